@@ -2,8 +2,8 @@
 #
 #   docker build --build-arg VERSION=$(git describe --tags --always) -t registry.example.com/orrery:v1 .
 #
-# The program comes out the same, byte for byte, wherever it is built from the same sources with the same Go: docs/running.md says how to
-# pin the image of Go by its digest and how to have equal layers as well.
+# Builds of the same sources with the same Go are identical, byte for byte. docs/operate/running.md says how to pin Go's image
+# by its digest, and how to make the layers identical as well.
 ARG GO_IMAGE=golang:1.26.8
 
 FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS build
@@ -12,13 +12,12 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-# The builder knows for which platform, and only says so where there is no default.
+# A builder sets these only if they have no default.
 ARG TARGETOS TARGETARCH
 ARG VERSION=unknown
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X orrery/internal/program.Version=$VERSION" -o /out/orrery ./cmd/orrery
 
-# Nothing else is needed: in a cluster the authority that signs the API server comes with the service account, the program is static, and
-# it writes no file.
+# Nothing else is needed: the CA certificate comes with the service account, the program is static, and it writes no files.
 FROM scratch
 ARG VERSION=unknown
 LABEL org.opencontainers.image.title="orrery" \

@@ -1,5 +1,3 @@
-# Every target says what it does, and a failure fails.
-
 GO        ?= go
 PKG       ?= ./...
 GEARS     = wait queue deltafifo indexer informer nsctl
@@ -7,17 +5,17 @@ FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS   = -X orrery/internal/program.Version=$(VERSION)
 
-.PHONY: help build demo try minikube test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly lint manifests fmt clean
+.PHONY: help build demo try minikube test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly lint manifests glossary recordings fmt clean workshop
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
 
-# Without libc: each file runs in any container and on any distribution, and takes less memory.
+# Without libc, each file runs in any container and on any distribution, and takes less memory.
 build: ## build bin/orrery, the controller, and bin/lab, the laboratory
 	@echo "==> building bin/orrery and bin/lab"
 	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/orrery ./cmd/lab
 
-demo: build ## watch a namespace being deleted, gear by gear, on nothing but this machine (SCENE=name for another scene)
+demo: build ## watch a namespace being deleted, gear by gear, on this machine alone (SCENE=name for another scene)
 	@bin/lab demo $(if $(SCENE),--scene $(SCENE))
 
 try: build ## start a real control plane, run the controller on it and delete a namespace
@@ -28,7 +26,7 @@ try: build ## start a real control plane, run the controller on it and delete a 
 minikube: build ## the same on a machine with minikube: a profile of its own, without the built-in controller, deleted at the end (KEEP=1 leaves it)
 	@deploy/minikube.sh
 
-test: ## test the main module with the race detector, and measure what the gears' tests reach (LONG=1: property tests at full length)
+test: ## test the main module with the race detector, and measure the coverage of the gears (LONG=1: property tests at full length)
 	@echo "==> testing with the race detector"
 	@GO=$(GO) .ci/test $(PKG)
 
@@ -41,13 +39,13 @@ fuzz: ## feed every fuzz target for FUZZTIME (30s)
 	@GO=$(GO) FUZZTIME=$(FUZZTIME) .ci/fuzz
 
 # SEEDS is meant for the virtual half: each seed on a real control plane takes minutes.
-chaos: chaos-virtual ## everything goes wrong at once: 1,000 seeds in virtual time, two minutes on a real control plane (SEED=n plays one again; SEEDS, DURATION)
+chaos: chaos-virtual ## everything goes wrong at once: 1,000 seeds in virtual time, two minutes on a real control plane (SEED=n repeats one; SEEDS, DURATION)
 	$(MAKE) chaos-real SEEDS=
 
-chaos-virtual: ## only the seeds in virtual time: five minutes, nothing but this machine
+chaos-virtual: ## only the seeds in virtual time: seven minutes, on this machine alone
 	@echo "==> playing seeds in virtual time"
 	$(GO) test -c -o bin/chaos-virtual.test ./internal/lab/chaos
-	@seq 0 $$(($$(nproc) - 1)) | GOGC=800 xargs -P 0 -I PART bin/chaos-virtual.test -test.run '^TestSeeds$$' -test.timeout 6h \
+	@seq 0 $$(($$(nproc) - 1)) | GOGC=800 xargs -P 0 -I PART bin/chaos-virtual.test -test.run '^(TestSeeds|TestControllers)$$' -test.timeout 6h \
 		-seed $(or $(SEED),1) -seeds $(or $(SEEDS),$(if $(SEED),1,1000)) -storms $(or $(DURATION),10m) -parts $$(nproc) -part PART
 
 chaos-real: build ## only the two minutes on a real control plane
@@ -66,17 +64,21 @@ conformance: build ## only the official conformance specs, for namespaces and fo
 	@echo "==> running the official conformance specs"
 	$(MAKE) -C upstream conformance
 
-bench: build ## compare with client-go: build/bench.json, docs/benchmarks.md (twenty-five minutes; ONLY=queue/cycle for one of them)
+bench: build ## compare with client-go: build/bench.json, docs/measure/benchmarks.md (twenty-five minutes; ONLY=queue/cycle for one of them)
 	@echo "==> comparing with client-go (twenty-five minutes; leave the machine alone meanwhile)"
 	$(MAKE) -C upstream bench-programs
 	bin/bench $(if $(ONLY),-only '$(ONLY)')
 
-bench-quick: build ## hold what is exact to its targets: allocations, bytes, requests (a minute)
+bench-quick: build ## check the exact figures against their targets: allocations, bytes, requests (a minute)
 	@echo "==> holding allocations, bytes and requests to their targets"
 	$(MAKE) -C upstream bench-programs
 	bin/bench -quick -json build/bench-quick.json
 
-nightly: ## everything that takes too long for every change, hours; a run writes docs/measure/nightly.md (STEPS="fuzz bench" for some)
+workshop: build ## check the labs of the workshop: stubs, planted wrong solutions, both languages (LAB=08 for one)
+	@echo "==> checking the labs"
+	bin/lab verify $(LAB)
+
+nightly: ## all checks that take too long for every change, hours; writes docs/measure/nightly.md (STEPS="fuzz bench" for some)
 	@GO=$(GO) .ci/nightly
 
 lint: ## formatting of both modules; vet, staticcheck and known vulnerabilities of the main one (e2e checks the other)
@@ -89,10 +91,22 @@ lint: ## formatting of both modules; vet, staticcheck and known vulnerabilities 
 	@echo "==> govulncheck"
 	@GO=$(GO) .ci/vulncheck
 
-manifests: ## write the rights in deploy and examples/deploy anew, from what the program says that it needs
+manifests: ## generate the roles in deploy and examples/deploy from the program's rights
 	@echo "==> writing deploy/rbac.yaml and examples/deploy/rbac.yaml"
 	@$(GO) run ./cmd/orrery rbac > deploy/rbac.yaml.new && mv deploy/rbac.yaml.new deploy/rbac.yaml
 	@$(GO) run ./cmd/orrery rbac "$$(sed -n 's/^ *value: //p' examples/deploy/kustomization.yaml)" > deploy/rbac.yaml.new && mv deploy/rbac.yaml.new examples/deploy/rbac.yaml
+
+glossary: build ## write docs/learn/glossary.md and its Chinese page from workshop/glossary.yaml
+	@echo "==> writing docs/learn/glossary.md and docs/learn/glossary.zh-CN.md"
+	@for lang in en zh-CN; do \
+		page=docs/learn/glossary.$$lang.md; [ $$lang = en ] && page=docs/learn/glossary.md; \
+		bin/lab glossary --markdown --lang $$lang > $$page.new && mv $$page.new $$page || exit 1; done
+
+recordings: build ## record what each scene of "lab demo" prints in workshop/teach/recordings (minutes; SCENE=name for one)
+	@mkdir -p workshop/teach/recordings
+	@for scene in $(or $(SCENE),$$(bin/lab __complete demo --scene '' 2>/dev/null | sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p')); do \
+		echo "==> recording $$scene"; recording=workshop/teach/recordings/$$scene.txt; \
+		bin/lab demo --scene $$scene > $$recording.new && mv $$recording.new $$recording || exit 1; done
 
 fmt: ## format the code
 	@echo "==> formatting"

@@ -2,23 +2,24 @@ package deltafifo
 
 import "orrery/internal/hooks"
 
-// Interface is what an informer needs of the queue between its reflector and its store. Every form
-// has it: this package's [DeltaFIFO], fast.DeltaFIFO and inorder.RealFIFO.
+// Interface is the queue between an informer's reflector and its store. Every form implements it:
+// this package's [DeltaFIFO], fast.DeltaFIFO and inorder.RealFIFO.
 //
 // Any goroutine may call any method. Only Pop waits for deltas. The process function of a Pop must
 // not call the queue unless the form allows it: the textbook form holds its lock meanwhile.
 type Interface[T any] interface {
-	// Add, Update and Delete queue what a watch reports. They return a *KeyError, a *TransformError
-	// or ErrFIFOClosed; nothing was queued then. A Delete of an object that is neither waiting nor
+	// Add, Update and Delete queue an event of a watch. They return a *KeyError, a *TransformError
+	// or ErrFIFOClosed if they queued nothing. A Delete of an object that is neither waiting nor
 	// known is ignored.
 	Add(obj T) error
 	Update(obj T) error
 	Delete(obj T) error
-	// Replace queues items as the whole state at resourceVersion: a Replaced delta for each item, a
-	// tombstone for every other key that is waiting or known. The errors are those of Add, and one
-	// item that fails means that nothing was queued. The queue owns the slice afterwards.
+	// Replace queues items as the complete state at resourceVersion: a Replaced delta for each
+	// item, and a tombstone for every other key that is waiting or known. The errors are those of
+	// Add; if one item fails, nothing is queued. The queue owns the slice afterwards.
 	Replace(items []T, resourceVersion string) error
-	// Resync queues a Sync delta for each known object, so that handlers see again what they have.
+	// Resync queues a Sync delta for each known object, so that handlers see the present state
+	// again.
 	Resync() error
 
 	// Pop blocks until deltas wait, passes the oldest to process and returns them with its error.
@@ -33,18 +34,18 @@ type Interface[T any] interface {
 	// Synced returns a channel that is closed when HasSynced becomes true.
 	Synced() <-chan struct{}
 
-	// Len returns the number of entries that wait; what is being processed does not count. If it is
-	// not 0, a Pop of the only consumer does not block.
+	// Len returns the number of waiting entries, without those being processed. If it is not 0, a
+	// Pop of the only consumer does not block.
 	Len() int
 	// Snapshot returns the present state, for people and tests.
 	Snapshot() Snapshot
 
-	// Close refuses new deltas and wakes every blocked Pop. What waits is still handed out. A second
-	// call does nothing.
+	// Close refuses new deltas and wakes every blocked Pop. Waiting deltas are still handed out. A
+	// second call does nothing.
 	Close()
 }
 
-// KeyListerGetter is what a queue asks about the consumer's store. An indexer.Indexer is one.
+// KeyListerGetter is the queue's view of the consumer's store. An indexer.Indexer implements it.
 //
 // When a process function returns, the store must show its effect. Both methods must be safe for
 // concurrent use and must not call the queue, which may hold its lock.
@@ -62,9 +63,9 @@ type Config[T any] struct {
 	// must return the same key for an object before and after Transform. Required.
 	KeyFunc func(obj T) (string, error)
 
-	// KnownObjects is the store that the consumer fills. It tells which objects a list no longer
-	// holds, which deletions are news, and what Resync has to queue. Default: nil; the queue then
-	// knows only what waits in it.
+	// KnownObjects is the store that the consumer fills. The queue asks it which objects a list no
+	// longer holds, whether a deleted object was known, and what Resync has to queue. Default: nil;
+	// the queue then knows only its waiting keys.
 	KnownObjects KeyListerGetter[T]
 
 	// Transform changes an object before it is queued, typically to drop unused fields. It runs
@@ -72,7 +73,7 @@ type Config[T any] struct {
 	// Default: nil, objects are queued as they are.
 	Transform func(obj T) (T, error)
 
-	// Trace observes the queue. Default: nil, nothing does.
+	// Trace observes the queue. Default: nil.
 	Trace *Trace[T]
 }
 
@@ -91,7 +92,7 @@ func (c Config[T]) Admit(obj T) (key string, transformed T, err error) {
 	return key, transformed, nil
 }
 
-// AdmitAll is Admit for the items of a list. The first error ends it.
+// AdmitAll is Admit for the items of a list. It stops at the first error.
 func (c Config[T]) AdmitAll(items []T) (keys []string, transformed []T, err error) {
 	keys, transformed = make([]string, len(items)), make([]T, len(items))
 	for i, item := range items {
@@ -102,8 +103,8 @@ func (c Config[T]) AdmitAll(items []T) (keys []string, transformed []T, err erro
 	return keys, transformed, nil
 }
 
-// Complete returns c with an empty store as the default of KnownObjects and a Trace that has every
-// hook. It panics if a required field is missing.
+// Complete returns c with an empty store as the default of KnownObjects and a Trace with every hook
+// set. It panics if KeyFunc is missing.
 func (c Config[T]) Complete() Config[T] {
 	if c.KeyFunc == nil {
 		panic("deltafifo: Config.KeyFunc is required")
@@ -124,8 +125,8 @@ func (noObjects[T]) GetByKey(string) (obj T, exists bool) { return obj, false }
 // SyncFlag has the methods HasSynced and Synced; every form embeds one.
 type SyncFlag struct{ synced chan struct{} }
 
-// NewSyncFlag returns a flag and the function that sets it, which reports whether it was not set
-// before. Calls of that function must not overlap.
+// NewSyncFlag returns a flag and a function that sets it and reports whether it was unset. Calls of
+// that function must not overlap.
 func NewSyncFlag() (flag SyncFlag, set func() (changed bool)) {
 	flag = SyncFlag{make(chan struct{})}
 	return flag, func() bool {
@@ -150,8 +151,9 @@ func (s SyncFlag) HasSynced() bool {
 // Synced returns a channel that is closed when HasSynced becomes true.
 func (s SyncFlag) Synced() <-chan struct{} { return s.synced }
 
-// chanLock is a mutex. In a testing/synctest bubble a goroutine that waits for it counts as blocked,
-// unlike one that waits for a sync.Mutex: a process function may hold it for an hour of the bubble's time.
+// chanLock is a mutex made of a channel. In a testing/synctest bubble a goroutine that waits for it
+// counts as durably blocked, unlike one that waits for a sync.Mutex: a process function may hold it
+// for an hour of the bubble's time.
 type chanLock chan struct{}
 
 func newLock() chanLock { return make(chanLock, 1) }
@@ -164,26 +166,26 @@ func (l chanLock) Unlock() { <-l }
 // The queue calls hooks with its lock held, so the order of calls is the order of events. A hook
 // must be quick and must not call the queue. It may keep Deltas but not change them.
 //
-// depth is what Len would return right after the call that is reported. Within a Replace or a
-// Resync a form may count the deltas of that call one by one.
+// depth is what Len would return right after the reported call. Within a Replace or a Resync a form
+// may count the deltas of that call one by one.
 type Trace[T any] struct {
-	// Queued: the delta waits. Replace and Resync report each delta, then themselves.
+	// Queued: the delta was queued. Replace and Resync report each delta, then themselves.
 	Queued func(key string, d Delta[T], depth int)
-	// Deduplicated: of two adjacent deletions only kept still waits.
+	// Deduplicated: of two adjacent deletions, kept still waits and dropped does not.
 	Deduplicated func(key string, kept, dropped Delta[T])
 	// Ignored: the deletion was dropped because the consumer does not hold the object.
 	Ignored func(key string, d Delta[T])
 
-	// Replaced: a list of so many items was queued, with so many tombstones.
+	// Replaced: a list with this many items and tombstones was queued.
 	Replaced func(resourceVersion string, items, tombstones, depth int)
-	// Resynced: so many keys got a Sync; the skipped ones have newer deltas waiting.
+	// Resynced: this many keys got a Sync; the skipped ones have newer deltas waiting.
 	Resynced func(queued, skipped, depth int)
 
 	// Popped: the deltas are about to be processed.
 	Popped func(key string, d Deltas[T], isInInitialList bool, depth int)
 	// Processed: the process function returned err. If it panicked, err is ErrUnfinished.
 	Processed func(key string, d Deltas[T], err error)
-	// Requeued: the deltas were put back. d is everything that waits for the key now.
+	// Requeued: the deltas were put back. d has all deltas that wait for the key now.
 	Requeued func(key string, d Deltas[T], depth int)
 
 	// Synced: HasSynced has become true.
@@ -192,7 +194,7 @@ type Trace[T any] struct {
 	Closed func(depth int)
 }
 
-// complete returns t with every hook set, to one that does nothing where t has none. t may be nil.
+// complete returns t with a no-op in place of each missing hook. t may be nil.
 func (t *Trace[T]) complete() *Trace[T] {
 	c := Trace[T]{}
 	if t != nil {
@@ -215,7 +217,7 @@ func (t *Trace[T]) complete() *Trace[T] {
 type Snapshot struct {
 	// Waiting are the entries in the order in which Pop hands them out.
 	Waiting []KeySnapshot
-	// InFlight is what a process function is working on, nil if none runs.
+	// InFlight is the entry that a process function is working on, nil if none runs.
 	InFlight *KeySnapshot
 	// InitialLeft counts the entries of the initial population that have not been processed.
 	InitialLeft int

@@ -26,7 +26,7 @@ func TestNewNeedsAKeyFunc(t *testing.T) {
 	assert.Panics(t, func() { deltafifo.New(deltafifo.Config[*object]{}) })
 }
 
-// Objects can be Secrets: an error's text says what kind of thing it was and not what is in it.
+// Objects can be Secrets: the text of an error contains their type, not their content.
 func TestErrorsDoNotShowObjects(t *testing.T) {
 	type secret struct{ password string }
 	queue := deltafifo.New(deltafifo.Config[*secret]{

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// DeltaType says what happened to an object. The values are client-go's.
+// DeltaType is the kind of a change. The values are client-go's.
 type DeltaType string
 
 const (
@@ -18,19 +18,19 @@ const (
 	Deleted DeltaType = "Deleted"
 	// Replaced: a fresh list holds the object, changed or not.
 	Replaced DeltaType = "Replaced"
-	// Sync: nothing happened; a resync repeats the known state.
+	// Sync: a resync repeats the known state.
 	Sync DeltaType = "Sync"
 )
 
 // DeletedFinalStateUnknown, the tombstone, stands for a deletion that no watch reported: the
-// connection was down, and afterwards the object was no longer listed. Obj is the last state that
-// was seen, or the zero value if the store could not find one.
+// connection was down, and afterwards the object was no longer listed. Obj is the last known state,
+// or the zero value if the store could not find one.
 type DeletedFinalStateUnknown[T any] struct {
 	Key string
 	Obj T
 }
 
-// Delta is one thing that happened to one object.
+// Delta is one change of one object.
 type Delta[T any] struct {
 	Type DeltaType
 	// Object is the state after the change; for Deleted the last state before it.
@@ -39,7 +39,7 @@ type Delta[T any] struct {
 	Tombstone *DeletedFinalStateUnknown[T]
 }
 
-// Tombstone returns the delta for an object that a list no longer holds.
+// Tombstone returns the Deleted delta for an object that a list no longer holds.
 func Tombstone[T any](key string, lastSeen T) Delta[T] {
 	return Delta[T]{
 		Type:      Deleted,
@@ -48,8 +48,8 @@ func Tombstone[T any](key string, lastSeen T) Delta[T] {
 	}
 }
 
-// Deltas is what happened to one object since a consumer last took it, oldest first. Deltas that
-// Pop hands out are never empty.
+// Deltas are the changes of one object since a consumer last took it, oldest first. Deltas that Pop
+// hands out are never empty.
 type Deltas[T any] []Delta[T]
 
 // Newest returns the last delta, and false if there is none.
@@ -60,9 +60,10 @@ func (d Deltas[T]) Newest() (Delta[T], bool) {
 	return d[len(d)-1], true
 }
 
-// dedupDeltas makes one of the last two deltas if both are deletions, and calls hook. It keeps the
-// older one, unless that is a tombstone: a deletion that a watch reported carries the true last state.
-// Nothing else is merged, because a handler may care for each step.
+// dedupDeltas returns d, the deltas of key, with the last two merged into one if both are
+// deletions; then it also calls hook. It keeps the older one unless that is a tombstone: a deletion
+// that a watch reported carries the true last state. Nothing else is merged, because a handler may
+// need each step.
 func dedupDeltas[T any](key string, d Deltas[T], hook func(key string, kept, dropped Delta[T])) Deltas[T] {
 	n := len(d)
 	if n < 2 || d[n-1].Type != Deleted || d[n-2].Type != Deleted {
@@ -85,15 +86,15 @@ func (d Deltas[T]) Types() []DeltaType {
 	return types
 }
 
-// ErrFIFOClosed is returned by Pop when the queue is closed and empty, and from Close on by Add,
-// Update, Delete, Replace and Resync.
+// ErrFIFOClosed is returned by Pop when the queue is closed and empty, and by Add, Update, Delete,
+// Replace and Resync after Close.
 var ErrFIFOClosed = errors.New("deltafifo: the queue is closed")
 
-// ErrUnfinished is what hooks see of a process function that panicked or ended its goroutine.
+// ErrUnfinished is what hooks get if a process function panicked or ended its goroutine.
 var ErrUnfinished = errors.New("deltafifo: the process function did not return")
 
-// KeyError: Config.KeyFunc returned no key for Obj. Nothing was queued. The text names only the
-// type of the object, because an object may be a Secret and texts end up in logs.
+// KeyError reports that Config.KeyFunc returned no key for Obj. Nothing was queued. The text
+// contains only the type of the object, because an object may be a Secret and texts end up in logs.
 type KeyError struct {
 	Obj any
 	Err error
@@ -105,7 +106,7 @@ func (e *KeyError) Error() string {
 
 func (e *KeyError) Unwrap() error { return e.Err }
 
-// TransformError: Config.Transform refused the object with this key. Nothing was queued.
+// TransformError reports that Config.Transform refused the object. Nothing was queued.
 type TransformError struct {
 	Key string
 	Err error
@@ -117,9 +118,9 @@ func (e *TransformError) Error() string {
 
 func (e *TransformError) Unwrap() error { return e.Err }
 
-// ErrRequeue, returned by a process function (wrapped or not), asks Pop to put the deltas back.
-// Err, which may be nil, is what Pop returns then. client-go removed it when its informers no
-// longer used it; articles on older versions describe it.
+// ErrRequeue, returned by a process function (wrapped or not), makes Pop put the deltas back and
+// return Err, which may be nil. client-go removed it when its informers no longer used it; articles
+// on older versions describe it.
 type ErrRequeue struct {
 	Err error
 }

@@ -1,14 +1,14 @@
-// Package deltafifo is the queue between a reflector and a store: it collects what happened to each
-// object and hands it out one object at a time.
+// Package deltafifo is the queue between a reflector and a store: it collects the changes of each
+// object and hands them out one object at a time.
 //
-// "The article" is the one on the controller manager, named in docs/mechanisms.md. "Textbook" is the
-// form that follows it: this package. Package fast has the optimized form.
+// "The article" is the one on the controller manager, named in docs/learn/mechanisms.md. "Textbook"
+// is the form that follows it: this package. Package fast has the optimized form.
 //
 // # Concept
 //
-// A reflector learns about objects from a list and a watch; a consumer puts them into a store and calls
-// handlers. The queue between them holds, for each key, the deltas that were not processed yet, oldest
-// first, and the keys in the order of their first delta:
+// A reflector learns about objects from a list and a watch; a consumer puts them into a store and
+// calls handlers. The queue between them holds, for each key, the deltas that were not processed
+// yet, oldest first, and the keys in the order of their first delta:
 //
 //	            Add, Update, Delete        Replace(list)        Resync
 //	                     │                      │                 │
@@ -26,9 +26,9 @@
 // Why not a set of keys, like a work queue? Because the steps matter: an object that was deleted and
 // created again is another object, and only the deltas show it.
 //
-// Two inputs do not come from a watch. A list is the whole state at one moment. A key that waits or is
-// known but not listed was deleted while the watch was broken; Replace queues that deletion with a
-// tombstone ([DeletedFinalStateUnknown]), which carries the last state that was seen. Resync repeats
+// Two inputs do not come from a watch. A list is the whole state at one moment. A key that waits or
+// is known but is not listed was deleted while the watch was broken; Replace queues that deletion
+// with a tombstone ([DeletedFinalStateUnknown]), which carries the last known state. Resync repeats
 // the known state for handlers that want to see it again.
 //
 // There are three forms with one [Interface]:
@@ -39,8 +39,8 @@
 //
 // # Guarantees
 //
-// Order: the deltas of a key are handed out in order of arrival. In a DeltaFIFO keys come in the order
-// of their first waiting delta, so there is no order between the deltas of different keys.
+// Order: the deltas of a key are handed out in order of arrival. A DeltaFIFO orders keys by their
+// first waiting delta, so there is no order between the deltas of different keys.
 //
 // Completeness: every delta is handed out, except:
 //
@@ -50,29 +50,31 @@
 //
 // Replace queues the whole list or, if one of its objects has no key, nothing.
 //
-// One at a time: only one process function runs. What it writes needs no lock against itself.
+// One at a time: only one process function runs, so it may write without a lock against itself.
 //
 // Synced: HasSynced turns true when everything that the first list queued has been processed.
 //
 // Objects: the queue hands out the pointers that it was given, and a tombstone may share its object
-// with the store. An object must not be changed after it came in; Deltas must not be changed at all.
+// with the store. Objects must not be changed after they were queued; Deltas must not be changed at
+// all.
 //
 // # Goroutines
 //
-// A queue starts none, and any goroutine may call it. Only Pop waits for deltas. Close ends the loop
-// around Pop, which hands out what is left and then returns [ErrFIFOClosed]. KeyFunc and Transform run
-// in the caller's goroutine without a lock; hooks and most calls of KnownObjects run under the lock.
+// A queue starts none, and any goroutine may call it. Only Pop waits for deltas. Close ends a loop
+// around Pop, which hands out the rest and then returns [ErrFIFOClosed]. KeyFunc and Transform run
+// in the caller's goroutine without a lock; hooks and most calls of KnownObjects run under the
+// lock.
 //
 // # Failure
 //
 // An object without a key, or one that Transform refuses, is not queued; the caller gets a [KeyError]
 // or a [TransformError]. Pop returns the error of process with the deltas, which count as processed
-// unless the error is an [ErrRequeue]. A panic of process costs its own deltas: it goes on to the
-// caller, and the queue stays usable and becomes synced.
+// unless the error is an [ErrRequeue]. If process panics, its deltas count as processed; the panic
+// continues to the caller, and the queue stays usable and becomes synced.
 //
 // # Testing
 //
-// The contract is package deltafifotest. Every form goes through it, and so does client-go's DeltaFIFO;
+// The contract is package deltafifotest. Every form passes it, and so does client-go's DeltaFIFO;
 // what a form lacks is a named capability with the reason.
 //
 // Next: package deltafifo/fast

@@ -7,13 +7,13 @@ import (
 	"orrery/deltafifo"
 )
 
-// planet is an object in the sense of the queue: something with a key and a state.
+// planet is an object: a key and a state.
 type planet struct {
 	Name  string
 	Moons int
 }
 
-// sky is a store: what the consumer believes to be there.
+// sky is the consumer's store.
 type sky map[string]*planet
 
 func (s sky) ListKeys() []string {
@@ -29,8 +29,8 @@ func (s sky) GetByKey(key string) (*planet, bool) {
 	return p, ok
 }
 
-// The whole life of a queue: a list, a watch, a connection that breaks, another list. The store
-// decides whether something is an addition or an update, as in an informer.
+// The life of a queue: a list, a watch, a broken connection, another list. As in an informer, the
+// store decides whether a change is an addition or an update.
 func Example() {
 	store := sky{}
 	queue := deltafifo.New(deltafifo.Config[*planet]{
@@ -65,11 +65,11 @@ func Example() {
 	consume()
 	fmt.Println("synced:", queue.HasSynced())
 
-	_ = queue.Update(&planet{"saturn", 146}) // two changes and one turn of the consumer
+	_ = queue.Update(&planet{"saturn", 146}) // two changes, handed out together
 	_ = queue.Update(&planet{"saturn", 274})
 	consume()
 
-	// The watch broke. When it is back, a list shows what is there and pluto is not.
+	// The watch broke. Afterwards a list lacks pluto.
 	_ = queue.Replace([]*planet{{"saturn", 274}}, "200")
 	consume()
 
@@ -88,8 +88,8 @@ func Example() {
 	// true
 }
 
-// A consumer that cannot deal with an object now asks for it to be put back. It goes to the end of
-// the queue, so the others do not wait for it.
+// A consumer that cannot process an object now requeues it. The object goes to the end of the
+// queue, so the others do not wait for it.
 func ExampleErrRequeue() {
 	queue := deltafifo.New(deltafifo.Config[*planet]{
 		KeyFunc: func(p *planet) (string, error) { return p.Name, nil },
@@ -117,7 +117,7 @@ func ExampleErrRequeue() {
 	// looked at venus
 }
 
-// Hooks show the gear turning. They cost nothing where they are not set.
+// Hooks observe the queue.
 func ExampleTrace() {
 	queue := deltafifo.New(deltafifo.Config[*planet]{
 		KeyFunc: func(p *planet) (string, error) { return p.Name, nil },

@@ -6,28 +6,25 @@ import (
 	"sync"
 )
 
-// DeltaFIFO is the textbook form: a map, a slice and one lock. Its methods are those of [Interface].
-// As in client-go, the lock is held while a process function runs, so the store is up to date when
-// it is asked. But producers wait, and process must not call the queue; package fast has neither limit.
+// DeltaFIFO is the textbook form: a map, a slice and one lock. As in client-go, a process function
+// runs with the lock held, so the store is up to date when the queue reads it. But producers wait,
+// and process must not call the queue; package fast has neither limit.
 type DeltaFIFO[T any] struct {
 	SyncFlag     // HasSynced and Synced, which need no lock
 	setSynced    func() bool
 	config       Config[T] // completed: KnownObjects and every Trace hook are non-nil
 	knownObjects KeyListerGetter[T]
-
-	lock chanLock  // guards everything below; no sync.Mutex, because of synctest (config.go)
-	cond sync.Cond // broadcast when the queue has grown, and by Close
-	// items holds the deltas of each key, queue the keys in order of their first delta: same keys, each once.
-	items     map[string]Deltas[T]
-	queue     []string
-	populated bool // a Replace, Add, Update or Delete came in
-	// initialPopulationCount counts the keys of the first Replace that have not been processed: the first
-	// ones of queue. As in the article, a key that is put back counts as processed (not so in fast).
-	initialPopulationCount int
+	lock         chanLock  // guards everything below; no sync.Mutex, because of synctest (config.go)
+	cond         sync.Cond // broadcast when the queue has grown, and by Close
+	// items has the deltas of each key, queue the same keys in order of their first delta, each once.
+	items                  map[string]Deltas[T]
+	queue                  []string
+	populated              bool // a Replace, Add, Update or Delete came in
+	initialPopulationCount int  // unprocessed keys of the first Replace: the first ones of queue
 	closed                 bool
 }
 
-// New returns an empty queue. It panics if cfg has no KeyFunc.
+// New returns a new queue. It panics if cfg has no KeyFunc.
 func New[T any](cfg Config[T]) *DeltaFIFO[T] {
 	cfg = cfg.Complete()
 	f := &DeltaFIFO[T]{config: cfg, knownObjects: cfg.KnownObjects, lock: newLock(), items: map[string]Deltas[T]{}}
@@ -64,7 +61,9 @@ func (f *DeltaFIFO[T]) enqueue(actionType DeltaType, obj T) error {
 	return nil
 }
 
-// queueActionLocked appends d to the deltas of its key. A key that did not wait goes to the end.
+// queueActionLocked appends d to the deltas of key, oldest first, and lets dedupDeltas look at the
+// result. A waiting key keeps its place in queue; any other key goes to the end. Then it calls the
+// hook Queued with the length of queue, and wakes every blocked Pop. The caller holds the lock.
 func (f *DeltaFIFO[T]) queueActionLocked(key string, d Delta[T]) {
 	if _, waits := f.items[key]; !waits {
 		f.queue = append(f.queue, key)
@@ -74,8 +73,12 @@ func (f *DeltaFIFO[T]) queueActionLocked(key string, d Delta[T]) {
 	f.cond.Broadcast()
 }
 
-// Replace queues list as the whole state. Keys that wait keep their place. The other listed keys follow, then the known
-// keys that neither wait nor are listed. Every key that waits or is known but is not listed gets a tombstone.
+// Replace queues list as the complete state: a Replaced delta for each item, in list order. Then
+// every other key gets a Tombstone, the waiting keys first, then those of knownObjects, each once.
+// Its object is that of the key's newest waiting delta or, without one, that of knownObjects. If
+// nothing came in before, all keys that wait now are the initial population. At the end Replace
+// calls checkSyncedLocked and the hook Replaced. If it returns an error, AdmitAll's or
+// ErrFIFOClosed, it has queued nothing.
 func (f *DeltaFIFO[T]) Replace(list []T, resourceVersion string) error {
 	keys, objects, err := f.config.AdmitAll(list)
 	if err != nil {
@@ -93,7 +96,7 @@ func (f *DeltaFIFO[T]) Replace(list []T, resourceVersion string) error {
 	}
 	for _, key := range slices.Concat(f.queue, f.knownObjects.ListKeys()) {
 		if newest, waits := f.items[key].Newest(); !handled[key] {
-			if !waits { // what waits is newer than what the store holds
+			if !waits { // waiting deltas are newer than the store
 				newest.Object, _ = f.knownObjects.GetByKey(key)
 			}
 			f.queueActionLocked(key, Tombstone(key, newest.Object))
@@ -109,8 +112,9 @@ func (f *DeltaFIFO[T]) Replace(list []T, resourceVersion string) error {
 	return nil
 }
 
-// Resync queues a Sync for each known key. It skips keys that wait: their deltas are newer than the
-// store, and a Sync behind them would bring the old state back.
+// Resync queues a Sync for each known object and calls the hook Resynced. It skips waiting keys,
+// whose deltas are newer than the store: a Sync after them would restore the old state. It also
+// skips a key that knownObjects lists but cannot find. After Close it returns ErrFIFOClosed.
 func (f *DeltaFIFO[T]) Resync() error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -129,8 +133,13 @@ func (f *DeltaFIFO[T]) Resync() error {
 	return nil
 }
 
-// Pop passes the deltas of the key that has waited longest to process and returns them with its error. On an *ErrRequeue,
-// unless the queue is closed, Pop puts the deltas back at the end and returns ErrRequeue.Err.
+// Pop blocks until a key waits, takes the first one off queue with its deltas, passes them to
+// process with the lock held, and returns them with the error. isInInitialList reports whether
+// initialPopulationCount is above 0. Closed and empty, Pop returns ErrFIFOClosed. After process,
+// even if it panicked, the key counts as processed, and Pop calls checkSyncedLocked. On an
+// *ErrRequeue, wrapped or not, unless the queue is closed, the key goes to the end of queue with a
+// copy of its deltas (the caller owns the original), every blocked Pop wakes, and Pop returns
+// ErrRequeue.Err. Hooks: Popped, Processed (ErrUnfinished after a panic), Requeued.
 func (f *DeltaFIFO[T]) Pop(process func(key string, d Deltas[T], isInInitialList bool) error) (deltas Deltas[T], err error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -140,25 +149,20 @@ func (f *DeltaFIFO[T]) Pop(process func(key string, d Deltas[T], isInInitialList
 		}
 		f.cond.Wait()
 	}
-	key := f.queue[0]
-	f.queue = f.queue[1:]
-	deltas = f.items[key]
+	key, isInInitialList := f.queue[0], f.initialPopulationCount > 0
+	f.queue, deltas = f.queue[1:], f.items[key]
 	delete(f.items, key)
-	isInInitialList := f.initialPopulationCount > 0
 	f.config.Trace.Popped(key, deltas, isInInitialList, len(f.queue))
 	err = ErrUnfinished // what Processed reports if process panics
 	defer func() {
 		f.config.Trace.Processed(key, deltas, err)
 		if requeue, ok := errors.AsType[*ErrRequeue](err); ok && !f.closed {
-			// client-go's addIfNotPresent; process ran under the lock, so the key is absent. The caller gets deltas: clone.
 			f.queue, f.items[key] = append(f.queue, key), slices.Clone(deltas)
 			f.config.Trace.Requeued(key, deltas, len(f.queue))
 			f.cond.Broadcast()
 			err = requeue.Err
 		}
-		if isInInitialList {
-			f.initialPopulationCount--
-		}
+		f.initialPopulationCount = max(f.initialPopulationCount-1, 0)
 		f.checkSyncedLocked()
 	}()
 	return deltas, process(key, deltas, isInInitialList)
@@ -170,7 +174,7 @@ func (f *DeltaFIFO[T]) checkSyncedLocked() {
 	}
 }
 
-// Close refuses new deltas and wakes every blocked Pop. It waits for a process function that runs.
+// Close refuses new deltas and wakes every blocked Pop. It waits for a running process function.
 func (f *DeltaFIFO[T]) Close() {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -181,7 +185,7 @@ func (f *DeltaFIFO[T]) Close() {
 	}
 }
 
-// Snapshot returns the present state. No key is in flight, since it waits for the process function.
+// Snapshot returns the present state. It waits for the process function, so no key is in flight.
 func (f *DeltaFIFO[T]) Snapshot() Snapshot {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -192,9 +196,5 @@ func (f *DeltaFIFO[T]) Snapshot() Snapshot {
 	return s
 }
 
-// Len returns the number of keys that wait.
-func (f *DeltaFIFO[T]) Len() int {
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	return len(f.queue)
-}
+// Len returns the number of waiting keys.
+func (f *DeltaFIFO[T]) Len() int { f.lock.Lock(); defer f.lock.Unlock(); return len(f.queue) }

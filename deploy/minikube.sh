@@ -11,10 +11,11 @@ cd "$(dirname "$0")/.."
 
 profile=${PROFILE:-orrery}
 proof_seconds=${PROOF_SECONDS:-30}
-patience=${PATIENCE_SECONDS:-180} # for whatever has to happen
+wait_seconds=${WAIT_SECONDS:-180} # the limit for each wait
 namespace='orrery-proof'
 orrery=bin/orrery
 log=build/minikube-orrery.log
+answer=build/minikube-answer
 # A kubeconfig of its own: minikube would make its cluster the current one in yours.
 export KUBECONFIG=$PWD/build/minikube.kubeconfig
 
@@ -42,6 +43,7 @@ tear_down() {
   local code=$?
   trap - EXIT
   trap '' INT TERM # the tear-down is not to be interrupted
+  rm -f "$answer"
   stop_orrery || true
   if [ -n "$started" ] && [ -n "${KEEP:-}" ]; then
     say "KEEP is set: the cluster stays. To use it, and to remove it:"
@@ -62,14 +64,11 @@ trap tear_down EXIT
 trap 'echo; say "interrupted"; exit 130' INT
 trap 'say "terminated"; exit 143' TERM
 
-# exists reports whether the namespace is there. Any other answer than yes or no ends the script.
+# exists reports whether the namespace is there. Any other answer than yes or no ends the script. It uses a file because
+# bash 5.2 fails if a signal with a trap arrives just while it parses a command substitution.
 exists() {
-  local answer
-  if answer=$(kubectl get namespace "$namespace" --ignore-not-found -o name); then
-    [ -n "$answer" ]
-  else
-    fail "kubectl cannot read the namespace $namespace"
-  fi
+  kubectl get namespace "$namespace" --ignore-not-found -o name >"$answer" || fail "kubectl cannot read the namespace $namespace"
+  [ -s "$answer" ]
 }
 
 state() {
@@ -116,7 +115,7 @@ running=$!
 for ((second = 0; ; second++)); do
   exists || break
   kill -0 "$running" 2>/dev/null || { cat "$log" >&2; fail "orrery has ended by itself"; }
-  [ "$second" -lt "$patience" ] || { cat "$log" >&2; fail "the namespace is still there after $patience s"; }
+  [ "$second" -lt "$wait_seconds" ] || { cat "$log" >&2; fail "the namespace is still there after $wait_seconds s"; }
   sleep 1
 done
 saw "the namespace has gone, $second s after the start of orrery"

@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// Store is the textbook form of [Interface], which documents the methods: the store of store.go
-// with a key function, typed errors and a trace around it, as client-go's cache around its
-// threadSafeMap.
+// Store is the textbook form of [Interface], which documents the methods. It adds a key function,
+// typed errors and a trace to the threadSafeMap of store.go, as client-go's cache does.
 type Store[T any] struct {
 	*threadSafeMap[T]
 	config Config[T]
@@ -80,7 +79,7 @@ func (s *Store[T]) Get(obj T) (stored T, exists bool) {
 }
 
 func (s *Store[T]) All() iter.Seq2[string, T] {
-	// The loop runs without the lock, since it may write to the store.
+	// The loop runs without the lock and may write to the store.
 	return func(yield func(string, T) bool) { maps.All(s.copyItems())(yield) }
 }
 

@@ -15,7 +15,7 @@ func TestContract(t *testing.T) {
 		Name: "textbook",
 		New:  func(c indexer.Config[*indexertest.Object]) indexertest.Indexer { return indexer.New(c) },
 		Lacks: map[indexertest.Capability]string{
-			indexertest.ReadersDoNotWait: "one read-write lock for everything is the form to read first; package fast does without",
+			indexertest.ReadersDoNotWait: "the textbook form has one read-write lock; package fast does without",
 		},
 	})
 }

@@ -1,25 +1,24 @@
-// Package indexer is the store of an informer: objects by key, and indexes that find objects by
-// anything else.
+// Package indexer is the store of an informer: objects by key, with indexes for other lookups.
 //
-// "The article" is the one on the controller manager, named in docs/mechanisms.md. "Textbook" is the
-// form that follows it: this package. Package fast has the optimized form.
+// "The article" is the one on the controller manager, named in docs/learn/mechanisms.md. "Textbook"
+// is the form that follows it: this package. Package fast has the optimized form.
 //
 // # Immutable data! Read this!
 //
-// The store holds pointers and returns the same pointers to every reader. An object that was given
-// to the store, or was read from it, MUST NOT BE CHANGED: not a field, not a label in its map, not
+// The store holds pointers and returns the same pointers to every reader. An object that was
+// stored, or was read from the store, MUST NOT BE CHANGED: not a field, not a label in its map, not
 // an element of its slices. Other goroutines read it at the same time, indexes were computed from
-// it, and the next update is compared with it. To change an object make a deep copy, change the
-// copy and send it to the server; the store gets it through the event that comes back. Package
-// informer has a MutationDetector that finds code that breaks this rule.
+// it, and the next update is compared with it. To change an object, make a deep copy, change the
+// copy and send it to the server; the store gets it through the resulting event. Package informer
+// has a MutationDetector that finds violations of this rule.
 //
-// Slices and maps that the store returns are the caller's own.
+// Slices and maps that the store returns belong to the caller.
 //
 // # Concept
 //
 // A controller asks two kinds of questions: "what is default/web-1 like?" and "which pods run on
-// node n1?". The first is a map lookup. For the second the store is given an index function,
-// object -> values, and keeps for each value the objects that have it, through every update:
+// node n1?". The first is a map lookup. For the second, the store has an index function, object ->
+// values, and keeps the objects of each value through every update:
 //
 //	pods := indexer.New(indexer.Config[*api.Pod]{
 //		KeyFunc:  informer.MetaNamespaceKeyFunc[*api.Pod],
@@ -27,13 +26,13 @@
 //	})
 //	onNode, err := pods.ByIndex("node", "n1")
 //
-// A store has these parts, in the words of the article:
+// A store has these parts, named as in the article:
 //
 //	items     "default/web-1" ──> object
 //	indexers  "node" ──> index function
 //	indices   "node" ──> "n1" ──> {"default/web-1", "default/web-2"}
 //
-// [Interface] says what a store does. The textbook form is store.go, client-go's threadSafeMap, with
+// [Interface] documents the methods. The textbook form is store.go, client-go's threadSafeMap, with
 // cache.go around it for key function, errors and hooks. The fast form is package fast. Callers
 // hold an Interface; only the code that constructs the store chooses.
 //
@@ -41,31 +40,30 @@
 //
 //   - Every read returns the state at one moment between its call and its return. A List never
 //     shows half of a Replace, and what a read has returned does not change.
-//   - A write that has returned is seen by every read that begins afterwards. What one read has
-//     seen the next one sees too, also across kinds of reads.
-//   - A failing index function costs its own index one object, nothing more: the object is stored,
-//     found by key and by all other indexes, and no stale entry remains. The write returns an
-//     [*IndexError]; a panic becomes one as well. (client-go panics, on the informer's goroutine,
-//     with the store half updated.)
+//   - Every read that begins after a write has returned sees that write. Reads are monotonic, also
+//     across kinds of reads.
+//   - A failing index function affects only its own index and one object: the object is stored, found
+//     by key and by all other indexes, and no stale entry remains. The write returns an
+//     [*IndexError]; a panic becomes one as well. (client-go panics, on the informer's goroutine, with
+//     the store half updated.)
 //   - A value without objects takes no memory.
 //   - Add and Update are the same: the store decides by the key.
 //
 // # Goroutines
 //
-// The package starts none. All methods may be called from any goroutine; writers take turns. Key
+// The package starts none. All methods are safe for concurrent use; writers are serialized. Key
 // functions, index functions and hooks run on the caller's goroutine. Index functions must not call
-// the store, which may hold its lock. Hooks run without a lock and may.
+// the store, which may hold its lock. Hooks run without a lock and may call it.
 //
 // # Failure
 //
 // [*KeyError], [*IndexError] and [*IndexErrors], [*PanicError], [*UnknownIndexError],
-// [*IndexerConflictError]; use errors.As. The first means that nothing has changed, the second that
-// everything is stored.
+// [*IndexerConflictError]; use errors.As. A KeyError means that nothing has changed, an IndexError
+// that everything is stored.
 //
 // # Testing
 //
-// Package indexertest has the behaviour as a suite that runs against both forms and against
-// client-go's store.
+// Package indexertest is a suite that runs against both forms and against client-go's store.
 //
 // Sources: the article on the controller manager (Indexer, Indexers, Indices), client-go's
 // tools/cache documentation.

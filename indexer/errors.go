@@ -22,7 +22,7 @@ func (e *KeyError) Unwrap() error { return e.Err }
 type IndexError struct {
 	Index string // name of the index
 	Key   string // key of the object
-	Err   error  // what the function returned, or a *PanicError
+	Err   error  // the function's error, or a *PanicError
 }
 
 func (e *IndexError) Error() string {
@@ -31,11 +31,11 @@ func (e *IndexError) Error() string {
 
 func (e *IndexError) Unwrap() error { return e.Err }
 
-// PanicError reports that an index function panicked. It is what wait.Panic is elsewhere; this
-// package knows nothing of package wait, which is on the same floor.
+// PanicError reports that an index function panicked. It is this package's wait.Panic: the package
+// does not import wait, which is on the same floor.
 type PanicError struct {
 	Value any    // what panic was called with
-	Stack []byte // of the goroutine, the panicking call included
+	Stack []byte // of the goroutine, including the panicking call
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
@@ -46,9 +46,9 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// IndexErrors are several index errors of one call.
+// IndexErrors are the index errors of one call.
 type IndexErrors struct {
-	First []*IndexError // at most ten: a function that fails for every object must not fill the memory
+	First []*IndexError // at most ten, to bound the memory if a function fails for every object
 	Total int           // how many there were
 }
 
@@ -103,7 +103,7 @@ type UnknownIndexError struct{ Index string }
 
 func (e *UnknownIndexError) Error() string { return fmt.Sprintf("index %q does not exist", e.Index) }
 
-// IndexerConflictError reports that AddIndexers was given names that are taken. Nothing was added.
+// IndexerConflictError reports that names passed to AddIndexers exist. Nothing was added.
 type IndexerConflictError struct{ Names []string } // sorted
 
 func (e *IndexerConflictError) Error() string { return fmt.Sprintf("indexer conflict: %q", e.Names) }

@@ -14,8 +14,8 @@ type planet struct {
 	Moons []string
 }
 
-// An index answers "which planets go around this star?" and, with several
-// values an object, "which planet has this moon?".
+// An index answers "which planets orbit this star?" and, with several values per object, "which
+// planet has this moon?".
 func Example() {
 	store := indexer.New(indexer.Config[*planet]{
 		KeyFunc: func(p *planet) (string, error) { return p.Name, nil },
@@ -33,7 +33,7 @@ func Example() {
 	owners, _ := store.ByIndex("moon", "deimos")
 	fmt.Println("owner of deimos:", owners[0].Name)
 
-	// Objects are immutable: to change one, store another one.
+	// Objects are immutable: to change one, store a new one.
 	mars, _ := store.GetByKey("mars")
 	changed := *mars
 	changed.Moons = slices.DeleteFunc(slices.Clone(mars.Moons), func(m string) bool { return m == "phobos" })
@@ -49,7 +49,7 @@ func Example() {
 	// the old mars still has 2 moons
 }
 
-// A loop over everything sees the moment at which it began, and may write.
+// A loop over all objects sees the content as of its start, and may write.
 func ExampleIndexer_All() {
 	store := indexer.New(indexer.Config[string]{
 		KeyFunc: func(s string) (string, error) { return s, nil },
@@ -66,8 +66,7 @@ func ExampleIndexer_All() {
 	// Output: [a b c] 6
 }
 
-// A function that fails costs its index one object. The rest of the store goes
-// on, and the write says what happened.
+// A failing function affects only its own index, and the write returns the error.
 func ExampleIndexError() {
 	store := indexer.New(indexer.Config[string]{
 		KeyFunc: func(s string) (string, error) { return s, nil },

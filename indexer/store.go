@@ -6,11 +6,13 @@ import (
 	"sync"
 )
 
-// threadSafeMap is the textbook store: maps under one read-write lock. Its name and the fields items,
-// indexers and indices are those of client-go v1.16, which the article describes; [Store] adds the key function, the errors and the trace.
+// threadSafeMap is the textbook store: maps under one read-write lock. Its name and the fields
+// items, indexers and indices are those of client-go v1.16, which the article describes.
 //
-// What it lacks: a List of 100,000 objects stops all writes while it copies, and index functions
-// run with the lock held. In package fast readers do not stop writers.
+// What it lacks: a List of 100,000 objects blocks all writes while it copies, and index functions
+// run with the lock held. In package fast readers do not block writers.
+//
+// A result never shares memory with the maps: readers keep it after the lock is released.
 type threadSafeMap[T any] struct {
 	mu       sync.RWMutex // guards what follows
 	items    map[string]T
@@ -19,23 +21,23 @@ type threadSafeMap[T any] struct {
 }
 
 func newThreadSafeMap[T any]() *threadSafeMap[T] {
-	return &threadSafeMap[T]{
-		items: map[string]T{}, indexers: Indexers[T]{}, indices: map[string]map[string]map[string]bool{},
-	}
+	return &threadSafeMap[T]{items: map[string]T{}, indexers: Indexers[T]{}, indices: map[string]map[string]map[string]bool{}}
 }
 
-// updateIndices moves key from the values of oldObj to those of newObj in the named indexes.
-// oldObj is nil for a new object, newObj for a deletion. Both sets of values are computed here: if
-// oldObj was changed after it was stored, a stale entry remains.
+// updateIndices moves key from the values of oldObj to those of newObj in the named indexes, and
+// removes values that have no key left. oldObj is nil for a new object, newObj for a deletion. Both
+// sets of values are computed here: if oldObj was changed after it was stored, a stale entry
+// remains. If an index function fails for newObj, key is in no set of that index, and the failure
+// is added to errs, which is returned. The caller holds the lock.
 func (s *threadSafeMap[T]) updateIndices(names []string, oldObj, newObj *T, key string, errs *IndexErrors) *IndexErrors {
 	for _, name := range names {
 		index, indexFunc := s.indices[name], s.indexers[name]
 		if oldObj != nil {
-			values, _ := indexFunc.Values(*oldObj) // where it fails there is nothing to remove
+			values, _ := indexFunc.Values(*oldObj) // if it fails, there is nothing to remove
 			for _, value := range values {
 				delete(index[value], key)
 				if len(index[value]) == 0 {
-					delete(index, value) // or values that come and go would fill the memory
+					delete(index, value) // otherwise values that come and go would fill the memory
 				}
 			}
 		}
@@ -57,8 +59,8 @@ func (s *threadSafeMap[T]) updateIndices(names []string, oldObj, newObj *T, key 
 
 // rebuildIndices fills the named indexes from items.
 func (s *threadSafeMap[T]) rebuildIndices(names []string) (errs *IndexErrors) {
-	for _, name := range names {
-		s.indices[name] = map[string]map[string]bool{}
+	for _, index := range names {
+		s.indices[index] = map[string]map[string]bool{}
 	}
 	for key, obj := range s.items {
 		errs = s.updateIndices(names, nil, &obj, key, errs)
@@ -66,7 +68,8 @@ func (s *threadSafeMap[T]) rebuildIndices(names []string) (errs *IndexErrors) {
 	return errs
 }
 
-// Update stores obj under key and returns the object that was there before.
+// Update stores obj under key and updates every index. It returns the previous object, if any, and
+// the index functions that failed; obj is stored even then.
 func (s *threadSafeMap[T]) Update(key string, obj T) (old T, existed bool, errs *IndexErrors) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +81,8 @@ func (s *threadSafeMap[T]) Update(key string, obj T) (old T, existed bool, errs 
 	return old, existed, s.updateIndices(s.indexers.Names(), nil, &obj, key, nil)
 }
 
-// Delete removes the object of key and reports whether there was one.
+// Delete removes the object of key, if any, from items and every index, and reports whether there
+// was one.
 func (s *threadSafeMap[T]) Delete(key string) (existed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +94,8 @@ func (s *threadSafeMap[T]) Delete(key string) (existed bool) {
 	return existed
 }
 
-// Replace makes items the content. The map is the store's from now on.
+// Replace makes items the content and rebuilds every index in one step: no reader sees some of the
+// old objects and some of the new. The store owns the map afterwards.
 func (s *threadSafeMap[T]) Replace(items map[string]T) *IndexErrors {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,8 +103,8 @@ func (s *threadSafeMap[T]) Replace(items map[string]T) *IndexErrors {
 	return s.rebuildIndices(s.indexers.Names())
 }
 
-// AddIndexers adds indexes to an empty or a filled store. If names are taken it adds nothing and
-// returns them.
+// AddIndexers adds indexes to an empty or a filled store. If names exist already, it adds nothing
+// and returns them.
 func (s *threadSafeMap[T]) AddIndexers(added Indexers[T]) (taken []string, errs *IndexErrors) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,11 +127,7 @@ func (s *threadSafeMap[T]) GetByKey(key string) (obj T, exists bool) {
 	return obj, exists
 }
 
-func (s *threadSafeMap[T]) Len() int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return len(s.items)
-}
+func (s *threadSafeMap[T]) Len() int { s.mu.RLock(); defer s.mu.RUnlock(); return len(s.items) }
 
 func (s *threadSafeMap[T]) List() []T {
 	s.mu.RLock()
@@ -147,8 +148,8 @@ func (s *threadSafeMap[T]) copyItems() map[string]T {
 	return maps.Clone(s.items)
 }
 
-// find returns the objects that have one of the values in the named index, each once, and their
-// keys.
+// find returns the objects that have at least one of the values in the named index, each once, and
+// their keys in the same order. Without an index of that name the error is an *UnknownIndexError.
 func (s *threadSafeMap[T]) find(name string, values ...string) (keys []string, objects []T, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -1,11 +1,11 @@
 package indexer
 
-// Trace is a set of hooks for a store's writes. A nil Trace and nil hooks cost one branch each and
-// no allocation.
+// Trace is a set of hooks for a store's writes. A nil Trace or hook costs one branch and no
+// allocation.
 //
 // A hook runs on the writer's goroutine after the write, without a lock: it may read the store and
-// even write to it. One writer's hooks come in the order of its writes; the hooks of several
-// writers may come in another order than their writes.
+// even write to it. The hooks of one writer run in the order of its writes; those of several
+// writers may run in another order than the writes.
 type Trace struct {
 	// Added: an object with a new key was stored.
 	Added func(key string)
@@ -13,14 +13,14 @@ type Trace struct {
 	Updated func(key string)
 	// Deleted: the object with this key was removed.
 	Deleted func(key string)
-	// Replaced: Replace has made this many objects the whole content.
+	// Replaced: Replace has stored this many objects as the whole content.
 	Replaced func(objects int, resourceVersion string)
 	// IndexFailed: index functions failed during a write, which returns the same errors.
 	IndexFailed func(*IndexErrors)
 }
 
-// ReportStored calls Updated if the key existed before, Added otherwise. The Report methods are
-// for stores; each may be called on a nil Trace.
+// ReportStored calls Updated if the key existed before, else Added. The Report methods are for
+// stores; they may be called on a nil Trace.
 func (t *Trace) ReportStored(key string, existed bool) {
 	switch {
 	case t == nil:

@@ -16,8 +16,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// stream is a ListerWatcher that lists objects and then delivers updates of them, round and round, as fast as they
-// are taken. It allocates nothing itself.
+// stream is a ListerWatcher that lists objects and then delivers updates of them in turn, as fast
+// as they are read. It does not allocate.
 type stream struct {
 	versions [2][]head // each object in two versions
 	updates  chan int  // how many updates to deliver
@@ -30,7 +30,7 @@ func newStream(objects, spread int) *stream {
 		for i := range objects {
 			obj := &api.PartialObjectMetadata{}
 			obj.Namespace, obj.Name = "ns", "pod-"+strconv.Itoa(i)
-			obj.ResourceVersion = "v" + strconv.Itoa(v+1) // no number, which would be no news the second time
+			obj.ResourceVersion = "v" + strconv.Itoa(v+1) // not a number, which would be stale the second time
 			s.versions[v] = append(s.versions[v], obj)
 		}
 	}
@@ -102,15 +102,15 @@ func startDispatch(tb testing.TB, cfg informer.Config[head], handlers, spread in
 	return d
 }
 
-// send delivers n updates and waits until every handler has been told of all of them.
+// send delivers n updates and waits until every handler has received all of them.
 func (d *dispatch) send(n, handlers int) {
 	d.want.Add(int64(n * handlers))
 	d.stream.updates <- n
 	<-d.done
 }
 
-// BenchmarkDispatch measures one event from the watch to the callbacks of all handlers: reflector, queue, store,
-// processor, listeners.
+// BenchmarkDispatch measures one event from the watch to the callbacks of all handlers:
+// reflector, queue, store, processor, listeners.
 func BenchmarkDispatch(b *testing.B) {
 	for name, gears := range map[string]informer.Gears[head]{"fast": fast.Gears[head](), "textbook": {}} {
 		for _, handlers := range []int{1, 4, 16} {
@@ -139,7 +139,7 @@ func BenchmarkDispatchSpread(b *testing.B) {
 	}
 }
 
-// BenchmarkDispatchIdle measures the way of a single event through an informer in which everybody sleeps.
+// BenchmarkDispatchIdle measures a single event in an informer whose goroutines all sleep.
 func BenchmarkDispatchIdle(b *testing.B) {
 	for _, handlers := range []int{1, 16} {
 		b.Run(fmt.Sprintf("handlers=%d", handlers), func(b *testing.B) {
@@ -152,8 +152,8 @@ func BenchmarkDispatchIdle(b *testing.B) {
 	}
 }
 
-// BenchmarkLateJoin measures for how long a handler that comes late keeps events from being processed: the call that
-// adds it to an informer of many objects. Telling it of them happens beside the flow of events.
+// BenchmarkLateJoin measures how long adding a handler to an informer of many objects delays the
+// processing of events. The handler receives the existing objects concurrently with the events.
 func BenchmarkLateJoin(b *testing.B) {
 	for _, objects := range []int{1_000, 100_000} {
 		b.Run(fmt.Sprintf("objects=%d", objects), func(b *testing.B) {

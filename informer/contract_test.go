@@ -2,9 +2,16 @@ package informer_test
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
+	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"orrery/deltafifo"
 	"orrery/indexer"
@@ -18,17 +25,19 @@ import (
 // head is the object of the contract.
 type head = *api.PartialObjectMetadata
 
-// forms are the sets of gears that pass the contract, with what each lacks.
+// forms are the sets of gears that pass the contract, with the capabilities that each lacks.
 var forms = map[string]struct {
 	gears informer.Gears[head]
 	lacks map[informertest.Capability]string
 }{
 	"textbook": {lacks: textbookLacks},
 	"fast":     {gears: fast.Gears[head]()},
+	// If Distribute blocks, this set's queue still receives, so the suite can say what is wrong.
+	"textbook processor": {gears: textbookProcessor[head]()},
 	"coalescing": {
 		gears: coalescing[head](),
 		lacks: map[informertest.Capability]string{
-			informertest.EveryChange: "what happens to an object while an event of it waits is merged into that event",
+			informertest.EveryChange: "changes to an object are merged into its waiting event",
 		},
 	},
 	"a queue that pops one key": {
@@ -39,7 +48,7 @@ var forms = map[string]struct {
 
 var textbookLacks = map[informertest.Capability]string{
 	informertest.ReceivesWhileProcessing: "the DeltaFIFO of the article holds its lock during Pop",
-	informertest.ResyncsDespiteRelists:   "the textbook reflector starts its timer anew with each list",
+	informertest.ResyncsDespiteRelists:   "the textbook reflector restarts its timer with each list",
 }
 
 // coalescing is the fast set with the processor that merges events.
@@ -49,7 +58,14 @@ func coalescing[T any]() informer.Gears[T] {
 	return gears
 }
 
-// popOnly is a queue without the optional extras.
+// textbookProcessor is the fast set with the textbook processor.
+func textbookProcessor[T any]() informer.Gears[T] {
+	gears := fast.Gears[T]()
+	gears.NewProcessor = nil
+	return gears
+}
+
+// popOnly is a queue without the optional methods.
 func popOnly(cfg deltafifo.Config[head]) informer.Queue[head] {
 	return struct{ informer.Queue[head] }{deltafifo.New(cfg)}
 }
@@ -58,7 +74,7 @@ func TestContract(t *testing.T) {
 	for name, form := range forms {
 		t.Run(name, func(t *testing.T) {
 			lacks := map[informertest.Capability]string{
-				informertest.ArrivalOrder: "the queue is a DeltaFIFO: an object keeps its place and collects what happens to it meanwhile",
+				informertest.ArrivalOrder: "the queue is a DeltaFIFO: an object keeps its place and accumulates its changes",
 			}
 			maps.Copy(lacks, form.lacks)
 			informertest.Run(t, informertest.Implementation{
@@ -72,7 +88,109 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// survivePanics turns the crashes of the process into entries of a log that nobody reads.
+// What waits for a handler is counted, and so are the handlers that an event goes to.
+func TestCounts(t *testing.T) {
+	for name, form := range forms {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { testCounts(t, form.gears) }) })
+	}
+}
+
+func testCounts(t *testing.T, gears informer.Gears[head]) {
+	source := informertest.NewContractSource()
+	var mu sync.Mutex
+	var listeners []int
+	trace := &informer.Trace{Distributed: func(_ informer.EventKind, _ string, n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		listeners = append(listeners, n)
+	}}
+	distributed := func() []int {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(listeners)
+	}
+	inf := informer.NewSharedIndexInformer(source, informer.Config[head]{ResyncPeriod: time.Minute, Gears: gears, Trace: trace})
+	returns := make(chan struct{})
+	slow := func(informertest.Event) { <-returns }
+	_, err := inf.AddEventHandlerWithOptions(eventHandler(slow), informer.HandlerOptions{ResyncPeriod: -1})
+	require.NoError(t, err)
+	_, err = inf.AddEventHandler(eventHandler(func(informertest.Event) {}))
+	require.NoError(t, err)
+	pending := func() (counts []int) {
+		synctest.Wait()
+		for _, h := range inf.Snapshot().Handlers {
+			counts = append(counts, h.Pending)
+		}
+		return counts
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = inf.Run(ctx) })
+	defer running.Wait()
+	defer cancel()
+	synctest.Wait()
+	for _, name := range []string{"a", "b", "c"} {
+		obj := &api.PartialObjectMetadata{}
+		obj.Name = name
+		source.Add(obj)
+	}
+	assert.Equal(t, []int{3, 0}, pending(), "the slow handler is in its first callback")
+	assert.Equal(t, []int{2, 2, 2}, distributed(), "each event goes to both handlers")
+	time.Sleep(61 * time.Second)
+	assert.Equal(t, []int{3, 0}, pending())
+	assert.Equal(t, []int{2, 2, 2, 1, 1, 1}, distributed(), "a resync goes to one of the two handlers")
+	close(returns)
+	assert.Equal(t, []int{0, 0}, pending())
+}
+
+// A stored object that is changed is reported, and one that has left the store no longer.
+func TestStoredObjectsAreWatchedForMutations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex // guards the labels and found
+		var found []string
+		source := informertest.NewContractSource()
+		inf := informer.NewSharedIndexInformer(source, informer.Config[head]{MutationDetector: informer.MutationDetectorConfig[head]{
+			Enabled: true,
+			Render: func(obj head) ([]byte, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				return json.Marshal(obj.Labels)
+			},
+			OnMutation: func(err *informer.MutationError) {
+				mu.Lock()
+				defer mu.Unlock()
+				found = append(found, err.Key)
+			},
+		}})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = inf.Run(ctx) })
+		defer running.Wait()
+		defer cancel()
+		synctest.Wait()
+		obj := &api.PartialObjectMetadata{}
+		obj.Name, obj.Labels = "a", map[string]string{}
+		source.Add(obj)
+		change := func(value string) []string {
+			mu.Lock()
+			obj.Labels["changed"] = value
+			mu.Unlock()
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			defer func() { found = nil }()
+			return found
+		}
+		synctest.Wait()
+		assert.Equal(t, []string{"a"}, change("by a handler"))
+		source.Delete("a")
+		time.Sleep(2 * time.Second) // the last check of its last state
+		assert.Empty(t, change("after the deletion"), "the object is not in the store any more")
+	})
+}
+
+// survivePanics turns crashes into entries of a discarded log.
 func survivePanics() (restore func()) {
 	crash, handlers := wait.ReallyCrash.Swap(false), wait.PanicHandlers.Replace()
 	return func() {
@@ -81,7 +199,7 @@ func survivePanics() (restore func()) {
 	}
 }
 
-// adapter is an informer of this project as the contract wants it.
+// adapter adapts an informer of this project to the contract.
 type adapter struct {
 	*informer.SharedIndexInformer[head]
 }
@@ -120,7 +238,14 @@ func (a adapter) Content() map[string]string {
 	return out
 }
 
-func valueOf(obj head) string { return obj.Labels[informertest.ValueLabel] }
+// valueOf returns the content of an object. An event without the object that it should have does
+// not crash the test.
+func valueOf(obj head) string {
+	if obj == nil {
+		return "(no object)"
+	}
+	return obj.Labels[informertest.ValueLabel]
+}
 
 func (a adapter) AddEventHandler(h func(informertest.Event), resync time.Duration) (informertest.Registration, error) {
 	r, err := a.SharedIndexInformer.AddEventHandlerWithOptions(eventHandler(h), informer.HandlerOptions{ResyncPeriod: resync})
@@ -130,7 +255,7 @@ func (a adapter) AddEventHandler(h func(informertest.Event), resync time.Duratio
 	return r, nil
 }
 
-// eventHandler tells the callbacks as events of the contract.
+// eventHandler reports the callbacks as events of the contract.
 func eventHandler(h func(informertest.Event)) informer.ResourceEventHandler[head] {
 	return informer.ResourceEventHandlerFuncs[head]{
 		AddFunc: func(obj head, initial bool) {

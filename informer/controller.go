@@ -10,20 +10,20 @@ import (
 	"orrery/wait"
 )
 
-// controller is the middle of an informer: the reflector on one side puts events into the queue, the loop on the
-// other side takes them out. (It has nothing to do with the controllers that act on objects; the name is that of
-// client-go.)
+// controller is the middle of an informer: the reflector puts events into the queue, and the loop
+// takes them out. (The name is client-go's; it is unrelated to the controllers that act on
+// objects.)
 type controller[T any] struct {
 	queue   Queue[T]
 	batches batchPopper[T] // the queue, if it is one
-	// process applies the deltas of one key. It reports its failures itself.
+	// process applies the deltas of one key. It reports its own failures.
 	process func(key string, deltas deltafifo.Deltas[T], isInInitialList bool) error
-	// idle is called when the queue has been emptied, and at the latest after maxBatch keys.
+	// idle is called when the queue is empty, and at the latest after maxBatch keys.
 	idle func()
-	// failed records a panic that was survived.
+	// failed records a panic if wait.ReallyCrash is off.
 	failed func(err *ProcessError)
 
-	// newReflector makes the reflector that run runs, and another one should it panic.
+	// newReflector returns a new reflector, which run runs, and another one if that panics.
 	newReflector func() Reflector
 	reflector    atomic.Pointer[Reflector] // the last one made; never nil
 }
@@ -33,12 +33,13 @@ func (c *controller[T]) renewReflector() {
 	c.reflector.Store(&r)
 }
 
-// maxBatch bounds for how many keys an event waits for its batch while the queue does not run empty.
+// maxBatch bounds for how many keys an event waits for its batch while the queue is not empty.
 const maxBatch = 64
 
-// run blocks until ctx has ended and reflector and loop have stopped. The loop runs on the caller's goroutine.
+// run blocks until ctx has ended and reflector and loop have stopped. The loop runs on the caller's
+// goroutine.
 func (c *controller[T]) run(ctx context.Context) {
-	defer context.AfterFunc(ctx, c.queue.Close)() // wakes a Pop that waits
+	defer context.AfterFunc(ctx, c.queue.Close)() // wakes a blocked Pop
 
 	var reflecting sync.WaitGroup
 	defer reflecting.Wait()
@@ -49,11 +50,12 @@ func (c *controller[T]) run(ctx context.Context) {
 	}
 }
 
-// reflectorPause is how long a reflector is not replaced after a panic that was survived.
+// reflectorPause is the pause before a reflector that panicked is replaced.
 const reflectorPause = time.Second
 
-// reflect runs a reflector to its end, which before the end of ctx is a panic: of the ListerWatcher, of a hook, of
-// the error handler. A reflector runs once, so the next call has another one, which starts over with a list.
+// reflect runs a reflector to its end. Before ctx ends, that is a panic of the ListerWatcher, a
+// hook or the error handler. A reflector runs once, so the next call has a new one, which starts
+// with a list.
 func (c *controller[T]) reflect(ctx context.Context) {
 	defer func() {
 		if ctx.Err() == nil {
@@ -63,13 +65,13 @@ func (c *controller[T]) reflect(ctx context.Context) {
 	(*c.reflector.Load()).Run(ctx)
 }
 
-// processLoop pops until the end. It returns early after a panic that was survived: each one costs the event that
-// it came from, so starting over cannot run hot.
+// processLoop pops until the queue is closed. It returns early after a panic if wait.ReallyCrash is
+// off. Each panic uses up its event, so restarting cannot become a busy loop.
 func (c *controller[T]) processLoop(ctx context.Context) {
 	defer wait.HandleCrashWithContext(ctx, func(_ context.Context, p *wait.Panic) {
 		c.failed(&ProcessError{Err: p})
 	})
-	c.idle() // a panic may have left something waiting
+	c.idle() // a panic may have left unflushed events
 	for ctx.Err() == nil {
 		if err := c.processNext(); err != nil {
 			return // the queue is closed; it returns no other error
@@ -77,7 +79,7 @@ func (c *controller[T]) processLoop(ctx context.Context) {
 	}
 }
 
-// processNext pops one key, or as many as wait if the queue can do that, and hands on what came of it.
+// processNext pops one key, or a batch if the queue supports that, and flushes the notifications.
 func (c *controller[T]) processNext() (err error) {
 	if c.batches != nil {
 		_, err = c.batches.PopBatch(maxBatch, c.process)

@@ -13,13 +13,13 @@ import (
 	"orrery/restclient/api"
 )
 
-// TestPanicInAHandlerEndsTheProcess: unless somebody has decided otherwise a fault in a handler is not hidden. The
-// process that dies is this test, run once more.
+// TestPanicInAHandlerEndsTheProcess: by default a panic in a handler ends the process. That
+// process is this test, run once more.
 func TestPanicInAHandlerEndsTheProcess(t *testing.T) {
 	const child = "ORRERY_TEST_PANICS"
 	if os.Getenv(child) != "" {
 		panicInAHandler()
-		return // the parent sees that the process did not die
+		return // the parent sees that the process has survived
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), child+"=1")

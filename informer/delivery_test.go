@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// stuck is a handler that hangs in its first callback until it is let go.
+// stuck is a handler that blocks in its first callback until it is released.
 func stuck(release <-chan struct{}, l *log) informer.ResourceEventHandler[*api.Namespace] {
 	return informer.ResourceEventHandlerFuncs[*api.Namespace]{
 		AddFunc: func(obj *api.Namespace, initial bool) {
@@ -23,7 +23,8 @@ func stuck(release <-chan struct{}, l *log) informer.ResourceEventHandler[*api.N
 	}
 }
 
-// TestHandlersChooseWhetherTheirBacklogIsMerged: one informer, one handler of each kind, all of them stuck.
+// TestHandlersChooseWhetherTheirBacklogIsMerged: one informer with one handler of each kind, all
+// of them stuck.
 func TestHandlersChooseWhetherTheirBacklogIsMerged(t *testing.T) {
 	inBubble(t, config{Gears: fastGears}, func(n *namespaces) {
 		release := make(chan struct{})

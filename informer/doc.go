@@ -1,11 +1,12 @@
-// Package informer keeps a local copy of a collection on an API server and tells any number of handlers what changes
-// in it.
+// Package informer keeps a local copy of a collection on an API server and notifies any number of
+// handlers of its changes.
 //
 // # Concept
 //
-// A controller wants to read objects as often as it likes and to hear of every change. Asking the server each time
-// would melt the server; a watch each for thirty controllers would, too. So one informer lists and watches a
-// collection once, keeps it in a store, and shares both the store and the events:
+// A controller reads objects often and must learn of every change. Asking the server each time
+// would overload it, and so would a separate watch for each of thirty controllers. So one informer
+// lists and watches a collection once, keeps it in a store, and shares both the store and the
+// events:
 //
 //	API server
 //	    │ list, watch
@@ -27,98 +28,107 @@
 //	       │       │       │
 //	   handler  handler  handler
 //
-// "The article" is the one on the controller manager, named in docs/mechanisms.md. "Textbook" is the form that follows
-// it: this package. Package fast has the optimized form.
+// "The article" is the one on the controller manager, named in docs/learn/mechanisms.md. "Textbook"
+// is the form that follows it: this package. Package fast has the optimized form.
 //
-// [SharedIndexInformer] is the whole of it, [SharedInformerFactory] hands out one informer a collection, [Lister]
-// reads its store, [ResourceEventHandler] is what hears. The names are those of client-go; the events are about
-// objects of one type T, and nothing is boxed or asserted on their way. The type can be a struct of one's own
-// (*api.Namespace), the head that all objects have (*api.PartialObjectMetadata), or any document
-// (*api.Unstructured); see the example of [NewSharedIndexInformer].
+// [SharedIndexInformer] joins all parts, [SharedInformerFactory] has one informer per collection,
+// [Lister] reads the store, and [ResourceEventHandler] receives the events. The names are those of
+// client-go; events are about objects of one type T, without boxing or type assertions. T can be a
+// struct of your own (*api.Namespace), the metadata that all objects have
+// (*api.PartialObjectMetadata), or any document (*api.Unstructured); see the example of
+// [NewSharedIndexInformer].
 //
-// The informer is level-triggered machinery. An event says that something is worth looking at; the truth is in the
-// store, which may be newer than the event. The handler of a good controller puts the key into a work queue and
-// returns.
+// The informer is level-triggered. An event says that an object is worth looking at; the truth is
+// in the store, which may be newer than the event. The handler of a good controller adds the key to
+// a work queue and returns.
 //
 // # How to read it
 //
-// Two pages are the heart: handle_deltas.go, where the store decides what an event is, and processor.go, the textbook
-// sharedProcessor with its listeners (addCh, pop, pendingNotifications, nextCh, run). What every form of processor needs of a
-// handler (counting, panics, the resync schedule) is in [RegisteredHandler].
+// Two pages are the core: handle_deltas.go, where the store decides the kind of an event, and
+// processor.go, the textbook sharedProcessor with its listeners (addCh, pop, pendingNotifications,
+// nextCh, run). [RegisteredHandler] has what every processor needs of a handler: counters, panics,
+// the resync schedule.
 //
-// The parts are behind small interfaces ([Queue], [Indexer], [Reflector], [Processor]). [Gears] in [Config] chooses their forms;
-// the zero value is the textbook. Package fast has the processor that shares batches among all handlers and can merge the
-// backlog of a handler, and a set of gears that are all fast.
+// The parts are behind small interfaces ([Queue], [Indexer], [Reflector], [Processor]). [Gears] in
+// [Config] chooses their forms; the zero value is the textbook. Package fast has a processor that
+// shares batches among all handlers and can merge the backlog of a handler, and the fast set of
+// gears.
 //
 // # Guarantees
 //
-// Order. A handler receives the events of an object in the order in which they happened, one at a time. There is no
-// order between handlers, nor between objects: while the informer is behind, an object keeps its place in the queue
-// and collects what happens to it there. (With deltafifo/inorder as its queue, events are in order of arrival.)
+// Order. A handler receives the events of an object in order, one at a time. There is no order
+// between handlers, nor between objects: while the informer is behind, an object keeps its place in
+// the queue and accumulates its changes there. (With deltafifo/inorder as its queue, events are in
+// order of arrival.)
 //
-// Completeness. A history makes sense: an addition of something new, updates from the state that was told last, a
-// deletion of something that was added. What happened while the watch was down arrives as the difference between the
-// states before and after; a deletion that was not watched is a [DeletedObject] with FinalStateUnknown and the state that
-// handlers received last.
+// Completeness. A handler sees a consistent history: an addition of a new object, updates from the
+// previous state, a deletion of an added object. Changes while the watch was down arrive as the
+// difference between the states before and after; an unobserved deletion is a [DeletedObject] with
+// FinalStateUnknown and the last state that handlers received.
 //
-// Late handlers are told of the store as it was when they joined, then of everything since: nothing is missed, and nothing
-// comes twice. No event is processed while the store is copied; the callbacks run beside the flow of events.
+// A handler added later receives the content of the store as of that moment, then every later
+// event: nothing is missed and nothing is duplicated. No event is processed while the store is
+// copied; the callbacks run concurrently with the event flow.
 //
-// Independence. A handler that is slow, stuck or faulty delays no other handler. Its backlog has no bound (dropping
-// events would break completeness, waiting would break independence), but it is visible: Snapshot,
-// [Trace].HandlerLagging, and [Trace].HandlerStuck, which says which handler does not return, over which event, for how
-// long, and how much waits for it. With package fast a handler that can do without the states in between may have its backlog
-// merged, see [HandlerOptions].
+// Independence. A slow, stuck or faulty handler delays no other handler. Its backlog is unbounded
+// (dropping events would break completeness, waiting would break independence), but visible:
+// Snapshot, [Trace].HandlerLagging, and [Trace].HandlerStuck, which reports the handler that does
+// not return, its event, the time and the backlog. With package fast the backlog of a handler that
+// does not need intermediate states can be merged, see [HandlerOptions].
 //
-// Synced. [SharedIndexInformer.HasSynced] says that the first list is in the store; [Registration.HasSynced] that a
-// handler has been told of it and has returned.
+// Synced. [SharedIndexInformer.HasSynced] reports whether the first list is in the store;
+// [Registration.HasSynced] whether a handler has processed it.
 //
-// Resync. A handler may ask to be reminded of every object now and then. The reminder comes from the store and
-// costs the server nothing. An update without a new resource version, as from a resync or a repeated list, goes
-// only to handlers whose resync is due.
+// Resync. A handler may ask for periodic updates of every object. They come from the store and cost
+// the server nothing. An update without a new resource version, as from a resync or a repeated
+// list, goes only to handlers whose resync is due.
 //
-// Selection. An informer holds what its list options select ([Config].TweakListOptions). An object that ceases to be selected
-// is a deletion.
+// Selection. An informer holds the objects that its list options select
+// ([Config].TweakListOptions). An object that is no longer selected is reported as a deletion.
 //
 // # Immutable data
 //
-// Objects in the store are shared by all readers and all handlers. Do not change them. Make a copy
-// first. No lock would make a change right: others hold the same pointer. To find such changes, switch on the
-// mutation detector ([MutationDetectorConfig], or KUBE_CACHE_MUTATION_DETECTOR=true), which names the object and shows
-// the difference. To make objects smaller use a [TransformFunc], which runs before the store and the handlers see them.
+// Objects in the store are shared by all readers and all handlers. Do not change them; change a
+// copy. A lock would not help: others hold the same pointer. To find violations, switch on the
+// mutation detector ([MutationDetectorConfig], or KUBE_CACHE_MUTATION_DETECTOR=true), which names
+// the object and shows the difference. To make objects smaller use a [TransformFunc], which runs
+// before the store and the handlers see them.
 //
 // # Goroutines
 //
-// Run owns all of them and returns when they have ended: the reflector and what it starts, the loop (on the
-// caller's goroutine), those of the processor (two for each handler, or one with package fast), one that announces the sync,
-// one that reports errors, and that of the mutation detector. They end in this order: reflector and loop, then no handler can
-// be added, then the handlers, then the rest. A handler that is removed takes its goroutines with it
-// (client-go issue 1167).
+// Run owns all of them and returns when they have ended: the reflector and its goroutines, the loop
+// (on the caller's goroutine), those of the processor (two per handler, or one with package fast),
+// one that announces the sync, one that reports errors, and that of the mutation detector. First
+// the reflector and the loop end; then no handler can be added; then the handlers end, then the
+// rest. Removing a handler ends its goroutines (client-go issue 1167).
 //
-// Callbacks run on the goroutine of their handler. They may call any method of the informer; a removal that waits, of
-// the handler itself, is refused with [ErrInsideHandler] and not a deadlock. A callback that never returns keeps Run
-// from returning. HandlerStuck, if it is set, is called by one goroutine more, which looks every 15 seconds.
+// Callbacks run on the goroutine of their handler. They may call any method of the informer; a
+// handler that waits for its own removal gets [ErrInsideHandler] instead of a deadlock. A callback
+// that never returns keeps Run from returning. If HandlerStuck is set, one more goroutine checks
+// the callbacks every 15 seconds.
 //
 // # Failure
 //
-// The reflector repairs what can be repaired and tells the rest to Config.WatchErrorHandler; see package reflector.
+// The reflector recovers where it can and reports other errors to Config.WatchErrorHandler; see
+// package reflector.
 //
-// A panic in a handler goes to wait.PanicHandlers and ends the process, because a program with a fault in it is worse
-// than none. With wait.ReallyCrash off the event counts as handled and the next one follows; a registration becomes
-// synced all the same (kubernetes/kubernetes#129024).
+// A panic in a handler goes to wait.PanicHandlers and ends the process: a faulty controller is
+// worse than none. With wait.ReallyCrash off, the event counts as handled and the next one follows;
+// a registration becomes synced all the same (kubernetes/kubernetes#129024).
 //
-// An event that cannot be applied, because a transform refuses it or an index function fails, is counted and
-// reported as a [*ProcessError]; the next event is processed. After an index function has failed, the object is in the
-// store, handlers receive it, and it is missing in that index only.
+// An event that cannot be applied, because a transform refuses it or an index function fails, is
+// counted and reported as a [*ProcessError]; the next event is processed. After an index function
+// has failed, the object is in the store, handlers receive it, and only that index lacks it.
 //
-// Errors are told apart by errors.Is and errors.As: [ErrStarted], [ErrStopped], [ErrForeignRegistration] and so on.
+// Use errors.Is and errors.As: [ErrStarted], [ErrStopped], [ErrForeignRegistration] and so on.
 //
 // # Testing
 //
-// Package informertest has a server in memory that can misbehave, and the contract of an informer: this one with
-// all forms of processor, and client-go's, pass it, the differences being named. Random histories (changes, lost
-// connections, lists, handlers that come and go) must make sense to every handler and lead to the state of the server.
-// Tests run in synctest bubbles, where a resync of twenty minutes takes no time and a goroutine that is left is a
+// Package informertest has an in-memory server that can misbehave, and the contract of an informer,
+// which this package with all processors and client-go's informer pass, with named differences.
+// After random histories (changes, lost connections, lists, handlers that come and go) every
+// handler must have seen a consistent history that ends in the server's state. Tests run in
+// synctest bubbles, where a resync of twenty minutes takes no time and a leaked goroutine is a
 // failure.
 //
 // Next: package restclient

@@ -12,28 +12,28 @@ import (
 var (
 	// ErrStarted is returned by a second Run.
 	ErrStarted = errors.New("the informer has been started already")
-	// ErrStopped is returned by what needs an informer that is not over: AddEventHandler, AddIndexers, Run. An
-	// informer runs once; make a new one.
+	// ErrStopped is returned by methods that need a running or new informer: AddEventHandler,
+	// AddIndexers, Run. An informer runs once; make a new one.
 	ErrStopped = errors.New("the informer has stopped already")
 	// ErrNoHandler is returned by AddEventHandler for a nil handler.
 	ErrNoHandler = errors.New("the handler is nil")
-	// ErrForeignRegistration is returned for the removal of a handler that was added to another informer (or of
-	// none). client-go ignores it, which leaves the handler that was meant running.
+	// ErrForeignRegistration is returned for the removal of a handler of another informer (or of
+	// none). client-go ignores it, which leaves the intended handler running.
 	ErrForeignRegistration = errors.New("the registration belongs to another informer")
-	// ErrInsideHandler is returned by a waiting removal that is called from a callback of that very handler. The
-	// handler is removed, and no further callback begins, but waiting for the end of the callback inside itself
-	// would be waiting for ever.
+	// ErrInsideHandler is returned by a waiting removal that a callback of the same handler calls.
+	// The handler is removed, and no further callback begins, but waiting for the callback inside
+	// itself would block forever.
 	ErrInsideHandler = errors.New("called from inside the handler, which cannot wait for its own end")
 	// ErrFactoryShutDown is returned by Start of a factory that was shut down.
 	ErrFactoryShutDown = errors.New("the informer factory has been shut down")
 )
 
-// ProcessError reports that an event could not be applied, or not in full. The informer goes on with the next one.
-// The error is counted (see Snapshot) and told to [Trace.ProcessError] and to the watch error handler; client-go
-// drops it.
+// ProcessError reports that an event could not be applied, or not in full. The informer continues
+// with the next one. The error is counted (see Snapshot) and passed to [Trace.ProcessError] and to
+// the watch error handler; client-go drops it.
 type ProcessError struct {
-	Key string // of the object; empty if the failure is that it has none
-	Err error  // what went wrong: a *deltafifo.TransformError, a *indexer.IndexError, a *wait.Panic ...
+	Key string // of the object; empty if it has none
+	Err error  // a *deltafifo.TransformError, a *indexer.IndexError, a *wait.Panic ...
 }
 
 func (e *ProcessError) Error() string {
@@ -42,9 +42,9 @@ func (e *ProcessError) Error() string {
 
 func (e *ProcessError) Unwrap() error { return e.Err }
 
-// failures collects the events that could not be applied. It counts them at once and reports them on a goroutine of its own.
-// Reporting runs code of the user, and the place where an event fails is deep inside the locks of queue and
-// reflector.
+// failures collects the events that could not be applied. It counts them at once and reports them
+// on a goroutine of its own: reporting calls user code, and events fail with locks of queue and
+// reflector held.
 type failures struct {
 	pending chan *ProcessError
 	tell    func(*ProcessError) // set before run
@@ -54,7 +54,7 @@ type failures struct {
 	last  *ProcessError
 }
 
-// maxPendingFailures bounds how many failures wait to be reported. The rest are only counted.
+// maxPendingFailures bounds the unreported failures. Further ones are only counted.
 const maxPendingFailures = 128
 
 func newFailures() *failures {
@@ -79,14 +79,14 @@ func (f *failures) summary() (count uint64, last *ProcessError) {
 	return f.count, f.last
 }
 
-// run reports until ctx ends and nothing is left. The informer owns its goroutine.
+// run reports failures until ctx ends and none is left. The informer owns its goroutine.
 func (f *failures) run(ctx context.Context) {
 	for {
 		select {
 		case err := <-f.pending:
 			f.tellOne(err)
 		case <-ctx.Done():
-			for len(f.pending) > 0 { // nothing is added any more
+			for len(f.pending) > 0 { // no more failures are added
 				f.tellOne(<-f.pending)
 			}
 			return

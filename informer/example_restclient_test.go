@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// oneNamespace is an API server with one namespace, in which nothing ever happens.
+// oneNamespace is an API server with one namespace that never changes.
 func oneNamespace(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	switch {
@@ -29,8 +29,8 @@ func oneNamespace(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// One collection, three kinds of informers: of typed objects, of heads, and of whole documents of a type that the
-// program need not know.
+// One collection, three kinds of informers: of typed objects, of metadata, and of unstructured
+// documents of a type that the program need not know.
 func ExampleNewSharedIndexInformer() {
 	server := httptest.NewServer(http.HandlerFunc(oneNamespace))
 	defer server.Close()

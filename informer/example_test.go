@@ -13,8 +13,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// The skeleton of every controller: handlers put keys into a work queue, a worker takes them out and compares what
-// the store says with what should be.
+// The skeleton of every controller: handlers put keys into a work queue; a worker takes them and
+// compares the store with the desired state.
 func Example() {
 	server := informertest.NewNamespaceSource() // in a program: restclient.Typed[*api.Namespace](client, ...)
 	server.Add(informertest.Namespace("shop", "team", "red"))
@@ -58,7 +58,7 @@ func Example() {
 	reconcile()
 
 	stop()
-	running.Wait() // no callback is going on any more
+	running.Wait() // no callback is running any more
 	work.ShutDown()
 	// Output:
 	// shop belongs to team red
@@ -66,7 +66,7 @@ func Example() {
 	// shop is gone
 }
 
-// run starts an informer and returns the function that stops it and waits for the end.
+// run starts an informer and returns the function that stops it and waits for it.
 func run[T informer.Object](inf *informer.SharedIndexInformer[T]) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -81,43 +81,44 @@ func run[T informer.Object](inf *informer.SharedIndexInformer[T]) (stop func()) 
 	}
 }
 
-// A handler may come at any time. It is told what there is, and then what happens.
+// A handler may be added at any time. It receives the content of the store, and then the events.
 func ExampleSharedIndexInformer_AddEventHandler() {
 	server := informertest.NewNamespaceSource()
 	server.Add(informertest.Namespace("shop"))
 	namespaces := informer.NewSharedIndexInformer(server, informer.Config[*api.Namespace]{})
 	defer run(namespaces)()
 
-	told := make(chan string)
+	reported := make(chan string)
 	late, err := namespaces.AddEventHandler(informer.ResourceEventHandlerFuncs[*api.Namespace]{
 		AddFunc: func(ns *api.Namespace, initial bool) {
-			told <- fmt.Sprintf("%s is there (initial: %t)", ns.Name, initial)
+			reported <- fmt.Sprintf("%s is there (initial: %t)", ns.Name, initial)
 		},
-		DeleteFunc: func(d informer.DeletedObject[*api.Namespace]) { told <- d.Key + " is gone" },
+		DeleteFunc: func(d informer.DeletedObject[*api.Namespace]) { reported <- d.Key + " is gone" },
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(<-told)
+	fmt.Println(<-reported)
 	<-late.Synced()
 	server.Add(informertest.Namespace("office"))
-	fmt.Println(<-told)
+	fmt.Println(<-reported)
 	server.Delete("shop")
-	fmt.Println(<-told)
+	fmt.Println(<-reported)
 
 	if err := namespaces.ShutDownEventHandler(context.Background(), late); err != nil {
 		fmt.Println(err)
 		return
 	}
-	close(told) // nobody is going to send any more
+	close(reported) // there are no more senders
 	// Output:
 	// shop is there (initial: true)
 	// office is there (initial: false)
 	// shop is gone
 }
 
-// Two controllers ask a factory for the same collection and share one informer, one watch and one store.
+// Two controllers ask a factory for the same collection and share one informer, one watch and one
+// store.
 func ExampleInformerFor() {
 	server := informertest.NewNamespaceSource()
 	factory := &informer.SharedInformerFactory{}
@@ -150,7 +151,7 @@ func ExampleInformerFor() {
 	// lists: 1
 }
 
-// A handler that cannot keep up delays nobody, and its lag is a number.
+// A slow handler delays no other, and its lag is visible.
 func ExampleSharedIndexInformer_Snapshot() {
 	server := informertest.NewNamespaceSource()
 	namespaces := informer.NewSharedIndexInformer(server, informer.Config[*api.Namespace]{})
@@ -201,7 +202,7 @@ func ExampleLister() {
 	// namespaces "attic" not found
 }
 
-// The detector finds out that somebody has changed an object of the store, which everybody shares.
+// The detector finds code that modifies a shared object of the store.
 func ExampleMutationDetectorConfig() {
 	server := informertest.NewNamespaceSource()
 	server.Add(informertest.Namespace("shop", "team", "red"))
@@ -213,7 +214,7 @@ func ExampleMutationDetectorConfig() {
 	})
 	stop := run(namespaces)
 	ns, _ := namespaces.GetIndexer().GetByKey("shop")
-	ns.Labels["team"] = "mine" // what nobody may do
+	ns.Labels["team"] = "mine" // forbidden: the object is shared
 	stop()
 	// Output:
 	// object "shop" of the store was changed: metadata.labels.team was "red" and is "mine"

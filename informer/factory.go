@@ -11,12 +11,14 @@ import (
 	"time"
 )
 
-// SharedInformerFactory has one informer for each collection, shared by all callers that ask for it, and starts
-// and stops them together. Get informers with [InformerFor]; methods cannot have type parameters.
+// SharedInformerFactory has one informer for each collection, shared by all callers, and starts and
+// stops them together. Get informers with [InformerFor], a function because methods cannot have
+// type parameters.
 //
 // The zero value is ready to use. A factory must not be copied.
 type SharedInformerFactory struct {
-	// DefaultResync is given to the functions that make informers. Set it before the first [InformerFor].
+	// DefaultResync is passed to the constructors of informers. Set it before the first
+	// [InformerFor].
 	DefaultResync time.Duration
 
 	running sync.WaitGroup
@@ -33,27 +35,27 @@ type keyedInformer struct {
 	cancel context.CancelFunc // stops it; nil before it was started
 }
 
-// InformerKey tells the informers of a factory apart: by what they hold and by what they are about. Two clients of
-// one factory share an informer if both agree.
+// InformerKey identifies an informer of a factory. Two clients of one factory share an informer if
+// both fields agree.
 type InformerKey struct {
 	Type     reflect.Type // of the objects, such as *api.Namespace
-	Resource string       // such as "namespaces", or "pods.v1./kube-system"; anything that callers agree on
+	Resource string       // such as "namespaces" or "pods.v1./kube-system"; callers choose
 }
 
-// String is meant for messages.
+// String returns the key as text for messages.
 func (k InformerKey) String() string { return fmt.Sprintf("%s (%v)", k.Resource, k.Type) }
 
-// sharedInformer is what a factory does with informers of any type.
+// sharedInformer has the methods of an informer of any type that a factory needs.
 type sharedInformer interface {
 	Run(ctx context.Context) error
 	waitSynced(ctx context.Context) error
 }
 
-// InformerFor returns the informer of f for objects of type T and this resource. If there is none yet it makes one
-// with newInformer, which is given DefaultResync. The informer runs from the next Start on.
+// InformerFor returns the informer of f for objects of type T and this resource. The first call
+// creates it with newInformer, which receives DefaultResync. The next Start runs the informer.
 //
-// This is the template method of the article: what is special about a resource is in newInformer, everything else
-// is shared.
+// This is the template method of the article: newInformer has the specifics of a resource,
+// everything else is shared.
 func InformerFor[T Object](f *SharedInformerFactory, resource string, newInformer func(defaultResync time.Duration) *SharedIndexInformer[T]) *SharedIndexInformer[T] {
 	key := InformerKey{Type: reflect.TypeFor[T](), Resource: resource}
 	f.mu.Lock()
@@ -68,8 +70,8 @@ func InformerFor[T Object](f *SharedInformerFactory, resource string, newInforme
 	return made
 }
 
-// Start runs every informer that does not run yet, each on a goroutine of its own, until ctx ends or the factory
-// is shut down. It may be called again when there are new informers. After Shutdown it returns
+// Start runs every informer that is not running yet, each on a goroutine of its own, until ctx ends
+// or the factory is shut down. Call it again after adding informers. After Shutdown it returns
 // [ErrFactoryShutDown].
 func (f *SharedInformerFactory) Start(ctx context.Context) error {
 	f.mu.Lock()
@@ -85,18 +87,19 @@ func (f *SharedInformerFactory) Start(ctx context.Context) error {
 		informer.cancel = cancel
 		f.running.Go(func() {
 			defer cancel()
-			// The only error is that the caller runs the informer already.
+			// The only error is that the caller already runs the informer.
 			_ = informer.Run(informerCtx)
 		})
 	}
 	return nil
 }
 
-// WaitForCacheSync waits until every informer that was started, and every handler that had been added to it by
-// then, has been told of its first list. It returns nil, or a [*NotSyncedError] if ctx or an informer ended before.
+// WaitForCacheSync waits until every started informer has synced, and so have the handlers that it
+// had by then. It returns nil, or a [*NotSyncedError] if ctx or an informer ended first.
 //
-// Informers that have not been started are not waited for. client-go does not wait for handlers, which programs
-// that look at what their handlers collected expect (kubernetes/kubernetes#136942).
+// It does not wait for informers that have not been started. client-go does not wait for handlers,
+// although programs that use what their handlers collected expect it
+// (kubernetes/kubernetes#136942).
 func (f *SharedInformerFactory) WaitForCacheSync(ctx context.Context) error {
 	failed := &NotSyncedError{}
 	for _, informer := range f.startedInformers() {
@@ -111,14 +114,14 @@ func (f *SharedInformerFactory) WaitForCacheSync(ctx context.Context) error {
 	return failed
 }
 
-// waitSynced waits for the informer and for the handlers that it has when it has synced.
+// waitSynced waits for the informer and then for its handlers at that time.
 func (s *SharedIndexInformer[T]) waitSynced(ctx context.Context) error {
 	if err := waitClosed(ctx, s.synced, s.ended); err != nil {
 		return err
 	}
 	for _, h := range s.handlers.current() {
 		err := waitClosed(ctx, h.registration.synced, h.registration.ended)
-		if err != nil && !errors.Is(err, ErrStopped) { // a handler that was removed is not waited for
+		if err != nil && !errors.Is(err, ErrStopped) { // a removed handler does not count
 			return err
 		}
 	}
@@ -131,10 +134,9 @@ func (f *SharedInformerFactory) startedInformers() []*keyedInformer {
 	return slices.DeleteFunc(slices.Clone(f.informers), func(i *keyedInformer) bool { return i.cancel == nil })
 }
 
-// Shutdown stops the informers and returns when all their goroutines have ended, callbacks included. Nothing can
-// be started afterwards. It may be called more than once.
-//
-// client-go's waits until the caller has stopped them.
+// Shutdown stops the informers and returns when all their goroutines have ended, callbacks
+// included. No informer can be started afterwards. A second call does nothing. (client-go waits
+// until the caller has stopped them.)
 func (f *SharedInformerFactory) Shutdown() {
 	f.mu.Lock()
 	f.shutDown = true

@@ -14,7 +14,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// newNamespaces makes informers of source and counts them.
+// newNamespaces returns new informers of source and counts them.
 func newNamespaces(source *informertest.FakeSource[*api.Namespace], made *int) func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
 	return func(resync time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
 		*made++
@@ -34,7 +34,7 @@ func TestFactoryMakesOneInformerForEachCollection(t *testing.T) {
 	})
 	assert.Same(t, first, again)
 	assert.NotSame(t, first, other)
-	assert.NotNil(t, heads, "another type is another informer, whatever it is called")
+	assert.NotNil(t, heads, "an informer of another type, regardless of the name")
 	assert.Equal(t, 2, made)
 	assert.Equal(t, time.Hour, first.Snapshot().ResyncCheckPeriod)
 }
@@ -66,8 +66,9 @@ func TestFactoryStartsWhatIsNewAndStopsEverything(t *testing.T) {
 	})
 }
 
-// TestFactoryWaitsForHandlers: kubernetes/kubernetes#136942. Programs that wait for the factory look at what their
-// handlers have collected; client-go returns before the handlers have been told.
+// TestFactoryWaitsForHandlers: kubernetes/kubernetes#136942. Programs that wait for the factory
+// read the state that their handlers have collected; client-go returns before the handlers have
+// been called.
 func TestFactoryWaitsForHandlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f informer.SharedInformerFactory
@@ -86,7 +87,7 @@ func TestFactoryWaitsForHandlers(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, f.Start(context.Background()))
 		synctest.Wait()
-		go func() { assert.NoError(t, inf.RemoveEventHandler(removed)) }() // is not waited for
+		go func() { assert.NoError(t, inf.RemoveEventHandler(removed)) }() // the wait does not include it
 
 		require.NoError(t, f.WaitForCacheSync(context.Background()))
 		assert.Equal(t, []string{"a"}, collected)
@@ -149,8 +150,9 @@ func TestFactoryDoesNotWaitForAnInformerThatHasStopped(t *testing.T) {
 	})
 }
 
-// returns fails the test if f does not return, which it would not while somebody holds a lock that it needs. The deadline is
-// one that only a failure reaches. There is no bubble: a goroutine that waits for a mutex would stop its time.
+// returns fails the test if f does not return because a lock that it needs is held. Only a
+// failure reaches the deadline. There is no bubble: a goroutine blocked on a mutex would stop its
+// clock.
 func returns(t *testing.T, what string, f func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -165,7 +167,8 @@ func returns(t *testing.T, what string, f func()) {
 	}
 }
 
-// TestCallbackThatStartsTheFactoryDuringShutdown: Shutdown waits for the callback, so the callback must not wait for Shutdown.
+// TestCallbackThatStartsTheFactoryDuringShutdown: Shutdown waits for the callback, so the callback
+// must not wait for Shutdown.
 func TestCallbackThatStartsTheFactoryDuringShutdown(t *testing.T) {
 	var f informer.SharedInformerFactory
 	made := 0
@@ -184,7 +187,7 @@ func TestCallbackThatStartsTheFactoryDuringShutdown(t *testing.T) {
 	<-called
 	returns(t, "Shutdown", func() {
 		go func() {
-			for !inf.IsStopped() { // which is when Shutdown has begun
+			for !inf.IsStopped() { // once Shutdown has begun
 				time.Sleep(time.Millisecond)
 			}
 			close(shuttingDown)

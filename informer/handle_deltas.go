@@ -6,10 +6,13 @@ import (
 	"orrery/deltafifo"
 )
 
-// This page is HandleDeltas of the article: what happened to one object goes into the store and to the handlers.
+// This page is HandleDeltas of the article: the deltas of one object go into the store and to the
+// handlers.
 
-// handleDeltas applies what happened to one object, oldest first. A failure concerns one delta; it is reported, and the
-// others are applied. Nothing is put back into the queue.
+// handleDeltas applies the deltas of one object with handleDelta, oldest first. The failure of a
+// delta is added to s.failures as a *ProcessError; the other deltas are applied all the same, and
+// nothing is requeued: the result is nil. Trace.Distributed, if it is set, gets each notification
+// that was sent to a listener. It is called without blockDeltas.
 func (s *SharedIndexInformer[T]) handleDeltas(key string, deltas deltafifo.Deltas[T], isInInitialList bool) error {
 	for i := range deltas {
 		n, listeners, err := s.handleDelta(key, &deltas[i], isInInitialList)
@@ -23,8 +26,10 @@ func (s *SharedIndexInformer[T]) handleDeltas(key string, deltas deltafifo.Delta
 	return nil
 }
 
-// handleDelta changes the store and notifies the listeners in one critical section: a handler that was added before receives
-// the notification, a later one finds the change in the store.
+// handleDelta applies d to the store and then, if there is something to notify, distributes the
+// notification. It does both in one critical section of blockDeltas: a handler that was added
+// before receives the notification, a later one finds the change in the store. It returns the
+// notification, the number of listeners that it was sent to, and the error of apply.
 func (s *SharedIndexInformer[T]) handleDelta(key string, d *deltafifo.Delta[T], isInInitialList bool) (n Notification[T], listeners int, err error) {
 	s.blockDeltas.Lock()
 	defer s.blockDeltas.Unlock()
@@ -35,8 +40,14 @@ func (s *SharedIndexInformer[T]) handleDelta(key string, d *deltafifo.Delta[T], 
 	return n, listeners, err
 }
 
-// apply writes d to the store and returns the notification for the handlers. The store decides its kind: an update if it
-// has the object, otherwise an addition. changed reports whether to notify; it may be true even if err is not nil.
+// apply writes d to the store and returns the notification for the handlers; changed reports
+// whether there is one. Deletions go to applyDeletion. For the other types the store decides the
+// kind: an update, with the previous state in Old, if the store had the object; otherwise an
+// addition, which is Initial if it belongs to the first list.
+//
+// The mutation detector, if it is on, records the object before it is stored. Its error and that of
+// an index function are joined and returned; the object is stored and the handlers are notified all
+// the same.
 func (s *SharedIndexInformer[T]) apply(key string, d *deltafifo.Delta[T], isInInitialList bool) (n Notification[T], changed bool, err error) {
 	if d.Type == deltafifo.Deleted {
 		n, changed = s.applyDeletion(key, d)
@@ -45,7 +56,6 @@ func (s *SharedIndexInformer[T]) apply(key string, d *deltafifo.Delta[T], isInIn
 	if s.detector != nil {
 		err = s.detector.stored(key, d.Object)
 	}
-	// If an index function fails, the object is stored all the same, and the handlers are notified.
 	old, exists, failed := s.indexer.Put(key, d.Object)
 	if failed != nil {
 		err = errors.Join(err, failed)
@@ -56,14 +66,18 @@ func (s *SharedIndexInformer[T]) apply(key string, d *deltafifo.Delta[T], isInIn
 	return Notification[T]{Kind: EventAdd, Key: key, New: d.Object, Initial: isInInitialList}, true, err
 }
 
-// applyDeletion removes the object. The notification carries the final state or, for a tombstone, the state in the store.
-// Without a tombstone the store has the object: the queue drops deletions of unknown objects.
+// applyDeletion removes the object from the store and from the mutation detector. Old of the
+// notification is the state in the store. New is the final state that the watch reported; for a
+// tombstone, which has none, it is the state in the store, and FinalStateUnknown is set.
+//
+// If the store lacks the object of a tombstone, nothing has changed: the watched deletion was
+// processed while the list that lacks the object was under way. Without a tombstone the store has
+// the object, because the queue drops deletions of unknown objects.
 func (s *SharedIndexInformer[T]) applyDeletion(key string, d *deltafifo.Delta[T]) (n Notification[T], changed bool) {
 	old, exists := s.indexer.GetByKey(key)
 	n = Notification[T]{Kind: EventDelete, Key: key, Old: old, New: d.Object}
 	if d.Tombstone != nil {
 		if !exists {
-			// The deletion itself was delivered while the list that lacks the object was under way.
 			return n, false
 		}
 		n.New, n.FinalStateUnknown = old, true
@@ -75,8 +89,9 @@ func (s *SharedIndexInformer[T]) applyDeletion(key string, d *deltafifo.Delta[T]
 	return n, true
 }
 
-// isSync reports whether an update contains no change: a resync, or a list that contains what the store has. It
-// goes only to handlers whose resync is due. Without resource versions (in a fake) nothing can be concluded.
+// isSync reports whether an update contains no change: its type is Sync, or both objects have the
+// same resource version, as when a list repeats what is known. Such an update goes only to handlers
+// whose resync is due. Objects without a resource version (of a fake) prove nothing.
 func isSync[T Object](t deltafifo.DeltaType, old, obj T) bool {
 	if t == deltafifo.Sync {
 		return true

@@ -2,39 +2,37 @@ package informer
 
 // ResourceEventHandler receives the events of an informer.
 //
-// One handler is called by one goroutine, one call at a time, in the order of events. Handlers of the same
-// informer run independently of each other. The store is always at least as new as the event that a handler is
-// being told of, and may be newer: level-triggered code takes the key and reads the store.
+// One goroutine calls a handler, one call at a time, in the order of events. Handlers of the same
+// informer run independently. The store is at least as new as the event: level-triggered code takes
+// the key and reads the store.
 //
-// Objects are shared with the store and with all other handlers. Do not change them; make a copy first.
+// Objects are shared with the store and with all other handlers. Do not change them; make a copy
+// first.
 type ResourceEventHandler[T any] interface {
-	// OnAdd is called for an object that the handler has not been told of. isInInitialList is true while the
-	// state that existed at the beginning is being told: the first list of the informer, or the content of the
-	// store for a handler that joined later.
+	// OnAdd is called for a new object. isInInitialList is true for the initial state: the first
+	// list of the informer, or the content of the store for a handler added later.
 	OnAdd(obj T, isInInitialList bool)
-	// OnUpdate is called for a new state of an object. Both states are the same object, or have the same
-	// resource version, if nothing happened and this is the periodic reminder that the handler asked for
-	// (its resync period). A deletion and re-creation that fell into a gap of the watch is an update, with
-	// different UIDs.
+	// OnUpdate is called for a new state of an object. In a periodic resync both states are the
+	// same object or have the same resource version. If an object was deleted and re-created while
+	// the watch was down, the update has different UIDs.
 	OnUpdate(oldObj, newObj T)
-	// OnDelete is called for an object that is gone.
+	// OnDelete is called for an object that was deleted.
 	OnDelete(deleted DeletedObject[T])
 }
 
-// DeletedObject is what is left of an object.
+// DeletedObject describes a deletion.
 type DeletedObject[T any] struct {
 	// Key is the object's key, always set.
 	Key string
-	// Object is the final state of the object, or, if FinalStateUnknown, the last one that was told of. It is
+	// Object is the final state of the object or, if FinalStateUnknown, the last known one. It is
 	// never the zero value: the deletion of an object that no handler knows is not delivered.
 	Object T
-	// FinalStateUnknown is true if the deletion itself was not seen (the watch was down) and was concluded
-	// from the object's absence in a list.
+	// FinalStateUnknown is true if the deletion was not observed (the watch was down) but inferred
+	// from a list.
 	FinalStateUnknown bool
 }
 
-// ResourceEventHandlerFuncs makes a handler of functions. A nil function ignores its events; the zero value
-// ignores everything.
+// ResourceEventHandlerFuncs is a handler made of functions. A nil function ignores its events.
 type ResourceEventHandlerFuncs[T any] struct {
 	AddFunc    func(obj T, isInInitialList bool)
 	UpdateFunc func(oldObj, newObj T)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// calls is a handler that writes down its calls.
+// calls is a handler that records its calls.
 type calls []string
 
 func (c *calls) OnAdd(obj *thing, initial bool) {

@@ -9,35 +9,36 @@ import (
 	"time"
 )
 
-// HandlerOptions are the options of one handler. The zero value is that of [SharedIndexInformer.AddEventHandler].
+// HandlerOptions are the options of one handler. [SharedIndexInformer.AddEventHandler] uses the
+// zero value.
 type HandlerOptions struct {
 	// Name is shown by traces and snapshots. Default: the type of the handler.
 	Name string
-	// ResyncPeriod is how often the handler wants to be reminded of every object by an OnUpdate in which nothing
-	// has changed. Zero takes the informer's period, a negative value means never; below one second is raised to
-	// one second. Before the informer starts a short period makes the whole informer look more often; after that
-	// it is raised to the period in which the informer looks. An informer whose own period is zero never
-	// resyncs, whatever its handlers ask for.
+	// ResyncPeriod is how often the handler gets an OnUpdate without a change for every object.
+	// Zero means the informer's period, a negative value means never; a period below one second is
+	// raised to one second. Before Run, a shorter period lowers the shared check period; afterwards
+	// it is raised to that. An informer whose own period is zero never resyncs.
 	ResyncPeriod time.Duration
-	// Coalescing keeps at most one event for each object. What happens to an object while the handler works on it merges
-	// into one event, which comes after the handler has returned. A handler that is stuck costs memory by the number
-	// of objects. It receives the deletion of every object that it knows. The textbook processor ignores it.
+	// Coalescing keeps at most one waiting event per object. Changes of an object while the handler
+	// processes it merge into one event, delivered after the handler has returned. So the memory
+	// for a stuck handler is bounded by the number of objects. It receives the deletion of every
+	// object that it knows. The textbook processor ignores Coalescing.
 	Coalescing bool
 }
 
-// registry is the handlers of an informer, and how often the informer looks whether a resync is due.
+// registry has the handlers of an informer and the resync check period.
 type registry[T any] struct {
-	// lags: a handler has a lag that was not reported yet.
+	// lags reports whether a handler has an unreported lag.
 	lags atomic.Bool
 
 	mu   sync.Mutex // guards what follows
 	list []*RegisteredHandler[T]
-	// draining are handlers that were removed and may still work off what waits.
+	// draining are removed handlers that may still process their backlog.
 	draining []*RegisteredHandler[T]
 	lastID   uint64
 	started  bool // the check period is fixed
 	closed   bool // no handler can be added
-	// checkPeriod is how often the reflector asks whether a resync is due; 0 is never.
+	// checkPeriod is how often the reflector checks whether a resync is due; 0 means never.
 	checkPeriod time.Duration
 }
 
@@ -48,7 +49,7 @@ func (r *registry[T]) current() []*RegisteredHandler[T] {
 	return slices.Clone(r.list)
 }
 
-// add lists a handler. It returns false if the informer has stopped.
+// add registers a handler. It returns false if the informer has stopped.
 func (r *registry[T]) add(h *RegisteredHandler[T]) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +64,7 @@ func (r *registry[T]) add(h *RegisteredHandler[T]) bool {
 	return true
 }
 
-// scheduleLocked fixes when h is due. A period that is shorter than the check period shortens it before the start.
+// scheduleLocked sets when h is due. Before the start, a shorter period shortens the check period.
 func (r *registry[T]) scheduleLocked(h *RegisteredHandler[T]) {
 	if wish := h.options.ResyncPeriod; wish > 0 {
 		h.resync.requested = max(wish, MinimumResyncPeriod)
@@ -77,8 +78,8 @@ func (r *registry[T]) scheduleLocked(h *RegisteredHandler[T]) {
 	h.resync.adapt(r.checkPeriod, time.Now())
 }
 
-// remove returns the handler of a registration, or nil if it was removed before or the informer has stopped. If drain is
-// false the handler drops what waits.
+// remove returns the handler of a registration, or nil if it was already removed or the informer
+// has stopped. Without drain the handler drops its backlog.
 func (r *registry[T]) remove(registration *Registration, drain bool) *RegisteredHandler[T] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,7 +97,7 @@ func (r *registry[T]) remove(registration *Registration, drain bool) *Registered
 	return h
 }
 
-// reportLags calls HandlerLagging for each handler that has fallen behind further than ever.
+// reportLags calls HandlerLagging for each handler with a new maximum lag.
 func (r *registry[T]) reportLags(trace *Trace) {
 	if trace.HandlerLagging == nil || !r.lags.Swap(false) {
 		return
@@ -129,16 +130,18 @@ func (r *registry[T]) close() {
 
 // AddEventHandler registers a handler with the resync period of the informer.
 //
-// A handler may be added at any time. One that is added before Run receives everything. One that is added later
-// first receives what the store holds, as OnAdd with isInInitialList true, and then every change after that
-// moment: nothing is missed and nothing comes twice. No event is processed while the content of the store is copied.
+// A handler may be added at any time. Before Run, it receives everything. Later, it first receives
+// the content of the store, as OnAdd with isInInitialList true, and then every later change:
+// nothing is missed and nothing is duplicated. No event is processed while the content of the store
+// is copied.
 //
 // After the informer has stopped it returns [ErrStopped].
 func (s *SharedIndexInformer[T]) AddEventHandler(h ResourceEventHandler[T]) (*Registration, error) {
 	return s.AddEventHandlerWithOptions(h, HandlerOptions{})
 }
 
-// AddEventHandlerWithResyncPeriod is AddEventHandler with a resync period of the handler's own; zero is never.
+// AddEventHandlerWithResyncPeriod is AddEventHandler with the handler's own resync period; zero
+// means never.
 func (s *SharedIndexInformer[T]) AddEventHandlerWithResyncPeriod(h ResourceEventHandler[T], resync time.Duration) (*Registration, error) {
 	if resync == 0 {
 		resync = -1
@@ -168,7 +171,8 @@ func (s *SharedIndexInformer[T]) AddEventHandlerWithOptions(h ResourceEventHandl
 	return registration, nil
 }
 
-// join adds a handler to the processor together with what the store holds, and returns how many objects that is.
+// join adds a handler to the processor with the content of the store, and returns the number of its
+// objects.
 func (s *SharedIndexInformer[T]) join(h *RegisteredHandler[T]) (initial int, ok bool) {
 	s.blockDeltas.Lock()
 	defer s.blockDeltas.Unlock()
@@ -186,7 +190,8 @@ func (s *SharedIndexInformer[T]) join(h *RegisteredHandler[T]) (initial int, ok 
 	return initial, true
 }
 
-// contentLocked returns the content of the store as additions. It must be called with blockDeltas held.
+// contentLocked returns the content of the store as additions. It must be called with blockDeltas
+// held.
 func (s *SharedIndexInformer[T]) contentLocked() []Notification[T] {
 	keys := s.indexer.ListKeys()
 	content := make([]Notification[T], 0, len(keys)+1)
@@ -198,21 +203,22 @@ func (s *SharedIndexInformer[T]) contentLocked() []Notification[T] {
 	return content
 }
 
-// RemoveEventHandler removes a handler and does not wait: a callback that is going on goes on, no other begins.
-// Events that wait for the handler are dropped; ShutDownEventHandlerWithDrain delivers them.
+// RemoveEventHandler removes a handler without waiting: a running callback continues, no other
+// begins. Events that wait for the handler are dropped; ShutDownEventHandlerWithDrain delivers
+// them.
 //
-// Removing a handler again does nothing. A registration of another informer gives [ErrForeignRegistration].
+// A second removal does nothing. A registration of another informer gives [ErrForeignRegistration].
 func (s *SharedIndexInformer[T]) RemoveEventHandler(r *Registration) error {
 	_, err := s.leave(r, false)
 	return err
 }
 
-// ShutDownEventHandler is RemoveEventHandler that returns when the last callback has: from then on what the
-// handler uses may be torn down. If ctx ends before, it returns the error of ctx and the handler is removed all
-// the same.
+// ShutDownEventHandler is RemoveEventHandler, but returns after the last callback; then the
+// handler's resources may be released. If ctx ends first, it returns the error of ctx, and the
+// handler is removed all the same.
 //
-// Called from a callback of the handler itself it cannot wait. It removes the handler and returns
-// [ErrInsideHandler].
+// A callback of the same handler cannot wait: the handler is removed, and ShutDownEventHandler
+// returns [ErrInsideHandler].
 func (s *SharedIndexInformer[T]) ShutDownEventHandler(ctx context.Context, r *Registration) error {
 	if _, err := s.leave(r, false); err != nil {
 		return err
@@ -220,11 +226,11 @@ func (s *SharedIndexInformer[T]) ShutDownEventHandler(ctx context.Context, r *Re
 	return r.waitEnded(ctx)
 }
 
-// ShutDownEventHandlerWithDrain is ShutDownEventHandler that lets the handler work off what was distributed before
-// the call. If ctx ends before that is done, the rest is dropped and the error of ctx returned.
+// ShutDownEventHandlerWithDrain is ShutDownEventHandler, but lets the handler process its backlog
+// first. If ctx ends before that is done, it drops the rest and returns the error of ctx.
 //
-// Called from a callback of the handler itself it returns [ErrInsideHandler] and the rest is still delivered. An
-// informer that stops meanwhile drops the rest, which is no error.
+// Called from a callback of the same handler it returns [ErrInsideHandler], and the rest is still
+// delivered. An informer that stops meanwhile drops the rest, which is no error.
 func (s *SharedIndexInformer[T]) ShutDownEventHandlerWithDrain(ctx context.Context, r *Registration) error {
 	h, err := s.leave(r, true)
 	if err != nil {
@@ -237,7 +243,7 @@ func (s *SharedIndexInformer[T]) ShutDownEventHandlerWithDrain(ctx context.Conte
 	return err
 }
 
-// leave removes a handler. A nil handler means that there was nothing left to remove.
+// leave removes a handler. It returns a nil handler if there is none to remove.
 func (s *SharedIndexInformer[T]) leave(r *Registration, drain bool) (*RegisteredHandler[T], error) {
 	if r == nil || r.owner != any(s) {
 		return nil, ErrForeignRegistration
@@ -249,7 +255,7 @@ func (s *SharedIndexInformer[T]) leave(r *Registration, drain bool) (*Registered
 	if s.config.Trace.HandlerRemoved != nil {
 		s.config.Trace.HandlerRemoved(r.info)
 	}
-	if drain { // a change that is in the store by now has been distributed when the lock is free
+	if drain { // changes in the store are distributed once the lock is free
 		s.blockDeltas.Lock()
 		//lint:ignore SA2001 the empty section is a barrier
 		s.blockDeltas.Unlock()

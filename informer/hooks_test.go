@@ -16,9 +16,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// TestHooksMayUseTheInformer: no hook is called while the informer holds a lock. Each uses the informer once, and all of
-// them have been called at the end. What the textbook lacks: its queue holds its own lock while Distributed is called, so
-// that hook must not ask for what is in the queue, which Snapshot does.
+// TestHooksMayUseTheInformer: no hook is called with a lock of the informer held. Each hook uses
+// the informer once, and at the end all have been called. The textbook queue holds its own lock
+// during Distributed, so that hook must not call Snapshot there.
 func TestHooksMayUseTheInformer(t *testing.T) {
 	for name, gears := range sets {
 		t.Run(name, func(t *testing.T) {
@@ -65,11 +65,11 @@ func TestHooksMayUseTheInformer(t *testing.T) {
 	}
 }
 
-// hookUser uses an informer in its hooks, in each once.
+// hookUser uses an informer in each of its hooks, once per hook.
 type hookUser struct {
 	t        *testing.T
 	informer *informer.SharedIndexInformer[*api.Namespace]
-	// noSnapshot is the hook that may use everything but Snapshot.
+	// noSnapshot is the hook that must not call Snapshot.
 	noSnapshot string
 	begun      sync.Map // by name: hooks that have been called
 	returned   sync.Map // by name: hooks in which the informer could be used
@@ -93,7 +93,8 @@ func (w *hookUser) use(hook string) {
 	})
 }
 
-// await waits until the hooks have been called and have used the informer, or the test has failed.
+// await waits until the hooks have been called and have used the informer, or the test has
+// failed.
 func (w *hookUser) await(hooks ...string) {
 	w.t.Helper()
 	deadline := time.Now().Add(30 * time.Second) // only a failure reaches it

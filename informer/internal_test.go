@@ -15,15 +15,15 @@ import (
 // deaf is a handler that ignores everything.
 type deaf = ResourceEventHandlerFuncs[*thing]
 
-// recorder is a processor that keeps what is distributed. It has one listener.
-type recorder struct{ told []Notification[*thing] }
+// recorder is a processor with one listener that records its notifications.
+type recorder struct{ reported []Notification[*thing] }
 
 func (r *recorder) AddListener(*RegisteredHandler[*thing], []Notification[*thing]) {}
 func (r *recorder) RemoveListener(*RegisteredHandler[*thing])                      {}
 func (r *recorder) ShouldResync(time.Time) int                                     { return 0 }
 func (r *recorder) Run(ctx context.Context)                                        { <-ctx.Done() }
 func (r *recorder) Distribute(n Notification[*thing]) int {
-	r.told = append(r.told, n)
+	r.reported = append(r.reported, n)
 	return 1
 }
 
@@ -36,7 +36,7 @@ func TestResyncPeriods(t *testing.T) {
 		wantCheck, wanted time.Duration
 	}{
 		{"never", time.Minute, 0, false, time.Minute, 0},
-		{"never, said otherwise", time.Minute, -1, false, time.Minute, 0},
+		{"never, negative", time.Minute, -1, false, time.Minute, 0},
 		{"the informer does not resync", 0, time.Minute, false, 0, 0},
 		{"slower than the informer", time.Minute, time.Hour, false, time.Minute, time.Hour},
 		{"faster, before the start", time.Minute, 2 * time.Second, false, 2 * time.Second, 2 * time.Second},
@@ -82,27 +82,28 @@ func TestScheduleAdapts(t *testing.T) {
 	assert.False(t, s.due(now.Add(time.Hour)))
 }
 
-// TestTombstoneForWhatIsGoneAlready: the deletion itself was processed while the list without the object was under
-// way. It must not be told twice.
+// TestTombstoneForWhatIsGoneAlready: the deletion itself was processed while the list without the
+// object was in progress. The handler must not receive it twice.
 func TestTombstoneForWhatIsGoneAlready(t *testing.T) {
-	var told recorder
-	s := NewSharedIndexInformer(nil, Config[*thing]{Gears: Gears[*thing]{NewProcessor: func() Processor[*thing] { return &told }}})
+	var reported recorder
+	s := NewSharedIndexInformer(nil, Config[*thing]{Gears: Gears[*thing]{NewProcessor: func() Processor[*thing] { return &reported }}})
 	tombstone := deltafifo.Deltas[*thing]{{
 		Type:      deltafifo.Deleted,
 		Tombstone: &deltafifo.DeletedFinalStateUnknown[*thing]{Key: "ns/a"},
 	}}
 	require.NoError(t, s.handleDeltas("ns/a", tombstone, false))
-	assert.Empty(t, told.told)
+	assert.Empty(t, reported.reported)
 
 	known := &thing{namespace: "ns", name: "a", version: "1"}
 	require.NoError(t, s.handleDeltas("ns/a", deltafifo.Deltas[*thing]{{Type: deltafifo.Added, Object: known}}, false))
 	require.NoError(t, s.handleDeltas("ns/a", tombstone, false))
-	require.Len(t, told.told, 2)
-	assert.True(t, told.told[1].FinalStateUnknown)
-	assert.Same(t, known, told.told[1].New, "the state that handlers know, though the tombstone has none")
+	require.Len(t, reported.reported, 2)
+	assert.True(t, reported.reported[1].FinalStateUnknown)
+	assert.Same(t, known, reported.reported[1].New, "the state that handlers know, though the tombstone has none")
 }
 
-// TestAnEventIsPendingBeforeItsHandlerIsCalled: the lag is never less than what the handler has in its hands.
+// TestAnEventIsPendingBeforeItsHandlerIsCalled: the lag includes the event in the running
+// callback.
 func TestAnEventIsPendingBeforeItsHandlerIsCalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSharedIndexInformer(nil, Config[*thing]{})
@@ -125,17 +126,17 @@ func TestAnEventIsPendingBeforeItsHandlerIsCalled(t *testing.T) {
 	})
 }
 
-func TestFailuresThatNobodyHasTimeForAreCounted(t *testing.T) {
+func TestDroppedFailuresAreCounted(t *testing.T) {
 	f := newFailures()
 	for range maxPendingFailures + 10 {
 		f.add(&ProcessError{Key: "a"})
 	}
-	told := 0
-	f.tell = func(*ProcessError) { told++ }
+	reported := 0
+	f.tell = func(*ProcessError) { reported++ }
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	f.run(over)
-	assert.Equal(t, maxPendingFailures, told)
+	assert.Equal(t, maxPendingFailures, reported)
 	count, last := f.summary()
 	assert.EqualValues(t, maxPendingFailures+10, count)
 	assert.Equal(t, "a", last.Key)

@@ -8,11 +8,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// Lister reads the store of an informer. It asks nothing of the server, sees the past by a moment, and hands out
-// objects that are shared: copy one before changing it.
+// Lister reads the store of an informer. It sends no requests, may be slightly behind the server,
+// and returns shared objects: copy one before changing it.
 type Lister[T Object] struct {
 	store    Indexer[T]
-	resource string // of the error of Get, such as "pods"
+	resource string // for the error of Get, such as "pods"
 }
 
 // NewLister returns a lister of the store of an informer. resource appears in the error of Get.
@@ -28,8 +28,8 @@ func (l Lister[T]) ListFunc(match func(obj T) bool) []T {
 	return slices.DeleteFunc(l.store.List(), func(obj T) bool { return !match(obj) })
 }
 
-// Get returns the object of that name, for objects of the cluster. If there is none the error is one that
-// api.IsNotFound recognises, as if the server had been asked.
+// Get returns the cluster-scoped object of that name, or an error for which api.IsNotFound is true,
+// like the server's.
 func (l Lister[T]) Get(name string) (T, error) { return l.get(name, name) }
 
 func (l Lister[T]) get(key, name string) (T, error) {
@@ -57,8 +57,8 @@ type NamespaceLister[T Object] struct {
 	namespace string
 }
 
-// List returns the objects of the namespace, in no particular order. It reads the index [NamespaceIndex] if the store
-// has it, and looks at every object otherwise.
+// List returns the objects of the namespace, in no particular order. It reads the index
+// [NamespaceIndex] if the store has it, otherwise it filters all objects.
 func (l NamespaceLister[T]) List() []T {
 	if objects, err := l.lister.store.ByIndex(NamespaceIndex, l.namespace); err == nil {
 		return objects
@@ -66,7 +66,8 @@ func (l NamespaceLister[T]) List() []T {
 	return l.lister.ListFunc(func(obj T) bool { return obj.GetNamespace() == l.namespace })
 }
 
-// Get returns the object of that name in the namespace, or an error that api.IsNotFound recognises.
+// Get returns the object of that name in the namespace, or an error for which api.IsNotFound is
+// true.
 func (l NamespaceLister[T]) Get(name string) (T, error) {
 	if l.namespace == "" {
 		return l.lister.get(name, name)

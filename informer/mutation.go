@@ -14,23 +14,24 @@ import (
 	"orrery/wait"
 )
 
-// MutationDetectorEnv is the environment variable that switches the detector on for every informer that is made
-// while it holds a true value, as in client-go.
+// MutationDetectorEnv is the environment variable that switches the detector on for every informer
+// created while it is true, as in client-go.
 const MutationDetectorEnv = "KUBE_CACHE_MUTATION_DETECTOR"
 
-// MutationDetectorConfig configures the search for code that changes objects of the store, which are shared by
-// all readers and must not be changed. The zero value is off, unless the environment variable says otherwise.
+// MutationDetectorConfig configures the detection of code that changes objects of the store, which
+// all readers share. The zero value is off, unless the environment variable is true.
 //
-// The detector is for tests and hunts: it renders every object once a period. It tells that an object was changed
-// and how, not by whom; the race detector can tell that.
+// The detector is for tests and debugging: it renders every object once per period. It reports
+// which object was changed and how; the race detector can report the code.
 type MutationDetectorConfig[T any] struct {
 	Enabled bool
-	// Period is how often all objects are looked at. Default one second.
+	// Period is the interval between two checks of all objects. Default: one second.
 	Period time.Duration
-	// Render writes all of an object that is worth watching. Default json.Marshal, which sees what the API
-	// server would see.
+	// Render returns the parts of an object to compare. Default: json.Marshal, which has what the
+	// API server would get.
 	Render func(obj T) ([]byte, error)
-	// OnMutation is called for each changed object, on the goroutine of the detector. Default: panic.
+	// OnMutation is called for each changed object, on the goroutine of the detector. Default:
+	// panic.
 	OnMutation func(err *MutationError)
 }
 
@@ -64,10 +65,10 @@ func (e *MutationError) Error() string {
 	return fmt.Sprintf("object %q of the store was changed: %s", e.Key, strings.Join(lines, "; "))
 }
 
-// mutationDetector remembers what every object looked like when it entered the store and looks again from time
-// to time. A state that was replaced or deleted is looked at once more.
+// mutationDetector keeps the text of every object when it enters the store, and compares again
+// periodically. A replaced or deleted state is compared once more.
 //
-// Memory: the text of each object of the store, and of maxRetired others at most.
+// Memory: the text of each object of the store, and of at most maxRetired others.
 type mutationDetector[T any] struct {
 	config   MutationDetectorConfig[T]
 	informer string
@@ -75,18 +76,18 @@ type mutationDetector[T any] struct {
 
 	mu      sync.Mutex
 	current map[string]*remembered[T]
-	retired []*remembered[T] // since the last look
+	retired []*remembered[T] // since the last check
 }
 
-// maxRetired bounds the states that wait for their last look; the oldest are let go unseen.
+// maxRetired bounds the states that wait for their last check; the oldest are dropped unchecked.
 const maxRetired = 10_000
 
-// remembered is one state of one object. text and broken are changed by the goroutine of the detector alone.
+// remembered is one state of one object. Only the detector's goroutine changes text and broken.
 type remembered[T any] struct {
 	key  string
 	obj  T
 	text []byte
-	// broken: the object was changed into something that cannot be rendered, which was reported.
+	// broken: the object can no longer be rendered, which was reported.
 	broken bool
 }
 
@@ -94,7 +95,7 @@ func newMutationDetector[T any](informer string, trace *Trace, config MutationDe
 	return &mutationDetector[T]{informer: informer, trace: trace, config: config, current: map[string]*remembered[T]{}}
 }
 
-// stored remembers an object. It is called before any reader can see the object.
+// stored records an object. It is called before any reader can see the object.
 func (d *mutationDetector[T]) stored(key string, obj T) error {
 	text, err := d.config.Render(obj)
 	d.mu.Lock()
@@ -126,8 +127,8 @@ func (d *mutationDetector[T]) retireLocked(key string) {
 	d.retired = append(d.retired, r)
 }
 
-// run looks every period until ctx ends, and once more then, so that short programs do not end unseen. The
-// informer owns its goroutine.
+// run checks every period until ctx ends, and once more then, for short programs. The informer owns
+// its goroutine.
 func (d *mutationDetector[T]) run(ctx context.Context) {
 	ticker := time.NewTicker(d.config.Period)
 	defer ticker.Stop()
@@ -142,7 +143,7 @@ func (d *mutationDetector[T]) run(ctx context.Context) {
 	}
 }
 
-// look compares every remembered state with its object.
+// look compares every recorded state with its object.
 func (d *mutationDetector[T]) look() {
 	for _, r := range d.takeAll() {
 		if err := d.compare(r); err != nil {
@@ -151,7 +152,7 @@ func (d *mutationDetector[T]) look() {
 	}
 }
 
-// takeAll returns what is to be looked at, and lets go of the retired states.
+// takeAll returns the states to check, and drops the retired ones.
 func (d *mutationDetector[T]) takeAll() []*remembered[T] {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -163,7 +164,7 @@ func (d *mutationDetector[T]) takeAll() []*remembered[T] {
 	return all
 }
 
-// compare returns an error if the object is not what it was, and takes what it is now for the truth from then on.
+// compare returns an error if the object differs from r, and updates r.
 func (d *mutationDetector[T]) compare(r *remembered[T]) *MutationError {
 	text, err := d.config.Render(r.obj)
 	if err != nil {

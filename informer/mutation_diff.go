@@ -11,20 +11,20 @@ import (
 	"strconv"
 )
 
-// Difference is one field that is not what it was.
+// Difference is one changed field.
 type Difference struct {
-	Path    string // as in metadata.labels["app"] or spec.finalizers[0]; "" is the whole
-	Was, Is string // as JSON, without what is in it; "(absent)" if there is no such field
+	Path    string // as in metadata.labels["app"] or spec.finalizers[0]; "" means the whole object
+	Was, Is string // as JSON, without nested fields; "(absent)" if there is no such field
 }
 
 func (d Difference) String() string { return fmt.Sprintf("%s was %s and is %s", d.Path, d.Was, d.Is) }
 
-// maxDifferences is how many differences are worth reading.
+// maxDifferences bounds the reported differences.
 const maxDifferences = 20
 
 const absent = "(absent)"
 
-// diffJSON compares two JSON documents field by field. Texts that are no JSON are compared as a whole.
+// diffJSON compares two JSON documents field by field. Other texts are compared as a whole.
 func diffJSON(was, is []byte) (found []Difference) {
 	before, after := map[string]string{}, map[string]string{}
 	if flatten(before, was) != nil || flatten(after, is) != nil {
@@ -41,11 +41,12 @@ func diffJSON(was, is []byte) (found []Difference) {
 	return found
 }
 
-// flatten adds the fields of a document to fields, each as JSON under its path; of one that contains others only the kind.
+// flatten adds the fields of a document to fields, each as JSON under its path; for objects and
+// arrays only the kind.
 func flatten(fields map[string]string, document []byte) error {
 	var v any
 	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.UseNumber() // large numbers must not become equal by rounding
+	decoder.UseNumber() // rounding must not make large numbers equal
 	if err := decoder.Decode(&v); err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func flattenValue(fields map[string]string, path string, v any) {
 			flattenValue(fields, fmt.Sprintf("%s[%d]", path, i), value)
 		}
 	default:
-		text, _ := json.Marshal(v) // it came out of a decoder
+		text, _ := json.Marshal(v) // v came from a decoder
 		fields[path] = string(text)
 	}
 }

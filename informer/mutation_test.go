@@ -51,14 +51,14 @@ func TestDiffStopsAtSomeLength(t *testing.T) {
 	assert.Len(t, diffJSON([]byte(was), []byte(is)), maxDifferences)
 }
 
-// borrowed is an object of which everything is visible to the detector.
+// borrowed is an object whose fields the detector can see.
 type borrowed struct {
 	Name   string
 	Labels map[string]string
 	Weight float64
 }
 
-// detection is a detector and what it has found.
+// detection is a detector and its findings.
 type detection struct {
 	*mutationDetector[*borrowed]
 
@@ -77,7 +77,7 @@ func newDetection(config MutationDetectorConfig[*borrowed]) *detection {
 	return d
 }
 
-// take looks and returns what was found.
+// take runs a check and returns the findings.
 func (d *detection) take() []*MutationError {
 	d.look()
 	return d.taken()
@@ -123,7 +123,7 @@ func TestMutationOfAStateThatWasReplacedIsFound(t *testing.T) {
 	second.Name = "changed"
 	assert.Len(t, d.take(), 1)
 	second.Name = "changed again"
-	assert.Empty(t, d.take(), "after its last look a state is forgotten")
+	assert.Empty(t, d.take(), "a state is released after its last check")
 	assert.Empty(t, d.current)
 	assert.Empty(t, d.retired)
 }
@@ -136,7 +136,7 @@ func TestMutationDetectorForgetsTheOldestOfVeryMany(t *testing.T) {
 		require.NoError(t, d.stored("a", objects[i]))
 	}
 	assert.Len(t, d.retired, maxRetired)
-	objects[0].Name = "too old" // the first was let go
+	objects[0].Name = "too old" // the first was released
 	objects[1].Name = "seen"
 	assert.Len(t, d.take(), 1)
 	d.deleted("a")
@@ -170,7 +170,7 @@ func TestMutationDetectorLooksEachPeriodAndAtTheEnd(t *testing.T) {
 			d.run(ctx)
 		}()
 		obj.Name = "1"
-		d.deleted("another") // orders the change before the look
+		d.deleted("another") // orders the change before the check
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
 		assert.Empty(t, d.taken())
@@ -208,7 +208,7 @@ func TestMutationDetectorIsSwitchedOnByTheEnvironment(t *testing.T) {
 		assert.Equal(t, want, MutationDetectorConfig[*borrowed]{}.withDefaults().Enabled, value)
 	}
 	t.Setenv(MutationDetectorEnv, "false")
-	assert.True(t, MutationDetectorConfig[*borrowed]{Enabled: true}.withDefaults().Enabled, "Config is the stronger one")
+	assert.True(t, MutationDetectorConfig[*borrowed]{Enabled: true}.withDefaults().Enabled, "Config takes precedence")
 }
 
 func TestDetectorWithAnotherRenderer(t *testing.T) {
@@ -222,6 +222,6 @@ func TestDetectorWithAnotherRenderer(t *testing.T) {
 	obj := &borrowed{Name: "a"}
 	require.NoError(t, d.stored("a", obj))
 	obj.Weight = 1
-	assert.Empty(t, d.take(), "what is not rendered is not watched")
+	assert.Empty(t, d.take(), "fields without a JSON form are not checked")
 	require.ErrorIs(t, d.stored("b", &borrowed{Name: "broken"}), broken)
 }

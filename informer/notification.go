@@ -1,6 +1,6 @@
 package informer
 
-// EventKind says which callback an event is for.
+// EventKind is the kind of an event.
 type EventKind uint8
 
 // The kinds of events, one for each method of [ResourceEventHandler], and the mark.
@@ -8,8 +8,9 @@ const (
 	EventAdd EventKind = iota + 1
 	EventUpdate
 	EventDelete
-	// EventSynced is the mark behind the last event of the initial list. It calls no method of the handler. When it
-	// arrives, the handler has been told everything before it: that makes the [Registration] synced.
+	// EventSynced is the mark after the last event of the initial list. It calls no method of the
+	// handler. When it arrives, the handler has processed everything before it, and the
+	// [Registration] is synced.
 	EventSynced
 )
 
@@ -33,14 +34,14 @@ type Notification[T any] struct {
 	Kind EventKind
 	// Initial marks an addition that is part of the initial list.
 	Initial bool
-	// Sync marks an update without a change. Only handlers whose resync is due are told.
+	// Sync marks an update without a change, for handlers whose resync is due.
 	Sync bool
-	// FinalStateUnknown marks a deletion that was concluded from a list, not watched.
+	// FinalStateUnknown marks a deletion that was inferred from a list, not watched.
 	FinalStateUnknown bool
 
 	Key string
-	Old T // update and delete: the state that handlers were told before
-	New T // the state that the event is about
+	Old T // update and delete: the previous state
+	New T // the state of the event
 }
 
 // events returns 1, or 0 for the mark.

@@ -7,16 +7,17 @@ import (
 	"sync/atomic"
 )
 
-// Object is what an informer has to know about the things that it holds: where they live and in which
-// version. All types of restclient/api satisfy it through pointers (*api.Namespace, *api.Unstructured, ...).
+// Object is the constraint for objects of an informer: they have a key and a resource version. All
+// types of restclient/api satisfy it through pointers (*api.Namespace, *api.Unstructured, ...).
 type Object interface {
 	GetNamespace() string
 	GetName() string
 	GetResourceVersion() string
 }
 
-// MetaNamespaceKeyFunc returns the key of an object: "namespace/name", or "name" for an object of the cluster.
-// An object without a name has no key, which is an error; the queue and the store wrap it in a KeyError of theirs.
+// MetaNamespaceKeyFunc returns the key of an object: "namespace/name", or "name" if it is
+// cluster-scoped. An object without a name has no key, which is an error; the queue and the store
+// wrap it in their KeyError.
 func MetaNamespaceKeyFunc[T Object](obj T) (string, error) {
 	name, namespace := obj.GetName(), obj.GetNamespace()
 	if name == "" {
@@ -28,8 +29,7 @@ func MetaNamespaceKeyFunc[T Object](obj T) (string, error) {
 	return namespace + "/" + name, nil
 }
 
-// SplitMetaNamespaceKey is the way back: it takes a key apart. A key with more than one slash is an
-// error.
+// SplitMetaNamespaceKey splits a key. A key with more than one slash is an error.
 func SplitMetaNamespaceKey(key string) (namespace, name string, err error) {
 	before, after, found := strings.Cut(key, "/")
 	if !found {
@@ -41,23 +41,23 @@ func SplitMetaNamespaceKey(key string) (namespace, name string, err error) {
 	return before, after, nil
 }
 
-// NamespaceIndex is the name under which [MetaNamespaceIndexFunc] is registered by convention. A [Lister]
-// reads one namespace through the index of this name if there is one.
+// NamespaceIndex is the conventional name of the index with [MetaNamespaceIndexFunc]. A [Lister]
+// uses it, if present, to list one namespace.
 const NamespaceIndex = "namespace"
 
-// MetaNamespaceIndexFunc is the index function "by namespace". Do not change the slice that it returns: the same one
-// is returned for other objects of the namespace.
+// MetaNamespaceIndexFunc is the index function "by namespace". Do not change the returned slice,
+// which is shared.
 func MetaNamespaceIndexFunc[T Object](obj T) ([]string, error) {
 	return namespaceValues(obj.GetNamespace()), nil
 }
 
-// keyKnower is a store that can look a key up without the string, such as that of indexer/fast.
+// keyKnower is a store that looks a key up without a string, such as that of indexer/fast.
 type keyKnower interface {
 	KnownKey(namespace, name string) (key string, ok bool)
 }
 
-// keyFuncOf is MetaNamespaceKeyFunc for the objects of a store. If the store can say which keys it has, the string of an
-// object that is there is not built again for each of its events.
+// keyFuncOf returns MetaNamespaceKeyFunc for the objects of a store. If the store is a keyKnower,
+// an event of a known object allocates no key.
 func keyFuncOf[T Object](store Indexer[T]) func(obj T) (string, error) {
 	knower, ok := store.(keyKnower)
 	if !ok {
@@ -73,8 +73,9 @@ func keyFuncOf[T Object](store Indexer[T]) func(obj T) (string, error) {
 	}
 }
 
-// recentNamespaces remembers slices of one namespace each, so that the index by namespace does not allocate one for every
-// event. It is a cache: two namespaces that share a place take turns in it. What it holds never changes.
+// recentNamespaces caches one-element slices, so that the index by namespace does not allocate one
+// for every event. Two namespaces with the same place replace each other. Cached slices never
+// change.
 var (
 	recentNamespaces [256]atomic.Pointer[[1]string]
 	namespaceSeed    = maphash.MakeSeed()

@@ -53,7 +53,7 @@ func TestNamespaceIndexFunc(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(100, func() { _, _ = MetaNamespaceIndexFunc(obj) }))
 }
 
-// TestNamespacesThatShareAPlace take turns and are never mixed up.
+// TestNamespacesThatShareAPlace: they replace each other and are never mixed up.
 func TestNamespacesThatShareAPlace(t *testing.T) {
 	for range 2 {
 		for i := range 4 * len(recentNamespaces) {
@@ -63,10 +63,10 @@ func TestNamespacesThatShareAPlace(t *testing.T) {
 	}
 	values := namespaceValues("a")
 	assert.Equal(t, []string{"a", "b"}, append(values, "b"))
-	assert.Equal(t, []string{"a"}, namespaceValues("a"), "whoever appends gets a copy")
+	assert.Equal(t, []string{"a"}, namespaceValues("a"), "append copies the slice")
 }
 
-// TestKeysOfKnownObjectsAreThoseOfTheStore: they are not built again, event after event.
+// TestKeysOfKnownObjectsAreThoseOfTheStore: keys are not built again for each event.
 func TestKeysOfKnownObjectsAreThoseOfTheStore(t *testing.T) {
 	store := fast.New(indexer.Config[*thing]{KeyFunc: MetaNamespaceKeyFunc[*thing]})
 	keyOf := keyFuncOf(Indexer[*thing](store))

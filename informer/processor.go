@@ -14,19 +14,20 @@ import (
 //	HandleDeltas → distribute      └ pendingNotifications
 //	                    └ addCh → pop → nextCh → run → handler
 //
-// Each handler has a processorListener with two goroutines. pop is always ready to receive, so no handler can hold up
-// the informer or another handler. What run is not ready for waits in pendingNotifications, which grows without limit.
+// Each handler has a processorListener with two goroutines. pop is always ready to receive, so no handler can block the
+// informer or another handler. pendingNotifications is the unbounded buffer in front of run.
 //
-// What this form lacks: an event costs two channel operations for each handler, and the backlog of a handler cannot be
-// merged. Package fast has the form that shares batches, and a delivery that coalesces.
+// What this form lacks: an event costs two channel operations per handler, and the backlog of a handler cannot be merged.
+// Package fast has the form that shares batches, and a delivery that coalesces.
 
 // sharedProcessor has all listeners of an informer.
 type sharedProcessor[T any] struct {
-	wg sync.WaitGroup // the goroutines of all listeners, removed ones included
+	wg sync.WaitGroup // the goroutines of all listeners, including removed ones
 
 	listenersLock    sync.Mutex
 	listenersStarted bool
-	// listeners are those that have not been removed. The value is true while a listener takes part in a resync.
+	// listeners are those that have not been removed. The value is true while a listener takes part
+	// in a resync.
 	listeners map[*processorListener[T]]bool
 }
 
@@ -34,8 +35,9 @@ func newSharedProcessor[T any]() *sharedProcessor[T] {
 	return &sharedProcessor[T]{listeners: map[*processorListener[T]]bool{}}
 }
 
-// AddListener adds a handler; it may be called before or after Run. initial holds the store's content and, if the first
-// list has been delivered, ends with an EventSynced mark, which makes the registration synced.
+// AddListener adds a handler, before or after Run. initial holds the store's content and, if the
+// first list has been delivered, ends with an EventSynced mark, which makes the registration
+// synced.
 func (p *sharedProcessor[T]) AddListener(h *RegisteredHandler[T], initial []Notification[T]) {
 	listener := newProcessorListener(h)
 	for _, n := range initial {
@@ -49,7 +51,7 @@ func (p *sharedProcessor[T]) AddListener(h *RegisteredHandler[T], initial []Noti
 	}
 }
 
-// RemoveListener removes a handler, which still hears what was distributed before.
+// RemoveListener removes a handler, which still receives what was distributed before.
 func (p *sharedProcessor[T]) RemoveListener(h *RegisteredHandler[T]) {
 	p.listenersLock.Lock()
 	started := p.listenersStarted
@@ -61,13 +63,13 @@ func (p *sharedProcessor[T]) RemoveListener(h *RegisteredHandler[T]) {
 	}
 	p.listenersLock.Unlock()
 	if !started {
-		h.End() // run, which would call End, was never started
+		h.End() // run, which calls End, was never started
 	}
 }
 
-// Distribute sends n to every listener, or for a Sync only to those whose resync is due. It sends without listenersLock:
-// before Run a send blocks until Run starts the listener, and Run needs that lock. The caller holds blockDeltas, which
-// keeps notifications in order.
+// Distribute gives n to add of every listener, or for a Sync only of those whose resync is due, and returns their number.
+// It calls add without listenersLock: before Run, add blocks until Run starts the listener, and Run needs that lock. The
+// caller holds blockDeltas, which keeps notifications in order.
 func (p *sharedProcessor[T]) Distribute(n Notification[T]) int {
 	p.listenersLock.Lock()
 	var listeners []*processorListener[T]
@@ -83,7 +85,8 @@ func (p *sharedProcessor[T]) Distribute(n Notification[T]) int {
 	return len(listeners)
 }
 
-// ShouldResync marks the listeners whose resync is due. The reflector asks before it makes the queue repeat every object.
+// ShouldResync marks the listeners whose resync is due. The reflector calls it before it resyncs
+// the queue.
 func (p *sharedProcessor[T]) ShouldResync(now time.Time) (due int) {
 	p.listenersLock.Lock()
 	defer p.listenersLock.Unlock()
@@ -126,10 +129,10 @@ type processorListener[T any] struct {
 	handler *RegisteredHandler[T]
 	addCh   chan Notification[T] // from distribute to pop
 	nextCh  chan Notification[T] // from pop to run; pop closes it
-	removed chan struct{}        // closed when nothing more is added
+	removed chan struct{}        // closed when no more is added
 	ended   chan struct{}        // closed when run has ended, even by runtime.Goexit in a callback
 
-	// pendingNotifications belongs to pop. It holds what run has not taken yet.
+	// pendingNotifications belongs to pop. It holds what run has not received yet.
 	pendingNotifications table.Ring[Notification[T]]
 }
 
@@ -143,7 +146,9 @@ func newProcessorListener[T any](h *RegisteredHandler[T]) *processorListener[T] 
 	}
 }
 
-// add hands n to pop. addCh is never closed: another goroutine may be in add when the listener is removed.
+// add hands n to pop. Before that it counts the event with RegisteredHandler.Queued, because the callback may come at once.
+// It drops n once the listener is removed or run has ended. addCh is never closed: another goroutine may be in add when the
+// listener is removed.
 func (p *processorListener[T]) add(n Notification[T]) {
 	p.handler.Queued(n.events())
 	select {
@@ -153,11 +158,11 @@ func (p *processorListener[T]) add(n Notification[T]) {
 	}
 }
 
-// pop moves notifications from addCh to nextCh and keeps what run is not ready for. After the listener was removed it
-// goes on until nothing is left.
+// pop moves notifications from addCh to nextCh in their order. It is always ready to receive, and buffers in
+// pendingNotifications, without limit, what run is not ready for. After the removal it continues until the buffer is empty;
+// when run has ended it returns at once. At its end it closes nextCh.
 func (p *processorListener[T]) pop() {
 	defer close(p.nextCh) // tells run to return
-
 	for removed := p.removed; ; {
 		var nextCh chan<- Notification[T] // nil, and so never ready, while there is nothing to offer
 		var notification Notification[T]
@@ -179,8 +184,9 @@ func (p *processorListener[T]) pop() {
 	}
 }
 
-// run calls the handler for each notification. The EventSynced mark calls no handler method; it marks the registration
-// synced.
+// run calls the handler for each notification from nextCh, one at a time, until pop closes nextCh. It does so with
+// RegisteredHandler.Call inside RegisteredHandler.Run, which reports the end of the callbacks. At its end it closes ended,
+// even if a callback ends the goroutine by runtime.Goexit.
 func (p *processorListener[T]) run() {
 	defer close(p.ended)
 	p.handler.Run(func() {

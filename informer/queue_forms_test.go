@@ -21,8 +21,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// Reflector, queue, process loop and store are the informer without its handlers. They work with every form of the
-// queue, also where the textbook form makes the reflector wait for a process function.
+// Reflector, queue, process loop and store are the informer without its handlers. They work with
+// every form of the queue, including the textbook form, which makes the reflector wait for a
+// process function.
 func TestReflectorAndLoopOnEachFormOfTheQueue(t *testing.T) {
 	type namespaces = deltafifo.Interface[*api.Namespace]
 	for name, newQueue := range map[string]func(deltafifo.Config[*api.Namespace]) namespaces{
@@ -87,7 +88,8 @@ func TestReflectorAndLoopOnEachFormOfTheQueue(t *testing.T) {
 				synctest.Wait()
 				assert.Equal(t, []string{"b", "c", "d"}, inStore())
 
-				// A slow process function: others look into the queue meanwhile, and everything arrives.
+				// A slow process function: the queue can be inspected meanwhile, and everything
+				// arrives.
 				processing.Store(int64(time.Minute))
 				source.Modify(informertest.Namespace("b"))
 				source.Delete("c")
@@ -103,7 +105,8 @@ func TestReflectorAndLoopOnEachFormOfTheQueue(t *testing.T) {
 				assert.Equal(t, []string{"b", "d", "e"}, inStore())
 				assert.Zero(t, queue.Len())
 
-				// The watch breaks, a deletion is missed, and the position is too old: a list tells of it.
+				// The watch breaks, a deletion is missed, and the resourceVersion has expired: a
+				// list reveals the deletion.
 				source.Lose("b")
 				source.Expire()
 				source.Cut(nil)

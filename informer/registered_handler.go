@@ -9,10 +9,11 @@ import (
 	"orrery/wait"
 )
 
-// RegisteredHandler is a handler as a [Processor] sees it. It makes the callbacks, and does what is the same for every
-// form of processor: it counts, traces, survives panics, and knows when its resync is due.
+// RegisteredHandler is the handler that a [Processor] sees. It makes the callbacks, and does what
+// every processor needs: it counts, traces, recovers panics, and knows when its resync is due.
 //
-// Run, Call and End belong to the one goroutine that calls the handler, the other methods to any.
+// Run, Call and End must be called on the one goroutine that calls the handler; the other methods
+// on any.
 type RegisteredHandler[T any] struct {
 	handler      ResourceEventHandler[T]
 	options      HandlerOptions
@@ -20,23 +21,23 @@ type RegisteredHandler[T any] struct {
 	trace        *Trace
 	resync       resyncSchedule
 
-	stopped atomic.Bool   // what follows is dropped
-	added   atomic.Uint64 // events that were meant for the handler, except those that were merged into others
+	stopped atomic.Bool   // drop further events
+	added   atomic.Uint64 // events queued for the handler, except merged ones
 	merged  atomic.Uint64 // events that were merged into others
 	handled atomic.Uint64 // callbacks that have returned, or panicked
 	panics  atomic.Uint64
-	peak    atomic.Uint64 // the greatest number of events that ever waited
-	lag     atomic.Uint64 // to be reported; 0 if there is nothing to report
-	lags    *atomic.Bool  // some handler of the informer has a lag to report
+	peak    atomic.Uint64 // the maximum number of waiting events
+	lag     atomic.Uint64 // to be reported; 0 if none
+	lags    *atomic.Bool  // a handler of the informer has a lag to report
 
 	// begun is for the watchdog; nil if there is none.
 	begun *begun
-	// current is the event of the callback that is going on. It and onPanic belong to the goroutine.
+	// current is the event of the running callback. It and onPanic belong to the goroutine.
 	current *Notification[T]
 	onPanic wait.PanicHandler
 }
 
-// laggingFrom is the number of waiting events from which a handler is reported to fall behind.
+// laggingFrom is the number of waiting events at which a handler is first reported as lagging.
 const laggingFrom = 1024
 
 func newRegisteredHandler[T any](h ResourceEventHandler[T], opts HandlerOptions, r *Registration, trace *Trace) *RegisteredHandler[T] {
@@ -48,31 +49,31 @@ func newRegisteredHandler[T any](h ResourceEventHandler[T], opts HandlerOptions,
 	return out
 }
 
-// Options returns what was asked for the handler.
+// Options returns the options of the handler.
 func (h *RegisteredHandler[T]) Options() HandlerOptions { return h.options }
 
-// ShouldResync reports whether the handler's resync is due, and if so moves on to the next one.
+// ShouldResync reports whether the handler's resync is due, and if so schedules the next one.
 func (h *RegisteredHandler[T]) ShouldResync(now time.Time) bool { return h.resync.due(now) }
 
-// Queued counts events that wait for the handler from now on, marks excluded. It comes before the handler can be called
-// with them. Events that have been merged into others are told to Merged afterwards.
+// Queued counts new waiting events, marks excluded. It must be called before the handler can be
+// called with them. Merged events are subtracted afterwards by Merged.
 func (h *RegisteredHandler[T]) Queued(count int) {
 	h.added.Add(uint64(count))
 	h.measure()
 }
 
-// Adding is Queued for events some of which may be merged. Merged follows.
+// Adding is Queued for events that may be merged. A call of Merged must follow.
 func (h *RegisteredHandler[T]) Adding(count int) { h.added.Add(uint64(count)) }
 
-// Merged says that so many events, of those that wait, have been merged into others.
+// Merged reports that this many waiting events have been merged into others.
 func (h *RegisteredHandler[T]) Merged(count int) {
 	h.added.Add(-uint64(count))
 	h.merged.Add(uint64(count))
 	h.measure()
 }
 
-// measure keeps the peak, and notes for the informer's loop that there is a lag to report. It calls no hook, because the
-// processor holds a lock.
+// measure updates the peak and marks a lag to report. It calls no hook, because the processor holds
+// a lock.
 func (h *RegisteredHandler[T]) measure() {
 	pending, peak := uint64(h.pending()), h.peak.Load()
 	if int64(pending) <= int64(peak) {
@@ -87,23 +88,23 @@ func (h *RegisteredHandler[T]) measure() {
 	}
 }
 
-// pending is the number of events that the handler has not dealt with, the one in its hands included.
+// pending is the number of unprocessed events, including the present one.
 func (h *RegisteredHandler[T]) pending() int {
 	// handled first: added never falls behind a value of handled that was read before it.
 	handled := h.handled.Load()
 	return int(h.added.Load() - handled)
 }
 
-// Run makes calls, which calls the handler by Call, on the goroutine of the handler. At the end it calls End, also if a
-// callback leaves the goroutine by runtime.Goexit, as t.FailNow does.
+// Run calls calls, which calls the handler by Call, on the goroutine of the handler. At the end it
+// calls End, also if a callback ends the goroutine by runtime.Goexit, as t.FailNow does.
 func (h *RegisteredHandler[T]) Run(calls func()) {
 	h.registration.goroutine.Store(goroutineID())
 	defer h.End()
 	calls()
 }
 
-// End says that no callback is going on and none is going to begin. Run calls it; a processor does for a handler that
-// never ran.
+// End reports that no callback is running and none will begin. Run calls it; for a handler that
+// never ran the processor does.
 func (h *RegisteredHandler[T]) End() {
 	h.stopped.Store(true)
 	if h.trace.HandlerEnded != nil {
@@ -112,10 +113,12 @@ func (h *RegisteredHandler[T]) End() {
 	close(h.registration.ended)
 }
 
-// Stopped reports whether the handler drops everything from now on: it was removed without a drain, or the informer stops.
+// Stopped reports whether the handler drops further events: it was removed without a drain, or the
+// informer stops.
 func (h *RegisteredHandler[T]) Stopped() bool { return h.stopped.Load() }
 
-// Call makes the callback for an event. Whatever the callback does, the event has been dealt with. Call does not keep n.
+// Call makes the callback for an event, which counts as processed in any case. Call does not keep
+// n.
 func (h *RegisteredHandler[T]) Call(n *Notification[T]) {
 	if h.stopped.Load() {
 		return
@@ -138,10 +141,10 @@ func (h *RegisteredHandler[T]) Call(n *Notification[T]) {
 	h.trace.Handled(h.registration.info, n.Kind, n.Key, time.Since(begin))
 }
 
-// call survives a panic of the handler if wait.ReallyCrash is off. The event then counts as handled
-// (kubernetes/kubernetes#129024: client-go forgets to count it, and the registration never becomes synced), and
-// the next one follows without the pause of a second that client-go makes: no loop can run hot, because each panic uses
-// up an event.
+// call recovers a panic of the handler if wait.ReallyCrash is off. The event then counts as handled
+// (kubernetes/kubernetes#129024: client-go does not count it, and the registration never becomes
+// synced). The next one follows without client-go's pause of a second: each panic uses up an event,
+// so there is no busy loop.
 func (h *RegisteredHandler[T]) call(n *Notification[T]) {
 	h.current = n
 	defer wait.HandleCrash(h.onPanic)
@@ -153,7 +156,7 @@ func (h *RegisteredHandler[T]) call(n *Notification[T]) {
 	case EventDelete:
 		h.handler.OnDelete(DeletedObject[T]{Key: n.Key, Object: n.New, FinalStateUnknown: n.FinalStateUnknown})
 	}
-	h.current = nil // it is part of a batch, which it would keep
+	h.current = nil // it would keep its batch in memory
 }
 
 func (h *RegisteredHandler[T]) panicked(_ context.Context, p *wait.Panic) {
@@ -176,10 +179,10 @@ func (h *RegisteredHandler[T]) synced() {
 // MinimumResyncPeriod is the shortest resync period; shorter ones are raised to it.
 const MinimumResyncPeriod = time.Second
 
-// resyncSchedule says when a handler wants to be reminded of every object.
+// resyncSchedule says when a handler is due for a resync.
 //
-// The reflector asks every check period, which is the shortest period that was requested before the informer
-// started. A handler's own period is therefore rounded up to the next question.
+// The reflector checks every check period, which is the shortest period requested before the
+// informer started. So a handler's own period is rounded up to the next check.
 type resyncSchedule struct {
 	requested time.Duration // immutable; 0 is never
 
@@ -188,7 +191,7 @@ type resyncSchedule struct {
 	next   time.Time
 }
 
-// adapt fits the schedule to a check period and starts it over. A check period of 0 is never.
+// adapt adjusts the schedule to a check period and restarts it. A check period of 0 means never.
 func (s *resyncSchedule) adapt(check time.Duration, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,7 +201,7 @@ func (s *resyncSchedule) adapt(check time.Duration, now time.Time) {
 	s.next = now.Add(s.period)
 }
 
-// due reports whether the time has come, and if so moves on to the next one.
+// due reports whether a resync is due, and if so schedules the next one.
 func (s *resyncSchedule) due(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// TestKubernetes129024PanickingHandlerBecomesSynced: a callback panics over the initial list. client-go does not
-// count it and the registration waits for ever.
+// TestKubernetes129024PanickingHandlerBecomesSynced: a callback panics during the initial list.
+// client-go does not count it, and the registration waits for ever.
 func TestKubernetes129024PanickingHandlerBecomesSynced(t *testing.T) {
 	defer survivePanics()()
 	inEachBubble(t, config{}, func(n *namespaces) {
@@ -37,8 +37,8 @@ func TestKubernetes129024PanickingHandlerBecomesSynced(t *testing.T) {
 	})
 }
 
-// TestKubernetes98657AndClientGo1167RemovedHandlersLeaveNothing: handlers can be removed, and their goroutines end
-// then, not with the informer.
+// TestKubernetes98657AndClientGo1167RemovedHandlersLeaveNothing: handlers can be removed, and
+// their goroutines end then, not with the informer.
 func TestKubernetes98657AndClientGo1167RemovedHandlersLeaveNothing(t *testing.T) {
 	for _, gears := range sets {
 		inBubble(t, config{Gears: gears}, func(n *namespaces) {
@@ -54,8 +54,8 @@ func TestKubernetes98657AndClientGo1167RemovedHandlersLeaveNothing(t *testing.T)
 	}
 }
 
-// TestKubernetes136509EventsBeforeTheListenersRun: handlers are added while the informer starts and resyncs fall
-// due at once; distribution and the start of the listeners must not wait for each other.
+// TestKubernetes136509EventsBeforeTheListenersRun: handlers are added while the informer starts
+// and resyncs are due at once; distribution and the start of the listeners must not deadlock.
 func TestKubernetes136509EventsBeforeTheListenersRun(t *testing.T) {
 	for _, gears := range sets {
 		inBubble(t, config{Gears: gears, ResyncPeriod: time.Second}, func(n *namespaces) {
@@ -77,7 +77,8 @@ func TestKubernetes136509EventsBeforeTheListenersRun(t *testing.T) {
 	}
 }
 
-// TestClientGo1312FirstResyncIsDelivered: a resync is told although the resource version is the same.
+// TestClientGo1312FirstResyncIsDelivered: a resync is delivered although the resource version is
+// the same.
 func TestClientGo1312FirstResyncIsDelivered(t *testing.T) {
 	inEachBubble(t, config{ResyncPeriod: 20 * time.Minute}, func(n *namespaces) {
 		h := n.handler()
@@ -89,8 +90,8 @@ func TestClientGo1312FirstResyncIsDelivered(t *testing.T) {
 	})
 }
 
-// TestDefect811RemovalThatDelivers: removing a handler drops what waits for it, as in client-go, but there is a
-// removal that does not.
+// TestDefect811RemovalThatDelivers: removing a handler drops its waiting events, as in client-go;
+// another form of removal delivers them.
 func TestDefect811RemovalThatDelivers(t *testing.T) {
 	inEachBubble(t, config{}, func(n *namespaces) {
 		release := make(chan struct{})
@@ -117,9 +118,10 @@ func TestDefect811RemovalThatDelivers(t *testing.T) {
 	})
 }
 
-// TestDefect811LateJoinBlocksNobody: a handler joins a large store and is slow. Meanwhile events flow, other
-// handlers join, and what the slow one is told is the store as it was when it joined, then what happened since.
-func TestDefect811LateJoinBlocksNobody(t *testing.T) {
+// TestDefect811LateJoinDoesNotBlock: a slow handler joins a large store. Meanwhile events flow
+// and other handlers join. The slow handler receives the store as it was when it joined, then the
+// changes since.
+func TestDefect811LateJoinDoesNotBlock(t *testing.T) {
 	inEachBubble(t, config{}, func(n *namespaces) {
 		for i := range 1000 {
 			n.source.Add(namespace(fmt.Sprintf("n%03d", i)))
@@ -138,7 +140,7 @@ func TestDefect811LateJoinBlocksNobody(t *testing.T) {
 		*quick = nil
 		n.delete("n500")
 		n.add("new")
-		assert.Equal(t, &log{"delete n500", "add new"}, quick, "the flow of events goes on")
+		assert.Equal(t, &log{"delete n500", "add new"}, quick, "events still arrive")
 		assert.Equal(t, 1002, n.Snapshot().Handlers[1].Pending)
 		close(release)
 		<-r.Synced()
@@ -150,19 +152,19 @@ func TestDefect811LateJoinBlocksNobody(t *testing.T) {
 	})
 }
 
-// TestClientGo1326BacklogThatIsBounded: a stuck handler keeps every state of every object in client-go. Here it may
-// ask to be told only the newest one.
+// TestClientGo1326BacklogThatIsBounded: in client-go the backlog of a stuck handler keeps every
+// state of every object. Here a handler may choose to receive only the newest.
 func TestClientGo1326BacklogThatIsBounded(t *testing.T) {
 	inBubble(t, config{Gears: fastGears}, func(n *namespaces) {
 		release := make(chan struct{})
-		told := map[string][]string{}
-		note := func(ns *api.Namespace) {
+		reported := map[string][]string{}
+		record := func(ns *api.Namespace) {
 			<-release
-			told[ns.Name] = append(told[ns.Name], ns.Labels["version"])
+			reported[ns.Name] = append(reported[ns.Name], ns.Labels["version"])
 		}
 		r, err := n.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.Namespace]{
-			AddFunc:    func(ns *api.Namespace, _ bool) { note(ns) },
-			UpdateFunc: func(_, ns *api.Namespace) { note(ns) },
+			AddFunc:    func(ns *api.Namespace, _ bool) { record(ns) },
+			UpdateFunc: func(_, ns *api.Namespace) { record(ns) },
 		}, informer.HandlerOptions{Coalescing: true})
 		require.NoError(t, err)
 		n.start()
@@ -182,14 +184,14 @@ func TestClientGo1326BacklogThatIsBounded(t *testing.T) {
 		s = n.Snapshot().Handlers[0]
 		assert.Zero(t, s.Pending)
 		assert.EqualValues(t, 5001, s.Merged+s.Handled)
-		assert.Equal(t, "4999", told["a"][len(told["a"])-1])
+		assert.Equal(t, "4999", reported["a"][len(reported["a"])-1])
 		assert.True(t, r.HasSynced())
 	})
 }
 
-// TestDefect812ErrorsOfProcessingAreTold: an index function fails. client-go panics under the lock of the store;
-// other errors of processing it drops without a word.
-func TestDefect812ErrorsOfProcessingAreTold(t *testing.T) {
+// TestDefect812ProcessingErrorsAreReported: an index function fails. client-go panics with the
+// store's lock held, and silently drops other processing errors.
+func TestDefect812ProcessingErrorsAreReported(t *testing.T) {
 	cause := errors.New("cause")
 	var handler, hook []error
 	cfg := config{
@@ -208,20 +210,20 @@ func TestDefect812ErrorsOfProcessingAreTold(t *testing.T) {
 		n.start()
 		n.add("bad")
 		n.add("good")
-		assert.Equal(t, &log{"add bad", "add good"}, h, "the object is stored, and told")
-		for _, told := range [][]error{handler, hook} {
-			require.Len(t, told, 1)
-			assert.ErrorIs(t, told[0], cause)
+		assert.Equal(t, &log{"add bad", "add good"}, h, "the object is stored and delivered")
+		for _, reported := range [][]error{handler, hook} {
+			require.Len(t, reported, 1)
+			assert.ErrorIs(t, reported[0], cause)
 			var index *indexer.IndexError
-			require.ErrorAs(t, told[0], &index)
+			require.ErrorAs(t, reported[0], &index)
 			assert.Equal(t, "bad", index.Key)
-			assert.Contains(t, told[0].Error(), `"bad"`)
+			assert.Contains(t, reported[0].Error(), `"bad"`)
 		}
 	})
 }
 
-// TestDefect813RelistsDoNotPostponeResyncs: the informer has to list every four seconds; the resync of ten seconds
-// takes place all the same.
+// TestDefect813RelistsDoNotPostponeResyncs: the informer lists every four seconds; the resync of
+// ten seconds still takes place.
 func TestDefect813RelistsDoNotPostponeResyncs(t *testing.T) {
 	var due []time.Duration
 	begin := time.Now
@@ -247,7 +249,7 @@ func TestDefect813RelistsDoNotPostponeResyncs(t *testing.T) {
 	})
 }
 
-// TestMutationDetectorFromTheEnvironment: the switch of client-go works here as well.
+// TestMutationDetectorFromTheEnvironment: client-go's environment variable works here as well.
 func TestMutationDetectorFromTheEnvironment(t *testing.T) {
 	defer survivePanics()()
 	t.Setenv(informer.MutationDetectorEnv, "true")
@@ -261,7 +263,7 @@ func TestMutationDetectorFromTheEnvironment(t *testing.T) {
 		synctest.Wait()
 		obj, _ := n.GetIndexer().GetByKey("a")
 		obj.Annotations = map[string]string{"mine": "now"}
-		require.NoError(t, n.stop(), "the detector looks once more at the end")
+		require.NoError(t, n.stop(), "the detector checks once more at the end")
 		require.Len(t, found, 1)
 		assert.Equal(t, "a", found[0].Key)
 	})

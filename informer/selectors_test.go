@@ -18,8 +18,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// TestSelectorsReachTheServer: informers of selected objects, on an API server, by list and watch and by streaming list. An
-// object that begins or ceases to be selected comes and goes.
+// TestSelectorsReachTheServer: informers of selected objects on an API server, by list and watch
+// and by streaming list. An object that starts or stops matching is added or deleted.
 func TestSelectorsReachTheServer(t *testing.T) {
 	for name, streaming := range map[string]bool{"list and watch": false, "streaming list": true} {
 		t.Run(name, func(t *testing.T) {
@@ -43,15 +43,15 @@ func TestSelectorsReachTheServer(t *testing.T) {
 						TweakListOptions: tweak,
 						Reflector:        reflector.Config[*api.Namespace]{DisableWatchList: !streaming},
 					})
-					told := &log{}
-					_, err := inf.AddEventHandler(told)
+					reported := &log{}
+					_, err := inf.AddEventHandler(reported)
 					require.NoError(t, err)
 					go func() {
 						_ = inf.Run(ctx)
 						done <- struct{}{}
 					}()
 					require.NoError(t, informer.WaitForSync(ctx, inf))
-					return inf, told
+					return inf, reported
 				}
 				byLabel, red := start(informer.SelectLabels("team in (red, green)"))
 				byField, office := start(informer.SelectFields("metadata.name=office"))
@@ -75,18 +75,18 @@ func TestSelectorsReachTheServer(t *testing.T) {
 	}
 }
 
-// answering is a source that says two more things than it must.
+// answering is a source with two of the optional methods.
 type answering struct {
 	*informertest.FakeSource[*api.Namespace]
-	unsupported, lives bool
+	unsupported, keepalive bool
 }
 
 func (s answering) IsWatchListSemanticsUnSupported() bool { return s.unsupported }
-func (s answering) ProvesLife() bool                      { return s.lives }
+func (s answering) HasKeepalive() bool                    { return s.keepalive }
 
-// TestTweakedSourceStillAnswers what the reflector asks beyond list and watch.
+// TestTweakedSourceStillAnswers the reflector's optional methods besides list and watch.
 func TestTweakedSourceStillAnswers(t *testing.T) {
-	for _, source := range []answering{{unsupported: true, lives: false}, {unsupported: false, lives: true}} {
+	for _, source := range []answering{{unsupported: true, keepalive: false}, {unsupported: false, keepalive: true}} {
 		var got reflector.Config[*api.Namespace]
 		cfg := config{TweakListOptions: informer.SelectLabels("a=b")}
 		cfg.Gears.NewReflector = func(cfg reflector.Config[*api.Namespace]) informer.Reflector {
@@ -100,6 +100,6 @@ func TestTweakedSourceStillAnswers(t *testing.T) {
 			assert.NoError(t, informer.NewSharedIndexInformer(source, cfg).Run(ctx))
 		})
 		assert.Equal(t, source.unsupported, got.ListerWatcher.(interface{ IsWatchListSemanticsUnSupported() bool }).IsWatchListSemanticsUnSupported())
-		assert.Equal(t, source.lives, got.ListerWatcher.(interface{ ProvesLife() bool }).ProvesLife())
+		assert.Equal(t, source.keepalive, got.ListerWatcher.(interface{ HasKeepalive() bool }).HasKeepalive())
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"orrery/wait"
 )
 
-// SharedIndexInformer keeps a local copy of a collection on an API server and tells any number of handlers what
-// changes in it. One informer, with one list and one watch, is shared by all handlers of the collection;
-// a [SharedInformerFactory] sees to that. The picture is in the package documentation.
+// SharedIndexInformer keeps a local copy of a collection on an API server and notifies any number
+// of handlers of its changes. All handlers of the collection share one list and one watch; see
+// [SharedInformerFactory]. The picture is in the package documentation.
 //
 // All methods may be called from any goroutine, callbacks of handlers included.
 type SharedIndexInformer[T Object] struct {
@@ -27,8 +27,9 @@ type SharedIndexInformer[T Object] struct {
 	handlers  registry[T]
 	failures  *failures
 
-	// blockDeltas makes the store and the stream of events change together: a handler that joins under it finds
-	// in the store exactly what came before its first event. It comes before every other lock.
+	// blockDeltas makes the store and the stream of events change together: a handler that joins
+	// under it finds in the store exactly the effect of the events before its first one. It is
+	// acquired before every other lock.
 	blockDeltas sync.Mutex
 
 	mu         sync.Mutex // guards what follows
@@ -36,7 +37,7 @@ type SharedIndexInformer[T Object] struct {
 	controller *controller[T] // nil before Run
 }
 
-// State is the part of its life that an informer is in.
+// State is the state of an informer.
 type State uint8
 
 // An informer goes through these once and in this order.
@@ -49,9 +50,7 @@ const (
 // String returns the name of the state.
 func (s State) String() string { return [...]string{"new", "running", "stopped"}[s] }
 
-// NewSharedIndexInformer returns an informer for what lw lists and watches. It starts nothing: see Run.
-//
-// Config.Indexers must not contain two meanings for one name; a map cannot.
+// NewSharedIndexInformer returns a new informer for what lw lists and watches. Run starts it.
 func NewSharedIndexInformer[T Object](lw ListerWatcher[T], cfg Config[T]) *SharedIndexInformer[T] {
 	cfg = cfg.withDefaults()
 	if cfg.TweakListOptions != nil {
@@ -77,15 +76,15 @@ func NewSharedIndexInformer[T Object](lw ListerWatcher[T], cfg Config[T]) *Share
 	return s
 }
 
-// HasSynced reports whether the first list has arrived in the store. Handlers may not have been told of all of it
-// yet: that is what [Registration.HasSynced] says.
+// HasSynced reports whether the first list is in the store. Handlers may not have processed it yet;
+// see [Registration.HasSynced].
 func (s *SharedIndexInformer[T]) HasSynced() bool { return isClosed(s.synced) }
 
-// Synced returns a channel that is closed when [SharedIndexInformer.HasSynced] becomes true. It stays open if the
-// informer stops before.
+// Synced returns a channel that is closed when [SharedIndexInformer.HasSynced] becomes true. It
+// stays open if the informer stops before.
 func (s *SharedIndexInformer[T]) Synced() <-chan struct{} { return s.synced }
 
-// IsStopped reports whether the informer has stopped taking events, which is for good.
+// IsStopped reports whether the informer has stopped, which is final.
 func (s *SharedIndexInformer[T]) IsStopped() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,12 +94,12 @@ func (s *SharedIndexInformer[T]) IsStopped() bool {
 // Name returns Config.Name.
 func (s *SharedIndexInformer[T]) Name() string { return s.config.Name }
 
-// GetIndexer returns the store. It is filled by the informer: read it, do not write it, and do not change the
+// GetIndexer returns the store. Only the informer writes to it: do not write, and do not change the
 // objects in it.
 func (s *SharedIndexInformer[T]) GetIndexer() Indexer[T] { return s.indexer }
 
-// AddIndexers adds indexes to the store. It is possible at any time before the informer stops; objects that are
-// there already are indexed.
+// AddIndexers adds indexes to the store, with the present objects, at any time before the informer
+// stops.
 func (s *SharedIndexInformer[T]) AddIndexers(indexers indexer.Indexers[T]) error {
 	if s.IsStopped() {
 		return ErrStopped
@@ -108,8 +107,8 @@ func (s *SharedIndexInformer[T]) AddIndexers(indexers indexer.Indexers[T]) error
 	return s.indexer.AddIndexers(indexers)
 }
 
-// LastSyncResourceVersion returns the version of the collection that the informer has seen last, "" before the
-// first list. It is meant for people: versions are compared by the server alone.
+// LastSyncResourceVersion returns the latest resource version of the collection that the informer
+// has seen, "" before the first list. It is for display: only the server compares versions.
 func (s *SharedIndexInformer[T]) LastSyncResourceVersion() string {
 	if c := s.runningController(); c != nil {
 		return (*c.reflector.Load()).LastSyncResourceVersion()
@@ -123,12 +122,12 @@ func (s *SharedIndexInformer[T]) runningController() *controller[T] {
 	return s.controller
 }
 
-// Run starts the informer and blocks until ctx has ended and every goroutine of the informer has: a callback that
-// is going on is waited for. It returns nil then. An informer runs once; a second call returns [ErrStarted] or
-// [ErrStopped] at once.
+// Run starts the informer and blocks until ctx has ended and all goroutines of the informer have
+// ended, running callbacks included. It returns nil then. An informer runs once; a second call
+// returns [ErrStarted] or [ErrStopped] at once.
 //
-// The order of the end matters to handlers: first the flow of events ends, then no handler can be added, then the
-// handlers stop. What waits for a handler at that time is dropped.
+// The order of the shutdown matters to handlers: first the flow of events ends, then no handler can
+// be added, then the handlers stop and drop their backlog.
 func (s *SharedIndexInformer[T]) Run(ctx context.Context) error {
 	c, err := s.start(ctx)
 	if err != nil {
@@ -138,7 +137,8 @@ func (s *SharedIndexInformer[T]) Run(ctx context.Context) error {
 		t.Started(s.config.Name)
 	}
 
-	// Everything that serves handlers outlives the controller. Its context keeps the values of ctx.
+	// The goroutines that serve handlers outlive the controller. Their context keeps the values of
+	// ctx.
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
 	var background, processor wait.Group
@@ -157,11 +157,11 @@ func (s *SharedIndexInformer[T]) Run(ctx context.Context) error {
 	c.run(ctx)
 
 	s.setStopped()
-	s.blockDeltas.Lock() // a handler is added as a whole, or not at all
+	s.blockDeltas.Lock() // a handler is added completely or not at all
 	s.handlers.close()
 	s.blockDeltas.Unlock()
 	stopProcessing()
-	processor.Wait() // while the watchdog still runs: a callback that does not return holds up the end
+	processor.Wait() // the watchdog still runs: a callback that does not return delays the end
 	stopServing()
 	background.Wait()
 	close(s.ended)
@@ -215,7 +215,7 @@ func (s *SharedIndexInformer[T]) newController() *controller[T] {
 	return c
 }
 
-// flush hands on what the processor has kept, if it keeps anything, and reports the handlers that fall behind.
+// flush flushes the processor, if it batches, and reports lagging handlers.
 func (s *SharedIndexInformer[T]) flush() {
 	if f, ok := s.processor.(flusher); ok {
 		f.Flush()
@@ -223,8 +223,8 @@ func (s *SharedIndexInformer[T]) flush() {
 	s.handlers.reportLags(s.config.Trace)
 }
 
-// shouldResync reports whether a handler's resync is due. The reflector asks every check period, just before it makes
-// the queue repeat every object.
+// shouldResync reports whether a handler's resync is due. The reflector calls it every check
+// period, before it resyncs the queue.
 func (s *SharedIndexInformer[T]) shouldResync() bool {
 	due := s.processor.ShouldResync(time.Now())
 	if t := s.config.Trace; due > 0 && t.ResyncDue != nil {
@@ -233,8 +233,8 @@ func (s *SharedIndexInformer[T]) shouldResync() bool {
 	return due > 0
 }
 
-// announceSync waits for the first list to be in the store and sends the mark behind it that makes registrations
-// synced. Everything that belongs to the list has been distributed before the queue says that it is synced.
+// announceSync waits for the first list to be in the store and then sends the mark that makes
+// registrations synced. The queue is synced after the whole list has been distributed.
 func (s *SharedIndexInformer[T]) announceSync(ctx context.Context, queueSynced <-chan struct{}) {
 	select {
 	case <-queueSynced:
@@ -252,7 +252,7 @@ func (s *SharedIndexInformer[T]) announceSync(ctx context.Context, queueSynced <
 	}
 }
 
-// tellFailure returns what failures does with each error.
+// tellFailure returns the function that reports each failure.
 func (s *SharedIndexInformer[T]) tellFailure(ctx context.Context) func(*ProcessError) {
 	return func(err *ProcessError) {
 		if t := s.config.Trace; t.ProcessError != nil {

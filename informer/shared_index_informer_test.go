@@ -74,23 +74,23 @@ func TestIndexersAreKeptUpToDate(t *testing.T) {
 	})
 }
 
-func TestTheWatchErrorHandlerIsTold(t *testing.T) {
-	var told []error
-	tell := func(_ context.Context, err error) { told = append(told, err) }
+func TestTheWatchErrorHandlerIsCalled(t *testing.T) {
+	var reported []error
+	tell := func(_ context.Context, err error) { reported = append(reported, err) }
 	inEachBubble(t, config{Name: "spaces", WatchErrorHandler: tell}, func(n *namespaces) {
 		assert.Equal(t, "spaces", n.Name())
 		refused := errors.New("refused")
-		told = nil
+		reported = nil
 		n.source.SetStreamingList(informertest.StreamingRefused)
 		n.source.FailList(refused)
 		n.start()
-		require.Len(t, told, 1)
-		assert.ErrorIs(t, told[0], refused)
+		require.Len(t, reported, 1)
+		assert.ErrorIs(t, reported[0], refused)
 	})
 }
 
-// TestRemovalInTheMiddleOfTheStore: a late handler is removed while it is told of a large store. It is told no more,
-// and the reading of the store ends, too.
+// TestRemovalInTheMiddleOfTheStore: a late handler is removed while it receives a large store.
+// Delivery stops, and so does the reading of the store.
 func TestRemovalInTheMiddleOfTheStore(t *testing.T) {
 	inEachBubble(t, config{}, func(n *namespaces) {
 		for i := range 1000 {
@@ -116,7 +116,8 @@ func TestRemovalInTheMiddleOfTheStore(t *testing.T) {
 	})
 }
 
-// TestShutDownInsideTheCallback: what would wait for itself is an error, and the handler is removed all the same.
+// TestShutDownInsideTheCallback: a wait for the caller itself is an error, and the handler is
+// removed all the same.
 func TestShutDownInsideTheCallback(t *testing.T) {
 	for name, shutDown := range map[string]func(*namespaces, *informer.Registration) error{
 		"waiting": func(n *namespaces, r *informer.Registration) error {
@@ -153,9 +154,9 @@ func TestShutDownGivesUpWithItsContext(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inEachBubble(t, config{}, func(n *namespaces) {
-				var told []string
+				var reported []string
 				r := n.register(onAdd(func(obj *api.Namespace) {
-					told = append(told, obj.Name)
+					reported = append(reported, obj.Name)
 					time.Sleep(time.Minute)
 				}))
 				n.start()
@@ -165,8 +166,8 @@ func TestShutDownGivesUpWithItsContext(t *testing.T) {
 				defer cancel()
 				assert.ErrorIs(t, shutDown(n, ctx, r), context.DeadlineExceeded)
 				assert.NoError(t, n.ShutDownEventHandler(context.Background(), r), "a second one waits for the end")
-				assert.Equal(t, []string{"a"}, told, "what waits is dropped when the time is over")
-				assert.NoError(t, shutDown(n, ctx, r), "what has ended has ended, even for a context that has, too")
+				assert.Equal(t, []string{"a"}, reported, "waiting events are dropped at the deadline")
+				assert.NoError(t, shutDown(n, ctx, r), "a handler that has ended is no error, even with an expired context")
 			})
 		})
 	}
@@ -182,8 +183,8 @@ func TestShutDownOfAHandlerThatNeverRan(t *testing.T) {
 	})
 }
 
-// TestDrainWhileEventsFlow: everything that was in the store before the call is delivered, whatever the loop was
-// doing.
+// TestDrainWhileEventsFlow: everything in the store before the call is delivered, whatever the
+// loop is doing.
 func TestDrainWhileEventsFlow(t *testing.T) {
 	for name, gears := range sets {
 		t.Run(name, func(t *testing.T) {
@@ -209,8 +210,9 @@ func TestDrainWhileEventsFlow(t *testing.T) {
 	}
 }
 
-// TestDrainDeliversWhatIsBetweenStoreAndHandlers: the removal begins when a change is in the store and has not been
-// distributed. The handler hears of it, because the removal waits for the critical section.
+// TestDrainDeliversWhatIsBetweenStoreAndHandlers: the removal begins when a change is in the
+// store and not yet distributed. The handler receives it, because the removal waits for the
+// critical section.
 func TestDrainDeliversWhatIsBetweenStoreAndHandlers(t *testing.T) {
 	for name, gears := range sets {
 		t.Run(name, func(t *testing.T) {
@@ -223,46 +225,19 @@ func TestDrainDeliversWhatIsBetweenStoreAndHandlers(t *testing.T) {
 				StoreTrace: &indexer.Trace{Added: func(string) {
 					go func() { drained <- n.ShutDownEventHandlerWithDrain(context.Background(), r) }()
 					<-removed
-					for range 1000 { // a removal that did not wait would be done by now
+					for range 1000 { // a removal that did not wait would have returned by now
 						runtime.Gosched()
 					}
 				}},
 			}
 			inBubble(t, cfg, func(world *namespaces) {
 				n = world
-				var told log
-				r = n.register(&told)
+				var reported log
+				r = n.register(&reported)
 				n.start()
 				n.add("a")
 				require.NoError(t, <-drained)
-				assert.Equal(t, log{"add a"}, told)
-			})
-		})
-	}
-}
-
-// TestHandlerThatLeavesItsGoroutine: a handler may call t.FailNow, which ends the goroutine. It must end nothing
-// else, also while more events wait for the handler.
-func TestHandlerThatLeavesItsGoroutine(t *testing.T) {
-	for name, gears := range sets {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, config{Gears: gears}, func(n *namespaces) {
-				leave := make(chan struct{})
-				left := n.register(onAdd(func(*api.Namespace) {
-					<-leave
-					runtime.Goexit()
-				}))
-				stays := n.handler()
-				n.start()
-				n.add("a")
-				n.add("b")
-				n.add("c")
-				close(leave)
-				<-left.Ended()
-				n.add("d")
-				assert.Equal(t, &log{"add a", "add b", "add c", "add d"}, stays)
-				require.NoError(t, n.ShutDownEventHandler(context.Background(), left))
-				require.NoError(t, n.stop())
+				assert.Equal(t, log{"add a"}, reported)
 			})
 		})
 	}
@@ -270,10 +245,10 @@ func TestHandlerThatLeavesItsGoroutine(t *testing.T) {
 
 func TestTransformThatPanicsIsReported(t *testing.T) {
 	defer survivePanics()()
-	var told []error
+	var reported []error
 	cfg := config{
 		Gears:             fastGears,
-		WatchErrorHandler: func(_ context.Context, err error) { told = append(told, err) },
+		WatchErrorHandler: func(_ context.Context, err error) { reported = append(reported, err) },
 		Transform: func(ns *api.Namespace) (*api.Namespace, error) {
 			if ns.Name == "bad" {
 				panic("a fault in a transform")
@@ -287,15 +262,15 @@ func TestTransformThatPanicsIsReported(t *testing.T) {
 		n.add("bad")
 		n.add("good")
 		assert.Equal(t, &log{"add good"}, h)
-		require.Len(t, told, 1)
+		require.Len(t, reported, 1)
 		var process *informer.ProcessError
-		require.ErrorAs(t, told[0], &process)
+		require.ErrorAs(t, reported[0], &process)
 		assert.Equal(t, "bad", process.Key)
-		require.ErrorAs(t, told[0], new(*deltafifo.TransformError))
+		require.ErrorAs(t, reported[0], new(*deltafifo.TransformError))
 		var thrown *wait.Panic
-		require.ErrorAs(t, told[0], &thrown)
+		require.ErrorAs(t, reported[0], &thrown)
 		assert.Equal(t, "a fault in a transform", thrown.Value)
-		assert.Contains(t, told[0].Error(), "a fault in a transform")
+		assert.Contains(t, reported[0].Error(), "a fault in a transform")
 
 		s := n.Snapshot()
 		assert.EqualValues(t, 1, s.ProcessErrors)
@@ -303,7 +278,8 @@ func TestTransformThatPanicsIsReported(t *testing.T) {
 	})
 }
 
-// TestPanicInTheLoopIsSurvived: a hook of the store panics in the middle of an event. The next event is processed.
+// TestPanicInTheLoopIsSurvived: a hook of the store panics during an event. The next event is
+// processed.
 func TestPanicInTheLoopIsSurvived(t *testing.T) {
 	defer survivePanics()()
 	var errs []*informer.ProcessError
@@ -331,7 +307,8 @@ func TestPanicInTheLoopIsSurvived(t *testing.T) {
 	})
 }
 
-// TestPanicInTheLoopHoldsNothingBack: events that were waiting for their batch when the loop panicked are told.
+// TestPanicInTheLoopHoldsNothingBack: events whose batch was pending when the loop panicked are
+// delivered.
 func TestPanicInTheLoopHoldsNothingBack(t *testing.T) {
 	defer survivePanics()()
 	release := make(chan struct{})
@@ -355,16 +332,17 @@ func TestPanicInTheLoopHoldsNothingBack(t *testing.T) {
 	})
 }
 
-// TestErrorsAreToldBeforeRunReturns: an informer that stops does not keep to itself what went wrong just before.
-func TestErrorsAreToldBeforeRunReturns(t *testing.T) {
+// TestErrorsAreReportedBeforeRunReturns: a stopping informer reports errors that occurred just
+// before.
+func TestErrorsAreReportedBeforeRunReturns(t *testing.T) {
 	refused := errors.New("refused")
-	told := 0
+	reported := 0
 	release := make(chan struct{})
 	inBubble(t, config{
 		Gears:     fastGears,
 		Transform: func(*api.Namespace) (*api.Namespace, error) { return nil, refused },
 		WatchErrorHandler: func(context.Context, error) {
-			told++
+			reported++
 			<-release
 		},
 	}, func(n *namespaces) {
@@ -377,11 +355,12 @@ func TestErrorsAreToldBeforeRunReturns(t *testing.T) {
 		synctest.Wait()
 		close(release)
 		require.NoError(t, <-n.result)
-		assert.Equal(t, 3, told)
+		assert.Equal(t, 3, reported)
 	})
 }
 
-// TestPanicInTheReflectorIsSurvived: the ListerWatcher panics. After a second a new reflector lists.
+// TestPanicInTheReflectorIsSurvived: the ListerWatcher panics. After a second a new reflector
+// lists.
 func TestPanicInTheReflectorIsSurvived(t *testing.T) {
 	defer survivePanics()()
 	synctest.Test(t, func(t *testing.T) {
@@ -403,7 +382,7 @@ func TestPanicInTheReflectorIsSurvived(t *testing.T) {
 	})
 }
 
-// panickingSource panics over the first requests.
+// panickingSource panics during the first requests.
 type panickingSource struct {
 	*informertest.FakeSource[*api.Namespace]
 	faults int
@@ -435,7 +414,7 @@ func TestMutationOfAnObjectInTheStoreIsReported(t *testing.T) {
 
 		obj, _ := n.GetIndexer().GetByKey("a")
 		obj.Labels["app"] = "changed"
-		n.add("c") // whose way through the detector orders the change before the look
+		n.add("c") // its check orders the change before the next check
 		time.Sleep(time.Second)
 		synctest.Wait()
 		require.Len(t, found, 1)
@@ -444,8 +423,8 @@ func TestMutationOfAnObjectInTheStoreIsReported(t *testing.T) {
 	})
 }
 
-// The last state of a deleted object belongs to whoever got it, once the detector has looked at it for the last time.
-func TestADeletedObjectMayBeChangedAfterTheLastLook(t *testing.T) {
+// The last state of a deleted object may be changed after the detector's last check.
+func TestADeletedObjectMayBeChangedAfterTheLastCheck(t *testing.T) {
 	var found []*informer.MutationError
 	cfg := config{Gears: fastGears, MutationDetector: informer.MutationDetectorConfig[*api.Namespace]{
 		Enabled:    true,
@@ -459,11 +438,11 @@ func TestADeletedObjectMayBeChangedAfterTheLastLook(t *testing.T) {
 		obj, exists := n.GetIndexer().GetByKey("a")
 		require.True(t, exists)
 		n.delete("a")
-		time.Sleep(2 * time.Second) // the detector looks each second
+		time.Sleep(2 * time.Second) // the detector checks every second
 		synctest.Wait()
 
 		obj.Labels["app"] = "changed"
-		n.add("b") // whose way through the detector orders the change before the look
+		n.add("b") // its check orders the change before the next check
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		assert.Empty(t, found, "the detector still watches an object that was deleted from the store")

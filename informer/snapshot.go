@@ -8,8 +8,8 @@ import (
 	"orrery/informer/reflector"
 )
 
-// Snapshot is what an informer was doing at one moment, as plain data. Its parts are read one after the other, so
-// while events flow they may differ by a few.
+// Snapshot is the state of an informer at one moment, as plain data. Its parts are read one after
+// the other, so while events flow they may differ slightly.
 type Snapshot struct {
 	Name      string
 	State     State
@@ -17,18 +17,20 @@ type Snapshot struct {
 
 	// Objects is the number of objects in the store.
 	Objects int
-	// Queued is the number of keys that wait in the queue.
+	// Queued is the number of keys in the queue.
 	Queued int
-	// ResyncCheckPeriod is how often the informer looks whether a handler is due for a resync; 0 is never.
+	// ResyncCheckPeriod is how often the informer checks whether a handler is due for a resync; 0
+	// means never.
 	ResyncCheckPeriod time.Duration
 
-	// ProcessErrors is the number of events that could not be applied in full, LastProcessError the last of them.
+	// ProcessErrors counts the events that could not be applied in full; LastProcessError is the
+	// last error.
 	ProcessErrors    uint64
 	LastProcessError *ProcessError
 
 	// Reflector is that of the reflector; zero before Run.
 	Reflector reflector.Snapshot
-	// Handlers, in the order of registration. Those that were removed are not among them.
+	// Handlers are the registered handlers in the order of registration.
 	Handlers []HandlerSnapshot
 }
 
@@ -37,27 +39,27 @@ type HandlerSnapshot struct {
 	HandlerInfo
 	HasSynced bool
 
-	// Pending is the number of events that the handler has not dealt with: its lag. The event that it is working
-	// on is counted, and so is what it has yet to be told from the store.
+	// Pending is the handler's lag: the number of unprocessed events, including the present one and
+	// those of the initial content.
 	Pending int
-	// PeakPending is the greatest Pending there was.
+	// PeakPending is the maximum of Pending.
 	PeakPending int
 	// Handled is the number of callbacks that have returned or panicked.
 	Handled uint64
 	// Merged is the number of events that were merged into others, see HandlerOptions.
 	Merged uint64
-	// Panics is the number of callbacks that panicked and were survived.
+	// Panics counts the recovered panics of callbacks.
 	Panics uint64
 
-	// ResyncPeriod is the period that came of the one that was asked for; 0 is never.
+	// ResyncPeriod is the effective resync period; 0 means never.
 	ResyncPeriod time.Duration
-	// NextResync is when the handler is due; zero if never.
+	// NextResync is when the next resync is due; zero if never.
 	NextResync time.Time
 }
 
-// Snapshot returns what the informer is doing. It may be called at any time, from any goroutine, hooks and
-// callbacks included, and waits for nothing that takes long. With the textbook queue it waits while an event is applied,
-// and [Trace].Distributed must not call it.
+// Snapshot returns the state of the informer. It may be called at any time from any goroutine,
+// including hooks and callbacks, and does not block for long. With the textbook queue it waits
+// while an event is applied, and [Trace].Distributed must not call it.
 func (s *SharedIndexInformer[T]) Snapshot() Snapshot {
 	s.mu.Lock()
 	out := Snapshot{Name: s.config.Name, State: s.state}
@@ -82,8 +84,8 @@ func (s *SharedIndexInformer[T]) Snapshot() Snapshot {
 	return out
 }
 
-// QueueSnapshot returns what waits in the queue, key by key; zero before Run, or if the queue does not say. It takes
-// longer than [SharedIndexInformer.Snapshot], see deltafifo.
+// QueueSnapshot returns the content of the queue by key; zero before Run, or if the queue has no
+// snapshots. It takes longer than [SharedIndexInformer.Snapshot], see deltafifo.
 func (s *SharedIndexInformer[T]) QueueSnapshot() (snapshot deltafifo.Snapshot) {
 	if c := s.runningController(); c != nil {
 		snapshot, _ = snapshotOf[deltafifo.Snapshot](c.queue)
@@ -91,13 +93,14 @@ func (s *SharedIndexInformer[T]) QueueSnapshot() (snapshot deltafifo.Snapshot) {
 	return snapshot
 }
 
-// StoreSnapshot returns the state of the store and its indexes; zero if the store does not say.
+// StoreSnapshot returns the content of the store and its indexes; zero if the store has no
+// snapshots.
 func (s *SharedIndexInformer[T]) StoreSnapshot() indexer.Snapshot {
 	snapshot, _ := snapshotOf[indexer.Snapshot](s.indexer)
 	return snapshot
 }
 
-// snapshotOf asks a gear for its snapshot, which not every form has.
+// snapshotOf returns the snapshot of a gear, if its form has one.
 func snapshotOf[S any](gear any) (snapshot S, ok bool) {
 	if teller, ok := gear.(interface{ Snapshot() S }); ok {
 		return teller.Snapshot(), true

@@ -8,28 +8,29 @@ import (
 	"orrery/wait"
 )
 
-// StuckAfter is how long a callback may run before [Trace].HandlerStuck is called. A handler that only puts a key
-// into a queue needs a microsecond.
+// StuckAfter is how long a callback may run before [Trace].HandlerStuck is called. A handler that
+// only puts a key into a queue needs a microsecond.
 const StuckAfter = time.Minute
 
-// StuckHandler is a callback that does not return.
+// StuckHandler describes a callback that does not return.
 type StuckHandler struct {
 	HandlerInfo
-	Event   EventKind // what the handler was called for
+	Event   EventKind // the event of the callback
 	Key     string
-	Running time.Duration // at least; it is looked at from time to time
-	Pending int           // the events that the handler has not dealt with, this one included
+	Running time.Duration // a lower bound, because of periodic checks
+	Pending int           // unprocessed events, including this one
 }
 
-// stuckLook is how often the watchdog looks.
+// stuckLook is the interval of the watchdog's checks.
 const stuckLook = StuckAfter / 4
 
-// begun is which callback a handler is in, for the watchdog. It is written only if there is one.
+// begun identifies a handler's running callback, for the watchdog. It is written only if there is
+// one.
 type begun struct {
 	mu    sync.Mutex // guards what follows
 	event EventKind
 	key   string
-	made  uint64 // the callbacks that had returned when this one began
+	made  uint64 // callbacks that had returned before this one
 }
 
 func (b *begun) set(event EventKind, key string, made uint64) {
@@ -38,15 +39,16 @@ func (b *begun) set(event EventKind, key string, made uint64) {
 	b.mu.Unlock()
 }
 
-// since returns the callback that is going on if that is the one after made others.
+// since returns the running callback if exactly made callbacks returned before it.
 func (b *begun) since(made uint64) (event EventKind, key string, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.event, b.key, b.event != 0 && b.made == made
 }
 
-// watchdog tells of callbacks that do not return. It compares, now and then, how many callbacks of each handler have
-// returned: no clock is read and no timer set for an event. So it is a look late at most, and does not tell too early.
+// watchdog reports callbacks that do not return. It periodically compares the number of returned
+// callbacks of each handler: no event reads a clock or sets a timer. So a report is at most one
+// check late, and never early.
 //
 // It belongs to one goroutine.
 type watchdog[T any] struct {
@@ -56,12 +58,12 @@ type watchdog[T any] struct {
 }
 
 type watchedHandler struct {
-	returned uint64 // callbacks that had returned at the last look
+	returned uint64 // callbacks that had returned at the last check
 	running  time.Duration
-	mark     time.Duration // of running, at which it is reported next
+	mark     time.Duration // running time of the next report
 }
 
-// newWatchdog returns nil if there is no hook for it.
+// newWatchdog returns nil if Trace.HandlerStuck is nil.
 func (s *SharedIndexInformer[T]) newWatchdog() *watchdog[T] {
 	if s.config.Trace.HandlerStuck == nil {
 		return nil
@@ -69,7 +71,7 @@ func (s *SharedIndexInformer[T]) newWatchdog() *watchdog[T] {
 	return &watchdog[T]{handlers: &s.handlers, tell: s.config.Trace.HandlerStuck, watched: map[*RegisteredHandler[T]]*watchedHandler{}}
 }
 
-// run looks until ctx ends.
+// run checks periodically until ctx ends.
 func (w *watchdog[T]) run(ctx context.Context) {
 	ticker := time.NewTicker(stuckLook)
 	defer ticker.Stop()
@@ -83,7 +85,7 @@ func (w *watchdog[T]) run(ctx context.Context) {
 	}
 }
 
-// look also sees handlers that have been removed and whose last callback has not returned.
+// look also checks removed handlers whose last callback has not returned.
 func (w *watchdog[T]) look() {
 	for _, h := range w.handlers.current() {
 		if w.watched[h] == nil {

@@ -16,7 +16,7 @@ import (
 	"orrery/wait"
 )
 
-// reports collects what HandlerStuck is told.
+// reports collects the calls of HandlerStuck.
 type reports struct {
 	mu  sync.Mutex
 	all []informer.StuckHandler
@@ -36,14 +36,14 @@ func (r *reports) take() []informer.StuckHandler {
 	return all
 }
 
-// newest is a handler that keeps the newest state of each object, and how often it was called.
+// newest is a handler that keeps the newest state of each object and counts its calls.
 type newest struct {
 	mu     sync.Mutex
 	states map[string]string
 	calls  int
 }
 
-func (h *newest) note(name, version string) {
+func (h *newest) record(name, version string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.states == nil {
@@ -57,9 +57,9 @@ func (h *newest) note(name, version string) {
 	h.states[name] = version
 }
 
-func (h *newest) OnAdd(obj *api.Namespace, _ bool)                  { h.note(obj.Name, obj.ResourceVersion) }
-func (h *newest) OnUpdate(_, obj *api.Namespace)                    { h.note(obj.Name, obj.ResourceVersion) }
-func (h *newest) OnDelete(d informer.DeletedObject[*api.Namespace]) { h.note(d.Key, "") }
+func (h *newest) OnAdd(obj *api.Namespace, _ bool)                  { h.record(obj.Name, obj.ResourceVersion) }
+func (h *newest) OnUpdate(_, obj *api.Namespace)                    { h.record(obj.Name, obj.ResourceVersion) }
+func (h *newest) OnDelete(d informer.DeletedObject[*api.Namespace]) { h.record(d.Key, "") }
 func (h *newest) seen() (states map[string]string, calls int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,12 +68,13 @@ func (h *newest) seen() (states map[string]string, calls int) {
 
 const stuckObjects = 20
 
-// An hour in which a handler hangs over one object, of 20 that change 100 times a minute altogether.
+// A handler blocks on one object for an hour, while 20 objects change 100 times a minute in
+// total.
 func TestAHandlerThatBlocksForAnHour(t *testing.T) {
 	tests := map[string]struct {
 		gears   informer.Gears[*api.Namespace]
 		options informer.HandlerOptions
-		pending int // of the one that hangs, at most
+		pending int // maximum backlog of the blocked handler
 	}{
 		// Each change of the hour waits, as in client-go: see HandlerOptions.Coalescing.
 		"textbook":        {informer.Gears[*api.Namespace]{}, informer.HandlerOptions{}, 7000},
@@ -82,8 +83,8 @@ func TestAHandlerThatBlocksForAnHour(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			var told reports
-			inBubble(t, config{Gears: test.gears, Trace: &informer.Trace{HandlerStuck: told.add}}, func(n *namespaces) {
+			var reported reports
+			inBubble(t, config{Gears: test.gears, Trace: &informer.Trace{HandlerStuck: reported.add}}, func(n *namespaces) {
 				release := make(chan struct{})
 				var late, other newest
 				test.options.Name = "hangs"
@@ -112,26 +113,27 @@ func TestAHandlerThatBlocksForAnHour(t *testing.T) {
 				}
 				states, calls := other.seen()
 				assert.Equal(t, stored, states)
-				assert.Equal(t, stuckObjects+6000, calls, "nobody else has missed anything")
+				assert.Equal(t, stuckObjects+6000, calls, "no other handler has missed an event")
 				assert.LessOrEqual(t, peak, test.pending)
-				assertStuckFor(t, told.take(), peak)
+				assertStuckFor(t, reported.take(), peak)
 
 				close(release)
 				synctest.Wait()
 				for _, h := range []*newest{&late, &other} {
 					states, _ := h.seen()
 					assert.Len(t, states, stuckObjects)
-					assert.Equal(t, n.versions(), states, "in the end everybody knows what there is")
+					assert.Equal(t, n.versions(), states, "at the end every handler has the state")
 				}
 				time.Sleep(time.Hour)
-				assert.Empty(t, told.take(), "it is not stuck any more")
+				assert.Empty(t, reported.take(), "it is not stuck any more")
 				require.NoError(t, n.stop())
 			})
 		})
 	}
 }
 
-// changeForAnHour changes 100 objects a minute and returns the greatest backlog of the first handler.
+// changeForAnHour changes 100 objects a minute and returns the largest backlog of the first
+// handler.
 func (n *namespaces) changeForAnHour() (peak int) {
 	for i := range 6000 {
 		time.Sleep(600 * time.Millisecond)
@@ -151,11 +153,12 @@ func (n *namespaces) versions() map[string]string {
 	return versions
 }
 
-// assertStuckFor: it was told which handler, over what, for how long, how far behind; at each doubling.
-func assertStuckFor(t *testing.T, told []informer.StuckHandler, peak int) {
+// assertStuckFor asserts that the handler, the event, the time and the backlog were reported, at
+// each doubling.
+func assertStuckFor(t *testing.T, reported []informer.StuckHandler, peak int) {
 	t.Helper()
 	var running []time.Duration
-	for _, s := range told {
+	for _, s := range reported {
 		assert.Equal(t, "hangs", s.Handler)
 		assert.Equal(t, "namespaces", s.Informer)
 		assert.Equal(t, informer.EventAdd, s.Event)
@@ -168,30 +171,30 @@ func assertStuckFor(t *testing.T, told []informer.StuckHandler, peak int) {
 	assert.Equal(t, []time.Duration{minutes(1), minutes(2), minutes(4), minutes(8), minutes(16), minutes(32)}, running)
 }
 
-// A handler that is slow, and returns, is not stuck.
+// A slow handler that returns is not stuck.
 func TestASlowHandlerIsNotStuck(t *testing.T) {
-	var told reports
-	inEachBubble(t, config{Trace: &informer.Trace{HandlerStuck: told.add}}, func(n *namespaces) {
+	var reported reports
+	inEachBubble(t, config{Trace: &informer.Trace{HandlerStuck: reported.add}}, func(n *namespaces) {
 		n.register(onAdd(func(*api.Namespace) { time.Sleep(59 * time.Second) }))
 		n.start()
 		for i := range 100 {
 			n.source.Add(namespace(fmt.Sprint("ns-", i)))
 		}
 		time.Sleep(2 * time.Hour)
-		assert.Empty(t, told.take())
+		assert.Empty(t, reported.take())
 		assert.Zero(t, n.Snapshot().Handlers[0].Pending)
 	})
 }
 
-// A handler that was removed, and an informer that was told to end: what holds up the end is told all the same.
-func TestAStuckHandlerHoldsUpTheEndAndIsTold(t *testing.T) {
+// A removed handler, or one of a stopping informer, is reported all the same.
+func TestAStuckHandlerIsReportedAfterItsRemoval(t *testing.T) {
 	for name, end := range map[string]func(n *namespaces, r *informer.Registration){
 		"removed":  func(n *namespaces, r *informer.Registration) { require.NoError(n.t, n.RemoveEventHandler(r)) },
 		"informer": func(n *namespaces, _ *informer.Registration) { n.cancel() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			var told reports
-			inEachBubble(t, config{Trace: &informer.Trace{HandlerStuck: told.add}}, func(n *namespaces) {
+			var reported reports
+			inEachBubble(t, config{Trace: &informer.Trace{HandlerStuck: reported.add}}, func(n *namespaces) {
 				stuck := make(chan struct{})
 				release := sync.OnceFunc(func() { close(stuck) })
 				r := n.register(onAdd(func(*api.Namespace) { <-stuck }))
@@ -201,27 +204,27 @@ func TestAStuckHandlerHoldsUpTheEndAndIsTold(t *testing.T) {
 				time.Sleep(20 * time.Second)
 				end(n, r)
 				time.Sleep(5 * time.Minute)
-				all := told.take()
+				all := reported.take()
 				require.Len(n.t, all, 3, "after one, two and four minutes")
 				assert.Equal(n.t, "a", all[2].Key)
 				release()
 				<-r.Ended()
 				time.Sleep(time.Hour)
-				assert.Empty(t, told.take())
+				assert.Empty(t, reported.take())
 			})
 		})
 	}
 }
 
 // Without the hook there is neither goroutine nor timer; with it, the informer ends them.
-func TestWhoTellsOfStuckHandlersEndsWithTheInformer(t *testing.T) {
+func TestStuckHandlerReportsEndWithTheInformer(t *testing.T) {
 	inEachBubble(t, config{Trace: &informer.Trace{HandlerStuck: func(informer.StuckHandler) { panic("a fault in a hook") }}}, func(n *namespaces) {
 		defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
 		release := make(chan struct{})
 		h := n.register(onAdd(func(*api.Namespace) { <-release }))
 		n.start()
 		n.add("a")
-		time.Sleep(10 * time.Minute) // the hook has panicked several times, and the informer goes on
+		time.Sleep(10 * time.Minute) // the hook has panicked several times, and the informer continues
 		n.add("b")
 		assert.Len(t, n.GetIndexer().List(), 2)
 		close(release)
@@ -231,7 +234,7 @@ func TestWhoTellsOfStuckHandlersEndsWithTheInformer(t *testing.T) {
 	})
 }
 
-// A handler that panics at each event, whatever the delivery, costs nobody else an event.
+// A handler that panics at each event costs no other handler an event, with any delivery.
 func TestAHandlerThatPanicsForEver(t *testing.T) {
 	for name, gears := range sets {
 		t.Run(name, func(t *testing.T) {

@@ -8,23 +8,24 @@ import (
 	"orrery/wait"
 )
 
-// InformerSynced is a question such as SharedIndexInformer.HasSynced or Registration.HasSynced.
+// InformerSynced reports whether something has synced, such as SharedIndexInformer.HasSynced or
+// Registration.HasSynced.
 type InformerSynced func() bool
 
-// Syncer is what can be waited for without asking again and again: an informer or a [Registration].
+// Syncer can be waited for without polling: an informer or a [Registration].
 type Syncer interface {
 	HasSynced() bool
 	Synced() <-chan struct{}
 }
 
-// syncPollPeriod is how often WaitForCacheSync asks.
+// syncPollPeriod is the polling interval of WaitForCacheSync.
 const syncPollPeriod = 100 * time.Millisecond
 
-// WaitForCacheSync waits until all the questions are answered by yes. It returns false if ctx ended before. It asks
-// every 100 ms; [WaitForSync] does not have to.
+// WaitForCacheSync waits until all functions return true. It returns false if ctx ended before. It
+// polls every 100 ms; [WaitForSync] does not poll.
 //
-// A controller that depends on what its own handlers have collected has to wait for its registrations: the cache
-// of the informer may be complete before the handlers have been told of all of it.
+// A controller that depends on data collected by its handlers must wait for its registrations: the
+// informer's store may be complete before the handlers have processed it.
 func WaitForCacheSync(ctx context.Context, synced ...InformerSynced) bool {
 	isNot := func(s InformerSynced) bool { return !s() }
 	err := wait.PollUntilContextCancel(ctx, syncPollPeriod, true, func(context.Context) (bool, error) {
@@ -33,8 +34,8 @@ func WaitForCacheSync(ctx context.Context, synced ...InformerSynced) bool {
 	return err == nil
 }
 
-// WaitForSync waits until all informers and registrations have synced. It returns nil, or the error of ctx if that
-// ended before, and takes no longer than the slowest of them.
+// WaitForSync waits until all informers and registrations have synced. It returns nil, or the error
+// of ctx if that ended first.
 func WaitForSync(ctx context.Context, syncers ...Syncer) error {
 	for _, s := range syncers {
 		if err := waitClosed(ctx, s.Synced(), nil); err != nil {
@@ -54,7 +55,8 @@ func isClosed(ch <-chan struct{}) bool {
 	}
 }
 
-// waitClosed waits until done is closed. It gives up when ctx ends, or with ErrStopped when stopped is closed.
+// waitClosed waits until done is closed. It gives up when ctx ends, or with ErrStopped when stopped
+// is closed.
 func waitClosed(ctx context.Context, done, stopped <-chan struct{}) error {
 	var err error
 	select {
@@ -64,7 +66,7 @@ func waitClosed(ctx context.Context, done, stopped <-chan struct{}) error {
 	case <-stopped:
 		err = ErrStopped
 	}
-	if isClosed(done) { // of several that are ready select takes any
+	if isClosed(done) { // select chooses at random
 		return nil
 	}
 	return err

@@ -22,7 +22,7 @@ func TestWaitForCacheSync(t *testing.T) {
 		assert.ErrorIs(t, informer.WaitForSync(ctx, n, r), context.DeadlineExceeded)
 
 		n.start()
-		assert.True(t, informer.WaitForCacheSync(ctx, n.HasSynced, r.HasSynced), "what has synced has, however late it is asked")
+		assert.True(t, informer.WaitForCacheSync(ctx, n.HasSynced, r.HasSynced), "a synced informer wins over an expired context")
 		assert.NoError(t, informer.WaitForSync(ctx, n, r))
 	})
 }

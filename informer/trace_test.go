@@ -16,19 +16,19 @@ import (
 	"orrery/restclient/api"
 )
 
-// recordingTrace writes down every call of every hook.
+// recordingTrace records every call of every hook.
 type recordingTrace struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (r *recordingTrace) note(format string, args ...any) {
+func (r *recordingTrace) record(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines = append(r.lines, fmt.Sprintf(format, args...))
 }
 
-// take returns what was noted since the last call.
+// take returns the records since the last call.
 func (r *recordingTrace) take() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -39,28 +39,30 @@ func (r *recordingTrace) take() []string {
 
 func (r *recordingTrace) trace() *informer.Trace {
 	return &informer.Trace{
-		Started: func(name string) { r.note("started %s", name) },
-		Stopped: func(name string) { r.note("stopped %s", name) },
-		Synced:  func(name string) { r.note("synced %s", name) },
+		Started: func(name string) { r.record("started %s", name) },
+		Stopped: func(name string) { r.record("stopped %s", name) },
+		Synced:  func(name string) { r.record("synced %s", name) },
 		HandlerAdded: func(h informer.HandlerInfo, initial int) {
-			r.note("handler %d %s added, %d initial", h.ID, h.Handler, initial)
+			r.record("handler %d %s added, %d initial", h.ID, h.Handler, initial)
 		},
-		HandlerRemoved: func(h informer.HandlerInfo) { r.note("handler %d removed", h.ID) },
-		HandlerEnded:   func(h informer.HandlerInfo, dropped int) { r.note("handler %d ended, %d dropped", h.ID, dropped) },
-		HandlerSynced:  func(h informer.HandlerInfo) { r.note("handler %d synced", h.ID) },
-		HandlerLagging: func(h informer.HandlerInfo, pending int) { r.note("handler %d lags by %d", h.ID, pending) },
+		HandlerRemoved: func(h informer.HandlerInfo) { r.record("handler %d removed", h.ID) },
+		HandlerEnded:   func(h informer.HandlerInfo, dropped int) { r.record("handler %d ended, %d dropped", h.ID, dropped) },
+		HandlerSynced:  func(h informer.HandlerInfo) { r.record("handler %d synced", h.ID) },
+		HandlerLagging: func(h informer.HandlerInfo, pending int) { r.record("handler %d lags by %d", h.ID, pending) },
 		HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, value any) {
-			r.note("handler %d panicked over %v %s: %v", h.ID, kind, key, value)
+			r.record("handler %d panicked over %v %s: %v", h.ID, kind, key, value)
 		},
-		Distributed: func(kind informer.EventKind, key string, listeners int) { r.note("%v %s to %d", kind, key, listeners) },
+		Distributed: func(kind informer.EventKind, key string, listeners int) {
+			r.record("%v %s to %d", kind, key, listeners)
+		},
 		Handled: func(h informer.HandlerInfo, kind informer.EventKind, key string, took time.Duration) {
-			r.note("handler %d did %v %s in %v", h.ID, kind, key, took)
+			r.record("handler %d did %v %s in %v", h.ID, kind, key, took)
 		},
-		ResyncDue: func(name string, handlers int) { r.note("resync of %s due for %d", name, handlers) },
+		ResyncDue: func(name string, handlers int) { r.record("resync of %s due for %d", name, handlers) },
 	}
 }
 
-func TestTraceTellsTheStory(t *testing.T) {
+func TestTraceReportsEachStep(t *testing.T) {
 	var r recordingTrace
 	inBubble(t, config{Gears: fastGears, Trace: r.trace(), ResyncPeriod: 10 * time.Second}, func(n *namespaces) {
 		_, err := n.AddEventHandlerWithOptions(&log{}, informer.HandlerOptions{Name: "first"})
@@ -103,23 +105,23 @@ func TestTraceTellsTheStory(t *testing.T) {
 	})
 }
 
-// The end of a handler is told before whoever waits for it goes on: what HandlerEnded uses may be torn down then.
-func TestTheEndOfAHandlerIsToldBeforeItIsOver(t *testing.T) {
-	told := false
+// HandlerEnded is called before Ended is closed: afterwards the hook's resources may be released.
+func TestHandlerEndedIsCalledBeforeEndedIsClosed(t *testing.T) {
+	reported := false
 	cfg := config{Trace: &informer.Trace{HandlerEnded: func(informer.HandlerInfo, int) {
 		time.Sleep(time.Second)
-		told = true
+		reported = true
 	}}}
 	inEachBubble(t, cfg, func(n *namespaces) {
-		told = false
+		reported = false
 		registration := n.register(&log{})
 		n.start()
 		require.NoError(n.t, n.ShutDownEventHandler(n.t.Context(), registration))
-		assert.True(n.t, told, "ShutDownEventHandler returned before HandlerEnded did")
+		assert.True(n.t, reported, "ShutDownEventHandler returned before HandlerEnded did")
 	})
 }
 
-func TestTraceTellsOfPanics(t *testing.T) {
+func TestTraceReportsPanics(t *testing.T) {
 	defer survivePanics()()
 	var r recordingTrace
 	inEachBubble(t, config{Trace: &informer.Trace{HandlerPanicked: r.trace().HandlerPanicked}}, func(n *namespaces) {
@@ -166,7 +168,7 @@ func TestLagIsVisible(t *testing.T) {
 	})
 }
 
-// A late handler has the whole store to work off. That is a peak, and no lag: it has had no time to fall behind.
+// A handler added later processes the whole store. That is a peak but not a lag.
 func TestTheContentThatALateHandlerGetsIsNoLag(t *testing.T) {
 	var r recordingTrace
 	inEachBubble(t, config{Trace: &informer.Trace{HandlerLagging: r.trace().HandlerLagging}}, func(n *namespaces) {
@@ -230,9 +232,9 @@ func TestSnapshotFollowsTheLife(t *testing.T) {
 	})
 }
 
-// TestSnapshotMayBeTakenAnywhere: callbacks and hooks may look at their own informer, and any goroutine may look at any
-// time. The textbook queue makes a look wait for its process function, so Distributed, which that calls, has to leave it to
-// another goroutine there.
+// TestSnapshotMayBeTakenAnywhere: callbacks and hooks may take a snapshot of their own informer,
+// and so may any goroutine at any time. The textbook queue blocks a snapshot during its process
+// function, so Distributed, which that function calls, has to take it on another goroutine.
 func TestSnapshotMayBeTakenAnywhere(t *testing.T) {
 	for name, gears := range sets {
 		t.Run(name, func(t *testing.T) {
@@ -247,7 +249,7 @@ func TestSnapshotMayBeTakenAnywhere(t *testing.T) {
 			if name == "textbook" {
 				distributed = func() {
 					go look()
-					time.Sleep(time.Millisecond) // the look has begun
+					time.Sleep(time.Millisecond) // the snapshot has begun
 				}
 			}
 			cfg := config{Gears: gears, ResyncPeriod: time.Second, Trace: &informer.Trace{
@@ -269,7 +271,7 @@ func TestSnapshotMayBeTakenAnywhere(t *testing.T) {
 	}
 }
 
-// What waits in the DeltaFIFO can be looked at key by key, before, during and after a run.
+// The content of the DeltaFIFO can be inspected key by key, before, during and after a run.
 func TestQueueSnapshot(t *testing.T) {
 	inEachBubble(t, config{}, func(n *namespaces) {
 		assert.Empty(t, n.QueueSnapshot().Waiting)

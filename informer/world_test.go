@@ -16,14 +16,15 @@ import (
 
 var fastGears = fast.Gears[*api.Namespace]()
 
-// sets are the sets of gears: the textbook, which is the zero value, the fast one, and this with the processor that merges.
+// sets are the sets of gears: the textbook, which is the zero value, the fast one, and the fast
+// one with the coalescing processor.
 var sets = map[string]informer.Gears[*api.Namespace]{
 	"textbook":   {},
 	"fast":       fastGears,
 	"coalescing": coalescing[*api.Namespace](),
 }
 
-// namespaces is an informer of namespaces in a synctest bubble, with the source behind it.
+// namespaces is an informer of namespaces in a synctest bubble, with its source.
 type namespaces struct {
 	*informer.SharedIndexInformer[*api.Namespace]
 	t      *testing.T
@@ -32,7 +33,7 @@ type namespaces struct {
 	result chan error // what Run returned
 }
 
-// inBubble runs a test with an informer that ends with the test, if it was started.
+// inBubble runs a test with an informer that is stopped with the test, if it was started.
 func inBubble(t *testing.T, cfg informer.Config[*api.Namespace], test func(n *namespaces)) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &namespaces{t: t, source: informertest.NewNamespaceSource(), result: make(chan error, 1)}
@@ -52,7 +53,7 @@ func inEachBubble(t *testing.T, cfg informer.Config[*api.Namespace], test func(n
 	}
 }
 
-// start runs the informer and waits until it has nothing to do.
+// start runs the informer and waits until it is idle.
 func (n *namespaces) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel = cancel
@@ -68,13 +69,13 @@ func (n *namespaces) start() {
 	synctest.Wait()
 }
 
-// stop ends the informer and returns what Run has returned.
+// stop stops the informer and returns the result of Run.
 func (n *namespaces) stop() error {
 	n.cancel()
 	return <-n.result
 }
 
-// add puts a namespace on the server and waits until the informer has dealt with it.
+// add creates a namespace on the server and waits until the informer has processed it.
 func (n *namespaces) add(name string, labels ...string) {
 	n.source.Add(informertest.Namespace(name, labels...))
 	synctest.Wait()
@@ -90,14 +91,14 @@ func (n *namespaces) delete(name string) {
 	synctest.Wait()
 }
 
-// relist makes the informer list anew.
+// relist makes the informer list again.
 func (n *namespaces) relist() {
 	n.source.SendError(informertest.Expired("the position is too old"))
 	time.Sleep(5 * time.Second)
 	synctest.Wait()
 }
 
-// log is a handler that writes down what it is told.
+// log is a handler that records its events.
 type log []string
 
 func (l *log) OnAdd(obj *api.Namespace, initial bool) {
@@ -123,7 +124,7 @@ func (n *namespaces) register(h informer.ResourceEventHandler[*api.Namespace]) *
 	return r
 }
 
-// onAdd is a handler that only cares for additions.
+// onAdd is a handler for additions only.
 func onAdd(f func(obj *api.Namespace)) informer.ResourceEventHandler[*api.Namespace] {
 	return informer.ResourceEventHandlerFuncs[*api.Namespace]{AddFunc: func(obj *api.Namespace, _ bool) { f(obj) }}
 }

@@ -60,7 +60,7 @@ type DeleterConfig struct {
 	// ConflictBackoff bounds how often a conflicting write is repeated. Default: six times, from 10 ms on. Upstream
 	// repeats at once and without end, which turns two writers that disagree into a busy loop.
 	ConflictBackoff wait.Backoff
-	// Trace gets what happens. Default: none.
+	// Trace receives the events. Default: none.
 	Trace *Trace
 }
 
@@ -113,7 +113,7 @@ type Discovery interface {
 	// PreferredNamespacedResources returns the resources of each group in its preferred version, as they were at
 	// notOlderThan or later. An error may come beside a partial answer.
 	PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error)
-	// Invalidate forgets what was found: a request has shown that it is outdated.
+	// Invalidate drops the cached types: a request has shown that they are out of date.
 	Invalidate()
 }
 

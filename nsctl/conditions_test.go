@@ -17,7 +17,7 @@ var (
 	now    = before.Add(time.Hour)
 )
 
-// allFalse is the state of a namespace of which nothing is left and nothing went wrong.
+// allFalse is the state of an empty namespace without errors.
 func allFalse(since time.Time) []api.NamespaceCondition {
 	at := api.NewTime(since)
 	return []api.NamespaceCondition{
@@ -93,7 +93,7 @@ func TestConditionsMoveTheirTransitionTimeWithTheStatusOnly(t *testing.T) {
 }
 
 func TestConditionsOfOthersAreLeftAlone(t *testing.T) {
-	others := api.NamespaceCondition{Type: "example.com/Reviewed", Status: api.ConditionUnknown, Message: "by nobody"}
+	others := api.NamespaceCondition{Type: "example.com/Reviewed", Status: api.ConditionUnknown, Message: "not yet"}
 	start := append([]api.NamespaceCondition{others}, allFalse(before)[2:]...)
 	given := append([]api.NamespaceCondition(nil), start...)
 
@@ -101,7 +101,7 @@ func TestConditionsOfOthersAreLeftAlone(t *testing.T) {
 	require.True(t, changed)
 	assert.Equal(t, others, conditions[0])
 	assert.Len(t, conditions, 6)
-	assert.Equal(t, given, start, "what was given is not changed")
+	assert.Equal(t, given, start, "the argument is not modified")
 }
 
 func indexOf(conditions []api.NamespaceCondition, wanted api.NamespaceConditionType) int {

@@ -13,15 +13,15 @@ import (
 
 func TestContract(t *testing.T) {
 	nsctltest.Run(t, nsctltest.Form{New: nsctl.NewDeleter, Lacks: map[nsctltest.Capability]string{
-		nsctltest.ReadsAnswers:          "one step after the other, as the articles have it",
-		nsctltest.ChecksEmptiness:       "each namespace for itself, as the articles have it",
-		nsctltest.ForgivesVanishedTypes: "the next pass discovers anew, and does not see the type any more",
-		nsctltest.SkipsLastReport:       "each pass reports, as the articles have it",
+		nsctltest.ReadsAnswers:          "steps run one after the other, as in the articles",
+		nsctltest.ChecksEmptiness:       "each namespace is checked separately, as in the articles",
+		nsctltest.ForgivesVanishedTypes: "the next pass repeats discovery, which no longer lists the type",
+		nsctltest.SkipsLastReport:       "each pass reports, as in the articles",
 		nsctltest.DeletesFinalized:      "servers remove a namespace with its last finalizer since 1.2",
 	}})
 }
 
-// What the page costs. The fast form makes 36 requests of them.
+// The number of requests of the textbook form. The fast form makes 36 of them.
 func TestAnEmptyNamespaceCosts67Requests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()

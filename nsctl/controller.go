@@ -3,6 +3,7 @@ package nsctl
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ type Controller struct {
 	workers     int
 	drain       time.Duration
 	passTimeout time.Duration // 0 is none
+	selection   Selection
 	trace       *Trace
 
 	mu        sync.Mutex
@@ -40,17 +42,20 @@ type Config struct {
 
 	// Name is that of the work queue in metrics and snapshots, and of the handler. Default "namespace", upstream's.
 	Name string
+	// Selection is which namespaces the controller works on; it neither touches nor reports the
+	// others. Default: all.
+	Selection Selection
 	// Workers is how many namespaces are worked on at a time. Default 10, kube-controller-manager's
 	// --concurrent-namespace-syncs.
 	Workers int
 	// ResyncPeriod is how often every namespace is looked at again without an event, in case one was missed.
 	// Default 5 minutes, kube-controller-manager's --namespace-sync-period.
 	ResyncPeriod time.Duration
-	// GracePeriod is how long a namespace is left alone after the event that says that it is being deleted.
-	// In a cluster with several API servers some do not know of it yet, and still let objects be created.
+	// GracePeriod is the time between the event of a deletion and the first pass. In a cluster with several API servers,
+	// some may not know of the deletion yet and still let objects be created.
 	// Default 5 seconds; negative is none.
 	GracePeriod time.Duration
-	// DrainTimeout is how long Run waits at its end for what is queued and in hand. Default 20 seconds.
+	// DrainTimeout is how long Run waits at its end for what is queued and in progress. Default 20 seconds.
 	DrainTimeout time.Duration
 	// PassTimeout is how long a pass may take. A server that accepts requests and never answers would otherwise occupy
 	// the worker for ever, and a few such namespaces all workers. The pass fails with [ErrPassTimeout] and is repeated;
@@ -62,11 +67,11 @@ type Config struct {
 	RateLimiter queue.RateLimiter[string]
 	// NewQueue makes the work queue. Default: the textbook's, queue.NewRateLimiting.
 	NewQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
-	// QueueTrace gets what the queue does. Default: none.
+	// QueueTrace is the trace of the work queue. Default: none.
 	QueueTrace *queue.Trace[string]
 	// QueueMetrics makes the queue's metrics. Default: none. See [Controller.UpdateMetrics].
 	QueueMetrics queue.MetricsProvider
-	// Trace gets what happens. Default: none.
+	// Trace receives the events. Default: none.
 	Trace *Trace
 }
 
@@ -103,6 +108,7 @@ func NewController(config Config) (*Controller, error) {
 		workers:     orDefault(config.Workers, defaultWorkers),
 		drain:       orDefault(config.DrainTimeout, defaultDrainTimeout),
 		passTimeout: noneIfNegative(config.PassTimeout, defaultPassTimeout),
+		selection:   config.Selection,
 		trace:       config.Trace.complete(),
 		active:      map[string]time.Time{},
 		deletions:   map[string]*deletion{},
@@ -122,19 +128,28 @@ func (c *Controller) handler() informer.ResourceEventHandler[*api.Namespace] {
 	return informer.ResourceEventHandlerFuncs[*api.Namespace]{
 		AddFunc: func(namespace *api.Namespace, _ bool) { c.enqueue(namespace, c.gracePeriod) },
 		UpdateFunc: func(old, namespace *api.Namespace) {
-			recreated := old.UID != namespace.UID
-			if recreated {
+			switch {
+			case old.UID != namespace.UID:
 				c.forget(old)
+				c.enqueue(namespace, c.gracePeriod)
+			case old.ResourceVersion == namespace.ResourceVersion: // a resync
+				c.enqueue(namespace, max(c.gracePeriod, c.untilNext(namespace)))
+			case !onlyStatusChanged(old, namespace):
+				c.enqueue(namespace, c.gracePeriod)
 			}
-			if old.DeletionTimestamp != nil && !recreated {
-				c.enqueue(namespace, max(c.gracePeriod, changePause))
-				return
-			}
-			c.enqueue(namespace, c.gracePeriod)
 		},
 		// A deleted namespace needs nothing more: its content was gone before it was.
 		DeleteFunc: func(deleted informer.DeletedObject[*api.Namespace]) { c.forget(deleted.Object) },
 	}
+}
+
+// onlyStatusChanged reports whether the namespace differs in nothing but its status, as after a report of this or of
+// another controller. Such a change brings no look: it would be the echo of the pass that reported.
+func onlyStatusChanged(old, namespace *api.Namespace) bool {
+	unreported := *namespace
+	unreported.Status = old.Status
+	unreported.ResourceVersion, unreported.ManagedFields = old.ResourceVersion, old.ManagedFields
+	return reflect.DeepEqual(&unreported, old)
 }
 
 // noneIfNegative is orDefault for a time of which there may be none.
@@ -152,15 +167,15 @@ func orDefault[T int | time.Duration](value, fallback T) T {
 	return value
 }
 
-// changePause is the least time between a change of a namespace that is in deletion already and the look at it.
-// Most of these changes are this controller's own reports: without a pause a report that differs from pass to pass
-// would call for the next pass at once, past the back-off.
-const changePause = time.Second
+// concerns reports whether a namespace is in deletion and selected.
+func (c *Controller) concerns(namespace *api.Namespace) bool {
+	return namespace.DeletionTimestamp != nil && c.selection.Selects(namespace.Name)
+}
 
 // enqueue is the event handler: a namespace that is being deleted is looked at after the grace period. Of
 // several deadlines for one namespace the queue keeps the earliest.
 func (c *Controller) enqueue(namespace *api.Namespace, after time.Duration) {
-	if namespace.DeletionTimestamp == nil {
+	if !c.concerns(namespace) {
 		return
 	}
 	c.trace.Enqueued(namespace, after)
@@ -185,8 +200,7 @@ func (c *Controller) RunWithin(stop, alive context.Context) {
 		return
 	}
 
-	// Passes outlive stop: a namespace whose content is being deleted when the program is told to stop is
-	// brought to the end of its pass. abort cuts them short when that takes too long.
+	// Passes outlive stop: each pass in progress is finished. abort cuts them short after the drain timeout.
 	working, abort := context.WithCancelCause(alive)
 	defer abort(nil)
 	var pool wait.Group
@@ -221,8 +235,7 @@ func (c *Controller) begin() {
 	c.mu.Lock()
 	c.working = true
 	c.mu.Unlock()
-	inDeletion := func(namespace *api.Namespace) bool { return namespace.DeletionTimestamp != nil }
-	for _, namespace := range c.lister.ListFunc(inDeletion) {
+	for _, namespace := range c.lister.ListFunc(c.concerns) {
 		c.queue.AddAfter(namespace.Name, c.unsettled(namespace))
 	}
 }

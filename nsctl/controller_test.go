@@ -33,7 +33,7 @@ func TestControllerDeletesANamespaceAfterTheGracePeriod(t *testing.T) {
 		c.Terminate("ns")
 
 		time.Sleep(4900 * time.Millisecond)
-		assert.NotNil(t, c.Namespace("ns"), "other API servers may not know of the deletion yet")
+		assert.NotNil(t, c.Namespace("ns"), "other API servers may not have seen the deletion yet")
 		require.Len(t, r.Snapshot().Queue.Delayed, 1)
 		assert.Equal(t, "ns", r.Snapshot().Queue.Delayed[0].Key)
 		time.Sleep(200 * time.Millisecond)
@@ -86,12 +86,12 @@ func TestControllerGracePeriodIsAFlag(t *testing.T) {
 	}
 }
 
-// Without a pause each report would call for the next pass, which has something else to report, at once and past the
-// back-off. (kube-controller-manager's fixed 5 s hide that.) A loop without pauses would keep the bubble's clock from moving, so the server
-// ends it: it answers so many deletions and no more.
+// A report that differs from pass to pass must not trigger the next pass, past the back-off. A
+// loop without pauses would stop the bubble's clock, so the server ends it: it answers a limited
+// number of deletions.
 func TestReportsThatDifferFromPassToPassMakeNoBusyLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const most = 80 // one a second, and the first few of the back-off
+		const most = 30 // the back-off allows 15 in a minute
 		c := nsctltest.NewCluster()
 		c.AddNamespace("ns", true, "kubernetes")
 		started, busy := time.Now(), make(chan struct{})
@@ -118,8 +118,80 @@ func TestReportsThatDifferFromPassToPassMakeNoBusyLoop(t *testing.T) {
 		case <-time.After(time.Minute):
 		}
 		r.Stop()
-		assert.Greater(t, refusals, 20, "it is tried again")
+		assert.Greater(t, refusals, 10, "retried")
 	})
+}
+
+// The controller plans the next pass and logs its time. Neither the echo of its own report, nor a
+// report of another controller, nor a resync brings it forward; any other change does.
+func TestTheNextLookComesWhenItWasSaid(t *testing.T) {
+	for name, disturb := range map[string]func(c *nsctltest.Cluster){
+		"the echo of the report": func(*nsctltest.Cluster) {},
+		"a report of another controller": func(c *nsctltest.Cluster) {
+			c.Update("ns", func(ns *api.Namespace) {
+				ns.Status.Conditions = append(ns.Status.Conditions, api.NamespaceCondition{Type: "Other", Status: api.ConditionTrue})
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second}, looks(t, disturb)[:3])
+		})
+	}
+	t.Run("an annotation", func(t *testing.T) {
+		times := looks(t, func(c *nsctltest.Cluster) {
+			c.Update("ns", func(ns *api.Namespace) { ns.Annotations = map[string]string{"look": "now"} })
+		})
+		assert.Equal(t, []time.Duration{5 * time.Second, 10 * time.Second, 16 * time.Second}, times[:3])
+	})
+}
+
+// looks returns when passes began over a namespace with a pod that takes 60 s to end and says 30.
+// Handlers get a resync every four seconds; disturb is called seven seconds after the deletion.
+func looks(t *testing.T, disturb func(c *nsctltest.Cluster)) (times []time.Duration) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("pods.", "ns", "slow", nsctltest.RunningPod(30), nsctltest.WithFinalizers("example.com/hold"))
+		started := time.Now()
+		var mu sync.Mutex
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.ResyncPeriod = 4 * time.Second
+			config.Trace = &nsctl.Trace{PassStarted: func(string) {
+				mu.Lock()
+				defer mu.Unlock()
+				times = append(times, time.Since(started))
+			}}
+		})
+		time.Sleep(11 * time.Second)
+		disturb(c)
+		time.Sleep(time.Minute)
+		r.Stop()
+	})
+	return times
+}
+
+// An informer may keep the managed fields, which have the time of the status write.
+func TestOnlyStatusChanged(t *testing.T) {
+	now := api.NewTime(time.Now())
+	for name, c := range map[string]struct {
+		change func(*api.Namespace)
+		only   bool
+	}{
+		"phase":             {func(n *api.Namespace) { n.Status.Phase = api.NamespaceTerminating }, true},
+		"conditions":        {func(n *api.Namespace) { n.Status.Conditions = []api.NamespaceCondition{{Type: "A"}} }, true},
+		"managed fields":    {func(n *api.Namespace) { n.ManagedFields = api.NewManagedFields([]byte(`[{"manager":"m"}]`)) }, true},
+		"deletion":          {func(n *api.Namespace) { n.DeletionTimestamp = &now }, false},
+		"label":             {func(n *api.Namespace) { n.Labels = map[string]string{"a": "b"} }, false},
+		"finalizer":         {func(n *api.Namespace) { n.Finalizers = nil }, false},
+		"finalizer in spec": {func(n *api.Namespace) { n.Spec.Finalizers = nil }, false},
+	} {
+		old := &api.Namespace{ObjectMeta: api.ObjectMeta{Name: "ns", ResourceVersion: "1", Finalizers: []string{"a/b"}}}
+		old.Spec.Finalizers = []string{"kubernetes"}
+		changed := *old
+		changed.ResourceVersion = "2"
+		c.change(&changed)
+		assert.Equal(t, c.only, nsctl.OnlyStatusChanged(old, &changed), name)
+	}
 }
 
 func TestControllerWaitsHalfTheEstimateForPods(t *testing.T) {
@@ -183,8 +255,8 @@ func TestControllerRetriesFailedPasses(t *testing.T) {
 	})
 }
 
-// With upstream's shared bucket of ten retries per second the thousandth failing namespace comes back after
-// 90 seconds.
+// With upstream's shared bucket of ten retries per second, the thousandth failing namespace is
+// retried after 90 seconds.
 func TestManyFailingNamespacesDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()
@@ -236,7 +308,7 @@ func TestControllerStopFinishesThePassInHand(t *testing.T) {
 		time.Sleep(5050 * time.Millisecond) // the pass has begun
 		require.Contains(t, r.Snapshot().Active, "ns")
 		r.Stop()
-		assert.Nil(t, c.Namespace("ns"), "what was in hand was finished")
+		assert.Nil(t, c.Namespace("ns"), "the pass in progress was finished")
 		assert.Empty(t, r.Snapshot().Active)
 	})
 }
@@ -247,7 +319,7 @@ func TestControllerStopCutsAPassThatTakesTooLong(t *testing.T) {
 		c.AddNamespace("ns", true, "kubernetes")
 		c.Refuse(func(r *http.Request) *api.Status {
 			if r.Method == http.MethodDelete {
-				_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the client leaves
+				_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the client has closed
 				<-r.Context().Done()               // a server that does not answer
 			}
 			return nil
@@ -277,7 +349,8 @@ func TestControllerStopBeforeTheStoreIsFilled(t *testing.T) {
 	})
 }
 
-// A hook may ask the controller: none is called under its lock. (One that did would block for ever, so the lock is tried.)
+// A hook may use the controller: none is called with its lock held. (Such a hook would block for
+// ever, so the test tries the lock.)
 func TestHooksAreNotCalledUnderTheLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()
@@ -317,7 +390,7 @@ func TestHooksAreNotCalledUnderTheLock(t *testing.T) {
 	})
 }
 
-// Configuration that is left out is kube-controller-manager's.
+// The defaults are those of kube-controller-manager.
 func TestControllerDefaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()
@@ -349,7 +422,7 @@ func TestControllerDefaults(t *testing.T) {
 		seen := looks.Load()
 		require.Positive(t, seen)
 		time.Sleep(11 * time.Minute)
-		assert.Equal(t, seen+2, looks.Load(), "it is looked at again every 5 minutes without an event")
+		assert.Equal(t, seen+2, looks.Load(), "it is examined every 5 minutes without an event")
 		r.Stop()
 	})
 }
@@ -366,7 +439,7 @@ func TestControllerNeedsALiveInformer(t *testing.T) {
 	})
 }
 
-func TestErrorsOfAPassAreToldApartByType(t *testing.T) {
+func TestErrorsOfAPassAreDistinguishedByType(t *testing.T) {
 	err := fmt.Errorf("namespace x: %w", &nsctl.UIDChangedError{Namespace: "x", OldUID: "1", NewUID: "2"})
 	var changed *nsctl.UIDChangedError
 	require.True(t, errors.As(err, &changed))

@@ -10,11 +10,9 @@ import (
 )
 
 // namespacedResourcesDeleter is the textbook deleter, as the articles read it: discovery with each pass, one type after
-// the other, and a LIST after each DELETE. It differs from kube-controller-manager where that may lose content: an error while
-// deleting pods ends the pass, and a 404 does not prove that a type is empty.
-//
-// It lacks speed: an empty namespace costs 67 requests, one after the other. It does not tolerate a type whose definition
-// is deleted during a pass: the pass fails. Package nsctl/fast has neither limit.
+// the other, and a LIST after each DELETE. It differs from kube-controller-manager where that may lose content: an error
+// while deleting pods ends the pass, and a 404 does not prove that a type is empty. Package nsctl/fast has what it lacks:
+// speed (an empty namespace costs 67 requests here), and a pass that survives the deletion of a type's definition.
 type namespacedResourcesDeleter struct {
 	nsClient       NamespaceClient
 	metadataClient ContentClient
@@ -42,9 +40,16 @@ func NewDeleter(config DeleterConfig) Deleter {
 	}
 }
 
-// Delete makes one pass over a namespace, see [Deleter].
+// Delete makes one pass over a namespace, see [Deleter]:
+//   - It reads the namespace from the server (PhaseReading), because the informer's copy may be old. If it is not in
+//     deletion, or seen is of another one, Delete returns nil and does nothing.
+//   - It sets the phase, and returns nil if the namespace is not in deletion any more or is finalized.
+//   - It deletes the content. An error ends the pass; without one, an estimate above 0 does: *ResourcesRemainingError.
+//   - It removes the token (PhaseFinalization) if the namespace has it, and calls Trace.Finalized with the outcome.
+//
+// The namespace is written with retryOnConflictError. Where reading or writing it answers 404, it has gone: nil. Other
+// errors get WhileDoing: "reading the namespace", "setting the phase", "finalizing".
 func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, seen ObservedDeletion) error {
-	// The informer's copy may be old. The server's decides whether there is anything to do.
 	endReading := d.trace.Phase(nsName, PhaseReading)
 	namespace, err := d.nsClient.Get(ctx, nsName, api.GetOptions{})
 	endReading()
@@ -54,7 +59,6 @@ func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, 
 	if namespace.DeletionTimestamp == nil || seen.IsOfAnother(namespace) {
 		return nil
 	}
-
 	namespace, err = d.retryOnConflictError(ctx, namespace, d.updateNamespaceStatusFunc)
 	if err != nil {
 		return IgnoreNotFound(WhileDoing("setting the phase", err))
@@ -62,7 +66,6 @@ func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, 
 	if namespace.DeletionTimestamp == nil || finalized(namespace) {
 		return nil
 	}
-
 	namespace, estimate, err := d.deleteAllContent(ctx, namespace)
 	if err != nil {
 		return err
@@ -120,14 +123,15 @@ func (d *namespacedResourcesDeleter) updateNamespaceStatusFunc(ctx context.Conte
 // finalized reports whether spec.finalizers is empty.
 func finalized(namespace *api.Namespace) bool { return len(namespace.Spec.Finalizers) == 0 }
 
-// finalizeNamespace removes this controller's token, and no other.
+// finalizeNamespace writes a copy of the namespace without this controller's token to the subresource finalize, and returns
+// the answer. The other tokens stay, sorted and without duplicates as in upstream's string set. Without the token there is
+// nothing to write: it returns the namespace.
 func (d *namespacedResourcesDeleter) finalizeNamespace(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
 	if !slices.Contains(namespace.Spec.Finalizers, d.finalizerToken) {
 		return namespace, nil
 	}
 	namespaceFinalize := *namespace
 	namespaceFinalize.Spec.Finalizers = nil
-	// sorted and without duplicates, as upstream's string set
 	for _, finalizer := range slices.Compact(slices.Sorted(slices.Values(namespace.Spec.Finalizers))) {
 		if finalizer != d.finalizerToken {
 			namespaceFinalize.Spec.Finalizers = append(namespaceFinalize.Spec.Finalizers, finalizer)
@@ -136,10 +140,13 @@ func (d *namespacedResourcesDeleter) finalizeNamespace(ctx context.Context, name
 	return d.nsClient.UpdateSubresource(ctx, namespace.Name, "finalize", &namespaceFinalize, api.UpdateOptions{})
 }
 
-// deleteAllContent deletes everything that the namespace holds, as far as discovery knows it, and reports what remains
-// in the conditions. It returns the namespace with them, and the seconds after which it is worth looking again: 0 if
-// nothing is left. It returns an error if discovery, a deletion or a list failed, so that the namespace is not finalized.
-// A failure to write the conditions is only traced.
+// deleteAllContent deletes the types of discoverResources in their order and reports what remains in the conditions. It
+// returns the namespace with them, the longest estimate of all types, and ConditionUpdater.Err, which has any failure.
+//   - Trace.TypeDeleted and ConditionUpdater.ProcessContent get the result of each type. A failure does not keep the other
+//     types, except that nothing else is deleted after pods that failed or remain (KEP-5080).
+//   - If ctx has ended, the errors are not about the namespace: it writes nothing and returns the cause.
+//   - Only the first party writes conditions (PhaseReport), on the latest state, and only those that ConditionUpdater.Update
+//     has changed. Trace.ConditionsUpdated or ConditionsKept gets them. A failure goes to Trace.ConditionsFailed alone.
 func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, namespace *api.Namespace) (*api.Namespace, int64, error) {
 	var conditionUpdater ConditionUpdater
 	estimate := int64(0)
@@ -149,16 +156,15 @@ func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, names
 		conditionUpdater.ProcessContent(resource.GVR, remains, err)
 		estimate = max(estimate, remains.Estimate)
 		if resource.IsPods() && (err != nil || remains.Items > 0) {
-			break // Pods come first. While one runs, the things that it may rely on stay (KEP-5080).
+			break // While a pod runs, the things that it may rely on stay.
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
-		return nil, 0, err // the pass was cut short: its errors are not about the namespace
+		return nil, 0, err
 	}
 	if !d.firstParty {
 		return namespace, estimate, conditionUpdater.Err()
 	}
-
 	defer d.trace.Phase(namespace.Name, PhaseReport)()
 	reported := false
 	updated, err := d.retryOnConflictError(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
@@ -174,6 +180,8 @@ func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, names
 		updated = namespace
 	case reported:
 		d.trace.ConditionsUpdated(namespace.Name, updated.Status.Conditions)
+	default:
+		d.trace.ConditionsKept(namespace.Name, updated.Status.Conditions)
 	}
 	return updated, estimate, conditionUpdater.Err()
 }
@@ -193,13 +201,11 @@ func (d *namespacedResourcesDeleter) discoverResources(ctx context.Context, name
 	return resources
 }
 
-// deleteAllContentForGroupVersionResource deletes all objects of one type and returns what is left of them.
+// deleteAllContentForGroupVersionResource deletes all objects of one type, in the phase of the type, up to the first error.
+// It makes the estimate, deletes the collection, or each item if the server cannot do that, and lists what is left: a
+// deletion that was accepted may wait for a grace period or a finalizer. CountRemains and Remains.Check judge the list.
 func (d *namespacedResourcesDeleter) deleteAllContentForGroupVersionResource(ctx context.Context, resource DeletableResource, namespace *api.Namespace) (Remains, error) {
-	phase := PhaseContent
-	if resource.IsPods() {
-		phase = PhasePods
-	}
-	defer d.trace.Phase(namespace.Name, phase)()
+	defer d.trace.Phase(namespace.Name, resource.Phase())()
 	estimate, err := d.estimateGracefulTermination(ctx, resource, namespace)
 	if err != nil {
 		return Remains{}, err

@@ -1,6 +1,7 @@
 package nsctl
 
 import (
+	"errors"
 	"maps"
 	"time"
 
@@ -10,9 +11,24 @@ import (
 
 // deletion is what the controller remembers of a namespace that it has seen in deletion, until it is gone.
 type deletion struct {
+	began   time.Time // see DeletionBegan
 	seen    time.Time // for the first time
 	settled time.Time // the grace period is over
 	idle    time.Time // the end of the last pass; zero before the first has begun
+	next    time.Time // the look that the last pass planned; zero if it planned none
+}
+
+// timestampError is how much later than its timestamp a deletion may be seen although it is seen at once: timestamps have
+// whole seconds, and an event takes a moment.
+const timestampError = 2 * time.Second
+
+// DeletionBegan returns when the deletion of a namespace began that was first seen in deletion at seen. This is its
+// deletion timestamp, unless the deletion was seen at once, or our clock is behind the server's; then it is seen.
+func DeletionBegan(namespace *api.Namespace, seen time.Time) time.Time {
+	if deleted := namespace.DeletionTimestamp; deleted != nil && seen.Sub(deleted.Time) >= timestampError {
+		return deleted.Time
+	}
+	return seen
 }
 
 // observe remembers a namespace that is seen in deletion for the first time, and reports whether this controller works.
@@ -21,7 +37,7 @@ func (c *Controller) observe(namespace *api.Namespace) (working bool) {
 	defer c.mu.Unlock()
 	if c.deletions[namespace.UID] == nil {
 		now := time.Now()
-		c.deletions[namespace.UID] = &deletion{seen: now, settled: now.Add(c.gracePeriod)}
+		c.deletions[namespace.UID] = &deletion{began: DeletionBegan(namespace, now), seen: now, settled: now.Add(c.gracePeriod)}
 	}
 	return c.working
 }
@@ -44,7 +60,7 @@ func (c *Controller) forget(namespace *api.Namespace) {
 	working := c.working
 	c.mu.Unlock()
 	if d != nil && working {
-		c.trace.Gone(namespace.Name, time.Since(d.seen))
+		c.trace.Gone(namespace.Name, time.Since(d.began))
 	}
 }
 
@@ -69,12 +85,29 @@ func (c *Controller) beginPass(namespace *api.Namespace) (seen ObservedDeletion,
 	return ObservedDeletion{UID: namespace.UID, DeletedAt: namespace.DeletionTimestamp.Time, Settled: settled}, true
 }
 
-func (c *Controller) endPass(namespace *api.Namespace) {
+// endPass remembers when the pass ended and which look it plans.
+func (c *Controller) endPass(namespace *api.Namespace, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := c.deletions[namespace.UID]
+	if d == nil {
+		return
+	}
+	d.idle, d.next = time.Now(), time.Time{}
+	if remaining, ok := errors.AsType[*ResourcesRemainingError](err); ok {
+		remaining.Elapsed = d.idle.Sub(d.began)
+		d.next = d.idle.Add(remaining.RequeueAfter())
+	}
+}
+
+// untilNext returns the time until the planned look at a namespace in deletion; 0 if none is planned.
+func (c *Controller) untilNext(namespace *api.Namespace) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if d := c.deletions[namespace.UID]; d != nil {
-		d.idle = time.Now()
+		return max(time.Until(d.next), 0)
 	}
+	return 0
 }
 
 // Deleting returns how many namespaces are known to be in deletion. It may be called from any goroutine.
@@ -84,12 +117,27 @@ func (c *Controller) Deleting() int {
 	return len(c.deletions)
 }
 
+// OldestDeletion returns for how long the namespace that was deleted first has been in deletion; 0 if none is. It may be
+// called from any goroutine.
+func (c *Controller) OldestDeletion() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	oldest := time.Duration(0)
+	for _, d := range c.deletions {
+		oldest = max(oldest, time.Since(d.began))
+	}
+	return oldest
+}
+
 // Snapshot is the state of a controller at one moment, as plain data.
 type Snapshot struct {
 	// Active are the namespaces that a worker processes, with the moment at which the pass began.
 	Active map[string]time.Time
-	// Deleting is how many namespaces are known to be in deletion.
-	Deleting int
+	// Deleting is how many namespaces are known to be in deletion, PassedOver how many more are not
+	// selected.
+	Deleting, PassedOver int
+	// Selection is which namespaces the controller works on.
+	Selection Selection
 	// Queue is what waits.
 	Queue queue.Snapshot[string]
 }
@@ -99,7 +147,7 @@ func (c *Controller) Snapshot() Snapshot {
 	c.mu.Lock()
 	active, deleting := maps.Clone(c.active), len(c.deletions)
 	c.mu.Unlock()
-	return Snapshot{Active: active, Deleting: deleting, Queue: c.queue.Snapshot()}
+	return Snapshot{Active: active, Deleting: deleting, PassedOver: c.PassedOver(), Selection: c.selection, Queue: c.queue.Snapshot()}
 }
 
 // UpdateMetrics sets the gauges of the queue's metrics. Call it when they are read.

@@ -19,7 +19,7 @@
 //	                                   └─ any other error          AddRateLimited
 //
 // [NewDeleter] returns the textbook form of the deleter: it follows the articles on the namespace controller that
-// docs/mechanisms.md names. Package nsctl/fast has the optimized form, which sends half as many requests. Both differ from kube-controller-manager on purpose:
+// docs/learn/mechanisms.md names. Package nsctl/fast has the optimized form, which sends half as many requests. Both differ from kube-controller-manager on purpose:
 //
 //   - An error while deleting pods ends the pass. Upstream goes on, and deletes the network policies of pods that still run.
 //   - While pods remain, the conditions say so. Upstream reports that all content was removed (#138208).
@@ -27,6 +27,8 @@
 //   - A server that is starting does not list all of its types; it is asked whether it is ready first.
 //   - `events`, served under two groups from one storage, are deleted once.
 //   - Writes that meet a conflict are repeated a bounded number of times, with pauses.
+//   - A change of the status alone brings no look: the next one comes when the pass before planned it. Upstream hears its own
+//     report, and looks again after five seconds.
 //   - Retries are planned for each namespace on its own: no bucket shared by all makes one wait for others.
 //
 // # Guarantees

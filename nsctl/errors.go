@@ -14,8 +14,10 @@ import (
 // ResourcesRemainingError reports that a pass succeeded but content needs time to go. It is not a failure: the
 // failure count of the namespace does not change.
 type ResourcesRemainingError struct {
-	// Estimate is the number of seconds after which it is worth looking again.
+	// Estimate is the number of seconds until the content is expected to be gone.
 	Estimate int64
+	// Elapsed is the time since the deletion began; 0 if it is not known. The controller sets it.
+	Elapsed time.Duration
 }
 
 // Error uses upstream's words, which operators search their logs for.
@@ -23,10 +25,15 @@ func (e *ResourcesRemainingError) Error() string {
 	return fmt.Sprintf("some content remains in the namespace, estimate %d seconds before it is removed", e.Estimate)
 }
 
-// RequeueAfter returns when to look again: half the estimate in whole seconds, plus one. Pods often end before
-// their grace period does, and looking too early costs few requests.
+// RequeueAfter returns the time until the next pass: half the estimate in whole seconds, plus one. Pods often end before
+// their grace period does, so it is never longer than the deletion has taken so far, but at least a second. In
+// kube-controller-manager its own status update has a similar effect: it brings a pass after five seconds.
 func (e *ResourcesRemainingError) RequeueAfter() time.Duration {
-	return time.Duration(e.Estimate/2+1) * time.Second
+	after := time.Duration(e.Estimate/2+1) * time.Second
+	if e.Elapsed > 0 {
+		after = min(after, max(e.Elapsed.Round(time.Second), time.Second))
+	}
+	return after
 }
 
 // ContentError is why a pass over a namespace's content failed: one error for each thing that went wrong.
@@ -94,11 +101,11 @@ var ErrNothingDiscovered = errors.New("the API server lists no resource types")
 
 // ErrCutShort is the error of a pass that was still under way when the drain timeout ended. It is a
 // context.Canceled.
-var ErrCutShort = fmt.Errorf("the controller was told to stop, and the time to finish was over: %w", context.Canceled)
+var ErrCutShort = fmt.Errorf("the controller is stopping, and the time to finish the pass has passed: %w", context.Canceled)
 
 // ErrPassTimeout is the error of a pass that took longer than Config.PassTimeout: a request was not answered, or
 // there was too much to do. It is a context.DeadlineExceeded.
-var ErrPassTimeout = fmt.Errorf("the pass took longer than it may, the next one goes on with what is left: %w", context.DeadlineExceeded)
+var ErrPassTimeout = fmt.Errorf("the pass exceeded its time limit, the next one continues: %w", context.DeadlineExceeded)
 
 // WhileDoing adds to an error what the request was for. It returns nil for nil.
 func WhileDoing(what string, err error) error {

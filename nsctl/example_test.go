@@ -10,8 +10,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// smallServer is just enough of an API server to delete a namespace: one namespace, one type, two objects of it, one
-// of which a finalizer holds.
+// smallServer is a minimal API server for deleting a namespace: one namespace, one type, and two
+// objects, one of them with a finalizer.
 type smallServer struct {
 	namespace  *api.Namespace
 	configMaps []*api.PartialObjectMetadata
@@ -59,7 +59,7 @@ func (s smallContent) List(context.Context, api.GroupVersionResource, string) ([
 }
 
 func (s smallContent) Holders(context.Context, api.GroupVersionResource) (map[string]bool, bool, error) {
-	return nil, false, nil // asked for only when several namespaces are in deletion
+	return nil, false, nil // called only when several namespaces are in deletion
 }
 
 func (s smallContent) Delete(context.Context, api.GroupVersionResource, string, string) error {
@@ -76,7 +76,7 @@ func (s *smallServer) PreferredNamespacedResources(context.Context, time.Time) (
 
 func (s *smallServer) Invalidate() {}
 
-// A namespace with an object that something else still has to clean up takes two passes.
+// A namespace with an object whose owner still has to clean up takes two passes.
 func Example() {
 	deletedAt := api.NewTime(time.Now())
 	server := &smallServer{
@@ -98,7 +98,7 @@ func Example() {
 		fmt.Printf("look again in %v\n", remaining.RequeueAfter())
 	}
 
-	server.configMaps = nil // the backup is made, and its finalizer taken off
+	server.configMaps = nil // the backup is made, and its finalizer removed
 	fmt.Println("second pass:", deleter.Delete(context.Background(), "team-a", nsctl.ObservedDeletion{}))
 
 	// Output:

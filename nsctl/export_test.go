@@ -2,7 +2,10 @@ package nsctl
 
 import "runtime"
 
-// LockIsFree reports whether the controller's lock can be had, soon: others hold it for a moment only.
+// OnlyStatusChanged is the filter of the handler.
+var OnlyStatusChanged = onlyStatusChanged
+
+// LockIsFree reports whether the controller's lock becomes free: it is held only briefly.
 func (c *Controller) LockIsFree() bool {
 	for range 10_000 {
 		if c.mu.TryLock() {

@@ -19,7 +19,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// server is the API server in memory, which has no namespace controller, with what a user does there.
+// server is the in-memory API server, without a namespace controller, with the actions of a user.
 type server struct {
 	t          *testing.T
 	client     *restclient.Client
@@ -40,7 +40,7 @@ func (s *server) configMaps(namespace string) *restclient.Resource[*api.PartialO
 	return restclient.Metadata(s.client, configMapsResource, namespace)
 }
 
-// create makes a namespace with further tokens beside "kubernetes", and ConfigMaps in it.
+// create creates a namespace with further tokens beside "kubernetes", and ConfigMaps in it.
 func (s *server) create(name string, tokens []string, configMaps ...string) {
 	s.t.Helper()
 	namespace := &api.Namespace{TypeMeta: api.TypeMeta{Kind: "Namespace", APIVersion: "v1"}}
@@ -67,7 +67,7 @@ func (s *server) delete(name string) {
 	require.NoError(s.t, s.namespaces.Delete(s.t.Context(), name, api.DeleteOptions{}))
 }
 
-// tokens returns the tokens in spec.finalizers, and whether the namespace is there.
+// tokens returns the tokens in spec.finalizers, and whether the namespace exists.
 func (s *server) tokens(name string) (tokens []string, exists bool) {
 	s.t.Helper()
 	namespace, err := s.namespaces.Get(s.t.Context(), name, api.GetOptions{})
@@ -78,7 +78,8 @@ func (s *server) tokens(name string) (tokens []string, exists bool) {
 	return namespace.Spec.Finalizers, true
 }
 
-// left returns the ConfigMaps that are stored under the namespace's name, whether or not there is such a namespace.
+// left returns the ConfigMaps stored under the namespace's name, whether or not the namespace
+// exists.
 func (s *server) left(namespace string) (names []string) {
 	s.t.Helper()
 	all, err := s.configMaps("").List(s.t.Context(), api.ListOptions{})
@@ -91,15 +92,15 @@ func (s *server) left(namespace string) (names []string) {
 	return names
 }
 
-// party returns a deleter that has a token of its own.
+// party returns a deleter with its own token.
 func (s *server) party(form func(nsctl.DeleterConfig) nsctl.Deleter, token string) nsctltest.DeleterUnderTest {
 	return nsctltest.DeleterUnderTest{Deleter: form(nsctl.DeleterConfig{
 		Namespaces: s.namespaces, Content: nsctl.NewContentClient(s.client), Discovery: nsctltest.NewDiscovery(s.client), FinalizerToken: token,
 	})}
 }
 
-// What the web recommends for a namespace that hangs: PUT an empty list of finalizers. The namespace goes at once, its content stays
-// behind under the name of a namespace that does not exist, and the next namespace of that name has it.
+// The common advice for a namespace that hangs: PUT an empty list of finalizers. The namespace is
+// removed at once. Its content stays in storage and reappears in the next namespace of that name.
 func TestFinalizersThatAreEmptiedByHandLeaveContentBehind(t *testing.T) {
 	for form, newDeleter := range forms {
 		t.Run(form, func(t *testing.T) {
@@ -121,7 +122,7 @@ func TestFinalizersThatAreEmptiedByHandLeaveContentBehind(t *testing.T) {
 				_, exists := s.tokens("hung")
 				assert.False(t, exists, "the namespace goes with the request")
 				assert.Equal(t, []string{"held"}, s.left("hung"), "its content does not")
-				require.NoError(t, deleter.Delete(t.Context(), "hung"), "for the controller there is nothing more to do")
+				require.NoError(t, deleter.Delete(t.Context(), "hung"), "the controller is done")
 				assert.Equal(t, []string{"held"}, s.left("hung"))
 
 				s.create("hung", nil)
@@ -134,13 +135,14 @@ func TestFinalizersThatAreEmptiedByHandLeaveContentBehind(t *testing.T) {
 	}
 }
 
-// backups is a controller in the finalizer pattern: each ConfigMap gets its token, and is backed up before it goes.
+// backups is a controller in the finalizer pattern: each ConfigMap gets its token, and is backed
+// up before it is removed.
 type backups struct {
 	t          *testing.T
 	configMaps *restclient.Resource[*api.PartialObjectMetadata]
 
-	mu   sync.Mutex
-	told []string
+	mu       sync.Mutex
+	reported []string
 }
 
 const backupToken = "example.com/backup"
@@ -148,7 +150,7 @@ const backupToken = "example.com/backup"
 func (b *backups) tell(what string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.told = append(b.told, what)
+	b.reported = append(b.reported, what)
 }
 
 func (b *backups) handler() informer.ResourceEventHandler[*api.PartialObjectMetadata] {
@@ -174,8 +176,9 @@ func (b *backups) setFinalizers(configMap *api.PartialObjectMetadata, finalizers
 	assert.NoError(b.t, err)
 }
 
-// The finalizer pattern: a deletion comes to the owner of a token as an update with a deletion timestamp. The owner cleans up, takes
-// its token off, and only then the object goes. The namespace of the object waits for that.
+// The finalizer pattern: the owner of a token sees a deletion as an update with a deletion
+// timestamp. It cleans up and removes its token; then the object is removed. The namespace waits
+// for that.
 func TestTheFinalizerPattern(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
@@ -210,7 +213,7 @@ func TestTheFinalizerPattern(t *testing.T) {
 		assert.Empty(t, s.left("team"))
 		time.Sleep(time.Second)
 		b.mu.Lock()
-		assert.Equal(t, []string{"add: token on", "update with a deletion timestamp: clean up, token off", "delete: gone"}, b.told)
+		assert.Equal(t, []string{"add: token on", "update with a deletion timestamp: clean up, token off", "delete: gone"}, b.reported)
 		b.mu.Unlock()
 		cancel()
 		running.Wait()

@@ -17,8 +17,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// The phases of a deletion add up to what it took, whatever held it up: the grace period, slow answers, a pod that takes
-// its time, and a pass that fails.
+// The phases of a deletion add up to its duration, whatever the delay: the grace period, slow
+// answers, a slow pod, or a pass that fails.
 func TestPhasesAddUpToTheDeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()
@@ -92,13 +92,13 @@ func TestPhasesAddUpToTheDeletion(t *testing.T) {
 		assert.Equal(t, 5*time.Second, took[nsctl.PhaseGrace])
 		assert.Greater(t, took[nsctl.PhaseWaiting], 15*time.Second, "for the pod")
 		assert.Equal(t, 7*time.Second, took[nsctl.PhaseFinalization])
-		assert.Equal(t, 6*time.Second, took[nsctl.PhaseContent], "one request that deletes, one that looks at what is left")
+		assert.Equal(t, 6*time.Second, took[nsctl.PhaseContent], "one request deletes, one lists the rest")
 		assert.Positive(t, took[nsctl.PhaseReport])
 		assert.Positive(t, took[nsctl.PhasePods])
 	})
 }
 
-func TestPhasesAreToldApart(t *testing.T) {
+func TestPhasesAreDistinguished(t *testing.T) {
 	phases := nsctl.Phases()
 	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(phases))), len(phases))
 	assert.NotContains(t, phases, nsctl.Phase(""))

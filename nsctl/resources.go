@@ -68,6 +68,14 @@ func withoutSecondEvents(resources []DeletableResource) []DeletableResource {
 // IsPods reports whether the resource is that of the pods.
 func (r DeletableResource) IsPods() bool { return r.GVR == api.PodsResource }
 
+// Phase returns the phase in which the resource is deleted.
+func (r DeletableResource) Phase() Phase {
+	if r.IsPods() {
+		return PhasePods
+	}
+	return PhaseContent
+}
+
 func podsFirst(a, b DeletableResource) int {
 	switch {
 	case a.IsPods() == b.IsPods():

@@ -52,6 +52,9 @@ func TestRequeueAfterIsHalfTheEstimateAndASecond(t *testing.T) {
 	for estimate, want := range map[int64]time.Duration{1: time.Second, 15: 8 * time.Second, 30: 16 * time.Second, 31: 16 * time.Second} {
 		assert.Equal(t, want, (&ResourcesRemainingError{Estimate: estimate}).RequeueAfter(), "estimate %d", estimate)
 	}
+	for elapsed, want := range map[time.Duration]time.Duration{time.Millisecond: time.Second, 5 * time.Second: 5 * time.Second, time.Hour: 8 * time.Second} {
+		assert.Equal(t, want, (&ResourcesRemainingError{Estimate: 15, Elapsed: elapsed}).RequeueAfter(), "elapsed %v", elapsed)
+	}
 	assert.EqualError(t, &ResourcesRemainingError{Estimate: 15}, "some content remains in the namespace, estimate 15 seconds before it is removed")
 }
 

@@ -21,13 +21,13 @@ import (
 	"orrery/restclient/api"
 )
 
-// standby is a controller whose informer runs and that does not work yet.
+// standby is a controller that does not work yet, with its informer running.
 type standby struct {
 	*nsctl.Controller
 	begun names // the passes
 }
 
-// names is a list that several goroutines use.
+// names is a list for concurrent use.
 type names struct {
 	mu   sync.Mutex
 	list []string
@@ -75,8 +75,8 @@ func newStandby(t *testing.T, c *nsctltest.Cluster, adjust func(*nsctl.Config)) 
 	return s
 }
 
-// A controller that stands by knows what is in deletion and since when it has seen it. What is done by another one meanwhile
-// leaves nothing behind, and when it begins it loses no time.
+// A standby knows which namespaces are in deletion and since when. It forgets those that another
+// controller deletes, and loses no time when it begins to work.
 func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()
@@ -98,10 +98,10 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 		c.Terminate("seen-a-moment-ago")
 		time.Sleep(2 * time.Second)
 		assert.Empty(t, s.begun.all())
-		assert.Empty(t, s.Snapshot().Queue.Queued, "what nobody takes is not queued")
+		assert.Empty(t, s.Snapshot().Queue.Queued, "a standby queues nothing")
 		assert.Empty(t, s.Snapshot().Queue.Delayed)
-		assert.Equal(t, 2, s.Deleting(), "of what another one has done nothing is left")
-		assert.Empty(t, gone.all(), "that was not its work: what is counted by it would be counted twice")
+		assert.Equal(t, 2, s.Deleting(), "what another controller has deleted is forgotten")
+		assert.Empty(t, gone.all(), "the other controller reports it")
 
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
@@ -114,7 +114,7 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 		time.Sleep(3*time.Second - time.Millisecond)
 		assert.NotNil(t, c.Namespace("seen-a-moment-ago"))
 		time.Sleep(2 * time.Millisecond)
-		assert.Nil(t, c.Namespace("seen-a-moment-ago"), "what was left of its grace period")
+		assert.Nil(t, c.Namespace("seen-a-moment-ago"), "only the rest of the grace period has passed")
 		c.AddNamespace("new", true, "kubernetes")
 		time.Sleep(6 * time.Second)
 		assert.Nil(t, c.Namespace("new"))
@@ -125,7 +125,7 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 	})
 }
 
-// One that never gets to work gives back what it has.
+// A standby that never works ends at once.
 func TestAControllerThatNeverWorksEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()
@@ -141,7 +141,7 @@ func TestAControllerThatNeverWorksEnds(t *testing.T) {
 	})
 }
 
-// A controller that may not work any more stops in the middle: it does not finish anything, and it does not wait for anything.
+// A controller that loses leadership stops in the middle of its passes, without waiting.
 func TestAControllerThatMayNotWorkAnyMoreStopsAtOnce(t *testing.T) {
 	for _, draining := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestAControllerThatMayNotWorkAnyMoreStopsAtOnce(t *testing.T) {
 			c.Refuse(func(r *http.Request) *api.Status {
 				if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/configmaps") {
 					hanging <- struct{}{}
-					_, _ = io.Copy(io.Discard, r.Body) // the server looks for the end of the connection after that
+					_, _ = io.Copy(io.Discard, r.Body) // only then does the server watch for the end of the connection
 					<-r.Context().Done()
 				}
 				return nil
@@ -187,4 +187,42 @@ func TestAControllerThatMayNotWorkAnyMoreStopsAtOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A deletion starts at the server's deletion timestamp, however late the controller sees it.
+func TestADeletionIsTimedFromItsTimestamp(t *testing.T) {
+	for name, began := range map[string]time.Duration{"long before the start": -14 * time.Minute, "our clock is behind": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := nsctltest.NewCluster()
+				c.AddNamespace("ns", true, "kubernetes")
+				c.Update("ns", func(ns *api.Namespace) {
+					deleted := api.NewTime(time.Now().Add(began))
+					ns.DeletionTimestamp = &deleted
+				})
+				var lasted time.Duration
+				r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+					config.Trace = &nsctl.Trace{Gone: func(_ string, took time.Duration) { lasted = took }}
+				})
+				time.Sleep(3 * time.Second)
+				assert.Equal(t, max(-began, 0)+3*time.Second, r.OldestDeletion())
+				time.Sleep(7 * time.Second)
+				r.Stop()
+				assert.Equal(t, max(-began, 0)+5*time.Second, lasted)
+				assert.Zero(t, r.OldestDeletion())
+			})
+		})
+	}
+}
+
+// A timestamp has whole seconds. A deletion that is seen at once is timed from that moment.
+func TestTimestampsHaveWholeSeconds(t *testing.T) {
+	seen := time.Date(2026, 1, 2, 3, 4, 5, 900e6, time.UTC)
+	deleted := func(ago time.Duration) *api.Namespace {
+		at := api.NewTime(seen.Add(-ago).Truncate(time.Second))
+		return &api.Namespace{ObjectMeta: api.ObjectMeta{DeletionTimestamp: &at}}
+	}
+	assert.Equal(t, seen, nsctl.DeletionBegan(deleted(0), seen))
+	assert.Equal(t, seen, nsctl.DeletionBegan(deleted(time.Second), seen))
+	assert.Equal(t, seen.Add(-60900*time.Millisecond), nsctl.DeletionBegan(deleted(time.Minute), seen))
 }

@@ -13,8 +13,8 @@ import (
 // pointer and each hook may be nil. Hooks run on the goroutine that does the work, several at a time; they must
 // not block.
 type Trace struct {
-	// Enqueued: the namespace was seen in deletion; a pass follows after the delay. Called with each change of the
-	// namespace and each resync; the namespace must not be changed.
+	// Enqueued: the namespace was seen in deletion; a pass follows after the delay. Called with each resync and each
+	// change of the namespace, except of its status; the namespace must not be changed.
 	Enqueued func(namespace *api.Namespace, after time.Duration)
 	// PassContext returns the context for everything that is done in a pass: ctx, or one that is derived from it and
 	// carries the name of the pass, see [restclient.WithOrigin].
@@ -35,6 +35,8 @@ type Trace struct {
 	Conflict func(namespace string, err error)
 	// ConditionsUpdated: the status was written.
 	ConditionsUpdated func(namespace string, conditions []api.NamespaceCondition)
+	// ConditionsKept: the status has these conditions already.
+	ConditionsKept func(namespace string, conditions []api.NamespaceCondition)
 	// ConditionsFailed: the status could not be written. The deletion goes on.
 	ConditionsFailed func(namespace string, err error)
 	// Finalized: this controller's token was removed, or that failed.
@@ -49,8 +51,8 @@ type Trace struct {
 	// PassDone: the pass is over. err is nil, *ResourcesRemainingError, or why the pass failed; failures counts
 	// the failed passes since the last one that succeeded.
 	PassDone func(namespace string, took time.Duration, failures int, err error)
-	// Gone: a namespace that was seen in deletion does not exist any more; took is the time since it was seen. Passes that
-	// find that out themselves end before or after this. A standby does not report Gone; the leader does.
+	// Gone: a namespace that was seen in deletion does not exist any more; took is the time since its deletion began, see
+	// [DeletionBegan]. Passes that find that out themselves end before or after this. A standby does not report Gone; the leader does.
 	Gone func(namespace string, took time.Duration)
 }
 
@@ -65,6 +67,7 @@ var ignore = &Trace{
 	WouldDelete:       func(string, api.GroupVersionResource, int, error) {},
 	Conflict:          func(string, error) {},
 	ConditionsUpdated: func(string, []api.NamespaceCondition) {},
+	ConditionsKept:    func(string, []api.NamespaceCondition) {},
 	ConditionsFailed:  func(string, error) {},
 	Finalized:         func(string, error) {},
 	PassPanicked:      func(string, *wait.Panic) {},
@@ -97,6 +100,7 @@ func (t *Trace) and(u *Trace) *Trace {
 		WouldDelete:       hooks.Join4(t.WouldDelete, u.WouldDelete),
 		Conflict:          hooks.Join2(t.Conflict, u.Conflict),
 		ConditionsUpdated: hooks.Join2(t.ConditionsUpdated, u.ConditionsUpdated),
+		ConditionsKept:    hooks.Join2(t.ConditionsKept, u.ConditionsKept),
 		ConditionsFailed:  hooks.Join2(t.ConditionsFailed, u.ConditionsFailed),
 		Finalized:         hooks.Join2(t.Finalized, u.Finalized),
 		PhaseDone:         hooks.Join3(t.PhaseDone, u.PhaseDone),

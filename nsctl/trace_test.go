@@ -14,14 +14,14 @@ import (
 
 func TestJoinTraces(t *testing.T) { hookstest.Run(t, JoinTraces) }
 
-// Without hooks, and with some, everything may be called but the two for which the callers look first.
+// With or without hooks set, every hook may be called except the two whose callers check for nil.
 func TestEveryHookMayBeCalled(t *testing.T) {
 	optional := []string{"PhaseDone", "PassStuck"}
 	for _, trace := range []*Trace{nil, {}, {Gone: func(string, time.Duration) {}}} {
 		complete := reflect.ValueOf(*trace.complete())
 		for i := range complete.NumField() {
 			if name := complete.Type().Field(i).Name; !assert.Equal(t, complete.Field(i).IsNil(), slices.Contains(optional, name), name) {
-				t.Log("a hook that nobody has set must be a function that does nothing")
+				t.Log("a hook that is not set must be a function that does nothing")
 			}
 		}
 		ctx := t.Context()

@@ -24,8 +24,8 @@ func (c *Controller) worker(ctx context.Context) {
 	}
 }
 
-// sync makes one pass and decides when the next one is due. Done comes last, also when a hook panics: otherwise no
-// worker could ever get the namespace again. For the same reason the next pass is planned before hooks are called.
+// sync makes one pass and plans the next one. Done is deferred, so that it is also called when a hook panics: otherwise no
+// worker would get the namespace again. For the same reason the next pass is planned before hooks are called.
 func (c *Controller) sync(ctx context.Context, name string) {
 	defer c.queue.Done(name)
 	if c.tooEarly(name) {
@@ -102,7 +102,7 @@ func (c *Controller) guardedPass(ctx context.Context, name string) (err error) {
 }
 
 // syncNamespace passes the namespace on if the store still has it.
-func (c *Controller) syncNamespace(ctx context.Context, name string) error {
+func (c *Controller) syncNamespace(ctx context.Context, name string) (err error) {
 	namespace, err := c.lister.Get(name)
 	if err != nil || namespace.DeletionTimestamp == nil {
 		return nil // gone from the store, or a new one of that name
@@ -111,7 +111,7 @@ func (c *Controller) syncNamespace(ctx context.Context, name string) error {
 	if !known {
 		return nil // a new one of that name since a moment ago; its event is still on the way
 	}
-	defer c.endPass(namespace)
+	defer func() { c.endPass(namespace, err) }()
 	err = c.deleter.Delete(ctx, name, seen)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -22,10 +22,10 @@ import (
 	"orrery/wait"
 )
 
-// forms are the deleters that the controller may have.
+// forms are the deleters of the controller.
 var forms = map[string]func(nsctl.DeleterConfig) nsctl.Deleter{"textbook": nsctl.NewDeleter, "fast": fast.NewDeleter}
 
-// passLog notes what the hooks tell of passes.
+// passLog records the calls of hooks about passes.
 type passLog struct {
 	mu       sync.Mutex
 	ends     map[string][]error
@@ -38,24 +38,24 @@ type passLog struct {
 func (l *passLog) trace() *nsctl.Trace {
 	l.ends, l.began, l.failures = map[string][]error{}, map[string][]time.Time{}, map[string]int{}
 	return &nsctl.Trace{
-		PassStarted: func(name string) { l.note(func() { l.began[name] = append(l.began[name], time.Now()) }) },
+		PassStarted: func(name string) { l.record(func() { l.began[name] = append(l.began[name], time.Now()) }) },
 		PassStuck: func(name string, running time.Duration, waiting int) {
-			l.note(func() { l.stuck = append(l.stuck, fmt.Sprint(name, " ", running, " ", waiting)) })
+			l.record(func() { l.stuck = append(l.stuck, fmt.Sprint(name, " ", running, " ", waiting)) })
 		},
-		PassPanicked: func(_ string, err *wait.Panic) { l.note(func() { l.panics = append(l.panics, err) }) },
+		PassPanicked: func(_ string, err *wait.Panic) { l.record(func() { l.panics = append(l.panics, err) }) },
 		PassDone: func(name string, _ time.Duration, failures int, err error) {
-			l.note(func() { l.ends[name] = append(l.ends[name], err); l.failures[name] = failures })
+			l.record(func() { l.ends[name] = append(l.ends[name], err); l.failures[name] = failures })
 		},
 	}
 }
 
-func (l *passLog) note(f func()) {
+func (l *passLog) record(f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f()
 }
 
-// flawed are clients with faults of their own, in front of others.
+// flawed wraps clients and adds faults.
 type flawed struct {
 	nsctl.NamespaceClient
 	nsctl.ContentClient
@@ -126,8 +126,8 @@ func startFlawed(t *testing.T, c *nsctltest.Cluster, f *flawed, form func(nsctl.
 	return r, log
 }
 
-// A pass that panics, wherever it does, has failed: that namespace is tried again with longer and longer pauses, the
-// workers and all other namespaces go on, and the hook has the stack of the fault.
+// A pass that panics, anywhere, has failed: that namespace is retried with back-off, the workers
+// and all other namespaces continue, and the hook gets the stack of the panic.
 func TestAPassThatPanics(t *testing.T) {
 	fault := errors.New("a fault in the program")
 	unlucky := func(name string) {
@@ -171,7 +171,7 @@ func TestAPassThatPanics(t *testing.T) {
 						assert.Nil(t, c.Namespace(fmt.Sprint("fine-", i)), "the only worker has survived")
 					}
 					assert.NotNil(t, c.Namespace("unlucky"))
-					log.note(func() {
+					log.record(func() {
 						passes := len(log.ends["unlucky"])
 						assert.Greater(t, passes, 25, "it is not given up")
 						assert.Less(t, passes, 45, "but tried once a minute")
@@ -193,8 +193,9 @@ func TestAPassThatPanics(t *testing.T) {
 
 func panicHere(value any) { panic(value) }
 
-// Faults beside the pass: in a prefetch, and in an emptiness check that several passes share.
-func TestWhatServesAPassPanics(t *testing.T) {
+// Panics outside the pass's goroutine: in a prefetch, and in an emptiness check that several
+// passes share.
+func TestGoroutinesOfAPassPanic(t *testing.T) {
 	tests := map[string]*flawed{
 		"discovery":       {discover: func(context.Context) { panicHere("no types") }},
 		"emptiness check": {holders: func() { panicHere("no check") }},
@@ -206,7 +207,7 @@ func TestWhatServesAPassPanics(t *testing.T) {
 				names := nsctltest.Crowd(c, 10)
 				r, log := startFlawed(t, c, f, fast.NewDeleter, nil)
 				time.Sleep(10 * time.Second)
-				log.note(func() { assert.NotEmpty(t, log.panics) })
+				log.record(func() { assert.NotEmpty(t, log.panics) })
 				for _, name := range names {
 					if c.Namespace(name) == nil {
 						assert.Empty(t, c.Left(name))
@@ -221,7 +222,8 @@ func TestWhatServesAPassPanics(t *testing.T) {
 	}
 }
 
-// A pass that blocks has its worker, and nothing else. A client that listens to its context gives even that back.
+// A pass that blocks occupies its worker and nothing else. A client that respects its context
+// frees even that.
 func TestAPassThatBlocksForAnHour(t *testing.T) {
 	tests := map[string]struct {
 		block func(ctx context.Context)
@@ -253,7 +255,7 @@ func TestAPassThatBlocksForAnHour(t *testing.T) {
 				}
 				assert.Contains(t, r.Snapshot().Active, "slow")
 				time.Sleep(56 * time.Minute)
-				log.note(func() {
+				log.record(func() {
 					assert.Len(t, log.ends["slow"], test.ends)
 					for _, err := range log.ends["slow"] {
 						assert.ErrorIs(t, err, nsctl.ErrPassTimeout)
@@ -265,20 +267,20 @@ func TestAPassThatBlocksForAnHour(t *testing.T) {
 				time.Sleep(20 * time.Minute)
 				assert.Nil(t, c.Namespace("slow"))
 				r.Stop()
-				log.note(func() { log.stuck = nil })
+				log.record(func() { log.stuck = nil })
 				time.Sleep(time.Hour)
-				log.note(func() { assert.Empty(t, log.stuck, "no watch outlives its pass") })
+				log.record(func() { assert.Empty(t, log.stuck, "no watch outlives its pass") })
 			})
 		})
 	}
 }
 
-// Hooks have faults, too. One that is called beside the pass, on the goroutine of a timer or when the pass is over, must
-// end neither the process nor the retries of the namespace.
+// Hooks may panic, too. One that is called outside the pass, on a timer's goroutine or after the
+// pass, must end neither the process nor the retries of the namespace.
 func TestHooksBesideThePassThatPanic(t *testing.T) {
 	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
-	var told atomic.Int32
-	defer wait.PanicHandlers.Replace(func(context.Context, *wait.Panic) { told.Add(1) })()
+	var reported atomic.Int32
+	defer wait.PanicHandlers.Replace(func(context.Context, *wait.Panic) { reported.Add(1) })()
 	tests := map[string]struct {
 		block time.Duration
 		spoil func(*nsctl.Trace)
@@ -290,7 +292,7 @@ func TestHooksBesideThePassThatPanic(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				told.Store(0)
+				reported.Store(0)
 				c := nsctltest.NewCluster()
 				c.AddNamespace("unlucky", true, "kubernetes")
 				f := &flawed{get: func(context.Context, string) {
@@ -304,7 +306,7 @@ func TestHooksBesideThePassThatPanic(t *testing.T) {
 					test.spoil(config.Trace)
 				})
 				time.Sleep(10 * time.Minute)
-				assert.Greater(t, told.Load(), int32(1), "and is told of again")
+				assert.Greater(t, reported.Load(), int32(1), "and is reported again")
 				f.healed.Store(true)
 				time.Sleep(10 * time.Minute)
 				assert.Nil(t, c.Namespace("unlucky"), "the namespace is tried again")
@@ -328,7 +330,7 @@ func TestPassTimeoutCanBeSwitchedOff(t *testing.T) {
 		r, log := startFlawed(t, c, f, nsctl.NewDeleter, func(config *nsctl.Config) { config.PassTimeout = -1 })
 		time.Sleep(4 * time.Hour)
 		assert.Nil(t, c.Namespace("slow"))
-		log.note(func() {
+		log.record(func() {
 			assert.NotEmpty(t, log.ends["slow"])
 			for _, err := range log.ends["slow"] {
 				assert.NoError(t, err)
@@ -338,7 +340,7 @@ func TestPassTimeoutCanBeSwitchedOff(t *testing.T) {
 	})
 }
 
-// Namespaces that fail for ever: each is tried with pauses up to a minute, and no other waits for them.
+// Namespaces that fail for ever: each is retried with pauses up to a minute, and delays no other.
 func TestPassesThatFailForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()
@@ -354,7 +356,7 @@ func TestPassesThatFailForEver(t *testing.T) {
 		})
 		r, log := startFlawed(t, c, &flawed{}, nsctl.NewDeleter, func(config *nsctl.Config) { config.Workers = 2; config.ResyncPeriod = 24 * time.Hour })
 		time.Sleep(20 * time.Minute)
-		log.note(func() { clear(log.began) })
+		log.record(func() { clear(log.began) })
 		for i := range 10 {
 			name := fmt.Sprint("fine-", i)
 			c.AddNamespace(name, true, "kubernetes")
@@ -362,7 +364,7 @@ func TestPassesThatFailForEver(t *testing.T) {
 			require.Nil(t, c.Namespace(name))
 		}
 		time.Sleep(29 * time.Minute)
-		log.note(func() {
+		log.record(func() {
 			for i := range bad {
 				began := log.began[fmt.Sprint("bad-", i)]
 				assert.InDelta(t, 30, len(began), 1, "once a minute is the longest pause")
@@ -375,7 +377,7 @@ func TestPassesThatFailForEver(t *testing.T) {
 	})
 }
 
-// A namespace that is re-created again and again while nobody looks leaves nothing behind.
+// A namespace that is re-created again and again between two events leaves nothing behind.
 func TestRecreatedNamespacesAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()
@@ -392,8 +394,8 @@ func TestRecreatedNamespacesAreForgotten(t *testing.T) {
 	})
 }
 
-// Only a success forgets failures. A pass after which something remains is no failure, and no success either: the back-off
-// of a namespace that fails now and then must not begin anew each time.
+// Only a success resets the failures. A pass with remaining content is neither a failure nor a
+// success: the back-off of a namespace that fails now and then must not restart each time.
 func TestWhatRemainsForgetsNoFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()
@@ -403,7 +405,7 @@ func TestWhatRemainsForgetsNoFailures(t *testing.T) {
 		var failures []int
 		r := nsctltest.StartController(t, c, func(nsctl.DeleterConfig) nsctl.Deleter { return passes }, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
 			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, n int, _ error) {
-				log.note(func() { failures = append(failures, n) })
+				log.record(func() { failures = append(failures, n) })
 			}}
 		})
 		time.Sleep(time.Minute)
@@ -414,7 +416,7 @@ func TestWhatRemainsForgetsNoFailures(t *testing.T) {
 
 var errPass = errors.New("out of order")
 
-// scripted is a deleter whose passes end with errs, one after the other, and then succeed.
+// scripted is a deleter whose passes return errs in order and then succeed.
 type scripted struct {
 	mu   sync.Mutex
 	errs []error

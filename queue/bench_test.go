@@ -21,7 +21,7 @@ func benchmarkCycle(b *testing.B, newForm newQueue, config queue.Config[string])
 	}
 }
 
-// A key's way through an empty queue, in one goroutine.
+// BenchmarkCycle measures Add, Get and Done of one key in an empty queue, in one goroutine.
 func BenchmarkCycle(b *testing.B) {
 	eachForm(b, func(b *testing.B, newForm newQueue) {
 		b.Run("nil trace", func(b *testing.B) { benchmarkCycle(b, newForm, queue.Config[string]{}) })
@@ -32,7 +32,7 @@ func BenchmarkCycle(b *testing.B) {
 	})
 }
 
-// The same with more keys than a queue remembers.
+// BenchmarkCycleOfManyKeys is BenchmarkCycle with more keys than a queue caches.
 func BenchmarkCycleOfManyKeys(b *testing.B) {
 	eachForm(b, func(b *testing.B, newForm newQueue) {
 		q := newForm.plain()
@@ -46,7 +46,7 @@ func BenchmarkCycleOfManyKeys(b *testing.B) {
 	})
 }
 
-// The same while a thousand keys wait.
+// BenchmarkCycleOfAFullQueue is BenchmarkCycle while a thousand keys are queued.
 func BenchmarkCycleOfAFullQueue(b *testing.B) {
 	eachForm(b, func(b *testing.B, newForm newQueue) {
 		q := newForm.plain()
@@ -62,7 +62,7 @@ func BenchmarkCycleOfAFullQueue(b *testing.B) {
 	})
 }
 
-// One producer with ever new keys, several workers that do nothing.
+// BenchmarkWorkers has one producer of new keys and several workers that do nothing.
 func BenchmarkWorkers(b *testing.B) {
 	eachForm(b, func(b *testing.B, newForm newQueue) {
 		for _, n := range []int{1, 4} {
@@ -95,7 +95,7 @@ func work(q queue.Interface[string]) {
 	}
 }
 
-// Delays of ever new keys that do not end.
+// BenchmarkAddAfter measures delays of new keys that do not end.
 func BenchmarkAddAfter(b *testing.B) {
 	eachForm(b, func(b *testing.B, newForm newQueue) {
 		q := newForm.plain()
@@ -110,7 +110,7 @@ func BenchmarkAddAfter(b *testing.B) {
 	})
 }
 
-// The first failure of ever new keys.
+// BenchmarkAddRateLimited measures the first failure of new keys.
 func BenchmarkAddRateLimited(b *testing.B) {
 	eachForm(b, func(b *testing.B, newForm newQueue) {
 		limiter := queue.NewItemExponentialFailureRateLimiter[string](time.Hour, 1000*time.Hour)

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// DelayingQueue is a Queue with AddAfter, which adds a key after a delay. It has a
-// heap of the delayed keys under the lock of the queue, and one timer that is set to
-// the earliest end. So AddAfter never blocks, and Add can cancel a delay.
+// DelayingQueue is a Queue with AddAfter, which adds a key after a delay. The delayed keys are in a
+// heap under the queue's lock, and one timer is set to the earliest deadline. So AddAfter never
+// blocks, and Add can cancel a delay.
 //
-// (client-go hands delayed keys through a channel to a goroutine that keeps
-// the heap, and wakes every ten seconds whether it has to or not.)
+// (client-go passes delayed keys through a channel to a goroutine that keeps the heap and wakes at
+// least every ten seconds.)
 //
-// What it lacks is speed: a delay costs a map entry and an allocation. Package
-// queue/fast has the heap without them.
+// What it lacks is speed: each delay costs a map entry and an allocation. Package queue/fast avoids
+// both.
 type DelayingQueue[K comparable] struct {
 	Queue[K]
 
@@ -39,8 +39,8 @@ func (q *DelayingQueue[K]) init(config Config[K]) {
 	q.waitingByKey = map[K]*waitFor[K]{}
 }
 
-// Add adds key now and cancels its delay, so that the key comes once. (In client-go
-// it comes twice, kubernetes/kubernetes#112325.)
+// Add adds key now and cancels its delay, so that the key is processed once. (client-go processes
+// it twice, kubernetes/kubernetes#112325.)
 func (q *DelayingQueue[K]) Add(key K) {
 	q.lock()
 	defer q.unlock()
@@ -49,16 +49,17 @@ func (q *DelayingQueue[K]) Add(key K) {
 }
 
 func (q *DelayingQueue[K]) cancelLocked(key K) {
-	if entry, ok := q.waitingByKey[key]; ok {
-		heap.Remove(&q.waitingForQueue, entry.index)
+	if delayed, ok := q.waitingByKey[key]; ok {
+		heap.Remove(&q.waitingForQueue, delayed.index)
 		delete(q.waitingByKey, key)
 		q.record(q.trace.DelayCanceled, key)
 	}
 }
 
-// AddAfter adds key after the delay; see DelayingInterface. If key is already
-// delayed, the earlier time wins. Keys whose delays end at the same instant come in
-// the order of their AddAfter.
+// AddAfter adds key after the delay; see DelayingInterface. A delay of 0 or less adds key now and
+// cancels its delay, as Add does. If key is already delayed, the earlier deadline wins. Once the
+// queue is stopped, AddAfter records Refused and does nothing else. Otherwise it records Delayed
+// with the time that is left until key's deadline (0 without a delay), before any other event.
 func (q *DelayingQueue[K]) AddAfter(key K, after time.Duration) {
 	q.lock()
 	defer q.unlock()
@@ -78,7 +79,10 @@ func (q *DelayingQueue[K]) AddAfter(key K, after time.Duration) {
 	q.armLocked()
 }
 
-// insertLocked delays key until readyAt, unless it is already delayed until an earlier time.
+// insertLocked delays key until readyAt, unless it is already delayed until then or an earlier
+// time. The heap is in order of readyAt, and for equal ones of seq, which the next entrySeq is: so
+// equal deadlines end in the order of their AddAfter calls. A new entry takes the place of the old
+// one in the heap and in waitingByKey; a changed readyAt alone would break the heap.
 func (q *DelayingQueue[K]) insertLocked(key K, readyAt time.Time) {
 	entry, ok := q.waitingByKey[key]
 	if ok && !readyAt.Before(entry.readyAt) {
@@ -93,7 +97,8 @@ func (q *DelayingQueue[K]) insertLocked(key K, readyAt time.Time) {
 	heap.Push(&q.waitingForQueue, entry)
 }
 
-// armLocked sets the timer to the end of the first delay.
+// armLocked sets the timer to the end of the first delay, if there is one. The timer calls
+// endDelays once; Reset sets it again.
 func (q *DelayingQueue[K]) armLocked() {
 	if len(q.waitingForQueue) == 0 {
 		return
@@ -106,8 +111,9 @@ func (q *DelayingQueue[K]) armLocked() {
 	}
 }
 
-// endDelays adds the keys whose delays have ended. The timer calls it. If the delay
-// that the timer was set for has been canceled, it may find nothing to do.
+// endDelays adds the keys whose delays have ended, the earliest first, and arms the timer for the
+// rest. For each key it records DelayEnded, with how late it is, and then calls addLocked. The
+// timer calls it without the lock. It may find nothing to do: its delay may have been canceled.
 func (q *DelayingQueue[K]) endDelays() {
 	q.lock()
 	defer q.unlock()
@@ -128,6 +134,8 @@ func (q *DelayingQueue[K]) ShutDown() { q.beginShutDown(false, q.dropDelaysLocke
 // ShutDownWithDrain drops the delays as well.
 func (q *DelayingQueue[K]) ShutDownWithDrain() { q.drain(q.beginShutDown(true, q.dropDelaysLocked)) }
 
+// dropDelaysLocked forgets all delays, stops the timer, and sets stopped. It returns the number of
+// delays.
 func (q *DelayingQueue[K]) dropDelaysLocked() (dropped int) {
 	dropped = len(q.waitingByKey)
 	q.waitingForQueue, q.waitingByKey, q.stopped = nil, nil, true
@@ -137,7 +145,7 @@ func (q *DelayingQueue[K]) dropDelaysLocked() (dropped int) {
 	return dropped
 }
 
-// Snapshot returns what is in the queue at this instant.
+// Snapshot returns the queue's present content.
 func (q *DelayingQueue[K]) Snapshot() Snapshot[K] {
 	q.lock()
 	defer q.unlock()
@@ -148,11 +156,11 @@ func (q *DelayingQueue[K]) Snapshot() Snapshot[K] {
 	return s
 }
 
-// waitFor is a key that waits for its delay to end.
+// waitFor is a delayed key.
 type waitFor[K comparable] struct {
 	key     K
 	readyAt time.Time
-	seq     int // of two entries that are ready together the smaller one comes first
+	seq     int // breaks ties between equal readyAt
 	index   int // in the heap
 }
 
@@ -182,7 +190,7 @@ func (pq *waitForPriorityQueue[K]) Push(x any) {
 func (pq *waitForPriorityQueue[K]) Pop() any {
 	last := len(*pq) - 1
 	entry := (*pq)[last]
-	(*pq)[last] = nil // let the garbage collector have it
+	(*pq)[last] = nil // for the garbage collector
 	*pq = (*pq)[:last]
 	return entry
 }

@@ -1,20 +1,20 @@
-// Package queue is the work queue of a controller: event handlers put keys in,
-// workers take them out.
+// Package queue is the work queue of a controller: event handlers add keys, workers take them.
 //
-// "The article" is the one on the controller manager, named in docs/mechanisms.md.
+// "The article" is the one on the controller manager, named in docs/learn/mechanisms.md.
 // "Textbook" is the form that follows it: this package. Package fast has the optimized form.
 //
 // # Concept
 //
-// A controller does not process events. An event only says "look at this object
-// again"; the worker then reads the object as it is by now. So the queue holds
-// keys, not objects, and a key that is in it need not be put in once more: ten
-// events about one object are one piece of work. Two things must never happen: that
-// an event which arrives while a worker is looking is lost, and that two workers
-// look at the same object at once.
+// A controller does not process events. An event only says "look at this object again"; the worker
+// then reads the object's present state. So the queue holds keys, not objects, and a key that is
+// already queued need not be queued twice: ten events about one object are one piece of work. Two
+// things must never happen:
 //
-// Two sets and an order do all that. A key is dirty if it needs processing, and
-// processing if a worker holds it:
+//   - an event that arrives while a worker is looking is lost;
+//   - two workers look at the same object at once.
+//
+// Two sets and an order guarantee this. A key is dirty if it needs processing, and processing if a
+// worker holds it:
 //
 //	            dirty?  processing?   where it is
 //	Add          yes       no         in the queue, waiting
@@ -31,19 +31,18 @@
 //			return
 //		}
 //		if err := sync(key); err != nil {
-//			q.AddRateLimited(key) // not now: the longer, the more often it failed
+//			q.AddRateLimited(key) // retry later, with a growing delay
 //		} else {
 //			q.Forget(key) // the next failure is a first one
 //		}
 //		q.Done(key)
 //	}
 //
-// There are three kinds of queues, each of which is the one before and more, on a
-// page each: [Queue] (queue.go), [DelayingQueue] with AddAfter (delaying.go),
-// [RateLimitingQueue] with AddRateLimited. A [RateLimiter] tells the last one how
-// long a key that failed has to wait; the limiters of Kubernetes are all in
-// ratelimiters.go, and can be combined. What both forms share is in config.go,
-// trace.go and metrics.go.
+// There are three kinds of queues, each extending the one before, on a page each: [Queue]
+// (queue.go), [DelayingQueue] with AddAfter (delaying.go), and [RateLimitingQueue] with
+// AddRateLimited. A [RateLimiter] tells the last one how long to delay a failed key;
+// ratelimiters.go has all limiters of Kubernetes, which can be combined. config.go, trace.go and
+// metrics.go belong to both forms.
 //
 // A page can be taken out and rebuilt: no other file touches its private fields.
 // delaying.go builds on queue.go by the methods init, addLocked, beginShutDown, drain
@@ -51,48 +50,45 @@
 //
 // # Guarantees
 //
-//   - A key waits at most once. A key is with one worker at most.
-//   - Whatever happened before an Add is seen by a worker: the key is handed
-//     out at least once after it (unless the queue was shut down before).
-//   - Keys are handed out in the order in which they began to wait.
-//   - A key has one delay at most. Of two, the one that ends earlier wins; Add
+//   - A key is queued at most once, and at most one worker holds it.
+//   - A worker sees everything that happened before an Add: the key is handed out at least once
+//     after it (unless the queue was shut down before).
+//   - Keys are handed out in the order in which they were queued.
+//   - A key has at most one delay, and the earlier deadline wins; Add
 //     cancels it. A delay never ends early. Equal ones end in the order of AddAfter.
-//   - After ShutDown nothing new comes in, what waits is still handed out, and delays are
-//     dropped. ShutDownWithDrain waits until all that is done.
+//   - After ShutDown the queue refuses new keys, still hands out queued ones, and drops delays.
+//     ShutDownWithDrain waits until no key is queued and no worker holds one.
 //   - Done of a key that no worker holds changes nothing.
 //   - Only Get and ShutDownWithDrain block.
 //   - A queue forgets a key when it is done with it.
 //   - Hooks of a [Trace] run without the lock and may call the queue.
 //     Metrics, see [MetricsProvider], are made with a trace.
 //
-// queuetest has all this as tests, which both forms pass, and names where the
-// client-go differs.
+// queuetest has all this as tests, which both forms pass, and names the differences from client-go.
 //
 // # Goroutines
 //
-// A queue starts none, with one exception: when delays end, a timer runs a
-// function in a goroutine that hands over the keys and ends. ShutDown stops the
-// timer. (A function that had begun by then finds nothing to do.) Workers and
-// calls of UpdateMetrics belong to the caller; ShutDown makes the workers'
-// Get return.
+// A queue starts none, with one exception: when delays end, a timer runs a function in a goroutine
+// that queues the keys and returns. ShutDown stops the timer. (A function that had already begun
+// finds nothing to do.) Workers and calls of UpdateMetrics belong to the caller; ShutDown makes the
+// workers' Get return.
 //
 // # Failure
 //
-// A key that is never given back with Done is processing for ever: it is not
-// handed out again and ShutDownWithDrain does not return until ShutDown is
-// called. The gauge workqueue_longest_running_processor_seconds shows it, and
-// so does Snapshot. A worker that may panic calls Done in a deferred function.
+// A key that is never given back with Done stays in processing: it is not handed out again, and
+// ShutDownWithDrain does not return until ShutDown is called. Snapshot and the gauge
+// workqueue_longest_running_processor_seconds show it. A worker that may panic calls Done in a
+// deferred function.
 //
 // A key for which Forget is never called stays in the limiter's memory.
 //
-// An Add cancels a key's back-off: the key is processed at once, and a failure then
-// still raises its count (kubernetes/kubernetes#136853).
+// Add cancels a key's back-off: the key is processed at once, and a failure then still raises its
+// count (kubernetes/kubernetes#136853).
 //
 // # Testing
 //
-// The queue uses package time and sync.Cond only, so in a testing/synctest
-// bubble a delay of an hour takes no time and is exact. Programs that need a
-// queue with other properties run queuetest.Run against theirs.
+// The queue uses only package time and sync.Cond, so in a testing/synctest bubble a delay of an
+// hour is exact and takes no time. Run queuetest.Run against a queue of your own.
 //
 // Next: package deltafifo
 package queue

@@ -9,14 +9,13 @@ import (
 	"orrery/queue"
 )
 
-// A controller in small: events put keys in, a worker makes the world as it
-// should be. That the key "default/web" changed three times is one piece of
-// work; that it changes once more while the worker is busy with it is another.
+// Event handlers add keys, a worker reconciles them. Three changes of "default/web" are one piece
+// of work; a change while the worker is busy with it is another.
 func Example() {
 	q := queue.New(queue.Config[string]{})
 
 	for _, key := range []string{"default/web", "default/db", "default/web", "default/web"} {
-		q.Add(key) // what an event handler does
+		q.Add(key) // in an event handler
 	}
 
 	var worker, looks sync.WaitGroup
@@ -30,7 +29,7 @@ func Example() {
 			}
 			fmt.Println("look at", key)
 			if first {
-				q.Add(key) // meanwhile, another event
+				q.Add(key) // another event in the meantime
 				first = false
 			}
 			q.Done(key)
@@ -47,7 +46,7 @@ func Example() {
 	// look at default/web
 }
 
-// A worker that retries. How long each attempt waits is up to the rate limiter.
+// A worker that retries. The rate limiter decides the delay of each attempt.
 func ExampleRateLimitingQueue() {
 	limiter := queue.NewItemExponentialFailureRateLimiter[string](time.Millisecond, time.Second)
 	q := queue.NewRateLimiting(limiter, queue.Config[string]{
@@ -89,7 +88,7 @@ func ExampleRateLimitingQueue() {
 	// done, failures remembered: 0
 }
 
-// A delay is given up when the key is added without one.
+// Adding a key without a delay cancels its delay.
 func ExampleDelayingQueue() {
 	q := queue.NewDelaying(queue.Config[string]{})
 	q.AddAfter("default/web", time.Hour)
@@ -109,7 +108,7 @@ func ExampleDelayingQueue() {
 	// wait for a delay:  0
 }
 
-// A trace shows every turn of the gear.
+// A trace reports every event of the queue.
 func ExampleTrace() {
 	say := func(what string) func(queue.Event[string]) {
 		return func(e queue.Event[string]) { fmt.Println(e.Seq, what, e.Key) }

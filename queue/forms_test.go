@@ -7,7 +7,7 @@ import (
 	"orrery/queue/fast"
 )
 
-// newQueue makes a queue of one form.
+// newQueue returns a new queue of one form.
 type newQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
 
 func newTextbook(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
@@ -18,7 +18,7 @@ func newFast(limiter queue.RateLimiter[string], config queue.Config[string]) que
 	return fast.NewRateLimiting(limiter, config)
 }
 
-// eachForm runs a test with both forms of the queue.
+// eachForm runs a test against both forms.
 func eachForm[T interface {
 	testing.TB
 	Run(string, func(T)) bool
@@ -32,11 +32,11 @@ func (newForm newQueue) plain() queue.ObservableInterface[string] {
 	return newForm(nil, queue.Config[string]{})
 }
 
-// takeAll takes and gives back what waits.
+// takeAll gets and gives back every queued key.
 func takeAll[K comparable](q queue.Interface[K]) (keys []K) {
 	for q.Len() > 0 {
 		if len(keys) > 100_000 {
-			panic("keys come back after Done although they were not added again")
+			panic("Done queues keys again that were not added")
 		}
 		key, _ := q.Get()
 		keys = append(keys, key)
@@ -45,7 +45,7 @@ func takeAll[K comparable](q queue.Interface[K]) (keys []K) {
 	return keys
 }
 
-// check looks at the invariants of a queue that knows them.
+// check checks the invariants of a queue that has a Check method.
 func check[K comparable](q queue.Interface[K]) error {
 	if q, ok := q.(interface{ Check() error }); ok {
 		return q.Check()

@@ -18,14 +18,15 @@ import (
 	"orrery/queue/queuetest"
 )
 
-// The suite in queuetest checks each small history of a queue as a whole, in virtual time, the order of keys included. Here
-// the queue is under load: a dozen goroutines at full speed, real time, batches, back-offs. What happens to
-// one key depends on no other but for the order, so the histories are checked key by key, which lets them be long.
+// The suite in queuetest checks each small history of a queue as a whole, in virtual time,
+// including the order of keys. Here the queue is under load: a dozen goroutines at full speed, real
+// time, batches, back-offs. Apart from the order, keys are independent, so the histories are
+// checked key by key, which lets them be long.
 
-// loaded is what clients call: all of a queue, or of one that is broken on purpose.
+// loaded is the queue under test, or one that is broken on purpose.
 type loaded = queue.RateLimitingInterface[string]
 
-// batcher is a queue that has batches, too.
+// batcher is a queue that also has batches.
 type batcher interface {
 	AddAll(keys []string)
 	GetBatch(keys []string) (n int, shutdown bool)
@@ -34,19 +35,19 @@ type batcher interface {
 
 type call struct {
 	verb string
-	key  string // empty: it concerns every key
+	key  string // empty: the call concerns every key
 }
 
-// life is the specification: one key in a work queue.
+// life is the specification of one key in a work queue.
 type life struct {
 	dirty, processing bool
-	delayed           bool // AddAfter or AddRateLimited has been called, and its time has not come
+	delayed           bool // AddAfter or AddRateLimited was called, and its delay has not ended
 	shut              bool
 }
 
 func (l life) waits() bool { return l.dirty && !l.processing }
 
-// step returns what a call leaves behind, and whether it may answer so.
+// step returns the state after a call, and whether the call may return so.
 func (l life) step(verb string) (next life, ok bool) {
 	switch verb {
 	case "Add":
@@ -55,7 +56,7 @@ func (l life) step(verb string) (next life, ok bool) {
 		}
 	case "AddAfter":
 		l.delayed = l.delayed || !l.shut
-	case "(delay ends)": // of an AddAfter, unless something else has ended it
+	case "(delay ends)": // of an AddAfter, unless Add or ShutDown canceled it
 		if l.delayed {
 			l.dirty, l.delayed = true, false
 		}
@@ -63,7 +64,7 @@ func (l life) step(verb string) (next life, ok bool) {
 		ok = l.waits()
 		l.dirty, l.processing = false, true
 		return l, ok
-	case "Get is told of the shutdown":
+	case "Get reports the shutdown":
 		return l, l.shut && !l.waits()
 	case "Done":
 		l.processing = false
@@ -75,7 +76,7 @@ func (l life) step(verb string) (next life, ok bool) {
 	return l, true
 }
 
-// specification is life for porcupine.
+// specification returns life as a porcupine model.
 func specification() porcupine.Model {
 	return porcupine.Model{
 		Partition: byKey,
@@ -108,7 +109,7 @@ func byKey(history []porcupine.Operation) (parts [][]porcupine.Operation) {
 	return parts
 }
 
-// storm lets many clients use a queue at once and writes down what they saw.
+// storm lets many clients use a queue at once and records the history.
 type storm struct {
 	q     loaded
 	keys  int
@@ -141,7 +142,7 @@ func (s *storm) run(seed uint64) {
 	}
 	random := rand.New(rand.NewPCG(seed, 99))
 	if random.IntN(3) == 0 {
-		producers.Wait() // otherwise the end comes in the middle
+		producers.Wait() // otherwise the shutdown comes in between
 	}
 	for range random.IntN(200) {
 		runtime.Gosched()
@@ -222,7 +223,7 @@ func (s *storm) work(client int, batches batcher) {
 			keys[0], shutdown = s.q.Get()
 		}
 		if shutdown {
-			s.note(client, began, "Get is told of the shutdown", "", true)
+			s.note(client, began, "Get reports the shutdown", "", true)
 			return
 		}
 		for i := range n {
@@ -241,7 +242,7 @@ func (s *storm) work(client int, batches batcher) {
 	}
 }
 
-// runs reports whether the storm ends. If it does not, nothing can be said of its history.
+// runs reports whether the storm ends. If it does not, its history proves nothing.
 func (s *storm) runs(seed uint64) bool {
 	ended := make(chan struct{})
 	go func() {
@@ -256,7 +257,7 @@ func (s *storm) runs(seed uint64) bool {
 	}
 }
 
-// soon is a rate limiter that lets a key wait for a moment.
+// soon is a rate limiter with short delays.
 type soon struct{}
 
 func (soon) When(string) time.Duration { return 50 * time.Microsecond }
@@ -298,7 +299,7 @@ type broken struct {
 
 	mu   sync.Mutex
 	held map[string]bool // guarded by mu
-	last string          // guarded by mu: what was handed out before
+	last string          // guarded by mu: the key handed out before
 }
 
 func (b *broken) now(every int64) bool { return b.calls.Add(1)%every == 0 }
@@ -309,7 +310,7 @@ func (b *broken) Add(key string) {
 	b.mu.Unlock()
 	switch {
 	case b.fault == "loses" && b.now(40):
-	case b.fault == "forgets what is added while a worker has it" && held:
+	case b.fault == "forgets keys added while a worker holds them" && held:
 	default:
 		b.RateLimitingQueue.Add(key)
 	}
@@ -334,7 +335,7 @@ func (b *broken) Get() (string, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.held[key], b.last = true, key
-	if b.fault == "lets two workers have a key" {
+	if b.fault == "lets two workers hold a key" {
 		b.RateLimitingQueue.Done(key)
 	}
 	return key, shutdown
@@ -351,7 +352,7 @@ func (b *broken) Done(key string) {
 	b.held[key] = false
 	b.mu.Unlock()
 	b.RateLimitingQueue.Done(key)
-	if b.fault == "comes back for nothing" && b.now(30) {
+	if b.fault == "queues keys without an Add" && b.now(30) {
 		b.RateLimitingQueue.Add(key)
 	}
 }
@@ -363,7 +364,7 @@ func (b *broken) DoneAll(keys []string) {
 }
 
 func (b *broken) ShutDownWithDrain() {
-	if b.fault == "returns from the drain too early" {
+	if b.fault == "ends a drain too early" {
 		b.ShutDown()
 		return
 	}
@@ -371,9 +372,9 @@ func (b *broken) ShutDownWithDrain() {
 }
 
 func (b *broken) ShutDown() {
-	if b.fault == "takes keys after the end" {
+	if b.fault == "accepts keys after ShutDown" {
 		go func() {
-			for range 100 { // so that others come between on one processor, too
+			for range 100 { // so that others run in between, even on one processor
 				runtime.Gosched()
 			}
 			b.RateLimitingQueue.ShutDown()
@@ -383,11 +384,11 @@ func (b *broken) ShutDown() {
 	b.RateLimitingQueue.ShutDown()
 }
 
-// The test of the test: each of these faults is found.
+// TestBrokenQueuesAreNotLinearizable tests the test: each of these faults is found.
 func TestBrokenQueuesAreNotLinearizable(t *testing.T) {
 	for _, fault := range []string{
-		"loses", "hands out twice", "lets two workers have a key", "forgets what is added while a worker has it",
-		"comes back for nothing", "returns from the drain too early", "takes keys after the end",
+		"loses", "hands out twice", "lets two workers hold a key", "forgets keys added while a worker holds them",
+		"queues keys without an Add", "ends a drain too early", "accepts keys after ShutDown",
 	} {
 		t.Run(fault, func(t *testing.T) {
 			for seed := range uint64(500) {
@@ -399,7 +400,7 @@ func TestBrokenQueuesAreNotLinearizable(t *testing.T) {
 					return
 				}
 			}
-			assert.Fail(t, "no history shows the fault")
+			assert.Fail(t, "no history reveals the fault")
 		})
 	}
 }

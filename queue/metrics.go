@@ -2,33 +2,28 @@ package queue
 
 import "time"
 
-// The names of a queue's metrics as Kubernetes components export them. Each has
-// one label, "name": the name of the queue.
+// The names of a queue's metrics as Kubernetes components export them. Each has one label, "name".
 const (
-	// MetricDepth is a gauge: keys that wait for a worker.
+	// MetricDepth is a gauge: queued keys.
 	MetricDepth = "workqueue_depth"
-	// MetricAdds is a counter: additions that were not coalesced with an
-	// earlier one.
+	// MetricAdds is a counter: additions that were not coalesced.
 	MetricAdds = "workqueue_adds_total"
 	// MetricLatency is a histogram: seconds from the addition of a key to Get.
 	MetricLatency = "workqueue_queue_duration_seconds"
 	// MetricWorkDuration is a histogram: seconds from Get to Done.
 	MetricWorkDuration = "workqueue_work_duration_seconds"
-	// MetricUnfinishedWork is a gauge: seconds that all keys now with workers
-	// have been there, summed up. If it keeps growing, workers are stuck.
+	// MetricUnfinishedWork is a gauge: the sum of the seconds that workers have held their present
+	// keys. If it keeps growing, workers are stuck.
 	MetricUnfinishedWork = "workqueue_unfinished_work_seconds"
-	// MetricLongestRunning is a gauge: seconds that the oldest key now with a
-	// worker has been there.
+	// MetricLongestRunning is a gauge: seconds that the oldest key has been with its worker.
 	MetricLongestRunning = "workqueue_longest_running_processor_seconds"
-	// MetricRetries is a counter: calls of AddAfter, those of AddRateLimited
-	// included.
+	// MetricRetries is a counter: calls of AddAfter, including those by AddRateLimited.
 	MetricRetries = "workqueue_retries_total"
 )
 
-// MetricBuckets are the upper bounds of the two histograms, in seconds: ten,
-// from 10 ns, each ten times the one before. They are multiplied, as in
-// Kubernetes, with the same errors in the last digit: a bound is a label, and
-// labels are compared as text.
+// MetricBuckets returns the upper bounds of the two histograms in seconds: ten bounds from 10 ns,
+// each ten times the previous one. They are computed by multiplication, as in Kubernetes, to get
+// the same errors in the last digit: a bound is a label, and labels are compared as text.
 func MetricBuckets() []float64 {
 	bounds := make([]float64, 10)
 	for i, bound := 0, 1e-8; i < len(bounds); i, bound = i+1, bound*10 {
@@ -37,13 +32,12 @@ func MetricBuckets() []float64 {
 	return bounds
 }
 
-// MetricsProvider makes the metrics of a queue. The metrics are called from
-// several goroutines at the same time and without the queue's lock.
+// MetricsProvider creates the metrics of a queue. The metrics are called from several goroutines at
+// the same time, without the queue's lock.
 //
-// It has the shape of client-go's provider but for one thing: the depth is a
-// gauge that is set, not one that is counted up and down. Metrics are called
-// after the lock was released, so a count could be seen below zero for a
-// moment.
+// It has the shape of client-go's provider, except that the depth is a gauge that is set, not
+// counted up and down. Metrics are called after the lock was released, so a count could momentarily
+// be negative.
 type MetricsProvider interface {
 	NewDepthMetric(name string) SettableGaugeMetric
 	NewAddsMetric(name string) CounterMetric
@@ -63,9 +57,9 @@ type CounterMetric interface{ Inc() }
 // HistogramMetric counts observations by size.
 type HistogramMetric interface{ Observe(float64) }
 
-// Instrument returns what a queue with this configuration reports to: a trace that
-// has the metrics and Config.Trace, nil if there is neither, and the gauges. It is
-// for implementations of a queue.
+// Instrument returns what a queue with this configuration reports to: a trace that joins the
+// metrics and Config.Trace (nil if there is neither), and the gauges. It is for implementations of
+// a queue.
 func (c Config[K]) Instrument() (*Trace[K], *Gauges) {
 	if c.Metrics == nil {
 		return c.Trace, nil
@@ -73,8 +67,7 @@ func (c Config[K]) Instrument() (*Trace[K], *Gauges) {
 	return JoinTraces(metricsTrace[K](c.Metrics, c.Name), c.Trace), newGauges(c.Metrics, c.Name)
 }
 
-// metricsTrace is the adapter that makes the callbacks of a trace into counters
-// and histograms.
+// metricsTrace returns a trace that updates the counters and histograms.
 func metricsTrace[K comparable](provider MetricsProvider, name string) *Trace[K] {
 	adds := provider.NewAddsMetric(name)
 	latency := provider.NewLatencyMetric(name)
@@ -88,7 +81,7 @@ func metricsTrace[K comparable](provider MetricsProvider, name string) *Trace[K]
 	}
 }
 
-// Gauges are the metrics that say how things are rather than what happened.
+// Gauges are the metrics that describe the present state.
 type Gauges struct {
 	depth, unfinished, longest SettableGaugeMetric
 }
@@ -101,7 +94,8 @@ func newGauges(provider MetricsProvider, name string) *Gauges {
 	}
 }
 
-// Set sets the gauges: keys that wait, and how long workers have held theirs, in sum and at most. On nil it does nothing.
+// Set sets the gauges: the number of queued keys, and how long workers have held theirs, in total
+// and at most. A nil Gauges ignores it.
 func (g *Gauges) Set(depth int, unfinished, longest time.Duration) {
 	if g == nil {
 		return
@@ -109,4 +103,14 @@ func (g *Gauges) Set(depth int, unfinished, longest time.Duration) {
 	g.depth.Set(float64(depth))
 	g.unfinished.Set(unfinished.Seconds())
 	g.longest.Set(longest.Seconds())
+}
+
+// setGauges sets the gauges of a queue with this content.
+func setGauges[K comparable](g *Gauges, s Snapshot[K]) {
+	var unfinished, longest time.Duration
+	for _, p := range s.Processing {
+		unfinished += p.For
+		longest = max(longest, p.For)
+	}
+	g.Set(len(s.Queued), unfinished, longest)
 }

@@ -13,15 +13,15 @@ import (
 //	                          ^                |
 //	                          +----- Done -----+  if it is dirty again
 //
-// What it lacks is speed: a key goes through seven map operations, the list is allocated again and
-// again, and there are no batches. Package queue/fast is the same queue without these costs.
+// What it lacks is speed: each key costs seven map operations, the list is reallocated again and
+// again, and there are no batches. Package queue/fast avoids these costs.
 //
 // All methods may be called from any goroutine. A Queue starts no goroutine.
 type Queue[K comparable] struct {
-	recorder[K] // has the mutex; unlock releases it and then calls the hooks recorded under it (trace.go)
+	recorder[K] // has the mutex; unlock releases it and then calls the recorded hooks (trace.go)
 	name        string
 	gauges      *Gauges // nil without metrics
-	// Get and drain wait on cond. Signal is enough: Get waits only before a shutdown and drain only
+	// Get and drain wait on cond. Signal suffices: Get waits only before a shutdown and drain only
 	// after one, so they never wait together.
 	cond sync.Cond
 
@@ -53,14 +53,15 @@ func (q *Queue[K]) init(config Config[K]) {
 	q.processing = map[K]time.Time{}
 }
 
-// Add says that key needs processing; see Interface.
+// Add marks key as needing processing; see Interface.
 func (q *Queue[K]) Add(key K) {
 	q.lock()
 	defer q.unlock()
 	q.addLocked(key)
 }
 
-// addLocked is Add with the lock held. DelayingQueue calls it, too.
+// addLocked is Add with mu held. DelayingQueue calls it, too. It records one event: Refused after a
+// shutdown, Coalesced if key is dirty already, otherwise Added. One key wakes one goroutine in Get.
 func (q *Queue[K]) addLocked(key K) {
 	if q.shuttingDown {
 		q.record(q.trace.Refused, key)
@@ -79,14 +80,15 @@ func (q *Queue[K]) addLocked(key K) {
 	q.cond.Signal()
 }
 
-// Len returns the number of keys that wait for a worker; see Interface.
+// Len returns the number of queued keys; see Interface.
 func (q *Queue[K]) Len() int {
 	q.lock()
 	defer q.unlock()
 	return len(q.queue)
 }
 
-// Get blocks until a key waits and hands it out; see Interface.
+// Get blocks until a key is queued and returns it; see Interface. While it blocks, it counts in
+// waiting. It records Got, with the time since the key became dirty; a shutdown records nothing.
 func (q *Queue[K]) Get() (key K, shutdown bool) {
 	q.lock()
 	defer q.unlock()
@@ -99,7 +101,7 @@ func (q *Queue[K]) Get() (key K, shutdown bool) {
 		return key, true
 	}
 	key = q.queue[0]
-	clear(q.queue[:1]) // let the garbage collector have the key
+	clear(q.queue[:1]) // for the garbage collector
 	q.queue = q.queue[1:]
 
 	now := time.Now()
@@ -109,8 +111,9 @@ func (q *Queue[K]) Get() (key K, shutdown bool) {
 	return key, false
 }
 
-// Done gives back a key; see Interface. It ignores a key that no worker holds.
-// (client-go would queue it again, and two workers could hold it at once.)
+// Done gives back a key; see Interface. It records Done, with the time since Get, and wakes every
+// ShutDownWithDrain if that was the last key. It ignores a key that no worker holds, and records
+// DoneUnknown. (client-go would queue it again, and two workers could hold it at once.)
 func (q *Queue[K]) Done(key K) {
 	q.lock()
 	defer q.unlock()
@@ -126,7 +129,7 @@ func (q *Queue[K]) Done(key K) {
 		q.cond.Signal()
 	}
 	if q.idleLocked() {
-		q.cond.Broadcast() // every ShutDownWithDrain
+		q.cond.Broadcast()
 	}
 }
 
@@ -135,11 +138,12 @@ func (q *Queue[K]) idleLocked() bool { return len(q.queue) == 0 && len(q.process
 // ShutDown makes the queue refuse new keys and returns at once; see Interface.
 func (q *Queue[K]) ShutDown() { q.beginShutDown(false, func() int { return 0 }) }
 
-// ShutDownWithDrain also waits until no key waits and no worker holds one, or until ShutDown is called.
+// ShutDownWithDrain also waits until no key is queued and no worker holds one, or until ShutDown.
 func (q *Queue[K]) ShutDownWithDrain() { q.drain(q.beginShutDown(true, func() int { return 0 })) }
 
-// beginShutDown makes the queue refuse new keys and wakes all waiters. It calls dropDelays with the
-// lock held; a Queue has no delays. It returns the number of ShutDown calls so far.
+// beginShutDown makes the queue refuse new keys and wakes all waiters. It counts the call in
+// shutDowns, unless drain is true, and returns that number. It records the shutdown with the result
+// of dropDelays, which it calls with mu held; a Queue has no delays.
 func (q *Queue[K]) beginShutDown(drain bool, dropDelays func() int) (shutDowns int) {
 	q.lock()
 	defer q.unlock()
@@ -152,7 +156,8 @@ func (q *Queue[K]) beginShutDown(drain bool, dropDelays func() int) (shutDowns i
 	return q.shutDowns
 }
 
-// drain waits until nothing is left, or until ShutDown is called once more.
+// drain blocks until no key is queued and no worker holds one, or until the number of ShutDown
+// calls is another than this. While it blocks, it counts in drains.
 func (q *Queue[K]) drain(shutDowns int) {
 	q.lock()
 	defer q.unlock()
@@ -170,7 +175,7 @@ func (q *Queue[K]) ShuttingDown() bool {
 	return q.shuttingDown
 }
 
-// Snapshot returns what is in the queue at this instant.
+// Snapshot returns the queue's present content.
 func (q *Queue[K]) Snapshot() Snapshot[K] {
 	q.lock()
 	defer q.unlock()
@@ -189,12 +194,4 @@ func (q *Queue[K]) snapshotLocked() Snapshot[K] {
 }
 
 // UpdateMetrics sets the three gauges; see ObservableInterface.
-func (q *Queue[K]) UpdateMetrics() {
-	var unfinished, longest time.Duration
-	s := q.Snapshot()
-	for _, p := range s.Processing {
-		unfinished += p.For
-		longest = max(longest, p.For)
-	}
-	q.gauges.Set(len(s.Queued), unfinished, longest)
-}
+func (q *Queue[K]) UpdateMetrics() { setGauges(q.gauges, q.Snapshot()) }

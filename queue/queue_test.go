@@ -16,7 +16,7 @@ import (
 	"orrery/queue/fast"
 )
 
-// pass lets time pass in a bubble, and everything happen that happens until then.
+// pass advances the time by d and lets everything due happen.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -47,7 +47,7 @@ func testKeysOfOtherTypes(t *testing.T, names queue.Interface[name], anything qu
 
 type object struct{ _ [100]byte }
 
-// What went through the queue is not kept alive by it.
+// The queue does not keep keys alive that were processed.
 func TestKeysAreCollected(t *testing.T) {
 	t.Run("textbook", func(t *testing.T) { testKeysAreCollected(t, queue.NewDelaying(queue.Config[*object]{})) })
 	t.Run("fast", func(t *testing.T) { testKeysAreCollected(t, fast.NewDelaying(queue.Config[*object]{})) })
@@ -67,7 +67,7 @@ func testKeysAreCollected(t *testing.T, q queue.DelayingInterface[*object]) {
 		q.Add(o)
 	}
 	clear(objects)
-	q.Add(new(object)) // the queue is not empty afterwards
+	q.Add(new(object)) // the queue is not empty at the end
 	for range 1000 {
 		key, _ := q.Get()
 		q.Done(key)
@@ -101,7 +101,7 @@ func TestDelayThatOverflows(t *testing.T) {
 	})
 }
 
-// The timer is set to the earliest delay, also after that changed.
+// The timer is set to the earliest delay, also after that has changed.
 func TestTimerFollowsTheEarliestDelay(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		synctest.Test(t, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestTimerFollowsTheEarliestDelay(t *testing.T) {
 			q.AddAfter("a", 10*time.Second)
 			q.AddAfter("b", 5*time.Second)
 			q.AddAfter("c", 8*time.Second)
-			q.Add("b") // its timer goes on
+			q.Add("b") // the timer stays set
 			step("b")
 			pass(5 * time.Second)
 			step()
@@ -136,7 +136,7 @@ func TestTimerFollowsTheEarliestDelay(t *testing.T) {
 	})
 }
 
-// A worker that waits is woken once for each key, whoever brings it.
+// Each key wakes one waiting worker, whichever way it was added.
 func TestManyWorkersManyKeys(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		synctest.Test(t, func(t *testing.T) {

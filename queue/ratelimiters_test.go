@@ -55,7 +55,7 @@ func TestBucketExtremes(t *testing.T) {
 	assert.Greater(t, limiter.When("a"), 100*365*24*time.Hour)
 }
 
-// base·2ⁿ that is exactly one more than the largest duration became negative.
+// A base·2ⁿ exactly one above the largest duration became negative.
 func TestExponentialOfAPowerOfTwo(t *testing.T) {
 	limiter := queue.NewItemExponentialFailureRateLimiter[string](time.Nanosecond, math.MaxInt64)
 	last := time.Duration(0)

@@ -1,14 +1,13 @@
 package queue
 
-// RateLimitingQueue is a DelayingQueue with a RateLimiter: a worker that fails
-// calls AddRateLimited and need not know how long to wait. Package queue/fast has
-// the same over its faster queues.
+// RateLimitingQueue is a DelayingQueue with a RateLimiter: AddRateLimited delays a failed key as
+// long as the limiter decides. Package queue/fast has the same over its faster queues.
 type RateLimitingQueue[K comparable] struct {
 	DelayingQueue[K]
 	limiter RateLimiter[K] // set by NewRateLimiting, never changed
 }
 
-// NewRateLimiting returns a new rate-limiting queue. If limiter is nil it is
+// NewRateLimiting returns a new rate-limiting queue. A nil limiter means
 // DefaultControllerRateLimiter.
 func NewRateLimiting[K comparable](limiter RateLimiter[K], config Config[K]) *RateLimitingQueue[K] {
 	if limiter == nil {
@@ -19,8 +18,7 @@ func NewRateLimiting[K comparable](limiter RateLimiter[K], config Config[K]) *Ra
 	return q
 }
 
-// AddRateLimited adds key after the delay that the rate limiter orders; see
-// RateLimitingInterface.
+// AddRateLimited adds key after the delay that the rate limiter returns; see RateLimitingInterface.
 func (q *RateLimitingQueue[K]) AddRateLimited(key K) {
 	wait := q.limiter.When(key)
 	if q.trace.Retried != nil {
@@ -29,8 +27,7 @@ func (q *RateLimitingQueue[K]) AddRateLimited(key K) {
 	q.AddAfter(key, wait)
 }
 
-// Forget clears the failures of key; see RateLimitingInterface. A delay that is
-// running goes on.
+// Forget clears the failures of key; see RateLimitingInterface. It does not cancel a delay.
 func (q *RateLimitingQueue[K]) Forget(key K) {
 	q.limiter.Forget(key)
 	if q.trace.Forgotten != nil {

@@ -17,11 +17,10 @@ import (
 	"orrery/queue/queuetest"
 )
 
-// Each test is a defect of client-go's workqueue, as far as it has one with its
-// number in kubernetes/kubernetes. queuetest has most of them a second time, as
-// capabilities that client-go lacks.
+// Each test is a defect of client-go's workqueue, with its number in kubernetes/kubernetes if it
+// has one. queuetest has most of them as capabilities that client-go lacks.
 
-// Two keys are queued, no worker holds one: ShutDownWithDrain returned at once.
+// ShutDownWithDrain returned at once although two keys were queued, because no worker held one.
 func TestIssue141079DrainReturnsWithKeysQueued(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		synctest.Test(t, func(t *testing.T) {
@@ -31,7 +30,7 @@ func TestIssue141079DrainReturnsWithKeysQueued(t *testing.T) {
 			var processed []string
 			var worker sync.WaitGroup
 			worker.Go(func() {
-				time.Sleep(time.Second) // it is late
+				time.Sleep(time.Second) // the worker is late
 				for {
 					key, shutdown := q.Get()
 					if shutdown {
@@ -51,8 +50,8 @@ func TestIssue141079DrainReturnsWithKeysQueued(t *testing.T) {
 	})
 }
 
-// Done when the queue became idle woke one goroutine, and that need not be the
-// one that waited for it.
+// When the queue became idle, Done woke one goroutine, which need not have been the one in the
+// drain.
 func TestIssue141079OnlyOneDrainReturns(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		synctest.Test(t, func(t *testing.T) {
@@ -70,8 +69,7 @@ func TestIssue141079OnlyOneDrainReturns(t *testing.T) {
 	})
 }
 
-// Done of a key that waited put it into the queue a second time, and two workers
-// held it at once.
+// Done of a queued key queued it a second time, and two workers held it at once.
 func TestIssue141079DoneWithoutGet(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		unknown := 0
@@ -92,7 +90,7 @@ func TestIssue141079DoneWithoutGet(t *testing.T) {
 	})
 }
 
-// Add left a pending AddAfter alone, and the key came a second time.
+// Add did not cancel a pending AddAfter, and the key was processed a second time.
 func TestIssue112325AddOfADelayedKey(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		synctest.Test(t, func(t *testing.T) {
@@ -110,8 +108,7 @@ func TestIssue112325AddOfADelayedKey(t *testing.T) {
 	})
 }
 
-// One bucket for all keys let the last of a thousand that failed once wait for
-// 90 s.
+// One bucket for all keys delayed the last of a thousand failed keys by 90 s.
 func TestIssue75577GlobalBucket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		longest := func(limiter queue.RateLimiter[string]) (longest time.Duration) {
@@ -125,8 +122,8 @@ func TestIssue75577GlobalBucket(t *testing.T) {
 	})
 }
 
-// After ShutDownWithDrain the goroutine with the delayed keys lived on for up
-// to ten seconds, and its ticker for ever.
+// After ShutDownWithDrain, the goroutine with the delayed keys lived on for up to ten seconds, and
+// its ticker forever.
 func TestIssue134323NothingIsLeft(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		for name, shutDown := range map[string]func(queue.ObservableInterface[string]){
@@ -142,7 +139,7 @@ func TestIssue134323NothingIsLeft(t *testing.T) {
 					}})
 					q.AddAfter("a", time.Second)
 					q.AddAfter("b", time.Hour)
-					assert.LessOrEqual(t, runtime.NumGoroutine(), before, "a delay is no goroutine")
+					assert.LessOrEqual(t, runtime.NumGoroutine(), before, "a delay needs no goroutine")
 					shutDown(q)
 					assert.LessOrEqual(t, runtime.NumGoroutine(), before)
 					pass(2 * time.Hour)
@@ -154,8 +151,7 @@ func TestIssue134323NothingIsLeft(t *testing.T) {
 	})
 }
 
-// A queue with metrics had a goroutine of its own, and ShutDown returned before
-// it had ended.
+// A queue with metrics had a goroutine of its own, which outlived ShutDown.
 func TestIssue135072MetricsNeedNoGoroutine(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		synctest.Test(t, func(t *testing.T) {
@@ -168,7 +164,7 @@ func TestIssue135072MetricsNeedNoGoroutine(t *testing.T) {
 	})
 }
 
-// ShutDown and ShutDownWithDrain at the same time must both return.
+// Concurrent ShutDown and ShutDownWithDrain must both return.
 func TestIssue119554ShutDownWhileDraining(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		for range 200 {
@@ -190,15 +186,15 @@ func TestIssue119554ShutDownWhileDraining(t *testing.T) {
 	})
 }
 
-// The delayed keys went through a channel with a thousand places; whoever came
-// after that had to wait for the goroutine at its other end.
+// The delayed keys went through a channel with a thousand places; once it was full, AddAfter
+// blocked.
 func TestAddAfterNeverBlocks(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		synctest.Test(t, func(t *testing.T) {
 			var q queue.ObservableInterface[string]
 			added := 0
 			q = newForm(nil, queue.Config[string]{Trace: &queue.Trace[string]{
-				// In the goroutine that hands over delayed keys.
+				// Runs in the goroutine that queues delayed keys.
 				DelayEnded: func(queue.Event[string], time.Duration) {
 					for i := range 3000 {
 						q.AddAfter(fmt.Sprint(i), time.Hour)
@@ -214,7 +210,7 @@ func TestAddAfterNeverBlocks(t *testing.T) {
 	})
 }
 
-// Nor does the timer keep a queue alive that was shut down.
+// The timer does not keep a queue alive that was shut down.
 func TestIssue134323TheTimerIsStopped(t *testing.T) {
 	t.Run("textbook", func(t *testing.T) { testTimerIsStopped(t, queue.NewDelaying[string]) })
 	t.Run("fast", func(t *testing.T) { testTimerIsStopped(t, fast.NewDelaying[string]) })

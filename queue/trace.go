@@ -7,67 +7,61 @@ import (
 	"orrery/internal/hooks"
 )
 
-// Trace is a set of callbacks for what happens in a queue, in the manner of
-// net/http/httptrace. Every field may be nil; none may be changed once a queue
-// was made with it. Metrics, logs and pictures are made with it; the queue
-// itself knows none of them.
+// Trace is a set of callbacks for the events of a queue, in the manner of net/http/httptrace. Every
+// field may be nil; none may be changed once the trace was passed to a queue. Metrics, logs and
+// visualizations are built on it.
 //
-// A callback runs in the goroutine that caused the event (for the end of a
-// delay: the goroutine of the timer), after the queue's lock was released and
-// before the call that caused it returns. So it may call the queue. It delays
-// its caller while it runs. The price: callbacks of different goroutines may
-// run at the same time, and not in the order in which the events happened.
-// Event.Seq has the order.
+// A callback runs in the goroutine that caused the event (for the end of a delay: the timer's
+// goroutine), after the queue's lock was released and before the causing call returns. So it may
+// call the queue, and it delays its caller. Callbacks of different goroutines may run concurrently
+// and out of order; Event.Seq has the order.
 type Trace[K comparable] struct {
-	// Added: the key became dirty; it is going to be handed out once more.
-	// Caused by Add, by AddAfter without delay, or by the end of a delay.
+	// Added: the key became dirty; it will be handed out once more. Caused by Add, by AddAfter
+	// without delay, or by the end of a delay.
 	Added func(Event[K])
-	// Coalesced: as Added, but the key was dirty already, so nothing changed.
+	// Coalesced: like Added, but the key was already dirty, so nothing changed.
 	Coalesced func(Event[K])
-	// Refused: an addition came after the shutdown and is lost.
+	// Refused: the key was added after the shutdown and is dropped.
 	Refused func(Event[K])
 
-	// Delayed: AddAfter was called; the key's delay ends in wait, which is less
-	// than was asked for if an earlier end had been set before.
+	// Delayed: AddAfter was called. The key's delay ends in wait, which is shorter than requested
+	// if an earlier deadline was set.
 	Delayed func(e Event[K], wait time.Duration)
-	// DelayCanceled: the key's delay was given up because of Add.
+	// DelayCanceled: Add canceled the key's delay.
 	DelayCanceled func(Event[K])
-	// DelayEnded: the key's delay is over, late by this much. Added or Coalesced
-	// follows.
+	// DelayEnded: the key's delay ended, late by this much. Added or Coalesced follows.
 	DelayEnded func(e Event[K], late time.Duration)
 
-	// Got: Get handed the key out, waited after it became dirty.
+	// Got: Get handed the key out; it had been dirty for waited.
 	Got func(e Event[K], waited time.Duration)
-	// Done: the key came back after it was worked on for this long.
+	// Done: the key was given back after this long.
 	Done func(e Event[K], worked time.Duration)
-	// DoneUnknown: Done was called with a key that no worker holds. It is a
-	// mistake in the caller; the queue ignored it.
+	// DoneUnknown: Done was called with a key that no worker holds, a mistake in the caller. The
+	// queue ignored it.
 	DoneUnknown func(Event[K])
 
-	// Retried: AddRateLimited was called; it is failure number requeues since
-	// the last Forget, and the rate limiter ordered this wait. Delayed follows.
-	// The rate limiter is no part of the queue's history: this event and the
-	// next have no Seq.
+	// Retried: AddRateLimited was called. It is failure number requeues since the last Forget, and
+	// the rate limiter returned this wait. Delayed follows. The rate limiter is no part of the
+	// queue's history: this event and the next have no Seq.
 	Retried func(key K, requeues int, wait time.Duration)
 	// Forgotten: Forget was called.
 	Forgotten func(key K)
 
-	// ShuttingDown: ShutDown, or with drain ShutDownWithDrain, was called and
-	// dropped the delays of so many keys.
+	// ShuttingDown: ShutDown (drain is false) or ShutDownWithDrain (drain is true) was called and
+	// dropped this many delays.
 	ShuttingDown func(drain bool, dropped int)
 }
 
-// Event says to which key something happened, and when in the queue's history.
+// Event identifies the key of an event and the event's position in the queue's history.
 type Event[K comparable] struct {
 	Key K
-	// Seq numbers the events of one queue in the order in which they happened,
-	// without gaps, starting at 1. Snapshot.Seq is the number of the last event
-	// that a snapshot includes.
+	// Seq numbers the events of one queue in order, without gaps, starting at 1. Snapshot.Seq is
+	// the number of the last event that a snapshot includes.
 	Seq uint64
 }
 
-// recorder numbers the events of a textbook queue. It also has the queue's mutex,
-// because it calls the hooks once that is released.
+// recorder numbers the events of a textbook queue. It has the queue's mutex because it calls the
+// hooks after the unlock.
 type recorder[K comparable] struct {
 	trace Trace[K] // set by init, never changed
 
@@ -111,8 +105,8 @@ func (r *recorder[K]) recordShutDown(drain bool, dropped int) {
 	}
 }
 
-// JoinTraces returns a trace that calls the callbacks of all traces, in the
-// order of the arguments. Arguments may be nil; the result is nil if all are.
+// JoinTraces returns a trace that calls the callbacks of all traces in the order of the arguments.
+// Arguments may be nil; the result is nil if all are.
 func JoinTraces[K comparable](traces ...*Trace[K]) *Trace[K] {
 	return hooks.Traces((*Trace[K]).and, traces...)
 }

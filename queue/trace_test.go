@@ -12,7 +12,7 @@ import (
 	"orrery/queue"
 )
 
-// The hooks of all traces are called, in the order of the arguments.
+// JoinTraces calls the hooks of all traces in the order of the arguments.
 func TestJoinTraces(t *testing.T) {
 	hookstest.Run(t, queue.JoinTraces[string])
 	assert.Nil(t, queue.JoinTraces[string]())
@@ -22,10 +22,10 @@ func TestJoinTraces(t *testing.T) {
 
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		var heard []string
-		hears := func(who string) *queue.Trace[string] {
+		hears := func(name string) *queue.Trace[string] {
 			return &queue.Trace[string]{
-				Added: func(e queue.Event[string]) { heard = append(heard, fmt.Sprint(who, " added ", e)) },
-				Got:   func(e queue.Event[string], _ time.Duration) { heard = append(heard, fmt.Sprint(who, " got ", e)) },
+				Added: func(e queue.Event[string]) { heard = append(heard, fmt.Sprint(name, " added ", e)) },
+				Got:   func(e queue.Event[string], _ time.Duration) { heard = append(heard, fmt.Sprint(name, " got ", e)) },
 			}
 		}
 		q := newForm(nil, queue.Config[string]{Trace: queue.JoinTraces(hears("first"), nil, hears("second"))})

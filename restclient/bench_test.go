@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// loop is a body that repeats itself for ever.
+// loop is an endless body that repeats itself.
 type loop struct {
 	data []byte
 	at   int
@@ -63,8 +63,8 @@ func BenchmarkDo(b *testing.B) {
 	}
 }
 
-// A request without a trace allocates nothing more than one with a trace whose hooks are nil, nor than one with all hooks: what hooks
-// are given is passed by value.
+// A request allocates the same without a trace, with nil hooks and with all hooks: hooks take
+// their arguments by value.
 func TestTraceCostsNoAllocation(t *testing.T) {
 	do := func(trace *Trace) float64 {
 		c := offline(trace)

@@ -13,8 +13,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// body is the body of an answer. It counts the bytes read, restarts the silence timer, and marks the connection's errors,
-// so that a decoder need not tell them from its own. One goroutine reads it.
+// body is the body of an answer. It counts the bytes read, restarts the silence timer, and marks
+// errors of the connection, which distinguishes them from a decoder's. One goroutine reads it.
 type body struct {
 	io.ReadCloser
 	silence *silence // nil for a watch
@@ -33,14 +33,14 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readError marks an error that came from the connection, as opposed to one about the bytes that arrived.
+// readError marks an error of the connection, as opposed to one of the received bytes.
 type readError struct{ err error }
 
 func (e *readError) Error() string { return e.err.Error() }
 func (e *readError) Unwrap() error { return e.err }
 
-// brokenBody returns the connection's error that a decoder returned, or nil. A body that ends inside a value is a connection
-// that broke.
+// brokenBody returns the connection's error that a decoder returned, or nil. A body that ends
+// inside a value is a broken connection.
 func brokenBody(err error) error {
 	if read, ok := errors.AsType[*readError](err); ok {
 		return read.err
@@ -54,7 +54,8 @@ func brokenBody(err error) error {
 // errSilence is the cause of a context that ended because nothing was received for too long.
 var errSilence = errors.New("nothing has come for too long")
 
-// silence ends an attempt when nothing is received for the duration of limit: first the answer, then more of its body.
+// silence ends an attempt when nothing is received for limit: first the answer, then more of its
+// body.
 type silence struct {
 	limit  time.Duration // not positive: no limit
 	cancel context.CancelCauseFunc
@@ -70,8 +71,8 @@ func newSilence(ctx context.Context, limit time.Duration) (context.Context, *sil
 	return ctx, s
 }
 
-// begin starts the timer. It is called when the request is about to be sent: an exec plugin that asks a person for a
-// password comes before that and has its own time.
+// begin starts the timer, just before the request is sent: an exec plugin that prompts for a
+// password runs before that and has its own time.
 func (s *silence) begin() {
 	if s.limit > 0 {
 		s.timer = time.AfterFunc(s.limit, func() { s.cancel(errSilence) })
@@ -84,7 +85,7 @@ func (s *silence) restart() {
 	}
 }
 
-// stop stops the timer and leaves the context alone: the body of a watch may be silent.
+// stop stops the timer without ending the context: the body of a watch may be silent.
 func (s *silence) stop() {
 	if s.timer != nil {
 		s.timer.Stop()
@@ -99,7 +100,8 @@ func (s *silence) end() {
 	}
 }
 
-// Response is an answer whose body was read and closed. Pass a *Response to [Client.Do] to receive the answer undecoded.
+// Response is an answer whose body was read and closed. Pass a *Response to [Client.Do] to receive
+// the answer undecoded.
 type Response struct {
 	StatusCode  int
 	Header      http.Header
@@ -107,7 +109,7 @@ type Response struct {
 	Body        []byte
 }
 
-// readInto reads a whole body into what the caller of Do asked for.
+// readInto reads a whole body into the value that the caller of Do passed.
 func (x *exchange) readInto(answer *http.Response, into any) error {
 	if into == nil {
 		_, err := io.Copy(io.Discard, io.LimitReader(answer.Body, int64(x.client.cfg.MaxBodyBytes)))
@@ -134,7 +136,7 @@ func (x *exchange) readInto(answer *http.Response, into any) error {
 	return nil
 }
 
-// readBounded reads the whole of a body that may have at most limit bytes.
+// readBounded reads a whole body of at most limit bytes.
 func readBounded(r io.Reader, limit int) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
 	if err != nil {
@@ -146,7 +148,8 @@ func readBounded(r io.Reader, limit int) ([]byte, error) {
 	return data, nil
 }
 
-// boundedReader limits what a json.Decoder may read for one value, and with it the decoder's memory.
+// boundedReader limits what a json.Decoder may read for one value, and with it the decoder's
+// memory.
 type boundedReader struct {
 	r     io.Reader
 	limit int
@@ -154,7 +157,7 @@ type boundedReader struct {
 	left  int
 }
 
-// allow grants the bytes for one more value. It is a little more than the limit: white space comes before a value.
+// allow grants the bytes for one more value, and a few for white space before it.
 func (b *boundedReader) allow() { b.left = b.limit + 512 }
 
 func (b *boundedReader) Read(p []byte) (int, error) {
@@ -168,7 +171,7 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 
 func (b *boundedReader) tooLarge() error { return &TooLargeError{What: b.what, Limit: b.limit} }
 
-// unreadable turns the error of a consume function into the error that the caller sees.
+// unreadable turns the error of a consume function into the caller's error.
 func (x *exchange) unreadable(ctx context.Context, u *url.URL, err error) error {
 	if err == nil {
 		return nil

@@ -23,7 +23,7 @@ import (
 
 const canary = "canary0123456789abcdef"
 
-// echoes are answers in which a hostile, or a helpful, server gives away what it was sent.
+// echoes are answers in which a server, hostile or helpful, repeats what it was sent.
 var echoes = map[string]func(w http.ResponseWriter, said string){
 	"Status": func(w http.ResponseWriter, said string) {
 		w.Header().Set("Content-Type", "application/json")
@@ -62,7 +62,7 @@ var echoes = map[string]func(w http.ResponseWriter, said string){
 	},
 }
 
-// fixedHeader is an Authorization header that is sent over a pipe as well.
+// fixedHeader is an Authorization header that is also sent over a pipe.
 type fixedHeader string
 
 func (h fixedHeader) Apply(r *http.Request) error {
@@ -80,48 +80,48 @@ func hijacked(w http.ResponseWriter, answer string) {
 	}
 }
 
-// Whatever a server does with what it was sent, it does not get into what the client says: errors, traces, warnings.
+// A server may repeat credentials; they never appear in the client's errors, traces or warnings.
 func TestServersThatRepeatSecretsAreCensored(t *testing.T) {
 	basic := base64.StdEncoding.EncodeToString([]byte("joe:" + canary))
 	for kind, header := range map[string]string{"bearer": "Bearer " + canary, "basic": "Basic " + basic, "bare": canary} {
 		for name, echo := range echoes {
 			for what, said := range map[string]string{"header": header, "secret": header[strings.Index(header, " ")+1:], "password": canary} {
 				for _, transport := range []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket} {
-					var told strings.Builder
+					var reported strings.Builder
 					server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { echo(w, said) }))
 					client := server.Client(func(c *restclient.Config) {
 						c.Credentials = fixedHeader(header)
 						c.WatchTransport = transport
 						c.MaxRetries = -1
 						c.Trace = &restclient.Trace{
-							RequestDone: func(i restclient.RequestInfo, r restclient.RequestResult) { fmt.Fprintf(&told, "%+v %+v\n", i, r) },
-							Warning:     func(w restclient.Warning) { fmt.Fprintf(&told, "%+v\n", w) },
+							RequestDone: func(i restclient.RequestInfo, r restclient.RequestResult) { fmt.Fprintf(&reported, "%+v %+v\n", i, r) },
+							Warning:     func(w restclient.Warning) { fmt.Fprintf(&reported, "%+v\n", w) },
 							WatchClosed: func(i restclient.RequestInfo, _ int64, _ time.Duration, err error) {
-								fmt.Fprintf(&told, "%+v %v\n", i, err)
+								fmt.Fprintf(&reported, "%+v %v\n", i, err)
 							},
 						}
 					})
-					askEverything(t, client, &told)
+					askEverything(t, client, &reported)
 					label := fmt.Sprintf("%s, %s, %s, %s", kind, name, what, transport)
-					require.NotEmpty(t, told.String(), label)
-					assert.NotContains(t, told.String(), canary, label)
-					assert.NotContains(t, told.String(), basic, label)
+					require.NotEmpty(t, reported.String(), label)
+					assert.NotContains(t, reported.String(), canary, label)
+					assert.NotContains(t, reported.String(), basic, label)
 				}
 			}
 		}
 	}
 }
 
-// askEverything makes a request of each kind and writes down what came of it.
-func askEverything(t *testing.T, client *restclient.Client, told io.Writer) {
+// askEverything makes a request of each kind and records the results.
+func askEverything(t *testing.T, client *restclient.Client, reported io.Writer) {
 	tell := func(err error) {
-		fmt.Fprintln(told, err)
+		fmt.Fprintln(reported, err)
 		if refused, ok := errors.AsType[*api.StatusError](err); ok {
 			text, _ := json.Marshal(refused.Status)
-			fmt.Fprintln(told, string(text))
+			fmt.Fprintln(reported, string(text))
 		}
 		if broken, ok := errors.AsType[*restclient.TransportError](err); ok {
-			fmt.Fprintln(told, broken.Sentence(), broken.Err)
+			fmt.Fprintln(reported, broken.Sentence(), broken.Err)
 		}
 	}
 	pods := restclient.Typed[*api.Pod](client, api.PodsResource, "")
@@ -147,7 +147,7 @@ func askEverything(t *testing.T, client *restclient.Client, told io.Writer) {
 	tell(err)
 }
 
-// A proxy that refuses may repeat the password that it was asked with.
+// A proxy that refuses may repeat its own password.
 func TestProxiesThatRepeatTheirPasswordAreCensored(t *testing.T) {
 	header := "Basic " + base64.StdEncoding.EncodeToString([]byte("joe:"+canary))
 	proxy := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -164,7 +164,7 @@ func TestProxiesThatRepeatTheirPasswordAreCensored(t *testing.T) {
 	assert.NotContains(t, err.Error(), strings.TrimPrefix(header, "Basic "))
 }
 
-// A URL that cannot be used is not shown if there may be a password in it.
+// An invalid URL is not shown if it may contain a password.
 func TestUnusableHostsAreNotQuoted(t *testing.T) {
 	for _, host := range []string{"https://joe:" + canary + "@server:bad", "https://joe:7" + canary + "/x@server", "https://joe:" + canary + "@server", "://" + canary, "https://server/?token=" + canary} {
 		_, err := restclient.New(restclient.Config{Host: host})
@@ -174,7 +174,7 @@ func TestUnusableHostsAreNotQuoted(t *testing.T) {
 	}
 }
 
-// Errors that hold nothing secret stay what they are, and those that are censored can still be told apart.
+// Errors without secrets are returned unchanged, and censored ones can still be distinguished.
 func TestCensoredErrorsKeepTheirKind(t *testing.T) {
 	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		hijacked(w, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"+canary)
@@ -184,8 +184,8 @@ func TestCensoredErrorsKeepTheirKind(t *testing.T) {
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
-// Somebody's password is a word that texts are full of. It is hidden where a credential stands, and nowhere else: the refusal
-// is still understood, by people and by the program.
+// A password may be a common word. It is hidden where a credential stands, and nowhere else: the
+// refusal stays readable for people and for the program.
 func TestOrdinaryWordsAreNotCensored(t *testing.T) {
 	for _, password := range []string{"default", "Forbidden", "a", "namespace"} {
 		server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

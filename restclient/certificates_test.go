@@ -17,11 +17,11 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// kubeLike answers as kube-apiserver does: it takes any client certificate in the handshake, and then answers 401 to one that
-// has expired by its own clock, which may be ahead of ours.
-func kubeLike(ahead time.Duration) http.HandlerFunc {
+// kubeLike answers as kube-apiserver does: it accepts any client certificate in the handshake. It
+// then answers 401 to one that has expired by its own clock, which may be ahead of ours.
+func kubeLike(clockSkew time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		now := time.Now().Add(ahead)
+		now := time.Now().Add(clockSkew)
 		w.Header().Set("Date", now.UTC().Format(http.TimeFormat))
 		if now.After(r.TLS.PeerCertificates[0].NotAfter) {
 			answer(w, 401, refusal(401, api.ReasonUnauthorized, "Unauthorized"))
@@ -31,18 +31,18 @@ func kubeLike(ahead time.Duration) http.HandlerFunc {
 	}
 }
 
-// A client certificate that expires and is not renewed is named as the reason, also over a connection that was opened in
-// time, and by the server's clock. When it is renewed the next request is in order.
+// An expired client certificate is named as the reason, even on a connection that was opened in
+// time, and by the server's clock. After a renewal the next request succeeds.
 func TestAnExpiredClientCertificateIsNamed(t *testing.T) {
-	for _, ahead := range []time.Duration{0, 5 * time.Hour, -5 * time.Hour} {
+	for _, clockSkew := range []time.Duration{0, 5 * time.Hour, -5 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			authority := restclienttest.NewAuthority(t)
-			server := restclienttest.NewTLSServer(t, kubeLike(ahead), authority, func(cfg *tls.Config) { cfg.ClientAuth = tls.RequestClientCert })
+			server := restclienttest.NewTLSServer(t, kubeLike(clockSkew), authority, func(cfg *tls.Config) { cfg.ClientAuth = tls.RequestClientCert })
 			short := authority.Issue(t, restclienttest.Leaf{Name: "joe", Valid: 6 * time.Hour})
 			credentials := certificateOf(short)
 			client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
 			assert.Equal(t, "HTTP/2.0 joe", ask(t, client))
-			time.Sleep(6*time.Hour - ahead - time.Minute)
+			time.Sleep(6*time.Hour - clockSkew - time.Minute)
 			assert.Equal(t, "HTTP/2.0 joe", ask(t, client), "by the server's clock it is valid still")
 			time.Sleep(2 * time.Minute)
 			err := client.Do(t.Context(), get("/"), nil)
@@ -57,7 +57,7 @@ func TestAnExpiredClientCertificateIsNamed(t *testing.T) {
 	}
 }
 
-// A 401 to a certificate that is valid has another reason, and is left as it is.
+// A 401 to a valid certificate has another reason and is returned unchanged.
 func TestAnotherReasonForA401IsNotGuessed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		authority := restclienttest.NewAuthority(t)
@@ -71,8 +71,9 @@ func TestAnotherReasonForA401IsNotGuessed(t *testing.T) {
 	})
 }
 
-// The server's certificate expires while we are connected: that connection goes on, new ones are refused with a sentence that
-// says why, and as soon as the server has a new certificate all is well.
+// The server's certificate expires while the client is connected: that connection stays open, and
+// new ones fail with a message that says why. Once the server has a new certificate, requests
+// succeed.
 func TestTheServersCertificateExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		authority := restclienttest.NewAuthority(t)
@@ -100,7 +101,8 @@ func TestTheServersCertificateExpires(t *testing.T) {
 	})
 }
 
-// Our clock is ten years ahead: every certificate has expired. The error says so, with both times.
+// Our clock is ten years ahead, so every certificate has expired. The error says so, with both
+// times.
 func TestOurClockIsWrong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		authority := restclienttest.NewAuthority(t)
@@ -111,7 +113,7 @@ func TestOurClockIsWrong(t *testing.T) {
 		var broken *restclient.TransportError
 		require.ErrorAs(t, err, &broken)
 		assert.Equal(t, restclient.CertificateInvalid, broken.Kind)
-		assert.False(t, broken.Unreachable(), "somebody has to put something right")
+		assert.False(t, broken.Unreachable(), "the certificate must be replaced")
 		assert.ErrorContains(t, err, "current time "+time.Now().UTC().Format(time.RFC3339)[:10])
 	})
 }

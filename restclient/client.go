@@ -12,8 +12,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Client speaks to one API server. It may be used by any number of goroutines, and starts none itself (those of
-// net/http end when Close is called and the last answer has been read).
+// Client speaks to one API server. It may be used by any number of goroutines, and starts none
+// itself (those of net/http end when Close is called and the last answer has been read).
 type Client struct {
 	cfg     Config // defaults filled in
 	base    *url.URL
@@ -42,8 +42,8 @@ func (e *ConfigError) Error() string {
 
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// New checks the configuration and builds a Client. It reads TLS.CAFile but opens no connection. Its error is a
-// *ConfigError.
+// New checks the configuration and builds a Client. It reads TLS.CAFile but opens no connection.
+// Its error is a *ConfigError.
 func New(cfg Config) (*Client, error) {
 	base, err := parseHost(cfg)
 	if err != nil {
@@ -67,13 +67,14 @@ func New(cfg Config) (*Client, error) {
 	}
 	if cfg.TLS.Insecure && base.Scheme == "https" {
 		c.warn(Warning{Text: "the server's certificate is not verified (insecure-skip-tls-verify): " +
-			"anybody on the way can read and change what is sent to " + base.Host})
+			"anyone on the network path can read and change requests to " + base.Host})
 	}
 	return c, nil
 }
 
-// As returns a client for another part of the program: the same server and connections, and a user agent and a rate limit of
-// its own. The configuration says what a QPS and a burst of 0 mean. To close either of the two closes the connections of both.
+// As returns a client for another part of the program: the same server and connections, and a user
+// agent and a rate limit of its own. The configuration says what a QPS and a burst of 0 mean. To
+// close either of the two closes the connections of both.
 func (c *Client) As(userAgent string, qps float32, burst int) *Client {
 	cfg := c.cfg
 	cfg.UserAgent, cfg.QPS, cfg.Burst = userAgent, qps, burst
@@ -81,12 +82,13 @@ func (c *Client) As(userAgent string, qps float32, burst int) *Client {
 	return &Client{cfg: cfg, base: c.base, pool: c.pool, limiter: newLimiter(cfg.QPS, cfg.Burst), retry: c.retry}
 }
 
-// Config returns the configuration of the client with the defaults filled in. A change of the copy has no effect.
+// Config returns the configuration of the client with the defaults filled in. A change of the copy
+// has no effect.
 func (c *Client) Config() Config { return c.cfg }
 
-// Close closes unused connections, and the others when the last request or watch over them has ended.
-// Requests under way and watches are left alone: cancel their contexts. A closed client still works; it opens
-// connections as it needs them and keeps none.
+// Close closes unused connections, and the others when the last request or watch over them has
+// ended. Requests under way and watches are left alone: cancel their contexts. A closed client
+// still works; it opens connections as it needs them and keeps none.
 func (c *Client) Close() { c.pool.close() }
 
 // Snapshot is what a Client has done so far and is doing now.
@@ -95,7 +97,7 @@ type Snapshot struct {
 	Requests  int64   // attempts sent, watches included
 	Retries   int64   // attempts that repeated one before
 	Throttled int64   // attempts that had to wait for the rate limit
-	InFlight  int64   // attempts whose answer is not complete; open watches are not counted here
+	InFlight  int64   // attempts without a complete answer, except open watches
 	Watches   int64   // open watches
 	QPS       float32 // 0: no limit
 	Burst     int
@@ -124,15 +126,15 @@ func (c *Client) String() string { return "restclient.Client(" + c.base.String()
 // GoString is String: %#v must not print credentials either.
 func (c *Client) GoString() string { return c.String() }
 
-// Do sends the request and waits for the complete answer, repeating it as the retry rules say (see Failure in the
-// package documentation). Several goroutines may use one Request.
+// Do sends the request and waits for the complete answer, repeating it as the retry rules say (see
+// Failure in the package documentation). Several goroutines may use one Request.
 //
-// into says what to do with the body of a successful (2xx) answer: nil drops it, *[]byte receives it raw,
-// *Response receives status code, headers and raw body, anything else is filled by encoding/json (or left alone if the
-// answer is 204 No Content).
+// into says what to do with the body of a successful (2xx) answer: nil drops it, *[]byte receives
+// it raw, *Response receives status code, headers and raw body, anything else is filled by
+// encoding/json (or left alone if the answer is 204 No Content).
 //
-// An answer that is not 2xx is an error that wraps *api.StatusError; no answer at all is a *TransportError; a body that
-// cannot be understood is a *DecodeError.
+// An answer that is not 2xx is an error that wraps *api.StatusError; no answer at all is a
+// *TransportError; a body that cannot be understood is a *DecodeError.
 func (c *Client) Do(ctx context.Context, req Request, into any) error {
 	x := &exchange{client: c, req: req}
 	x.consume = func(answer *http.Response) error { return x.readInto(answer, into) }

@@ -271,11 +271,11 @@ func TestNewRefusesWrongConfigurations(t *testing.T) {
 		{restclient.Config{Host: "https://joe:pa55@x"}, "Host holds a user name; use Credentials for that"},
 		{restclient.Config{Host: "https://x?y=z"}, "Host has a query or a fragment"},
 		{restclient.Config{Host: "x", WatchTransport: "pigeon"}, `WatchTransport "pigeon" is neither "http" nor "websocket"`},
-		{restclient.Config{Host: "x", TLS: restclient.TLS{CAData: []byte("junk")}}, "TLS has certificate authority data without a PEM certificate in it"},
-		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: junk}}, "TLS has certificate authority data without a PEM certificate in it"},
-		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: empty}}, "TLS has certificate authority data without a PEM certificate in it"},
+		{restclient.Config{Host: "x", TLS: restclient.TLS{CAData: []byte("junk")}}, "TLS has certificate authority data that contains no PEM certificate"},
+		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: junk}}, "TLS has certificate authority data that contains no PEM certificate"},
+		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: empty}}, "TLS has certificate authority data that contains no PEM certificate"},
 		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: filepath.Join(dir, "none")}}, "TLS.CAFile cannot be read"},
-		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: junk, Insecure: true}}, "TLS asks not to verify"},
+		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: junk, Insecure: true}}, "TLS both skips verification"},
 	} {
 		_, err := restclient.New(c.cfg)
 		var wrong *restclient.ConfigError
@@ -349,7 +349,7 @@ func hasReason(reason api.StatusReason) func(error) bool {
 	return func(err error) bool { return api.HasReason(err, reason) }
 }
 
-// Parts of a program share the connections to a server, and each has its own name and limit.
+// Clients of one program share the connections to a server, and each has its own name and limit.
 func TestAClientForAnotherPartOfTheProgram(t *testing.T) {
 	bubble(t, code(200), func(t *testing.T, server *restclienttest.Server) {
 		whole := server.Client(func(c *restclient.Config) { c.QPS, c.Burst = -1, 1 })

@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// connections are those that a client has opened and that are not closed yet.
+// connections are the open connections of a client.
 //
-// net/http closes an idle connection when it is told to, but an HTTP/2 connection whose last stream has just been
-// cancelled is not idle to it for another moment, and stays for a minute and a half then. So connections are counted
-// here, with those who use them, and after close none outlives its last user.
+// net/http closes only idle connections. An HTTP/2 connection whose last stream was just cancelled
+// is not yet idle, and would stay for a minute and a half. So connections and their users are
+// counted here, and after close none outlives its last user.
 type connections struct {
 	dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	open    map[*connection]struct{}
-	users   int  // requests and watches under way
-	closing bool // nothing is kept for later any more
+	users   int  // requests and watches in progress
+	closing bool // unused connections are closed
 }
 
-// connection is a net.Conn that tells its owner when it is closed.
+// connection is a net.Conn that notifies its owner when it is closed.
 type connection struct {
 	net.Conn
 	owner *connections
@@ -40,11 +40,15 @@ func (c *connections) dialContext(ctx context.Context, network, addr string) (ne
 	conn := &connection{Conn: raw, owner: c}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closing && c.users == 0 { // the request has given up meanwhile; net/http would keep the connection as idle
+		raw.Close()
+		return nil, net.ErrClosed
+	}
 	c.open[conn] = struct{}{}
 	return conn, nil
 }
 
-// Close closes the connection. More than once is harmless.
+// Close closes the connection. Further calls do nothing.
 func (c *connection) Close() error {
 	c.owner.mu.Lock()
 	delete(c.owner.open, c)
@@ -52,7 +56,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// use and release enclose the use of connections.
+// use must be called before connections are used, and release afterwards.
 func (c *connections) use() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +70,7 @@ func (c *connections) release() {
 	c.closeUnused()
 }
 
-// close closes every unused connection, now and whenever the last user leaves.
+// close closes every unused connection, now and whenever the last user releases them.
 func (c *connections) close() {
 	c.mu.Lock()
 	c.closing = true
@@ -81,7 +85,7 @@ func (c *connections) closeUnused() {
 		unused = slices.Collect(maps.Keys(c.open))
 	}
 	c.mu.Unlock()
-	for _, conn := range unused { // each takes itself out of c.open
+	for _, conn := range unused { // Close removes it from c.open
 		conn.Close()
 	}
 }

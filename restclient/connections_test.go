@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,8 +17,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// closing runs a test over HTTP/1.1, HTTP/2 and websockets, against a server that answers requests and leaves watches
-// open.
+// closing runs a test over HTTP/1.1, HTTP/2 and websockets, against a server that answers requests
+// and leaves watches open.
 func closing(t *testing.T, test func(t *testing.T, server *restclienttest.Server, client *restclient.Client)) {
 	t.Helper()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -40,8 +41,8 @@ func closing(t *testing.T, test func(t *testing.T, server *restclienttest.Server
 	}
 }
 
-// An HTTP/2 connection whose last stream was cancelled a moment ago does not count as idle in net/http, which would
-// keep it for another 90 seconds.
+// net/http does not count an HTTP/2 connection as idle just after its last stream was cancelled,
+// and would keep it for another 90 seconds.
 func TestCloseLeavesNoConnection(t *testing.T) {
 	closing(t, func(t *testing.T, server *restclienttest.Server, client *restclient.Client) {
 		for range 20 {
@@ -71,7 +72,7 @@ func TestCloseLeavesWatchesAlone(t *testing.T) {
 	})
 }
 
-// net/http itself drops a connection that is still being opened when whoever asked for it has gone.
+// net/http itself drops a connection that is still being opened when its request is cancelled.
 func TestCloseWhileDialling(t *testing.T) {
 	closing(t, func(t *testing.T, server *restclienttest.Server, client *restclient.Client) {
 		dial := server.Config().Dial
@@ -88,6 +89,31 @@ func TestCloseWhileDialling(t *testing.T) {
 		time.Sleep(time.Minute) // long enough to open it, too short for net/http to find it idle for too long
 		synctest.Wait()
 		assert.Equal(t, 1, server.Dialled())
+		assert.Zero(t, server.Connections())
+	})
+}
+
+// The second request makes net/http keep idle connections again, and so the one that the first
+// request began to open.
+func TestAConnectionThatIsOpenedTooLateIsClosed(t *testing.T) {
+	closing(t, func(t *testing.T, server *restclienttest.Server, _ *restclient.Client) {
+		dial := server.Config().Dial
+		var dials atomic.Int32
+		client := server.Client(func(cfg *restclient.Config) {
+			cfg.Dial = func(_ context.Context, network, addr string) (net.Conn, error) {
+				if dials.Add(1) == 1 {
+					time.Sleep(time.Minute)
+				}
+				return dial(t.Context(), network, addr)
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, client.Do(ctx, get("/"), nil), context.DeadlineExceeded)
+		client.Close()
+		require.NoError(t, client.Do(t.Context(), get("/"), nil), "a closed client still works")
+		time.Sleep(time.Minute)
+		synctest.Wait()
 		assert.Zero(t, server.Connections())
 	})
 }

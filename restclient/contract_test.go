@@ -7,7 +7,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// listerWatcher is what a reflector asks for, written down again because a reflector is not below this package.
+// listerWatcher is the reflector's interface, repeated because package reflector is not below
+// this package.
 type listerWatcher[T any] interface {
 	List(ctx context.Context, opts api.ListOptions) (*api.List[T], error)
 	Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error)

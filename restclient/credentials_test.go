@@ -44,7 +44,7 @@ func (c *tokens) Unauthorized(req *http.Request) {
 
 func (c *tokens) ClientCertificate() (*tls.Certificate, error) { return nil, nil }
 
-// only lets requests with this token pass.
+// only accepts requests with this token.
 func only(token string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+token {
@@ -57,10 +57,10 @@ func only(token string, next http.HandlerFunc) http.HandlerFunc {
 
 func TestUnauthorizedIsRepeatedOnceWithFreshCredentials(t *testing.T) {
 	for _, c := range []struct {
-		name           string
-		tokens         []string
-		requests, told int
-		ok             bool
+		name               string
+		tokens             []string
+		requests, reported int
+		ok                 bool
 	}{
 		{"right from the start", []string{"new"}, 1, 0, true},
 		{"rotated", []string{"old", "new"}, 2, 1, true},
@@ -78,7 +78,7 @@ func TestUnauthorizedIsRepeatedOnceWithFreshCredentials(t *testing.T) {
 					assert.True(t, api.IsUnauthorized(err), "%v", err)
 				}
 				assert.Len(t, server.Requests(), c.requests)
-				assert.Equal(t, c.told, credentials.unauthorized)
+				assert.Equal(t, c.reported, credentials.unauthorized)
 			})
 		})
 	}
@@ -106,7 +106,7 @@ func TestFailingCredentials(t *testing.T) {
 	})
 }
 
-// A token that stops working between a 401 and the question whether there is a fresh one.
+// A token that expires between a 401 and the check for a fresh one.
 func TestCredentialsThatFailAfterA401(t *testing.T) {
 	bubble(t, only("new", ok), func(t *testing.T, server *restclienttest.Server) {
 		credentials := &failAfter401{tokens{list: []string{"old"}}}
@@ -140,8 +140,8 @@ func TestWatchesRenewCredentialsToo(t *testing.T) {
 	}
 }
 
-// An https server that redirects to http would have the token sent in the clear; one that redirects elsewhere would
-// get it.
+// A redirect from https to http would send the token in the clear; a redirect to another host
+// would hand it over.
 func TestRedirectsDoNotLeakCredentials(t *testing.T) {
 	bubble(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/here" {

@@ -11,51 +11,55 @@ import (
 	"orrery/restclient/api"
 )
 
-// Object is what a Resource holds: anything with the metadata of a Kubernetes object.
+// Object is an object of a Resource: any type with the metadata of a Kubernetes object.
 type Object interface {
 	GetNamespace() string
 	GetName() string
 	GetResourceVersion() string
 }
 
-// Decoder reads the answers of a [Resource] with objects of type T. It may be used from any number of goroutines.
+// Decoder decodes the answers of a [Resource] with objects of type T. It is safe for concurrent
+// use.
 //
-// limit is the greatest size in bytes of one event or one item; a larger one is a [*TooLargeError]. A body that ends
-// inside a value is io.ErrUnexpectedEOF. Errors of reading from body are returned as they are, or wrapped.
+// limit is the greatest size in bytes of one event or one item; a larger one is a [*TooLargeError].
+// A body that ends inside a value is io.ErrUnexpectedEOF. Errors of reading from body are returned
+// as they are, or wrapped.
 type Decoder[T Object] interface {
 	// Accept returns the Accept headers of requests.
 	Accept() Accept
 	// Object decodes a body that is one object. The result does not refer to body.
 	Object(contentType string, body []byte) (T, error)
-	// List decodes a list while it arrives. A Status in its place is an [*api.StatusError] if it reports failure, and a nil
-	// list if it reports success.
+	// List decodes a list while it arrives. A Status in its place is an [*api.StatusError] if it
+	// reports failure, and a nil list if it reports success.
 	List(contentType string, body io.Reader, limit int) (*api.List[T], error)
 	// Events returns a decoder of the events of a watch.
 	Events(contentType string, body io.Reader, limit int) (EventDecoder[T], error)
 }
 
-// EventDecoder reads the events of one watch. It is for one goroutine.
+// EventDecoder decodes the events of one watch. It is for one goroutine.
 type EventDecoder[T Object] interface {
-	// Next returns the next event and its size in bytes. Its error is io.EOF if the body ends between two events.
+	// Next returns the next event and its size in bytes. Its error is io.EOF if the body ends
+	// between two events.
 	Next() (event api.WatchEvent[T], size int, err error)
 }
 
-// Accept holds the Accept headers that ask for what a decoder understands.
+// Accept holds the Accept headers for the formats of a decoder.
 type Accept struct {
 	Object    string // one object, or a watch over HTTP
 	List      string
 	WebSocket string // a watch over a websocket, which is always JSON
 }
 
-// Codec is a [Decoder] for Metadata resources, see Config.Codec: [PlainCodec], or fast.Codec of package restclient/fast.
+// Codec is a [Decoder] for Metadata resources, see Config.Codec: [PlainCodec], or fast.Codec of
+// package restclient/fast.
 type Codec interface {
 	Decoder[*api.PartialObjectMetadata]
 	// Status decodes a Status in an encoding other than JSON; ok is false if the body is none.
 	Status(body []byte) (status api.Status, ok bool)
 }
 
-// Media types that ask for the metadata of objects alone. A server that does not know them answers with whole objects, of
-// which the rest is dropped.
+// Media types for metadata only. A server that does not know them returns whole objects, of which
+// the rest is dropped.
 const (
 	PartialMediaType     = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 	PartialListMediaType = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
@@ -64,13 +68,14 @@ const (
 // plainDecoder decodes with encoding/json: the textbook decoder, for objects of any type.
 type plainDecoder[T Object] struct {
 	accept Accept
-	// complete is called for each decoded object with the kind of its list, if it came in one. Nil: not needed.
+	// complete, if not nil, is called for each decoded object with the kind of its list, if any.
 	complete func(object T, list api.TypeMeta)
 }
 
 var jsonAccept = Accept{Object: jsonMediaType, List: jsonMediaType, WebSocket: jsonMediaType}
 
-// PlainCodec returns the textbook codec, which uses encoding/json like the decoder of every other resource.
+// PlainCodec returns the textbook codec, which uses encoding/json like the decoder of every other
+// resource.
 func PlainCodec() Codec {
 	return plainCodec{plainDecoder[*api.PartialObjectMetadata]{
 		accept:   Accept{Object: PartialMediaType, List: PartialListMediaType, WebSocket: PartialMediaType},
@@ -84,8 +89,8 @@ type plainCodec struct {
 
 func (plainCodec) Status([]byte) (status api.Status, ok bool) { return status, false }
 
-// nameKind names the kind of an item from a list of a built-in type: "PodList" holds items of kind "Pod" that do not say so
-// themselves.
+// nameKind sets the kind of an item from a list of a built-in type: items of a "PodList" are of
+// kind "Pod" and do not contain their kind.
 func nameKind(item *api.Unstructured, list api.TypeMeta) {
 	kind, ok := strings.CutSuffix(list.Kind, "List")
 	if ok && kind != "" && item.GetKind() == "" && item.Object != nil {
@@ -96,9 +101,9 @@ func nameKind(item *api.Unstructured, list api.TypeMeta) {
 
 var (
 	errNullObject = errors.New("null where an object should be")
-	errNoBody     = errors.New("there is nothing in it")
-	errNotJSON    = errors.New("protobuf in answer to a request that did not ask for it")
-	errTrailing   = errors.New("something follows the list")
+	errNoBody     = errors.New("the body is empty")
+	errNotJSON    = errors.New("protobuf in the answer to a request for JSON")
+	errTrailing   = errors.New("there is data after the list")
 )
 
 func (d plainDecoder[T]) Accept() Accept { return d.accept }
@@ -140,7 +145,7 @@ func isProtobuf(contentType string) bool {
 	return strings.HasPrefix(contentType, "application/vnd.kubernetes.protobuf")
 }
 
-// List decodes a list item by item, so that its memory is the objects' and not that of the whole body.
+// List decodes a list item by item, so that it never holds the whole body in memory.
 func (d plainDecoder[T]) List(contentType string, body io.Reader, limit int) (*api.List[T], error) {
 	if isProtobuf(contentType) {
 		return nil, errNotJSON
@@ -160,7 +165,7 @@ func (d plainDecoder[T]) List(contentType string, body io.Reader, limit int) (*a
 	return l.result()
 }
 
-// listDecoder reads one list.
+// listDecoder decodes one list.
 type listDecoder[T Object] struct {
 	plainDecoder[T]
 	body *boundedReader
@@ -260,9 +265,9 @@ func (l *listDecoder[T]) result() (*api.List[T], error) {
 	return l.list, nil
 }
 
-// ListHead reads the head of a list from all its fields but the items, for a [Codec] that reads those one by one. If the
-// fields are those of a Status, the error is an [*api.StatusError] if it reports failure, and ok is false if it reports
-// success.
+// ListHead reads the head of a list from all its fields but the items, for a [Codec] that reads
+// those one by one. If the fields are those of a Status, the error is an [*api.StatusError] if it
+// reports failure, and ok is false if it reports success.
 func ListHead(fields map[string]json.RawMessage, hasItems bool) (head api.List[json.RawMessage], ok bool, err error) {
 	document, err := json.Marshal(fields)
 	if err == nil {

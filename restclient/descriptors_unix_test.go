@@ -19,8 +19,9 @@ import (
 	"orrery/restclient"
 )
 
-// What the process has no file descriptor for is an error of its own kind, with a sentence that names the remedy, and goes
-// over when there are some again. The limit of a process is lowered for real, so this happens in one of its own.
+// Running out of file descriptors is an error of its own kind, with a message that says what to
+// do. It ends when descriptors are free again. The test lowers the limit of a process, so it runs
+// in one of its own.
 func TestNoFileDescriptorsLeft(t *testing.T) {
 	const here = "ORRERY_TEST_DESCRIPTORS"
 	if server := os.Getenv(here); server != "" {

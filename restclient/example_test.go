@@ -32,7 +32,7 @@ func apiServer() *httptest.Server {
 	}))
 }
 
-// List what is there, then watch what happens from that very state on.
+// List the objects, then watch the changes from that state on.
 func Example() {
 	server := apiServer()
 	defer server.Close()
@@ -79,7 +79,7 @@ func Example() {
 	// the server ended the watch
 }
 
-// Errors are told apart by functions, never by their text.
+// Functions classify errors; their text does not matter.
 func ExampleResource_Get() {
 	server := apiServer()
 	defer server.Close()
@@ -107,7 +107,7 @@ func ExampleResource_Get() {
 	// shop does not exist: namespaces "shop" not found
 }
 
-// Do reaches what is not a resource.
+// Do sends requests to paths that are not resources.
 func ExampleClient_Do() {
 	server := apiServer()
 	defer server.Close()

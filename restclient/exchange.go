@@ -12,31 +12,32 @@ import (
 	"orrery/wait"
 )
 
-// exchange is one request with its attempts, from the rate limit to the answer that is understood.
+// exchange is one request with its attempts, from the rate limit to the decoded answer.
 type exchange struct {
 	client *Client
 	req    Request
 
-	// consume reads the body of a 2xx answer. Its failure counts as the attempt's.
+	// consume reads the body of a 2xx answer. If it fails, the attempt has failed.
 	consume func(*http.Response) error
-	// send passes one attempt to the server. Nil: HTTP over the client's connections. A websocket handshake puts its
-	// own here.
+	// send makes one attempt. Nil: HTTP over the client's connections. A websocket handshake sets
+	// its own.
 	send func(*http.Request) (*http.Response, error)
-	// endless requests (watches) take no token from the rate limit, have no time limit, and their bodies stay open.
+	// endless requests (watches) are exempt from the rate limit and the timeout. Their bodies stay
+	// open.
 	endless bool
 
 	sent    *http.Request // the last attempt
 	date    string        // of the last answer, by the server's clock
 	renewed bool          // credentials have been renewed once
-	unasked int           // repetitions that the server did not ask for
+	unasked int           // retries without a Retry-After
 
-	// What a trace is told of the last attempt.
+	// The last attempt, for the trace.
 	attempts int
 	last     RequestResult
 	answer   *body // of the last attempt; nil: no answer
 }
 
-// run makes the request and tells of its end.
+// run makes the request and reports its end to the trace.
 func (x *exchange) run(ctx context.Context) error {
 	t := x.client.cfg.Trace
 	if t == nil || t.Finished == nil || x.endless {
@@ -49,7 +50,7 @@ func (x *exchange) run(ctx context.Context) error {
 	return err
 }
 
-// repeatedly makes attempts until one succeeds or the retry policy says that it is enough.
+// repeatedly makes attempts until one succeeds or the retry policy gives up.
 func (x *exchange) repeatedly(ctx context.Context) error {
 	x.client.pool.connections.use()
 	defer x.client.pool.connections.release()
@@ -118,14 +119,14 @@ func (x *exchange) pause(ctx context.Context, u *url.URL, attempt int, pause tim
 	return nil
 }
 
-// endsBefore reports whether the context's deadline makes it pointless to wait. What the server said then is of more use to
-// the caller, and sooner, than the news that the time is up.
+// endsBefore reports whether the context's deadline is before the end of the wait. Returning the
+// server's error then is better than waiting for the deadline.
 func endsBefore(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && time.Until(deadline) < wait
 }
 
-// repeat counts a repetition and tells about it.
+// repeat counts and reports a retry.
 func (x *exchange) repeat(attempt int, wait time.Duration, err error) {
 	x.client.retries.Add(1)
 	if t := x.client.cfg.Trace; t != nil && t.Retry != nil {
@@ -133,7 +134,7 @@ func (x *exchange) repeat(attempt int, wait time.Duration, err error) {
 	}
 }
 
-// attempt sends the request once and has its answer consumed. Whatever happens the body is closed, unless the exchange
+// attempt sends the request once and consumes its answer. It closes the body, unless the exchange
 // is endless and succeeded.
 func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f failure) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
@@ -144,7 +145,7 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 	limited, silence := newSilence(limited, x.client.cfg.SilenceTimeout)
 	defer func() {
 		if !x.endless || f.err != nil {
-			silence.end() // the stream of a watch lives on with its context
+			silence.end() // the stream of a watch outlives the attempt
 		}
 	}()
 
@@ -161,7 +162,7 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 	code, x.date = answer.StatusCode, answer.Header.Get("Date")
 	x.answer = &body{ReadCloser: answer.Body, silence: silence}
 	answer.Body = x.answer
-	if x.endless && code/100 <= 2 { // a watch may be silent: pings, and the caller, look after it
+	if x.endless && code/100 <= 2 { // a watch may be silent; pings or the caller detect a dead connection
 		x.answer.silence = nil
 		silence.stop()
 	} else {
@@ -227,15 +228,7 @@ func (x *exchange) roundTrip(ctx context.Context, u *url.URL, silence *silence) 
 	silence.begin()
 	send := x.send
 	if send == nil {
-		transport := x.client.pool.current()
-		send = x.client.pool.client(transport).Do
-		defer func() {
-			// A connection of HTTP/2 on which something comes is not asked by pings, and it may be that only the way to the
-			// server has gone dead: events of a watch come, and no request is answered any more.
-			if context.Cause(ctx) == errSilence {
-				x.client.pool.leave(transport)
-			}
-		}()
+		send = x.client.pool.send
 	}
 	answer, err := send(hr)
 	var wrapped *url.Error // repeats method and URL, unredacted
@@ -248,8 +241,8 @@ func (x *exchange) roundTrip(ctx context.Context, u *url.URL, silence *silence) 
 	return answer, err
 }
 
-// renewCredentials is called after a failed attempt. If the server did not know us it has cached credentials dropped
-// and reports whether there are different ones now, for which one more attempt is worthwhile.
+// renewCredentials is called after a failed attempt. After a 401 it drops cached credentials and
+// reports whether there are new ones, so that one more attempt is worthwhile.
 func (x *exchange) renewCredentials(err error) bool {
 	credentials := x.client.cfg.Credentials
 	if credentials == nil || api.CodeOf(err) != http.StatusUnauthorized {
@@ -276,12 +269,12 @@ func (x *exchange) broken(ctx context.Context, u *url.URL, err error) error {
 	if context.Cause(ctx) == errSilence {
 		err = fmt.Errorf("%w (%v)", errSilence, x.client.cfg.SilenceTimeout)
 	} else if end := ctx.Err(); end != nil && !errors.Is(err, end) {
-		err = fmt.Errorf("%w (%w)", end, err) // what the end of the context looked like from below
+		err = fmt.Errorf("%w (%w)", end, err) // the error of a lower layer that the end of the context caused
 	}
 	return &TransportError{Kind: kindOf(ctx, err), Verb: x.req.method(), URL: redactURL(u), Err: err}
 }
 
-// giveUp returns the error of the last attempt, with a better explanation if one can be had.
+// giveUp returns the error of the last attempt, with the cause of a 401 if it is known.
 func (x *exchange) giveUp(attempts int, err error) error {
 	err = x.client.pool.explainUnauthorized(err, x.date)
 	if attempts > 1 {
@@ -290,7 +283,7 @@ func (x *exchange) giveUp(attempts int, err error) error {
 	return err
 }
 
-// censored takes what this request was sent with out of an error.
+// censored removes the secrets of the last attempt from an error.
 func (x *exchange) censored(err error) error {
 	if err == nil {
 		return nil
@@ -298,7 +291,7 @@ func (x *exchange) censored(err error) error {
 	return x.censor(err).error(err)
 }
 
-// censor knows what the last attempt was sent with, also to the proxy if it is that which failed.
+// censor returns the secrets of the last attempt, including those sent to a proxy that failed.
 func (x *exchange) censor(err error) censor {
 	var proxy *url.URL
 	if broken, ok := errors.AsType[*TransportError](err); ok && broken.Kind == ProxyFailed && x.sent != nil {

@@ -9,7 +9,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// FuzzRefusal feeds error bodies of any kind: there is always an error with the code and some text, and no secret in it.
+// FuzzRefusal feeds any error body: there is always an error with the code and some text, and no
+// secret in it.
 func FuzzRefusal(f *testing.F) {
 	for _, seed := range []string{
 		`{"kind":"Status","status":"Failure","message":"m","reason":"NotFound","code":404,"details":{"retryAfterSeconds":3}}`,

@@ -13,8 +13,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// bubble runs a test against a handler in a synctest bubble. The bubble ends only when every goroutine of client and
-// server has ended, so each of these tests is also a test for leaks.
+// bubble runs a test against a handler in a synctest bubble. The bubble ends only when every
+// goroutine of client and server has ended, so each of these tests is also a test for leaks.
 func bubble(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, server *restclienttest.Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -55,7 +55,7 @@ func script(answers ...http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// code answers with a code and nothing else; header holds pairs.
+// code answers with a code and an empty body; header holds pairs.
 func code(code int, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for i := 0; i < len(header); i += 2 {
@@ -72,7 +72,7 @@ func ok(w http.ResponseWriter, r *http.Request) {
 // hangUp closes the connection without an answer.
 func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// bodies counts the bodies that a client was handed and those that it closed.
+// bodies counts the opened and the closed response bodies of a client.
 type bodies struct {
 	mu             sync.Mutex
 	opened, closed int

@@ -13,12 +13,12 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// An aggregated API that answers a collection delete with 200 and nothing else has understood it. That is told apart from
-// a connection that breaks: the request need not be made again.
+// An aggregated API that answers a collection delete with 200 and an empty body has accepted it.
+// This differs from a broken connection: the request need not be repeated.
 func TestAnswerWithNothingInIt(t *testing.T) {
 	for body, want := range map[string]string{
-		"":    "there is nothing in it",
-		" \n": "there is nothing in it",
+		"":    "the body is empty",
+		" \n": "the body is empty",
 		"{":   "broke off",
 	} {
 		synctest.Test(t, func(t *testing.T) {

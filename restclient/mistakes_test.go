@@ -18,39 +18,30 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// Mistakes that are easily made, each with the behaviour that it breaks.
+// Mistakes that are easily made, each with the behaviour it breaks.
 
 // decoders are the forms of the decoder, without a client.
 var decoders = map[string]restclient.Codec{"textbook": restclient.PlainCodec(), "fast": fast.Codec{}}
 
-// An event or item of exactly the limit is accepted, white space around it not counted, and one byte more is refused.
+// An item of exactly the limit is accepted, white space around it not counted, and one byte more is
+// refused.
 func TestTheLimitIsExact(t *testing.T) {
-	event := `{"type":"ADDED","object":{"metadata":{"name":"a"}}}`
 	item := `{"metadata":{"name":"` + strings.Repeat("x", 30) + `"}}`
 	for name, codec := range decoders {
 		for _, tooMuch := range []int{0, 1} {
-			d, err := codec.Events("application/json", strings.NewReader(strings.Repeat("\n \n"+event, 3)), len(event)-tooMuch)
-			require.NoError(t, err)
 			list := fmt.Sprintf(`{"kind":"PodList","metadata":{},"items":[%s,`+"\n"+`%s]}`, item, item)
-			_, listErr := codec.List("application/json", strings.NewReader(list), len(item)-tooMuch)
-			for range 3 {
-				if _, _, err = d.Next(); err != nil {
-					break
-				}
-			}
+			_, err := codec.List("application/json", strings.NewReader(list), len(item)-tooMuch)
 			if tooMuch == 0 {
 				assert.NoError(t, err, name)
-				assert.NoError(t, listErr, name)
 				continue
 			}
 			var large *restclient.TooLargeError
-			assert.ErrorAs(t, err, &large, "%s: an event of %d bytes more than the limit was accepted", name, tooMuch)
-			assert.ErrorAs(t, listErr, &large, "%s: a list of %d bytes more than the limit was accepted", name, tooMuch)
+			assert.ErrorAs(t, err, &large, "%s: a list of %d bytes more than the limit was accepted", name, tooMuch)
 		}
 	}
 }
 
-// endless is a body with a text that does not end. It counts what is read.
+// endless is a body with an endless string. It counts the bytes read.
 type endless struct {
 	begin string
 	read  int
@@ -66,27 +57,22 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A server that sends a value without an end must not fill the memory: the limit bounds what is read, not only what is accepted.
+// A server that sends an endless list must not fill the memory: the limit bounds what is read,
+// not only what is accepted.
 func TestTheLimitBoundsWhatIsRead(t *testing.T) {
 	const limit = 10_000
 	for name, codec := range decoders {
-		event := &endless{begin: `{"type":"`}
-		d, err := codec.Events("application/json", event, limit)
-		require.NoError(t, err)
 		var large *restclient.TooLargeError
-		_, _, err = d.Next()
-		assert.ErrorAs(t, err, &large, name)
-		assert.Less(t, event.read, 10*limit, name)
 		for _, begin := range []string{`{"kind":"`, `{"x`, `{"items":[{"a":"`, `{"items":[{},{"a":"`} {
 			list := &endless{begin: begin}
-			_, err = codec.List("application/json", list, limit)
+			_, err := codec.List("application/json", list, limit)
 			assert.ErrorAs(t, err, &large, "%s: %s", name, begin)
 			assert.Less(t, list.read, 10*limit, name)
 		}
 	}
 }
 
-// Some servers leave the kind of a list out.
+// Some servers leave out the kind of a list.
 func TestAListWithoutAKind(t *testing.T) {
 	for name, codec := range decoders {
 		list, err := codec.List("application/json", strings.NewReader(`{"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a"}}]}`), 1000)
@@ -96,7 +82,7 @@ func TestAListWithoutAKind(t *testing.T) {
 	}
 }
 
-// The limit for silence ends with the answer of a watch: an event does not start it anew.
+// The idle timeout of a watch ends with its response headers: an event does not restart it.
 func TestAWatchMayBeSilentAfterAnEvent(t *testing.T) {
 	for _, transport := range transports {
 		bubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +107,8 @@ func TestAWatchMayBeSilentAfterAnEvent(t *testing.T) {
 	}
 }
 
-// A server that refuses a watch and then hangs in the middle of the reason does not hold the caller.
+// A server that refuses a watch and then hangs in the middle of the Status must not block the
+// caller.
 func TestARefusedWatchIsNotWaitedForWithoutEnd(t *testing.T) {
 	bubble(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
@@ -137,7 +124,7 @@ func TestARefusedWatchIsNotWaitedForWithoutEnd(t *testing.T) {
 	})
 }
 
-// The reason of a refusal is read in either encoding; without a codec that understands it the code decides.
+// A refusal's Status is read in either encoding; without a matching codec the code decides.
 func TestARefusalInProtobuf(t *testing.T) {
 	eachCodec(t, func(w http.ResponseWriter, r *http.Request) {
 		data, err := os.ReadFile("testdata/status-404.pb")
@@ -156,7 +143,8 @@ func TestARefusalInProtobuf(t *testing.T) {
 	})
 }
 
-// A delay is the server's word about one refusal: that of the header wins over that of the body, and no delay is none.
+// A Retry-After belongs to one refusal: the header overrides the body, and without both there is
+// none.
 func TestTheDelayOfARefusal(t *testing.T) {
 	withDetails := func(w http.ResponseWriter, r *http.Request) {
 		if seconds := r.URL.Query().Get("header"); seconds != "" {
@@ -186,7 +174,7 @@ func TestTheDelayOfARefusal(t *testing.T) {
 	}
 }
 
-// A token that is renewed while a request waits to be repeated is the one that the repetition is sent with.
+// A token that is renewed while a request waits for its retry is used by the retry.
 func TestATokenThatRotatesBetweenAttempts(t *testing.T) {
 	var got []string
 	bubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -201,7 +189,7 @@ func TestATokenThatRotatesBetweenAttempts(t *testing.T) {
 	})
 }
 
-// rotating is a token that is another one each time.
+// rotating is a token that changes at each request.
 type rotating struct {
 	tokens
 	n int

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Connections that have been idle for long are looked after by these.
+// The parameters for idle connections.
 const (
 	dialTimeout         = 30 * time.Second
 	tlsHandshakeTimeout = 10 * time.Second
@@ -24,9 +24,9 @@ const (
 	keepAliveProbes     = 3 // TCP keep-alive probes within Config.PingTimeout
 )
 
-// pool owns the connections. It replaces the whole http.Transport when the certificate authority's file or the client
-// certificate has changed: connections keep what they were opened with, so only new ones can use the new material. The
-// old transport's idle connections are closed at once, the others when their last request is done.
+// pool owns the connections. It replaces the http.Transport when the certificate authority's file
+// or the client certificate has changed: existing connections keep the old material. The old
+// transport's idle connections are closed at once, the others after their last request.
 type pool struct {
 	// Immutable.
 	credentials Credentials
@@ -37,13 +37,14 @@ type pool struct {
 	wrap        func(http.RoundTripper) http.RoundTripper
 	pings       http.HTTP2Config
 
-	withoutPings atomic.Bool // the last answer came by a protocol that has no pings
+	withoutPings atomic.Bool // the protocol of the last answer has no pings
 
-	mu          sync.Mutex // guards what follows; never held while Credentials are asked
+	mu          sync.Mutex // guards the fields below; not held while calling Credentials
 	transport   *http.Transport
-	tlsBase     *tls.Config // what transport was built with; net/http changes its own copy
+	lastAnswer  time.Time   // of a request over transport; zero: none
+	tlsBase     *tls.Config // the base of transport; net/http changes its own copy
 	caData      []byte
-	certificate *tls.Certificate // what the last handshake presented
+	certificate *tls.Certificate // of the last handshake
 	handshaken  bool
 	checked     time.Time
 }
@@ -76,8 +77,8 @@ func newPool(cfg Config) (*pool, error) {
 	return p, nil
 }
 
-// client returns an http.Client over the connections of a transport. Redirects are followed as usual, but never from https
-// to http.
+// client returns an http.Client over a transport. It follows redirects, but never from https to
+// http.
 func (p *pool) client(over *http.Transport) *http.Client {
 	var transport http.RoundTripper = over
 	if p.wrap != nil {
@@ -96,7 +97,8 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// tlsConfig returns a copy of the current TLS configuration for a connection that speaks the given protocols.
+// tlsConfig returns a copy of the current TLS configuration for a connection that speaks the given
+// protocols.
 func (p *pool) tlsConfig(protocols ...string) *tls.Config {
 	p.current()
 	p.mu.Lock()
@@ -123,9 +125,9 @@ func (p *pool) current() *http.Transport {
 	return p.transport
 }
 
-// renewIfChanged looks at the CA file and the client certificate, and moves to a new transport if one of them is not
-// what the current one uses. A file that cannot be read, or holds no certificate, changes nothing: it is probably being
-// written. It reports whether there is a new transport.
+// renewIfChanged checks the CA file and the client certificate, replaces the transport if one has
+// changed, and reports whether it did. A file that cannot be read, or has no certificate, changes
+// nothing: it is probably being written.
 func (p *pool) renewIfChanged() bool {
 	caData, err := p.readCA()
 	p.mu.Lock()
@@ -151,26 +153,51 @@ func (p *pool) renewIfChanged() bool {
 	p.mu.Lock()
 	old := p.transport
 	p.tlsBase, p.transport, p.caData = base, p.newTransport(base), caData
+	p.lastAnswer = time.Time{}
 	p.handshaken, p.certificate = false, nil
 	p.mu.Unlock()
 	old.CloseIdleConnections()
 	return true
 }
 
-// leave has new requests open new connections, if they would use those of this transport. What is under way over the old
-// ones goes on.
-func (p *pool) leave(transport *http.Transport) {
+// send sends a request over the current transport.
+func (p *pool) send(hr *http.Request) (*http.Response, error) {
+	transport, sent := p.current(), time.Now()
+	answer, err := p.client(transport).Do(hr)
+	switch ctx := hr.Context(); {
+	case err == nil:
+		p.answered(transport)
+	case ctx.Err() == context.DeadlineExceeded, context.Cause(ctx) == errSilence:
+		p.unanswered(transport, sent)
+	}
+	return answer, err
+}
+
+func (p *pool) answered(transport *http.Transport) {
 	p.mu.Lock()
-	if p.transport != transport {
+	defer p.mu.Unlock()
+	if p.transport == transport {
+		p.lastAnswer = time.Now()
+	}
+}
+
+// unanswered is called when the time for a request over a transport was over before an answer came.
+// If no other request has been answered since this one was sent, new requests get new connections;
+// those in progress continue. Pings do not find such a connection of HTTP/2 if only the way to the
+// server is dead: none is sent while the events of a watch arrive. A transport without any answer
+// may still be connecting, and is kept.
+func (p *pool) unanswered(transport *http.Transport, sent time.Time) {
+	p.mu.Lock()
+	if p.transport != transport || p.lastAnswer.IsZero() || p.lastAnswer.After(sent) {
 		p.mu.Unlock()
 		return
 	}
-	p.transport = p.newTransport(p.tlsBase)
+	p.transport, p.lastAnswer = p.newTransport(p.tlsBase), time.Time{}
 	p.mu.Unlock()
 	transport.CloseIdleConnections()
 }
 
-// close closes idle connections, and those in use when they no longer are.
+// close closes idle connections now and the others when they become idle.
 func (p *pool) close() {
 	p.mu.Lock()
 	transport := p.transport
@@ -182,7 +209,7 @@ func (p *pool) close() {
 func (p *pool) readCA() ([]byte, error) {
 	switch {
 	case p.settings.Insecure && (len(p.settings.CAData) > 0 || p.settings.CAFile != "" || p.settings.ReadCA != nil):
-		return nil, &ConfigError{Field: "TLS", Problem: "asks not to verify the server's certificate and names an authority to verify it with; choose one"}
+		return nil, &ConfigError{Field: "TLS", Problem: "both skips verification of the server's certificate and names a certificate authority; choose one"}
 	case p.settings.ReadCA != nil:
 		return p.settings.ReadCA()
 	case len(p.settings.CAData) > 0 || p.settings.CAFile == "":
@@ -201,11 +228,11 @@ func (p *pool) newTLSConfig(caData []byte) (*tls.Config, error) {
 		ServerName:         p.settings.ServerName,
 		InsecureSkipVerify: p.settings.Insecure,
 	}
-	// A file that is empty for a moment must not make us trust the machine's authorities instead.
+	// A file that is temporarily empty must not make us trust the machine's authorities instead.
 	if len(caData) > 0 || p.settings.CAFile != "" || p.settings.ReadCA != nil {
 		cfg.RootCAs = x509.NewCertPool()
 		if !cfg.RootCAs.AppendCertsFromPEM(caData) {
-			return nil, &ConfigError{Field: "TLS", Problem: "has certificate authority data without a PEM certificate in it"}
+			return nil, &ConfigError{Field: "TLS", Problem: "has certificate authority data that contains no PEM certificate"}
 		}
 	}
 	if p.credentials != nil {
@@ -230,8 +257,8 @@ func (p *pool) newTransport(base *tls.Config) *http.Transport {
 	}
 }
 
-// clientCertificate answers a server that asks for one during a handshake. An empty certificate means "none", and the
-// server decides whether it minds.
+// clientCertificate returns the certificate for a handshake. An empty certificate means "none", and
+// the server decides whether to accept that.
 func (p *pool) clientCertificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	certificate, err := p.credentials.ClientCertificate()
 	if err != nil {

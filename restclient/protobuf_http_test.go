@@ -16,7 +16,7 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// bilingual answers with recordings of kube-apiserver in the encoding that the client likes best.
+// bilingual answers with recordings of kube-apiserver in the client's preferred encoding.
 func bilingual(w http.ResponseWriter, r *http.Request) {
 	protobuf := strings.HasPrefix(r.Header.Get("Accept"), "application/vnd.kubernetes.protobuf")
 	name, media := "metadata-pods", ""
@@ -74,7 +74,7 @@ func TestMetadataInEitherEncoding(t *testing.T) {
 	}
 }
 
-// A server that has JSON only takes it from the same header, in one request: nobody asks twice.
+// A server without protobuf answers the same request with JSON: no second request is needed.
 func TestMetadataFallsBackToJSON(t *testing.T) {
 	server := func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("Accept", strings.ReplaceAll(r.Header.Get("Accept"), "application/vnd.kubernetes.protobuf", "x"))
@@ -89,7 +89,7 @@ func TestMetadataFallsBackToJSON(t *testing.T) {
 	})
 }
 
-func TestProtobufThatNobodyAskedFor(t *testing.T) {
+func TestUnrequestedProtobuf(t *testing.T) {
 	server := func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("Accept", "application/vnd.kubernetes.protobuf")
 		bilingual(w, r)

@@ -13,7 +13,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// An error body that is not a Status is shown to people up to this length, and not read any further than maxErrorBody.
+// The text of an error body that is not a Status is shown up to this length. At most maxErrorBody
+// bytes are read.
 const (
 	maxErrorText = 2048
 	maxErrorBody = 1 << 20
@@ -22,7 +23,7 @@ const (
 // refused reads an answer that is not 2xx, and closes it.
 func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
 	defer answer.Body.Close()
-	// What cannot be read of an error body does not matter: the code alone says enough.
+	// An error while reading the body is ignored: the code alone is enough.
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
 	if u.Scheme == "http" && answer.StatusCode == http.StatusBadRequest && spokeHTTPToTLS(body) {
 		return failure{err: &TransportError{Kind: NeedsTLS, Verb: x.req.method(), URL: redactURL(u),
@@ -38,14 +39,14 @@ func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
 	return f
 }
 
-// spokeHTTPToTLS recognises the page with which Go's (and so kube-apiserver's) TLS server answers plain HTTP. There
-// is nothing but this text to tell it by.
+// spokeHTTPToTLS recognises the page with which Go's TLS server, and so kube-apiserver, answers
+// plain HTTP. Only its text identifies it.
 func spokeHTTPToTLS(body []byte) bool {
 	return strings.HasPrefix(string(body), "Client sent an HTTP request to an HTTPS server")
 }
 
-// parseRefusal makes a typed error of an error answer: of the Status in its body, or, where a proxy or a plain handler
-// answered with text, of the code.
+// parseRefusal returns the typed error of an error answer: from the Status in its body, or from the
+// code if a proxy or a plain handler answered with text.
 func parseRefusal(req *Request, code int, body []byte, codec Codec) *api.StatusError {
 	if status, ok := statusIn(body, codec); ok {
 		if status.Code == 0 {
@@ -56,7 +57,7 @@ func parseRefusal(req *Request, code int, body []byte, codec Codec) *api.StatusE
 	return &api.StatusError{Status: genericStatus(req, code, errorText(body))}
 }
 
-// statusIn decodes a Status in JSON, or in an encoding of the codec's.
+// statusIn decodes a Status in JSON or in an encoding of the codec.
 func statusIn(body []byte, codec Codec) (status api.Status, ok bool) {
 	if json.Unmarshal(body, &status) == nil && status.Kind == "Status" {
 		return status, true
@@ -64,8 +65,8 @@ func statusIn(body []byte, codec Codec) (status api.Status, ok bool) {
 	return codec.Status(body)
 }
 
-// genericStatus is what a code without a Status stands for. Reasons, messages and the cause are those that Kubernetes
-// clients are known to report: they end up in conditions, where people and tests read them.
+// genericStatus returns the Status for a code without one. Reasons, messages and the cause are
+// those of other Kubernetes clients: they appear in conditions, where people and tests read them.
 func genericStatus(req *Request, code int, text string) api.Status {
 	status := api.Status{
 		TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"},
@@ -137,10 +138,10 @@ func errorText(body []byte) string {
 	return Redact(strings.ToValidUTF8(text, "?"))
 }
 
-// CertificateExpiredError says why the server does not know us (401): the client certificate that we showed has expired. The
-// server itself only says "Unauthorized". It wraps the server's answer.
+// CertificateExpiredError explains a 401: the client certificate has expired. The server itself
+// only says "Unauthorized". It wraps the server's answer.
 type CertificateExpiredError struct {
-	NotAfter time.Time // the last moment of the certificate
+	NotAfter time.Time // end of validity
 	Err      error
 }
 
@@ -151,8 +152,8 @@ func (e *CertificateExpiredError) Error() string {
 // Unwrap returns the server's answer.
 func (e *CertificateExpiredError) Unwrap() error { return e.Err }
 
-// explainUnauthorized adds to a 401 what can be known of its reason. The time is the server's, where it tells it: it is the
-// server that has found the certificate too old.
+// explainUnauthorized adds the cause of a 401 if it is known. It uses the server's clock if the
+// answer has a date: the server checks the certificate.
 func (p *pool) explainUnauthorized(err error, date string) error {
 	if api.CodeOf(err) != http.StatusUnauthorized {
 		return err

@@ -14,7 +14,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// Upstream defect 8.15, first half: client-go ignores a Retry-After that is a date, and so does not repeat the request.
+// Upstream defect 8.15, first half: client-go ignores a Retry-After that is a date, and so does
+// not retry.
 func TestDefect8_15_RetryAfterAsADate(t *testing.T) {
 	for _, verb := range []string{"GET", "POST"} {
 		bubble(t, script(
@@ -29,7 +30,8 @@ func TestDefect8_15_RetryAfterAsADate(t *testing.T) {
 	}
 }
 
-// Upstream defect 8.15, second half: client-go never repeats a 5xx without the header, not even for reads.
+// Upstream defect 8.15, second half: client-go never retries a 5xx without the header, not even
+// for reads.
 func TestDefect8_15_ReadsAreRepeatedWithoutTheHeader(t *testing.T) {
 	bubble(t, script(code(503), code(500), ok), func(t *testing.T, server *restclienttest.Server) {
 		require.NoError(t, server.Client().Do(t.Context(), get("/"), nil))
@@ -37,7 +39,7 @@ func TestDefect8_15_ReadsAreRepeatedWithoutTheHeader(t *testing.T) {
 	})
 }
 
-// Complaint 17 about client-go: a client that sets nothing gets 5 requests per second.
+// Complaint 17 about client-go: by default a client gets 5 requests per second.
 func TestDefaultRateIsNotFivePerSecond(t *testing.T) {
 	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
 		client := server.Client(func(cfg *restclient.Config) { cfg.QPS = 0 })
@@ -49,9 +51,9 @@ func TestDefaultRateIsNotFivePerSecond(t *testing.T) {
 	})
 }
 
-// kubernetes/kubernetes 113305: items must not keep the page alive that they came in. Here they are separate objects
-// from the start, so an item's neighbours can be collected; what can be shown without measuring memory is that the
-// decoder's buffer is not part of them.
+// kubernetes/kubernetes 113305: items must not retain their page. Here they are separate objects
+// from the start, so an item's neighbours can be collected. Without measuring memory, the test
+// shows that the decoder's buffer is not part of them.
 func TestIssue113305_ItemsDoNotShareTheBuffer(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"kind":"NamespaceList","metadata":{},"items":[`+

@@ -14,30 +14,30 @@ import (
 	"time"
 )
 
-// Request is one question to the server, as plain data. It can be sent any number of times.
+// Request is one API request as plain data. It can be sent any number of times.
 type Request struct {
 	// Verb is the HTTP method. Empty: GET.
 	Verb string
 
-	// Path is appended to the path of Config.Host, e.g. "/api/v1/namespaces/default". Segments that come from names must
-	// be escaped already (Resource does that).
+	// Path is appended to the path of Config.Host, e.g. "/api/v1/namespaces/default". Segments that
+	// come from names must be escaped already (Resource does that).
 	Path string
 
 	Query url.Values
 
-	// Header holds further headers. Authorization and Impersonate-* are the business of Credentials.
+	// Header holds additional headers. Authorization and Impersonate-* are set by Credentials.
 	Header http.Header
 
-	// Body is sent as it is, again at each attempt. Nil: none. ContentType empty: application/json.
+	// Body is sent with each attempt. Nil: no body. An empty ContentType is application/json.
 	Body        []byte
 	ContentType string
 
 	// Accept empty: application/json.
 	Accept string
 
-	// about is filled in by Resource, for traces and for the messages of errors that the server gave no text to.
+	// about is set by Resource, for traces and for errors without a text from the server.
 	about RequestInfo
-	// origin is filled in when the request is made, if there is a trace.
+	// origin is set when the request is made, if there is a trace.
 	origin string
 }
 
@@ -81,8 +81,7 @@ func (r *Request) url(base *url.URL, timeout time.Duration) (*url.URL, error) {
 	return &u, nil
 }
 
-// build makes the HTTP request of one attempt. The body is a fresh reader each time, so nothing that an earlier attempt
-// consumed is missing.
+// build returns the HTTP request of one attempt. Each attempt has a new reader of the body.
 func (r *Request) build(ctx context.Context, u *url.URL, userAgent string) (*http.Request, error) {
 	var body io.Reader
 	if r.Body != nil {
@@ -104,7 +103,7 @@ func (r *Request) build(ctx context.Context, u *url.URL, userAgent string) (*htt
 	return hr, nil
 }
 
-// safe reports whether repeating the request cannot change anything on the server.
+// safe reports whether the request changes nothing on the server, so that it can be repeated.
 func (r *Request) safe() bool {
 	return slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, r.method())
 }

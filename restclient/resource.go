@@ -9,8 +9,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// Resource is a collection on a server, such as the pods of a namespace, with the verbs that Kubernetes has for it. T
-// is the type of its objects. It is small, immutable, and may be used by any number of goroutines.
+// Resource is a collection on a server, such as the pods of a namespace, with the verbs that
+// Kubernetes has for it. T is the type of its objects. It is small, immutable, and may be used by
+// any number of goroutines.
 //
 //	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 //	ns, err := namespaces.Get(ctx, "default", api.GetOptions{})
@@ -23,32 +24,34 @@ type Resource[T Object] struct {
 	gvr       api.GroupVersionResource
 	namespace string
 	decoder   Decoder[T]
-	readOnly  bool // objects are not whole: writing them back would drop the rest
+	readOnly  bool // objects are incomplete: writing them back would drop the rest
 }
 
-// Typed is a resource whose objects are decoded into T, a pointer to a struct with JSON tags, such as *api.Namespace.
-// namespace "" is the whole cluster, for namespaced resources all namespaces.
+// Typed returns a resource whose objects are decoded into T, a pointer to a struct with JSON tags,
+// such as *api.Namespace. namespace "" means the whole cluster; for namespaced resources, all
+// namespaces.
 func Typed[T Object](c *Client, gvr api.GroupVersionResource, namespace string) *Resource[T] {
 	return &Resource[T]{client: c, gvr: gvr, namespace: namespace, decoder: plainDecoder[T]{accept: jsonAccept}}
 }
 
-// Metadata is a resource of which only the heads of the objects are fetched, which is much less for server, network and
-// memory. The server is asked for PartialObjectMetadata; from one that does not know it the whole objects are read, and
-// all but their heads is dropped. Create and the updates are refused: they would write objects without a body.
+// Metadata returns a resource of which only the metadata is fetched, which costs server, network
+// and memory much less. It requests PartialObjectMetadata. If the server does not support that,
+// whole objects are read and all but their metadata is dropped. Create and the updates are refused:
+// they would write objects without a body.
 //
-// Managed fields are left out: they are the larger part of most heads, and only an object that is written back needs
-// them. Config.Codec may read the answers faster, and then objects of one list or watch share equal parts, such as maps of
+// Managed fields are omitted: they are the larger part of most metadata, and only writing back
+// needs them. With Config.Codec, objects of one list or watch may share parts, such as maps of
 // labels: make a DeepCopy before you change one.
 func Metadata(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.PartialObjectMetadata] {
 	return &Resource[*api.PartialObjectMetadata]{client: c, gvr: gvr, namespace: namespace, decoder: c.cfg.Codec, readOnly: true}
 }
 
-// Dynamic is a resource whose objects are whole JSON documents of a type that the program need not know.
+// Dynamic returns a resource whose objects are whole JSON documents of any type.
 func Dynamic(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.Unstructured] {
 	return &Resource[*api.Unstructured]{client: c, gvr: gvr, namespace: namespace, decoder: plainDecoder[*api.Unstructured]{accept: jsonAccept, complete: nameKind}}
 }
 
-// InNamespace returns the same resource in another namespace; "" is all of them.
+// InNamespace returns the same resource in another namespace; "" means all namespaces.
 func (r *Resource[T]) InNamespace(namespace string) *Resource[T] {
 	other := *r
 	other.namespace = namespace
@@ -61,7 +64,7 @@ func (r *Resource[T]) GroupVersionResource() api.GroupVersionResource { return r
 // ErrReadOnly is returned by Create and the updates of a Metadata resource.
 var ErrReadOnly = errors.New("objects of which only the metadata was fetched cannot be written back; use a patch")
 
-// NameError says that a name cannot be part of a URL's path, and why.
+// NameError reports a name that cannot be part of a URL's path.
 type NameError struct {
 	What    string // "name", "namespace", "subresource"
 	Name    string
@@ -70,7 +73,7 @@ type NameError struct {
 
 func (e *NameError) Error() string { return fmt.Sprintf("the %s %q %s", e.What, e.Name, e.Problem) }
 
-// request begins a request about one object, or about the collection if name is empty.
+// request returns a request for one object, or for the collection if name is empty.
 func (r *Resource[T]) request(verb, method, namespace, name string, subresources ...string) (Request, error) {
 	if namespace == "" {
 		namespace = r.namespace
@@ -90,10 +93,10 @@ func (r *Resource[T]) request(verb, method, namespace, name string, subresources
 	}, nil
 }
 
-// objectRequest begins a request that must be about an object.
+// objectRequest returns a request for one object; the name must not be empty.
 func (r *Resource[T]) objectRequest(verb, method, namespace, name string, subresources ...string) (Request, error) {
 	if name == "" {
-		return Request{}, &NameError{What: "name", Problem: "is empty, but the verb is about one object"}
+		return Request{}, &NameError{What: "name", Problem: "is empty, but the verb needs one object"}
 	}
 	return r.request(verb, method, namespace, name, subresources...)
 }
@@ -125,8 +128,8 @@ func (r *Resource[T]) path(namespace, name string, subresources []string) (strin
 	return strings.Join(segments, "/"), nil
 }
 
-// checkSegment refuses names that a server or a proxy could take for more or less than one segment of a path: they would
-// turn a request about one object into one about something else.
+// checkSegment refuses names that a server or proxy could take for something other than one segment
+// of a path: the request would address a different object.
 func checkSegment(what, name string) error {
 	switch {
 	case name == "":

@@ -29,7 +29,7 @@ type sent struct {
 	method, path, query, accept, contentType, body string
 }
 
-// TestVerbs pins down what each verb puts on the wire.
+// TestVerbs checks the request of each verb.
 func TestVerbs(t *testing.T) {
 	grace, uid := int64(0), "u1"
 	type resource = restclient.Resource[*api.Unstructured]
@@ -135,8 +135,8 @@ func TestPaths(t *testing.T) {
 	})
 }
 
-// A name that is not one segment of a path would address something else: deleting the pod "" would delete all pods, and
-// the pod ".." the namespace.
+// A name that is not one path segment would address something else: deleting the pod "" would
+// delete all pods, and the pod ".." the namespace.
 func TestNamesThatWouldAddressSomethingElse(t *testing.T) {
 	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
 		pods := restclient.Typed[*api.Pod](server.Client(), api.PodsResource, "default")
@@ -260,8 +260,8 @@ func TestObjectsThatCannotBeEncoded(t *testing.T) {
 	})
 }
 
-// The answer to a delete of a collection is what the namespace controller spares its verifying list with.
-func TestDeleteCollectionTellsWhatWasThere(t *testing.T) {
+// The answer to a delete of a collection saves the namespace controller its verifying list.
+func TestDeleteCollectionReturnsTheObjects(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
 		listed     bool
@@ -292,7 +292,7 @@ func TestDeleteCollectionTellsWhatWasThere(t *testing.T) {
 	}
 }
 
-// Items of built-in types do not carry their kind in a list; whoever holds one of any kind needs to know it.
+// Items of built-in types have no kind in a list; the client sets it.
 func TestDynamicItemsLearnTheirKind(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"items":[{"metadata":{"name":"a"}},{"kind":"Other","apiVersion":"x/v1","metadata":{"name":"b"}}],"kind":"DeploymentList","apiVersion":"apps/v1"}`)
@@ -329,7 +329,7 @@ func TestListPages(t *testing.T) {
 	})
 }
 
-// A connection that breaks in the middle of a list costs a new attempt, not half a list.
+// A connection that breaks in the middle of a list costs a retry and never yields half a list.
 func TestAListThatBreaksOffIsReadAgain(t *testing.T) {
 	whole := `{"kind":"NamespaceList","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}`
 	bubble(t, script(func(w http.ResponseWriter, r *http.Request) {

@@ -23,8 +23,9 @@ func newLimiter(qps float32, burst int) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(qps), burst)
 }
 
-// takeToken blocks until the request may be sent, and returns how long that is. Requests leave in the order in which they came.
-// One whose context ends, or whose deadline is known to come first, hands its token back.
+// takeToken blocks until the request may be sent, and returns how long that is. Requests leave in
+// the order in which they came. One whose context ends, or whose deadline is known to come first,
+// returns its token.
 func takeToken(ctx context.Context, limiter *rate.Limiter) (time.Duration, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -46,15 +47,15 @@ func takeToken(ctx context.Context, limiter *rate.Limiter) (time.Duration, error
 	return delay, nil
 }
 
-// Attempts that the server did not ask for are fewer and closer together: 0.1, 0.2, 0.4, 0.8 s, each plus up to half.
-// The callers (a reflector, a work queue) have a slower back-off of its own.
+// Attempts that the server did not ask for are fewer and closer together: 0.1, 0.2, 0.4, 0.8 s,
+// each plus up to half. The callers (a reflector, a work queue) have a slower back-off of its own.
 const (
 	unaskedRetries = 4
 	unaskedPause   = 100 * time.Millisecond
 )
 
-// retryPolicy decides whether a failed attempt is repeated, and when. The table is in the package documentation under
-// Failure.
+// retryPolicy decides whether a failed attempt is repeated, and when. The table is in the package
+// documentation under Failure.
 type retryPolicy struct {
 	maxRetries int
 	maxWait    time.Duration
@@ -67,8 +68,8 @@ type failure struct {
 	retryAfter time.Duration // what it said
 }
 
-// next says how long to wait before attempt number attempt+1, or that there is none. unasked is the number of
-// attempts so far that the server did not ask for.
+// next says how long to wait before attempt number attempt+1, or that there is none. unasked is the
+// number of attempts so far that the server did not ask for.
 func (p retryPolicy) next(req *Request, attempt, unasked int, f failure) (wait time.Duration, again bool) {
 	if attempt > p.maxRetries {
 		return 0, false
@@ -85,8 +86,8 @@ func (p retryPolicy) next(req *Request, attempt, unasked int, f failure) (wait t
 	return pause(unasked), true
 }
 
-// repeatUnasked holds the cases in which a repetition can do no harm although the server did not ask for it: it refused
-// to begin (429), or nothing can have changed (safe methods).
+// repeatUnasked holds the cases in which a repetition can do no harm although the server did not
+// ask for it: it refused to begin (429), or nothing can have changed (safe methods).
 func repeatUnasked(req *Request, refused *api.StatusError, err error) bool {
 	if refused != nil {
 		return refused.Status.Code == http.StatusTooManyRequests || req.safe() && retryable(refused.Status.Code)
@@ -105,8 +106,9 @@ func pause(n int) time.Duration {
 	return d + rand.N(d/2)
 }
 
-// parseRetryAfter reads a Retry-After header (RFC 9110 section 10.2.3): whole seconds, or an HTTP date, which is
-// compared with the server's own clock (its Date header) where it sends one, so that clocks that differ do no harm.
+// parseRetryAfter reads a Retry-After header (RFC 9110 section 10.2.3): whole seconds, or an HTTP
+// date, which is compared with the server's own clock (its Date header) where it sends one, so that
+// clocks that differ do no harm.
 func parseRetryAfter(header http.Header, now time.Time) (time.Duration, bool) {
 	value := strings.TrimSpace(header.Get("Retry-After"))
 	if value == "" {

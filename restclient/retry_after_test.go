@@ -30,7 +30,7 @@ func TestParseRetryAfter(t *testing.T) {
 		{"Sunday, 01-Mar-26 12:00:09 GMT", "", 9 * time.Second, true},
 		{"Sun Mar  1 12:00:09 2026", "", 9 * time.Second, true},
 		{"Sun, 01 Mar 2026 11:00:00 GMT", "", 0, true},
-		// The server's clock is an hour ahead of ours; what counts is the difference by its own clock.
+		// The server's clock is an hour ahead of ours; the difference by its own clock counts.
 		{"Sun, 01 Mar 2026 13:00:04 GMT", "Sun, 01 Mar 2026 13:00:00 GMT", 4 * time.Second, true},
 	} {
 		header := http.Header{}
@@ -44,8 +44,9 @@ func TestParseRetryAfter(t *testing.T) {
 	}
 }
 
-// FuzzRetryAfter: a number of seconds, or a date, compared with the server's own clock; everything else asks for nothing.
-// Nobody is told to wait for less than nothing, or for longer than a number of seconds can say.
+// FuzzRetryAfter: a number of seconds, or a date, compared with the server's own clock; any other
+// value means no delay. A delay is never negative, nor longer than a number of seconds can
+// express.
 func FuzzRetryAfter(f *testing.F) {
 	for _, seed := range []string{"5", "Sun, 01 Mar 2026 12:00:09 GMT", "-3", "1e9", "", "Sun, 01 Mar 9999 12:00:09 GMT"} {
 		f.Add(seed, "Sun, 01 Mar 2026 12:00:00 GMT")

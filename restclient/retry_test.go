@@ -160,7 +160,7 @@ func TestADeadlineThatComesFirstEndsTheAttempts(t *testing.T) {
 		defer cancel()
 		start := time.Now()
 		err := server.Client().Do(ctx, get("/"), nil)
-		assert.True(t, api.IsTooManyRequests(err), "what the server said, not that the time is up: %v", err)
+		assert.True(t, api.IsTooManyRequests(err), "the server's answer, not the deadline: %v", err)
 		assert.Zero(t, time.Since(start))
 	})
 }
@@ -199,7 +199,7 @@ func TestWatchesAreRepeatedOnlyWhenTheServerAsks(t *testing.T) {
 	}
 }
 
-// A caller with a back-off of its own wants to be told: two that repeat the same request multiply their attempts.
+// A caller with its own back-off wants the error: nested retries would multiply the attempts.
 func TestSingleAttempt(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -218,7 +218,7 @@ func TestSingleAttempt(t *testing.T) {
 				pods := restclient.Metadata(server.Client(), api.PodsResource, "")
 				_, err := pods.List(ctx, api.ListOptions{})
 				require.Error(t, err)
-				assert.Equal(t, c.asked, api.RetryAfterOf(err), "the caller is told how long to wait")
+				assert.Equal(t, c.asked, api.RetryAfterOf(err), "the caller gets the delay")
 				_, err = pods.Watch(ctx, api.ListOptions{})
 				require.Error(t, err)
 				assert.Equal(t, c.asked, api.RetryAfterOf(err))

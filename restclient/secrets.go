@@ -13,20 +13,21 @@ import (
 	"orrery/restclient/api"
 )
 
-// censor takes the secrets that a request was sent with out of what came back. A server may repeat a header that it does
-// not like, in the message of a refusal, in a warning, or in bytes that are no HTTP at all; and such texts go far: into
-// logs, into the conditions of a namespace, where everybody reads them. The patterns of Redact know a token by what
-// stands before it, this one knows the token.
+// censor removes the secrets of a request from what the server returns. A server may repeat a
+// header in a refusal, in a warning, or in bytes that are not HTTP; and such texts end up in logs
+// and in the conditions of namespaces. Redact recognizes a token by its context, censor by its
+// value.
 //
-// A secret that is an ordinary word, or very short, is not looked for, see ordinaryWords: then the patterns have to do.
+// Secrets that are ordinary words or very short are left to Redact, see ordinaryWords.
 type censor []string
 
-// shortestSecret: what is shorter is not looked for, or it would be found in every other word.
+// shortestSecret is the minimum length of a censored secret; a shorter one would match parts of
+// other words.
 const shortestSecret = 6
 
 const censored = "[redacted]"
 
-// censorFor finds the secrets of a request and of the proxy that it goes through, which may be nil.
+// censorFor returns the secrets of a request and of its proxy, which may be nil.
 func censorFor(sent *http.Request, proxy *url.URL) censor {
 	var c censor
 	add := func(secret string) {
@@ -34,7 +35,7 @@ func censorFor(sent *http.Request, proxy *url.URL) censor {
 			return
 		}
 		c = append(c, secret)
-		if quoted := strconv.Quote(secret); quoted[1:len(quoted)-1] != secret { // as errors quote what they choke on
+		if quoted := strconv.Quote(secret); quoted[1:len(quoted)-1] != secret { // as errors quote values
 			c = append(c, quoted[1:len(quoted)-1])
 		}
 	}
@@ -58,9 +59,9 @@ func censorFor(sent *http.Request, proxy *url.URL) censor {
 	return c
 }
 
-// SecretsOf returns the secrets that a request carries: what a log must not show, wherever it got it from. Ordinary words, and
-// what has less than six bytes, are not among them: they would be found in every other line, and be told by what is missing
-// there.
+// SecretsOf returns the secrets of a request, which a log must not contain. Ordinary words and
+// secrets of less than six bytes are not included: they would match in every other line, and the
+// gaps would reveal them.
 func SecretsOf(sent *http.Request) []string { return censorFor(sent, nil) }
 
 func (c censor) text(text string) string {
@@ -74,7 +75,7 @@ func (c censor) finds(text string) bool {
 	return slices.ContainsFunc(c, func(secret string) bool { return strings.Contains(text, secret) })
 }
 
-// status changes what a server said.
+// status censors a server's Status.
 func (c censor) status(status *api.Status) {
 	if status == nil || len(c) == 0 {
 		return
@@ -91,7 +92,7 @@ func (c censor) status(status *api.Status) {
 	}
 }
 
-// error returns the error without secrets. One that has none is returned as it is.
+// error returns the error without secrets, unchanged if it has none.
 func (c censor) error(err error) error {
 	if err == nil || len(c) == 0 {
 		return err
@@ -108,7 +109,7 @@ func (c censor) error(err error) error {
 	return err
 }
 
-// censoredError says the same as another error, without secrets. It is still of the other's kind.
+// censoredError is an error with a censored text. It wraps the original.
 type censoredError struct {
 	text string
 	err  error
@@ -118,8 +119,8 @@ func (e *censoredError) Error() string { return e.text }
 
 func (e *censoredError) Unwrap() error { return e.err }
 
-// Errors of other packages quote what they choke on: a proxy URL with its password, a header. These patterns are what
-// such a text may hold of secrets; everything that this package says in an error goes through Redact.
+// secretPatterns match secrets in errors of other packages: a proxy URL with its password, a
+// header. All errors of this package go through Redact.
 var secretPatterns = []struct {
 	pattern *regexp.Regexp
 	keep    string
@@ -129,9 +130,9 @@ var secretPatterns = []struct {
 	{regexp.MustCompile(`(?i)\b((?:access_|id_|refresh_)?token|password|secret)=[^&\s"]+`), "$1=[redacted]"},
 }
 
-// Redact returns a text without what looks like a secret in it: the rest of an Authorization header, the user and password
-// of a URL, tokens and passwords among its parameters. Errors of this package have gone through it; it is for texts of other
-// origin that come into the same logs.
+// Redact returns text without likely secrets: the rest of an Authorization header, the user and
+// password of a URL, tokens and passwords in its parameters. Errors of this package have gone
+// through it; use it for other texts in the same logs.
 func Redact(text string) string {
 	for _, s := range secretPatterns {
 		text = s.pattern.ReplaceAllString(text, s.keep)
@@ -139,8 +140,8 @@ func Redact(text string) string {
 	return text
 }
 
-// redactURL shows a URL in an error or a trace: without user and password, and without the values of parameters
-// that are not known to be harmless.
+// redactURL formats a URL for an error or a trace, without user and password and without the values
+// of unknown parameters.
 func redactURL(u *url.URL) string {
 	shown := *u
 	shown.User = nil
@@ -163,7 +164,7 @@ func redactQuery(query url.Values) string {
 			case !harmlessParameters[key]:
 				value = "[redacted]"
 			case key == "continue":
-				value = "[...]" // a page token is long and says nothing
+				value = "[...]" // a page token is long and meaningless
 			default:
 				value = url.QueryEscape(value)
 			}
@@ -173,8 +174,8 @@ func redactQuery(query url.Values) string {
 	return strings.Join(parts, "&")
 }
 
-// ordinaryWords are words that every log, condition and error of a cluster contains. A password that is one of them is not
-// censored: a log without its words is of no use, and the gaps would tell the password.
+// ordinaryWords are words of every log. A password that is one of them is not censored: the log
+// would be useless, and the gaps would reveal the password.
 var ordinaryWords = func() map[string]bool {
 	words := map[string]bool{}
 	for word := range strings.FieldsSeq(`default kubernetes kube-system kube-public kube-node-lease minikube orrery localhost
@@ -192,7 +193,7 @@ var ordinaryWords = func() map[string]bool {
 	return words
 }()
 
-// isOrdinary reports whether a secret cannot be told from the words around it.
+// isOrdinary reports whether a secret is an ordinary word.
 func isOrdinary(secret string) bool {
 	return len(secret) < shortestSecret || ordinaryWords[strings.ToLower(secret)]
 }

@@ -24,11 +24,12 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// The tests of this file use real sockets on the loopback interface, which a synctest bubble cannot hold.
+// The tests of this file use real sockets on the loopback interface, which do not work in a
+// synctest bubble.
 
 func noProxy(*http.Request) (*url.URL, error) { return nil, nil }
 
-func TestNobodyListens(t *testing.T) {
+func TestNoListener(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -82,7 +83,7 @@ func TestOverARealSocket(t *testing.T) {
 	}
 }
 
-// proxyServer is an HTTP proxy that knows CONNECT, and one user.
+// proxyServer is an HTTP proxy that supports CONNECT, with one user.
 func proxyServer(t *testing.T) (address *url.URL, connects *atomic.Int64) {
 	connects = new(atomic.Int64)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -149,7 +150,7 @@ func TestProxies(t *testing.T) {
 		cfg.Proxy = http.ProxyURL(&other)
 		expectKind(t, mustClient(t, cfg), restclient.WatchHTTP, restclient.ProxyFailed, "it answered 407 Proxy Authentication Required")
 	})
-	t.Run("nobody is there", func(t *testing.T) {
+	t.Run("no server", func(t *testing.T) {
 		cfg := cfg
 		cfg.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy.test:3128", User: url.UserPassword("jane", "s3cret")})
 		cfg.Dial = func(_ context.Context, network, _ string) (net.Conn, error) {

@@ -12,19 +12,19 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// A caller that measures how long the server takes learns beforehand how long a request is going to wait for the client's own limit.
-func TestThrottledRequestsTellTheirCaller(t *testing.T) {
+// A caller that measures the server's latency can subtract the wait for the client's own limit.
+func TestThrottledRequestsReportTheirWait(t *testing.T) {
 	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
 		client := server.Client(func(cfg *restclient.Config) { cfg.QPS, cfg.Burst = 1, 1 })
 		start := time.Now()
-		var told, at []time.Duration
+		var reported, at []time.Duration
 		ctx := api.WithThrottled(t.Context(), func(wait time.Duration) {
-			told, at = append(told, wait), append(at, time.Since(start))
+			reported, at = append(reported, wait), append(at, time.Since(start))
 		})
 		for range 3 {
 			require.NoError(t, client.Do(ctx, get("/"), nil))
 		}
-		assert.Equal(t, []time.Duration{time.Second, time.Second}, told)
+		assert.Equal(t, []time.Duration{time.Second, time.Second}, reported)
 		assert.Equal(t, []time.Duration{0, time.Second}, at, "before it waits")
 	})
 }

@@ -20,7 +20,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// who answers with the protocol and the common name of the client's certificate; watches get one event with the same.
+// who answers with the protocol and the common name of the client's certificate; watches get one
+// event with the same.
 func who(w http.ResponseWriter, r *http.Request) {
 	name := "anonymous"
 	if len(r.TLS.PeerCertificates) > 0 {
@@ -35,7 +36,7 @@ func who(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, r.Proto+" "+name)
 }
 
-// certificate is credentials made of a client certificate that can be exchanged.
+// certificate is a client certificate that can be replaced.
 type certificate struct {
 	current atomic.Pointer[tls.Certificate]
 	err     error
@@ -155,7 +156,8 @@ func mustClient(t *testing.T, cfg restclient.Config) *restclient.Client {
 	return client
 }
 
-// expectKind sends a request (for websocket a watch) and expects it to fail with that kind and a sentence that begins like this.
+// expectKind sends a request (for websocket a watch) and expects it to fail with that kind and a
+// message with this prefix.
 func expectKind(t *testing.T, client *restclient.Client, transport restclient.WatchTransport, kind restclient.TransportErrorKind, sentence string) {
 	t.Helper()
 	err := client.Do(t.Context(), get("/"), nil)
@@ -165,7 +167,8 @@ func expectKind(t *testing.T, client *restclient.Client, transport restclient.Wa
 	var broken *restclient.TransportError
 	require.ErrorAs(t, err, &broken)
 	if kind == restclient.CertificateRejected && broken.Kind != kind {
-		// The server's verdict comes after our half of the handshake; a request that is written first breaks off.
+		// The server's verdict comes after the client's half of the handshake; a request that is
+		// written first breaks off.
 		kind, sentence = restclient.ConnectionLost, "the connection to https://apiserver.test broke off"
 	}
 	assert.Equal(t, kind, broken.Kind, "%v", err)
@@ -192,7 +195,7 @@ func TestServerName(t *testing.T) {
 	})
 }
 
-// New requests use a new client certificate, although the old connection is still good.
+// New requests use a new client certificate, although the old connection is still usable.
 func TestClientCertificateRotation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		authority := restclienttest.NewAuthority(t)
@@ -212,7 +215,8 @@ func TestClientCertificateRotation(t *testing.T) {
 	})
 }
 
-// A server says 401 to a connection whose certificate has expired meanwhile. The repetition goes over a new one.
+// A server answers 401 on a connection whose certificate has expired meanwhile. The retry uses a
+// new one.
 func TestExpiredClientCertificate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		authority := restclienttest.NewAuthority(t)
@@ -249,7 +253,7 @@ func TestCAFileRotation(t *testing.T) {
 		}
 		fails("signed by another authority")
 
-		// A file in the middle of being written is no reason to trust anybody, or to fail in another way.
+		// A half-written file must neither add trust nor fail in another way.
 		for _, content := range [][]byte{nil, []byte("-----BEGIN"), newCA.PEM()[:40]} {
 			require.NoError(t, os.WriteFile(file, content, 0o600))
 			time.Sleep(2 * time.Minute)
@@ -273,7 +277,7 @@ func TestCompressionAndItsAbsence(t *testing.T) {
 	})
 }
 
-// A link whose other end has lost its state says nothing. HTTP/2 pings find that out.
+// A link whose peer has lost its state is silent. HTTP/2 pings detect that.
 func TestSilentHTTP2Connection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := restclienttest.NewTLSServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -281,7 +285,7 @@ func TestSilentHTTP2Connection(t *testing.T) {
 		}), restclienttest.NewAuthority(t), nil)
 		w, err := restclient.Metadata(server.Client(), api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
-		time.Sleep(time.Hour) // an idle link is no broken link
+		time.Sleep(time.Hour) // an idle link is not a broken one
 		server.Silence()
 		start := time.Now()
 		_, err = w.Next()

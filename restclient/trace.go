@@ -8,44 +8,49 @@ import (
 	"orrery/restclient/api"
 )
 
-// Trace holds hooks that are called while a Client works, in the manner of net/http/httptrace. A nil Trace or a nil
-// field costs a branch and no allocation. Hooks are called on the goroutine that does the work, from many at once, and
-// must not block. They never see headers, bodies or credentials.
+// Trace holds hooks that are called while a Client works, in the manner of net/http/httptrace. A
+// nil Trace or a nil field costs a branch and no allocation. Hooks are called on the goroutine that
+// does the work, from many at once, and must not block. They never see headers, bodies or
+// credentials.
 type Trace struct {
-	// RequestStart is called before an attempt is sent, RequestDone when its answer has been read, or has failed. For a
-	// watch the answer is complete when the stream is open.
+	// RequestStart is called before an attempt is sent, RequestDone when its answer has been read,
+	// or has failed. For a watch the answer is complete when the stream is open.
 	RequestStart func(RequestInfo)
 	RequestDone  func(RequestInfo, RequestResult)
 
-	// Finished is called when a request is over, with all its attempts and the waits before and between them; the result
-	// is that of the last attempt, but for Duration and Err, which are those of the whole. Attempt is 0 if the context ended
-	// before the first one. A watch has no such end and is not reported here.
+	// Finished is called when a request is over, with all its attempts and the waits before and
+	// between them; the result is that of the last attempt, but for Duration and Err, which are
+	// those of the whole. Attempt is 0 if the context ended before the first one. A watch has no
+	// such end and is not reported here.
 	Finished func(RequestInfo, RequestResult)
 
-	// Retry is called before the pause that precedes another attempt; err is what went wrong with the one before.
+	// Retry is called before the pause that precedes another attempt; err is what went wrong with
+	// the one before.
 	Retry func(info RequestInfo, wait time.Duration, err error)
 
 	// Throttled is called after an attempt has waited for the rate limit.
 	Throttled func(info RequestInfo, wait time.Duration)
 
-	// WatchOpened, WatchFrame and WatchClosed follow one watch. A frame is one event as it came over the wire. Err is
-	// what ended the watch, io.EOF for a clean end and ErrWatchStopped for Stop.
+	// WatchOpened, WatchFrame and WatchClosed follow one watch. A frame is one event as it came
+	// over the wire. Err is what ended the watch, io.EOF for a clean end and ErrWatchStopped for
+	// Stop.
 	WatchOpened func(RequestInfo)
 	WatchFrame  func(info RequestInfo, event api.WatchEventType, bytes int)
 	WatchClosed func(info RequestInfo, frames int64, open time.Duration, err error)
 
-	// Warning is called for each Warning header of an answer, and when the server's certificate is not verified.
+	// Warning is called for each Warning header of an answer, and when the server's certificate is
+	// not verified.
 	Warning func(Warning)
 }
 
 // RequestInfo names a request for hooks.
 type RequestInfo struct {
-	// Method is the HTTP method, Verb the Kubernetes verb (get, list, watch, create, update, patch, delete,
-	// deletecollection); empty for raw requests.
+	// Method is the HTTP method, Verb the Kubernetes verb (get, list, watch, create, update, patch,
+	// delete, deletecollection); empty for raw requests.
 	Method, Verb string
 
-	// Resource, Namespace, Name and Subresource say what the request is about, as far as it is known. Raw requests
-	// have none.
+	// Resource, Namespace, Name and Subresource say what the request is about, as far as it is
+	// known. Raw requests have none.
 	Resource    api.GroupVersionResource
 	Namespace   string
 	Name        string
@@ -57,7 +62,7 @@ type RequestInfo struct {
 	// Attempt counts from 1.
 	Attempt int
 
-	// Origin is what the request is made on behalf of, see [WithOrigin]. Empty: not known.
+	// Origin identifies the caller, see [WithOrigin]. Empty: unknown.
 	Origin string
 }
 
@@ -67,17 +72,18 @@ type RequestResult struct {
 	Duration time.Duration // from sending until the body was read
 	Err      error         // nil for a 2xx answer that was understood
 
-	// Limited says that the request took a token of the rate limit, Waited for how long it had to wait for it.
+	// Limited says that the request took a token of the rate limit, Waited for how long it had to
+	// wait for it.
 	Limited bool
 	Waited  time.Duration
 
-	// Sent and Received are the lengths of the two bodies, in bytes, uncompressed. What a watch or a websocket received is
-	// not counted here, but frame by frame in WatchFrame.
+	// Sent and Received are the lengths of the two bodies, in bytes, uncompressed. What a watch or
+	// a websocket received is not counted here, but frame by frame in WatchFrame.
 	Sent, Received int
 }
 
-// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments. Arguments may be nil;
-// the result is nil if all are, and the argument itself if there is but one.
+// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
+// Arguments may be nil; the result is nil if all are, and the argument itself if there is but one.
 func JoinTraces(traces ...*Trace) *Trace {
 	return hooks.Traces((*Trace).and, traces...)
 }
@@ -98,9 +104,9 @@ func (t *Trace) and(u *Trace) *Trace {
 
 type originKey struct{}
 
-// WithOrigin returns a context in which requests are made on behalf of origin: hooks find it in [RequestInfo], so
-// that a log shows which requests belong together. It is any short text that names one piece of work and nothing
-// secret; the server never learns of it.
+// WithOrigin returns a context in which requests are made on behalf of origin: hooks find it in
+// [RequestInfo], so that a log shows which requests belong together. It is any short text that
+// names one piece of work and nothing secret; the server never learns of it.
 func WithOrigin(ctx context.Context, origin string) context.Context {
 	return context.WithValue(ctx, originKey{}, origin)
 }

@@ -70,7 +70,8 @@ func TestTraceOfARequest(t *testing.T) {
 	})
 }
 
-// What a request costs as a whole: attempts, the pause between them, the rate limit, and the bytes in both directions.
+// The whole cost of a request: attempts, the pause between them, the rate limit, and the bytes in
+// both directions.
 func TestTraceOfTheWhole(t *testing.T) {
 	const body = `{"kind":"Namespace"}`
 	slow := func(w http.ResponseWriter, _ *http.Request) {

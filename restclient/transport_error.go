@@ -15,9 +15,10 @@ import (
 	"syscall"
 )
 
-// TransportError says that a request got no (complete) answer: the server could not be reached, did not prove its
-// identity, the connection broke, or the credentials could not be obtained. Error is one plain sentence for people;
-// Unwrap gives the cause, so that errors.Is finds syscall.ECONNREFUSED, context.Canceled and so on.
+// TransportError says that a request got no (complete) answer: the server could not be reached, did
+// not prove its identity, the connection broke, or the credentials could not be obtained. Error is
+// one plain sentence for people; Unwrap returns the cause, so that errors.Is finds
+// syscall.ECONNREFUSED, context.Canceled and so on.
 type TransportError struct {
 	Kind TransportErrorKind
 	Verb string // HTTP method
@@ -25,7 +26,7 @@ type TransportError struct {
 	Err  error
 }
 
-// TransportErrorKind tells transport errors apart.
+// TransportErrorKind classifies transport errors.
 type TransportErrorKind int
 
 // The kinds of transport errors.
@@ -90,10 +91,11 @@ func serverOf(address string) string {
 // Unwrap returns the cause.
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// Unreachable reports whether the server could not be reached, or the connection to it broke: the same request may go
-// better later, and no server has refused it. It is false where something has to be put right first, such as a
-// certificate. Packages that do not know this one, such as informer/reflector, ask errors for this method, since what
-// net/http reports is of many types, and some of them, those of HTTP/2 among them, are not exported.
+// Unreachable reports whether the server could not be reached, or the connection to it broke: the
+// same request may go better later, and no server has refused it. It is false where something has
+// to be put right first, such as a certificate. Packages that do not know this one, such as
+// informer/reflector, ask errors for this method, since what net/http reports is of many types, and
+// some of them, those of HTTP/2 among them, are not exported.
 func (e *TransportError) Unreachable() bool {
 	switch e.Kind {
 	case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut, Canceled, ConnectionDead, TooManyFiles:
@@ -111,8 +113,8 @@ type markedError struct {
 func (e *markedError) Error() string { return e.err.Error() }
 func (e *markedError) Unwrap() error { return e.err }
 
-// kindOf classifies what net/http, crypto/tls and net report. The caller's context is looked at first, because its
-// end shows up in many disguises.
+// kindOf classifies what net/http, crypto/tls and net report. The caller's context is looked at
+// first, because its end shows up in many disguises.
 func kindOf(ctx context.Context, err error) TransportErrorKind {
 	var marked *markedError
 	switch {
@@ -151,8 +153,9 @@ func certificateKind(err error) (TransportErrorKind, bool) {
 	return 0, false
 }
 
-// clientCertificateAlert reports whether a TLS alert from the other side (RFC 8446 section 6.2) complains about the
-// certificate that we sent or failed to send. crypto/tls does not export the type of its alerts, which are uint8.
+// clientCertificateAlert reports whether a TLS alert from the other side (RFC 8446 section 6.2)
+// complains about the certificate that we sent or failed to send. crypto/tls does not export the
+// type of its alerts, which are uint8.
 func clientCertificateAlert(err error) bool {
 	alert := reflect.ValueOf(err)
 	if alert.Kind() != reflect.Uint8 {
@@ -165,8 +168,9 @@ func clientCertificateAlert(err error) bool {
 	return false
 }
 
-// http2NotEstablished ends the error of a request whose new HTTP/2 connection broke before it was used: a server that rejects a client
-// certificate says so after the client's half of the handshake. net/http does not export the error.
+// http2NotEstablished ends the error of a request whose new HTTP/2 connection broke before it was
+// used: a server that rejects a client certificate says so after the client's half of the
+// handshake. net/http does not export the error.
 const http2NotEstablished = "http2: client conn could not be established"
 
 func networkKind(err error) TransportErrorKind {
@@ -211,10 +215,12 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("%s %s: the answer cannot be understood: %s", e.Verb, e.URL, cause)
 }
 
-// Unwrap returns the cause, for instance a *json.SyntaxError, a *TooLargeError or io.ErrUnexpectedEOF.
+// Unwrap returns the cause, for instance a *json.SyntaxError, a *TooLargeError or
+// io.ErrUnexpectedEOF.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// TooLargeError says that a watch event, an item of a list or a body is larger than the client's limit.
+// TooLargeError says that a watch event, an item of a list or a body is larger than the client's
+// limit.
 type TooLargeError struct {
 	What  string
 	Limit int // bytes

@@ -65,20 +65,20 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// Packages that must not know this one ask for this method.
+// Packages that must not import this one look for this method.
 func TestUnreachable(t *testing.T) {
 	for kind := ConnectionFailed; kind <= TooManyFiles; kind++ {
 		err := fmt.Errorf("while listing: %w", &AttemptsError{Err: &TransportError{Kind: kind, Err: syscall.ENOENT}})
-		told, ok := errors.AsType[interface {
+		reported, ok := errors.AsType[interface {
 			error
 			Unreachable() bool
 		}](err)
 		require.True(t, ok)
 		switch kind {
 		case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut, Canceled, ConnectionDead, TooManyFiles:
-			assert.True(t, told.Unreachable(), kind)
+			assert.True(t, reported.Unreachable(), kind)
 		default:
-			assert.False(t, told.Unreachable(), "%d: waiting does not help", kind)
+			assert.False(t, reported.Unreachable(), "%d: waiting does not help", kind)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Get fetches one object.
+// Get returns one object.
 func (r *Resource[T]) Get(ctx context.Context, name string, opts api.GetOptions) (T, error) {
 	req, err := r.objectRequest("get", http.MethodGet, "", name)
 	if err != nil {
@@ -22,7 +22,8 @@ func (r *Resource[T]) Get(ctx context.Context, name string, opts api.GetOptions)
 	return r.one(ctx, req)
 }
 
-// List fetches the collection, or one page of it if opts.Limit says so. Items are decoded as they arrive.
+// List fetches the collection, or one page of it if opts.Limit is set. Items are decoded as they
+// arrive.
 func (r *Resource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List[T], error) {
 	req, err := r.request("list", http.MethodGet, "", "")
 	if err != nil {
@@ -39,8 +40,8 @@ func (r *Resource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List
 
 var errNotAList = errors.New("a Status where a list should be")
 
-// Watch opens a watch. It returns when the server has agreed to it. The stream lives until Stop is called, ctx ends
-// or the server ends it.
+// Watch opens a watch. It returns when the server has accepted it. The stream lasts until Stop is
+// called, ctx ends or the server ends it.
 func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
 	req, err := r.request("watch", http.MethodGet, "", "")
 	if err != nil {
@@ -54,7 +55,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 	x.endless = true
 	w := &watcher[T]{client: r.client, ctx: watchCtx, cancel: cancel}
 	x.consume = func(answer *http.Response) error {
-		w.provesLife = answer.ProtoMajor >= 2
+		w.hasKeepalive = answer.ProtoMajor >= 2
 		return w.open(r.decoder, answer.Header.Get("Content-Type"), answer.Body)
 	}
 	if r.client.cfg.WatchTransport == WatchWebSocket {
@@ -65,7 +66,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 			if dialer.stream == nil {
 				return errNoUpgrade
 			}
-			w.provesLife = true
+			w.hasKeepalive = true
 			return w.open(r.decoder, jsonMediaType, &body{ReadCloser: dialer.stream})
 		}
 	}
@@ -84,9 +85,10 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 	return w, nil
 }
 
-// ProvesLife reports whether the connection of a watch is going to be tested while nothing comes, as far as is known: by the
-// protocol of the last answer that this client had. A watch that is open knows for sure; its Watcher has the same method.
-func (r *Resource[T]) ProvesLife() bool {
+// HasKeepalive reports whether the connection of a watch is tested while it is silent, judging
+// by the protocol of the client's last answer. The Watcher of an open watch has the same method,
+// which is exact.
+func (r *Resource[T]) HasKeepalive() bool {
 	return r.client.cfg.WatchTransport == WatchWebSocket || !r.client.pool.withoutPings.Load()
 }
 
@@ -105,7 +107,8 @@ func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 	return object, err
 }
 
-// many sends a request that is answered with a list; nil without an error is a Status that reports success.
+// many sends a request that is answered with a list; nil without an error is a Status that reports
+// success.
 func (r *Resource[T]) many(ctx context.Context, req Request) (list *api.List[T], err error) {
 	x := &exchange{client: r.client, req: req}
 	x.consume = func(answer *http.Response) (err error) {
@@ -118,15 +121,15 @@ func (r *Resource[T]) many(ctx context.Context, req Request) (list *api.List[T],
 	return list, nil
 }
 
-// Create stores a new object and returns it as the server completed it. In a resource of all namespaces the object's own
-// namespace counts.
+// Create stores a new object and returns it as the server completed it. In a resource of all
+// namespaces it uses the object's own namespace.
 func (r *Resource[T]) Create(ctx context.Context, object T, opts api.UpdateOptions) (T, error) {
 	req, err := r.request("create", http.MethodPost, r.namespaceOf(object), "")
 	return r.write(ctx, req, err, object, opts)
 }
 
-// Update replaces an object. If the object carries a resource version and the server has a newer one the answer is a
-// conflict (api.IsConflict).
+// Update replaces an object. If the object has a resource version and the server has a newer
+// one the answer is a conflict (api.IsConflict).
 func (r *Resource[T]) Update(ctx context.Context, object T, opts api.UpdateOptions) (T, error) {
 	req, err := r.objectRequest("update", http.MethodPut, r.namespaceOf(object), object.GetName())
 	return r.write(ctx, req, err, object, opts)
@@ -137,13 +140,14 @@ func (r *Resource[T]) UpdateStatus(ctx context.Context, object T, opts api.Updat
 	return r.UpdateSubresource(ctx, object.GetName(), "status", object, opts)
 }
 
-// UpdateSubresource puts an object to one of the subresources of name: "status", "finalize", "scale".
+// UpdateSubresource replaces a subresource of the object name: "status", "finalize",
+// "scale".
 func (r *Resource[T]) UpdateSubresource(ctx context.Context, name, subresource string, object T, opts api.UpdateOptions) (T, error) {
 	req, err := r.objectRequest("update", http.MethodPut, r.namespaceOf(object), name, subresource)
 	return r.write(ctx, req, err, object, opts)
 }
 
-// Patch changes an object, or one of its subresources, as the patch says.
+// Patch applies a patch to an object or to one of its subresources.
 func (r *Resource[T]) Patch(ctx context.Context, name string, kind api.PatchType, patch []byte, opts api.UpdateOptions, subresources ...string) (T, error) {
 	req, err := r.objectRequest("patch", http.MethodPatch, "", name, subresources...)
 	if err != nil {
@@ -155,8 +159,8 @@ func (r *Resource[T]) Patch(ctx context.Context, name string, kind api.PatchType
 	return r.one(ctx, req)
 }
 
-// Delete deletes one object. Nil means that the server has accepted it; an object with finalizers or with a grace
-// period is still there then.
+// Delete deletes one object. Nil means that the server has accepted it: an object with finalizers
+// or with a grace period still exists.
 func (r *Resource[T]) Delete(ctx context.Context, name string, opts api.DeleteOptions) error {
 	req, err := r.objectRequest("delete", http.MethodDelete, "", name)
 	if err != nil {
@@ -169,10 +173,10 @@ func (r *Resource[T]) Delete(ctx context.Context, name string, opts api.DeleteOp
 	return r.client.Do(ctx, req, nil)
 }
 
-// DeleteCollection deletes all objects that listOpts select, and returns what the server found there: kube-apiserver
-// answers with the list that it read (consistently) before it deleted, so that an empty one proves that there was
-// nothing. It does not say that what was found is gone, see Delete. A server that answers with a bare Status leaves
-// listed false and found nil.
+// DeleteCollection deletes all objects that listOpts select, and returns what the server found
+// there: kube-apiserver answers with the list that it read (consistently) before it deleted, so
+// that an empty one proves that there was nothing. It does not say that what was found is gone, see
+// Delete. A server that answers with a bare Status leaves listed false and found nil.
 func (r *Resource[T]) DeleteCollection(ctx context.Context, opts api.DeleteOptions, listOpts api.ListOptions) (found *api.List[T], listed bool, err error) {
 	req, err := r.request("deletecollection", http.MethodDelete, "", "")
 	if err != nil {
@@ -187,7 +191,7 @@ func (r *Resource[T]) DeleteCollection(ctx context.Context, opts api.DeleteOptio
 	return found, found != nil, err
 }
 
-// write sends an object; err is what building the request ended with.
+// write sends an object; err is the error of building the request.
 func (r *Resource[T]) write(ctx context.Context, req Request, err error, object T, opts api.UpdateOptions) (T, error) {
 	var none T
 	if err == nil && r.readOnly {
@@ -203,7 +207,7 @@ func (r *Resource[T]) write(ctx context.Context, req Request, err error, object 
 	return r.one(ctx, req)
 }
 
-// namespaceOf is the object's own namespace where the resource leaves it open, else the resource's.
+// namespaceOf returns the namespace of the resource, or the object's own if the resource has none.
 func (r *Resource[T]) namespaceOf(object T) string {
 	if r.namespace != "" {
 		return r.namespace

@@ -5,24 +5,24 @@ import (
 	"regexp"
 )
 
-// Warning is a remark of the server about a request that it answered all the same (HTTP header "Warning" with code 299,
-// KEP-1693), or one of this package (Code 0).
+// Warning is a server's warning about a request that it has answered (HTTP header "Warning" with
+// code 299, KEP-1693), or one of this package (Code 0).
 type Warning struct {
 	Code  int
 	Agent string
 	Text  string
-	// Origin is what the request was made on behalf of, see [WithOrigin]. Empty: not known.
+	// Origin identifies the caller, see [WithOrigin]. Empty: unknown.
 	Origin string
 }
 
-// warningValues matches the values of Warning headers (RFC 7234 section 5.5): code, agent, quoted text and possibly a quoted
-// date, several separated by commas. What does not follow that is skipped: a warning is not worth failing for.
+// warningValues matches the values of Warning headers (RFC 7234 section 5.5): code, agent, quoted
+// text and possibly a quoted date, separated by commas. Malformed values are skipped.
 var (
 	warningValues = regexp.MustCompile(`(?:^|[ ,])(\d{3}) (\S+) "((?:[^"\\]|\\.)*)"(?: *"[^"]*")?`)
 	quotedPair    = regexp.MustCompile(`\\(.)`)
 )
 
-// miscellaneous is the code of the warnings that API servers send.
+// miscellaneous is the code of API servers' warnings.
 const miscellaneous = "299"
 
 func parseWarnings(header http.Header) []Warning {

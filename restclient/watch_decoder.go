@@ -8,28 +8,29 @@ import (
 	"orrery/restclient/api"
 )
 
-// watchDecoder is the textbook decoder of a watch: it reads events from a body with encoding/json. The body is the same
-// over HTTP and over a websocket: one JSON object for each event, one after the other, until the server ends it
-// (https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes):
+// watchDecoder is the textbook decoder of a watch: it reads events with encoding/json. The body is
+// the same over HTTP and over a websocket: a sequence of JSON objects, one for each event, until
+// the server ends it
 //
 //	{"type": "ADDED",    "object": {"kind": "Pod", "metadata": {"name": "web-1", "resourceVersion": "10596", ...}, ...}}
 //	{"type": "MODIFIED", "object": {"kind": "Pod", "metadata": {"name": "web-1", "resourceVersion": "11020", ...}, ...}}
 //	{"type": "BOOKMARK", "object": {"kind": "Pod", "metadata": {"resourceVersion": "12746"}}}
 //	{"type": "ERROR",    "object": {"kind": "Status", "code": 410, "reason": "Expired", ...}}
 //
-// The next watch continues from the resource version of the last event. So it is read from every object, also from that of
-// a bookmark and of an event of unknown type.
+// The next watch continues from the resource version of the last event. So it is read from every
+// object, including bookmarks and events of unknown type.
 //
-// What it lacks is speed and protobuf: encoding/json looks at each byte of an object four times. The decoder in
-// restclient/fast looks once, and reads protobuf too, for resources of which only the metadata is wanted.
+// What it lacks is speed and protobuf: encoding/json scans each object four times. The decoder in
+// restclient/fast scans it once, and also reads protobuf, for resources of which only the metadata
+// is used.
 type watchDecoder[T Object] struct {
-	body   *boundedReader
-	events *json.Decoder
-	decode func(object []byte) (T, error)
+	body   *boundedReader                 // limits the size of an event
+	events *json.Decoder                  // reads body; keeps what it has read beyond the last event
+	decode func(object []byte) (T, error) // decodes an object of the collection
 }
 
-// newWatchDecoder returns a decoder of the events in body, none of which may be larger than limit bytes. decode reads an
-// object of the watched collection.
+// newWatchDecoder returns a new decoder of the events in body, each of at most limit bytes. decode
+// decodes an object of the watched collection.
 func newWatchDecoder[T Object](body io.Reader, limit int, decode func([]byte) (T, error)) *watchDecoder[T] {
 	bounded := &boundedReader{r: body, limit: limit, what: "a watch event"}
 	return &watchDecoder[T]{body: bounded, events: json.NewDecoder(bounded), decode: decode}
@@ -40,10 +41,26 @@ var (
 	errNoObject    = errors.New("a watch event without an object")
 )
 
-// Next blocks until the next event has arrived, and returns it with its size in bytes.
+// Next blocks until the next event has arrived, and returns it with its size in bytes, which is the
+// length of its JSON without the white space around it. It returns as soon as the event is complete.
 //
-// Where the body ends decides what the end means, and only the decoder knows. Between two events it is io.EOF: the server
-// has ended the watch, as it does every few minutes. Inside an event it is io.ErrUnexpectedEOF: the connection broke.
+// The fields of an event are type and object, in any order; others are ignored. The type decides
+// what is decoded, and with what:
+//   - ADDED, MODIFIED, DELETED: the object, with decodeObject;
+//   - ERROR: the Status, with decodeError;
+//   - BOOKMARK and every unknown type: only the resource version, with readResourceVersion.
+//
+// The position of the end decides its meaning. Between two events it is io.EOF: the server has
+// ended the watch, as it does every few minutes. Inside an event it is io.ErrUnexpectedEOF: the
+// connection broke. json.Decoder distinguishes the two; its errors, which include those of the body,
+// are returned as they are.
+//
+// The other errors are those of an event that cannot be decoded:
+//   - errNoEventType: it has no type, or an empty one;
+//   - errNoObject, errNullObject: it has no object, or null in its place;
+//   - d.body.tooLarge(): it is larger than d.body.limit. Because d.body lets the decoder read only
+//     what allow grants, allow must be called before each event;
+//   - those of decoding the object.
 func (d *watchDecoder[T]) Next() (event api.WatchEvent[T], size int, err error) {
 	d.body.allow() // bytes for one more event, plus room for the white space before it
 	var raw json.RawMessage
@@ -73,14 +90,16 @@ func (d *watchDecoder[T]) Next() (event api.WatchEvent[T], size int, err error) 
 	case api.WatchAdded, api.WatchModified, api.WatchDeleted:
 		err = d.decodeObject(&event, frame.Object)
 	case api.WatchError:
-		err = json.Unmarshal(frame.Object, &event.Status)
+		err = d.decodeError(&event, frame.Object)
 	default:
 		err = readResourceVersion(&event, frame.Object)
 	}
 	return event, len(raw), err
 }
 
-// decodeObject decodes an object of the collection. For DELETED it is the last state, with the resource version of the deletion.
+// decodeObject decodes data, an object of the collection, into event.Object with d.decode, and sets
+// event.ResourceVersion to the object's. For DELETED the object is the last state, with the resource
+// version of the deletion.
 func (d *watchDecoder[T]) decodeObject(event *api.WatchEvent[T], data []byte) (err error) {
 	event.Object, err = d.decode(data)
 	if err == nil {
@@ -89,7 +108,15 @@ func (d *watchDecoder[T]) decodeObject(event *api.WatchEvent[T], data []byte) (e
 	return err
 }
 
-// readResourceVersion decodes only the metadata of a bookmark, or of an event of unknown type. The bookmark that ends the initial events of a streaming list (KEP-3157) carries an annotation.
+// decodeError decodes data, the reason for which the server ends the watch, into event.Status. The
+// event has neither an object nor a resource version. It is data and no error of the decoder: the
+// caller decides by its code and reason what follows, for instance a new list after 410.
+func (d *watchDecoder[T]) decodeError(event *api.WatchEvent[T], data []byte) error {
+	return json.Unmarshal(data, &event.Status)
+}
+
+// readResourceVersion decodes only the metadata of a bookmark, or of an event of unknown type. The
+// bookmark that ends the initial events of a streaming list (KEP-3157) has an annotation.
 func readResourceVersion[T Object](event *api.WatchEvent[T], data []byte) error {
 	var object api.PartialObjectMetadata
 	if err := json.Unmarshal(data, &object); err != nil {

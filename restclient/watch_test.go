@@ -23,8 +23,9 @@ import (
 
 var transports = []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket}
 
-// overEachTransport runs a test with a watch that serve feeds: over chunked HTTP, over a websocket with text messages
-// and over one with binary messages, each with every decoder. The expectations are the same.
+// overEachTransport runs a test with a watch served by serve: over chunked HTTP, a websocket with
+// text messages and one with binary messages, each with every decoder. The expectations are the
+// same.
 func overEachTransport(t *testing.T, serve func(*restclienttest.Stream), test func(t *testing.T, w api.Watcher[*api.Namespace], client *restclient.Client, server *restclienttest.Server)) {
 	t.Helper()
 	for _, c := range []struct {
@@ -64,7 +65,7 @@ func overEachTransport(t *testing.T, serve func(*restclienttest.Stream), test fu
 	}
 }
 
-// headsOfNamespaces shows a watch of metadata as one of namespaces that have nothing else.
+// headsOfNamespaces adapts a watch of metadata to namespaces without other fields.
 type headsOfNamespaces struct {
 	api.Watcher[*api.PartialObjectMetadata]
 }
@@ -93,7 +94,7 @@ func TestWatchEvents(t *testing.T) {
 		s.Send(api.WatchBookmark, end)
 		s.Send(api.WatchBookmark, notEnd)
 		invented := namespace("b", "33")
-		invented.Annotations = map[string]string{api.InitialEventsAnnotation: "true"} // which only ends anything in a bookmark
+		invented.Annotations = map[string]string{api.InitialEventsAnnotation: "true"} // which ends the initial events only in a bookmark
 		s.Send("INVENTED", invented)
 		s.Send(api.WatchError, expired)
 	}, func(t *testing.T, w api.Watcher[*api.Namespace], _ *restclient.Client, _ *restclienttest.Server) {
@@ -115,7 +116,7 @@ func TestWatchEvents(t *testing.T) {
 		}
 		for range 2 {
 			_, err := w.Next()
-			assert.Equal(t, io.EOF, err, "the stream ended in good order, and stays ended")
+			assert.Equal(t, io.EOF, err, "the stream ended normally, and stays ended")
 		}
 	})
 }
@@ -142,21 +143,9 @@ func TestWatchPiecesMeanNothing(t *testing.T) {
 }
 
 func TestWatchEventsThatCannotBeUnderstood(t *testing.T) {
-	for frame, want := range map[string]string{ // regular expressions; the forms of the decoder word some of it differently
-		`{"type":"ADDED"}`:                         "a watch event without an object",
-		`{"object":{}}`:                            "a watch event without a type",
-		`{"type":"ADDED","object":null}`:           "null where an object should be",
-		`{"type":"ADDED","object":{"metadata":7}}`: "cannot unmarshal number|'7' at byte .* where { should be",
-		`{"object":7,"type":"ADDED"}`:              "cannot unmarshal number|'7' at byte .* where { should be",
-		`{"type":7,"object":{}}`:                   "cannot unmarshal number|'7' at byte .* where \" should be",
-		`{"type":"ERROR","object":[]}`:             "cannot unmarshal array",
-		`{"type":"BOOKMARK","object":[]}`:          "cannot unmarshal array|'\\[' at byte 0 where { should be",
-		`{"type":"BOOKMARK"}`:                      "a watch event without an object",
-		`{"type":"BOOKMARK","object":null}`:        "null where an object should be",
-		`{"type":"ERROR","object":null}`:           "null where an object should be",
-		`{"type":"ADDED","object":{"a":}}`:         "invalid character '}'|'}' at byte .* where a value should be",
-		`hello`:                                    "invalid character 'h'|'h' at byte .* where { should be",
-		`[]`:                                       "cannot unmarshal array|'\\[' at byte .* where { should be",
+	for frame, want := range map[string]string{ // regular expressions; restclienttest.RunEvents has the other frames
+		`{"type":"ADDED"}`: "a watch event without an object",
+		`hello`:            "invalid character 'h'|'h' at byte .* where { should be",
 		`{"type":"ADDED","object":{"metadata":{"name":"` + strings.Repeat("x", 20_000) + `"}}}`: "a watch event is larger than the limit of 10000 bytes",
 	} {
 		t.Run(frame[:min(len(frame), 40)], func(t *testing.T) {
@@ -208,7 +197,7 @@ func TestWatchThatBreaksOff(t *testing.T) {
 	}
 }
 
-// The body ends in good order, but inside an event.
+// The body ends normally, but inside an event.
 func TestWatchThatEndsInsideAnEvent(t *testing.T) {
 	overEachTransport(t, func(s *restclienttest.Stream) {
 		s.SendRaw([]byte(`{"type":"ADDED","object":{`))
@@ -283,7 +272,8 @@ func TestTheContextEndsAWatch(t *testing.T) {
 	}
 }
 
-// A server that accepts the connection and then says nothing must not hold a caller who has gone away.
+// A server that accepts the connection and stays silent must not block a caller whose context has
+// ended.
 func TestTheContextEndsTheOpeningOfAWatch(t *testing.T) {
 	for _, transport := range transports {
 		bubble(t, func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, func(t *testing.T, server *restclienttest.Server) {
@@ -324,7 +314,8 @@ func TestRefusedWatches(t *testing.T) {
 	}
 }
 
-// The error text of a refused websocket is cut at 1024 bytes by the websocket library; the code still says what it is.
+// The error text of a refused websocket is cut at 1024 bytes by the websocket library; the code
+// still says what it is.
 func TestALongRefusalOfAWebSocket(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		answer(w, 410, refusal(410, api.ReasonExpired, strings.Repeat("too old ", 500)))
@@ -404,7 +395,7 @@ func TestWebSocketEnds(t *testing.T) {
 	}
 }
 
-// The timeout of the client is for requests that end by themselves.
+// The timeout of the client applies only to requests that end by themselves.
 func TestTimeoutDoesNotConcernWatches(t *testing.T) {
 	for _, transport := range transports {
 		handler := func(w http.ResponseWriter, r *http.Request) {

@@ -11,10 +11,10 @@ import (
 	"orrery/restclient/api"
 )
 
-// ErrWatchStopped is what Next returns after Stop.
+// ErrWatchStopped is returned by Next after Stop.
 var ErrWatchStopped = errors.New("the watch was stopped")
 
-// watcher is an open watch over either transport. Next belongs to one goroutine; Stop may be called from any.
+// watcher is an open watch over either transport. One goroutine calls Next; any may call Stop.
 type watcher[T Object] struct {
 	// Immutable.
 	client  *Client
@@ -22,14 +22,15 @@ type watcher[T Object] struct {
 	cancel  context.CancelCauseFunc
 	body    io.ReadCloser
 	decoder EventDecoder[T]
-	// provesLife: if the connection dies, Next returns an error within PingInterval and PingTimeout.
-	provesLife bool
-	info       RequestInfo
-	opened     time.Time
-	url        string
-	secrets    censor // of the request
+	// hasKeepalive: if the connection dies, Next returns an error within PingInterval and
+	// PingTimeout.
+	hasKeepalive bool
+	info         RequestInfo
+	opened       time.Time
+	url          string
+	secrets      censor // of the request
 
-	// Of the goroutine that calls Next.
+	// For the goroutine that calls Next only.
 	failed error
 
 	frames  atomic.Int64
@@ -72,8 +73,8 @@ func (w *watcher[T]) fail(err error) error {
 	return w.failed
 }
 
-// describe says why no more events come. A reader that is stopped sees its connection break in one way or another; what
-// counts then is that it was stopped.
+// describe returns the reason for the end of the watch. A connection that breaks after Stop was
+// stopped.
 func (w *watcher[T]) describe(err error) error {
 	broken := brokenBody(err)
 	switch {
@@ -89,9 +90,9 @@ func (w *watcher[T]) describe(err error) error {
 	return &DecodeError{Verb: w.info.Method, URL: w.url, Err: err}
 }
 
-// ProvesLife reports whether the connection is tested while nothing comes: then silence means that nothing happens. Over
-// HTTP/1.1 there is no such test, and a connection of which the other end has gone looks like one on which nothing happens.
-func (w *watcher[T]) ProvesLife() bool { return w.provesLife }
+// HasKeepalive reports whether the connection has a keepalive. HTTP/1.1 has none, so a dead
+// connection looks like an idle one.
+func (w *watcher[T]) HasKeepalive() bool { return w.hasKeepalive }
 
 func (w *watcher[T]) close(why error) {
 	w.closing.Do(func() {

@@ -13,26 +13,27 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// webSocketDialer opens one watch over a websocket: the same request with the same headers, but the server answers 101
-// and then sends each event as one message. It fits into an exchange as the function that sends an attempt.
+// webSocketDialer opens one watch over a websocket: the same request, but the server answers 101
+// and then sends each event as one message. It is the function that sends an attempt of an
+// exchange.
 type webSocketDialer struct {
 	client *Client
 	stream *webSocketStream // nil before a successful handshake
 }
 
-// readBuffer is small: a program may have many watches on which nothing happens.
+// readBuffer is small: a program may have many idle watches.
 const readBuffer = 4 << 10
 
 var errNoUpgrade = errors.New("the server (or a proxy on the way) does not switch to the websocket protocol; use the http watch transport")
 
-// dial performs the handshake. An answer other than 101 is handed back like any other, so that refusals and retries are
-// no different from plain HTTP.
+// dial performs the handshake. An answer other than 101 is returned like any other, so that
+// refusals and retries are the same as over plain HTTP.
 func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 	ctx := hr.Context()
 	target := *hr.URL
 	header := hr.Header.Clone()
-	// kube-apiserver serves watches with a websocket library for browsers, which answers 403 without an origin. Any will
-	// do; the server's own is true.
+	// kube-apiserver's websocket library is made for browsers and answers 403 without an origin.
+	// Any origin is accepted; use the server's own.
 	header.Set("Origin", target.Scheme+"://"+target.Host)
 	if target.Scheme == "https" {
 		target.Scheme = "wss"
@@ -42,7 +43,8 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 
 	release := func() bool { return false }
 	dialer := websocket.Dialer{
-		// The connection is closed when the watch's context ends, so that neither the handshake nor a read outlives it.
+		// The connection is closed when the watch's context ends, so that neither the handshake nor
+		// a read outlives it.
 		NetDialContext: func(_ context.Context, network, addr string) (net.Conn, error) {
 			conn, err := d.client.pool.connections.dialContext(ctx, network, addr)
 			if err == nil {
@@ -55,8 +57,8 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 		HandshakeTimeout: dialTimeout + tlsHandshakeTimeout,
 		ReadBufferSize:   readBuffer,
 	}
-	// The library would also set the context's deadline on the connection, and the one that fires first would decide
-	// what the error looks like.
+	// The library would also set the context's deadline on the connection; whichever fired first
+	// would decide the error.
 	conn, answer, err := dialer.DialContext(context.WithoutCancel(ctx), target.String(), header)
 	if err == nil {
 		d.stream = newWebSocketStream(conn, release, &d.client.cfg)
@@ -69,7 +71,7 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// proxy asks for the proxy of the HTTP request that a handshake is. An https proxy cannot carry it.
+// proxy returns the proxy of the handshake's HTTP request. An https proxy is not supported.
 func (d *webSocketDialer) proxy(req *http.Request) (*url.URL, error) {
 	u, err := d.client.pool.proxy(req)
 	if err == nil && u != nil && u.Scheme == "https" {
@@ -78,17 +80,18 @@ func (d *webSocketDialer) proxy(req *http.Request) (*url.URL, error) {
 	return u, err
 }
 
-// webSocketStream reads the messages of a websocket as one body, text and binary alike. It knows a clean end, where the
-// server said goodbye, from a broken connection, and from a dead one: after PingInterval of silence it sends a ping, and
-// reading fails if nothing has come PingTimeout later. HTTP/2 has the same built in.
+// webSocketStream reads the messages of a websocket as one body, text and binary alike. It
+// distinguishes a clean end, after a close message, from a broken connection and a dead one: after
+// PingInterval of silence it sends a ping, and reading fails if nothing arrives within PingTimeout.
+// HTTP/2 has the same built in.
 type webSocketStream struct {
 	// Immutable.
 	conn              *websocket.Conn
-	release           func() bool // stops waiting for the context
+	release           func() bool // stops watching the context
 	interval, timeout time.Duration
 	ping              *time.Timer
 
-	message io.Reader // nil between messages; of the goroutine that reads
+	message io.Reader // nil between messages; for the reading goroutine only
 }
 
 func newWebSocketStream(conn *websocket.Conn, release func() bool, cfg *Config) *webSocketStream {
@@ -100,7 +103,7 @@ func newWebSocketStream(conn *websocket.Conn, release func() bool, cfg *Config) 
 		s.alive()
 		return nil
 	})
-	// An answer to a ping that cannot be sent any more is no reason to miss what can still be read.
+	// Failing to answer a ping must not prevent reading the remaining messages.
 	conn.SetPingHandler(func(data string) error {
 		s.alive()
 		conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
@@ -109,7 +112,8 @@ func newWebSocketStream(conn *websocket.Conn, release func() bool, cfg *Config) 
 	return s
 }
 
-// alive starts the silence anew. It is called before each wait, too: a reader that was away has heard nothing.
+// alive restarts the silence timer. It is called before each wait, too: a reader that was busy has
+// not listened.
 func (s *webSocketStream) alive() {
 	s.ping.Reset(s.interval)
 	s.conn.SetReadDeadline(time.Now().Add(s.interval + s.timeout))
@@ -136,15 +140,15 @@ func (s *webSocketStream) Read(p []byte) (n int, err error) {
 	return n, endOfStream(err)
 }
 
-// Close closes the connection. The server takes that for a goodbye: the events that it sends need no answer.
+// Close closes the connection without a close message, which the server accepts.
 func (s *webSocketStream) Close() error {
 	s.release()
 	s.ping.Stop()
 	return s.conn.Close()
 }
 
-// endOfStream turns what gorilla reports at the end into what a body reports: io.EOF after a close message that
-// announces no fault, io.ErrUnexpectedEOF when the connection just vanished.
+// endOfStream converts gorilla's errors to those of a body: io.EOF after a normal close message,
+// io.ErrUnexpectedEOF if the connection broke.
 func endOfStream(err error) error {
 	var closed *websocket.CloseError
 	if !errors.As(err, &closed) {

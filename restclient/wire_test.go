@@ -17,7 +17,7 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// codecs are the forms of the decoder for Metadata resources. What a test expects of one it expects of all.
+// codecs are the forms of the decoder for Metadata resources. The tests expect the same of all.
 var codecs = map[string]restclient.Codec{"textbook": nil, "fast": fast.Codec{}, "fast, JSON": fast.Codec{JSON: true}}
 
 // eachCodec runs a test against a server with a client of each form.
@@ -32,7 +32,7 @@ func eachCodec(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, c
 	}
 }
 
-// recorded answers with a file of testdata: an answer of kube-apiserver v1.36.3, byte for byte.
+// recorded answers with a file of testdata: a response of kube-apiserver v1.36.3, byte for byte.
 func recorded(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		data, err := os.ReadFile("testdata/" + name)
@@ -97,7 +97,8 @@ func TestWireWatch(t *testing.T) {
 	})
 }
 
-// Lists that no server should send. A list is never shorter than what was sent: what is broken is an error.
+// Lists that no server should send. The result is never shorter than the list: a damaged one is
+// an error.
 func TestListsThatCannotBeUnderstood(t *testing.T) {
 	list := func(items string) string {
 		return `{"kind":"PodList","metadata":{"resourceVersion":"5"},"items":` + items + "}"
@@ -115,7 +116,7 @@ func TestListsThatCannotBeUnderstood(t *testing.T) {
 		{list(`[null]`), "item 0: null where an object should be"},
 		{list(`[{"metadata":{"name":"a"}},{"metadata":7}]`), "item 1: "},
 		{list(`[{"a":1}{}]`), "'{'|expected comma"},
-		{list(`[]`) + `x`, "'x'"}, {list(`[]`) + `{}`, "the end should be|something follows the list"},
+		{list(`[]`) + `x`, "'x'"}, {list(`[]`) + `{}`, "the end should be|there is data after the list"},
 		{list(`[{"metadata":{"name":"` + strings.Repeat("x", 20_000) + `"}}]`), "an item of the list is larger than the limit of 10000 bytes"},
 	} {
 		check := func(t *testing.T, codec restclient.Codec, list func(t *testing.T, client *restclient.Client) (any, error)) {
@@ -144,7 +145,8 @@ func TestListsThatCannotBeUnderstood(t *testing.T) {
 	}
 }
 
-// A list that ends early is a broken connection and asked for again, wherever it ends; it is never taken for a shorter list.
+// A list that ends early is a broken connection and is requested again, wherever it ends; it is
+// never taken for a shorter list.
 func TestAListThatBreaksOffIsAskedForAgain(t *testing.T) {
 	whole := `{"kind":"PodList","metadata":{"resourceVersion":"7","continue":"next","remainingItemCount":4},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}`
 	for cut := 1; cut < len(whole); cut += 3 {

@@ -1,6 +1,7 @@
 package restclient_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -18,12 +19,12 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// carrier is a way to carry a watch.
+// carrier is a transport for a watch.
 type carrier struct {
-	name       string
-	transport  restclient.WatchTransport
-	secure     bool // TLS, and so HTTP/2 where it is not a websocket
-	provesLife bool
+	name         string
+	transport    restclient.WatchTransport
+	secure       bool // TLS, and so HTTP/2 where it is not a websocket
+	hasKeepalive bool
 }
 
 var carriers = []carrier{
@@ -33,7 +34,7 @@ var carriers = []carrier{
 	{"websocket over TLS", restclient.WatchWebSocket, true, true},
 }
 
-// quiet serves watches on which nothing happens, and answers everything else.
+// quiet serves watches without events, and answers all other requests.
 func quiet(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("watch") != "" {
 		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, (*restclienttest.Stream).Wait)
@@ -43,7 +44,7 @@ func quiet(w http.ResponseWriter, r *http.Request) {
 }
 
 // overBadLink runs a test over each carrier, in a bubble, over a link that can be broken.
-func overBadLink(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client)) {
+func overBadLink(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client), changes ...func(*restclient.Config)) {
 	for _, c := range carriers {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -52,28 +53,29 @@ func overBadLink(t *testing.T, handler http.HandlerFunc, test func(t *testing.T,
 					server = restclienttest.NewTLSServer(t, handler, restclienttest.NewAuthority(t), nil)
 				}
 				var link faultnet.Link
-				test(t, c, &link, server.Client(func(cfg *restclient.Config) {
+				test(t, c, &link, server.Client(append(changes, func(cfg *restclient.Config) {
 					cfg.Dial = link.Dial(server.Dial)
 					cfg.WatchTransport = c.transport
-				}))
+				})...))
 			})
 		})
 	}
 }
 
-// The most reported failure of Kubernetes clients: the other end has gone, nothing says so, and a watch waits for ever.
-// Where the protocol has pings they find out within 45 seconds; elsewhere the watcher says that it cannot tell.
+// The most reported failure of Kubernetes clients: the peer is gone without an error, and a watch
+// waits for ever. Protocols with pings find out within 45 seconds; for the others the watcher
+// reports that it cannot.
 func TestAZombieWatchIsFoundOut(t *testing.T) {
 	overBadLink(t, quiet, func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client) {
 		w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
-		assert.Equal(t, c.provesLife, w.(interface{ ProvesLife() bool }).ProvesLife())
+		assert.Equal(t, c.hasKeepalive, w.(interface{ HasKeepalive() bool }).HasKeepalive())
 		time.AfterFunc(6*time.Hour, func() { link.BlackHole(true) }) // up to then it is only a quiet watch
 		time.AfterFunc(12*time.Hour, w.Stop)
 		start := time.Now()
 		_, err = w.Next()
 		silence := time.Since(start) - 6*time.Hour
-		if !c.provesLife {
+		if !c.hasKeepalive {
 			assert.ErrorIs(t, err, restclient.ErrWatchStopped)
 			return
 		}
@@ -105,8 +107,8 @@ func TestACutIsNoZombie(t *testing.T) {
 	})
 }
 
-// Whatever is asked over a link that has gone dead comes to an end: over HTTP/2 by the pings and then by the time that
-// connecting may take, elsewhere by the limit for silence.
+// Every request over a dead link ends: over HTTP/2 by the pings and then by the connect timeout,
+// elsewhere by the idle timeout.
 func TestNoRequestHangsOnADeadLink(t *testing.T) {
 	overBadLink(t, quiet, func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client) {
 		pods := restclient.Metadata(client, api.PodsResource, "")
@@ -131,43 +133,101 @@ func TestNoRequestHangsOnADeadLink(t *testing.T) {
 	})
 }
 
-// Only the way to the server has gone dead: the events of a watch still come, so no ping is sent, and the requests that
-// share its connection would never be answered. The first that runs into that is the last.
+// Only the direction to the server is dead: watch events still arrive, so no ping is sent, and
+// requests on the shared connection would never be answered. However the first of them ends, the
+// next one gets a new connection.
 func TestAConnectionThatIsDeadInOneDirectionIsLeft(t *testing.T) {
-	chatty := func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("watch") == "" {
-			quiet(w, r)
-			return
-		}
-		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
-			bookmark := &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{ResourceVersion: "1"}}
-			for s.Send(api.WatchBookmark, bookmark) == nil {
-				s.Flush()
-				time.Sleep(5 * time.Second)
-			}
+	for limit, c := range map[string]struct{ timeout, deadline time.Duration }{
+		"SilenceTimeout":       {0, time.Hour},
+		"Timeout":              {30 * time.Second, time.Hour},
+		"the caller's context": {0, time.Second},
+	} {
+		t.Run(limit, func(t *testing.T) {
+			overBadLink(t, chatty, func(t *testing.T, _ carrier, link *faultnet.Link, client *restclient.Client) {
+				pods := restclient.Metadata(client, api.PodsResource, "")
+				list := func() error {
+					ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
+					defer cancel()
+					_, err := pods.List(api.WithSingleAttempt(ctx), api.ListOptions{})
+					return err
+				}
+				w, err := pods.Watch(t.Context(), api.ListOptions{})
+				require.NoError(t, err)
+				require.NoError(t, list())
+				go func() {
+					for err := error(nil); err == nil; _, err = w.Next() {
+					}
+				}()
+				time.Sleep(time.Second) // the list was answered before
+				link.BlackHole(true, faultnet.Sent)
+				require.Error(t, list())
+				link.Heal()
+				assert.NoError(t, list())
+				w.Stop()
+			}, func(cfg *restclient.Config) { cfg.Timeout = c.timeout })
 		})
 	}
-	overBadLink(t, chatty, func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client) {
-		pods := restclient.Metadata(client, api.PodsResource, "")
-		w, err := pods.Watch(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
-		_, err = pods.List(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
-		go func() {
-			for err := error(nil); err == nil; _, err = w.Next() {
-			}
-		}()
-		link.BlackHole(true, faultnet.Sent)
-		_, err = pods.List(t.Context(), api.ListOptions{})
-		require.Error(t, err)
-		link.Heal()
-		_, err = pods.List(t.Context(), api.ListOptions{})
-		assert.NoError(t, err)
-		w.Stop()
+}
+
+// chatty serves watches with a bookmark every five seconds, and answers all other requests.
+func chatty(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("watch") == "" {
+		quiet(w, r)
+		return
+	}
+	restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
+		bookmark := &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{ResourceVersion: "1"}}
+		for s.Send(api.WatchBookmark, bookmark) == nil {
+			s.Flush()
+			time.Sleep(5 * time.Second)
+		}
 	})
 }
 
-// The limit is for silence, not for the whole: what comes slowly may take its time.
+// overTLS runs a test in a bubble with an HTTP/2 server whose /slow takes a minute to answer, over a link.
+func overTLS(t *testing.T, test func(t *testing.T, server *restclienttest.Server, link *faultnet.Link, do func(path string, timeout time.Duration) error)) {
+	synctest.Test(t, func(t *testing.T) {
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/slow" {
+				time.Sleep(time.Minute)
+			}
+			io.WriteString(w, `1`)
+		}), restclienttest.NewAuthority(t), nil)
+		var link faultnet.Link
+		client := server.Client(func(cfg *restclient.Config) { cfg.Dial = link.Dial(server.Dial) })
+		test(t, server, &link, func(path string, timeout time.Duration) error {
+			ctx, cancel := context.WithTimeout(t.Context(), timeout)
+			defer cancel()
+			return client.Do(ctx, get(path), nil)
+		})
+	})
+}
+
+// A connection on which other requests are answered is not to blame for a slow answer.
+func TestAConnectionThatAnswersOtherRequestsIsKept(t *testing.T) {
+	overTLS(t, func(t *testing.T, server *restclienttest.Server, _ *faultnet.Link, do func(string, time.Duration) error) {
+		for range 3 {
+			require.NoError(t, do("/", time.Second))
+			time.AfterFunc(time.Second, func() { assert.NoError(t, do("/", time.Second)) })
+			require.ErrorIs(t, do("/slow", 2*time.Second), context.DeadlineExceeded)
+		}
+		assert.Equal(t, 1, server.Dialled())
+	})
+}
+
+// A caller whose timeout is shorter than a handshake must not start one after the other.
+func TestAConnectionThatIsBeingOpenedIsKept(t *testing.T) {
+	overTLS(t, func(t *testing.T, server *restclienttest.Server, link *faultnet.Link, do func(string, time.Duration) error) {
+		link.Delay(3*time.Second, 0)
+		require.ErrorIs(t, do("/", time.Second), context.DeadlineExceeded)
+		time.Sleep(10 * time.Second)
+		link.Heal()
+		require.NoError(t, do("/", time.Second))
+		assert.Equal(t, 1, server.Dialled())
+	})
+}
+
+// The limit is for silence, not for the whole request: a slow response may take its time.
 func TestSilenceTimeout(t *testing.T) {
 	slow := func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(80 * time.Second)
@@ -200,11 +260,11 @@ func TestSilenceTimeout(t *testing.T) {
 	})
 }
 
-// The same over TCP and a proxy that stops passing things on, with short times.
+// The same over TCP and a proxy that stops forwarding, with short times.
 func TestAZombieWatchOverTCP(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for _, c := range carriers {
-		if !c.provesLife {
+		if !c.hasKeepalive {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {

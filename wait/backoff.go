@@ -3,25 +3,22 @@ package wait
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"time"
 )
 
 // Backoff describes a sequence of growing delays.
 //
-// The zero value is a sequence of zero delays. A Backoff is a plain value:
-// copying it copies the position in the sequence. Step moves the position and
-// must not be called from several goroutines at once; the functions that are
-// made from a Backoff work on a copy of their own.
+// The zero value is a sequence of zero delays. A Backoff is a plain value: copying it copies the
+// position in the sequence. Step advances the position and must not be called concurrently;
+// functions that take a Backoff work on a copy of their own.
 type Backoff struct {
 	// Duration is the next delay, before jitter. Step multiplies it.
 	Duration time.Duration
-	// Factor multiplies Duration after each step. 0 means: leave it alone.
-	// It should not be negative.
+	// Factor multiplies Duration after each step. 0 leaves Duration unchanged. It should not be
+	// negative.
 	Factor float64
-	// Jitter adds a random share of up to Jitter*Duration to each delay that
-	// is handed out. It does not accumulate, and it is added on top of Cap.
-	// 0 or less means none.
+	// Jitter adds a random share of up to Jitter*Duration to each returned delay. It does not
+	// accumulate, and it is added on top of Cap. 0 or less means none.
 	Jitter float64
 	// Steps is how many more times Duration may grow; below 1 the sequence is
 	// constant. For [ExponentialBackoff] it is also the number of attempts.
@@ -50,8 +47,8 @@ func (b *Backoff) Step() time.Duration {
 	return current
 }
 
-// grow moves Duration one step on. A product too large for a Duration
-// saturates, where apimachinery's becomes negative and stops waiting at all.
+// grow advances Duration by one step. A product too large for a Duration saturates, where
+// apimachinery's becomes negative, which ends all waiting.
 func (b *Backoff) grow() {
 	b.Steps--
 	if b.Factor == 0 {
@@ -65,35 +62,10 @@ func (b *Backoff) grow() {
 	b.Duration = next
 }
 
-// DelayFunc returns the sequence as a function, starting where b stands; b
-// itself stays as it is. For one goroutine.
+// DelayFunc returns the rest of the sequence as a function, without changing b. It must not be
+// called concurrently.
 func (b Backoff) DelayFunc() DelayFunc {
 	return b.Step
-}
-
-// Jitter returns a random duration d with
-//
-//	duration <= d <= duration + maxFactor*duration
-//
-// so that clients which were started together drift apart. A maxFactor of 0 or
-// less means 1.0 here, as in Kubernetes; in [JitterUntil] it means no jitter.
-//
-// A result that would not fit is the longest possible duration. A duration
-// of 0 or less, which waits for nothing, is returned as it is.
-func Jitter(duration time.Duration, maxFactor float64) time.Duration {
-	if maxFactor <= 0 {
-		maxFactor = 1
-	}
-	if duration <= 0 {
-		return duration
-	}
-	// The share is computed in floating point and added in integers: a float64
-	// cannot hold every duration, and the result must not be below duration.
-	share := scale(duration, rand.Float64()*maxFactor)
-	if sum := duration + share; sum >= duration {
-		return sum
-	}
-	return math.MaxInt64
 }
 
 // scale multiplies and saturates. Converting a float64 that is out of range to
@@ -111,19 +83,17 @@ func scale(d time.Duration, factor float64) time.Duration {
 	return time.Duration(product)
 }
 
-// DelayFunc returns the time to wait next. Each call moves the sequence on.
-// Unless its maker says otherwise it is for one goroutine.
+// DelayFunc returns the next delay and advances the sequence. Unless documented otherwise it must
+// not be called concurrently.
 type DelayFunc func() time.Duration
 
-// ExponentialBackoff asks condition until it returns true or an error, at most
-// backoff.Steps times, and waits backoff.Step() between two calls. It returns
-// nil, the condition's error, or [ErrWaitTimeout] when the attempts are used
-// up; it never waits after the last attempt. With Steps below 1 the condition
-// is not asked.
+// ExponentialBackoff calls condition until it returns true or an error, at most backoff.Steps
+// times, and waits backoff.Step() between two calls. It returns nil, the condition's error, or
+// [ErrWaitTimeout] when the attempts are used up; it never waits after the last attempt. With Steps
+// below 1 it does not call condition.
 //
-// Reaching Cap ends the sequence, as it does in Kubernetes: the wait during
-// which the cap was reached is followed by one last attempt. (apimachinery
-// waits for it and then gives up without looking.)
+// Reaching Cap ends the sequence, as in Kubernetes: one last attempt follows the wait that reached
+// the cap. (apimachinery waits and then gives up without an attempt.)
 //
 // Nothing can interrupt the waits; prefer [ExponentialBackoffWithContext].
 func ExponentialBackoff(backoff Backoff, condition ConditionFunc) error {
@@ -158,9 +128,9 @@ func ExponentialBackoffWithContext(ctx context.Context, backoff Backoff, conditi
 
 // timer is a time.Timer that takes its durations from a DelayFunc.
 //
-// There is no draining before Reset: since Go 1.23 a Reset also takes back an
-// expiry that was not received, so a tick of an earlier Arm is never seen after a
-// later one. Nor is there a Stop: a timer without references is collected.
+// There is no draining before Reset: since Go 1.23 a Reset also discards an expiry that was not
+// received, so a tick of an earlier Arm is never seen after a later one. Nor is there a Stop: a
+// timer without references is collected.
 type timer struct {
 	delay DelayFunc
 	timer *time.Timer
@@ -176,5 +146,5 @@ func (t *timer) Arm() {
 	t.timer.Reset(d)
 }
 
-// C delivers once when the wait that Arm has started is over.
+// C delivers a value when the wait started by Arm is over.
 func (t *timer) C() <-chan time.Time { return t.timer.C }

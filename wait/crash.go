@@ -9,41 +9,39 @@ import (
 	"sync/atomic"
 )
 
-// ReallyCrash says what happens to a panic after the handlers have seen it.
-// True, the default, lets it go on, which ends the process unless a caller
-// recovers it. False swallows it: the function that panicked has returned, the
-// loop around it goes on.
+// ReallyCrash decides what happens to a panic after the handlers have run. True, the default, lets
+// it continue, which ends the process unless a caller recovers it. False swallows it: the function
+// that panicked has returned, and the loop around it continues.
 //
-// It is a process-wide switch; any goroutine may turn it at any time. It is read
-// after the handlers have returned.
+// It is a process-wide switch that any goroutine may change at any time. It is read after the
+// handlers have returned.
 var ReallyCrash CrashSwitch
 
 // CrashSwitch is a boolean that starts as true and is safe for concurrent use.
 type CrashSwitch struct{ off atomic.Bool }
 
-// Load reports whether panics go on.
+// Load reports whether panics continue.
 func (s *CrashSwitch) Load() bool { return !s.off.Load() }
 
-// Store turns the switch.
+// Store sets the switch.
 func (s *CrashSwitch) Store(crash bool) { s.off.Store(!crash) }
 
-// Swap turns the switch and returns its former position, for a test that puts
-// it back:
+// Swap sets the switch and returns its former value, for a test that restores it:
 //
 //	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
 func (s *CrashSwitch) Swap(crash bool) (old bool) { return !s.off.Swap(!crash) }
 
-// Panic is a panic that was caught. It is an error, for code that returns a
-// panic to its caller or carries it to another goroutine.
+// Panic is a recovered panic. It is an error, for code that returns a panic to its caller or
+// carries it to another goroutine.
 type Panic struct {
 	Value any    // what panic was called with
 	Stack []byte // of the goroutine that panicked, the panicking call included; at most 64 KiB
 }
 
-// NewPanic returns the panic with this value, which recover has returned. It must
-// be called from the deferred function that recovered, which still runs on top of
-// the frames that panicked: the stack contains them. A value that is a *Panic comes
-// from another goroutine, and is returned with the stack of that one.
+// NewPanic returns the panic with this value, which recover has returned. It must be called from
+// the deferred function that recovered, which still runs on top of the frames that panicked, so the
+// stack contains them. A value that is a *Panic comes from another goroutine; NewPanic returns it
+// unchanged, with its stack.
 func NewPanic(value any) *Panic {
 	if carried, ok := value.(*Panic); ok {
 		return carried
@@ -61,32 +59,31 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// PanicHandler is told of a panic, on the goroutine that panicked. ctx is the
-// context of the loop that ran the function, or context.Background().
+// PanicHandler handles a panic on the goroutine that panicked. ctx is the context of the loop that
+// ran the function, or context.Background().
 type PanicHandler func(ctx context.Context, p *Panic)
 
-// HandleCrash is deferred around code whose panics must not pass unseen:
+// HandleCrash is deferred around code whose panics must be reported:
 //
 //	defer wait.HandleCrash()
 //
-// If there is a panic it calls all [PanicHandlers] and then handlers, in this
-// order, and lets the panic go on if [ReallyCrash] says so. Without a panic it
-// does nothing. It has to be the deferred function itself: called from inside
-// another one it sees no panic.
+// On a panic it calls all [PanicHandlers] and then handlers, in this order, and lets the panic
+// continue if [ReallyCrash] is true. Otherwise it does nothing. It must be the deferred function
+// itself: called from inside a deferred function it recovers nothing.
 func HandleCrash(handlers ...PanicHandler) {
 	if value := recover(); value != nil {
 		handlePanic(context.Background(), value, handlers)
 	}
 }
 
-// HandleCrashWithContext is [HandleCrash] whose handlers receive ctx.
+// HandleCrashWithContext is [HandleCrash] with a context for the handlers.
 func HandleCrashWithContext(ctx context.Context, handlers ...PanicHandler) {
 	if value := recover(); value != nil {
 		handlePanic(ctx, value, handlers)
 	}
 }
 
-// maxStack bounds what a runaway recursion can put into a log.
+// maxStack bounds the stack of a runaway recursion.
 const maxStack = 64 << 10
 
 func handlePanic(ctx context.Context, value any, handlers []PanicHandler) {
@@ -102,8 +99,7 @@ func handlePanic(ctx context.Context, value any, handlers []PanicHandler) {
 	}
 }
 
-// callHandler keeps a panic inside a handler from hiding the one that the
-// handler was told of.
+// callHandler prevents a panic in a handler from hiding the panic that is being handled.
 func callHandler(ctx context.Context, h PanicHandler, p *Panic) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -114,12 +110,12 @@ func callHandler(ctx context.Context, h PanicHandler, p *Panic) {
 	h(ctx, p)
 }
 
-// PanicHandlers are told of every panic that a [HandleCrash] meets. At first
-// there is one, [LogPanic]. A program with a log of its own replaces it.
+// PanicHandlers are called for every panic that a [HandleCrash] recovers. Initially there is one,
+// [LogPanic]. A program with a log of its own replaces it.
 var PanicHandlers = newHandlerList(LogPanic)
 
-// HandlerList is a list of panic handlers that any goroutine may replace. A
-// panic uses the list as it was when the panic was met.
+// HandlerList is a list of panic handlers that any goroutine may replace. A panic uses the list as
+// of its recovery.
 type HandlerList struct {
 	handlers atomic.Pointer[[]PanicHandler]
 }
@@ -130,8 +126,7 @@ func newHandlerList(handlers ...PanicHandler) *HandlerList {
 	return l
 }
 
-// Replace puts handlers in the place of the whole list and returns the
-// function that brings the former list back.
+// Replace replaces the whole list and returns a function that restores the former list.
 func (l *HandlerList) Replace(handlers ...PanicHandler) (restore func()) {
 	former := l.handlers.Swap(&handlers)
 	return func() { l.handlers.Store(former) }
@@ -147,7 +142,7 @@ func LogPanic(_ context.Context, p *Panic) {
 
 // writePanic writes a panic as text: what, the panic's value, the stack.
 func writePanic(p *Panic, what string) {
-	// One Write, so that two panics at the same time do not interleave. A failure
-	// to write cannot be reported anywhere.
+	// One Write, so that concurrent panics do not interleave. A failure to write cannot be
+	// reported.
 	_, _ = fmt.Fprintf(standardError, "%s: %v (%T)\n%s\n", what, p.Value, p.Value, p.Stack)
 }

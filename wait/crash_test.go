@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// captureStandardError collects what the package writes, until the test ends.
+// captureStandardError collects the package's output until the test ends.
 func captureStandardError(t *testing.T) *bytes.Buffer {
 	var written bytes.Buffer
 	var before io.Writer
@@ -55,20 +55,19 @@ func TestStackIsBounded(t *testing.T) {
 	assert.Contains(t, string(seen.Stack), "wait.TestStackIsBounded.func", "the innermost frames are kept")
 }
 
-// A handler that panics must not hide the panic that it was told of, nor keep
-// the handlers after it from hearing of it.
+// A handler that panics must neither hide the original panic nor stop the handlers after it.
 func TestPanickingHandlerHidesNothing(t *testing.T) {
 	written := captureStandardError(t)
-	told := false
+	reported := false
 	defer PanicHandlers.Replace(
 		func(context.Context, *Panic) { panic("handler") },
-		func(_ context.Context, p *Panic) { told = p.Value == "original" },
+		func(_ context.Context, p *Panic) { reported = p.Value == "original" },
 	)()
 	assert.PanicsWithValue(t, "original", func() {
 		defer HandleCrash()
 		panic("original")
 	})
-	assert.True(t, told)
+	assert.True(t, reported)
 	assert.Contains(t, written.String(), ": handler (string)")
 	assert.Contains(t, written.String(), "the first panic: original (string)")
 }
@@ -102,15 +101,15 @@ func TestHandlerList(t *testing.T) {
 	assert.NotEmpty(t, written.String(), "the default handler is back")
 }
 
-// The switch and the list are used by many goroutines while they are changed;
-// the race detector is the judge here, and every panic reaches a handler.
+// The switch and the list are used by many goroutines while they are changed. Every panic reaches a
+// handler, and the race detector finds nothing.
 func TestCrashSwitchesAreSafeForConcurrentUse(t *testing.T) {
 	var mu sync.Mutex
-	told := 0
+	reported := 0
 	count := func(context.Context, *Panic) {
 		mu.Lock()
 		defer mu.Unlock()
-		told++
+		reported++
 	}
 	defer PanicHandlers.Replace(count)()
 	defer ReallyCrash.Store(ReallyCrash.Load())
@@ -131,7 +130,7 @@ func TestCrashSwitchesAreSafeForConcurrentUse(t *testing.T) {
 		})
 	}
 	group.Wait()
-	assert.Equal(t, goroutines*panics, told)
+	assert.Equal(t, goroutines*panics, reported)
 }
 
 func TestPanicIsAnError(t *testing.T) {
@@ -148,7 +147,8 @@ func TestPanicIsAnError(t *testing.T) {
 	assert.Contains(t, string(p.Stack), "wait.TestPanicIsAnError")
 }
 
-// TestPanicFromAnotherGoroutineKeepsItsStack: whoever panics again with a *Panic carries it on.
+// TestPanicFromAnotherGoroutineKeepsItsStack: code that re-panics with a *Panic preserves its
+// stack.
 func TestPanicFromAnotherGoroutineKeepsItsStack(t *testing.T) {
 	carried := &Panic{Value: "boom", Stack: []byte("where it was")}
 	assert.Same(t, carried, NewPanic(carried))

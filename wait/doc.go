@@ -1,6 +1,5 @@
-// Package wait runs a function again and again until it is stopped, and waits
-// for a condition without burning the processor. It has one form, which is the
-// textbook: until.go is the page of the loops.
+// Package wait runs a function repeatedly until it is stopped, and waits for a condition without
+// busy waiting. It has one form, which is the textbook: until.go is the page of the loops.
 //
 // # Concept
 //
@@ -27,15 +26,14 @@
 // Jitter stretches each period by a random share, so that a thousand nodes
 // that were started together do not call the server at the same moment.
 //
-// The Poll functions ask a condition until it answers yes. There are two
-// generations. [PollUntilContextCancel] and [PollUntilContextTimeout] report
-// the context's error when time is up; the older names ([Poll],
-// [PollImmediate], [PollUntil], ...) report [ErrWaitTimeout] whatever the
-// reason was and look at the condition once more when the timeout has passed.
-// Both exist because both will be met in Kubernetes code. [Interrupted] tells
-// "time was up" from "the condition failed" for either generation.
+// The Poll functions call a condition until it returns true. There are two generations.
+// [PollUntilContextCancel] and [PollUntilContextTimeout] return the context's error when time is
+// up; the older ones ([Poll], [PollImmediate], [PollUntil], ...) return [ErrWaitTimeout] whatever
+// the reason was and call the condition once more when the timeout has passed. Both exist because
+// Kubernetes code uses both. [Interrupted] distinguishes "time was up" from "the condition failed"
+// for either generation.
 //
-// [Sleep] waits once, and stops when it is told to.
+// [Sleep] waits once, and returns early when its context ends.
 //
 // A [Backoff] is a sequence of growing delays; [ExponentialBackoff] polls with
 // it. The worker pool of every controller is an idiom of this package and the
@@ -43,17 +41,16 @@
 //
 //	wait.UntilWithContext(ctx, worker, time.Second)
 //
-// where worker takes keys from the queue until the queue shuts down, and the
-// loop around it brings a worker back that came out of a crash.
+// where worker takes keys from the queue until the queue shuts down, and the loop around it
+// restarts a worker that crashed.
 //
 // # Guarantees
 //
-//   - A stop that happened before a run starts prevents that run. Go's select
-//     picks at random between a timer and a stop that are ready together,
-//     so every loop looks at the stop once more after the timer.
-//   - A function that is stopped before it begins never calls f. The immediate
-//     Poll forms are the exception: they always ask once.
-//   - f never runs twice at the same time; it runs on the caller's goroutine.
+//   - A stop before a run starts prevents that run. Go's select picks at random between a timer and
+//     a stop that are ready together, so every loop checks the stop once more after the timer.
+//   - A function that is stopped before it begins never calls f. The immediate Poll forms are the
+//     exception: they always call the condition once.
+//   - f never runs concurrently with itself; it runs on the caller's goroutine.
 //   - Jitter only ever adds to a period. A factor of zero or less adds nothing
 //     in JitterUntil; in [Jitter] itself it means 1, as in Kubernetes.
 //   - Durations saturate: a delay that would overflow becomes the longest
@@ -61,27 +58,25 @@
 //
 // # Goroutines
 //
-// Only [Group] starts goroutines, one for each Start; the owner of the group
-// stops them by the channel or the context that it gave to them, then calls
-// Wait. Every other function blocks the caller and starts no goroutine.
+// Only [Group] starts goroutines, one for each Start. The owner of the group stops them through the
+// channel or context that it passed to them, then calls Wait. Every other function blocks the
+// caller and starts no goroutine.
 //
 // # Failure
 //
-// A panic in f or in a condition goes to [HandleCrash]: the [PanicHandlers]
-// see it with the stack of the panic (the default one writes to standard
-// error), then the panic goes on and, uncaught, ends the process. That is the
-// right default, since a controller with a broken invariant should not
-// delete things. A program that prefers to live on calls
-// ReallyCrash.Store(false); then the loop logs the panic and carries on with
-// the next period, and a condition that panicked counts as "not yet".
+// A panic in f or in a condition goes to [HandleCrash]: the [PanicHandlers] get it with its stack
+// (the default one writes to standard error), then the panic continues and, unless recovered, ends
+// the process. That is the right default, since a controller with a broken invariant should not
+// delete things. A program that prefers to continue calls ReallyCrash.Store(false); then the loop
+// logs the panic and continues with the next period, and a condition that panicked counts as "not
+// yet".
 //
 // # Testing
 //
-// There is no clock interface: the package uses package time, and tests run in
-// a testing/synctest bubble in which an hour passes at once. [NeverStop] is a
-// nil channel for the same reason (a bubble cannot wait on a channel from
-// outside). Package waittest holds the behaviour as a suite that runs against
-// this package and against k8s.io/apimachinery/pkg/util/wait.
+// There is no clock interface: the package uses package time, and tests run in a testing/synctest
+// bubble in which an hour passes at once. [NeverStop] is a nil channel for the same reason (a
+// bubble cannot wait on a channel from outside). Package waittest has the behaviour as a suite that
+// runs against this package and against k8s.io/apimachinery/pkg/util/wait.
 //
 // Sources: the JitterUntil article ("the implementation of timed tasks in
 // Kubernetes"), and the package documentation of

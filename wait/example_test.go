@@ -9,8 +9,8 @@ import (
 	"orrery/wait"
 )
 
-// The worker pool of a controller: a few goroutines that take keys until there
-// are none left, and come back after a crash.
+// The worker pool of a controller: goroutines that take keys until none are left, and restart after
+// a crash.
 func ExampleUntilWithContext() {
 	keys := make(chan string, 4)
 	for _, key := range []string{"blue", "boom", "green", "red"} {
@@ -18,7 +18,7 @@ func ExampleUntilWithContext() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 
-	// This program prefers to live on, and logs in its own way.
+	// This program prefers to continue after a panic, and logs in its own way.
 	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
 	defer wait.PanicHandlers.Replace(func(_ context.Context, p *wait.Panic) {
 		fmt.Println("worker crashed:", p.Value)

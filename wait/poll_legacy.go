@@ -5,66 +5,61 @@ import (
 	"time"
 )
 
-// The functions in this file are the first generation of the family. Kubernetes
-// marks them as deprecated and its components are full of them. They differ
-// from PollUntilContext... in three ways:
+// The functions in this file are the first generation. Kubernetes marks them as deprecated, and its
+// components are full of them. They differ from PollUntilContext... in three ways:
 //
-//   - time up, stop and cancelled context are all reported as ErrWaitTimeout;
-//   - when the timeout has passed the condition is asked one last time;
-//   - ticks that come while the condition runs are dropped, none is kept.
+//   - timeout, stop and cancelled context are all reported as ErrWaitTimeout;
+//   - when the timeout has passed, the condition is called one last time;
+//   - ticks during a call of the condition are dropped.
 //
-// Where the timeout falls on a tick, the one call is both, the tick's and the
-// last. Where a stop falls on a tick, the stop wins. (In apimachinery both are
-// decided by chance.)
+// If the timeout falls on a tick, one call serves as both. If a stop falls on a tick, the stop
+// wins. (In apimachinery both are decided by chance.)
 
-// Poll asks condition every interval, first after one interval, until it
-// returns true or an error, or until timeout has passed; a timeout of 0 never
-// passes. It returns nil, the condition's error, or [ErrWaitTimeout].
+// Poll calls condition every interval, first after one interval, until it returns true or an error,
+// or until timeout has passed; a timeout of 0 means none. It returns nil, the condition's error, or
+// [ErrWaitTimeout].
 func Poll(interval, timeout time.Duration, condition ConditionFunc) error {
 	return PollWithContext(context.Background(), interval, timeout, condition.WithContext())
 }
 
-// PollWithContext is [Poll] that the end of ctx stops as well.
+// PollWithContext is [Poll] that also stops when ctx ends.
 func PollWithContext(ctx context.Context, interval, timeout time.Duration, condition ConditionWithContextFunc) error {
 	return pollLegacy(ctx, false, interval, timeout, condition)
 }
 
-// PollImmediate is [Poll] that asks once before the first interval.
+// PollImmediate is [Poll] with a first call at once.
 func PollImmediate(interval, timeout time.Duration, condition ConditionFunc) error {
 	return PollImmediateWithContext(context.Background(), interval, timeout, condition.WithContext())
 }
 
-// PollImmediateWithContext is [PollImmediate] that the end of ctx stops as
-// well. The first question is asked even if ctx has ended.
+// PollImmediateWithContext is [PollImmediate] that also stops when ctx ends. The first call is made
+// even if ctx has ended.
 func PollImmediateWithContext(ctx context.Context, interval, timeout time.Duration, condition ConditionWithContextFunc) error {
 	return pollLegacy(ctx, true, interval, timeout, condition)
 }
 
-// PollUntil asks condition every interval, first after one interval, until it
-// returns true or an error or stopCh is closed. It returns nil, the
-// condition's error, or [ErrWaitTimeout].
+// PollUntil calls condition every interval, first after one interval, until it returns true or an
+// error or stopCh is closed. It returns nil, the condition's error, or [ErrWaitTimeout].
 func PollUntil(interval time.Duration, condition ConditionFunc, stopCh <-chan struct{}) error {
 	return PollUntilWithContext(ContextForChannel(stopCh), interval, condition.WithContext())
 }
 
-// PollUntilWithContext is [PollUntil], stopped by the end of ctx.
+// PollUntilWithContext is [PollUntil] that stops when ctx ends.
 func PollUntilWithContext(ctx context.Context, interval time.Duration, condition ConditionWithContextFunc) error {
 	return pollLegacy(ctx, false, interval, 0, condition)
 }
 
-// PollImmediateUntil is [PollUntil] that asks once before the first interval,
-// even if stopCh is closed already.
+// PollImmediateUntil is [PollUntil] with a first call at once, even if stopCh is already closed.
 func PollImmediateUntil(interval time.Duration, condition ConditionFunc, stopCh <-chan struct{}) error {
 	return PollImmediateUntilWithContext(ContextForChannel(stopCh), interval, condition.WithContext())
 }
 
-// PollImmediateUntilWithContext is [PollImmediateUntil], stopped by the end of
-// ctx.
+// PollImmediateUntilWithContext is [PollImmediateUntil] that stops when ctx ends.
 func PollImmediateUntilWithContext(ctx context.Context, interval time.Duration, condition ConditionWithContextFunc) error {
 	return pollLegacy(ctx, true, interval, 0, condition)
 }
 
-// pollLegacy is all of them. A timeout of 0 is none.
+// pollLegacy implements all of them. A timeout of 0 means none.
 func pollLegacy(ctx context.Context, immediate bool, interval, timeout time.Duration, condition ConditionWithContextFunc) error {
 	if immediate {
 		if done, err := check(ctx, condition); done || err != nil {
@@ -85,8 +80,8 @@ func pollLegacy(ctx context.Context, immediate bool, interval, timeout time.Dura
 		case <-end:
 			last = true
 		case <-ticks:
-			// A tick at the very end is the last one. The clock is asked and
-			// not end: of two timers that are due together one fires first.
+			// A tick at the very end is the last one. Check the clock, not end: of two timers that
+			// are due together one fires first.
 			last = timeout != 0 && time.Since(began) >= timeout
 		}
 		if ctx.Err() != nil {
@@ -95,7 +90,7 @@ func pollLegacy(ctx context.Context, immediate bool, interval, timeout time.Dura
 		if done, err := check(ctx, condition); done || err != nil {
 			return err
 		}
-		select { // drop the tick that came while the condition ran
+		select { // drop a tick that fired while the condition ran
 		case <-ticks:
 		default:
 		}

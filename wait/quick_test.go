@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A step never gives less than nothing, its base never exceeds the cap once it
-// has grown, and jitter stays within its share: for any parameters.
+// For any parameters a step is never negative, its base never exceeds the cap once it has grown,
+// and jitter stays within its share.
 func TestStepProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := Backoff{
@@ -30,7 +30,7 @@ func TestStepProperties(t *testing.T) {
 				t.Fatalf("step %d: %v is not within [%v, +%v%%]", i, d, base, b.Jitter*100)
 			}
 			if b.Cap > 0 && b.Factor >= 1 && b.Duration != base && b.Duration > b.Cap {
-				t.Fatalf("step %d: grew to %v beyond the cap %v", i, b.Duration, b.Cap)
+				t.Fatalf("step %d: grew to %v, above the cap %v", i, b.Duration, b.Cap)
 			}
 			if b.Steps < 0 || b.Steps > steps {
 				t.Fatalf("step %d: steps went from %d to %d", i, steps, b.Steps)
@@ -40,8 +40,8 @@ func TestStepProperties(t *testing.T) {
 	})
 }
 
-// The loop against a model that is one line of arithmetic: for any period and
-// any duration of the runs the starts are where they should be.
+// Compares the loop with a model that is one line of arithmetic, for any period and duration of
+// runs.
 func TestLoopAgainstModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		period := time.Duration(rapid.IntRange(0, 20).Draw(rt, "period")) * time.Second

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// apimachinery's first generation of Poll hands the interval to time.NewTicker
-// on a goroutine of its own, where an interval of zero ends the process.
+// apimachinery's first generation of Poll passes the interval to time.NewTicker on a goroutine of
+// its own, where an interval of zero ends the process.
 func TestZeroIntervalDoesNotPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -25,7 +25,7 @@ func TestZeroIntervalDoesNotPanic(t *testing.T) {
 	})
 }
 
-// A timeout on a tick: apimachinery asks once or twice, by chance.
+// A timeout on a tick: apimachinery calls the condition once or twice, by chance.
 func TestTimeoutOnATickAsksOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 100 {
@@ -37,8 +37,8 @@ func TestTimeoutOnATickAsksOnce(t *testing.T) {
 	})
 }
 
-// The end of f by runtime.Goexit (a t.FailNow, say) ends the loop's goroutine
-// and is not taken for a panic.
+// If f ends by runtime.Goexit (a t.FailNow, say), the loop's goroutine ends, and no handler reports
+// a panic.
 func TestGoexitIsNoPanic(t *testing.T) {
 	defer PanicHandlers.Replace(func(context.Context, *Panic) { t.Error("a handler was called") })()
 	runs := 0

@@ -24,7 +24,7 @@ func TestSleep(t *testing.T) {
 
 		assert.NoError(t, wait.Sleep(t.Context(), 0))
 		assert.NoError(t, wait.Sleep(t.Context(), -time.Second))
-		assert.ErrorIs(t, wait.Sleep(ctx, 0), context.DeadlineExceeded, "an end is noticed even if there is nothing to wait for")
+		assert.ErrorIs(t, wait.Sleep(ctx, 0), context.DeadlineExceeded, "Sleep checks ctx even if there is nothing to wait for")
 		assert.Equal(t, time.Minute+time.Second, time.Since(began))
 	})
 }

@@ -8,16 +8,13 @@ import (
 
 // NeverStop is the stop channel of a loop that never stops.
 //
-// It is nil on purpose. Receiving from a nil channel blocks for ever, which is
-// what "never" means. Unlike a channel made at program start, a nil channel may
-// be waited on inside a testing/synctest bubble.
+// It is nil on purpose: receiving from a nil channel blocks forever. Unlike a channel made at
+// program start, it may be used inside a testing/synctest bubble.
 var NeverStop <-chan struct{}
 
-// ContextForChannel returns a context that ends when stopCh is closed, with
-// context.Canceled. It is how code with a stop channel calls code that wants a
-// context. It costs nothing and starts no goroutine; there is nothing to
-// cancel. It has no deadline and no values. For a nil channel (see
-// [NeverStop]) it never ends.
+// ContextForChannel returns a context that is cancelled when stopCh is closed, for code with a stop
+// channel that calls code with a context. It starts no goroutine, and there is nothing to cancel.
+// It has no deadline and no values. For a nil channel (see [NeverStop]) it never ends.
 //
 // stopCh must be closed, not sent to: a value wakes one reader only.
 func ContextForChannel(stopCh <-chan struct{}) context.Context {
@@ -28,8 +25,7 @@ type channelContext struct{ stopCh <-chan struct{} }
 
 func (c channelContext) Done() <-chan struct{} { return c.stopCh }
 
-// Err looks at the channel instead of remembering an answer, so that it can
-// never lag behind Done.
+// Err checks the channel instead of caching a result, so that it never lags behind Done.
 func (c channelContext) Err() error {
 	select {
 	case <-c.stopCh:
@@ -60,25 +56,23 @@ func Sleep(ctx context.Context, d time.Duration) error {
 // Group starts goroutines and waits until all of them have returned. Its zero
 // value is ready to use. It must not be copied after the first Start.
 //
-// A group does not stop anything: the channel or context that was given to a
-// function tells it when to return.
+// A group does not stop anything: the channel or context that was passed to a function does.
 type Group struct {
 	wg sync.WaitGroup
 }
 
-// Start runs f on a goroutine of its own. Like a sync.WaitGroup, an empty
-// group must not be started and waited for at the same time.
+// Start runs f on a new goroutine. As with a sync.WaitGroup, Start on an empty group must not be
+// concurrent with Wait.
 func (g *Group) Start(f func()) {
 	g.wg.Go(f)
 }
 
-// StartWithChannel starts f(stopCh). f has to return soon after stopCh is
-// closed.
+// StartWithChannel starts f(stopCh). f must return soon after stopCh is closed.
 func (g *Group) StartWithChannel(stopCh <-chan struct{}, f func(stopCh <-chan struct{})) {
 	g.Start(func() { f(stopCh) })
 }
 
-// StartWithContext starts f(ctx). f has to return soon after ctx has ended.
+// StartWithContext starts f(ctx). f must return soon after ctx has ended.
 func (g *Group) StartWithContext(ctx context.Context, f func(context.Context)) {
 	g.Start(func() { f(ctx) })
 }

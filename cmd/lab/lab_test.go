@@ -15,12 +15,14 @@ import (
 
 func TestHelp(t *testing.T) { programtest.TestHelp(t, newRootCommand) }
 
-// Every command in the documentation is one that the program understands.
+// The program accepts every command in the documentation.
 func TestTheDocumentationsCommandsParse(t *testing.T) {
 	found := map[string]int{}
-	files, err := filepath.Glob("../../docs/*.md")
+	files, err := filepath.Glob("../../docs/*/*.md")
 	require.NoError(t, err)
-	for _, file := range append(files, "../../README.md") {
+	pages, err := filepath.Glob("../../workshop/labs/*/README*.md")
+	require.NoError(t, err)
+	for _, file := range append(append(files, pages...), "../../README.md", "../../workshop/README.md") {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
@@ -36,17 +38,18 @@ func TestTheDocumentationsCommandsParse(t *testing.T) {
 	assert.GreaterOrEqual(t, found["README.md"], 3)
 	assert.Greater(t, found["bench.md"], 10)
 	assert.Positive(t, found["apiserver.md"])
+	assert.Positive(t, found["README.zh-CN.md"])
 }
 
 func TestMistakesGetOneClearSentence(t *testing.T) {
 	for want, args := range map[string][]string{
 		`unknown command "dmo"; did you mean demo? (see "lab --help")`: {"dmo"},
-		`unknown command "run"`:                        {"run"},
-		`unknown command "nosuch"`:                     {"help", "nosuch"},
-		`unknown command "queu"; did you mean queue?`:  {"bench", "queu"},
-		`unknown command "sto"; did you mean store?`:   {"bench", "sweep", "sto"},
-		`unknown flag: --nope (see "lab demo --help")`: {"demo", "--nope"},
-		`unexpected end of JSON input`:                 {"serve-pods", ""},
+		`unknown command "runn"; did you mean run?`:                    {"runn"},
+		`unknown command "nosuch"`:                                     {"help", "nosuch"},
+		`unknown command "queu"; did you mean queue?`:                  {"bench", "queu"},
+		`unknown command "sto"; did you mean store?`:                   {"bench", "sweep", "sto"},
+		`unknown flag: --nope (see "lab demo --help")`:                 {"demo", "--nope"},
+		`unexpected end of JSON input`:                                 {"serve-pods", ""},
 	} {
 		code, stdout, stderr := programtest.Call(t, newRootCommand(), error.Error, args...)
 		assert.Equal(t, 1, code, args)

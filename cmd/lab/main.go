@@ -1,5 +1,5 @@
-// Command lab is the laboratory of the project: scenes to watch, an API server in memory, and benchmarks of the gears. It
-// needs nothing but this machine. What is deployed is the other program, orrery.
+// Command lab is the laboratory of the project: the workshop, scenes to watch, an API server in
+// memory, and benchmarks of the gears. It needs only this machine. The deployed program is orrery.
 package main
 
 import (
@@ -11,6 +11,7 @@ import (
 	"orrery/internal/lab/bench/benchcmd"
 	"orrery/internal/lab/bench/syncbench"
 	"orrery/internal/lab/demo/democmd"
+	"orrery/internal/lab/labs/labscmd"
 	"orrery/internal/program"
 )
 
@@ -23,11 +24,14 @@ func newRootCommand() *cobra.Command {
 		Use:   "lab",
 		Short: "The laboratory of Orrery: watch, try out and measure the gears of a Kubernetes controller",
 		Long: `The laboratory of Orrery, the Kubernetes controller runtime rebuilt by hand:
-scenes that show each gear at work, an API server in memory, and benchmarks. It
-needs nothing but this machine. The controller that runs on a cluster is the
-other program: orrery run.`,
+a workshop in which you rebuild the gears, scenes that show each gear at work,
+an API server in memory, and benchmarks. It needs nothing but this machine. The
+controller that runs on a cluster is the other program: orrery run.`,
 		Example: `  # watch a namespace being deleted, gear by gear, without any cluster
   lab demo
+
+  # rebuild the work queue
+  lab start 08
 
   # an API server of your own, without a cluster
   lab serve
@@ -35,11 +39,14 @@ other program: orrery run.`,
   # how fast is the work queue, and how long does a key wait in it?
   lab bench queue`,
 	}
+	root.AddGroup(labscmd.Group)
+	root.AddCommand(labscmd.Commands()...)
 	root.AddCommand(democmd.New(), servecmd.New(), benchcmd.New(), program.NewVersionCommand(root.Name()), servecmd.NewFaultsTopic(), newPodServerCommand())
 	return root
 }
 
-// newPodServerCommand is how "lab bench sync" has its server in a process of its own: it starts this program again.
+// newPodServerCommand is the server of "lab bench sync", which runs in a process of its own: lab
+// starts itself again.
 func newPodServerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    syncbench.ServerCommand + " CONFIG",

@@ -27,12 +27,12 @@ import (
 	"orrery/restclient/api"
 )
 
-// canary is a secret. Nothing that the program says to anybody may have it.
+// canary is a secret. It must not appear in any output of the program.
 const canary = "canary-0123456789-abcdef"
 
-// gossip is a server that works, and repeats what it was sent at every opportunity: in refusals of all kinds, in warnings,
-// in events of a watch, in answers that look harmless. It does so when it is asked something for the first time, and then
-// does what it is asked, so that work gets done.
+// gossip is a server that repeats what it was sent at every opportunity: in refusals of all
+// kinds, in warnings, in watch events, in ordinary answers. It refuses each request the first
+// time and serves it from then on.
 type gossip struct {
 	inner http.Handler
 
@@ -40,7 +40,7 @@ type gossip struct {
 	asked map[string]bool
 }
 
-// first tells whether this is asked for the first time.
+// first reports whether this is requested for the first time.
 func (g *gossip) first(r *http.Request) bool {
 	what := r.Method + r.URL.Path + r.URL.Query().Get("watch") + r.URL.Query().Get("sendInitialEvents")
 	g.mu.Lock()
@@ -68,7 +68,7 @@ func (g *gossip) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/version":
 		fmt.Fprintf(w, `{"gitVersion":"v1.36.3-%s"}`, said)
 	case strings.HasSuffix(path, "/blue/secrets") && r.Method == "DELETE":
-		refuse(403, api.ReasonForbidden) // for ever: it gets into a condition
+		refuse(403, api.ReasonForbidden) // permanently: it ends up in a condition
 	case strings.HasSuffix(path, "/configmaps") && first:
 		http.Error(w, "no "+said, http.StatusBadGateway)
 	case strings.HasSuffix(path, "/serviceaccounts") && first:
@@ -92,9 +92,9 @@ func (g *gossip) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Whatever the server does, and whatever the program is asked to tell, its secrets stay with it: in no line of its log, at
-// the highest verbosity, in neither format; in nothing that it serves; in no condition and no Event that it writes.
-func TestNothingTellsASecret(t *testing.T) {
+// No secret appears in the log, at the highest verbosity and in either format, on any page the
+// program serves, or in a condition or an Event it writes.
+func TestNothingShowsASecret(t *testing.T) {
 	plugin := filepath.Join(t.TempDir(), "plugin")
 	require.NoError(t, os.WriteFile(plugin, []byte("#!/bin/sh\necho 'logging in with "+canary+"' >/dev/null\n"+
 		`echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"`+canary+`"}}'`+"\n"), 0o700))
@@ -140,7 +140,7 @@ func tellNothing(t *testing.T, user string, args ...string) {
 	stop, ended := startOrrery(t, &stderr, append([]string{"--kubeconfig", writeTLSKubeconfig(t, url, user), "-v9", "--profiling",
 		"--metrics-port=" + strconv.Itoa(port), "--namespace-deletion-grace-period=0", "--allow-second-controller", "--leader-elect",
 		"--leader-elect-retry-period=100ms",
-		// The default is short for a machine that has seconds at a time for others only: it would lose its Lease.
+		// The default is short for a busy machine: the leader would lose its Lease.
 		"--leader-elect-lease-duration=1h", "--leader-elect-renew-deadline=30m"}, args...)...)
 	admin("DELETE", "/api/v1/namespaces/blue", "")
 	admin("DELETE", "/api/v1/namespaces/red", "")
@@ -163,14 +163,14 @@ func tellNothing(t *testing.T, user string, args ...string) {
 	for line := range strings.Lines(stderr.String()) {
 		require.NotContains(t, line, canary)
 	}
-	for _, told := range []string{"connected", "[redacted]", "the API server warns", "condition holds", "request is going to be repeated", "namespace finalized"} {
-		assert.Contains(t, stderr.String(), told)
+	for _, reported := range []string{"connected", "[redacted]", "the API server warns", "condition holds", "request failed, retrying", "namespace finalized"} {
+		assert.Contains(t, stderr.String(), reported)
 	}
 	assert.NotContains(t, admin("GET", "/api/v1/namespaces/blue", ""), canary, "its conditions")
 	assert.NotContains(t, admin("GET", "/api/v1/namespaces/default/events", ""), canary)
 }
 
-// What cannot be used is told without being quoted.
+// A setting that cannot be used is reported without quoting it.
 func TestMistakesInAConfigurationAreNotQuoted(t *testing.T) {
 	failing := filepath.Join(t.TempDir(), "plugin")
 	require.NoError(t, os.WriteFile(failing, []byte("#!/bin/sh\necho "+canary+"\nexit 1\n"), 0o700))
@@ -207,7 +207,7 @@ func TestMistakesInAConfigurationAreNotQuoted(t *testing.T) {
 			code, stdout, stderr := orrery(t, "run", "-v9", "--log-format", format, "--metrics-port=0", "--kubeconfig", path)
 			assert.Equal(t, 1, code, name)
 			assert.NotEmpty(t, stderr, name)
-			if name != "no such host" { // a path is no secret, only what stands around it
+			if name != "no such host" { // a path is no secret; only the text around it may be
 				assert.NotContains(t, stdout+stderr, canary, name)
 			}
 		}
@@ -224,7 +224,8 @@ func config(server, user, cluster string) string {
 		"contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}]}`
 }
 
-// serveTLS returns the address of a server that is there until the test ends. Credentials are not sent over anything less.
+// serveTLS returns the address of a server that runs until the test ends. Credentials are sent
+// over TLS only.
 func serveTLS(t *testing.T, handler http.Handler) string {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -241,8 +242,8 @@ func writeTLSKubeconfig(t *testing.T, server, user string) string {
 	return path
 }
 
-// freePort returns a port on which nobody listens. It is none of those that the system gives to whoever asks for any, so that nobody gets
-// it before it is used.
+// freePort returns a port that is not in use. It lies outside the ephemeral range, so that no
+// other process is given it in the meantime.
 func freePort(t *testing.T) int {
 	t.Helper()
 	for range 100 {
@@ -252,12 +253,11 @@ func freePort(t *testing.T) int {
 			return port
 		}
 	}
-	require.Fail(t, "no port is free")
+	require.Fail(t, "none of 100 random ports could be opened")
 	return 0
 }
 
-// await waits until something is so; explain says how things stand if it is not in time, which only
-// a failure needs.
+// await blocks until condition returns true. On failure it reports explain.
 func await(t *testing.T, is func() bool, explain func() string) {
 	t.Helper()
 	deadline := time.After(10 * time.Minute)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"time"
@@ -16,16 +17,18 @@ import (
 	"orrery/restclient/kubeconfig"
 )
 
-// connect reads the configuration and makes the client, whose connections are behind the fence. It does not send anything
-// yet.
+// connect reads the configuration and returns a client whose connections are behind the fence. It
+// sends nothing yet.
 func connect(options *runOptions, logger *logs.Logger, observer *observer, fence *leaderelection.Fence) (*restclient.Client, error) {
-	config, info, err := kubeconfig.Load(kubeconfig.Options{Path: options.kubeconfig, Context: options.context, Changed: logger.KubeconfigChanged})
+	config, info, err := kubeconfig.Load(kubeconfig.Options{
+		Path: options.kubeconfig, Context: options.context, As: options.as, AsGroups: options.asGroups, Changed: logger.KubeconfigChanged,
+	})
 	if err != nil {
 		return nil, err
 	}
 	for _, warning := range info.Warnings {
 		if warning.Kind == kubeconfig.WarningInsecure {
-			continue // the client says so as well
+			continue // the client logs it
 		}
 		logger.Warn().Str("warning", warning.Text).Msg("kubeconfig")
 	}
@@ -42,43 +45,64 @@ func connect(options *runOptions, logger *logs.Logger, observer *observer, fence
 	return restclient.New(config)
 }
 
-// dialer is what restclient dials with by default.
+// dialer has the defaults of restclient.
 var dialer = net.Dialer{
 	Timeout:         30 * time.Second,
 	KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 5 * time.Second, Count: 3},
 }
 
-// longestRetryAfter is how long a worker waits at most when a server asks for patience. If more is asked the pass fails,
-// and the worker goes on with other namespaces: one aggregated API that is down must not hold up all of them.
+// longestRetryAfter is the longest Retry-After that a worker obeys. If it is longer the pass fails
+// and the worker continues with other namespaces: one aggregated API that is down must not block
+// all of them.
 const longestRetryAfter = 10 * time.Second
 
-// firstAnswer bounds the requests that are made before anything is started: a server that does not answer is
-// reported, not waited for.
+// firstAnswer is the timeout of requests before the start: a silent server is reported instead of
+// waited for.
 const firstAnswer = 30 * time.Second
 
-// greet makes sure that the server answers, and that we may list and watch namespaces if that is what a controller does.
+// greet checks that the server is a Kubernetes API server, reports rights that this user lacks, and
+// checks that the user may list and watch namespaces if a controller needs it.
 func greet(ctx context.Context, client *restclient.Client, options *runOptions, logger *logs.Logger) error {
 	if err := logIn(ctx, client.Config(), logger); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, firstAnswer)
 	defer cancel()
-	serverVersion, err := discovery.New(client).ServerVersion(ctx)
+	version, err := recognize(ctx, client)
 	if err != nil {
 		return &startError{doing: "reaching the API server", server: client.Config().Host, err: err}
 	}
-	logger.Info().Str("server", client.Config().Host).Str("version", serverVersion.GitVersion).Stringer("gears", options.gears).Msg("connected")
+	logger.Info().Str("server", client.Config().Host).Str("version", version).Stringer("gears", options.gears).Msg("connected")
+	reportMissingRights(ctx, client, options, logger)
 	if !options.chose(all.NamespaceController) {
 		return nil
 	}
 	return mayWatch(ctx, client)
 }
 
-// loginNotice is after how long a login deserves a line: people who see nothing think that nothing happens.
+// errNoAPIServer is the error of an answer that no API server gives.
+var errNoAPIServer = errors.New("the answer is not that of an API server")
+
+// recognize returns the version of the server. Something else may answer every path at the address:
+// a proxy, a login page.
+func recognize(ctx context.Context, client *restclient.Client) (string, error) {
+	discoverer := discovery.New(client)
+	version, err := discoverer.ServerVersion(ctx)
+	if err != nil {
+		return "", err
+	}
+	core, err := discoverer.ServerResourcesForGroupVersion(ctx, api.GroupVersion{Version: "v1"})
+	if err == nil && (version.GitVersion == "" || len(core.Resources) == 0) {
+		err = errNoAPIServer
+	}
+	return version.GitVersion, err
+}
+
+// loginNotice is the delay before a line that reports waiting for credentials.
 const loginNotice = 3 * time.Second
 
-// logIn obtains the credentials before the first request, and without its time limit: an exec plugin may have a user
-// type a code into a browser.
+// logIn obtains the credentials before the first request and without its timeout: an exec plugin
+// may ask the user to type a code into a browser.
 func logIn(ctx context.Context, config restclient.Config, logger *logs.Logger) error {
 	if config.Credentials == nil {
 		return nil
@@ -96,13 +120,13 @@ func logIn(ctx context.Context, config restclient.Config, logger *logs.Logger) e
 	return nil
 }
 
-// mayWatch finds out whether this user may do what an informer of namespaces does. Other failures than a refusal of the
-// watch are left to the informer, which repeats it.
+// mayWatch checks that this user may watch namespaces. Failures other than a refusal are left to
+// the informer, which retries.
 func mayWatch(ctx context.Context, client *restclient.Client) error {
 	namespaces := restclient.Metadata(client, api.NamespacesResource, "")
 	list, err := namespaces.List(ctx, api.ListOptions{Limit: 1})
 	if api.IsNotFound(err) {
-		return nil // the controller is going to be skipped
+		return nil // the controller will be skipped
 	}
 	if err != nil {
 		return &startError{doing: "listing namespaces", server: client.Config().Host, err: err}
@@ -117,14 +141,14 @@ func mayWatch(ctx context.Context, client *restclient.Client) error {
 	return nil
 }
 
-// hidden are credentials whose secrets the log learns, so that it never shows them: not even where a server has put them
-// into an answer that looks harmless.
+// hidden are credentials whose secrets the log censors, even where a server has put them into an
+// answer.
 type hidden struct {
 	restclient.Credentials
 	logger *logs.Logger
 }
 
-// hideFrom makes credentials hidden; none stay none.
+// hideFrom returns hidden credentials, or nil for nil.
 func hideFrom(logger *logs.Logger, credentials restclient.Credentials) restclient.Credentials {
 	if credentials == nil {
 		return nil

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"orrery/internal/controllers"
 	"orrery/internal/controllers/all"
+	"orrery/nsctl"
 )
 
 // everyController is the default of --controllers.
@@ -33,7 +35,7 @@ func controllersUsage(what string) string {
 	return usage
 }
 
-// controllerCompletions are values for the completion of --controllers.
+// controllerCompletions returns the completions of --controllers.
 func controllerCompletions() []string {
 	values := []string{"*\tall that are on by default"}
 	for _, d := range all.Descriptors(all.Options{}) {
@@ -45,11 +47,13 @@ func controllerCompletions() []string {
 	return values
 }
 
-// choose finds the controllers that --controllers names.
+// choose selects the controllers of --controllers.
 func (o *runOptions) choose() (err error) {
 	options := o.each
-	if options.Namespace.GracePeriod == 0 {
-		options.Namespace.GracePeriod = -1 // the flag's 0 means none, the configuration's 0 means the default
+	if options.Namespace.GracePeriod == 0 || o.dryRun {
+		// The flag's 0 means none, the configuration's 0 means the default. A dry run does not wait
+		// for the grace period: the built-in controller may delete an ordinary namespace sooner.
+		options.Namespace.GracePeriod = -1
 	}
 	o.chosen, err = controllers.Choose(all.Descriptors(options), o.controllers)
 	if err != nil {
@@ -57,13 +61,29 @@ func (o *runOptions) choose() (err error) {
 	}
 	for _, d := range o.chosen {
 		if o.dryRun && !d.DryRun {
-			return fmt.Errorf("--dry-run: %s cannot be run dry", d.Name)
+			return fmt.Errorf("--dry-run: %s has no dry run", d.Name)
+		}
+		if !options.Namespace.Selection.All() && d.Name != all.NamespaceController {
+			return fmt.Errorf("--namespaces: %s works in all namespaces; leave it out of --controllers", d.Name)
 		}
 	}
 	return nil
 }
 
-// chose reports whether a controller is to run.
+// selectNamespaces parses --namespaces. An empty value, such as that of an unset variable in a
+// script, does not select all.
+func (o *runOptions) selectNamespaces() (err error) {
+	if o.namespaces != nil && len(o.namespaces) == 0 {
+		return errors.New(`--namespaces: give at least one pattern; "*" selects all namespaces`)
+	}
+	o.each.Namespace.Selection, err = nsctl.ParseSelection(o.namespaces)
+	if err != nil {
+		return fmt.Errorf("--namespaces: %w", err)
+	}
+	return nil
+}
+
+// chose reports whether a controller is selected.
 func (o *runOptions) chose(name string) bool {
 	return slices.ContainsFunc(o.chosen, func(d controllers.Descriptor) bool { return d.Name == name })
 }

@@ -18,7 +18,7 @@ func TestControllersFlag(t *testing.T) {
 		code, _, stderr = orrery(t, command, "--controllers", "nonsense")
 		assert.NotZero(t, code)
 		for _, d := range all.Descriptors(all.Options{}) {
-			assert.Contains(t, stderr, d.Name, "the message says what exists")
+			assert.Contains(t, stderr, d.Name, "the message lists the controllers")
 		}
 	}
 	usage := controllersUsage("x")
@@ -28,8 +28,8 @@ func TestControllersFlag(t *testing.T) {
 	assert.Contains(t, controllerCompletions(), "-namespace-controller\twithout it")
 }
 
-// A controller that would write in a dry run is refused.
-func TestADryRunOfWhatCannotBeRunDry(t *testing.T) {
+// A controller without dry-run support is refused in a dry run.
+func TestADryRunNeedsASupportingController(t *testing.T) {
 	options := &runOptions{controllers: []string{"*"}, dryRun: true}
 	require.NoError(t, options.choose())
 	assert.True(t, options.chose(all.NamespaceController))
@@ -44,7 +44,7 @@ func TestADryRunOfWhatCannotBeRunDry(t *testing.T) {
 	}
 }
 
-// What is on by default can do what a namespace controller does, and nothing else is on.
+// The controllers that are on by default do what a namespace controller does.
 func TestOnlyTheNamespaceControllerIsOnByDefault(t *testing.T) {
 	chosen, err := controllers.Choose(all.Descriptors(all.Options{}), everyController)
 	require.NoError(t, err)

@@ -16,9 +16,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// electionOptions are the flags that say whether and how replicas agree on which of them works. Names, meanings and
-// defaults are kube-controller-manager's, but for the name of the Lease: that one is held by kube-controller-manager also
-// when its namespace controller is off.
+// electionOptions are the flags of leader election, with kube-controller-manager's names, meanings
+// and defaults. Only the Lease has another name: kube-controller-manager holds its own even when
+// its namespace controller is off.
 type electionOptions struct {
 	elect         bool
 	leaseDuration time.Duration
@@ -39,7 +39,7 @@ func (o *electionOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.namespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease")
 }
 
-// leasesLock is the one type of lock there is.
+// leasesLock is the only type of lock.
 const leasesLock = "leases"
 
 func (o *electionOptions) check() error {
@@ -60,33 +60,37 @@ func (o *electionOptions) timing() leaderelection.Timing {
 	return leaderelection.Timing{LeaseDuration: o.leaseDuration, RenewDeadline: o.renewDeadline, RetryPeriod: o.retryPeriod}
 }
 
-// electing reports whether this run takes part in an election. A dry run does not: it writes nothing.
+// electing reports whether this run takes part in an election. A dry run does not, because it
+// writes nothing.
 func (o *runOptions) electing() bool { return o.election.elect && !o.dryRun }
 
-// healthTolerance is for how long a Lease may have run out before the process counts as stuck, as in kube-controller-manager.
+// healthTolerance is how long after the end of its Lease a leader counts as stuck, as in
+// kube-controller-manager.
 const healthTolerance = 20 * time.Second
 
-// lead calls work when this process is the one that works, with a context that ends, at once, when it is not any more, and
-// returns when work has returned. Before that it may wait for ever; it returns nil when ctx ends meanwhile. relieved tells
-// work that somebody else of this kind was at work until now, and not only looked whether it may; atWork is for work to say
-// that it is past that.
+// lead waits until this process leads, calls work, and returns when work has returned. It returns
+// nil if ctx ends before. alive ends when this process is no longer the leader. relieved reports
+// whether the predecessor worked; work must call atWork once it works itself.
 func lead(ctx context.Context, p *process, work func(alive context.Context, relieved bool, atWork func())) error {
 	if !p.options.electing() {
+		if !p.options.dryRun { // without an election this replica works; alerts count working replicas
+			p.observer.leading(p.options.election.name, true)
+			defer p.observer.leading(p.options.election.name, false)
+		}
 		work(context.WithoutCancel(ctx), false, func() {})
 		return nil
 	}
 	election := p.options.election
 	config := p.client.Config()
-	config.Dial = dialer.DialContext // not behind the fence: by its answers it is known who may send what
-	leases, err := leaderelection.NewClient(config, election.namespace, election.renewDeadline)
+	config.Dial = dialer.DialContext // not behind the fence, which depends on its answers
+	client, err := leaderelection.NewClient(config, election.renewDeadline)
 	if err != nil {
 		return err
 	}
-	defer leases.Close()
+	defer client.Close()
 	identity := newIdentity()
 	elector, err := leaderelection.New(leaderelection.Config{
-		Leases:    leases,
-		Reconnect: leases.Reconnect,
+		Leases:    restclient.Typed[*api.Lease](client, api.LeasesResource, election.namespace),
 		Watch:     restclient.Typed[*api.Lease](p.client, api.LeasesResource, election.namespace),
 		Namespace: election.namespace,
 		Name:      election.name,
@@ -109,13 +113,13 @@ func lead(ctx context.Context, p *process, work func(alive context.Context, reli
 	return err
 }
 
-// relieves reports whether a term follows that of a leader that really worked. A replica that finds another namespace controller
-// leads until then, gives the Lease back and ends; it must not be taken for one that found none.
+// relieves reports whether a term follows that of a leader that worked. A replica that finds
+// another namespace controller has also led for a moment; its successor must check for itself.
 func relieves(term leaderelection.Term) bool { return term.Witnessed && term.Worked }
 
-// electionTrace tells metrics and Events.
+// electionTrace returns hooks for metrics and Events.
 func (p *process) electionTrace(recorder events.EventRecorder) *leaderelection.Trace {
-	name := p.options.election.name // metrics call an election as its Lease, as in kube-controller-manager
+	name := p.options.election.name // an election is labelled with its Lease, as in kube-controller-manager
 	return &leaderelection.Trace{
 		Acquired: func(term leaderelection.Term) {
 			p.observer.leading(name, true)
@@ -128,7 +132,7 @@ func (p *process) electionTrace(recorder events.EventRecorder) *leaderelection.T
 	}
 }
 
-// newIdentity is the host's name, which in a pod is the pod's, and something that no other process has.
+// newIdentity returns the host name (in a pod, the pod's name) and a random part.
 func newIdentity() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -137,7 +141,7 @@ func newIdentity() string {
 	return host + "_" + newUUID()
 }
 
-// newUUID is a random identifier as of RFC 9562, version 4.
+// newUUID returns a random UUID (RFC 9562, version 4).
 func newUUID() string {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // it never fails
@@ -145,12 +149,12 @@ func newUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-// electionError is why this run cannot take part in the election.
+// electionError is the reason why this run cannot take part in the election.
 type electionError struct{ access *leaderelection.AccessError }
 
 func (e *electionError) Error() string {
 	if api.IsForbidden(e.access.Err) {
-		return fmt.Sprintf("%v; replicas need the right to get, create and update Leases there (\"orrery rbac\" prints all that a run needs); a single one can do without, with --leader-elect=false", e.access)
+		return fmt.Sprintf("%v; replicas need the right to get, create and update Leases there (\"orrery rbac\" prints all that a run needs); a single replica needs none with --leader-elect=false", e.access)
 	}
 	return fmt.Sprintf("%v; --leader-elect-resource-namespace names a namespace that exists", e.access)
 }

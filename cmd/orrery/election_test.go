@@ -22,10 +22,14 @@ import (
 )
 
 // builtIn is an API server in this process, with a kubeconfig for it.
-func builtIn(t *testing.T) (path string) {
+func builtIn(t *testing.T, faults ...string) (path string) {
 	t.Helper()
 	server, err := apiserver.New(apiserver.Config{NoKubelet: true})
 	require.NoError(t, err)
+	for _, fault := range faults {
+		_, err := server.Faults().Add(fault)
+		require.NoError(t, err)
+	}
 	require.NoError(t, server.Start(t.Context()))
 	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
 	path = filepath.Join(t.TempDir(), "kubeconfig")
@@ -41,8 +45,7 @@ type replica struct {
 	ended  <-chan error
 }
 
-// startReplica starts one whose Lease lasts for long: nothing in these tests is about one that runs out, and a machine that is
-// busy must not make it.
+// startReplica starts a replica with a long Lease, so that it cannot expire on a busy machine.
 func startReplica(t *testing.T, path string, args ...string) *replica {
 	t.Helper()
 	r := &replica{t: t}
@@ -53,13 +56,13 @@ func startReplica(t *testing.T, path string, args ...string) *replica {
 	return r
 }
 
-// await waits for a line.
+// await waits for a line of the log.
 func (r *replica) await(text string) {
 	r.t.Helper()
 	require.Eventually(r.t, func() bool { return strings.Contains(r.stderr.String(), text) }, 10*time.Minute, time.Millisecond, text)
 }
 
-// leasesOf are the Leases of a cluster, for somebody who interferes.
+// leasesOf returns a client for the Leases of a cluster.
 func leasesOf(t *testing.T, path string) *restclient.Resource[*api.Lease] {
 	t.Helper()
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
@@ -107,7 +110,7 @@ func TestAReplicaThatLosesItsLeaseEndsWithOneClearSentence(t *testing.T) {
 	leader := startReplica(t, path)
 	leader.await("controller started")
 	leases := leasesOf(t, path)
-	require.Eventually(t, func() bool { // somebody forces a change of the leader; a renewal may come in between
+	require.Eventually(t, func() bool { // force a change of leader; a renewal may come in between
 		lease, err := leases.Get(t.Context(), "orrery", api.GetOptions{})
 		require.NoError(t, err)
 		lease.Spec.HolderIdentity = "another"
@@ -118,7 +121,7 @@ func TestAReplicaThatLosesItsLeaseEndsWithOneClearSentence(t *testing.T) {
 	var lost *leaderelection.LostError
 	require.ErrorAs(t, err, &lost)
 	assert.Equal(t, "leadership was lost: the Lease kube-system/orrery is held by another", explain(err))
-	assert.NotContains(t, leader.stderr.String(), "stopping: finishing", "there is nothing to finish any more")
+	assert.NotContains(t, leader.stderr.String(), "stopping: finishing", "the Lease is gone, so the work has been broken off")
 }
 
 func TestAReplicaThatStandsByIsStoppedAtOnce(t *testing.T) {
@@ -151,7 +154,7 @@ func TestElectionsThatCannotBeTakenPartInGetOneClearSentence(t *testing.T) {
 	assert.Contains(t, explain(<-r.ended), "--leader-elect-resource-namespace names a namespace that exists")
 }
 
-// A rehearsal writes nothing, and a Lease is something. It may run beside those that work.
+// A dry run does not write a Lease. It may run beside replicas that work.
 func TestADryRunTakesNoPartInTheElection(t *testing.T) {
 	var leases atomic.Int32
 	url := serve(t, &quietCluster{called: func(r *http.Request) {
@@ -166,14 +169,14 @@ func TestADryRunTakesNoPartInTheElection(t *testing.T) {
 	assert.Zero(t, leases.Load())
 }
 
-func TestIdentitiesTellProcessesApart(t *testing.T) {
+func TestIdentitiesAreUnique(t *testing.T) {
 	pattern := regexp.MustCompile(`^.+_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	first, second := newIdentity(), newIdentity()
 	assert.Regexp(t, pattern, first)
 	assert.NotEqual(t, first, second)
 }
 
-// As in kube-controller-manager: dashboards tell elections apart by the Lease.
+// As in kube-controller-manager: dashboards tell elections apart by the Lease name.
 func TestMetricsCallAnElectionAsItsLease(t *testing.T) {
 	options := &runOptions{election: electionOptions{name: "mine"}}
 	p := &process{options: options, observer: &observer{metrics: metrics.New("test")}}
@@ -182,11 +185,11 @@ func TestMetricsCallAnElectionAsItsLease(t *testing.T) {
 		require.NoError(t, p.observer.metrics.WriteText(&text))
 		return text.String()
 	}
-	var noted notedEvents
-	trace := p.electionTrace(&noted)
+	var recorded notedEvents
+	trace := p.electionTrace(&recorded)
 	trace.Acquired(leaderelection.Term{Identity: "me"})
 	trace.SlowPath()
-	assert.Equal(t, notedEvents{"mine: me became leader"}, noted)
+	assert.Equal(t, notedEvents{"mine: me became leader"}, recorded)
 	assert.Contains(t, shown(), `leader_election_master_status{name="mine"} 1`)
 	assert.Contains(t, shown(), `leader_election_slowpath_total{name="mine"} 1`)
 	trace.Lost(nil)

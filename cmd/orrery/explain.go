@@ -3,14 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
 
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/restclient/discovery"
 )
 
 var errNothingToRun = errors.New("no controller is left to run; see --controllers")
 
-// startError is the error of a run that could not begin.
+// startError is the error of a run that could not start.
 type startError struct {
 	doing  string
 	server string
@@ -23,7 +25,7 @@ func (e *startError) Error() string {
 
 func (e *startError) Unwrap() error { return e.err }
 
-// explain returns one sentence that says what went wrong and what helps.
+// explain returns one sentence with the error and advice.
 func explain(err error) string {
 	var start *startError
 	if !errors.As(err, &start) {
@@ -40,16 +42,21 @@ func explain(err error) string {
 	return what
 }
 
-// adviceFor returns what usually helps. It recommends no built-in role: none has the Lease that --leader-elect needs.
+// adviceFor returns the usual advice. It recommends no built-in role: none includes the Lease
+// that --leader-elect needs.
 func adviceFor(err error) string {
 	var transport *restclient.TransportError
+	var unreadable *restclient.DecodeError
+	var unexpected *discovery.UnexpectedAnswerError
 	switch {
 	case api.IsUnauthorized(err):
 		return "the server does not accept these credentials: check the user in the kubeconfig, or log in again"
 	case api.IsForbidden(err):
 		return "this user may not do that: \"orrery rbac\", with the flags of this run, prints the role that it needs"
-	case api.IsNotFound(err):
-		return "something answers there that is not a Kubernetes API server: check the server address in the kubeconfig"
+	case api.IsNotFound(err), errors.Is(err, errNoAPIServer), errors.As(err, &unreadable), errors.As(err, &unexpected):
+		return "the server that answers is not a Kubernetes API server: check the server address in the kubeconfig"
+	case api.CodeOf(err) == http.StatusTooManyRequests, api.CodeOf(err) >= http.StatusInternalServerError:
+		return "the server rejects requests for now: check \"kubectl get --raw /readyz?verbose\" and start again"
 	case errors.As(err, &transport):
 		return transportAdvice[transport.Kind]
 	}

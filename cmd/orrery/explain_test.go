@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,8 +11,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// The role system:controller:namespace-controller empties namespaces, and may not touch a Lease: a run with --leader-elect, which is
-// the default, never begins to work with it. What is recommended has to be enough.
+// The role system:controller:namespace-controller empties namespaces but may not write a Lease.
+// With it, a run with --leader-elect, the default, never begins to work. The role that the
+// message recommends must be enough.
 func TestTheAdviceForAForbiddenRequestIsARoleThatIsEnough(t *testing.T) {
 	forbidden := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 403, Reason: api.ReasonForbidden, Message: "no"})
 	sentence := explain(&startError{doing: "listing namespaces", server: "https://k", err: forbidden})
@@ -29,4 +31,24 @@ func TestTheAdviceForAForbiddenRequestIsARoleThatIsEnough(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 2, leases)
+}
+
+// Every line of a JSON log is an object, including the last.
+func TestTheLastLineOfAJSONLogIsAnObject(t *testing.T) {
+	for _, args := range [][]string{
+		{"--log-format", "json", "--kubeconfig", "/does/not/exist"},
+		{"--log-format", "json", "--kube-api-burst", "0"},
+		{"--log-format", "json", "--controllers", "*,-namespace"},
+		{"--log-format", "json", "--nosuch"},
+		{"--metrics-port", "many", "--log-format=json"},
+		{"now", "--log-format", "text", "--log-format", "json"},
+	} {
+		code, _, stderr := orrery(t, append([]string{"run"}, args...)...)
+		assert.Equal(t, 1, code)
+		var line struct{ Level, Message, Error string }
+		require.NoError(t, json.Unmarshal([]byte(stderr), &line), stderr)
+		assert.Equal(t, "error", line.Level)
+		assert.Equal(t, "the run has failed", line.Message)
+		assert.NotEmpty(t, line.Error)
+	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// blockedWriter is a pipe that is full and that nobody reads.
+// blockedWriter is a full pipe without a reader.
 type blockedWriter struct{ forever chan struct{} }
 
 func (w blockedWriter) Write([]byte) (int, error) {
@@ -18,7 +18,7 @@ func (w blockedWriter) Write([]byte) (int, error) {
 	return 0, io.ErrClosedPipe
 }
 
-// A log that cannot be written is no reason to do anything else than what was asked for: watch, work, stop when told to.
+// A log that cannot be written changes nothing: the program watches, works, and stops on request.
 func TestRunGoesOnWhenItsLogCannotBeWritten(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestRunGoesOnWhenItsLogCannotBeWritten(t *testing.T) {
 			}})
 			stop, ended := startOrrery(t, stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"), "-v3", "--log-format", format,
 				"--leader-elect=false", "--metrics-port=0")
-			for range 3 { // the one that tries, the one for a streaming list, the one that stays
+			for range 3 { // the probe, the streaming list, the long-running watch
 				<-watching
 			}
 			stop()

@@ -1,7 +1,8 @@
 // Command orrery runs Kubernetes controllers on a runtime that is built by hand, without client-go.
 //
-// "orrery run" deletes the content of namespaces on a real cluster, in place of kube-controller-manager's own namespace
-// controller. Scenes, an API server in memory and benchmarks are in the other program, lab.
+// "orrery run" deletes the content of namespaces on a real cluster, in place of
+// kube-controller-manager's own namespace controller. The other program, lab, has scenes, an API
+// server in memory and benchmarks.
 package main
 
 import (
@@ -29,9 +30,12 @@ cluster, use the other program: lab demo.`,
   # see what it would do, without writing anything
   orrery run --dry-run
 
+  # who leads, what waits, what hangs
+  orrery status
+
   # the least rights with which it works
   orrery rbac`,
 	}
-	root.AddCommand(newRunCommand(), newRBACCommand(), program.NewVersionCommand(root.Name()))
+	root.AddCommand(newRunCommand(), newStatusCommand(), newRBACCommand(), program.NewVersionCommand(root.Name()))
 	return root
 }

@@ -17,13 +17,13 @@ import (
 	"orrery/restclient"
 )
 
-// observer is what shows the process to the outside: metrics, health and the state of every gear. If nothing is served it
-// has no metrics and no server, and its hooks are nil: then it costs nothing.
+// observer serves metrics, health and the state of every gear. With --metrics-port 0 it has no
+// metrics and no server, and its hooks are nil.
 type observer struct {
 	metrics *metrics.Metrics
 	server  *debugserver.Server
 
-	announce func() // says in the log where, or why not
+	announce func() // logs the address, or the error
 	ending   atomic.Bool
 	filled   atomic.Pointer[func() error] // nil until there are informers
 }
@@ -45,11 +45,11 @@ func startObserver(options observerOptions, chosen gears.Set, logger *logs.Logge
 	}
 	if err != nil {
 		return &observer{announce: func() {
-			logger.Warn().Err(err).Msg("metrics and health are not served, choose a --metrics-port for that")
+			logger.Warn().Err(err).Msg("metrics and health are not served, set --metrics-port to serve them")
 		}}, nil
 	}
 	o.server = server
-	o.metrics.Dropped("logs", "writer", logger.Dropped)
+	o.metrics.LostLines(logger.Dropped)
 	server.Ready("informer-sync", o.synced)
 	server.Ready("shutdown", o.goesOn)
 	o.announce = func() {
@@ -64,16 +64,17 @@ func (o *observer) stop() {
 	}
 }
 
-// observeError is why the process cannot be looked into where it was asked for.
+// observeError is the error of an address that the user chose and on which the process cannot
+// listen.
 type observeError struct{ err error }
 
 func (e *observeError) Error() string {
-	return e.err.Error() + ": choose another --metrics-port or --bind-address, or --metrics-port 0 to serve nothing"
+	return e.err.Error() + "; choose another --metrics-port or --bind-address, or --metrics-port 0 to serve nothing"
 }
 
 func (e *observeError) Unwrap() error { return e.err }
 
-// stopping says that the process has been told to end: it is not ready any more.
+// stopping makes the process not ready, because it is being stopped.
 func (o *observer) stopping() { o.ending.Store(true) }
 
 func (o *observer) goesOn() error {
@@ -83,7 +84,7 @@ func (o *observer) goesOn() error {
 	return nil
 }
 
-// synced is the check of /readyz that a standby passes as well: the stores are filled.
+// synced is the check of /readyz for filled stores, which a standby passes as well.
 func (o *observer) synced() error {
 	if check := o.filled.Load(); check != nil {
 		return (*check)()
@@ -91,7 +92,7 @@ func (o *observer) synced() error {
 	return errors.New("no informer has been started yet")
 }
 
-// requests returns the hooks that count requests; nil if nothing is counted.
+// requests returns hooks that count requests; nil without metrics.
 func (o *observer) requests(server string) *restclient.Trace {
 	if o.metrics == nil {
 		return nil
@@ -99,14 +100,15 @@ func (o *observer) requests(server string) *restclient.Trace {
 	return o.metrics.Requests(server)
 }
 
-// show makes /debug/orrery show what the function returns, which may be called from any goroutine, under this name.
+// show adds an entry to /debug/orrery: the result of the function, which may be called from any
+// goroutine.
 func (o *observer) show(name string, snapshot func() any) {
 	if o.server != nil {
 		o.server.Show(name, snapshot)
 	}
 }
 
-// leading says whether this process leads the election of that name.
+// leading sets the leader metric of an election.
 func (o *observer) leading(name string, yes bool) {
 	if o.metrics != nil {
 		o.metrics.Leading(name, yes)
@@ -120,14 +122,15 @@ func (o *observer) slowPath(name string) {
 	}
 }
 
-// healthy adds a check to /livez: if it fails the process is restarted, so it must not depend on anything but the process.
+// healthy adds a check to /livez. If it fails the process is restarted, so it must depend only on
+// the process.
 func (o *observer) healthy(name string, check func() error) {
 	if o.server != nil {
 		o.server.Live(name, check)
 	}
 }
 
-// observerOptions are the flags that say where the process can be looked into.
+// observerOptions are the flags of the debug server.
 type observerOptions struct {
 	address   string
 	port      int
@@ -136,7 +139,7 @@ type observerOptions struct {
 	flags *pflag.FlagSet
 }
 
-// defaultMetricsPort is where the process can be looked into unless it is told otherwise.
+// defaultMetricsPort is the port of the debug server.
 const defaultMetricsPort = 8081
 
 func (o *observerOptions) addTo(flags *pflag.FlagSet) {
@@ -158,8 +161,9 @@ func (o *observerOptions) check() error {
 	return nil
 }
 
-// explicit reports whether the user chose this place. Only then is a port that is in use an error: otherwise a second process on the
-// same machine would not start for a port that it does not need.
+// explicit reports whether the user chose the address or port. Only then is a used port an error:
+// otherwise a second process on the same machine could not start because of a port that it does not
+// need.
 func (o *observerOptions) explicit() bool {
 	return o.flags.Changed("bind-address") || o.flags.Changed("metrics-port")
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -17,17 +19,21 @@ import (
 	"orrery/restclient"
 )
 
-// runOptions are the flags of "orrery run". Where kube-controller-manager has a flag, name, meaning and default
-// are the same.
+// runOptions are the flags of "orrery run". A flag that kube-controller-manager also has has the
+// same name, meaning and default.
 type runOptions struct {
 	kubeconfig string
 	context    string
+	as         string
+	asGroups   []string
 
 	controllers  []string
-	chosen       []controllers.Descriptor // by controllers
+	chosen       []controllers.Descriptor // from controllers
 	each         all.Options
+	namespaces   []string // patterns, see nsctl.Selection
 	drainTimeout time.Duration
 	dryRun       bool
+	once         bool // with dryRun
 	gears        gears.Set
 
 	qps            float32
@@ -45,9 +51,12 @@ type runOptions struct {
 
 func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the kubeconfig `file` to use; default: the files in $KUBECONFIG, else ~/.kube/config, else the service account of the pod")
-	flags.StringVar(&o.context, "context", "", "the context of the kubeconfig to use; default: its current-context")
+	flags.StringVar(&o.context, "context", "", "the `name` of the context to use; default: the current-context of the kubeconfig")
+	flags.StringVar(&o.as, "as", "", "the `user` to make every request as; needs the right to impersonate")
+	flags.StringArrayVar(&o.asGroups, "as-group", nil, "a `group` of that user; may be repeated")
 
 	flags.StringSliceVar(&o.controllers, "controllers", everyController, controllersUsage("the controllers to run"))
+	flags.StringSliceVar(&o.namespaces, "namespaces", nil, "work on namespaces whose names match one of these `patterns`, such as 'team-*,-team-x': * stands for any characters, ? for one, - in front excludes; the others are neither touched nor reported; default: all")
 	flags.IntVar(&o.each.Namespace.Workers, "concurrent-namespace-syncs", 10, "how many namespaces are processed at the same time")
 	flags.DurationVar(&o.each.Namespace.SyncPeriod, "namespace-sync-period", 5*time.Minute, "how often each namespace is processed again although nothing has changed")
 	flags.DurationVar(&o.each.Namespace.GracePeriod, "namespace-deletion-grace-period", 5*time.Second, "how long to wait after the deletion of a namespace before its content is deleted, so that every API server has seen the deletion")
@@ -55,10 +64,11 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.IntVar(&o.each.Apps.DeploymentWorkers, "concurrent-deployment-syncs", 5, "how many deployments are processed at the same time")
 	flags.IntVar(&o.each.Apps.ReplicaSetWorkers, "concurrent-replicaset-syncs", 5, "how many replica sets are processed at the same time")
 	flags.IntVar(&o.each.VirtualMachine.Workers, "concurrent-virtualmachine-syncs", 4, "how many virtual machines are processed at the same time")
-	flags.StringVar(&o.each.VirtualMachine.Driver, "vm-driver", "memory", "what virtual machines are: "+strings.Join(driver.Names(), ", "))
-	flags.StringVar(&o.each.SecondParty.Storage, "second-party-storage", "", "the `directory` with what second-party-controller holds namespaces for")
+	flags.StringVar(&o.each.VirtualMachine.Driver, "vm-driver", "memory", "the driver of virtual machines: "+strings.Join(driver.Names(), ", "))
+	flags.StringVar(&o.each.SecondParty.Storage, "second-party-storage", "", "the `directory` of the files for which second-party-controller holds namespaces")
 	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second, "how long the first Ctrl-C waits for work in progress")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "watch, decide and log, but write nothing")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "watch, decide and log, but write nothing; namespaces are examined at once, without their grace period")
+	flags.BoolVar(&o.once, "once", false, "with --dry-run: look into the namespaces that are being deleted now, print what a run would delete, and exit")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook,deltafifo=inorder; the gears are "+strings.Join(gears.Names(), " "))
 
 	flags.Float32Var(&o.qps, "kube-api-qps", 20, "requests per second to the API server; the namespace controller takes 20 times this, as in kube-controller-manager; negative: no limit")
@@ -74,7 +84,7 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 passes and retries, 2 requests and watches, 3 events and queue")
 }
 
-// check finds values that no run could work with.
+// check rejects invalid values.
 func (o *runOptions) check() error {
 	switch {
 	case o.each.Namespace.Workers < 1:
@@ -95,8 +105,14 @@ func (o *runOptions) check() error {
 		return fmt.Errorf("--vm-driver must be one of %s, not %q", strings.Join(driver.Names(), ", "), o.each.VirtualMachine.Driver)
 	case o.drainTimeout <= 0:
 		return fmt.Errorf("--shutdown-timeout must be positive, it is %v", o.drainTimeout)
+	case o.once && !o.dryRun:
+		return errors.New("--once needs --dry-run")
+	case len(o.asGroups) > 0 && o.as == "":
+		return errors.New("--as-group needs --as")
 	case o.qps == 0:
-		return fmt.Errorf("--kube-api-qps must not be 0; use a negative number for no limit")
+		return errors.New("--kube-api-qps must not be 0; use a negative number for no limit")
+	case math.IsNaN(float64(o.qps)) || math.IsInf(float64(o.qps), 0):
+		return fmt.Errorf("--kube-api-qps takes a number, not %v; use a negative number for no limit", o.qps)
 	case o.burst < 1 && o.qps > 0:
 		return fmt.Errorf("--kube-api-burst must be at least 1, not %d", o.burst)
 	case o.verbosity < 0:
@@ -108,6 +124,9 @@ func (o *runOptions) check() error {
 		return fmt.Errorf("there is no watch transport %q; use http or websocket", o.watchTransport)
 	}
 	_, err := logs.ParseFormat(o.logFormat)
+	if err == nil {
+		err = o.selectNamespaces()
+	}
 	if err == nil {
 		err = o.choose()
 	}

@@ -17,7 +17,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// orrery runs the program as a user would, without a configuration of the user's own.
+// orrery runs the program without a kubeconfig of the user's own.
 func orrery(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
@@ -42,6 +42,10 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{[]string{"run", "--namespace-sync-period", "0"}, `--namespace-sync-period must be positive`},
 		{[]string{"run", "--shutdown-timeout", "0"}, `--shutdown-timeout must be positive`},
 		{[]string{"run", "--kube-api-qps", "0"}, `--kube-api-qps must not be 0`},
+		{[]string{"run", "--kube-api-qps", "nan"}, `--kube-api-qps takes a number, not NaN`},
+		{[]string{"run", "--kube-api-qps", "-inf"}, `--kube-api-qps takes a number, not -Inf`},
+		{[]string{"run", "--once"}, `--once needs --dry-run`},
+		{[]string{"run", "--as-group", "devs"}, `--as-group needs --as`},
 		{[]string{"run", "--kube-api-burst", "0"}, `--kube-api-burst must be at least 1`},
 		{[]string{"run", "-v=-1"}, `-v must not be negative`},
 		{[]string{"run", "--watch-transport", "pigeon"}, `there is no watch transport "pigeon"; use http or websocket`},
@@ -54,6 +58,10 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{[]string{"run", "--leader-elect-retry-period", "9s"}, `--leader-elect-renew-deadline (10s) must be longer than 1.2 times --leader-elect-retry-period (9s)`},
 		{[]string{"run", "--controllers", "foo"}, `there is no controller "foo"; use * or one of: deployment-controller, garbage-collector-controller, namespace-controller, `},
 		{[]string{"run", "--controllers", "*,-namespace"}, `no controller is left to run`},
+		{[]string{"run", "--namespaces", "team-*,Team"}, `--namespaces: "Team" matches no namespace: a pattern has lower-case letters, digits, "-", "*" and "?"`},
+		{[]string{"run", "--namespaces", "a,"}, `--namespaces: "" matches no namespace`},
+		{[]string{"run", "--namespaces", ""}, `--namespaces: give at least one pattern; "*" selects all namespaces`},
+		{[]string{"run", "--namespaces", "a", "--controllers", "*,virtualmachine"}, `--namespaces: virtualmachine works in all namespaces; leave it out of --controllers`},
 		{[]string{"run"}, `--kubeconfig`},
 		{[]string{"run", "--kubeconfig", "/does/not/exist"}, `/does/not/exist does not exist`},
 		{[]string{"run", "--metrics-port", "65536"}, `--metrics-port must be between 0 and 65535, not 65536`},
@@ -61,9 +69,9 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{[]string{"run", "--metrics-port", "0", "--profiling"}, `--profiling needs a --metrics-port`},
 		{[]string{"rbac", "--service-account", "orrery"}, `--service-account must be a namespace and a name, such as kube-system/orrery, not "orrery"`},
 		{[]string{"rbac", "--service-account", "a/b/c"}, `not "a/b/c"`},
-		{[]string{"rbac", "--name", ""}, `--name must not be empty`},
 		{[]string{"rbac", "--leader-elect-resource-name", ""}, `must not be empty`},
 		{[]string{"rbac", "--user", "jane", "--service-account", "a/b"}, `give one of --user and --service-account`},
+		{[]string{"rbac", "--user", ""}, `--user must not be empty`},
 		{[]string{"rbac", "-o", "xml"}, `there is no output format "xml"; use yaml or json`},
 		{[]string{"run", "--allow-second-controller", "yes"}, `unexpected argument "yes"`},
 	}
@@ -79,7 +87,7 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 	}
 }
 
-// writeKubeconfig writes a configuration for a server and returns its path.
+// writeKubeconfig writes a kubeconfig for a server and returns its path.
 func writeKubeconfig(t *testing.T, server, user string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config")
@@ -121,6 +129,7 @@ func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
 		{name: "no such host", url: "http://orrery.invalid", want: "check the server address"},
 		{name: "credentials", handler: refusing(401, api.ReasonUnauthorized), want: "does not accept these credentials"},
 		{name: "rights", handler: listForbidden, want: "may not do that"},
+		{name: "overloaded", handler: refusing(503, api.ReasonServiceUnavailable), want: "(after 5 attempts); the server rejects requests for now"},
 		{name: "not an API server", handler: http.NotFound, want: "not a Kubernetes API server"},
 		{name: "unknown authority", handler: http.NotFound, tls: true, want: "check certificate-authority in the kubeconfig"},
 	}
@@ -153,7 +162,7 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// The token must not appear in anything that the program prints, whatever goes wrong.
+// The token must not appear in any output of the program.
 func TestSecretsAreNotPrinted(t *testing.T) {
 	const canary = "canary-token-0123456789"
 	for _, code := range []int{400, 401, 403, 404, 500, 503} {

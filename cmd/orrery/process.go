@@ -12,11 +12,12 @@ import (
 	"orrery/internal/controllers"
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
+	"orrery/internal/program"
 	"orrery/restclient"
 	"orrery/wait"
 )
 
-// process is what the parts of one run share once it is connected.
+// process holds what the parts of a run share after connecting.
 type process struct {
 	options  *runOptions
 	logger   *logs.Logger
@@ -26,13 +27,14 @@ type process struct {
 	manager  *controllers.Manager
 
 	lastResort lastResort
+	left       []string // what was not finished when --shutdown-timeout was over
 }
 
-// run sets the selected controllers up and lets them work when this process leads. It returns when ctx has ended and
-// everything has finished, or when the process may not work (any more).
+// run sets the selected controllers up and lets them work while this process leads. It returns when
+// ctx has ended and everything has finished, or when the process must not work.
 //
-// The informers run all the time: when this process takes over, its caches are warm. They end after the controllers: one
-// that finishes what it has in hand reads their stores.
+// The informers always run, so that the caches are warm when this process takes over. They end
+// after the controllers, which read the stores while they finish.
 func (p *process) run(ctx context.Context) error {
 	defer p.lastResort.disarm()
 	informersCtx, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
@@ -41,7 +43,7 @@ func (p *process) run(ctx context.Context) error {
 	if err := p.prepare(ctx, informersCtx); err != nil || ctx.Err() != nil {
 		return err
 	}
-	p.observer.announce() // not sooner: after a wrong kubeconfig the error should be the only line
+	p.observer.announce() // not earlier: after a wrong kubeconfig the error should be the only line
 
 	var refusal error
 	worked := false
@@ -51,7 +53,7 @@ func (p *process) run(ctx context.Context) error {
 			return
 		}
 		worked = true
-		if !p.options.second.allow { // who may work beside others knows nothing that would help a follower
+		if !p.options.second.allow { // with the flag this process has not checked, so its successor must
 			atWork()
 		}
 		p.work(ctx, alive)
@@ -78,8 +80,8 @@ func (p *process) prepare(ctx, informersCtx context.Context) error {
 	return err
 }
 
-// refuseToStart returns why this process must not start beside another controller of the same kind. One that takes part in an election
-// looks again when it leads: that may be days later.
+// refuseToStart returns an error if this process must not start beside another controller of the
+// same kind. A candidate checks again when it leads, perhaps days later.
 func refuseToStart(ctx context.Context, client *restclient.Client, options *runOptions, logger *logs.Logger) error {
 	if options.electing() {
 		return refuseEvident(ctx, client, options)
@@ -87,8 +89,8 @@ func refuseToStart(ctx context.Context, client *restclient.Client, options *runO
 	return refuseSecond(ctx, client, options, logger)
 }
 
-// refuse returns why this process must not work although it leads. A successor of a leader that worked does not look: that
-// leader has, and a takeover must not wait for the answer.
+// refuse returns an error if this process must not work although it leads. A successor of a leader
+// that worked skips the check: the leader has made it, and a takeover must not wait for it.
 func (p *process) refuse(ctx, alive context.Context, relieved bool) error {
 	if relieved || !p.options.electing() {
 		return nil
@@ -98,7 +100,7 @@ func (p *process) refuse(ctx, alive context.Context, relieved bool) error {
 	defer context.AfterFunc(alive, cancel)()
 	err := refuseSecond(ctx, p.client, p.options, p.logger)
 	if ctx.Err() != nil {
-		return nil // stopped, or not the leader any more, which says more
+		return nil // stopped or no longer the leader, which is the better error
 	}
 	return err
 }
@@ -108,28 +110,39 @@ func (p *process) work(ctx, alive context.Context) {
 	stop, stopNow := context.WithCancel(alive)
 	defer stopNow()
 	defer context.AfterFunc(ctx, func() {
-		p.logger.Info().Dur("at_most_s", p.options.drainTimeout).Msg("stopping: finishing what is in hand; press Ctrl-C again to stop at once")
+		p.logger.Info().Dur("at_most_s", p.options.drainTimeout).Msg("stopping: finishing work in progress; press Ctrl-C again to stop at once")
 		stopNow()
 	})()
 	defer context.AfterFunc(alive, func() { p.lastResort.within(lastMoment, context.Cause(alive)) })()
-	p.manager.Work(stop, alive)
+	p.left = p.manager.Work(stop, alive)
 }
 
-// lastMoment is how long a process may take to end that has lost its leadership, whatever holds it up: nothing that it does
-// counts any more, and its supervisor is to start it again.
+// stopped logs how a run ended that was stopped, and returns its exit code.
+func (p *process) stopped(ctx context.Context) error {
+	if len(p.left) > 0 {
+		p.logger.Warn().Strs("left", p.left).Msg("--shutdown-timeout has passed, some work is unfinished")
+		return cmp.Or(program.Stopped(ctx), error(program.Exit(1)))
+	}
+	p.logger.Info().Msg("stopped")
+	return program.Stopped(ctx)
+}
+
+// lastMoment is how long a process that has lost its leadership may take to end, so that its
+// supervisor can restart it.
 const lastMoment = 5 * time.Second
 
-// lastResort ends the program if it has not ended by itself in time. The zero value with an exit is ready.
+// lastResort ends the program if it does not end by itself in time. The zero value with an exit is
+// ready.
 type lastResort struct {
-	// exit does not return in a program. It is told why the end had to come.
+	// exit does not return in a program. Its argument is the reason.
 	exit func(why error)
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	timer *time.Timer
 	over  bool
 }
 
-// within gives the program that long. Only the first call counts.
+// within sets the time limit. Only the first call counts.
 func (l *lastResort) within(limit time.Duration, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,7 +151,7 @@ func (l *lastResort) within(limit time.Duration, why error) {
 	}
 }
 
-// disarm is called when the program is about to end by itself.
+// disarm must be called just before the program ends by itself.
 func (l *lastResort) disarm() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,13 +161,13 @@ func (l *lastResort) disarm() {
 	}
 }
 
-// survivePanics keeps a fault to where it happens: a handler of events or a loop that panics is told of, with its stack, and
-// goes on with what comes next. Otherwise one unexpected object would end the work for all others, again after
-// each restart. A pass over a namespace that panics has failed, with a wait.Panic; that needs no switch.
+// survivePanics lets event handlers and loops survive a panic: its stack is logged, once a minute, and the
+// handler continues with the next event. Otherwise one unexpected object would stop all work, again
+// after each restart. A pass over a namespace that panics counts as failed.
 func survivePanics(logger *logs.Logger) (restore func()) {
 	crash := wait.ReallyCrash.Swap(false)
 	former := wait.PanicHandlers.Replace(func(_ context.Context, p *wait.Panic) {
-		logger.Error().Str("panic", nameOfPanic(p.Value)).Bytes("stack", p.Stack).Msg("fault in this program, going on with what comes next")
+		logger.Panic(nameOfPanic(p.Value), p.Stack)
 	})
 	return func() {
 		former()
@@ -162,7 +175,8 @@ func survivePanics(logger *logs.Logger) (restore func()) {
 	}
 }
 
-// nameOfPanic is what the Go runtime says of a fault, or the type of anything else, which may be an object.
+// nameOfPanic returns the message of a runtime error, but only the type of any other value, which
+// may be an object with secrets.
 func nameOfPanic(value any) string {
 	if err, ok := value.(runtime.Error); ok {
 		return err.Error()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,19 +12,22 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/examples/worker"
 	"orrery/internal/controllers"
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
+	"orrery/internal/program"
 	"orrery/restclient"
 	"orrery/wait"
 )
 
-// stubborn is a controller that does not end before this is closed.
+// stubborn is a controller that runs until this channel is closed.
 type stubborn chan struct{}
 
 func (s stubborn) RunWithin(context.Context, context.Context) { <-s }
 
-// A controller that does not let go when the lease is lost does not keep the program from ending, nor from saying why.
+// A controller that does not return when the Lease is lost does not keep the program from
+// exiting, nor from saying why.
 func TestAProgramThatHangsIsEndedAndSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hung := make(chan struct{})
@@ -49,6 +53,49 @@ func TestAProgramThatHangsIsEndedAndSaysWhy(t *testing.T) {
 	})
 }
 
+// pooled is a controller that consists of a pool.
+type pooled struct{ *worker.Pool }
+
+func (p pooled) RunWithin(stop, alive context.Context) { p.Run(stop, alive) }
+
+func TestWhatIsCutShortAtTheEndIsLeft(t *testing.T) {
+	for limit, want := range map[time.Duration]struct {
+		left []string
+		err  error
+		line string
+	}{
+		time.Second: {[]string{"slow default/a"}, program.Exit(1), "WARN  --shutdown-timeout has passed, some work is unfinished left=[\"slow default/a\"]\n"},
+		time.Minute: {line: "INFO  stopped\n"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client, err := restclient.New(restclient.Config{Host: "http://nowhere"})
+			require.NoError(t, err)
+			var log lockedBuffer
+			logger := logs.New(logs.Config{Writer: &log})
+			p := &process{
+				options: &runOptions{drainTimeout: limit}, logger: logger,
+				manager: controllers.NewManager(controllers.Shared{Client: client, DrainTimeout: limit, Logger: logger}, []controllers.Descriptor{{
+					Name: "slow",
+					New: func(c controllers.ControllerContext) (controllers.Controller, error) {
+						config := c.WorkerConfig("slow")
+						config.NewQueue = nil
+						config.Keys = func() []string { return []string{"default/a"} }
+						config.Reconcile = func(ctx context.Context, _ string) (time.Duration, error) { return 0, wait.Sleep(ctx, 10*time.Second) }
+						return pooled{worker.New(config)}, nil
+					},
+				}}),
+			}
+			require.NoError(t, p.manager.Prepare(t.Context(), t.Context()))
+			ctx, stop := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, stop)
+			p.work(ctx, t.Context())
+			assert.Equal(t, want.left, p.left)
+			assert.Equal(t, want.err, p.stopped(ctx))
+			assert.True(t, strings.HasSuffix(log.String(), want.line), log.String())
+		})
+	}
+}
+
 func TestTheLastResortIsNotNeededByAProgramThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lastResort{exit: func(error) { t.Error("it has ended") }}
@@ -59,11 +106,11 @@ func TestTheLastResortIsNotNeededByAProgramThatEnds(t *testing.T) {
 	})
 }
 
-// A fault in one place is in the log, with its stack and without what may be an object, and is survived; until then the
-// process would have died of it.
-func TestPanicsAreSurvivedAndTold(t *testing.T) {
+// A panic in a handler is logged with its stack, without anything that may be an object, and the
+// process survives.
+func TestPanicsAreRecoveredAndLogged(t *testing.T) {
 	var out bytes.Buffer
-	wait.ReallyCrash.Store(true) // as at the start of a program; runs that tests had side by side leave what the last of them found
+	wait.ReallyCrash.Store(true) // as at the start of a program; a parallel test may have left it otherwise
 	restore := survivePanics(logs.New(logs.Config{Writer: &out, Format: logs.JSON}))
 	faults := []func(){
 		func() { panic(errors.New("a-secret-of-an-object")) },
@@ -76,10 +123,10 @@ func TestPanicsAreSurvivedAndTold(t *testing.T) {
 		}()
 	}
 	restore()
-	told := out.String()
-	assert.Contains(t, told, `"panic":"*errors.errorString"`)
-	assert.Contains(t, told, "index out of range")
-	assert.Contains(t, told, "TestPanicsAreSurvivedAndTold", "the stack")
-	assert.NotContains(t, told, "a-secret-of-an-object")
-	assert.True(t, wait.ReallyCrash.Load(), "other programs and tests are as they were")
+	reported := out.String()
+	assert.Contains(t, reported, `"panic":"*errors.errorString"`)
+	assert.Contains(t, reported, "index out of range")
+	assert.Contains(t, reported, "TestPanicsAreRecoveredAndLogged", "the stack")
+	assert.NotContains(t, reported, "a-secret-of-an-object")
+	assert.True(t, wait.ReallyCrash.Load(), "the setting is restored")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,7 +13,8 @@ import (
 	"orrery/internal/rbac"
 )
 
-// rbacOptions are the flags of "orrery rbac". Those that "orrery run" has as well mean the same.
+// rbacOptions are the flags of "orrery rbac". A flag that "orrery run" also has has the same
+// meaning.
 type rbacOptions struct {
 	name           string
 	serviceAccount string
@@ -37,6 +39,9 @@ bindings that give them to a service account or to a user. Each rule has its
 reason beside it. Nothing is sent to a cluster: the output is for "kubectl apply
 -f -".
 
+Roles for a dry run, or for another user or service account, have names of their
+own, so that they take nothing away from the ones that are there.
+
 Flags that "orrery run" has as well mean the same: give the same values to both.`,
 		Example: `  # what deploy/rbac.yaml has
   orrery rbac
@@ -54,6 +59,8 @@ Flags that "orrery run" has as well mean the same: give the same values to both.
 			config, err := options.config()
 			if flags := command.Flags(); flags.Changed("user") && flags.Changed("service-account") {
 				err = errors.New("give one of --user and --service-account")
+			} else if flags.Changed("user") && options.user == "" {
+				err = errors.New("--user must not be empty")
 			}
 			if err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
@@ -70,7 +77,7 @@ Flags that "orrery run" has as well mean the same: give the same values to both.
 	return command
 }
 
-// The forms of the output.
+// The output formats.
 const (
 	outputYAML = "yaml"
 	outputJSON = "json"
@@ -78,10 +85,10 @@ const (
 
 func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
 	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputYAML, outputJSON}, "form of the output")
-	flags.StringVar(&o.name, "name", "orrery", "the `name` of the roles and bindings")
-	flags.StringVar(&o.serviceAccount, "service-account", "kube-system/orrery", "the service account that gets the rights, as `namespace/name`")
-	flags.StringVar(&o.user, "user", "", "give the rights to this user, by the `name` that the API server knows, and to no service account")
-	flags.StringSliceVar(&o.controllers, "controllers", everyController, controllersUsage("the controllers that are to run"))
+	flags.StringVar(&o.name, "name", "", "the `name` of the roles and bindings; default: orrery, followed by -dry-run and the user or service account unless these are the defaults")
+	flags.StringVar(&o.serviceAccount, "service-account", defaultServiceAccount, "the service account that gets the rights, as `namespace/name`")
+	flags.StringVar(&o.user, "user", "", "the user that gets the rights instead of a service account, by the `name` that the API server knows")
+	flags.StringSliceVar(&o.controllers, "controllers", everyController, controllersUsage("the controllers to run"))
 	flags.BoolVar(&o.dryRun, "dry-run", false, "the rights for a run with --dry-run, which only reads")
 	flags.BoolVar(&o.elect, "leader-elect", true, "include the rights to the Lease")
 	flags.StringVar(&o.leaseNamespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease")
@@ -89,32 +96,47 @@ func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.events, "events", true, "include the right to record Events")
 }
 
-// config are the rights that the flags ask for.
+// config returns the rights that the flags request.
 func (o *rbacOptions) config() (rbac.Config, error) {
-	run := runOptions{controllers: o.controllers, dryRun: o.dryRun}
+	run := runOptions{
+		controllers: o.controllers, dryRun: o.dryRun, events: o.events,
+		election: electionOptions{elect: o.elect, namespace: o.leaseNamespace, name: o.leaseName},
+	}
 	if err := run.choose(); err != nil {
 		return rbac.Config{}, err
 	}
-	config := rbac.Config{
-		Name: o.name, Subject: rbac.User(o.user), DryRun: o.dryRun, Events: o.events,
-		LeaderElection: o.elect, LeaseNamespace: o.leaseNamespace, LeaseName: o.leaseName,
-	}
-	for _, d := range run.chosen {
-		config.Controllers = append(config.Controllers, d.Rights(o.dryRun)...)
-		config.EventsEverywhere = config.EventsEverywhere || d.EventsEverywhere
-	}
+	config := run.rights()
+	config.Subject = rbac.User(o.user)
 	if o.user == "" {
 		namespace, name, found := strings.Cut(o.serviceAccount, "/")
 		if !found || namespace == "" || name == "" || strings.Contains(name, "/") {
-			return config, fmt.Errorf("--service-account must be a namespace and a name, such as kube-system/orrery, not %q", o.serviceAccount)
+			return config, fmt.Errorf("--service-account must be a namespace and a name, such as %s, not %q", defaultServiceAccount, o.serviceAccount)
 		}
 		config.Subject = rbac.ServiceAccount(namespace, name)
 	}
-	switch {
-	case o.name == "":
-		return config, errors.New("--name must not be empty")
-	case o.elect && (o.leaseNamespace == "" || o.leaseName == ""):
+	config.Name = cmp.Or(o.name, o.defaultName())
+	if o.elect && (o.leaseNamespace == "" || o.leaseName == "") {
 		return config, errors.New("--leader-elect-resource-namespace and --leader-elect-resource-name must not be empty")
 	}
 	return config, nil
+}
+
+// defaultServiceAccount is the one in deploy/.
+const defaultServiceAccount = "kube-system/orrery"
+
+// defaultName returns a name that is unique to the purpose and subject: otherwise "kubectl apply"
+// would take the rights away from the previous subject.
+func (o *rbacOptions) defaultName() string {
+	name := "orrery"
+	if o.dryRun {
+		name += "-dry-run"
+	}
+	subject := o.user
+	if subject == "" && o.serviceAccount != defaultServiceAccount {
+		subject = o.serviceAccount
+	}
+	if subject != "" {
+		name += "-" + strings.NewReplacer("/", "-", "%", "-").Replace(subject)
+	}
+	return name
 }

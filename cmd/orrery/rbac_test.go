@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The manifests that people apply are the program's own output.
+// The manifests in deploy are the program's own output.
 func TestDeployHasTheRightsThatTheProgramSays(t *testing.T) {
 	overlay, err := os.ReadFile(filepath.Join("..", "..", "examples", "deploy", "kustomization.yaml"))
 	require.NoError(t, err)
@@ -36,13 +36,15 @@ func TestRBACFlags(t *testing.T) {
 		without []string
 	}{
 		{nil, []string{"kind: ServiceAccount", "namespace: kube-system", "leases", "deletecollection", "namespace: default"}, []string{"kind: User"}},
-		{[]string{"--user", "jane"}, []string{"kind: User", "name: jane"}, []string{"kind: ServiceAccount"}},
-		{[]string{"--service-account", "tools/janitor"}, []string{"name: janitor", "namespace: tools"}, nil},
-		{[]string{"--dry-run"}, []string{"verbs: [list]"}, []string{"update", "create", "delete", "leases"}},
+		{[]string{"--user", "jane"}, []string{"kind: User", "name: jane", "name: orrery-jane\n"}, []string{"kind: ServiceAccount", "\n  name: orrery\n"}},
+		{[]string{"--user", "https://issuer/x%y"}, []string{"name: orrery-https:--issuer-x-y\n"}, nil},
+		{[]string{"--service-account", "tools/janitor"}, []string{"name: janitor", "namespace: tools", "name: orrery-tools-janitor-leader-election\n"}, []string{"\n  name: orrery\n"}},
+		{[]string{"--dry-run", "--user", "jane", "--name", "mine"}, []string{"name: mine\n"}, []string{"orrery-"}},
+		{[]string{"--dry-run"}, []string{"verbs: [list]", "name: orrery-dry-run\n"}, []string{"update", "create", "delete", "leases"}},
 		{[]string{"--leader-elect=false"}, []string{"events"}, []string{"leases", "kind: Role\nmetadata:\n  name: orrery-leader-election"}},
 		{[]string{"--events=false"}, []string{"leases"}, []string{"events"}},
 		{[]string{"--leader-elect-resource-name", "mine", "--leader-elect-resource-namespace", "there"}, []string{"resourceNames: [mine]", "namespace: there"}, nil},
-		{[]string{"--controllers", "virtualmachine"}, []string{"virtualmachines/status", "Events stand in the namespace"}, []string{"namespaces", "deletecollection", "orrery-events"}},
+		{[]string{"--controllers", "virtualmachine"}, []string{"virtualmachines/status", "Events in the namespace of their object"}, []string{"namespaces", "deletecollection", "orrery-events"}},
 		{[]string{"--controllers", "*,replicaset"}, []string{"replicasets/status", "deletecollection"}, []string{"virtualmachines"}},
 		{[]string{"-o", "json"}, []string{`"kind": "List"`}, nil},
 	}

@@ -15,8 +15,8 @@ import (
 	"orrery/internal/lab/apiserver"
 )
 
-// Every line of a pass says which pass it belongs to: its own lines, and those of the requests that it makes. Who follows
-// one namespace through a log in which many are worked on at once needs nothing else.
+// Every log line of a pass carries its reconcile ID, including the lines of the requests it
+// makes. This is enough to follow one namespace when many are worked on at once.
 func TestEveryLineOfAPassCarriesItsID(t *testing.T) {
 	server, err := apiserver.New(apiserver.Config{})
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestEveryLineOfAPassCarriesItsID(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal([]byte(text), &line), text)
 		if line.Message == "pass started" {
-			require.NotContains(t, passes, line.ID, "no two passes have the same")
+			require.NotContains(t, passes, line.ID, "reconcile IDs are unique")
 			passes[line.ID] = line.Namespace
 		}
 		if ofPass.MatchString(line.Message) {

@@ -7,44 +7,43 @@ import (
 	"time"
 )
 
-// restAfter is how long nothing must have happened before the process is taken to be at rest. Passes that fail are
-// repeated sooner than that at first: they belong to the same work.
+// restAfter is how long a process must be idle to count as at rest. The first retries of failed
+// passes come sooner: they belong to the same work.
 const restAfter = 3 * time.Second
 
-// restAgain is how long a process that goes on resting may let garbage pile up: the renewals of a Lease leave a megabyte
-// a minute, and the runtime would collect every two minutes and keep most of the room.
+// restAgain is the period of collections at rest. Renewals of a Lease leave a megabyte of garbage a
+// minute; the runtime would collect every two minutes and keep most of it.
 const restAgain = time.Minute
 
-// rest gives memory back to the machine when work has ended. What a burst of deletions takes is garbage a moment later,
-// and the runtime keeps it until it needs to collect, which in a controller that does nothing may be minutes. Nearly
-// always this controller does nothing, beside programs that could use the memory. A collection of a heap of a few
-// megabytes costs a millisecond or two.
+// rest returns memory to the system when work has ended. The memory of a burst of deletions is soon
+// garbage, but an idle runtime may keep it for minutes. Collecting a heap of a few megabytes takes
+// a millisecond or two.
 type rest struct {
 	after, again time.Duration
 	release      func()
 
-	busy    chan struct{} // holds one: something has happened
+	busy    chan struct{} // holds a value after work
 	ended   chan struct{}
 	running sync.WaitGroup
 }
 
-// newRest has release called when nothing has happened for the time after, beginning now, and from then on each time
-// that nothing has happened for the time again. stop ends it.
+// newRest returns a new rest that calls release after the process has been idle for the first
+// duration, and again after each further idle period. Call stop to end it.
 func newRest(after, again time.Duration, release func()) *rest {
 	r := &rest{after: after, again: again, release: release, busy: make(chan struct{}, 1), ended: make(chan struct{})}
 	r.running.Go(r.run)
 	return r
 }
 
-// worked says that something has happened. It may be called from any goroutine, and does not block.
+// worked records activity. It may be called from any goroutine, and does not block.
 func (r *rest) worked() {
 	select {
 	case r.busy <- struct{}{}:
-	default: // that is known already
+	default: // already recorded
 	}
 }
 
-// stop returns when a release that is under way has ended. worked does nothing any more.
+// stop returns when a running release has ended. worked does nothing afterwards.
 func (r *rest) stop() {
 	close(r.ended)
 	r.running.Wait()
@@ -66,7 +65,7 @@ func (r *rest) run() {
 	}
 }
 
-// giveBackMemory collects twice: what is kept in pools, for connections and compression, survives the first time.
+// giveBackMemory collects twice: pools of connections and compressors survive the first collection.
 func giveBackMemory() {
 	runtime.GC()
 	debug.FreeOSMemory()

@@ -22,7 +22,7 @@ func TestRestComesAfterEachPieceOfWorkAndAgain(t *testing.T) {
 		time.Sleep(restAgain - time.Nanosecond)
 		assert.Equal(t, int32(1), count())
 		time.Sleep(time.Nanosecond)
-		assert.Equal(t, int32(2), count(), "what has piled up meanwhile")
+		assert.Equal(t, int32(2), count(), "the backlog is done")
 
 		for range 10 {
 			r.worked()

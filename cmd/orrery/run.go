@@ -26,25 +26,30 @@ func newRunCommand() *cobra.Command {
 		Short: "Run the controllers against a cluster",
 		Long: `Runs the namespace controller against a cluster, in place of
 kube-controller-manager's own: it deletes the content of namespaces that are
-being deleted, and then lets them go. --controllers runs others beside it, or in
-its place (docs/running.md).
+being deleted, and then finalizes them. --controllers runs others beside it, or
+in its place (docs/operate/running.md).
 
 It finds the cluster as kubectl does. Several replicas may run: one works, the
 others stand by with warm caches. It refuses to start beside another controller
-of the same kind that it can see (docs/running.md says where it looks).
+of the same kind that it can see (docs/operate/running.md says where it looks).
 
-The first Ctrl-C (or SIGTERM) finishes what is in hand, hands over and exits; a
-second one exits at once. A flag that kube-controller-manager has as well has
-the same meaning and default.
+The first Ctrl-C (or SIGTERM) finishes work in progress, hands over and exits; a
+second one exits at once. Flags that kube-controller-manager also has have the
+same meaning and default.
 
 Exit codes:
-  0    Ctrl-C or SIGTERM ended it, and what was in hand is finished
-  1    it could not start, or lost the Lease; the last line says why
-  130  a second Ctrl-C ended it at once
+  0    stopped by SIGTERM, with all work finished. With --once: no namespace is
+       being deleted
+  1    it could not start, lost the Lease, or was stopped by SIGTERM and could
+       not finish within --shutdown-timeout; the last line says why. With
+       --once: not all content could be read
+  2    with --once: a run would delete something
+  130  stopped by Ctrl-C: by the first after work in progress or
+       --shutdown-timeout, by a second at once
 
 Environment and files:
   KUBECONFIG             kubeconfig files to merge, instead of ~/.kube/config
-  HTTPS_PROXY, NO_PROXY  the proxy to the API server, and what needs none
+  HTTPS_PROXY, NO_PROXY  the proxy to the API server, and the hosts without one
   GOMEMLIMIT             a soft limit for memory, such as 200MiB
   NO_COLOR               if it is set, the log has no colours
   In a pod without a kubeconfig, the pod's service account is used.`,
@@ -53,6 +58,9 @@ Environment and files:
 
   # look, decide and say what would be deleted
   orrery run --dry-run
+
+  # once, with a summary and an exit code for scripts
+  orrery run --dry-run --once
 
   # a certain file and context, more workers, and a line for each request
   orrery run --kubeconfig ./admin.conf --context staging \
@@ -74,7 +82,7 @@ Environment and files:
 			if err := options.check(); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
-			return run(command.Context(), options, command.ErrOrStderr())
+			return run(command.Context(), options, command.OutOrStdout(), command.ErrOrStderr())
 		},
 	}
 	options.addTo(command.Flags())
@@ -83,9 +91,12 @@ Environment and files:
 }
 
 // run is "orrery run": it connects, starts the selected controllers and waits for a signal.
-func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
+func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) error {
 	if len(options.chosen) == 0 {
 		return errNothingToRun
+	}
+	if options.once {
+		options.observer.port = 0 // it ends too soon to be observed
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -99,7 +110,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	defer logger.Stop()
 	defer survivePanics(logger)()
 	ctx, release := program.UntilSignal(ctx, func() {
-		logger.Warn().Msg("stopped at once by a second signal, what was in hand is left as it is")
+		logger.Warn().Msg("stopped at once by a second signal, work in progress was abandoned")
 		os.Exit(program.ExitInterrupted)
 	})
 	defer release()
@@ -123,10 +134,13 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	if ctx.Err() != nil {
 		release()
 		logger.Info().Msg("stopped before it began")
-		return nil
+		return options.stoppedEarly(ctx)
 	}
 	if err != nil {
 		return err
+	}
+	if options.once {
+		return lookOnce(ctx, client, options, logger, stdout)
 	}
 
 	resting := newRest(restAfter, restAgain, giveBackMemory)
@@ -139,9 +153,13 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 			Logger: logger, Metrics: observer.metrics, Server: observer.server, Worked: resting.worked,
 		}, options.chosen),
 		lastResort: lastResort{exit: func(why error) {
-			logger.Error().Dur("after_s", lastMoment).Msg("something does not let go, the process is ended as it is")
+			logger.Error().Dur("after_s", lastMoment).Msg("shutdown is stuck, exiting")
 			logger.Stop()
-			program.LastWord(stderr, "orrery", explain(why))
+			if logs.Format(options.logFormat) == logs.JSON {
+				program.LastObject(stderr, explain(why))
+			} else {
+				program.LastWord(stderr, "orrery", explain(why))
+			}
 			os.Exit(1)
 		}},
 	}
@@ -150,12 +168,11 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	if err := p.run(ctx); err != nil {
 		return err
 	}
-	release() // a second Ctrl-C has nothing left to cut short
-	logger.Info().Msg("stopped")
-	return nil
+	release() // a second Ctrl-C has no further effect
+	return p.stopped(ctx)
 }
 
-// completeRun lets shells complete the values of flags.
+// completeRun adds shell completion of the flags' values.
 func completeRun(command *cobra.Command) {
 	program.Complete(command, "controllers", controllerCompletions()...)
 	program.Complete(command, "vm-driver", driver.Names()...)
@@ -168,8 +185,8 @@ func completeRun(command *cobra.Command) {
 	cobra.CheckErr(command.RegisterFlagCompletionFunc("context", contexts))
 }
 
-// contexts are those of the kubeconfig that the command line names, or else of the files that kubectl reads. A file that
-// cannot be read has none.
+// contexts returns the contexts of the kubeconfig on the command line, or of the files that kubectl
+// reads. An unreadable file has none.
 func contexts(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var files []string
 	if path := command.Flag("kubeconfig").Value.String(); path != "" {

@@ -21,7 +21,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// quietCluster is an API server without namespaces, where nobody may write. It refuses what refuse says; called tells of each request.
+// quietCluster is an API server without namespaces that refuses all writes. It also refuses every
+// request for which refuse returns true; called is called for each request.
 type quietCluster struct {
 	refuse func(r *http.Request) (code int, reason api.StatusReason)
 	called func(r *http.Request)
@@ -63,7 +64,7 @@ func (c *quietCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }
 
-// serve returns the address of a server that is there until the test ends.
+// serve returns the address of a server that runs until the test ends.
 func serve(t *testing.T, handler http.Handler) string {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -71,7 +72,8 @@ func serve(t *testing.T, handler http.Handler) string {
 	return server.URL
 }
 
-// startOrrery runs "orrery run" with a context of its own and returns what ends it and what it ended with.
+// startOrrery starts "orrery run". It returns the function that stops it and the channel that
+// receives its error.
 func startOrrery(t *testing.T, stderr io.Writer, args ...string) (stop func(), ended <-chan error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -85,8 +87,8 @@ func startOrrery(t *testing.T, stderr io.Writer, args ...string) (stop func(), e
 	return cancel, done
 }
 
-// A user who may list and not watch would make a controller that polls, and floods its log.
-func TestAUserWhoMayNotWatchIsTold(t *testing.T) {
+// With list but without watch, the controller would poll and flood its log.
+func TestAForbiddenWatchIsReported(t *testing.T) {
 	for _, transport := range []string{"http", "websocket"} {
 		url := serve(t, &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) {
 			if isWatch(r) {
@@ -110,10 +112,11 @@ func TestRunEndsWellWhenItIsStopped(t *testing.T) {
 	}})
 	var stderr lockedBuffer
 	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"))
-	for range 3 { // the one that tries, the one for a streaming list, the one that stays
+	for range 3 { // the probe, the streaming list, the long-running watch
 		<-watching
 	}
-	// The informer runs before the controller works, and what does not work yet has nothing to finish.
+	// The informer runs before the controller works. A controller that has not begun has nothing
+	// to finish.
 	require.Eventually(t, func() bool { return strings.Contains(stderr.String(), "controller started") }, 10*time.Minute, time.Millisecond)
 	stop()
 	require.NoError(t, <-ended)
@@ -135,8 +138,30 @@ func TestRunThatIsStoppedBeforeItBeganSaysSo(t *testing.T) {
 	assert.True(t, strings.HasSuffix(stderr.String(), " stopped before it began\n"), stderr.String())
 }
 
-// With "orrery run 2>&1 | tee log" a Ctrl-C ends tee as well. What is in hand is finished all the same.
-func TestAPipeThatBreaksEndsTheRunInGoodOrder(t *testing.T) {
+// Exit code 0 of a look means that nothing is being deleted. One that SIGTERM ended has not seen
+// that, wherever it was.
+func TestALookThatIsStoppedHasSeenNothing(t *testing.T) {
+	for _, at := range []string{"/version", "fieldSelector=status.phase"} {
+		quiet, asked := &quietCluster{}, make(chan struct{}, 100)
+		url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.Contains(r.URL.String(), at) {
+				quiet.ServeHTTP(w, r)
+				return
+			}
+			asked <- struct{}{}
+			<-r.Context().Done()
+		}))
+		var stderr lockedBuffer
+		stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"), "--dry-run", "--once", "--allow-second-controller")
+		<-asked
+		stop()
+		assert.ErrorIs(t, <-ended, errLookStopped, at)
+	}
+}
+
+// With "orrery run 2>&1 | tee log", Ctrl-C ends tee as well. Work in progress is finished all the
+// same.
+func TestABrokenPipeEndsTheRunInOrder(t *testing.T) {
 	url := serve(t, &quietCluster{})
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
@@ -148,7 +173,7 @@ func TestAPipeThatBreaksEndsTheRunInGoodOrder(t *testing.T) {
 	assert.NoError(t, <-ended)
 }
 
-// lockedBuffer collects what several goroutines write.
+// lockedBuffer is a buffer for concurrent writers.
 type lockedBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -166,8 +191,8 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// A login may take longer than a server may take to answer: somebody looks for a telephone. And while it takes, it can be
-// stopped.
+// A login may take longer than a request may, because it can wait for a person. It can be
+// interrupted.
 func TestLoginHasNoTimeLimit(t *testing.T) {
 	dir := t.TempDir()
 	started := filepath.Join(dir, "started")
@@ -177,7 +202,7 @@ func TestLoginHasNoTimeLimit(t *testing.T) {
 	user := `{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"` + plugin + `","interactiveMode":"Never"}}`
 	var stderr lockedBuffer
 	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, "https://127.0.0.1:1", user))
-	fifo, err := os.OpenFile(started, os.O_RDWR, 0) // for both, so that this does not wait for the plugin
+	fifo, err := os.OpenFile(started, os.O_RDWR, 0) // for both directions, so that opening does not wait for the plugin
 	require.NoError(t, err)
 	defer fifo.Close()
 	running := make(chan error, 1)

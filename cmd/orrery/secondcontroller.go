@@ -12,7 +12,7 @@ import (
 	"orrery/restclient"
 )
 
-// secondOptions are the flags that say whether another controller of the same kind may be at work.
+// secondOptions are the flags for another controller of the same kind.
 type secondOptions struct {
 	allow bool
 }
@@ -31,26 +31,26 @@ type secondControllerError struct {
 
 func (e *secondControllerError) Error() string {
 	if e.evidence.Verdict == secondcontroller.Suspected {
-		return fmt.Sprintf("this cluster may have a %s that works: %s; if it is off, start with --allow-second-controller (docs/running.md says how to switch it off)", inWords(e.controller), e.evidence.How)
+		return fmt.Sprintf("this cluster may have a %s that works: %s; %s; if it is off, start with --allow-second-controller", inWords(e.controller), e.evidence.How, e.evidence.SwitchOff)
 	}
-	return fmt.Sprintf("this cluster has a %s that works: %s; switch it off with --controllers=*,-%s of kube-controller-manager (docs/running.md says where), or start with --allow-second-controller", inWords(e.controller), e.evidence.How, e.controller)
+	return fmt.Sprintf("this cluster has a %s that works: %s; %s, or start with --allow-second-controller", inWords(e.controller), e.evidence.How, e.evidence.SwitchOff)
 }
 
-// inWords is the name of a controller in a sentence: "namespace controller".
+// inWords returns the name of a controller in a sentence: "namespace controller".
 func inWords(controller string) string { return strings.ReplaceAll(controller, "-", " ") }
 
-// refuseSecond returns an error if the cluster shows another controller of the same kind as one of the chosen, or may have one,
-// and logs what it knows otherwise. It only reads.
+// refuseSecond returns an error if the cluster has, or may have, another controller of the same
+// kind as a selected one, and otherwise logs the evidence. It only reads.
 func refuseSecond(ctx context.Context, client *restclient.Client, options *runOptions, logger *logs.Logger) error {
 	return options.eachSecond(ctx, client, func(controller string, evidence secondcontroller.Evidence) error {
 		switch {
 		case evidence.Verdict == secondcontroller.Absent:
 			logger.Info().Str("controller", controller).Str("detail", evidence.How).Msg("no other controller of this kind works")
 		case evidence.Verdict == secondcontroller.Unknown:
-			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("whether another controller of this kind works cannot be seen, going on")
+			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("cannot determine whether another controller of this kind works, continuing")
 		case options.dryRun && evidence.Verdict == secondcontroller.Suspected:
-			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("another controller of this kind may work, without --dry-run this would not start")
-		case options.dryRun: // a dry run is in nobody's way
+			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("another controller of this kind may be working, without --dry-run this would not start")
+		case options.dryRun: // a dry run cannot conflict
 			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("another controller of this kind works, without --dry-run this would not start")
 		default:
 			return &secondControllerError{controller, evidence}
@@ -59,7 +59,7 @@ func refuseSecond(ctx context.Context, client *restclient.Client, options *runOp
 	})
 }
 
-// refuseEvident is refuseSecond for a process that is going to look once more when it leads: it logs nothing.
+// refuseEvident is refuseSecond for a process that checks again when it leads: it logs nothing.
 func refuseEvident(ctx context.Context, client *restclient.Client, options *runOptions) error {
 	if options.dryRun {
 		return nil
@@ -72,15 +72,16 @@ func refuseEvident(ctx context.Context, client *restclient.Client, options *runO
 	})
 }
 
-// eachSecond looks for each of the chosen controllers whether the cluster has another one, until judge returns an error.
-func (o *runOptions) eachSecond(ctx context.Context, client *restclient.Client, judge func(controller string, evidence secondcontroller.Evidence) error) error {
+// eachSecond calls assess with the evidence for each selected controller, until it returns an
+// error.
+func (o *runOptions) eachSecond(ctx context.Context, client *restclient.Client, assess func(controller string, evidence secondcontroller.Evidence) error) error {
 	for _, d := range o.chosen {
 		if o.second.allow || !d.BuiltIn {
 			continue
 		}
 		evidence, err := secondcontroller.Look(ctx, client, d.Name, d.Alias)
 		if err == nil {
-			err = judge(d.Name, evidence)
+			err = assess(d.Name, evidence)
 		}
 		if err != nil {
 			return err

@@ -17,8 +17,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// crowdedCluster is an API server in memory that looks like a genuine one. When shown is closed, kube-controller-manager has its
-// pod there, by whose command line its namespace controller is on; until then that cannot be read. looks counts who asks from then on.
+// crowdedCluster is an in-memory API server that looks like a real cluster. Once shown is closed
+// it has a kube-controller-manager pod, whose command line enables the namespace controller;
+// until then the pod cannot be read. looks counts the reads.
 func crowdedCluster(t *testing.T, shown <-chan struct{}) (path string, looks *atomic.Int32) {
 	t.Helper()
 	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
@@ -46,8 +47,8 @@ func crowdedCluster(t *testing.T, shown <-chan struct{}) (path string, looks *at
 	return writeKubeconfig(t, url, "{}"), looks
 }
 
-// A replica that finds another namespace controller when it leads gives the Lease back and ends. A standby takes over and finds out
-// for itself: its predecessor has not worked.
+// A new leader that finds another namespace controller releases the Lease and exits. Since it has
+// not worked, the next leader probes again.
 func TestNoReplicaWorksAfterOneThatHasRefused(t *testing.T) {
 	shown := make(chan struct{})
 	path, looks := crowdedCluster(t, shown)
@@ -61,7 +62,7 @@ func TestNoReplicaWorksAfterOneThatHasRefused(t *testing.T) {
 	for _, r := range replicas {
 		r.await("standing by")
 	}
-	close(shown) // both have looked, and have seen nothing
+	close(shown) // both have probed and found nothing
 	held.Spec.HolderIdentity = ""
 	_, err = leases.Update(t.Context(), held, api.UpdateOptions{})
 	require.NoError(t, err)
@@ -71,7 +72,7 @@ func TestNoReplicaWorksAfterOneThatHasRefused(t *testing.T) {
 			var refusal *secondControllerError
 			require.ErrorAs(t, err, &refusal)
 		case <-time.After(10 * time.Minute):
-			require.Fail(t, "it works beside another one", r.stderr.String())
+			require.Fail(t, "two controllers are working", r.stderr.String())
 		}
 		r.await("became leader")
 		assert.NotContains(t, r.stderr.String(), "controller started")
@@ -80,7 +81,7 @@ func TestNoReplicaWorksAfterOneThatHasRefused(t *testing.T) {
 	assert.Empty(t, leaseOf(t, path).Annotations, "neither has worked")
 }
 
-// Evidence that can be read at the start is a reason not to start at all.
+// With evidence readable at the start, the run does not start.
 func TestAReplicaThatSeesAnotherControllerDoesNotStandBy(t *testing.T) {
 	shown := make(chan struct{})
 	close(shown)
@@ -91,7 +92,7 @@ func TestAReplicaThatSeesAnotherControllerDoesNotStandBy(t *testing.T) {
 	assert.NotContains(t, r.stderr.String(), "waiting for leadership")
 }
 
-// A successor of a leader that worked goes to work at once.
+// A successor of a leader that worked skips the probe.
 func TestAReplicaRelievesOnlyOneThatWorked(t *testing.T) {
 	for _, test := range []struct {
 		term     leaderelection.Term
@@ -106,17 +107,17 @@ func TestAReplicaRelievesOnlyOneThatWorked(t *testing.T) {
 	}
 }
 
-// What cannot be seen is worth a warning: two controllers may be at work.
+// A probe that cannot see is worth a warning: two controllers may be working.
 func TestAReplicaThatCannotSeeAnotherControllerWarns(t *testing.T) {
 	path, _ := crowdedCluster(t, nil)
 	r := startReplica(t, path, "--allow-second-controller=false")
 	r.await("controller started")
-	assert.Contains(t, r.stderr.String(), "WARN  whether another controller of this kind works cannot be seen, going on")
+	assert.Contains(t, r.stderr.String(), "WARN  cannot determine whether another controller of this kind works, continuing")
 	r.stop()
 	require.NoError(t, <-r.ended)
 }
 
-// A suspicion is not called a fact, in a dry run either.
+// A suspicion is not reported as a fact, in a dry run either.
 func TestADryRunSaysHowMuchItKnows(t *testing.T) {
 	path, _ := crowdedCluster(t, nil)
 	leases := leasesOf(t, path)
@@ -127,7 +128,7 @@ func TestADryRunSaysHowMuchItKnows(t *testing.T) {
 	require.NoError(t, err)
 	r := startReplica(t, path, "--allow-second-controller=false", "--dry-run")
 	r.await("controller started")
-	assert.Contains(t, r.stderr.String(), "another controller of this kind may work")
+	assert.Contains(t, r.stderr.String(), "another controller of this kind may be working")
 	assert.NotContains(t, r.stderr.String(), "another controller of this kind works")
 	r.stop()
 	require.NoError(t, <-r.ended)

@@ -8,16 +8,16 @@ import (
 	"orrery/deltafifo"
 )
 
-// Consumer is the store behind a queue, and a handler that keeps a journal. Its zero value is
-// ready. It does what an informer does with deltas: the store, not the delta's type, decides
-// whether something is an addition or an update. All methods may be called from any goroutine.
+// Consumer is the store behind a queue, with a handler that keeps a journal. Its zero value is
+// ready to use. Like an informer, it lets the store, not the delta's type, decide whether a change
+// is an addition or an update. Its methods are safe for concurrent use.
 type Consumer struct {
 	mu      sync.Mutex
 	objects map[string]*Object
 	journal []string
 }
 
-// NewConsumer returns a Consumer that holds these objects and has told nobody about them.
+// NewConsumer returns a new Consumer that holds these objects and has an empty journal.
 func NewConsumer(objects ...*Object) *Consumer {
 	c := &Consumer{objects: make(map[string]*Object)}
 	for _, o := range objects {
@@ -81,7 +81,7 @@ func (c *Consumer) Objects() []string {
 	return texts
 }
 
-// Journal returns what a handler has been told so far: "add a@1", "update a@1 a@2", "delete a@2".
+// Journal returns the handler's events so far: "add a@1", "update a@1 a@2", "delete a@2".
 func (c *Consumer) Journal() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

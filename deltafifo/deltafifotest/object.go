@@ -8,7 +8,7 @@ import (
 	"orrery/deltafifo"
 )
 
-// Object is what the tests put into a queue: a name and which state of the thing this is.
+// Object is an object of the tests: a name and a version of its state.
 type Object struct {
 	Name    string
 	Version int
@@ -22,10 +22,10 @@ func (o *Object) String() string {
 	return fmt.Sprintf("%s@%d", o.Name, o.Version)
 }
 
-// Obj returns the object in that state.
+// Obj returns the object with this name and version.
 func Obj(name string, version int) *Object { return &Object{Name: name, Version: version} }
 
-// ErrNameless is why an Object without a name has no key.
+// ErrNameless is the error of KeyFunc for an Object without a name.
 var ErrNameless = errors.New("the object has no name")
 
 // KeyFunc is the key function for Objects: the name, or ErrNameless.

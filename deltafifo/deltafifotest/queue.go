@@ -1,12 +1,8 @@
 package deltafifotest
 
-import (
-	"testing"
+import "orrery/deltafifo"
 
-	"orrery/deltafifo"
-)
-
-// Queue is what the contract is about: deltafifo.Interface without Len and Snapshot, see [Looking].
+// Queue is a deltafifo.Interface without Len and Snapshot, see [Looking].
 type Queue interface {
 	Add(obj *Object) error
 	Update(obj *Object) error
@@ -19,24 +15,23 @@ type Queue interface {
 	Close()
 }
 
-// Implementation is what Run puts through the contract.
+// Implementation is what Run tests.
 type Implementation struct {
-	// New returns an empty queue. Of the Config it must honour KeyFunc, KnownObjects and
-	// Transform. Required.
+	// New returns a new queue. It must use the Config's KeyFunc, KnownObjects and Transform.
+	// Required.
 	New func(deltafifo.Config[*Object]) Queue
-	// Lacks names the capabilities that it does not have, each with the reason. Default: nil, it
-	// has all of them.
+	// Lacks names the capabilities that the implementation lacks, with the reasons. Default: none.
 	Lacks map[Capability]string
 }
 
-// Capability is something that this project's DeltaFIFO does and another may not.
+// Capability names something that this project's DeltaFIFO does and another may not.
 type Capability string
 
 const (
-	// Accumulation: the deltas of a key come out together, in the place of the first of them. Without
-	// it each delta comes out by itself, in order of arrival.
+	// Accumulation: the deltas of a key are handed out together, in the place of the first of them.
+	// Without it, deltas are handed out one by one in order of arrival.
 	Accumulation Capability = "Accumulation"
-	// KnowsWhatWaits: without KnownObjects, a key that waits is known: a list without it implies its
+	// KnowsWhatWaits: without KnownObjects, a waiting key is known: a list without it implies its
 	// deletion, and the deletion of any other key is ignored.
 	KnowsWhatWaits Capability = "KnowsWhatWaits"
 	// Requeue: an *ErrRequeue from process puts the deltas back.
@@ -48,33 +43,28 @@ const (
 	SyncedAfterProcessing Capability = "SyncedAfterProcessing"
 	// FreeProducers: Add, Update, Delete, Replace and Resync do not wait for a process function.
 	FreeProducers Capability = "FreeProducers"
-	// RefusesAfterClose: from Close on nothing comes in any more; callers get ErrFIFOClosed.
+	// RefusesAfterClose: after Close, callers get ErrFIFOClosed.
 	RefusesAfterClose Capability = "RefusesAfterClose"
 	// AtomicReplace: a Replace that fails has queued nothing.
 	AtomicReplace Capability = "AtomicReplace"
-	// FailedAddIsNoPopulation: an Add that fails does not count as the first thing that came in.
+	// FailedAddIsNoPopulation: an Add that fails does not count as the first call.
 	FailedAddIsNoPopulation Capability = "FailedAddIsNoPopulation"
-	// TransformErrors: an object that Transform refuses is reported as a *TransformError that
-	// names the key and keeps the cause.
+	// TransformErrors: if Transform refuses an object, the caller gets a *TransformError with the
+	// key and the cause.
 	TransformErrors Capability = "TransformErrors"
-	// Looking: the queue has the methods Len and Snapshot of deltafifo.Interface and calls the hooks
-	// of Config.Trace.
+	// Looking: the queue has the methods Len and Snapshot of deltafifo.Interface and calls the
+	// hooks of Config.Trace.
 	Looking Capability = "Looking"
 )
 
-// Capabilities are all of them.
+// Capabilities lists all capabilities.
 var Capabilities = []Capability{
 	Accumulation, KnowsWhatWaits, Requeue, RequeueStaysInitial, SyncedAfterProcessing, FreeProducers,
 	RefusesAfterClose, AtomicReplace, FailedAddIsNoPopulation, TransformErrors, Looking,
 }
 
-// has reports whether the implementation has the capability, and notes in the test's output why
-// not.
-func (i Implementation) has(t *testing.T, c Capability) bool {
-	t.Helper()
-	reason, lacks := i.Lacks[c]
-	if lacks {
-		t.Logf("without %s: %s", c, reason)
-	}
+// has reports whether the implementation has the capability.
+func (i Implementation) has(c Capability) bool {
+	_, lacks := i.Lacks[c]
 	return !lacks
 }

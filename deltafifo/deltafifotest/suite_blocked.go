@@ -13,8 +13,7 @@ import (
 	"orrery/deltafifo"
 )
 
-// blockedTests are about Pops that wait while others work: whatever ends a process function, the next
-// Pop goes on.
+// blockedTests are about blocked Pops: however a process function ends, the next Pop continues.
 var blockedTests = []behaviour{
 	{"EachCallWakesAPop", func(t *testing.T, impl Implementation) {
 		for name, call := range map[string]func(*rig){
@@ -25,100 +24,90 @@ var blockedTests = []behaviour{
 			"Replace with only a tombstone": func(r *rig) { r.replace() },
 			"Resync":                        func(r *rig) { r.resync() },
 		} {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, impl, Obj("known", 1))
-				popped := r.popInBackground(1)
-				synctest.Wait()
-				call(r)
-				synctest.Wait()
-				assert.Len(t, popped(), 1, "%s did not wake a blocked Pop", name)
-				r.queue.Close()
-			})
-		}
-	}},
-	{"TheSecondKeyGoesToABlockedPop", func(t *testing.T, impl Implementation) {
-		for name, end := range endings() {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, impl)
-				r.add("a", 1)
-				r.add("b", 1)
-				var popped func() []string
-				func() {
-					defer func() { _ = recover() }()
-					_, _ = r.take(func(string, deltafifo.Deltas[*Object], bool) error {
-						popped = r.popInBackground(1)
-						return end()
-					})
-				}()
-				synctest.Wait()
-				assert.Equal(t, []string{"b: Added b@1"}, popped(), "after a process function that %s, a blocked Pop does not get the next key", name)
-				r.queue.Close()
-			})
-		}
-	}},
-	{"WhatIsPutBackGoesToABlockedPop", func(t *testing.T, impl Implementation) {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, impl)
-			if !impl.has(t, Requeue) {
-				return
-			}
-			r.add("a", 1)
-			var popped func() []string
-			_, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
-				popped = r.popInBackground(1)
-				return &deltafifo.ErrRequeue{}
-			})
-			assert.NoError(t, err)
+			r := newRig(t, impl, Obj("known", 1))
+			popped := r.popInBackground(1)
 			synctest.Wait()
-			assert.Equal(t, []string{"a: Added a@1"}, popped(), "a blocked Pop does not get what was put back")
+			call(r)
+			synctest.Wait()
+			assert.Len(t, popped(), 1, "%s did not wake a blocked Pop", name)
 			r.queue.Close()
-		})
+		}
 	}},
-	{"WhatCameInMeanwhileGoesToABlockedPop", func(t *testing.T, impl Implementation) {
-		synctest.Test(t, func(t *testing.T) {
+	{"ABlockedPopGetsTheSecondKey", func(t *testing.T, impl Implementation) {
+		for name, end := range endings() {
 			r := newRig(t, impl)
 			r.add("a", 1)
+			r.add("b", 1)
 			var popped func() []string
+			func() {
+				defer func() { _ = recover() }()
+				_, _ = r.take(func(string, deltafifo.Deltas[*Object], bool) error {
+					popped = r.popInBackground(1)
+					return end()
+				})
+			}()
+			synctest.Wait()
+			assert.Equal(t, []string{"b: Added b@1"}, popped(), "after a process function that %s, a blocked Pop does not get the next key", name)
+			r.queue.Close()
+		}
+	}},
+	{"ABlockedPopGetsRequeuedDeltas", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		if !impl.has(Requeue) {
+			return
+		}
+		r.add("a", 1)
+		var popped func() []string
+		_, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
+			popped = r.popInBackground(1)
+			return &deltafifo.ErrRequeue{}
+		})
+		assert.NoError(t, err)
+		synctest.Wait()
+		assert.Equal(t, []string{"a: Added a@1"}, popped(), "a blocked Pop does not get requeued deltas")
+		r.queue.Close()
+	}},
+	{"ABlockedPopGetsDeltasQueuedDuringProcessing", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		var popped func() []string
+		done := make(chan struct{})
+		r.popDuring(func() {
+			popped = r.popInBackground(2)
+			r.meanwhile(impl, func() { r.update("a", 2); r.add("b", 1) }, done)
+		})
+		<-done
+		synctest.Wait()
+		assert.ElementsMatch(t, []string{"a: Updated a@2", "b: Added b@1"}, popped(), "blocked Pops do not get deltas queued during processing")
+		r.queue.Close()
+	}},
+	{"CloseDuringProcessingWakesEveryPopAfterwards", func(t *testing.T, impl Implementation) {
+		for name, end := range endings() {
+			r := newRig(t, impl)
+			r.add("a", 1)
 			done := make(chan struct{})
-			r.popDuring(func() {
-				popped = r.popInBackground(2)
-				r.meanwhile(impl, func() { r.update("a", 2); r.add("b", 1) }, done)
-			})
+			var ended func() []error
+			func() {
+				defer func() { _ = recover() }()
+				_, _ = r.take(func(string, deltafifo.Deltas[*Object], bool) error {
+					ended = r.endInBackground(3)
+					r.meanwhile(impl, r.queue.Close, done)
+					if impl.has(FreeProducers) {
+						synctest.Wait()
+						assert.Empty(t, ended(), "Pop returned ErrFIFOClosed while a process function was running")
+					}
+					return end()
+				})
+			}()
 			<-done
 			synctest.Wait()
-			assert.ElementsMatch(t, []string{"a: Updated a@2", "b: Added b@1"}, popped(), "blocked Pops do not get what came in during processing")
-			r.queue.Close()
-		})
-	}},
-	{"CloseDuringProcessingWakesEverybodyAtItsEnd", func(t *testing.T, impl Implementation) {
-		for name, end := range endings() {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, impl)
-				r.add("a", 1)
-				done := make(chan struct{})
-				var ended func() []error
-				func() {
-					defer func() { _ = recover() }()
-					_, _ = r.take(func(string, deltafifo.Deltas[*Object], bool) error {
-						ended = r.endInBackground(3)
-						r.meanwhile(impl, r.queue.Close, done)
-						if impl.has(t, FreeProducers) {
-							synctest.Wait()
-							assert.Empty(t, ended(), "Pop returned ErrFIFOClosed while a process function was running")
-						}
-						return end()
-					})
-				}()
-				<-done
-				synctest.Wait()
-				assert.Equal(t, []error{deltafifo.ErrFIFOClosed, deltafifo.ErrFIFOClosed, deltafifo.ErrFIFOClosed}, ended(),
-					"after Close and a process function that %s, blocked Pops do not end", name)
-			})
+			assert.Equal(t, []error{deltafifo.ErrFIFOClosed, deltafifo.ErrFIFOClosed, deltafifo.ErrFIFOClosed}, ended(),
+				"after Close and a process function that %s, blocked Pops do not end", name)
 		}
 	}},
 }
 
-// endings are the ways in which a process function ends.
+// endings returns the ways in which a process function may end.
 func endings() map[string]func() error {
 	return map[string]func() error{
 		"succeeded": func() error { return nil },
@@ -127,8 +116,8 @@ func endings() map[string]func() error {
 	}
 }
 
-// popInBackground starts so many Pops and lets them block. It returns a function that returns what
-// they have got so far.
+// popInBackground starts this many Pops and lets them block. It returns a function that returns
+// their results so far.
 func (r *rig) popInBackground(pops int) func() []string {
 	var mu sync.Mutex
 	texts := []string{}
@@ -150,7 +139,7 @@ func (r *rig) popInBackground(pops int) func() []string {
 	}
 }
 
-// endInBackground is popInBackground for Pops that go on until the queue is closed and empty.
+// endInBackground is popInBackground for Pops that continue until the queue is closed and empty.
 func (r *rig) endInBackground(pops int) func() []error {
 	var mu sync.Mutex
 	var ends []error
@@ -175,10 +164,10 @@ func (r *rig) endInBackground(pops int) func() []error {
 	}
 }
 
-// waitIfFree waits until every goroutine of the bubble is blocked. One that waits for a mutex never
-// counts as blocked, so without FreeProducers it does not wait.
+// waitIfFree waits until every goroutine of the bubble is blocked. A goroutine that waits for a
+// mutex never counts as blocked, so without FreeProducers it does not wait.
 func (r *rig) waitIfFree() {
-	if r.impl.has(r.t, FreeProducers) {
+	if r.impl.has(FreeProducers) {
 		synctest.Wait()
 	}
 }

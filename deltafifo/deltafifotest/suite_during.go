@@ -11,24 +11,24 @@ import (
 	"orrery/deltafifo"
 )
 
-// duringTests are about what happens to a key while a consumer has it in flight: it waits no longer
-// and the store does not show it yet. An implementation that locks everybody out meanwhile does
-// it all afterwards; what comes of it has to be the same.
+// duringTests are about calls while a key is in flight: it no longer waits, and the store does not
+// show its deltas yet. A form that blocks these calls handles them afterwards, with the same
+// result.
 var duringTests = []behaviour{
-	{"AnUpdateIsToldNext", func(t *testing.T, impl Implementation) {
+	{"AnUpdateIsHandedOutNext", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("a", 1)
 		assert.Equal(t, "a: Added a@1", r.popWhile(impl, func() { r.update("a", 2) }))
 		r.expect("a: Updated a@2")
 	}},
-	{"ADeletionOfWhatIsBeingAddedIsTold", func(t *testing.T, impl Implementation) {
+	{"ADeletionOfWhatIsBeingAddedIsHandedOut", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("a", 1)
 		r.popWhile(impl, func() { r.delete("a", 2) })
 		r.expect("a: Deleted a@2")
 		assert.Empty(t, r.consumer.Objects())
 	}},
-	{"ADeletionOfWhatIsBeingDeletedIsNoNews", func(t *testing.T, impl Implementation) {
+	{"ADeletionOfWhatIsBeingDeletedIsIgnored", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
 		r.delete("a", 2)
 		r.popWhile(impl, func() { r.delete("a", 2) })
@@ -52,14 +52,14 @@ var duringTests = []behaviour{
 		r.expect("b: Added b@1, Replaced b@1", "a: Deleted a@1 (inferred)")
 		assert.Equal(t, []string{"b@1"}, r.consumer.Objects())
 	}},
-	{"AListWithoutWhatIsBeingDeletedIsNoNews", func(t *testing.T, impl Implementation) {
+	{"AListWithoutWhatIsBeingDeletedAddsNoTombstone", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
 		r.delete("a", 2)
 		r.popWhile(impl, func() { r.replace(Obj("b", 1)) })
 		r.expect("b: Replaced b@1")
 		assert.Equal(t, []string{"delete a@2", "add b@1"}, r.consumer.Journal())
 	}},
-	{"AListWithWhatIsBeingAddedTellsItAgain", func(t *testing.T, impl Implementation) {
+	{"AListWithWhatIsBeingAddedRepeatsIt", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("a", 1)
 		r.popWhile(impl, func() { r.replace(Obj("a", 2)) })
@@ -72,7 +72,7 @@ var duringTests = []behaviour{
 		r.expect("a: Replaced a@2")
 		assert.Equal(t, []string{"a@2"}, r.consumer.Objects())
 	}},
-	{"AListAndWhatCameAfterIt", func(t *testing.T, impl Implementation) {
+	{"AListAndLaterDeltas", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("a", 1)
 		r.popWhile(impl, func() {
@@ -85,10 +85,10 @@ var duringTests = []behaviour{
 		r := newBlindRig(t, impl)
 		r.add("a", 1)
 		r.popWhile(impl, func() { r.replace() })
-		if impl.has(t, FreeProducers) && impl.has(t, KnowsWhatWaits) {
+		if impl.has(FreeProducers) && impl.has(KnowsWhatWaits) {
 			r.expect("a: Deleted a@1 (inferred)")
 		} else {
-			r.expect() // the call waited until nothing was left that it could know of
+			r.expect() // the call waited, and then knew no key
 		}
 	}},
 	{"AListWithoutAStoreDoesNotDeleteTwice", func(t *testing.T, impl Implementation) {
@@ -96,7 +96,7 @@ var duringTests = []behaviour{
 		r.add("a", 1)
 		r.delete("a", 2)
 		r.popWhile(impl, func() { r.replace() })
-		if impl.has(t, Accumulation) {
+		if impl.has(Accumulation) {
 			r.expect()
 		} else {
 			r.expect("a: Deleted a@2")
@@ -106,8 +106,8 @@ var duringTests = []behaviour{
 		r := newRig(t, impl, Obj("a", 1), Obj("b", 1))
 		r.update("a", 2)
 		r.popWhile(impl, r.resync)
-		if impl.has(t, FreeProducers) && impl.has(t, Accumulation) {
-			r.expect("b: Sync b@1") // a has just been told
+		if impl.has(FreeProducers) && impl.has(Accumulation) {
+			r.expect("b: Sync b@1") // a has just been processed
 		} else {
 			r.expectAnyOrder("a: Sync a@2", "b: Sync b@1")
 		}
@@ -133,13 +133,13 @@ var duringTests = []behaviour{
 		r.expect("a: Deleted a@1 (inferred)") // with the state that the store still has
 		assert.Empty(t, r.consumer.Objects())
 	}},
-	{"WhatIsPutBackGoesBeforeWhatCameIn", func(t *testing.T, impl Implementation) {
-		if !impl.has(t, Requeue) {
+	{"RequeuedDeltasGoBeforeNewerOnes", func(t *testing.T, impl Implementation) {
+		if !impl.has(Requeue) {
 			r := newRig(t, impl, Obj("a", 1))
 			r.delete("a", 2)
 			r.failWhile(impl, &deltafifo.ErrRequeue{}, func() { r.add("a", 3) })
 			r.expect("a: Added a@3")
-			assert.Equal(t, []string{"update a@1 a@3"}, r.consumer.Journal(), "the deletion is lost")
+			assert.Equal(t, []string{"update a@1 a@3"}, r.consumer.Journal(), "the deletion was lost")
 			return
 		}
 		r := newRig(t, impl, Obj("a", 1))
@@ -148,11 +148,11 @@ var duringTests = []behaviour{
 		r.expect("a: Deleted a@2, Added a@3")
 		assert.Equal(t, []string{"delete a@2", "add a@3"}, r.consumer.Journal())
 	}},
-	{"WhatIsPutBackIsDeletedByTheListThatCameMeanwhile", func(t *testing.T, impl Implementation) {
+	{"AListDuringProcessingDeletesARequeuedKey", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("a", 1)
 		r.failWhile(impl, &deltafifo.ErrRequeue{}, func() { r.replace() })
-		if impl.has(t, Requeue) {
+		if impl.has(Requeue) {
 			r.expect("a: Added a@1, Deleted a@1 (inferred)")
 		} else {
 			r.expect()
@@ -163,7 +163,7 @@ var duringTests = []behaviour{
 		r := newRig(t, impl, Obj("a", 1))
 		r.delete("a", 2)
 		r.failWhile(impl, &deltafifo.ErrRequeue{}, func() { r.replace() })
-		if impl.has(t, Requeue) {
+		if impl.has(Requeue) {
 			r.expect("a: Deleted a@2")
 		} else {
 			r.expect("a: Deleted a@1 (inferred)")
@@ -171,7 +171,7 @@ var duringTests = []behaviour{
 		assert.Empty(t, r.consumer.Objects())
 	}},
 	{"AListBetweenTwoPops", func(t *testing.T, impl Implementation) {
-		// Not during, but right after: the store shows a, nothing waits for it.
+		// Not during, but right after: the store shows a, and no delta of a waits.
 		r := newRig(t, impl)
 		r.add("a", 1)
 		r.pop()
@@ -180,9 +180,8 @@ var duringTests = []behaviour{
 	}},
 }
 
-// popWhile is pop, with calls of another goroutine during the process function.
-// They are over when it returns; an implementation without FreeProducers holds them up until the
-// consumer is done.
+// popWhile is pop, with calls from another goroutine during the process function. They have
+// returned when popWhile returns; without FreeProducers they block until the consumer is done.
 func (r *rig) popWhile(impl Implementation, calls func()) string {
 	r.t.Helper()
 	done := make(chan struct{})
@@ -191,7 +190,7 @@ func (r *rig) popWhile(impl Implementation, calls func()) string {
 	return text
 }
 
-// failWhile is popWhile with a consumer that leaves the store alone and returns err.
+// failWhile is popWhile with a consumer that returns err and leaves the store unchanged.
 func (r *rig) failWhile(impl Implementation, err error, calls func()) {
 	r.t.Helper()
 	done := make(chan struct{})
@@ -200,7 +199,7 @@ func (r *rig) failWhile(impl Implementation, err error, calls func()) {
 		return err
 	})
 	<-done
-	if requeue, ok := err.(*deltafifo.ErrRequeue); ok && impl.has(r.t, Requeue) {
+	if requeue, ok := err.(*deltafifo.ErrRequeue); ok && impl.has(Requeue) {
 		require.Equal(r.t, requeue.Err, got)
 	} else {
 		require.ErrorIs(r.t, got, err)
@@ -212,16 +211,16 @@ func (r *rig) meanwhile(impl Implementation, calls func(), done chan struct{}) {
 		defer close(done)
 		calls()
 	}()
-	if impl.has(r.t, FreeProducers) {
-		blocked := time.AfterFunc(longest, func() {
-			panic(r.t.Name() + ": a call that queues something waits for the process function")
-		})
-		defer blocked.Stop()
-		<-done
+	if impl.has(FreeProducers) {
+		select {
+		case <-done:
+		case <-time.After(longest):
+			r.t.Error("want calls that do not wait for the process function, got a call that waits for it")
+		}
 	}
 }
 
-// assertBlocked asserts that an Add waits for the process function that is running.
+// assertBlocked asserts that an Add waits for the running process function.
 func assertBlocked(t *testing.T, impl Implementation) {
 	t.Helper()
 	r := newRig(t, impl)
@@ -237,7 +236,7 @@ func assertBlocked(t *testing.T, impl Implementation) {
 		}
 		select {
 		case <-done:
-			assert.Fail(t, "Add did not wait: the implementation has FreeProducers")
+			assert.Fail(t, "want Add to wait, because the lock is held while process runs, got an Add that returned")
 		default:
 		}
 	})

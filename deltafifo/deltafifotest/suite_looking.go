@@ -12,7 +12,7 @@ import (
 	"orrery/deltafifo"
 )
 
-// looker is the part of deltafifo.Interface with which people look into a queue.
+// looker has the methods of deltafifo.Interface that Queue lacks.
 type looker interface {
 	Len() int
 	Snapshot() deltafifo.Snapshot
@@ -23,7 +23,7 @@ var lookingTests = []behaviour{
 	{"LenAndSnapshot", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		look, ok := r.queue.(looker)
-		if require.Equal(t, impl.has(t, Looking), ok); !ok {
+		if require.Equal(t, impl.has(Looking), ok); !ok {
 			return
 		}
 		assert.Equal(t, deltafifo.Snapshot{Waiting: []deltafifo.KeySnapshot{}}, look.Snapshot())
@@ -37,17 +37,17 @@ var lookingTests = []behaviour{
 			{Key: "c", Types: []deltafifo.DeltaType{deltafifo.Added}},
 		}
 		assert.Equal(t, deltafifo.Snapshot{Waiting: waiting, InitialLeft: 2}, look.Snapshot())
-		assert.Equal(t, 3, look.Len(), "Len is the number of entries that wait")
+		assert.Equal(t, 3, look.Len(), "Len is the number of waiting entries")
 
 		r.update("b", 2)
-		if impl.has(t, Accumulation) {
+		if impl.has(Accumulation) {
 			waiting[1].Types = append(waiting[1].Types, deltafifo.Updated)
 		} else {
 			waiting = append(waiting, deltafifo.KeySnapshot{Key: "b", Types: []deltafifo.DeltaType{deltafifo.Updated}})
 		}
 		r.popDuring(func() {
-			if impl.has(t, FreeProducers) {
-				assert.Equal(t, len(waiting)-1, look.Len(), "what is being processed does not wait")
+			if impl.has(FreeProducers) {
+				assert.Equal(t, len(waiting)-1, look.Len(), "an entry being processed does not count")
 				assert.Equal(t, deltafifo.Snapshot{Waiting: waiting[1:], InFlight: &waiting[0], InitialLeft: 2}, look.Snapshot())
 			}
 		})
@@ -61,7 +61,7 @@ var lookingTests = []behaviour{
 		if !ok {
 			return
 		}
-		// Each of these may turn out to be nothing that can be handed out.
+		// Each of these may turn out to hold no deltas.
 		for range 3 {
 			r.replace()
 			r.resync()
@@ -77,10 +77,10 @@ var lookingTests = []behaviour{
 		consumer := NewConsumer(Obj("gone", 1))
 		log := []string{}
 		queue := impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: consumer, Trace: NewTrace(&log)})
-		r := &rig{t: t, impl: impl, queue: queue, consumer: consumer}
+		r := newRigOf(t, impl, consumer, queue)
 		expect := func(want ...string) {
 			t.Helper()
-			if want == nil || !impl.has(t, Looking) {
+			if want == nil || !impl.has(Looking) {
 				want = []string{}
 			}
 			assert.Equal(t, want, log, "the hooks that were called")
@@ -101,14 +101,14 @@ var lookingTests = []behaviour{
 			"popped b: Added b@1, initial false, depth 0", "processed b: Added b@1, <nil>")
 
 		r.delete("unknown", 1)
-		if impl.has(t, Accumulation) {
+		if impl.has(Accumulation) {
 			expect("ignored unknown: Deleted unknown@1")
 		} else {
 			expect("queued unknown: Deleted unknown@1, depth 1", "ignored unknown: Deleted unknown@1")
 		}
 
 		require.NoError(t, queue.Replace([]*Object{Obj("b", 2)}, "8"))
-		if impl.has(t, Looking) {
+		if impl.has(Looking) {
 			require.Len(t, log, 3, "a Replace reports each delta and then itself")
 			assert.ElementsMatch(t, []string{"queued a: Deleted a@1 (inferred)", "queued b: Replaced b@2"}, withoutDepth(log[:2]))
 			assert.Contains(t, log[1], "depth 2", "the depth with the last delta of a list")
@@ -122,8 +122,8 @@ var lookingTests = []behaviour{
 		r.update("b", 2)
 		log = []string{}
 		require.NoError(t, queue.Replace([]*Object{Obj("z", 2)}, "9")) // b waits and is known: one tombstone
-		if impl.has(t, Accumulation) {
-			if impl.has(t, Looking) {
+		if impl.has(Accumulation) {
+			if impl.has(Looking) {
 				assert.Equal(t, "replaced at 9: 1 items, 1 tombstones, depth 2", log[len(log)-1])
 				assert.Len(t, log, 3, "a key that waits and is known has one tombstone")
 			}
@@ -131,7 +131,7 @@ var lookingTests = []behaviour{
 			r.pop()
 		} else {
 			r.pop()
-			assert.Contains(t, log, "replaced at 9: 1 items, 1 tombstones, depth 2", "when the list has its turn")
+			assert.Contains(t, log, "replaced at 9: 1 items, 1 tombstones, depth 2", "once the list is at the front")
 			r.pop()
 			r.pop()
 		}
@@ -140,7 +140,7 @@ var lookingTests = []behaviour{
 		r.resync()
 		expect("queued z: Sync z@2, depth 1", "resynced 1, skipped 0, depth 1")
 		r.resync()
-		if impl.has(t, Accumulation) {
+		if impl.has(Accumulation) {
 			expect("resynced 0, skipped 1, depth 1")
 			r.add("unknown", 1)
 			r.resync()
@@ -150,7 +150,7 @@ var lookingTests = []behaviour{
 			expect()
 		}
 		r.pop()
-		if !impl.has(t, Accumulation) {
+		if !impl.has(Accumulation) {
 			r.pop()
 		}
 		log = []string{}
@@ -164,7 +164,7 @@ var lookingTests = []behaviour{
 		})
 		expect("queued c: Added c@1, depth 1", "popped c: Added c@1, initial false, depth 0", "processed c: Added c@1, "+deltafifo.ErrUnfinished.Error())
 
-		if impl.has(t, Requeue) {
+		if impl.has(Requeue) {
 			r.add("d", 1)
 			r.add("e", 1)
 			log = []string{}
@@ -186,28 +186,28 @@ var lookingTests = []behaviour{
 
 // NewTrace returns a Trace with every hook set, which appends a line to log for each call.
 func NewTrace(log *[]string) *deltafifo.Trace[*Object] {
-	note := func(format string, args ...any) { *log = append(*log, fmt.Sprintf(format, args...)) }
+	record := func(format string, args ...any) { *log = append(*log, fmt.Sprintf(format, args...)) }
 	type (
 		delta  = deltafifo.Delta[*Object]
 		deltas = deltafifo.Deltas[*Object]
 	)
 	return &deltafifo.Trace[*Object]{
-		Queued: func(key string, d delta, depth int) { note("queued %s: %s, depth %d", key, Describe(d), depth) },
+		Queued: func(key string, d delta, depth int) { record("queued %s: %s, depth %d", key, Describe(d), depth) },
 		Deduplicated: func(key string, kept, dropped delta) {
-			note("kept %s: %s, dropped %s", key, Describe(kept), Describe(dropped))
+			record("kept %s: %s, dropped %s", key, Describe(kept), Describe(dropped))
 		},
-		Ignored: func(key string, d delta) { note("ignored %s: %s", key, Describe(d)) },
+		Ignored: func(key string, d delta) { record("ignored %s: %s", key, Describe(d)) },
 		Replaced: func(resourceVersion string, items, tombstones, depth int) {
-			note("replaced at %s: %d items, %d tombstones, depth %d", resourceVersion, items, tombstones, depth)
+			record("replaced at %s: %d items, %d tombstones, depth %d", resourceVersion, items, tombstones, depth)
 		},
-		Resynced: func(queued, skipped, depth int) { note("resynced %d, skipped %d, depth %d", queued, skipped, depth) },
+		Resynced: func(queued, skipped, depth int) { record("resynced %d, skipped %d, depth %d", queued, skipped, depth) },
 		Popped: func(key string, d deltas, isInInitialList bool, depth int) {
-			note("popped %s: %s, initial %t, depth %d", key, DescribeAll(d), isInInitialList, depth)
+			record("popped %s: %s, initial %t, depth %d", key, DescribeAll(d), isInInitialList, depth)
 		},
-		Processed: func(key string, d deltas, err error) { note("processed %s: %s, %v", key, DescribeAll(d), err) },
-		Requeued:  func(key string, d deltas, depth int) { note("requeued %s: %s, depth %d", key, DescribeAll(d), depth) },
-		Synced:    func() { note("synced") },
-		Closed:    func(depth int) { note("closed, depth %d", depth) },
+		Processed: func(key string, d deltas, err error) { record("processed %s: %s, %v", key, DescribeAll(d), err) },
+		Requeued:  func(key string, d deltas, depth int) { record("requeued %s: %s, depth %d", key, DescribeAll(d), depth) },
+		Synced:    func() { record("synced") },
+		Closed:    func(depth int) { record("closed, depth %d", depth) },
 	}
 }
 

@@ -18,9 +18,19 @@ var orderTests = []behaviour{
 			[]string{"a: Added a@1, Updated a@2", "b: Added b@1, Updated b@2", "c: Added c@1"},
 			[]string{"a: Added a@1", "b: Added b@1", "a: Updated a@2", "c: Added c@1", "b: Updated b@2"})
 	}},
+	{"EveryStepIsKept", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.update("a", 2)
+		r.update("a", 2)
+		r.delete("a", 3)
+		r.add("a", 4)
+		r.add("a", 5)
+		r.expect("a: Added a@1, Updated a@2, Updated a@2, Deleted a@3, Added a@4, Added a@5")
+	}},
 	{"NoDeltaJumpsTheQueue", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		if !impl.has(t, Accumulation) {
+		if !impl.has(Accumulation) {
 			r.add("foo", 10)
 			r.add("bar", 1)
 			r.add("foo", 11)
@@ -35,53 +45,18 @@ var orderTests = []behaviour{
 		r.add("foo", 13)
 		r.add("zab", 30)
 		assert.Equal(t, "foo: Added foo@10, Added foo@11, Added foo@13", r.pop())
-		r.add("foo", 14) // has been out, so it queues up again behind the others
+		r.add("foo", 14) // was handed out, so it goes to the end
 		assert.Equal(t, "bar: Added bar@1", r.pop())
 		r.expect("zab: Added zab@30", "foo: Added foo@14")
 	}},
-	{"EveryStepIsKept", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.add("a", 1)
-		r.update("a", 2)
-		r.update("a", 2)
-		r.delete("a", 3)
-		r.add("a", 4)
-		r.add("a", 5)
-		r.expect("a: Added a@1, Updated a@2, Updated a@2, Deleted a@3, Added a@4, Added a@5")
-	}},
-	{"AdjacentDeletionsCollapse/WatchedTwice", func(t *testing.T, impl Implementation) {
+	{"AdjacentDeletionsCollapse", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("a", 1)
 		r.delete("a", 2)
 		r.delete("a", 3)
 		r.expect("a: Added a@1, Deleted a@2")
 	}},
-	{"AdjacentDeletionsCollapse/WatchedThenInferred", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.add("a", 1)
-		r.delete("a", 2)
-		r.replace()
-		r.expect("a: Added a@1, Deleted a@2")
-	}},
-	{"AdjacentDeletionsCollapse/InferredThenWatched", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.add("a", 1)
-		r.replace()
-		r.delete("a", 2)
-		if impl.has(t, Accumulation) {
-			r.expect("a: Added a@1, Deleted a@2")
-		} else {
-			r.expect("a: Added a@1, Deleted a@1 (inferred)") // handed out before the other one has its turn
-		}
-	}},
-	{"AdjacentDeletionsCollapse/InferredTwice", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.add("a", 1)
-		r.replace()
-		r.replace()
-		r.expect("a: Added a@1, Deleted a@1 (inferred)")
-	}},
-	{"DeletionsWithSomethingBetweenStay", func(t *testing.T, impl Implementation) {
+	{"DeletionsThatAreNotAdjacentStay", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("a", 1)
 		r.delete("a", 2)
@@ -89,20 +64,20 @@ var orderTests = []behaviour{
 		r.delete("a", 4)
 		r.expect("a: Added a@1, Deleted a@2, Added a@3, Deleted a@4")
 	}},
-	{"DeletionOfTheUnknownIsNoNews", func(t *testing.T, impl Implementation) {
+	{"ADeletionOfAnUnknownObjectIsIgnored", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("known", 1))
 		r.delete("unknown", 1)
 		r.delete("known", 2)
 		r.expect("known: Deleted known@2")
 	}},
-	{"DeletionIsNoNewsASecondTime", func(t *testing.T, impl Implementation) {
+	{"ASecondDeletionIsIgnored", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
 		r.delete("a", 2)
 		assert.Equal(t, "a: Deleted a@2", r.pop())
 		r.delete("a", 2)
 		r.expect()
 	}},
-	{"DeletionOfWhatOnlyWaitsIsTold", func(t *testing.T, impl Implementation) {
+	{"ADeletionOfAWaitingKeyIsQueued", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("a", 1)
 		r.delete("a", 2)
@@ -111,7 +86,7 @@ var orderTests = []behaviour{
 	{"WithoutAStoreOnlyWaitingKeysCanBeDeleted", func(t *testing.T, impl Implementation) {
 		r := newBlindRig(t, impl)
 		r.delete("a", 1)
-		if !impl.has(t, KnowsWhatWaits) {
+		if !impl.has(KnowsWhatWaits) {
 			r.expect("a: Deleted a@1")
 			return
 		}

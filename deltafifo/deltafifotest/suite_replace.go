@@ -10,17 +10,17 @@ import (
 )
 
 var replaceTests = []behaviour{
-	{"ItemsComeOutInListOrder", func(t *testing.T, impl Implementation) {
+	{"ItemsAreHandedOutInListOrder", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.replace(Obj("b", 1), Obj("a", 1), Obj("c", 1))
 		inOrder := []string{"b: Replaced b@1", "a: Replaced a@1", "c: Replaced c@1"}
 		r.expectArrival(inOrder, inOrder)
 	}},
-	{"ListedTwiceIsToldTwiceInOneGo", func(t *testing.T, impl Implementation) {
+	{"AKeyListedTwiceHasTwoDeltas", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.replace(Obj("a", 1), Obj("b", 1), Obj("a", 2))
 		r.expect("a: Replaced a@1, Replaced a@2", "b: Replaced b@1")
-		assert.True(t, r.queue.HasSynced())
+		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
 	}},
 	{"WaitingKeysKeepTheirPlace", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
@@ -39,7 +39,7 @@ var replaceTests = []behaviour{
 			[]string{"gone: Deleted gone@7 (inferred)", "stays: Replaced stays@2", "new: Replaced new@1"})
 		assert.Equal(t, []string{"new@1", "stays@2"}, r.consumer.Objects())
 	}},
-	{"AnEmptyListDeletesAll", func(t *testing.T, impl Implementation) {
+	{"AnEmptyListDeletesEveryObject", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1), Obj("b", 2))
 		r.replace()
 		r.expectAnyOrder("a: Deleted a@1 (inferred)", "b: Deleted b@2 (inferred)")
@@ -57,7 +57,7 @@ var replaceTests = []behaviour{
 		r := newBlindRig(t, impl)
 		r.add("a", 1)
 		r.replace(Obj("b", 1))
-		if impl.has(t, KnowsWhatWaits) {
+		if impl.has(KnowsWhatWaits) {
 			r.expect("a: Added a@1, Deleted a@1 (inferred)", "b: Replaced b@1")
 		} else {
 			r.expect("a: Added a@1", "b: Replaced b@1")
@@ -81,7 +81,7 @@ var replaceTests = []behaviour{
 			Tombstone: &deltafifo.DeletedFinalStateUnknown[*Object]{Key: "a", Obj: Obj("a", 1)},
 		}}, deltas)
 	}},
-	{"EachTombstoneHasItsOwnObject", func(t *testing.T, impl Implementation) {
+	{"EachTombstoneHasTheObjectOfItsKey", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1), Obj("b", 2), Obj("c", 3))
 		r.update("b", 4) // newer than the store
 		r.replace()
@@ -94,7 +94,7 @@ var replaceTests = []behaviour{
 		r.replace()
 		r.expect("a: Replaced a@2, Replaced a@3, Deleted a@3 (inferred)")
 	}},
-	{"TheNextListBringsBackWhatAListBroughtAndLost", func(t *testing.T, impl Implementation) {
+	{"AKeyMayBeListedAgainAfterItsTombstone", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.replace(Obj("a", 1))
 		r.replace()
@@ -102,7 +102,7 @@ var replaceTests = []behaviour{
 		r.expect("a: Replaced a@1, Deleted a@1 (inferred), Replaced a@2")
 		assert.Equal(t, []string{"add a@1", "delete a@1", "add a@2"}, r.consumer.Journal())
 	}},
-	{"AWatchedDeletionIsNoTombstone", func(t *testing.T, impl Implementation) {
+	{"AWatchedDeletionHasNoTombstone", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
 		r.delete("a", 2)
 		deltas, err := r.take(r.consumer.Process)
@@ -116,10 +116,10 @@ var replaceTests = []behaviour{
 		r.expect("a: Deleted a@1 (inferred), Replaced a@2")
 		assert.Equal(t, []string{"delete a@1", "add a@2"}, r.consumer.Journal())
 	}},
-	{"ATombstoneWithoutAStateIfTheStoreCannotFindIt", func(t *testing.T, impl Implementation) {
+	{"ATombstoneHasNoStateIfTheStoreCannotFindTheObject", func(t *testing.T, impl Implementation) {
 		queue := impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: forgetful{}})
 		require.NoError(t, queue.Replace(nil, "1"))
-		r := &rig{t: t, impl: impl, queue: queue, consumer: NewConsumer()}
+		r := newRigOf(t, impl, NewConsumer(), queue)
 		deltas, err := r.take(func(key string, _ deltafifo.Deltas[*Object], _ bool) error {
 			assert.Equal(t, "ghost", key)
 			return nil
@@ -129,7 +129,32 @@ var replaceTests = []behaviour{
 		assert.Nil(t, deltas[0].Object)
 		assert.Equal(t, &deltafifo.DeletedFinalStateUnknown[*Object]{Key: "ghost"}, deltas[0].Tombstone)
 	}},
-	{"TheSameListAgainTellsNobodyOfADeletion", func(t *testing.T, impl Implementation) {
+	{"AdjacentDeletionsCollapse/WatchedThenInferred", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.delete("a", 2)
+		r.replace()
+		r.expect("a: Added a@1, Deleted a@2")
+	}},
+	{"AdjacentDeletionsCollapse/InferredThenWatched", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.replace()
+		r.delete("a", 2)
+		if impl.has(Accumulation) {
+			r.expect("a: Added a@1, Deleted a@2")
+		} else {
+			r.expect("a: Added a@1, Deleted a@1 (inferred)") // the two deletions are never adjacent
+		}
+	}},
+	{"AdjacentDeletionsCollapse/InferredTwice", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.replace()
+		r.replace()
+		r.expect("a: Added a@1, Deleted a@1 (inferred)")
+	}},
+	{"TheSameListAgainDeletesNothing", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.replace(Obj("a", 1), Obj("b", 1))
 		r.pop()
@@ -138,7 +163,7 @@ var replaceTests = []behaviour{
 	}},
 }
 
-// forgetful is a store that lists a key and then cannot find it.
+// forgetful is a store that lists a key and then cannot find its object.
 type forgetful struct{}
 
 func (forgetful) ListKeys() []string              { return []string{"ghost"} }

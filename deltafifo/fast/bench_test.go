@@ -26,7 +26,7 @@ func pods(n int) []*pod {
 	return out
 }
 
-// knownPods is a store that never changes, as cheap as a store can be.
+// knownPods is a cheap store that never changes.
 type knownPods map[string]*pod
 
 func (k knownPods) ListKeys() []string {
@@ -65,9 +65,10 @@ func BenchmarkAddPop(b *testing.B) {
 	}
 }
 
-// One goroutine adds, another pops: the situation of an informer. No key comes again while it
-// waits, so that nothing is merged and each Add costs a Pop; the clock stops after the last Pop.
-// backlog bounds how far the consumer may fall behind: a long one no longer fits into the caches.
+// BenchmarkAddWhilePopping has one goroutine that adds and another that pops, as in an informer. No
+// waiting key is added again, so that nothing is merged and each Add costs a Pop; the clock stops
+// after the last Pop. backlog bounds how far the consumer may fall behind: a long one exceeds the
+// caches.
 func BenchmarkAddWhilePopping(b *testing.B) {
 	for _, backlog := range []int{1_000, 100_000} {
 		b.Run("backlog="+strconv.Itoa(backlog), func(b *testing.B) {
@@ -101,8 +102,8 @@ func BenchmarkAddWhilePopping(b *testing.B) {
 	}
 }
 
-// A relist of 100,000 known objects. "longest-add-ms" is the longest that a concurrent
-// Add took, which is how long the lock was held (and how busy the machine is).
+// BenchmarkReplaceKnown relists 100,000 known objects. "longest-add-ms" is the longest concurrent
+// Add, which is how long the lock was held (and how busy the machine is).
 func BenchmarkReplaceKnown(b *testing.B) {
 	all := pods(100_000)
 	known := knownPods{}

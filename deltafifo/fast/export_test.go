@@ -8,22 +8,22 @@ import (
 	"orrery/deltafifo"
 )
 
-// Check returns an error if an invariant of the queue does not hold.
+// Check returns an error if an invariant of the queue is violated.
 func (f *DeltaFIFO[T]) Check() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.checkLocked()
 }
 
-// Reading reports whether taken keys are written down because known objects are being read.
+// Reading reports whether a scan records taken keys.
 func (f *DeltaFIFO[T]) Reading() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.popped != nil
 }
 
-// Prefer makes a waiting key the next one. The comparison with another queue uses it where the order
-// between keys may differ and what is told about each may not.
+// Prefer moves a waiting key to the front, for comparisons with another queue whose order between
+// keys may differ.
 func (f *DeltaFIFO[T]) Prefer(key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -52,7 +52,7 @@ func (f *DeltaFIFO[T]) checkLocked() error {
 		initial++
 	}
 	if initial != f.initialLeft && !(f.closed && initial < f.initialLeft) {
-		return fmt.Errorf("%d keys of the initial population are left, the count says %d", initial, f.initialLeft)
+		return fmt.Errorf("%d initial keys are unprocessed, initialLeft is %d", initial, f.initialLeft)
 	}
 	if synced := f.populated && f.initialLeft == 0; synced != f.HasSynced() {
 		return fmt.Errorf("HasSynced is %t and should be %t", f.HasSynced(), synced)
@@ -60,7 +60,7 @@ func (f *DeltaFIFO[T]) checkLocked() error {
 	return nil
 }
 
-// check returns an error if the invariant does not hold.
+// check returns an error if the invariant is violated.
 func (q *queue[T]) check() error {
 	seen := make(map[string]bool, q.len())
 	for r := range q.all() {
@@ -76,7 +76,7 @@ func (q *queue[T]) check() error {
 		return fmt.Errorf("the queue has %d keys, its table has %d", len(seen), q.len())
 	}
 	if q.len() == 0 && q.head != len(q.order) {
-		return errors.New("an empty queue still has places")
+		return errors.New("an empty queue still has records")
 	}
 	return nil
 }

@@ -6,41 +6,41 @@ import (
 	"orrery/deltafifo"
 )
 
-// DeltaFIFO is a deltafifo.Interface whose producers never wait for the consumer. All methods may be
-// called from any goroutine, the process function included, except that it must not call Pop.
-// Create it with New.
+// DeltaFIFO is a deltafifo.Interface whose producers never wait for the consumer. Its methods are
+// safe for concurrent use. A process function may call all of them but Pop and PopBatch. Create it
+// with New.
 type DeltaFIFO[T any] struct {
 	deltafifo.SyncFlag             // HasSynced and Synced
 	setSynced          func() bool // called with mu held
 
-	config deltafifo.Config[T]          // KnownObjects nil: only what waits or is in flight is known
+	config deltafifo.Config[T]          // KnownObjects nil: only keys that wait or are in flight are known
 	known  deltafifo.KeyListerGetter[T] // Config.KnownObjects
-	trace  *deltafifo.Trace[T]          // never nil, its fields may be
+	trace  *deltafifo.Trace[T]          // not nil, but its fields may be
 
-	// scanning is held by the one Replace or Resync that is reading the known objects. It is
-	// taken before mu, never while mu is held, and nothing waits for a consumer under it.
+	// scanning is held by the one Replace or Resync that reads the known objects. It is acquired
+	// before mu, and nothing waits for a consumer while holding it.
 	scanning sync.Mutex
 
 	// mu guards everything below. It is not held while a process function, KeyFunc or Transform
 	// runs.
 	mu sync.Mutex
-	// ready is signalled when a blocked Pop may continue: nothing is in flight, and something
-	// waits or the queue is closed.
+	// ready is signalled when a blocked Pop may continue: nothing is in flight, and a key waits or
+	// the queue is closed.
 	ready sync.Cond
 
-	// waiting holds the deltas of every key that waits, in order of the first delta.
+	// waiting holds the deltas of every waiting key, in order of the first delta.
 	waiting *queue[T]
 	// inFlight is the record that a process function is working on, or nil. There is at most one:
 	// two Pops with deltas of the same key would break the order per key.
 	inFlight *record[T]
-	// tentative: the deltas that wait for the key in flight begin with a deletion whose relevance
-	// is known only when the flight ends; see processedLocked.
+	// tentative: the deltas that wait for the key in flight begin with a tentative delete; see
+	// processedLocked.
 	tentative bool
-	// popped collects the keys that are taken while Replace or Resync reads the known objects,
-	// and the one in flight when that began; see beginScan. Nil if nothing is being read.
+	// popped collects the keys that are taken while Replace or Resync reads the known objects, and
+	// the one in flight at the start; see beginScan. Nil if no scan runs.
 	popped []string
 
-	// populated: something came in by Add, Update, Delete or Replace.
+	// populated: a Replace, Add, Update or Delete came in.
 	populated bool
 	// initialLeft counts the keys of the initial population that have not been processed: the
 	// records with initial set that wait or are in flight, and those whose requeue was refused
@@ -49,7 +49,7 @@ type DeltaFIFO[T any] struct {
 	closed      bool
 }
 
-// New returns an empty queue. It panics if cfg has no KeyFunc.
+// New returns a new queue. It panics if cfg has no KeyFunc.
 func New[T any](cfg deltafifo.Config[T]) *DeltaFIFO[T] {
 	if cfg.KeyFunc == nil {
 		panic("deltafifo: Config.KeyFunc is required")
@@ -63,14 +63,14 @@ func New[T any](cfg deltafifo.Config[T]) *DeltaFIFO[T] {
 	return f
 }
 
-// Add queues that obj exists.
+// Add queues an addition of obj.
 func (f *DeltaFIFO[T]) Add(obj T) error { return f.enqueue(deltafifo.Added, obj) }
 
-// Update queues that obj changed.
+// Update queues a change of obj.
 func (f *DeltaFIFO[T]) Update(obj T) error { return f.enqueue(deltafifo.Updated, obj) }
 
-// Delete queues that obj is gone; obj is the last state that the watch reported. It does nothing if
-// the key neither waits nor is in flight and the known objects do not hold it.
+// Delete queues a deletion of obj, the last state that the watch reported. It does nothing if the
+// key neither waits nor is in flight and the known objects do not hold it.
 func (f *DeltaFIFO[T]) Delete(obj T) error { return f.enqueue(deltafifo.Deleted, obj) }
 
 func (f *DeltaFIFO[T]) enqueue(typ deltafifo.DeltaType, obj T) error {
@@ -115,7 +115,8 @@ func (f *DeltaFIFO[T]) isKnownLocked(key string) bool {
 	return exists
 }
 
-// pushLocked appends d to the deltas that wait for its key, or queues the fresh record if none do.
+// pushLocked appends d to the deltas that wait for its key, or queues the fresh record if none
+// wait.
 func (f *DeltaFIFO[T]) pushLocked(fresh *record[T], d deltafifo.Delta[T]) {
 	if r := f.waiting.push(fresh); r != nil {
 		f.appendLocked(r, d)
@@ -123,7 +124,7 @@ func (f *DeltaFIFO[T]) pushLocked(fresh *record[T], d deltafifo.Delta[T]) {
 	f.queuedLocked(fresh.key, d)
 }
 
-// appendLocked appends d to a record that waits.
+// appendLocked appends d to a waiting record.
 func (f *DeltaFIFO[T]) appendLocked(r *record[T], d deltafifo.Delta[T]) {
 	dropped, collapsed := r.append(d)
 	if collapsed && f.trace.Deduplicated != nil {
@@ -143,7 +144,7 @@ func (f *DeltaFIFO[T]) ignoredLocked(key string, d deltafifo.Delta[T]) {
 	}
 }
 
-// wakeLocked wakes one blocked Pop. While a record is in flight, finish does that when it ends.
+// wakeLocked wakes one blocked Pop. If a record is in flight, finish does that instead.
 func (f *DeltaFIFO[T]) wakeLocked() {
 	if f.inFlight == nil {
 		f.ready.Signal()
@@ -156,8 +157,8 @@ func (f *DeltaFIFO[T]) checkSyncedLocked() {
 	}
 }
 
-// Close refuses new deltas and requests to put something back, and wakes every blocked Pop. What
-// waits is still handed out. Close does not wait for anything; a second call does nothing.
+// Close refuses new deltas and requeues, and wakes every blocked Pop. Waiting deltas are still
+// handed out. Close does not block; a second call does nothing.
 func (f *DeltaFIFO[T]) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -171,7 +172,7 @@ func (f *DeltaFIFO[T]) Close() {
 	}
 }
 
-// Len returns the number of keys that wait. A key in flight does not count.
+// Len returns the number of waiting keys. A key in flight does not count.
 func (f *DeltaFIFO[T]) Len() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

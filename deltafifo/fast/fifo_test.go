@@ -27,13 +27,13 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// newQueue returns a queue and the consumer that it knows.
+// newQueue returns a new queue and its consumer.
 func newQueue(known ...*object) (*fast.DeltaFIFO[*object], *deltafifotest.Consumer) {
 	store := deltafifotest.NewConsumer(known...)
 	return fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store}), store
 }
 
-// waiting returns what Pop would hand out, without processing it: it takes everything out.
+// waiting pops everything without processing it and returns it as text.
 func waiting(t *testing.T, queue *fast.DeltaFIFO[*object]) []string {
 	t.Helper()
 	require.NoError(t, queue.Check())
@@ -81,7 +81,7 @@ func TestRequeuedDeltasTakeThePlaceOfTheNewerOnes(t *testing.T) {
 	assert.Equal(t, []string{"b: Added b@1", "a: Added a@1, Updated a@2", "c: Added c@1"}, waiting(t, queue))
 }
 
-// What Pop has returned is the caller's, whatever happens to the copy that was put back.
+// Deltas that Pop has returned do not change when their requeued copy does.
 func TestReturnedDeltasDoNotChange(t *testing.T) {
 	queue, _ := newQueue(obj("a", 1))
 	require.NoError(t, queue.Replace(nil, "1"))
@@ -113,7 +113,7 @@ func TestProcessMayEndItsGoroutine(t *testing.T) {
 	assert.Equal(t, []string{"b: Added b@1"}, waiting(t, queue))
 }
 
-// A Sync can be in flight when the first list comes. The key counts as initial if the list or its
+// A Sync can be in flight when the first list arrives. The key counts as initial if the list or its
 // tombstone queues it, and no longer if the tombstone is cancelled.
 func TestFirstListWhileASyncIsInFlight(t *testing.T) {
 	queue, store := newQueue(obj("a", 1))
@@ -129,7 +129,7 @@ func TestFirstListWhileASyncIsInFlight(t *testing.T) {
 	assert.True(t, queue.HasSynced())
 }
 
-// Put back in the same situation, it stays initial because of the list and not because of the Sync.
+// If the Sync is requeued in the same situation, the key stays initial because of the list.
 func TestFirstListWhileASyncIsInFlightThatIsPutBack(t *testing.T) {
 	queue, _ := newQueue(obj("a", 1))
 	require.NoError(t, queue.Resync())
@@ -143,8 +143,8 @@ func TestFirstListWhileASyncIsInFlightThatIsPutBack(t *testing.T) {
 	assert.True(t, queue.HasSynced())
 }
 
-// ErrFIFOClosed means that everything has been processed, also the deltas of another Pop. Then every
-// blocked Pop returns it.
+// ErrFIFOClosed means that everything has been processed, also the deltas of another Pop. Then
+// every blocked Pop returns it.
 func TestClosedWhileAnotherPopIsAtWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue, store := newQueue()

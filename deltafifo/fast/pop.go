@@ -7,19 +7,19 @@ import (
 	"orrery/deltafifo"
 )
 
-// Pop hands the deltas of the key that has waited longest to process, and returns them with the
-// error of process. It blocks until there are some and no other process function runs.
+// Pop passes the deltas of the key that has waited longest to process, and returns them with the
+// error of process. It blocks until a key waits and no other process function runs.
 //
-//   - Calls that queue something do not wait for process, and process may make them. It must not
-//     call Pop, which would wait for itself.
-//   - process may keep the deltas but not change them: hooks see them, and they may be put back.
+//   - Producers do not wait for process, and process may call them. It must not call Pop, which
+//     would wait for itself.
+//   - process may keep the deltas but not change them: hooks see them, and they may be requeued.
 //   - If process returns an *ErrRequeue, the deltas wait again and Pop returns its Err. A key without
-//     newer deltas goes to the end of the queue. Otherwise the old deltas go in front of the newer
-//     ones, in their place.
-//   - After any other error the deltas count as processed, and after a panic too. The panic goes on.
+//     newer deltas goes to the end of the queue. Otherwise the old deltas go before the newer ones,
+//     in their place.
+//   - After any other error or a panic the deltas count as processed. A panic continues.
 //
-// After Close nothing is put back: Pop returns the error with the *ErrRequeue in it, and the deltas
-// are the caller's.
+// After Close nothing is requeued: Pop returns the error with the *ErrRequeue in it, and the caller
+// owns the deltas.
 func (f *DeltaFIFO[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error) (_ deltafifo.Deltas[T], err error) {
 	r := f.take()
 	if r == nil {
@@ -30,11 +30,11 @@ func (f *DeltaFIFO[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInI
 	return deltas, err
 }
 
-// PopBatch is Pop for up to limit keys, one after the other. It blocks for the first one and returns
-// when nothing waits or with the first error. Each key is taken with all that waits for it at that
-// moment, so everything that is said of Pop holds; finishing a key and taking the next is one step.
-// It returns the number of keys that were handed out, including the one with the error. Another Pop
-// waits until the batch ends.
+// PopBatch is Pop for up to limit keys, one after the other. It blocks for the first one and
+// returns when no key waits or with the first error. Each key is taken with all deltas that wait
+// for it at that moment, so everything said of Pop holds; finishing a key and taking the next is
+// one step. PopBatch returns the number of keys handed out, including the one with the error.
+// Another Pop waits until the batch ends.
 func (f *DeltaFIFO[T]) PopBatch(limit int, process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error) (keys int, err error) {
 	r := f.take()
 	if r == nil {
@@ -48,14 +48,14 @@ func (f *DeltaFIFO[T]) PopBatch(limit int, process func(key string, d deltafifo.
 }
 
 // handOut passes r to process and ends its flight. If more is set and there was no error, the next
-// record is in flight then.
+// record is in flight afterwards.
 func (f *DeltaFIFO[T]) handOut(r *record[T], process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error, more bool) (next *record[T], err error) {
 	err = deltafifo.ErrUnfinished // unless process returns
 	defer func() { next, err = f.finish(r, err, more) }()
 	return nil, process(r.key, r.deltas, r.initial)
 }
 
-// take blocks until a record can be put in flight and returns it, or nil at the end.
+// take blocks until it can put a record in flight and returns it, or nil once the queue is closed.
 func (f *DeltaFIFO[T]) take() *record[T] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -68,7 +68,7 @@ func (f *DeltaFIFO[T]) take() *record[T] {
 	return f.takeLocked()
 }
 
-// takeLocked puts the first record in flight. There must be one, and nothing in flight.
+// takeLocked puts the first record in flight. A record must wait and none be in flight.
 func (f *DeltaFIFO[T]) takeLocked() *record[T] {
 	r := f.waiting.pop()
 	f.inFlight, f.tentative = r, false
@@ -81,7 +81,7 @@ func (f *DeltaFIFO[T]) takeLocked() *record[T] {
 	return r
 }
 
-// finish ends the flight of r. It returns what Pop returns, and the next record if more are wanted.
+// finish ends the flight of r. It returns the result of Pop, and the next record if more is set.
 func (f *DeltaFIFO[T]) finish(r *record[T], err error, more bool) (*record[T], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -98,14 +98,14 @@ func (f *DeltaFIFO[T]) finish(r *record[T], err error, more bool) (*record[T], e
 	case err == nil && more && f.waiting.len() > 0:
 		return f.takeLocked(), nil
 	case f.closed:
-		f.ready.Broadcast() // each blocked Pop must learn that the queue is empty
+		f.ready.Broadcast() // every blocked Pop returns
 	case f.waiting.len() > 0:
 		f.ready.Signal()
 	}
 	return nil, err
 }
 
-// failedLocked handles an error of the process function and returns what Pop returns.
+// failedLocked handles an error of the process function and returns the result of Pop.
 func (f *DeltaFIFO[T]) failedLocked(r *record[T], err error) error {
 	requeue, again := errors.AsType[*deltafifo.ErrRequeue](err)
 	switch {
@@ -120,7 +120,7 @@ func (f *DeltaFIFO[T]) failedLocked(r *record[T], err error) error {
 	return err
 }
 
-// requeueLocked puts r back, in front of what came in for its key meanwhile.
+// requeueLocked puts r back, before newer deltas of its key.
 func (f *DeltaFIFO[T]) requeueLocked(r *record[T]) {
 	back := r.clone()
 	if newer := f.waiting.get(r.key); newer != nil {
@@ -138,12 +138,12 @@ func (f *DeltaFIFO[T]) requeueLocked(r *record[T]) {
 	}
 }
 
-// processedLocked counts r as processed and resolves a tentative deletion.
+// processedLocked counts r as processed and resolves a tentative delete.
 //
 // A deletion that arrives while its key is in flight, from Delete or as a tombstone of Replace, is
-// queued tentatively: only now the store shows whether the consumer holds the object. If the deletion
-// is the oldest waiting delta, a moment later it would have been ignored for an object that the store
-// does not hold, and a tombstone would carry what the store holds now.
+// queued as a tentative delete: only now does the store show whether the consumer holds the object.
+// If the deletion is the oldest waiting delta, a moment later it would have been ignored for an
+// object that the store does not hold, and a tombstone would carry the store's present state.
 func (f *DeltaFIFO[T]) processedLocked(r *record[T]) {
 	if f.tentative {
 		f.resolveLocked(r)
@@ -165,7 +165,8 @@ func (f *DeltaFIFO[T]) resolveLocked(r *record[T]) {
 	}
 }
 
-// heldLocked returns what the consumer holds under the key of r, which was just processed.
+// heldLocked returns the object that the consumer holds under the key of r, which was just
+// processed.
 func (f *DeltaFIFO[T]) heldLocked(r *record[T]) (T, bool) {
 	if f.known == nil {
 		newest := r.deltas[len(r.deltas)-1]
@@ -174,7 +175,8 @@ func (f *DeltaFIFO[T]) heldLocked(r *record[T]) (T, bool) {
 	return f.known.GetByKey(r.key)
 }
 
-// cancelLocked removes the oldest delta of r, a deletion of what the consumer does not hold.
+// cancelLocked removes the oldest delta of r, a deletion of an object that the consumer does not
+// hold.
 func (f *DeltaFIFO[T]) cancelLocked(r *record[T]) {
 	canceled := r.deltas[0]
 	if len(r.deltas) > 1 {

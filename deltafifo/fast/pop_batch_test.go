@@ -26,7 +26,7 @@ func (b batchOfOne) Pop(process func(string, deltafifo.Deltas[*object], bool) er
 	return popped, err
 }
 
-// A batch of one is a Pop.
+// The contract holds for a batch of one.
 func TestContractOfPopBatch(t *testing.T) {
 	deltafifotest.Run(t, deltafifotest.Implementation{
 		New: func(cfg deltafifo.Config[*object]) deltafifotest.Queue { return batchOfOne{fast.New(cfg)} },
@@ -44,11 +44,11 @@ func batchQueue(t *testing.T, names ...string) *fast.DeltaFIFO[*object] {
 
 func TestPopBatchTakesWhatWaits(t *testing.T) {
 	f := batchQueue(t, "a", "b", "c", "d")
-	var told []string
+	var reported []string
 	process := func(key string, d deltafifo.Deltas[*object], _ bool) error {
-		told = append(told, deltafifotest.DescribeAll(d))
-		if key == "b" && len(told) == 2 {
-			// What comes in meanwhile is in the batch as well.
+		reported = append(reported, deltafifotest.DescribeAll(d))
+		if key == "b" && len(reported) == 2 {
+			// Deltas queued meanwhile belong to the batch as well.
 			require.NoError(t, f.Update(deltafifotest.Obj("c", 2)))
 			require.NoError(t, f.Add(deltafifotest.Obj("e", 1)))
 			require.NoError(t, f.Update(deltafifotest.Obj("b", 2)))
@@ -61,7 +61,7 @@ func TestPopBatchTakesWhatWaits(t *testing.T) {
 	n, err = f.PopBatch(100, process)
 	require.NoError(t, err)
 	assert.Equal(t, 4, n)
-	assert.Equal(t, []string{"Added a@1", "Added b@1", "Added c@1, Updated c@2", "Added d@1", "Added e@1", "Updated b@2"}, told)
+	assert.Equal(t, []string{"Added a@1", "Added b@1", "Added c@1, Updated c@2", "Added d@1", "Added e@1", "Updated b@2"}, reported)
 
 	f.Close()
 	n, err = f.PopBatch(100, process)
@@ -99,7 +99,7 @@ func TestPopBatchEndsWithAnError(t *testing.T) {
 	assert.Equal(t, 1, n, "the queue is usable after a panic, and c counts as processed")
 }
 
-// Another consumer waits until the batch is over, and gets what comes then.
+// Another consumer waits until the batch ends, and gets the next key.
 func TestPopBatchAndAnotherConsumer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := batchQueue(t, "a", "b", "c")
@@ -120,7 +120,7 @@ func TestPopBatchAndAnotherConsumer(t *testing.T) {
 		n, err := f.PopBatch(2, func(key string, _ deltafifo.Deltas[*object], _ bool) error {
 			if key == "a" {
 				close(waiting)
-				synctest.Wait() // until the other one waits
+				synctest.Wait() // until the other consumer waits
 			}
 			return nil
 		})
@@ -133,7 +133,7 @@ func TestPopBatchAndAnotherConsumer(t *testing.T) {
 	})
 }
 
-// A batch that ends early leaves keys behind. Nothing else is going to wake a Pop that waits for them.
+// A batch that ends early leaves keys behind and must wake a Pop that waits for them.
 func TestPopBatchThatFailsWakesAnotherConsumer(t *testing.T) {
 	for name, process := range map[string]func(string, deltafifo.Deltas[*object], bool) error{
 		"fails":    func(string, deltafifo.Deltas[*object], bool) error { return errors.New("broken") },
@@ -153,12 +153,12 @@ func TestPopBatchThatFailsWakesAnotherConsumer(t *testing.T) {
 								return nil
 							})
 						}()
-						synctest.Wait() // until it is blocked
+						synctest.Wait() // until it blocks
 						return process(key, d, initial)
 					})
 				}()
 				synctest.Wait()
-				assert.Equal(t, "b", popped, "a batch of %d whose first key %s leaves the second one to a blocked Pop", limit, name)
+				assert.Equal(t, "b", popped, "after a batch of %d whose first key %s, a blocked Pop gets the second key", limit, name)
 				f.Close()
 			})
 		}

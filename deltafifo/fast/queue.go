@@ -8,13 +8,13 @@ import (
 	"orrery/internal/table"
 )
 
-// record is one key's place in the queue together with the deltas that wait there.
+// record is one key's place in the queue together with its waiting deltas.
 type record[T any] struct {
 	key    string
 	deltas deltafifo.Deltas[T]
 	// initial: the key belongs to the initial population and has not been processed.
 	initial bool
-	// listedAt is the index in the list from which the record was made; see mergeCursor.
+	// listedAt is the index of the list item that the record was made from; see mergeCursor.
 	listedAt int32
 	// first holds the first delta, so that the common record, with a single delta, is one
 	// allocation. The consumer may keep it: records are not reused.
@@ -28,8 +28,8 @@ func newRecord[T any](key string, d deltafifo.Delta[T]) *record[T] {
 	return r
 }
 
-// append adds d, unless d and the last delta are both deletions: then it keeps only the older one,
-// or the newer one if the older is a tombstone.
+// append adds d. If d and the last delta are both deletions, it keeps only the older one, or the
+// newer one if the older is a tombstone.
 func (r *record[T]) append(d deltafifo.Delta[T]) (dropped deltafifo.Delta[T], collapsed bool) {
 	last := len(r.deltas) - 1
 	if last < 0 || d.Type != deltafifo.Deleted || r.deltas[last].Type != deltafifo.Deleted {
@@ -48,7 +48,7 @@ func (r *record[T]) clear() {
 	r.deltas, r.first = nil, [1]deltafifo.Delta[T]{}
 }
 
-// tombstone returns the tombstone for r's key, with the newest state that r has seen.
+// tombstone returns the tombstone for r's key with the newest state in r.
 func (r *record[T]) tombstone() deltafifo.Delta[T] {
 	return deltafifo.Tombstone(r.key, r.deltas[len(r.deltas)-1].Object)
 }
@@ -63,11 +63,11 @@ func (r *record[T]) snapshot() deltafifo.KeySnapshot {
 }
 
 // keepCapacity is how many places an empty queue keeps. A larger slice and table would otherwise
-// stay in memory after a list of 100,000 objects has passed.
+// stay in memory after a list of 100,000 objects.
 const keepCapacity = 1024
 
-// queue holds the waiting records in order of arrival, one per key. It knows nothing of locks,
-// stores or consumers.
+// queue holds the waiting records in order of arrival, one per key, without locks, stores or
+// consumers.
 //
 // Invariant: the records in order[head:] that hold deltas are exactly those in byKey, each once.
 // A record without deltas was removed from the middle; its place is skipped.
@@ -95,19 +95,19 @@ func (q *queue[T]) get(key string) *record[T] {
 	return nil
 }
 
-// place returns where byKey has the record of the key; there is nil if it has none.
+// place returns where byKey has the record of the key, or room with nil for it.
 func (q *queue[T]) place(key string) **record[T] {
 	_, e := q.byKey.Obtain(key, q.byKey.Hash(key))
 	return &e.Value
 }
 
-// forget removes the key, which must be there, from byKey.
+// forget removes the key, which must be present, from byKey.
 func (q *queue[T]) forget(key string) {
 	ref, _ := q.byKey.Find(key, q.byKey.Hash(key))
 	q.byKey.Remove(ref)
 }
 
-// all yields the records in order. The queue must not change meanwhile, except by remove.
+// all yields the records in order. Meanwhile the queue may only be changed by remove.
 func (q *queue[T]) all() iter.Seq[*record[T]] {
 	return func(yield func(*record[T]) bool) {
 		for _, r := range q.order[q.head:] {
@@ -118,7 +118,7 @@ func (q *queue[T]) all() iter.Seq[*record[T]] {
 	}
 }
 
-// push appends the record, unless its key has one already, which push returns.
+// push appends the record. If its key already has one, push returns that instead.
 func (q *queue[T]) push(r *record[T]) (present *record[T]) {
 	place := q.place(r.key)
 	if *place != nil {
@@ -126,7 +126,7 @@ func (q *queue[T]) push(r *record[T]) (present *record[T]) {
 	}
 	*place = r
 	// If more than half of a full slice is consumed, moving the rest down is cheaper than growing
-	// and keeps the slice in proportion to what waits.
+	// and keeps the slice in proportion to the number of waiting keys.
 	if len(q.order) == cap(q.order) && q.head > len(q.order)/2 {
 		n := copy(q.order, q.order[q.head:])
 		clear(q.order[n:])
@@ -140,7 +140,7 @@ func (q *queue[T]) push(r *record[T]) (present *record[T]) {
 func (q *queue[T]) pop() *record[T] {
 	for {
 		r := q.order[q.head]
-		q.order[q.head] = nil // so that the record can be collected after the consumer is done
+		q.order[q.head] = nil // for the garbage collector
 		q.head++
 		if len(r.deltas) == 0 {
 			continue
@@ -151,7 +151,7 @@ func (q *queue[T]) pop() *record[T] {
 	}
 }
 
-// remove removes the key, if it is there, from wherever it is.
+// remove removes the key, if present, from any position.
 func (q *queue[T]) remove(key string) {
 	r := q.get(key)
 	if r == nil {
@@ -162,7 +162,7 @@ func (q *queue[T]) remove(key string) {
 	q.compact()
 }
 
-// compact makes an empty queue start over, and releases its memory if it was a long one.
+// compact resets an empty queue, and releases its memory if the queue was long.
 func (q *queue[T]) compact() {
 	switch {
 	case q.len() > 0:
@@ -174,11 +174,11 @@ func (q *queue[T]) compact() {
 	}
 }
 
-// absorb appends the other queue, which must not be used afterwards. A key that is in both keeps its
-// place in q, and join decides about its deltas.
+// absorb appends the other queue, which must not be used afterwards. A key in both keeps its place
+// in q, and join merges its deltas.
 //
-// The records of the shorter queue move into the table of the longer one. So a list of 100,000 objects
-// that was built without a lock costs only the work for the few keys that wait.
+// The records of the shorter queue move into the table of the longer one. So a list of 100,000
+// objects built without a lock costs only the work for the few waiting keys.
 func (q *queue[T]) absorb(other *queue[T], join func(mine, theirs *record[T])) {
 	meet := func(mine, theirs *record[T]) {
 		join(mine, theirs)

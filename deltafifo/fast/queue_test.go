@@ -50,7 +50,7 @@ func TestAbsorbKeepsPlacesWhicheverIsLonger(t *testing.T) {
 	}
 }
 
-// After a list of 100,000 objects an empty queue must not hold on to the memory that it took.
+// An empty queue must release the memory that a list of 100,000 objects took.
 func TestAnEmptyQueueReleasesItsMemory(t *testing.T) {
 	l := newQueue[int](0)
 	for i := range 2 * keepCapacity {
@@ -62,7 +62,7 @@ func TestAnEmptyQueueReleasesItsMemory(t *testing.T) {
 	assert.LessOrEqual(t, cap(l.order), keepCapacity)
 }
 
-// A queue that never empties must not grow with the number of records that pass through it.
+// A queue that is never empty must not grow with the number of records that pass through it.
 func TestABusyQueueReusesItsPlaces(t *testing.T) {
 	l := queueOf("x", "y")
 	for i := range 100_000 {
@@ -72,11 +72,11 @@ func TestABusyQueueReusesItsPlaces(t *testing.T) {
 	assert.Equal(t, 2, l.len())
 	assert.Less(t, cap(l.order), 16)
 	for _, r := range l.order[len(l.order):cap(l.order)] {
-		assert.Nil(t, r, "a place that is not in use keeps a record alive")
+		assert.Nil(t, r, "an unused place keeps a record alive")
 	}
 }
 
-// A queue against a plain slice of keys and a map of values.
+// Compares a queue with a slice of keys and a map of values.
 func TestQueueAgainstSliceAndMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newQueue[int](0)
@@ -154,7 +154,7 @@ func objects(r *record[int]) []int {
 	return out
 }
 
-// Whatever is asked in whatever order, a merge cursor answers what the map would.
+// A merge cursor gives the answers of a map, in any order of lookups.
 func TestMergeCursorAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.Map(rapid.IntRange(0, 30), strconv.Itoa)
@@ -165,7 +165,7 @@ func TestMergeCursorAgainstMap(t *testing.T) {
 			t.Fatal(err)
 		}
 		cursor := mergeCursor[string]{queue: incoming, order: incoming.order}
-		// The list once more, as a store has it, with some others before, between and after.
+		// The list again, as a store returns it, with other keys before, between and after.
 		for _, known := range append(rapid.SliceOf(key).Draw(t, "others"), listed...) {
 			if rapid.Bool().Draw(t, "another first") {
 				other := key.Draw(t, "another")

@@ -22,14 +22,14 @@ import (
 
 var names = []string{"a", "b", "c", "d"}
 
-// op is one call that puts something in, for any queue.
+// op is one call of a producer.
 type op struct {
 	text   string
 	resync bool
 	apply  func(q deltafifotest.Queue) error
 }
 
-// drawOp draws a call. Versions count up, so that every delta can be told from every other.
+// drawOp draws a call. Versions count up, which makes every delta unique.
 func drawOp(t *rapid.T, version *int) op {
 	*version++
 	v := *version
@@ -56,7 +56,7 @@ func drawOp(t *rapid.T, version *int) op {
 	return o
 }
 
-// hiding is a store that keeps one key out of its list.
+// hiding is a store that omits one key from its list.
 type hiding struct {
 	*deltafifotest.Consumer
 	key string
@@ -66,9 +66,9 @@ func (h *hiding) ListKeys() []string {
 	return slices.DeleteFunc(h.Consumer.ListKeys(), func(key string) bool { return key == h.key })
 }
 
-// The claim on which the queue rests: a call that comes while a key is in flight does
-// what the same call would do right after the consumer is done, except that a Resync skips the
-// key in flight. The textbook form, which holds its lock meanwhile, defines what that is.
+// The central claim: a call while a key is in flight has the effect of the same call right after
+// the consumer is done, except that a Resync skips the key in flight. The textbook form, which
+// holds its lock meanwhile, defines that effect.
 func TestQuickCallsDuringAreCallsAfter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		during := rapid.Bool().Draw(t, "with calls during")
@@ -76,7 +76,7 @@ func TestQuickCallsDuringAreCallsAfter(t *testing.T) {
 		ours := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: ourStore})
 		textbook := deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: theirStore})
 		version := 0
-		forgotten := false // the textbook form counts an initial item that is put back as processed
+		forgotten := false // the textbook form counts a requeued initial item as processed
 
 		pop := func(t *rapid.T) {
 			if ours.Len() == 0 {
@@ -123,21 +123,21 @@ func TestQuickCallsDuringAreCallsAfter(t *testing.T) {
 				return
 			}
 
-			if during { // a key that a tentative deletion held a place for may be further ahead
+			if during { // a tentative delete may have reserved an earlier place for the key
 				ours.Prefer(textbook.Snapshot().Waiting[0].Key)
 			}
-			key, told, err := consume(ourStore, func(ops []op) {
+			key, reported, err := consume(ourStore, func(ops []op) {
 				for _, o := range ops {
 					require.NoError(t, o.apply(ours), o.text)
 				}
 			})
-			wantKey, wantTold, wantErr := consume(theirStore.Consumer, func([]op) {})
+			wantKey, wantReported, wantErr := consume(theirStore.Consumer, func([]op) {})
 			assert.Equal(t, wantKey, key)
 			if !forgotten {
-				assert.Equal(t, wantTold, told)
+				assert.Equal(t, wantReported, reported)
 			}
 			assert.Equal(t, wantErr, err)
-			forgotten = forgotten || outcome == "requeue" && strings.HasSuffix(told, "(initial: true)")
+			forgotten = forgotten || outcome == "requeue" && strings.HasSuffix(reported, "(initial: true)")
 			for _, o := range append(before, after...) {
 				if o.resync {
 					theirStore.key = key
@@ -172,7 +172,7 @@ func TestQuickCallsDuringAreCallsAfter(t *testing.T) {
 	})
 }
 
-// withoutInitial returns s without what it says about the initial population.
+// withoutInitial returns s without the initial population.
 func withoutInitial(s deltafifo.Snapshot) deltafifo.Snapshot {
 	s.InitialLeft, s.Synced = 0, false
 	for i := range s.Waiting {
@@ -181,14 +181,14 @@ func withoutInitial(s deltafifo.Snapshot) deltafifo.Snapshot {
 	return s
 }
 
-// server is the truth, with a watch that can break.
+// server is the source of truth, with a watch that can break.
 type server struct {
 	objects   map[string]*object
 	version   int
 	connected bool
 }
 
-// change makes something happen to the name and reports it to the queue if the watch stands.
+// change changes the object and reports it to the queue if the watch is open.
 func (s *server) change(name string, queue deltafifotest.Queue, deletes bool) error {
 	s.version++
 	_, exists := s.objects[name]
@@ -211,15 +211,14 @@ func (s *server) change(name string, queue deltafifotest.Queue, deletes bool) er
 	return report(o)
 }
 
-// list connects again, as a reflector does: with a list, and with a watch from there on.
+// list reconnects as a reflector does: with a list, and a watch from there.
 func (s *server) list(queue deltafifotest.Queue) error {
 	s.connected = true
 	return queue.Replace(slices.Collect(maps.Values(s.objects)), fmt.Sprint(s.version))
 }
 
-// checkJournal replays what a handler was told: it is told of each object alternately that it is
-// there and that it is gone, with nothing but updates in between that start where the last one
-// ended, and believes in the end what the store holds.
+// checkJournal replays the handler's events: additions and deletions of each object alternate, each
+// update starts from the previous state, and the final state is the store's.
 func checkJournal(t require.TestingT, c *deltafifotest.Consumer) {
 	believed := map[string]string{}
 	for i, line := range c.Journal() {
@@ -249,8 +248,8 @@ func (s *server) texts() []string {
 	return texts
 }
 
-// Whatever a server does, whatever the watch misses and however often a consumer asks for
-// something to be put back: handlers are told a story without gaps, and it ends in the truth.
+// Whatever the server does, the watch misses and the consumer requeues, handlers see a gapless
+// history that ends in the server's state.
 func TestQuickTheStoryEndsInTheTruth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		truth := server{objects: map[string]*object{}}
@@ -304,7 +303,7 @@ func TestQuickTheStoryEndsInTheTruth(t *testing.T) {
 }
 
 // The same with goroutines: a reflector that watches and lists, a resync timer, a reader of
-// snapshots, and a consumer. What interleaves is up to the scheduler and the race detector watches.
+// snapshots, and a consumer, under the race detector.
 func TestConcurrentStoryEndsInTheTruth(t *testing.T) {
 	const steps = 3000
 	truth := server{objects: map[string]*object{}}
@@ -329,7 +328,7 @@ func TestConcurrentStoryEndsInTheTruth(t *testing.T) {
 			}
 		})
 	}
-	var patient atomic.Bool // the consumer asks for nothing to be put back any more
+	var patient atomic.Bool // the consumer requeues nothing any more
 	consumer.Go(func() {
 		for n := 0; ; n++ {
 			_, err := queue.Pop(func(key string, d deltas, initial bool) error {
@@ -360,7 +359,7 @@ func TestConcurrentStoryEndsInTheTruth(t *testing.T) {
 	others.Wait()
 	patient.Store(true)
 	for s := queue.Snapshot(); len(s.Waiting) > 0 || s.InFlight != nil; s = queue.Snapshot() {
-		runtime.Gosched() // whatever was asked back has to be back before Close
+		runtime.Gosched() // requeued deltas must be back before Close
 	}
 	queue.Close()
 	consumer.Wait()

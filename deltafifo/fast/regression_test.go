@@ -15,12 +15,11 @@ import (
 	"orrery/deltafifo/fast"
 )
 
-// Incidents of client-go whose course matters are scripts in testdata/scenarios. Here are the
-// ones that a script cannot show.
+// Most incidents of client-go are scripts in testdata/scenarios. These cannot be expressed there.
 
-// kubernetes/kubernetes#103789 and the 130 ms for which a list of 100,000 objects locks the
-// client-go: the store is read without the lock, so a watch goes on meanwhile. (If the lock were
-// held, the Add inside would never return.)
+// kubernetes/kubernetes#103789, and the 130 ms for which client-go holds its lock for a list of
+// 100,000 objects: the store is read without the lock, so a watch continues meanwhile. (Under the
+// lock, the Add inside would never return.)
 func TestIssue103789TheWatchGoesOnWhileTheStoreIsRead(t *testing.T) {
 	store := &readWhile{Consumer: deltafifotest.NewConsumer(obj("a", 1))}
 	queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
@@ -35,8 +34,8 @@ func TestIssue103789TheWatchGoesOnWhileTheStoreIsRead(t *testing.T) {
 	}, waiting(t, queue))
 }
 
-// kubernetes/kubernetes#129024: a handler that panics on an initial object, with panics survived,
-// left its registration unsynced for ever.
+// kubernetes/kubernetes#129024: a handler that panicked on an initial object, in a process that
+// survives panics, left its registration unsynced forever.
 func TestIssue129024APanicDoesNotKeepTheQueueUnsynced(t *testing.T) {
 	queue, store := newQueue()
 	require.NoError(t, queue.Replace([]*object{obj("good", 1), obj("bad", 1)}, "1"))
@@ -56,8 +55,8 @@ func TestIssue129024APanicDoesNotKeepTheQueueUnsynced(t *testing.T) {
 	assert.Equal(t, []string{"good@1"}, store.Objects())
 }
 
-// client-go's controller loop drops the error of a process function. The queue must leave
-// the choice to the caller of Pop: the error and the deltas it is about come out together.
+// client-go's controller loop drops the error of a process function. Pop must return the error
+// together with the deltas that it concerns.
 func TestProcessErrorsReachTheCallerWithTheirDeltas(t *testing.T) {
 	queue, _ := newQueue()
 	require.NoError(t, queue.Add(obj("a", 1)))
@@ -67,8 +66,8 @@ func TestProcessErrorsReachTheCallerWithTheirDeltas(t *testing.T) {
 	assert.Equal(t, "Added a@1", deltafifotest.DescribeAll(got))
 }
 
-// kubernetes/kubernetes#113305 is about one object that pins a whole list in memory. Nothing
-// that was handed out may be kept alive by what still waits, or by the queue.
+// kubernetes/kubernetes#113305 is about one object that keeps a whole list in memory. Neither the
+// queue nor its waiting deltas may keep handed-out objects alive.
 func TestIssue113305HandedOutObjectsCanBeCollected(t *testing.T) {
 	queue, _ := newQueue()
 	const n = 2000
@@ -86,7 +85,7 @@ func TestIssue113305HandedOutObjectsCanBeCollected(t *testing.T) {
 		d, err := queue.Pop(func(string, deltas, bool) error { return nil })
 		require.NoError(t, err)
 		if i%100 == 0 {
-			kept = append(kept, d) // a consumer may keep some
+			kept = append(kept, d) // a consumer may keep some deltas
 		}
 	}
 	runtime.GC()
@@ -96,7 +95,7 @@ func TestIssue113305HandedOutObjectsCanBeCollected(t *testing.T) {
 			alive++
 		}
 	}
-	assert.Equal(t, len(kept)+1, alive, "what the consumer kept, and what still waits")
+	assert.Equal(t, len(kept)+1, alive, "the deltas that the consumer kept, and the waiting one")
 	runtime.KeepAlive(kept)
 	runtime.KeepAlive(queue)
 }

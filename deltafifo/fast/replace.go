@@ -3,9 +3,9 @@ package fast
 import "orrery/deltafifo"
 
 // Replace and Resync read the known objects without mu, because there may be 100,000. Meanwhile the
-// store changes only for keys in f.popped; both methods recheck those under mu.
+// store changes only for keys in f.popped; both methods recheck those with mu held.
 
-// beginScan makes the caller the only one that reads. endScan must follow.
+// beginScan makes the caller the only reader. endScan must follow.
 func (f *DeltaFIFO[T]) beginScan() {
 	f.scanning.Lock()
 	f.mu.Lock()
@@ -23,10 +23,10 @@ func (f *DeltaFIFO[T]) endScan() {
 	f.scanning.Unlock()
 }
 
-// Replace queues items as the whole state: each as Replaced, and a tombstone for every other key that
-// waits, is in flight or is known. A tombstone holds the newest state that waits, else the one in the
-// store. Keys that wait keep their place; the items follow in their order, then the tombstones of
-// keys that did not wait. If nothing came in before, all of this is the initial population.
+// Replace queues items as the complete state: each as Replaced, and a tombstone for every other key
+// that waits, is in flight or is known. A tombstone holds the newest waiting state, else the one in
+// the store. Waiting keys keep their place; the items follow in their order, then the tombstones of
+// the other keys. If this is the first call, all of this is the initial population.
 //
 // resourceVersion is only passed to the hooks.
 func (f *DeltaFIFO[T]) Replace(items []T, resourceVersion string) error {
@@ -99,8 +99,8 @@ func (f *DeltaFIFO[T]) addKnownTombstones(incoming *queue[T]) {
 	}
 }
 
-// addWaitingTombstonesLocked appends a tombstone to each waiting key that is not listed. What waits
-// is newer than the store, so it drops the tombstone that was made from the store.
+// addWaitingTombstonesLocked appends a tombstone to each waiting key that is not listed. Waiting
+// deltas are newer than the store, so it drops the tombstone that was made from the store.
 func (f *DeltaFIFO[T]) addWaitingTombstonesLocked(incoming *queue[T]) (tombstones int) {
 	for r := range f.waiting.all() {
 		if isListed(incoming, r.key) {
@@ -115,8 +115,8 @@ func (f *DeltaFIFO[T]) addWaitingTombstonesLocked(incoming *queue[T]) (tombstone
 	return tombstones
 }
 
-// recheckPoppedLocked decides again about the keys that were taken while the store was read. For the
-// one that is still in flight the tombstone is tentative, see processedLocked.
+// recheckPoppedLocked decides again about the keys that were taken while the store was read. If one
+// is still in flight, its tombstone is a tentative delete; see processedLocked.
 func (f *DeltaFIFO[T]) recheckPoppedLocked(incoming *queue[T]) {
 	for _, key := range f.popped {
 		if isListed(incoming, key) || f.waiting.get(key) != nil {
@@ -137,7 +137,7 @@ func (f *DeltaFIFO[T]) recheckPoppedLocked(incoming *queue[T]) {
 // absorbLocked appends a queue that was built without mu and reports its deltas.
 func (f *DeltaFIFO[T]) absorbLocked(incoming *queue[T], join func(mine, theirs *record[T])) {
 	if f.trace.Queued != nil {
-		// Reported before, because absorb changes the records. depth is that of the whole queue.
+		// Reported first, because absorb changes the records. depth is that of the whole queue.
 		depth := f.waiting.len()
 		for r := range incoming.all() {
 			if f.waiting.get(r.key) == nil {
@@ -153,7 +153,7 @@ func (f *DeltaFIFO[T]) absorbLocked(incoming *queue[T], join func(mine, theirs *
 	f.waiting.absorb(incoming, join)
 }
 
-// populateLocked makes everything that waits the initial population, if nothing came in before.
+// populateLocked makes everything that waits the initial population if this is the first call.
 func (f *DeltaFIFO[T]) populateLocked() {
 	if f.populated {
 		return
@@ -166,9 +166,9 @@ func (f *DeltaFIFO[T]) populateLocked() {
 	f.checkSyncedLocked()
 }
 
-// Resync queues a Sync with its present state for each known object. It skips keys that wait or are in
-// flight: their deltas are newer than the store, and a Sync behind them would bring the old state
-// back. The only error is ErrFIFOClosed.
+// Resync queues a Sync with the present state of each known object. It skips keys that wait or are
+// in flight: their deltas are newer than the store, and a Sync after them would restore the old
+// state. The only error is ErrFIFOClosed.
 func (f *DeltaFIFO[T]) Resync() error {
 	f.beginScan()
 	defer f.endScan()
@@ -180,7 +180,7 @@ func (f *DeltaFIFO[T]) Resync() error {
 		return deltafifo.ErrFIFOClosed
 	}
 	known := incoming.len()
-	for _, key := range f.popped { // what was read may be older than what the consumer has now
+	for _, key := range f.popped { // the store may have changed since it was read
 		incoming.remove(key)
 	}
 	for r := range f.waiting.all() {
@@ -210,9 +210,9 @@ func (f *DeltaFIFO[T]) syncs() *queue[T] {
 	return incoming
 }
 
-// mergeCursor looks up keys of a list in nearly the order of the list. A store that was filled from a
-// list in the same order returns its keys in that order, so the next key of one is nearly always the
-// next key of the other. That comparison is much cheaper than a lookup among 100,000 keys.
+// mergeCursor looks up keys in nearly the order of a list. A store that was filled from a list in
+// the same order returns its keys in that order, so the next key of one is nearly always the next
+// key of the other. That comparison is much cheaper than a lookup among 100,000 keys.
 type mergeCursor[T any] struct {
 	queue *queue[T]
 	order []*record[T] // of the list
@@ -227,7 +227,7 @@ func (c *mergeCursor[T]) has(key string) bool {
 	}
 	r := c.queue.get(key)
 	if r == nil {
-		return false // it has vanished, and the expected key stays the same
+		return false // not listed; the expected key stays the same
 	}
 	c.next = int(r.listedAt) + 1
 	return true

@@ -11,8 +11,8 @@ import (
 	"orrery/deltafifo/fast"
 )
 
-// readWhile is a store during whose reading something else happens: after the keys were listed
-// and before any is looked up.
+// readWhile is a store that calls happens during a scan: after the keys were listed and before an
+// object is looked up.
 type readWhile struct {
 	*deltafifotest.Consumer
 	happens func()
@@ -27,8 +27,8 @@ func (r *readWhile) ListKeys() []string {
 	return keys
 }
 
-// Replace and Resync read the store without any lock. These tests let a consumer take keys just
-// then, so that what was read is wrong when it is used.
+// Replace and Resync read the store without a lock. These tests let a consumer take keys just then,
+// so that the result of the scan is outdated when it is used.
 func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -39,14 +39,14 @@ func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
 		want   []string
 	}{
 		{
-			name:   "a list deletes what was added to the store meanwhile",
+			name:   "a list deletes an object added to the store meanwhile",
 			before: func(q *fast.DeltaFIFO[*object]) error { return q.Add(obj("a", 1)) },
 			pops:   1,
 			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Replace(nil, "1") },
 			want:   []string{"a: Deleted a@1 (inferred)"},
 		},
 		{
-			name:   "and does not delete what left it meanwhile",
+			name:   "a list does not delete an object removed meanwhile",
 			known:  []*object{obj("a", 1)},
 			before: func(q *fast.DeltaFIFO[*object]) error { return q.Delete(obj("a", 1)) },
 			pops:   1,
@@ -54,7 +54,7 @@ func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
 			want:   []string{"b: Replaced b@1"},
 		},
 		{
-			name:   "a tombstone holds what the store holds now",
+			name:   "a tombstone has the store's present state",
 			known:  []*object{obj("a", 1)},
 			before: func(q *fast.DeltaFIFO[*object]) error { return q.Update(obj("a", 2)) },
 			pops:   1,
@@ -62,14 +62,14 @@ func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
 			want:   []string{"a: Deleted a@2 (inferred)"},
 		},
 		{
-			name:   "what is listed is not deleted though it was taken",
+			name:   "a listed object is not deleted although it was taken",
 			before: func(q *fast.DeltaFIFO[*object]) error { return q.Add(obj("a", 1)) },
 			pops:   1,
 			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Replace([]*object{obj("a", 2)}, "1") },
 			want:   []string{"a: Replaced a@2"},
 		},
 		{
-			name:   "a resync does not tell the state from before",
+			name:   "a resync does not queue the old state",
 			known:  []*object{obj("a", 1), obj("b", 1)},
 			before: func(q *fast.DeltaFIFO[*object]) error { return q.Update(obj("a", 2)) },
 			pops:   1,
@@ -77,7 +77,7 @@ func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
 			want:   []string{"b: Sync b@1"},
 		},
 		{
-			name:   "a resync does not bring back what was deleted",
+			name:   "a resync does not restore a deleted object",
 			known:  []*object{obj("a", 1)},
 			before: func(q *fast.DeltaFIFO[*object]) error { return q.Delete(obj("a", 2)) },
 			pops:   1,
@@ -96,13 +96,13 @@ func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
 				}
 			}
 			require.NoError(t, test.call(queue))
-			assert.False(t, queue.Reading(), "taken keys would be written down for ever")
+			assert.False(t, queue.Reading(), "taken keys would be recorded forever")
 			assert.Equal(t, test.want, waiting(t, queue))
 		})
 	}
 }
 
-// In flight when the reading began, put into the store while it went on.
+// The key is in flight when the scan begins and reaches the store during the scan.
 func TestInFlightWhenTheReadingBegan(t *testing.T) {
 	store := &readWhile{Consumer: deltafifotest.NewConsumer()}
 	queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})

@@ -14,20 +14,20 @@ import (
 	"orrery/deltafifo/fast"
 )
 
-// TestScenarios plays the scripts in testdata/scenarios. Each is headed by the incident that it reproduces
-// and needs no knowledge of Go; the words are
+// TestScenarios runs the scripts in testdata/scenarios. Each begins with the incident that it
+// reproduces and can be read without knowing Go. The commands are
 //
-//	known a@1 b@3    begin with a consumer that holds these objects
-//	add a@1          a watch reports a new object; also update, delete
-//	list a@1 b@2     a list brings all objects that there are
-//	resync           tell everything that is known once more
+//	known a@1 b@3    start with a consumer that holds these objects
+//	add a@1          the watch reports a new object; also update, delete
+//	list a@1 b@2     a list of all objects
+//	resync           queue a Sync for each known object
 //	take             the consumer takes the first key and processes it
-//	done             it has finished: the store and the handlers know now
-//	fail, putback    it has given up; or asks for the deltas to be put back
+//	done             the process function returns; the store and the handlers are updated
+//	fail, putback    it returns an error, or an ErrRequeue
 //	pop              take and done
-//	close            no more
+//	close            close the queue
 //
-// What is shown is what happened, in order, and the state at the end.
+// The output is the events in order, and the final state.
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		var s *scenario
@@ -49,7 +49,7 @@ func TestScenarios(t *testing.T) {
 			return s.report()
 		})
 		if s.inFlight() {
-			s.settle(t, "done")
+			s.finish(t, "done")
 		}
 	})
 }
@@ -57,10 +57,10 @@ func TestScenarios(t *testing.T) {
 type scenario struct {
 	queue    *fast.DeltaFIFO[*object]
 	consumer *deltafifotest.Consumer
-	told     int // how much of the journal was shown
+	reported int // lines of the journal already shown
 	log      strings.Builder
 
-	// verdict ends the process function, and finished is closed when Pop has returned.
+	// verdict ends the process function; finished is closed when Pop has returned.
 	verdict  chan string
 	finished chan struct{}
 }
@@ -72,7 +72,7 @@ func newScenario(known ...*object) *scenario {
 		KnownObjects: s.consumer,
 		Trace: &deltafifo.Trace[*object]{
 			Ignored: func(_ string, d deltafifo.Delta[*object]) {
-				fmt.Fprintf(&s.log, "no news: %s\n", deltafifotest.Describe(d))
+				fmt.Fprintf(&s.log, "ignored: %s\n", deltafifotest.Describe(d))
 			},
 		},
 	})
@@ -114,10 +114,10 @@ func (s *scenario) play(t *testing.T, command string, objects []*object) {
 	case "pop":
 		s.take()
 		if s.inFlight() {
-			s.settle(t, "done")
+			s.finish(t, "done")
 		}
 	case "done", "fail", "putback":
-		s.settle(t, command)
+		s.finish(t, command)
 	default:
 		t.Fatalf("unknown command %q", command)
 	}
@@ -126,7 +126,7 @@ func (s *scenario) play(t *testing.T, command string, objects []*object) {
 	}
 }
 
-// take makes the consumer take the first key; it is in flight until settle ends it.
+// take makes the consumer take the first key, which is in flight until finish ends it.
 func (s *scenario) take() {
 	taken := make(chan string)
 	s.verdict, s.finished = make(chan string), make(chan struct{})
@@ -154,7 +154,7 @@ func (s *scenario) take() {
 	}
 }
 
-func (s *scenario) settle(t *testing.T, verdict string) {
+func (s *scenario) finish(t *testing.T, verdict string) {
 	if !s.inFlight() {
 		t.Fatalf("%s: nothing is in flight", verdict)
 	}
@@ -162,13 +162,13 @@ func (s *scenario) settle(t *testing.T, verdict string) {
 	<-s.finished
 	s.verdict = nil
 	journal := s.consumer.Journal()
-	for _, line := range journal[s.told:] {
+	for _, line := range journal[s.reported:] {
 		fmt.Fprintf(&s.log, "handlers: %s\n", line)
 	}
-	s.told = len(journal)
+	s.reported = len(journal)
 }
 
-// report returns what happened since the last report, and the state now.
+// report returns the events since the last report, and the present state.
 func (s *scenario) report() string {
 	snapshot := s.queue.Snapshot()
 	for _, k := range snapshot.Waiting {

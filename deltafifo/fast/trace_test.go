@@ -12,7 +12,8 @@ import (
 	"orrery/deltafifo/fast"
 )
 
-// recorder returns a Trace with every hook set, and what they were called with since the last look.
+// recorder returns a Trace with every hook set, and a function that returns the calls since it was
+// last called.
 func recorder() (*deltafifo.Trace[*object], func() []string) {
 	log := []string{}
 	return deltafifotest.NewTrace(&log), func() []string {
@@ -22,7 +23,7 @@ func recorder() (*deltafifo.Trace[*object], func() []string) {
 }
 
 func TestTrace(t *testing.T) {
-	trace, told := recorder()
+	trace, reported := recorder()
 	store := deltafifotest.NewConsumer(obj("gone", 1))
 	queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store, Trace: trace})
 
@@ -31,7 +32,7 @@ func TestTrace(t *testing.T) {
 		"queued a: Replaced a@1, depth 2",
 		"queued gone: Deleted gone@1 (inferred), depth 2",
 		"replaced at 7: 1 items, 1 tombstones, depth 2",
-	}, told())
+	}, reported())
 
 	require.NoError(t, queue.Delete(obj("gone", 2)))
 	require.NoError(t, queue.Delete(obj("unknown", 1)))
@@ -39,7 +40,7 @@ func TestTrace(t *testing.T) {
 		"kept gone: Deleted gone@2, dropped Deleted gone@1 (inferred)",
 		"queued gone: Deleted gone@2, depth 2",
 		"ignored unknown: Deleted unknown@1",
-	}, told())
+	}, reported())
 
 	_, err := queue.Pop(func(string, deltas, bool) error {
 		require.NoError(t, queue.Update(obj("a", 2)))
@@ -51,7 +52,7 @@ func TestTrace(t *testing.T) {
 		"queued a: Updated a@2, depth 2",
 		"processed a: Replaced a@1, later",
 		"requeued a: Replaced a@1, Updated a@2, depth 2",
-	}, told())
+	}, reported())
 
 	_, err = queue.Pop(store.Process)
 	require.NoError(t, err)
@@ -67,7 +68,7 @@ func TestTrace(t *testing.T) {
 		"queued b: Added b@1, depth 1",
 		"processed a: Replaced a@1, Updated a@2, <nil>",
 		"synced",
-	}, told())
+	}, reported())
 
 	require.NoError(t, queue.Resync())
 	require.NoError(t, queue.Replace([]*object{obj("a", 3)}, "8"))
@@ -77,9 +78,9 @@ func TestTrace(t *testing.T) {
 		"queued b: Deleted b@1 (inferred), depth 2",
 		"queued a: Replaced a@3, depth 2",
 		"replaced at 8: 1 items, 1 tombstones, depth 2",
-	}, told())
+	}, reported())
 	require.NoError(t, queue.Resync())
-	assert.Equal(t, []string{"resynced 0, skipped 1, depth 2"}, told())
+	assert.Equal(t, []string{"resynced 0, skipped 1, depth 2"}, reported())
 
 	assert.Panics(t, func() {
 		_, _ = queue.Pop(func(string, deltas, bool) error { panic("boom") })
@@ -90,16 +91,16 @@ func TestTrace(t *testing.T) {
 		"popped b: Added b@1, Deleted b@1 (inferred), initial false, depth 1",
 		"processed b: Added b@1, Deleted b@1 (inferred), deltafifo: the process function did not return",
 		"closed, depth 1",
-	}, told())
+	}, reported())
 }
 
-// A tentative deletion that turns out to be no news is cancelled.
+// A tentative delete that the store does not confirm is reported as ignored.
 func TestTraceReportsCancelledDeletions(t *testing.T) {
-	trace, told := recorder()
+	trace, reported := recorder()
 	store := deltafifotest.NewConsumer(obj("a", 1))
 	queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store, Trace: trace})
 	require.NoError(t, queue.Delete(obj("a", 2)))
-	told()
+	reported()
 	_, err := queue.Pop(func(key string, d deltas, initial bool) error {
 		require.NoError(t, queue.Replace(nil, "1"))
 		return store.Process(key, d, initial)
@@ -111,11 +112,11 @@ func TestTraceReportsCancelledDeletions(t *testing.T) {
 		"replaced at 1: 0 items, 1 tombstones, depth 1",
 		"processed a: Deleted a@2, <nil>",
 		"ignored a: Deleted a@2 (inferred)",
-	}, told())
+	}, reported())
 }
 
-// A hook that is not set costs a branch; so does no Trace at all. One allocation is the record of
-// the key, which carries its first delta.
+// A hook that is not set, or a nil Trace, costs one branch. The one allocation is the record of the
+// key, which contains its first delta.
 func TestAllocations(t *testing.T) {
 	for name, trace := range map[string]*deltafifo.Trace[*pod]{"no trace": nil, "no hooks": {}} {
 		f := fast.New(deltafifo.Config[*pod]{KeyFunc: podKey, Trace: trace})

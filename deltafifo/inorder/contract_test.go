@@ -19,9 +19,9 @@ func TestContract(t *testing.T) {
 	deltafifotest.Run(t, deltafifotest.Implementation{
 		New: func(cfg deltafifo.Config[*object]) deltafifotest.Queue { return inorder.New(cfg) },
 		Lacks: map[deltafifotest.Capability]string{
-			deltafifotest.Accumulation:        "a key with its deltas in one place is not in order of arrival",
-			deltafifotest.KnowsWhatWaits:      "a delta is compared with the store in its turn; without a store there is nothing to compare",
-			deltafifotest.Requeue:             "what is put back is out of order behind later deltas, and in front of them it blocks every key",
+			deltafifotest.Accumulation:        "deltas grouped by key are not in order of arrival",
+			deltafifotest.KnowsWhatWaits:      "a delta is compared with the store at the front of the queue; without a store there is nothing to compare",
+			deltafifotest.Requeue:             "requeued deltas are out of order after later ones, and before them they block every key",
 			deltafifotest.RequeueStaysInitial: "it has no requeue",
 		},
 	})

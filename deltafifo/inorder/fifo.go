@@ -6,9 +6,9 @@ import (
 	"orrery/deltafifo"
 )
 
-// RealFIFO is a deltafifo.Interface that hands out one delta at a time, in order of arrival. A process
-// function may call all methods but Pop. It lacks accumulation (a busy key fills the queue) and putting
-// back what failed; package fast has both.
+// RealFIFO is a deltafifo.Interface that hands out one delta at a time, in order of arrival. A
+// process function may call all methods but Pop. It lacks accumulation (a busy key fills the queue)
+// and requeue; package fast has both.
 type RealFIFO[T any] struct {
 	deltafifo.SyncFlag // HasSynced and Synced
 	setSynced          func() bool
@@ -16,18 +16,18 @@ type RealFIFO[T any] struct {
 	hasStore           bool                // false: without a store every deletion is delivered and a list implies no tombstones
 
 	lock sync.Mutex // guards everything below; it is not held while a process function runs
-	cond sync.Cond  // broadcast when something below has changed
+	cond sync.Cond  // broadcast when a field below has changed
 	// items wait, oldest first. Invariant: if nothing is inFlight, Pop can hand out the first one.
 	items     []item[T]
 	inFlight  *deltafifo.KeySnapshot // the delta that process has now; the store may not show it yet
 	populated bool                   // a Replace, Add, Update or Delete came in
-	// initialPopulationCount counts what came in by the end of the first Replace and was not processed:
-	// the first ones of items, and perhaps the one inFlight.
+	// initialPopulationCount counts the unprocessed items up to the end of the first Replace: the
+	// first ones of items, and perhaps the one inFlight.
 	initialPopulationCount int
 	closed                 bool
 }
 
-// New returns an empty queue. It panics if cfg has no KeyFunc.
+// New returns a new queue. It panics if cfg has no KeyFunc.
 func New[T any](cfg deltafifo.Config[T]) *RealFIFO[T] {
 	f := &RealFIFO[T]{hasStore: cfg.KnownObjects != nil, config: cfg.Complete()}
 	f.SyncFlag, f.setSynced = deltafifo.NewSyncFlag()
@@ -62,12 +62,15 @@ func (f *RealFIFO[T]) Resync() error {
 	return f.push(item[T]{delta: deltafifo.Delta[T]{Type: SyncAll}})
 }
 
-// Bookmark queues a resource version. When it reaches the front it is passed to KnownObjects.Bookmark,
-// if that method exists.
+// Bookmark queues a resource version. When it reaches the front, it is passed to
+// KnownObjects.Bookmark, if that method exists.
 func (f *RealFIFO[T]) Bookmark(resourceVersion string) {
 	_ = f.push(item[T]{delta: deltafifo.Delta[T]{Type: Bookmark}, resourceVersion: resourceVersion})
 }
 
+// push appends it to items and calls advanceLocked; after Close it returns ErrFIFOClosed. It calls
+// the hook Queued for the delta of an object. If the first item that is neither a resync nor a
+// bookmark is a list, all items up to it are the initial population; otherwise there is none.
 func (f *RealFIFO[T]) push(it item[T]) error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -89,8 +92,9 @@ func (f *RealFIFO[T]) push(it item[T]) error {
 	return nil
 }
 
-// advanceLocked makes the first item one that can be handed out. It waits until no item is being
-// processed: only then the store shows exactly what came before the first one.
+// advanceLocked calls expandLocked until the first item can be handed out, unless an item is
+// inFlight: the store must show exactly the state before the first item. Once populated and without
+// initial items, it makes HasSynced true (hook Synced). In the end it wakes every blocked Pop.
 func (f *RealFIFO[T]) advanceLocked() {
 	for f.inFlight == nil && len(f.items) > 0 && f.expandLocked(f.items[0]) {
 	}
@@ -100,8 +104,9 @@ func (f *RealFIFO[T]) advanceLocked() {
 	f.cond.Broadcast()
 }
 
-// expandLocked replaces a list, resync or bookmark at the front by its deltas, and drops a deletion of
-// an unknown object. It reports whether it changed the front; false means that Pop can take it.
+// expandLocked replaces a list at the front by tombstones and then its items, a resync by syncs, a
+// bookmark by nothing, and with a store an unknown deletion by nothing. Then it calls the hook
+// Replaced, Resynced or Ignored. It reports whether it changed the front; if not, Pop can take it.
 func (f *RealFIFO[T]) expandLocked(first item[T]) bool {
 	store := f.config.KnownObjects
 	switch typ := first.delta.Type; {
@@ -124,17 +129,24 @@ func (f *RealFIFO[T]) expandLocked(first item[T]) bool {
 	return true
 }
 
+// replaceFrontLocked lets replaceFront replace first, the front, by deltas, and calls Queued for
+// each of them. If first is of the initial population, its deltas are, in its place.
 func (f *RealFIFO[T]) replaceFrontLocked(first item[T], deltas []item[T]) {
 	if f.initialPopulationCount > 0 {
 		f.initialPopulationCount += len(deltas) - 1
 	}
 	f.items = replaceFront(f.config.KnownObjects, first, deltas, f.items[1:])
-	for _, it := range deltas {
-		f.config.Trace.Queued(it.key, it.delta, len(f.items))
+	for _, d := range deltas {
+		f.config.Trace.Queued(d.key, d.delta, len(f.items))
 	}
 }
 
-// Pop hands out the oldest delta. If process fails, the delta counts as processed.
+// Pop blocks until an item waits and none is inFlight, takes the first one off items (and clears
+// its place, for the garbage collector), and passes its delta to process without the lock. Then,
+// even if process failed or panicked, the item is processed: nothing is inFlight, notifyBookmark
+// gets its resource version, and the next item advances. Once the queue is closed and empty, and
+// nothing is inFlight, Pop returns ErrFIFOClosed. Hooks: Popped, Processed (on a panic:
+// ErrUnfinished).
 func (f *RealFIFO[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error) (deltas deltafifo.Deltas[T], err error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -145,7 +157,7 @@ func (f *RealFIFO[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInIn
 		f.cond.Wait()
 	}
 	it, isInInitialList := f.items[0], f.initialPopulationCount > 0
-	f.items[0] = item[T]{} // so that the object can be collected
+	f.items[0] = item[T]{}
 	f.items, deltas = f.items[1:], deltafifo.Deltas[T]{it.delta}
 	f.inFlight = &deltafifo.KeySnapshot{Key: it.key, Types: deltas.Types(), IsInInitialList: isInInitialList}
 	f.config.Trace.Popped(it.key, deltas, isInInitialList, len(f.items))
@@ -176,22 +188,13 @@ func (f *RealFIFO[T]) Close() {
 	}
 }
 
-// Len returns the number of items that wait. A list that is not yet at the front counts as one.
-func (f *RealFIFO[T]) Len() int {
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	return len(f.items)
-}
+// Len returns the number of waiting items. A list that is not yet at the front counts as one.
+func (f *RealFIFO[T]) Len() int { f.lock.Lock(); defer f.lock.Unlock(); return len(f.items) }
 
 // Snapshot returns the present state, one entry for each item.
 func (f *RealFIFO[T]) Snapshot() deltafifo.Snapshot {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	s := deltafifo.Snapshot{InFlight: f.inFlight, InitialLeft: f.initialPopulationCount, Synced: f.HasSynced(), Closed: f.closed}
-	initial := f.initialPopulationCount
-	if f.inFlight != nil && f.inFlight.IsInInitialList {
-		initial--
-	}
-	s.Waiting = snapshots(f.items, initial)
-	return s
+	return deltafifo.Snapshot{Waiting: snapshots(f.items, f.initialPopulationCount, f.inFlight), InFlight: f.inFlight,
+		InitialLeft: f.initialPopulationCount, Synced: f.HasSynced(), Closed: f.closed}
 }

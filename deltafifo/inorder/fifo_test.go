@@ -4,6 +4,8 @@ import (
 	"errors"
 	"runtime"
 	"testing"
+	"testing/synctest"
+	"time"
 	"weak"
 
 	"github.com/stretchr/testify/assert"
@@ -14,7 +16,7 @@ import (
 	"orrery/deltafifo/inorder"
 )
 
-// positioned is a store that knows where it is, and notes what it held when it got there.
+// positioned is a store that records its content at each resource version that it reaches.
 type positioned struct {
 	*deltafifotest.Consumer
 	reached []string
@@ -33,27 +35,56 @@ func newQueue(known ...*object) (*inorder.RealFIFO[*object], *positioned) {
 	return inorder.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store}), store
 }
 
-// drain pops until nothing waits and returns what was handed out.
+// drain pops until the queue is empty and returns the deltas.
 func drain(t *testing.T, queue *inorder.RealFIFO[*object], store *positioned) []string {
 	t.Helper()
-	told := []string{}
+	blocked := time.AfterFunc(time.Hour, func() {
+		t.Errorf("want Pop to hand out one of %d items, got a Pop that blocks forever", queue.Len())
+		queue.Close()
+	})
+	defer blocked.Stop()
+	reported := []string{}
 	for queue.Len() > 0 {
+		require.Less(t, len(reported), 10_000, "want each delta once, got an endless Pop")
 		_, err := queue.Pop(func(key string, d deltas, initial bool) error {
 			require.Len(t, d, 1, "one delta at a time")
-			told = append(told, deltafifotest.DescribeAll(d))
+			reported = append(reported, deltafifotest.DescribeAll(d))
 			return store.Process(key, d, initial)
 		})
 		require.NoError(t, err)
 	}
-	return told
+	return reported
+}
+
+// TestOrderOfArrival tests what only this form does, each behaviour in a bubble: a Pop that blocks
+// forever fails at once.
+func TestOrderOfArrival(t *testing.T) {
+	for _, behaviour := range []struct {
+		name string
+		test func(*testing.T)
+	}{
+		{"TheStoreIsAtTheReportedVersion", testTheStoreIsAtTheReportedVersion},
+		{"ABookmarkWithNothingBeforeItPassesAtOnce", testABookmarkWithNothingBeforeItPassesAtOnce},
+		{"ABookmarkWaitsForTheProcessFunction", testABookmarkWaitsForTheProcessFunction},
+		{"AStoreWithoutBookmarks", testAStoreWithoutBookmarks},
+		{"AListAndAResyncAreOneStep", testAListAndAResyncAreOneStep},
+		{"InitialPopulationWithAListThatWaits", testInitialPopulationWithAListThatWaits},
+		{"InitialPopulationWithASyncThatWaits", testInitialPopulationWithASyncThatWaits},
+		{"ObjectsAreCollected", testObjectsAreCollected},
+		{"NothingIsPutBack", testNothingIsPutBack},
+		{"ProcessMayCallTheQueue", testProcessMayCallTheQueue},
+		{"ABusyKeyFillsTheQueue", testABusyKeyFillsTheQueue},
+	} {
+		t.Run(behaviour.name, func(t *testing.T) { synctest.Test(t, behaviour.test) })
+	}
 }
 
 func TestNewNeedsAKeyFunc(t *testing.T) {
 	assert.Panics(t, func() { inorder.New(deltafifo.Config[*object]{}) })
 }
 
-// The point of the order: when the store is told of a version, it holds exactly the state of that version.
-func TestTheStoreIsAsOfTheVersionThatItIsToldOf(t *testing.T) {
+// When the store reaches a resource version, it holds exactly the state of that version.
+func testTheStoreIsAtTheReportedVersion(t *testing.T) {
 	queue, store := newQueue(obj("gone", 1))
 	require.NoError(t, queue.Replace([]*object{obj("a", 2), obj("b", 3)}, "3"))
 	require.NoError(t, queue.Update(obj("a", 4)))
@@ -64,42 +95,42 @@ func TestTheStoreIsAsOfTheVersionThatItIsToldOf(t *testing.T) {
 	require.NoError(t, queue.Replace([]*object{obj("c", 6)}, "9"))
 	require.NoError(t, queue.Replace(nil, "10"))
 	require.NoError(t, queue.Replace(nil, "11"))
-	assert.Empty(t, store.reached, "nothing has been processed")
+	assert.Empty(t, store.reached, "want no version before anything was processed")
 	drain(t, queue, store)
-	assert.Equal(t, []string{"3: a@2 b@3", "5: a@4 b@3", "8: a@4 b@7 c@6", "9: c@6", "10:", "11:"}, store.reached)
+	assert.Equal(t, []string{"3: a@2 b@3", "5: a@4 b@3", "8: a@4 b@7 c@6", "9: c@6", "10:", "11:"}, store.reached, "want the store to hold the state of each version that it is told of")
 }
 
-func TestABookmarkWithNothingBeforeItPassesAtOnce(t *testing.T) {
+func testABookmarkWithNothingBeforeItPassesAtOnce(t *testing.T) {
 	queue, store := newQueue(obj("a", 1))
 	queue.Bookmark("2")
 	assert.Equal(t, []string{"2: a@1"}, store.reached)
 	assert.Zero(t, queue.Len())
-	assert.False(t, queue.HasSynced(), "a bookmark is no population")
+	assert.False(t, queue.HasSynced(), "a bookmark does not count")
 	queue.Close()
 	queue.Bookmark("3")
-	assert.Equal(t, []string{"2: a@1"}, store.reached, "nothing comes in after Close")
+	assert.Equal(t, []string{"2: a@1"}, store.reached, "nothing is queued after Close")
 }
 
-func TestABookmarkWaitsForTheProcessFunction(t *testing.T) {
+func testABookmarkWaitsForTheProcessFunction(t *testing.T) {
 	queue, store := newQueue()
 	require.NoError(t, queue.Add(obj("a", 1)))
 	_, err := queue.Pop(func(key string, d deltas, initial bool) error {
 		queue.Bookmark("2")
-		assert.Empty(t, store.reached, "the store does not show a yet")
+		assert.Empty(t, store.reached, "want no version while a is with process: the store does not show a yet")
 		return store.Process(key, d, initial)
 	})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"2: a@1"}, store.reached)
 }
 
-func TestAStoreWithoutBookmarks(t *testing.T) {
+func testAStoreWithoutBookmarks(t *testing.T) {
 	queue := inorder.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: deltafifotest.NewConsumer()})
 	queue.Bookmark("2")
 	assert.Zero(t, queue.Len())
 }
 
-// Nothing comes between the deltas of a list, and what came in while it was processed comes after them.
-func TestAListAndAResyncAreOneStep(t *testing.T) {
+// The deltas of a list are adjacent, and deltas queued while it is processed follow them.
+func testAListAndAResyncAreOneStep(t *testing.T) {
 	queue, store := newQueue(obj("x", 1), obj("y", 1))
 	require.NoError(t, queue.Update(obj("x", 2)))
 	require.NoError(t, queue.Replace([]*object{obj("b", 3), obj("a", 3)}, "3"))
@@ -110,7 +141,7 @@ func TestAListAndAResyncAreOneStep(t *testing.T) {
 		{Types: []deltafifo.DeltaType{inorder.ReplacedAll}},
 		{Types: []deltafifo.DeltaType{inorder.SyncAll}},
 		{Key: "b", Types: []deltafifo.DeltaType{deltafifo.Updated}},
-	}, queue.Snapshot().Waiting, "the list has not had its turn")
+	}, queue.Snapshot().Waiting, "the list has not reached the front")
 	assert.Equal(t, []string{
 		"Updated x@2",
 		"Deleted x@2 (inferred)", "Deleted y@1 (inferred)", "Replaced b@3", "Replaced a@3",
@@ -119,7 +150,7 @@ func TestAListAndAResyncAreOneStep(t *testing.T) {
 	}, drain(t, queue, store))
 }
 
-func TestInitialPopulationWithAListThatWaits(t *testing.T) {
+func testInitialPopulationWithAListThatWaits(t *testing.T) {
 	queue, store := newQueue(obj("known", 1))
 	require.NoError(t, queue.Resync())
 	_, err := queue.Pop(func(key string, d deltas, initial bool) error {
@@ -135,8 +166,8 @@ func TestInitialPopulationWithAListThatWaits(t *testing.T) {
 	assert.True(t, queue.HasSynced())
 }
 
-// What waits when the first list comes is part of the initial population.
-func TestInitialPopulationWithASyncThatWaits(t *testing.T) {
+// Deltas that wait when the first list arrives belong to the initial population.
+func testInitialPopulationWithASyncThatWaits(t *testing.T) {
 	queue, store := newQueue(obj("known", 1))
 	require.NoError(t, queue.Resync())
 	require.NoError(t, queue.Replace([]*object{obj("known", 2)}, "2"))
@@ -152,23 +183,23 @@ func TestInitialPopulationWithASyncThatWaits(t *testing.T) {
 	assert.True(t, queue.HasSynced())
 }
 
-func TestObjectsAreCollected(t *testing.T) {
+func testObjectsAreCollected(t *testing.T) {
 	queue, _ := newQueue()
 	pointer := func() weak.Pointer[object] {
 		a := obj("a", 1)
 		require.NoError(t, queue.Add(a))
 		return weak.Make(a)
 	}()
-	require.NoError(t, queue.Add(obj("b", 1))) // the queue is not empty afterwards
+	require.NoError(t, queue.Add(obj("b", 1))) // the queue is not empty at the end
 	_, err := queue.Pop(func(string, deltas, bool) error { return nil })
 	require.NoError(t, err)
 	runtime.GC()
-	assert.Nil(t, pointer.Value(), "what was handed out can be collected")
-	assert.Equal(t, 1, queue.Len()) // queue is alive until here
+	assert.Nil(t, pointer.Value(), "handed-out objects can be collected")
+	assert.Equal(t, 1, queue.Len()) // keeps queue alive until here
 }
 
-// An error costs its delta, and an ErrRequeue is an error like any other.
-func TestNothingIsPutBack(t *testing.T) {
+// A failed delta counts as processed, and an ErrRequeue is an error like any other.
+func testNothingIsPutBack(t *testing.T) {
 	queue, store := newQueue()
 	require.NoError(t, queue.Add(obj("a", 1)))
 	require.NoError(t, queue.Update(obj("a", 2)))
@@ -178,8 +209,8 @@ func TestNothingIsPutBack(t *testing.T) {
 	assert.Equal(t, []string{"Updated a@2"}, drain(t, queue, store))
 }
 
-// A process function may call the queue, since the lock is free then.
-func TestProcessMayCallTheQueue(t *testing.T) {
+// A process function may call the queue, since the lock is free.
+func testProcessMayCallTheQueue(t *testing.T) {
 	queue, store := newQueue()
 	require.NoError(t, queue.Add(obj("a", 1)))
 	_, err := queue.Pop(func(key string, d deltas, initial bool) error {
@@ -194,16 +225,15 @@ func TestProcessMayCallTheQueue(t *testing.T) {
 	assert.Equal(t, []string{"a@2"}, store.Objects())
 }
 
-// One key that changes all the time does not hold back what came before its changes, and delays what
-// came after them: that is the price of the order.
-func TestABusyKeyFillsTheQueue(t *testing.T) {
+// The price of the order: a busy key delays the deltas behind its own, but not those before them.
+func testABusyKeyFillsTheQueue(t *testing.T) {
 	queue, store := newQueue()
 	for v := range 1000 {
 		require.NoError(t, queue.Update(obj("busy", v)))
 	}
 	require.NoError(t, queue.Add(obj("quiet", 1)))
 	assert.Equal(t, 1001, queue.Len())
-	told := drain(t, queue, store)
-	assert.Equal(t, "Updated busy@0", told[0])
-	assert.Equal(t, "Added quiet@1", told[1000])
+	reported := drain(t, queue, store)
+	assert.Equal(t, "Updated busy@0", reported[0])
+	assert.Equal(t, "Added quiet@1", reported[1000])
 }

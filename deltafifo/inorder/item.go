@@ -6,7 +6,7 @@ import (
 	"orrery/deltafifo"
 )
 
-// The types of items that are no delta of an object. Only Snapshot shows them.
+// The types of items that are not deltas of an object. Only Snapshot shows them.
 const (
 	ReplacedAll deltafifo.DeltaType = "ReplacedAll" // a list
 	SyncAll     deltafifo.DeltaType = "SyncAll"     // a resync
@@ -70,8 +70,9 @@ func isUnknownDeletion[T any](store deltafifo.KeyListerGetter[T], it item[T]) bo
 	return !exists
 }
 
-// replaceFront returns deltas followed by rest. The last delta gets the resource version of first. If
-// there are no deltas, the store has reached that version already, and replaceFront tells it.
+// replaceFront returns deltas followed by rest. The last delta gets the resource version of first.
+// If there are no deltas, the store has already reached that version, and replaceFront passes it
+// on.
 func replaceFront[T any](store deltafifo.KeyListerGetter[T], first item[T], deltas, rest []item[T]) []item[T] {
 	if len(deltas) == 0 {
 		notifyBookmark(store, first.resourceVersion)
@@ -88,8 +89,12 @@ func notifyBookmark[T any](store deltafifo.KeyListerGetter[T], resourceVersion s
 	}
 }
 
-// snapshots describes the items, of which the first initial ones belong to the initial population.
-func snapshots[T any](items []item[T], initial int) []deltafifo.KeySnapshot {
+// snapshots describes the items. The initial population has this many items left: perhaps the one
+// inFlight, and the first ones of items.
+func snapshots[T any](items []item[T], initial int, inFlight *deltafifo.KeySnapshot) []deltafifo.KeySnapshot {
+	if inFlight != nil && inFlight.IsInInitialList {
+		initial--
+	}
 	all := []deltafifo.KeySnapshot{}
 	for i, it := range items {
 		types := []deltafifo.DeltaType{it.delta.Type}

@@ -79,7 +79,7 @@ func TestTemplates(t *testing.T) {
 	assert.Equal(t, "x", ordered.Labels["pod-template-hash"], "the object of the store is not changed")
 }
 
-// All of the specification is written, also what the type does not have.
+// All fields of the spec are written back, including those the type does not have.
 func TestAPodIsMadeOfTheWholeTemplate(t *testing.T) {
 	var set apps.ReplicaSet
 	require.NoError(t, json.Unmarshal([]byte(`{"metadata":{"name":"web","namespace":"default","uid":"u"},"spec":{"template":{
@@ -106,7 +106,7 @@ func TestConditions(t *testing.T) {
 		assert.Equal(t, first.LastTransitionTime, renewed.LastTransitionTime)
 		other := apps.FindCondition(apps.WithCondition(conditions, apps.NewCondition("A", api.ConditionFalse, "One", "third")), "A")
 		assert.Equal(t, again.LastTransitionTime, other.LastTransitionTime)
-		assert.Equal(t, "first", apps.FindCondition(conditions, "A").Message, "what it was given is not changed")
+		assert.Equal(t, "first", apps.FindCondition(conditions, "A").Message, "the argument is not modified")
 		assert.Equal(t, []apps.Condition{{Type: "B"}}, apps.WithoutCondition(conditions, "A"))
 		assert.Nil(t, apps.FindCondition(conditions, "C"))
 	})

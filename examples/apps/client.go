@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Client is what the controllers do to the objects of one namespace. *restclient.Resource[T] satisfies it.
+// Client reads and writes the objects of one namespace. *restclient.Resource[T] satisfies it.
 type Client[T any] interface {
 	Get(ctx context.Context, name string, opts api.GetOptions) (T, error)
 	Create(ctx context.Context, object T, opts api.UpdateOptions) (T, error)
@@ -19,7 +19,8 @@ type Client[T any] interface {
 	Delete(ctx context.Context, name string, opts api.DeleteOptions) error
 }
 
-// Collection is what a controller has of one type of objects: the store of an informer, to read, and a client, to write.
+// Collection gives a controller access to one type of objects: an informer's store to read from,
+// and a client to write with.
 type Collection[T Owned] struct {
 	// Informer is run by its owner. Controllers add handlers and read its store.
 	Informer *informer.SharedIndexInformer[T]
@@ -27,11 +28,12 @@ type Collection[T Owned] struct {
 	Client func(namespace string) Client[T]
 }
 
-// NewCollection returns the collection of an informer and a resource on the server. The store gets an index by namespace if it
-// has none.
+// NewCollection returns a collection of an informer and a resource on the server. It adds an index
+// by namespace to the store if there is none.
 func NewCollection[T Owned](shared *informer.SharedIndexInformer[T], resource *restclient.Resource[T]) Collection[T] {
 	if _, ok := shared.GetIndexer().GetIndexers()[informer.NamespaceIndex]; !ok {
-		// Without the index, which fails only if the informer has stopped, a namespace is found all the same.
+		// This fails only if the informer has stopped. Lookups by namespace work without the index,
+		// more slowly.
 		_ = shared.AddIndexers(indexer.Indexers[T]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[T]})
 	}
 	return Collection[T]{shared, func(namespace string) Client[T] { return resource.InNamespace(namespace) }}
@@ -56,15 +58,15 @@ func (c Collection[T]) ByKey(key string) (T, error) {
 // Keys returns the keys of all objects in the store.
 func (c Collection[T]) Keys() []string { return c.Informer.GetIndexer().ListKeys() }
 
-// Change is what a controller changes in an object. What is nil stays as it is.
+// Change is a change of an object. Fields that are nil stay as they are.
 type Change struct {
 	Annotations map[string]string
 	Spec        map[string]int
 	Status      any
 }
 
-// Apply changes an object; a status needs the subresource "status". The server refuses it with a conflict if the object is
-// not as it was seen any more.
+// Apply changes an object; a change of the status needs the subresource "status". The server
+// answers with a conflict if the object has changed since it was read.
 func Apply[T Owned](ctx context.Context, client Client[T], seen T, change Change, subresources ...string) (T, error) {
 	patch := struct {
 		Metadata struct {
@@ -78,7 +80,7 @@ func Apply[T Owned](ctx context.Context, client Client[T], seen T, change Change
 	return Patch(ctx, client, seen.GetName(), api.MergePatchType, patch, subresources...)
 }
 
-// Patch sends a patch that is written as a value.
+// Patch encodes a patch as JSON and sends it.
 func Patch[T any](ctx context.Context, client Client[T], name string, kind api.PatchType, patch any, subresources ...string) (T, error) {
 	data, err := json.Marshal(patch)
 	if err != nil {
@@ -88,7 +90,8 @@ func Patch[T any](ctx context.Context, client Client[T], name string, kind api.P
 	return client.Patch(ctx, name, kind, data, api.UpdateOptions{}, subresources...)
 }
 
-// DeleteIncarnation deletes an object if it still is the one that was seen, and not a new one of the same name.
+// DeleteIncarnation deletes an object by its UID, so that a new object of the same name is left
+// alone.
 func DeleteIncarnation[T any](ctx context.Context, client Client[T], meta *api.ObjectMeta) error {
 	return client.Delete(ctx, meta.Name, api.DeleteOptions{Preconditions: &api.Preconditions{UID: &meta.UID}})
 }

@@ -7,7 +7,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Condition is one observation about an object. Only deployments have LastUpdateTime.
+// Condition is a condition of an object's status. Only deployments have LastUpdateTime.
 type Condition struct {
 	Type               string              `json:"type"`
 	Status             api.ConditionStatus `json:"status"`
@@ -26,7 +26,7 @@ func FindCondition(conditions []Condition, kind string) *Condition {
 	return &conditions[at]
 }
 
-// WithoutCondition returns the conditions without that of a type.
+// WithoutCondition returns the conditions except the one of a type.
 func WithoutCondition(conditions []Condition, kind string) []Condition {
 	var others []Condition
 	for _, condition := range conditions {
@@ -37,14 +37,14 @@ func WithoutCondition(conditions []Condition, kind string) []Condition {
 	return others
 }
 
-// NewCondition returns a condition that was observed now.
+// NewCondition returns a new condition with the present time.
 func NewCondition(kind string, status api.ConditionStatus, reason, message string) Condition {
 	now := api.NewTime(time.Now())
 	return Condition{Type: kind, Status: status, Reason: reason, Message: message, LastUpdateTime: now, LastTransitionTime: now}
 }
 
-// WithCondition returns the conditions with a new one in place of that of its type. One that has the same status and reason
-// stays as it is, so that a report which says nothing new changes nothing.
+// WithCondition returns the conditions with a new one that replaces the one of its type. If the old
+// one has the same status and reason it stays, so that a report without news changes nothing.
 func WithCondition(conditions []Condition, condition Condition) []Condition {
 	known := FindCondition(conditions, condition.Type)
 	if known != nil && known.Status == condition.Status && known.Reason == condition.Reason {
@@ -53,7 +53,8 @@ func WithCondition(conditions []Condition, condition Condition) []Condition {
 	return WithRenewedCondition(conditions, condition)
 }
 
-// WithRenewedCondition is [WithCondition] for an observation whose repetition is news.
+// WithRenewedCondition is [WithCondition] that replaces the old condition even if status and reason
+// are the same.
 func WithRenewedCondition(conditions []Condition, condition Condition) []Condition {
 	if known := FindCondition(conditions, condition.Type); known != nil && known.Status == condition.Status {
 		condition.LastTransitionTime = known.LastTransitionTime

@@ -15,7 +15,8 @@ var DeploymentsResource = api.GroupVersionResource{Group: "apps", Version: "v1",
 // DeploymentKind is the kind of a Deployment, as owner references have it.
 const DeploymentKind = "Deployment"
 
-// Deployment keeps a number of equal pods running, and replaces them step by step when their template changes.
+// Deployment asks for a number of identical pods, which are replaced step by step when their
+// template changes.
 type Deployment struct {
 	api.TypeMeta   `json:",inline"`
 	api.ObjectMeta `json:"metadata"`
@@ -29,7 +30,7 @@ func (d *Deployment) Meta() *api.ObjectMeta { return &d.ObjectMeta }
 // Owner returns the deployment as the owner of its replica sets.
 func (d *Deployment) Owner() Owner { return Owner{DeploymentKind, &d.ObjectMeta, d.Spec.Selector} }
 
-// DeploymentSpec is what is wanted. The server fills in what is left out.
+// DeploymentSpec is the desired state. The server sets defaults for missing fields.
 type DeploymentSpec struct {
 	Replicas                int           `json:"replicas"`
 	MinReadySeconds         int           `json:"minReadySeconds,omitempty"`
@@ -41,7 +42,8 @@ type DeploymentSpec struct {
 	Template                PodTemplate   `json:"template"`
 }
 
-// The strategies: pods are replaced step by step, or all of them end before the first new one starts.
+// The strategies: pods are replaced step by step, or all of them end before the first new one
+// starts.
 const (
 	RollingUpdate = "RollingUpdate"
 	Recreate      = "Recreate"
@@ -56,7 +58,7 @@ type Strategy struct {
 	} `json:"rollingUpdate"`
 }
 
-// NumberOrPercent is a number of pods, or a share of those that are wanted, as "25%".
+// NumberOrPercent is a number of pods, or a share of spec.replicas such as "25%".
 type NumberOrPercent struct {
 	number  int
 	percent bool
@@ -90,7 +92,7 @@ func (n NumberOrPercent) Of(total int, up bool) int {
 	}
 }
 
-// MaxSurge returns how many pods more than wanted there may be.
+// MaxSurge returns how many pods there may be above spec.replicas.
 func (d *Deployment) MaxSurge() int {
 	if d.Spec.Strategy.Type != RollingUpdate {
 		return 0
@@ -98,8 +100,8 @@ func (d *Deployment) MaxSurge() int {
 	return d.Spec.Strategy.RollingUpdate.MaxSurge.Of(d.Spec.Replicas, true)
 }
 
-// MaxUnavailable returns how many pods fewer than wanted may serve. It is one at least if no pod may be created beforehand, or
-// nothing could be done at all.
+// MaxUnavailable returns how many pods below spec.replicas may be available. If MaxSurge is 0 it is
+// at least 1, since a rollout could take no step otherwise.
 func (d *Deployment) MaxUnavailable() int {
 	if d.Spec.Strategy.Type != RollingUpdate || d.Spec.Replicas == 0 {
 		return 0
@@ -111,7 +113,7 @@ func (d *Deployment) MaxUnavailable() int {
 	return min(unavailable, d.Spec.Replicas)
 }
 
-// DeploymentStatus is what is there. All of it is written at a time, zeros as well.
+// DeploymentStatus is the observed state. It is always written as a whole, zeros included.
 type DeploymentStatus struct {
 	Replicas            int         `json:"replicas"`
 	UpdatedReplicas     int         `json:"updatedReplicas"`
@@ -120,6 +122,7 @@ type DeploymentStatus struct {
 	UnavailableReplicas int         `json:"unavailableReplicas"`
 	ObservedGeneration  int64       `json:"observedGeneration"`
 	Conditions          []Condition `json:"conditions"`
-	// CollisionCount goes into the names of replica sets. It is counted up when a name turns out to be taken.
+	// CollisionCount is part of the hash in the names of replica sets. It is incremented when a
+	// name is taken.
 	CollisionCount int `json:"collisionCount,omitempty"`
 }

@@ -1,27 +1,28 @@
-// Package apps holds what the replica set controller and the deployment controller share: the types of apps/v1 as far as
-// they read them, and ownership.
+// Package apps holds what the replica set controller and the deployment controller share: the types
+// of apps/v1 as far as they read them, and ownership.
 //
 // # Concept
 //
-// Kubernetes builds its workloads in storeys. A Deployment owns ReplicaSets, a ReplicaSet owns Pods, and each storey has a
-// controller that looks one storey down:
+// Kubernetes builds its workloads in layers. A Deployment owns ReplicaSets, a ReplicaSet owns Pods,
+// and each layer has a controller that manages the layer below:
 //
 //	Deployment "web"                     which template, how fast to change
 //	  └─ ReplicaSet "web-7d4b9c"         how many
 //	       ├─ Pod "web-7d4b9c-x2vql"
 //	       └─ Pod "web-7d4b9c-8kzt5"
 //
-// The link is metadata.ownerReferences of the lower object, with one entry at most that has controller: true. The labels
-// say which objects an owner may take: [Claim] adopts orphans that the selector matches, and releases objects that it no
-// longer matches.
+// The lower object refers to its owner in metadata.ownerReferences, where at most one entry has
+// controller: true. The owner's selector decides which objects it may take: [Claim] adopts orphans
+// that the selector matches, and releases objects that it no longer matches.
 //
-// The controllers never write a whole object back, except one that they create. Every change is a patch of the fields that
-// it is about, so types need only the fields that are read here, and nothing else can be lost.
+// The controllers create whole objects, and change them by patches only. So the types here need
+// only the fields that the controllers read, and a write cannot lose the others.
 //
 // # Guarantees
 //
-// An object has one controller: adoption is refused by the server if another owner was faster, and is tried only after a
-// read from the server has shown that the owner still exists. Objects of an informer's store are not changed.
+// An object has at most one controller: the server refuses an adoption if another owner was faster.
+// Before something is adopted or created, [IsAlive] asks the server whether the owner still exists.
+// Objects of an informer's store are not changed.
 //
 // # Goroutines
 //
@@ -29,11 +30,12 @@
 //
 // # Failure
 //
-// [Claim] returns the errors of its writes, joined; an object that has gone or changed hands meanwhile is no error.
+// [Claim] returns the errors of its writes, joined. It ignores objects that were deleted or adopted
+// by another owner meanwhile.
 //
 // # Testing
 //
-// Ownership is tested with a client that records patches, the rest with tables.
+// Ownership is tested with a client that records patches, everything else with tables.
 //
 // Next: package examples/replicaset
 package apps

@@ -18,8 +18,8 @@ type Owner struct {
 // Key returns the key of the owner in stores and queues.
 func (o Owner) Key() string { return o.Namespace + "/" + o.Name }
 
-// Reference returns the entry in metadata.ownerReferences of what belongs to the owner. A deletion of the owner in the
-// foreground waits for it.
+// Reference returns the entry for metadata.ownerReferences of an owned object. A foreground
+// deletion of the owner waits for that object.
 func (o Owner) Reference() api.OwnerReference {
 	yes := true
 	return api.OwnerReference{
@@ -27,7 +27,7 @@ func (o Owner) Reference() api.OwnerReference {
 	}
 }
 
-// ControllerOf returns the reference to the object that manages this one, or nil.
+// ControllerOf returns the owner reference with controller: true, or nil.
 func ControllerOf(meta *api.ObjectMeta) *api.OwnerReference {
 	for i, reference := range meta.OwnerReferences {
 		if reference.Controller != nil && *reference.Controller {
@@ -49,8 +49,8 @@ type Owning interface {
 	Owner() Owner
 }
 
-// OwnersOf returns the owners that an event about an object concerns: its controller, if that is in the store, or, for an
-// orphan, every owner whose selector matches it.
+// OwnersOf returns the owners to queue for an event of an object: its controller if the store has
+// it, or, for an orphan, every owner whose selector matches.
 func OwnersOf[P Owning](meta *api.ObjectMeta, parents Collection[P]) (concerned []P) {
 	controller := ControllerOf(meta)
 	if controller == nil {
@@ -68,7 +68,8 @@ func OwnersOf[P Owning](meta *api.ObjectMeta, parents Collection[P]) (concerned 
 	return concerned
 }
 
-// OwnedHandler returns a handler that calls enqueue for every owner that an event of an object concerns.
+// OwnedHandler returns a handler that calls enqueue for each of [OwnersOf] an object, on every
+// event.
 func OwnedHandler[C Owned, P Owning](parents Collection[P], enqueue func(P)) informer.ResourceEventHandler[C] {
 	concern := func(object C) {
 		for _, owner := range OwnersOf(object.Meta(), parents) {
@@ -87,16 +88,15 @@ func OwnedHandler[C Owned, P Owning](parents Collection[P], enqueue func(P)) inf
 	}
 }
 
-// LostController reports whether an object had another controller before than it has now.
+// LostController reports whether an object had a controller that is not its controller any more.
 func LostController(before, now *api.ObjectMeta) bool {
 	was, is := ControllerOf(before), ControllerOf(now)
 	return was != nil && (is == nil || is.UID != was.UID)
 }
 
-// Claim returns those of the objects that belong to the parent. Orphans that its selector matches are adopted, objects of its
-// own that it no longer matches are released.
-//
-// The informer may not have heard yet that the parent was deleted. So, before the first adoption, it is read from the server.
+// Claim returns those of the objects that belong to the parent. It adopts orphans that the parent's
+// selector matches, and releases objects that the selector no longer matches. Before the first
+// adoption it asks [IsAlive].
 func Claim[C Owned, P Owning](ctx context.Context, parent P, parents Collection[P], objects []C, children Collection[C]) ([]C, error) {
 	owner := parent.Owner()
 	client := children.Client(owner.Namespace)
@@ -119,11 +119,11 @@ func Claim[C Owned, P Owning](ctx context.Context, parent P, parents Collection[
 			}
 		case matches && meta.DeletionTimestamp == nil:
 			if !verified {
-				live, err := parents.Client(owner.Namespace).Get(ctx, owner.Name, api.GetOptions{})
+				alive, err := IsAlive(ctx, parent, parents)
 				if err != nil {
 					return nil, err
 				}
-				if now := live.Owner(); now.UID != owner.UID || now.DeletionTimestamp != nil {
+				if !alive {
 					return nil, errOwnerGone
 				}
 				verified = true
@@ -137,6 +137,23 @@ func Claim[C Owned, P Owning](ctx context.Context, parent P, parents Collection[
 		}
 	}
 	return claimed, errors.Join(failures...)
+}
+
+// IsAlive asks the server whether an owner still exists and is not being deleted. Ask before
+// something is created for it: the informer's store may still have an owner that is gone. The
+// garbage collector would delete the new object, that deletion would be an event, and the next pass
+// would create another one.
+func IsAlive[P Owning](ctx context.Context, parent P, parents Collection[P]) (bool, error) {
+	owner := parent.Owner()
+	live, err := parents.Client(owner.Namespace).Get(ctx, owner.Name, api.GetOptions{})
+	if api.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	now := live.Owner()
+	return now.UID == owner.UID && now.DeletionTimestamp == nil, nil
 }
 
 var errOwnerGone = errors.New("the owner was deleted meanwhile")
@@ -164,5 +181,6 @@ func release[C Owned](ctx context.Context, owner Owner, meta *api.ObjectMeta, cl
 	return nil
 }
 
-// lost reports whether a write came too late: the object has gone, or has another controller or another identity.
+// lost reports whether a write came too late: the object is gone, or has another controller or
+// another UID.
 func lost(err error) bool { return api.IsNotFound(err) || api.IsInvalid(err) || api.IsConflict(err) }

@@ -18,7 +18,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// recorder is a client that records patches, and answers a get with live and a patch with err.
+// recorder is a client that records patches. It answers a get with live and a patch with err.
 type recorder[T apps.Owned] struct {
 	apps.Client[T]
 	live    T
@@ -104,7 +104,8 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// An event of an object concerns its owner, the owner that it had, and, while it has none, everyone who may adopt it.
+// An event of an object concerns its owner and its previous owner. An orphan's event concerns
+// every object that may adopt it.
 func TestOwnedHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cluster := clustertest.New(t)

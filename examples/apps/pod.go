@@ -7,7 +7,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Pod is as much of a pod as the controllers read.
+// Pod has the fields of a pod that the controllers read.
 type Pod struct {
 	api.TypeMeta   `json:",inline"`
 	api.ObjectMeta `json:"metadata"`
@@ -21,31 +21,31 @@ func (p *Pod) Meta() *api.ObjectMeta { return &p.ObjectMeta }
 // PodSpec is the specification of a pod.
 type PodSpec struct {
 	NodeName string `json:"nodeName,omitempty"`
-	// Whole is what is written of a pod that is created: all of the specification. It is not read.
+	// Whole is the complete specification of a pod to create. It is written and never read.
 	Whole json.RawMessage `json:"-"`
 }
 
 // MarshalJSON writes Whole.
 func (s PodSpec) MarshalJSON() ([]byte, error) { return s.Whole.MarshalJSON() }
 
-// PodStatus is what the kubelet says of a pod.
+// PodStatus is the status that the kubelet reports.
 type PodStatus struct {
 	Phase             api.PodPhase      `json:"phase,omitempty"`
 	Conditions        []Condition       `json:"conditions,omitempty"`
 	ContainerStatuses []ContainerStatus `json:"containerStatuses,omitempty"`
 }
 
-// ContainerStatus is what the kubelet says of one container.
+// ContainerStatus is the status of one container.
 type ContainerStatus struct {
 	RestartCount int `json:"restartCount"`
 }
 
-// IsActive reports whether the pod counts as a replica: it has not ended, and is not going to.
+// IsActive reports whether the pod counts as a replica: it has not ended, and is not being deleted.
 func (p *Pod) IsActive() bool {
 	return p.DeletionTimestamp == nil && p.Status.Phase != api.PodSucceeded && p.Status.Phase != api.PodFailed
 }
 
-// IsReady reports whether the pod is ready to serve, and since when.
+// IsReady reports whether the pod is ready, and since when.
 func (p *Pod) IsReady() (since time.Time, ready bool) {
 	condition := FindCondition(p.Status.Conditions, "Ready")
 	if condition == nil || condition.Status != api.ConditionTrue {
@@ -54,7 +54,8 @@ func (p *Pod) IsReady() (since time.Time, ready bool) {
 	return condition.LastTransitionTime.Time, true
 }
 
-// AvailableIn returns how long the pod, if it is ready, has to stay so until it counts as available; 0 if it does.
+// AvailableIn returns how long a ready pod must stay ready until it counts as available, 0 if it
+// does now.
 func (p *Pod) AvailableIn(minReady time.Duration, now time.Time) (wait time.Duration, ready bool) {
 	since, ready := p.IsReady()
 	return max(0, since.Add(minReady).Sub(now)), ready

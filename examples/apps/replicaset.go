@@ -11,7 +11,7 @@ const ReplicaSetKind = "ReplicaSet"
 // GroupVersion is the apiVersion of the types here except pods.
 const GroupVersion = "apps/v1"
 
-// ReplicaSet keeps a number of equal pods running.
+// ReplicaSet asks for a number of identical pods.
 type ReplicaSet struct {
 	api.TypeMeta   `json:",inline"`
 	api.ObjectMeta `json:"metadata"`
@@ -25,7 +25,7 @@ func (s *ReplicaSet) Meta() *api.ObjectMeta { return &s.ObjectMeta }
 // Owner returns the set as the owner of its pods.
 func (s *ReplicaSet) Owner() Owner { return Owner{ReplicaSetKind, &s.ObjectMeta, s.Spec.Selector} }
 
-// ReplicaSetSpec is what is wanted. The server fills Replicas in.
+// ReplicaSetSpec is the desired state. The server sets a default for Replicas.
 type ReplicaSetSpec struct {
 	Replicas        int           `json:"replicas"`
 	MinReadySeconds int           `json:"minReadySeconds,omitempty"`
@@ -33,7 +33,7 @@ type ReplicaSetSpec struct {
 	Template        PodTemplate   `json:"template"`
 }
 
-// ReplicaSetStatus is what is there. All of it is written at a time, zeros as well.
+// ReplicaSetStatus is the observed state. It is always written as a whole, zeros included.
 type ReplicaSetStatus struct {
 	Replicas             int         `json:"replicas"`
 	FullyLabeledReplicas int         `json:"fullyLabeledReplicas"`
@@ -43,5 +43,6 @@ type ReplicaSetStatus struct {
 	Conditions           []Condition `json:"conditions"`
 }
 
-// ReplicaFailure is the condition of a set, and of a deployment, whose pods could not be created or deleted.
+// ReplicaFailure is the condition of a set, and of a deployment, whose pods could not be created or
+// deleted.
 const ReplicaFailure = "ReplicaFailure"

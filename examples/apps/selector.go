@@ -15,8 +15,8 @@ type LabelRequirement struct {
 	Values   []string `json:"values,omitempty"`
 }
 
-// Matches reports whether the selector picks an object with these labels. A selector without requirements, which the
-// server refuses, picks nothing.
+// Matches reports whether the selector picks an object with these labels. An empty selector, which
+// the server refuses, picks nothing.
 func (s LabelSelector) Matches(labels map[string]string) bool {
 	if len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
 		return false

@@ -10,8 +10,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// TemplateHashLabel is in the labels and the selector of each set of a deployment and in the labels of its pods, which keeps
-// the pods of two sets apart.
+// TemplateHashLabel keeps the pods of two sets apart. It is in the labels and the selector of each
+// set of a deployment, and in the labels of its pods.
 const TemplateHashLabel = "pod-template-hash"
 
 // PodTemplate is what pods are made from.
@@ -36,10 +36,10 @@ func (t *PodTemplate) PodFor(owner Owner) *Pod {
 	}
 }
 
-// Equal reports whether two templates make the same pods. The label that a deployment adds to its sets does not count.
+// Equal reports whether two templates make the same pods. It ignores [TemplateHashLabel].
 func (t *PodTemplate) Equal(other *PodTemplate) bool { return t.canonical() == other.canonical() }
 
-// canonical returns the same text for templates that are equal.
+// canonical returns the same text for equal templates.
 func (t *PodTemplate) canonical() string {
 	var spec any // as maps, whose keys are written in order
 	_ = json.Unmarshal(t.Spec, &spec)
@@ -49,8 +49,8 @@ func (t *PodTemplate) canonical() string {
 	return string(text)
 }
 
-// Hash returns a short text that stands for the template in the name of a set. It has no vowels, so that it is no word.
-// Another number of collisions gives another text.
+// Hash returns a short hash of the template and the number of collisions, for the name of a set. It
+// has no vowels, so that it never spells a word.
 func (t *PodTemplate) Hash(collisions int) string {
 	const letters = "bcdfghjklmnpqrstvwxz2456789"
 	sum := fnv.New32a()
@@ -62,7 +62,7 @@ func (t *PodTemplate) Hash(collisions int) string {
 	return text.String()
 }
 
-// WithTemplateHash returns the labels with that of a hash.
+// WithTemplateHash returns a copy of the labels with [TemplateHashLabel] set.
 func WithTemplateHash(labels map[string]string, hash string) map[string]string {
 	with := map[string]string{TemplateHashLabel: hash}
 	for key, value := range labels {

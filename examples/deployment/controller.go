@@ -18,23 +18,27 @@ type Controller struct {
 	pods        apps.Collection[*apps.Pod]
 	pool        *worker.Pool
 	trace       Trace
+	written     apps.Written
 }
 
-// Config is what a controller needs. The collections are required; the zero value of everything else works.
+// Config is what a controller needs. The collections are required; the zero value of everything
+// else works.
 type Config struct {
 	Deployments apps.Collection[*apps.Deployment]
 	ReplicaSets apps.Collection[*apps.ReplicaSet]
 	// Pods are read, and not written: its Client may be nil.
 	Pods apps.Collection[*apps.Pod]
-	// Worker tunes queue and workers. Name, Reconcile, Keys and Synced are the controller's and are overwritten.
+	// Worker tunes queue and workers. Name, Reconcile, Keys and Synced are the controller's and are
+	// overwritten.
 	Worker worker.Config
-	// Trace gets what happens. Default: none.
+	// Trace receives the events. Default: none.
 	Trace *Trace
 }
 
 // Trace is a set of hooks, called on the goroutines of workers, several at a time. Each may be nil.
 type Trace struct {
-	// Created is called when there is a new set, Scaled when one gets another number of replicas.
+	// Created is called after a new set was created, Scaled after a set got another number of
+	// replicas.
 	Created func(deployment *apps.Deployment, set *apps.ReplicaSet)
 	Scaled  func(deployment *apps.Deployment, set *apps.ReplicaSet, to int)
 }
@@ -48,6 +52,7 @@ func NewController(config Config) (*Controller, error) {
 	deployments, err1 := config.Deployments.Informer.AddEventHandler(informer.ResourceEventHandlerFuncs[*apps.Deployment]{
 		AddFunc:    func(d *apps.Deployment, _ bool) { c.enqueue(d) },
 		UpdateFunc: func(_, d *apps.Deployment) { c.enqueue(d) },
+		DeleteFunc: func(deleted informer.DeletedObject[*apps.Deployment]) { c.written.Forget(deleted.Object.UID) },
 	})
 	sets, err2 := config.ReplicaSets.Informer.AddEventHandler(apps.OwnedHandler[*apps.ReplicaSet](c.deployments, c.enqueue))
 	pods, err3 := config.Pods.Informer.AddEventHandler(informer.ResourceEventHandlerFuncs[*apps.Pod]{
@@ -67,12 +72,14 @@ func NewController(config Config) (*Controller, error) {
 // Pool returns the controller's queue and workers, to look at.
 func (c *Controller) Pool() *worker.Pool { return c.pool }
 
-// RunWithin works until stop ends, and finishes what is in hand. When alive ends everything is cut short at once.
+// RunWithin works until stop ends, and finishes what is in hand. When alive ends everything is cut
+// short at once.
 func (c *Controller) RunWithin(stop, alive context.Context) { c.pool.Run(stop, alive) }
 
 func (c *Controller) enqueue(d *apps.Deployment) { c.pool.Add(d.Owner().Key()) }
 
-// podGone looks after deployments that wait for the last old pod to go. All others learn what they need from their sets.
+// podGone queues deployments with the strategy Recreate, which wait for their last old pod to go.
+// All others learn what they need from their sets.
 func (c *Controller) podGone(pod *apps.Pod) {
 	for _, set := range apps.OwnersOf(&pod.ObjectMeta, c.sets) {
 		for _, d := range apps.OwnersOf(&set.ObjectMeta, c.deployments) {
@@ -88,6 +95,9 @@ func (c *Controller) syncDeployment(ctx context.Context, key string) (after time
 	d, err := c.deployments.ByKey(key)
 	if api.IsNotFound(err) {
 		return 0, nil
+	}
+	if c.written.Behind(d.Meta()) {
+		return apps.Timeout, nil // the event of that write queues the deployment again; the timeout is in case it is lost
 	}
 	sets, err := apps.Claim(ctx, d, c.deployments, c.sets.In(d.Namespace).List(), c.sets)
 	if err != nil {

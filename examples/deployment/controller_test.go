@@ -29,17 +29,18 @@ const (
 	webPath         = deploymentsPath + "/web"
 )
 
-// world is a cluster with both controllers, and somebody who watches the pods.
+// world is a cluster with both controllers and a watch on the pods.
 type world struct {
 	*clustertest.Cluster
 	t     *testing.T
 	gears gears.Set
 
 	mu   sync.Mutex
-	pods map[string]*apps.Pod // as the watch tells of them, by key
-	most int                  // pods that count, since the last call of watched
-	few  int                  // pods that serve
-	// mixed: there were pods of two sets at a time, those in deletion among them. It stays.
+	pods map[string]*apps.Pod // by key, as the watch reports them
+	most int                  // most active pods since the last call of watched
+	few  int                  // fewest available pods
+	// mixed reports whether pods of two sets existed at a time, including pods in deletion. It is
+	// never reset.
 	mixed bool
 }
 
@@ -97,7 +98,8 @@ func (w *world) count(name string, pod *apps.Pod) {
 	w.most, w.few = max(w.most, active), min(w.few, ready)
 }
 
-// watched returns the largest number of pods since the last call, and the smallest of those that served.
+// watched returns the maximum number of pods since the last call, and the minimum of available
+// ones.
 func (w *world) watched() (most, few int) {
 	synctest.Wait()
 	w.mu.Lock()
@@ -107,7 +109,7 @@ func (w *world) watched() (most, few int) {
 	return most, few
 }
 
-// start runs both controllers on one set of caches. kill ends them in the middle of whatever they do.
+// start runs both controllers on one set of caches. kill ends them at any point of a pass.
 func (w *world) start() (kill context.CancelFunc, ended <-chan struct{}) {
 	client := w.Client()
 	deployments := clustertest.Collection[*apps.Deployment](client, apps.DeploymentsResource, w.gears)
@@ -129,7 +131,7 @@ func (w *world) start() (kill context.CancelFunc, ended <-chan struct{}) {
 	return kill, running
 }
 
-// web describes a deployment of an image, with more fields of its spec.
+// web returns a deployment of an image, with more fields of its spec.
 func web(replicas int, image, more string) string {
 	return fmt.Sprintf(`{"metadata":{"name":"web"},"spec":{"replicas":%d,"selector":{"matchLabels":{"app":"web"}},"template":%s%s}}`,
 		replicas, template(image), more)
@@ -160,7 +162,7 @@ func (w *world) rolledOut() apps.Deployment {
 	return w.web()
 }
 
-// sets returns the sets, by image, with the revision and the size of each.
+// sets returns the replica sets by image, with the revision and the size of each.
 func (w *world) sets() map[string]string {
 	all := map[string]string{}
 	for _, set := range clustertest.Get[api.List[apps.ReplicaSet]](w.Cluster, setsPath).Items {
@@ -186,6 +188,25 @@ func (w *world) condition(kind string) string {
 		return ""
 	}
 	return string(condition.Status) + " " + condition.Reason
+}
+
+// The watch of deployments is ten seconds late. The collector deletes the set of a deleted
+// deployment. The controller receives that event while its cache still has the deployment.
+func TestADeletedDeploymentGetsNoNewSet(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		kill, _ := w.start()
+		w.Must("POST", deploymentsPath, web(3, "one", ""))
+		w.rolledOut()
+		w.watched()
+		w.Killer.KillAt(100, false, kill) // otherwise they create sets and the collector deletes them, without end
+		w.Fault("hold-events:for=10s,resource=deployments,user=" + clustertest.ControllerUser)
+		w.Must("DELETE", webPath, `{"propagationPolicy":"Background"}`)
+		time.Sleep(time.Minute)
+		assert.Empty(w.t, w.sets())
+		assert.Less(w.t, w.Killer.Requests(), 100)
+		most, _ := w.watched()
+		assert.LessOrEqual(w.t, most, 3)
+	})
 }
 
 func TestARollingUpdateKeepsItsBounds(t *testing.T) {
@@ -232,7 +253,7 @@ func TestRecreateEndsAllPodsFirst(t *testing.T) {
 		most, few := w.watched()
 		assert.Equal(w.t, 3, most)
 		assert.Zero(w.t, few)
-		assert.False(w.t, w.mixed, "new pods beside old ones that had not gone")
+		assert.False(w.t, w.mixed, "new pods beside old ones")
 		assert.Equal(w.t, "revision 2, 3 pods", w.sets()["two"])
 	})
 }
@@ -248,7 +269,7 @@ func TestScaling(t *testing.T) {
 			assert.Equal(w.t, replicas, d.Status.ReadyReplicas)
 			assert.Equal(w.t, map[string]string{"one": fmt.Sprintf("revision 1, %d pods", replicas)}, w.sets())
 		}
-		// Both at once, and once more while the rollout goes on.
+		// Both fields change at once, and again during the rollout.
 		w.Must("PATCH", webPath, `{"spec":{"replicas":5,"minReadySeconds":3,"template":`+template("two")+`}}`)
 		time.Sleep(4 * time.Second)
 		w.Must("PATCH", webPath+"/scale", `{"spec":{"replicas":2}}`)
@@ -291,6 +312,20 @@ func TestTheHistoryHasALimit(t *testing.T) {
 	})
 }
 
+// A template that is used again gets a newer revision than those in between.
+func TestTheHistoryKeepsTheHighestRevisions(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		w.Must("POST", deploymentsPath, web(1, "one", `,"revisionHistoryLimit":1`))
+		w.rolledOut()
+		for _, image := range []string{"two", "one", "three"} {
+			w.setImage(image)
+			w.rolledOut()
+		}
+		assert.Equal(w.t, map[string]string{"one": "revision 3, 0 pods", "three": "revision 4, 1 pods"}, w.sets())
+	})
+}
+
 func TestAPausedDeploymentOnlyScales(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.start()
@@ -322,7 +357,7 @@ func TestAPausedDeploymentOnlyScales(t *testing.T) {
 	})
 }
 
-// A deployment that was made paused has no set, and gets none.
+// A deployment that is created paused gets no set.
 func TestADeploymentThatIsPausedFromTheBeginning(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.start()
@@ -351,6 +386,24 @@ func TestARolloutWithoutProgressIsReportedAndGoesOn(t *testing.T) {
 	})
 }
 
+// A rollout takes twice as long as its deadline, and each of its steps less.
+func TestProgressExtendsTheDeadline(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		const slow = `,"minReadySeconds":20,"progressDeadlineSeconds":45,"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}}`
+		w.Must("POST", deploymentsPath, web(4, "one", slow))
+		time.Sleep(time.Minute)
+		assert.Equal(w.t, "True NewReplicaSetAvailable", w.condition("Progressing"))
+		w.setImage("two")
+		for range 80 {
+			time.Sleep(time.Second)
+			require.NotContains(w.t, w.condition("Progressing"), "ProgressDeadlineExceeded")
+		}
+		time.Sleep(40 * time.Second)
+		assert.Equal(w.t, "True NewReplicaSetAvailable", w.condition("Progressing"))
+	})
+}
+
 func TestASetThatCannotBeCreatedIsReported(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.start()
@@ -363,7 +416,7 @@ func TestASetThatCannotBeCreatedIsReported(t *testing.T) {
 	})
 }
 
-// Another object has the name that the new set would get.
+// Another object has the name of the new set.
 func TestACollisionOfNames(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		kill, ended := w.start()
@@ -385,7 +438,8 @@ func TestACollisionOfNames(t *testing.T) {
 	})
 }
 
-// kubectl delete --cascade=orphan leaves the sets, and a new deployment with the same selector takes them.
+// kubectl delete --cascade=orphan leaves the sets, and a new deployment with the same selector
+// adopts them.
 func TestSetsAreAdopted(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.start()
@@ -410,8 +464,9 @@ func TestSetsAreAdopted(t *testing.T) {
 	})
 }
 
-// Both controllers are killed at the first request, at the second, and so on, before or after the server has served it. New
-// ones, with the other gears, finish the rollout, and the bounds hold all the time.
+// Both controllers are killed at the first request, at the second, and so on, before or after the
+// server has served it. New ones, with the other gears, finish the rollout, and the bounds hold
+// at all times.
 func TestKilledAtEveryRequest(t *testing.T) {
 	textbook, err := gears.Parse(gears.Textbook)
 	require.NoError(t, err)

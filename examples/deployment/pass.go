@@ -9,7 +9,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// pass is one look at a deployment, and what is done about it.
+// pass is one pass over a deployment.
 type pass struct {
 	*Controller
 	deployment *apps.Deployment
@@ -49,7 +49,7 @@ func sum(sets []*apps.ReplicaSet, number func(*apps.ReplicaSet) int) (total int)
 func wanted(set *apps.ReplicaSet) int    { return set.Spec.Replicas }
 func available(set *apps.ReplicaSet) int { return set.Status.AvailableReplicas }
 
-// step does what is next.
+// step takes the next step of a rollout.
 func (p *pass) step(ctx context.Context) error {
 	if err := p.syncCurrent(ctx); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (p *pass) step(ctx context.Context) error {
 	case p.deployment.Spec.Paused:
 		return p.scalePaused(ctx)
 	case slices.ContainsFunc(p.sets, func(set *apps.ReplicaSet) bool { return set.Status.ObservedGeneration < set.Generation }):
-		return nil // the replica set controller has not reported yet what it has made of the last step
+		return nil // the replica set controller has not reported the result of the last step
 	case p.deployment.Spec.Strategy.Type == apps.Recreate:
 		return p.recreate(ctx)
 	default:
@@ -66,8 +66,8 @@ func (p *pass) step(ctx context.Context) error {
 	}
 }
 
-// scalePaused gives the only set that has pods the deployment's size. A rollout that was paused half way keeps its sizes.
-// (Upstream gives each set its share.)
+// scalePaused gives the only set that has pods the deployment's size. A rollout that was paused
+// half way keeps its sizes. (Upstream gives each set its share.)
 func (p *pass) scalePaused(ctx context.Context) error {
 	active := slices.DeleteFunc(slices.Clone(p.sets), func(set *apps.ReplicaSet) bool { return set.Spec.Replicas == 0 })
 	if len(active) == 0 && p.current != nil {
@@ -102,7 +102,8 @@ func (p *pass) recreate(ctx context.Context) error {
 	return p.cleanup(ctx)
 }
 
-// hasPods reports whether a set has pods whose containers may still run, those in deletion among them.
+// hasPods reports whether a set has pods whose containers may still run, including pods that are
+// being deleted.
 func (p *pass) hasPods(set *apps.ReplicaSet) bool {
 	return slices.ContainsFunc(p.pods.In(set.Namespace).List(), func(pod *apps.Pod) bool {
 		owner := apps.ControllerOf(&pod.ObjectMeta)
@@ -110,7 +111,7 @@ func (p *pass) hasPods(set *apps.ReplicaSet) bool {
 	})
 }
 
-// change changes a set.
+// change patches a set, and replaces it in the pass by the answer.
 func (p *pass) change(ctx context.Context, set *apps.ReplicaSet, change apps.Change) error {
 	changed, err := apps.Apply(ctx, p.Controller.sets.Client(set.Namespace), set, change)
 	if err != nil {
@@ -123,7 +124,7 @@ func (p *pass) change(ctx context.Context, set *apps.ReplicaSet, change apps.Cha
 	return nil
 }
 
-// scaleTo gives a set another size, and reports whether it had another one.
+// scaleTo sets the size of a set, and reports whether that was a change.
 func (p *pass) scaleTo(ctx context.Context, set *apps.ReplicaSet, replicas int) (scaled bool, err error) {
 	if set.Spec.Replicas == replicas {
 		return false, nil

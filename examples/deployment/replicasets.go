@@ -12,13 +12,17 @@ import (
 	"orrery/restclient/api"
 )
 
-// ensureCurrent creates the new set if there is none. It stays nil without an error if its name is taken: another name is
-// tried when the collision has been reported.
+// ensureCurrent creates the new set if there is none. In two cases current stays nil without an
+// error: the deployment is gone, or the name is taken. Then the next pass tries another name, after
+// the collision has been reported.
 func (p *pass) ensureCurrent(ctx context.Context, replicas int) error {
 	if p.current != nil {
 		return nil
 	}
 	d := p.deployment
+	if alive, err := apps.IsAlive(ctx, d, p.deployments); !alive || err != nil {
+		return err
+	}
 	set := p.newSet(replicas)
 	client := p.Controller.sets.Client(d.Namespace)
 	created, err := client.Create(ctx, set, api.UpdateOptions{})
@@ -34,12 +38,12 @@ func (p *pass) ensureCurrent(ctx context.Context, replicas int) error {
 		}
 		switch owner := apps.ControllerOf(&created.ObjectMeta); {
 		case owner == nil && d.Spec.Selector.Matches(created.Labels):
-			return errors.New("the set has just become an orphan, which the informer has not told of yet")
+			return errors.New("the set has just become an orphan; the informer does not show it yet")
 		case owner == nil || owner.UID != d.UID || !created.Spec.Template.Equal(&d.Spec.Template):
 			p.collisions++
 			return nil
 		}
-		// The controller created it before, and the informer has not told of it yet.
+		// The controller created it earlier, and the informer does not show it yet.
 	case api.IsNamespaceTerminating(err):
 		return nil
 	default:
@@ -71,8 +75,9 @@ func (p *pass) newSet(replicas int) *apps.ReplicaSet {
 	return set
 }
 
-// revisionAnnotation counts the templates that a deployment has had. kubectl rollout history lists the sets by it. A set
-// whose template comes back gets a new number, and the deployment has that of its new set.
+// revisionAnnotation numbers the templates of a deployment; kubectl rollout history lists the sets
+// by it. A set whose template is used again gets a new number. The deployment has the number of its
+// new set.
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
 func revision(meta *api.ObjectMeta) int {
@@ -80,8 +85,8 @@ func revision(meta *api.ObjectMeta) int {
 	return number
 }
 
-// annotations returns those of the new set: what it inherits from the deployment, kubernetes.io/change-cause for one, and the
-// highest revision.
+// annotations returns the annotations of the new set: those of the deployment, such as
+// kubernetes.io/change-cause, and the highest revision.
 func (p *pass) annotations() map[string]string {
 	annotations := map[string]string{}
 	for key, value := range p.deployment.Annotations {
@@ -101,7 +106,7 @@ func (p *pass) annotations() map[string]string {
 	return annotations
 }
 
-// syncCurrent brings the new set, if it is there already, up to date in what is not part of the template.
+// syncCurrent updates the annotations and minReadySeconds of the new set, if it exists.
 func (p *pass) syncCurrent(ctx context.Context) error {
 	if p.current == nil {
 		return nil
@@ -116,7 +121,7 @@ func (p *pass) syncCurrent(ctx context.Context) error {
 	return p.change(ctx, p.current, apps.Change{Annotations: annotations, Spec: map[string]int{"minReadySeconds": minReady}})
 }
 
-// cleanup deletes the oldest sets of the history that are more than spec.revisionHistoryLimit, once the rollout is over.
+// cleanup deletes the oldest sets beyond spec.revisionHistoryLimit, once the rollout is complete.
 func (p *pass) cleanup(ctx context.Context) error {
 	d := p.deployment
 	if d.Spec.RevisionHistoryLimit == nil || !p.complete() {

@@ -6,8 +6,9 @@ import (
 	"orrery/examples/apps"
 )
 
-// rollingUpdate makes the new set larger or the old ones smaller, whichever is possible. A deployment that is scaled takes the
-// same way. (Upstream gives each set its share while a rollout is half done.)
+// rollingUpdate scales the new set up or the old ones down, whichever is possible. Scaling a
+// deployment works the same way. (Upstream scales all sets proportionally in the middle of a
+// rollout.)
 func (p *pass) rollingUpdate(ctx context.Context) error {
 	if err := p.ensureCurrent(ctx, p.roomFor(0)); err != nil || p.current == nil {
 		return err
@@ -22,30 +23,33 @@ func (p *pass) rollingUpdate(ctx context.Context) error {
 	return p.cleanup(ctx)
 }
 
-// roomFor returns by how many pods the new set, which has this size, may grow. A set that was made smaller still has the pods
-// that it reports. (Upstream counts them as gone, and may exceed maxSurge until they are.)
+// roomFor returns how many pods may be added to the new set, which has this size. A set that was
+// scaled down still counts the pods that it reports. (Upstream counts them as gone, and may exceed
+// maxSurge until they are.)
 func (p *pass) roomFor(size int) int {
 	there := func(set *apps.ReplicaSet) int { return max(set.Spec.Replicas, set.Status.Replicas) }
 	room := p.deployment.Spec.Replicas + p.deployment.MaxSurge() - sum(p.sets, there)
 	return max(0, min(room, p.deployment.Spec.Replicas-size))
 }
 
-// shrinkOld deletes as many old pods as can be spared. First go those that do not serve: they cost nothing, and they
-// would stand in the way of a rollout that repairs them.
+// shrinkOld scales the old sets down as far as maxUnavailable allows. Unavailable pods go first:
+// they cost nothing, and would block the rollout that repairs them.
 func (p *pass) shrinkOld(ctx context.Context) (scaled bool, err error) {
 	enough := p.deployment.Spec.Replicas - p.deployment.MaxUnavailable()
-	// New pods that do not serve yet are counted as missing, even if they were there in the last report.
+	// New pods that are not available count as missing. Of the old sets the wanted sizes count: a
+	// set that was scaled down may still report its former pods as available.
 	spare := sum(p.sets, wanted) - enough - (p.current.Spec.Replicas - p.current.Status.AvailableReplicas)
 	idle := func(set *apps.ReplicaSet) int { return set.Spec.Replicas - set.Status.AvailableReplicas }
 	gone, err := p.shrink(ctx, spare, idle)
 	if err != nil {
 		return gone > 0, err
 	}
-	served, err := p.shrink(ctx, min(spare-gone, sum(p.sets, available)-enough), wanted)
+	served, err := p.shrink(ctx, spare-gone, wanted)
 	return gone+served > 0, err
 }
 
-// shrink takes count pods from the old sets, the oldest set first, from each as many as it has to give.
+// shrink takes count pods from the old sets, the oldest set first. gives returns how many a set can
+// give.
 func (p *pass) shrink(ctx context.Context, count int, gives func(*apps.ReplicaSet) int) (gone int, err error) {
 	for _, set := range p.old() {
 		take := max(0, min(count-gone, gives(set), set.Spec.Replicas))

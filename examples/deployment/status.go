@@ -12,10 +12,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// progressing is the condition that says how a rollout goes.
+// progressing is the condition that shows the progress of a rollout.
 const progressing = "Progressing"
 
-// Its reasons that decide something. kubectl rollout status ends with an error at reasonTimedOut.
+// The reasons of progressing that the controller reads again. kubectl rollout status fails at
+// reasonTimedOut.
 const (
 	reasonComplete = "NewReplicaSetAvailable"
 	reasonTimedOut = "ProgressDeadlineExceeded"
@@ -42,13 +43,14 @@ func (p *pass) counts() apps.DeploymentStatus {
 	return status
 }
 
-// complete reports whether the rollout is over: all pods are new, and serve.
+// complete reports whether all pods are new and available.
 func (p *pass) complete() bool {
 	status, replicas := p.counts(), p.deployment.Spec.Replicas
 	return p.current != nil && status.Replicas == replicas && status.UpdatedReplicas == replicas && status.AvailableReplicas == replicas
 }
 
-// report writes the status if it has changed. It returns when the deadline of the rollout is over, 0 if there is none.
+// report writes the status if it has changed. It returns the time left until the deadline of the
+// rollout, 0 if there is none.
 func (p *pass) report(ctx context.Context) (after time.Duration, err error) {
 	d, now := p.deployment, time.Now()
 	status := p.counts()
@@ -59,7 +61,13 @@ func (p *pass) report(ctx context.Context) (after time.Duration, err error) {
 	}
 	if !reflect.DeepEqual(status, d.Status) || number != revision(&d.ObjectMeta) {
 		change := apps.Change{Annotations: map[string]string{revisionAnnotation: strconv.Itoa(number)}, Status: status}
-		_, err = apps.Apply(ctx, p.deployments.Client(d.Namespace), d, change, "status")
+		stored, failed := apps.Apply(ctx, p.deployments.Client(d.Namespace), d, change, "status")
+		switch {
+		case failed == nil:
+			p.written.Note(stored.Meta())
+		case !api.IsNotFound(failed): // a deployment that is gone needs no report
+			err = failed
+		}
 	}
 	rollout := apps.FindCondition(status.Conditions, progressing)
 	if rollout == nil || d.Spec.Paused || rollout.Reason == reasonComplete || rollout.Reason == reasonTimedOut {
@@ -81,13 +89,13 @@ func (p *pass) conditions(status apps.DeploymentStatus, now time.Time) []apps.Co
 
 	if p.deployment.Spec.ProgressDeadlineSeconds == nil {
 		conditions = apps.WithoutCondition(conditions, progressing)
-	} else if holds, reason, message := p.progress(status, now); reason == reasonUpdated { // each bit of it extends the deadline
+	} else if holds, reason, message := p.progress(status, now); reason == reasonUpdated { // any progress extends the deadline
 		conditions = apps.WithRenewedCondition(conditions, apps.NewCondition(progressing, holds, reason, message))
 	} else if reason != "" {
 		conditions = apps.WithCondition(conditions, apps.NewCondition(progressing, holds, reason, message))
 	}
 
-	for i := len(p.sets) - 1; i >= 0; i-- { // the youngest set that could not create its pods
+	for i := len(p.sets) - 1; i >= 0; i-- { // the newest set that could not create its pods
 		if failure := apps.FindCondition(p.sets[i].Status.Conditions, apps.ReplicaFailure); failure != nil {
 			return apps.WithCondition(conditions, apps.NewCondition(apps.ReplicaFailure, failure.Status, failure.Reason, failure.Message))
 		}
@@ -95,7 +103,8 @@ func (p *pass) conditions(status apps.DeploymentStatus, now time.Time) []apps.Co
 	return apps.WithoutCondition(conditions, apps.ReplicaFailure)
 }
 
-// progress returns what the condition Progressing has to say; without a reason it stays as it is.
+// progress returns the new content of the condition Progressing. An empty reason leaves it as it
+// is.
 func (p *pass) progress(status apps.DeploymentStatus, now time.Time) (holds api.ConditionStatus, reason, message string) {
 	before := p.deployment.Status
 	known := cmp.Or(apps.FindCondition(before.Conditions, progressing), &apps.Condition{})
@@ -110,10 +119,10 @@ func (p *pass) progress(status apps.DeploymentStatus, now time.Time) (holds api.
 		return api.ConditionUnknown, "DeploymentResumed", "Deployment is resumed"
 	case p.createErr != nil:
 		return api.ConditionFalse, "ReplicaSetCreateError", p.createErr.Error()
-	case p.current == nil: // it waits for old pods to end, or for another name
+	case p.current == nil: // waiting for old pods to end, or for another name
 	case p.created:
 		return api.ConditionTrue, "NewReplicaSetCreated", fmt.Sprintf("Created new replica set %q", p.current.Name)
-	case known.Reason == reasonComplete && status.Replicas == status.UpdatedReplicas: // a pod that fails later is no failed rollout
+	case known.Reason == reasonComplete && status.Replicas == status.UpdatedReplicas: // a pod that fails later does not fail the rollout
 	case p.complete():
 		return api.ConditionTrue, reasonComplete, fmt.Sprintf("ReplicaSet %q has successfully progressed.", p.current.Name)
 	case progressed:

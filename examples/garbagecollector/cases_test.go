@@ -3,6 +3,8 @@ package garbagecollector_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -41,6 +43,21 @@ func TestACircleDoesNotWaitForItself(t *testing.T) {
 	}
 }
 
+func TestACircleStaysOneOfOwners(t *testing.T) {
+	inWorld(t, func(w *world) {
+		a := w.create("a")
+		b := w.create("b", owned("a", a))
+		w.merge("a", fmt.Sprintf(`{"finalizers":["x.y/z"],"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"b","uid":%q,"blockOwnerDeletion":true}]}`, b))
+		w.merge("b", `{"finalizers":["x.y/z"]}`)
+		w.delete("a", api.DeletePropagationForeground)
+		assert.Equal(t, []string{"a", "b"}, w.names())
+		assert.Contains(t, strings.Join(w.hear(), "; "), "blocks its owners no more")
+		for _, name := range w.namesNow() {
+			assert.Len(t, w.get(name).Nested("metadata", "ownerReferences"), 1, "%s still has its owner", name)
+		}
+	})
+}
+
 func TestOwnersAreKnownByUID(t *testing.T) {
 	inWorld(t, func(w *world) {
 		owner := w.create("owner")
@@ -48,7 +65,7 @@ func TestOwnersAreKnownByUID(t *testing.T) {
 		w.create("impostor", owned("owner", "another-uid"))
 		w.create("of-nobody", owned("never-was", "u"))
 		assert.Equal(t, []string{"child", "owner"}, w.names())
-		w.kill() // the owner is created anew while nobody watches
+		w.kill() // the owner is created again while no collector runs
 		w.delete("owner", api.DeletePropagationBackground)
 		w.create("owner")
 		w.start(nil)
@@ -56,7 +73,8 @@ func TestOwnersAreKnownByUID(t *testing.T) {
 	})
 }
 
-// In a gap of the watch an object can be deleted and created again: the informer tells of an update.
+// In a gap of the watch an object can be deleted and created again: the informer reports an
+// update.
 func TestAnOwnerThatIsCreatedAnewInAGapOfTheWatch(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("child", owned("owner", w.create("owner")))
@@ -77,7 +95,7 @@ func TestOwnersInOtherNamespaces(t *testing.T) {
 		elsewhere := w.resource("configmaps").InNamespace("kube-system")
 		owner := w.in(elsewhere, "owner")
 		w.create("child", owned("owner", owner))
-		assert.Empty(t, w.names(), "an owner is looked for in the namespace of its dependent")
+		assert.Empty(t, w.names(), "an owner is looked up in the namespace of its dependent")
 		assert.Equal(t, []string{"invalid namespace child owner", "child deleted (Background)"}, w.hear())
 		_, err := elsewhere.Get(context.Background(), "owner", api.GetOptions{})
 		assert.NoError(t, err)
@@ -87,9 +105,9 @@ func TestOwnersInOtherNamespaces(t *testing.T) {
 func TestADependentThatWasThereBeforeItsOwnerOfAnotherNamespace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		node := w.in(w.resource("nodes"), "n", owned("owner", "u"))
-		assert.Equal(t, []string{"invalid namespace n owner"}, w.hear(), "an object of the cluster has no namespace to look in")
+		assert.Equal(t, []string{"invalid namespace n owner"}, w.hear(), "a cluster-scoped object has no namespace for the lookup")
 		found, err := w.resource("nodes").Get(context.Background(), "n", api.GetOptions{})
-		require.NoError(t, err, "and is left alone")
+		require.NoError(t, err, "it is not deleted")
 		assert.Equal(t, node, found.GetUID())
 	})
 }
@@ -124,7 +142,7 @@ func TestCustomResourcesOwnAndAreOwned(t *testing.T) {
 		t.Run(string(policy), func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.create("early", owned("Gizmo/g", "u"))
-				assert.Equal(t, []string{"early"}, w.names(), "nobody knows whether a thing of an unknown type exists")
+				assert.Equal(t, []string{"early"}, w.names(), "an owner of an unknown type may exist")
 				w.defineGizmos()
 				owner := w.create("owner")
 				gizmo := w.in(w.resource("gizmos"), "g", owned("owner", owner))
@@ -141,7 +159,7 @@ func TestCustomResourcesOwnAndAreOwned(t *testing.T) {
 
 func TestATypeThatVanishes(t *testing.T) {
 	inWorld(t, func(w *world) {
-		for range 2 { // the second time under the name of a type that was there before
+		for range 2 { // the second time with the name of an earlier type
 			w.defineGizmos()
 			owner := w.create("owner")
 			w.in(w.resource("gizmos"), "g", owned("owner", owner))
@@ -185,7 +203,7 @@ func TestOrphansOfAnOwnerThatIsHeldByOthersToo(t *testing.T) {
 	})
 }
 
-// The dependent is created, and its owner orphaned, before any informer has told of it.
+// The dependent is created, and its owner orphaned, before any informer has seen it.
 func TestADependentThatWasCreatedAMomentBeforeIsOrphanedToo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		heal := w.fault("delay:by=300ms,resource=secrets,verb=list|watch")
@@ -216,8 +234,8 @@ func TestTheFinalizersOfADependentSayHowItGoes(t *testing.T) {
 	}
 }
 
-// Between the decision about an object and its deletion it gets an owner that exists.
-func TestADeletionIsOfWhatWasDecidedAbout(t *testing.T) {
+// Between the decision about an object and its deletion, the object gets an owner that exists.
+func TestADeletionHasPreconditions(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.kill()
 		var armed atomic.Bool
@@ -247,7 +265,7 @@ func TestRightsToOneTypeAreMissing(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		assert.Empty(t, w.names(), "the others are collected")
 		assert.Equal(t, []string{"refused secrets"}, w.hear()[:1])
-		assert.NotContains(t, w.hear(), "refused secrets", "it is said once")
+		assert.NotContains(t, w.hear(), "refused secrets", "reported once")
 		heal()
 		time.Sleep(10 * time.Minute)
 		w.in(w.resource("secrets"), "child", owned("owner", "u"))
@@ -257,7 +275,26 @@ func TestRightsToOneTypeAreMissing(t *testing.T) {
 	})
 }
 
-// An answer 404 about a type is no proof that an object of it is gone.
+// A pass that lacks a right is repeated after a minute, and after each discovery.
+func TestTheRightToDeleteIsMissing(t *testing.T) {
+	for _, order := range []string{"forbid:resource=configmaps,verb=delete", "forbid:resource=configmaps,verb=get"} {
+		t.Run(order, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				heal := w.fault(order)
+				w.create("child", owned("owner", "never-was"))
+				time.Sleep(5*time.Minute - 20*time.Second)
+				told := w.hear()
+				assert.Equal(t, []string{"forbidden"}, slices.Compact(slices.Clone(told)))
+				assert.LessOrEqual(t, len(told), 15)
+				heal()
+				time.Sleep(time.Minute)
+				assert.Empty(t, w.names())
+			})
+		})
+	}
+}
+
+// A 404 for a type is no proof that an object of it is gone.
 func TestAnAPIThatIsNotRegisteredAtTheMoment(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.defineGizmos()
@@ -273,6 +310,43 @@ func TestAnAPIThatIsNotRegisteredAtTheMoment(t *testing.T) {
 		require.NoError(t, w.resource("gizmos").Delete(context.Background(), "g", api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground}))
 		time.Sleep(10 * time.Minute)
 		assert.Empty(t, w.names())
+	})
+}
+
+// The types are those of the last discovery, and the API server has stopped serving one of them.
+func TestAnAnswer404AboutAType(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.defineGizmos()
+		gizmo := w.in(w.resource("gizmos"), "g")
+		w.kill()
+		defer w.fault("unavailable:resource=gizmos,verb=list|watch")() // the owner must be requested
+		w.unserved.Store("/apis/example.com/v1/namespaces/")
+		w.start(nil)
+		w.create("child", owned("Gizmo/g", gizmo))
+		time.Sleep(5 * time.Minute)
+		assert.Equal(t, []string{"child"}, w.names(), "it is no proof that the owner is gone")
+		w.unserved.Store("")
+		require.NoError(t, w.resource("gizmos").Delete(context.Background(), "g", api.DeleteOptions{}))
+		time.Sleep(5 * time.Minute)
+		assert.Empty(t, w.names())
+	})
+}
+
+// The first list of a new type takes long and contains a dependent of an owner that is to be
+// orphaned.
+func TestADependentOfATypeThatHasJustAppearedIsOrphanedToo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		defer w.fault("delay:by=15s,resource=gizmos,verb=list|watch")()
+		w.defineGizmos()
+		w.rest() // the type is known, its objects are not
+		owner := w.create("owner")
+		w.in(w.resource("gizmos"), "g", owned("owner", owner))
+		w.delete("owner", api.DeletePropagationOrphan)
+		time.Sleep(time.Minute)
+		assert.Empty(t, w.names())
+		gizmo, err := w.resource("gizmos").Get(context.Background(), "g", api.GetOptions{})
+		require.NoError(t, err, "it is an orphan")
+		assert.Nil(t, gizmo.Nested("metadata", "ownerReferences"))
 	})
 }
 

@@ -1,6 +1,7 @@
 package garbagecollector
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -17,8 +18,7 @@ type Controller struct {
 	config   Config
 	graph    *graph
 	monitors *monitor.Monitors
-	// The keys of both queues are UIDs.
-	attemptToDelete, attemptToOrphan *worker.Pool
+	passes   *worker.Pool // the keys are UIDs
 }
 
 // NewController returns a controller, which does nothing before RunWithin.
@@ -26,50 +26,52 @@ func NewController(config Config) (*Controller, error) {
 	if config.Monitor.Discovery == nil || config.Monitor.Heads == nil {
 		return nil, errors.New("a garbage collector needs discovery and a client for the heads of objects")
 	}
-	c := &Controller{config: config.withDefaults(), graph: &graph{nodes: map[string]*node{}}}
-	watching := c.config.Monitor
-	watching.Observe, watching.Vanished, watching.Refused = c.graph.observe, c.graph.vanish, c.config.Trace.Refused
+	config.Trace = cmp.Or(config.Trace, &Trace{})
+	c := &Controller{config: config, graph: &graph{nodes: map[string]*node{}}}
+	watching := config.Monitor
+	watching.Observe, watching.Vanished = c.graph.observe, c.graph.vanish
 	watching.Forget = func(r *monitor.Resource, object *api.PartialObjectMetadata) { c.graph.forget(r, object.UID) }
-	watching.Discovered = func() { // the kind of an owner may have become known
-		for _, uid := range c.graph.deletable() {
-			c.attemptToDelete.Add(uid)
+	watching.Discovered = func() { // the type of an owner may have appeared
+		for _, uid := range c.graph.pending() {
+			c.passes.Add(uid)
 		}
 	}
 	c.monitors = monitor.New(watching)
-	c.attemptToDelete = c.pool("garbage_collector_attempt_to_delete", c.deletePass, c.graph.deletable)
-	c.attemptToOrphan = c.pool("garbage_collector_attempt_to_orphan", c.orphanPass, c.graph.orphaning)
-	c.graph.attemptToDelete, c.graph.attemptToOrphan = c.attemptToDelete.Add, c.attemptToOrphan.Add
+	passes := config.Worker
+	passes.Workers = cmp.Or(passes.Workers, 20)
+	passes.Name, passes.Keys, passes.Synced = "garbage_collector", c.graph.pending, []informer.InformerSynced{c.monitors.Synced}
+	passes.Reconcile = func(ctx context.Context, uid string) (time.Duration, error) {
+		after, err := c.pass(ctx, uid)
+		if !api.IsForbidden(err) {
+			return after, err
+		}
+		if hook := c.config.Trace.Forbidden; hook != nil {
+			hook(err)
+		}
+		return time.Minute, nil
+	}
+	c.passes = worker.New(passes)
+	c.graph.queue = c.passes.Add
 	return c, nil
 }
 
-// pool makes a queue with its workers, which begin when the graph is complete.
-func (c *Controller) pool(name string, pass func(context.Context, string) (time.Duration, error), keys func() []string) *worker.Pool {
-	config := c.config.Worker
-	config.Name, config.Reconcile, config.Keys = name, pass, keys
-	config.Synced = []informer.InformerSynced{c.monitors.Synced}
-	return worker.New(config)
-}
-
-// RunWithin works until stop ends, and finishes what is in hand. When alive ends everything is cut short at once. The informers
-// run as long as it does: a standby keeps no copy of the cluster. RunWithin may be called once.
+// RunWithin works until stop ends, and then finishes the passes in hand. When alive ends it returns
+// at once. The informers run only as long as RunWithin does: a standby keeps no copy of the
+// cluster. RunWithin may be called once.
 func (c *Controller) RunWithin(stop, alive context.Context) {
 	watching, end := context.WithCancel(alive)
-	var monitors, pools wait.Group
+	var monitors wait.Group
 	monitors.Start(func() { c.monitors.Run(watching) })
-	pools.Start(func() { c.attemptToDelete.Run(stop, alive) })
-	pools.Start(func() { c.attemptToOrphan.Run(stop, alive) })
-	pools.Wait()
+	c.passes.Run(stop, alive)
 	end()
 	monitors.Wait()
 }
 
-// Healthy returns an error if a pass does not end.
-func (c *Controller) Healthy() error {
-	return errors.Join(c.attemptToDelete.Healthy(), c.attemptToOrphan.Healthy())
-}
+// ShareInformers is [monitor.Monitors.ShareInformers].
+func (c *Controller) ShareInformers() { c.monitors.ShareInformers() }
 
-// UpdateMetrics sets the gauges of the queues' metrics. Call it when they are read.
-func (c *Controller) UpdateMetrics() {
-	c.attemptToDelete.UpdateMetrics()
-	c.attemptToOrphan.UpdateMetrics()
-}
+// Healthy returns an error if a pass does not end.
+func (c *Controller) Healthy() error { return c.passes.Healthy() }
+
+// UpdateMetrics sets the gauges of the queue's metrics. Call it before they are read.
+func (c *Controller) UpdateMetrics() { c.passes.UpdateMetrics() }

@@ -8,24 +8,29 @@ import (
 	"orrery/restclient/api"
 )
 
-// deletePass decides about one object: whether it has lost its owners, or its dependents if it waits for that.
-func (c *Controller) deletePass(ctx context.Context, uid string) (after time.Duration, err error) {
-	n, deletable := c.graph.look(uid)
-	if !deletable {
-		return 0, nil
-	}
-	if n.waiting() {
+// pass takes the next step for one object.
+func (c *Controller) pass(ctx context.Context, uid string) (after time.Duration, err error) {
+	n, pending := c.graph.look(uid)
+	switch {
+	case n.orphaning():
+		return c.orphanPass(ctx, n)
+	case n.waiting():
 		return c.awaitDependents(ctx, n)
+	case pending:
+		return 0, c.deletePass(ctx, n)
 	}
+	return 0, nil
+}
+
+// deletePass deletes an object if all of its owners are gone.
+func (c *Controller) deletePass(ctx context.Context, n node) error {
 	var solid, waiting int
 	lost := map[string]bool{}
 	for _, reference := range n.owners() {
-		owner, err := c.askForOwner(ctx, n, reference)
+		owner, known, err := c.askForOwner(ctx, n, reference)
 		switch {
-		case errors.Is(err, errUnknown):
-			return 0, nil
-		case err != nil:
-			return 0, err
+		case err != nil || !known:
+			return err
 		case owner == nil:
 			lost[reference.UID] = true
 		case (&node{object: owner}).waiting():
@@ -37,68 +42,65 @@ func (c *Controller) deletePass(ctx context.Context, uid string) (after time.Dur
 	}
 	policy := api.DeletePropagationBackground
 	switch {
-	case solid > 0: // what waits for this object is not to wait any more
-		return 0, c.release(ctx, n, lost)
-	case waiting > 0 && len(c.graph.dependents(uid)) > 0 || n.hasFinalizer(finalizerForeground):
+	case solid > 0: // an owner that waits for this object must not wait any longer
+		return c.release(ctx, n, lost)
+	case waiting > 0 && len(c.graph.dependents(n.uid)) > 0 || n.hasFinalizer(finalizerForeground):
 		policy = api.DeletePropagationForeground
 	case n.hasFinalizer(finalizerOrphan):
 		policy = api.DeletePropagationOrphan
 	}
-	return 0, c.delete(ctx, n, policy)
+	return c.delete(ctx, n, policy)
 }
 
-// errUnknown says that an owner may exist although it cannot be asked for.
-var errUnknown = errors.New("it is not known whether the owner exists")
-
-// askForOwner asks the server for an owner of n; nil is the proof that it does not exist. The graph is no proof: a watch may be late or
-// broken, the right to it may be missing, and what is deleted does not come back.
-func (c *Controller) askForOwner(ctx context.Context, n node, reference api.OwnerReference) (*api.PartialObjectMetadata, error) {
+// askForOwner asks the server for an owner of n. If it does not exist, owner is nil. If the server
+// cannot be asked for it, known is false. The graph is no proof: a watch may be late, broken or
+// forbidden, and a deletion cannot be undone.
+func (c *Controller) askForOwner(ctx context.Context, n node, reference api.OwnerReference) (owner *api.PartialObjectMetadata, known bool, err error) {
 	kind, ok := c.monitors.Find(reference.APIVersion, reference.Kind)
 	if !ok {
-		return nil, errUnknown // monitors queue the object when types appear
+		return nil, false, nil // monitors queue the object when types appear
 	}
 	namespace := ""
 	if kind.Namespaced {
 		namespace = n.object.Namespace
 	}
 	place := placeOf(reference, namespace)
-	owner, _ := c.graph.look(reference.UID)
-	if owner.absentAt == place {
-		return nil, nil
+	seen, _ := c.graph.look(reference.UID)
+	if seen.absentAt == place {
+		return nil, true, nil
 	}
-	elsewhere := owner.object != nil && owner.resource.Namespaced && owner.object.Namespace != n.object.Namespace
+	elsewhere := seen.object != nil && seen.resource.Namespaced && seen.object.Namespace != n.object.Namespace
 	nowhere := kind.Namespaced && namespace == ""
 	if hook := c.config.Trace.InvalidNamespace; hook != nil && (elsewhere || nowhere) {
 		hook(n.reference(), reference)
 	}
 	if nowhere {
-		return nil, errUnknown
+		return nil, false, nil
 	}
 	found, err := c.config.Monitor.Heads(kind.GroupVersionResource, namespace).Get(ctx, reference.Name, api.GetOptions{})
 	if err == nil && found.UID == reference.UID {
-		return found, nil
+		return found, true, nil
 	}
 	if err == nil || isGone(err, reference.Name) {
 		c.graph.setAbsent(reference.UID, place)
-		return nil, nil
+		return nil, true, nil
 	}
-	return nil, err
+	return nil, false, err
 }
 
-// isGone reports whether the server has no object of this name. If it does not have the type any more the answer is 404 as well, and
-// says nothing of objects: they may be behind an aggregated API server that is not registered at the moment.
+// isGone reports whether err says that the server has no object of this name. A 404 about the whole
+// type says nothing about its objects: they may be behind an aggregated API server that is not
+// registered at the moment. It comes as text or without a name; the client gives a text the name of
+// the object that was asked for.
 func isGone(err error, name string) bool {
 	refused, ok := errors.AsType[*api.StatusError](err)
-	return ok && api.IsNotFound(err) && refused.Status.Details != nil && refused.Status.Details.Name == name
+	return ok && api.IsNotFound(err) && !refused.HasCause(api.CauseUnexpectedServerResponse) &&
+		refused.Status.Details != nil && refused.Status.Details.Name == name
 }
 
-// awaitDependents deletes the dependents of an object that waits for that, and lets it go when none is left that blocks it.
+// awaitDependents removes the finalizer of a waiting object when no dependent that blocks is left.
+// The graph has queued the dependents.
 func (c *Controller) awaitDependents(ctx context.Context, n node) (after time.Duration, err error) {
-	for _, dependent := range c.graph.dependents(n.uid) {
-		if d, deletable := c.graph.look(dependent); deletable && !d.deleting() {
-			c.attemptToDelete.Add(dependent)
-		}
-	}
 	switch {
 	case n.blocking == 0:
 		return c.finish(ctx, n, finalizerForeground)
@@ -108,16 +110,10 @@ func (c *Controller) awaitDependents(ctx context.Context, n node) (after time.Du
 	return 0, nil
 }
 
-// orphanPass makes the dependents of an object forget it, and then lets it go.
-func (c *Controller) orphanPass(ctx context.Context, uid string) (after time.Duration, err error) {
-	n, _ := c.graph.look(uid)
-	if !n.orphaning() {
-		return 0, nil
-	}
-	for _, dependent := range c.graph.dependents(uid) {
-		if d, _ := c.graph.look(dependent); d.object != nil {
-			err = errors.Join(err, c.release(ctx, d, map[string]bool{uid: true}))
-		}
+// orphanPass removes an object from the references of its dependents, and then its finalizer.
+func (c *Controller) orphanPass(ctx context.Context, n node) (after time.Duration, err error) {
+	for _, dependent := range c.graph.dependents(n.uid) {
+		err = errors.Join(err, c.release(ctx, dependent, map[string]bool{n.uid: true}))
 	}
 	if err != nil {
 		return 0, err
@@ -125,14 +121,20 @@ func (c *Controller) orphanPass(ctx context.Context, uid string) (after time.Dur
 	return c.finish(ctx, n, finalizerOrphan)
 }
 
-// finish removes a finalizer, but not before every informer has had the time to tell of dependents: one that was to be orphaned, and
-// was not known, would be left without an owner, and so be deleted.
+// settle is the shortest time for which an object that is deleted with Foreground or Orphan keeps
+// its finalizer.
+const settle = 500 * time.Millisecond
+
+// finish removes a finalizer, but not before settle is over. The informers of different types are
+// not in step: a dependent whose event is still on its way would lose its owner without being
+// orphaned, and so be deleted.
 func (c *Controller) finish(ctx context.Context, n node, finalizer string) (after time.Duration, err error) {
-	if early := c.config.Settle - time.Since(n.marked); early > 0 {
+	if early := settle - time.Since(n.marked); early > 0 {
 		return early, nil
 	}
 	if !c.monitors.Synced() { // a type has appeared
 		return time.Second, nil
 	}
-	return 0, c.removeFinalizer(ctx, n, finalizer)
+	others := without(n.object.Finalizers, func(one string) bool { return one == finalizer })
+	return 0, c.patch(ctx, n, "finalizers", others, "finalizer "+finalizer+" removed")
 }

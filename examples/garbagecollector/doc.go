@@ -1,30 +1,36 @@
-// Package garbagecollector deletes what has lost its owners.
+// Package garbagecollector deletes objects whose owners are gone.
 //
 // # Concept
 //
-// An object can name its owners, in metadata.ownerReferences. The API server does nothing with them; this controller does.
-// docs/learn/garbage-collection.md explains the three ways of a deletion.
+// An object can name its owners, in metadata.ownerReferences. The API server does nothing with
+// them; this controller does. docs/learn/garbage-collection.md explains the three ways of a
+// deletion.
 //
-//	informers of all types ── observe, forget ──▶ graph ──▶ attemptToDelete ── deletePass ──▶ DELETE, PATCH
-//	(package monitor)                             by UID └─▶ attemptToOrphan ── orphanPass ─▶ PATCH
+//	informers of all types ── observe, forget ──▶ graph ──▶ queue ── pass ──▶ DELETE, PATCH
+//	(package monitor)                             by UID
 //
-// node.go and graph.go are what is known, delete.go decides, write.go sends.
+// node.go and graph.go hold what is known, delete.go decides, write.go sends.
 //
 // # Guarantees
 //
-//   - Nothing is deleted before the server was asked for each of its owners and had none of them.
-//   - What is deleted or changed is the object that was decided about, by UID and resource version.
-//   - A finalizer is removed when all dependents have been dealt with, also those that informers are late with, by Config.Settle.
-//   - Objects that wait for each other, in a circle, do not wait for ever.
+//   - An object is deleted only after the server has said of each of its owners that it does not
+//     exist, or waits for its dependents.
+//   - Each write names the UID and the resource version of the object that was decided about.
+//   - A finalizer is removed when all dependents have been dealt with. Informers may be half a
+//     second late.
+//   - Objects that wait for each other in a cycle do not wait for ever.
 //
 // # Goroutines
 //
-// [Controller.RunWithin] owns those of the informers and the workers of both queues; all have ended when it returns.
+// [Controller.RunWithin] starts those of the informers and the workers. All have ended when it
+// returns.
 //
 // # Failure
 //
-// A pass that fails is repeated, later each time. A conflict is a failure like any other: the informer is about to tell the newer state.
-// Everything that is known is on the server: a collector that is killed between two requests is continued by the next one.
+// A pass that fails is repeated, later each time. A conflict is a failure like any other: the
+// informer is about to deliver the newer state. A pass that lacks a right is repeated once a
+// minute. All state is on the server: if a collector is killed between two requests, the next one
+// continues its work.
 //
 // # Testing
 //

@@ -9,60 +9,56 @@ import (
 	"orrery/restclient/api"
 )
 
-// graph knows who depends on whom. Informers write it, passes read it, and a change that may call for a pass queues one.
+// graph is the graph of owners and dependents. Informers write it, passes read it, and a change
+// that may need a pass queues one.
 type graph struct {
-	// attemptToDelete and attemptToOrphan queue a pass over the object with this UID.
-	attemptToDelete, attemptToOrphan func(uid string)
+	queue func(uid string) // queues a pass over the object with this UID
 
 	mu    sync.Mutex // guards the nodes as well
 	nodes map[string]*node
 }
 
-// observe takes in a new object, or a new state of one.
+// observe adds an object, or a new state of one.
 func (g *graph) observe(r *monitor.Resource, object *api.PartialObjectMetadata) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := g.atLocked(object.UID)
-	old, isNew := n.owners(), n.object == nil
-	n.resource, n.object, n.absentAt = r, object, place{}
-	g.relinkLocked(n, old)
+	isNew := n.object == nil
+	n.resource, n.absentAt = r, place{}
+	g.setLocked(n, object)
 	if n.marked.IsZero() && (n.waiting() || n.orphaning()) {
 		n.marked = time.Now()
 	}
-	switch {
-	case n.orphaning():
-		g.attemptToOrphan(n.uid)
-	case g.isDeletableLocked(n):
-		g.attemptToDelete(n.uid)
+	if g.isPendingLocked(n) {
+		g.queue(n.uid)
 	}
-	if isNew { // dependents that were here first may be wrong about its place
+	if isNew || n.waiting() { // dependents that came first may name it in the wrong place
 		g.queueDependentsLocked(n)
 	}
 }
 
-// vanish takes in that the objects of a type cannot be seen any more.
+// vanish forgets all objects that were last observed with r.
 func (g *graph) vanish(r *monitor.Resource) {
 	for _, uid := range g.all(func(n *node) bool { return n.resource == r }) {
 		g.forget(r, uid)
 	}
 }
 
-// forget takes in that an object of this type is gone.
+// forget removes an object that was last observed with r.
 func (g *graph) forget(r *monitor.Resource, uid string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := g.nodes[uid]
-	if n == nil || n.resource != r { // the object is seen in another version of its group now
+	if n == nil || n.resource != r { // another informer sees the object now
 		return
 	}
-	old := n.owners()
-	n.object = nil
-	g.relinkLocked(n, old)
+	g.setLocked(n, nil)
 	g.queueDependentsLocked(n)
 	g.tidyLocked(n)
 }
 
-// atLocked returns the node of a UID, a new one if need be. tidyLocked drops one that stands for nothing.
+// atLocked returns the node of a UID; it adds one if there is none. tidyLocked removes a node
+// without object and dependents.
 func (g *graph) atLocked(uid string) *node {
 	n := g.nodes[uid]
 	if n == nil {
@@ -78,8 +74,11 @@ func (g *graph) tidyLocked(n *node) {
 	}
 }
 
-// relinkLocked tells the owners that n named before, and those that it names now.
-func (g *graph) relinkLocked(n *node, before []api.OwnerReference) {
+// setLocked gives a node another object, or none, and updates the owners that it named before and
+// those that it names now.
+func (g *graph) setLocked(n *node, object *api.PartialObjectMetadata) {
+	before := n.owners()
+	n.object = object
 	for _, r := range before {
 		owner := g.atLocked(r.UID)
 		if owner.dependents[n] {
@@ -100,16 +99,17 @@ func (g *graph) relinkLocked(n *node, before []api.OwnerReference) {
 	for _, r := range before {
 		owner := g.atLocked(r.UID)
 		if owner.waiting() && owner.blocking == 0 {
-			g.attemptToDelete(owner.uid)
+			g.queue(owner.uid)
 		}
 		g.tidyLocked(owner)
 	}
 }
 
-// isDeletableLocked reports whether there may be something to do about an object: it waits for its dependents, or an owner is not known
-// where the object says that it is, or waits in turn. It spares the server questions about objects that are in good order.
-func (g *graph) isDeletableLocked(n *node) bool {
-	return n.waiting() || !n.deleting() && slices.ContainsFunc(n.owners(), func(r api.OwnerReference) bool {
+// isPendingLocked reports whether an object may need a pass: it waits for its dependents or orphans
+// them, or one of its owners waits or is not known in the place that the object names. It saves the
+// server requests for all other objects.
+func (g *graph) isPendingLocked(n *node) bool {
+	return n.waiting() || n.orphaning() || !n.deleting() && slices.ContainsFunc(n.owners(), func(r api.OwnerReference) bool {
 		owner := g.nodes[r.UID]
 		return owner.object == nil || owner.waiting() || !owner.isAt(placeOf(r, n.object.Namespace))
 	})
@@ -117,23 +117,24 @@ func (g *graph) isDeletableLocked(n *node) bool {
 
 func (g *graph) queueDependentsLocked(n *node) {
 	for dependent := range n.dependents {
-		if g.isDeletableLocked(dependent) {
-			g.attemptToDelete(dependent.uid)
+		if g.isPendingLocked(dependent) {
+			g.queue(dependent.uid)
 		}
 	}
 }
 
-// look returns a copy of a node, and whether it is deletable. Only the graph may look at the copy's dependents.
-func (g *graph) look(uid string) (n node, deletable bool) {
+// look returns a copy of a node, and whether it may need a pass. Only the graph may read the copy's
+// dependents.
+func (g *graph) look(uid string) (n node, pending bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if at := g.nodes[uid]; at != nil {
-		return *at, g.isDeletableLocked(at)
+		return *at, g.isPendingLocked(at)
 	}
 	return node{}, false
 }
 
-// all returns the objects for which wanted is true.
+// all returns the UIDs of the nodes for which wanted is true. It holds mu meanwhile.
 func (g *graph) all(wanted func(n *node) bool) (uids []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -145,23 +146,22 @@ func (g *graph) all(wanted func(n *node) bool) (uids []string) {
 	return uids
 }
 
-func (g *graph) deletable() []string { return g.all(g.isDeletableLocked) }
+// pending returns the objects that may need a pass.
+func (g *graph) pending() []string { return g.all(g.isPendingLocked) }
 
-func (g *graph) orphaning() []string { return g.all((*node).orphaning) }
-
-// dependents returns the dependents of an object.
-func (g *graph) dependents(uid string) (uids []string) {
+// dependents returns copies of the dependents of an object.
+func (g *graph) dependents(uid string) (copies []node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if n := g.nodes[uid]; n != nil {
 		for dependent := range n.dependents {
-			uids = append(uids, dependent.uid)
+			copies = append(copies, *dependent)
 		}
 	}
-	return uids
+	return copies
 }
 
-// waitsForItself reports whether an object waits for a dependent that waits for a dependent, and so on, that is the object.
+// waitsForItself reports whether an object is in a cycle of objects that wait for each other.
 func (g *graph) waitsForItself(uid string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -182,7 +182,8 @@ func (n *node) waitsFor(end *node, seen map[*node]bool) bool {
 	return false
 }
 
-// setAbsent notes that the server does not have an owner where a dependent says that it is: one question is enough for all of them.
+// setAbsent notes that the server does not have an owner in the place that a dependent names. One
+// request is enough for all dependents.
 func (g *graph) setAbsent(uid string, p place) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -11,10 +11,10 @@ import (
 	"orrery/restclient/api"
 )
 
-// The collector is killed before each of its requests in turn, and started again. Everything converges all the same, and what has an
-// owner that lives is there.
+// The collector is killed before each of its requests in turn and restarted. Everything
+// converges, and objects with an existing owner remain.
 func TestKilledBeforeEveryRequest(t *testing.T) {
-	for name := range gears {
+	for _, name := range sets {
 		t.Run(name, func(t *testing.T) {
 			requests := 0
 			for last := false; !last; requests++ {

@@ -8,16 +8,17 @@ import (
 	"orrery/restclient/api"
 )
 
-// node is an object, or what dependents name as their owner although no informer has seen it: then object is nil. Nodes are known by
-// UID. A name can be given again; a UID never comes back.
+// node is an object, or an owner that dependents name and no informer has seen; then object is nil.
+// Nodes are known by UID: a name can be reused, a UID cannot.
 type node struct {
 	uid      string
 	resource *monitor.Resource
 	object   *api.PartialObjectMetadata
-	// dependents name this node as an owner; the value says whether they block its deletion, blocking how many do.
+	// dependents name this node as an owner; the value is true if the dependent blocks its
+	// deletion. blocking counts those.
 	dependents map[*node]bool
 	blocking   int
-	// absentAt is the last place at which the server was asked for this UID and did not have it.
+	// absentAt is the last place in which the server did not have this UID.
 	absentAt place
 	// marked is when the object was first seen waiting or orphaning.
 	marked time.Time
@@ -30,7 +31,8 @@ func placeOf(r api.OwnerReference, namespace string) place {
 	return place{apiVersion: r.APIVersion, kind: r.Kind, namespace: namespace, name: r.Name}
 }
 
-// isAt reports whether n is the object at a place, in any version of its group. An object of the cluster is in every namespace.
+// isAt reports whether n is the object in a place, in any version of its group. A cluster-scoped
+// object is in every namespace.
 func (n *node) isAt(p place) bool {
 	version, err := api.ParseGroupVersion(p.apiVersion)
 	return err == nil && n.resource.Group == version.Group && n.resource.Kind == p.kind && n.object.Name == p.name &&
@@ -60,13 +62,13 @@ func (n *node) hasFinalizer(finalizer string) bool {
 	return n.object != nil && slices.Contains(n.object.Finalizers, finalizer)
 }
 
-// waiting reports whether an object is kept until its dependents are gone.
+// waiting reports whether an object waits until its dependents are gone.
 func (n *node) waiting() bool { return n.deleting() && n.hasFinalizer(finalizerForeground) }
 
-// orphaning reports whether an object is kept until its dependents have forgotten it.
+// orphaning reports whether an object waits until no dependent names it as an owner any more.
 func (n *node) orphaning() bool { return n.deleting() && n.hasFinalizer(finalizerOrphan) }
 
-// reference returns what Events and hooks call the object.
+// reference returns the reference to the object in Events and hooks.
 func (n *node) reference() api.ObjectReference {
 	return api.ObjectReference{
 		APIVersion: n.resource.GroupVersion().String(), Kind: n.resource.Kind,

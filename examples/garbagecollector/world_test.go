@@ -3,9 +3,11 @@ package garbagecollector_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,44 +18,29 @@ import (
 	"orrery/examples/monitor"
 	"orrery/examples/worker"
 	"orrery/informer"
-	informerfast "orrery/informer/fast"
+	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
-	"orrery/queue"
-	queuefast "orrery/queue/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
-	"orrery/restclient/fast"
 	"orrery/restclient/restclienttest"
 )
 
-// gears are the two sets of them.
-var gears = map[string]struct {
-	informer func(api.GroupVersionResource) informer.Config[*api.PartialObjectMetadata]
-	queue    func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
-	codec    restclient.Codec
-}{
-	"textbook": {},
-	"fast": {
-		informer: func(api.GroupVersionResource) informer.Config[*api.PartialObjectMetadata] {
-			return informer.Config[*api.PartialObjectMetadata]{Gears: informerfast.Gears[*api.PartialObjectMetadata]()}
-		},
-		queue: func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
-			return queuefast.NewRateLimiting(limiter, config)
-		},
-		codec: fast.Codec{},
-	},
-}
+// sets are the sets of gears that tests run with.
+var sets = []string{gears.Fast, gears.Textbook}
 
-// world is the server in memory, without a collector of its own, and ours. Its objects are ConfigMaps in the namespace default.
+// world is the in-memory server without its own collector, and the collector under test. Its
+// objects are ConfigMaps in the namespace default.
 type world struct {
 	t      *testing.T
-	gears  string
+	gears  gears.Set
 	server *apiserver.Server
 	link   *restclienttest.Server
 	admin  *restclient.Client
-	cancel func() // ends the collector at once
+	cancel func() // stops the collector at once
 	kill   func() // the same, and waits
+
+	unserved atomic.Value // for paths with this prefix the server returns 404; "": none
 
 	mu   sync.Mutex
 	told []string
@@ -62,7 +49,7 @@ type world struct {
 // inWorld runs a test in a bubble, once for each set of gears.
 func inWorld(t *testing.T, play func(w *world)) {
 	t.Helper()
-	for name := range gears {
+	for _, name := range sets {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, name)
@@ -74,16 +61,26 @@ func inWorld(t *testing.T, play func(w *world)) {
 	}
 }
 
-func newWorld(t *testing.T, gears string) *world {
+func newWorld(t *testing.T, name string) *world {
+	set, err := gears.Parse(name)
+	require.NoError(t, err)
 	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
 	require.NoError(t, err)
-	w := &world{t: t, gears: gears, server: server, link: restclienttest.NewServer(t, server.Handler())}
+	w := &world{t: t, gears: set, server: server}
+	w.unserved.Store("")
+	w.link = restclienttest.NewServer(t, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if prefix := w.unserved.Load().(string); prefix != "" && strings.HasPrefix(r.URL.Path, prefix) {
+			http.NotFound(out, r)
+			return
+		}
+		server.Handler().ServeHTTP(out, r)
+	}))
 	w.admin = w.client(nil)
 	return w
 }
 
 func (w *world) client(trace *restclient.Trace) *restclient.Client {
-	return w.link.Client(func(c *restclient.Config) { c.QPS, c.Codec, c.Trace = -1, gears[w.gears].codec, trace })
+	return w.link.Client(func(c *restclient.Config) { c.QPS, c.Codec, c.Trace = -1, w.gears.Codec(), trace })
 }
 
 // start starts a collector. request, if not nil, is called before each of its requests.
@@ -99,15 +96,18 @@ func (w *world) start(request func(verb string)) {
 			Heads: func(resource api.GroupVersionResource, namespace string) monitor.Heads {
 				return restclient.Metadata(client, resource, namespace)
 			},
-			Informer: gears[w.gears].informer,
+			Informer: func(api.GroupVersionResource) informer.Config[*api.PartialObjectMetadata] {
+				return informer.Config[*api.PartialObjectMetadata]{Gears: gears.Informer[*api.PartialObjectMetadata](w.gears)}
+			},
+			Refused: func(r api.GroupVersionResource, _ error) { w.note("refused %s", r.Resource) },
 		},
-		Worker: worker.Config{NewQueue: gears[w.gears].queue},
+		Worker: worker.Config{NewQueue: w.gears.NewQueue},
 		Trace: &garbagecollector.Trace{
 			Wrote: func(o api.ObjectReference, what string) { w.note("%s %s", o.Name, what) },
 			InvalidNamespace: func(o api.ObjectReference, owner api.OwnerReference) {
 				w.note("invalid namespace %s %s", o.Name, owner.Name)
 			},
-			Refused: func(r api.GroupVersionResource, err error) { w.note("refused %s", r.Resource) },
+			Forbidden: func(error) { w.note("forbidden") },
 		},
 	})
 	require.NoError(w.t, err)
@@ -133,7 +133,7 @@ func (w *world) note(format string, arguments ...any) {
 	w.told = append(w.told, fmt.Sprintf(format, arguments...))
 }
 
-// hear returns what the collector has told since the last call.
+// hear returns the trace calls of the collector since the last call.
 func (w *world) hear() []string {
 	w.rest()
 	w.mu.Lock()
@@ -143,7 +143,7 @@ func (w *world) hear() []string {
 	return told
 }
 
-// rest waits until everything is as it is going to be.
+// rest waits until the state is stable.
 func (w *world) rest() {
 	time.Sleep(10 * time.Second)
 	synctest.Wait()
@@ -161,7 +161,8 @@ func (w *world) resource(plural string) *restclient.Resource[*api.Unstructured] 
 	return restclient.Dynamic(w.admin, api.GroupVersionResource{Version: "v1", Resource: plural}, "default")
 }
 
-// owned is an owner reference, to a ConfigMap that blocks if nothing else is said: owned("Node/n1", uid), owned("-loose", uid).
+// owned returns an owner reference, by default to a ConfigMap and blocking: owned("Node/n1",
+// uid), owned("-loose", uid).
 func owned(what, uid string) map[string]any {
 	name, loose := strings.CutPrefix(what, "-")
 	kind, apiVersion := "ConfigMap", "v1"
@@ -203,14 +204,14 @@ func (w *world) delete(name string, policy api.DeletePropagation) {
 	require.NoError(w.t, w.resource("configmaps").Delete(context.Background(), name, api.DeleteOptions{PropagationPolicy: policy}))
 }
 
-// merge changes the head of a ConfigMap.
+// merge patches the metadata of a ConfigMap.
 func (w *world) merge(name, head string) {
 	w.t.Helper()
 	_, err := w.resource("configmaps").Patch(context.Background(), name, api.MergePatchType, []byte(`{"metadata":`+head+`}`), api.UpdateOptions{})
 	require.NoError(w.t, err)
 }
 
-// names are the ConfigMaps that there are when everything has come to rest.
+// names returns the ConfigMaps that exist once the state is stable.
 func (w *world) names() []string {
 	w.rest()
 	return w.namesNow()

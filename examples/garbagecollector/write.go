@@ -3,13 +3,15 @@ package garbagecollector
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"orrery/examples/monitor"
 	"orrery/restclient/api"
 )
 
-// Every write is about an object in the very state that was decided about, by UID and resource version. If it has changed since, if it
-// has got another owner for one, the server answers with a conflict and the pass is repeated. An object that is gone is no failure.
+// Every write names the UID and the resource version of the object that was decided about. If the
+// object has changed since, for example has another owner now, the server answers with a conflict
+// and the pass is repeated. If the object is gone, the write has succeeded.
 
 func (c *Controller) delete(ctx context.Context, n node, policy api.DeletePropagation) error {
 	err := c.heads(n).Delete(ctx, n.object.Name, api.DeleteOptions{
@@ -19,7 +21,7 @@ func (c *Controller) delete(ctx context.Context, n node, policy api.DeletePropag
 	return c.wrote(n, "deleted ("+string(policy)+")", err)
 }
 
-// release makes an object forget owners.
+// release removes the references to lost owners.
 func (c *Controller) release(ctx context.Context, n node, lost map[string]bool) error {
 	kept := without(n.owners(), func(r api.OwnerReference) bool { return lost[r.UID] })
 	if len(kept) == len(n.owners()) {
@@ -28,21 +30,17 @@ func (c *Controller) release(ctx context.Context, n node, lost map[string]bool) 
 	return c.patch(ctx, n, "ownerReferences", kept, "released from owners")
 }
 
-// unblock makes an object block none of its owners.
+// unblock clears blockOwnerDeletion in all references of an object.
 func (c *Controller) unblock(ctx context.Context, n node) error {
-	references := without(n.owners(), func(api.OwnerReference) bool { return false })
+	references := slices.Clone(n.owners())
 	for i := range references {
 		references[i].BlockOwnerDeletion = nil
 	}
 	return c.patch(ctx, n, "ownerReferences", references, "blocks its owners no more")
 }
 
-func (c *Controller) removeFinalizer(ctx context.Context, n node, finalizer string) error {
-	kept := without(n.object.Finalizers, func(one string) bool { return one == finalizer })
-	return c.patch(ctx, n, "finalizers", kept, "finalizer "+finalizer+" removed")
-}
-
-// without returns a copy of a list without some of it; nil, which removes the field, if nothing is left.
+// without returns a copy of list without the unwanted items. If none is left it returns nil, which
+// removes the field.
 func without[T any](list []T, unwanted func(T) bool) (kept []T) {
 	for _, one := range list {
 		if !unwanted(one) {
@@ -52,7 +50,7 @@ func without[T any](list []T, unwanted func(T) bool) (kept []T) {
 	return kept
 }
 
-// patch sets a field of the head of an object.
+// patch sets a field of the metadata of an object.
 func (c *Controller) patch(ctx context.Context, n node, field string, value any, what string) error {
 	head := map[string]any{"uid": n.object.UID, "resourceVersion": n.object.ResourceVersion, field: value}
 	patch, err := json.Marshal(map[string]any{"metadata": head})

@@ -9,39 +9,49 @@ import (
 	"orrery/restclient/api"
 )
 
-// Config is what monitors need. Discovery, Heads, Observe, Forget and Vanished are required; the zero value of everything else works.
+// Config is what monitors need. Discovery, Heads, Observe, Forget and Vanished are required; the
+// zero value of everything else works.
 type Config struct {
-	// Discovery says which types there are. *discovery.Client satisfies it; set its OnlyWhenReady, or a server that is starting
-	// seems to have no custom resources.
+	// Discovery returns the types of the server. *discovery.Client satisfies it. Set its
+	// OnlyWhenReady, or a server that is starting seems to have no custom resources.
 	Discovery Discovery
-	// Heads returns the objects of a type in a namespace, or in all of them (""): restclient.Metadata, with a client.
+	// Heads returns the client of a type in a namespace, or in all namespaces (""):
+	// restclient.Metadata.
 	Heads func(resource api.GroupVersionResource, namespace string) Heads
-	// Informer returns the configuration of the informer of a type: its gears and hooks. Default: the textbook's, none.
+	// Informer returns the configuration of the informer of a type: its gears and hooks. Default:
+	// the textbook's gears, no hooks.
 	Informer func(resource api.GroupVersionResource) informer.Config[*api.PartialObjectMetadata]
-	// Shared adds a handler to an informer that another controller of this process has of a type, and runs; ok is false if there is
-	// none. A type then has one watch, however many controllers there are. leave removes the handler and returns when it has ended.
-	// Default: nothing is shared.
+	// Shared adds a handler to the informer that another controller of this process has of a type;
+	// ok is false if there is none. A type then has one watch, however many controllers there are.
+	// The informer must run for as long as the monitors do, see also [Monitors.ShareInformers].
+	// leave removes the handler and returns when it has ended. Default: nothing is shared.
 	Shared func(resource api.GroupVersionResource, handler informer.ResourceEventHandler[*api.PartialObjectMetadata]) (synced informer.InformerSynced, leave func(), ok bool)
-	// DiscoveryPeriod is how often the server is asked for its types. Default 30 seconds.
+	// DiscoveryPeriod is the longest time between two requests for the types. Default 30 seconds.
 	DiscoveryPeriod time.Duration
 
-	// Observe takes in a new object, or a new state of one; Forget that an object is gone. They are called on the goroutines of the
-	// informers: for one object in the order in which things happened, for several at the same time.
+	// Observe is called with a new object or a new state of one, Forget with an object that is
+	// gone. Calls for one object come in the order of its changes; calls for several objects may
+	// overlap.
 	Observe, Forget func(r *Resource, object *api.PartialObjectMetadata)
-	// Vanished takes in that no object of a type can be seen any more, whether they exist or not.
+	// Vanished is called when an informer has ended. The objects that were last observed with this
+	// r cannot be seen any more, whether they exist or not. A type that gets another informer also
+	// gets another r.
 	Vanished func(r *Resource)
-	// Discovered is called when the server has told its types. Default: nothing.
+	// Discovered is called after each successful discovery. Default: none.
 	Discovered func()
-	// Refused is called when the server does not show a type, or, if resource is zero, does not tell of types. Default: nothing.
+	// Refused is called when the server refuses to list a type or, with a zero resource, when
+	// discovery fails. Default: none.
 	Refused func(resource api.GroupVersionResource, err error)
 }
 
-// Discovery says which types the server has. A *discovery.ErrGroupDiscoveryFailed may come beside a partial answer.
+// Discovery returns the types of the server. With a *discovery.ErrGroupDiscoveryFailed the answer
+// is partial.
 type Discovery interface {
 	ServerGroupsAndResources(ctx context.Context) ([]*api.APIGroup, []*api.APIResourceList, error)
 }
 
-// Heads reads and writes the heads of objects of one type. *restclient.Resource[*api.PartialObjectMetadata] satisfies it.
+// Heads reads and writes the metadata of objects of one type.
+// *restclient.Resource[*api.PartialObjectMetadata] satisfies it.
 type Heads interface {
 	informer.ListerWatcher[*api.PartialObjectMetadata]
 	Get(ctx context.Context, name string, opts api.GetOptions) (*api.PartialObjectMetadata, error)

@@ -1,34 +1,38 @@
-// Package monitor watches the heads of all objects of a server, whatever their types.
+// Package monitor watches the metadata of all objects of a server, whatever their types.
 //
 // # Concept
 //
-// Some controllers are about objects of every type: a garbage collector, a quota. They cannot name their informers beforehand. So the
-// server is asked which types it has, and there is an informer for each of them, of heads only: an object's metadata is all that such a
-// controller needs, and is a small part of it.
+// Some controllers are about objects of every type: a garbage collector, a quota. They cannot name
+// their informers beforehand. [Monitors] asks the server which types it has and runs an informer of
+// metadata for each. Metadata is all that such a controller needs, and a small part of an object.
 //
 //	discovery ──▶ types ──▶ one informer each ── Observe, Forget, Vanished ──▶ the controller
 //	    ▲                        │
 //	    └── a CustomResourceDefinition or an APIService has changed
 //
-// types.go reads what discovery says, monitors.go starts and stops the informers.
+// types.go reads the answer of discovery; monitors.go starts and stops the informers. If another
+// controller of the process has an informer of a type, monitors use that one, so that each type has
+// one watch.
 //
 // # Guarantees
 //
-//   - An object is forgotten when it is deleted. A type whose objects cannot be seen any more has vanished, and all of them with it.
-//   - Discovery runs once a period, after a change that may concern types, and never more often than once a second.
-//   - Types of a group that does not answer stay as they were.
+//   - Forget is called for each object that is deleted, and Vanished for each type that the server
+//     no longer has.
+//   - Discovery runs once a period and after a change of types, but at most once a second.
+//   - If a group does not answer, its types stay as they were.
 //
 // # Goroutines
 //
-// [Monitors.Run] has one, and those of the informers. All have ended when it returns.
+// [Monitors.Run] starts those of the informers. All have ended when it returns.
 //
 // # Failure
 //
-// A type that the server refuses to show is told once and done without. Its informer tries again.
+// If the server refuses to list a type, Refused is called once, and [Monitors.Synced] does not wait
+// for the type. Its informer tries again.
 //
 // # Testing
 //
-// By the tests of package examples/garbagecollector, against the API server in memory.
+// Against the API server in memory, in virtual time, with both sets of gears.
 //
 // Next: package examples/garbagecollector
 package monitor

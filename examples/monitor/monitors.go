@@ -13,23 +13,31 @@ import (
 	"orrery/wait"
 )
 
-// Monitors are the informers of all types whose objects can be watched and deleted. Types come and go while they run.
+// Monitors are the informers of all types whose objects can be watched and deleted. Types come and
+// go while they run.
 type Monitors struct {
 	config  Config
 	changed chan struct{} // a type may have appeared or vanished
 	running sync.WaitGroup
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex      // guards the rest
+	ctx     context.Context // of Run
 	types   types
-	watched map[api.GroupVersionResource]*monitor
+	watched map[api.GroupVersionResource]*monitor // empty unless Run is running
 }
 
-// monitor is the informer of a type.
+// monitor is the informer of a type: one of its own, or a handler of one that is shared.
 type monitor struct {
-	synced  informer.InformerSynced
-	stop    context.CancelFunc
-	began   time.Time
-	refused bool // guarded by Monitors.mu
+	resource *Resource
+	synced   informer.InformerSynced
+	ctx      context.Context
+	stop     context.CancelFunc
+	began    time.Time
+	ended    chan struct{} // closed when its own informer has ended; nil if the informer is shared
+
+	// Guarded by Monitors.mu.
+	refused bool
+	next    *monitor // has replaced this one
 }
 
 // New returns monitors that do not run yet.
@@ -40,8 +48,12 @@ func New(config Config) *Monitors {
 // discoveryPause bounds the rate of discovery, and gives the server a moment to serve a new type.
 const discoveryPause = time.Second
 
-// Run keeps the informers in step with the types that the server has, until ctx ends and all of them have.
+// Run keeps the informers in step with the types that the server has, until ctx ends. It returns
+// when all informers have ended. It may be called once.
 func (m *Monitors) Run(ctx context.Context) {
+	m.mu.Lock()
+	m.ctx = ctx
+	m.mu.Unlock()
 	for ctx.Err() == nil {
 		m.discover(ctx)
 		select {
@@ -51,10 +63,13 @@ func (m *Monitors) Run(ctx context.Context) {
 			_ = wait.Sleep(ctx, discoveryPause) // the loop looks whether ctx has ended
 		}
 	}
+	m.mu.Lock()
+	clear(m.watched) // ShareInformers starts nothing from here on
+	m.mu.Unlock()
 	m.running.Wait()
 }
 
-// discover asks the server for its types. What it does not tell about stays as it was.
+// discover asks the server for its types. Groups that do not answer stay as they were.
 func (m *Monitors) discover(ctx context.Context) {
 	_, lists, err := m.config.Discovery.ServerGroupsAndResources(ctx)
 	partial, _ := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err)
@@ -79,27 +94,20 @@ func (m *Monitors) discover(ctx context.Context) {
 	}
 	for gvr, r := range found.deletable {
 		if m.watched[gvr] == nil {
-			m.watched[gvr] = m.watch(ctx, r)
+			m.watched[gvr] = m.watchLocked(r)
 		}
 	}
 	m.config.Discovered()
 }
 
-// watch starts the informer of a type. When it has ended, the type has vanished.
-func (m *Monitors) watch(ctx context.Context, r *Resource) *monitor {
-	ctx, stop := context.WithCancel(ctx)
-	one := &monitor{stop: stop, began: time.Now()}
-	if m.config.Shared != nil {
-		if synced, leave, ok := m.config.Shared(r.GroupVersionResource, m.handler(r)); ok {
-			one.synced = synced
-			m.running.Go(func() {
-				<-ctx.Done()
-				leave()
-				m.config.Vanished(r)
-			})
-			return one
-		}
+// watchLocked watches a type: with the informer that another controller has of it, or else with a
+// new one.
+func (m *Monitors) watchLocked(r *Resource) *monitor {
+	if shared := m.shareLocked(r); shared != nil {
+		return shared
 	}
+	one := m.newMonitorLocked(r)
+	one.ended = make(chan struct{})
 	config := m.config.Informer(r.GroupVersionResource)
 	config.Name = strings.TrimSuffix(r.GroupResource(), ".")
 	config.Transform = strip
@@ -111,13 +119,69 @@ func (m *Monitors) watch(ctx context.Context, r *Resource) *monitor {
 	}
 	one.synced = registration.HasSynced
 	m.running.Go(func() {
-		_ = made.Run(ctx) // an error says that it has been started before
+		_ = made.Run(one.ctx) // an error says that it has been started before
+		close(one.ended)
+		m.mu.Lock()
+		next := one.next
+		m.mu.Unlock()
+		if next != nil { // objects that next has seen are next.resource's, and have not vanished
+			informer.WaitForCacheSync(next.ctx, next.synced)
+		}
 		m.config.Vanished(r)
 	})
 	return one
 }
 
-// strip drops the larger parts of a head, which such controllers do not need: they keep all objects of the cluster.
+// shareLocked adds a handler to the informer that another controller has of a type; nil if there is
+// none.
+func (m *Monitors) shareLocked(r *Resource) *monitor {
+	if m.config.Shared == nil {
+		return nil
+	}
+	synced, leave, ok := m.config.Shared(r.GroupVersionResource, m.handler(r))
+	if !ok {
+		return nil
+	}
+	one := m.newMonitorLocked(r)
+	one.synced = synced
+	m.running.Go(func() {
+		<-one.ctx.Done()
+		leave()
+		m.config.Vanished(r)
+	})
+	return one
+}
+
+func (m *Monitors) newMonitorLocked(r *Resource) *monitor {
+	ctx, stop := context.WithCancel(m.ctx)
+	return &monitor{resource: r, ctx: ctx, stop: stop, began: time.Now()}
+}
+
+// ShareInformers replaces informers by those that other controllers have made since, so that a type
+// has one watch. It returns when the replaced informers have ended. Call it before the informers of
+// the other controllers run.
+func (m *Monitors) ShareInformers() {
+	m.mu.Lock()
+	var replaced []*monitor
+	for gvr, own := range m.watched {
+		if own.ended == nil {
+			continue
+		}
+		again := *own.resource // another pointer: see Config.Vanished
+		if own.next = m.shareLocked(&again); own.next != nil {
+			m.watched[gvr] = own.next
+			own.stop()
+			replaced = append(replaced, own)
+		}
+	}
+	m.mu.Unlock()
+	for _, one := range replaced {
+		<-one.ended
+	}
+}
+
+// strip drops the larger parts of the metadata: such controllers do not need them, and keep all
+// objects of the cluster.
 func strip(object *api.PartialObjectMetadata) (*api.PartialObjectMetadata, error) {
 	object.Labels, object.Annotations, object.ManagedFields = nil, nil, api.ManagedFields{}
 	return object, nil
@@ -143,7 +207,7 @@ func (m *Monitors) handler(r *Resource) informer.ResourceEventHandler[*api.Parti
 	}
 }
 
-// noteChange asks for discovery if an object of this type brings types or takes them away.
+// noteChange asks for discovery if objects of this type add types or remove them.
 func (m *Monitors) noteChange(r *Resource) {
 	if r.Kind != "CustomResourceDefinition" && r.Kind != "APIService" {
 		return
@@ -154,30 +218,30 @@ func (m *Monitors) noteChange(r *Resource) {
 	}
 }
 
-// failed notes that a type is refused. The informer tries it again, as it does after every failure.
+// failed records that the server refuses a type. The informer tries again, as after every failure.
 func (m *Monitors) failed(r *Resource, one *monitor, err error) {
 	if !api.IsForbidden(err) && !api.IsNotFound(err) && !api.IsMethodNotAllowed(err) {
 		return
 	}
 	m.mu.Lock()
-	told := one.refused
+	reported := one.refused
 	one.refused = true
 	m.mu.Unlock()
-	if !told {
+	if !reported {
 		m.config.Refused(r.GroupVersionResource, err)
 	}
 }
 
-// syncPatience is how long the first list of a type is waited for.
-const syncPatience = 30 * time.Second
+// syncTimeout is how long Synced waits for the first list of a type.
+const syncTimeout = 30 * time.Second
 
-// Synced reports whether Observe was called with the objects of all types that can be seen. One that is refused, or takes too long, is
-// done without.
+// Synced reports whether Observe was called with the objects of all types, except for types that
+// are refused or take too long.
 func (m *Monitors) Synced() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, one := range m.watched {
-		if !one.refused && !one.synced() && time.Since(one.began) < syncPatience {
+		if !one.refused && !one.synced() && time.Since(one.began) < syncTimeout {
 			return false
 		}
 	}

@@ -14,17 +14,16 @@ type Resource struct {
 	Namespaced bool
 }
 
-// types are what a server has: all in every version by their kind, which is what owner references name, and those whose objects can be
-// deleted by their name, once in each group.
+// types are those of a server.
 type types struct {
-	kinds     map[api.GroupVersionKind]*Resource
-	deletable map[api.GroupVersionResource]*Resource
+	kinds     map[api.GroupVersionKind]*Resource     // all, in every version: owner references name them
+	deletable map[api.GroupVersionResource]*Resource // whose objects can be watched and deleted, in one version of each group
 }
 
-// ignored are Events, in both groups: nothing owns them, there are many, and they go by themselves.
+// ignored are Events, in both groups: nothing owns them, there are many, and they expire.
 var ignored = []string{"events.", "events.events.k8s.io"}
 
-// typesOf reads the lists of a server, which has the preferred version of each group first.
+// typesOf reads the lists of a server, in which the preferred version of each group comes first.
 func typesOf(lists []*api.APIResourceList) types {
 	found := types{kinds: map[api.GroupVersionKind]*Resource{}, deletable: map[api.GroupVersionResource]*Resource{}}
 	seen := slices.Clone(ignored)
@@ -49,7 +48,7 @@ func typesOf(lists []*api.APIResourceList) types {
 	return found
 }
 
-// keep takes over those types of the groups that the server does not tell about at the moment.
+// keep copies the types of the failed groups from before.
 func (t types) keep(before types, failed map[api.GroupVersion]error) {
 	for kind, r := range before.kinds {
 		if _, unknown := failed[r.GroupVersion()]; unknown {

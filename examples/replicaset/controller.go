@@ -13,33 +13,37 @@ import (
 	"orrery/restclient/api"
 )
 
-// Controller keeps the pods of replica sets.
+// Controller creates and deletes the pods of replica sets.
 type Controller struct {
 	sets         apps.Collection[*apps.ReplicaSet]
 	pods         apps.Collection[*apps.Pod]
 	pool         *worker.Pool
 	trace        Trace
 	expectations *expectations
-	// satisfied is that of expectations. A test shows what happens without them.
+	written      apps.Written
+	// satisfied is the method of expectations. A test replaces it, to show what happens without
+	// them.
 	satisfied func(set string) bool
 }
 
-// Config is what a controller needs. The collections are required; the zero value of everything else works.
+// Config is what a controller needs. The collections are required; the zero value of everything
+// else works.
 type Config struct {
 	ReplicaSets apps.Collection[*apps.ReplicaSet]
 	Pods        apps.Collection[*apps.Pod]
-	// Worker tunes queue and workers. Name, Reconcile, Keys and Synced are the controller's and are overwritten.
+	// Worker tunes queue and workers. Name, Reconcile, Keys and Synced are the controller's and are
+	// overwritten.
 	Worker worker.Config
-	// Trace gets what happens. Default: none.
+	// Trace receives the events. Default: none.
 	Trace *Trace
 }
 
 // Trace is a set of hooks, called on the goroutines of workers, several at a time. Each may be nil.
 type Trace struct {
-	// Created and Deleted are called after a request about a pod; err says that it failed.
+	// Created and Deleted are called after a request about a pod; err is non-nil if it failed.
 	Created func(set *apps.ReplicaSet, pod string, err error)
 	Deleted func(set *apps.ReplicaSet, pod string, err error)
-	// Waiting: a pass creates and deletes nothing, because the informer has not told yet of all that was asked for before.
+	// Waiting: a pass creates and deletes nothing, because an expectation is open.
 	Waiting func(set *apps.ReplicaSet)
 }
 
@@ -66,7 +70,8 @@ func NewController(config Config) (*Controller, error) {
 // Pool returns the controller's queue and workers, to look at.
 func (c *Controller) Pool() *worker.Pool { return c.pool }
 
-// RunWithin works until stop ends, and finishes what is in hand. When alive ends everything is cut short at once.
+// RunWithin works until stop ends, and finishes what is in hand. When alive ends everything is cut
+// short at once.
 func (c *Controller) RunWithin(stop, alive context.Context) { c.pool.Run(stop, alive) }
 
 func (c *Controller) enqueue(sets ...*apps.ReplicaSet) {
@@ -80,12 +85,17 @@ func (c *Controller) setHandler() informer.ResourceEventHandler[*apps.ReplicaSet
 		AddFunc: func(set *apps.ReplicaSet, _ bool) { c.enqueue(set) },
 		UpdateFunc: func(old, set *apps.ReplicaSet) {
 			if old.UID != set.UID {
-				c.expectations.forget(old.UID)
+				c.forget(old)
 			}
 			c.enqueue(set)
 		},
-		DeleteFunc: func(deleted informer.DeletedObject[*apps.ReplicaSet]) { c.expectations.forget(deleted.Object.UID) },
+		DeleteFunc: func(deleted informer.DeletedObject[*apps.ReplicaSet]) { c.forget(deleted.Object) },
 	}
+}
+
+func (c *Controller) forget(set *apps.ReplicaSet) {
+	c.expectations.forget(set.UID)
+	c.written.Forget(set.UID)
 }
 
 func (c *Controller) podHandler() informer.ResourceEventHandler[*apps.Pod] {
@@ -94,7 +104,7 @@ func (c *Controller) podHandler() informer.ResourceEventHandler[*apps.Pod] {
 			if owner := apps.ControllerOf(&pod.ObjectMeta); owner != nil {
 				c.expectations.creationsObserved(owner.UID, 1)
 			}
-			if pod.DeletionTimestamp != nil { // it appears after a gap of the watch in which it was created and deleted
+			if pod.DeletionTimestamp != nil { // it was created and deleted while the watch was down
 				c.podDeleted(pod)
 				return
 			}
@@ -107,7 +117,7 @@ func (c *Controller) podHandler() informer.ResourceEventHandler[*apps.Pod] {
 
 func (c *Controller) podUpdated(old, pod *apps.Pod) {
 	switch owner := apps.ControllerOf(&pod.ObjectMeta); {
-	case old.UID != pod.UID: // deleted and created again in a gap of the watch
+	case old.UID != pod.UID: // deleted and created again while the watch was down
 		c.podDeleted(old)
 		if owner != nil {
 			c.expectations.creationsObserved(owner.UID, 1)
@@ -122,14 +132,15 @@ func (c *Controller) podUpdated(old, pod *apps.Pod) {
 	c.enqueue(apps.OwnersOf(&pod.ObjectMeta, c.sets)...)
 }
 
-// podDeleted is called when the deletion of a pod begins, which is what counts here, and again when the pod has gone.
+// podDeleted is called when the deletion of a pod begins, which is what counts here, and again when
+// the pod is gone.
 func (c *Controller) podDeleted(pod *apps.Pod) {
-	owner := apps.ControllerOf(&pod.ObjectMeta)
-	if owner == nil {
-		return
+	if waiting := c.expectations.deletionObserved(pod.UID); waiting != "" {
+		c.pool.Add(waiting)
 	}
-	c.expectations.deletionObserved(owner.UID, pod.UID)
-	c.enqueue(apps.OwnersOf(&pod.ObjectMeta, c.sets)...)
+	if apps.ControllerOf(&pod.ObjectMeta) != nil { // an orphan that goes is no set's loss
+		c.enqueue(apps.OwnersOf(&pod.ObjectMeta, c.sets)...)
+	}
 }
 
 // syncReplicaSet makes one pass over a set.
@@ -138,7 +149,11 @@ func (c *Controller) syncReplicaSet(ctx context.Context, key string) (after time
 	if api.IsNotFound(err) {
 		return 0, nil
 	}
-	// This comes before the pods are read: an event that satisfies the expectations is in the store already.
+	if c.written.Behind(set.Meta()) {
+		return apps.Timeout, nil // the event of that write queues the set again; the timeout is in case it is lost
+	}
+	// Ask before the pods are read from the store: by then the store has every event that lowered
+	// an expectation.
 	upToDate := c.satisfied(set.UID)
 	active := slices.DeleteFunc(c.pods.In(set.Namespace).List(), func(pod *apps.Pod) bool { return !pod.IsActive() })
 	pods, err := apps.Claim(ctx, set, c.sets, active, c.pods)
@@ -157,8 +172,8 @@ func (c *Controller) syncReplicaSet(ctx context.Context, key string) (after time
 	}
 	status, after := calculateStatus(set, pods, manageErr, time.Now())
 	if !upToDate {
-		status.ObservedGeneration = set.Status.ObservedGeneration // nothing was done about this one yet
-		after = cmp.Or(after, expectationsTimeout)                // the event that is waited for may never come
+		status.ObservedGeneration = set.Status.ObservedGeneration // this generation has not been acted on
+		after = cmp.Or(after, apps.Timeout)                       // as above
 	}
 	return after, errors.Join(manageErr, c.updateStatus(ctx, set, status))
 }

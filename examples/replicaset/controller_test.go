@@ -34,6 +34,8 @@ type world struct {
 	gears  gears.Set
 	adjust func(*replicaset.Controller)
 	trace  replicaset.Trace
+	// conflicts counts the passes that ended in a conflict.
+	conflicts atomic.Int32
 }
 
 // inBothGears runs a test with textbook and with fast gears, in a bubble.
@@ -48,14 +50,21 @@ func inBothGears(t *testing.T, play func(w *world)) {
 	}
 }
 
-// start runs a controller with caches of its own. kill ends it in the middle of whatever it does, and does not wait; ended is
-// closed when all of it has ended.
+// start runs a controller with its own caches. kill ends it at any point of a pass and does not
+// wait; ended is closed when all its goroutines have ended.
 func (w *world) start() (kill context.CancelFunc, ended <-chan struct{}) {
 	client := w.Client()
 	sets := clustertest.Collection[*apps.ReplicaSet](client, apps.ReplicaSetsResource, w.gears)
 	pods := clustertest.Collection[*apps.Pod](client, api.PodsResource, w.gears)
 	controller, err := replicaset.NewController(replicaset.Config{
-		ReplicaSets: sets, Pods: pods, Worker: worker.Config{NewQueue: w.gears.NewQueue}, Trace: &w.trace,
+		ReplicaSets: sets, Pods: pods, Trace: &w.trace,
+		Worker: worker.Config{NewQueue: w.gears.NewQueue, Trace: &worker.Trace{
+			PassDone: func(_ string, _ time.Duration, _ int, _ time.Duration, err error) {
+				if api.IsConflict(err) {
+					w.conflicts.Add(1)
+				}
+			},
+		}},
 	})
 	require.NoError(w.t, err)
 	if w.adjust != nil {
@@ -73,7 +82,7 @@ func (w *world) start() (kill context.CancelFunc, ended <-chan struct{}) {
 	return kill, running
 }
 
-// set describes a replica set, with more fields of its spec.
+// set returns a replica set, with more fields of its spec.
 func set(name string, replicas int, more string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"replicas":%d,"selector":{"matchLabels":{"app":%q}},`+
 		`"template":{"metadata":{"labels":{"app":%q},"annotations":{"kubelet.orrery/stops-after":"1s"}},`+
@@ -94,7 +103,7 @@ func (w *world) pods() (active []apps.Pod) {
 	return active
 }
 
-// has waits until the set has reported so many replicas, all of them available, of the generation that it has.
+// has waits until the set reports n replicas, all available, for its current generation.
 func (w *world) has(name string, replicas int) {
 	w.t.Helper()
 	w.Within(time.Minute, "the set has its pods", func() bool {
@@ -104,8 +113,8 @@ func (w *world) has(name string, replicas int) {
 	require.Len(w.t, w.pods(), replicas)
 }
 
-// The watch of pods is ten seconds late. The controller's own status update is news of the set, and calls for a second pass,
-// which finds no pod in the store.
+// The watch of pods is ten seconds late. The controller's own status update triggers a second
+// pass, whose cache has no pods.
 func TestWithoutExpectationsALateWatchMakesTwiceAsManyPods(t *testing.T) {
 	for name, c := range map[string]struct {
 		adjust func(*replicaset.Controller)
@@ -124,11 +133,49 @@ func TestWithoutExpectationsALateWatchMakesTwiceAsManyPods(t *testing.T) {
 				time.Sleep(5 * time.Second)
 				assert.Len(t, w.pods(), c.want)
 
-				time.Sleep(10 * time.Second) // the watch has caught up, and what is too much is deleted
+				time.Sleep(10 * time.Second) // the watch has caught up, and surplus pods are deleted
 				w.has("web", 3)
 			})
 		})
 	}
+}
+
+// The watch of replica sets is ten seconds late. The collector deletes the pods of a deleted set.
+// Each deletion is an event for the controller, whose cache still has the set.
+func TestADeletedSetGetsNoNewPods(t *testing.T) {
+	for _, policy := range []string{"Background", "Foreground"} {
+		t.Run(policy, func(t *testing.T) {
+			inBothGears(t, func(w *world) {
+				var created atomic.Int32
+				w.trace.Created = func(*apps.ReplicaSet, string, error) { created.Add(1) }
+				kill, _ := w.start()
+				w.Must("POST", setsPath, set("web", 3, ""))
+				w.has("web", 3)
+				w.Killer.KillAt(100, false, kill) // otherwise it creates pods and the collector deletes them, without end
+				w.Fault("hold-events:for=10s,resource=replicasets,user=" + clustertest.ControllerUser)
+				w.Must("DELETE", setsPath+"/web", `{"propagationPolicy":"`+policy+`"}`)
+				time.Sleep(time.Minute)
+				assert.Empty(t, w.pods())
+				assert.EqualValues(t, 3, created.Load(), "no pod is created for a set that has gone")
+			})
+		})
+	}
+}
+
+// The watch of replica sets is ten seconds late, and the pods become ready meanwhile: the cache
+// still has the set from before the controller's status update.
+func TestAControllerDoesNotConflictWithItsOwnStatus(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		w.Must("POST", setsPath, set("web", 3, ""))
+		w.has("web", 3)
+		time.Sleep(10 * time.Second)
+		w.Fault("hold-events:for=10s,resource=replicasets,user=" + clustertest.ControllerUser)
+		w.Must("DELETE", podsPath+"/"+w.pods()[0].Name, "")
+		time.Sleep(30 * time.Second)
+		w.has("web", 3)
+		assert.Zero(t, w.conflicts.Load())
+	})
 }
 
 func TestPodsAreCreatedReplacedAndDeleted(t *testing.T) {
@@ -171,6 +218,21 @@ func TestAPodIsAvailableWhenItHasBeenReadyForLongEnough(t *testing.T) {
 	})
 }
 
+// One pod is available 20 seconds before the other.
+func TestEachPodIsReportedWhenItBecomesAvailable(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		w.Must("POST", setsPath, set("web", 1, `,"minReadySeconds":30`))
+		time.Sleep(20 * time.Second)
+		w.Must("PATCH", setsPath+"/web/scale", `{"spec":{"replicas":2}}`)
+		time.Sleep(20 * time.Second)
+		assert.Equal(w.t, 2, w.set("web").Status.ReadyReplicas)
+		assert.Equal(w.t, 1, w.set("web").Status.AvailableReplicas, "the first one")
+		time.Sleep(20 * time.Second)
+		assert.Equal(w.t, 2, w.set("web").Status.AvailableReplicas)
+	})
+}
+
 func TestOrphansAreAdoptedAndStrangersReleased(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.Must("POST", podsPath, `{"metadata":{"name":"orphan","labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
@@ -185,12 +247,13 @@ func TestOrphansAreAdoptedAndStrangersReleased(t *testing.T) {
 		assert.Equal(w.t, w.set("web").UID, owner("orphan").UID)
 		assert.Len(w.t, w.pods(), 2)
 
-		// A pod whose labels do not match any more is released, lives on, and is replaced.
+		// A pod whose labels no longer match is released, stays, and is replaced.
 		w.Must("PATCH", podsPath+"/orphan", `{"metadata":{"labels":{"app":"other"}}}`)
 		w.Within(time.Minute, "it is released and replaced", func() bool { return owner("orphan") == nil && len(w.pods()) == 3 })
 		w.Within(time.Minute, "it does not count", func() bool { return w.set("web").Status.AvailableReplicas == 2 })
 
-		// Deleting the set and leaving its pods: the collector takes the references away, and a new set finds the pods.
+		// Deleting the set with --cascade=orphan: the collector removes the references, and a new
+		// set adopts the pods.
 		pods := w.pods()
 		w.Must("DELETE", setsPath+"/web", `{"propagationPolicy":"Orphan"}`)
 		w.Within(time.Minute, "they are orphans", func() bool {
@@ -206,6 +269,39 @@ func TestOrphansAreAdoptedAndStrangersReleased(t *testing.T) {
 	})
 }
 
+// The pod's labels change with its owner reference, so it leads to no set any more.
+// The pods are adopted and deleted while the watch is down. The list after it lacks them, and the
+// store has never seen their owner.
+func TestTheDeletionOfAPodThatWasNeverSeenWithItsOwnerIsObserved(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		for _, name := range []string{"a", "b", "c"} {
+			w.Must("POST", podsPath, `{"metadata":{"name":"`+name+`","labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+		}
+		w.start()
+		synctest.Wait()
+		heal := w.Fault("hold-events:for=10m,resource=pods,user=" + clustertest.ControllerUser)
+		w.Must("POST", setsPath, set("web", 1, ""))
+		w.Within(time.Minute, "two are deleted", func() bool { return len(w.pods()) == 1 })
+		time.Sleep(time.Minute) // they are gone
+		heal()
+		w.Fault("compact")
+		w.Fault("cut-watches")
+		w.Must("PATCH", setsPath+"/web/scale", `{"spec":{"replicas":3}}`)
+		w.has("web", 3)
+	})
+}
+
+func TestAPodThatIsTakenAwayIsReplaced(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		w.Must("POST", setsPath, set("web", 2, ""))
+		w.has("web", 2)
+		w.Must("PATCH", podsPath+"/"+w.pods()[0].Name, `{"metadata":{"labels":{"app":"other"},"ownerReferences":null}}`)
+		w.Within(time.Minute, "it is replaced", func() bool { return len(w.pods()) == 3 })
+		w.Within(time.Minute, "it does not count", func() bool { return w.set("web").Status.AvailableReplicas == 2 })
+	})
+}
+
 func names(pods []apps.Pod) (all []string) {
 	for _, pod := range pods {
 		all = append(all, pod.Name)
@@ -213,7 +309,7 @@ func names(pods []apps.Pod) (all []string) {
 	return all
 }
 
-// A quota that is full, or a policy: every creation is refused until it is lifted.
+// A full quota, or a policy: every creation is refused until it is lifted.
 func TestARefusalIsReportedAndTriedAgainSlowly(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		var tries atomic.Int32
@@ -231,7 +327,7 @@ func TestARefusalIsReportedAndTriedAgainSlowly(t *testing.T) {
 		assert.Equal(w.t, "FailedCreate", failure.Reason)
 		assert.Equal(w.t, api.ConditionTrue, failure.Status)
 		assert.Contains(w.t, failure.Message, "forbidden")
-		assert.Less(w.t, tries.Load(), int32(20), "one refusal a pass, and passes with growing pauses")
+		assert.Less(w.t, tries.Load(), int32(20), "one refusal per pass, with back-off")
 		heal()
 		time.Sleep(2 * time.Minute)
 		w.has("web", 20)
@@ -239,7 +335,25 @@ func TestARefusalIsReportedAndTriedAgainSlowly(t *testing.T) {
 	})
 }
 
-// An event that never comes holds a set up for five minutes and not for ever.
+// No event follows a deletion that the server has refused.
+func TestARefusedDeletionIsNotWaitedFor(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		w.Must("POST", setsPath, set("web", 2, ""))
+		w.has("web", 2)
+		heal := w.Fault("forbid:verb=delete,resource=pods,user=" + clustertest.ControllerUser)
+		w.Must("PATCH", setsPath+"/web/scale", `{"spec":{"replicas":1}}`)
+		time.Sleep(10 * time.Second)
+		assert.Len(w.t, w.pods(), 2)
+		failure := apps.FindCondition(w.set("web").Status.Conditions, apps.ReplicaFailure)
+		require.NotNil(w.t, failure)
+		assert.Equal(w.t, "FailedDelete", failure.Reason)
+		heal()
+		w.has("web", 1)
+	})
+}
+
+// An event that never arrives blocks a set for five minutes and not for ever.
 func TestAnExpectationEnds(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		var waiting atomic.Int32
@@ -258,8 +372,8 @@ func TestAnExpectationEnds(t *testing.T) {
 	})
 }
 
-// The controller is killed at its first request, at its second, and so on, before or after the server has served it, and a
-// new one finishes the work.
+// The controller is killed at its first request, at its second, and so on, before or after the
+// server has served it, and a new one finishes the work.
 func TestKilledAtEveryRequest(t *testing.T) {
 	for _, served := range []bool{false, true} {
 		t.Run(fmt.Sprintf("served=%v", served), func(t *testing.T) {

@@ -3,36 +3,37 @@ package replicaset
 import (
 	"sync"
 	"time"
+
+	"orrery/examples/apps"
 )
 
-// expectationsTimeout is how long an event is waited for.
-const expectationsTimeout = 5 * time.Minute
-
-// expectations remembers, for each set, which of the controller's own writes the informer has not told of yet. Until it has
-// told of all, the store is behind, and counting pods in it gives a number from the past.
+// expectations records, for each set, the pods that the controller has created or deleted and whose
+// events have not arrived. Until all of them have, the store is behind, and its pods must not be
+// counted.
 //
-// An expectation is raised before the request is sent, since the event may overtake the answer. It is lowered by the event,
-// or by an answer that says that there is going to be no event.
+// An expectation is raised before the request is sent, since the event may overtake the answer. The
+// event lowers it, and so does a request that failed, because no event follows.
 type expectations struct {
 	mu   sync.Mutex
 	sets map[string]*expectation // by UID
 }
 
-// expectation is what is waited for on behalf of one set.
+// expectation holds the events that one set waits for.
 type expectation struct {
+	key       string // of the set, in the queue
 	creations int
-	deletions map[string]bool // of pods, by UID: a deletion is told of twice, when it begins and when the pod has gone
+	deletions map[string]bool // pods by UID, because each deletion causes two events: when it begins, and when the pod is gone
 	raised    time.Time
 }
 
 func newExpectations() *expectations { return &expectations{sets: map[string]*expectation{}} }
 
-// satisfied reports whether the informer has told of everything, or can no longer be expected to.
+// satisfied reports whether all events have arrived, or have been waited for long enough.
 func (e *expectations) satisfied(set string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	open, ok := e.sets[set]
-	return !ok || open.creations <= 0 && len(open.deletions) == 0 || time.Since(open.raised) >= expectationsTimeout
+	return !ok || open.creations <= 0 && len(open.deletions) == 0 || time.Since(open.raised) >= apps.Timeout
 }
 
 func (e *expectations) expectCreations(set string, count int) {
@@ -41,17 +42,17 @@ func (e *expectations) expectCreations(set string, count int) {
 	e.sets[set] = &expectation{creations: count, raised: time.Now()}
 }
 
-func (e *expectations) expectDeletions(set string, pods []string) {
+func (e *expectations) expectDeletions(set *apps.ReplicaSet, pods []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	raised := &expectation{deletions: map[string]bool{}, raised: time.Now()}
+	raised := &expectation{key: set.Owner().Key(), deletions: map[string]bool{}, raised: time.Now()}
 	for _, pod := range pods {
 		raised.deletions[pod] = true
 	}
-	e.sets[set] = raised
+	e.sets[set.UID] = raised
 }
 
-// creationsObserved says that events of new pods have come, or are not going to come.
+// creationsObserved records that count creations were seen, or failed.
 func (e *expectations) creationsObserved(set string, count int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -60,16 +61,22 @@ func (e *expectations) creationsObserved(set string, count int) {
 	}
 }
 
-// deletionObserved says that an event of the deletion of a pod has come, or is not going to come.
-func (e *expectations) deletionObserved(set, pod string) {
+// deletionObserved records that the deletion of a pod was seen, or failed, and returns the key of
+// the set that waited for it, or "". The pod alone decides: if the watch was down while a set adopted
+// and deleted it, the pod was never seen with that owner.
+func (e *expectations) deletionObserved(pod string) (key string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if open, ok := e.sets[set]; ok {
-		delete(open.deletions, pod)
+	for _, open := range e.sets {
+		if open.deletions[pod] {
+			delete(open.deletions, pod)
+			return open.key
+		}
 	}
+	return ""
 }
 
-// forget drops what is remembered of a set that is gone.
+// forget drops the expectations of a set that is gone.
 func (e *expectations) forget(set string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

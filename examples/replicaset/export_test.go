@@ -1,4 +1,4 @@
 package replicaset
 
-// ForgetExpectations makes the controller believe what the informer's store says.
+// ForgetExpectations makes the controller trust the informer's store.
 func (c *Controller) ForgetExpectations() { c.satisfied = func(string) bool { return true } }

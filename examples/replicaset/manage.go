@@ -12,7 +12,8 @@ import (
 // burstReplicas bounds how many pods one pass creates or deletes.
 const burstReplicas = 500
 
-// manageReplicas creates the pods that are missing, or deletes those that are too many. pods are those that count.
+// manageReplicas creates missing pods or deletes surplus ones. pods are those that count as
+// replicas.
 func (c *Controller) manageReplicas(ctx context.Context, set *apps.ReplicaSet, pods []*apps.Pod) error {
 	switch missing := set.Spec.Replicas - len(pods); {
 	case missing > 0:
@@ -24,11 +25,14 @@ func (c *Controller) manageReplicas(ctx context.Context, set *apps.ReplicaSet, p
 }
 
 func (c *Controller) createPods(ctx context.Context, set *apps.ReplicaSet, count int) error {
+	if alive, err := apps.IsAlive(ctx, set, c.sets); !alive || err != nil {
+		return err
+	}
 	c.expectations.expectCreations(set.UID, count)
 	created, err := slowStart(count, func() error { return c.createPod(ctx, set) })
-	c.expectations.creationsObserved(set.UID, count-created) // nothing is going to be told of the others
+	c.expectations.creationsObserved(set.UID, count-created) // there will be no event for the others
 	if api.IsNamespaceTerminating(err) {
-		return nil // no pod can be created there any more
+		return nil // the server accepts no more pods there
 	}
 	return err
 }
@@ -45,8 +49,8 @@ func (c *Controller) createPod(ctx context.Context, set *apps.ReplicaSet) error 
 	return err
 }
 
-// slowStart calls create count times, in batches of 1, 2, 4 and so on. A batch is begun only if the one before had no error. It
-// returns how many calls succeeded, and the first error.
+// slowStart calls create count times, in batches of 1, 2, 4 and so on, and stops after the first
+// batch with an error. It returns the number of calls that succeeded, and the first error.
 func slowStart(count int, create func() error) (succeeded int, err error) {
 	for size := 1; succeeded < count; size *= 2 {
 		batch := min(size, count-succeeded)
@@ -59,7 +63,7 @@ func slowStart(count int, create func() error) (succeeded int, err error) {
 	return succeeded, nil
 }
 
-// inParallel calls do for 0 to count-1 at the same time, and returns the errors.
+// inParallel calls do concurrently for 0 to count-1, and returns the errors.
 func inParallel(count int, do func(i int) error) (failures []error) {
 	var (
 		calls sync.WaitGroup
@@ -83,25 +87,25 @@ func (c *Controller) deletePods(ctx context.Context, set *apps.ReplicaSet, pods 
 	for _, pod := range pods {
 		uids = append(uids, pod.UID)
 	}
-	c.expectations.expectDeletions(set.UID, uids)
+	c.expectations.expectDeletions(set, uids)
 	return errors.Join(inParallel(len(pods), func(i int) error { return c.deletePod(ctx, set, pods[i]) })...)
 }
 
 func (c *Controller) deletePod(ctx context.Context, set *apps.ReplicaSet, pod *apps.Pod) error {
 	err := apps.DeleteIncarnation(ctx, c.pods.Client(set.Namespace), &pod.ObjectMeta)
 	if err != nil {
-		c.expectations.deletionObserved(set.UID, pod.UID)
+		c.expectations.deletionObserved(pod.UID)
 	}
 	if c.trace.Deleted != nil {
 		c.trace.Deleted(set, pod.Name, err)
 	}
 	if api.IsNotFound(err) {
-		return nil // somebody else was faster
+		return nil // it is gone already
 	}
 	return err
 }
 
-// relatedPods returns how many active pods each node has of this set and of those with the same owner: the other sets of its
+// relatedPods counts, for each node, the active pods of this set and of the other sets of its
 // deployment.
 func (c *Controller) relatedPods(set *apps.ReplicaSet) map[string]int {
 	owner := apps.ControllerOf(&set.ObjectMeta)

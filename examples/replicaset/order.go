@@ -9,10 +9,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// deletionCost is the annotation by which a pod says what its deletion costs: those that cost less go first.
+// deletionCost is the annotation with the cost of deleting a pod. Pods with a lower cost go first.
 const deletionCost = "controller.kubernetes.io/pod-deletion-cost"
 
-// podsToDelete chooses which pods go when there are too many. related is how many pods each node has of the same owner.
+// podsToDelete chooses the surplus pods to delete. related is the number of pods of the same owner
+// on each node.
 func podsToDelete(pods []*apps.Pod, related map[string]int, count int) []*apps.Pod {
 	if count >= len(pods) {
 		return pods
@@ -21,10 +22,11 @@ func podsToDelete(pods []*apps.Pod, related map[string]int, count int) []*apps.P
 	return sorted[:count]
 }
 
-// goesBefore compares two pods by what their end would cost, the cheaper first. The first difference decides.
+// goesBefore compares two pods by the cost of deleting them, the cheaper first. The first
+// difference decides.
 //
-// Ages are compared as they are. Upstream compares their logarithms and chooses among equals by chance, so that the pods
-// which are left are not all the oldest.
+// Ages are compared as they are. Upstream compares their logarithms and breaks ties at random, so
+// that not all remaining pods are the oldest ones.
 func goesBefore(a, b *apps.Pod, related map[string]int) int {
 	aSince, aReady := a.IsReady()
 	bSince, bReady := b.IsReady()
@@ -32,12 +34,12 @@ func goesBefore(a, b *apps.Pod, related map[string]int) int {
 		falseFirst(a.Spec.NodeName != "", b.Spec.NodeName != ""),          // not on a node yet
 		cmp.Compare(phaseRank[a.Status.Phase], phaseRank[b.Status.Phase]), // not running yet
 		falseFirst(aReady, bReady),                                        // not ready
-		cmp.Compare(costOf(a), costOf(b)),                                 // said to be cheap
+		cmp.Compare(costOf(a), costOf(b)),                                 // with a lower deletion cost
 		cmp.Compare(related[b.Spec.NodeName], related[a.Spec.NodeName]),   // on a node with more of them
 		bSince.Compare(aSince),                                            // ready for a shorter time
 		cmp.Compare(restarts(b), restarts(a)),                             // restarted more often
 		b.CreationTimestamp.Compare(a.CreationTimestamp.Time),             // newer
-		cmp.Compare(a.Name, b.Name),                                       // the choice does not depend on chance
+		cmp.Compare(a.Name, b.Name),                                       // so that the choice is deterministic
 	)
 }
 
@@ -62,7 +64,7 @@ func costOf(pod *apps.Pod) int {
 	return cost
 }
 
-// restarts returns how often the container was restarted that was restarted most often.
+// restarts returns the highest restart count of the pod's containers.
 func restarts(pod *apps.Pod) (most int) {
 	for _, container := range pod.Status.ContainerStatuses {
 		most = max(most, container.RestartCount)

@@ -15,7 +15,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Each pod differs in one thing from the one before, and costs more.
+// Each pod differs in one property from the one before and is more expensive to delete.
 func TestTheCheapestPodsGoFirst(t *testing.T) {
 	created := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	pod := func(change func(*apps.Pod)) *apps.Pod {
@@ -89,9 +89,10 @@ func TestBatchesDouble(t *testing.T) {
 func TestExpectations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newExpectations()
+		set := &apps.ReplicaSet{ObjectMeta: api.ObjectMeta{Namespace: "n", Name: "a", UID: "a"}}
 		assert.True(t, e.satisfied("a"))
 		e.creationsObserved("a", 1) // of another controller's pods
-		e.deletionObserved("a", "x")
+		e.deletionObserved("x")
 		assert.True(t, e.satisfied("a"))
 
 		e.expectCreations("a", 2)
@@ -101,14 +102,14 @@ func TestExpectations(t *testing.T) {
 		e.creationsObserved("a", 1)
 		assert.True(t, e.satisfied("a"))
 
-		e.expectDeletions("a", []string{"x", "y"})
-		e.deletionObserved("a", "x")
-		e.deletionObserved("a", "x") // the deletion begins, and the pod goes
+		e.expectDeletions(set, []string{"x", "y"})
+		e.deletionObserved("x")
+		e.deletionObserved("x") // the deletion begins, then the pod is gone
 		assert.False(t, e.satisfied("a"))
-		time.Sleep(expectationsTimeout - time.Second)
+		time.Sleep(apps.Timeout - time.Second)
 		assert.False(t, e.satisfied("a"))
 		time.Sleep(time.Second)
-		assert.True(t, e.satisfied("a"), "the event is not going to come any more")
+		assert.True(t, e.satisfied("a"), "the event will not arrive any more")
 
 		e.expectCreations("a", 1)
 		e.forget("a")

@@ -9,8 +9,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// calculateStatus returns what the set's status has to be, and when a pod that is ready becomes available, 0 if none is about
-// to.
+// calculateStatus returns the status to report, and how long it takes until the next ready pod
+// becomes available, 0 if there is none.
 func calculateStatus(set *apps.ReplicaSet, pods []*apps.Pod, manageErr error, now time.Time) (status apps.ReplicaSetStatus, after time.Duration) {
 	template := apps.LabelSelector{MatchLabels: set.Spec.Template.Labels}
 	minReady := time.Duration(set.Spec.MinReadySeconds) * time.Second
@@ -43,7 +43,7 @@ func calculateStatus(set *apps.ReplicaSet, pods []*apps.Pod, manageErr error, no
 		reason = "FailedDelete"
 	}
 	failure := apps.NewCondition(apps.ReplicaFailure, api.ConditionTrue, reason, manageErr.Error())
-	failure.LastUpdateTime = api.Time{} // a set's conditions have none
+	failure.LastUpdateTime = api.Time{} // only deployments have it
 	status.Conditions = apps.WithCondition(status.Conditions, failure)
 	return status, after
 }
@@ -52,6 +52,12 @@ func (c *Controller) updateStatus(ctx context.Context, set *apps.ReplicaSet, sta
 	if reflect.DeepEqual(status, set.Status) {
 		return nil
 	}
-	_, err := apps.Apply(ctx, c.sets.Client(set.Namespace), set, apps.Change{Status: status}, "status")
+	stored, err := apps.Apply(ctx, c.sets.Client(set.Namespace), set, apps.Change{Status: status}, "status")
+	if api.IsNotFound(err) {
+		return nil // the set has gone, and its status with it
+	}
+	if err == nil {
+		c.written.Note(stored.Meta())
+	}
 	return err
 }

@@ -1,9 +1,11 @@
-// Package secondparty is a second party that holds namespaces, as OpenShift does in the namespace design.
+// Package secondparty is a second party that holds namespaces, as OpenShift does in the namespace
+// design.
 //
 // # Concept
 //
-// The second party keeps objects of its own types for namespaces, in a storage of its own that the API server knows
-// nothing of: a directory. Its token in spec.finalizers keeps a namespace until that content is gone.
+// The second party keeps objects of its own types for namespaces, in a storage of its own that the
+// API server knows nothing of: a directory. Its token in spec.finalizers keeps a namespace until
+// that content is gone.
 //
 //	spec.finalizers                           phase
 //	["openshift.com/origin", "kubernetes"]    Active         created with the second party's token
@@ -11,9 +13,9 @@
 //	["openshift.com/origin"]                  Terminating    the first has deleted its content (or the second its own)
 //	[]                                        Terminating    the namespace goes in this state
 //
-// Both parties are the same code: an [nsctl.Controller] with an [nsctl.Deleter], textbook or fast. [DeleterConfig] has
-// what is different: the token, the content client and the types. A namespace gets the token when it is created; later
-// only the subresource finalize can add it:
+// Both parties are the same code: an [nsctl.Controller] with an [nsctl.Deleter], textbook or fast.
+// [DeleterConfig] has what is different: the token, the content client and the types. A namespace
+// gets the token when it is created; later only the subresource finalize can add it:
 //
 //	apiVersion: v1
 //	kind: Namespace
@@ -22,9 +24,9 @@
 //
 // # Guarantees
 //
-// The second party deletes nothing but its own content and removes nothing but its own token. Phase and conditions are
-// the first party's: it writes neither. [Create] refuses content for a namespace without the token: nothing would keep
-// the namespace until that content is gone.
+// The second party deletes nothing but its own content and removes nothing but its own token. Phase
+// and conditions are the first party's: it writes neither. [Create] refuses content for a namespace
+// without the token: nothing would keep the namespace until that content is gone.
 //
 // # Goroutines
 //
@@ -32,14 +34,14 @@
 //
 // # Failure
 //
-// A storage that fails makes the pass fail, and the controller repeats it. Until it succeeds the namespace stays in
-// Terminating. A user who empties spec.finalizers by hand lets the namespace go and leaves the content of both parties
-// behind: the next namespace of that name has it.
+// A storage that fails makes the pass fail, and the controller repeats it. Until it succeeds the
+// namespace stays in Terminating. A user who empties spec.finalizers by hand lets the namespace go
+// and leaves the content of both parties behind: the next namespace of that name has it.
 //
 // # Testing
 //
-// Both parties as controllers on the API server in memory, with both forms of the deleter. The suite in nsctltest has the
-// four states of the design for every deleter.
+// Both parties as controllers on the API server in memory, with both forms of the deleter. The
+// suite in nsctltest has the four states of the design for every deleter.
 //
 // Next: package cmd/orrery
 package secondparty

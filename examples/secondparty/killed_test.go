@@ -21,13 +21,14 @@ import (
 
 var errKilled = errors.New("killed")
 
-// life is as many calls to API server and storage as a process lives to make. The last one is made, and its answer is lost.
+// life is the number of calls to API server and storage that a process makes before it dies. The
+// last call takes effect, and its answer is lost.
 type life struct {
 	left   int
 	cancel context.CancelCauseFunc
 }
 
-func (l *life) lives() error {
+func (l *life) step() error {
 	if l.left--; l.left <= 0 {
 		l.cancel(errKilled)
 		return errKilled
@@ -43,12 +44,12 @@ type mortalNamespaces struct {
 
 func (m mortalNamespaces) Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error) {
 	namespace, err := m.NamespaceClient.Get(ctx, name, opts)
-	return namespace, errors.Join(err, m.lives())
+	return namespace, errors.Join(err, m.step())
 }
 
 func (m mortalNamespaces) UpdateSubresource(ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
 	updated, err := m.NamespaceClient.UpdateSubresource(ctx, name, subresource, namespace, opts)
-	return updated, errors.Join(err, m.lives())
+	return updated, errors.Join(err, m.step())
 }
 
 type mortalStorage struct {
@@ -58,16 +59,17 @@ type mortalStorage struct {
 
 func (m mortalStorage) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
 	found, err := m.Storage.List(ctx, gvr, namespace)
-	return found, errors.Join(err, m.lives())
+	return found, errors.Join(err, m.step())
 }
 
 func (m mortalStorage) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, bool, error) {
 	found, listed, err := m.Storage.DeleteCollection(ctx, gvr, namespace)
-	err = errors.Join(err, m.lives())
+	err = errors.Join(err, m.step())
 	return found, listed && err == nil, err
 }
 
-// The second party is killed after each of its calls, and another process goes on. Its token never goes before its content.
+// The second party is killed after each of its calls, and another process takes over. Its token
+// never goes before its content.
 func TestKilledAfterEveryCall(t *testing.T) {
 	for form, newDeleter := range forms {
 		t.Run(form, func(t *testing.T) {

@@ -24,10 +24,11 @@ var (
 	ErrTerminating = errors.New("the namespace is being deleted")
 )
 
-// Create stores an object for a namespace, as an API server of the second party would. It returns an error that wraps
-// [ErrNotHeld] or [ErrTerminating] if the namespace must not have content.
+// Create stores an object for a namespace, as an API server of the second party would. It returns
+// an error that wraps [ErrNotHeld] or [ErrTerminating] if the namespace must not have content.
 //
-// A deletion may come between reading the namespace and storing the object. The grace period of the controller is for that.
+// A deletion may come between reading the namespace and storing the object. The grace period of the
+// controller is for that.
 func Create(ctx context.Context, namespaces nsctl.NamespaceClient, storage *Storage, gvr api.GroupVersionResource, namespace, name string) error {
 	found, err := namespaces.Get(ctx, namespace, api.GetOptions{})
 	switch {

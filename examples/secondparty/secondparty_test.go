@@ -34,7 +34,7 @@ const (
 // long is longer than any pause between two passes.
 const long = 2 * time.Minute
 
-// world is the API server in memory, the storage of the second party, and the controllers of both.
+// world is the in-memory API server, the storage of the second party, and both controllers.
 type world struct {
 	t          *testing.T
 	client     *restclient.Client
@@ -45,16 +45,16 @@ type world struct {
 
 	mu     sync.Mutex
 	states []string // phase and spec.finalizers of "development", one for each change
-	end    string   // the same in the answer to the request with which it went
+	end    string   // the same in the response to the request that removed it
 }
 
-// witness sees what the server answers to the deleters.
+// witness records the server's answers to the deleters.
 type witness struct {
 	nsctl.NamespaceClient
 	*world
 }
 
-// UpdateSubresource keeps the last state, which no watch shows: the object goes with the request.
+// UpdateSubresource keeps the last state, which no watch shows: the request removes the object.
 func (w witness) UpdateSubresource(ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
 	updated, err := w.NamespaceClient.UpdateSubresource(ctx, name, subresource, namespace, opts)
 	if err == nil && len(updated.Spec.Finalizers) == 0 {
@@ -69,7 +69,7 @@ func state(namespace *api.Namespace) string {
 	return fmt.Sprint(namespace.Status.Phase, " ", namespace.Spec.Finalizers)
 }
 
-// inWorld plays a story in a bubble, with each form of the deleter.
+// inWorld runs a test in a bubble, with each form of the deleter.
 func inWorld(t *testing.T, story func(w *world)) {
 	for form, newDeleter := range forms {
 		t.Run(form, func(t *testing.T) {
@@ -112,7 +112,7 @@ func newWorld(t *testing.T, newDeleter func(nsctl.DeleterConfig) nsctl.Deleter) 
 	return w
 }
 
-// note keeps the state of the namespace if it is another one than before.
+// note records the state of the namespace if it has changed.
 func (w *world) note(namespace *api.Namespace) {
 	if namespace.Name != "development" {
 		return
@@ -123,7 +123,7 @@ func (w *world) note(namespace *api.Namespace) {
 	w.states = slices.Compact(w.states)
 }
 
-// requireStates asserts the states so far; end is "" as long as the namespace is there.
+// requireStates asserts the states so far; end is "" while the namespace exists.
 func (w *world) requireStates(end string, states ...string) {
 	w.t.Helper()
 	w.mu.Lock()
@@ -148,7 +148,8 @@ func (w *world) delete(name string) {
 
 var configMaps = api.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 
-// fill gives each party something of its own in the namespace. A ConfigMap with a finalizer holds up the first.
+// fill creates content of each party in the namespace. A ConfigMap with a finalizer blocks the
+// first party.
 func (w *world) fill(namespace string, finalizers ...any) {
 	w.t.Helper()
 	object := &api.Unstructured{Object: map[string]any{
@@ -161,7 +162,7 @@ func (w *world) fill(namespace string, finalizers ...any) {
 	}
 }
 
-// release lets the ConfigMap go.
+// release removes the ConfigMap's finalizer.
 func (w *world) release(namespace string) {
 	w.t.Helper()
 	_, err := restclient.Metadata(w.client, configMaps, namespace).Patch(w.t.Context(), "a", api.MergePatchType,
@@ -169,7 +170,8 @@ func (w *world) release(namespace string) {
 	require.NoError(w.t, err)
 }
 
-// left returns how many objects each party has in the namespace, whether or not there is such a namespace.
+// left returns how many objects each party has in the namespace, whether or not the namespace
+// exists.
 func (w *world) left(namespace string) (first, second int) {
 	w.t.Helper()
 	all, err := restclient.Metadata(w.client, configMaps, "").List(w.t.Context(), api.ListOptions{})
@@ -190,7 +192,8 @@ func (w *world) requireLeft(namespace string, first, second int) {
 	require.Equal(w.t, []int{first, second}, []int{ours, theirs}, "what is left of the two parties' content in %s", namespace)
 }
 
-// breakStorage makes the second party fail until repair is called: a file stands where its collection should be.
+// breakStorage makes the second party fail until repair is called: a file is in the place of its
+// collection.
 func (w *world) breakStorage(namespace string) (repair func()) {
 	w.t.Helper()
 	where := filepath.Join(w.directory, namespace, secondparty.Builds.GroupResource())
@@ -202,7 +205,8 @@ func (w *world) breakStorage(namespace string) (repair func()) {
 	}
 }
 
-// The states of the design document, with the Kubernetes controller first: the second party's storage is out of order.
+// The states of the design document, with the Kubernetes controller first: the second party's
+// storage has failed.
 func TestTheFirstPartyFinishesFirst(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("development", origin)
@@ -224,7 +228,7 @@ func TestTheFirstPartyFinishesFirst(t *testing.T) {
 	})
 }
 
-// The other way round: an object of the first party has a finalizer.
+// The reverse: an object of the first party has a finalizer.
 func TestTheSecondPartyFinishesFirst(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("development", origin)
@@ -242,8 +246,8 @@ func TestTheSecondPartyFinishesFirst(t *testing.T) {
 	})
 }
 
-// Emptying spec.finalizers by hand lets the namespace go and leaves the content of both parties. It is back in the next
-// namespace of that name.
+// Emptying spec.finalizers by hand removes the namespace and leaves the content of both parties.
+// The content reappears in the next namespace of that name.
 func TestFinalizersThatAreEmptiedByHandLeaveTheContentOfBothBehind(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("development", origin)

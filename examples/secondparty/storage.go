@@ -17,8 +17,9 @@ var (
 	ImageStreams = api.GroupVersionResource{Group: "image.openshift.com", Version: "v1", Resource: "imagestreams"}
 )
 
-// Storage keeps objects outside of the cluster, as files NAMESPACE/RESOURCE.GROUP/NAME below a directory. It is the
-// content client and the discovery of the second party's deleter. Its methods may be called from any goroutine.
+// Storage keeps objects outside of the cluster, as files NAMESPACE/RESOURCE.GROUP/NAME below a
+// directory. It is the content client and the discovery of the second party's deleter. Its methods
+// may be called from any goroutine.
 type Storage struct{ root *os.Root }
 
 // OpenStorage opens the storage in a directory, which it makes if there is none.

@@ -1,182 +1,185 @@
 package virtualmachine
 
 import (
-	"cmp"
 	"context"
-	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"orrery/examples/virtualmachine/driver"
 	"orrery/informer"
-	"orrery/queue"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
-// Controller makes the machines that VirtualMachine objects ask for.
-type Controller struct {
-	machines    *informer.SharedIndexInformer[*VirtualMachine]
-	lister      informer.Lister[*VirtualMachine]
-	client      Client
-	driver      driver.Interface
-	queue       queue.ObservableInterface[string]
-	workers     int
-	usagePeriod time.Duration
-	trace       *Trace
-}
+// finalizerName keeps the server from removing an object whose machine may exist.
+const finalizerName = "finalizer.cloudnative.tw"
 
-// Client writes objects. *restclient.Resource[*VirtualMachine] is one.
-type Client interface {
-	// Update writes everything but the status, UpdateStatus the status alone. Both fail with a
-	// conflict if the object on the server is newer than the one that was changed.
-	Update(ctx context.Context, vm *VirtualMachine, opts api.UpdateOptions) (*VirtualMachine, error)
-	UpdateStatus(ctx context.Context, vm *VirtualMachine, opts api.UpdateOptions) (*VirtualMachine, error)
-}
-
-// Config is what a controller needs. Machines, Client and Driver are required.
-type Config struct {
-	// Machines delivers the objects of all namespaces. Its owner runs it.
-	Machines *informer.SharedIndexInformer[*VirtualMachine]
-	Client   Client
-	Driver   driver.Interface
-
-	// Workers is how many machines are worked on at a time. Default 4.
-	Workers int
-	// UsagePeriod is how often the usage of a machine is looked at. Default 5 seconds.
-	UsagePeriod time.Duration
-	// DriverTimeout is how long one call of the driver may take. Default 30 seconds.
-	DriverTimeout time.Duration
-	// RateLimiter decides when a machine whose pass failed is looked at again. Default: 100 ms,
-	// doubled with each failure up to a minute, for each machine on its own.
-	RateLimiter queue.RateLimiter[string]
-	// NewQueue makes the work queue. Default: the textbook's, queue.NewRateLimiting.
-	NewQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
-	// QueueTrace gets what the queue does, QueueMetrics makes its metrics. Default: none.
-	QueueTrace   *queue.Trace[string]
-	QueueMetrics queue.MetricsProvider
-	// Trace gets what the controller does. Default: none.
-	Trace *Trace
-}
-
-// NewController makes a controller, which does nothing before RunWithin.
-func NewController(config Config) (*Controller, error) {
-	if config.Machines == nil || config.Client == nil || config.Driver == nil {
-		return nil, errors.New("a controller of virtual machines needs an informer, a client and a driver")
-	}
-	limiter := config.RateLimiter
-	if limiter == nil {
-		limiter = queue.NewItemExponentialFailureRateLimiter[string](100*time.Millisecond, time.Minute)
-	}
-	newQueue := config.NewQueue
-	if newQueue == nil {
-		newQueue = func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
-			return queue.NewRateLimiting(limiter, config)
-		}
-	}
-	return &Controller{
-		machines:    config.Machines,
-		lister:      informer.NewLister(config.Machines.GetIndexer(), Resource.Resource),
-		client:      config.Client,
-		driver:      driver.WithTimeout(config.Driver, cmp.Or(max(config.DriverTimeout, 0), 30*time.Second)),
-		queue:       newQueue(limiter, queue.Config[string]{Name: "virtualmachine", Trace: config.QueueTrace, Metrics: config.QueueMetrics}),
-		workers:     cmp.Or(max(config.Workers, 0), 4),
-		usagePeriod: cmp.Or(max(config.UsagePeriod, 0), 5*time.Second),
-		trace:       JoinTraces(ignore, config.Trace),
-	}, nil
-}
-
-// RunWithin works until stop ends, then finishes the passes that are under way and returns. When
-// alive ends, they are cut short: another controller may have taken over. The informer must be
-// running. RunWithin may be called once.
-//
-// The handler is added here, and not in the constructor as in the article: a standby that waits to
-// be the leader collects no keys. A handler that comes late is told of everything in the store.
-func (c *Controller) RunWithin(stop, alive context.Context) {
-	stop, cancel := context.WithCancel(stop)
-	defer cancel()
-	defer context.AfterFunc(alive, cancel)()
-	defer c.queue.ShutDown()
-	registration, err := c.machines.AddEventHandler(informer.ResourceEventHandlerFuncs[*VirtualMachine]{
+// eventHandler returns the informer's handler. It has no DeleteFunc: an object goes after its
+// finalizer, and the finalizer after the machine.
+func (c *Controller) eventHandler() informer.ResourceEventHandler[*VirtualMachine] {
+	return informer.ResourceEventHandlerFuncs[*VirtualMachine]{
 		AddFunc: func(vm *VirtualMachine, _ bool) { c.enqueue(vm) },
 		UpdateFunc: func(old, vm *VirtualMachine) {
 			if asksForMore(old, vm) {
 				c.enqueue(vm)
 			}
 		},
-		// No DeleteFunc: when an object goes, its finalizer has gone before, and all is done.
-	})
+	}
+}
+
+// syncHandler makes one pass over the object with a key. The object comes from the lister, whose
+// objects are shared: the pass works on a deep copy. An object that is not there has gone, and its
+// machine went first.
+//
+// The pass takes one step after the other, each with the object that the step before returned. (In
+// the article a pass takes one step, and the event of its status update causes the next pass.) The
+// first line that applies decides:
+//
+//	deleted, without this finalizer         the end: the object waits for the finalizers of others
+//	deleted, the phase is not Terminating   makeTerminatingPhase
+//	deleted                                 deleteServer, and the end
+//	the phase is Pending or Failed          createServer
+//	the phase is Active, the object has the finalizer, and observedGeneration is its generation
+//	                                        updateUsage, and the end: again is usagePeriod
+//	otherwise                               makePendingPhase
+//
+// A step that fails ends the pass with the error that failed returns for it and the lister's object.
+// Unless the table says otherwise, again is 0: the next pass is due at the next event.
+func (c *Controller) syncHandler(ctx context.Context, key string) (again time.Duration, err error) {
+	namespace, name, err := informer.SplitMetaNamespaceKey(key)
 	if err != nil {
-		return // the informer has ended, and nothing can be done without it
+		return 0, err
 	}
-	defer c.machines.RemoveEventHandler(registration)
-	if !informer.WaitForCacheSync(stop, c.machines.HasSynced) {
-		return
-	}
-	var pool wait.Group
-	for range c.workers {
-		pool.Start(func() {
-			wait.Until(func() { c.runWorker(stop, alive) }, time.Second, stop.Done())
-		})
-	}
-	<-stop.Done()
-	c.queue.ShutDown()
-	pool.Wait()
-}
-
-// asksForMore reports whether an update is more than a status that this controller has written:
-// metadata.generation counts changes of the spec, and the deletion of an object arrives as an
-// update that sets metadata.deletionTimestamp.
-func asksForMore(old, vm *VirtualMachine) bool {
-	return old.UID != vm.UID || old.Generation != vm.Generation || (old.DeletionTimestamp == nil) != (vm.DeletionTimestamp == nil)
-}
-
-func (c *Controller) enqueue(vm *VirtualMachine) {
-	if key, err := informer.MetaNamespaceKeyFunc(vm); err == nil { // an object of a server has a name
-		c.queue.Add(key)
-	}
-}
-
-// runWorker works until the queue is shut down.
-func (c *Controller) runWorker(stop, alive context.Context) {
-	for c.processNextWorkItem(stop, alive) {
-	}
-}
-
-// processNextWorkItem looks at one machine, and plans when to look at it again. It returns false
-// when the queue is shut down.
-func (c *Controller) processNextWorkItem(stop, alive context.Context) bool {
-	key, shutdown := c.queue.Get()
-	if shutdown {
-		return false
-	}
-	defer c.queue.Done(key)
-	if stop.Err() != nil {
-		return true // what waits is left for the next run
-	}
-	started := time.Now()
-	again, err := c.guardedSync(alive, key)
+	shared, err := c.lister.ByNamespace(namespace).Get(name)
 	if err != nil {
-		c.queue.AddRateLimited(key)
-	} else if c.queue.Forget(key); again > 0 {
-		c.queue.AddAfter(key, again)
+		return 0, nil
 	}
-	c.trace.PassDone(key, time.Since(started), c.queue.NumRequeues(key), err)
-	return true
-}
-
-// guardedSync is syncHandler in which a panic is a failure: one machine cannot keep all others from
-// being looked at.
-func (c *Controller) guardedSync(ctx context.Context, key string) (again time.Duration, err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			again, err = 0, wait.NewPanic(value)
+	for vm := shared.DeepCopy(); err == nil; {
+		phase, deleted := vm.Status.Phase, vm.DeletionTimestamp != nil
+		held := slices.Contains(vm.Finalizers, finalizerName)
+		switch {
+		case deleted && !held:
+			return 0, nil
+		case deleted && phase != VirtualMachineTerminating:
+			vm, err = c.makeTerminatingPhase(ctx, vm)
+		case deleted:
+			return 0, c.failed(ctx, shared, c.deleteServer(ctx, vm))
+		case phase == VirtualMachinePending || phase == VirtualMachineFailed:
+			vm, err = c.createServer(ctx, vm)
+		case phase == VirtualMachineActive && held && vm.Status.ObservedGeneration == vm.Generation:
+			return c.usagePeriod, c.failed(ctx, shared, c.updateUsage(ctx, vm))
+		default: // new, or active with another spec, or without the finalizer
+			vm, err = c.makePendingPhase(ctx, vm)
 		}
-	}()
-	return c.syncHandler(ctx, key)
+	}
+	return 0, c.failed(ctx, shared, err)
 }
 
-// Snapshot returns what the queue holds.
-func (c *Controller) Snapshot() queue.Snapshot[string] { return c.queue.Snapshot() }
+// Each function below takes one step. It may change the object that it gets, and returns the object
+// that the server has stored.
 
-// UpdateMetrics sets the gauges of the queue's metrics. Call it when they are read.
-func (c *Controller) UpdateMetrics() { c.queue.UpdateMetrics() }
+// makePendingPhase announces the creation of a machine.
+func (c *Controller) makePendingPhase(ctx context.Context, vm *VirtualMachine) (*VirtualMachine, error) {
+	if vm.Status.Phase == VirtualMachineNone {
+		vm.Status.ObservedGeneration = vm.Generation // there is no machine yet, so none of an older spec
+	}
+	return c.updateStatus(ctx, vm, VirtualMachinePending, nil)
+}
+
+// createServer makes sure that the machine exists, in this order:
+//
+//  1. It writes to the server: the finalizer with Update, or the unchanged status with UpdateStatus
+//     if the object has the finalizer. The server refuses to write an outdated object; the driver
+//     would not refuse to create a machine for it. An error gets the words "the finalizer cannot be
+//     written" or "the status cannot be written" in front, and goes through reportRefusal.
+//  2. If observedGeneration is not the object's generation, a machine may exist for another spec.
+//     createServer deletes it, and then writes the phase Pending with the new observedGeneration and
+//     an empty status.server.
+//  3. ensureServer creates the machine.
+//  4. It writes the phase Active.
+//
+// A driver's error is reported with the phase Failed. A controller that is killed after the first
+// write leaves a finalizer without a machine, which is harmless. The article creates the machine
+// first: a controller that is killed then leaves a machine without a finalizer. If the object is
+// deleted before the controller is back, that machine is leaked.
+func (c *Controller) createServer(ctx context.Context, vm *VirtualMachine) (*VirtualMachine, error) {
+	claimed, err := c.claim(ctx, vm)
+	if err != nil {
+		return nil, c.reportRefusal(ctx, vm, err)
+	}
+	vm = claimed
+	if vm.Status.ObservedGeneration != vm.Generation {
+		if err := c.driver.DeleteServer(ctx, serverName(vm)); err != nil {
+			return nil, c.report(ctx, vm, VirtualMachineFailed, err)
+		}
+		vm.Status.ObservedGeneration, vm.Status.Server = vm.Generation, ServerStatus{}
+		if vm, err = c.updateStatus(ctx, vm, VirtualMachinePending, nil); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.ensureServer(ctx, vm); err != nil {
+		return nil, c.report(ctx, vm, VirtualMachineFailed, err)
+	}
+	return c.updateStatus(ctx, vm, VirtualMachineActive, nil)
+}
+
+// claim makes the first write of createServer.
+func (c *Controller) claim(ctx context.Context, vm *VirtualMachine) (*VirtualMachine, error) {
+	write, what := c.client.UpdateStatus, "status"
+	if !slices.Contains(vm.Finalizers, finalizerName) {
+		vm.Finalizers = append(vm.Finalizers, finalizerName)
+		write, what = c.client.Update, "finalizer"
+	}
+	claimed, err := write(ctx, vm, api.UpdateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("the %s cannot be written: %w", what, err)
+	}
+	return claimed, nil
+}
+
+// ensureServer creates the machine of the spec, unless it exists.
+func (c *Controller) ensureServer(ctx context.Context, vm *VirtualMachine) error {
+	cpu, err := vm.Spec.Resource.CPU.In(0.001)
+	if err != nil {
+		return &driver.RefusedError{Why: "spec.resource.cpu cannot be used: " + err.Error()}
+	}
+	memory, err := vm.Spec.Resource.Memory.In(1)
+	if err != nil {
+		return &driver.RefusedError{Why: "spec.resource.memory cannot be used: " + err.Error()}
+	}
+	name := serverName(vm)
+	exists, err := c.driver.IsServerExist(ctx, name)
+	if err != nil || exists { // the article ignores this error, and takes an engine that does not answer for one without machines
+		return err
+	}
+	if err := c.driver.CreateServer(ctx, driver.CreateRequest{Name: name, CPU: cpu, Memory: memory}); err != nil {
+		return err
+	}
+	c.event(vm, api.EventNormal, ReasonServerCreated, "the server "+name+" was created")
+	return nil
+}
+
+// makeTerminatingPhase announces the deletion of the machine: the phase becomes Terminating.
+func (c *Controller) makeTerminatingPhase(ctx context.Context, vm *VirtualMachine) (*VirtualMachine, error) {
+	return c.updateStatus(ctx, vm, VirtualMachineTerminating, nil)
+}
+
+// deleteServer deletes the machine, calls event with EventNormal, ReasonServerDeleted and "the
+// server NAME was deleted", and removes this controller's finalizer with Update. The finalizers of
+// others stay. The server removes the object with the last one.
+//
+// A driver's error is reported with the phase Terminating, and the finalizer stays. If the server
+// refuses the write, the error gets the words "the finalizer cannot be removed" in front, and goes
+// through reportRefusal. An object that has gone meanwhile is a success.
+func (c *Controller) deleteServer(ctx context.Context, vm *VirtualMachine) error {
+	name := serverName(vm)
+	if err := c.driver.DeleteServer(ctx, name); err != nil {
+		return c.report(ctx, vm, VirtualMachineTerminating, err)
+	}
+	c.event(vm, api.EventNormal, ReasonServerDeleted, "the server "+name+" was deleted")
+	vm.Finalizers = slices.DeleteFunc(vm.Finalizers, func(finalizer string) bool { return finalizer == finalizerName })
+	if _, err := c.client.Update(ctx, vm, api.UpdateOptions{}); err != nil && !api.IsNotFound(err) {
+		return c.reportRefusal(ctx, vm, fmt.Errorf("the finalizer cannot be removed: %w", err))
+	}
+	return nil
+}

@@ -2,6 +2,7 @@ package virtualmachine_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,7 +12,6 @@ import (
 
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
-	"orrery/internal/hooks/hookstest"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -30,7 +30,7 @@ func TestTheLifeOfAMachine(t *testing.T) {
 		assert.Equal(w.t, virtualmachine.VirtualMachineActive, vm.Status.Phase)
 		assert.Equal(w.t, driver.Running, vm.Status.Server.State)
 		assert.Equal(w.t, "memory-1", vm.Status.Server.ID)
-		assert.Positive(w.t, vm.Status.Server.Usage.Memory)
+		assert.Equal(w.t, virtualmachine.ResourceUsage{CPU: "0", Memory: "4Mi"}, vm.Status.Server.Usage)
 		assert.Equal(w.t, int64(1), vm.Generation, "the quantities are written back as they were")
 
 		w.delete("test-vm")
@@ -46,28 +46,8 @@ func TestTheLifeOfAMachine(t *testing.T) {
 	})
 }
 
-// kubectl delete hangs while the controller is stopped, and ends when it runs again.
-func TestADeletionWaitsForTheController(t *testing.T) {
-	inBubble(t, func(w *world) {
-		p := w.start()
-		w.create("test-vm")
-		time.Sleep(time.Second)
-		p.ended()
-		w.delete("test-vm")
-		time.Sleep(time.Hour)
-		vm := w.get("test-vm")
-		require.NotNil(w.t, vm)
-		assert.NotNil(w.t, vm.DeletionTimestamp)
-		assert.Len(w.t, w.driver.Names(), 1)
-		w.start()
-		time.Sleep(time.Second)
-		assert.Nil(w.t, w.get("test-vm"))
-		assert.Empty(w.t, w.driver.Names())
-	})
-}
-
-// The status writes of the controller cause no pass: there is one for each change of the spec and
-// one in each period.
+// The controller's status writes trigger no pass: there is one for each change of the spec and
+// one per period.
 func TestNoPassIsCausedByOwnWrites(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p := w.start()
@@ -82,38 +62,21 @@ func TestNoPassIsCausedByOwnWrites(t *testing.T) {
 	})
 }
 
-// A machine is replaced when its spec changes.
-func TestAnotherSize(t *testing.T) {
-	inBubble(t, func(w *world) {
-		p := w.start()
-		w.create("a")
-		time.Sleep(time.Second)
-		w.resize("a", "8G")
-		time.Sleep(time.Second)
-		for _, request := range w.driver.Servers() {
-			assert.Equal(w.t, int64(8_000_000_000), request.Memory)
-		}
-		assert.Len(w.t, w.driver.Names(), 1)
-		assert.Equal(w.t, "memory-2", w.get("a").Status.Server.ID)
-		assert.Equal(w.t, []string{"a: Pending", "a: Active", "a: Pending", "a: Active"}, told(p, &p.phases))
-	})
-}
-
-// The article's first example: the object has the finalizer from the start, and nobody has created
-// a machine for it.
+// The article's first example: the object has the finalizer from the start, and no controller has
+// created a machine for it.
 func TestAnObjectThatCameWithTheFinalizer(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.create("test-vm-finalizer", func(vm *virtualmachine.VirtualMachine) { vm.Finalizers = []string{"finalizer.cloudnative.tw"} })
 		w.delete("test-vm-finalizer")
 		time.Sleep(time.Hour)
-		assert.NotNil(w.t, w.get("test-vm-finalizer"), "nobody works it off")
+		assert.NotNil(w.t, w.get("test-vm-finalizer"), "no controller removes the finalizer")
 		w.start()
 		time.Sleep(time.Second)
 		assert.Nil(w.t, w.get("test-vm-finalizer"))
 	})
 }
 
-// A finalizer that was taken away by hand is written again.
+// A finalizer that was removed by hand is added again.
 func TestAFinalizerThatWasTakenAway(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.start()
@@ -133,7 +96,7 @@ func TestAFinalizerThatWasTakenAway(t *testing.T) {
 	})
 }
 
-// Two controllers at once hinder each other by conflicts, and lose nothing.
+// Two concurrent controllers cause conflicts for each other and lose nothing.
 func TestTwoControllers(t *testing.T) {
 	inBubble(t, func(w *world) {
 		one, other := w.start(), w.start()
@@ -160,27 +123,6 @@ func TestTwoControllers(t *testing.T) {
 	})
 }
 
-// The controller removes its own finalizer and leaves those of others alone.
-func TestTheFinalizersOfOthers(t *testing.T) {
-	inBubble(t, func(w *world) {
-		p := w.start()
-		w.create("a", func(vm *virtualmachine.VirtualMachine) { vm.Finalizers = []string{"example.com/other"} })
-		time.Sleep(time.Second)
-		w.delete("a")
-		time.Sleep(time.Second)
-		assert.Equal(w.t, []string{"example.com/other"}, w.get("a").Finalizers)
-		assert.Empty(w.t, w.driver.Names())
-		passes := p.passesOf("default/a")
-		time.Sleep(time.Hour)
-		assert.Equal(w.t, passes, p.passesOf("default/a"), "there is nothing left to do")
-		vm := w.get("a")
-		vm.Finalizers = nil
-		_, err := w.user.Update(w.t.Context(), vm, api.UpdateOptions{})
-		require.NoError(w.t, err)
-		assert.Nil(w.t, w.get("a"))
-	})
-}
-
 // A name may be used again at once: the new object is another machine.
 func TestTheSameNameAgain(t *testing.T) {
 	inBubble(t, func(w *world) {
@@ -196,15 +138,15 @@ func TestTheSameNameAgain(t *testing.T) {
 	})
 }
 
-// When stop ends, the pass that is under way is finished; when alive ends, it is not.
+// When stop ends, running passes and queued keys are finished; when alive ends, passes are aborted.
 func TestTheEndOfAController(t *testing.T) {
 	for name, c := range map[string]struct {
-		end   func(*process)
-		took  time.Duration
-		phase string
+		end  func(*process)
+		took time.Duration
+		a, b string // the phases
 	}{
-		"stopped": {func(p *process) { p.stop() }, 9 * time.Second, "Active"},
-		"killed":  {func(p *process) { p.kill() }, 0, "Pending"},
+		"stopped": {func(p *process) { p.stop() }, 19 * time.Second, "Active", "Active"},
+		"killed":  {func(p *process) { p.kill() }, 0, "Pending", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(w *world) {
@@ -213,7 +155,7 @@ func TestTheEndOfAController(t *testing.T) {
 						return wait.Sleep(ctx, 10*time.Second)
 					}
 					return nil
-				}, func(config *virtualmachine.Config) { config.Workers = 1 })
+				}, func(config *virtualmachine.Config) { config.Worker.Workers = 1 })
 				time.Sleep(time.Second)
 				w.create("a")
 				synctest.Wait()
@@ -223,8 +165,8 @@ func TestTheEndOfAController(t *testing.T) {
 				c.end(p)
 				p.done.Wait()
 				assert.Equal(w.t, c.took, time.Since(began))
-				assert.Equal(w.t, c.phase, w.phase("a"))
-				assert.Empty(w.t, w.phase("b"), "what waits is left for the next run")
+				assert.Equal(w.t, c.a, w.phase("a"))
+				assert.Equal(w.t, c.b, w.phase("b"))
 				w.start()
 				time.Sleep(time.Second)
 				assert.Equal(w.t, "Active", w.phase("b"))
@@ -233,21 +175,57 @@ func TestTheEndOfAController(t *testing.T) {
 	}
 }
 
-// A controller that stands by collects nothing, and one whose informer has ended returns.
+// A driver that ignores its time-out keeps a worker for ever, and the health check reports it.
+// Each pass has its hooks.
+func TestAPassThatDoesNotEnd(t *testing.T) {
+	inBubble(t, func(w *world) {
+		release := make(chan struct{})
+		type key struct{}
+		var passes, named atomic.Int32
+		p, _ := w.startFlawed(func(ctx context.Context, _, _ string) error {
+			if ctx.Value(key{}) == "default/a" {
+				named.Add(1)
+			}
+			<-release
+			return nil
+		}, func(config *virtualmachine.Config) {
+			trace := *config.Worker.Trace
+			trace.PassContext = func(ctx context.Context, name string) context.Context { return context.WithValue(ctx, key{}, name) }
+			trace.PassStarted = func(string) { passes.Add(1) }
+			config.Worker.Trace = &trace
+		})
+		w.create("a")
+		time.Sleep(3 * time.Minute)
+		assert.NoError(w.t, p.controller.Healthy())
+		time.Sleep(2 * time.Minute)
+		assert.EqualError(w.t, p.controller.Healthy(), "the pass of default/a has been under way for 5m0s")
+		assert.EqualValues(w.t, 1, passes.Load())
+		assert.EqualValues(w.t, 1, named.Load(), "the driver gets the context of the pass")
+		close(release)
+		time.Sleep(time.Minute)
+		assert.NoError(w.t, p.controller.Healthy())
+		assert.Equal(w.t, "Active", w.phase("a"))
+	})
+}
+
+// A standby collects nothing, and there is no controller after the end of its informer.
 func TestBeforeAndAfter(t *testing.T) {
 	inBubble(t, func(w *world) {
 		var standby *virtualmachine.Controller
-		p := w.start(func(config *virtualmachine.Config) {
+		var config virtualmachine.Config
+		p := w.start(func(c *virtualmachine.Config) {
 			var err error
-			standby, err = virtualmachine.NewController(*config)
+			config = *c
+			standby, err = virtualmachine.NewController(config)
 			require.NoError(w.t, err)
 		})
 		w.create("a")
 		time.Sleep(time.Second)
-		assert.Empty(w.t, standby.Snapshot().Queued)
+		assert.Empty(w.t, standby.Snapshot().Queue.Queued)
 		standby.UpdateMetrics()
 		p.ended()
-		standby.RunWithin(w.t.Context(), w.t.Context())
+		_, err := virtualmachine.NewController(config)
+		assert.Error(w.t, err)
 	})
 }
 
@@ -255,5 +233,3 @@ func TestWhatAControllerNeeds(t *testing.T) {
 	_, err := virtualmachine.NewController(virtualmachine.Config{})
 	assert.EqualError(t, err, "a controller of virtual machines needs an informer, a client and a driver")
 }
-
-func TestTracesAreJoined(t *testing.T) { hookstest.Run(t, virtualmachine.JoinTraces) }

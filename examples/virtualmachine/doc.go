@@ -1,47 +1,48 @@
-// Package virtualmachine is a controller of one's own: machines outside the cluster, one for each
-// VirtualMachine object.
+// Package virtualmachine is a custom controller. It manages machines outside the cluster, one for
+// each VirtualMachine object.
 //
 // "The article" is the one on custom controllers and finalizers; its functions keep their names.
 //
 // # Concept
 //
-// A user writes an object (crd.yaml, testvm.yaml), and the controller makes a machine of it with a
+// A user creates an object (crd.yaml, testvm.yaml), and the controller creates the machine with a
 // driver:
 //
-//	controller.go   RunWithin, enqueue, runWorker, processNextWorkItem: which machine is looked at, and when
-//	sync.go         syncHandler: in which phase is it, and what is the next step
-//	phases.go       the steps: makePendingPhase, createServer, updateUsage, makeTerminatingPhase, deleteServer
+//	config.go       NewController, RunWithin, enqueue: which machine gets a pass, and when
+//	controller.go   syncHandler and its steps: makePendingPhase, createServer, makeTerminatingPhase, deleteServer
+//	status.go       updateUsage, and what is told about a machine
 //
 //	None ──▶ Pending ──▶ Active ──────────────▶ Terminating ──▶ gone
 //	            └──▶ Failed ◀──▶┘   from all phases, by metadata.deletionTimestamp
 //
-// The garbage collector of Kubernetes deletes objects, and a machine is none. So the object has a
-// finalizer: kubectl delete only marks it, the controller deletes the machine and takes the
-// finalizer away, and then the server removes the object.
+// The garbage collector of Kubernetes deletes objects, and a machine is not an object. So the
+// object gets a finalizer: kubectl delete only marks it, the controller deletes the machine and
+// removes the finalizer, and then the server removes the object.
 //
 // # Guarantees
 //
-//   - A machine is deleted before its object goes, wherever the controller was killed: the
-//     finalizer is written before it is created.
-//   - Nothing is done outside the server by the word of the cache alone: a write comes first, which
-//     fails if the cache is behind.
-//   - A status that the controller wrote itself causes no pass. The usage of a machine is looked at
-//     every few seconds.
+//   - A machine is deleted before its object, wherever the controller was killed, because the
+//     finalizer is written before the machine is created.
+//   - The controller never creates a machine from its cache alone. A write comes first, and fails if
+//     the cache is behind.
+//   - Its own status writes cause no pass. A pass every few seconds updates the usage.
 //   - When the spec changes, the machine is replaced.
 //
-// A finalizer that was removed by hand is written again when the usage is looked at. An object that
-// goes before that leaves its machine behind.
+// A finalizer that a user removed is written again with the next usage. An object that is deleted
+// before that leaves its machine behind.
 //
 // # Goroutines
 //
-// RunWithin has one for each worker, and has ended them when it returns.
+// RunWithin runs the workers (package worker) and a goroutine that pings the driver, and waits for
+// all of them.
 //
 // # Failure
 //
-// A pass that fails is repeated after 100 ms, 200 ms, and so on up to a minute. What is wrong with
-// a machine is in its status and in an Event. A driver that hangs holds up one worker for 30
-// seconds. A spec that the driver refuses, and a machine that ends by itself, make the phase
-// Failed; the controller tries again.
+// A pass that fails is repeated after 100 ms, 200 ms, and so on up to a minute. The status of a
+// machine and an Event have the reason. A driver that hangs blocks one worker for 30
+// seconds. A machine that ends by itself makes the phase Failed, and is created again. A spec that
+// can never work makes it Failed as well, and the controller waits for another one. The controller
+// pings the driver at the start and every half minute; see [Controller.Waiting].
 //
 // # Testing
 //

@@ -9,8 +9,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// An update is looked at if the spec has changed, if the object was deleted, or if it is another
-// object of the same name.
+// An update triggers a pass if the spec has changed, if the object was deleted, or if it is
+// another object of the same name.
 func TestWhichUpdatesAskForMore(t *testing.T) {
 	now := api.NewTime(time.Now())
 	old := &VirtualMachine{ObjectMeta: api.ObjectMeta{UID: "1", Generation: 1}}

@@ -20,21 +20,21 @@ import (
 	"orrery/restclient/api"
 )
 
-// executioner stands between a controller and everything outside of it, and counts the calls. After
-// the last one that it allows the controller is dead: it does not learn what became of that call,
-// and nothing that it still tries has an effect.
+// executioner stands between a controller and its surroundings and counts the calls. After the
+// last permitted call the controller is dead: it does not receive the result of that call, and
+// its later calls have no effect.
 type executioner struct {
 	client virtualmachine.Client
 	driver.Interface
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	allowed int        // negative: all
 	calls   []string
 }
 
 var errKilled = errors.New("the controller was killed")
 
-// call makes a call if the controller lives.
+// call makes a call while the controller is alive.
 func (e *executioner) call(name string, do func() error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -83,8 +83,8 @@ func (e *executioner) GetServerStatus(ctx context.Context, name string) (status 
 	return status, err
 }
 
-// articlesOrder makes of the controller the one of the article: the finalizer is written together
-// with the phase Active, when the machine has been created.
+// articlesOrder gives the controller the article's order: the finalizer is written together with
+// the phase Active, after the machine has been created.
 type articlesOrder struct {
 	virtualmachine.Client
 	held bool // the finalizer has not been written
@@ -109,8 +109,8 @@ func (a *articlesOrder) UpdateStatus(ctx context.Context, vm *virtualmachine.Vir
 	return a.Client.UpdateStatus(ctx, vm, opts)
 }
 
-// life is the script of the tests: a machine is created, changed and deleted. The first controller
-// is killed after some calls.
+// life is the script of the tests: a machine is created, changed and deleted. The first
+// controller is killed after some calls.
 type life struct {
 	*world
 	allowed  int
@@ -121,7 +121,7 @@ type life struct {
 	wrong    []string
 }
 
-// begin starts a controller that may make so many calls.
+// begin starts a controller that may make that many calls.
 func (l *life) begin(allowed int) {
 	l.process = l.start(func(config *virtualmachine.Config) {
 		l.guard = &executioner{client: config.Client, Interface: config.Driver, allowed: allowed}
@@ -132,8 +132,7 @@ func (l *life) begin(allowed int) {
 	})
 }
 
-// expect lets time pass, replaces the controller if it was killed, and looks whether all is as it
-// should be.
+// expect lets time pass, replaces the controller if it was killed, and checks the state.
 func (l *life) expect(memory int64) {
 	time.Sleep(period + time.Second)
 	if l.guard.killed() {
@@ -155,7 +154,7 @@ func (l *life) expect(memory int64) {
 	}
 }
 
-// play plays the life to its end.
+// play runs the script to its end.
 func (l *life) play() {
 	l.begin(l.allowed)
 	l.create("test-vm")
@@ -172,10 +171,10 @@ func (l *life) play() {
 	}
 }
 
-// lives plays the life with a controller that is killed after one call, after two, and so on. It
-// returns the calls of a life without a killing, and what was wrong, by the number of calls and
-// what was done meanwhile.
-func lives(t *testing.T, text string, articles bool) (calls []string, wrong map[string][]string) {
+// playKilled runs the script with a controller that is killed after one call, after two, and so
+// on. It returns the calls of a run without a kill, and what was wrong, by the number of calls
+// and the action in the meantime.
+func playKilled(t *testing.T, text string, articles bool) (calls []string, wrong map[string][]string) {
 	set, err := gears.Parse(text)
 	require.NoError(t, err)
 	one := func(allowed int, deleted bool) (l *life) {
@@ -203,8 +202,8 @@ func lives(t *testing.T, text string, articles bool) (calls []string, wrong map[
 func TestAControllerThatIsKilledLeavesNoZombie(t *testing.T) {
 	for _, text := range []string{"textbook", "fast"} {
 		t.Run(text, func(t *testing.T) {
-			calls, wrong := lives(t, text, false)
-			assert.Empty(t, wrong)
+			calls, wrong := playKilled(t, text, false)
+			assert.Empty(t, wrong, "the controller was killed after the call that is named last, and the next controller has to finish its work")
 			for _, name := range []string{"Update", "UpdateStatus Pending", "IsServerExist", "CreateServer", "UpdateStatus Active",
 				"GetServerStatus", "UpdateStatus Terminating", "DeleteServer"} {
 				assert.Contains(t, calls, name, "the controller was killed after each of them")
@@ -217,7 +216,7 @@ func TestAControllerThatIsKilledLeavesNoZombie(t *testing.T) {
 // The article's order leaves a zombie: the machine is created, the controller is killed, and the
 // object is deleted before the finalizer is written.
 func TestTheArticlesOrderLeavesAZombie(t *testing.T) {
-	_, wrong := lives(t, "textbook", true)
+	_, wrong := playKilled(t, "textbook", true)
 	assert.Equal(t, map[string][]string{
 		"after UpdateStatus Pending, IsServerExist, CreateServer, deleted: true": {"the object is gone, and there are servers of these sizes: [4000000000]"},
 	}, wrong)

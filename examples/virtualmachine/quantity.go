@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Quantity is an amount of a resource as it stands in the JSON of an object: 2, "500m" or "4Gi",
-// with the quotes. It is kept like this because a client that writes "2" back where a user wrote 2
-// changes the spec.
+// Quantity is an amount of a resource in its JSON form: 2, "500m" or "4Gi", with the quotes. A
+// client that reads 2 and writes "2" back would change the spec.
 type Quantity string
 
 // UnmarshalJSON keeps the JSON.
@@ -41,4 +40,26 @@ func (q Quantity) In(size float64) (int64, error) {
 		return 0, fmt.Errorf("%q is out of range", text)
 	}
 	return int64(amount), nil
+}
+
+// cpuUsed returns a share of a CPU quantity as a quantity, such as 250m.
+func cpuUsed(percent float64, of Quantity) string {
+	asked, _ := of.In(0.001) // a machine was made of it
+	used := int64(math.Round(percent / 100 * float64(asked)))
+	if used%1000 == 0 {
+		return strconv.FormatInt(used/1000, 10)
+	}
+	return strconv.FormatInt(used, 10) + "m"
+}
+
+// memoryUsed returns a share of a memory quantity as a quantity, such as 12Mi.
+func memoryUsed(percent float64, of Quantity) string {
+	asked, _ := of.In(1)
+	used := percent / 100 * float64(asked)
+	for _, unit := range []string{"Mi", "Ki"} {
+		if count := int64(math.Round(used / units[unit])); count > 0 {
+			return strconv.FormatInt(count, 10) + unit
+		}
+	}
+	return "0"
 }

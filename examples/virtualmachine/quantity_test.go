@@ -1,13 +1,17 @@
 package virtualmachine_test
 
 import (
+	"context"
 	"encoding/json"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/examples/virtualmachine"
+	"orrery/examples/virtualmachine/driver"
 )
 
 func TestQuantities(t *testing.T) {
@@ -34,7 +38,7 @@ func TestQuantities(t *testing.T) {
 	}
 }
 
-// What was read is written as it was: a number stays a number.
+// A value is written as it was read: a number stays a number.
 func TestQuantitiesAreWrittenAsTheyWereRead(t *testing.T) {
 	const text = `{"resource":{"cpu":2,"memory":"4G"}}`
 	var spec virtualmachine.VirtualMachineSpec
@@ -46,4 +50,37 @@ func TestQuantitiesAreWrittenAsTheyWereRead(t *testing.T) {
 	written, err = json.Marshal(virtualmachine.VirtualMachineSpec{})
 	require.NoError(t, err)
 	assert.Equal(t, `{"resource":{}}`, string(written), "what is missing stays missing")
+}
+
+// The usage of a machine is formatted as kubectl formats amounts.
+func TestUsageIsShownAsQuantities(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var used atomic.Pointer[driver.Status]
+		used.Store(&driver.Status{State: driver.Running})
+		w.start(func(config *virtualmachine.Config) { config.Driver = using{config.Driver, &used} })
+		w.create("a") // with 2 CPUs and 4G of memory
+		for _, c := range []struct {
+			cpu, memory float64
+			want        virtualmachine.ResourceUsage
+		}{
+			{0, 0, virtualmachine.ResourceUsage{CPU: "0", Memory: "0"}},
+			{0.0398336, 0.0398336, virtualmachine.ResourceUsage{CPU: "1m", Memory: "2Mi"}},
+			{12.5, 0.005, virtualmachine.ResourceUsage{CPU: "250m", Memory: "195Ki"}},
+			{100, 100, virtualmachine.ResourceUsage{CPU: "2", Memory: "3815Mi"}},
+		} {
+			used.Store(&driver.Status{State: driver.Running, CPUPercentage: c.cpu, MemoryPercentage: c.memory})
+			time.Sleep(2 * period)
+			assert.Equal(w.t, c.want, w.get("a").Status.Server.Usage)
+		}
+	})
+}
+
+// using is a driver whose servers use a given share.
+type using struct {
+	driver.Interface
+	status *atomic.Pointer[driver.Status]
+}
+
+func (u using) GetServerStatus(context.Context, string) (driver.Status, error) {
+	return *u.status.Load(), nil
 }

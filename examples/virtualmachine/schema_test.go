@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// The schema of crd.yaml refuses what is no machine before the controller sees it.
+// The schema of crd.yaml refuses an invalid machine before the controller sees it.
 func TestWhatTheSchemaRefuses(t *testing.T) {
 	inBubble(t, func(w *world) {
 		machines := restclient.Dynamic(w.wire.Client(), virtualmachine.Resource, "default")

@@ -19,7 +19,7 @@ import (
 	"orrery/wait"
 )
 
-// flawed is a driver that does something before each call, until it is healed.
+// flawed is a driver that calls a function before each call, until it is healed.
 type flawed struct {
 	driver.Interface
 	before func(ctx context.Context, call, name string) error
@@ -53,13 +53,13 @@ func (f *flawed) GetServerStatus(ctx context.Context, name string) (status drive
 	return status, err
 }
 
-// startFlawed runs a controller whose driver does something before each call.
+// startFlawed runs a controller whose driver calls a function before each call.
 func (w *world) startFlawed(before func(ctx context.Context, call, name string) error, changes ...func(*virtualmachine.Config)) (*process, *flawed) {
 	f := &flawed{Interface: w.driver, before: before}
 	return w.start(append(changes, func(config *virtualmachine.Config) { config.Driver = f })...), f
 }
 
-// resize changes the memory that a machine is to have.
+// resize changes the requested memory of a machine.
 func (w *world) resize(name, memory string) {
 	w.t.Helper()
 	vm := w.get(name)
@@ -68,8 +68,8 @@ func (w *world) resize(name, memory string) {
 	require.NoError(w.t, err)
 }
 
-// A spec that the driver refuses: the phase is Failed and says why, and so does an Event. A better
-// spec is tried at once.
+// A spec that the driver refuses: the phase is Failed with the reason, and so is an Event. A
+// corrected spec is tried at once.
 func TestASpecThatTheDriverRefuses(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.driver.Capacity = 1 << 30
@@ -77,13 +77,15 @@ func TestASpecThatTheDriverRefuses(t *testing.T) {
 		w.create("large")
 		w.create("fine", func(vm *virtualmachine.VirtualMachine) { vm.Spec.Resource.Memory = `"512Mi"` })
 		time.Sleep(20 * time.Minute)
-		const why = "CreateServer: refused: 4000000000 bytes of memory were asked for, and there are 1073741824"
+		const why = "the server cannot be created: 4000000000 bytes of memory were asked for, and there are 1073741824"
 		assert.Equal(w.t, "Failed", w.phase("large"))
 		assert.Equal(w.t, why, w.get("large").Status.Reason)
 		assert.Equal(w.t, "Active", w.phase("fine"))
 		events := told(p, &p.events)
-		assert.Contains(w.t, events, "large Warning FailedCreateServer: "+why)
-		assert.InDelta(w.t, 10+20, p.passesOf("default/large"), 5, "the back-off grows to a minute")
+		assert.Contains(w.t, events, "large Warning InvalidSpec: "+why)
+		assert.Equal(w.t, 1, p.passesOf("default/large"), "another pass would fail with the same error")
+		assert.Equal(w.t, []string{"large: " + why}, told(p, &p.waiting))
+		assert.Empty(w.t, told(p, &p.errors))
 		assert.Len(w.t, w.driver.Names(), 1)
 		w.resize("large", "1Gi")
 		time.Sleep(time.Second)
@@ -92,7 +94,40 @@ func TestASpecThatTheDriverRefuses(t *testing.T) {
 	})
 }
 
-// What the schema lets through and is no size of a machine all the same.
+// steady is a driver whose machines have constant usage. silent makes it fail to report.
+type steady struct {
+	driver.Interface
+	silent atomic.Bool
+}
+
+func (s *steady) GetServerStatus(context.Context, string) (driver.Status, error) {
+	if s.silent.Load() {
+		return driver.Status{}, errors.New("the engine is busy")
+	}
+	return driver.Status{ID: "1", State: driver.Running, CPUPercentage: 10, MemoryPercentage: 10}, nil
+}
+
+// After a failure the usage is the same as before, and still the failure is cleared.
+func TestTheReasonGoesWithTheTrouble(t *testing.T) {
+	inBubble(t, func(w *world) {
+		s := &steady{Interface: w.driver}
+		w.start(func(config *virtualmachine.Config) { config.Driver = s })
+		w.create("vm")
+		time.Sleep(3 * period)
+		usage := w.get("vm").Status.Server
+		assert.Equal(w.t, "200m", string(usage.Usage.CPU))
+		s.silent.Store(true)
+		time.Sleep(3 * period)
+		assert.Contains(w.t, w.get("vm").Status.Reason, "the engine is busy")
+		s.silent.Store(false)
+		time.Sleep(3 * time.Minute)
+		assert.Equal(w.t, usage, w.get("vm").Status.Server)
+		assert.Empty(w.t, w.get("vm").Status.Reason)
+		assert.Equal(w.t, "Active", w.phase("vm"))
+	})
+}
+
+// Sizes that the schema accepts and a machine cannot have.
 func TestASpecThatIsNoSize(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p := w.start()
@@ -100,17 +135,17 @@ func TestASpecThatIsNoSize(t *testing.T) {
 		w.create("nothing", func(vm *virtualmachine.VirtualMachine) { vm.Spec.Resource.CPU = `"0"` })
 		time.Sleep(time.Second)
 		assert.Equal(w.t, "Failed", w.phase("none"))
-		assert.Equal(w.t, `the spec is invalid: memory: "0" is out of range`, w.get("none").Status.Reason)
-		assert.Equal(w.t, `the spec is invalid: cpu: "0" is out of range`, w.get("nothing").Status.Reason)
-		assert.Contains(w.t, told(p, &p.events), `none Warning InvalidSpec: the spec is invalid: memory: "0" is out of range`)
+		assert.Equal(w.t, `spec.resource.memory cannot be used: "0" is out of range`, w.get("none").Status.Reason)
+		assert.Equal(w.t, `spec.resource.cpu cannot be used: "0" is out of range`, w.get("nothing").Status.Reason)
+		assert.Contains(w.t, told(p, &p.events), `none Warning InvalidSpec: spec.resource.memory cannot be used: "0" is out of range`)
 		w.delete("none")
 		time.Sleep(time.Second)
 		assert.Nil(w.t, w.get("none"))
 	})
 }
 
-// A driver that hangs over one machine holds one worker until the time-out; all other machines go
-// on.
+// A driver that hangs over one machine holds one worker until the time-out; all other machines
+// continue.
 func TestADriverThatHangs(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p, f := w.startFlawed(func(ctx context.Context, _, name string) error {
@@ -119,7 +154,10 @@ func TestADriverThatHangs(t *testing.T) {
 				return ctx.Err()
 			}
 			return nil
-		}, func(config *virtualmachine.Config) { config.Workers = 2; config.DriverTimeout = 20 * time.Second })
+		}, func(config *virtualmachine.Config) {
+			config.Worker.Workers = 2
+			config.DriverTimeout = 20 * time.Second
+		})
 		w.create("stuck")
 		for _, name := range []string{"a", "b", "c"} {
 			w.create(name)
@@ -128,7 +166,7 @@ func TestADriverThatHangs(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		assert.Equal(w.t, "Failed", w.phase("stuck"))
-		assert.Equal(w.t, "IsServerExist: the driver did not answer in time: context deadline exceeded", w.get("stuck").Status.Reason)
+		assert.Equal(w.t, "it is not known whether the server exists: the driver did not answer in time", w.get("stuck").Status.Reason)
 		assert.Contains(w.t, told(p, &p.events), "stuck Warning FailedIsServerExist: "+w.get("stuck").Status.Reason)
 		f.healed.Store(true)
 		time.Sleep(2 * time.Minute)
@@ -136,7 +174,7 @@ func TestADriverThatHangs(t *testing.T) {
 	})
 }
 
-// An engine that does not answer: what runs stays Active and says what is wrong; what is deleted
+// An engine that does not answer: a running machine stays Active with the reason; a deleted one
 // stays until it can be deleted.
 func TestAnEngineThatIsDown(t *testing.T) {
 	inBubble(t, func(w *world) {
@@ -151,10 +189,10 @@ func TestAnEngineThatIsDown(t *testing.T) {
 		w.delete("b")
 		time.Sleep(time.Minute)
 		assert.Equal(w.t, "Active", w.phase("a"))
-		assert.Equal(w.t, "GetServerStatus: cannot connect to the engine", w.get("a").Status.Reason)
+		assert.Equal(w.t, "the state of the server is not known: cannot connect to the engine", w.get("a").Status.Reason)
 		assert.Equal(w.t, "Terminating", w.phase("b"))
-		assert.Equal(w.t, "DeleteServer: cannot connect to the engine", w.get("b").Status.Reason)
-		assert.Contains(w.t, told(p, &p.events), "b Warning FailedDeleteServer: DeleteServer: cannot connect to the engine")
+		assert.Equal(w.t, "the server cannot be deleted: cannot connect to the engine", w.get("b").Status.Reason)
+		assert.Contains(w.t, told(p, &p.events), "b Warning FailedDeleteServer: the server cannot be deleted: cannot connect to the engine")
 		assert.Len(w.t, w.driver.Names(), 2)
 		w.resize("a", "8G")
 		time.Sleep(time.Second)
@@ -170,10 +208,47 @@ func TestAnEngineThatIsDown(t *testing.T) {
 	})
 }
 
-// A machine that ends, or that somebody else deletes, is reported and created again.
+// A missing engine is reported before there is a machine, and so is its return.
+func TestAnEngineThatIsMissing(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var missing atomic.Bool
+		missing.Store(true)
+		p := w.start(func(config *virtualmachine.Config) {
+			config.Driver = pinged{config.Driver, &missing}
+		})
+		time.Sleep(5 * time.Minute)
+		require.Len(w.t, told(p, &p.works), 1, "reported once")
+		assert.EqualError(w.t, told(p, &p.works)[0], "the driver does not work: not installed")
+		assert.EqualError(w.t, p.controller.Waiting(), "the driver does not work: not installed")
+		missing.Store(false)
+		time.Sleep(time.Minute)
+		assert.Equal(w.t, []error{told(p, &p.works)[0], nil}, told(p, &p.works))
+		assert.NoError(w.t, p.controller.Waiting())
+	})
+}
+
+// pinged is a driver whose engine may be missing.
+type pinged struct {
+	driver.Interface
+	missing *atomic.Bool
+}
+
+func (p pinged) Ping(context.Context) error {
+	if p.missing.Load() {
+		return errors.New("not installed")
+	}
+	return nil
+}
+
+// A machine that ends, or that another party deletes, is reported and created again.
 func TestAMachineThatIsLost(t *testing.T) {
 	inBubble(t, func(w *world) {
-		p := w.start()
+		p := w.start(withAnswers(func(_ string, stored *virtualmachine.VirtualMachine, err error) (*virtualmachine.VirtualMachine, error) {
+			if err == nil && stored.Status.Phase == virtualmachine.VirtualMachineFailed {
+				assert.Empty(w.t, stored.Status.Server, "a machine that has ended has no ID and no usage")
+			}
+			return stored, err
+		}))
 		vm := w.create("a")
 		time.Sleep(time.Second)
 		w.driver.End("a-"+vm.UID, "out of memory")
@@ -190,8 +265,8 @@ func TestAMachineThatIsLost(t *testing.T) {
 	})
 }
 
-// The CustomResourceDefinition is deleted under the controller: all machines go, then the
-// definition. The controller works again when it is back.
+// The CustomResourceDefinition is deleted while the controller runs: all machines go, then the
+// definition. The controller works again when the definition is back.
 func TestTheDefinitionIsDeleted(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p := w.start()
@@ -206,8 +281,8 @@ func TestTheDefinitionIsDeleted(t *testing.T) {
 		assert.True(w.t, api.IsNotFound(err), "the definition has gone: %v", err)
 		passes := p.passesOf("default/a")
 		time.Sleep(10 * time.Minute)
-		assert.Equal(w.t, passes, p.passesOf("default/a"), "what is gone is not looked at")
-		_, err = crds.Create(w.t.Context(), document(w.t, "crd.yaml"), api.UpdateOptions{})
+		assert.Equal(w.t, passes, p.passesOf("default/a"), "no pass for deleted objects")
+		_, err = crds.Create(w.t.Context(), definition(w.t), api.UpdateOptions{})
 		require.NoError(w.t, err)
 		time.Sleep(5 * time.Minute)
 		w.create("a")
@@ -238,12 +313,12 @@ func (c clientFunc) UpdateStatus(ctx context.Context, vm *virtualmachine.Virtual
 	return c.answer("UpdateStatus", stored, err)
 }
 
-// withAnswers changes what the server answers to a controller.
+// withAnswers changes the server's answers to a controller.
 func withAnswers(answer func(call string, stored *virtualmachine.VirtualMachine, err error) (*virtualmachine.VirtualMachine, error)) func(*virtualmachine.Config) {
 	return func(config *virtualmachine.Config) { config.Client = clientFunc{config.Client, answer} }
 }
 
-// Without the right to write, nothing is created outside, and every pass says why.
+// Without the right to write, nothing is created outside, and every pass reports the reason.
 func TestRightsThatAreMissing(t *testing.T) {
 	for _, missing := range []string{"Update", "UpdateStatus"} {
 		inBubble(t, func(w *world) {
@@ -260,14 +335,29 @@ func TestRightsThatAreMissing(t *testing.T) {
 			events := told(p, &p.events)
 			require.NotEmpty(w.t, events)
 			assert.Regexp(w.t, "^a Warning FailedSync: .*: cannot "+missing, events[0])
+			if missing == "Update" { // without the other right the status cannot be written
+				assert.Equal(w.t, "the finalizer cannot be written: cannot Update", w.get("a").Status.Reason)
+			}
 			granted.Store(true)
 			time.Sleep(2 * time.Minute)
 			assert.Equal(w.t, "Active", w.phase("a"))
+			assert.Empty(w.t, w.get("a").Status.Reason)
+
+			granted.Store(false)
+			w.delete("a")
+			time.Sleep(time.Minute)
+			require.NotNil(w.t, w.get("a"))
+			if missing == "Update" {
+				assert.Equal(w.t, "the finalizer cannot be removed: cannot Update", w.get("a").Status.Reason)
+			}
+			granted.Store(true)
+			time.Sleep(2 * time.Minute)
+			assert.Nil(w.t, w.get("a"))
 		})
 	}
 }
 
-// A resource that drops the status would make the controller take the first step for ever.
+// A resource that drops the status would make the controller repeat the first step for ever.
 func TestAResourceThatDropsTheStatus(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p := w.start(withAnswers(func(call string, stored *virtualmachine.VirtualMachine, err error) (*virtualmachine.VirtualMachine, error) {
@@ -283,9 +373,9 @@ func TestAResourceThatDropsTheStatus(t *testing.T) {
 	})
 }
 
-// Somebody else may remove the finalizer while the machine is deleted: then the object has gone,
-// and all is done.
-func TestAnObjectThatGoesMeanwhile(t *testing.T) {
+// Another party may remove the finalizer while the machine is deleted: then the object is gone
+// and the pass succeeds.
+func TestAnObjectThatIsDeletedMeanwhile(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p, _ := w.startFlawed(func(_ context.Context, call, _ string) error {
 			if call == "DeleteServer" {
@@ -302,12 +392,12 @@ func TestAnObjectThatGoesMeanwhile(t *testing.T) {
 		time.Sleep(time.Second)
 		assert.Nil(w.t, w.get("a"))
 		assert.Empty(w.t, w.driver.Names())
-		assert.Empty(w.t, told(p, &p.errors))
+		assert.Empty(w.t, told(p, &p.errors), "an object that has gone while its machine was deleted is a success")
 	})
 }
 
-// stale is a collection as it was, until the watch ends: what a controller sees that was started on
-// an API server which lags behind.
+// stale is a collection frozen until the watch ends: the view of a controller that was started on
+// an API server that lags behind.
 type stale struct {
 	informer.ListerWatcher[*virtualmachine.VirtualMachine]
 	list *api.List[*virtualmachine.VirtualMachine]
@@ -329,8 +419,8 @@ func (s *stale) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*v
 	return s.ListerWatcher.Watch(ctx, opts)
 }
 
-// A cache that is behind creates no machine: the object that it shows was deleted long ago,
-// together with its machine.
+// A stale cache creates no machine: the object it shows was deleted long ago, together with its
+// machine.
 func TestACacheThatIsBehind(t *testing.T) {
 	inBubble(t, func(w *world) {
 		first, f := w.startFlawed(func(context.Context, string, string) error { return errors.New("not yet") })
@@ -356,21 +446,22 @@ func TestACacheThatIsBehind(t *testing.T) {
 				informer.Config[*virtualmachine.VirtualMachine]{})
 		})
 		time.Sleep(10 * time.Minute)
-		assert.Zero(w.t, created)
+		assert.Zero(w.t, created, "no machine may be created for an object that only the cache has")
 		assert.Positive(w.t, p.passesOf("default/a"), "it has tried")
-		assert.Empty(w.t, told(p, &p.events), "that the cache was behind is nothing to tell")
+		assert.Empty(w.t, told(p, &p.events), "a stale cache is not reported")
 	})
 }
 
-// A pass that panics has failed; the other machines go on.
+// A pass that panics has failed; the other machines continue.
 func TestAPassThatPanics(t *testing.T) {
 	inBubble(t, func(w *world) {
+		w.panics = true
 		p, f := w.startFlawed(func(_ context.Context, _, name string) error {
 			if strings.HasPrefix(name, "unlucky") {
 				panic("a fault in the driver")
 			}
 			return nil
-		}, func(config *virtualmachine.Config) { config.Workers = 1 })
+		}, func(config *virtualmachine.Config) { config.Worker.Workers = 1 })
 		w.create("unlucky")
 		w.create("fine")
 		time.Sleep(time.Second)

@@ -7,7 +7,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Resource is where the API server has the machines, once it knows crd.yaml.
+// Resource is the resource that crd.yaml defines.
 var Resource = api.GroupVersionResource{Group: "cloudnative.tw", Version: "v1alpha1", Resource: "virtualmachines"}
 
 // CustomResourceDefinition is crd.yaml.
@@ -15,11 +15,11 @@ var Resource = api.GroupVersionResource{Group: "cloudnative.tw", Version: "v1alp
 //go:embed crd.yaml
 var CustomResourceDefinition []byte
 
-// Kind is the kind of the objects, for references to them.
+// Kind is the kind of the objects, for object references.
 const Kind = "VirtualMachine"
 
-// VirtualMachine is a machine outside the cluster, as a user wants it (Spec) and as the controller
-// found it (Status).
+// VirtualMachine is a machine outside the cluster: its desired state (Spec), and its observed state
+// (Status).
 type VirtualMachine struct {
 	api.TypeMeta   `json:",inline"`
 	api.ObjectMeta `json:"metadata"`
@@ -27,7 +27,7 @@ type VirtualMachine struct {
 	Status         VirtualMachineStatus `json:"status,omitzero"`
 }
 
-// VirtualMachineSpec is what a user asks for.
+// VirtualMachineSpec is the desired state.
 type VirtualMachineSpec struct {
 	Resource ResourceList `json:"resource"`
 }
@@ -38,22 +38,22 @@ type ResourceList struct {
 	Memory Quantity `json:"memory,omitempty"`
 }
 
-// VirtualMachinePhase is where a machine is in its life.
+// VirtualMachinePhase is a phase in the life of a machine.
 type VirtualMachinePhase string
 
 // The phases.
 const (
-	VirtualMachineNone        VirtualMachinePhase = ""            // the controller has not seen the object; there is no machine
+	VirtualMachineNone        VirtualMachinePhase = ""            // the controller has not seen the object
 	VirtualMachinePending     VirtualMachinePhase = "Pending"     // the machine is being created
 	VirtualMachineActive      VirtualMachinePhase = "Active"      // the machine runs
-	VirtualMachineFailed      VirtualMachinePhase = "Failed"      // it could not be created, or has ended; the controller tries again
-	VirtualMachineTerminating VirtualMachinePhase = "Terminating" // the object was deleted, and the machine is being deleted
+	VirtualMachineFailed      VirtualMachinePhase = "Failed"      // it could not be created, or has ended
+	VirtualMachineTerminating VirtualMachinePhase = "Terminating" // the machine is being deleted
 )
 
-// VirtualMachineStatus is what the controller has found and done.
+// VirtualMachineStatus is the observed state.
 type VirtualMachineStatus struct {
 	Phase VirtualMachinePhase `json:"phase,omitempty"`
-	// Reason says why the phase is Failed, or what keeps the controller from going on.
+	// Reason says why the phase is Failed, or what prevents the next step.
 	Reason string `json:"reason,omitempty"`
 	// ObservedGeneration is the metadata.generation for which the machine, if there is one, was
 	// created.
@@ -65,13 +65,13 @@ type VirtualMachineStatus struct {
 type ServerStatus struct {
 	ID    string        `json:"id,omitempty"`
 	State driver.State  `json:"state,omitempty"`
-	Usage ResourceUsage `json:"usage"`
+	Usage ResourceUsage `json:"usage,omitzero"`
 }
 
-// ResourceUsage is what the machine uses, in percent of what the spec asks for.
+// ResourceUsage is what the machine uses, as quantities: 250m, 12Mi. (The article has percentages.)
 type ResourceUsage struct {
-	CPU    float64 `json:"cpu"`
-	Memory float64 `json:"memory"`
+	CPU    string `json:"cpu"`
+	Memory string `json:"memory"`
 }
 
 // DeepCopy returns a copy that shares nothing that can be changed.

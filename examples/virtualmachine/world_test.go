@@ -2,9 +2,8 @@ package virtualmachine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,21 +14,23 @@ import (
 
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
+	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
+	"orrery/wait"
 )
 
-// period is how often the controllers of the tests look at the usage.
+// period is how often the controllers of the tests read the usage.
 const period = 5 * time.Second
 
 var definitions = api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// world is an API server in memory behind pipes, in a synctest bubble, and servers that outlive the
-// controller.
+// world is an in-memory API server behind pipes, in a synctest bubble, and servers that outlive
+// the controller.
 type world struct {
 	t      *testing.T
 	server *apiserver.Server
@@ -37,9 +38,10 @@ type world struct {
 	user   *restclient.Resource[*virtualmachine.VirtualMachine]
 	driver *driver.Memory
 	gears  gears.Set
+	panics bool // a pass may panic
 }
 
-// inBubble runs a test in a world that knows crd.yaml, once for each set of gears.
+// inBubble runs a test in a world with crd.yaml, once for each set of gears.
 func inBubble(t *testing.T, test func(w *world)) {
 	for _, text := range []string{"textbook", "fast"} {
 		set, err := gears.Parse(text)
@@ -61,38 +63,39 @@ func newWorld(t *testing.T, set gears.Set) *world {
 		t: t, server: server, wire: wire, gears: set, driver: &driver.Memory{},
 		user: restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "default"),
 	}
-	_, err = restclient.Dynamic(client, definitions, "").Create(t.Context(), document(t, "crd.yaml"), api.UpdateOptions{})
+	_, err = restclient.Dynamic(client, definitions, "").Create(t.Context(), definition(t), api.UpdateOptions{})
 	require.NoError(t, err)
 	time.Sleep(time.Second)
 	return w
 }
 
-// document reads a file of this directory.
-func document(t *testing.T, name string) *api.Unstructured {
+// definition returns the CustomResourceDefinition.
+func definition(t *testing.T) *api.Unstructured {
 	t.Helper()
-	text, err := os.ReadFile(filepath.FromSlash(name))
-	require.NoError(t, err)
 	object := map[string]any{}
-	require.NoError(t, yaml.Unmarshal(text, &object))
+	require.NoError(t, yaml.Unmarshal(virtualmachine.CustomResourceDefinition, &object))
 	return &api.Unstructured{Object: object}
 }
 
-// process is a controller with its own client and informer, as a program that runs.
+// process is a controller with its own client and informer.
 type process struct {
-	w         *world
-	stop      context.CancelFunc // it finishes its passes
-	kill      context.CancelFunc // it does not
-	end       context.CancelFunc // and its informer
-	done      sync.WaitGroup
-	informing sync.WaitGroup
-	client    *restclient.Client
+	w          *world
+	stop       context.CancelFunc // finishes the passes in progress
+	kill       context.CancelFunc // aborts them
+	end        context.CancelFunc // ends the informer as well
+	done       sync.WaitGroup
+	informing  sync.WaitGroup
+	client     *restclient.Client
+	controller *virtualmachine.Controller
 
-	mu     sync.Mutex // guards what the controller has told
-	passes map[string]int
-	failed map[string]int // in a row
-	phases []string
-	events []string
-	errors []error
+	mu      sync.Mutex // guards the controller's reports
+	passes  map[string]int
+	failed  map[string]int // in a row
+	phases  []string
+	events  []string
+	waiting []string // machines, with the reason
+	works   []error  // the driver's errors
+	errors  []error
 }
 
 // start runs a controller. Each change is applied to its configuration first.
@@ -104,15 +107,21 @@ func (w *world) start(changes ...func(*virtualmachine.Config)) *process {
 	config := virtualmachine.Config{
 		Machines: informer.NewSharedIndexInformer(machines, informer.Config[*virtualmachine.VirtualMachine]{
 			Name: virtualmachine.Resource.Resource, Gears: gears.Informer[*virtualmachine.VirtualMachine](w.gears),
+			MutationDetector: informer.MutationDetectorConfig[*virtualmachine.VirtualMachine]{Enabled: true, OnMutation: func(err *informer.MutationError) {
+				w.t.Errorf("objects of the store are shared, and only a copy may be changed: %v", err)
+			}},
 			Transform: informer.StripManagedFields(func(vm *virtualmachine.VirtualMachine) *api.ObjectMeta { return &vm.ObjectMeta }),
 		}),
-		Client: machines, Driver: w.driver, UsagePeriod: period, NewQueue: w.gears.NewQueue, Trace: p.trace(),
+		Client: machines, Driver: w.driver, UsagePeriod: period, Trace: p.trace(),
+		Worker: worker.Config{NewQueue: w.gears.NewQueue, Trace: p.passTrace()},
 	}
 	for _, change := range changes {
 		change(&config)
 	}
+	config.Client = &impatient{Client: config.Client, t: w.t}
 	controller, err := virtualmachine.NewController(config)
 	require.NoError(w.t, err)
+	p.controller = controller
 	stop, stopNow := context.WithCancel(context.Background())
 	alive, kill := context.WithCancel(context.Background())
 	informers, end := context.WithCancel(context.Background())
@@ -121,6 +130,53 @@ func (w *world) start(changes ...func(*virtualmachine.Config)) *process {
 	p.done.Go(func() { controller.RunWithin(stop, alive) })
 	w.t.Cleanup(p.ended)
 	return p
+}
+
+// impatient is a client that reports a finalizer in an UpdateStatus. It fails if a controller writes
+// without an end and never waits: the clock of a bubble would stand still.
+type impatient struct {
+	virtualmachine.Client
+	t *testing.T
+
+	mu     sync.Mutex // guards the fields below
+	at     time.Time
+	writes int
+	told   bool
+}
+
+func (c *impatient) write() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := time.Now(); now != c.at {
+		c.at, c.writes = now, 0
+	}
+	if c.writes++; c.writes < 200 {
+		return nil
+	}
+	if !c.told {
+		c.told = true
+		c.t.Error("the controller has made 200 writes in no time: a step does not change what made syncHandler choose it")
+	}
+	return errors.New("too many writes")
+}
+
+func (c *impatient) Update(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (*virtualmachine.VirtualMachine, error) {
+	if err := c.write(); err != nil {
+		return nil, err
+	}
+	return c.Client.Update(ctx, vm, opts)
+}
+
+func (c *impatient) UpdateStatus(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (*virtualmachine.VirtualMachine, error) {
+	if err := c.write(); err != nil {
+		return nil, err
+	}
+	sent := len(vm.Finalizers)
+	stored, err := c.Client.UpdateStatus(ctx, vm, opts)
+	if err == nil && len(stored.Finalizers) < sent && vm.Status.Reason == "" {
+		c.t.Error("the finalizer was sent with UpdateStatus, which writes nothing but the status")
+	}
+	return stored, err
 }
 
 // ended stops the controller and returns when it has ended.
@@ -133,6 +189,24 @@ func (p *process) ended() {
 	p.client.Close()
 }
 
+func (p *process) passTrace() *worker.Trace {
+	return &worker.Trace{
+		PassDone: func(key string, _ time.Duration, failures int, _ time.Duration, err error) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.passes[key]++
+			p.failed[key] = failures
+			if panicked, ok := errors.AsType[*wait.Panic](err); ok && !p.w.panics {
+				p.w.panics = true // the next ones say the same
+				p.w.t.Errorf("a pass panicked: %v\n%s", panicked.Value, panicked.Stack)
+			}
+			if err != nil {
+				p.errors = append(p.errors, err)
+			}
+		},
+	}
+}
+
 func (p *process) trace() *virtualmachine.Trace {
 	note := func(do func()) {
 		p.mu.Lock()
@@ -140,25 +214,20 @@ func (p *process) trace() *virtualmachine.Trace {
 		do()
 	}
 	return &virtualmachine.Trace{
-		PassDone: func(key string, _ time.Duration, failures int, err error) {
-			note(func() {
-				p.passes[key]++
-				p.failed[key] = failures
-				if err != nil {
-					p.errors = append(p.errors, err)
-				}
-			})
-		},
 		PhaseChanged: func(vm *virtualmachine.VirtualMachine, from virtualmachine.VirtualMachinePhase) {
 			note(func() { p.phases = append(p.phases, fmt.Sprintf("%s: %s", vm.Name, vm.Status.Phase)) })
 		},
 		Event: func(vm *virtualmachine.VirtualMachine, kind api.EventType, reason, message string) {
 			note(func() { p.events = append(p.events, fmt.Sprintf("%s %s %s: %s", vm.Name, kind, reason, message)) })
 		},
+		Waiting: func(vm *virtualmachine.VirtualMachine, why error) {
+			note(func() { p.waiting = append(p.waiting, fmt.Sprintf("%s: %v", vm.Name, why)) })
+		},
+		DriverWorks: func(err error) { note(func() { p.works = append(p.works, err) }) },
 	}
 }
 
-// told returns what one of the lists holds by now.
+// told returns a copy of one of the lists.
 func told[T any](p *process, list *[]T) []T {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,7 +246,7 @@ func (p *process) failuresOf(key string) int {
 	return p.failed[key]
 }
 
-// create makes an object in the namespace default, of the size that testvm.yaml has.
+// create creates an object in the namespace default, of the size in testvm.yaml.
 func (w *world) create(name string, changes ...func(*virtualmachine.VirtualMachine)) *virtualmachine.VirtualMachine {
 	w.t.Helper()
 	vm := &virtualmachine.VirtualMachine{}
@@ -209,7 +278,7 @@ func (w *world) delete(name string) {
 	require.NoError(w.t, w.user.Delete(w.t.Context(), name, api.DeleteOptions{}))
 }
 
-// phase returns the phase of an object, "gone" if it is.
+// phase returns the phase of an object, "gone" if it does not exist.
 func (w *world) phase(name string) string {
 	w.t.Helper()
 	if vm := w.get(name); vm != nil {

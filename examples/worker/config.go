@@ -13,33 +13,33 @@ import (
 type Config struct {
 	// Name of the queue in metrics and snapshots.
 	Name string
-	// Reconcile makes one pass over the object with this key. It returns how long from now the key
-	// is due again although nothing has failed; 0 is not before the next event. After an error that
-	// duration is ignored, and the rate limiter decides.
+	// Reconcile makes one pass over the object with this key. after is when the key is due again
+	// although nothing has failed; 0 means at the next event. After an error the rate limiter
+	// decides instead.
 	Reconcile func(ctx context.Context, key string) (after time.Duration, err error)
-	// Keys returns the keys of all objects that there are. Run begins with them. Default: none.
+	// Keys returns the keys of all existing objects. Run begins with them. Default: none.
 	Keys func() []string
-	// Synced are waited for before the first pass: the registrations of the controller's handlers.
+	// Synced must all return true before the first pass: the registrations of the controller's handlers.
 	Synced []informer.InformerSynced
 
 	// Workers is how many keys are worked on at a time. Default 5, kube-controller-manager's number
 	// for most controllers.
 	Workers int
-	// DrainTimeout is how long Run waits at its end for what is queued and in hand. Default 20
-	// seconds.
+	// DrainTimeout is how long Run may take to finish queued keys and running passes after stop is
+	// done. Default 20 seconds.
 	DrainTimeout time.Duration
 	// PassTimeout is how long a pass may take. Default 2 minutes.
 	PassTimeout time.Duration
-	// RateLimiter decides when a key whose pass failed is tried again. Default: 5 ms, doubled with
-	// each failure up to 60 s, for each key on its own.
+	// RateLimiter decides when a failed key is retried. Default: after 5 ms, doubled with each
+	// failure up to 60 s, per key.
 	RateLimiter queue.RateLimiter[string]
 	// NewQueue makes the work queue. Default: the textbook's, queue.NewRateLimiting.
 	NewQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
-	// QueueTrace gets what the queue does. Default: none.
+	// QueueTrace observes the queue. Default: none.
 	QueueTrace *queue.Trace[string]
 	// QueueMetrics makes the queue's metrics. Default: none. See [Pool.UpdateMetrics].
 	QueueMetrics queue.MetricsProvider
-	// Trace gets what happens. Default: none.
+	// Trace observes the passes. Default: none.
 	Trace *Trace
 }
 
@@ -56,7 +56,7 @@ type Trace struct {
 	PassDone func(key string, took time.Duration, failures int, after time.Duration, err error)
 }
 
-// Why a pass was ended before its time.
+// Why a pass was cancelled.
 var (
 	// ErrPassTimeout: it took longer than Config.PassTimeout.
 	ErrPassTimeout = errors.New("the pass took too long")
@@ -72,7 +72,7 @@ const (
 	lastRetry           = time.Minute
 )
 
-// withDefaults returns the configuration with every field set that New and Run use without a check.
+// withDefaults returns the configuration with a value in every optional field.
 func (c Config) withDefaults() Config {
 	c.Workers = orDefault(c.Workers, defaultWorkers)
 	c.DrainTimeout = orDefault(c.DrainTimeout, defaultDrainTimeout)

@@ -2,9 +2,9 @@
 //
 // # Concept
 //
-// A controller is a set of handlers that put keys into a work queue, and workers that take them
-// out. The handlers and the pass differ from controller to controller; what lies between them does
-// not, and is here: one page, pool.go.
+// A controller has handlers that put keys into a work queue, and workers that take them out. Handlers
+// and passes differ from controller to controller. What lies between them does not, and is here on
+// one page, pool.go.
 //
 //	handler ── Add(key) ──▶ queue ──▶ runWorker ── processNextWorkItem ── Reconcile(key)
 //	                          ▲                                              │
@@ -12,33 +12,32 @@
 //	                          │            nil, after       AddAfter(after)  │
 //	                          └─────────── error or panic   AddRateLimited ──┘
 //
-// Package nsctl has the same loop with what belongs to namespaces, and examples/virtualmachine
-// writes it out once more, as the article does.
+// Package nsctl has the same loop for namespaces, and examples/virtualmachine/steps/3-queue has it in
+// its shortest form.
 //
 // # Guarantees
 //
-//   - Two workers never have the same key at a time.
-//   - A key that fails is tried again, later each time, for ever.
-//   - Before [Pool.Run] no key is kept: a standby of a leader election has no workers, and its
-//     queue would only grow. Run begins with the keys that Config.Keys returns, and an event that
-//     arrives meanwhile is queued as well.
+//   - Two workers never process the same key at a time.
+//   - A key that fails is retried for ever, with growing delays.
+//   - Before [Pool.Run] the pool drops keys: a standby of a leader election has no workers, and its
+//     queue would only grow. Run begins with the keys that Config.Keys returns, and misses no event
+//     that arrives meanwhile.
 //
 // # Goroutines
 //
-// [Pool.Run] starts the workers, and returns when all of them have ended: when stop has ended and
-// what was queued is done, when that took longer than Config.DrainTimeout, or at once when alive
-// has ended.
+// [Pool.Run] starts the workers and returns when all of them have ended. After stop is done it first
+// finishes what is queued, for at most Config.DrainTimeout. After alive is done it returns at once.
 //
 // # Failure
 //
 // A pass that panics has failed with a [*wait.Panic], whatever wait.ReallyCrash says: one broken
 // object must not end a process with other controllers in it. A pass that takes longer than
-// Config.PassTimeout fails with [ErrPassTimeout]. One that does not even end then keeps a worker,
-// and [Pool.Healthy] says so.
+// Config.PassTimeout fails with [ErrPassTimeout]. One that ignores its context keeps its worker, and
+// [Pool.Healthy] reports it.
 //
 // # Testing
 //
-// Everything in virtual time: panics, time-outs, a standby, both ways to stop.
+// The tests run in virtual time: panics, time-outs, a standby, both ways to stop.
 //
 // Next: package cmd/orrery
 package worker

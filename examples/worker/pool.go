@@ -12,15 +12,15 @@ import (
 	"orrery/wait"
 )
 
-// Pool is a work queue and the workers that empty it. All methods but Run may be called from any
-// goroutine at any time.
+// Pool is a work queue and its workers. All methods but Run may be called from any goroutine at any
+// time.
 type Pool struct {
 	config Config
 	queue  queue.ObservableInterface[string]
 
 	mu      sync.Mutex
 	working bool                 // Run has begun
-	active  map[string]time.Time // when the pass of a key that a worker has began
+	active  map[string]time.Time // when each running pass began, by key
 }
 
 // New returns a pool whose workers do not run yet.
@@ -33,10 +33,10 @@ func New(config Config) *Pool {
 	}
 }
 
-// Add says that a key needs a pass. It is for handlers, and does not block.
+// Add queues a key. It is for handlers, and does not block.
 func (p *Pool) Add(key string) { p.AddAfter(key, 0) }
 
-// AddAfter is Add for a pass that is not due before so much time has passed.
+// AddAfter queues a key after a delay.
 func (p *Pool) AddAfter(key string, after time.Duration) {
 	p.mu.Lock()
 	working := p.working
@@ -46,8 +46,8 @@ func (p *Pool) AddAfter(key string, after time.Duration) {
 	}
 }
 
-// Run works until stop ends, then finishes what is queued and in hand, and returns. When alive ends
-// everything is cut short at once. Run may be called once.
+// Run works until stop is done, then finishes queued keys and running passes, and returns. When alive
+// is done it cancels all passes at once. Run may be called once.
 func (p *Pool) Run(stop, alive context.Context) {
 	defer p.queue.ShutDown()
 	if !informer.WaitForCacheSync(stop, p.config.Synced...) {
@@ -55,8 +55,7 @@ func (p *Pool) Run(stop, alive context.Context) {
 	}
 	p.begin()
 
-	// Passes outlive stop: what a worker has in hand then is brought to its end. abort cuts that
-	// short.
+	// Passes outlive stop: running ones are finished. abort cancels them.
 	working, abort := context.WithCancelCause(alive)
 	defer abort(nil)
 	var workers wait.Group
@@ -82,8 +81,8 @@ func (p *Pool) Run(stop, alive context.Context) {
 	workers.Wait()
 }
 
-// begin queues every object that there is. From here on events are queued as well; in this order
-// none is missed, because the store has an object before the handler gets its event.
+// begin queues every existing object, and lets Add queue events. In this order none is missed, because
+// the store has an object before the handler gets its event.
 func (p *Pool) begin() {
 	p.mu.Lock()
 	p.working = true
@@ -93,7 +92,7 @@ func (p *Pool) begin() {
 	}
 }
 
-// runWorker is what each worker does until the queue is shut down.
+// runWorker runs until the queue is shut down.
 func (p *Pool) runWorker(ctx context.Context) {
 	for p.processNextWorkItem(ctx) {
 	}
@@ -126,7 +125,7 @@ func (p *Pool) processNextWorkItem(ctx context.Context) bool {
 	return true
 }
 
-// pass is Reconcile with a time limit, in which a panic is a failure.
+// pass calls Reconcile with a time limit, and turns a panic into an error.
 func (p *Pool) pass(ctx context.Context, key string) (after time.Duration, err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -161,12 +160,12 @@ func (p *Pool) clearActive(key string) {
 	delete(p.active, key)
 }
 
-// Healthy returns an error if a pass goes on although its time was over long ago: it does not heed
-// the end of its context, and nothing but a restart of the process frees its worker.
+// Healthy returns an error if a pass has been running for twice its time limit. It ignores its
+// context, and only a restart of the process frees its worker.
 func (p *Pool) Healthy() error { return Overdue(p.Snapshot().Active, p.config.PassTimeout) }
 
-// Overdue returns an error if a pass that is under way began more than twice its time-out ago;
-// active is when the pass of each key began.
+// Overdue returns an error if a pass began more than twice its timeout ago. active has the start of
+// each running pass, by key.
 func Overdue(active map[string]time.Time, timeout time.Duration) error {
 	for key, began := range active {
 		if took := time.Since(began); took > 2*timeout {
@@ -176,15 +175,15 @@ func Overdue(active map[string]time.Time, timeout time.Duration) error {
 	return nil
 }
 
-// Snapshot is the state of a pool at one moment, as plain data.
+// Snapshot is the state of a pool, as plain data.
 type Snapshot struct {
-	// Active are the keys that a worker has, with the moment at which the pass began.
+	// Active has the start of each running pass, by key.
 	Active map[string]time.Time
-	// Queue is what waits.
+	// Queue is the state of the work queue.
 	Queue queue.Snapshot[string]
 }
 
-// Snapshot returns what the pool works on and what waits.
+// Snapshot returns the running passes and the state of the queue.
 func (p *Pool) Snapshot() Snapshot {
 	p.mu.Lock()
 	active := maps.Clone(p.active)

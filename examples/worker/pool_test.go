@@ -19,7 +19,7 @@ import (
 	"orrery/wait"
 )
 
-// log notes the passes of a pool with the time at which they began or ended.
+// log records the passes of a pool with the time at which they began or ended.
 type log struct {
 	began time.Time
 
@@ -53,8 +53,8 @@ func (l *log) trace() *worker.Trace {
 	}
 }
 
-// run starts a pool and returns the functions that end its two contexts, and what is closed when
-// Run has returned.
+// run starts a pool and returns the functions that end its two contexts, and a channel that is
+// closed when Run has returned.
 func run(t *testing.T, pool *worker.Pool) (stop, kill func(), ended <-chan struct{}) {
 	t.Helper()
 	stopped, stop := context.WithCancel(t.Context())
@@ -142,7 +142,7 @@ func TestOneKeyThatPanicsDoesNotDisturbAnother(t *testing.T) {
 	})
 }
 
-// The end of a pass is lost to a hook that panics, and the key is not.
+// A hook that panics loses the report of a pass, but not the key.
 func TestAHookThatPanicsCostsOneReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
@@ -205,7 +205,28 @@ func TestAPassHasATimeLimit(t *testing.T) {
 	})
 }
 
-// What a standby hears is not kept, and nothing is missed: Run begins with what there is.
+func TestAPassThatSucceedsAfterItsTimeLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLog()
+		pool := worker.New(worker.Config{
+			PassTimeout: time.Minute,
+			Trace:       l.trace(),
+			Reconcile: func(context.Context, string) (time.Duration, error) {
+				time.Sleep(90 * time.Second)
+				return time.Hour, nil
+			},
+		})
+		stop, _, ended := run(t, pool)
+		pool.Add("late")
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		assert.Equal(t, []string{"0s late starts", "1m30s late done: took 1m30s, failures 0, after 1h0m0s, err <nil>"}, l.read(), "it has not failed")
+		stop()
+		<-ended
+	})
+}
+
+// A standby keeps no events and misses none: Run begins with the content of the store.
 func TestAStandbyKeepsNoKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLog()
@@ -240,6 +261,29 @@ func TestAStandbyKeepsNoKeys(t *testing.T) {
 	})
 }
 
+// An object may appear after Run has read the store.
+func TestNoEventIsMissedWhileRunBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLog()
+		var pool *worker.Pool
+		pool = worker.New(worker.Config{
+			Workers: 1,
+			Trace:   l.trace(),
+			Keys: func() []string {
+				defer pool.Add("new")
+				return []string{"old"}
+			},
+			Reconcile: func(context.Context, string) (time.Duration, error) { return 0, nil },
+		})
+		stop, _, ended := run(t, pool)
+		lines := l.read()
+		assert.Contains(t, lines, "0s old starts")
+		assert.Contains(t, lines, "0s new starts")
+		stop()
+		<-ended
+	})
+}
+
 func TestAPoolThatIsStoppedBeforeItBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := worker.New(worker.Config{
@@ -254,8 +298,8 @@ func TestAPoolThatIsStoppedBeforeItBegan(t *testing.T) {
 	})
 }
 
-// busy returns a pool with one worker that has the key "in hand" and another one that waits; a pass
-// takes ten seconds.
+// busy returns a pool with one worker, which has the key "in hand", and another key that waits; a
+// pass takes ten seconds.
 func busy(l *log) *worker.Pool {
 	return worker.New(worker.Config{
 		Workers:      1,

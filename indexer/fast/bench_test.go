@@ -16,7 +16,7 @@ const (
 	perNamespace = 1_000
 )
 
-// pods makes objects spread over namespaces of equal size.
+// pods returns objects spread over namespaces of equal size.
 func pods(n int) []*indexertest.Object {
 	all := make([]*indexertest.Object, n)
 	for i := range all {
@@ -29,7 +29,7 @@ func pods(n int) []*indexertest.Object {
 	return all
 }
 
-// scattered visits i's neighbours far apart, as events do.
+// scattered returns distant indexes for adjacent i, as events do.
 func scattered(i int) int { return i * 7919 % many }
 
 func filled(b *testing.B, indexers indexer.Indexers[*indexertest.Object]) (*fast.Indexer[*indexertest.Object], []*indexertest.Object) {
@@ -54,7 +54,7 @@ func BenchmarkUpdate(b *testing.B) {
 		{"no index", nil, inOrder},
 		{"namespace", byNamespace, inOrder},
 		{"namespace and node", indexer.Indexers[*indexertest.Object]{"namespace": indexertest.ByNamespace, "node": indexertest.ByNode}, inOrder},
-		// The memory's share: every object, key and record is a cache miss.
+		// The share of memory: every object, key and record is a cache miss.
 		{"namespace, scattered", byNamespace, scattered},
 	} {
 		b.Run(c.name, func(b *testing.B) {
@@ -140,14 +140,14 @@ func BenchmarkReplace100k(b *testing.B) {
 	}
 }
 
-// BenchmarkSeam measures what a call through indexer.Interface costs more than one of the concrete
+// BenchmarkSeam measures the cost of a call through indexer.Interface over one of the concrete
 // type, with a small store, so that waiting for memory does not hide it.
 func BenchmarkSeam(b *testing.B) {
 	x := fast.New(indexer.Config[*indexertest.Object]{KeyFunc: indexertest.KeyFunc})
 	web := &indexertest.Object{Name: "web"}
 	var seam indexer.Interface[*indexertest.Object] = x
 	if b.N < 0 {
-		seam = indexer.New(indexer.Config[*indexertest.Object]{KeyFunc: indexertest.KeyFunc}) // keeps the compiler from knowing the type
+		seam = indexer.New(indexer.Config[*indexertest.Object]{KeyFunc: indexertest.KeyFunc}) // hides the type from the compiler
 	}
 	b.Run("Put/concrete", func(b *testing.B) {
 		for b.Loop() {
@@ -171,9 +171,8 @@ func BenchmarkSeam(b *testing.B) {
 	})
 }
 
-// BenchmarkWritesWhileReadersList is the one for which this store is built:
-// how many writes a second get through while readers list everything in a
-// loop. Compare with the textbook form, maps under one RWMutex.
+// BenchmarkWritesWhileReadersList measures the purpose of this store: the writes per second while
+// readers list everything in a loop. Compare with the textbook form, maps under one RWMutex.
 func BenchmarkWritesWhileReadersList(b *testing.B) {
 	stores := map[string]func() indexertest.Indexer{
 		"fast": func() indexertest.Indexer {

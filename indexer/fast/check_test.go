@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Check verifies the invariants of the store, for tests outside the package.
+// Check checks the invariants of the store, for tests outside the package.
 func (x *Indexer[T]) Check() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.checkLocked()
 }
 
-// checkLocked verifies every invariant of the store and returns what is broken. It does not call
-// the index functions: what they should have returned is the test's business.
+// checkLocked checks every invariant of the store and returns the violations. It does not call the
+// index functions.
 func (x *Indexer[T]) checkLocked() error {
 	c := x.contents.Load()
 	errs := []error{c.records.check(), c.checkMembers("all objects", c.all, func(r *record[T]) int { return r.home })}
@@ -50,7 +50,7 @@ func (x *Indexer[T]) checkLocked() error {
 	return errors.Join(errs...)
 }
 
-// checkMembers checks that every record knows its position and holds the object that is there.
+// checkMembers checks that every record knows its position and has the object that is there.
 func (c *contents[T]) checkMembers(what string, m *members[T], position func(*record[T]) int) error {
 	if err := errors.Join(m.objects.check(), m.records.check()); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
@@ -62,7 +62,7 @@ func (c *contents[T]) checkMembers(what string, m *members[T], position func(*re
 	for pos, rec := range m.records.elements() {
 		switch {
 		case position(rec) != pos:
-			return fmt.Errorf("%s: %q has noted position %d, is at %d", what, rec.key, position(rec), pos)
+			return fmt.Errorf("%s: %q records position %d, is at %d", what, rec.key, position(rec), pos)
 		case find(c.records, rec.hash, rec.key) != rec:
 			return fmt.Errorf("%s: %q is not the record of its key", what, rec.key)
 		case !same(objects[pos], rec.obj.load()):
@@ -78,7 +78,7 @@ func same[T any](a, b T) bool {
 	return !va.Comparable() || va.Equal(vb)
 }
 
-// positionOf returns the position that rec has noted for b, or -1 if it has none or two.
+// positionOf returns the position that rec records for b, or -1 if it records none or two.
 func (b *bucket[T]) positionOf(rec *record[T]) int {
 	at := -1
 	for _, p := range rec.places {
@@ -93,7 +93,7 @@ func (b *bucket[T]) positionOf(rec *record[T]) int {
 	return at
 }
 
-// check verifies the invariants of a list.
+// check checks the invariants of a list.
 func (l *list[E]) check() error {
 	if want := (l.n + chunkSize - 1) / chunkSize; len(l.chunks) != want {
 		return fmt.Errorf("%d chunks for %d elements", len(l.chunks), l.n)
@@ -107,7 +107,7 @@ func (l *list[E]) check() error {
 			return fmt.Errorf("chunk %d holds %d of the last %d elements", i, len(c.items), rest)
 		}
 		if c.epoch == l.epoch && keepsBehindEnd(c.items) {
-			return fmt.Errorf("chunk %d keeps something behind its end", i)
+			return fmt.Errorf("chunk %d keeps an object behind its end", i)
 		}
 		rest -= len(c.items)
 	}
@@ -118,7 +118,7 @@ func keepsBehindEnd[E any](s []E) bool {
 	return slices.ContainsFunc(s[len(s):cap(s)], func(e E) bool { return !reflect.ValueOf(&e).Elem().IsZero() })
 }
 
-// check verifies the invariants of a table.
+// check checks the invariants of a table.
 func (t *table[E]) check() error {
 	groups := *t.groups.Load()
 	used, live := 0, 0
@@ -146,7 +146,7 @@ func (t *table[E]) check() error {
 		}
 	}
 	if used != t.used || live != t.len() || used > capacity(groups) {
-		return fmt.Errorf("table: %d groups, used %d (noted %d), live %d (noted %d)", len(groups), used, t.used, live, t.len())
+		return fmt.Errorf("table: %d groups, used %d (counter %d), live %d (counter %d)", len(groups), used, t.used, live, t.len())
 	}
 	return nil
 }

@@ -27,8 +27,8 @@ func TestNewWithoutKeyFunc(t *testing.T) {
 	})
 }
 
-// Index functions run before the lock is taken; an index that is added in between must not be
-// forgotten.
+// Index functions run before the lock is taken; the write must include an index that is added in
+// between.
 func TestIndexAddedDuringAWrite(t *testing.T) {
 	for _, write := range []string{"add", "replace"} {
 		t.Run(write, func(t *testing.T) {
@@ -60,8 +60,8 @@ func TestIndexAddedDuringAWrite(t *testing.T) {
 	}
 }
 
-// What an update allocates is the key and the index function's answer, which are the callers'
-// functions; hooks that are not set add nothing.
+// An update allocates only the results of the caller's key and index functions; nil hooks add
+// nothing.
 func TestAllocations(t *testing.T) {
 	web := &indexertest.Object{Namespace: "default", Name: "web", Node: "n1"}
 	config := indexer.Config[*indexertest.Object]{
@@ -105,5 +105,5 @@ func TestKnownKey(t *testing.T) {
 	assert.Equal(t, "default/"+long, known)
 	x.DeleteKey("default/web")
 	_, ok = x.KnownKey("default", "web")
-	assert.False(t, ok, "it was deleted")
+	assert.False(t, ok, "the object was deleted")
 }

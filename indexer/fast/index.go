@@ -8,7 +8,7 @@ import (
 	"orrery/indexer"
 )
 
-// contents is everything that the store holds, between one Replace or AddIndexers and the next.
+// contents is the content of the store between two calls of Replace or AddIndexers.
 //
 //	records: "default/web-1" ──> record ── obj          for GetByKey
 //	                               │
@@ -17,15 +17,15 @@ import (
 //	"node" ── "n1" ──> bucket [.., obj, ..] <── places   one bucket for each value of an index
 //
 // A record knows its positions in the lists. So an update with the same index values costs one
-// store in each list, and an object leaves exactly the buckets it is in, whatever its index
-// functions return by then.
+// store in each list, and a removal leaves exactly the object's buckets, whatever its index
+// functions return then.
 type contents[T any] struct {
 	records *table[record[T]] // by key
 	all     *members[T]
 	indexes []*index[T] // sorted by name; this slice never changes
 }
 
-// record is what the store knows of one key.
+// record is everything that the store knows of one key.
 type record[T any] struct {
 	entry // of the key, in the table of records
 
@@ -49,8 +49,8 @@ type index[T any] struct {
 	name      string               // set once
 	indexFunc indexer.IndexFunc[T] // set once
 
-	// buckets are by value. None is empty: with values that come and go, such as the names of
-	// nodes or owners, empty ones would fill the memory (kubernetes issue 84959).
+	// buckets are by value. None is empty: with values that come and go, such as the names of nodes
+	// or owners, empty ones would accumulate (kubernetes issue 84959).
 	buckets map[string]*bucket[T]
 }
 
@@ -61,7 +61,7 @@ type bucket[T any] struct {
 	value string    // set once
 }
 
-// members are objects in no order, each with its record.
+// members are objects in undefined order, each with its record.
 type members[T any] struct {
 	objects list[T]
 	records list[*record[T]] // of the same length
@@ -83,8 +83,8 @@ func (m *members[T]) insert(obj T, rec *record[T]) (pos int) {
 	return m.records.n - 1
 }
 
-// remove moves the last object to pos and returns its record, which must learn its new position.
-// The record is nil if the object at pos was the last one.
+// remove moves the last object to pos and returns its record, whose position the caller must
+// update. The record is nil if the object at pos was the last one.
 func (m *members[T]) remove(pos int) (moved *record[T]) {
 	obj, rec := m.objects.pop(), m.records.pop()
 	if pos == m.records.n {
@@ -119,8 +119,8 @@ func newIndex[T any](name string, indexFunc indexer.IndexFunc[T]) *index[T] {
 	return &index[T]{name: name, indexFunc: indexFunc, buckets: map[string]*bucket[T]{}}
 }
 
-// with returns contents with the same objects and with more, empty indexes; or the names that are
-// taken.
+// with returns contents with the same objects and additional, empty indexes; or the names that
+// exist already.
 func (c *contents[T]) with(added indexer.Indexers[T]) (next *contents[T], taken []string) {
 	next = &contents[T]{records: c.records, all: c.all, indexes: slices.Clone(c.indexes)}
 	for _, name := range added.Names() {
@@ -134,7 +134,7 @@ func (c *contents[T]) with(added indexer.Indexers[T]) (next *contents[T], taken 
 	return next, taken
 }
 
-// fill brings all objects into the named indexes.
+// fill adds all objects to the named indexes.
 func (c *contents[T]) fill(names []string) (errs *indexer.IndexErrors) {
 	for _, name := range names {
 		ix := c.index(name)
@@ -150,7 +150,7 @@ func (c *contents[T]) fill(names []string) (errs *indexer.IndexErrors) {
 	return errs
 }
 
-// index returns the index of that name, or nil. There are a handful at most.
+// index returns the index of that name, or nil. There are only a handful.
 func (c *contents[T]) index(name string) *index[T] {
 	for _, ix := range c.indexes {
 		if ix.name == name {
@@ -172,8 +172,8 @@ func (c *contents[T]) indexers() indexer.Indexers[T] {
 // sameIndexes reports whether a and b have the same indexes: none is ever removed.
 func sameIndexes[T any](a, b *contents[T]) bool { return len(a.indexes) == len(b.indexes) }
 
-// values calls all index functions for obj and appends what they return to room, in the order of
-// the indexes.
+// values calls all index functions for obj and appends their results to room, in the order of the
+// indexes.
 func (c *contents[T]) values(key string, obj T, room [][]string, errs *indexer.IndexErrors) ([][]string, *indexer.IndexErrors) {
 	for _, ix := range c.indexes {
 		values, err := ix.indexFunc.Values(obj)
@@ -221,7 +221,7 @@ func (c *contents[T]) remove(key string) bool {
 	return true
 }
 
-// update brings obj, the new object of rec, under exactly the given values.
+// update moves obj, the new object of rec, to the buckets of exactly the given values.
 func (ix *index[T]) update(rec *record[T], values []string, obj T) {
 	if ix.holds(rec, values) {
 		for _, p := range rec.places {
@@ -243,8 +243,8 @@ func (ix *index[T]) update(rec *record[T], values []string, obj T) {
 	}
 }
 
-// holds reports whether rec is under exactly the values, in this order. An index function that
-// returns the same values in another order makes its object leave and enter its buckets.
+// holds reports whether rec has exactly the values, in this order. If an index function returns the
+// same values in another order, its object leaves and enters its buckets.
 func (ix *index[T]) holds(rec *record[T], values []string) bool {
 	for i := range rec.places {
 		b := rec.places[i].bucket
@@ -259,7 +259,7 @@ func (ix *index[T]) holds(rec *record[T], values []string) bool {
 	return len(values) == 0
 }
 
-// add brings the object of rec under value. A repeated value counts once.
+// add adds the object of rec to the bucket of value. A repeated value counts once.
 func (ix *index[T]) add(rec *record[T], value string, obj T) {
 	b := ix.buckets[value]
 	if b == nil {
@@ -271,7 +271,7 @@ func (ix *index[T]) add(rec *record[T], value string, obj T) {
 	}
 }
 
-// leave removes the object at p from its bucket. The record of p must forget p.
+// leave removes the object at p from its bucket. The caller must remove p from its record.
 func (p place[T]) leave() {
 	if moved := p.bucket.remove(p.pos); moved != nil {
 		moved.placeIn(p.bucket).pos = p.pos
@@ -291,12 +291,12 @@ func (rec *record[T]) placeIn(b *bucket[T]) *place[T] {
 	return nil
 }
 
-// box holds an object that the writer stores and any goroutine loads without a lock.
+// box is an atomic box: the writer stores an object that any goroutine loads without a lock.
 //
-// It is an atomic.Value rather than an atomic.Pointer[T]: objects are pointers nearly always, and
-// an interface holds a pointer, or a struct of one pointer, in itself. So a write allocates nothing
-// and a read follows one pointer less. The struct is for atomic.Value, which wants one type
-// always, even if T is an interface.
+// It is an atomic.Value rather than an atomic.Pointer[T]: objects are nearly always pointers, and
+// an interface stores a pointer, or a struct of one pointer, directly. So a write allocates nothing
+// and a read saves an indirection. The struct is needed because an atomic.Value must always store
+// the same type, even if T is an interface.
 type box[T any] struct{ value atomic.Value } // of boxed[T]
 
 type boxed[T any] struct{ obj T }
@@ -304,7 +304,7 @@ type boxed[T any] struct{ obj T }
 // load returns the object. The box must not be empty.
 func (b *box[T]) load() T { return b.value.Load().(boxed[T]).obj }
 
-// swap stores obj and returns the object that was there before, if there was one.
+// swap stores obj and returns the previous object, if any.
 func (b *box[T]) swap(obj T) (old T, existed bool) {
 	before, existed := b.value.Swap(boxed[T]{obj}).(boxed[T])
 	return before.obj, existed

@@ -9,9 +9,9 @@ import (
 
 // Indexer is the fast form of [indexer.Interface], which documents the methods.
 //
-// Readers do not stop writers: List, ByIndex and their like hold the lock only while they take a
-// snapshot, which is a few loads and stores however many objects there are, and copy afterwards.
-// GetByKey and Len take no lock.
+// Readers do not block writers: List, ByIndex and similar methods hold the lock only while they
+// take a snapshot, which is a few loads and stores regardless of the number of objects, and copy
+// afterwards. GetByKey and Len take no lock.
 type Indexer[T any] struct {
 	config indexer.Config[T] // set once
 
@@ -57,7 +57,7 @@ func (x *Indexer[T]) Put(key string, obj T) (old T, existed bool, err error) {
 			old, existed = current.put(key, obj, values)
 			break
 		}
-		x.mu.Unlock() // AddIndexers came in between; index functions run without the lock
+		x.mu.Unlock() // AddIndexers ran in between; index functions run without the lock
 		c = current
 		values, errs = c.values(key, obj, room[:0], nil)
 		x.mu.Lock()
@@ -83,8 +83,8 @@ func (x *Indexer[T]) DeleteKey(key string) {
 	x.config.Trace.ReportDeleted(key, existed)
 }
 
-// Replace builds the new content while readers and other writers go on; what they write meanwhile
-// is replaced as well.
+// Replace builds the new content while readers and other writers continue; it overwrites their
+// concurrent writes.
 func (x *Indexer[T]) Replace(items []T, resourceVersion string) error {
 	keys := make([]string, len(items))
 	for i, obj := range items {
@@ -123,8 +123,8 @@ func build[T any](indexers indexer.Indexers[T], keys []string, items []T) (*cont
 
 func (x *Indexer[T]) Resync() error { return nil }
 
-// AddIndexers makes writers and lists wait while it indexes the objects that are there. GetByKey
-// does not wait.
+// AddIndexers blocks writers and lists while it indexes the present objects. GetByKey does not
+// wait.
 func (x *Indexer[T]) AddIndexers(added indexer.Indexers[T]) error {
 	errs, err := x.addIndexers(added)
 	if err != nil {

@@ -1,7 +1,7 @@
 package fast
 
-// list is a sequence that is changed in place, and of which a snapshot costs constant time. The
-// store's lock guards it; what snapshot returns may be read without the lock for ever.
+// list is a mutable sequence with constant-time snapshots. The store's lock guards it; a snapshot
+// may be read without the lock.
 //
 //	list ── epoch 7
 //	  │ chunks
@@ -9,11 +9,11 @@ package fast
 //	  ├──> epoch 3 [64..127]    may be shared with snapshots: copied before a write
 //	  └──> epoch 3 [128..180]
 //
-// So a write copies one chunk at most, and none without readers.
+// So a write copies at most one chunk, and none without readers.
 type list[E any] struct {
 	view[E]
 	epoch  uint64
-	shared bool // a snapshot was taken in this epoch: the next write begins another one
+	shared bool // a snapshot was taken in this epoch: the next write begins a new one
 }
 
 // view is a list at one moment.
@@ -27,8 +27,8 @@ type chunk[E any] struct {
 	epoch uint64 // in which items was allocated
 }
 
-// chunkSize weighs what the first write to a chunk after a snapshot copies against the number of
-// chunks, which the first write after a snapshot copies.
+// chunkSize balances the chunk that the first write to it after a snapshot copies against the
+// number of chunks, which the first write after a snapshot copies.
 const chunkSize = 64
 
 // snapshot returns the list as it is now.
@@ -47,7 +47,7 @@ func (l *list[E]) own(i int) *chunk[E] {
 	return c
 }
 
-// begin begins another epoch, with chunks of its own, if a snapshot shares those of this one.
+// begin begins a new epoch with its own chunks if a snapshot shares those of this one.
 func (l *list[E]) begin() {
 	if l.shared {
 		l.shared = false
@@ -73,7 +73,7 @@ func (l *list[E]) pop() (e E) {
 	c := l.own(l.n / chunkSize)
 	last := len(c.items) - 1
 	e = c.items[last]
-	clear(c.items[last:]) // the memory behind the end must not keep an object alive
+	clear(c.items[last:]) // for the garbage collector
 	if c.items = c.items[:last]; last == 0 {
 		*c = chunk[E]{}
 		l.chunks = l.chunks[:len(l.chunks)-1]

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestListAgainstSlice applies the same changes to a list and to a slice and takes snapshots, all
-// of which have to show for ever what was there when they were taken.
+// TestListAgainstSlice applies the same changes to a list and to a slice, and takes snapshots,
+// which must never change.
 func TestListAgainstSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type taken struct {
@@ -76,7 +76,7 @@ func filled(n int) *list[int] {
 	return l
 }
 
-// Without readers nothing is copied: that is what makes writing cheap.
+// Without readers a write copies nothing.
 func TestListCopiesNothingWithoutReaders(t *testing.T) {
 	l := filled(1000)
 	assert.Zero(t, testing.AllocsPerRun(100, func() { l.set(500, 7) }))
@@ -96,7 +96,7 @@ func TestListCopiesWhatItWritesOnce(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(100, func() { l.set(501, 8) }))
 }
 
-// A snapshot is read without the lock while the list is written.
+// Readers read a snapshot without the lock while the list is written.
 func TestSnapshotsAreReadWhileTheListIsWritten(t *testing.T) {
 	const n = 3 * chunkSize
 	l := &list[int]{}

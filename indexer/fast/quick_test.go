@@ -14,11 +14,9 @@ import (
 	"orrery/indexer/indexertest"
 )
 
-// TestAgainstTextbook drives the store and the textbook form through the same
-// operations, with a small world of names and values so that objects
-// collide, move and vanish, and compares everything that can be read after
-// each one. Iterations that were begun in between have to show what was there
-// when they began.
+// TestAgainstTextbook performs the same operations on the store and the textbook form and compares
+// all reads after each one. Few names and values make objects collide, move and vanish. Iterations
+// in progress must show the content as of their start.
 func TestAgainstTextbook(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine()
@@ -45,7 +43,7 @@ type machine struct {
 	readings  []*reading
 }
 
-// reading is an iteration over the store that has not ended.
+// reading is an iteration in progress.
 type reading struct {
 	next func() (string, *indexertest.Object, bool)
 	stop func()
@@ -89,8 +87,8 @@ func (m *machine) object(t *rapid.T) *indexertest.Object {
 	}
 }
 
-// sameErrors compares by what is promised: how many, and which indexes failed
-// for which objects, as long as all of them are kept.
+// sameErrors compares the guarantees: the number of errors and, unless some were dropped, the
+// failed indexes and objects.
 func sameErrors(t *rapid.T, real, reference error) {
 	if describeError(real) != describeError(reference) {
 		t.Fatalf("error %v, reference %v", real, reference)
@@ -161,8 +159,8 @@ func (m *machine) replace(t *rapid.T) {
 	}
 }
 
-// repeats reports whether keys repeat: then the reference, which looks at the
-// last one only, may have met fewer errors.
+// repeats reports whether keys repeat: then the reference, which indexes only the last one, may
+// have fewer errors.
 func repeats(items []*indexertest.Object) bool {
 	seen := map[string]bool{}
 	for _, o := range items {
@@ -188,7 +186,7 @@ func (m *machine) addIndexers(t *rapid.T) {
 	sameErrors(t, m.real.AddIndexers(added), m.reference.AddIndexers(added))
 }
 
-// beginReading starts an iteration and takes the first step of it.
+// beginReading starts an iteration and takes its first step.
 func (m *machine) beginReading(t *rapid.T) {
 	r := &reading{want: texts(m.reference.List())}
 	r.next, r.stop = iter.Pull2(m.real.All())
@@ -206,7 +204,7 @@ func (r *reading) step() bool {
 
 func (m *machine) finishReading(t *rapid.T) {
 	if len(m.readings) == 0 {
-		t.Skip("nothing is being read")
+		t.Skip("no iteration is in progress")
 	}
 	m.finish(t, rapid.IntRange(0, len(m.readings)-1).Draw(t, "which"))
 }
@@ -233,7 +231,7 @@ func texts(objects []*indexertest.Object) []string {
 	return all
 }
 
-// check compares everything that can be read.
+// check compares all reads.
 func (m *machine) check(t *rapid.T) {
 	if err := m.real.Check(); err != nil {
 		t.Fatalf("invariants: %v", err)
@@ -247,7 +245,7 @@ func (m *machine) check(t *rapid.T) {
 	}
 }
 
-// describe writes down a store as text.
+// describe returns the content of a store as text.
 func describe(x indexertest.Indexer) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, x.Len(), texts(x.List()), slices.Sorted(slices.Values(x.ListKeys())))

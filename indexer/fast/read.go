@@ -25,9 +25,8 @@ func (x *Indexer[T]) Get(obj T) (stored T, exists bool) {
 	return x.GetByKey(key)
 }
 
-// KnownKey returns namespace + "/" + name as the string under which the store holds an object, and
-// whether it holds one. It does not allocate: it spares a caller that puts keys together one string
-// for each event of a known object.
+// KnownKey returns namespace + "/" + name as the key string that the store holds, and whether it
+// holds one. It does not allocate, which saves a caller one string per event of a known object.
 func (x *Indexer[T]) KnownKey(namespace, name string) (key string, ok bool) {
 	var room [128]byte // a longer key is built on the heap
 	built := append(append(append(room[:0], namespace...), '/'), name...)
@@ -136,7 +135,7 @@ func (x *Indexer[T]) Index(name string, obj T) ([]T, error) {
 	return all, nil
 }
 
-// ListIndexFuncValues holds the lock for as long as there are values.
+// ListIndexFuncValues holds the lock for a time proportional to the number of values.
 func (x *Indexer[T]) ListIndexFuncValues(name string) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -7,22 +7,22 @@ import (
 	"sync/atomic"
 )
 
-// table is a Swiss table from strings to entries that one writer at a time changes while any
-// number of readers find entries without a lock.
+// table is a Swiss table from strings to entries: one writer at a time changes it while any number
+// of readers look up entries without a lock.
 //
-// An entry is in the group that its hash chooses or, if that was full, in a later one. Two rules
-// make reading safe at any moment:
+// An entry is in the group chosen by its hash or, if that was full, in a later one. Two rules make
+// lock-free reads safe:
 //
-//   - An entry never moves within an array of groups. A removed one leaves a tombstone, so a search
-//     under way does not miss the entries behind it.
-//   - Growing builds a new array and publishes it whole. A reader with the old array sees the
-//     table as it was when its search began.
+//   - An entry never moves within an array of groups. A removed entry leaves a tombstone, so a
+//     concurrent lookup does not miss later entries.
+//   - Growing builds a new array and publishes it as a whole. A reader with the old array sees the
+//     table as of the start of its lookup.
 //
-// Invariant: at most three quarters of the slots of an array are used or have a tombstone. So
-// every search ends at an empty slot.
+// Invariant: at most three quarters of the slots of an array are used or tombstones. So every
+// lookup ends at an empty slot.
 type table[E any] struct {
 	seed  maphash.Seed
-	entry func(*E) *entry // returns the part of E that the table needs
+	entry func(*E) *entry // returns the entry of an E
 
 	live   atomic.Int64
 	groups atomic.Pointer[[]group[E]]
@@ -36,26 +36,26 @@ type entry struct {
 	key  string
 }
 
-// group is a part of a table: one cache line. Each byte of control describes the slot of the same
-// number. So a search reads one cache line of the table and, but for one time in a hundred, no
-// entry but the one that it finds.
+// group is a Swiss-table group: one cache line. Each control byte describes the slot of the same
+// number. So a lookup reads one cache line of the table and, in 99 of 100 cases, only the entry
+// that it finds.
 //
 // Invariant: a slot whose control byte is full holds an entry with these bits of its hash. The
-// writer stores an entry before its control byte. A reader that sees one without the other finds
-// that out by comparing keys, as if it had come before or after the change.
+// writer stores an entry before its control byte. A reader that sees one without the other detects
+// it by comparing keys, and returns as if it had run before or after the change.
 type group[E any] struct {
 	control atomic.Uint64
 	slots   [groupSize]atomic.Pointer[E]
 }
 
-// groupSize is how many slots fit into a cache line together with their control bytes. The eighth
+// groupSize is the number of slots that fit into a cache line with their control bytes. The eighth
 // byte has no slot and is a tombstone.
 const groupSize = 7
 
 // Control bytes.
 const (
-	empty     uint64 = 0    // never used since the array was made: a search ends here
-	tombstone uint64 = 1    // an entry was removed: a search goes on
+	empty     uint64 = 0    // never used in this array: a lookup ends here
+	tombstone uint64 = 1    // an entry was removed: a lookup continues
 	full      uint64 = 0x80 // an entry; the other seven bits are those of its hash
 
 	eachByte = 0x0101010101010101 // times a byte repeats it
@@ -63,7 +63,7 @@ const (
 	slotBits = topBits >> 8 // the top bit of each byte that has a slot
 )
 
-// newTable returns a table with room for n entries.
+// newTable returns an empty table with room for n entries.
 func newTable[E any](n int, entryOf func(*E) *entry) *table[E] {
 	t := &table[E]{seed: maphash.MakeSeed(), entry: entryOf}
 	t.groups.Store(newGroups[E](n))
@@ -78,7 +78,7 @@ func newGroups[E any](n int) *[]group[E] {
 	return &groups
 }
 
-// capacity is how many slots of an array may be used.
+// capacity returns how many slots of an array may be used.
 func capacity[E any](groups []group[E]) int { return len(groups) * groupSize * 3 / 4 }
 
 func (t *table[E]) hash(key string) uint64 { return maphash.String(t.seed, key) }
@@ -89,10 +89,10 @@ func controlOf(hash uint64) uint64 { return full | hash&0x7f }
 // The bits above that may be wrong.
 func zeroBytes(word uint64) uint64 { return (word - eachByte) &^ word & topBits }
 
-// candidates returns a word with a bit set for each slot that may have the hash, none missing.
+// candidates returns a word with a bit set for each slot that may have the hash. It misses none.
 func candidates(control, hash uint64) uint64 { return zeroBytes(control ^ controlOf(hash)*eachByte) }
 
-// hasEmpty reports whether a search ends in the group: its entry would be in the empty slot.
+// hasEmpty reports whether a lookup ends in the group: its entry would be in the empty slot.
 func hasEmpty(control uint64) bool { return zeroBytes(control) != 0 }
 
 func slotOf(word uint64) int { return bits.TrailingZeros64(word) / 8 }
@@ -114,7 +114,7 @@ func find[E any, K string | []byte](t *table[E], hash uint64, key K) *E {
 	}
 }
 
-// firstGroup returns where the search for an entry begins. The upper bits of the hash decide, the
+// firstGroup returns the group where a lookup begins. It depends on the upper bits of the hash; the
 // lower ones are in the control byte.
 func firstGroup(hash uint64, n int) int {
 	at, _ := bits.Mul64(hash, uint64(n))
@@ -134,14 +134,14 @@ func (t *table[E]) len() int { return int(t.live.Load()) }
 // insert adds an entry whose key is not in the table. Writer only.
 func (t *table[E]) insert(e *E) {
 	if t.used >= capacity(*t.groups.Load()) {
-		// With half as much again to spare the next rebuild is at least n/2 insertions away.
+		// With half as much again to spare, the next rebuild is at least n/2 insertions away.
 		t.rebuild(t.len() + t.len()/2 + 1)
 	}
 	t.place(*t.groups.Load(), e)
 	t.live.Add(1)
 }
 
-// place puts an entry into the first free slot of its search.
+// place puts an entry into the first free slot of its lookup sequence.
 func (t *table[E]) place(groups []group[E], e *E) {
 	hash := t.entry(e).hash
 	at := firstGroup(hash, len(groups))
@@ -168,7 +168,7 @@ func (t *table[E]) remove(e *E) {
 	}
 	g := &groups[at]
 	if hasEmpty(g.control.Load()) {
-		// The group was never full, so no search needs to go on behind it.
+		// The group was never full, so no lookup continues beyond it.
 		g.setControl(slot, empty)
 		t.used--
 	} else {
@@ -176,7 +176,7 @@ func (t *table[E]) remove(e *E) {
 	}
 	g.slots[slot].Store(nil)
 	t.live.Add(-1)
-	// A table that has shrunk a lot gives its memory back.
+	// A table that has shrunk a lot releases its memory.
 	if live := t.len(); len(groups) > 1 && live < len(groups) {
 		t.rebuild(live + live/2)
 	}

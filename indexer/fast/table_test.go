@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// thing is an entry for tests.
+// thing is an entry of the tests.
 type thing struct {
 	entry
 	n int
@@ -19,8 +19,8 @@ type thing struct {
 
 func thingEntry(e *thing) *entry { return &e.entry }
 
-// collidingEntry makes keys of all lengths that begin alike, with four different hashes: two for the
-// first group, two for the last one.
+// collidingEntry returns keys of all lengths with a common prefix and one of four hashes: two for
+// the first group, two for the last.
 func collidingEntry(i int) entry {
 	hashes := [...]uint64{0, 1, math.MaxUint64, math.MaxUint64 - 1}
 	return entry{key: strings.Repeat("k", i) + fmt.Sprint(i%2), hash: hashes[i%4]}
@@ -28,8 +28,7 @@ func collidingEntry(i int) entry {
 
 func (t *table[E]) entryFor(key string) entry { return entry{hash: t.hash(key), key: key} }
 
-// TestTableAgainstMap uses hashes of four values only, so that searches are long
-// and pass tombstones.
+// TestTableAgainstMap uses only four hashes, so that lookups are long and pass tombstones.
 func TestTableAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := newTable(rapid.IntRange(0, 20).Draw(t, "room"), thingEntry)
@@ -77,7 +76,7 @@ func TestTableAgainstMap(t *testing.T) {
 	})
 }
 
-// The empty key is a key.
+// The empty key is an ordinary key.
 func TestTableEmptyKey(t *testing.T) {
 	table := newTable(0, thingEntry)
 	id := entry{}
@@ -89,7 +88,7 @@ func TestTableEmptyKey(t *testing.T) {
 	assert.Nil(t, find(table, id.hash, id.key))
 }
 
-// A table that has been big gives the memory back.
+// A table that has shrunk releases its memory.
 func TestTableShrinks(t *testing.T) {
 	table := newTable(0, thingEntry)
 	var all []*thing
@@ -109,7 +108,7 @@ func TestTableShrinks(t *testing.T) {
 	assert.NoError(t, table.check())
 }
 
-// Keys that come and go leave tombstones behind; they must not make the table grow.
+// Keys that come and go leave tombstones, which must not make the table grow.
 func TestTableDoesNotGrowByTombstones(t *testing.T) {
 	table := newTable(0, thingEntry)
 	for i := range 10_000 {
@@ -120,8 +119,7 @@ func TestTableDoesNotGrowByTombstones(t *testing.T) {
 	assert.Len(t, *table.groups.Load(), 1)
 }
 
-// Readers look for keys that are there all the time, while others around them
-// come and go and the table grows and shrinks.
+// Readers look up permanent keys while others come and go and the table grows and shrinks.
 func TestTableIsReadWhileWritten(t *testing.T) {
 	table := newTable(0, thingEntry)
 	var steady []*thing

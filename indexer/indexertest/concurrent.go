@@ -11,9 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// whileReading runs write, and meanwhile each of the readers in a loop of its
-// own, at least once after the write has ended. A reader returns what is wrong
-// with what it has read, or "".
+// whileReading runs write, and meanwhile each of the readers in a loop, at least once after write
+// has returned. A reader returns a description of the inconsistency that it saw, or "".
 func whileReading(t *testing.T, write func(), readers ...func() string) {
 	t.Helper()
 	done := make(chan struct{})
@@ -26,7 +25,8 @@ func whileReading(t *testing.T, write func(), readers ...func() string) {
 					last = true
 				default:
 				}
-				if wrong := read(); !assert.Empty(t, wrong) {
+				if wrong := read(); wrong != "" {
+					t.Errorf("want every read to show one state, got a read that does not: %s", wrong)
 					return
 				}
 			}
@@ -37,15 +37,15 @@ func whileReading(t *testing.T, write func(), readers ...func() string) {
 	write()
 }
 
-// testStaircase: the writer updates all objects in order, round after round.
-// The number of updates describes the content. No read may show fewer than a read before it. A List
-// is right if it shows the objects up to some point in one round and the rest in the round before.
+// testStaircase: the writer updates all objects in order, round after round, so the number of
+// updates determines the content. That number never decreases between two reads. A List must show
+// the objects up to some point in one round and the rest in the previous round.
 func testStaircase(t *testing.T, impl Implementation) {
 	const n, rounds = 300, 8
 	x := impl.empty()
 	require.NoError(t, x.Replace(series("a", n, "0"), "0"))
 
-	// steps returns how many updates a list shows, or -1 for a mixture.
+	// steps returns the number of updates that a list shows, or -1 for an inconsistent list.
 	steps := func(objects []*Object) int {
 		if len(objects) != n {
 			return -1
@@ -68,8 +68,11 @@ func testStaircase(t *testing.T, impl Implementation) {
 		return (first-1)*n + done
 	}
 	reader := func() func() string {
-		seen := -n // the zeroth round counts from here
+		seen := -n // before the zeroth round
 		advance := func(what string, now int) string {
+			if now < 0 {
+				return what + " shows objects that were never in the store together"
+			}
 			if now < seen {
 				return fmt.Sprintf("%s shows %d updates, a read before showed %d", what, now, seen)
 			}
@@ -84,8 +87,8 @@ func testStaircase(t *testing.T, impl Implementation) {
 			if wrong := advance("ByIndex", steps(byIndex)); wrong != "" {
 				return wrong
 			}
-			// A point read shows at least so many updates, and if the read
-			// before showed more it has to show this one.
+			// A point read shows at least this many updates; if the previous read showed more, it
+			// must show this one.
 			for _, i := range []int{0, 137, n - 1} {
 				o, _ := x.GetByKey(fmt.Sprintf("a/o%05d", i))
 				round, _ := strconv.Atoi(o.Version)
@@ -102,7 +105,7 @@ func testStaircase(t *testing.T, impl Implementation) {
 		for round := 1; round <= rounds; round++ {
 			for i, o := range series("a", n, strconv.Itoa(round)) {
 				require.NoError(t, x.Update(o))
-				if i%50 == 0 { // the writer reads its own writes, in every way
+				if i%50 == 0 { // the writer reads its own writes
 					want := (round-1)*n + i + 1
 					assert.Equal(t, want, steps(x.List()))
 					byIndex, _ := x.ByIndex("namespace", "a")
@@ -125,9 +128,8 @@ func compare(a, b string) int {
 	return 0
 }
 
-// testWindow: objects come and go in order, the next one always before the
-// oldest one leaves. So at every moment the store holds a contiguous range of
-// width or width+1 numbers; and each object is the only one of its node.
+// testWindow: objects come and go in order, each one added before the oldest is deleted. So the
+// store always holds a contiguous range of width or width+1 numbers, and each node has one object.
 func testWindow(t *testing.T, impl Implementation) {
 	const width, writes = 260, 1000
 	object := func(i int) *Object { return pod("a", strconv.Itoa(i), strconv.Itoa(i)) }
@@ -220,9 +222,9 @@ func testReplaceIsAtomic(t *testing.T, impl Implementation) {
 		})
 }
 
-// testMovingObject: the object always has one of two labels. A read of both labels finds it once, and
-// a read by key finds it. Other labels come between the two, so that there is time for a move
-// between the look at one and the look at the other.
+// testMovingObject: the object always has one of two labels. A read of both labels finds it once,
+// and a read by key finds it. Other labels lie between the two, which leaves time for a move
+// between the two lookups.
 func testMovingObject(t *testing.T, impl Implementation) {
 	const moves, others = 1500, 40
 	x := impl.empty()
@@ -248,13 +250,13 @@ func testMovingObject(t *testing.T, impl Implementation) {
 		func() string {
 			found, err := x.Index("label", pod("", "anything", "", labels...))
 			if err != nil || len(found) != others+1 {
-				return fmt.Sprintf("Index of %d values that one object each has always finds %d objects, %v", others+1, len(found), err)
+				return fmt.Sprintf("Index with %d values of one object each finds %d objects, %v", others+1, len(found), err)
 			}
 			return ""
 		},
 		func() string {
 			if values := x.ListIndexFuncValues("label"); len(values) != others+1 {
-				return fmt.Sprintf("ListIndexFuncValues shows a write by half: %q", values)
+				return fmt.Sprintf("ListIndexFuncValues shows half of a write: %q", values)
 			}
 			return ""
 		},

@@ -14,7 +14,7 @@ import (
 	"orrery/indexer"
 )
 
-// testSeveralWriters: each has keys of its own, and they share the buckets.
+// testSeveralWriters: each writer has its own keys, and they share the buckets.
 func testSeveralWriters(t *testing.T, impl Implementation) {
 	const writers, n = 4, 200
 	x := impl.empty()
@@ -48,8 +48,8 @@ func testSeveralWriters(t *testing.T, impl Implementation) {
 	assertIndexed(t, x, "label", map[string][]string{"y": names(all)})
 }
 
-// testOneKey: goroutines add and delete one key. Whatever the order, there is one object or none,
-// and all ways to read the store agree about it.
+// testOneKey: goroutines add and delete one key. In any order the store has at most one object, and
+// all reads agree.
 func testOneKey(t *testing.T, impl Implementation) {
 	const rounds, writers, writes = 8, 8, 2000
 	for round := range rounds {
@@ -107,8 +107,8 @@ func rewrite(t *testing.T, x Indexer, n int, writer string, stop <-chan struct{}
 	}
 }
 
-// yielding returns f so that it gives other goroutines a turn: a store that does not keep writers
-// out while it calls f is then overtaken by them.
+// yielding returns f with a yield of the processor, so that other writers overtake unless the store
+// excludes them while it calls f.
 func yielding(f indexer.IndexFunc[*Object]) indexer.IndexFunc[*Object] {
 	return func(o *Object) ([]string, error) {
 		runtime.Gosched()
@@ -116,8 +116,8 @@ func yielding(f indexer.IndexFunc[*Object]) indexer.IndexFunc[*Object] {
 	}
 }
 
-// testAddIndexersWhileWriting: a new index shows all objects, whether they were written before it
-// was added, after, or at the same time.
+// testAddIndexersWhileWriting: a new index shows all objects, whether they were written before,
+// after or during AddIndexers.
 func testAddIndexersWhileWriting(t *testing.T, impl Implementation) {
 	for range 10 {
 		x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Indexers: indexer.Indexers[*Object]{"namespace": ByNamespace}})
@@ -146,7 +146,7 @@ func testAddIndexersWhileWriting(t *testing.T, impl Implementation) {
 	}
 }
 
-// testReplaceWhileWriting: a Replace and other writes at the same time leave indexes that fit the
+// testReplaceWhileWriting: after concurrent Replace calls and writes, the indexes match the
 // objects.
 func testReplaceWhileWriting(t *testing.T, impl Implementation) {
 	for round := range 10 {
@@ -165,8 +165,8 @@ func testReplaceWhileWriting(t *testing.T, impl Implementation) {
 	}
 }
 
-// testSlowIndexFunction: while an index function runs for a write, readers go on, if the store can
-// do that. If it cannot they wait until the write has ended.
+// testSlowIndexFunction: readers continue while a write calls an index function. Without
+// ReadersDoNotWait they wait for the write.
 func testSlowIndexFunction(t *testing.T, impl Implementation) {
 	var x Indexer
 	read := make(chan int, 1)
@@ -191,7 +191,7 @@ func testSlowIndexFunction(t *testing.T, impl Implementation) {
 		}
 		for range 100 {
 			runtime.Gosched()
-			assert.Empty(t, read, "readers do not wait for an index function: the capability is not lacking")
+			assert.Empty(t, read, "readers do not wait for an index function: the store has ReadersDoNotWait")
 		}
 		return nil, nil
 	}

@@ -12,7 +12,7 @@ import (
 
 var errBadNode = errors.New("bad node")
 
-// failing is ByNode, except that it returns an error for one node and panics for another.
+// failing is ByNode, but returns an error for one node and panics for another.
 func failing(o *Object) ([]string, error) {
 	switch o.Node {
 	case "error":
@@ -75,7 +75,7 @@ func testFailing(t *testing.T, impl Implementation, how string) {
 
 	assertIndexError(x.Update(bad))
 	assertStored()
-	assertIndexError(x.Update(bad)) // it can be done again
+	assertIndexError(x.Update(bad)) // again
 	assertStored()
 	old, existed, err := x.Put("a/web", bad)
 	assertIndexError(err)
@@ -87,7 +87,7 @@ func testFailing(t *testing.T, impl Implementation, how string) {
 	assertIndexError(err)
 	_, err = x.Index("failing", &Object{Node: how})
 	assert.ErrorIs(t, err, errBadNode)
-	assert.ErrorContains(t, err, "an object without a key", "an object without a key can be asked about")
+	assert.ErrorContains(t, err, "an object without a key", "Index accepts an object without a key")
 
 	assertIndexError(x.Replace([]*Object{bad, pod("a", "db", "n1")}, "2"))
 	assertStored()
@@ -98,7 +98,7 @@ func testFailing(t *testing.T, impl Implementation, how string) {
 	assert.Equal(t, "late", typed.Index)
 	assertIndexed(t, x, "late", map[string][]string{"n1": {"a/db"}})
 
-	// It heals with the next good version, and a bad one can be deleted.
+	// The next good version repairs the index, and a bad one can be deleted.
 	require.NoError(t, x.Update(pod("a", "web", "n2")))
 	assertIndexed(t, x, "failing", map[string][]string{"n1": {"a/db"}, "n2": {"a/web"}})
 	assertIndexed(t, x, "late", map[string][]string{"n1": {"a/db"}, "n2": {"a/web"}})
@@ -141,14 +141,14 @@ func testManyIndexErrors(t *testing.T, impl Implementation) {
 	assert.Contains(t, x.GetIndexers(), "c", "the index exists without the objects for which its function failed")
 }
 
-// testPanicsInstead is what client-go does: it panics on the writer's goroutine, which is the
-// informer's, when the object is stored and the index still has the old values.
+// testPanicsInstead asserts client-go's behaviour: it panics on the writer's (the informer's)
+// goroutine after storing the object and before updating the index.
 func testPanicsInstead(t *testing.T, impl Implementation, how string) {
 	x := impl.failing(t, pod("a", "web", "n1"))
 	bad := pod("a", "web", how)
 	assert.Panics(t, func() { _ = x.Update(bad) })
 	got, _ := x.GetByKey("a/web")
-	assert.Same(t, bad, got, "the object was stored before")
+	assert.Same(t, bad, got, "the object was stored before the panic")
 	stale, err := x.IndexKeys("failing", "n1")
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"a/web"}, stale)

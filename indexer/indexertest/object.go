@@ -7,7 +7,7 @@ import (
 	"orrery/indexer"
 )
 
-// Object is what the suite stores: just enough of a Kubernetes object.
+// Object is a minimal Kubernetes object.
 type Object struct {
 	Namespace, Name string
 	Node            string   // for an index of one value
@@ -15,8 +15,8 @@ type Object struct {
 	Version         string
 }
 
-// Key is "namespace/name", or "name" without a namespace. A store that returns nil for an object
-// fails a comparison by this key.
+// Key returns "namespace/name", or "name" without a namespace. It accepts nil, so that a store that
+// returns nil fails a comparison by key.
 func (o *Object) Key() string {
 	switch {
 	case o == nil:
@@ -45,10 +45,10 @@ func KeyFunc(o *Object) (string, error) {
 	return o.Key(), nil
 }
 
-// ByNamespace is an index function that always answers with one value.
+// ByNamespace is an index function with exactly one value.
 func ByNamespace(o *Object) ([]string, error) { return []string{o.Namespace}, nil }
 
-// ByNode answers with one value or none.
+// ByNode is an index function with one value or none.
 func ByNode(o *Object) ([]string, error) {
 	if o.Node == "" {
 		return nil, nil
@@ -56,9 +56,8 @@ func ByNode(o *Object) ([]string, error) {
 	return []string{o.Node}, nil
 }
 
-// ByLabel answers with any number of values, some of them more than once if
-// the object repeats them.
+// ByLabel is an index function with any number of values, possibly repeated.
 func ByLabel(o *Object) ([]string, error) { return o.Labels, nil }
 
-// Indexer is a store of the suite's objects.
+// Indexer is a store of Objects.
 type Indexer = indexer.Interface[*Object]

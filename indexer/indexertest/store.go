@@ -36,15 +36,15 @@ func testBasics(t *testing.T, impl Implementation) {
 	web, db, node := pod("default", "web", "n1"), pod("default", "db", "n2"), pod("", "n1", "")
 	require.NoError(t, x.Add(web))
 	require.NoError(t, x.Add(db))
-	require.NoError(t, x.Update(node)) // the store decides, not the name of the method
+	require.NoError(t, x.Update(node)) // Update of a new key adds it
 	assertContent(t, x, web, db, node)
 
 	newWeb := pod("default", "web", "n1")
 	require.NoError(t, x.Add(newWeb))
 	assertContent(t, x, newWeb, db, node)
 
-	require.NoError(t, x.Delete(pod("default", "db", "other")), "the key alone counts")
-	require.NoError(t, x.Delete(pod("default", "db", "")), "deleting what is not there is fine")
+	require.NoError(t, x.Delete(pod("default", "db", "other")), "only the key counts")
+	require.NoError(t, x.Delete(pod("default", "db", "")), "deleting a missing object is no error")
 	assertContent(t, x, newWeb, node)
 	_, exists := x.GetByKey("default/db")
 	assert.False(t, exists)
@@ -53,12 +53,12 @@ func testBasics(t *testing.T, impl Implementation) {
 	x.DeleteKey("n1")
 	assertContent(t, x, newWeb)
 
-	require.NoError(t, x.Add(db)) // and back again
+	require.NoError(t, x.Add(db)) // add it again
 	assertContent(t, x, newWeb, db)
 	assertIndexed(t, x, "node", map[string][]string{"n1": {"default/web"}, "n2": {"default/db"}})
 }
 
-// testPut: Put does what Add does, and returns the object that was there before.
+// testPut: Put does what Add does, and returns the previous object.
 func testPut(t *testing.T, impl Implementation) {
 	x := impl.empty()
 	first, second, third := pod("default", "web", "n1", "a"), pod("default", "web", "n2", "a", "b"), pod("default", "db", "n2")
@@ -96,10 +96,10 @@ func testKeyErrors(t *testing.T, impl Implementation) {
 		typed := assertErrorAs[*indexer.KeyError](t, impl, err)
 		if typed != nil {
 			assert.Same(t, nameless, typed.Object, "%s: the error holds the object without a key", call)
-			assert.Same(t, ErrNoName, typed.Err, "%s: the error holds the key function's", call)
+			assert.Same(t, ErrNoName, typed.Err, "%s: the error holds the key function's error", call)
 			assert.Equal(t, "no key for object of type *indexertest.Object: the object has no name", err.Error())
 		}
-		assert.ErrorIs(t, err, ErrNoName, "%s: the error wraps the key function's", call)
+		assert.ErrorIs(t, err, ErrNoName, "%s: the error wraps the key function's error", call)
 		assert.ErrorContains(t, err, ErrNoName.Error(), "%s", call)
 	}
 	stored, exists := x.Get(nameless)
@@ -165,7 +165,7 @@ func testOwnership(t *testing.T, impl Implementation) {
 	assert.Equal(t, map[string][]string{"n1": {"default/db", "default/web"}}, x.Snapshot().Indices["node"])
 }
 
-// testReadsStay: whatever is written after a read, the read shows what was there before.
+// testReadsStay: a read returns the state at its time, whatever is written later.
 func testReadsStay(t *testing.T, impl Implementation) {
 	const n = 300
 	x := impl.empty()
@@ -197,7 +197,7 @@ func testReadsStay(t *testing.T, impl Implementation) {
 	before := texts(objects, keys)
 	all := names(objects[0])
 
-	inTime(t, "an iteration that has begun holds the store's lock, so that a write never ends", func() {
+	inTime(t, "an iteration in progress holds the store's lock, so that a write never ends", func() {
 		for i, o := range series("2") { // set, remove, and insert in every chunk of memory
 			switch i % 3 {
 			case 0:
@@ -211,10 +211,10 @@ func testReadsStay(t *testing.T, impl Implementation) {
 			}
 		}
 	})
-	assert.Equal(t, before, texts(objects, keys), "what was read changes with later updates")
+	assert.Equal(t, before, texts(objects, keys), "the result of a read changes with later updates")
 	require.NoError(t, x.Replace(series("3"), "3"))
 	require.NoError(t, x.Replace(nil, "4"))
-	assert.Equal(t, before, texts(objects, keys), "what was read changes with a later Replace")
+	assert.Equal(t, before, texts(objects, keys), "the result of a read changes with a later Replace")
 
 	iterated := []*Object{first}
 	for _, o, ok := next(); ok; _, o, ok = next() {
@@ -238,7 +238,7 @@ func testIteration(t *testing.T, impl Implementation) {
 			assert.NoError(t, x.Add(pod("b", o.Name, "n1")))
 		}
 	})
-	assert.Equal(t, n, seen, "the loop sees what was there when it began")
+	assert.Equal(t, n, seen, "the loop sees the objects from when it began")
 	for range x.All() {
 		break // ending early is fine
 	}
@@ -248,7 +248,7 @@ func testIteration(t *testing.T, impl Implementation) {
 	require.NoError(t, x.Replace(nil, "2"))
 	for i := range 2 {
 		for range iteration {
-			assert.Fail(t, "an iteration that begins after a Replace shows what was there before", "loop %d", i)
+			assert.Fail(t, "an iteration that begins after a Replace shows old objects", "loop %d", i)
 		}
 	}
 }
@@ -262,15 +262,15 @@ func testSnapshot(t *testing.T, impl Implementation) {
 			"node":      {"n1": {"a/db", "b/web"}},
 			"label":     {"x": {"b/web"}, "y": {"a/db", "b/web"}},
 		},
-	}, x.Snapshot(), "a snapshot shows keys and indexes, sorted")
+	}, x.Snapshot(), "a snapshot has sorted keys and indexes")
 	require.NoError(t, x.Replace(nil, "2"))
 	s := x.Snapshot()
 	assert.Empty(t, s.Keys)
-	assert.Equal(t, map[string]map[string][]string{"namespace": {}, "node": {}, "label": {}}, s.Indices, "an index without objects is shown, empty")
+	assert.Equal(t, map[string]map[string][]string{"namespace": {}, "node": {}, "label": {}}, s.Indices, "a snapshot has empty indexes")
 }
 
-// testOldObjectsAreCollected: the store does not keep deleted and replaced objects in memory, even
-// if they have been listed before.
+// testOldObjectsAreCollected: the store keeps no deleted or replaced object in memory, even if it
+// has been listed before.
 func testOldObjectsAreCollected(t *testing.T, impl Implementation) {
 	x := impl.with(t, series("a", 300, "1")...)
 	collected := make(chan string, 10)
@@ -294,7 +294,7 @@ func testOldObjectsAreCollected(t *testing.T, impl Implementation) {
 		select {
 		case what := <-collected:
 			seen[what] = true
-		case <-time.After(10 * time.Millisecond): // cleanups have a goroutine of their own
+		case <-time.After(10 * time.Millisecond): // cleanups run in a goroutine of their own
 		}
 	}
 	assert.Equal(t, map[string]bool{"updated1": true, "deleted1": true}, seen, "the store keeps old objects in memory")

@@ -15,16 +15,16 @@ func (impl Implementation) traced(trace *indexer.Trace) Indexer {
 	return impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Trace: trace, Indexers: indexer.Indexers[*Object]{"failing": failing}})
 }
 
-// testTrace: each write calls the hooks for what it has changed, once, and nothing else does.
+// testTrace: each write calls the hooks for its changes, once, and no other call does.
 func testTrace(t *testing.T, impl Implementation) {
 	var called []string
-	note := func(format string, args ...any) { called = append(called, fmt.Sprintf(format, args...)) }
+	record := func(format string, args ...any) { called = append(called, fmt.Sprintf(format, args...)) }
 	x := impl.traced(&indexer.Trace{
-		Added:       func(key string) { note("added %s", key) },
-		Updated:     func(key string) { note("updated %s", key) },
-		Deleted:     func(key string) { note("deleted %s", key) },
-		Replaced:    func(n int, rv string) { note("replaced by %d at %s", n, rv) },
-		IndexFailed: func(errs *indexer.IndexErrors) { note("failed: %v", errs) },
+		Added:       func(key string) { record("added %s", key) },
+		Updated:     func(key string) { record("updated %s", key) },
+		Deleted:     func(key string) { record("deleted %s", key) },
+		Replaced:    func(n int, rv string) { record("replaced by %d at %s", n, rv) },
+		IndexFailed: func(errs *indexer.IndexErrors) { record("failed: %v", errs) },
 	})
 	web, bad := pod("a", "web", "n1"), pod("a", "web", "error")
 	const failed = `failed: 1 index errors: index "failing": no values for "a/web": bad node`
@@ -51,7 +51,7 @@ func testTrace(t *testing.T, impl Implementation) {
 		{"Add without a key", func() error { return x.Add(&Object{}) }, nil},
 		{"Delete without a key", func() error { return x.Delete(&Object{}) }, nil},
 		{"AddIndexers", func() error { return x.AddIndexers(indexer.Indexers[*Object]{"node": ByNode}) }, nil},
-		{"AddIndexers of a name that is taken", func() error { return x.AddIndexers(indexer.Indexers[*Object]{"node": ByNode}) }, nil},
+		{"AddIndexers of an existing name", func() error { return x.AddIndexers(indexer.Indexers[*Object]{"node": ByNode}) }, nil},
 		{"reads", func() error { x.List(); x.GetByKey("a/web"); _, err := x.ByIndex("node", "n1"); return err }, nil},
 	} {
 		called = nil
@@ -70,7 +70,7 @@ func testTrace(t *testing.T, impl Implementation) {
 	require.Error(t, x.AddIndexers(indexer.Indexers[*Object]{"late": failing}))
 	assert.Equal(t, []string{`failed: 1 index errors: index "late": no values for "a/web": bad node`}, called, "hooks called by AddIndexers when an index function fails")
 
-	x = impl.traced(&indexer.Trace{}) // no hooks are as good as no trace
+	x = impl.traced(&indexer.Trace{}) // no hooks
 	require.Error(t, x.Add(bad))
 	require.Error(t, x.Update(bad))
 	require.Error(t, x.Replace([]*Object{bad}, "7"))
@@ -78,15 +78,14 @@ func testTrace(t *testing.T, impl Implementation) {
 	assert.Zero(t, x.Len())
 }
 
-// testHooksMayUseTheStore: a hook sees the write that it reports, and a write in a hook is not a
-// deadlock.
+// testHooksMayUseTheStore: a hook sees the reported write and may write itself.
 func testHooksMayUseTheStore(t *testing.T, impl Implementation) {
 	if !impl.has(Traces) {
-		return // testTrace has shown that there are no hooks
+		return // testTrace asserts that there are no hooks
 	}
 	var x Indexer
 	writing := false
-	write := func() { // a hook that is called for this write does not write again
+	write := func() { // a hook called for this write does not write again
 		if !writing {
 			writing = true
 			x.DeleteKey("none")

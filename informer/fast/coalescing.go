@@ -6,16 +6,17 @@ import (
 	"orrery/informer"
 )
 
-// The events that wait for a handler can be merged into one for each object, with the same effect. A handler must cope
-// with such a history anyway, because it looks like a watch that was down. Intermediate states are skipped, a deletion and
-// re-creation is an update, and an object that came and went was never there. If another one was there before, only its own
-// deletion is delivered, with its final state unknown.
+// The waiting events of a handler can be merged into one per object, with the same effect. A
+// handler must cope with such a history anyway: it looks like a watch that was down. Intermediate
+// states are skipped, a deletion and re-creation is an update, and an object that was created and
+// deleted never existed. If it replaced another object, only the deletion of that one is delivered,
+// with its final state unknown.
 
-// nothingHappened marks an entry whose object came and went.
+// nothingHappened marks an entry whose object was created and deleted.
 const nothingHappened informer.EventKind = 0
 
-// merge returns the event with the effect of a and then b, which are of the same object. Its old state, in a
-// deletion as well, is the one that the handler was told of before a.
+// merge returns an event with the effect of a and then b, which are of the same key. Its old state,
+// also in a deletion, is the one before a.
 func merge[T any](a, b *informer.Notification[T]) informer.Notification[T] {
 	out := *b
 	out.Old, out.Initial, out.Sync = a.Old, a.Initial, a.Sync && b.Sync
@@ -27,8 +28,8 @@ func merge[T any](a, b *informer.Notification[T]) informer.Notification[T] {
 	case existed:
 		out.Kind = informer.EventDelete
 		if isAnother(a.Old, b.New) {
-			// The deleted object replaced the one that the handler knows. Report the end of the known one, which the
-			// handler may track by UID.
+			// The deleted object replaced the one that the handler knows. Report the end of the
+			// known one, which the handler may track by UID.
 			out.New, out.FinalStateUnknown = a.Old, true
 		}
 	case exists:
@@ -39,11 +40,11 @@ func merge[T any](a, b *informer.Notification[T]) informer.Notification[T] {
 	return out
 }
 
-// isAnother reports whether two states under one key are of different objects. Objects without a UID are taken for the
-// same: there is nothing to tell them apart by.
-func isAnother[T any](told, gone T) bool {
+// isAnother reports whether two states under one key are of different objects. Objects without a
+// UID count as the same.
+func isAnother[T any](reported, gone T) bool {
 	type identified interface{ GetUID() string }
-	x, known := any(told).(identified)
+	x, known := any(reported).(identified)
 	if !known {
 		return false
 	}
@@ -51,32 +52,32 @@ func isAnother[T any](told, gone T) bool {
 	return x.GetUID() != y.GetUID()
 }
 
-// coalescingQueue is a [deliveryQueue] in which at most one event waits for each object. What happens to an object that has one
-// already is merged into it (see merge), and the object keeps its place: the order is that of the first event of each.
+// coalescingQueue is a [deliveryQueue] with at most one waiting event per object. Further events of
+// an object are merged into it (see merge) in its place: the order is that of the first event of
+// each object.
 //
-// The consumer takes one event at a time. From then on the next event of that object begins a new entry, which cannot be
-// taken before the handler has returned: it is one goroutine. So the return of the handler is the acknowledgement, and
-// nothing has to be said to that end.
+// The consumer takes one event at a time. From then on the next event of that object begins a new
+// entry, which cannot be taken before the handler has returned, because one goroutine calls it.
 //
-// Invariant: byKey holds the entries of the list, each under its key, except those of the mark behind the initial list.
+// Invariant: byKey holds the entries of the list, each under its key, except marks.
 type coalescingQueue[T any] struct {
 	mu       sync.Mutex
-	wake     sync.Cond // on mu; signalled when sleeping and there is something to do
+	wake     sync.Cond // on mu; signalled when sleeping and an event waits
 	byKey    map[string]*entry[T]
 	list     entry[T]  // the ends of the list: next is the oldest entry, previous the newest
-	spare    *entry[T] // entries that were used, linked by next
+	spare    *entry[T] // used entries, linked by next
 	spares   int
 	sleeping bool // the consumer waits on wake
-	finished bool // nothing more is taken in
+	finished bool // add is a no-op
 }
 
-// entry is an event that waits, in a list in which it can be found and taken out of the middle.
+// entry is a waiting event in a doubly linked list.
 type entry[T any] struct {
 	event          informer.Notification[T]
 	previous, next *entry[T]
 }
 
-// keepEntries is how many used entries are kept for new ones. After a great lag the rest is garbage.
+// keepEntries is how many used entries are kept for reuse.
 const keepEntries = 1024
 
 func newCoalescingQueue[T any]() *coalescingQueue[T] {
@@ -101,7 +102,7 @@ func (q *coalescingQueue[T]) add(batch []informer.Notification[T]) (merged int) 
 
 func (q *coalescingQueue[T]) addLocked(n *informer.Notification[T]) (merged int) {
 	if n.Kind == informer.EventSynced {
-		q.appendLocked(n) // what is before the mark stays before it
+		q.appendLocked(n) // events before the mark stay before it
 		return 0
 	}
 	e := q.byKey[n.Key]
@@ -143,17 +144,18 @@ func (q *coalescingQueue[T]) removeLocked(e *entry[T]) {
 }
 
 func (q *coalescingQueue[T]) run(handler caller[T]) {
-	var n informer.Notification[T] // one for all events: Call only borrows it
+	var n informer.Notification[T] // reused: Call only borrows it
 	for q.next(&n) {
 		handler.Call(&n)
 	}
 }
 
-// next takes the oldest event. It blocks while there is none, and returns false if there is not going to be any.
+// next takes the oldest event. It blocks while there is none, and returns false when the queue has
+// ended.
 func (q *coalescingQueue[T]) next(n *informer.Notification[T]) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	*n = informer.Notification[T]{} // what was handled must be collectable while nothing comes
+	*n = informer.Notification[T]{} // for the garbage collector
 	for q.list.next == &q.list {
 		if q.finished {
 			return false

@@ -14,7 +14,7 @@ import (
 	"orrery/informer"
 )
 
-// waitingIn returns what waits in the pipe, oldest first.
+// waitingIn returns the notifications in the queue, oldest first.
 func waitingIn(p *coalescingQueue[*thing]) (events []string) {
 	for e := p.list.next; e != &p.list; e = e.next {
 		events = append(events, tell(e.event))
@@ -22,7 +22,7 @@ func waitingIn(p *coalescingQueue[*thing]) (events []string) {
 	return events
 }
 
-// check returns what is wrong with the pipe.
+// check returns the violated invariant of the queue, if any.
 func (p *coalescingQueue[T]) check(t require.TestingT) {
 	found := 0
 	for e := p.list.next; e != &p.list; e = e.next {
@@ -43,26 +43,27 @@ func TestCoalescingQueueKeepsOneEventForAnObject(t *testing.T) {
 	assert.Zero(t, p.add(b[:1]))
 	assert.Equal(t, 1, p.add(a[1:2]))
 	assert.Equal(t, []string{"add a nothing->2", "add b nothing->1"}, waitingIn(p), "each keeps its place")
-	assert.Equal(t, 3, p.add(b[1:3]), "it came and went: nothing is left of its three events")
+	assert.Equal(t, 3, p.add(b[1:3]), "added and deleted: its three events cancel out")
 	assert.Equal(t, []string{"add a nothing->2"}, waitingIn(p))
 	p.add(b[3:])
 	p.add(a[2:])
 	assert.Equal(t, []string{"add a nothing->3", "add b nothing->4"}, waitingIn(p))
 	p.check(t)
-	assert.Equal(t, 0, p.spares, "the entry that was left over has been used again")
+	assert.Equal(t, 0, p.spares, "the spare entry has been reused")
 }
 
-// TestCoalescingQueueWaitsForTheHandler: what happens to an object while the handler works on it is one event afterwards.
+// TestCoalescingQueueWaitsForTheHandler: changes to an object during its callback are one event
+// afterwards.
 func TestCoalescingQueueWaitsForTheHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newCoalescingQueue[*thing]()
-		var told []string
+		var reported []string
 		turn := make(chan struct{})
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			p.run(callFunc(func(n *informer.Notification[*thing]) {
-				told = append(told, tell(*n))
+				reported = append(reported, tell(*n))
 				<-turn
 			}))
 		}()
@@ -73,14 +74,14 @@ func TestCoalescingQueueWaitsForTheHandler(t *testing.T) {
 		p.add(b)
 		p.add(a[2:])
 		synctest.Wait()
-		assert.Equal(t, []string{"add a nothing->1"}, told, "the handler is still at it")
+		assert.Equal(t, []string{"add a nothing->1"}, reported, "the handler is still running")
 		turn <- struct{}{}
 		synctest.Wait()
-		assert.Equal(t, "update a 1->5", told[1], "one update to another object of that name")
+		assert.Equal(t, "update a 1->5", reported[1], "one update to another object of that name")
 		close(turn)
 		p.finish()
 		<-done
-		assert.Equal(t, []string{"add a nothing->1", "update a 1->5", "add b nothing->1"}, told)
+		assert.Equal(t, []string{"add a nothing->1", "update a 1->5", "add b nothing->1"}, reported)
 	})
 }
 
@@ -96,7 +97,7 @@ func TestCoalescingQueueKeepsTheMarkBehindTheInitialList(t *testing.T) {
 	assert.Equal(t, []informer.EventKind{informer.EventAdd, informer.EventSynced, informer.EventAdd}, kinds)
 }
 
-// TestCoalescingQueueForgetsALag: the memory of a great lag does not stay.
+// TestCoalescingQueueForgetsALag: the memory of a large backlog is released.
 func TestCoalescingQueueForgetsALag(t *testing.T) {
 	p := newCoalescingQueue[*thing]()
 	p.add(numbered(0, 3*keepEntries))
@@ -108,12 +109,12 @@ func TestCoalescingQueueForgetsALag(t *testing.T) {
 	assert.Empty(t, p.byKey)
 }
 
-// TestCoalescingQueueLeadsToTheSameState: whatever is merged, each event begins where the handler is, no deletion is lost,
-// and the handler ends where the world is.
+// TestCoalescingQueueLeadsToTheSameState: with any merging, each event begins in the handler's
+// state, no deletion is lost, and the handler ends in the current state.
 func TestCoalescingQueueLeadsToTheSameState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newCoalescingQueue[*thing]()
-		world, told := map[string]*thing{}, map[string]*thing{}
+		world, reported := map[string]*thing{}, map[string]*thing{}
 		sent, merged, handled := 0, 0, 0
 		for i := range rapid.IntRange(1, 80).Draw(t, "steps") {
 			key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")
@@ -134,7 +135,7 @@ func TestCoalescingQueueLeadsToTheSameState(t *testing.T) {
 				if len(p.byKey) > 0 {
 					var one informer.Notification[*thing]
 					require.True(t, p.next(&one))
-					tellAll(t, told, []informer.Notification[*thing]{one})
+					tellAll(t, reported, []informer.Notification[*thing]{one})
 					handled++
 				}
 				continue
@@ -145,20 +146,20 @@ func TestCoalescingQueueLeadsToTheSameState(t *testing.T) {
 			require.Equal(t, len(p.byKey), sent-merged-handled)
 		}
 		p.finish()
-		p.run(callFunc(func(n *informer.Notification[*thing]) { tellAll(t, told, []informer.Notification[*thing]{*n}) }))
-		require.True(t, maps.Equal(world, told))
+		p.run(callFunc(func(n *informer.Notification[*thing]) { tellAll(t, reported, []informer.Notification[*thing]{*n}) }))
+		require.True(t, maps.Equal(world, reported))
 	})
 }
 
-// TestCoalescingQueueUnderLoad lets producer and handler meet in all ways that the scheduler finds.
+// TestCoalescingQueueUnderLoad runs producer and handler concurrently.
 func TestCoalescingQueueUnderLoad(t *testing.T) {
 	p := newCoalescingQueue[*thing]()
-	told := map[string]*thing{}
+	reported := map[string]*thing{}
 	var running sync.WaitGroup
 	running.Go(func() {
 		p.run(callFunc(func(n *informer.Notification[*thing]) {
-			assert.Same(t, told[n.Key], n.Old)
-			told[n.Key] = n.New
+			assert.Same(t, reported[n.Key], n.Old)
+			reported[n.Key] = n.New
 		}))
 	})
 	world := map[string]*thing{}
@@ -173,5 +174,5 @@ func TestCoalescingQueueUnderLoad(t *testing.T) {
 	}
 	p.finish()
 	running.Wait()
-	assert.Equal(t, world, told)
+	assert.Equal(t, world, reported)
 }

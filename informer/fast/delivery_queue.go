@@ -7,20 +7,21 @@ import (
 	"orrery/informer"
 )
 
-// deliveryQueue holds what waits for one handler.
+// deliveryQueue holds the waiting events of one handler.
 //
-// The producer, one at a time, calls add. The goroutine of the handler is in run. Any goroutine may call finish and stop, in
-// any order and more than once.
+// One producer at a time calls add. The goroutine of the handler is in run. Any goroutine may call
+// finish and stop, in any order and more than once.
 type deliveryQueue[T any] interface {
-	// add appends events and returns how many events wait fewer than that for having been merged. The slice is shared
-	// and does not change any more; the queue may keep it. add never waits for the handler. After finish or stop it is
+	// add appends events and returns how many of them were merged. The slice is shared and
+	// immutable; the queue may keep it. add never waits for the handler. After finish or stop it is
 	// a no-op.
 	add(batch []informer.Notification[T]) (merged int)
-	// run lends each event to the handler, in order, until the queue has been stopped, or finished and emptied.
+	// run passes each event to the handler, in order, until the queue has been stopped, or finished
+	// and emptied.
 	run(handler caller[T])
-	// finish closes the entrance: run returns when everything that was added has been delivered.
+	// finish refuses new events: run returns when all present ones have been delivered.
 	finish()
-	// stop closes both ends: run returns after the delivery that is going on. What waits is dropped.
+	// stop makes run return after the present delivery. Waiting events are dropped.
 	stop()
 }
 
@@ -29,7 +30,7 @@ type caller[T any] interface {
 	Call(n *informer.Notification[T])
 }
 
-// newDeliveryQueue returns the queue for a handler with these options, which begins with its initial content.
+// newDeliveryQueue returns a new queue for a handler with these options and initial content.
 func newDeliveryQueue[T any](opts informer.HandlerOptions, coalescing bool, initial []informer.Notification[T]) deliveryQueue[T] {
 	if opts.Coalescing || coalescing {
 		q := newCoalescingQueue[T]()
@@ -45,19 +46,20 @@ func newDeliveryQueue[T any](opts informer.HandlerOptions, coalescing bool, init
 
 // batchQueue is the default [deliveryQueue]: a list of batches under a mutex.
 //
-// A batch is shared by all listeners and never changes, so what a listener costs is one slice header a batch,
-// however many events are in it, and events that wait for several slow handlers are in memory once. The consumer
-// takes everything that waits under one lock and works on it without; the producer signals only a consumer that
-// sleeps. While the handler is the slower side there is neither a wake-up nor a hand-off per event.
+// A batch is shared by all listeners and never changes, so it costs a listener one slice header,
+// however many events it has, and events that wait for several slow handlers are in memory once.
+// The consumer takes all batches under one lock and processes them without; the producer signals
+// only a sleeping consumer. While the handler is the slower side, no event costs a wake-up or a
+// hand-off.
 type batchQueue[T any] struct {
 	// stopped is read before each delivery, without the lock.
 	stopped atomic.Bool
 
 	mu       sync.Mutex
-	wake     sync.Cond // on mu; signalled when sleeping and there is something to do
+	wake     sync.Cond // on mu; signalled when sleeping and an event waits
 	waiting  [][]informer.Notification[T]
 	sleeping bool // the consumer waits on wake
-	finished bool // nothing more is taken in
+	finished bool // add is a no-op
 }
 
 func newBatchQueue[T any]() *batchQueue[T] {
@@ -112,17 +114,17 @@ func (q *batchQueue[T]) run(handler caller[T]) {
 				}
 				handler.Call(&batch[j])
 			}
-			batches[i] = nil // what was handled must be collectable, however much there is left
+			batches[i] = nil // for the garbage collector
 		}
 	}
 }
 
-// keepBatches is how long a list of batches may become and still be used again. After a handler has caught up with
-// a great lag its list would otherwise stay as long as the lag was.
+// keepBatches bounds the list of batches that is reused. Otherwise a list would stay as long as the
+// greatest lag.
 const keepBatches = 256
 
-// next takes everything that waits and leaves an empty list in its place. It blocks while there is nothing, and
-// returns nil if there is not going to be anything.
+// next takes all batches and leaves an empty list in their place. It blocks while there are none,
+// and returns nil when the queue has ended.
 func (q *batchQueue[T]) next(empty [][]informer.Notification[T]) [][]informer.Notification[T] {
 	if cap(empty) > keepBatches {
 		empty = nil

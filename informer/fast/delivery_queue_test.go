@@ -17,12 +17,13 @@ import (
 // thing is a small object.
 type thing struct{ name, version string }
 
-// callFunc is the handler at the far end of a queue.
+// callFunc is the handler that a queue delivers to.
 type callFunc func(n *informer.Notification[*thing])
 
 func (f callFunc) Call(n *informer.Notification[*thing]) { f(n) }
 
-// eachQueue runs a test with every kind of queue, in a bubble, which ends only if they leave no goroutine.
+// eachQueue runs a test with every kind of queue, in a bubble, which ends only if they leave no
+// goroutine.
 func eachQueue(t *testing.T, test func(t *testing.T, p deliveryQueue[*thing])) {
 	for name, opts := range map[string]informer.HandlerOptions{"batches": {}, "coalescing": {Coalescing: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +41,7 @@ func numbered(first, n int) []informer.Notification[*thing] {
 	return out
 }
 
-// sink is the far end of a pipe.
+// sink is the handler side of a queue.
 type sink struct {
 	mu   sync.Mutex
 	keys []string
@@ -91,7 +92,7 @@ func TestDeliveryQueueNeverWaitsForItsReader(t *testing.T) {
 			<-release
 			s.deliver(n)
 		}))
-		p.add(numbered(0, 3000)) // would block the test for ever
+		p.add(numbered(0, 3000)) // would block the test forever
 		synctest.Wait()
 		assert.Empty(t, s.got())
 		close(release)
@@ -118,7 +119,7 @@ func TestDeliveryQueueStopDropsWhatWaits(t *testing.T) {
 		p.stop()
 		p.stop()
 		synctest.Wait()
-		assert.False(t, closed(done), "the delivery that is going on is waited for")
+		assert.False(t, closed(done), "the delivery in progress is waited for")
 		close(release)
 		<-done
 		assert.Equal(t, []string{"0"}, s.got())
@@ -177,8 +178,9 @@ func TestDeliveryQueueThatIsStoppedBeforeItRuns(t *testing.T) {
 	})
 }
 
-// TestBatchQueueLetsGoOfHandledObjects: what was delivered must be collectable although the pipe lives on.
-func TestBatchQueueLetsGoOfHandledObjects(t *testing.T) {
+// TestBatchQueueReleasesHandledObjects: delivered objects can be collected while the queue is in
+// use.
+func TestBatchQueueReleasesHandledObjects(t *testing.T) {
 	p := newBatchQueue[*thing]()
 	collected := make(chan struct{})
 	func() {
@@ -192,14 +194,14 @@ func TestBatchQueueLetsGoOfHandledObjects(t *testing.T) {
 	<-delivered
 	for i := 0; i < 1000 && !closed(collected); i++ {
 		runtime.GC()
-		runtime.Gosched() // the cleanup has a goroutine of its own
+		runtime.Gosched() // the cleanup has its own goroutine
 	}
 	assert.True(t, closed(collected))
 	p.stop()
 	running.Wait()
 }
 
-// closed reports whether a channel that nobody sends on is closed.
+// closed reports whether a channel without senders is closed.
 func closed(ch <-chan struct{}) bool {
 	select {
 	case <-ch:

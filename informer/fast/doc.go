@@ -1,35 +1,36 @@
-// Package fast has the fast processor of an informer, and [Gears], the fast form of everything that an informer is made of.
+// Package fast has the fast processor of an informer, and [Gears], the fast form of all its parts.
 //
 // # Concept
 //
-// The textbook processor makes two channel operations for each event and handler. This one appends events to a batch, and
-// hands the batch to all handlers when the informer has nothing better to do, or after 64 keys. Handlers share the batch: it
-// never changes, and each keeps only a reference to it. Sixteen handlers cost little more than one, and a state of an
-// object that waits for several slow handlers is in memory once.
+// The textbook processor performs two channel operations per event and handler. This one appends
+// events to a batch, and passes the batch to all handlers when the informer's queue is empty, or
+// after 64 keys. Handlers share the batch: it never changes, and each keeps only a reference.
+// Sixteen handlers cost little more than one, and a state that waits for several slow handlers is
+// in memory once.
 //
 //	Distribute → batch ──Flush──┬→ delivery queue → handler
 //	                            └→ delivery queue → handler
 //
-// A handler whose backlog must have a bound has its events merged, see [informer.HandlerOptions]: at most one waits for each
-// object.
+// If the backlog of a handler must be bounded, its events are merged, see
+// [informer.HandlerOptions]: at most one waits per object.
 //
 // # Guarantees
 //
-// Those of [informer.Processor]. Merged events have the same effect as the events that they were made of: a handler
-// cannot tell them from a gap in the watch.
+// Those of [informer.Processor]. Merged events have the same effect as the original ones: a handler
+// cannot distinguish them from a gap in the watch.
 //
 // # Goroutines
 //
-// One for each handler. Run waits for them.
+// One per handler. Run waits for them.
 //
 // # Failure
 //
-// Panics of handlers are dealt with in package informer.
+// Package informer recovers the panics of handlers.
 //
 // # Testing
 //
-// The contract of package informertest, with and without merging, and properties: whatever is merged, a handler ends in the
-// state of the store and receives the deletion of everything that it knew.
+// The contract of package informertest, with and without merging, and properties: with any merging,
+// a handler ends in the state of the store and receives the deletion of every object that it knew.
 //
 // Next: package restclient
 package fast
@@ -54,9 +55,9 @@ func Gears[T any]() informer.Gears[T] {
 	}
 }
 
-// NewProcessor returns the processor that shares batches.
+// NewProcessor returns a new processor that shares batches.
 func NewProcessor[T any]() informer.Processor[T] { return &processor[T]{} }
 
-// NewCoalescingProcessor returns a processor that keeps at most one event for each object and handler, whatever the options of
-// the handler are.
+// NewCoalescingProcessor returns a new processor that keeps at most one event per object and
+// handler, regardless of the handler's options.
 func NewCoalescingProcessor[T any]() informer.Processor[T] { return &processor[T]{coalescing: true} }

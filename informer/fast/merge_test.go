@@ -14,8 +14,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// story makes notifications of one object out of versions: "+1" an addition of version 1, "2" an update to it, "=" a
-// resync, "-" a deletion.
+// story makes notifications of one object from versions: "+1" an addition of version 1, "2" an
+// update to it, "=" a resync, "-" a deletion.
 func story(key string, steps ...string) []informer.Notification[*thing] {
 	var out []informer.Notification[*thing]
 	var state *thing
@@ -40,7 +40,7 @@ func story(key string, steps ...string) []informer.Notification[*thing] {
 	return out
 }
 
-// merged returns what waits for a handler after the events.
+// merged returns the notifications that wait for a handler after the events.
 func merged[T any](events []informer.Notification[T]) (waiting []informer.Notification[T]) {
 	q := newCoalescingQueue[T]()
 	q.add(events)
@@ -63,7 +63,7 @@ func tell(n informer.Notification[*thing]) string {
 func TestMergingKeepsTheEffect(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		known []string // what happened before, and was told
+		known []string // the earlier events, delivered
 		steps []string
 		want  []string
 	}{
@@ -87,19 +87,20 @@ func TestMergingKeepsTheEffect(t *testing.T) {
 	}
 }
 
-// TestMergingTellsTheEndOfWhatWasTold: an object goes, another of its name comes and goes, while the handler is stuck. A
-// handler that keeps something by UID must hear of the first one's end; of the second one it was never told.
-func TestMergingTellsTheEndOfWhatWasTold(t *testing.T) {
+// TestMergingReportsTheDeletionOfTheReportedObject: an object is deleted, and another of its name is added and
+// deleted, while the handler is stuck. A handler that keeps state by UID must receive the
+// deletion of the first one; it never received the second.
+func TestMergingReportsTheDeletionOfTheReportedObject(t *testing.T) {
 	object := func(uid, version string) *api.PartialObjectMetadata {
 		return &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Name: "a", UID: uid, ResourceVersion: version}}
 	}
-	told, changed := object("first", "1"), object("first", "2")
+	reported, changed := object("first", "1"), object("first", "2")
 	successor := object("second", "4")
 	type n = informer.Notification[*api.PartialObjectMetadata]
 	deletion := func(old, obj *api.PartialObjectMetadata) n {
 		return n{Kind: informer.EventDelete, Key: "a", Old: old, New: obj}
 	}
-	update := n{Kind: informer.EventUpdate, Key: "a", Old: told, New: changed}
+	update := n{Kind: informer.EventUpdate, Key: "a", Old: reported, New: changed}
 	creation := n{Kind: informer.EventAdd, Key: "a", New: successor}
 
 	for name, events := range map[string][]n{
@@ -109,7 +110,7 @@ func TestMergingTellsTheEndOfWhatWasTold(t *testing.T) {
 		got := merged(events)
 		require.Len(t, got, 1, name)
 		assert.Equal(t, informer.EventDelete, got[0].Kind, name)
-		assert.Same(t, told, got[0].New, name)
+		assert.Same(t, reported, got[0].New, name)
 		assert.True(t, got[0].FinalStateUnknown, name)
 	}
 	same := merged([]n{update, deletion(changed, object("first", "3"))})
@@ -117,7 +118,7 @@ func TestMergingTellsTheEndOfWhatWasTold(t *testing.T) {
 	assert.False(t, same[0].FinalStateUnknown)
 }
 
-func TestMergingTellsResyncsFromChanges(t *testing.T) {
+func TestMergingDistinguishesResyncs(t *testing.T) {
 	resyncs := merged(story("a", "+1", "=", "=")[1:])
 	assert.True(t, resyncs[0].Sync)
 	change := merged(story("a", "+1", "=", "2", "=")[1:])
@@ -135,11 +136,11 @@ func TestMergingKeepsTheMarkBehindTheInitialList(t *testing.T) {
 	assert.Equal(t, "add b nothing->1", tell(got[2]))
 }
 
-// TestMergingLeadsToTheSameState: whatever is merged, a handler ends where it would have ended, and each event
-// begins where the handler is.
+// TestMergingLeadsToTheSameState: with any merging, a handler ends in the same state, and each
+// event begins in the handler's state.
 func TestMergingLeadsToTheSameState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		world, told := map[string]*thing{}, map[string]*thing{}
+		world, reported := map[string]*thing{}, map[string]*thing{}
 		var waiting []informer.Notification[*thing]
 		for i := range rapid.IntRange(1, 60).Draw(t, "steps") {
 			key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")
@@ -164,23 +165,23 @@ func TestMergingLeadsToTheSameState(t *testing.T) {
 					keys[n.Key] = true
 				}
 			case "tell":
-				tellAll(t, told, waiting)
+				tellAll(t, reported, waiting)
 				waiting = nil
 			}
 		}
-		tellAll(t, told, merged(waiting))
-		require.True(t, maps.Equal(world, told))
+		tellAll(t, reported, merged(waiting))
+		require.True(t, maps.Equal(world, reported))
 	})
 }
 
-func tellAll(t *rapid.T, told map[string]*thing, events []informer.Notification[*thing]) {
+func tellAll(t *rapid.T, reported map[string]*thing, events []informer.Notification[*thing]) {
 	for _, n := range events {
-		require.Same(t, told[n.Key], n.Old, tell(n))
+		require.Same(t, reported[n.Key], n.Old, tell(n))
 		require.Equal(t, n.Kind == informer.EventAdd, n.Old == nil, tell(n))
 		if n.Kind == informer.EventDelete {
-			delete(told, n.Key)
+			delete(reported, n.Key)
 		} else {
-			told[n.Key] = n.New
+			reported[n.Key] = n.New
 		}
 	}
 }

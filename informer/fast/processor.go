@@ -11,28 +11,28 @@ import (
 
 // processor distributes events to the listeners of an informer, see [informer.Processor].
 //
-// Events are appended one by one, as the store takes them in, and handed out in batches when the informer has nothing
-// better to do (Flush). The listeners share a batch: it never changes, and each keeps a reference to it.
+// Events are appended one by one and distributed in batches by Flush. The listeners share a batch:
+// it never changes, and each keeps a reference to it.
 //
-// Invariant: what waits is meant for all listeners, except for the events of a mixed batch.
+// Invariant: the waiting events are for all listeners, except in a mixed batch.
 type processor[T any] struct {
 	coalescing bool           // for every handler
-	goroutines sync.WaitGroup // of the listeners, the removed ones included
+	goroutines sync.WaitGroup // of the listeners, including removed ones
 
 	mu        sync.Mutex
 	started   bool           // listeners have goroutines
 	listeners []*listener[T] // in the order of registration
 
-	waiting  []informer.Notification[T] // distributed and not yet flushed
-	lastSize int                        // of the batch that was flushed last
-	mixed    bool                       // waiting contains events that are not for every listener, or the mark
+	waiting  []informer.Notification[T] // unflushed events
+	lastSize int                        // of the last flushed batch
+	mixed    bool                       // waiting has events that are not for every listener, or a mark
 }
 
-// listener is one handler and what waits for it.
+// listener is one handler and its waiting events.
 type listener[T any] struct {
 	handler *informer.RegisteredHandler[T]
 	queue   deliveryQueue[T]
-	due     bool // takes part in the resync that is going on; guarded by the processor's mutex
+	due     bool // takes part in the present resync; guarded by the processor's mutex
 }
 
 // AddListener adds a handler. Its initial content is its first batch.
@@ -40,14 +40,14 @@ func (p *processor[T]) AddListener(h *informer.RegisteredHandler[T], initial []i
 	l := &listener[T]{handler: h, queue: newDeliveryQueue[T](h.Options(), p.coalescing, initial)}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.flushLocked() // what waits is in the initial content
+	p.flushLocked() // the initial content has the effect of the waiting events
 	p.listeners = append(p.listeners, l)
 	if p.started {
 		p.goroutines.Go(l.run)
 	}
 }
 
-// RemoveListener removes a handler, which still hears what was distributed before.
+// RemoveListener removes a handler, which still receives what was distributed before.
 func (p *processor[T]) RemoveListener(h *informer.RegisteredHandler[T]) {
 	p.mu.Lock()
 	p.flushLocked()
@@ -62,7 +62,7 @@ func (p *processor[T]) RemoveListener(h *informer.RegisteredHandler[T]) {
 		l.finish()
 	}
 	if !started {
-		h.End() // there is no goroutine that would
+		h.End() // there is no goroutine to do so
 	}
 }
 
@@ -77,7 +77,7 @@ func (p *processor[T]) Distribute(n informer.Notification[T]) (listeners int) {
 		return 0
 	}
 	if p.waiting == nil {
-		// Batches are of similar size as long as the load is: while it is low a batch is one event.
+		// Batches are of similar size as long as the load is: under low load a batch is one event.
 		p.waiting = make([]informer.Notification[T], 0, max(p.lastSize, 1))
 	}
 	p.waiting = append(p.waiting, n)
@@ -85,7 +85,7 @@ func (p *processor[T]) Distribute(n informer.Notification[T]) (listeners int) {
 	return listeners
 }
 
-// Flush hands out what waits.
+// Flush distributes the waiting events.
 func (p *processor[T]) Flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,13 +103,14 @@ func (p *processor[T]) flushLocked() {
 	p.waiting, p.lastSize, p.mixed = nil, len(p.waiting), false
 }
 
-// addLocked queues the events of a batch that are meant for the listener.
+// addLocked queues the events of a batch that are for the listener.
 func (l *listener[T]) addLocked(batch []informer.Notification[T], mixed bool) {
 	if !mixed {
 		l.push(batch, len(batch))
 		return
 	}
-	// Push the runs between the events that are not for this listener. The mark travels with the events and is not counted.
+	// Push the runs between the events that are not for this listener. The mark travels with the
+	// events and is not counted.
 	begin, count := 0, 0
 	for i := range batch {
 		switch n := &batch[i]; {
@@ -134,7 +135,7 @@ func (l *listener[T]) push(events []informer.Notification[T], count int) {
 func (p *processor[T]) ShouldResync(now time.Time) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.flushLocked() // what waits is for those that were due
+	p.flushLocked() // the waiting events are for the previous resync
 	for _, l := range p.listeners {
 		l.due = l.handler.ShouldResync(now)
 	}
@@ -172,11 +173,11 @@ func (p *processor[T]) Run(ctx context.Context) {
 
 // run is the goroutine of a listener.
 func (l *listener[T]) run() {
-	defer l.queue.stop() // a handler that leaves by runtime.Goexit: nothing more is kept for it
+	defer l.queue.stop() // if a handler ends by runtime.Goexit, no events are kept for it
 	l.handler.Run(func() { l.queue.run(l.handler) })
 }
 
-// finish lets the handler work off what waits, or drops it if the handler was stopped.
+// finish lets the handler process its backlog, or drop it if the handler was stopped.
 func (l *listener[T]) finish() {
 	if l.handler.Stopped() {
 		l.queue.stop()

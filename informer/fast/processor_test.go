@@ -20,28 +20,28 @@ import (
 	"orrery/restclient/api"
 )
 
-// told is a handler that writes down the names of what it is told.
-type told struct {
+// reported is a handler that records the names of its events.
+type reported struct {
 	mu    sync.Mutex
 	names []string
 }
 
-func (h *told) note(what string) {
+func (h *reported) record(what string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.names = append(h.names, what)
 }
 
-func (h *told) OnAdd(obj *api.Namespace, _ bool)                  { h.note("+" + obj.Name) }
-func (h *told) OnUpdate(_, obj *api.Namespace)                    { h.note("=" + obj.Name) }
-func (h *told) OnDelete(d informer.DeletedObject[*api.Namespace]) { h.note("-" + d.Key) }
-func (h *told) got() []string {
+func (h *reported) OnAdd(obj *api.Namespace, _ bool)                  { h.record("+" + obj.Name) }
+func (h *reported) OnUpdate(_, obj *api.Namespace)                    { h.record("=" + obj.Name) }
+func (h *reported) OnDelete(d informer.DeletedObject[*api.Namespace]) { h.record("-" + d.Key) }
+func (h *reported) got() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.names
 }
 
-// held is the fast processor, which the test flushes when it wants, and not the informer.
+// held is the fast processor, flushed by the test and not by the informer.
 type held struct {
 	informer.Processor[*api.Namespace]
 }
@@ -67,11 +67,12 @@ func inBubble(t *testing.T, test func(t *testing.T, source *informertest.FakeSou
 	})
 }
 
-// TestEachListenerGetsItsShare changes objects, flushes, and lets listeners join and leave at random moments between the
-// change of the store and the flush, and compares what each is told with what happened while it was there.
+// TestEachListenerGetsItsShare changes objects, flushes, and lets listeners join and leave at
+// random moments between the change of the store and the flush. It compares what each receives
+// with the changes during its registration.
 func TestEachListenerGetsItsShare(t *testing.T) {
 	type member struct {
-		handler      told
+		handler      reported
 		registration *informer.Registration
 		want         []string
 	}
@@ -122,10 +123,11 @@ func TestEachListenerGetsItsShare(t *testing.T) {
 	})
 }
 
-// TestJoinBetweenChangeAndFlush: the content that the new listener is told contains what waits for a flush.
+// TestJoinBetweenChangeAndFlush: the initial content of the new listener includes the unflushed
+// events.
 func TestJoinBetweenChangeAndFlush(t *testing.T) {
 	inBubble(t, func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
-		var first, second told
+		var first, second reported
 		_, err := inf.AddEventHandler(&first)
 		require.NoError(t, err)
 		source.Add(informertest.Namespace("a"))
@@ -142,10 +144,10 @@ func TestJoinBetweenChangeAndFlush(t *testing.T) {
 	})
 }
 
-// TestDrainDeliversWhatWaitsForAFlush, once.
+// TestDrainDeliversWhatWaitsForAFlush once.
 func TestDrainDeliversWhatWaitsForAFlush(t *testing.T) {
 	inBubble(t, func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
-		var leaves, stays told
+		var leaves, stays reported
 		r, err := inf.AddEventHandler(&leaves)
 		require.NoError(t, err)
 		_, err = inf.AddEventHandler(&stays)
@@ -162,11 +164,12 @@ func TestDrainDeliversWhatWaitsForAFlush(t *testing.T) {
 	})
 }
 
-// TestAReminderIsForThoseThatWereDue when the store was repeated, although it waits for a flush until others are due.
-func TestAReminderIsForThoseThatWereDue(t *testing.T) {
+// TestAResyncReachesTheHandlersThatWereDue: a resync reaches the handlers that were due when the store
+// was repeated, although it waits for a flush until others are due.
+func TestAResyncReachesTheHandlersThatWereDue(t *testing.T) {
 	inBubble(t, func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
 		source.Add(informertest.Namespace("a"))
-		var hourly, never told
+		var hourly, never reported
 		_, err := inf.AddEventHandler(&hourly)
 		require.NoError(t, err)
 		_, err = inf.AddEventHandlerWithResyncPeriod(&never, 0)
@@ -181,10 +184,11 @@ func TestAReminderIsForThoseThatWereDue(t *testing.T) {
 	})
 }
 
-// TestPendingDoesNotCountSkippedReminders: a reminder between two additions splits the batch of a handler that was not due.
-func TestPendingDoesNotCountSkippedReminders(t *testing.T) {
+// TestPendingDoesNotCountSkippedResyncs: a resync between two additions splits the batch of a
+// handler that was not due.
+func TestPendingDoesNotCountSkippedResyncs(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
-		var hourly, never told
+		var hourly, never reported
 		_, err := inf.AddEventHandler(&hourly)
 		require.NoError(t, err)
 		_, err = inf.AddEventHandlerWithResyncPeriod(&never, 0)
@@ -205,7 +209,7 @@ func TestPendingDoesNotCountSkippedReminders(t *testing.T) {
 	})
 }
 
-// TestNothingIsKeptForAHandlerThatLeft by runtime.Goexit: nobody would ever take it.
+// TestNothingIsKeptForAHandlerThatLeft: the handler leaves by runtime.Goexit.
 func TestNothingIsKeptForAHandlerThatLeft(t *testing.T) {
 	inBubble(t, func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
 		r, err := inf.AddEventHandler(informer.ResourceEventHandlerFuncs[*api.Namespace]{AddFunc: func(*api.Namespace, bool) { runtime.Goexit() }})
@@ -225,6 +229,6 @@ func TestNothingIsKeptForAHandlerThatLeft(t *testing.T) {
 			runtime.GC()
 			runtime.Gosched()
 		}
-		assert.True(t, collected.Load(), "nothing keeps the object")
+		assert.True(t, collected.Load(), "the object is not retained")
 	})
 }

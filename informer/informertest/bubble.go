@@ -2,7 +2,9 @@ package informertest
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +14,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// bubble is the world of one case: a source, an informer and the time, all of which end with the case.
+// bubble is the environment of one case: a source, an informer and the time, all of which end with
+// the case.
 type bubble struct {
 	*testing.T
 	impl     Implementation
@@ -20,6 +23,7 @@ type bubble struct {
 	informer Informer
 	cancel   context.CancelFunc
 	returned chan struct{} // closed when Run has returned; nil before start
+	latches  []latch
 }
 
 func inBubble(t *testing.T, impl Implementation, run func(b *bubble)) {
@@ -39,7 +43,7 @@ func NewContractSource() *Source {
 	})
 }
 
-// has tells whether the implementation has the capability, and puts the reason into the log if not.
+// has reports whether the implementation has the capability, and logs the reason if not.
 func (b *bubble) has(c Capability) bool {
 	reason, lacks := b.impl.Lacks[c]
 	if lacks {
@@ -48,13 +52,13 @@ func (b *bubble) has(c Capability) bool {
 	return !lacks
 }
 
-// make makes the informer.
+// make creates the informer.
 func (b *bubble) make(cfg InformerConfig) Informer {
 	b.informer = b.impl.New(b, b.source, cfg)
 	return b.informer
 }
 
-// start runs the informer until the case ends, or stop.
+// start runs the informer until stop or the end of the case.
 func (b *bubble) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	b.cancel = cancel
@@ -63,14 +67,29 @@ func (b *bubble) start() {
 		defer close(b.returned)
 		_ = b.informer.Run(ctx)
 	}()
-	b.Cleanup(b.stop)
+	b.Cleanup(func() {
+		for _, l := range b.latches {
+			l.open() // if the case failed before it did
+		}
+		b.stop()
+	})
 	synctest.Wait()
 }
 
 // stop ends the informer and waits for it.
 func (b *bubble) stop() {
 	b.cancel()
-	<-b.returned
+	b.await(b.returned, "Run has not returned an hour after its context ended: a goroutine of the informer does not end")
+}
+
+// await waits until done is closed, for an hour of virtual time.
+func (b *bubble) await(done <-chan struct{}, otherwise string) {
+	b.Helper()
+	select {
+	case <-done:
+	case <-time.After(time.Hour):
+		b.Fatal(otherwise)
+	}
 }
 
 // handler adds a recorder to the informer, without resync.
@@ -93,7 +112,7 @@ func (b *bubble) resyncing(period time.Duration) *Recorder {
 	return r
 }
 
-// replay plays what a handler was told, by the rules that hold for the implementation.
+// replay replays a handler's events by the rules for the implementation.
 func (b *bubble) replay(r *Recorder) (map[string]string, error) {
 	if _, merges := b.impl.Lacks[EveryChange]; merges {
 		return r.ReplayMerged()
@@ -101,12 +120,14 @@ func (b *bubble) replay(r *Recorder) (map[string]string, error) {
 	return r.Replay()
 }
 
-// leadsTo asserts that a handler was told these events; or, if the implementation may merge what waits, a history that
-// makes sense and leads to the state of the source.
+// leadsTo asserts that a handler received these events; or, if the implementation may merge waiting
+// events, a consistent history that ends in the state of the source.
 func (b *bubble) leadsTo(events []string, r *Recorder, explain ...any) {
 	b.Helper()
 	if b.has(EveryChange) {
-		assert.Equal(b, events, r.Events(), explain...)
+		if difference := firstDifference(events, r.Events()); difference != "" {
+			assert.Fail(b, difference, explain...)
+		}
 		return
 	}
 	got, err := b.replay(r)
@@ -115,7 +136,22 @@ func (b *bubble) leadsTo(events []string, r *Recorder, explain ...any) {
 	assert.LessOrEqual(b, len(r.Events()), len(events), explain...)
 }
 
-// set makes the object with the key have the value.
+// firstDifference describes where got departs from want, or is empty.
+func firstDifference(want, got []string) string {
+	for i := range max(len(want), len(got)) {
+		switch {
+		case i >= len(got):
+			return fmt.Sprintf("want %d events, got %d: event %d, %q, is missing", len(want), len(got), i, want[i])
+		case i >= len(want):
+			return fmt.Sprintf("want %d events, got %d: event %d, %q, is too many", len(want), len(got), i, got[i])
+		case want[i] != got[i]:
+			return fmt.Sprintf("event %d of %d: want %q, got %q", i, len(want), want[i], got[i])
+		}
+	}
+	return ""
+}
+
+// set gives the object with the key this value.
 func (b *bubble) set(key, value string) { setObject(b.source, key, value) }
 
 func setObject(source *Source, key, value string) {
@@ -134,23 +170,24 @@ func setObject(source *Source, key, value string) {
 // relistDelay is longer than the first back-off of any reflector.
 const relistDelay = 5 * time.Second
 
-// unseen changes the collection while the informer is cut off for so long that it has to list again.
+// unseen changes the collection while the informer is disconnected for so long that it must list
+// again.
 func (b *bubble) unseen(change func()) {
 	release := b.source.Hold()
 	b.source.Cut(nil)
 	synctest.Wait()
 	change()
-	b.source.Touch() // the position of the informer must be older than the history
+	b.source.AdvanceVersion() // makes the position of the informer older than the history
 	b.source.Expire()
 	release()
 	time.Sleep(relistDelay)
 	synctest.Wait()
 }
 
-// settle waits until nothing moves but the time.
-func (b *bubble) settle() { synctest.Wait() }
+// waitIdle waits until every goroutine in the bubble is durably blocked.
+func (b *bubble) waitIdle() { synctest.Wait() }
 
-// content is the content of the source.
+// content returns the content of the source.
 func content(source *Source) map[string]string {
 	out := map[string]string{}
 	for key, obj := range source.Objects() {
@@ -159,11 +196,18 @@ func content(source *Source) map[string]string {
 	return out
 }
 
-// gate blocks callbacks until it is opened.
-type gate chan struct{}
+// latch blocks callbacks until it is opened, at the latest at the end of the case.
+type latch struct {
+	opened chan struct{}
+	once   *sync.Once
+}
 
-func newGate() gate { return make(gate) }
+func (b *bubble) newLatch() latch {
+	l := latch{make(chan struct{}), new(sync.Once)}
+	b.latches = append(b.latches, l)
+	return l
+}
 
-func (g gate) wait() { <-g }
+func (l latch) wait() { <-l.opened }
 
-func (g gate) open() { close(g) }
+func (l latch) open() { l.once.Do(func() { close(l.opened) }) }

@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// Event is what a handler of the contract is told.
+// Event is an event that a handler of the contract received.
 type Event struct {
 	Kind     string // "add", "update" or "delete"
 	Key      string
 	Old, New string // values; an addition has only New, a deletion only Old
 	// InitialList is isInInitialList of an addition.
 	InitialList bool
-	// FinalStateUnknown: a deletion that was concluded.
+	// FinalStateUnknown: the deletion was inferred.
 	FinalStateUnknown bool
 }
 
-// String writes the event as the expectations of the contract do: "add ns/a=1 (initial)", "update ns/a 1->2",
-// "delete ns/a=2 (unknown)".
+// String formats the event as in the expectations of the contract: "add ns/a=1 (initial)", "update
+// ns/a 1->2", "delete ns/a=2 (unknown)".
 func (e Event) String() string {
 	switch e.Kind {
 	case "add":
@@ -36,10 +36,10 @@ func mark(on bool, text string) string {
 	return ""
 }
 
-// Recorder is a handler that remembers what it is told.
+// Recorder is a handler that records its events.
 type Recorder struct {
-	// During, if not nil, is called in each callback after the event was recorded. Set it before the handler is
-	// added.
+	// During, if not nil, is called in each callback after the event was recorded. Set it before
+	// adding the handler.
 	During func(e Event)
 
 	mu     sync.Mutex // guards what follows
@@ -65,7 +65,7 @@ func (r *Recorder) Handle(e Event) {
 	}
 }
 
-// Events returns what was told since the beginning or since the last Reset, as text.
+// Events returns the events since the beginning or the last Reset, as text.
 func (r *Recorder) Events() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,20 +76,20 @@ func (r *Recorder) Events() []string {
 	return out
 }
 
-// Reset forgets what was told.
+// Reset drops the recorded events.
 func (r *Recorder) Reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = nil
 }
 
-// Replay plays the history into an empty store and returns the store, or an error if the history makes no sense:
-// an addition of what is there, an update or a deletion of what is not there or is in another state, two callbacks
-// at the same time. Resyncs make sense.
+// Replay applies the history to an empty store and returns it, or an error if the history is
+// inconsistent: an addition of a present object, an update or a deletion of a missing object or
+// from another state, or two concurrent callbacks. Resyncs are consistent.
 func (r *Recorder) Replay() (map[string]string, error) { return r.replay(false) }
 
-// ReplayMerged is Replay for a handler that is told merged events: what is deleted may have changed before, which it was
-// not told.
+// ReplayMerged is Replay for a handler of merged events: a deletion may have another last state
+// than the handler has received.
 func (r *Recorder) ReplayMerged() (map[string]string, error) { return r.replay(true) }
 
 func (r *Recorder) replay(merged bool) (map[string]string, error) {
@@ -107,7 +107,7 @@ func (r *Recorder) replay(merged bool) (map[string]string, error) {
 		case e.Kind == "delete" && known && (merged || value == e.Old):
 			delete(content, e.Key)
 		default:
-			return nil, fmt.Errorf("event %d, %v, makes no sense where the state is %q (known: %v)", i, e, value, known)
+			return nil, fmt.Errorf("event %d, %v, is inconsistent with the state %q (known: %v)", i, e, value, known)
 		}
 	}
 	return maps.Clone(content), nil

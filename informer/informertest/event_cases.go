@@ -1,6 +1,9 @@
 package informertest
 
 import (
+	"sync"
+	"time"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -15,20 +18,20 @@ var eventCases = []contractCase{
 		b.set("ns/a", "3")
 		b.source.Delete("ns/a")
 		b.set("ns/a", "4")
-		b.settle()
+		b.waitIdle()
 		b.leadsTo([]string{
 			"add ns/a=1", "update ns/a 1->2", "update ns/a 2->3", "delete ns/a=3", "add ns/a=4",
 		}, h)
 	}},
-	{"events of objects of the cluster and of namespaces have their keys", func(b *bubble) {
+	{"events of cluster-scoped and namespaced objects have their keys", func(b *bubble) {
 		b.make(InformerConfig{})
 		h := b.handler()
 		b.start()
 		for _, key := range []string{"ns/a", "a"} {
 			b.set(key, "1")
-			b.settle()
+			b.waitIdle()
 			b.source.Delete(key)
-			b.settle()
+			b.waitIdle()
 		}
 		assert.Equal(b, []string{"add ns/a=1", "delete ns/a=1", "add a=1", "delete a=1"}, h.Events())
 		assert.Empty(b, b.informer.Content())
@@ -49,12 +52,34 @@ var eventCases = []contractCase{
 			func() { b.set("ns/a", "1") }, func() { b.set("ns/a", "2") }, func() { b.source.Delete("ns/a") },
 		} {
 			change()
-			b.settle() // otherwise the store may be newer, which is right
+			b.waitIdle() // otherwise the store may be newer, which is right
 		}
 		assert.Empty(b, old)
 		assert.Len(b, h.Events(), 3)
 	}},
-	{"a list after a gap tells the difference and no more", func(b *bubble) {
+	{"the store changes before the handlers are called", func(b *bubble) {
+		var mu sync.Mutex
+		var order []string
+		happened := func(what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, what)
+		}
+		b.make(InformerConfig{Index: func(string) error {
+			time.Sleep(time.Second) // a handler that was notified before would be called meanwhile
+			happened("the store indexes the object")
+			return nil
+		}})
+		b.handlerDuring(func(Event) { happened("the handler is called") })
+		b.start()
+		b.set("ns/a", "1")
+		time.Sleep(time.Minute)
+		b.waitIdle()
+		require.NotEmpty(b, order)
+		assert.Equal(b, "the store indexes the object", order[0], "want the store to change before any handler is called")
+		assert.Contains(b, order, "the handler is called")
+	}},
+	{"a list after a gap causes only events for the difference", func(b *bubble) {
 		for _, name := range []string{"changed", "gone", "same"} {
 			b.set("ns/"+name, "1")
 		}
@@ -74,46 +99,46 @@ var eventCases = []contractCase{
 		assert.ElementsMatch(b, want, h.Events())
 		assert.Equal(b, content(b.source), b.informer.Content())
 	}},
-	{"a tombstone has the state that was told of last", func(b *bubble) {
+	{"a tombstone has the last known state", func(b *bubble) {
 		b.make(InformerConfig{})
 		h := b.handler()
 		b.start()
 		b.set("ns/a", "1")
-		b.settle()
+		b.waitIdle()
 		b.unseen(func() {
 			b.set("ns/a", "2")
 			b.source.Delete("ns/a")
 		})
 		assert.Equal(b, []string{"add ns/a=1", "delete ns/a=1 (unknown)"}, h.Events())
 	}},
-	{"an object that was replaced in a gap is an update", func(b *bubble) {
+	{"an object replaced during a gap is an update", func(b *bubble) {
 		b.make(InformerConfig{})
 		h := b.handler()
 		b.start()
 		b.set("ns/a", "1")
-		b.settle()
+		b.waitIdle()
 		b.unseen(func() {
 			b.source.Delete("ns/a")
 			b.set("ns/a", "2")
 		})
 		assert.Equal(b, []string{"add ns/a=1", "update ns/a 1->2"}, h.Events())
 	}},
-	{"the watch goes on where it broke off", func(b *bubble) {
+	{"the watch continues where it broke off", func(b *bubble) {
 		b.make(InformerConfig{})
 		h := b.handler()
 		b.start()
 		b.set("ns/a", "1")
-		b.settle()
+		b.waitIdle()
 		release := b.source.Hold()
 		b.source.Cut(nil)
-		b.settle()
+		b.waitIdle()
 		b.set("ns/a", "2")
 		b.source.Delete("ns/a")
 		release()
-		b.settle()
+		b.waitIdle()
 		b.leadsTo([]string{"add ns/a=1", "update ns/a 1->2", "delete ns/a=2"}, h)
 	}},
-	{"a transform comes before everything", func(b *bubble) {
+	{"a transform runs before everything else", func(b *bubble) {
 		b.set("ns/a", "1")
 		calls := map[string]int{}
 		b.make(InformerConfig{Transform: func(value string) (string, error) {
@@ -123,7 +148,7 @@ var eventCases = []contractCase{
 		h := b.handler()
 		b.start()
 		b.set("ns/a", "2")
-		b.settle()
+		b.waitIdle()
 		if b.has(TransformsOnce) {
 			assert.Equal(b, []string{"add ns/a=1! (initial)", "update ns/a 1!->2!"}, h.Events())
 			assert.Equal(b, map[string]int{"1": 1, "2": 1}, calls)
@@ -133,13 +158,13 @@ var eventCases = []contractCase{
 		}
 		assert.Equal(b, map[string]string{"ns/a": "2!"}, b.informer.Content())
 		late := b.handler()
-		b.settle()
+		b.waitIdle()
 		assert.Equal(b, []string{"add ns/a=2! (initial)"}, late.Events())
 	}},
 	{"while the informer is behind, objects keep their own order", func(b *bubble) {
-		g := newGate()
+		g := b.newLatch()
 		if !b.has(ReceivesWhileProcessing) {
-			g.open() // the informer cannot fall behind in its queue: a goroutine that waits for a mutex stops the bubble
+			g.open() // the informer must not fall behind: a goroutine that waits for a mutex stops the bubble
 		}
 		b.make(InformerConfig{Index: func(key string) error {
 			if key == "ns/slow" {
@@ -150,11 +175,11 @@ var eventCases = []contractCase{
 		h := b.handler()
 		b.start()
 		b.set("ns/slow", "1")
-		b.settle()
+		b.waitIdle()
 		b.set("ns/b", "1")
 		b.set("ns/c", "1")
 		b.set("ns/b", "2")
-		b.settle()
+		b.waitIdle()
 		if !b.has(ReceivesWhileProcessing) {
 			got, err := b.replay(h)
 			require.NoError(b, err)
@@ -162,7 +187,7 @@ var eventCases = []contractCase{
 			return
 		}
 		g.open()
-		b.settle()
+		b.waitIdle()
 		if b.has(ArrivalOrder) {
 			assert.Equal(b, []string{"add ns/slow=1", "add ns/b=1", "add ns/c=1", "update ns/b 1->2"}, h.Events())
 		} else {

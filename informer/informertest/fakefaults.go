@@ -9,7 +9,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// StreamingList is how a [FakeSource] takes a request for a streaming list (sendInitialEvents).
+// StreamingList is how a [FakeSource] answers a request for a streaming list (sendInitialEvents).
 type StreamingList int
 
 const (
@@ -17,91 +17,93 @@ const (
 	StreamingSupported StreamingList = iota
 	// StreamingRefused answers 422 Invalid, as servers with the feature switched off do.
 	StreamingRefused
-	// StreamingIgnored does not know the parameter: an ordinary watch.
+	// StreamingIgnored ignores the parameter: an ordinary watch.
 	StreamingIgnored
-	// StreamingWithoutBookmark sends the initial events and never says where they end (kubernetes issues 135895
-	// and 139716).
+	// StreamingWithoutBookmark sends the initial events and never marks their end (kubernetes
+	// issues 135895 and 139716).
 	StreamingWithoutBookmark
 )
 
-// behaviour is how the source answers, guarded by the mutex of the source.
+// behaviour is the configured behaviour of a source, guarded by its mutex.
 type behaviour struct {
-	streaming  StreamingList
-	pageAlways bool
-	latency    time.Duration
-	listFaults []error
-	watchFault []error
-	mute       bool
-	endless    bool
-	hold       chan struct{} // while not nil, requests wait until it is closed
+	streaming   StreamingList
+	pageAlways  bool
+	latency     time.Duration
+	listFaults  []error
+	watchFault  []error
+	noKeepalive bool
+	endless     bool
+	hold        chan struct{} // while not nil, requests wait until it is closed
 }
 
-// SetStreamingList changes how requests for streaming lists are taken.
+// SetStreamingList sets how requests for streaming lists are answered.
 func (s *FakeSource[T]) SetStreamingList(mode StreamingList) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.streaming = mode
 }
 
-// SetPaging with true makes the source honour the limit of a list at version "0" too, as a server without a watch
-// cache does.
+// SetPaging with true makes the source honour the limit of a list at version "0" too, like a server
+// without a watch cache.
 func (s *FakeSource[T]) SetPaging(always bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pageAlways = always
 }
 
-// SetMute makes the watches that are opened from now on be ones whose connection is not tested while nothing comes, as
-// over HTTP/1.1 (see reflector.ListerWatcher).
-func (s *FakeSource[T]) SetMute(mute bool) {
+// SetNoKeepalive with true makes later watches ones without keepalive, as over HTTP/1.1 (see
+// reflector.ListerWatcher).
+func (s *FakeSource[T]) SetNoKeepalive(noKeepalive bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mute = mute
+	s.noKeepalive = noKeepalive
 }
 
-// ProvesLife tells what SetMute has set.
-func (s *FakeSource[T]) ProvesLife() bool {
+// HasKeepalive reports whether new watches have a keepalive.
+func (s *FakeSource[T]) HasKeepalive() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.mute
+	return !s.noKeepalive
 }
 
-// SetEndless with true makes the watches that are opened from now on go on beyond the time limit that was asked for.
+// SetEndless with true makes later watches ignore the requested time limit.
 func (s *FakeSource[T]) SetEndless(endless bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endless = endless
 }
 
-// SetLatency makes every request take that long.
+// SetLatency delays the answer to every request.
 func (s *FakeSource[T]) SetLatency(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.latency = d
 }
 
-// FailList makes the next list requests (each page is one) fail, one error a request. A nil error lets one through.
+// FailList makes the next list requests (one per page) fail, one error each. A nil error lets one
+// succeed.
 func (s *FakeSource[T]) FailList(errs ...error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listFaults = append(s.listFaults, errs...)
 }
 
-// FailWatch makes the next attempts to open a watch fail, one error an attempt. A nil error lets one through.
+// FailWatch makes the next watch requests fail, one error each. A nil error lets one succeed.
 func (s *FakeSource[T]) FailWatch(errs ...error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watchFault = append(s.watchFault, errs...)
 }
 
-// ClearFaults forgets the failures that were ordered and did not happen yet.
+// ClearFaults drops the remaining errors of FailList and FailWatch.
 func (s *FakeSource[T]) ClearFaults() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listFaults, s.watchFault = nil, nil
 }
 
-// Hold makes all requests wait until release is called or their context ends. Open watches go on.
+// Hold makes all requests wait until release is called or their context ends. Open watches
+// continue.
 func (s *FakeSource[T]) Hold() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +119,7 @@ func (s *FakeSource[T]) Hold() (release func()) {
 	}
 }
 
-// admit records a request and decides whether it is answered at all.
+// admit records a request and applies its delays and failures.
 func (s *FakeSource[T]) admit(ctx context.Context, verb string, opts api.ListOptions) error {
 	s.mu.Lock()
 	s.requests = append(s.requests, Request{Verb: verb, Options: opts, At: time.Now()})
@@ -152,8 +154,8 @@ func (s *FakeSource[T]) admit(ctx context.Context, verb string, opts api.ListOpt
 	return fault
 }
 
-// Expire forgets the history and the continue tokens, as a compaction of etcd does: a watch or a page at a version
-// before the current one is answered with 410 from now on. Open watches go on.
+// Expire drops the history and the continue tokens, like a compaction of etcd: a watch or a page at
+// a version before the present one is answered with 410 from now on. Open watches continue.
 func (s *FakeSource[T]) Expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +164,7 @@ func (s *FakeSource[T]) Expire() {
 	clear(s.pages)
 }
 
-// Send puts an event of the caller's making on every open watch. It is not part of the history.
+// Send sends an arbitrary event on every open watch. It is not part of the history.
 func (s *FakeSource[T]) Send(event api.WatchEvent[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +173,7 @@ func (s *FakeSource[T]) Send(event api.WatchEvent[T]) {
 	}
 }
 
-// SendError puts an ERROR event on every open watch and ends it, as a server does that has to give up on a stream.
+// SendError sends an ERROR event on every open watch and ends it.
 func (s *FakeSource[T]) SendError(err *api.StatusError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +184,7 @@ func (s *FakeSource[T]) SendError(err *api.StatusError) {
 	}
 }
 
-// SendBookmark tells the current version to every open watch that asked for bookmarks.
+// SendBookmark sends the present version to every open watch that requested bookmarks.
 func (s *FakeSource[T]) SendBookmark() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,12 +195,13 @@ func (s *FakeSource[T]) SendBookmark() {
 	}
 }
 
-// SendInitialBookmark tells every open watch that its initial events end at the current version.
+// SendInitialBookmark ends the initial events of every open watch at the present version.
 func (s *FakeSource[T]) SendInitialBookmark() {
 	s.Send(api.WatchEvent[T]{Type: api.WatchBookmark, ResourceVersion: s.ResourceVersion(), InitialEventsEnd: true})
 }
 
-// Cut ends every open watch with err, after what was already sent; nil stands for io.EOF, a clean end.
+// Cut ends every open watch with err, after the events already sent; nil means io.EOF, a normal
+// end.
 func (s *FakeSource[T]) Cut(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,8 +210,8 @@ func (s *FakeSource[T]) Cut(err error) {
 	}
 }
 
-// Silence turns every open watch into a half-open connection: nothing arrives any more, not even its end. Watches
-// that are opened later are not affected.
+// Silence turns every open watch into a half-open connection: nothing arrives any more, not even
+// its end. Later watches are not affected.
 func (s *FakeSource[T]) Silence() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +220,7 @@ func (s *FakeSource[T]) Silence() {
 	}
 }
 
-// StatusError returns a refusal as an API server words it.
+// StatusError returns a refusal in the words of an API server.
 func StatusError(code int, reason api.StatusReason, message string) *api.StatusError {
 	return &api.StatusError{Status: api.Status{Status: "Failure", Code: code, Reason: reason, Message: message}}
 }

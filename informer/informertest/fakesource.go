@@ -12,27 +12,27 @@ import (
 	"orrery/restclient/api"
 )
 
-// Object is what a [FakeSource] has to know of the objects that it serves.
+// Object is the constraint for objects of a [FakeSource].
 type Object interface {
 	GetNamespace() string
 	GetName() string
 	GetResourceVersion() string
 }
 
-// FakeSource is a collection of objects in memory that is listed and watched like one on an API server. It is a
-// ListerWatcher for tests of everything above it.
+// FakeSource is an in-memory collection that is listed and watched like one on an API server: a
+// ListerWatcher for tests.
 //
-// It keeps a version counter and the history of changes. A list tells its version and a watch replays whatever
-// happened after the version that it asks for, so nothing is lost between the two (client-go's fake client loses
-// it: kubernetes issues 87472 and 95897). A version that [FakeSource.Expire] has dropped from the history is
-// answered with 410, as after an etcd compaction.
+// It keeps a version counter and the history of changes. A list has a version, and a watch replays
+// the changes after the requested version, so nothing is lost between the two (client-go's fake
+// client loses events: kubernetes issues 87472 and 95897). A version that [FakeSource.Expire] has
+// dropped from the history is answered with 410, as after an etcd compaction.
 //
-// The other behaviours of a server are switched on by methods: failing requests, breaking connections, silent
-// connections, bookmarks, pages, streaming lists granted, refused or misunderstood.
+// Methods switch on other behaviours of a server: failing requests, broken or silent connections,
+// bookmarks, pages, streaming lists that are supported, refused or ignored.
 //
-// All methods may be called from any goroutine. The source starts none of its own, so it works inside a
-// synctest bubble; every wait in it ends with the context of the request. Objects are not copied beyond what stamp
-// does: treat an object that was handed in as immutable.
+// All methods are safe for concurrent use. The source starts no goroutines, so it works inside a
+// synctest bubble; every wait ends with the context of the request. Only stamp copies objects:
+// treat an object passed to the source as immutable.
 type FakeSource[T Object] struct {
 	stamp func(obj T, resourceVersion string) T
 
@@ -40,7 +40,7 @@ type FakeSource[T Object] struct {
 	version  uint64
 	objects  map[string]T
 	history  []change[T]
-	oldest   uint64 // watches may start at this version or later
+	oldest   uint64 // the oldest version at which a watch may start
 	pages    map[string]page[T]
 	watchers map[*fakeWatcher[T]]struct{}
 	requests []Request
@@ -53,21 +53,21 @@ type change[T any] struct {
 	event   api.WatchEvent[T]
 }
 
-// page is what a continue token stands for: the rest of a list as it was when its first page was served.
+// page is the state of a continue token: the rest of a list as of its first page.
 type page[T any] struct {
 	version string
 	rest    []T
 }
 
-// Request is one request that the source was asked.
+// Request is a request to the source.
 type Request struct {
 	Verb    string // "list" or "watch"
 	Options api.ListOptions
 	At      time.Time
 }
 
-// NewFakeSource returns an empty source at version 1. stamp returns obj with its resourceVersion set; it may
-// change obj or return a copy.
+// NewFakeSource returns a new source at version 1. stamp returns obj with its resourceVersion set;
+// it may change obj or return a copy.
 func NewFakeSource[T Object](stamp func(obj T, resourceVersion string) T) *FakeSource[T] {
 	return &FakeSource[T]{
 		stamp:    stamp,
@@ -79,8 +79,8 @@ func NewFakeSource[T Object](stamp func(obj T, resourceVersion string) T) *FakeS
 	}
 }
 
-// NewNamespaceSource returns an empty source of namespaces. Stamping copies the head of the namespace, so the
-// caller's object stays as it is.
+// NewNamespaceSource returns a new source of namespaces. Stamping copies the namespace's metadata,
+// so the caller's object is unchanged.
 func NewNamespaceSource() *FakeSource[*api.Namespace] {
 	return NewFakeSource(func(ns *api.Namespace, resourceVersion string) *api.Namespace {
 		stamped := *ns
@@ -89,7 +89,7 @@ func NewNamespaceSource() *FakeSource[*api.Namespace] {
 	})
 }
 
-// Namespace returns a namespace of that name with the labels given as key, value, key, value, ...
+// Namespace returns a namespace of that name with labels given as key, value, key, value, ...
 func Namespace(name string, labels ...string) *api.Namespace {
 	ns := &api.Namespace{TypeMeta: api.TypeMeta{Kind: "Namespace", APIVersion: "v1"}}
 	ns.Name = name
@@ -102,10 +102,10 @@ func Namespace(name string, labels ...string) *api.Namespace {
 	return ns
 }
 
-// Add stores obj and tells the watches ADDED. It returns the object as stored.
+// Add stores obj and sends ADDED to the watches. It returns the object as stored.
 func (s *FakeSource[T]) Add(obj T) T { return s.put(api.WatchAdded, obj) }
 
-// Modify stores obj and tells the watches MODIFIED. It returns the object as stored.
+// Modify stores obj and sends MODIFIED to the watches. It returns the object as stored.
 func (s *FakeSource[T]) Modify(obj T) T { return s.put(api.WatchModified, obj) }
 
 func (s *FakeSource[T]) put(kind api.WatchEventType, obj T) T {
@@ -118,8 +118,8 @@ func (s *FakeSource[T]) put(kind api.WatchEventType, obj T) T {
 	return obj
 }
 
-// Delete removes the object with the key and tells the watches DELETED with its last state at the version of the
-// removal. It reports whether there was one.
+// Delete removes the object with the key and sends DELETED to the watches, with its last state at
+// the version of the removal. It reports whether there was one.
 func (s *FakeSource[T]) Delete(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,8 +133,8 @@ func (s *FakeSource[T]) Delete(key string) bool {
 	return true
 }
 
-// Lose removes the object with the key without telling anybody, which is how a deletion looks to a client that was
-// cut off while it happened. Only a new list shows it.
+// Lose removes the object with the key without an event, as seen by a client that was disconnected.
+// Only a new list shows it.
 func (s *FakeSource[T]) Lose(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,8 +142,8 @@ func (s *FakeSource[T]) Lose(key string) {
 	delete(s.objects, key)
 }
 
-// Touch advances the version as a change to some other collection of the cluster does: nothing is sent.
-func (s *FakeSource[T]) Touch() {
+// AdvanceVersion advances the version as a change to another collection does: no event is sent.
+func (s *FakeSource[T]) AdvanceVersion() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version++
@@ -180,15 +180,16 @@ func (s *FakeSource[T]) Watchers() int {
 	return len(s.watchers)
 }
 
-// Requests returns what was asked so far, in order.
+// Requests returns the requests so far, in order.
 func (s *FakeSource[T]) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// List answers as an API server does: everything, or a page if opts has a limit. Like a server with a watch cache
-// it ignores the limit of a request at version "0", unless [FakeSource.SetPaging] says otherwise.
+// List answers like an API server: everything, or a page if opts has a limit. Like a server with a
+// watch cache it ignores the limit of a request at version "0", unless [FakeSource.SetPaging] is
+// set.
 func (s *FakeSource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List[T], error) {
 	if err := s.admit(ctx, "list", opts); err != nil {
 		return nil, err
@@ -227,8 +228,9 @@ func (s *FakeSource[T]) sortedLocked() []T {
 	return out
 }
 
-// Watch answers as an API server does. At version "" or "0" the current content comes first, as ADDED events; at
-// any other version the history after it. A version that is no longer in the history is refused with 410.
+// Watch answers like an API server. At version "" or "0" it sends the present content first, as
+// ADDED events; at any other version the history after it. It refuses a version that is no longer
+// in the history with 410.
 func (s *FakeSource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
 	if err := s.admit(ctx, "watch", opts); err != nil {
 		return nil, err
@@ -262,7 +264,8 @@ func (s *FakeSource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Wa
 	return w, nil
 }
 
-// initialLocked is the content as ADDED events; if streaming, with the bookmark that says where they end.
+// initialLocked returns the content as ADDED events; if streaming, followed by the bookmark that
+// ends them.
 func (s *FakeSource[T]) initialLocked(streaming bool) []api.WatchEvent[T] {
 	var events []api.WatchEvent[T]
 	for _, obj := range s.sortedLocked() {

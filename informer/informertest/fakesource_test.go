@@ -109,7 +109,7 @@ func TestExpiredAndFutureVersions(t *testing.T) {
 	_, err := s.Watch(t.Context(), api.ListOptions{ResourceVersion: "3"})
 	assert.True(t, api.IsExpired(err))
 	w := watch(t, s, api.ListOptions{ResourceVersion: "4"})
-	s.Touch()
+	s.AdvanceVersion()
 	s.Modify(informertest.Namespace("b"))
 	assert.Equal(t, "MODIFIED b@6", next(t, w))
 
@@ -119,7 +119,8 @@ func TestExpiredAndFutureVersions(t *testing.T) {
 	assert.True(t, api.IsTooLargeResourceVersion(err))
 }
 
-// TestPagesShowOneMoment: changes between two pages are not in the list, and a watch from its version delivers them.
+// TestPagesShowOneMoment: changes between two pages are not in the list; a watch from its version
+// delivers them.
 func TestPagesShowOneMoment(t *testing.T) {
 	s := withContent("a", "b", "c")
 	all, err := s.List(t.Context(), api.ListOptions{ResourceVersion: "0", Limit: 2})
@@ -164,14 +165,14 @@ func TestFailuresComeInOrder(t *testing.T) {
 	assert.Equal(t, int64(7), requests[3].Options.Limit)
 }
 
-// TestHowAStreamEnds: with what was ordered, after what was sent before.
+// TestHowAStreamEnds: with the requested error, after the events sent before it.
 func TestHowAStreamEnds(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		end  func(s *source, w events)
 		want error
 	}{
-		{"in good order", func(s *source, _ events) { s.Cut(nil) }, io.EOF},
+		{"normally", func(s *source, _ events) { s.Cut(nil) }, io.EOF},
 		{"broken", func(s *source, _ events) { s.Cut(io.ErrUnexpectedEOF) }, io.ErrUnexpectedEOF},
 		{"broken only once", func(s *source, _ events) { s.Cut(io.ErrUnexpectedEOF); s.Cut(nil) }, io.ErrUnexpectedEOF},
 	} {
@@ -239,7 +240,8 @@ func TestTimeLimitOfAWatch(t *testing.T) {
 	})
 }
 
-// TestSilence: a half-open connection delivers nothing, not even its end, until the reader gives it up.
+// TestSilence: a half-open connection delivers nothing, not even its end, until the reader closes
+// it.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withContent()
@@ -293,11 +295,11 @@ func TestHoldAndLatency(t *testing.T) {
 	})
 }
 
-func TestBookmarksOnlyForThoseWhoAskedForThem(t *testing.T) {
+func TestBookmarksOnlyOnRequest(t *testing.T) {
 	s := withContent("a")
 	with := watch(t, s, api.ListOptions{ResourceVersion: "2", AllowWatchBookmarks: true})
 	without := watch(t, s, api.ListOptions{ResourceVersion: "2"})
-	s.Touch()
+	s.AdvanceVersion()
 	s.SendBookmark()
 	s.Send(api.WatchEvent[*api.Namespace]{Type: "STRANGE", ResourceVersion: "7"})
 	assert.Equal(t, "BOOKMARK@3", next(t, with))

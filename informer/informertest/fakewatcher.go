@@ -8,15 +8,15 @@ import (
 	"orrery/restclient/api"
 )
 
-// fakeWatcher is one open watch of a [FakeSource]. What it is going to deliver waits in a queue without limit, so
-// that the source never blocks on its readers.
+// fakeWatcher is an open watch of a [FakeSource]. Its queue is unbounded, so that the source never
+// blocks on its readers.
 type fakeWatcher[T Object] struct {
-	source    *FakeSource[T]
-	ctx       context.Context
-	bookmarks bool
-	mute      bool
+	source      *FakeSource[T]
+	ctx         context.Context
+	bookmarks   bool
+	noKeepalive bool
 
-	wake chan struct{} // holds one token when there may be news for the reader
+	wake chan struct{} // has one token if the reader should check again
 
 	// Guarded by source.mu:
 	queue  []api.WatchEvent[T]
@@ -26,10 +26,10 @@ type fakeWatcher[T Object] struct {
 }
 
 func newFakeWatcher[T Object](ctx context.Context, s *FakeSource[T], opts api.ListOptions) *fakeWatcher[T] {
-	return &fakeWatcher[T]{source: s, ctx: ctx, bookmarks: opts.AllowWatchBookmarks, mute: s.mute, wake: make(chan struct{}, 1)}
+	return &fakeWatcher[T]{source: s, ctx: ctx, bookmarks: opts.AllowWatchBookmarks, noKeepalive: s.noKeepalive, wake: make(chan struct{}, 1)}
 }
 
-// Next returns the next event. A watch that was stopped answers context.Canceled.
+// Next returns the next event. After Stop it returns context.Canceled.
 func (w *fakeWatcher[T]) Next() (api.WatchEvent[T], error) {
 	for {
 		event, ready, err := w.poll()
@@ -44,8 +44,8 @@ func (w *fakeWatcher[T]) Next() (api.WatchEvent[T], error) {
 	}
 }
 
-// ProvesLife tells whether the connection counts as tested.
-func (w *fakeWatcher[T]) ProvesLife() bool { return !w.mute }
+// HasKeepalive reports whether the connection counts as having a keepalive.
+func (w *fakeWatcher[T]) HasKeepalive() bool { return !w.noKeepalive }
 
 func (w *fakeWatcher[T]) poll() (event api.WatchEvent[T], ready bool, err error) {
 	w.source.mu.Lock()
@@ -60,7 +60,7 @@ func (w *fakeWatcher[T]) poll() (event api.WatchEvent[T], ready bool, err error)
 	return event, false, w.ended
 }
 
-// Stop ends the watch; what was still queued is dropped, as bytes on a closed connection are.
+// Stop ends the watch and drops its queue, like a closed connection.
 func (w *fakeWatcher[T]) Stop() {
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
@@ -69,7 +69,7 @@ func (w *fakeWatcher[T]) Stop() {
 	w.forgetLocked()
 }
 
-// end lets the stream end with err once everything that was sent has been read.
+// end ends the stream with err after the queued events.
 func (w *fakeWatcher[T]) end(err error) {
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// runHistories lets a random history happen to an informer and its handlers. Whatever happened, what each handler
-// was told must make sense as a history, and for handlers that are still there it must lead to the state of the
+// runHistories runs a random history of an informer and its handlers. Each handler must have
+// received a consistent history, and that of a remaining handler must end in the state of the
 // server.
 func runHistories(t *testing.T, impl Implementation) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -30,12 +30,12 @@ func runHistories(t *testing.T, impl Implementation) {
 // longRest is longer than the longest back-off.
 const longRest = 2 * time.Minute
 
-// step is one thing that happens. Which fields matter depends on what.
+// step is one step of a history. what decides which fields are used.
 type step struct {
 	What  string
 	Key   string
 	Value string
-	Index int // of the handler that is removed
+	Index int // of the handler to remove
 	Wait  bool
 }
 
@@ -51,7 +51,7 @@ var drawStep = rapid.Custom(func(t *rapid.T) step {
 	}
 })
 
-// history is a script being played.
+// history runs a sequence of steps.
 type history struct {
 	bubble  *bubble
 	present []*Recorder
@@ -84,12 +84,12 @@ func playHistory(t *testing.T, impl Implementation, cfg InformerConfig, script [
 			synctest.Wait()
 		}
 	}
-	// The script may end with a "lose" that no watch was there to hear of: let the informer come to rest, and list.
+	// The last step may be a "lose", which no watch reports: wait until the informer is idle, and list.
 	time.Sleep(longRest)
-	h.bubble.source.SendError(Expired("so that what was lost is found"))
+	h.bubble.source.SendError(Expired("to find lost objects"))
 	time.Sleep(longRest)
 	synctest.Wait()
-	return h.judge()
+	return h.verify()
 }
 
 func (h *history) play(s step) error {
@@ -99,9 +99,9 @@ func (h *history) play(s step) error {
 		setObject(source, s.Key, s.Value)
 	case "delete":
 		source.Delete(s.Key)
-	case "lose": // the watch skips it, so the informer has to be sent to a list
+	case "lose": // the watch skips it, so force a list
 		source.Lose(s.Key)
-		source.SendError(Expired("something was lost"))
+		source.SendError(Expired("an object was lost"))
 	case "cut":
 		source.Cut(nil)
 	case "relist":
@@ -143,7 +143,7 @@ func (h *history) remove(i int) error {
 	return err
 }
 
-func (h *history) judge() error {
+func (h *history) verify() error {
 	want := content(h.bubble.source)
 	if got := h.bubble.informer.Content(); !maps.Equal(got, want) {
 		return fmt.Errorf("the store holds %v, the server %v", got, want)

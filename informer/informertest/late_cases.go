@@ -9,25 +9,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lateCases are about handlers that are added to an informer that runs.
+// lateCases are about handlers added to a running informer.
 var lateCases = []contractCase{
-	{"a handler that comes late is told what there is and then what happens", func(b *bubble) {
+	{"a handler added later receives the content of the store and then the events", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.make(InformerConfig{})
 		b.start()
 		b.set("ns/b", "1")
-		b.settle()
+		b.waitIdle()
 		h, registration := b.handlerDuring(nil)
-		b.settle()
+		b.waitIdle()
 		assert.True(b, registration.HasSynced())
 		assert.ElementsMatch(b, []string{"add ns/a=1 (initial)", "add ns/b=1 (initial)"}, h.Events())
 		h.Reset()
 		b.set("ns/b", "2")
 		b.source.Delete("ns/a")
-		b.settle()
+		b.waitIdle()
 		assert.ElementsMatch(b, []string{"update ns/b 1->2", "delete ns/a=1"}, h.Events())
 	}},
-	{"a late handler is synced after the last object of the store and not before", func(b *bubble) {
+	{"a handler added later is synced after the last object of the store and not before", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.set("ns/b", "1")
 		b.make(InformerConfig{})
@@ -42,33 +42,33 @@ var lateCases = []contractCase{
 		registration, err := b.informer.AddEventHandler(h.Handle, -1)
 		require.NoError(b, err)
 		close(registered)
-		b.settle()
+		b.waitIdle()
 		assert.Equal(b, []bool{false, false}, early, "while the callbacks run")
 		assert.True(b, registration.HasSynced())
 	}},
-	{"a handler that joins before the first list is complete is synced behind the list", func(b *bubble) {
+	{"a handler added before the first list is complete is synced after the list", func(b *bubble) {
 		b.set("ns/a", "1")
 		release := b.source.Hold()
 		b.make(InformerConfig{})
 		b.start()
 		h, registration := b.handlerDuring(nil)
-		b.settle()
+		b.waitIdle()
 		assert.False(b, registration.HasSynced(), "nothing has been listed")
 		release()
 		time.Sleep(relistDelay)
-		b.settle()
+		b.waitIdle()
 		assert.True(b, registration.HasSynced())
 		assert.Equal(b, []string{"add ns/a=1 (initial)"}, h.Events())
 	}},
-	{"a handler that comes late to an empty store is synced", func(b *bubble) {
+	{"a handler added later to an empty store is synced", func(b *bubble) {
 		b.make(InformerConfig{})
 		b.start()
 		h, registration := b.handlerDuring(nil)
-		b.settle()
+		b.waitIdle()
 		assert.True(b, registration.HasSynced())
 		assert.Empty(b, h.Events())
 	}},
-	{"a late handler that is slow delays nobody else and is synced when it is done", func(b *bubble) {
+	{"a slow handler added later delays no other and is synced when it is done", func(b *bubble) {
 		for i := range 100 {
 			b.set("ns/"+strconv.Itoa(i), "1")
 		}
@@ -76,21 +76,21 @@ var lateCases = []contractCase{
 		quick := b.handler()
 		b.start()
 		quick.Reset()
-		g := newGate()
+		g := b.newLatch()
 		slow, registration := b.handlerDuring(func(Event) { g.wait() })
 		b.set("ns/new", "1")
-		b.settle()
+		b.waitIdle()
 		assert.Equal(b, []string{"add ns/new=1"}, quick.Events())
 		assert.Len(b, slow.Events(), 1)
 		assert.False(b, registration.HasSynced())
 		g.open()
-		b.settle()
+		b.waitIdle()
 		assert.True(b, registration.HasSynced())
 		got, err := b.replay(slow)
 		require.NoError(b, err)
 		assert.Equal(b, content(b.source), got)
 	}},
-	{"handlers that come in the middle of events miss nothing and hear nothing twice", func(b *bubble) {
+	{"handlers added during events miss nothing and receive nothing twice", func(b *bubble) {
 		b.make(InformerConfig{})
 		b.start()
 		var changing sync.WaitGroup
@@ -105,10 +105,10 @@ var lateCases = []contractCase{
 		var recorders []*Recorder
 		for range 50 {
 			recorders = append(recorders, b.handler())
-			time.Sleep(time.Nanosecond) // let the others go on
+			time.Sleep(time.Nanosecond) // let the others continue
 		}
 		changing.Wait()
-		b.settle()
+		b.waitIdle()
 		for _, h := range recorders {
 			got, err := b.replay(h)
 			require.NoError(b, err)

@@ -11,7 +11,7 @@ import (
 )
 
 var lifecycleCases = []contractCase{
-	{"the first list is told and then the informer is synced", func(b *bubble) {
+	{"handlers receive the first list and then the informer is synced", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.set("ns/b", "1")
 		b.make(InformerConfig{})
@@ -24,7 +24,7 @@ var lifecycleCases = []contractCase{
 		assert.ElementsMatch(b, []string{"add ns/a=1 (initial)", "add ns/b=1 (initial)"}, h.Events())
 		assert.Equal(b, content(b.source), b.informer.Content())
 	}},
-	{"an empty list is a list", func(b *bubble) {
+	{"an empty list counts as a list", func(b *bubble) {
 		b.make(InformerConfig{})
 		h, registration := b.handlerDuring(nil)
 		b.start()
@@ -32,7 +32,7 @@ var lifecycleCases = []contractCase{
 		assert.True(b, registration.HasSynced())
 		assert.Empty(b, h.Events())
 		b.set("ns/a", "1")
-		b.settle()
+		b.waitIdle()
 		assert.Equal(b, []string{"add ns/a=1"}, h.Events(), "an addition after the list is not initial")
 	}},
 	{"nothing is synced while the server does not answer", func(b *bubble) {
@@ -45,7 +45,7 @@ var lifecycleCases = []contractCase{
 		assert.False(b, registration.HasSynced())
 		release()
 		time.Sleep(relistDelay)
-		b.settle()
+		b.waitIdle()
 		assert.True(b, b.informer.HasSynced())
 		assert.True(b, registration.HasSynced())
 		assert.Equal(b, []string{"add ns/a=1 (initial)"}, h.Events())
@@ -53,7 +53,7 @@ var lifecycleCases = []contractCase{
 	{"a registration is synced when its callbacks have returned, the informer earlier", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.make(InformerConfig{})
-		g := newGate()
+		g := b.newLatch()
 		_, slow := b.handlerDuring(func(Event) { g.wait() })
 		_, quick := b.handlerDuring(nil)
 		b.start()
@@ -61,7 +61,7 @@ var lifecycleCases = []contractCase{
 		assert.True(b, quick.HasSynced())
 		assert.False(b, slow.HasSynced())
 		g.open()
-		b.settle()
+		b.waitIdle()
 		assert.True(b, slow.HasSynced())
 	}},
 	{"the version follows the collection", func(b *bubble) {
@@ -70,45 +70,45 @@ var lifecycleCases = []contractCase{
 		b.start()
 		assert.Equal(b, b.source.ResourceVersion(), b.informer.LastSyncResourceVersion())
 		b.set("ns/a", "1")
-		b.settle()
+		b.waitIdle()
 		assert.Equal(b, b.source.ResourceVersion(), b.informer.LastSyncResourceVersion())
 	}},
-	{"after Run nothing happens any more", func(b *bubble) {
+	{"after Run there are no more events", func(b *bubble) {
 		b.make(InformerConfig{})
 		h := b.handler()
 		b.start()
 		assert.False(b, b.informer.IsStopped())
 		b.set("ns/a", "1")
-		b.settle()
+		b.waitIdle()
 		b.stop()
 		assert.True(b, b.informer.IsStopped())
 		assert.Zero(b, b.source.Watchers())
 		h.Reset()
 		b.set("ns/a", "2")
-		b.settle()
+		b.waitIdle()
 		assert.Empty(b, h.Events())
 		assert.Equal(b, map[string]string{"ns/a": "1"}, b.informer.Content(), "the store is still readable")
 	}},
-	{"Run waits for the callback that is going on, and drops what waits", func(b *bubble) {
+	{"Run waits for the running callback, and drops the backlog", func(b *bubble) {
 		b.make(InformerConfig{})
-		g := newGate()
+		g := b.newLatch()
 		h, _ := b.handlerDuring(func(Event) { g.wait() })
 		b.start()
 		b.set("ns/a", "1")
 		b.set("ns/b", "1")
-		b.settle()
+		b.waitIdle()
 		b.cancel()
-		b.settle()
+		b.waitIdle()
 		select {
 		case <-b.returned:
-			b.Error("Run has returned while a callback was going on")
+			b.Error("Run has returned while a callback was running")
 		default:
 		}
 		g.open()
 		<-b.returned
 		assert.Equal(b, []string{"add ns/a=1"}, h.Events())
 	}},
-	{"a stopped informer takes no handlers and does not start again", func(b *bubble) {
+	{"a stopped informer refuses handlers and does not start again", func(b *bubble) {
 		b.make(InformerConfig{})
 		registration, err := b.informer.AddEventHandler(func(Event) {}, -1)
 		require.NoError(b, err)
@@ -150,7 +150,7 @@ var lifecycleCases = []contractCase{
 					return
 				}
 				if ender, ok := registration.(interface{ Ended() <-chan struct{} }); ok {
-					<-ender.Ended() // the bubble fails if it never does
+					<-ender.Ended() // the bubble fails otherwise
 				}
 			})
 		}
@@ -158,13 +158,13 @@ var lifecycleCases = []contractCase{
 		b.stop()
 		adding.Wait()
 	}},
-	{"an informer that was never told to start is not stopped", func(b *bubble) {
+	{"an informer that was never started is not stopped", func(b *bubble) {
 		b.make(InformerConfig{})
 		_, registration := b.handlerDuring(nil)
 		assert.False(b, b.informer.IsStopped())
 		assert.NoError(b, b.informer.RemoveEventHandler(registration))
 	}},
-	{"a context that has ended already starts nothing that stays", func(b *bubble) {
+	{"Run with an ended context leaves nothing behind", func(b *bubble) {
 		b.make(InformerConfig{})
 		b.handler()
 		ctx, cancel := context.WithCancel(context.Background())
@@ -185,7 +185,7 @@ var lifecycleCases = []contractCase{
 		}
 		b.start()
 		adding.Wait()
-		b.settle()
+		b.waitIdle()
 		for _, h := range recorders {
 			got, err := b.replay(h)
 			require.NoError(b, err)

@@ -11,23 +11,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// removalCases are about handlers that are removed.
+// removalCases are about the removal of handlers.
 var removalCases = []contractCase{
-	{"a removed handler is told nothing more, the others are (kubernetes/kubernetes#98657)", func(b *bubble) {
+	{"a removed handler receives nothing more, the others do (kubernetes/kubernetes#98657)", func(b *bubble) {
 		b.make(InformerConfig{})
 		removed, registration := b.handlerDuring(nil)
 		stays := b.handler()
 		b.start()
 		b.set("ns/a", "1")
-		b.settle()
+		b.waitIdle()
 		require.NoError(b, b.informer.RemoveEventHandler(registration))
 		b.set("ns/a", "2")
-		b.settle()
+		b.waitIdle()
 		assert.Equal(b, []string{"add ns/a=1"}, removed.Events())
 		assert.Equal(b, []string{"add ns/a=1", "update ns/a 1->2"}, stays.Events())
 		assert.NoError(b, b.informer.RemoveEventHandler(registration), "removing again does nothing")
 	}},
-	{"a handler that was removed before the start is told nothing", func(b *bubble) {
+	{"a handler removed before the start receives nothing", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.make(InformerConfig{})
 		removed, registration := b.handlerDuring(nil)
@@ -37,7 +37,7 @@ var removalCases = []contractCase{
 		assert.Empty(b, removed.Events())
 		assert.Len(b, stays.Events(), 1)
 	}},
-	{"one handler added twice is two handlers", func(b *bubble) {
+	{"one handler added twice counts as two", func(b *bubble) {
 		b.make(InformerConfig{})
 		var mu sync.Mutex
 		calls := 0
@@ -52,24 +52,24 @@ var removalCases = []contractCase{
 		require.NoError(b, err)
 		b.start()
 		b.set("ns/a", "1")
-		b.settle()
+		b.waitIdle()
 		assert.Equal(b, 2, calls)
 		require.NoError(b, b.informer.RemoveEventHandler(first))
 		b.set("ns/a", "2")
-		b.settle()
+		b.waitIdle()
 		assert.Equal(b, 3, calls)
 	}},
-	{"a removal drops what waits and does not wait for the callback", func(b *bubble) {
+	{"a removal drops the backlog and does not wait for the callback", func(b *bubble) {
 		b.make(InformerConfig{})
-		g := newGate()
+		g := b.newLatch()
 		h, registration := b.handlerDuring(func(Event) { g.wait() })
 		b.start()
 		b.set("ns/a", "1")
 		b.set("ns/b", "1")
-		b.settle()
-		require.NoError(b, b.informer.RemoveEventHandler(registration)) // while the callback is going on
+		b.waitIdle()
+		require.NoError(b, b.informer.RemoveEventHandler(registration)) // while the callback is running
 		g.open()
-		b.settle()
+		b.waitIdle()
 		assert.Equal(b, []string{"add ns/a=1"}, h.Events())
 	}},
 	{"a handler may remove itself", func(b *bubble) {
@@ -81,14 +81,14 @@ var removalCases = []contractCase{
 		b.start()
 		b.set("ns/a", "1")
 		b.set("ns/a", "2")
-		b.settle()
+		b.waitIdle()
 		if b.has(EveryChange) {
 			assert.Equal(b, []string{"add ns/a=1"}, h.Events())
 		} else {
 			assert.Len(b, h.Events(), 1)
 		}
 	}},
-	{"a handler may add another one", func(b *bubble) {
+	{"a handler may add a handler", func(b *bubble) {
 		b.make(InformerConfig{})
 		added := &Recorder{}
 		b.handlerDuring(func(e Event) {
@@ -99,12 +99,12 @@ var removalCases = []contractCase{
 		})
 		b.start()
 		b.set("ns/a", "1")
-		b.settle()
+		b.waitIdle()
 		b.set("ns/a", "2")
-		b.settle()
+		b.waitIdle()
 		assert.Equal(b, []string{"add ns/a=1 (initial)", "update ns/a 1->2"}, added.Events())
 	}},
-	{"a registration is good for its own informer", func(b *bubble) {
+	{"a registration belongs to its own informer", func(b *bubble) {
 		stranger := b.impl.New(b, NewContractSource(), InformerConfig{})
 		foreign, err := stranger.AddEventHandler(func(Event) {}, -1)
 		require.NoError(b, err)
@@ -118,8 +118,8 @@ var removalCases = []contractCase{
 			assert.NoError(b, err)
 		}
 		b.set("ns/a", "1")
-		b.settle()
-		assert.Len(b, h.Events(), 1, "and removes no other")
+		b.waitIdle()
+		assert.Len(b, h.Events(), 1, "no other handler is removed")
 	}},
 	{"a removal that waits", func(b *bubble) {
 		b.make(InformerConfig{})
@@ -128,35 +128,34 @@ var removalCases = []contractCase{
 		if !can {
 			return
 		}
-		g := newGate()
+		g := b.newLatch()
 		h, registration := b.handlerDuring(func(Event) { g.wait() })
 		b.start()
 		b.set("ns/a", "1")
 		b.set("ns/b", "1")
-		b.settle()
+		b.waitIdle()
 		var result error
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			result = informer.ShutDownEventHandler(context.Background(), registration)
 		}()
-		b.settle()
+		b.waitIdle()
 		select {
 		case <-done:
-			b.Error("it did not wait for the callback")
+			b.Error("the removal did not wait for the callback")
 		default:
 		}
 		g.open()
-		<-done
+		b.await(done, "the removal still waits an hour after the callback has returned: the end of the handler is not reported")
 		assert.NoError(b, result)
 		assert.Equal(b, []string{"add ns/a=1"}, h.Events())
 		assert.NoError(b, informer.ShutDownEventHandler(context.Background(), registration), "again: nothing to do")
 	}},
-	{"a removal that delivers", func(b *bubble) {
+	{"a removal that drains", func(b *bubble) {
 		b.make(InformerConfig{})
-		informer, can := b.informer.(Drainer)
-		require.Equal(b, b.has(DrainsHandlers), can)
-		if !can {
+		informer, ok := b.drainer()
+		if !ok {
 			return
 		}
 		h, registration := b.handlerDuring(func(Event) { time.Sleep(time.Second) })
@@ -164,19 +163,18 @@ var removalCases = []contractCase{
 		b.set("ns/a", "1")
 		b.set("ns/b", "1")
 		b.set("ns/c", "1")
-		b.settle()
+		b.waitIdle()
 		begin := time.Now()
 		require.NoError(b, informer.ShutDownEventHandlerWithDrain(context.Background(), registration))
 		assert.Equal(b, 3*time.Second, time.Since(begin))
 		b.set("ns/d", "1")
-		b.settle()
+		b.waitIdle()
 		assert.Equal(b, []string{"add ns/a=1", "add ns/b=1", "add ns/c=1"}, h.Events())
 	}},
-	{"a removal that delivers drops the rest when the informer stops", func(b *bubble) {
+	{"a removal that drains drops the rest when the informer stops", func(b *bubble) {
 		b.make(InformerConfig{})
-		informer, can := b.informer.(Drainer)
-		require.Equal(b, b.has(DrainsHandlers), can)
-		if !can {
+		informer, ok := b.drainer()
+		if !ok {
 			return
 		}
 		h, registration := b.handlerDuring(func(Event) { time.Sleep(time.Minute) })
@@ -184,55 +182,53 @@ var removalCases = []contractCase{
 		b.set("ns/a", "1")
 		b.set("ns/b", "1")
 		b.set("ns/c", "1")
-		b.settle()
+		b.waitIdle()
 		removed := make(chan error, 1)
 		go func() { removed <- informer.ShutDownEventHandlerWithDrain(context.Background(), registration) }()
-		b.settle()
+		b.waitIdle()
 		begin := time.Now()
 		b.stop()
-		assert.Equal(b, time.Minute, time.Since(begin), "Run waits for the callback that is going on, and for no other")
+		assert.Equal(b, time.Minute, time.Since(begin), "Run waits only for the running callback")
 		assert.NoError(b, <-removed)
-		assert.Equal(b, []string{"add ns/a=1"}, h.Events(), "a stopped informer delivers what waits for a removed handler")
+		assert.Equal(b, []string{"add ns/a=1"}, h.Events(), "a stopped informer drains a removed handler")
 	}},
-	{"a removal that delivers while events flow and another handler is stuck tells each event once", func(b *bubble) {
+	{"a removal that drains during events, while another handler is stuck, delivers each event once", func(b *bubble) {
 		b.make(InformerConfig{})
-		informer, can := b.informer.(Drainer)
-		require.Equal(b, b.has(DrainsHandlers), can)
-		if !can {
+		informer, ok := b.drainer()
+		if !ok {
 			return
 		}
-		g := newGate()
+		g := b.newLatch()
 		b.handlerDuring(func(Event) { g.wait() })
 		stays := b.handler()
 		b.start()
 		var changing sync.WaitGroup
 		changing.Go(func() { change3000Times(b) })
 		for range 20 {
-			time.Sleep(time.Nanosecond) // let the others go on
+			time.Sleep(time.Nanosecond) // let the others continue
 			leaves, registration := b.handlerDuring(nil)
 			before := b.informer.Content()
 			require.NoError(b, informer.ShutDownEventHandlerWithDrain(context.Background(), registration))
 			got, err := b.replay(leaves)
-			require.NoError(b, err, "no event twice, none left out")
+			require.NoError(b, err, "each event once")
 			for key := range before {
-				assert.Contains(b, got, key, "what was in the store when it was added")
+				assert.Contains(b, got, key, "the content of the store when the handler was added")
 			}
 		}
 		changing.Wait()
 		g.open()
-		b.settle()
+		b.waitIdle()
 		got, err := b.replay(stays)
 		require.NoError(b, err)
 		assert.Equal(b, content(b.source), got)
 	}},
-	{"removals that deliver, inside the callback of a handler that everybody may be waiting for", func(b *bubble) {
+	{"removals that drain, inside a callback while the informer may wait for it", func(b *bubble) {
 		b.make(InformerConfig{})
-		informer, can := b.informer.(Drainer)
-		require.Equal(b, b.has(DrainsHandlers), can)
-		if !can {
+		informer, ok := b.drainer()
+		if !ok {
 			return
 		}
-		g := newGate()
+		g := b.newLatch()
 		var other, own Registration
 		calls := 0
 		_, own = b.handlerDuring(func(Event) {
@@ -241,7 +237,7 @@ var removalCases = []contractCase{
 			}
 			g.wait()
 			assert.NoError(b, informer.ShutDownEventHandlerWithDrain(context.Background(), other))
-			assert.Error(b, informer.ShutDownEventHandlerWithDrain(context.Background(), own), "it cannot wait for itself")
+			assert.Error(b, informer.ShutDownEventHandlerWithDrain(context.Background(), own), "a handler cannot wait for itself")
 		})
 		var drained *Recorder
 		drained, other = b.handlerDuring(nil)
@@ -249,12 +245,12 @@ var removalCases = []contractCase{
 		b.start()
 		want := change3000Times(b)
 		g.open()
-		b.settle()
+		b.waitIdle()
 		_, err := b.replay(drained)
 		require.NoError(b, err)
 		assert.NotEmpty(b, drained.Events())
 		if b.has(EveryChange) {
-			assert.Greater(b, calls, 1, "what was there is still delivered")
+			assert.Greater(b, calls, 1, "the backlog is still delivered")
 		}
 		b.leadsTo(want, stays)
 	}},
@@ -277,9 +273,16 @@ var removalCases = []contractCase{
 			})
 		}
 		abuse.Wait()
-		b.settle()
+		b.waitIdle()
 		got, err := b.replay(steady)
 		require.NoError(b, err)
 		assert.Equal(b, content(b.source), got)
 	}},
+}
+
+// drainer returns the informer as a Drainer; ok is false if it lacks DrainsHandlers.
+func (b *bubble) drainer() (informer Drainer, ok bool) {
+	informer, ok = b.informer.(Drainer)
+	require.Equal(b, b.has(DrainsHandlers), ok)
+	return informer, ok
 }

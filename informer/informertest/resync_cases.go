@@ -6,15 +6,15 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// after sleeps to the given time since the beginning of the case, and a little more so that what happens at that
-// time has happened.
+// after sleeps until the given time since the beginning of the case, and a little longer, so that
+// everything due has happened.
 func (b *bubble) after(d time.Duration) {
 	time.Sleep(d)
-	b.settle()
+	b.waitIdle()
 }
 
 var resyncCases = []contractCase{
-	{"each handler is reminded in its own period", func(b *bubble) {
+	{"each handler is resynced in its own period", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.make(InformerConfig{ResyncPeriod: 10 * time.Second})
 		ten, never, fifteen := b.resyncing(0), b.resyncing(-1), b.resyncing(15*time.Second)
@@ -26,10 +26,10 @@ var resyncCases = []contractCase{
 		b.after(45 * time.Second)
 		reminder := "update ns/a 1->1"
 		assert.Equal(b, []string{reminder, reminder, reminder, reminder}, ten.Events())
-		assert.Equal(b, []string{reminder, reminder}, fifteen.Events(), "at 20 s and at 40 s: rounded up to the informer's looks")
+		assert.Equal(b, []string{reminder, reminder}, fifteen.Events(), "at 20 s and at 40 s: rounded up to the informer's checks")
 		assert.Empty(b, never.Events())
 	}},
-	{"a period between two looks is due at the next look, and starts over there", func(b *bubble) {
+	{"a period that ends between two checks is due at the next check, and restarts there", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.make(InformerConfig{ResyncPeriod: 5 * time.Second})
 		began := time.Now()
@@ -44,7 +44,7 @@ var resyncCases = []contractCase{
 		b.after(34 * time.Second)
 		assert.Equal(b, []time.Duration{10 * time.Second, 20 * time.Second, 30 * time.Second}, due, "not 10, 15, 25, 30")
 	}},
-	{"a resync is for the handlers that are due, and a change meanwhile for all", func(b *bubble) {
+	{"a resync is for the handlers that are due, and a concurrent change for all", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.make(InformerConfig{ResyncPeriod: 10 * time.Second})
 		ten, twenty, never := b.resyncing(0), b.resyncing(20*time.Second), b.resyncing(-1)
@@ -58,9 +58,9 @@ var resyncCases = []contractCase{
 		assert.Equal(b, []string{initial, "update ns/a 1->1", change, "update ns/a 2->2"}, ten.Events(), "every 10 s")
 		assert.Equal(b, []string{initial, change, "update ns/a 2->2"}, twenty.Events(), "every 20 s")
 		assert.Equal(b, []string{initial, change}, never.Events(), "never")
-		assert.Equal(b, []string{"add ns/a=2 (initial)"}, late.Events(), "not before its first period is over")
+		assert.Equal(b, []string{"add ns/a=2 (initial)"}, late.Events(), "no resync before the end of the first period")
 	}},
-	{"an informer without resync never reminds", func(b *bubble) {
+	{"an informer without resync never resyncs", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.make(InformerConfig{})
 		h := b.resyncing(5 * time.Second)
@@ -68,7 +68,7 @@ var resyncCases = []contractCase{
 		b.after(time.Hour)
 		assert.Equal(b, []string{"add ns/a=1 (initial)"}, h.Events())
 	}},
-	{"before the start a short period makes the informer look more often", func(b *bubble) {
+	{"before the start a short period makes the informer check more often", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.make(InformerConfig{ResyncPeriod: time.Minute})
 		minute, short := b.resyncing(0), b.resyncing(5*time.Second)
@@ -93,7 +93,7 @@ var resyncCases = []contractCase{
 		b.after(3500 * time.Millisecond)
 		assert.Len(b, h.Events(), 1+3)
 	}},
-	{"a list in which nothing has changed is told to nobody", func(b *bubble) {
+	{"an unchanged list causes no events", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.make(InformerConfig{ResyncPeriod: time.Hour})
 		resyncing, plain := b.resyncing(0), b.handler()
@@ -118,7 +118,7 @@ var resyncCases = []contractCase{
 			assert.GreaterOrEqual(b, len(resyncing.Events()), 1+4)
 			assert.Len(b, plain.Events(), 1)
 		} else {
-			assert.Equal(b, plain.Events(), resyncing.Events(), "nobody has been asked whether a resync is due")
+			assert.Equal(b, plain.Events(), resyncing.Events(), "the repeated list is no resync")
 		}
 	}},
 	{"a resync does not bring a deleted object back", func(b *bubble) {
@@ -131,7 +131,7 @@ var resyncCases = []contractCase{
 		b.after(5 * time.Second)
 		assert.Equal(b, []string{"add ns/a=1 (initial)", "update ns/a 1->1", "delete ns/a=1"}, h.Events())
 	}},
-	{"a handler that was removed is not reminded", func(b *bubble) {
+	{"a removed handler is not resynced", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.make(InformerConfig{ResyncPeriod: time.Second})
 		h := &Recorder{}

@@ -10,39 +10,52 @@ import (
 
 // stuckCases are about handlers that are slow or stuck.
 var stuckCases = []contractCase{
-	{"a slow handler delays nobody else", func(b *bubble) {
+	{"a handler receives one event at a time", func(b *bubble) {
 		b.make(InformerConfig{})
-		g := newGate()
+		g := b.newLatch()
+		h, _ := b.handlerDuring(func(Event) { g.wait() })
+		b.start()
+		b.set("ns/a", "1")
+		b.set("ns/b", "1")
+		b.waitIdle()
+		assert.Equal(b, []string{"add ns/a=1"}, h.Events(), "the first callback has not returned")
+		g.open()
+		b.waitIdle()
+		assert.Equal(b, []string{"add ns/a=1", "add ns/b=1"}, h.Events())
+	}},
+	{"a slow handler delays no other", func(b *bubble) {
+		b.make(InformerConfig{})
+		g := b.newLatch()
 		slow, _ := b.handlerDuring(func(Event) { g.wait() })
 		quick := b.handler()
 		b.start()
 		want := change3000Times(b)
-		assert.Len(b, slow.Events(), 1)
+		assert.Equal(b, 1, len(slow.Events()), "the first callback has not returned")
 		if b.has(IndependentHandlers) {
-			b.leadsTo(want, quick)
+			b.leadsTo(want, quick, "the quick handler waits for the slow one")
 		} else {
-			assert.Less(b, len(quick.Events()), len(want), "it waits for the slow one")
+			assert.Less(b, len(quick.Events()), len(want), "the quick handler waits for the slow one")
 		}
 		g.open()
-		b.settle()
+		b.waitIdle()
 		b.leadsTo(want, quick)
-		b.leadsTo(want, slow, "and misses nothing")
+		b.leadsTo(want, slow, "the slow handler misses nothing")
 	}},
-	{"a handler that is stuck can be removed, by itself or by another, and holds up nobody then", func(b *bubble) {
+	{"a stuck handler can be removed, by itself or by another, and then delays no other", func(b *bubble) {
 		b.make(InformerConfig{})
-		g := newGate()
+		g := b.newLatch()
 		_, stuck := b.handlerDuring(func(Event) { g.wait() })
 		quick := b.handler()
 		b.start()
 		want := change3000Times(b)
-		require.NoError(b, b.informer.RemoveEventHandler(stuck)) // while its callback is going on
-		b.settle()
+		require.NoError(b, b.informer.RemoveEventHandler(stuck)) // while its callback is running
+		b.waitIdle()
 		b.leadsTo(want, quick)
 		g.open()
 	}},
-	{"handlers come and go inside the callback of one that everybody may be waiting for", func(b *bubble) {
+	{"a callback adds and removes handlers while the informer may wait for it", func(b *bubble) {
 		b.make(InformerConfig{})
-		g := newGate()
+		g := b.newLatch()
 		late, leaving := &Recorder{}, &Recorder{}
 		var left Registration
 		first := true
@@ -61,27 +74,28 @@ var stuckCases = []contractCase{
 		b.start()
 		want := change3000Times(b)
 		g.open()
-		b.settle()
+		b.waitIdle()
 		b.leadsTo(want, busy)
 		got, err := b.replay(late)
 		require.NoError(b, err)
 		assert.Equal(b, content(b.source), got)
 	}},
-	{"an informer ends although a handler is stuck and everybody may be waiting for it", func(b *bubble) {
+	{"an informer ends although a handler is stuck and the informer may wait for it", func(b *bubble) {
 		b.make(InformerConfig{})
-		g := newGate()
+		g := b.newLatch()
 		b.handlerDuring(func(Event) { g.wait() })
 		b.start()
 		change3000Times(b)
 		b.cancel()
-		b.settle()
-		assert.True(b, b.informer.IsStopped(), "only the callback is waited for")
+		b.waitIdle()
+		assert.True(b, b.informer.IsStopped(), "Run waits only for the callback")
 		g.open()
 		<-b.returned
 	}},
 }
 
-// change3000Times changes one object more often than any handler has room for, and returns what there is to tell.
+// change3000Times changes one object more often than any handler has room for, and returns the
+// expected events.
 func change3000Times(b *bubble) []string {
 	var events []string
 	for i := range 3000 {
@@ -92,6 +106,6 @@ func change3000Times(b *bubble) []string {
 			events = append(events, fmt.Sprintf("update ns/a %d->%d", i-1, i))
 		}
 	}
-	b.settle()
+	b.waitIdle()
 	return events
 }

@@ -19,110 +19,121 @@ const (
 	DefaultStreamingListAttempts = 3
 )
 
-// What both forms measure by.
+// The thresholds of both forms.
 const (
-	// VeryShortWatch is the life of a watch below which it must have delivered something to be believed.
+	// VeryShortWatch is the duration below which a watch must have delivered something to count as
+	// a success.
 	VeryShortWatch = time.Second
-	// HealthyWatch is the life after which a watch shows that server and connection are well even if nothing happened on it.
+	// HealthyWatch is the duration after which a watch shows that server and connection work even
+	// without events.
 	HealthyWatch = 10 * time.Second
-	// LongestRetryAfter bounds what a server may ask for: a header that is out by some zeros must not put a controller to sleep for a
-	// day.
+	// LongestRetryAfter bounds a server's Retry-After: a header with a few zeros too many must not
+	// stop a controller for a day.
 	LongestRetryAfter = 5 * time.Minute
 )
 
-// Config is what a reflector of either form needs to know. ListerWatcher and Store are required; the zero value of everything
-// else is useful. The textbook form has no use for streaming lists, list and idle timeouts and the budget of internal errors.
+// Config configures a reflector of either form. ListerWatcher and Store are required; the other
+// zero values are useful. The textbook form ignores the fields for streaming lists, list and idle
+// timeouts and the budget of internal errors.
 type Config[T any] struct {
 	// Name appears in errors and snapshots; by convention the resource, such as "namespaces".
 	Name string
-	// ListerWatcher is where the objects come from.
+	// ListerWatcher is the source of the objects.
 	ListerWatcher ListerWatcher[T]
-	// Store is where they go.
+	// Store is their destination.
 	//
-	// A Replace or a Resync that fails ends the round: the Reflector backs off and lists again. An Add, Update or
-	// Delete that fails concerns one object; it is told to Trace.StoreFailed and counted, and the stream goes on,
-	// as upstream does.
+	// A failed Replace or Resync ends the round: the Reflector backs off and lists again. A failed
+	// Add, Update or Delete concerns one object; it is counted and reported to Trace.StoreFailed,
+	// and the stream continues, as upstream.
 	Store Store[T]
-	// KeyFunc names objects while a streaming list is collected. Without it there are no streaming lists.
+	// KeyFunc returns the keys of objects of a streaming list. Without it there are no streaming
+	// lists.
 	KeyFunc func(T) (string, error)
 
-	// PageSize is the limit of a list request. 0 leaves it to the Reflector: 500 where pages are useful, no pages
-	// where a list at a known version can come from the server's watch cache as a whole.
+	// PageSize is the limit of a list request. 0 means automatic: 500 if pages are useful, no pages
+	// if a list at a known version can come from the server's watch cache.
 	PageSize int64
-	// ListTimeout is the longest time that one list request (one page) may take, until its answer is complete. Without it, a
-	// list over a dead connection might never end. Default 5 min; an API server ends requests after one minute, unless it is
-	// told otherwise. A negative value means no limit.
+	// ListTimeout bounds one list request (one page), until its answer is complete. Without it, a
+	// list over a dead connection might never end. Default 5 min; by default an API server ends
+	// requests after one minute. A negative value means no limit.
 	ListTimeout time.Duration
-	// DisableWatchList makes the initial state come by LIST always, never by a streaming list.
+	// DisableWatchList makes the initial state always come from LIST, never from a streaming list.
 	DisableWatchList bool
-	// InitialEventsTimeout is the longest silence (no answer, then no ADDED event) while the initial events of a
-	// streaming list are awaited; after it the state is listed instead. Default 10 s.
+	// InitialEventsTimeout is the longest silence (no answer, then no ADDED event) during the
+	// initial events of a streaming list. After it the state is listed instead. Default 10 s.
 	InitialEventsTimeout time.Duration
-	// InitialEventsDeadline is the longest time that a streaming list may take altogether, with the same
-	// consequence. Default 5 min, enough for hundreds of thousands of objects.
+	// InitialEventsDeadline bounds the duration of a streaming list, with the same consequence.
+	// Default 5 min, enough for hundreds of thousands of objects.
 	InitialEventsDeadline time.Duration
-	// StreamingListAttempts is how many streaming lists in a row may break off before the state is listed
-	// instead. Default 3.
+	// StreamingListAttempts is how many consecutive streaming lists may break off before the state
+	// is listed instead. Default 3.
 	StreamingListAttempts int
 
-	// MinWatchTimeout is the shortest time after which the server is asked to end a watch. The actual time is
-	// drawn for each watch between this and twice this, so that watches which began together do not end together.
-	// Default 5 min. Shorter ones put more load on the server and are for demonstrations. Watches without keepalive are
-	// shorter, see IdleTimeout.
+	// MinWatchTimeout is the minimum time limit of a watch in requests. The limit is drawn for each
+	// watch between this and twice this, so that watches that began together do not end together.
+	// Default 5 min. Shorter limits put more load on the server and are for demonstrations. Watches
+	// without keepalive have shorter limits, see IdleTimeout.
 	MinWatchTimeout time.Duration
-	// IdleTimeout is the longest silence on a watch. After it the connection may be dead (half-open: the other side is gone and no error
-	// says so), and the watch is opened again at the same position, after a list of one object has verified that. It is also the
-	// longest time that opening a watch may take. The default depends on whether the connection has a keepalive (see [ListerWatcher]).
+	// IdleTimeout is the longest silence on a watch. Then the connection may be dead (half-open),
+	// and the watch is reopened at the same position, after a list of one object has verified that
+	// position. It also bounds the opening of a watch. The default depends on whether the
+	// connection has a keepalive (see [ListerWatcher]).
 	//
-	// With keepalive (HTTP/2, websocket) it is 3 min, and one and a half bookmark intervals, 90 s at least, once bookmarks have
-	// come. What is noticed that way is a proxy that answers pings for a server that is gone, or a server that is stuck. A
-	// watch without bookmarks may be silent for good reason: then a healthy one is replaced every three minutes instead of
-	// every five to ten, for two cheap requests more.
+	// With keepalive (HTTP/2, websocket) it is 3 min, and one and a half bookmark intervals, at
+	// least 90 s, once bookmarks have arrived. That detects a stuck server, or a proxy that answers
+	// pings for a server that is gone. A watch without bookmarks may be silent for good reason:
+	// then a healthy one is replaced every three minutes instead of every five to ten, at the cost
+	// of two cheap requests.
 	//
-	// Without keepalive (HTTP/1.1) it is 45 s. The server is asked to end each watch after seven to nine tenths of that, in whole seconds, so
-	// that a quiet one ends in good order before; not if the timeout is shorter than three seconds.
+	// Without keepalive (HTTP/1.1) it is 45 s. The server is asked to end each watch after seven to
+	// nine tenths of that, in whole seconds, so that a quiet one ends normally before the timeout,
+	// unless the timeout is shorter than three seconds.
 	//
 	// A negative value switches it off.
 	IdleTimeout time.Duration
 
-	// ResyncPeriod is the time between two calls of Store.Resync, counted from the start of Run and not disturbed
-	// by lists, watches and failures. 0 means never. Nothing is resynced before the first list is in the store.
+	// ResyncPeriod is the time between two calls of Store.Resync, counted from the start of Run
+	// regardless of lists, watches and failures. 0 means never. There is no resync before the first
+	// list is in the store.
 	ResyncPeriod time.Duration
-	// ShouldResync is asked before each Resync, if it is not nil.
+	// ShouldResync, if not nil, is called before each Resync and can prevent it.
 	ShouldResync func() bool
 
-	// Backoff spaces the attempts of what fails.
+	// Backoff is the back-off after failures.
 	Backoff BackoffConfig
-	// MaxInternalErrorRetryDuration is for how long a watch that ends with an internal error of the server (500) is
-	// opened again at the same position, after a back-off, before the state is listed anew. The time counts from
-	// the first such error and starts again after a minute without one. Default 0: list at once.
+	// MaxInternalErrorRetryDuration is how long a watch that ends with an internal error of the
+	// server (500) is reopened at the same position, after a back-off, before the state is listed
+	// again. The time counts from the first such error and restarts after a minute without one.
+	// Default 0: list at once.
 	MaxInternalErrorRetryDuration time.Duration
 
-	// WatchErrorHandler is called once for each failed round, with the reason: a [*ListError], [*WatchStartError],
-	// [*StreamError] or [*StoreError]. A round fails when the Reflector has to fetch the whole state again. What it
-	// repairs without that (a watch that ends, or that cannot be opened because the server does not answer) is told to
-	// Trace.BackOff and Trace.WatchEnded only, and so is a streaming list that is replaced by a plain one.
+	// WatchErrorHandler is called once for each failed round, with the reason: a [*ListError],
+	// [*WatchStartError], [*StreamError] or [*StoreError]. A round fails when the Reflector must
+	// fetch the complete state again. Smaller failures (a watch that ends, or that cannot be opened
+	// because the server does not answer, or a streaming list that is replaced by a plain one) are
+	// reported only to Trace.BackOff and Trace.WatchEnded.
 	//
-	// It holds the Reflector up while it runs, like a hook of Trace. ctx ends with Run's, and what fails from then
-	// on, because of that, is not told.
+	// The Reflector waits while it runs, as for a hook of Trace. ctx ends with Run's; later
+	// failures are not reported.
 	WatchErrorHandler func(ctx context.Context, err error)
-	// Trace shows what happens inside. See [Trace].
+	// Trace observes the Reflector. See [Trace].
 	Trace *Trace
 }
 
-// BackoffConfig spaces attempts: the first waits Initial, each further one Factor times as long, up to Max, and
-// each is stretched by a random share of up to Jitter of itself. After health (a watch that delivered something
-// or that lasted ten seconds) it begins again at Initial.
+// BackoffConfig configures a back-off: the first delay is Initial, each further one Factor times as
+// long, up to Max, and each is extended by a random share of up to Jitter of itself. After a
+// success (a watch that delivered something or lasted ten seconds) it restarts at Initial.
 type BackoffConfig struct {
 	Initial time.Duration // default 800 ms
 	Max     time.Duration // default 30 s
 	Factor  float64       // default 2
-	// Jitter 1, the default, makes a wait of d last between d and 2d. A negative value means no jitter.
+	// Jitter 1, the default, makes a wait of d last between d and 2d. A negative value means no
+	// jitter.
 	Jitter float64
 }
 
-// WithDefaults returns the configuration with a value in every field that has a default, except IdleTimeout, whose default
-// depends on the connection. Hooks that are nil in Trace do nothing.
+// WithDefaults returns the configuration with defaults in all unset fields, except IdleTimeout,
+// whose default depends on the connection. Trace has a no-op for each nil hook.
 func (c Config[T]) WithDefaults() Config[T] {
 	c.ListTimeout = orDefault(c.ListTimeout, DefaultListTimeout)
 	c.InitialEventsTimeout = orDefault(c.InitialEventsTimeout, DefaultInitialEventsTimeout)
@@ -151,8 +162,8 @@ func orDefault[N ~int | ~int64 | ~float64](value, otherwise N) N {
 	return value
 }
 
-// Delays returns a new source of delays. The library spreads a delay to both sides of a mean; a wait between d and d(1+jitter)
-// has the mean d(1+jitter/2).
+// Delays returns a new sequence of delays. The library spreads a delay to both sides of a mean; a
+// delay between d and d(1+jitter) has the mean d(1+jitter/2).
 func (b BackoffConfig) Delays() backoff.BackOff {
 	b = b.withDefaults()
 	stretch := 1 + b.Jitter/2

@@ -1,48 +1,51 @@
-// Package reflector keeps a store equal to a collection on an API server, by listing it once and watching it from then on.
+// Package reflector keeps a store equal to a collection on an API server: it lists the collection
+// once and then watches it.
 //
 // # Concept
 //
-// An API server can say what there is (LIST) and what changes (WATCH, from a version on). Neither is enough alone: a
-// list is old when it arrives, and a watch breaks, falls behind the history that the server keeps, or goes silent. The
-// [Reflector] puts the two together:
+// An API server can return the present state (LIST) and the changes after a version (WATCH).
+// Neither is enough alone: a list is outdated when it arrives, and a watch breaks, falls behind the
+// server's history, or goes silent. The [Reflector] combines the two:
 //
 //	LIST at "0" ──► store.Replace ──► WATCH from the version of the list ──► store.Add, Update, Delete
 //	   ▲                                │  ends, or its connection breaks:
 //	   │                                │  WATCH again from the version of the last event
 //	   └── "410 Gone": LIST at "" ◄─────┘
 //
-// The version that the store has reached (its resourceVersion) is the position. In the article on the controller manager the Reflector
-// is the part of the informer's controller that feeds the DeltaFIFO.
+// The position is the resourceVersion that the store has reached. In the article on the controller
+// manager the Reflector is the part of the informer's controller that feeds the DeltaFIFO.
 //
-// "The article" is named in docs/mechanisms.md. "Textbook" is the form that follows it.
+// "The article" is named in docs/learn/mechanisms.md. "Textbook" is the form that follows it.
 //
-// This package has the textbook form, ListAndWatch on one page (reflector.go), and what both forms share: [Config], [Store],
-// [ListerWatcher], [Trace], [Snapshot], and [CauseOf], which says what an error means. Package machine has the form with every recovery that
-// production needs.
+// This package has the textbook form, ListAndWatch on one page (reflector.go), and what both forms
+// share: [Config], [Store], [ListerWatcher], [Trace], [Snapshot], and [CauseOf], which classifies
+// errors. Package machine has the form with every recovery action that production needs.
 //
 // # Guarantees
 //
 //   - Order: the store sees events in the order in which the server sent them. Calls of the store never overlap.
 //   - Nothing is lost between list and watch: the watch begins at the version of the list.
-//   - A version that the server has refused (410, or too large) is not asked for again; the next list is a consistent read at "".
+//   - A version that the server has refused (410, or too large) is not requested again; the next list is a consistent read at "".
 //   - A deletion that happens while no watch is open is missing from the next Replace. The DeltaFIFO turns it into a tombstone.
-//   - Objects are handed on as they came. The receiver must treat them as immutable.
+//   - Objects are passed on unchanged. The receiver must treat them as immutable.
 //
 // # Goroutines
 //
-// Run works on the goroutine of its caller. The textbook form has one more for each open watch, which reads it into a
-// channel; it has ended when the watch is closed. Run returns when its context has ended and the last call of the store has returned.
+// Run uses the goroutine of its caller. The textbook form has one more for each open watch, which
+// reads it into a channel and ends when the watch is closed. Run returns when its context has ended
+// and the last call of the store has returned.
 //
 // # Failure
 //
-// A failed round is reported to Config.WatchErrorHandler as [*ListError], [*WatchStartError], [*StreamError] or [*StoreError], which wrap
-// the cause. Back-off grows from 0.8 s to 30 s, multiplied by a random factor between 1 and 2, and starts over after a watch that delivered
-// something or lasted ten seconds. A server's Retry-After is honoured, up to five minutes. A panic of the store, a hook or the handler
-// comes out of Run.
+// A failed round is reported to Config.WatchErrorHandler as [*ListError], [*WatchStartError],
+// [*StreamError] or [*StoreError], which wrap the cause. The back-off grows from 0.8 s to 30 s,
+// multiplied by a random factor between 1 and 2, and restarts after a watch that delivered
+// something or lasted ten seconds. A server's Retry-After is honoured, up to five minutes. A panic
+// of the store, a hook or the handler continues in Run.
 //
 // # Testing
 //
-// Package reflectortest has the behaviour of every form, as a suite. It names what the textbook form lacks.
+// Package reflectortest is the suite for every form. It names what the textbook form lacks.
 //
 // Next: package informer/reflector/machine
 package reflector

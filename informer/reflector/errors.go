@@ -10,26 +10,27 @@ import (
 	"orrery/restclient/api"
 )
 
-// Reasons for which the Reflector itself gives up on an answer, wrapped by the errors of the phase.
+// Reasons for which the Reflector rejects an answer, wrapped by the errors of the phase.
 var (
-	// ErrNoResourceVersion: a list came without a resource version, so no watch can follow it.
+	// ErrNoResourceVersion: a list has no resource version, so no watch can follow it.
 	ErrNoResourceVersion = errors.New("the list has no resourceVersion")
-	// ErrRepeatedContinue: a list answered with the continue token that it was asked with, and would never end.
+	// ErrRepeatedContinue: a list returned the continue token of its request, and would never end.
 	ErrRepeatedContinue = errors.New("the list repeats its continue token")
 	// ErrListTimeout: a list request was not answered in time.
 	ErrListTimeout = errors.New("the list takes too long")
-	// ErrVeryShortWatch: a watch ended within a second and had delivered no change.
+	// ErrVeryShortWatch: a watch ended within a second without a change.
 	ErrVeryShortWatch = errors.New("very short watch: it ended within a second and brought no change")
-	// ErrIdle: the other side was silent for too long.
+	// ErrIdle: the server was silent for too long.
 	ErrIdle = errors.New("nothing was received for too long")
-	// ErrNoInitialBookmark: a streaming list did not say in time, or not before it ended, where its initial events end.
+	// ErrNoInitialBookmark: a streaming list did not mark the end of its initial events in time, or
+	// before it ended.
 	ErrNoInitialBookmark = errors.New("the streaming list did not mark the end of its initial events")
 )
 
-// ListError says that the state could not be listed.
+// ListError reports a failed list.
 type ListError struct {
 	Name            string // of the Reflector
-	ResourceVersion string // that was asked for
+	ResourceVersion string // the requested version
 	Page            int    // the page that failed, from 1
 	Err             error
 }
@@ -40,11 +41,11 @@ func (e *ListError) Error() string {
 
 func (e *ListError) Unwrap() error { return e.Err }
 
-// WatchStartError says that a watch, or a streaming list, could not be opened.
+// WatchStartError reports a watch, or a streaming list, that could not be opened.
 type WatchStartError struct {
 	Name            string
-	ResourceVersion string // the position that was asked for
-	Streaming       bool   // it was to be a streaming list
+	ResourceVersion string // the requested position
+	Streaming       bool   // it was a streaming list
 	Err             error
 }
 
@@ -54,12 +55,12 @@ func (e *WatchStartError) Error() string {
 
 func (e *WatchStartError) Unwrap() error { return e.Err }
 
-// StreamError says that an open watch, or a streaming list, ended badly: with an ERROR event (then it wraps an
-// *api.StatusError), with a broken connection, or because the Reflector gave it up.
+// StreamError reports that an open watch, or a streaming list, failed: by an ERROR event (then it
+// wraps an *api.StatusError), by a broken connection, or because the Reflector closed it.
 type StreamError struct {
 	Name            string
-	ResourceVersion string // the position that was reached
-	Streaming       bool   // its initial events were still awaited
+	ResourceVersion string // the position reached
+	Streaming       bool   // its initial events were incomplete
 	Err             error
 }
 
@@ -79,7 +80,8 @@ func streamName(streaming bool) string {
 // StoreOp names a call of a [Store].
 type StoreOp string
 
-// The calls of a Store. OpKey is not one: it is the key function that failed while a streaming list was collected.
+// The calls of a Store. OpKey is none: it is the key function that failed while a streaming list
+// was collected.
 const (
 	OpAdd     StoreOp = "Add"
 	OpUpdate  StoreOp = "Update"
@@ -89,7 +91,7 @@ const (
 	OpKey     StoreOp = "Key"
 )
 
-// StoreError says that the store did not take something.
+// StoreError reports a failed call of the store.
 type StoreError struct {
 	Name            string
 	Op              StoreOp
@@ -103,32 +105,33 @@ func (e *StoreError) Error() string {
 
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// Cause is what an error means to a Reflector, whatever it looked like.
+// Cause is the meaning of an error for a Reflector.
 type Cause int
 
-// The causes, in the order in which [CauseOf] looks for them.
+// The causes, in the order in which [CauseOf] checks them.
 const (
-	// CauseUnknown is everything that is not below: nothing that an API server says, and no known failure of a
-	// connection. It may be either: an answer that cannot be decoded, or a connection that broke in a way that only the
-	// HTTP client has a name for.
+	// CauseUnknown is every other error: an answer that cannot be decoded, or a connection that
+	// broke in a way that only the HTTP client knows.
 	CauseUnknown Cause = iota
-	// CauseOther: a Status of the server that is not one of those below. It asks for a look at the whole state.
+	// CauseOther: any other Status of the server. The complete state must be fetched.
 	CauseOther
-	// CauseExpired (410): the server no longer has the position. The reason Expired, the reason Gone or the bare code.
+	// CauseExpired (410): the server no longer has the position. The reason Expired, the reason
+	// Gone or the bare code.
 	CauseExpired
-	// CauseTooLarge: the server has not reached the position yet; we were served by a more recent one before.
+	// CauseTooLarge: the server has not reached the position yet; a more recent server was used
+	// before.
 	CauseTooLarge
-	// CauseTooManyRequests: the server asks for patience, by a 429, or by a 5xx that says how long to wait
-	// (Retry-After). It has not refused the position.
+	// CauseTooManyRequests: the server is overloaded, by a 429, or by a 5xx with Retry-After. It
+	// has not refused the position.
 	CauseTooManyRequests
-	// CauseRefused (400, 405, 406, 415, 422): the server does not do what was asked.
+	// CauseRefused (400, 405, 406, 415, 422): the server does not support the request.
 	CauseRefused
 	// CauseInternal (500): the server failed.
 	CauseInternal
-	// CauseEnded: the server ended the stream in good order.
+	// CauseEnded: the server ended the stream normally.
 	CauseEnded
-	// CauseUnreachable: no answer at all, or a connection that broke. It says nothing about the position either, but
-	// it is certain that the server has not refused it.
+	// CauseUnreachable: no answer, or a connection that broke. The server has not refused the
+	// position.
 	CauseUnreachable
 	causeCount
 )
@@ -137,8 +140,8 @@ var causeNames = [causeCount]string{"Unknown", "Other", "Expired", "TooLarge", "
 
 func (c Cause) String() string { return causeNames[c] }
 
-// CauseOf classifies an error of a list or a watch. A WatchErrorHandler may use it to tell what deserves a line in
-// a log from what is ordinary (an expired position).
+// CauseOf classifies an error of a list or a watch. A WatchErrorHandler may use it to ignore
+// ordinary errors (an expired position).
 func CauseOf(err error) Cause {
 	switch {
 	case api.IsExpired(err):
@@ -166,18 +169,20 @@ func CauseOf(err error) Cause {
 	return CauseUnknown
 }
 
-// unreachable is an error of a client that knows whether the server could not be reached or the connection broke. That is
-// better than guessing by what it wraps: a missing file with a token in it is a syscall.Errno, too.
+// unreachable is an error of a client that knows whether the server was unreachable or the
+// connection broke. That is better than the wrapped errors: a missing token file is a
+// syscall.Errno, too.
 type unreachable interface {
 	error
 	Unreachable() bool
 }
 
-// isNetworkError reports whether err comes from the connection. The HTTP client says so (restclient.TransportError). Others
-// wrap what they meet in a net.Error; the bare values occur when a body is read.
+// isNetworkError reports whether err comes from the connection. The HTTP client says so
+// (restclient.TransportError). Other clients wrap a net.Error; the bare values occur when a body is
+// read.
 func isNetworkError(err error) bool {
-	if told, ok := errors.AsType[unreachable](err); ok {
-		return told.Unreachable()
+	if reported, ok := errors.AsType[unreachable](err); ok {
+		return reported.Unreachable()
 	}
 	var network net.Error
 	var errno syscall.Errno
@@ -185,7 +190,7 @@ func isNetworkError(err error) bool {
 		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, net.ErrClosed)
 }
 
-// StatusError returns the error that an ERROR event stands for.
+// StatusError returns the error of an ERROR event.
 func StatusError(status *api.Status) error {
 	if status == nil {
 		status = &api.Status{Message: "an ERROR event without a status"}

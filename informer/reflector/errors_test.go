@@ -24,7 +24,7 @@ func refusal(code int, reason api.StatusReason, causes ...api.StatusCause) error
 	return api.NewStatusError(s)
 }
 
-// later makes a refusal say when to come back.
+// later adds a Retry-After to a refusal.
 func later(err error) error {
 	err.(*api.StatusError).RetryAfter = time.Second
 	return err
@@ -44,10 +44,10 @@ func TestCauseOf(t *testing.T) {
 		{"a timeout of the server", refusal(504, api.ReasonTimeout), CauseOther},
 		{"429", refusal(429, ""), CauseTooManyRequests},
 		{"500", refusal(500, api.ReasonInternalError), CauseInternal},
-		{"500 that asks for patience", later(refusal(500, api.ReasonServerTimeout)), CauseTooManyRequests},
-		{"503 that asks for patience", fmt.Errorf("watch: %w", later(refusal(503, ""))), CauseTooManyRequests},
+		{"500 with Retry-After", later(refusal(500, api.ReasonServerTimeout)), CauseTooManyRequests},
+		{"503 with Retry-After", fmt.Errorf("watch: %w", later(refusal(503, ""))), CauseTooManyRequests},
 		{"too large, and says when to come back", later(refusal(504, api.ReasonTimeout, api.StatusCause{Type: api.CauseResourceVersionTooLarge})), CauseTooLarge},
-		{"403 that asks for patience", later(refusal(403, "")), CauseOther},
+		{"403 with Retry-After", later(refusal(403, "")), CauseOther},
 		{"400", refusal(400, ""), CauseRefused},
 		{"405", refusal(405, ""), CauseRefused},
 		{"406", refusal(406, ""), CauseRefused},
@@ -66,21 +66,21 @@ func TestCauseOf(t *testing.T) {
 		{"good order", io.EOF, CauseEnded},
 		{"garbage", errors.New("invalid character '<'"), CauseUnknown},
 		{"what only the HTTP client has a name for", errors.New("http2: server sent GOAWAY and closed the connection"), CauseUnknown},
-		{"the same, from a client that knows", told{errors.New("http2: server sent GOAWAY and closed the connection"), true}, CauseUnreachable},
-		{"a file with a token that is not there", fmt.Errorf("watch: %w", told{syscall.ENOENT, false}), CauseUnknown},
+		{"the same, from a client that knows", reported{errors.New("http2: server sent GOAWAY and closed the connection"), true}, CauseUnreachable},
+		{"a file with a token that is not there", fmt.Errorf("watch: %w", reported{syscall.ENOENT, false}), CauseUnknown},
 	} {
 		assert.Equal(t, test.want, CauseOf(test.err), test.name)
 	}
 }
 
-// told is an error of a client that knows whether it is the connection's.
-type told struct {
+// reported is an error of a client that classifies connection errors.
+type reported struct {
 	error
 	unreachable bool
 }
 
-func (e told) Unreachable() bool { return e.unreachable }
-func (e told) Unwrap() error     { return e.error }
+func (e reported) Unreachable() bool { return e.unreachable }
+func (e reported) Unwrap() error     { return e.error }
 
 // TestDelays: a wait of d lasts between d and d(1+jitter), d doubles up to the limit.
 func TestDelays(t *testing.T) {

@@ -6,46 +6,48 @@ import (
 	"orrery/restclient/api"
 )
 
-// ListerWatcher is where the objects come from: a collection on an API server, or a fake.
+// ListerWatcher is the source of the objects: a collection on an API server, or a fake.
 //
-// The contexts that it is given come from api.WithSingleAttempt: a failed request is to be reported at once and not
-// repeated, since the Reflector decides what follows from it and when.
+// Its contexts come from api.WithSingleAttempt: a failed request must be reported at once and not
+// repeated, because the Reflector decides when to retry.
 //
-// An error may say by a method Unreachable() bool whether the server could not be reached or the connection broke; see
-// [CauseOf] for what is made of others.
+// An error may have a method Unreachable() bool that reports whether the server could not be
+// reached or the connection broke; [CauseOf] classifies other errors.
 //
-// A watcher may report by a method ProvesLife() bool, called once when it is open, whether its connection has a keepalive, so that
-// Next fails when the other end is gone. The idle timeout of the watch depends on it, see Config.IdleTimeout. The ListerWatcher may
-// have the method ProvesLife as well, for the next watch. It is called often and must not block.
+// A watcher may report by a method HasKeepalive() bool, called once when it is open, whether its
+// connection has a keepalive, so that Next fails when the other end is gone. The idle timeout of
+// the watch depends on it, see Config.IdleTimeout. The ListerWatcher may have the method
+// HasKeepalive as well, for the next watch. It is called often and must not block.
 //
 // An implementation for which streaming lists make no sense may say so with a method
-// IsWatchListSemanticsUnSupported() bool that returns true (the name is client-go's); it is asked once, by [New].
+// IsWatchListSemanticsUnSupported() bool that returns true (the name is client-go's); it is asked
+// once, by [New].
 type ListerWatcher[T any] interface {
-	// List returns the collection, or one page of it if opts.Limit asks for pages: with a limit of one, to learn whether the server
-	// has a version. It ends with ctx.
+	// List returns the collection, or one page of it if opts.Limit is set; a limit of one verifies
+	// that the server has a version. It ends with ctx.
 	List(ctx context.Context, opts api.ListOptions) (*api.List[T], error)
 	// Watch opens a stream of changes. The stream ends with ctx.
 	Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error)
 }
 
-// Store is where the objects go: a DeltaFIFO or an Indexer.
+// Store is the destination of the objects: a DeltaFIFO or an Indexer.
 //
-// The Reflector never makes two calls at the same time, but they come from two goroutines (Resync from the one that
-// keeps the time), and it holds its own lock during each: a store must not wait for something that the same
-// Reflector has yet to do. An error says that the call had no effect; what follows from it is told at [Config].
+// The Reflector never makes two calls at the same time, but it uses two goroutines (the timers' one
+// for Resync) and holds its own lock during each call: a store must not wait for the same
+// Reflector. An error means that the call had no effect; see [Config] for the consequences.
 //
-// A store may also have a method Bookmark(resourceVersion string). It is then told
-// of every bookmark, except those that are older than what it has.
+// A store may have a method Bookmark(resourceVersion string), which gets every bookmark that is not
+// older than the store.
 type Store[T any] interface {
 	Add(obj T) error
 	Update(obj T) error
 	Delete(obj T) error
-	// Replace makes items the whole content. The slice belongs to the store from then on.
+	// Replace makes items the whole content. The store owns the slice afterwards.
 	Replace(items []T, resourceVersion string) error
 	Resync() error
 }
 
-// Bookmarker is a [Store] that wants to know how far the stream has come while nothing changes.
+// Bookmarker is a [Store] that follows the bookmarks of the stream.
 type Bookmarker interface {
 	Bookmark(resourceVersion string)
 }

@@ -1,7 +1,6 @@
 package reflector
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 	"time"
@@ -42,8 +41,9 @@ func (r *Reflector[T]) Run(ctx context.Context) {
 	}
 }
 
-// ListAndWatch lists everything, gives it to the store, and opens one watch after the other from the version of the list on.
-// It returns nil when ctx ends, or the error after which only a new list helps.
+// ListAndWatch lists the collection, and then opens one watch after the other, without a list between them. If
+// ResyncPeriod is positive, one ticker with this period sends the times of the resyncs to all of these watches.
+// It returns nil when ctx ends, or the first error of list or watch, after which a new list is needed.
 func (r *Reflector[T]) ListAndWatch(ctx context.Context) error {
 	if err := r.list(ctx); err != nil {
 		return err
@@ -62,6 +62,10 @@ func (r *Reflector[T]) ListAndWatch(ctx context.Context) error {
 	return nil
 }
 
+// list enters PhaseListing and fetches the whole collection with listPages, at relistResourceVersion. If the server
+// refuses that version (isResourceVersionUnavailable), it calls setUnavailable and asks at once for "". An error of
+// listPages becomes a *ListError; one of syncWith, which gets the items, is returned as it is. Then Trace.Listed reports
+// the list, with the number of items and the time since the beginning.
 func (r *Reflector[T]) list(ctx context.Context) error {
 	r.enter(PhaseListing, "List")
 	began, rv := time.Now(), r.relistResourceVersion()
@@ -81,17 +85,8 @@ func (r *Reflector[T]) list(ctx context.Context) error {
 	return err
 }
 
-// relistResourceVersion returns the version to list at: "0" at first, which is whatever the server has in its cache; then the last
-// one seen, so that the store does not go back in time; "" if the server cannot serve that version: expired (410 Gone) or too large.
-func (r *Reflector[T]) relistResourceVersion() string {
-	s := r.Snapshot()
-	if s.ResourceVersionRefused {
-		return ""
-	}
-	return cmp.Or(s.ResourceVersion, "0")
-}
-
-// syncWith makes items the content of the store.
+// syncWith enters PhaseReplacing, makes items the content of the store, and then resourceVersion the position, with
+// setSynced. If the store fails, the position stays, and the error is that of recordStoreError.
 func (r *Reflector[T]) syncWith(ctx context.Context, items []T, resourceVersion string) error {
 	r.enter(PhaseReplacing, "Listed")
 	err := r.store.Replace(items, resourceVersion)
@@ -101,7 +96,7 @@ func (r *Reflector[T]) syncWith(ctx context.Context, items []T, resourceVersion 
 	return r.recordStoreError(ctx, OpReplace, resourceVersion, err)
 }
 
-// watch opens one watch and follows it. It returns nil if the next watch can continue from the current position.
+// watch opens one watch and reads it to its end. It returns nil if the next one can continue from there.
 func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error {
 	r.enter(PhaseOpeningWatch, "Watch")
 	limit := r.config.MinWatchTimeout.Seconds() * (1 + rand.Float64()) // watches that begin together do not end together
@@ -123,7 +118,7 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 	switch cause := CauseOf(err); {
 	case isStoreError(err): // the resync failed
 		return err
-	case cause != CauseEnded && cause != CauseUnreachable && cause != CauseUnknown: // the server's refusal; after these three the position can be used again
+	case cause != CauseEnded && cause != CauseUnreachable && cause != CauseUnknown: // refused by the server; after these three the position is still valid
 		return r.watchFailed(ctx, &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: err})
 	case events == 0 && lasted < VeryShortWatch: // its position may be at fault
 		return &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch}
@@ -143,7 +138,9 @@ func (r *Reflector[T]) watchFailed(ctx context.Context, err error) error {
 	return err
 }
 
-// watchHandler passes each event to the store and runs due resyncs until w ends. It returns the number of events and the reason.
+// watchHandler enters PhaseWatching, passes each event of w to handle, and resyncs when the channel delivers, until ctx
+// ends (nil), the resync fails (its error), or w ends or sends an ERROR event (that error; io.EOF is a normal end). It
+// returns the number of events handled, bookmarks included, and that reason. When it returns, w is stopped.
 func (r *Reflector[T]) watchHandler(ctx context.Context, w api.Watcher[T], resync <-chan time.Time) (events int, err error) {
 	r.enter(PhaseWatching, "Opened")
 	results, stop := resultChan(w) // it turns ERROR events into errors
@@ -166,7 +163,10 @@ func (r *Reflector[T]) watchHandler(ctx context.Context, w api.Watcher[T], resyn
 	}
 }
 
-// handle gives one event to the store and moves the position. The store decides whether an added object is new.
+// handle counts an event with received, passes it to the store, and moves the position to its resource version, even if
+// the store failed: that concerns one object, and recordStoreError reports it. ADDED, MODIFIED and DELETED are Add, Update
+// and Delete. A bookmark has no object: only a store that is a [Bookmarker] gets its version, if it has one. An event of
+// unknown type only moves the position.
 func (r *Reflector[T]) handle(ctx context.Context, e api.WatchEvent[T]) {
 	r.received(e.Type, e.ResourceVersion, e.InitialEventsEnd)
 	switch e.Type {
@@ -176,12 +176,12 @@ func (r *Reflector[T]) handle(ctx context.Context, e api.WatchEvent[T]) {
 		_ = r.recordStoreError(ctx, OpUpdate, e.ResourceVersion, r.store.Update(e.Object))
 	case api.WatchDeleted:
 		_ = r.recordStoreError(ctx, OpDelete, e.ResourceVersion, r.store.Delete(e.Object))
-	case api.WatchBookmark: // there was no other change up to this version
+	case api.WatchBookmark:
 		if store, ok := r.store.(Bookmarker); ok && e.ResourceVersion != "" {
 			store.Bookmark(e.ResourceVersion)
 		}
 	}
-	r.setPosition(e.ResourceVersion) // even after a store error, which is counted and traced: sending the event again would not help
+	r.setPosition(e.ResourceVersion)
 }
 
 func (r *Reflector[T]) resync(ctx context.Context) error {

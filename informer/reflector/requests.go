@@ -7,7 +7,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// listPages lists page by page, as upstream's pager does. The version of the first page is that of the whole list.
+// listPages lists page by page, as upstream's pager does. The version of the first page is that of
+// the whole list.
 func listPages[T any](ctx context.Context, lw ListerWatcher[T], rv string, size int64, s *status) (items []T, info ListInfo, err error) {
 	if size == 0 && (rv == "" || rv == "0") { // a list at any other version comes from the server's cache as a whole
 		size = DefaultPageSize
@@ -18,7 +19,7 @@ func listPages[T any](ctx context.Context, lw ListerWatcher[T], rv string, size 
 		info.Pages++
 		page, err := lw.List(ctx, opts)
 		switch {
-		case opts.Continue != "" && CauseOf(err) == CauseExpired: // the other pages are gone: everything at once
+		case opts.Continue != "" && CauseOf(err) == CauseExpired: // the other pages have expired: list everything at once
 			items, info.Pages, opts = nil, 0, api.ListOptions{ResourceVersion: rv}
 			continue
 		case err != nil:
@@ -39,14 +40,14 @@ func listPages[T any](ctx context.Context, lw ListerWatcher[T], rv string, size 
 	}
 }
 
-// result is what Next of a watcher has returned.
+// result is a result of Watcher.Next.
 type result[T any] struct {
 	event api.WatchEvent[T]
 	err   error
 }
 
-// resultChan makes a channel of w, so that its reader can wait for something else as well. The last result has an error. stop ends w and
-// waits for the goroutine that reads it.
+// resultChan reads w into a channel, so that a select can wait for it. The last result has an
+// error. stop ends w and waits for the goroutine that reads it.
 func resultChan[T any](w api.Watcher[T]) (results <-chan result[T], stop func()) {
 	channel, done := make(chan result[T]), make(chan struct{})
 	var reading sync.WaitGroup

@@ -2,59 +2,60 @@ package reflector
 
 import "time"
 
-// Snapshot is what a Reflector was doing at one moment, as plain data.
+// Snapshot is the state of a Reflector at one moment, as plain data.
 type Snapshot struct {
 	Name  string
 	Phase Phase
 	// ResourceVersion is the version that the store has; "" before the first list.
 	ResourceVersion string
-	// ResourceVersionRefused: the server will not accept it again; the next list is a consistent read.
+	// ResourceVersionRefused: the server has refused this version; the next list is a consistent
+	// read.
 	ResourceVersionRefused bool
-	// Synced: the store has had a whole state at least once.
+	// Synced: the store has had a complete state.
 	Synced bool
-	// StreamingList: the next whole state is asked for as a stream.
+	// StreamingList: the next complete state is requested as a stream.
 	StreamingList bool
 
-	Rounds    int // times that the whole state was asked for
-	Lists     int // list requests, each page one
-	Watches   int // watches and streaming lists asked for
+	Rounds    int // requests of the complete state
+	Lists     int // list requests, one per page
+	Watches   int // requests of watches and streaming lists
 	Events    int // changes received
-	Stale     int // changes received that were no news: their version is not newer than the position. The store was not told
+	Stale     int // stale changes received: not newer than the position, and not passed to the store
 	Bookmarks int
 
-	// Failures in a row without health between them.
+	// Failures counts consecutive failures.
 	Failures int
-	// LastError is why the last back-off, or the last fall-back to a list, happened; nil if none did.
+	// LastError is the reason of the last back-off or fall-back to a list; nil if there was none.
 	LastError error
-	// NextAttempt is when the back-off ends; zero outside of one.
+	// NextAttempt is when the back-off ends; zero if none runs.
 	NextAttempt time.Time
-	// StoreErrors is the number of calls of the store that failed, LastStoreError the last of them.
+	// StoreErrors counts failed calls of the store; LastStoreError is the last error.
 	StoreErrors    int
 	LastStoreError *StoreError
 }
 
-// Phase is what a Reflector is doing. The diagram in the package documentation shows how the phases follow each
-// other.
+// Phase is what a Reflector is doing. TRANSITIONS.md of package machine shows how the phases follow
+// each other.
 type Phase int
 
 const (
 	// PhaseIdle: Run was not called yet.
 	PhaseIdle Phase = iota
-	// PhaseOpeningStream: a streaming list was asked for.
+	// PhaseOpeningStream: a streaming list was requested.
 	PhaseOpeningStream
-	// PhaseStreaming: the initial events of a streaming list arrive and are collected beside the store.
+	// PhaseStreaming: the initial events of a streaming list arrive and are collected.
 	PhaseStreaming
-	// PhaseListing: a page of a list was asked for.
+	// PhaseListing: a page of a list was requested.
 	PhaseListing
-	// PhaseReplacing: the whole state is complete and on its way into the store.
+	// PhaseReplacing: the complete state is being stored.
 	PhaseReplacing
-	// PhaseOpeningWatch: a watch was asked for.
+	// PhaseOpeningWatch: a watch was requested.
 	PhaseOpeningWatch
-	// PhaseWatching: events arrive and go into the store.
+	// PhaseWatching: events arrive and are stored.
 	PhaseWatching
-	// PhaseBackingOff: something failed; the next attempt waits for its time.
+	// PhaseBackingOff: an attempt failed; the next one waits.
 	PhaseBackingOff
-	// PhaseStopped: the end. Nothing leads out of it.
+	// PhaseStopped: Run has ended. No phase follows.
 	PhaseStopped
 	phaseCount
 )

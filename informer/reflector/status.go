@@ -1,6 +1,7 @@
 package reflector
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -9,7 +10,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// status is what the textbook form knows about itself: its [Snapshot], in which the position is.
+// status is the bookkeeping of the textbook form: its [Snapshot], which contains the position.
 type status struct {
 	trace *Trace
 
@@ -29,9 +30,20 @@ func (s *status) Snapshot() Snapshot {
 	return s.snapshot
 }
 
-// LastSyncResourceVersion returns the version that the store has: that of the last list, event or bookmark. It is "" before the
-// first list.
+// LastSyncResourceVersion returns the resource version that the store has reached by the last list,
+// event or bookmark. It is "" before the first list.
 func (s *status) LastSyncResourceVersion() string { return s.Snapshot().ResourceVersion }
+
+// relistResourceVersion returns the version to list at: "0" (any version) at first; then the last
+// one seen, so that the store does not go back in time; "" (a consistent read) if the server cannot
+// serve that version.
+func (s *status) relistResourceVersion() string {
+	now := s.Snapshot()
+	if now.ResourceVersionRefused {
+		return ""
+	}
+	return cmp.Or(now.ResourceVersion, "0")
+}
 
 func (s *status) change(do func(*Snapshot)) {
 	s.mu.Lock()
@@ -49,7 +61,7 @@ func (s *status) start() {
 	s.started = true
 }
 
-// enter notes a phase and why it was entered.
+// enter records a phase and why it was entered.
 func (s *status) enter(phase Phase, on string) {
 	before := s.Snapshot().Phase
 	s.change(func(s *Snapshot) {
@@ -77,18 +89,18 @@ func (s *status) enterBackOff(delay time.Duration, err error) {
 
 func (s *status) setHealthy() { s.change(func(s *Snapshot) { s.Failures = 0 }) }
 
-// setSynced notes that the store has the state at rv.
+// setSynced records that the store has the state at rv.
 func (s *status) setSynced(rv string) {
 	s.change(func(s *Snapshot) { s.ResourceVersion, s.ResourceVersionRefused, s.Synced = rv, false, true })
 }
 
-// setUnavailable notes that the server has refused rv and is not to be asked for it again.
+// setUnavailable records that the server has refused rv, which must not be requested again.
 func (s *status) setUnavailable(rv string, err error) {
 	s.change(func(s *Snapshot) { s.ResourceVersionRefused = true })
 	s.trace.Expired(rv, err)
 }
 
-// received counts what came on a watch.
+// received counts an event of a watch.
 func (s *status) received(kind api.WatchEventType, rv string, initial bool) {
 	if kind == api.WatchBookmark {
 		s.change(func(s *Snapshot) { s.Bookmarks++ })
@@ -99,15 +111,16 @@ func (s *status) received(kind api.WatchEventType, rv string, initial bool) {
 	s.trace.Event(kind, rv)
 }
 
-// setPosition moves the position, if there is a version to move it to.
+// setPosition moves the position to rv, unless that is "".
 func (s *status) setPosition(rv string) {
 	if rv != "" {
 		s.change(func(s *Snapshot) { s.ResourceVersion = rv })
 	}
 }
 
-// recordStoreError counts and traces err and returns it as a *StoreError, or nil if err is nil. After the end of ctx it records
-// nothing: the program that stops a Reflector closes the store as well.
+// recordStoreError counts and traces err and returns it as a *StoreError, or nil if err is nil.
+// After ctx has ended it records nothing: a program that stops a Reflector closes the store as
+// well.
 func (s *status) recordStoreError(ctx context.Context, op StoreOp, rv string, err error) error {
 	if err == nil {
 		return nil
@@ -125,7 +138,8 @@ func isStoreError(err error) bool {
 	return is
 }
 
-// isResourceVersionUnavailable reports whether the server cannot serve the requested version: expired (410 Gone) or too large.
+// isResourceVersionUnavailable reports whether the server cannot serve the requested version:
+// expired (410 Gone) or too large.
 func isResourceVersionUnavailable(err error) bool {
 	cause := CauseOf(err)
 	return cause == CauseExpired || cause == CauseTooLarge

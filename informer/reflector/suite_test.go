@@ -8,7 +8,7 @@ import (
 )
 
 func TestSuite(t *testing.T) {
-	const asTheArticle = "the page is as the article has it; package machine does it"
+	const asTheArticle = "the page follows the article; package machine has it"
 	reflectortest.Run(t, reflectortest.Implementation{
 		New: func(cfg reflectortest.Config) reflectortest.Reflector { return reflector.New(cfg) },
 		Lacks: map[reflectortest.Capability]string{
@@ -17,8 +17,8 @@ func TestSuite(t *testing.T) {
 			reflectortest.ListTimeouts:        asTheArticle,
 			reflectortest.InternalErrorBudget: asTheArticle,
 			reflectortest.VerifiedPositions:   asTheArticle,
-			reflectortest.StaleEvents:         "like client-go it takes versions as they come",
-			reflectortest.Progress:            "like client-go it takes an event for progress",
+			reflectortest.StaleEvents:         "like client-go it trusts every version",
+			reflectortest.Progress:            "like client-go it counts any event as progress",
 			reflectortest.UnorderedStart:      "no server of Kubernetes has a list at version 0",
 			reflectortest.ResyncBeat:          "like client-go it starts the timer of the resync with each list",
 		},

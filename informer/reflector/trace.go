@@ -7,49 +7,49 @@ import (
 	"orrery/restclient/api"
 )
 
-// Trace is a set of hooks that show what a Reflector does, in the manner of net/http/httptrace. Any of them, and the
-// pointer itself, may be nil.
+// Trace is a set of hooks that observe a Reflector, in the manner of net/http/httptrace. The
+// pointer and any of the hooks may be nil.
 //
-// Hooks run while the Reflector holds its lock, mostly on the goroutine of Run and sometimes on the one that keeps
-// the time, never two at once. They must return soon. They may call Snapshot and LastSyncResourceVersion, which show
-// the state before the step that is being made.
+// Hooks run while the Reflector holds its lock, on the goroutine of Run or that of the timers,
+// never two at once. They must return soon. They may call Snapshot and LastSyncResourceVersion,
+// which return the state before the present step.
 type Trace struct {
-	// StateChanged: one phase was left for another; on names what happened.
+	// StateChanged: the phase changed; on names the input.
 	StateChanged func(from, to Phase, on string)
 
-	// PageListed: a page of a list has come.
+	// PageListed: a page of a list has arrived.
 	PageListed func(PageInfo)
-	// Listed: the store has the whole state, from a list or a streaming list.
+	// Listed: the store has the complete state, from a list or a streaming list.
 	Listed func(ListInfo)
-	// StreamingListAbandoned: the state is going to be listed instead.
+	// StreamingListAbandoned: the state will be listed instead.
 	StreamingListAbandoned func(err error)
 
 	// WatchStarted: a watch or streaming list is open. opts are those of the request.
 	WatchStarted func(opts api.ListOptions)
-	// Event: an object was added, modified or deleted; the store is told next. During a streaming list the objects
-	// are collected first. An unknown type is passed on here and goes nowhere.
+	// Event: an object was added, modified or deleted; the store gets it next. Objects of a
+	// streaming list are collected first. An unknown type is only reported here.
 	Event func(kind api.WatchEventType, resourceVersion string)
-	// Bookmark: the stream has come as far as resourceVersion. initial: and this ends the initial events.
+	// Bookmark: the stream has reached resourceVersion. initial: this ends the initial events.
 	Bookmark func(resourceVersion string, initial bool)
 	// WatchEnded: an open watch or streaming list is closed.
 	WatchEnded func(WatchInfo)
 
-	// BackOff: the next attempt waits for delay, because of err.
+	// BackOff: the next attempt waits for delay because of err.
 	BackOff func(delay time.Duration, err error)
-	// Expired: the server has refused the position resourceVersion (410, or too large for it); the state is fetched
-	// anew by a consistent read.
+	// Expired: the server has refused the position resourceVersion (410, or too large); a
+	// consistent read follows.
 	Expired func(resourceVersion string, err error)
-	// IdleTimeout: nothing came on a watch for that long, or no answer to the request for one; it is opened again at its
-	// position. On a quiet watch of a server that sends no bookmarks that is ordinary.
+	// IdleTimeout: a watch was silent for this long, or its request was not answered; it is
+	// reopened at its position. That is ordinary for a quiet watch of a server without bookmarks.
 	IdleTimeout func(silence time.Duration)
 
 	// Resync: Store.Resync was called and returned err.
 	Resync func(err error)
-	// StoreFailed: the store did not take something. For Add, Update and Delete this is the only notice.
+	// StoreFailed: a call of the store failed. For Add, Update and Delete this is the only report.
 	StoreFailed func(*StoreError)
 }
 
-// PageInfo is about one page.
+// PageInfo describes one page.
 type PageInfo struct {
 	ResourceVersion string
 	Page            int // from 1
@@ -57,7 +57,7 @@ type PageInfo struct {
 	More            bool
 }
 
-// ListInfo is about a complete state.
+// ListInfo describes a complete state.
 type ListInfo struct {
 	ResourceVersion string
 	Items           int
@@ -66,15 +66,15 @@ type ListInfo struct {
 	Duration        time.Duration // from the first request
 }
 
-// WatchInfo is about a watch that was closed.
+// WatchInfo describes a watch that was closed.
 type WatchInfo struct {
-	ResourceVersion string        // the position it had reached
+	ResourceVersion string        // the position reached
 	Events          int           // changes and bookmarks delivered, without the initial events of a complete streaming list
 	Lasted          time.Duration // since it was opened, or since those ended
-	Err             error         // why; io.EOF if the server ended it in good order, nil if we stopped
+	Err             error         // the reason; io.EOF if the server ended it normally, nil if Run was stopped
 }
 
-// complete returns a trace with a hook in every field, so that a Reflector calls hooks without asking whether there is one.
+// complete returns a trace with a no-op in each nil hook.
 func (t *Trace) complete() *Trace {
 	c := Trace{}
 	if t != nil {
@@ -96,8 +96,8 @@ func (t *Trace) complete() *Trace {
 	return &c
 }
 
-// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments. Arguments may be nil;
-// the result is nil if all are, and the argument itself if there is but one.
+// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
+// Arguments may be nil; the result is nil if all are, and the argument itself if only one is not.
 func JoinTraces(traces ...*Trace) *Trace {
 	return hooks.Traces((*Trace).and, traces...)
 }

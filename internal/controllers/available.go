@@ -9,14 +9,14 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// AvailableResources are the resources that the server has, of those that the chosen controllers
-// need. They are kept fresh: ask again, and the answer may be another one. The zero value has none.
+// AvailableResources are the resources needed by the selected controllers that the server has. They
+// change over time. The zero value has none.
 type AvailableResources struct {
 	mu        sync.Mutex
 	available map[api.GroupVersionResource]bool
 }
 
-// Has reports whether the server has the resource, as far as is known.
+// Has reports whether the server was last seen with the resource.
 func (a *AvailableResources) Has(resource api.GroupVersionResource) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -32,9 +32,8 @@ func (a *AvailableResources) set(resource api.GroupVersionResource, has bool) {
 	a.available[resource] = has
 }
 
-// look asks the server for the group versions of these resources, with one small request for each.
-// Every authenticated user may do that, and it sees the resources of aggregated API servers as
-// well.
+// look requests the group versions of these resources, with one small request each. Every
+// authenticated user may do that, and it includes the resources of aggregated API servers.
 func (a *AvailableResources) look(ctx context.Context, client *restclient.Client, resources []api.GroupVersionResource) error {
 	discoverer := discovery.New(client)
 	served := map[api.GroupVersion]map[string]bool{}

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -15,36 +16,37 @@ import (
 	"orrery/internal/observe/events"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
+	"orrery/nsctl"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
-// Shared is what the controllers of one process share. Client is required; the zero value of
-// everything else works.
+// Shared is shared by the controllers of one process. Client is required; the zero value of every
+// other field works.
 type Shared struct {
-	// Client speaks to the API server. Controllers and informers share its connections, each with a
-	// user agent of its own.
+	// Client is the API client. Controllers and informers share its connections, each with its own
+	// user agent.
 	Client *restclient.Client
-	// QPS and Burst limit the requests of each controller, and those of the informers. 0: what
-	// restclient.Config says.
+	// QPS and Burst limit the requests of each controller, and those of the informers. 0: the
+	// default of restclient.Config.
 	QPS   float32
 	Burst int
 
 	// Gears are the forms of the gears.
 	Gears gears.Set
-	// ResyncPeriod is how often handlers of informers are reminded of every object unless they ask
-	// for another period. Default 12 hours, kube-controller-manager's --min-resync-period.
+	// ResyncPeriod is the resync period of handlers that request no other. Default 12 hours, as
+	// kube-controller-manager's --min-resync-period.
 	ResyncPeriod time.Duration
-	// DrainTimeout is how long a controller that is stopped may take for what it has in hand.
-	// Default 20 seconds.
+	// DrainTimeout is how long a stopped controller may finish its work in progress. Default 20
+	// seconds.
 	DrainTimeout time.Duration
-	// DryRun: nothing is to be written.
+	// DryRun: nothing is written.
 	DryRun bool
-	// Events: what happens is recorded as Events of the cluster.
+	// Events: Events are recorded in the cluster.
 	Events bool
 
-	// Logger, Metrics and Server show what happens. Default: nothing does.
+	// Logger, Metrics and Server observe the controllers. Nil: not observed.
 	Logger  *logs.Logger
 	Metrics *metrics.Metrics
 	Server  *debugserver.Server
@@ -57,26 +59,26 @@ const (
 	defaultDrain  = 20 * time.Second
 )
 
-// ControllerContext is what one controller gets: what all of them share, and what is its own.
+// ControllerContext is the environment of one controller: the shared part and its own.
 type ControllerContext struct {
 	Shared
-	// Name is the controller's.
+	// Name is the name of the controller.
 	Name string
-	// Client has the controller's user agent and rate limit. Shared.Client is the process's.
+	// Client has the controller's own user agent and rate limit, unlike Shared.Client.
 	Client *restclient.Client
-	// AvailableResources are those that the server has, of those that controllers need.
+	// AvailableResources are the needed resources that the server has.
 	AvailableResources *AvailableResources
 
 	manager  *Manager
 	recorder func() events.EventRecorder
 }
 
-// InformerFor returns the informer of all objects of a resource, the same one for every controller
-// that asks, with the gears and the hooks of this process. It strips managed fields, which no
-// controller reads; the server keeps those of an object that is written back without any. head
-// gives access to the head of an object.
+// InformerFor returns the informer of all objects of a resource, the same for every controller,
+// with the gears and hooks of this process. It strips managed fields, which no controller reads;
+// the server preserves them when an object is written back without. head returns the metadata of an
+// object.
 //
-// It is for initialisers: the informer runs when all controllers have been set up.
+// Call it in an initializer: the informer starts after all controllers have been set up.
 func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersionResource, head func(T) *api.ObjectMeta) *informer.SharedIndexInformer[T] {
 	m := c.manager
 	m.uses(c.Name, resource)
@@ -94,8 +96,8 @@ func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersi
 	})
 }
 
-// SharedHeads adds a handler of heads to the informer that another controller has of a resource; ok is false if there is none. The
-// informer must be running. leave removes the handler and returns when its last callback has.
+// SharedHeads adds a handler of metadata to the informer that another controller has of a resource;
+// ok is false if there is none. leave removes the handler and returns after its last callback.
 func SharedHeads(c ControllerContext, resource api.GroupVersionResource, handler informer.ResourceEventHandler[*api.PartialObjectMetadata]) (synced informer.InformerSynced, leave func(), ok bool) {
 	shared, ok := c.manager.informerOf(resource)
 	if !ok {
@@ -104,7 +106,7 @@ func SharedHeads(c ControllerContext, resource api.GroupVersionResource, handler
 	return shared.addHeads(handler)
 }
 
-// addHeads returns the function that adds a handler of heads to an informer of whole objects.
+// addHeads returns a function that adds a metadata handler to an informer of whole objects.
 func addHeads[T informer.Object](made *informer.SharedIndexInformer[T], head func(T) *api.ObjectMeta) func(informer.ResourceEventHandler[*api.PartialObjectMetadata]) (informer.InformerSynced, func(), bool) {
 	headOf := func(object T) *api.PartialObjectMetadata {
 		return &api.PartialObjectMetadata{ObjectMeta: *head(object)}
@@ -127,8 +129,8 @@ func addHeads[T informer.Object](made *informer.SharedIndexInformer[T], head fun
 	}
 }
 
-// InformerConfig returns the configuration of [InformerFor] under another name, for a controller that has informers of its own
-// because they come and go while it works.
+// InformerConfig returns the configuration of [InformerFor] under another name, for a controller
+// with informers of its own that start and stop while it works.
 func InformerConfig[T informer.Object](c ControllerContext, name string, resource api.GroupVersionResource, head func(T) *api.ObjectMeta) informer.Config[T] {
 	traces := []*reflector.Trace{c.Logger.Reflector(name), c.manager.availability(resource)}
 	var queueTrace *deltafifo.Trace[T]
@@ -148,12 +150,12 @@ func InformerConfig[T informer.Object](c ControllerContext, name string, resourc
 	}
 }
 
-// informerID is how Kubernetes' metrics name an informer.
+// informerID returns the name of an informer in Kubernetes' metrics.
 func informerID(resource api.GroupVersionResource) metrics.InformerID {
 	return metrics.InformerID{Name: "orrery", Group: resource.Group, Version: resource.Version, Resource: resource.Resource}
 }
 
-// namespaceOf is informer.MetaNamespaceIndexFunc that spares the objects of the cluster an entry.
+// namespaceOf is informer.MetaNamespaceIndexFunc without an entry for cluster-scoped objects.
 func namespaceOf[T informer.Object](obj T) ([]string, error) {
 	if obj.GetNamespace() == "" {
 		return nil, nil
@@ -161,26 +163,25 @@ func namespaceOf[T informer.Object](obj T) ([]string, error) {
 	return informer.MetaNamespaceIndexFunc(obj)
 }
 
-// resourceName is how kubectl calls a resource: "pods", "deployments.apps".
+// resourceName returns kubectl's name of a resource: "pods", "deployments.apps".
 func resourceName(resource api.GroupVersionResource) string {
 	return strings.TrimSuffix(resource.GroupResource(), ".")
 }
 
-// Show makes /debug/orrery show what the function returns, which may be called from any goroutine,
-// under this name.
+// Show adds an entry to /debug/orrery: the result of the function, which may be called from any
+// goroutine.
 func (c ControllerContext) Show(name string, snapshot func() any) {
 	if c.Server != nil {
 		c.Server.Show(name, snapshot)
 	}
 }
 
-// QueueTrace returns hooks for the controller's work queue, which log.
+// QueueTrace returns hooks that log the controller's work queue.
 func (c ControllerContext) QueueTrace(queueName string) *queue.Trace[string] {
 	return c.Logger.Queue(queueName, c.Name)
 }
 
-// WorkerConfig returns the configuration of a worker pool with the gears and the hooks of this
-// process.
+// WorkerConfig returns the configuration of a worker pool with the gears and hooks of this process.
 func (c ControllerContext) WorkerConfig(queueName string) worker.Config {
 	return worker.Config{
 		Name: queueName, DrainTimeout: c.DrainTimeout, NewQueue: c.Gears.NewQueue,
@@ -188,7 +189,7 @@ func (c ControllerContext) WorkerConfig(queueName string) worker.Config {
 	}
 }
 
-// PassTrace returns hooks for the controller's passes, which log and count.
+// PassTrace returns hooks that log and count the controller's passes.
 func (c ControllerContext) PassTrace() *worker.Trace {
 	log := c.Logger.Controller(c.Name)
 	count := func(string, time.Duration, int, time.Duration, error) {}
@@ -201,12 +202,20 @@ func (c ControllerContext) PassTrace() *worker.Trace {
 		PassDone: func(key string, took time.Duration, failures int, after time.Duration, err error) {
 			log.PassDone(key, took, failures, after, err)
 			count(key, took, failures, after, err)
-			c.Worked()
+			c.PassDone(key, err)
 		},
 	}
 }
 
-// QueueMetrics makes the metrics of the controller's work queue. nil: there are none.
+// PassDone must be called after each pass. The hooks of PassTrace do.
+func (c ControllerContext) PassDone(key string, err error) {
+	if errors.Is(err, worker.ErrCutShort) || errors.Is(err, nsctl.ErrCutShort) {
+		c.manager.cutShort(c.Name + " " + key)
+	}
+	c.Worked()
+}
+
+// QueueMetrics returns the metrics of the controller's work queue; nil if there are none.
 func (c ControllerContext) QueueMetrics() queue.MetricsProvider {
 	if c.Metrics == nil {
 		return nil
@@ -214,5 +223,5 @@ func (c ControllerContext) QueueMetrics() queue.MetricsProvider {
 	return c.Metrics.Queues()
 }
 
-// Recorder records Events in the controller's name, or drops them if none are to be recorded.
+// Recorder returns the controller's recorder of Events, which drops them if Events are off.
 func (c ControllerContext) Recorder() events.EventRecorder { return c.recorder() }

@@ -10,47 +10,51 @@ import (
 	"orrery/restclient/api"
 )
 
-// Controller is one controller, set up and standing by: its handlers hear events, and nobody works
-// yet. If it has a method Healthy() error, that is its check of /healthz; if it has
-// UpdateMetrics(), that is called before metrics are read.
+// Controller is one controller, set up and standing by: its handlers receive events, and its
+// workers have not started. It may have these methods as well:
+//
+//   - Healthy() error is its check of /healthz. It fails if a restart of the process would help.
+//   - Waiting() error returns what keeps it from working although a restart would not help, for
+//     [Status].
+//   - UpdateMetrics() is called before metrics are read.
+//   - ShareInformers() is called when a controller that is set up later has made informers, before
+//     they run.
 type Controller interface {
-	// RunWithin works until stop ends; then it finishes what it has in hand. When alive ends it
-	// returns at once, and sends nothing more. It is called once.
+	// RunWithin works until stop ends; then it finishes its work in progress. When alive ends it
+	// returns immediately and sends nothing more. It is called once.
 	RunWithin(stop, alive context.Context)
 }
 
-// Initializer sets up one controller. It must not start anything: informers are started when every
+// Initializer sets up one controller. It must not start anything: informers start after every
 // controller has registered its handlers.
 type Initializer func(ControllerContext) (Controller, error)
 
-// Descriptor is all that there is to know of a controller before it is set up.
+// Descriptor describes a controller before it is set up.
 type Descriptor struct {
-	// Name is kube-controller-manager's for its controllers, such as "namespace-controller". Alias
-	// is a short form, or "".
+	// Name is the name in kube-controller-manager if it has the controller, such as
+	// "namespace-controller". Alias is a short form, or "".
 	Name, Alias string
-	// About is what it does, in a few words for a list.
+	// About is a short description for a list.
 	About string
-	// OnDemand: "*" does not select it, only its name does.
+	// OnDemand: the controller is selected only by name, not by "*".
 	OnDemand bool
-	// DryRun: it heeds Shared.DryRun. The others cannot be run dry.
+	// DryRun: the controller supports Shared.DryRun.
 	DryRun bool
-	// BuiltIn: kube-controller-manager has a controller of this name, and two of them would work
-	// against each other.
+	// BuiltIn: kube-controller-manager has a controller of this name, and the two would conflict.
 	BuiltIn bool
-	// Needs are the resources without which it has nothing to do. It is set up when the server has
-	// all of them.
+	// Needs are the required resources. The controller is set up when the server has all of them.
 	Needs []api.GroupVersionResource
-	// Rights are what it asks of the API server, Events left out. EventsEverywhere: it records
-	// Events in the namespaces of its objects, and not only in "default".
+	// Rights are the controller's rights, without Events. EventsEverywhere: it records Events in
+	// the namespaces of its objects, and not only in "default".
 	Rights           func(dryRun bool) []rbac.Right
 	EventsEverywhere bool
-	// QPSFactor and BurstFactor are its share of Shared.QPS and Shared.Burst. 0 is 1.
+	// QPSFactor and BurstFactor multiply Shared.QPS and Shared.Burst. 0 means 1.
 	QPSFactor, BurstFactor int
-	// New sets it up.
+	// New sets the controller up.
 	New Initializer
 }
 
-// UnknownNameError says that a selection names a controller that does not exist.
+// UnknownNameError reports a selection with an unknown controller.
 type UnknownNameError struct {
 	Name  string
 	Known []string
@@ -61,17 +65,17 @@ func (e *UnknownNameError) Error() string {
 		e.Name, strings.Join(e.Known, ", "))
 }
 
-// DuplicateNameError says that two controllers have the same name or alias. Their health, metrics
-// and log lines could not be told apart.
+// DuplicateNameError reports two controllers with the same name or alias: their health, metrics and
+// log lines would be indistinguishable.
 type DuplicateNameError struct{ Name string }
 
 func (e *DuplicateNameError) Error() string {
 	return fmt.Sprintf("there are two controllers with the name %q", e.Name)
 }
 
-// Choose returns the controllers that a list in the manner of kube-controller-manager's
-// --controllers selects: "*" all that are not OnDemand, "name" one, "-name" all but one. What is
-// named wins over "*", and "name" over "-name". The error is an [*UnknownNameError] or a
+// Choose returns the controllers that a list in the form of kube-controller-manager's --controllers
+// selects: "*" all that are not OnDemand, "name" one, "-name" all but one. A name takes precedence
+// over "*", and "name" over "-name". The error is an [*UnknownNameError] or a
 // [*DuplicateNameError].
 func Choose(all []Descriptor, entries []string) (chosen []Descriptor, err error) {
 	names := map[string]string{} // name and alias to name

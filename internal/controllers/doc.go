@@ -1,53 +1,19 @@
-// Package controllers is the controller manager: it starts the controllers that a user chooses, and
-// keeps them apart.
+// Package controllers is the controller manager: it starts the selected controllers and isolates
+// them from each other. A [Descriptor] has the name, needs and rights of a controller; its
+// [Initializer] builds the controller from a [ControllerContext]. [Choose] parses --controllers,
+// and [NewManager] takes the selection:
 //
-// # Concept
-//
-// A controller manager is a list of controllers and what they share: one process, one connection,
-// one informer for each type, one leader election. A [Descriptor] says what a controller is called
-// and needs; its [Initializer] gets a [ControllerContext] and makes the controller. [Choose] reads
-// a list in the manner of kube-controller-manager's --controllers, [NewManager] takes what was
-// chosen:
-//
-//	Prepare     discovery ── has the server what it needs? ──┬─ yes ── Initializer ── standby, with warm stores
-//	                                                        └─ no ─── missing: look again every 10 s
-//	Work        RunWithin of each that stands by, and of each that appears later
+//	Prepare     discovery ── are its resources served? ──┬─ yes ── Initializer ── standby, with warm stores
+//	                                                 └─ no ─── missing: retry every 10 s
+//	Work        RunWithin of each controller in standby, and of each that is set up later
 //	Shutdown    informers, recorders of Events
 //
-// In between a process may wait until it is the leader (package leaderelection). What happens
-// meanwhile is not lost.
-//
-// # Guarantees
-//
-//   - One watch for each type, however many controllers: [InformerFor] has the same informer for
-//     all.
-//   - Each controller has its own client, with a user agent and a rate limit, its own queue and
-//     workers, and its own check of health, metrics, Events and log lines, by its name.
-//   - A controller whose resource the server does not have is no error. It is set up when the
-//     resource appears. If the resource disappears later, or the right to watch it, the controller
-//     keeps what it knows and waits; it goes on when the resource is back, with a new list. Both
-//     are told once: by a line of the log, an Event, and [Status].
-//   - A controller that panics has ended, and the others go on. One that does not end holds the
-//     process up for a bounded time.
-//
-// # Goroutines
-//
-// [Manager.Prepare] starts those of the informers and one that looks for missing resources. They
-// end with its lifetime, and [Manager.Shutdown] waits for them. [Manager.Work] starts one for each
-// controller.
-//
-// # Failure
-//
-// A name that nobody knows is an [*UnknownNameError] that lists those that exist, two controllers
-// of one name are a [*DuplicateNameError]. An initialiser that fails stops the preparation before
-// anything runs; one that is called later, when its resource has appeared, is told, and the check
-// of health of its controller fails.
-//
-// # Testing
-//
-// Tiny controllers run against the API server in memory, in virtual time and with both sets of
-// gears: types and rights come and go, controllers panic and hang, and the server counts the
-// watches.
-//
-// Next: package nsctl
+// There is one watch for each type: [InformerFor] returns the same informer to all controllers.
+// Each controller has its own client with a user agent and a rate limit, its own queue and workers,
+// and its own health check, metrics, Events and log lines. If a resource is missing, its
+// controllers wait and are set up when it appears. If a resource or the right to watch it
+// disappears later, the controllers keep their stores and continue after a new list. Both are
+// reported once: by a log line, an Event, and [Status]. A controller that panics has ended, and the
+// others continue; one that does not return delays the end of the process for a bounded time.
+// [Manager.Shutdown] waits for the goroutines that Prepare started.
 package controllers

@@ -14,10 +14,10 @@ import (
 	"orrery/wait"
 )
 
-// Manager is the controller manager: it sets up the chosen controllers, runs their informers, lets
-// them work, and starts later those whose resource appears later.
+// Manager is the controller manager: it sets up the selected controllers, runs their informers and
+// workers, and starts controllers later whose resources appear later.
 type Manager struct {
-	shared         *Shared // with every default
+	shared         *Shared // with defaults
 	informerClient *restclient.Client
 	informers      informer.SharedInformerFactory
 	available      AvailableResources
@@ -25,27 +25,28 @@ type Manager struct {
 	looking        sync.WaitGroup // the goroutine that looks for missing resources
 	running        sync.WaitGroup // the controllers
 
-	mu       sync.Mutex // guards what follows, and the members
+	mu       sync.Mutex // guards the fields below, and the members
 	members  []*member
 	watched  []watched
 	prepared bool
-	term     *term // nil: the controllers do not work
+	term     *term    // nil: the controllers do not work
+	left     []string // what was not finished at the end
 }
 
-// member is a controller of a manager, and what is known of it.
+// member is a controller of a manager and its state.
 type member struct {
 	Descriptor
 	context ControllerContext
 
 	// Guarded by Manager.mu.
-	controller Controller // nil: it is not set up
+	controller Controller // nil: not set up
 	state      State
 	failed     error                              // why it was not set up, or has ended
-	uses       []api.GroupVersionResource         // whose informers it has asked for
-	trouble    map[api.GroupVersionResource]error // of those: why their informers see nothing
+	uses       []api.GroupVersionResource         // whose informers it uses
+	trouble    map[api.GroupVersionResource]error // errors of these informers
 }
 
-// watched is an informer, for the question whether all are filled.
+// watched is an informer whose store [Manager.Synced] checks.
 type watched struct {
 	name     string
 	synced   func() bool
@@ -96,8 +97,8 @@ func NewManager(shared Shared, chosen []Descriptor) *Manager {
 	return m
 }
 
-// clientFor returns a client that shows its user in the logs of the API server, as "orrery/v1
-// (linux/amd64) namespace-controller".
+// clientFor returns a client with its own user agent, such as "orrery/v1 (linux/amd64)
+// namespace-controller".
 func (m *Manager) clientFor(user string, qpsFactor, burstFactor int) *restclient.Client {
 	client := m.shared.Client.As(m.shared.Client.Config().UserAgent+" "+user, m.shared.QPS*float32(qpsFactor), m.shared.Burst*burstFactor)
 	if m.shared.Server != nil {
@@ -106,11 +107,11 @@ func (m *Manager) clientFor(user string, qpsFactor, burstFactor int) *restclient
 	return client
 }
 
-// Prepare asks the server what it has, sets up every controller whose resources are there, and
-// starts the informers. From then on they stand by. The others are set up when their resources have
-// appeared. All of that ends with lifetime, which should end later than the controllers: one that
-// finishes what it has in hand still reads the stores. The questions end with ctx. The error is a
-// [*DiscoveryError], or that of an initialiser.
+// Prepare asks the server for its resources, sets up every controller whose resources exist, and
+// starts the informers. From then on the controllers stand by; the others are set up when their
+// resources appear. All of that ends with lifetime, which should end after the controllers: they
+// read the stores while they finish. The first requests end with ctx. The error is a
+// [*DiscoveryError] or that of an initializer.
 func (m *Manager) Prepare(ctx, lifetime context.Context) error {
 	if err := m.available.look(ctx, m.shared.Client, m.needs()); err != nil {
 		return &DiscoveryError{err}
@@ -130,43 +131,58 @@ func (m *Manager) Prepare(ctx, lifetime context.Context) error {
 	return nil
 }
 
-// DiscoveryError says that the server does not tell what resources it has.
+// DiscoveryError reports that discovery has failed.
 type DiscoveryError struct{ Err error }
 
 func (e *DiscoveryError) Error() string { return fmt.Sprintf("discovering resources: %v", e.Err) }
 
 func (e *DiscoveryError) Unwrap() error { return e.Err }
 
-// lookEvery is how often the server is asked whether a missing resource has appeared. A watch of
-// CustomResourceDefinitions would tell at once, but needs a right that controllers do not need
-// otherwise, and says nothing of the resources of aggregated API servers.
+// lookEvery is how often missing resources are looked for. A watch of CustomResourceDefinitions
+// would be faster, but needs an extra right and does not see aggregated API servers.
 const lookEvery = 10 * time.Second
 
-// keepLooking sets controllers up whose resources have appeared, until there is nothing left to
-// look for.
+// keepLooking sets controllers up when their resources appear, until none is missing.
 func (m *Manager) keepLooking(ctx context.Context) {
 	for len(m.needs()) > 0 && wait.Sleep(ctx, wait.Jitter(lookEvery, 0.1)) == nil {
 		if err := m.available.look(ctx, m.informerClient, m.needs()); err != nil {
-			m.shared.Logger.At(1).Err(err).Msg("the server does not tell whether a missing resource has appeared")
+			m.shared.Logger.At(1).Err(err).Msg("cannot determine whether a missing resource has appeared")
 			continue
 		}
 		for _, c := range m.members {
 			if m.state(c) != Missing {
 				continue
 			}
-			if err := m.setUp(c); err != nil {
-				m.ended(c, err)
-				continue
-			}
-			if err := m.informers.Start(ctx); err != nil {
+			failed := m.setUp(c)
+			m.shareInformers()
+			if err := m.informers.Start(ctx); err != nil { // also those of a controller that has failed: others may share them
 				return // the process is about to end
+			}
+			if failed != nil {
+				m.ended(c, failed)
+				continue
 			}
 			m.launch(c)
 		}
 	}
 }
 
-// needs are the resources of the controllers that have not been set up.
+// shareInformers lets controllers with their own informers use those of the factory instead.
+func (m *Manager) shareInformers() {
+	m.mu.Lock()
+	var all []Controller
+	for _, c := range m.members {
+		all = append(all, c.controller)
+	}
+	m.mu.Unlock()
+	for _, controller := range all {
+		if sharing, ok := controller.(interface{ ShareInformers() }); ok {
+			sharing.ShareInformers()
+		}
+	}
+}
+
+// needs returns the resources of the controllers that have not been set up.
 func (m *Manager) needs() (all []api.GroupVersionResource) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -178,7 +194,7 @@ func (m *Manager) needs() (all []api.GroupVersionResource) {
 	return all
 }
 
-// setUp calls the initialiser of a controller if the server has what it needs.
+// setUp calls the initializer of a controller if the server has its resources.
 func (m *Manager) setUp(c *member) error {
 	for _, resource := range c.Needs {
 		if !m.available.Has(resource) {
@@ -203,8 +219,8 @@ func (m *Manager) setUp(c *member) error {
 	return nil
 }
 
-// guarded returns the error of f, or its panic, whatever wait.ReallyCrash says: one controller
-// cannot keep the others from working.
+// guarded returns the error of f, or its panic, whatever wait.ReallyCrash is: one controller must
+// not stop the others.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {

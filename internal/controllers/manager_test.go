@@ -89,7 +89,7 @@ func TestAResourceThatComesAndGoes(t *testing.T) {
 			{Name: "other", State: controllers.Running},
 		}, show.Snapshot())
 		time.Sleep(time.Minute)
-		assert.Len(t, s.logged("controller waits"), 1, "it is told once")
+		assert.Len(t, s.logged("controller waits"), 1, "logged once")
 		s.createConfigMap("x")
 		assert.Equal(t, []string{"default/x"}, other.seen())
 
@@ -101,19 +101,19 @@ func TestAResourceThatComesAndGoes(t *testing.T) {
 		assert.Equal(t, []controllers.Status{{Name: "gizmo-controller", State: controllers.Running}, {Name: "other", State: controllers.Running}}, show.Snapshot())
 		asked := s.asked("/apis/example.com/v1")
 		time.Sleep(time.Minute)
-		assert.Equal(t, asked, s.asked("/apis/example.com/v1"), "nothing is looked for any more")
+		assert.Equal(t, asked, s.asked("/apis/example.com/v1"), "no missing resource is looked for")
 
 		s.do(http.MethodDelete, definitions+"/gizmos.example.com", nil)
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		assert.Equal(t, controllers.Status{
-			Name: "gizmo-controller", State: controllers.Running, Why: "gizmos.example.com: the API server does not have gizmos.example.com",
+			Name: "gizmo-controller", State: controllers.Waiting, Why: "the API server does not have gizmos.example.com",
 		}, show.Snapshot()[0])
 		assert.Len(t, s.logged("does not have its resource any more"), 1)
 		assert.Contains(t, s.events(), "gizmo-controller: CustomResourceDefinition gizmos.example.com: ResourceMissing: "+
 			"gizmo-controller waits, the API server does not have gizmos.example.com any more")
 		s.createConfigMap("y")
-		assert.Contains(t, other.seen(), "default/y", "it is nothing to the others")
+		assert.Contains(t, other.seen(), "default/y", "the others are not affected")
 
 		s.installGizmos()
 		s.createGizmo("two")
@@ -123,6 +123,34 @@ func TestAResourceThatComesAndGoes(t *testing.T) {
 		assert.Equal(t, controllers.Status{Name: "gizmo-controller", State: controllers.Running}, show.Snapshot()[0])
 		assert.Len(t, s.logged("can be watched again"), 1)
 		assert.Equal(t, map[string]int{"/api/v1/configmaps": 1, "/apis/example.com/v1/gizmos": 1}, s.open())
+	})
+}
+
+// sharer is a controller with informers of its own.
+type sharer struct{ share func() }
+
+func (sharer) RunWithin(stop, _ context.Context) { <-stop.Done() }
+
+func (s sharer) ShareInformers() { s.share() }
+
+// Otherwise a type would have two watches for a moment.
+func TestInformersAreSharedBeforeNewOnesRun(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		var gizmo tiny
+		var asked []int
+		sharing := controllers.Descriptor{Name: "sharer", New: func(controllers.ControllerContext) (controllers.Controller, error) {
+			return sharer{func() {
+				time.Sleep(time.Second)
+				asked = append(asked, s.asked("/apis/example.com/v1/gizmos"))
+			}}, nil
+		}}
+		show := s.begin(s.shared(), sharing, gizmo.describe("gizmo-controller", nil, gizmos))
+		defer show.end()
+		s.installGizmos()
+		time.Sleep(time.Minute)
+		s.createGizmo("one")
+		assert.Equal(t, []string{"default/one"}, gizmo.seen())
+		assert.Equal(t, []int{0}, asked, "requests of the new informer when it is already running")
 	})
 }
 
@@ -149,7 +177,7 @@ func TestAResourceThatAppearsWhileStandingBy(t *testing.T) {
 	})
 }
 
-// A right that is missing is told by the controller's name, and granting it is enough.
+// A missing right is reported with the name of the controller, and granting it suffices.
 func TestARightThatIsMissing(t *testing.T) {
 	eachGears(t, func(s *stage, shared controllers.Shared) {
 		var secret, other tiny
@@ -162,10 +190,12 @@ func TestARightThatIsMissing(t *testing.T) {
 		assert.Equal(t, []string{"default/x"}, other.seen())
 		require.ErrorContains(t, show.Synced(), "secrets")
 		lines := s.logged("has no right to watch its resource")
-		require.Len(t, lines, 1, "it is told once")
+		require.Len(t, lines, 1, "logged once")
 		assert.Contains(t, lines[0], "controller=secret-controller")
 		assert.Contains(t, lines[0], "orrery rbac --controllers")
+		assert.Equal(t, controllers.Waiting, show.Snapshot()[0].State)
 		assert.Contains(t, show.Snapshot()[0].Why, "secrets is forbidden")
+		assert.True(t, secret.available.Has(secrets), "the server has them and does not show them")
 		assert.Contains(t, s.events(), "secret-controller: APIService v1.: ResourceForbidden: secret-controller waits, it has no right to watch secrets")
 
 		s.create("/api/v1/namespaces/default/secrets", "s")
@@ -174,7 +204,7 @@ func TestARightThatIsMissing(t *testing.T) {
 		synctest.Wait()
 		assert.Contains(t, secret.seen(), "default/s")
 		assert.NoError(t, show.Synced())
-		assert.Empty(t, show.Snapshot()[0].Why)
+		assert.Equal(t, controllers.Status{Name: "secret-controller", State: controllers.Running}, show.Snapshot()[0])
 	})
 }
 
@@ -229,7 +259,7 @@ func TestAPanicOrAStuckWorkerDoesNotDisturbOthers(t *testing.T) {
 			{Name: "good", State: controllers.Running},
 			{Name: "hangs", State: controllers.Running},
 			{Name: "panics", State: controllers.Running},
-			{Name: "returns", State: controllers.Ended, Why: "it returned although nobody had told it to"},
+			{Name: "returns", State: controllers.Ended, Why: "it returned without being stopped"},
 			{Name: "crashes", State: controllers.Ended, Why: "panic: broken"},
 		}, show.Snapshot())
 		assert.Len(t, s.logged("controller has ended"), 2)
@@ -237,7 +267,7 @@ func TestAPanicOrAStuckWorkerDoesNotDisturbOthers(t *testing.T) {
 		began := time.Now()
 		show.stop()
 		<-show.ended
-		assert.Equal(t, 35*time.Second, time.Since(began), "the others are not held up by it for ever")
+		assert.Equal(t, 35*time.Second, time.Since(began), "the others do not wait for it forever")
 		assert.Len(t, s.logged("does not end"), 1)
 		close(stuck)
 		show.end()
@@ -260,7 +290,7 @@ func TestAnInitialiserThatFails(t *testing.T) {
 		time.Sleep(time.Minute)
 		assert.Equal(t, []controllers.Status{
 			{Name: "a", State: controllers.Running}, {Name: "b", State: controllers.Ended, Why: "broken"},
-		}, show.Snapshot(), "it fails when it could have begun, and the others go on")
+		}, show.Snapshot(), "it fails when it could have begun, and the others continue")
 		show.end()
 
 		m := controllers.NewManager(s.shared(), []controllers.Descriptor{a.describe("a", nil, configMaps), fails})
@@ -272,7 +302,7 @@ func TestAnInitialiserThatFails(t *testing.T) {
 	})
 }
 
-func TestAServerThatDoesNotTellWhatItHas(t *testing.T) {
+func TestAServerWhoseDiscoveryFails(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var a tiny
 		_, err := s.server.Faults().Add("internal-error")

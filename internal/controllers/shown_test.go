@@ -2,6 +2,7 @@ package controllers_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -17,10 +18,15 @@ import (
 	"orrery/restclient/api"
 )
 
-// sick is a controller that is not well until it is told to end.
+// sick is a controller that is unhealthy until it is stopped.
 type sick struct{ runs }
 
 func (sick) Healthy() error { return io.ErrNoProgress }
+
+// idle is a controller that waits for something outside of the API server.
+type idle struct{ runs }
+
+func (idle) Waiting() error { return errors.New("the driver does not work") }
 
 // Each controller has a check of its own, and a restart of the process is asked for only if that
 // would help.
@@ -50,6 +56,7 @@ func TestHealthOfEachController(t *testing.T) {
 	m := controllers.NewManager(controllers.Shared{Client: client, Server: server}, []controllers.Descriptor{
 		{Name: "good", New: making(runs(until))},
 		{Name: "bad", New: making(sick{until})},
+		{Name: "idle", New: making(idle{until})},
 		{Name: "gone", New: making(runs(func(context.Context, context.Context) { panic("broken") }))},
 	})
 	assert.Equal(t, "ok", ask("/healthz/gone"), "it has not begun")
@@ -58,10 +65,14 @@ func TestHealthOfEachController(t *testing.T) {
 	stop, stopNow := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); m.Work(stop, t.Context()) }()
-	require.Eventually(t, func() bool { return m.Snapshot()[2].State == controllers.Ended }, 10*time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return m.Snapshot()[3].State == controllers.Ended }, 10*time.Minute, time.Millisecond)
 	assert.Equal(t, "ok", ask("/healthz/good"))
 	assert.Contains(t, ask("/livez/bad"), io.ErrNoProgress.Error())
 	assert.Contains(t, ask("/healthz/gone"), "panic: broken")
+	assert.Equal(t, "ok", ask("/healthz/idle"), "a restart would not help")
+	require.Eventually(t, func() bool {
+		return m.Snapshot()[2] == controllers.Status{Name: "idle", State: controllers.Waiting, Why: "the driver does not work"}
+	}, 10*time.Minute, time.Millisecond)
 	shown := ask("/debug/orrery")
 	assert.Contains(t, shown, `"controllers":[{"name":"good",`)
 	assert.Contains(t, shown, `"controller":{"good":{"color":"green"},"bad":`)
@@ -69,7 +80,7 @@ func TestHealthOfEachController(t *testing.T) {
 	stopNow()
 	<-ended
 	m.Shutdown()
-	assert.Equal(t, "ok", ask("/healthz/good"), "it was told to end")
+	assert.Equal(t, "ok", ask("/healthz/good"), "it was stopped")
 }
 
 // The Events of the process itself are sent at the end.

@@ -162,10 +162,11 @@ var (
 	gizmos     = api.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "gizmos"}
 )
 
-// tiny is a controller of the test's own: it notes the keys of the objects that it passes over.
+// tiny is a controller of the test's own: it records the keys of the objects of its passes.
 type tiny struct {
 	*worker.Pool
-	client *restclient.Client
+	client    *restclient.Client
+	available *controllers.AvailableResources
 
 	mu     sync.Mutex
 	passed []string
@@ -182,7 +183,7 @@ func (c *tiny) seen() []string {
 // describe returns a tiny controller of these resources. before is called in each pass.
 func (c *tiny) describe(name string, before func(ctx context.Context, key string), resources ...api.GroupVersionResource) controllers.Descriptor {
 	return controllers.Descriptor{Name: name, Needs: resources, New: func(shared controllers.ControllerContext) (controllers.Controller, error) {
-		c.client = shared.Client
+		c.client, c.available = shared.Client, shared.AvailableResources
 		var informers []*informer.SharedIndexInformer[*thing]
 		for _, resource := range resources {
 			informers = append(informers, controllers.InformerFor(shared, resource, func(t *thing) *api.ObjectMeta { return &t.ObjectMeta }))

@@ -13,28 +13,29 @@ import (
 	"orrery/wait"
 )
 
-// State is what a controller of a manager does.
+// State is the state of a controller in a manager.
 type State string
 
 // The states.
 const (
-	// Missing: the server does not have a resource that it needs. It is set up as soon as the
-	// server has.
+	// Missing: the server does not have a needed resource. The controller is set up when the
+	// resource appears.
 	Missing State = "missing"
-	// Standby: it is set up, its stores are up to date, and it does not work.
+	// Standby: set up, with current stores, but not working.
 	Standby State = "standby"
-	// Running: it works.
+	// Running: working.
 	Running State = "running"
-	// Ended: it does not work any more.
+	// Waiting: running, but currently unable to work. It continues by itself.
+	Waiting State = "waiting"
+	// Ended: no longer working.
 	Ended State = "ended"
 )
 
-// Status is what /debug/orrery shows of a controller.
+// Status is the entry of a controller in /debug/orrery.
 type Status struct {
 	Name  string
 	State State
-	// Why it is missing or has ended, or which resources cannot be watched at present; "" if all is
-	// well.
+	// The reason for Missing, Waiting or Ended; "" otherwise.
 	Why string
 }
 
@@ -49,8 +50,16 @@ func (m *Manager) Snapshot() []Status {
 		if c.failed != nil {
 			reasons = append(reasons, c.failed.Error())
 		}
-		for resource, err := range c.trouble {
-			reasons = append(reasons, fmt.Sprintf("%s: %v", resourceName(resource), err))
+		for _, err := range c.trouble {
+			reasons = append(reasons, err.Error())
+		}
+		if waits, ok := c.controller.(interface{ Waiting() error }); ok && c.state == Running {
+			if err := waits.Waiting(); err != nil {
+				reasons = append(reasons, err.Error())
+			}
+		}
+		if len(reasons) > 0 && c.state == Running {
+			status.State = Waiting
 		}
 		slices.Sort(reasons)
 		status.Why = strings.Join(reasons, "; ")
@@ -65,10 +74,10 @@ func (m *Manager) state(c *member) State {
 	return c.state
 }
 
-// in returns the names of the controllers in a state.
-func (m *Manager) in(state State) (names []string) {
+// unfinished returns the names of the controllers that have not ended.
+func (m *Manager) unfinished() (names []string) {
 	for _, status := range m.Snapshot() {
-		if status.State == state {
+		if status.State == Running || status.State == Waiting {
 			names = append(names, status.Name)
 		}
 	}
@@ -86,22 +95,21 @@ func errMissing(resource api.GroupVersionResource) error {
 	return fmt.Errorf("the API server does not have %s", resourceName(resource))
 }
 
-// missing notes that a controller waits for a resource. It is told once.
+// missing records that a controller waits for a resource, and reports it once.
 func (m *Manager) missing(c *member, resource api.GroupVersionResource) {
 	err := errMissing(resource)
 	m.mu.Lock()
-	told := c.failed != nil && c.failed.Error() == err.Error()
+	reported := c.failed != nil && c.failed.Error() == err.Error()
 	c.failed = err
 	m.mu.Unlock()
-	if told {
+	if reported {
 		return
 	}
 	m.shared.Logger.Warn().Str("controller", c.Name).Str("resource", resourceName(resource)).
 		Msg("controller waits, the API server does not have its resource")
 }
 
-// started notes that a controller works; trouble is what was wrong with its resources when it
-// began.
+// started records that a controller works; trouble holds the errors of its resources at that time.
 func (m *Manager) started(c *member, trouble map[api.GroupVersionResource]error) {
 	m.shared.Logger.Info().Str("controller", c.Name).Bool("dry_run", m.shared.DryRun).Msg("controller started")
 	if m.shared.Metrics != nil {
@@ -112,7 +120,7 @@ func (m *Manager) started(c *member, trouble map[api.GroupVersionResource]error)
 	}
 }
 
-// ended notes that a controller does not work any more; err is nil if it was told to end.
+// ended records that a controller no longer works; err is nil if it was stopped.
 func (m *Manager) ended(c *member, err error) {
 	m.mu.Lock()
 	c.state, c.failed = Ended, err
@@ -127,10 +135,10 @@ func (m *Manager) ended(c *member, err error) {
 	if panicked, ok := errors.AsType[*wait.Panic](err); ok {
 		line = line.Bytes("stack", panicked.Stack)
 	}
-	line.Msg("controller has ended, the others go on")
+	line.Msg("controller has ended, the others continue")
 }
 
-// uses notes that a controller has asked for the informer of a resource.
+// uses records that a controller uses the informer of a resource.
 func (m *Manager) uses(name string, resource api.GroupVersionResource) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -141,8 +149,8 @@ func (m *Manager) uses(name string, resource api.GroupVersionResource) {
 	}
 }
 
-// availability returns hooks for the reflector of a resource, which see when the server stops
-// having it, or stops showing it, under running controllers, and when it comes back.
+// availability returns hooks for the reflector of a resource. They detect when the resource, or the
+// right to watch it, disappears and comes back.
 func (m *Manager) availability(resource api.GroupVersionResource) *reflector.Trace {
 	return &reflector.Trace{
 		WatchStarted: func(api.ListOptions) { m.watchable(resource, nil) },
@@ -157,8 +165,8 @@ func (m *Manager) availability(resource api.GroupVersionResource) *reflector.Tra
 	}
 }
 
-// watchable notes whether the objects of a resource can be watched; err is why not. News are told
-// once for each controller.
+// watchable records whether the objects of a resource can be watched; err is the reason if not. A
+// change is reported once for each controller.
 func (m *Manager) watchable(resource api.GroupVersionResource, err error) {
 	m.available.set(resource, err == nil || api.IsForbidden(err))
 	var concerned, working []*member
@@ -191,7 +199,7 @@ func (m *Manager) logWatchable(c *member, resource api.GroupVersionResource, err
 	name := resourceName(resource)
 	switch {
 	case err == nil:
-		m.shared.Logger.Info().Str("controller", c.Name).Str("resource", name).Msg("controller goes on, its resource can be watched again")
+		m.shared.Logger.Info().Str("controller", c.Name).Str("resource", name).Msg("controller continues, its resource can be watched again")
 	case api.IsForbidden(err):
 		m.shared.Logger.Warn().Str("controller", c.Name).Str("resource", name).Err(err).
 			Msg("controller waits, it has no right to watch its resource; orrery rbac --controllers prints the rights that it needs")
@@ -201,7 +209,7 @@ func (m *Manager) logWatchable(c *member, resource api.GroupVersionResource, err
 }
 
 // recordWatchable records it as an Event of the object that stands for the resource. A standby
-// records nothing: it does so when it begins to work, of what is wrong then.
+// records nothing until it starts to work.
 func (m *Manager) recordWatchable(c *member, resource api.GroupVersionResource, err error) {
 	name := resourceName(resource)
 	object := api.ObjectReference{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: resource.Version + "." + resource.Group}

@@ -13,7 +13,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// healthy is the check of a controller: it fails if a restart of the process is what would help.
+// healthy is the health check of a controller: it fails if restarting the process would help.
 func (m *Manager) healthy(c *member) error {
 	m.mu.Lock()
 	controller, state, failed := c.controller, c.state, c.failed
@@ -27,14 +27,14 @@ func (m *Manager) healthy(c *member) error {
 	return nil
 }
 
-// patience is for how much longer than DrainTimeout Work waits for a controller that does not end.
-const patience = 5 * time.Second
+// stopMargin is how long after DrainTimeout Work still waits for a controller that does not return.
+const stopMargin = 5 * time.Second
 
 // Work lets the controllers work until stop or alive ends, see [Controller], and returns when all
-// of them have ended. One that does not end in time is left behind. Work is to be called once, also
-// for controllers that never got to work, with contexts that have ended: that is how they give back
-// what they have.
-func (m *Manager) Work(stop, alive context.Context) {
+// of them have ended. A controller that does not return in time is abandoned. left names it, and
+// every pass that was cut short because DrainTimeout was over. Call Work once, with ended contexts
+// if the controllers never got to work, so that they release their resources.
+func (m *Manager) Work(stop, alive context.Context) (left []string) {
 	m.mu.Lock()
 	m.term = &term{stop, alive}
 	m.mu.Unlock()
@@ -55,12 +55,22 @@ func (m *Manager) Work(stop, alive context.Context) {
 	}()
 	select {
 	case <-ended:
-	case <-time.After(m.shared.DrainTimeout + patience):
-		m.shared.Logger.Error().Str("controller", strings.Join(m.in(Running), ", ")).Msg("does not end, going on without it")
+	case <-time.After(m.shared.DrainTimeout + stopMargin):
+		left = m.unfinished()
+		m.shared.Logger.Error().Str("controller", strings.Join(left, ", ")).Msg("does not end, continuing without it")
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append(left, m.left...)
 }
 
-// launch runs a controller that stands by, if this is the time to work.
+func (m *Manager) cutShort(pass string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.left = append(m.left, pass)
+}
+
+// launch runs a standby controller if the manager is working.
 func (m *Manager) launch(c *member) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,7 +85,7 @@ func (m *Manager) launch(c *member) {
 	}(m.term, maps.Clone(c.trouble))
 }
 
-// run runs a controller. One that panics has ended, and the others go on.
+// run runs a controller. If it panics it has ended, and the others continue.
 func (m *Manager) run(c *member, term *term, trouble map[api.GroupVersionResource]error) {
 	if term.stop.Err() == nil && term.alive.Err() == nil {
 		m.started(c, trouble)
@@ -90,9 +100,9 @@ func (m *Manager) run(c *member, term *term, trouble map[api.GroupVersionResourc
 	m.ended(c, err)
 }
 
-var errEndedEarly = errors.New("it returned although nobody had told it to")
+var errEndedEarly = errors.New("it returned without being stopped")
 
-// watch notes an informer.
+// watch adds an informer to those that Synced checks.
 func (m *Manager) watch(w watched) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,7 +120,8 @@ func (m *Manager) informerOf(resource api.GroupVersionResource) (found watched, 
 	return m.watched[at], true
 }
 
-// Synced returns an error if the store of an informer is not filled. It is a check of /readyz that a standby passes as well.
+// Synced returns an error if the store of an informer is not filled. It is a check of /readyz,
+// which a standby passes as well.
 func (m *Manager) Synced() error {
 	m.mu.Lock()
 	all, prepared := slices.Clone(m.watched), m.prepared
@@ -126,16 +137,16 @@ func (m *Manager) Synced() error {
 	return nil
 }
 
-// Recorder returns a new recorder of Events of the process itself, which Shutdown ends.
+// Recorder returns a new recorder of Events of the process itself, which Shutdown stops.
 func (m *Manager) Recorder() events.EventRecorder {
 	return m.recorders.of("orrery", m.informerClient)()
 }
 
-// lastEvents is how long Shutdown waits for Events that have not been sent.
+// lastEvents is how long Shutdown waits for queued Events.
 const lastEvents = 2 * time.Second
 
-// Shutdown ends the informers, waits for what Prepare has started, and has the last Events sent. It
-// is called when the lifetime that Prepare got has ended.
+// Shutdown stops the informers, waits for the goroutines of Prepare, and sends queued Events. Call
+// it when the lifetime of Prepare has ended.
 func (m *Manager) Shutdown() {
 	m.informers.Shutdown()
 	m.looking.Wait()

@@ -1,3 +1,8 @@
+// Package gears selects the fast or the textbook form of each component (a "gear"). The textbook
+// form is a page that explains the gear; both forms pass the same contract suite. A [Set] names the
+// form of each gear, as the flag --gears does: "fast", "textbook",
+// "fast,queue=textbook,deltafifo=inorder". The constructors of this package return the selected
+// forms. The zero [Set] is fast. A Set is immutable and safe for concurrent use.
 package gears
 
 import (
@@ -25,7 +30,7 @@ const (
 	InOrder  = "inorder"
 )
 
-// forms are the forms that each gear has, the default first. A gear is called by its package.
+// forms are the forms of each gear, the default first. A gear has the name of its package.
 var forms = map[string][]string{
 	"queue":      {Fast, Textbook},
 	"deltafifo":  {Fast, Textbook, InOrder},
@@ -39,14 +44,14 @@ var forms = map[string][]string{
 // Names returns the names of the gears, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(forms)) }
 
-// Set is a form for every gear. The zero value is the fast form of each. A Set is immutable and may be copied; its
-// pointer is a flag.Value and a pflag.Value.
+// Set is a form for every gear. The zero value is the fast form of each. A Set is immutable and may
+// be copied; its pointer is a flag.Value and a pflag.Value.
 type Set struct {
 	others map[string]string // the gears whose form is not Fast
 }
 
-// Parse reads a set such as "fast", "textbook" or "fast,queue=textbook,deltafifo=inorder": a form for all gears, which may
-// be left out, and then forms for single gears. The error lists what there is.
+// Parse parses a set such as "fast", "textbook" or "fast,queue=textbook,deltafifo=inorder": an
+// optional form for all gears, then forms for single gears. The error lists the valid names.
 func Parse(text string) (Set, error) {
 	chosen, named := map[string]string{}, map[string]bool{}
 	for i, part := range strings.Split(text, ",") {
@@ -93,7 +98,7 @@ func (s Set) Forms() map[string]string {
 	return all
 }
 
-// String returns the set as [Parse] reads it, as short as it can be.
+// String returns the shortest text that [Parse] reads as the set.
 func (s Set) String() string {
 	base := Fast
 	if len(s.others) == len(forms) {
@@ -108,7 +113,7 @@ func (s Set) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Set makes s what text says; see [Parse].
+// Set parses text into s; see [Parse].
 func (s *Set) Set(text string) error {
 	parsed, err := Parse(text)
 	if err == nil {
@@ -117,10 +122,10 @@ func (s *Set) Set(text string) error {
 	return err
 }
 
-// Type is what the help calls the value of the flag.
+// Type returns the name of the flag's value in the help.
 func (s *Set) Type() string { return "gears" }
 
-// Completions returns what may follow these entries of a set, for the completion of the flag.
+// Completions returns the entries that may follow these ones, for completion of the flag.
 func Completions(before []string) []string {
 	var set Set
 	var next []string
@@ -145,7 +150,7 @@ func Completions(before []string) []string {
 // Informer returns the gears of an informer.
 func Informer[T any](s Set) informer.Gears[T] {
 	g := informerfast.Gears[T]()
-	// A gear that is nil is the textbook's.
+	// Nil selects the textbook form.
 	switch s.Form("deltafifo") {
 	case Textbook:
 		g.NewQueue = nil
@@ -180,7 +185,7 @@ func (s Set) NewDeleter(config nsctl.DeleterConfig) nsctl.Deleter {
 	return nsctl.NewDeleter(config)
 }
 
-// Codec returns what reads the API server's answers.
+// Codec returns the decoder of the API server's answers.
 func (s Set) Codec() restclient.Codec {
 	if s.Form("restclient") == Fast {
 		return restclientfast.Codec{}

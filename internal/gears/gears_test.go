@@ -38,7 +38,7 @@ func TestSetsOfGears(t *testing.T) {
 	assert.Equal(t, "fast", gears.Set{}.String())
 }
 
-func TestWhatDoesNotExistIsRefusedWithAList(t *testing.T) {
+func TestUnknownNamesAreRefusedWithAList(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          `there is no set of gears ""; use fast, textbook, or single gears such as queue=textbook`,
 		"quick":                     `there is no set of gears "quick"; use fast, textbook, or single gears such as queue=textbook`,

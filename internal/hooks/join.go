@@ -1,9 +1,16 @@
+// Package hooks joins trace hooks, so that several observers can watch one gear. A Trace is a
+// struct of functions, like net/http/httptrace.ClientTrace, with a field for each event in a gear.
+// Logs, metrics and Events each have a Trace of their own, and a gear takes one. Each gear's
+// JoinTraces lists its fields; [Join] and its variants join one field, [Traces] the whole struct.
+// Hooks are called in the order of the arguments, on the goroutine of the gear; a panic skips the
+// remaining hooks. A hook that no trace sets stays nil, so that it costs the gear one branch, and a
+// hook that one trace sets is not wrapped. hookstest.Run checks that a JoinTraces forgets no field.
 package hooks
 
 import "reflect"
 
-// Traces returns what and makes of all traces, in the order of the arguments. Arguments may be nil; the result is nil if all
-// are, and the argument itself if there is but one.
+// Traces joins all traces with and, in the order of the arguments. Arguments may be nil; the result
+// is nil if all are, and the argument itself if only one is not.
 func Traces[T any](and func(t, u *T) *T, traces ...*T) *T {
 	var joined *T
 	for _, t := range traces {
@@ -18,7 +25,7 @@ func Traces[T any](and func(t, u *T) *T, traces ...*T) *T {
 	return joined
 }
 
-// Join0 is [Join] for none.
+// Join0 is [Join] without parameters.
 func Join0(f, g func()) func() {
 	if f == nil || g == nil {
 		return Either(f, g, f == nil)
@@ -66,7 +73,8 @@ func Either[F any](f, g F, second bool) F {
 	return f
 }
 
-// Default makes nothing the value of a hook that is nil, for a gear that calls hooks without asking whether there is one.
+// Default returns a hook that does nothing in place of nil, for a gear that calls hooks
+// unconditionally.
 func Default[F any](hook *F, nothing F) {
 	if reflect.ValueOf(*hook).IsNil() {
 		*hook = nothing

@@ -1,3 +1,9 @@
+// Package hostcheck protects servers without authentication from web pages. A page in a browser can
+// make its own name resolve to 127.0.0.1 (DNS rebinding) and then read the answers of a local
+// server. Its requests still have the page's host in the Host header: [Guard] refuses them with
+// 403. A request passes if its Host is a loopback name or address, or an address on which the
+// server listens. If that is every address of the machine, any IP address and any cluster-internal
+// name passes. An Origin, if there is one, must be the server itself.
 package hostcheck
 
 import (
@@ -10,8 +16,8 @@ import (
 	"strings"
 )
 
-// Guard returns a handler that passes requests to next if they name a host by which the server is known. served are the
-// addresses that it was told to listen on, with or without a port.
+// Guard returns a handler that passes requests to next if their Host is a name of the server.
+// served are the addresses on which it listens, with or without a port.
 func Guard(next http.Handler, served ...string) http.Handler {
 	g := &guard{next: next}
 	for _, address := range served {
@@ -34,16 +40,16 @@ type guard struct {
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	origin := r.Header.Get("Origin")
 	switch {
-	case r.Host != "" && !g.knows(hostOf(r.Host)): // browsers always name a host
+	case r.Host != "" && !g.knows(hostOf(r.Host)): // browsers always send a Host
 		http.Error(w, fmt.Sprintf("this server is not called %q: use %s", r.Host, g.names()), http.StatusForbidden)
 	case origin != "" && !sameOrigin(origin, r.Host):
-		http.Error(w, fmt.Sprintf("a page of %q may not ask this server: open it under the address of the server itself", origin), http.StatusForbidden)
+		http.Error(w, fmt.Sprintf("requests from pages of %q are refused: open it under the address of the server itself", origin), http.StatusForbidden)
 	default:
 		g.next.ServeHTTP(w, r)
 	}
 }
 
-// knows reports whether the server is called so.
+// knows reports whether host is a name of the server.
 func (g *guard) knows(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	switch {
@@ -58,7 +64,7 @@ func (g *guard) knows(host string) bool {
 	}
 }
 
-// names is what a client may call the server.
+// names returns the names by which clients may reach the server.
 func (g *guard) names() string {
 	names := []string{"localhost", "a loopback address"}
 	for _, host := range g.hosts {
@@ -73,7 +79,7 @@ func (g *guard) names() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// hostOf is an address without its port, in lower case and without the dot of a full name.
+// hostOf returns an address without its port, in lower case and without a trailing dot.
 func hostOf(address string) string {
 	if host, _, err := net.SplitHostPort(address); err == nil {
 		address = host

@@ -79,7 +79,7 @@ func TestARefusalSaysWhatToDo(t *testing.T) {
 	handler := hostcheck.Guard(http.NotFoundHandler(), "192.0.2.7:8081")
 	for host, want := range map[string]string{
 		"evil.example:1": `this server is not called "evil.example:1": use localhost, a loopback address or 192.0.2.7` + "\n",
-		"localhost:8081": `a page of "https://evil.example" may not ask this server: open it under the address of the server itself` + "\n",
+		"localhost:8081": `requests from pages of "https://evil.example" are refused: open it under the address of the server itself` + "\n",
 	} {
 		request := httptest.NewRequest("GET", "/", nil)
 		request.Host = host

@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// directDependencies are the modules that go.mod asks for, each with what it is there for. Those of the program that is deployed
-// are somebody else's code that is trusted with the rights of a controller: one more has to be worth it. "lab:" marks what only the
-// laboratory needs, "tests:" what only tests need.
+// directDependencies are the modules that go.mod requires, each with its purpose. The deployed
+// program's dependencies run with the rights of a controller, so an additional one must be worth
+// it. "lab:" marks a dependency of the laboratory alone, "tests:" one of tests alone.
 var directDependencies = map[string]string{
 	"github.com/cenkalti/backoff/v4":          "back-off with jitter in the reflector",
 	"github.com/google/cel-go":                "lab: the rules of custom resources in the API server in memory",
@@ -27,6 +27,8 @@ var directDependencies = map[string]string{
 	"github.com/spf13/pflag":                  "flags; cobra's own",
 	"github.com/HdrHistogram/hdrhistogram-go": "lab: percentiles of benchmarks",
 	"github.com/tidwall/btree":                "lab: the ordered store of the API server in memory",
+	"github.com/pmezard/go-difflib":           "lab: the difference between a learner's page and the reference; testify brings it anyway",
+	"github.com/yuin/goldmark":                "lab: the pages of the offline kit as HTML",
 	"go.yaml.in/yaml/v3":                      "kubeconfig files, and the manifests that orrery rbac prints",
 	"golang.org/x/term":                       "the size of a terminal",
 	"golang.org/x/time":                       "token buckets of client and queue (rate alone)",
@@ -44,14 +46,14 @@ var directDependencies = map[string]string{
 	"pgregory.net/rapid":                  "tests: properties",
 }
 
-// carriedAlong are the modules in the program that come with others.
+// carriedAlong are the indirect dependencies of the program.
 var carriedAlong = map[string]string{
 	"github.com/mattn/go-colorable": "zerolog: colours on Windows",
 	"github.com/mattn/go-isatty":    "zerolog: is it a terminal?",
 	"golang.org/x/sys":              "golang.org/x/term, go-isatty: system calls",
 }
 
-// modulesOf are the modules in which the packages are that a package needs, this one left out.
+// modulesOf returns the modules of a package's dependencies, except this one.
 func modulesOf(t *testing.T, pattern string) []string {
 	t.Helper()
 	command := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", pattern)
@@ -91,7 +93,7 @@ func TestDirectDependenciesAreThoseThatWereAgreedOn(t *testing.T) {
 	for _, problem := range compareDependencies("go.mod", direct, directDependencies) {
 		t.Error(problem)
 	}
-	assert.Empty(t, file.Replace, "a module that is replaced is not what its name says")
+	assert.Empty(t, file.Replace, "no replace directives")
 }
 
 func TestTheProgramHasNoOtherModules(t *testing.T) {
@@ -107,17 +109,18 @@ func TestTheProgramHasNoOtherModules(t *testing.T) {
 	}
 }
 
-// compareDependencies returns a sentence for each module that is there and was not agreed on, or the other way round.
+// compareDependencies returns a sentence for each difference between the modules found and those
+// agreed on.
 func compareDependencies(where string, there []string, agreed map[string]string) []string {
 	var problems []string
 	for _, name := range there {
 		if agreed[name] == "" {
-			problems = append(problems, fmt.Sprintf("%s has the module %s, which nobody has agreed to: do without it, or say in %s what it is needed for", where, name, "internal/house/dependencies_test.go"))
+			problems = append(problems, fmt.Sprintf("%s has the module %s, which is not listed: remove it, or state its purpose in %s", where, name, "internal/house/dependencies_test.go"))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(agreed)) {
 		if !slices.Contains(there, name) {
-			problems = append(problems, fmt.Sprintf("%s does not have the module %s any more: take it out of %s", where, name, "internal/house/dependencies_test.go"))
+			problems = append(problems, fmt.Sprintf("%s has no module %s any more: delete it from %s", where, name, "internal/house/dependencies_test.go"))
 		}
 	}
 	return problems
@@ -128,6 +131,6 @@ func TestDependenciesAreCompared(t *testing.T) {
 	assert.Empty(t, compareDependencies("x", []string{"a", "b"}, agreed))
 	problems := compareDependencies("x", []string{"a", "c"}, agreed)
 	require.Len(t, problems, 2)
-	assert.Contains(t, problems[0], "x has the module c, which nobody has agreed to")
-	assert.Contains(t, problems[1], "x does not have the module b any more")
+	assert.Contains(t, problems[0], "x has the module c, which is not listed")
+	assert.Contains(t, problems[1], "x has no module b any more")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// What go test -fuzz says about FuzzParse in a/b.
+// Output of go test -fuzz for FuzzParse in a/b.
 const (
 	fuzzProgress = "fuzz: elapsed: 0s, gathering baseline coverage: 0/9 completed\nfuzz: elapsed: 20s, execs: 9 (1/sec), new interesting: 0 (total: 9)\n"
 	fuzzEnd      = "--- FAIL: FuzzParse (20.10s)\n    context deadline exceeded\nFAIL\nexit status 1\nFAIL\torrery/a/b\t20.113s\n"
@@ -29,7 +29,7 @@ func TestFuzzingFailsForFindingsAlone(t *testing.T) {
 		"the end, a failing input was written":   {fuzzProgress + fuzzEnd, "771e938e4458e983", 1, false},
 		"the end, a failing input was minimized": {"fuzz: minimizing 30-byte failing input file\n" + fuzzProgress + fuzzEnd, "", 1, false},
 		"a seed":                                 {fuzzProgress + "failure while testing seed corpus entry: FuzzParse/seed#0\n" + fuzzEnd, "", 1, false},
-		"something more is wrong":                {fuzzProgress + strings.Replace(fuzzEnd, "exceeded\n", "exceeded\n    and more\n", 1), "", 1, false},
+		"another error":                          {fuzzProgress + strings.Replace(fuzzEnd, "exceeded\n", "exceeded\n    and more\n", 1), "", 1, false},
 		"another target":                         {fuzzProgress + strings.Replace(fuzzEnd, "FuzzParse", "FuzzOther", 1), "", 1, false},
 		"the test's own deadline":                {fuzzProgress + strings.Replace(fuzzEnd, "    context", "    fuzz_test.go:9: context", 1), "", 1, false},
 		"a data race":                            {fuzzProgress + "WARNING: DATA RACE\n" + fuzzEnd, "", 1, false},

@@ -1,5 +1,6 @@
-// Package house checks the rules of the repository that no compiler knows: which package may import which, what
-// every package has to explain, and that the documentation names things that exist.
+// Package house checks the rules of the repository that the compiler does not: which package may
+// import which, what every package has to explain, and that the documentation names things that
+// exist.
 package house_test
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// goPackage is what the tests need of `go list -json`.
+// goPackage holds the fields of `go list -json` that the tests use.
 type goPackage struct {
 	ImportPath string
 	Dir        string
@@ -56,8 +57,8 @@ func listPackages(t *testing.T) []goPackage {
 	return packages
 }
 
-// The point of the project is that every mechanism is built here, where it can be read and changed. An import of
-// the original, however small, would bring the original's behaviour back in through the side door.
+// The point of the project is that every mechanism is built here, where it can be read and
+// changed. An import from the original, however small, would bring its behaviour back.
 func TestNothingIsImportedFromTheOriginal(t *testing.T) {
 	for _, p := range listPackages(t) {
 		for _, dependency := range p.Deps {
@@ -67,9 +68,9 @@ func TestNothingIsImportedFromTheOriginal(t *testing.T) {
 	}
 }
 
-// floors are the storeys of the house, from the ground up. A package may import what stands below it, and what
-// stands before it in its own room (the rooms of one floor are listed in the order in which they may use each
-// other). Test helper packages (…test) may import their own gear.
+// floors lists the packages by level, from the bottom. A package may import the levels below it
+// and, of its own level, the entries before it. Test helper packages (…test) may import their own
+// gear.
 var floors = [][]string{
 	{"internal/hooks", "internal/table"},
 	{"wait", "deltafifo", "indexer", "restclient/api"},
@@ -79,7 +80,7 @@ var floors = [][]string{
 	{"internal", "cmd"},
 }
 
-// sameFloor are the only imports between rooms of one floor. None so far.
+// sameFloor lists the permitted imports within one level. There are none so far.
 var sameFloor = map[string][]string{}
 
 func TestImportsPointDownwards(t *testing.T) {
@@ -88,14 +89,14 @@ func TestImportsPointDownwards(t *testing.T) {
 	}
 }
 
-// importProblems returns a sentence for each import that no package may have. Of internal, a gear so imports no more than the leaves on
-// the ground floor.
+// importProblems returns a sentence for each forbidden import. Of internal, a gear imports only
+// the leaves of the bottom level.
 func importProblems(packages []goPackage) (problems []string) {
 	report := func(format string, arguments ...any) { problems = append(problems, fmt.Sprintf(format, arguments...)) }
 	for _, p := range packages {
 		from := roomOf(p.ImportPath)
 		if from == "" {
-			report("%s stands on no floor: put it into the table above and into the design", p.ImportPath)
+			report("%s has no level: add it to the table above and to the design", p.ImportPath)
 			continue
 		}
 		for _, imported := range p.Imports {
@@ -143,7 +144,7 @@ func TestImportsOfAnotherKindAreFound(t *testing.T) {
 		"the reflector knows a queue": {"deltafifo", "informer/reflector", "imports point downwards only"},
 		"a gear that is fast":         {"nsctl", "queue/fast", "orrery/nsctl imports orrery/queue/fast: a gear knows nothing of fast forms"},
 		"the reflector that is fast":  {"informer", "informer/reflector/machine", "a gear knows nothing of fast forms"},
-		"a room that nobody knows":    {"nonsense", "queue", "orrery/nonsense stands on no floor"},
+		"an unknown package":          {"nonsense", "queue", "orrery/nonsense has no level"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			to := c.to
@@ -161,7 +162,7 @@ func TestImportsOfAnotherKindAreFound(t *testing.T) {
 	}
 }
 
-// roomOf returns the entry of the floors table that a package belongs to; the longest that fits.
+// roomOf returns the entry of the floors table that a package belongs to: the longest match.
 func roomOf(importPath string) string {
 	path := strings.TrimPrefix(importPath, module+"/")
 	best := ""
@@ -179,8 +180,8 @@ func floorOf(room string) int {
 	return slices.IndexFunc(floors, func(floor []string) bool { return slices.Contains(floor, room) })
 }
 
-// The gears at the bottom are useful to somebody who has never heard of Kubernetes, and log nothing: whoever
-// wants to see them work uses their trace hooks.
+// The gears at the bottom are useful without Kubernetes and write no log. To see them work, use
+// their trace hooks.
 func TestGearsStayPlain(t *testing.T) {
 	forbidden := []string{"github.com/rs/zerolog", "github.com/spf13/cobra", "log", "log/slog"}
 	gears := []string{"wait", "queue", "deltafifo", "indexer", "informer", "restclient", "nsctl", "examples"}
@@ -199,9 +200,10 @@ func TestGearsStayPlain(t *testing.T) {
 	}
 }
 
-// The protobuf runtime looks methods up by names that the linker cannot know, which makes it keep every exported method of the
-// program: a third more of it, and a quarter more memory at rest. Prometheus' library brings that with it, so it is for tests. The
-// laboratory's API server has it with the language of custom resources' rules.
+// The protobuf runtime looks methods up by name, so the linker must keep every exported method: a
+// third more code and a quarter more memory at rest. Prometheus' library depends on it, so only
+// tests may use that library. The laboratory's API server has it through CEL, the language of the
+// rules of custom resources.
 func TestNothingBringsTheProtobufRuntime(t *testing.T) {
 	for _, p := range listPackages(t) {
 		if slices.Contains(append(p.Deps, p.ImportPath), module+"/internal/lab/apiserver/structural") {
@@ -214,10 +216,20 @@ func TestNothingBringsTheProtobufRuntime(t *testing.T) {
 	}
 }
 
+// The doc.go of a gear has five headings and names the package to read next; every other package has a paragraph in any file.
 func TestEveryPackageTeaches(t *testing.T) {
-	headings := []string{"# Concept", "# Guarantees", "# Goroutines", "# Failure", "# Testing"}
+	headings := []string{"# Concept", "# Guarantees", "# Goroutines", "# Failure", "# Testing", "// Next: package "}
 	for _, p := range listPackages(t) {
 		if p.Name == "main" || len(p.GoFiles) == 0 || strings.HasSuffix(p.Name, "test") {
+			continue
+		}
+		gear, _, _ := strings.Cut(strings.TrimPrefix(p.ImportPath, module+"/"), "/")
+		if !slices.Contains(gearPackages, gear) {
+			documented := slices.ContainsFunc(p.GoFiles, func(file string) bool {
+				text, err := os.ReadFile(filepath.Join(p.Dir, file))
+				return err == nil && strings.Contains(string(text), "// Package "+p.Name+" ")
+			})
+			assert.True(t, documented, "%s has no package comment", p.ImportPath)
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(p.Dir, "doc.go"))
@@ -227,13 +239,14 @@ func TestEveryPackageTeaches(t *testing.T) {
 		for _, heading := range headings {
 			assert.Contains(t, string(text), heading, "%s/doc.go", p.ImportPath)
 		}
-		assert.Contains(t, string(text), "// Next: package ", "%s/doc.go does not say what to read next", p.ImportPath)
 	}
 }
 
+// gearPackages are the packages at the top level.
+var gearPackages = []string{"wait", "queue", "deltafifo", "indexer", "informer", "restclient", "nsctl"}
+
 func TestEveryPackageHasAnExample(t *testing.T) {
-	gears := []string{"wait", "queue", "deltafifo", "indexer", "informer", "restclient", "nsctl"}
-	for _, gear := range gears {
+	for _, gear := range gearPackages {
 		files, err := filepath.Glob(filepath.Join(root, gear, "*_test.go"))
 		require.NoError(t, err)
 		found := slices.ContainsFunc(files, func(file string) bool {
@@ -245,8 +258,8 @@ func TestEveryPackageHasAnExample(t *testing.T) {
 	}
 }
 
-// The laboratory stands next door: what is only for demonstrations, measurements and tests is in internal/lab, and
-// neither the gears nor what is deployed needs it. Tests of any package may use it.
+// Code for demonstrations, measurements and tests is in internal/lab. Neither the gears nor the
+// deployed program depends on it; tests of any package may.
 func TestTheLaboratoryStandsNextDoor(t *testing.T) {
 	packages := listPackages(t)
 	for _, problem := range laboratoryProblems(packages) {
@@ -286,13 +299,13 @@ func TestWhatNeedsTheLaboratoryIsFound(t *testing.T) {
 
 var nextForm = regexp.MustCompile(`(?m)^// Next: package (\S+)`)
 
-// The packages are read in an order that each of them names. The next one is called by its path, or by the end of it.
+// Each package comment names the next package to read, by its path or by the end of it.
 func TestTheNextPackageExists(t *testing.T) {
 	packages := listPackages(t)
 	for _, p := range packages {
 		text, err := os.ReadFile(filepath.Join(p.Dir, "doc.go"))
 		if err != nil {
-			continue // TestEveryPackageTeaches has seen that
+			continue // TestEveryPackageTeaches reports that
 		}
 		for _, next := range nextForm.FindAllStringSubmatch(string(text), -1) {
 			assert.True(t, packageExists(packages, next[1]), "%s/doc.go: there is no package %s to read next", p.ImportPath, next[1])
@@ -303,7 +316,8 @@ func TestTheNextPackageExists(t *testing.T) {
 	assert.False(t, packageExists(packages, "queue/nonsense"))
 }
 
-// packageExists reports whether there is a package of that name, or a directory: those of upstream are another module's.
+// packageExists reports whether there is a package of that name, or a directory: the packages of
+// upstream are in another module.
 func packageExists(packages []goPackage, name string) bool {
 	name = strings.TrimRight(name, ".,;")
 	if info, err := os.Stat(filepath.Join(root, name)); err == nil && info.IsDir() {

@@ -14,18 +14,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The columns of the tables in docs/mechanisms.md.
+// The columns of the tables in docs/learn/mechanisms.md.
 const (
 	columnMechanism = iota
 	columnSentence
-	columnHere
+	columnTextbook
+	columnFast
 	columnUpstream
 	columnSince
 	columnTest
 )
 
 var mechanismColumns = []string{
-	"Mechanism", "What it does", "Here", "Upstream", "Since the article, and where we differ", "The test that shows it",
+	"Mechanism", "What it does", "Textbook", "Fast", "Upstream", "Since the article, and where we differ", "The test that shows it",
 }
 
 // requiredMechanisms is what the articles describe, by the name that they use.
@@ -65,12 +66,12 @@ type mechanism struct {
 	cells []string
 }
 
-// names are the names that the articles have for it.
+// names are the articles' names for it.
 func (m mechanism) names() []string {
 	return strings.Split(strings.ReplaceAll(m.cells[columnMechanism], "`", ""), ", ")
 }
 
-// parseMechanisms reads the rows of all tables, and what is wrong with their form.
+// parseMechanisms reads the rows of all tables, and returns the defects of their form.
 func parseMechanisms(text string) (rows []mechanism, problems []string) {
 	for i, line := range strings.Split(text, "\n") {
 		if !strings.HasPrefix(line, "|") {
@@ -93,7 +94,7 @@ func parseMechanisms(text string) (rows []mechanism, problems []string) {
 	return rows, problems
 }
 
-// mechanismProblems is everything that is wrong with the document.
+// mechanismProblems returns the defects of the document.
 func mechanismProblems(text string) []string {
 	rows, problems := parseMechanisms(text)
 	rowOf := map[string]int{}
@@ -107,8 +108,11 @@ func mechanismProblems(text string) []string {
 			}
 			rowOf[name] = row.line
 		}
-		checkReferences(row.cells[columnHere], declares, report)
-		checkTextbookFirst(row.cells[columnHere], report)
+		checkReferences(row.cells[columnTextbook], declares, report)
+		if row.cells[columnFast] != noFastForm {
+			checkReferences(row.cells[columnFast], declares, report)
+		}
+		checkForms(row.cells[columnTextbook], row.cells[columnFast], report)
 		checkReferences(row.cells[columnTest], shows, report)
 		checkUpstream(row.cells[columnUpstream], report)
 	}
@@ -125,7 +129,7 @@ func mechanismProblems(text string) []string {
 	return problems
 }
 
-// step is one line of the picture: a file, and what is at work there.
+// step is one line of the picture: a file and a name in it.
 type step struct{ file, name string }
 
 var stepForm = regexp.MustCompile(`([a-z][a-z0-9_/]*\.go) +([A-Za-z.]+)`)
@@ -140,19 +144,20 @@ func pictureSteps(text string) []step {
 	return steps
 }
 
-// A reference is a file with what is meant in it: [wait/until.go](../wait/until.go): `Until`, `JitterUntil`.
+// A reference is a file with names in it: [wait/until.go](../../wait/until.go): `Until`,
+// `JitterUntil`.
 var (
-	referenceForm = regexp.MustCompile("^\\[([^\\]]+)\\]\\(\\.\\./([^)]+)\\): (`[^`]+`(?:, `[^`]+`)*)$")
+	referenceForm = regexp.MustCompile("^\\[([^\\]]+)\\]\\(\\.\\./\\.\\./([^)]+)\\): (`[^`]+`(?:, `[^`]+`)*)$")
 	upstreamForm  = regexp.MustCompile("^`([a-z-]+)/[^`]+\\.go`: `[^`]+`(?:, `[^`]+`)*$")
 )
 
-// checkReferences applies check to every name that a cell mentions.
+// checkReferences calls check for every name in a cell.
 func checkReferences(cell string, check func(file, name string) error, report func(string, ...any)) {
 	for entry := range strings.SplitSeq(cell, "<br>") {
 		parts := referenceForm.FindStringSubmatch(strings.TrimSpace(entry))
 		switch {
 		case parts == nil:
-			report("%q is not of the form [file](../file): `name`, `name`", entry)
+			report("%q is not of the form [file](../../file): `name`, `name`", entry)
 			continue
 		case parts[1] != parts[2]:
 			report("the link says %s and leads to %s", parts[1], parts[2])
@@ -166,27 +171,43 @@ func checkReferences(cell string, check func(file, name string) error, report fu
 	}
 }
 
-// checkTextbookFirst reports a cell that names another form of a gear before its textbook page: the page is what to read first.
-func checkTextbookFirst(cell string, report func(string, ...any)) {
-	others := map[string]string{} // the files of other forms so far, by their package
-	for entry := range strings.SplitSeq(cell, "<br>") {
-		parts := referenceForm.FindStringSubmatch(strings.TrimSpace(entry))
-		if parts == nil {
-			continue
+// noFastForm is the cell of a mechanism that has only one form.
+const noFastForm = "–"
+
+// checkForms reports a file in the wrong column, and a textbook page whose other form is missing. A
+// reader follows the first column from page to page, and the second through the default program.
+func checkForms(textbook, fast string, report func(string, ...any)) {
+	for _, file := range referencedFiles(textbook) {
+		if isOtherForm(file) {
+			report("%s is not the textbook form", file)
 		}
-		file := parts[1]
-		others[path.Dir(file)] = file
-		for _, page := range textbookPages {
-			for _, form := range page.fast {
-				if page.file == file && others[form] != "" {
-					report("%s comes before the textbook page %s", others[form], file)
-				}
-			}
+		if fast == noFastForm && slices.ContainsFunc(textbookPages, func(page textbookPage) bool { return page.file == file && page.fast != nil }) {
+			report("%s has another form, which the row does not name", file)
+		}
+	}
+	for _, file := range referencedFiles(fast) {
+		if !isOtherForm(file) {
+			report("%s is not another form of a textbook page", file)
 		}
 	}
 }
 
-// checkUpstream checks the form only: the original is not on every machine.
+// isOtherForm reports whether the file is in a package with another form of a textbook page.
+func isOtherForm(file string) bool {
+	return slices.ContainsFunc(textbookPages, func(page textbookPage) bool { return slices.Contains(page.fast, path.Dir(file)) })
+}
+
+// referencedFiles returns the files that a cell names.
+func referencedFiles(cell string) (files []string) {
+	for entry := range strings.SplitSeq(cell, "<br>") {
+		if parts := referenceForm.FindStringSubmatch(strings.TrimSpace(entry)); parts != nil {
+			files = append(files, parts[1])
+		}
+	}
+	return files
+}
+
+// checkUpstream checks only the form: not every machine has the original.
 func checkUpstream(cell string, report func(string, ...any)) {
 	for entry := range strings.SplitSeq(cell, "<br>") {
 		parts := upstreamForm.FindStringSubmatch(strings.TrimSpace(entry))
@@ -196,8 +217,8 @@ func checkUpstream(cell string, report func(string, ...any)) {
 	}
 }
 
-// declares reports whether the file declares the name: a function, type, constant or variable, or Type.member for a
-// method, a field or a method of an interface.
+// declares reports whether the file declares the name: a function, type, constant or variable, or
+// Type.member for a method, a field or a method of an interface.
 func declares(file, name string) error {
 	source, err := parseSource(file)
 	if err != nil {
@@ -209,8 +230,8 @@ func declares(file, name string) error {
 	return nil
 }
 
-// shows reports whether the file has the test. TestX/a/b is a test with a part of it, as go test -run takes it; the
-// parts have to stand in the package of the test or in the contract suite that it runs.
+// shows reports whether the file has the test. TestX/a/b names a subtest, as for go test -run; its
+// parts must occur in the package of the test or in the contract suite that it runs.
 func shows(file, name string) error {
 	name, parts, _ := strings.Cut(name, "/")
 	if !strings.HasSuffix(file, "_test.go") {
@@ -237,8 +258,8 @@ func shows(file, name string) error {
 	return nil
 }
 
-// subtestsAround are the names that parts of a test can have: the texts in its package and in the suites that it
-// imports, as go test writes them, and the names of scenario files.
+// subtestsAround returns the possible names of subtests: the strings in the test's package and in
+// the suites that it imports, as go test writes them, and the names of scenario files.
 func subtestsAround(file string) (map[string]bool, error) {
 	source, err := parseSource(file)
 	if err != nil {
@@ -282,21 +303,21 @@ func subtestsAround(file string) (map[string]bool, error) {
 	return known, err
 }
 
-// docs/mechanisms.md leads a learner from an article to the code and to the test that shows it. It is worth reading as
-// long as every step of the way exists.
+// docs/learn/mechanisms.md leads a learner from an article to the code and to the test that shows
+// it, so every file and name in it must exist.
 func TestMechanisms(t *testing.T) {
-	text := readDocument(t, "docs/mechanisms.md")
+	text := readDocument(t, "docs/learn/mechanisms.md")
 	for _, problem := range mechanismProblems(text) {
-		t.Error("docs/mechanisms.md: " + problem)
+		t.Error("docs/learn/mechanisms.md: " + problem)
 	}
 	rows, _ := parseMechanisms(text)
 	assert.GreaterOrEqual(t, len(rows), 60, "the tables were read")
 	assert.GreaterOrEqual(t, len(pictureSteps(text)), 15, "the picture was read")
 }
 
-// Every kind of break is found: each case spoils a row of the document that is right.
+// Every kind of defect is found: each case breaks one row of the correct document.
 func TestBrokenMechanismsAreFound(t *testing.T) {
-	text := readDocument(t, "docs/mechanisms.md")
+	text := readDocument(t, "docs/learn/mechanisms.md")
 	require.Empty(t, mechanismProblems(text))
 	rows, _ := parseMechanisms(text)
 	at := slices.IndexFunc(rows, func(row mechanism) bool { return slices.Contains(row.names(), "Until") })
@@ -309,25 +330,28 @@ func TestBrokenMechanismsAreFound(t *testing.T) {
 		want   []string
 	}{
 		"an empty cell":                {columnSince, "", []string{`the column "Since the article, and where we differ" is empty`, "there is no row for Until"}},
-		"a column too many":            {columnSince, "a | b", []string{"7 columns, not 6", "there is no row for Until"}},
+		"a column too many":            {columnSince, "a | b", []string{"8 columns, not 7", "there is no row for Until"}},
 		"a name that is required":      {columnMechanism, "`Until2`", []string{"there is no row for Until"}},
 		"a name that has a row":        {columnMechanism, "`Until`, `Forever`", []string{"Forever has a row already"}},
-		"a file that is missing":       {columnHere, "[wait/x.go](../wait/x.go): `Until`", []string{"wait/x.go"}},
-		"a name that is not declared":  {columnHere, "[wait/until.go](../wait/until.go): `Until`, `Nonsense`", []string{"wait/until.go does not declare Nonsense"}},
-		"a method of another type":     {columnHere, "[wait/backoff.go](../wait/backoff.go): `timer.Arm`, `timer.Nonsense`", []string{"does not declare timer.Nonsense"}},
-		"a link elsewhere":             {columnHere, "[wait/until.go](../wait/poll.go): `Until`", []string{"the link says wait/until.go and leads to wait/poll.go"}},
-		"fast before the textbook":     {columnHere, "[queue/fast/queue.go](../queue/fast/queue.go): `Queue`<br>[queue/queue.go](../queue/queue.go): `Queue`", []string{"queue/fast/queue.go comes before the textbook page queue/queue.go"}},
-		"a file without a name":        {columnHere, "[wait/until.go](../wait/until.go)", []string{"is not of the form"}},
-		"a test that is missing":       {columnTest, "[wait/contract_test.go](../wait/contract_test.go): `TestNonsense`", []string{"does not declare TestNonsense"}},
-		"a function that is no test":   {columnTest, "[wait/until.go](../wait/until.go): `Until`", []string{"wait/until.go is not a file of tests"}},
-		"a helper that is no test":     {columnTest, "[wait/contract_test.go](../wait/contract_test.go): `loops`", []string{"loops is not the name of a test"}},
-		"a part that is missing":       {columnTest, "[wait/contract_test.go](../wait/contract_test.go): `TestContract/Until/nonsense`", []string{"TestContract has no part nonsense"}},
-		"a part that is a pattern":     {columnTest, "[indexer/contract_test.go](../indexer/contract_test.go): `TestContract/values_without_objects_are_forgotten_(issue_84959)`", []string{"go test -run does not take"}},
-		"a scenario that is missing":   {columnTest, "[deltafifo/fast/scenario_test.go](../deltafifo/fast/scenario_test.go): `TestScenarios/shutdown`, `TestScenarios/nonsense`", []string{"TestScenarios has no part nonsense"}},
+		"a file that is missing":       {columnTextbook, "[wait/x.go](../../wait/x.go): `Until`", []string{"wait/x.go"}},
+		"a name that is not declared":  {columnTextbook, "[wait/until.go](../../wait/until.go): `Until`, `Nonsense`", []string{"wait/until.go does not declare Nonsense"}},
+		"a method of another type":     {columnTextbook, "[wait/backoff.go](../../wait/backoff.go): `timer.Arm`, `timer.Nonsense`", []string{"does not declare timer.Nonsense"}},
+		"a link elsewhere":             {columnTextbook, "[wait/until.go](../../wait/poll.go): `Until`", []string{"the link says wait/until.go and leads to wait/poll.go"}},
+		"fast among the textbook":      {columnTextbook, "[queue/fast/queue.go](../../queue/fast/queue.go): `Queue`", []string{"queue/fast/queue.go is not the textbook form"}},
+		"textbook among the fast":      {columnFast, "[wait/until.go](../../wait/until.go): `Until`", []string{"wait/until.go is not another form"}},
+		"a page without its fast form": {columnTextbook, "[queue/queue.go](../../queue/queue.go): `Queue`", []string{"queue/queue.go has another form, which the row does not name"}},
+		"fast, a name that is missing": {columnFast, "[queue/fast/queue.go](../../queue/fast/queue.go): `Nonsense`", []string{"queue/fast/queue.go does not declare Nonsense"}},
+		"a file without a name":        {columnTextbook, "[wait/until.go](../../wait/until.go)", []string{"is not of the form"}},
+		"a test that is missing":       {columnTest, "[wait/contract_test.go](../../wait/contract_test.go): `TestNonsense`", []string{"does not declare TestNonsense"}},
+		"a function that is no test":   {columnTest, "[wait/until.go](../../wait/until.go): `Until`", []string{"wait/until.go is not a file of tests"}},
+		"a helper that is no test":     {columnTest, "[wait/contract_test.go](../../wait/contract_test.go): `loops`", []string{"loops is not the name of a test"}},
+		"a part that is missing":       {columnTest, "[wait/contract_test.go](../../wait/contract_test.go): `TestContract/Until/nonsense`", []string{"TestContract has no part nonsense"}},
+		"a part that is a pattern":     {columnTest, "[indexer/contract_test.go](../../indexer/contract_test.go): `TestContract/values_without_objects_are_forgotten_(issue_84959)`", []string{"go test -run does not take"}},
+		"a scenario that is missing":   {columnTest, "[deltafifo/fast/scenario_test.go](../../deltafifo/fast/scenario_test.go): `TestScenarios/shutdown`, `TestScenarios/nonsense`", []string{"TestScenarios has no part nonsense"}},
 		"upstream without a file":      {columnUpstream, "`apimachinery/pkg/util/wait`: `Until`", []string{"is not of the form"}},
 		"upstream in another module":   {columnUpstream, "`controller-runtime/pkg/cache/cache.go`: `Cache`", []string{"is not of the form"}},
 		"upstream without a name":      {columnUpstream, "`apimachinery/pkg/util/wait/wait.go`", []string{"is not of the form"}},
-		"several things in one cell":   {columnHere, "[wait/x.go](../wait/x.go): `A`<br>[wait/until.go](../wait/until.go): `B`", []string{"wait/x.go", "does not declare B"}},
+		"several things in one cell":   {columnTextbook, "[wait/x.go](../../wait/x.go): `A`<br>[wait/until.go](../../wait/until.go): `B`", []string{"wait/x.go", "does not declare B"}},
 		"nothing, as another spelling": {columnSentence, "Another sentence.", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

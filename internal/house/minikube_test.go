@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// minikubeScript is deploy/minikube.sh with made-up programs: a cluster is the file "cluster", its namespace the file
-// "namespace". upstream/e2e runs it with a genuine kubectl and orrery.
+// minikubeScript is deploy/minikube.sh with fake programs: a cluster is the file "cluster", its
+// namespace the file "namespace". upstream/e2e runs it with real kubectl and orrery.
 type minikubeScript struct{ *scripts }
 
 func newMinikubeScript(t *testing.T) minikubeScript {
@@ -21,13 +21,13 @@ func newMinikubeScript(t *testing.T) minikubeScript {
 	text, err := os.ReadFile(filepath.Join(root, "deploy", "minikube.sh"))
 	require.NoError(t, err)
 	s.write("deploy/minikube.sh", string(text), 0o755)
-	// Nothing is in the PATH but what the script needs, so that a program can be missing.
+	// PATH has only what the script needs, so that a program can be missing.
 	for _, name := range []string{"bash", "cat", "dirname", "grep", "mkdir", "rm", "sh", "touch"} {
 		path, err := exec.LookPath(name)
 		require.NoError(t, err)
 		require.NoError(t, os.Symlink(path, filepath.Join(s.root, "fake", name)))
 	}
-	pause, err := exec.LookPath("sleep") // not the one that takes no time
+	pause, err := exec.LookPath("sleep") // the real one, not the fake that returns at once
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(pause, filepath.Join(s.root, "fake", "nap")))
 	s.program("minikube", `echo "$*" >>calls
@@ -46,17 +46,17 @@ esac`)
 	return s
 }
 
-// orrery makes a program up that does something and then works until it is told to stop.
+// orrery writes a fake program that runs these lines and then runs until it is stopped.
 func (s minikubeScript) orrery(does string, code int) {
 	s.program("../bin/orrery", fmt.Sprintf("nap 600 &\ntrap \"kill $!; exit %d\" TERM\n%s\nwait", code, does))
 }
 
-// run returns what the script says, its exit code, and what minikube and orrery were called with.
+// run returns the script's output, its exit code, and the calls of minikube and orrery.
 func (s minikubeScript) run(environment ...string) (said string, code int, calls []string) {
 	s.t.Helper()
 	command := exec.Command(filepath.Join(s.root, "deploy", "minikube.sh"))
-	command.Env = append([]string{"PATH=" + filepath.Join(s.root, "fake"), "PROOF_SECONDS=3", "PATIENCE_SECONDS=1000000"}, environment...)
-	output, _ := command.CombinedOutput() // the exit code is looked at
+	command.Env = append([]string{"PATH=" + filepath.Join(s.root, "fake"), "PROOF_SECONDS=3", "WAIT_SECONDS=1000000"}, environment...)
+	output, _ := command.CombinedOutput() // the exit code is checked
 	text, err := os.ReadFile(filepath.Join(s.root, "calls"))
 	if !os.IsNotExist(err) {
 		require.NoError(s.t, err)
@@ -100,7 +100,7 @@ func TestMinikubeKeepsTheClusterOnRequest(t *testing.T) {
 	assert.FileExists(t, filepath.Join(s.root, "cluster"))
 }
 
-// Whatever goes wrong, the script says what, and deletes the profile if it has made it.
+// On any failure the script reports it, and deletes the profile if it created it.
 func TestMinikubeFailsClearly(t *testing.T) {
 	const (
 		notStarted = "nothing was started"

@@ -16,8 +16,8 @@ var (
 	makeWord   = regexp.MustCompile(`^(?:[A-Z_]+=\S*\s+)*make\s+(.*)`)
 )
 
-// brokenCommands returns a problem for each "make target" that a document tells its reader to type and no Makefile
-// has, and for each path of this repository that it names and that does not exist.
+// brokenCommands returns a problem for each "make target" in a document that no Makefile has, and
+// for each path of this repository that it names and that does not exist.
 func brokenCommands(text string) []string {
 	var problems []string
 	document := parseMarkdown(text)
@@ -37,7 +37,7 @@ func brokenCommands(text string) []string {
 	return problems
 }
 
-// checkMake checks the arguments of one make: variables are left alone, -C goes to another directory.
+// checkMake checks the arguments of one make command. It skips variables and follows -C.
 func checkMake(arguments []string) []string {
 	var problems []string
 	dir := "."
@@ -69,8 +69,8 @@ func hasTarget(makefile, target string) bool {
 	return false
 }
 
-// missing tells whether a piece of code is meant to be a path of this repository and leads nowhere. It is meant to be
-// one if it begins with a directory at the top; what make builds is not there yet.
+// missing reports whether a code span looks like a path of this repository and does not exist. It
+// looks like one if it begins with a top-level directory; build output need not exist.
 func missing(span string) bool {
 	name := strings.TrimSuffix(strings.TrimPrefix(span, "./"), "/")
 	top, _, deeper := strings.Cut(name, "/")
@@ -84,17 +84,19 @@ func missing(span string) bool {
 	return err != nil
 }
 
-// The first thing that somebody does with the project is what the README says, and it has to work.
+// The commands in the README work, in both languages.
 func TestReadmeKeepsItsWord(t *testing.T) {
 	readme := readDocument(t, "README.md")
-	for _, problem := range brokenCommands(readme) {
-		t.Error("README.md: " + problem)
+	for _, name := range []string{"README.md", "README" + inChinese} {
+		for _, problem := range brokenCommands(readDocument(t, name)) {
+			t.Error(name + ": " + problem)
+		}
 	}
-	// The check found the commands that it should have looked at.
+	// The check found the commands it should examine.
 	for _, command := range []string{"make demo", "make try", "make test", "make build"} {
 		assert.Contains(t, readme, command)
 	}
-	assert.Contains(t, readme, "](docs/mechanisms.md)")
+	assert.Contains(t, readme, "](docs/learn/mechanisms.md)")
 }
 
 func TestBrokenCommandsAreFound(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scripts is a repository that has nothing but the scripts of this one, and a PATH that begins with programs that are made up.
+// scripts is a repository with only this one's scripts, and a PATH that begins with fake
+// programs.
 type scripts struct {
 	t    *testing.T
 	root string
@@ -25,7 +26,7 @@ func newScripts(t *testing.T) *scripts {
 	return s
 }
 
-// program makes a program up: the lines of a shell script.
+// program writes a fake program: the lines of a shell script.
 func (s *scripts) program(name, lines string) {
 	s.write(filepath.Join("fake", name), "#!/bin/sh\n"+lines+"\n", 0o755)
 }
@@ -37,7 +38,7 @@ func (s *scripts) write(name, text string, mode os.FileMode) {
 	require.NoError(s.t, os.WriteFile(path, []byte(text), mode))
 }
 
-// run returns what a script says and its exit code.
+// run returns a script's output and its exit code.
 func (s *scripts) run(script string, environment ...string) (string, int) {
 	s.t.Helper()
 	words := strings.Fields(script)
@@ -54,7 +55,7 @@ func (s *scripts) run(script string, environment ...string) (string, int) {
 	return string(said), command.ProcessState.ExitCode()
 }
 
-// installs makes up a go that installs any program with these lines, or none.
+// installs writes a fake go command that installs any program with these lines, or none.
 func (s *scripts) installs(program string) {
 	if program == "" {
 		s.program("go", `[ "$1" = env ] && echo go1.0 && exit; echo "dial tcp: no such host" >&2; exit 1`)

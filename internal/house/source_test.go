@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// source is what the checks want to know of a Go file.
+// source holds what the checks need of a Go file.
 type source struct {
 	declared map[string]bool
 	texts    []string // string literals
@@ -31,7 +31,7 @@ func (s *source) suites() []string {
 
 var sources sync.Map // of *source, by path
 
-// parseSource reads a file; its path is that in the repository.
+// parseSource reads a file, by its path in the repository.
 func parseSource(file string) (*source, error) {
 	if known, ok := sources.Load(file); ok {
 		return known.(*source), nil
@@ -102,7 +102,7 @@ func (s *source) declareMembers(owner string, expression ast.Expr) {
 	}
 }
 
-// typeName is the name of a receiver's type, without pointer and type parameters.
+// typeName returns the name of a receiver's type, without pointer and type parameters.
 func typeName(expression ast.Expr) string {
 	switch t := expression.(type) {
 	case *ast.StarExpr:

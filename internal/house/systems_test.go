@@ -19,11 +19,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// systems are where the program is meant to build, besides those where everything is tested: another system each, and a processor on which
-// an int has 32 bits.
+// systems are platforms for which the program must build, besides those where everything is
+// tested: each has another operating system and a 32-bit int.
 var systems = []struct{ os, architecture string }{{"windows", "amd64"}, {"darwin", "arm64"}, {"linux", "386"}}
 
-// another is a system that is different in both: what does not fit one of systems seldom fits it.
+// another is a platform that differs in both: code that does not build for one of systems seldom
+// builds for it.
 var another = []struct{ os, architecture string }{{"windows", "386"}}
 
 func TestTheModuleFitsOtherSystems(t *testing.T) {
@@ -66,7 +67,7 @@ func TestWhatDoesNotFitASystemIsFound(t *testing.T) {
 	}
 }
 
-// listed is what checking the types of a package needs of `go list -json`.
+// listed holds the fields of `go list -json` that type checking uses.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
@@ -81,13 +82,15 @@ type checkedPackage struct {
 	info  *types.Info
 }
 
-// typeCheck returns what a compiler for that system would object to in the packages of the module in dir.
+// typeCheck returns the errors of a type check, for that platform, of the packages of the module
+// in dir.
 func typeCheck(dir, system, architecture string) (problems []error, err error) {
 	return checkTypes(token.NewFileSet(), dir, system, architecture, nil)
 }
 
-// checkTypes does the work of typeCheck, and calls visit, if there is one, for each package of the module. That costs far less than to
-// compile the packages and all that they need: of other modules only the declarations are looked at.
+// checkTypes implements typeCheck and calls visit, if it is not nil, for each package of the
+// module. This is much cheaper than compiling: of other modules only the declarations are
+// checked.
 func checkTypes(fset *token.FileSet, dir, system, architecture string, visit func(checkedPackage)) (problems []error, err error) {
 	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./...")
 	command.Dir = dir
@@ -129,16 +132,16 @@ func checkTypes(fset *token.FileSet, dir, system, architecture string, visit fun
 			continue
 		}
 		info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-		checked[p.ImportPath], _ = config.Check(p.ImportPath, fset, files, info) // config.Error has heard it
+		checked[p.ImportPath], _ = config.Check(p.ImportPath, fset, files, info) // config.Error collects the errors
 		if ours && visit != nil {
 			visit(checkedPackage{p.ImportPath, files, info})
 		}
 	}
 }
 
-// importsOf finds the packages that one package imports among those that were checked before it.
+// importsOf resolves the imports of one package among the packages checked before it.
 type importsOf struct {
-	names   map[string]string // what an import is really called: vendored packages of the standard library
+	names   map[string]string // import path to actual path, for the vendored packages of the standard library
 	checked map[string]*types.Package
 }
 

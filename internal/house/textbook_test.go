@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -21,7 +20,7 @@ import (
 	"orrery/internal/gears"
 )
 
-// textbookPage is a file that explains a mechanism: a reader takes it out and rebuilds it.
+// textbookPage is a file that explains a mechanism: a reader deletes it and rebuilds it.
 type textbookPage struct {
 	file  string
 	lines int      // at most
@@ -48,6 +47,8 @@ var textbookPages = []textbookPage{
 		"namespacedResourcesDeleter.deleteAllContentForGroupVersionResource", "namespacedResourcesDeleter.deleteCollection",
 		"namespacedResourcesDeleter.deleteEachItem", "namespacedResourcesDeleter.listCollection",
 		"namespacedResourcesDeleter.estimateGracefulTermination"}, []string{"nsctl/fast"}},
+	{"examples/virtualmachine/controller.go", 200, []string{"Controller.syncHandler", "Controller.createServer", "Controller.makeTerminatingPhase",
+		"Controller.deleteServer"}, nil},
 	{"restclient/api/statuserror.go", 200, []string{"StatusError", "ReasonForCode", "IsNotFound", "IsConflict", "IsExpired"}, nil},
 	{"restclient/watch_decoder.go", 200, []string{"watchDecoder", "watchDecoder.Next"}, []string{"restclient/fast"}},
 }
@@ -69,7 +70,7 @@ func pageProblem(page textbookPage) error {
 	return nil
 }
 
-// countLines counts the lines of a file of the repository, as wc -l does.
+// countLines counts the lines of a file, as wc -l does.
 func countLines(file string) (int, error) {
 	text, err := os.ReadFile(filepath.Join(root, file))
 	return strings.Count(string(text), "\n"), err
@@ -78,6 +79,27 @@ func countLines(file string) (int, error) {
 func TestPagesOfTheTextbook(t *testing.T) {
 	for _, page := range textbookPages {
 		assert.NoError(t, pageProblem(page))
+	}
+}
+
+// An example can be read in a sitting: it has at most 600 lines besides tests and package
+// documentation.
+func TestExamplesAreShort(t *testing.T) {
+	for _, example := range []string{"deployment", "garbagecollector", "replicaset", "secondparty", "virtualmachine"} {
+		files, err := filepath.Glob(filepath.Join(root, "examples", example, "*.go"))
+		require.NoError(t, err)
+		total := 0
+		for _, file := range files {
+			name := filepath.Base(file)
+			if name == "doc.go" || strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			lines, err := countLines(path.Join("examples", example, name))
+			require.NoError(t, err)
+			total += lines
+		}
+		assert.Positive(t, total, example)
+		assert.LessOrEqual(t, total, 600, example)
 	}
 }
 
@@ -91,23 +113,24 @@ func TestBrokenPagesAreFound(t *testing.T) {
 	}
 }
 
-// excusedIntrusions are those that stay, each with the reason.
+// excusedIntrusions are the accepted ones, each with its reason.
 var excusedIntrusions = map[string]string{}
 
-// A page can be taken out and written again if nothing but its exported names and its constructors is known elsewhere.
+// A page can be deleted and rewritten only if other code uses nothing but its exported names and
+// its constructors.
 func TestPagesCanBeTakenOut(t *testing.T) {
 	problems, uses := intrusions(t, root, module, textbookPages)
 	for _, problem := range problems {
 		assert.Contains(t, excusedIntrusions, problem)
 	}
 	for excused := range excusedIntrusions {
-		assert.Contains(t, problems, excused, "is not there any more: no excuse is needed")
+		assert.Contains(t, problems, excused, "no longer exists: delete the exception")
 	}
 	assert.Greater(t, uses, 200, "the pages use their own fields, and that was seen")
 }
 
-// intrusions returns a sentence for each file that uses what belongs to a page alone, and the number of places where a page
-// itself does:
+// intrusions returns a sentence for each file that uses what only a page may use, and the number of
+// such uses in the page itself:
 //   - a private field of a page, outside the page;
 //   - anything that the page declares, in a package with another form of it.
 func intrusions(t *testing.T, dir, module string, pages []textbookPage) (problems []string, uses int) {
@@ -139,7 +162,7 @@ func intrusions(t *testing.T, dir, module string, pages []textbookPage) (problem
 			case private:
 				found[fmt.Sprintf("%s uses %s, a private field of the page %s", file, object.Name(), declared)] = true
 			case slices.Contains(pages[at].fast, path.Dir(file)):
-				found[fmt.Sprintf("%s uses %s, which the page %s declares: it is another form and has to do without", file, object.Name(), declared)] = true
+				found[fmt.Sprintf("%s uses %s, which the page %s declares: another form must not use it", file, object.Name(), declared)] = true
 			}
 		}
 	})
@@ -172,90 +195,14 @@ func TestIntrusionsAreFound(t *testing.T) {
 	}
 	problems, uses := intrusions(t, dir, "x", []textbookPage{{file: "gear/page.go", fast: []string{"gear/fast"}}})
 	assert.Equal(t, []string{
-		"gear/fast/f.go uses Len, which the page gear/page.go declares: it is another form and has to do without",
-		"gear/fast/f.go uses New, which the page gear/page.go declares: it is another form and has to do without",
+		"gear/fast/f.go uses Len, which the page gear/page.go declares: another form must not use it",
+		"gear/fast/f.go uses New, which the page gear/page.go declares: another form must not use it",
 		"gear/other.go uses items, a private field of the page gear/page.go",
 	}, problems)
 	assert.Equal(t, 2, uses)
 }
 
-// tourStep is a line of the tour in docs/gears.md: a file, at its first mention how many lines it has, and what is at work there.
-type tourStep struct {
-	file, name string
-}
-
-var tourForm = regexp.MustCompile(`([a-z][a-z0-9_/]*\.go) +(\d*) +([A-Za-z.]+)`)
-
-// The limits of the tour: of all its files together, and of how far a figure on the page may be from the truth.
-const (
-	tourLines = 2500
-	tourSlack = 20
-)
-
-// tourProblems returns what is wrong with the way of one event in the text, and its files.
-func tourProblems(text string) (problems, files []string) {
-	report := func(format string, arguments ...any) { problems = append(problems, fmt.Sprintf(format, arguments...)) }
-	sum := 0
-	for _, line := range parseMarkdown(text).blocks {
-		parts := tourForm.FindStringSubmatch(line)
-		if parts == nil {
-			continue
-		}
-		step := tourStep{file: parts[1], name: parts[3]}
-		if err := declares(step.file, step.name); err != nil {
-			report("%v", err)
-		}
-		if slices.Contains(files, step.file) {
-			continue
-		}
-		files = append(files, step.file)
-		said, _ := strconv.Atoi(parts[2])
-		lines, err := countLines(step.file)
-		switch {
-		case err != nil:
-			report("%v", err)
-		case said < lines-tourSlack || said > lines+tourSlack:
-			report("%s has %d lines, not %d", step.file, lines, said)
-		}
-		sum += lines
-	}
-	if sum >= tourLines {
-		report("the tour has %d lines: it has to stay under %d", sum, tourLines)
-	}
-	return problems, files
-}
-
-func TestTheTourIsShort(t *testing.T) {
-	problems, files := tourProblems(readDocument(t, "docs/gears.md"))
-	for _, problem := range problems {
-		t.Error("docs/gears.md: " + problem)
-	}
-	for _, page := range []string{
-		"restclient/watch_decoder.go", "informer/reflector/reflector.go", "deltafifo/fifo.go", "indexer/store.go",
-		"informer/handle_deltas.go", "informer/processor.go", "queue/delaying.go", "queue/queue.go", "nsctl/deleter.go",
-	} {
-		assert.Contains(t, files, page)
-	}
-}
-
-func TestBrokenToursAreFound(t *testing.T) {
-	text := readDocument(t, "docs/gears.md")
-	for name, c := range map[string]struct{ old, replacement, want string }{
-		"a name that is not declared": {"Reflector.watchHandler ", "Reflector.nonsense ", "informer/reflector/reflector.go does not declare Reflector.nonsense"},
-		"a file that is missing":      {"nsctl/worker.go ", "nsctl/nonsense.go ", "nsctl/nonsense.go"},
-		"a figure that is wrong":      {"nsctl/deleter.go                 ", "nsctl/deleter.go                 9", "nsctl/deleter.go has "},
-		"too long":                    {"nsctl/worker.go ", "restclient/exchange.go 325 exchange.run\nrestclient/pool.go 270 pool\nnsctl/worker.go ", "it has to stay under 2500"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			spoilt := strings.Replace(text, c.old, c.replacement, 1)
-			require.NotEqual(t, text, spoilt)
-			problems, _ := tourProblems(spoilt)
-			assert.Contains(t, strings.Join(problems, "\n"), c.want)
-		})
-	}
-}
-
-// gearRow is a row of the table in docs/gears.md.
+// gearRow is a row of the table in docs/learn/gears.md.
 type gearRow struct{ name, page, fast, lacks string }
 
 func gearRows(text string) (rows []gearRow) {
@@ -268,7 +215,8 @@ func gearRows(text string) (rows []gearRow) {
 	return rows
 }
 
-// contractsOfTextbooks are the tests that run the suite of a gear against its textbook form, and say what that lacks.
+// contractsOfTextbooks are the tests that run the suite of a gear against its textbook form and
+// list its missing capabilities.
 var contractsOfTextbooks = map[string]string{
 	"deltafifo": "deltafifo/contract_test.go",
 	"indexer":   "indexer/contract_test.go",
@@ -279,7 +227,7 @@ var contractsOfTextbooks = map[string]string{
 var lackForm = regexp.MustCompile(`(?m)^\s+[a-z]+test\.([A-Z]\w+):\s`)
 
 func TestThePageOfGearsIsComplete(t *testing.T) {
-	rows := gearRows(readDocument(t, "docs/gears.md"))
+	rows := gearRows(readDocument(t, "docs/learn/gears.md"))
 	var names []string
 	for _, row := range rows {
 		names = append(names, row.name)
@@ -291,13 +239,13 @@ func TestThePageOfGearsIsComplete(t *testing.T) {
 			for _, parts := range lackForm.FindAllStringSubmatch(string(text), -1) {
 				declared = append(declared, parts[1])
 			}
-			assert.ElementsMatch(t, declared, lacking, "docs/gears.md and %s have to name the same capabilities", contract)
+			assert.ElementsMatch(t, declared, lacking, "docs/learn/gears.md and %s have to name the same capabilities", contract)
 		}
 		assert.True(t, slices.ContainsFunc(textbookPages, func(page textbookPage) bool {
 			return strings.Contains(row.page, "["+page.file+"](") &&
 				slices.ContainsFunc(page.fast, func(fast string) bool { return strings.Contains(row.fast, "["+fast+"](") })
-		}), "docs/gears.md: %s is not a page with that fast form", row.name)
+		}), "docs/learn/gears.md: %s is not a page with that fast form", row.name)
 	}
 	slices.Sort(names)
-	assert.Equal(t, gears.Names(), names, "docs/gears.md has a row for each gear of --gears")
+	assert.Equal(t, gears.Names(), names, "docs/learn/gears.md has a row for each gear of --gears")
 }

@@ -8,15 +8,16 @@ import (
 	"orrery/restclient/api"
 )
 
-// mostSteps bounds an attempt: an update, a get, a create, a get, an update. More happen only if somebody else writes all the time.
+// mostSteps bounds an attempt: update, get, create, get, update. More are needed only if another
+// client keeps writing.
 const mostSteps = 6
 
 func (k requestKind) String() string {
 	return [...]string{nothing: "nothing", get: "get", create: "create", update: "update"}[k]
 }
 
-// try makes one attempt to become the leader or to remain it, and tells at which request it ended and with what error. That
-// another one leads is no error.
+// try makes one attempt to become or remain the leader. It returns the last request of the attempt,
+// and its error. That another replica leads is not an error.
 func (e *Elector) try(ctx context.Context) (last requestKind, err error) {
 	wasLeading := e.leads()
 	e.mu.Lock()
@@ -38,10 +39,10 @@ func (e *Elector) try(ctx context.Context) (last requestKind, err error) {
 	return last, err
 }
 
-// conclude tells how an attempt ended.
+// conclude reports the outcome of an attempt.
 func (e *Elector) conclude(ctx context.Context, err error, wasLeading bool) {
 	if ctx.Err() != nil {
-		err = nil // nothing has failed: the attempt was not wanted any more
+		err = nil // not a failure: the attempt was cancelled
 	}
 	e.mu.Lock()
 	e.lastErr = err
@@ -53,19 +54,16 @@ func (e *Elector) conclude(ctx context.Context, err error, wasLeading bool) {
 		return
 	}
 	e.config.Trace.failed(err, wasLeading)
-	if e.config.Reconnect != nil && !isAnswer(err) {
-		e.config.Reconnect()
-	}
 }
 
-// isAnswer tells whether an attempt that ended with err was answered by the server.
+// isAnswer reports whether the server answered an attempt that ended with err.
 func isAnswer(err error) bool {
 	var status *api.StatusError
 	return err == nil || errors.As(err, &status)
 }
 
-// step sends one request and lets the candidate say what the answer means. A conflict, and a Lease that does not exist, are
-// answers; they are errors only if nothing can be done about them.
+// step sends one request and passes the answer to the candidate. A conflict or a missing Lease is
+// an error only if the candidate has no next step.
 func (e *Elector) step(ctx context.Context, r request) (next request, err error) {
 	sent := e.clock.now()
 	lease, err := e.send(ctx, r)
@@ -90,7 +88,8 @@ func replyOf(err error) replyKind {
 	return failed
 }
 
-// send sends one request. Its time is limited so that a leader that gets no answer has another try before its deadline.
+// send sends one request. Its timeout leaves a leader without an answer time for another attempt
+// before its deadline.
 func (e *Elector) send(ctx context.Context, r request) (*api.Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.config.Timing.RenewDeadline/2)
 	defer cancel()
@@ -104,22 +103,29 @@ func (e *Elector) send(ctx context.Context, r request) (*api.Lease, error) {
 	}
 }
 
-// rehearse finds out, without changing anything, whether we may do what we have to do when the leader is gone: it would be
-// late to find out then.
-func (e *Elector) rehearse(ctx context.Context) error {
+// dryRun asks the server for a dry run of a renewal in our name, to find out early whether this
+// user may update the Lease. The answer also shows the server's time, see [candidate.lookBack].
+func (e *Elector) dryRun(ctx context.Context) error {
 	e.mu.Lock()
-	lease := e.candidate.lease
-	e.mu.Unlock()
-	if lease == nil {
+	read := e.candidate.lease
+	if read == nil {
+		e.mu.Unlock()
 		return nil
 	}
+	renewal := e.candidate.renewal(e.clock.moment())
+	e.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, e.config.Timing.RenewDeadline/2)
 	defer cancel()
-	_, err := e.config.Leases.Update(ctx, lease, api.UpdateOptions{DryRun: true})
+	answer, err := e.config.Leases.Update(ctx, renewal, api.UpdateOptions{DryRun: true})
+	if err == nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.candidate.lookBack(read, answer, e.clock.moment())
+	}
 	return err
 }
 
-// release gives the Lease back, if it is still ours and as long as it lasts.
+// release releases the Lease if it is still ours and has not expired.
 func (e *Elector) release() {
 	left := e.deadline() - e.clock.now()
 	ctx, cancel := context.WithTimeout(context.Background(), max(left, 0))
@@ -138,19 +144,19 @@ func (e *Elector) release() {
 	e.config.Trace.released(err)
 }
 
-// reportLeader tells the trace who else leads, when that has changed.
+// reportLeader calls Trace.NewLeader if another replica has become the leader.
 func (e *Elector) reportLeader() {
 	e.mu.Lock()
-	holder := e.candidate.record.holder
+	holder, silent := e.candidate.record.holder, e.candidate.record.silence(e.clock.moment().wall)
 	changed := holder != e.reported && holder != "" && holder != e.config.Identity && !e.over
 	if changed {
 		e.reported = holder
 	}
 	e.mu.Unlock()
 	if changed {
-		e.config.Trace.newLeader(holder)
+		e.config.Trace.newLeader(holder, silent)
 	}
 }
 
-// since is how long ago a local moment was.
+// since returns the time since a local moment.
 func (e *Elector) since(local time.Duration) time.Duration { return e.clock.now() - local }

@@ -1,18 +1,20 @@
 package leaderelection
 
 import (
+	"bytes"
 	"cmp"
 	"time"
 
 	"orrery/restclient/api"
 )
 
-// candidate is what one participant knows of the Lease, and the rules by which it acts. It is pure: no goroutine, no clock,
-// no I/O. Moments are handed in; local ones count from anywhere, on a clock that is never set, and are compared with each other
-// only. wall is for the eyes of people who look at the Lease.
+// candidate holds what one participant knows about the Lease, and the rules of the election. It is
+// pure: no goroutine, no clock, no I/O. Moments are arguments. Local ones have an arbitrary origin,
+// on a clock that is never set, and are compared only with each other. wall is written to the Lease
+// for people.
 //
-// Invariant: while leading, the Lease on the server was this candidate's when the write that was sent at renewed took
-// effect, and nobody who saw that takes it before renewed + LeaseDuration.
+// Invariant: while leading, the Lease was this candidate's when the write sent at renewed took
+// effect, and no replica that saw the write takes the Lease before renewed + LeaseDuration.
 type candidate struct {
 	// Immutable.
 	identity  string
@@ -20,31 +22,33 @@ type candidate struct {
 	namespace string
 	timing    Timing
 
-	// lease is the Lease as it was last seen, nil if there was none; record is what it said, also after it is gone, and
-	// observed the local moment at which that was seen first.
+	// lease is the Lease as last seen, or nil. record is its content, kept after a deletion, and
+	// observed the local moment at which that content was first seen.
 	lease    *api.Lease
 	record   record
 	observed time.Duration
 
-	// looked: something has been observed. witnessed: after that somebody else has written, or what was seen first was
-	// written a moment ago. predecessor is who else was last seen to hold it, and worked whether it has said that it is at
-	// work.
+	// looked: something has been observed. changed: the record is not the first one observed.
+	// witnessed: another replica has written since, or had written just before. predecessor is the other replica that was last seen to hold the Lease,
+	// and parting what the Lease said then; worked: it has said that it is at work.
 	looked      bool
+	changed     bool
 	witnessed   bool
 	predecessor string
+	parting     record
 	worked      bool
 
-	// leading: the last write went well, and nothing has been seen since that says otherwise. renewed is the local
-	// moment before that write was sent.
+	// leading: the last write succeeded, and nothing seen since contradicts it. renewed is the
+	// local moment before that write was sent.
 	leading bool
 	renewed time.Duration
-	// atWork is to be said with the next renewal, see [AtWorkAnnotation].
+	// atWork is written with the next renewal, see [AtWorkAnnotation].
 	atWork bool
-	// term is what is to be said about the time in office that has begun, see [Term].
+	// term describes the current term, see [Term].
 	term Term
 }
 
-// requestKind is what a candidate wants to be sent.
+// requestKind is the kind of the next request.
 type requestKind int
 
 const (
@@ -54,24 +58,25 @@ const (
 	update
 )
 
-// request is one step of an attempt. The shell sends it and hands the answer to [candidate.answer].
+// request is one step of an attempt. The shell sends it and passes the answer to
+// [candidate.answer].
 type request struct {
 	kind  requestKind
 	lease *api.Lease // of create and update
-	// optimistic: the update is built on what is remembered. If the server remembers something else the Lease is read.
+	// optimistic: the update is based on the remembered Lease. On a conflict the Lease is read.
 	optimistic bool
-	// giving: the update gives the Lease back.
+	// giving: the update releases the Lease.
 	giving bool
 }
 
-// replyKind sorts what came back.
+// replyKind is the kind of an answer.
 type replyKind int
 
 const (
-	granted  replyKind = iota // with a Lease
-	notFound                  // there is no such Lease
-	conflict                  // somebody else has written
-	failed                    // anything else, also no answer at all: the write may or may not have taken effect
+	granted  replyKind = iota // the answer contains a Lease
+	notFound                  // the Lease does not exist
+	conflict                  // conflict: another client has written
+	failed                    // any other failure, or no answer: the write may have taken effect or not
 )
 
 // moment is now, on two clocks.
@@ -80,8 +85,8 @@ type moment struct {
 	wall  time.Time
 }
 
-// begin starts an attempt to become the leader, or to remain it. A leader writes on top of what it remembers, which is one
-// request instead of two; everybody else reads first.
+// begin starts an attempt to become or remain the leader. A leader updates the remembered Lease,
+// which is one request instead of two; a standby reads first.
 func (c *candidate) begin(now moment) request {
 	if c.leading && c.lease != nil {
 		return request{kind: update, lease: c.renewal(now), optimistic: true}
@@ -89,7 +94,7 @@ func (c *candidate) begin(now moment) request {
 	return request{kind: get}
 }
 
-// answer takes the reply to a request that was sent at the local moment sent, and returns what is to be sent next.
+// answer takes the reply to a request sent at the local moment sent, and returns the next request.
 func (c *candidate) answer(r request, reply replyKind, lease *api.Lease, sent time.Duration, now moment) request {
 	switch {
 	case r.giving:
@@ -107,13 +112,14 @@ func (c *candidate) answer(r request, reply replyKind, lease *api.Lease, sent ti
 	return request{}
 }
 
-// decide is what follows from a Lease that was read a moment ago.
+// decide returns the request that follows from a Lease just read.
 func (c *candidate) decide(now moment) request {
 	switch {
 	case c.record.holder == c.identity:
 		return request{kind: update, lease: c.renewal(now)}
 	case c.leading:
-		// Somebody else has it, or somebody has taken it from us by hand. Either way another one may begin any moment.
+		// Another replica holds it, or a person removed our name. Either way another replica may
+		// begin at any moment.
 		c.leading = false
 		return request{}
 	case c.mayTake(now.local):
@@ -122,8 +128,8 @@ func (c *candidate) decide(now moment) request {
 	return request{}
 }
 
-// missing is what follows from there being no Lease. Who holds it has not stopped working because of that; a leader makes it
-// anew, and for the others the time for which they leave him alone runs on.
+// missing returns the request that follows if there is no Lease. A leader creates it again; a
+// standby waits until it would have expired.
 func (c *candidate) missing(now moment) request {
 	c.lease = nil
 	if c.leading || c.mayTake(now.local) {
@@ -132,16 +138,16 @@ func (c *candidate) missing(now moment) request {
 	return request{}
 }
 
-// mayTake tells whether the Lease is free for all that this candidate knows.
+// mayTake reports whether the Lease is free, as far as this candidate knows.
 func (c *candidate) mayTake(now time.Duration) bool {
 	return c.record.holder == "" || c.record.holder == c.identity || now >= c.expiry()
 }
 
-// expiry is the local moment until which the holder is left alone. Clocks are not compared between machines: what counts is for
-// how long, on this one, nothing has changed.
+// expiry returns the local moment at which the lease expires. Clocks of machines are not compared:
+// only the time without a change, on our clock, counts.
 func (c *candidate) expiry() time.Duration { return c.observed + c.record.duration() }
 
-// observe notes what the server shows, and when it was seen first.
+// observe records the state of the Lease and when it was first seen.
 func (c *candidate) observe(lease *api.Lease, now moment) {
 	c.lease = lease
 	next := recordOf(lease)
@@ -149,26 +155,73 @@ func (c *candidate) observe(lease *api.Lease, now moment) {
 		return
 	}
 	if writer := cmp.Or(next.holder, c.record.holder); writer != "" && writer != c.identity {
-		c.witnessed, c.predecessor = c.looked || next.isRecent(now.wall), writer
+		c.witnessed, c.predecessor, c.parting = c.looked || next.isRecent(now.wall), writer, next
 		c.worked = lease.Annotations[AtWorkAnnotation] == writer
 	}
-	c.record, c.observed, c.looked = next, now.local, true
+	c.record, c.observed, c.looked, c.changed = next, now.local, true, c.looked
 }
 
-// won notes that a write of ours has taken effect. It counts from the moment before it was sent: the others cannot have
-// seen it earlier.
+// silent returns how long ago the holder renewed, for people. A renewal that was not observed is
+// counted by the holder's clock and ours.
+func (c *candidate) silent(now moment) time.Duration {
+	silent := now.local - c.observed
+	switch {
+	case c.leading:
+		silent = now.local - c.renewed
+	case !c.changed && c.record.renewed != 0:
+		silent = max(silent, now.wall.Sub(time.UnixMicro(c.record.renewed)))
+	}
+	return silent
+}
+
+// clockTolerance is the largest difference of clocks that lookBack regards as equal.
+const clockTolerance = 5 * time.Second
+
+// lookBack skips the wait for a leader that is proven to have been silent for long when first seen.
+// Otherwise a replica that starts after a crash waits as if the leader had just died. read is the
+// Lease, and answered the server's response to a dry-run renewal. The managed fields of both
+// contain the time of the write, by the clock of a server.
+//
+// A single clock proves nothing. Four must agree: the holder's with that of the server that stored
+// its last renewal, and ours with that of the server that answers.
+func (c *candidate) lookBack(read, answered *api.Lease, now moment) {
+	renewed, present := writtenAt(read), writtenAt(answered)
+	switch {
+	case c.lease == nil || c.lease.ResourceVersion != read.ResourceVersion || renewed.IsZero() || present.IsZero() || read.Spec.RenewTime == nil:
+	case read.Spec.RenewTime.Sub(renewed).Abs() > clockTolerance || now.wall.Sub(present).Abs() > clockTolerance:
+	case present.Sub(renewed) > 2*(c.record.duration()+clockTolerance):
+		c.observed = now.local - c.record.duration()
+	}
+}
+
+// writtenAt returns when renewTime was written, by the server's clock, or zero if unknown.
+func writtenAt(lease *api.Lease) (latest time.Time) {
+	entries, err := lease.ManagedFields.Entries()
+	if err != nil {
+		return time.Time{}
+	}
+	for _, entry := range entries {
+		if entry.Time != nil && bytes.Contains(entry.FieldsV1, []byte(`"f:renewTime"`)) && entry.Time.After(latest) {
+			latest = entry.Time.Time
+		}
+	}
+	return latest
+}
+
+// won records that a write of ours took effect. It counts from the moment before the write was
+// sent, because the others cannot have seen it earlier.
 func (c *candidate) won(lease *api.Lease, sent time.Duration, now moment) {
-	if !c.leading {
+	if !c.leading { // record may be ours already: the watch may be faster than the answer
 		c.term = Term{
 			Identity: c.identity, Since: now.wall, Transitions: int(recordOf(lease).transitions),
-			Predecessor: c.predecessor, Witnessed: c.witnessed, Worked: c.worked,
+			Predecessor: c.predecessor, Witnessed: c.witnessed, Worked: c.worked, Silent: c.parting.silence(now.wall),
 		}
 	}
 	c.lease, c.record, c.observed = lease, recordOf(lease), now.local
 	c.leading, c.renewed = true, sent
 }
 
-// renewal is the Lease as this candidate wants it to be. What does not concern it is left as it is.
+// renewal returns the Lease as this candidate writes it. Other fields are kept.
 func (c *candidate) renewal(now moment) *api.Lease {
 	stamp, seconds, transitions := api.NewMicroTime(now.wall), c.timing.leaseSeconds(), int32(0)
 	if c.lease == nil {
@@ -190,7 +243,7 @@ func (c *candidate) renewal(now moment) *api.Lease {
 	return lease
 }
 
-// annotate says whether this candidate works. What another one has said of itself is over.
+// annotate records whether this candidate is at work, and drops what its predecessor recorded.
 func (c *candidate) annotate(lease *api.Lease) {
 	delete(lease.Annotations, AtWorkAnnotation)
 	if !c.atWork {
@@ -202,7 +255,7 @@ func (c *candidate) annotate(lease *api.Lease) {
 	lease.Annotations[AtWorkAnnotation] = c.identity
 }
 
-// give starts to give the Lease back, so that the next one need not wait.
+// give releases the Lease, so that the next leader need not wait.
 func (c *candidate) give(now moment) request {
 	if !c.leading || c.lease == nil {
 		return request{}

@@ -2,12 +2,12 @@ package leaderelection
 
 import "time"
 
-// clock counts the time since it was made, whatever happens to the time of day, and counts the time for which the machine
-// was suspended as well: the monotonic clock of Linux, which package time reads, stands still meanwhile, and a laptop
-// that wakes up after an hour would take its lease for valid.
+// clock counts the time since its creation, unaffected by changes of the time of day. It includes
+// the time for which the machine was suspended: Linux's monotonic clock, which package time reads,
+// stands still meanwhile, and a laptop that resumes after an hour would regard its lease as valid.
 type clock struct {
 	began     time.Time
-	suspended time.Duration // what suspended() said then
+	suspended time.Duration // suspended() at that moment
 }
 
 func newClock() *clock { return &clock{began: time.Now(), suspended: suspended()} }
@@ -20,7 +20,7 @@ func (c *clock) now() time.Duration {
 	return elapsed
 }
 
-// shortestSleep is far above what reading two clocks one after the other may differ by.
+// shortestSleep is far above the error of reading two clocks one after the other.
 const shortestSleep = 100 * time.Millisecond
 
 func (c *clock) moment() moment { return moment{local: c.now(), wall: time.Now()} }

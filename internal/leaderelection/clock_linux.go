@@ -6,13 +6,14 @@ import (
 	"unsafe"
 )
 
-// The clocks of clock_gettime(2) that package time does not offer.
+// Clocks of clock_gettime(2) that package time does not offer.
 const (
 	clockMonotonic = 1
 	clockBoottime  = 7
 )
 
-// suspended is for how long this machine has been suspended since it was started; 0 where the kernel does not say.
+// suspended returns how long this machine has been suspended since boot, or 0 if the kernel does
+// not report it.
 func suspended() time.Duration {
 	running, ok1 := readClock(clockMonotonic)
 	total, ok2 := readClock(clockBoottime)

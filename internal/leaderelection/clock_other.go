@@ -4,6 +4,6 @@ package leaderelection
 
 import "time"
 
-// suspended is not known here: a machine that is suspended for longer than the lease may, for the moment in which it wakes
-// up, take itself for the leader.
+// suspended is unknown here. After a suspension longer than the lease, a machine may for a moment
+// regard itself as the leader.
 func suspended() time.Duration { return 0 }

@@ -3,41 +3,55 @@ package leaderelection
 import (
 	"context"
 	"errors"
+	"time"
 
 	"orrery/informer/reflector"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
-// Leases is how an elector reaches its Lease; a restclient.Resource of Leases in a namespace is one. It must not repeat
-// attempts by itself, and should have connections of its own: behind a thousand deletions a renewal would wait too long.
+// Leases gives access to the Lease; a restclient.Resource of Leases in a namespace implements it.
+// It must not retry, see [NewClient].
 type Leases interface {
 	Get(ctx context.Context, name string, opts api.GetOptions) (*api.Lease, error)
 	Create(ctx context.Context, lease *api.Lease, opts api.UpdateOptions) (*api.Lease, error)
 	Update(ctx context.Context, lease *api.Lease, opts api.UpdateOptions) (*api.Lease, error)
 }
 
-// Config is what an [Elector] needs. Leases, Namespace, Name and Identity are required.
+// NewClient returns a client for [Leases] with connections of its own: behind a thousand deletions a
+// renewal would wait too long, for a connection or for the rate limit. It has the given
+// configuration, but no rate limit and no retries, and a timeout that leaves room for a second
+// attempt before the deadline: after a request without an answer the client opens another
+// connection. The caller must close it.
+func NewClient(config restclient.Config, renewDeadline time.Duration) (*restclient.Client, error) {
+	config.QPS = -1
+	config.MaxRetries = -1
+	config.Timeout = renewDeadline / 2
+	config.UserAgent += "/leader-election"
+	return restclient.New(config)
+}
+
+// Config configures an [Elector]. Leases, Namespace, Name and Identity are required.
 type Config struct {
-	// Leases is how the Lease is read and written.
+	// Leases reads and writes the Lease.
 	Leases Leases
-	// Reconnect, if not nil, is called after an attempt that was not answered. The connection may be half-open, and a
-	// leader has no time to find out: the next request should use another one.
-	Reconnect func()
-	// Watch, if not nil, lists and watches the Leases of the namespace. With it those who stand by hear of a release at once,
-	// and know to a millisecond when the leader was seen last; without it, or if it is forbidden, they ask now and then.
+	// Watch, if not nil, lists and watches the Leases of the namespace. With it a standby sees a
+	// release at once, and knows to a millisecond when the leader renewed. Without it, or if it is
+	// forbidden, a standby polls.
 	Watch reflector.ListerWatcher[*api.Lease]
 
-	// Namespace and Name are those of the Lease.
+	// Namespace and Name are the Lease's.
 	Namespace, Name string
-	// Identity tells this participant from all others, also from one that ran in its place before: the host's name and
-	// something random.
+	// Identity distinguishes this participant from all others, including earlier processes in its
+	// place: the host name and random characters.
 	Identity string
 
-	// Timing are the durations.
+	// Timing holds the durations.
 	Timing Timing
-	// Fence, if not nil, is closed when the lease is lost. Default: the work's context is all that ends.
+	// Fence, if not nil, is closed when the lease is lost. By default only the context of the work
+	// is cancelled.
 	Fence *Fence
-	// Trace is told what happens. Default: nobody.
+	// Trace receives events. Default: none.
 	Trace *Trace
 }
 

@@ -9,24 +9,24 @@ import (
 	"orrery/wait"
 )
 
-// Elector takes part in one election. It is the shell around the candidate: it owns the goroutines, the timers and the
-// requests, and decides nothing.
+// Elector takes part in one election. It is the shell around the candidate: it owns the goroutines,
+// timers and requests, and decides nothing.
 type Elector struct {
 	// Immutable.
 	config Config
 	clock  *clock
-	poked  chan struct{} // holds one: something has happened to the Lease
+	poked  chan struct{} // has capacity 1: the Lease may have changed
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	candidate candidate
-	reported  string // the holder that Trace.NewLeader was told
-	lastErr   error  // of the last attempt; nil if it went well
-	over      bool   // this process has led and does not any more
+	reported  string // the holder last passed to Trace.NewLeader
+	lastErr   error  // of the last attempt; nil if it succeeded
+	over      bool   // this process was the leader and is not any more
 	watching  bool
 }
 
-// New returns an elector that does nothing before [Elector.Run]. It fails with a [*ConfigError] if the configuration makes
-// no sense.
+// New returns a new elector; [Elector.Run] starts it. It fails with a [*ConfigError] if the
+// configuration is invalid.
 func New(config Config) (*Elector, error) {
 	if err := config.check(); err != nil {
 		return nil, err
@@ -42,13 +42,16 @@ func New(config Config) (*Elector, error) {
 	}, nil
 }
 
-// Run stands by until this process leads, calls work, and gives the Lease back when work has returned. It may be called once.
+// Run stands by until this process leads, calls work, and releases the Lease when work has
+// returned. It may be called once.
 //
-// The context of the work ends when the lease does, and not when ctx does: a leader that is told to stop finishes what it
-// has in hand, as leader. Work has to look at ctx as well. When the lease is lost Run waits for work to return.
+// The context of the work ends with the lease and not with ctx: a leader that has to stop finishes
+// its current work as the leader, so work must watch ctx as well. If the lease is lost, Run waits
+// for work to return.
 //
-// It returns nil if ctx has ended or work has returned, a [*LostError] if the lease was lost, and an [*AccessError] if the very first
-// attempt shows that this user may not take part. Whatever else goes wrong is repeated.
+// It returns nil if ctx has ended or work has returned, a [*LostError] if the lease was lost, and
+// an [*AccessError] if the first attempt shows that this user may not take part. Other failures are
+// retried.
 func (e *Elector) Run(ctx context.Context, work func(ctx context.Context, term Term)) error {
 	var lookout sync.WaitGroup
 	watchCtx, stopWatch := context.WithCancel(context.WithoutCancel(ctx))
@@ -68,7 +71,7 @@ func (e *Elector) Run(ctx context.Context, work func(ctx context.Context, term T
 	return e.lead(ctx, work)
 }
 
-// acquire tries until this process leads, or ctx has ended.
+// acquire tries until this process leads or ctx has ended.
 func (e *Elector) acquire(ctx context.Context) error {
 	for answered := false; ctx.Err() == nil; {
 		verb, err := e.try(ctx)
@@ -76,18 +79,20 @@ func (e *Elector) acquire(ctx context.Context) error {
 			return nil
 		}
 		if !answered && err == nil {
-			verb, err = update, e.rehearse(ctx)
+			verb, err = update, e.dryRun(ctx)
 		}
 		if !answered && (api.IsForbidden(err) || verb == create && api.IsNotFound(err)) {
 			return &AccessError{Verb: verb.String(), Namespace: e.config.Namespace, Name: e.config.Name, Err: err}
 		}
-		answered = answered || isAnswer(err)
-		e.standBy(ctx)
+		proven := !answered && err == nil && e.mayTake()
+		if answered = answered || isAnswer(err); !proven {
+			e.standBy(ctx)
+		}
 	}
 	return nil
 }
 
-// standBy returns when it is time to try again.
+// standBy blocks until the next attempt is due.
 func (e *Elector) standBy(ctx context.Context) {
 	for {
 		timer := time.NewTimer(e.pause())
@@ -106,7 +111,8 @@ func (e *Elector) standBy(ctx context.Context) {
 	}
 }
 
-// pause is how long nothing need be done: a jittered period, but not beyond the moment at which the Lease runs out.
+// pause returns the time until the next attempt: a jittered retry period, but not beyond the expiry
+// of the Lease.
 func (e *Elector) pause() time.Duration {
 	pause := wait.Jitter(e.config.Timing.RetryPeriod, jitterFactor)
 	e.mu.Lock()
@@ -129,7 +135,7 @@ func (e *Elector) leads() bool {
 	return e.candidate.leading
 }
 
-// lead calls work and renews until it has returned, then gives the Lease back.
+// lead calls work, renews until it has returned, and then releases the Lease.
 func (e *Elector) lead(ctx context.Context, work func(context.Context, Term)) error {
 	hold := newHold(context.WithoutCancel(ctx), e.clock, e.deadline(), e.fenceOff, e.lostInTime)
 	defer hold.finish()
@@ -154,13 +160,14 @@ func (e *Elector) lead(ctx context.Context, work func(context.Context, Term)) er
 		return err
 	}
 	worker.Wait()
-	hold.end(context.Canceled) // not finish: with that the fence would close, before all that the work has left is sent
+	hold.end(context.Canceled) // finish would close the fence before all that the work has written is sent
 	e.release()
 	return nil
 }
 
-// renewWhile renews every period, and at once when something has happened to the Lease, until the context ends. The period counts
-// from the beginning of an attempt: with a pause after each a leader would run out of time on a slow server whose answers it gets.
+// renewWhile renews every period, and at once if the Lease has changed, until the context ends. The
+// period counts from the beginning of an attempt: with a pause after each, a leader would miss its
+// deadline on a slow server whose answers arrive.
 func (e *Elector) renewWhile(ctx context.Context, hold *hold) {
 	timer := time.NewTimer(e.config.Timing.RetryPeriod)
 	defer timer.Stop()
@@ -181,7 +188,7 @@ func (e *Elector) renewWhile(ctx context.Context, hold *hold) {
 
 func (e *Elector) renew(ctx context.Context, hold *hold) {
 	if !hold.alive() {
-		return // a renewal now would only keep the others waiting
+		return // a renewal now would only delay the others
 	}
 	began := e.clock.now()
 	_, err := e.try(ctx)
@@ -193,8 +200,8 @@ func (e *Elector) renew(ctx context.Context, hold *hold) {
 	}
 }
 
-// AtWork is to be called by the work when it has begun in earnest. The Lease says so from the next renewal on, which is due at
-// once: who follows learns it from there, see [Term].
+// AtWork records that the work has really begun. The next renewal, which follows at once, writes it
+// to the Lease for the successor, see [Term].
 func (e *Elector) AtWork() {
 	e.mu.Lock()
 	e.candidate.atWork = true
@@ -202,7 +209,7 @@ func (e *Elector) AtWork() {
 	e.poke()
 }
 
-// deadline is until when this process may work, by what it has last written.
+// deadline returns the end of the time for which this process may work, given its last write.
 func (e *Elector) deadline() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -235,8 +242,8 @@ func (e *Elector) lostToOther() error {
 
 func (e *Elector) lease() string { return e.config.Namespace + "/" + e.config.Name }
 
-// resign notes that this process does not lead any more. The Lease is left to run out: what was under way when it was lost may
-// not have ended yet.
+// resign records that this process no longer leads. The Lease is left to expire: requests in flight
+// when it was lost may still take effect.
 func (e *Elector) resign() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

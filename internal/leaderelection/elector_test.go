@@ -31,7 +31,7 @@ func TestTheFirstLeadsAndWritesTheLeaseAsOthersDo(t *testing.T) {
 	})
 }
 
-// With the watch nobody waits for a retry period.
+// With the watch, candidates do not wait for a retry period.
 func TestALeaseThatIsGivenBackIsTakenAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
 		a := p.join("a")
@@ -45,13 +45,13 @@ func TestALeaseThatIsGivenBackIsTakenAtOnce(t *testing.T) {
 		assert.True(t, b.leads(), "in no time")
 		<-a.ended
 		assert.NoError(t, a.err)
-		assert.Equal(t, []string{`acquired after "" witnessed false`, "released <nil>"}, a.told())
-		assert.Equal(t, []string{"follows a", `acquired after "a" witnessed true`}, b.told())
+		assert.Equal(t, []string{`acquired after "" witnessed false`, "released <nil>"}, a.reported())
+		assert.Equal(t, []string{"follows a", `acquired after "a" witnessed true`}, b.reported())
 		assert.Equal(t, int32(1), *p.lease().Spec.LeaseTransitions)
 	})
 }
 
-// Without the watch, or where it is forbidden, the retry period with its jitter is what it takes.
+// Without the watch, or where it is forbidden, takeover takes a retry period with its jitter.
 func TestWithoutTheWatchRetriesDo(t *testing.T) {
 	for name, change := range map[string]func(*leaderelection.Config){"none": without, "forbidden": func(*leaderelection.Config) {}} {
 		t.Run(name, func(t *testing.T) {
@@ -65,20 +65,21 @@ func TestWithoutTheWatchRetriesDo(t *testing.T) {
 				a.stop()
 				assert.LessOrEqual(t, until(t, "b leads", b.leads), 4400*time.Millisecond)
 				if name == "forbidden" {
-					assert.Contains(t, b.told(), "watch failed, forbidden true")
+					assert.Contains(t, b.reported(), "watch failed, forbidden true")
 				}
 			})
 		})
 	}
 }
 
-// A leader that is gone is followed when its time is over by the follower's clock: with the watch to the moment.
+// A candidate takes over from a dead leader when the lease has expired by the candidate's own
+// clock; with the watch, without delay.
 func TestADeadLeaderIsFollowedWhenItsLeaseRunsOut(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
 		a := p.join("a")
 		synctest.Wait()
 		b := p.join("b")
-		time.Sleep(21 * time.Second) // the last renewal is a second ago
+		time.Sleep(21 * time.Second) // the last renewal was a second ago
 		a.die()
 		assert.Equal(t, 14*time.Second, until(t, "b leads", b.leads))
 	})
@@ -88,11 +89,29 @@ func TestADeadLeaderIsFollowedWhenItsLeaseRunsOut(t *testing.T) {
 		b := p.join("b", without)
 		time.Sleep(21 * time.Second)
 		a.die()
-		assert.LessOrEqual(t, until(t, "b leads", b.leads), 15*time.Second+4400*time.Millisecond, "the lease, and what it was seen late by")
+		assert.LessOrEqual(t, until(t, "b leads", b.leads), 15*time.Second+4400*time.Millisecond, "the lease and the delay with which b saw it")
 	})
 }
 
-// What is written in the Lease by a clock that is wrong, by however much, says nothing about how long ago it was.
+// A replica that started after the leader's death counted its silence from its own start.
+func TestTheSnapshotCountsASilenceFromTheLastRenewal(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("a")
+		synctest.Wait()
+		b := p.join("b")
+		time.Sleep(21 * time.Second) // the last renewal was a second ago
+		a.die()
+		time.Sleep(5 * time.Second)
+		c := p.join("c")
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		assert.Equal(t, 8*time.Second, b.Snapshot().Silent)
+		assert.Equal(t, 8*time.Second, c.Snapshot().Silent)
+	})
+}
+
+// However wrong the clock that wrote the times in the Lease, candidates do not use them to decide
+// how old it is.
 func TestClocksOfOtherMachinesDoNotMatter(t *testing.T) {
 	for _, skew := range []time.Duration{-1000 * time.Hour, 1000 * time.Hour} {
 		inBubble(t, func(t *testing.T, p *place) {
@@ -103,12 +122,13 @@ func TestClocksOfOtherMachinesDoNotMatter(t *testing.T) {
 			require.NoError(t, err)
 			b := p.join("b")
 			assert.Equal(t, 15*time.Second, until(t, "b leads", b.leads), "since b saw it first")
-			assert.Contains(t, b.told(), `acquired after "other" witnessed false`)
+			assert.Contains(t, b.reported(), `acquired after "other" witnessed false`)
 		})
 	}
 }
 
-// One that joins and finds the leader dying has not seen it renew, but sees that it has just done so.
+// A candidate that joins while the leader is dying has not seen it renew, but sees that it
+// renewed just now.
 func TestALeaderThatHasJustRenewedWasAtWork(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
 		a := p.join("a")
@@ -116,7 +136,7 @@ func TestALeaderThatHasJustRenewedWasAtWork(t *testing.T) {
 		a.die()
 		b := p.join("b")
 		assert.Equal(t, 15*time.Second, until(t, "b leads", b.leads), "since b saw it first")
-		assert.Contains(t, b.told(), `acquired after "a" witnessed true`)
+		assert.Contains(t, b.reported(), `acquired after "a" witnessed true`)
 	})
 }
 
@@ -136,7 +156,7 @@ func TestAShortOutageIsSurvived(t *testing.T) {
 	})
 }
 
-// A leader that cannot renew ends its work by itself, at its deadline, before anybody else begins.
+// A leader that cannot renew ends its work at its deadline, before any other replica begins.
 func TestALongOutageEndsTheWorkInTime(t *testing.T) {
 	for name, fail := range map[string]func(a *participant){
 		"refused":    func(a *participant) { a.link.Refuse(true); a.link.Cut() },
@@ -147,7 +167,7 @@ func TestALongOutageEndsTheWorkInTime(t *testing.T) {
 				a := p.join("a")
 				synctest.Wait()
 				b := p.join("b")
-				time.Sleep(21 * time.Second) // the last renewal is a second ago
+				time.Sleep(21 * time.Second) // the last renewal was a second ago
 				fail(a)
 				worked := until(t, "a stops", func() bool { return !a.leads() })
 				assert.Equal(t, 9*time.Second, worked)
@@ -158,13 +178,14 @@ func TestALongOutageEndsTheWorkInTime(t *testing.T) {
 				assert.Error(t, lost.Err, "why it could not renew")
 				assert.Contains(t, lost.Error(), "could not be renewed for 10s")
 				assert.Equal(t, 5*time.Second, until(t, "b leads", b.leads))
-				assert.Contains(t, a.told(), "lost")
+				assert.Contains(t, a.reported(), "lost")
 			})
 		})
 	}
 }
 
-// Somebody labels the Lease: the next renewal finds another version, reads it, and keeps the label.
+// Another client labels the Lease: the next renewal conflicts, reads the new version, and keeps
+// the label.
 func TestAConflictIsSolvedByReading(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
 		a := p.join("a")
@@ -177,11 +198,12 @@ func TestAConflictIsSolvedByReading(t *testing.T) {
 		lease := p.lease()
 		assert.Equal(t, "blue", lease.Labels["team"])
 		assert.Equal(t, int32(0), *lease.Spec.LeaseTransitions)
-		assert.Contains(t, a.told(), "slow path")
+		assert.Contains(t, a.reported(), "slow path")
 	})
 }
 
-// A Lease that is deleted does not make its holder stop, so it is not free: the leader makes it anew.
+// Deleting a Lease does not stop its holder, so the Lease is not free: the leader creates it
+// again.
 func TestADeletedLeaseIsMadeAnewByItsHolder(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
 		a := p.join("a")
@@ -195,7 +217,7 @@ func TestADeletedLeaseIsMadeAnewByItsHolder(t *testing.T) {
 		assert.True(t, a.leads())
 		assert.False(t, b.leads())
 	})
-	// If the holder has died as well, its time runs out as if the Lease were there.
+	// If the holder has died as well, its lease expires as if the Lease were there.
 	inBubble(t, func(t *testing.T, p *place) {
 		a := p.join("a")
 		synctest.Wait()
@@ -207,7 +229,7 @@ func TestADeletedLeaseIsMadeAnewByItsHolder(t *testing.T) {
 	})
 }
 
-// Whoever takes the holder out by hand wants another one to lead.
+// A person who clears the holder by hand wants another replica to lead.
 func TestALeaderThatReadsAnotherNameStops(t *testing.T) {
 	for _, holder := range []string{"", "c"} {
 		inBubble(t, func(t *testing.T, p *place) {
@@ -222,12 +244,12 @@ func TestALeaderThatReadsAnotherNameStops(t *testing.T) {
 			assert.True(t, lost.Taken)
 			assert.Equal(t, holder, lost.Holder)
 			assert.Contains(t, lost.Error(), "kube-system/orrery")
-			assert.NotContains(t, a.told(), "follows c", "it does not stand by")
+			assert.NotContains(t, a.reported(), "follows c", "it does not stand by")
 		})
 	}
 }
 
-// A leader that is told to stop goes on renewing while it finishes what it has in hand.
+// A leader that is asked to stop goes on renewing while it finishes its work.
 func TestWorkInHandIsFinishedAsLeader(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
 		a := p.join("busy a")
@@ -246,7 +268,7 @@ func TestWorkInHandIsFinishedAsLeader(t *testing.T) {
 	})
 }
 
-// The work may say that it has begun. The Lease says so at once, and not with the next renewal.
+// The work may report that it has begun. The Lease records it at once, not with the next renewal.
 func TestTheLeaseSaysThatItsHolderWorks(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
 		a := p.join("a")
@@ -257,11 +279,11 @@ func TestTheLeaseSaysThatItsHolderWorks(t *testing.T) {
 		assert.Equal(t, "a", p.lease().Annotations[leaderelection.AtWorkAnnotation])
 		a.stop()
 		<-a.ended
-		assert.Equal(t, "a", p.lease().Annotations[leaderelection.AtWorkAnnotation], "for those who follow")
+		assert.Equal(t, "a", p.lease().Annotations[leaderelection.AtWorkAnnotation], "for its successors")
 	})
 }
 
-func TestWhoStandsByEndsAtOnce(t *testing.T) {
+func TestAStandbyStopsAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
 		p.join("a")
 		synctest.Wait()
@@ -279,7 +301,8 @@ func TestWhoStandsByEndsAtOnce(t *testing.T) {
 	})
 }
 
-// What can never work is told at the start; what may work later is waited for.
+// A setting that can never work is reported at the start; the elector waits for one that may work
+// later.
 func TestTheStart(t *testing.T) {
 	method := func(method string) func(*http.Request) bool {
 		return func(r *http.Request) bool { return r.Method == method && !isWatch(r) }
@@ -290,7 +313,7 @@ func TestTheStart(t *testing.T) {
 		t.Run("no right to "+verb, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, p *place) {
 				if verb == "update" {
-					p.join("a") // one that leads: nothing would have to be updated for a long time
+					p.join("a") // as a leader it would have no update for a long time
 					synctest.Wait()
 				}
 				p.forbid(refuse)
@@ -335,10 +358,13 @@ func TestCheckAndSnapshot(t *testing.T) {
 		b := p.join("b")
 		time.Sleep(3 * time.Second)
 		snapshot := a.Snapshot()
+		assert.Equal(t, 3*time.Second, time.Since(snapshot.Acquired))
+		snapshot.Acquired = time.Time{}
 		assert.Equal(t, leaderelection.Snapshot{
-			Lease: "kube-system/orrery", Identity: "a", Leading: true, Holder: "a", Observed: time.Second, Renewed: time.Second, Watching: true,
+			Lease: "kube-system/orrery", Identity: "a", Leading: true, Holder: "a", Lasts: 15 * time.Second, Silent: time.Second, Watching: true,
 		}, snapshot)
 		assert.Equal(t, "a", b.Snapshot().Holder)
+		assert.Equal(t, time.Second, b.Snapshot().Silent)
 		assert.NoError(t, a.Check(0))
 		assert.NoError(t, b.Check(0))
 		a.link.Refuse(true)

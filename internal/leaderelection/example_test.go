@@ -11,7 +11,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// Two replicas, of which one works at a time. The first gives the Lease back when it has finished, and the second follows.
+// Two replicas, of which one works at a time. The first releases the Lease when it has finished,
+// and the second takes over.
 func Example() {
 	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
 	if err != nil {
@@ -51,7 +52,7 @@ func Example() {
 				fmt.Println(term.Identity, "works")
 			})
 		})
-		fmt.Println(term.Identity, "works") // as long as ctx lasts
+		fmt.Println(term.Identity, "works") // ends with ctx
 	})
 	second.Wait()
 

@@ -7,25 +7,26 @@ import (
 	"sync"
 )
 
-// Fence keeps whatever a leader sends inside its lease. The connections of the client that works pass through [Fence.Dial];
-// as long as nobody leads here, or this process leads, they are what they are without it. When the lease is over nothing
-// leaves any more: the moment is compared before each write, open connections are broken off, what the kernel has not
-// sent of them yet is thrown away, and no new ones are made.
+// Fence stops a leader from sending after the end of its lease. The connections of the working
+// client pass through [Fence.Dial]. Before and during leadership they behave as without a fence.
+// Afterwards nothing leaves: the clock is checked before each write, open connections are reset,
+// unsent data in the kernel is discarded, and new connections fail.
 //
-// A context alone would not do: a process that was stopped for a minute goes on in the middle of sending a request.
+// A context is not enough: a process that was stopped for a minute may resume in the middle of
+// sending a request.
 //
-// The zero value is ready. It may be used from any goroutine, by one [Elector].
+// The zero value is ready to use. It may be used from any goroutine, by one [Elector].
 type Fence struct {
-	mu     sync.Mutex // guards what follows
-	hold   *hold      // nil: nobody leads here
+	mu     sync.Mutex // guards the fields below
+	hold   *hold      // nil: this process does not lead
 	closed bool
 	conns  map[*fencedConn]struct{}
 }
 
-// ErrFenced is what writes and dials fail with after the lease was lost.
+// ErrFenced is the error of writes and dials after the lease was lost.
 var ErrFenced = errors.New("this process does not lead any more")
 
-// Dial returns a function that makes connections as dial does, behind the fence.
+// Dial returns a function that dials as dial does, behind the fence.
 func (f *Fence) Dial(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if !f.open() {
@@ -35,8 +36,8 @@ func (f *Fence) Dial(dial func(ctx context.Context, network, address string) (ne
 		if err != nil {
 			return nil, err
 		}
-		// Closing means: now. Otherwise the kernel goes on for a quarter of an hour to repeat what a dead link did not
-		// take, and delivers it when the link is back and somebody else leads.
+		// Close at once. Otherwise the kernel retransmits unacknowledged data for a quarter of an
+		// hour, and delivers it when the link is back and another replica leads.
 		if tcp, ok := inner.(interface{ SetLinger(seconds int) error }); ok {
 			if err := tcp.SetLinger(0); err != nil {
 				inner.Close()
@@ -62,7 +63,7 @@ func (f *Fence) add(inner net.Conn) (net.Conn, error) {
 	return conn, nil
 }
 
-// open tells whether something may leave now.
+// open reports whether data may be sent now.
 func (f *Fence) open() bool {
 	f.mu.Lock()
 	hold, closed := f.hold, f.closed
@@ -70,14 +71,14 @@ func (f *Fence) open() bool {
 	return !closed && (hold == nil || hold.alive())
 }
 
-// guard makes the fence ask the hold; nil: nobody.
+// guard makes the fence follow the hold; nil means none.
 func (f *Fence) guard(h *hold) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.hold = h
 }
 
-// close breaks everything off, for ever.
+// close closes the fence for good.
 func (f *Fence) close() {
 	f.mu.Lock()
 	f.closed = true

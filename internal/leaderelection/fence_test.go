@@ -14,7 +14,7 @@ import (
 	"orrery/internal/hooks/hookstest"
 )
 
-// wire is a connection that counts what is written, and can be closed hard.
+// wire is a connection that counts written bytes and records a hard close.
 type wire struct {
 	net.Conn
 	written int
@@ -35,8 +35,8 @@ func fenced(t *testing.T, f *Fence) (net.Conn, *wire) {
 	return conn, inner
 }
 
-// A process that was stopped for longer than its lease goes on in the middle of a request. No timer has fired yet, no
-// context has ended; what it writes does not leave all the same.
+// A process that was stopped for longer than its lease resumes in the middle of a request. No
+// timer has fired and no context has ended yet, and still its write is not sent.
 func TestNothingLeavesAProcessThatWakesUpLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fence Fence
@@ -48,7 +48,7 @@ func TestNothingLeavesAProcessThatWakesUpLate(t *testing.T) {
 		fence.guard(hold)
 		_, err := conn.Write([]byte("12345"))
 		require.NoError(t, err)
-		hold.timer.Stop() // it sleeps, too
+		hold.timer.Stop() // suspended as well
 
 		time.Sleep(10*time.Second - 1)
 		_, err = conn.Write([]byte("12345"))
@@ -56,19 +56,19 @@ func TestNothingLeavesAProcessThatWakesUpLate(t *testing.T) {
 		require.True(t, hold.extend(15*time.Second))
 		hold.timer.Stop()
 		time.Sleep(5*time.Second + 1)
-		require.NoError(t, hold.ctx.Err(), "nothing has noticed yet")
+		require.NoError(t, hold.ctx.Err(), "the timer has not fired yet")
 		_, err = conn.Write([]byte("12345"))
 		assert.ErrorIs(t, err, ErrFenced)
 		assert.Equal(t, 10, inner.written)
 		assert.True(t, inner.closed)
-		assert.True(t, innerIdle.closed, "all connections are broken off")
-		assert.Zero(t, *innerIdle.linger, "and what the kernel has not sent of them is thrown away")
+		assert.True(t, innerIdle.closed, "all connections are closed")
+		assert.Zero(t, *innerIdle.linger, "and the kernel discards unsent data")
 		assert.Equal(t, lost, context.Cause(hold.ctx))
 		_, err = idle.Write([]byte("1"))
 		assert.ErrorIs(t, err, ErrFenced)
 		_, err = fence.Dial(nil)(t.Context(), "tcp", "a:1")
 		assert.ErrorIs(t, err, ErrFenced)
-		assert.False(t, hold.extend(time.Hour), "a renewal that comes too late brings nothing back")
+		assert.False(t, hold.extend(time.Hour), "a late renewal does not restore the lease")
 	})
 }
 
@@ -97,7 +97,7 @@ func TestAConnectionThatComesTooLateIsClosed(t *testing.T) {
 	assert.True(t, inner.closed)
 }
 
-// The hold ends by its timer as well, for those who do not ask.
+// The hold also ends by its timer, without a call.
 func TestAHoldEndsAtItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, over := time.Now(), 0
@@ -111,12 +111,13 @@ func TestAHoldEndsAtItsDeadline(t *testing.T) {
 	})
 }
 
-// A machine that was suspended does not count the time by its monotonic clock. The kernel has another one that does.
+// On a suspended machine the monotonic clock stands still. The kernel has another clock that runs
+// on.
 func TestTheClockRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClock()
 		time.Sleep(time.Minute)
-		assert.Equal(t, time.Minute, c.now(), "what two clocks that are read in turn differ by is no sleep")
+		assert.Equal(t, time.Minute, c.now(), "the time between reading two clocks is no suspension")
 		c.suspended -= time.Hour
 		assert.InDelta(t, time.Minute+time.Hour, c.now(), float64(time.Second))
 	})
@@ -145,11 +146,14 @@ func TestTiming(t *testing.T) {
 		require.ErrorAs(t, err, &problem)
 		assert.Contains(t, err.Error(), test.problem)
 	}
-	assert.Equal(t, int32(16), Timing{LeaseDuration: 15*time.Second + 1}.leaseSeconds(), "nobody may begin earlier than promised")
+	assert.Equal(t, int32(16), Timing{LeaseDuration: 15*time.Second + 1}.leaseSeconds(), "rounded up: no candidate may begin too early")
 }
 
+// noLeases is for an elector that sends nothing.
+type noLeases struct{ Leases }
+
 func TestAConfigurationThatLacksSomething(t *testing.T) {
-	complete := Config{Leases: &Client{}, Namespace: "kube-system", Name: "orrery", Identity: "a"}
+	complete := Config{Leases: noLeases{}, Namespace: "kube-system", Name: "orrery", Identity: "a"}
 	_, err := New(complete)
 	require.NoError(t, err)
 	for want, spoil := range map[string]func(*Config){
@@ -166,10 +170,10 @@ func TestAConfigurationThatLacksSomething(t *testing.T) {
 	}
 }
 
-// The check is about an elector that is stuck: one that works ends its term in time.
+// The check finds an elector that is stuck: one that works ends its term in time.
 func TestCheckFindsAnElectorThatIsStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, err := New(Config{Leases: &Client{}, Namespace: "kube-system", Name: "orrery", Identity: "a"})
+		e, err := New(Config{Leases: noLeases{}, Namespace: "kube-system", Name: "orrery", Identity: "a"})
 		require.NoError(t, err)
 		e.candidate.leading = true
 		time.Sleep(20 * time.Second)
@@ -189,7 +193,7 @@ func TestJoinedTracesHearEverything(t *testing.T) {
 			Failed:      func(error, bool) { heard = append(heard, name+"failed") },
 			Lost:        func(error) { heard = append(heard, name+"lost") },
 			Released:    func(error) { heard = append(heard, name+"released") },
-			NewLeader:   func(string) { heard = append(heard, name+"new") },
+			NewLeader:   func(string, time.Duration) { heard = append(heard, name+"new") },
 			WatchFailed: func(error, bool) { heard = append(heard, name+"watch") },
 		}
 	}
@@ -201,7 +205,7 @@ func TestJoinedTracesHearEverything(t *testing.T) {
 		joined.failed(nil, false)
 		joined.lost(nil)
 		joined.released(nil)
-		joined.newLeader("")
+		joined.newLeader("", 0)
 		joined.watchFailed(nil, false)
 	}
 	assert.Equal(t, []string{

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// hold is the time for which a leader may work: the context of the work, which ends at the deadline whatever else happens,
-// and is put off by each renewal.
+// hold is the time for which a leader may work: the context of the work, which ends at the deadline
+// in any case. Each renewal moves the deadline.
 //
-// A timer ends it, but is not relied on: a process that was stopped and goes on has many goroutines that are ready to run,
-// and the one of the timer is one of them. Who is about to send something asks alive.
+// A timer ends it, but is not sufficient: in a process that resumes after a stop, the timer's
+// goroutine is one of many that are ready to run. Code that is about to send calls alive.
 type hold struct {
 	// Immutable.
 	clock *clock
 	ctx   context.Context
 	end   context.CancelCauseFunc
-	over  func()       // called once, when it ends
-	cause func() error // why it ends, asked when the deadline has passed
+	over  func()       // called once, at the end
+	cause func() error // called at the deadline; returns the reason
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	deadline time.Duration
 	ended    bool
 	timer    *time.Timer
 }
 
-// newHold begins a hold that ends at the deadline, by the clock. Whoever makes it calls finish.
+// newHold starts a hold until the deadline on the clock. The caller must call finish.
 func newHold(parent context.Context, clock *clock, deadline time.Duration, over func(), cause func() error) *hold {
 	h := &hold{clock: clock, over: over, cause: cause, deadline: deadline}
 	h.ctx, h.end = context.WithCancelCause(parent)
@@ -35,7 +35,7 @@ func newHold(parent context.Context, clock *clock, deadline time.Duration, over 
 	return h
 }
 
-// alive tells whether the hold lasts, by the clock and not by whether anything has noticed yet that it does not.
+// alive reports whether the hold lasts, by the clock; the timer may fire late.
 func (h *hold) alive() bool {
 	h.mu.Lock()
 	if h.ended {
@@ -52,7 +52,7 @@ func (h *hold) alive() bool {
 	return false
 }
 
-// extend puts the deadline off. It fails when the hold has ended: a renewal that comes too late does not bring it back.
+// extend moves the deadline. It fails if the hold has ended: a late renewal does not restore it.
 func (h *hold) extend(deadline time.Duration) bool {
 	if !h.alive() {
 		return false
@@ -83,7 +83,7 @@ func (h *hold) finishWith(cause error) {
 	h.end(cause)
 }
 
-// finish gives the timer back, when the work is over.
+// finish stops the timer after the work.
 func (h *hold) finish() {
 	h.mu.Lock()
 	h.ended = true

@@ -8,8 +8,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// watch keeps an eye on the Lease until the context ends or the server says that it may not be watched. What it sees is a
-// hint, which may be old: it says when the holder was seen last, and that now is the time for an attempt. Attempts ask the
+// watch watches the Lease until the context ends or the server forbids it. Its events are hints and
+// may be stale: they show when the holder was last seen, and trigger attempts, which ask the
 // server.
 func (e *Elector) watch(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
@@ -36,7 +36,7 @@ func (e *Elector) setWatching(yes bool) {
 	e.watching = yes
 }
 
-// noticed is what the watch calls; nil: there is no Lease.
+// noticed handles an event of the watch; nil means that there is no Lease.
 func (e *Elector) noticed(lease *api.Lease) {
 	if e.note(lease) {
 		e.poke()
@@ -44,16 +44,17 @@ func (e *Elector) noticed(lease *api.Lease) {
 	e.reportLeader()
 }
 
-// poke has the elector look now.
+// poke triggers an attempt.
 func (e *Elector) poke() {
 	select {
 	case e.poked <- struct{}{}:
-	default: // it looks anyway
+	default: // an attempt is due already
 	}
 }
 
-// note lets the candidate know. It tells whether there may be something to do: a leader has to hear of what it has not written
-// itself, the others of everything, since their timers depend on it.
+// note passes the Lease to the candidate and reports whether an attempt may be needed. A leader
+// needs one only after a write of another client, a standby after every change, because its timer
+// depends on it.
 func (e *Elector) note(lease *api.Lease) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -70,7 +71,7 @@ func (e *Elector) note(lease *api.Lease) bool {
 	return true
 }
 
-// oneLease is the collection that has nothing but one Lease.
+// oneLease is the collection that contains only one Lease.
 type oneLease struct {
 	reflector.ListerWatcher[*api.Lease]
 	name string
@@ -86,7 +87,7 @@ func (o oneLease) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[
 	return o.ListerWatcher.Watch(ctx, opts)
 }
 
-// lookout is the store of the reflector: it keeps nothing.
+// lookout is the reflector's store. It keeps no objects.
 type lookout struct{ elector *Elector }
 
 func (l lookout) Add(lease *api.Lease) error    { l.elector.noticed(lease); return nil }

@@ -23,17 +23,17 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// place is the built-in API server in a bubble, where candidates meet.
+// place is the built-in API server in a bubble, shared by the candidates.
 type place struct {
 	t      *testing.T
 	server *apiserver.Server
 	pipes  *restclienttest.Server
 	leases *restclient.Resource[*api.Lease] // the administrator's
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	refuse  func(*http.Request) bool
 	working map[string]bool // by identity: its work's context has not ended
-	both    []string        // when two worked
+	both    []string        // pairs of participants that worked at the same time
 }
 
 func newPlace(t *testing.T) *place {
@@ -62,7 +62,7 @@ func (p *place) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// forbid has the server refuse requests.
+// forbid makes the server refuse requests.
 func (p *place) forbid(refuse func(*http.Request) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +71,7 @@ func (p *place) forbid(refuse func(*http.Request) bool) {
 
 func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }
 
-// lease is the Lease on the server.
+// lease returns the Lease on the server.
 func (p *place) lease() *api.Lease {
 	p.t.Helper()
 	lease, err := p.leases.Get(p.t.Context(), "orrery", api.GetOptions{})
@@ -79,7 +79,7 @@ func (p *place) lease() *api.Lease {
 	return lease
 }
 
-// edit changes the Lease behind everybody's back.
+// edit changes the Lease as another client would.
 func (p *place) edit(change func(*api.Lease)) {
 	p.t.Helper()
 	lease := p.lease()
@@ -99,23 +99,27 @@ func (p *place) works(identity string, yes bool) {
 	p.working[identity] = yes
 }
 
-// participant is one elector with a link of its own.
+// participant is one elector with its own network link.
 type participant struct {
 	*leaderelection.Elector
 	place    *place
 	identity string
 	link     faultnet.Link
 	fence    leaderelection.Fence
-	finish   chan struct{} // the work returns when it is closed, or when it has to
+	finish   chan struct{} // the work returns when it is closed, or when its context ends
 	stop     context.CancelFunc
 	ended    chan struct{}
 	err      error // of Run, after ended
 
-	mu  sync.Mutex // guards what follows
+	mu  sync.Mutex // guards the fields below
 	log []string
+	// silent is the silence of the leader that the trace reported, and term the participant's own
+	// term.
+	silent time.Duration
+	term   leaderelection.Term
 }
 
-// join starts a participant, which ends with the test.
+// join starts a participant, which is stopped when the test ends.
 func (p *place) join(identity string, change ...func(*leaderelection.Config)) *participant {
 	p.t.Helper()
 	a := &participant{place: p, identity: identity, finish: make(chan struct{}), ended: make(chan struct{})}
@@ -143,7 +147,7 @@ func (p *place) join(identity string, change ...func(*leaderelection.Config)) *p
 	return a
 }
 
-// work has something in hand until finish is closed when it is told to stop.
+// work has work in progress until finish is closed, even after it is asked to stop.
 func (a *participant) work(ctx, alive context.Context) {
 	a.place.works(a.identity, true)
 	defer context.AfterFunc(alive, func() { a.place.works(a.identity, false) })()
@@ -170,13 +174,25 @@ func (a *participant) trace() *leaderelection.Trace {
 	return &leaderelection.Trace{
 		Acquired: func(term leaderelection.Term) {
 			a.note("acquired after %q witnessed %v", term.Predecessor, term.Witnessed)
+			a.term = term
 		},
-		Lost:        func(error) { a.note("lost") },
-		Released:    func(err error) { a.note("released %v", err) },
-		NewLeader:   func(identity string) { a.note("follows %s", identity) },
+		Lost:     func(error) { a.note("lost") },
+		Released: func(err error) { a.note("released %v", err) },
+		NewLeader: func(identity string, silent time.Duration) {
+			a.note("follows %s", identity)
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.silent = silent
+		},
 		SlowPath:    func() { a.note("slow path") },
 		WatchFailed: func(_ error, forbidden bool) { a.note("watch failed, forbidden %v", forbidden) },
 	}
+}
+
+func (a *participant) leaderSilent() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.silent
 }
 
 func (a *participant) note(format string, args ...any) {
@@ -185,8 +201,8 @@ func (a *participant) note(format string, args ...any) {
 	a.log = append(a.log, fmt.Sprintf(format, args...))
 }
 
-// told returns what the trace was told, and forgets it.
-func (a *participant) told() []string {
+// reported returns the trace's calls since the last call.
+func (a *participant) reported() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	log := a.log
@@ -196,13 +212,13 @@ func (a *participant) told() []string {
 
 func (a *participant) leads() bool { return a.Snapshot().Leading }
 
-// die is the end of a process and of its machine: nothing of it is heard any more.
+// die ends the process and its machine: it sends nothing any more.
 func (a *participant) die() {
 	a.link.BlackHole(true)
 	a.place.works(a.identity, false)
 }
 
-// until waits for something and returns how long that took.
+// until blocks until is returns true and returns how long that took.
 func until(t *testing.T, what string, done func() bool) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -214,10 +230,10 @@ func until(t *testing.T, what string, done func() bool) time.Duration {
 	return time.Since(began)
 }
 
-// without takes the watch away.
+// without forbids the watch.
 func without(config *leaderelection.Config) { config.Watch = reflector.ListerWatcher[*api.Lease](nil) }
 
-// inBubble runs a test at a place of its own.
+// inBubble runs a test in a synctest bubble with a place of its own.
 func inBubble(t *testing.T, test func(t *testing.T, p *place)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

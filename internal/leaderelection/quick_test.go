@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Electors with everything that they are made of (clients, connections, watches, timers) over the built-in server, on links that
-// are cut, silenced and slowed, and with processes that end and are started again: no two work at the same time, and when
-// all links are whole again one does.
+// Electors with their real clients, connections, watches and timers run over the built-in server,
+// on links that are cut, silenced and slowed, and with processes that end and restart: no two
+// work at the same time, and once all links are restored, one does.
 func TestElectorsOverBadLinks(t *testing.T) {
 	for range 20 {
 		seed := rand.Uint64()
@@ -59,7 +59,7 @@ func TestElectorsOverBadLinks(t *testing.T) {
 				replica.link.Heal()
 			}
 			time.Sleep(time.Minute)
-			for i, replica := range replicas { // one may have lost in the meantime what it had
+			for i, replica := range replicas { // one may have lost its Lease in the meantime
 				select {
 				case <-replica.ended:
 					replicas[i] = join()

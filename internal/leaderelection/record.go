@@ -6,11 +6,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// record is what a Lease says about who leads. Two records are equal if nobody has renewed in between.
+// record is the holder's part of a Lease. Two records are equal if there was no renewal in between.
 type record struct {
-	holder      string // empty: nobody
+	holder      string // "": none
 	seconds     int32
-	acquired    int64 // microseconds; only ever compared for equality, since the clock is another machine's
+	acquired    int64 // microseconds; compared only for equality, since the clock is another machine's
 	renewed     int64
 	transitions int32
 }
@@ -34,11 +34,46 @@ func micro(t *api.MicroTime) int64 {
 	return t.UnixMicro()
 }
 
-// duration is how long the holder asks to be left alone.
+// duration returns the lease duration that the holder requested.
 func (r record) duration() time.Duration { return time.Duration(r.seconds) * time.Second }
 
-// isRecent tells whether the record was written less than a lease ago, as far as the clocks of two machines can be compared.
-// Nothing that must be right may depend on it.
+// silence returns the time since the last renewal if the lease has expired, else 0. It compares the
+// clocks of two machines, and is for display only.
+func (r record) silence(wall time.Time) time.Duration {
+	if silent := wall.Sub(time.UnixMicro(r.renewed)); r.holder != "" && r.renewed != 0 && silent > r.duration() {
+		return silent
+	}
+	return 0
+}
+
+// isRecent reports whether the record was written within the lease duration. It compares the clocks
+// of two machines, so no decision that must be right may depend on it.
 func (r record) isRecent(wall time.Time) bool {
 	return time.UnixMicro(r.renewed).Sub(wall).Abs() < r.duration()
 }
+
+// Term describes a term of leadership as it begins.
+type Term struct {
+	// Identity is ours.
+	Identity string
+	// Since is the beginning of the term, by our clock.
+	Since time.Time
+	// Transitions is the number of changes of the holder.
+	Transitions int
+	// Predecessor is the last holder in the Lease, or "".
+	Predecessor string
+	// Witnessed: the predecessor renewed or released the Lease just before or while we stood by. A
+	// Lease left by a program that ended last week has a predecessor, but not a witnessed one.
+	Witnessed bool
+	// Silent is the time since the predecessor's last renewal, by its clock and ours. It is 0 if
+	// the predecessor released the Lease, or was silent for no longer than its lease.
+	Silent time.Duration
+	// Worked: the predecessor recorded that it was at work, see [Elector.AtWork]. Only programs
+	// built with this package do.
+	Worked bool
+}
+
+// AtWorkAnnotation is the annotation of a Lease that names its holder once it is at work. A leader
+// may end during its start without having worked. The annotation outlives the release or expiry of
+// the Lease, for successors.
+const AtWorkAnnotation = "orrery/at-work"

@@ -2,6 +2,7 @@ package leaderelection
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +13,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// freeLease is a Lease that nobody holds. It grants everything.
+// freeLease is a Lease without a holder. It grants every request.
 type freeLease struct{ released func() }
 
 func (l *freeLease) Get(context.Context, string, api.GetOptions) (*api.Lease, error) {
@@ -30,8 +31,8 @@ func (l *freeLease) Update(_ context.Context, lease *api.Lease, _ api.UpdateOpti
 	return lease, nil
 }
 
-// The work has ended when the Lease is given back. What it has left to be sent, such as an Event of how it ended, leaves meanwhile:
-// the lease still lasts. Broken connections would lose it.
+// When the Lease is released, the work has ended. Requests that are still unsent, such as its
+// last Event, go out meanwhile: the lease still lasts. Closing the connections would lose them.
 func TestTheFenceIsOpenWhileTheLeaseIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fence Fence
@@ -49,13 +50,34 @@ func TestTheFenceIsOpenWhileTheLeaseIsGivenBack(t *testing.T) {
 		require.NoError(t, e.Run(t.Context(), func(ctx context.Context, _ Term) { alive = ctx }))
 		assert.True(t, released)
 		_, err = conn.Write([]byte("12345"))
-		assert.NoError(t, err, "nor does it close behind one that has ended well")
+		assert.NoError(t, err, "the fence stays open after a clean end")
 	})
 }
 
-// Who follows learns from the Lease whether the one before was at work, or led and had not begun yet; whether it gave the Lease
-// back or died. What is said there of somebody who led earlier does not count.
-func TestATermTellsWhetherThePredecessorWorked(t *testing.T) {
+// The watch may show the Lease from the second read before the response arrives. A Lease that was
+// renewed meanwhile proves nothing.
+func TestTheSilenceIsThatOfTheLeaseThatIsThere(t *testing.T) {
+	stamped := func(version string, at time.Time) *api.Lease {
+		stamp, seconds := api.NewMicroTime(at), int32(15)
+		lease := &api.Lease{Spec: api.LeaseSpec{HolderIdentity: "a", LeaseDurationSeconds: &seconds, RenewTime: &stamp}}
+		lease.ResourceVersion = version
+		lease.ManagedFields = api.NewManagedFields(fmt.Appendf(nil, `[{"time":%q,"fieldsV1":{"f:renewTime":{}}}]`, at.UTC().Format(time.RFC3339)))
+		return lease
+	}
+	began := time.Unix(1e9, 0)
+	now := moment{local: time.Hour, wall: began.Add(time.Minute)}
+	for version, free := range map[string]bool{"7": true, "8": false} {
+		c := candidate{identity: "b", timing: Timing{}.withDefaults()}
+		c.observe(stamped("7", began), now)
+		c.observe(stamped(version, began), now)
+		c.lookBack(stamped("7", began), stamped("9", now.wall), now)
+		assert.Equal(t, free, c.mayTake(now.local), version)
+	}
+}
+
+// A successor learns from the Lease whether its predecessor worked or led without beginning, and
+// whether it released the Lease or died. Records of earlier leaders do not count.
+func TestATermReportsWhetherThePredecessorWorked(t *testing.T) {
 	for _, given := range []bool{false, true} {
 		var now moment
 		c := candidate{identity: "a", timing: Timing{}.withDefaults()}
@@ -81,7 +103,7 @@ func TestATermTellsWhetherThePredecessorWorked(t *testing.T) {
 		assert.False(t, term("b", false).Worked)
 		assert.True(t, term("c", true).Worked)
 		assert.Equal(t, "c", lease.Annotations[AtWorkAnnotation])
-		assert.False(t, term("d", false).Worked, "that was said by c")
+		assert.False(t, term("d", false).Worked, "c wrote it")
 		assert.Empty(t, lease.Annotations)
 	}
 }

@@ -14,8 +14,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// A server that takes its time is no reason to stop, as long as its answers come in the time that an attempt has: the next one
-// begins a retry period after the last began, or when that has ended.
+// A slow server is no reason to stop as long as each answer arrives within the timeout of its
+// attempt. The next attempt begins a retry period after the beginning of the last one, or at its
+// end if that is later.
 func TestASlowServerIsSurvived(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
 		a := p.join("a")
@@ -34,7 +35,8 @@ func TestASlowServerIsSurvived(t *testing.T) {
 	})
 }
 
-// An attempt without an answer is followed by another one at once: what is left until the deadline is for that.
+// After an attempt without an answer, another follows at once, in the time left until the
+// deadline.
 func TestAnAttemptWithoutAnAnswerIsRepeatedAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
 		a := p.join("a")
@@ -44,7 +46,7 @@ func TestAnAttemptWithoutAnAnswerIsRepeatedAtOnce(t *testing.T) {
 			if r.Method != http.MethodPut {
 				return false
 			}
-			if attempts.Add(1) == 1 { // it begins 2 s after the last renewal, and has 5 s
+			if attempts.Add(1) == 1 { // it begins 2 s after the last renewal and has 5 s
 				time.Sleep(6 * time.Second)
 				return true
 			}
@@ -57,7 +59,7 @@ func TestAnAttemptWithoutAnAnswerIsRepeatedAtOnce(t *testing.T) {
 	})
 }
 
-// One that is refused at once is repeated after the retry period, and not in a loop.
+// An attempt that is refused at once is retried after the retry period, not in a loop.
 func TestRenewalsKeepTheirPeriod(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
 		a := p.join("a")

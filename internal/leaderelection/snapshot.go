@@ -5,20 +5,21 @@ import (
 	"time"
 )
 
-// Snapshot is the state of an election at one moment, as plain data.
+// Snapshot is the state of an election as plain data.
 type Snapshot struct {
 	Lease       string        `json:"lease"`    // namespace/name
 	Identity    string        `json:"identity"` // ours
 	Leading     bool          `json:"leading"`
-	Holder      string        `json:"holder"` // as it was last seen; "": nobody
+	Holder      string        `json:"holder"`   // as it was last seen; "": none
+	Acquired    time.Time     `json:"acquired"` // when the holder became the leader, by its clock
+	Lasts       time.Duration `json:"lasts_ns"` // how long the Lease lasts after a renewal
 	Transitions int           `json:"transitions"`
-	Observed    time.Duration `json:"observed_ns_ago"`          // since the Lease was last seen to change
-	Renewed     time.Duration `json:"renewed_ns_ago,omitempty"` // since our last renewal; only while leading
-	Watching    bool          `json:"watching"`                 // the Lease is watched
-	LastError   string        `json:"last_error,omitempty"`     // of the last attempt
+	Silent      time.Duration `json:"silent_ns"`            // since the holder's last renewal
+	Watching    bool          `json:"watching"`             // the Lease is watched
+	LastError   string        `json:"last_error,omitempty"` // of the last attempt
 }
 
-// Snapshot may be called from any goroutine.
+// Snapshot returns the current state. It may be called from any goroutine.
 func (e *Elector) Snapshot() Snapshot {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -26,10 +27,10 @@ func (e *Elector) Snapshot() Snapshot {
 	s := Snapshot{
 		Lease: e.lease(), Identity: c.identity, Leading: c.leading,
 		Holder: c.record.holder, Transitions: int(c.record.transitions),
-		Observed: e.since(c.observed), Watching: e.watching,
+		Lasts: c.record.duration(), Silent: c.silent(e.clock.moment()), Watching: e.watching,
 	}
-	if c.leading {
-		s.Renewed = e.since(c.renewed)
+	if c.record.acquired != 0 {
+		s.Acquired = time.UnixMicro(c.record.acquired)
 	}
 	if e.lastErr != nil {
 		s.LastError = e.lastErr.Error()
@@ -37,9 +38,9 @@ func (e *Elector) Snapshot() Snapshot {
 	return s
 }
 
-// Check is a health check: it fails if this process takes itself for the leader although it has not renewed for longer than
-// the lease lasts and the tolerance. Then the elector itself is stuck, and the process should be restarted. Who stands by
-// is well.
+// Check is a health check: it fails if this process takes itself for the leader although it has not
+// renewed for longer than the lease lasts and the tolerance. Then the elector itself is stuck, and
+// the process should be restarted. A standby is healthy.
 func (e *Elector) Check(tolerance time.Duration) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

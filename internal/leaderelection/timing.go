@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// Timing are the three durations of an election. A zero value means the default.
+// Timing holds the three durations of an election. A zero value means the default.
 type Timing struct {
-	// LeaseDuration is how long the others leave a leader alone that they do not see renewing. Default 15 s. It is written
-	// into the Lease in whole seconds, rounded up.
+	// LeaseDuration is how long a standby waits after the last renewal it saw. Default 15 s. It is
+	// written to the Lease in whole seconds, rounded up.
 	LeaseDuration time.Duration
-	// RenewDeadline is how long a leader goes on working after the last renewal that went well was sent. Default 10 s.
+	// RenewDeadline is how long a leader works after sending its last successful renewal. Default
+	// 10 s.
 	//
-	// What it is shorter than LeaseDuration by is the margin for clocks of which one runs faster than the other, and for
-	// requests that are still on their way when the leader stops.
+	// The difference to LeaseDuration is the margin for clocks that run at different rates, and for
+	// requests still in flight when the leader stops.
 	RenewDeadline time.Duration
-	// RetryPeriod is how often the leader renews. The others try after it, and up to 1.2 times as long again, so that they
-	// do not knock together. Default 2 s.
+	// RetryPeriod is the interval of the leader's renewals. Standbys retry after 1 to 2.2 times
+	// that period, so that they do not collide. Default 2 s.
 	RetryPeriod time.Duration
 }
 
@@ -27,16 +28,16 @@ const (
 	DefaultRetryPeriod   = 2 * time.Second
 )
 
-// jitterFactor stretches the pauses of those who stand by.
+// jitterFactor stretches the pauses of standbys.
 const jitterFactor = 1.2
 
-// ConfigError says what is wrong with a [Config], in the words of the flags that set it.
+// ConfigError reports an invalid [Config], in terms of the flags that set it.
 type ConfigError struct{ Problem string }
 
 func (e *ConfigError) Error() string { return e.Problem }
 
-// Check returns a [*ConfigError] for durations with which two could lead at the same time, or nobody for long: the lease must
-// outlast the deadline, and the deadline more than one pause.
+// Check returns a [*ConfigError] for durations with which two replicas could lead at the same time,
+// or none for long: the lease must outlast the deadline, and the deadline more than one pause.
 func (t Timing) Check() error {
 	t = t.withDefaults()
 	switch {
@@ -58,7 +59,7 @@ func (t Timing) Check() error {
 	return nil
 }
 
-// longestLease keeps the seconds inside 32 bits, with room to add them to anything.
+// longestLease keeps sums of lease durations, in seconds, within 32 bits.
 const longestLease = 365 * 24 * time.Hour
 
 func configError(format string, args ...any) error {
@@ -77,8 +78,8 @@ func (t Timing) withDefaults() Timing {
 	return t
 }
 
-// leaseSeconds is the lease duration as others are told. Rounding down, as client-go does, would let them begin before a
-// leader with a deadline in between has ended.
+// leaseSeconds returns the lease duration as written to the Lease. Rounding down, as client-go
+// does, would let a standby begin before a leader with a fractional deadline has ended.
 func (t Timing) leaseSeconds() int32 {
 	return int32((t.LeaseDuration + time.Second - 1) / time.Second)
 }

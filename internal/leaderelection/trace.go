@@ -6,25 +6,28 @@ import (
 	"orrery/internal/hooks"
 )
 
-// Trace is a set of hooks that are called as the election goes on, in the manner of httptrace.ClientTrace. Any of them may
-// be nil, and so may the pointer. They run on the goroutine of [Elector.Run], NewLeader and WatchFailed also on that of the
-// watch; they must not block: a renewal would wait for them.
+// Trace is a set of hooks, in the manner of httptrace.ClientTrace. Any of them may be nil, and so
+// may the pointer. They are called on the goroutine of [Elector.Run], NewLeader and WatchFailed
+// also on that of the watch. They must not block, because a renewal would wait for them.
 type Trace struct {
 	// Acquired: this process leads.
 	Acquired func(Term)
-	// Renewed: the Lease was renewed; the request took so long.
+	// Renewed: the Lease was renewed; took is the duration of the request.
 	Renewed func(took time.Duration)
-	// SlowPath: the Lease had to be read before it could be renewed, since somebody else had written it.
+	// SlowPath: the Lease had to be read before it could be renewed, because another client had
+	// written it.
 	SlowPath func()
-	// Failed: an attempt failed, as a leader or while standing by. It is repeated.
+	// Failed: an attempt failed, as a leader or a standby. It is retried.
 	Failed func(err error, leading bool)
-	// Lost: this process does not lead any more, and did not want that. It is a [*LostError].
+	// Lost: this process lost the leadership against its will. err is a [*LostError].
 	Lost func(err error)
-	// Released: the Lease was given back; err if that failed, and the others have to wait until it runs out.
+	// Released: the Lease was released; if err is not nil, that failed, and the others wait until
+	// it expires.
 	Released func(err error)
-	// NewLeader: somebody else was seen to lead.
-	NewLeader func(identity string)
-	// WatchFailed: the Lease cannot be watched. If forbidden it is not tried again.
+	// NewLeader: another replica holds the Lease. silent is the time since its last renewal, by
+	// renewTime and the clock of this machine, or 0 if it renews in time.
+	NewLeader func(identity string, silent time.Duration)
+	// WatchFailed: the Lease cannot be watched. A forbidden watch is not retried.
 	WatchFailed func(err error, forbidden bool)
 }
 
@@ -64,9 +67,9 @@ func (t *Trace) released(err error) {
 	}
 }
 
-func (t *Trace) newLeader(identity string) {
+func (t *Trace) newLeader(identity string, silent time.Duration) {
 	if t != nil && t.NewLeader != nil {
-		t.NewLeader(identity)
+		t.NewLeader(identity, silent)
 	}
 }
 
@@ -76,8 +79,8 @@ func (t *Trace) watchFailed(err error, forbidden bool) {
 	}
 }
 
-// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments. Arguments may be nil;
-// the result is nil if all are, and the argument itself if there is but one.
+// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
+// Arguments may be nil; the result is nil if all are, and the argument itself if there is only one.
 func JoinTraces(traces ...*Trace) *Trace {
 	return hooks.Traces((*Trace).and, traces...)
 }
@@ -90,7 +93,7 @@ func (t *Trace) and(u *Trace) *Trace {
 		Failed:      hooks.Join2(t.Failed, u.Failed),
 		Lost:        hooks.Join(t.Lost, u.Lost),
 		Released:    hooks.Join(t.Released, u.Released),
-		NewLeader:   hooks.Join(t.NewLeader, u.NewLeader),
+		NewLeader:   hooks.Join2(t.NewLeader, u.NewLeader),
 		WatchFailed: hooks.Join2(t.WatchFailed, u.WatchFailed),
 	}
 }

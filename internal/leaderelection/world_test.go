@@ -10,8 +10,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// world is a server, some candidates whose clocks run as they like, and a network that delays, loses and repeats nothing.
-// Time is the world's own; what happens is decided by a seed, so that a history can be played again.
+// world simulates a server, candidates with drifting clocks, and a network that delays and loses
+// messages. Time is simulated and a seed decides every event, so that a history can be replayed.
 type world struct {
 	random *rand.Rand
 	now    time.Duration
@@ -30,21 +30,21 @@ type world struct {
 	lost       int // terms that ended without a release
 }
 
-// actor is the shell of a candidate in that world.
+// actor runs a candidate in that world.
 type actor struct {
 	world  *world
 	c      candidate
-	rate   float64 // of its clock: seconds that it counts in one of the world's
+	rate   float64 // of its clock: its seconds per second of the world
 	offset time.Duration
 
 	pausedUntil time.Duration // the process is stopped
-	heardUntil  time.Duration // nothing of the watch arrives before what came earlier
+	heardUntil  time.Duration // watch events arrive in order: none before this time
 	working     bool
-	giving      bool          // told to end: the Lease is given back, and nothing else is done
+	giving      bool          // terminated: it releases the Lease and does nothing else
 	deadline    time.Duration // of the work, by its clock
-	attempt     int           // of those before nothing is listened to any more
-	began       time.Duration // the attempt, by its clock
-	generation  int           // counts its processes
+	attempt     int           // answers of earlier attempts are ignored
+	began       time.Duration // of the attempt, by its clock
+	generation  int           // of its process, counted from 1
 }
 
 type event struct {
@@ -95,7 +95,7 @@ func (w *world) upTo(d time.Duration) time.Duration {
 }
 func (w *world) oneIn(n int) bool { return w.random.IntN(n) == 0 }
 
-// delay is what a message takes: mostly nothing much, now and then longer than any deadline.
+// delay returns the time a message takes: usually short, now and then longer than any deadline.
 func (w *world) delay() time.Duration {
 	switch {
 	case w.oneIn(200):
@@ -107,7 +107,7 @@ func (w *world) delay() time.Duration {
 	}
 }
 
-// serve is the server: versions are compared, and that is all.
+// serve is the server: it compares resource versions.
 func (w *world) serve(r request) (replyKind, *api.Lease) {
 	switch {
 	case w.oneIn(100):
@@ -128,12 +128,12 @@ func (w *world) serve(r request) (replyKind, *api.Lease) {
 		a.hear(w.lease)
 	}
 	if w.oneIn(300) {
-		return failed, nil // it was stored, and the answer went wrong
+		return failed, nil // the write was stored, and its answer was lost
 	}
 	return granted, w.lease
 }
 
-// start is a new process in the place of the old one.
+// start replaces the process with a new one.
 func (a *actor) start() {
 	a.generation++
 	a.world.names++
@@ -151,7 +151,8 @@ func (a *actor) moment() moment {
 	return moment{local: a.local(), wall: time.Unix(0, 0).Add(a.local())}
 }
 
-// soon does something in this process after a while of the world's time, but not while it is stopped, and not after its end.
+// soon calls f in this process after some time of the world, but not while the process is
+// stopped, and not after its end.
 func (a *actor) soon(d time.Duration, do func()) {
 	generation := a.generation
 	var when func()
@@ -167,12 +168,12 @@ func (a *actor) soon(d time.Duration, do func()) {
 	a.world.after(d, when)
 }
 
-// wait does something after a while of its own clock.
+// wait calls f after some time of the process's own clock.
 func (a *actor) wait(d time.Duration, do func()) {
 	a.soon(time.Duration(float64(d)/a.rate)+1, do)
 }
 
-// fate is what happens to a process: it is stopped for a while, killed, or told to end.
+// fate stops a process for a while, kills it, or terminates it.
 func (a *actor) fate() {
 	w := a.world
 	switch w.random.IntN(6) {
@@ -193,7 +194,7 @@ func (a *actor) fate() {
 	a.soon(w.upTo(100*time.Second), a.fate)
 }
 
-// hear is the watch: late, in order, sometimes broken for long.
+// hear delivers watch events: late, in order, sometimes interrupted for long.
 func (a *actor) hear(lease *api.Lease) {
 	a.heardUntil = max(a.heardUntil, a.world.now+a.world.delay())
 	a.soon(a.heardUntil-a.world.now, func() {
@@ -222,7 +223,7 @@ func (a *actor) try() {
 	a.send(a.c.begin(a.moment()))
 }
 
-// send sends a request. It reaches the server some time, or never, and so does the answer.
+// send sends a request. The request and its answer may be delayed or lost.
 func (a *actor) send(r request) {
 	w, attempt, sent := a.world, a.attempt, a.local()
 	answered := false
@@ -279,10 +280,10 @@ func (a *actor) tryUnless(attempt int) func() {
 	}
 }
 
-// alive tells whether its work may go on, by its clock.
+// alive reports whether its work may go on, by its clock.
 func (a *actor) alive() bool { return a.working && a.local() < a.deadline || !a.working && a.c.leading }
 
-// work begins to work or goes on. Nobody else may.
+// work begins to work or goes on. No other replica may work.
 func (a *actor) work() {
 	w := a.world
 	if a.working {

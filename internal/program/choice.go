@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Choice is the value of a flag for one of several words, or for a list of them.
+// Choice is the value of a flag that takes one of several words, or a list of them.
 type Choice struct {
 	Chosen []string // by the user, or by default
 
-	of    string // what the words are: "distribution"
+	of    string // what a word is: "distribution"
 	words []string
 	many  bool // the flag takes a list with commas, or "all"
 	chose func(word string)
@@ -34,7 +34,7 @@ func ChoicesVar[T ~string](flags *pflag.FlagSet, c *Choice, name, of string, wor
 	flags.Var(c, name, usage+": "+strings.Join(c.words, ", ")+"; several with commas, or all")
 }
 
-// hyphenated makes one word of each name that is two words in a table.
+// hyphenated replaces the space in names of two words.
 func hyphenated[T ~string](words []T) []string {
 	list := make([]string, len(words))
 	for i, word := range words {
@@ -69,7 +69,7 @@ func (c *Choice) Set(text string) error {
 
 func (c *Choice) String() string { return strings.Join(c.Chosen, ",") }
 
-// Type is what help shows behind the name of the flag.
+// Type returns the name of the flag's value in the help.
 func (c *Choice) Type() string {
 	if c.many {
 		return "names"
@@ -80,7 +80,7 @@ func (c *Choice) Type() string {
 // Many reports whether the flag takes a list.
 func (c *Choice) Many() bool { return c.many }
 
-// offers are the words that can be typed.
+// offers returns the accepted words.
 func (c *Choice) offers() []string {
 	if c.many {
 		return append(slices.Clone(c.words), "all")
@@ -88,7 +88,7 @@ func (c *Choice) offers() []string {
 	return c.words
 }
 
-// next returns the words that may follow those before them in a list.
+// next returns the words that may follow the given ones in a list.
 func (c *Choice) next(before []string) []string {
 	if len(before) == 0 {
 		return c.offers()
@@ -96,7 +96,7 @@ func (c *Choice) next(before []string) []string {
 	return slices.DeleteFunc(slices.Clone(c.words), func(word string) bool { return slices.Contains(before, word) })
 }
 
-// list is the words in a sentence.
+// list returns the words for a sentence.
 func (c *Choice) list() string {
 	words := c.offers()
 	if len(words) == 1 {
@@ -106,7 +106,7 @@ func (c *Choice) list() string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// CompleteChoices lets shells complete the words of all flags that have a Choice.
+// CompleteChoices adds shell completion to all flags that have a Choice.
 func CompleteChoices(command *cobra.Command) {
 	command.Flags().VisitAll(func(flag *pflag.Flag) {
 		choice, ok := flag.Value.(*Choice)
@@ -119,13 +119,15 @@ func CompleteChoices(command *cobra.Command) {
 	})
 }
 
-// Complete lets shells complete a flag with one of these words. What follows a tab in a word is its description.
+// Complete adds shell completion of these words to a flag. Text after a tab is the description of a
+// word.
 func Complete(command *cobra.Command, flag string, words ...string) {
 	cobra.CheckErr(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// CompleteList lets shells complete the last entry of a flag that takes a list with commas. next returns what may follow the
-// entries before it, in the manner of [Complete]. No space is added behind a word, because a comma may follow.
+// CompleteList adds shell completion of the last entry to a flag that takes a list with commas.
+// next returns what may follow the previous entries, in the form of [Complete]. No space is added,
+// because a comma may follow.
 func CompleteList(command *cobra.Command, flag string, next func(before []string) []string) {
 	complete := func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		done := typed[:strings.LastIndex(typed, ",")+1]
@@ -144,7 +146,7 @@ func CompleteList(command *cobra.Command, flag string, next func(before []string
 	cobra.CheckErr(command.RegisterFlagCompletionFunc(flag, complete))
 }
 
-// CompleteFiles lets shells complete these flags with the names of files. No other flag is completed with them.
+// CompleteFiles adds completion of file names to these flags, and disables it for the others.
 func CompleteFiles(command *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		cobra.CheckErr(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)))

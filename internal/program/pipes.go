@@ -11,9 +11,9 @@ import (
 	"golang.org/x/term"
 )
 
-// NewLostReader returns a writer to w that calls lost, once, when w is a pipe whose reader has gone: "head" that has seen
-// enough, or "tee" that the same Ctrl-C has ended. From then on it accepts everything and writes nothing.
-// See [OutlivePipes].
+// NewLostReader returns a writer to w that calls lost, once, when w is a pipe whose reader has
+// gone: "head" after its lines, or "tee" after the same Ctrl-C. From then on it discards
+// everything. See [OutlivePipes].
 func NewLostReader(w io.Writer, lost func()) io.Writer {
 	return &lostReader{Writer: w, lost: sync.OnceFunc(lost)}
 }
@@ -32,7 +32,8 @@ func (w *lostReader) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// Output is a writer that remembers the first failure, for callers that print and do not look. It may be used by several goroutines.
+// Output is a writer that records its first error, for callers that ignore errors of printing. It
+// is safe for concurrent use.
 type Output struct {
 	out    io.Writer
 	failed func()
@@ -41,13 +42,13 @@ type Output struct {
 	err error // guarded by mu
 }
 
-// NewOutput returns an output to out. It calls failed, once, when something cannot be written: a disk is full, say. A reader
-// that has gone is no failure to an out that [NewLostReader] made.
+// NewOutput returns a new output to out. It calls failed, once, when a write fails: a disk is full,
+// say. The gone reader of a [NewLostReader] is no failure.
 func NewOutput(out io.Writer, failed func()) *Output {
 	return &Output{out: out, failed: sync.OnceFunc(failed)}
 }
 
-// Write writes p, and returns the first failure from then on.
+// Write writes p, and returns the first error from then on.
 func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -62,20 +63,30 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Err returns the first failure.
+// Underlying returns the writer below an [Output], to check for a terminal, and any other writer as
+// it is.
+func Underlying(w io.Writer) io.Writer {
+	if o, ok := w.(*Output); ok {
+		return o.out
+	}
+	return w
+}
+
+// Err returns the first error.
 func (o *Output) Err() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.err
 }
 
-// OutlivePipes keeps a broken pipe from ending the program at its next line, which may be in the middle of its work: the
-// writer gets an error instead. The signal is caught, not ignored, because exec plugins would inherit a signal that is
-// ignored. It also comes for broken network connections, so it says nothing by itself.
+// OutlivePipes makes writes to a broken pipe return an error; by default the program would end in
+// the middle of its work. The signal is caught, not ignored, because exec plugins would inherit
+// that. Broken network connections send it too, so the signal itself has no meaning.
 func OutlivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// WantsColor reports whether w is a terminal whose user has not asked for plain text (https://no-color.org).
+// WantsColor reports whether w is a terminal whose user has not disabled color
+// (https://no-color.org).
 func WantsColor(w io.Writer) bool {
-	file, ok := w.(*os.File)
+	file, ok := Underlying(w).(*os.File)
 	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
 }

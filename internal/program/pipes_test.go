@@ -19,7 +19,7 @@ func TestOutputRemembersTheFirstFailure(t *testing.T) {
 	failing.err = syscall.EPIPE
 	_, err := out.Write([]byte("x"))
 	assert.NoError(t, err)
-	assert.NoError(t, out.Err(), "a reader that has gone is no failure")
+	assert.NoError(t, out.Err(), "a closed reader is not an error")
 	for _, why := range []error{syscall.ENOSPC, syscall.EIO} {
 		failing.err = why
 		_, err := out.Write([]byte("x"))
@@ -36,7 +36,7 @@ func TestLostReaderPassesOtherErrorsOn(t *testing.T) {
 	failing.err = syscall.ENOSPC
 	_, err := w.Write([]byte("x"))
 	assert.ErrorIs(t, err, syscall.ENOSPC)
-	assert.Zero(t, lost, "a full disk is no reason to stop")
+	assert.Zero(t, lost, "a full disk does not stop the program")
 	failing.err = &os.PathError{Op: "write", Err: syscall.EPIPE}
 	for range 2 {
 		n, err := w.Write([]byte("xyz"))

@@ -1,3 +1,9 @@
+// Package program has the start and the end of the two programs: cobra commands, exit codes and
+// signals. [Main] runs a tree of cobra commands. Prepare makes command groups and "help" refuse
+// unknown words, and makes each mistake on the command line one sentence with the help to read
+// ([UsageError]). The exit code is 0 on success, 1 on failure (including output that cannot be
+// written), and 130 after Ctrl-C; a command may have others ([Exit]). A failure ends with one line
+// on standard error, without secrets. A blocked pipe does not keep the program from ending.
 package program
 
 import (
@@ -8,63 +14,73 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"orrery/restclient"
 )
 
-// ExitInterrupted is the exit code after Ctrl-C ended something before it was done: 128 and the signal's number, as in shells.
+// ExitInterrupted is the exit code of every command that Ctrl-C has ended: 128 and the number of
+// the signal, as in shells.
 const ExitInterrupted = 130
 
-// ErrInterrupted is wrapped by errors that mean: Ctrl-C ended this before it was done.
+// ErrInterrupted is wrapped by the error of a command that Ctrl-C ended early. Its text is printed.
 var ErrInterrupted = errors.New("interrupted")
 
-// Main runs the program and exits. explain turns an error into the sentence that the program ends with.
+// Exit is the error of a command that has already printed everything: the program only exits with
+// this code.
+type Exit int
+
+func (e Exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// CodedError is an error with an exit code of its own. Its text is printed.
+type CodedError struct {
+	Err  error
+	Code int
+}
+
+func (e CodedError) Error() string { return e.Err.Error() }
+
+func (e CodedError) Unwrap() error { return e.Err }
+
+// Main runs the program and exits. explain returns the last sentence for an error.
 func Main(root *cobra.Command, explain func(error) string) {
 	os.Exit(Run(root, os.Args[1:], os.Stdout, os.Stderr, explain))
 }
 
-// Run is Main for tests: it returns the exit code.
+// Run is Main for tests: it returns the exit code. Output that cannot be written is a failure; a
+// closed pipe is not.
 func Run(root *cobra.Command, args []string, stdout, stderr io.Writer, explain func(error) string) int {
+	out := NewOutput(stdout, func() {})
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
 	Prepare(root)
 	err := root.ExecuteContext(context.Background())
+	if failed := out.Err(); failed != nil && (err == nil || errors.Is(err, failed)) && !errors.Is(failed, syscall.EPIPE) {
+		err = fmt.Errorf("the output cannot be written: %w", failed)
+	}
 	if err == nil {
 		return 0
 	}
-	LastWord(stderr, root.Name(), explain(err))
+	if exit, ok := errors.AsType[Exit](err); ok {
+		return int(exit)
+	}
+	if logsJSON(root, args) {
+		LastObject(stderr, explain(err))
+	} else {
+		LastWord(stderr, root.Name(), explain(err))
+	}
 	if errors.Is(err, ErrInterrupted) {
 		return ExitInterrupted
+	}
+	if coded, ok := errors.AsType[CodedError](err); ok {
+		return coded.Code
 	}
 	return 1
 }
 
-// lastWordLimit is how long a program that ends waits for its last line to be written.
-const lastWordLimit = time.Second
-
-// LastWord writes the line that the program ends with, without secrets. A pipe that nobody reads does not keep it from ending.
-func LastWord(stderr io.Writer, name, sentence string) {
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		fmt.Fprintln(stderr, name+": "+restclient.Redact(sentence))
-	}()
-	select {
-	case <-written:
-	case <-time.After(lastWordLimit):
-	}
-}
-
-// helpWidth is how many columns the help of flags takes. It fits a terminal of 80 columns, and is so narrow that pflag puts
-// the explanation of a flag on its own line where a command has flags with long names.
-const helpWidth = 72
-
-// Prepare makes a tree of commands ready to be executed. The root's output must have been set.
+// Prepare makes a tree of commands ready to run. The root's output must have been set.
 func Prepare(root *cobra.Command) {
 	cobra.EnableCommandSorting = false // the most important command comes first
 	root.Version = CurrentVersion().String()
@@ -76,7 +92,7 @@ func Prepare(root *cobra.Command) {
 		return UsageError{Command: command.CommandPath(), Err: FlagError(err)}
 	})
 	root.InitDefaultCompletionCmd()
-	completeListsInBash(root)
+	repairBashCompletion(root)
 	root.InitDefaultHelpCmd()
 	prepareGroups(root)
 	if help, _, err := root.Find([]string{"help"}); err == nil {
@@ -90,7 +106,7 @@ func Prepare(root *cobra.Command) {
 	}
 }
 
-// expected says what the flags of each type take, by the name of the type.
+// expected describes the values of each flag type.
 var expected = map[string]string{
 	"bool":        "true or false",
 	"int":         "a whole number",
@@ -101,7 +117,8 @@ var expected = map[string]string{
 	"stringSlice": "a list with commas",
 }
 
-// FlagError returns an error that says what a flag takes where pflag only says which parser refused its value.
+// FlagError returns an error that describes the expected value; pflag only names the parser that
+// failed.
 func FlagError(err error) error {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -110,7 +127,7 @@ func FlagError(err error) error {
 	flag := invalid.GetFlag()
 	want, ok := expected[flag.Value.Type()]
 	if !ok {
-		return err // the flag's own type says what is wrong
+		return err // the flag's own type explains it
 	}
 	if errors.Is(err, strconv.ErrRange) {
 		want += " within its range"
@@ -122,23 +139,7 @@ func FlagError(err error) error {
 	return fmt.Errorf("%s%s takes %s, not %q", dashes, flag.Name, want, invalid.GetValue())
 }
 
-// wrapFlags has cobra's usage wrap the lines about flags. Not by a template of our own: with text/template, which calls methods
-// by names that the linker cannot know, the program is 3.4 MB larger (a fifth).
-func wrapFlags(usage func(*cobra.Command) error) func(*cobra.Command) error {
-	return func(command *cobra.Command) error {
-		out := command.OutOrStdout()
-		var text strings.Builder
-		command.SetOut(&text)
-		err := usage(command)
-		command.SetOut(out)
-		flags := command.LocalFlags()
-		wrapped := strings.TrimRight(flags.FlagUsagesWrapped(helpWidth), "\n")
-		fmt.Fprint(out, strings.Replace(text.String(), strings.TrimRight(flags.FlagUsages(), "\n"), wrapped, 1))
-		return err
-	}
-}
-
-// prepareGroups has each command that only groups others show its help, and refuse words that name none of them.
+// prepareGroups makes command groups show their help and refuse unknown words.
 func prepareGroups(command *cobra.Command) {
 	command.Flags().SortFlags = false
 	if command.HasSubCommands() && !command.Runnable() {
@@ -151,7 +152,7 @@ func prepareGroups(command *cobra.Command) {
 	}
 }
 
-// NoArguments refuses words that are not flags. For a misspelt command it names the ones that are near.
+// NoArguments refuses arguments. For a misspelt command it suggests similar ones.
 func NoArguments(command *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -168,7 +169,7 @@ func NoArguments(command *cobra.Command, args []string) error {
 
 // UsageError is a mistake on the command line.
 type UsageError struct {
-	Command string // the whole path: "lab bench queue"
+	Command string // the full path: "lab bench queue"
 	Err     error
 }
 

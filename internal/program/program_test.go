@@ -3,17 +3,20 @@ package program_test
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"orrery/internal/program"
 	"orrery/internal/program/programtest"
 )
 
-// newRoot is a program with a command that does what flags say, and one that groups others.
+// newRoot returns a program with one command that has all kinds of flags, and one that groups
+// others.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{Use: "program", Short: "A program", Long: "A program for tests."}
 	var fail, interrupt bool
@@ -46,7 +49,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-func TestWhatIsNoCommandIsRefusedInOneSentence(t *testing.T) {
+func TestUnknownCommandsGetOneSentence(t *testing.T) {
 	for want, args := range map[string][]string{
 		`unknown command "rn"; did you mean run? (see "program --help")`:                             {"rn"},
 		`unknown command "nosuch" (see "program --help")`:                                            {"nosuch"},
@@ -68,6 +71,7 @@ func TestWhatIsNoCommandIsRefusedInOneSentence(t *testing.T) {
 		`--names takes a list with commas, not "a\"b"`:                                               {"run", "--names", `a"b`},
 		`flag needs an argument: --number`:                                                           {"run", "--number"},
 		`invalid argument "three" for "-k, --kind" flag: there is no kind "three"; use one or other`: {"run", "-k", "three"},
+		`invalid argument "one,One" for "--kinds" flag: "one" is there twice`:                        {"run", "--kinds", "one,One"},
 	} {
 		code, stdout, stderr := programtest.Call(t, newRoot(), error.Error, args...)
 		assert.Equal(t, 1, code, args)
@@ -94,6 +98,31 @@ func TestHelpIsPrinted(t *testing.T) {
 	}
 }
 
+// Descriptions stand beside short flags and below long ones, and take the whole width.
+func TestTheHelpOfFlags(t *testing.T) {
+	const description = "a description that is long enough to need more than one line of eighty columns, wherever it begins"
+	help := func(flag string) string {
+		root := newRoot()
+		run, _, err := root.Find([]string{"run"})
+		require.NoError(t, err)
+		run.ResetFlags()
+		run.Flags().StringP(flag, "x", "", description)
+		_, page, _ := programtest.Call(t, root, error.Error, "run", "--help")
+		_, flags, _ := strings.Cut(page, "Flags:\n")
+		return flags
+	}
+	assert.Equal(t, `  -x, --short string   a description that is long enough to need more than one
+                       line of eighty columns, wherever it begins
+  -h, --help           help for run
+`, help("short"))
+	assert.Equal(t, `  -x, --rather-a-long-name-for-one-flag string
+          a description that is long enough to need more than one line of eighty
+          columns, wherever it begins
+  -h, --help
+          help for run
+`, help("rather-a-long-name-for-one-flag"))
+}
+
 func TestVersion(t *testing.T) {
 	want := "program version " + program.Version + " ("
 	for _, args := range [][]string{{"--version"}, {"version"}} {
@@ -117,7 +146,7 @@ func TestCompletion(t *testing.T) {
 	assert.Equal(t, []string{"one", "other", "all"}, programtest.Complete(t, newRoot(), "run", "--kinds", ""))
 	assert.Equal(t, []string{"one,other"}, programtest.Complete(t, newRoot(), "run", "--kinds", "one,"))
 	assert.Equal(t, []string{"run"}, programtest.Complete(t, newRoot(), "ru"))
-	for flag, directive := range map[string]string{"--file": ":0\n", "--kind": ":4\n", "--kinds": ":6\n"} { // the shell's own, which is names of files; nothing else; nothing else, and no space
+	for flag, directive := range map[string]string{"--file": ":0\n", "--kind": ":4\n", "--kinds": ":6\n"} { // file names by the shell; no files; no files and no space
 		_, stdout, _ := programtest.Call(t, newRoot(), error.Error, cobra.ShellCompRequestCmd, "run", flag, "x")
 		assert.True(t, strings.HasSuffix(stdout, directive), "%s: %q", flag, stdout)
 	}
@@ -141,7 +170,42 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// blockedWriter is a pipe that is full and that nobody reads.
+// Scripts rely on the exit code: output that did not reach the disk is a failure. A closed pipe,
+// as with "head", is not.
+func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	for _, args := range [][]string{{"--help"}, {"help", "run"}, {"run", "-h"}, {}, {"group"}, {"--version"}, {"version"}, {"completion", "bash"}, {"completion", "zsh"}} {
+		var stderr strings.Builder
+		assert.Equal(t, 1, program.Run(newRoot(), args, full, &stderr, error.Error), args)
+		assert.Contains(t, stderr.String(), "no space left on device", args)
+		assert.Equal(t, 1, strings.Count(stderr.String(), "\n"), args)
+	}
+	root := newRoot()
+	root.AddCommand(&cobra.Command{Use: "print", RunE: func(command *cobra.Command, _ []string) error {
+		_, err := fmt.Fprintln(command.OutOrStdout(), "a page")
+		return err
+	}})
+	var said strings.Builder
+	assert.Equal(t, 1, program.Run(root, []string{"print"}, full, &said, error.Error))
+	assert.Equal(t, "program: the output cannot be written: write /dev/full: no space left on device\n", said.String())
+	said.Reset()
+	root.AddCommand(&cobra.Command{Use: "stop", RunE: func(command *cobra.Command, _ []string) error {
+		fmt.Fprintln(command.OutOrStdout(), "a page")
+		return fmt.Errorf("it was early: %w", program.ErrInterrupted)
+	}})
+	assert.Equal(t, program.ExitInterrupted, program.Run(root, []string{"stop"}, full, &said, error.Error))
+	assert.Equal(t, "program: it was early: interrupted\n", said.String(), "the command's own error counts")
+
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	defer writer.Close()
+	assert.Zero(t, program.Run(newRoot(), []string{"--help"}, writer, io.Discard, error.Error))
+}
+
+// blockedWriter is a full pipe without a reader.
 type blockedWriter struct{ forever chan struct{} }
 
 func (w blockedWriter) Write([]byte) (int, error) {
@@ -149,7 +213,7 @@ func (w blockedWriter) Write([]byte) (int, error) {
 	return 0, io.ErrClosedPipe
 }
 
-// The program ends, with its exit code, also when the sentence that it ends with cannot be written.
+// The program exits with its exit code even if its last message cannot be written.
 func TestTheLastSentenceDoesNotKeepTheProgramFromEnding(t *testing.T) {
 	blocked := blockedWriter{make(chan struct{})}
 	defer close(blocked.forever)

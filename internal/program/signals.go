@@ -9,32 +9,48 @@ import (
 	"time"
 )
 
-// signalEcho is how long after a first SIGTERM another one counts as the same request: timeout(1) sends its signal to the
-// program and to the program's group, which makes two. Each Ctrl-C counts.
+// signalEcho is how long after a first SIGTERM another one counts as the same request: timeout(1)
+// signals both the program and its group. Every Ctrl-C counts.
 const signalEcho = 250 * time.Millisecond
 
-// UntilSignal returns a context that ends with the first interrupt or termination signal. A second signal calls again, which
-// must not return. release gives the signals back; it may be called more than once.
+// UntilSignal returns a context that ends with the first interrupt or termination signal. A second
+// signal calls again, which must not return. release stops the handling of signals; it may be
+// called more than once.
 func UntilSignal(parent context.Context, again func()) (ctx context.Context, release func()) {
-	ctx, cancel := context.WithCancel(parent)
+	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	done := make(chan struct{})
-	go heed(signals, done, cancel, again)
+	go heed(signals, done, func(reason os.Signal) { cancel(stopped{reason}) }, again)
 	return ctx, sync.OnceFunc(func() {
 		signal.Stop(signals)
 		close(done)
-		cancel()
+		cancel(nil)
 	})
 }
 
-// heed calls first for the first signal and again for the next one that is not its echo. Then, or when done is closed, it
-// returns.
-func heed(signals <-chan os.Signal, done <-chan struct{}, first, again func()) {
+// stopped is the cause of a context ended by a signal.
+type stopped struct{ signal os.Signal }
+
+func (s stopped) Error() string { return "stopped by the signal " + s.signal.String() }
+
+// Stopped returns the error of a command that ended normally because the context of [UntilSignal]
+// did: after Ctrl-C the [Exit] with 130; after SIGTERM, with which a supervisor ends a service,
+// nil.
+func Stopped(ctx context.Context) error {
+	if reason, ok := context.Cause(ctx).(stopped); ok && reason.signal == os.Interrupt {
+		return Exit(ExitInterrupted)
+	}
+	return nil
+}
+
+// heed calls first for the first signal and again for the next one that is not its echo. Then, or
+// when done is closed, it returns.
+func heed(signals <-chan os.Signal, done <-chan struct{}, first func(os.Signal), again func()) {
 	var reason os.Signal
 	select {
 	case reason = <-signals:
-		first()
+		first(reason)
 	case <-done:
 		return
 	}

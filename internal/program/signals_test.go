@@ -1,6 +1,7 @@
 package program
 
 import (
+	"context"
 	"os"
 	"syscall"
 	"testing"
@@ -10,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// What comes of signals, given as the time of each after the first.
+// The effects of signals, given as the time of each after the first.
 func TestSignals(t *testing.T) {
 	for name, c := range map[string]struct {
 		signal    os.Signal
@@ -18,8 +19,8 @@ func TestSignals(t *testing.T) {
 		impatient bool
 	}{
 		"one":                           {signal: syscall.SIGTERM},
-		"one, told twice by timeout(1)": {signal: syscall.SIGTERM, later: []time.Duration{0}},
-		"one, told three times":         {signal: syscall.SIGTERM, later: []time.Duration{0, signalEcho - 1}},
+		"one, sent twice by timeout(1)": {signal: syscall.SIGTERM, later: []time.Duration{0}},
+		"one, sent three times":         {signal: syscall.SIGTERM, later: []time.Duration{0, signalEcho - 1}},
 		"a second one":                  {signal: syscall.SIGTERM, later: []time.Duration{signalEcho}, impatient: true},
 		"a second one after an echo":    {signal: syscall.SIGTERM, later: []time.Duration{0, time.Minute}, impatient: true},
 		"a third one when all is said":  {signal: syscall.SIGTERM, later: []time.Duration{time.Second, 2 * time.Second}, impatient: true},
@@ -30,9 +31,9 @@ func TestSignals(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				signals, done := make(chan os.Signal, 2), make(chan struct{})
 				first, again := 0, 0
-				go heed(signals, done, func() { first++ }, func() { again++ })
+				go heed(signals, done, func(reason os.Signal) { first++; assert.Equal(t, c.signal, reason) }, func() { again++ })
 				synctest.Wait()
-				assert.Zero(t, first, "nothing has been said")
+				assert.Zero(t, first, "no message")
 
 				started := time.Now()
 				signals <- c.signal
@@ -50,7 +51,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// Whoever is done with signals leaves nothing behind, before and after the first.
+// stop releases everything, before and after the first signal.
 func TestSignalsAreGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, sent := range []int{0, 1} {
@@ -58,9 +59,23 @@ func TestSignalsAreGivenBack(t *testing.T) {
 			for range sent {
 				signals <- syscall.SIGINT
 			}
-			go heed(signals, done, func() {}, func() { t.Error("nobody was impatient") })
+			go heed(signals, done, func(os.Signal) {}, func() { t.Error("second signal without one") })
 			synctest.Wait()
 			close(done) // the bubble ends when all goroutines have
 		}
 	})
+}
+
+// Every command returns this after Ctrl-C, so that a script can tell it from a normal end; a
+// supervisor's SIGTERM is no failure.
+func TestCtrlCHasAnExitCodeOfItsOwn(t *testing.T) {
+	for reason, want := range map[error]error{
+		stopped{os.Interrupt}: Exit(ExitInterrupted), stopped{syscall.SIGTERM}: nil, nil: nil,
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(reason)
+		derived, stop := context.WithCancel(ctx)
+		stop()
+		assert.Equal(t, want, Stopped(derived))
+	}
 }

@@ -10,22 +10,23 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Version is set by the linker; see the Makefile. A program that "go install" built has the version of its module.
+// Version is set by the linker; see the Makefile. After "go install" the version of the module is
+// used.
 var Version = "unknown"
 
 func init() { Version = builtVersion(Version, readBuildInfo()) }
 
-// VersionInfo is what the command version prints.
+// VersionInfo is the output of the version command.
 type VersionInfo struct {
 	Version  string `json:"version"`
-	Commit   string `json:"commit,omitempty"`   // of the sources; empty if the program was built without their history
-	Modified bool   `json:"modified,omitempty"` // the sources were not those of the commit
+	Commit   string `json:"commit,omitempty"`   // of the sources; empty if built without history
+	Modified bool   `json:"modified,omitempty"` // the sources differed from the commit
 	Date     string `json:"date,omitempty"`     // of the commit, RFC 3339
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
-// readBuildInfo is what the compiler has written into the program, never nil.
+// readBuildInfo returns the program's build information, never nil.
 func readBuildInfo() *debug.BuildInfo {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -34,7 +35,7 @@ func readBuildInfo() *debug.BuildInfo {
 	return info
 }
 
-// builtVersion is the version that the linker was given, or else the module's.
+// builtVersion returns the linker's version, or else the module's.
 func builtVersion(linked string, info *debug.BuildInfo) string {
 	if linked == "unknown" && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
@@ -42,7 +43,7 @@ func builtVersion(linked string, info *debug.BuildInfo) string {
 	return linked
 }
 
-// CurrentVersion returns what is known of this program.
+// CurrentVersion returns the version of this program.
 func CurrentVersion() VersionInfo { return newVersionInfo(readBuildInfo()) }
 
 func newVersionInfo(info *debug.BuildInfo) VersionInfo {
@@ -60,7 +61,7 @@ func newVersionInfo(info *debug.BuildInfo) VersionInfo {
 	return v
 }
 
-// String is what people read: "v1.2.3 (commit 0123456789ab, go1.26.8, linux/amd64)".
+// String formats the version for people: "v1.2.3 (commit 0123456789ab, go1.26.8, linux/amd64)".
 func (v VersionInfo) String() string {
 	details := []string{v.Go, v.Platform}
 	if v.Commit != "" {
@@ -73,7 +74,7 @@ func (v VersionInfo) String() string {
 	return fmt.Sprintf("%s (%s)", v.Version, strings.Join(details, ", "))
 }
 
-// NewVersionCommand returns the command that prints the version of the program that is called name.
+// NewVersionCommand returns the version command of the named program.
 func NewVersionCommand(name string) *cobra.Command {
 	var output string
 	command := &cobra.Command{

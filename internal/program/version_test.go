@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A program that "go install" built was given no version by the linker. Its module has one.
+// For a program built by "go install", the linker sets no version. The module has one.
 func TestBuiltVersion(t *testing.T) {
 	module := func(version string) *debug.BuildInfo { return &debug.BuildInfo{Main: debug.Module{Version: version}} }
-	assert.Equal(t, "v1.2.3", builtVersion("v1.2.3", module("v9.9.9")), "the linker knows better")
+	assert.Equal(t, "v1.2.3", builtVersion("v1.2.3", module("v9.9.9")), "the linker's version wins")
 	assert.Equal(t, "v1.2.3", builtVersion("unknown", module("v1.2.3")))
 	assert.Equal(t, "unknown", builtVersion("unknown", module("(devel)")))
 	assert.Equal(t, "unknown", builtVersion("unknown", module("")))

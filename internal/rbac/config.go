@@ -1,21 +1,41 @@
 package rbac
 
-// Config is as much of a run as decides what rights it needs, and who is to have them. The zero value is a run without controllers, Events and
+// Config selects rights and their subject. The zero value is a run without controllers, Events and
 // leader election.
 type Config struct {
-	// Name is that of the roles and bindings.
+	// Name is the name of the roles and bindings.
 	Name string
 	// Subject gets the rights.
 	Subject Subject
 
-	// Controllers are the rights that the chosen controllers ask for, see [NamespaceController] for those of one of them.
+	// Controllers are the rights of the selected controllers; see [NamespaceController] for one of
+	// them.
 	Controllers []Right
 
-	// DryRun leaves out election and Events: a run with --dry-run writes nothing.
+	// DryRun omits the rights for election and Events: a run with --dry-run writes nothing.
 	DryRun bool
-	// LeaderElection is on unless --leader-elect=false. LeaseNamespace and LeaseName say where its Lease is.
+	// LeaderElection is true unless --leader-elect=false. LeaseNamespace and LeaseName identify its
+	// Lease.
 	LeaderElection            bool
 	LeaseNamespace, LeaseName string
-	// Events is on unless --events=false. EventsEverywhere: not only about namespaces, and so in all namespaces.
+	// Events is true unless --events=false. EventsEverywhere: Events in all namespaces, not only
+	// those about namespaces.
 	Events, EventsEverywhere bool
 }
+
+// Subject is a user, group or service account that gets rights.
+type Subject struct {
+	Kind      string `json:"kind" yaml:"kind"`
+	APIGroup  string `json:"apiGroup,omitempty" yaml:"apiGroup,omitempty"`
+	Name      string `json:"name" yaml:"name"`
+	Namespace string `json:"namespace,omitempty" yaml:"namespace,omitempty"`
+}
+
+// ServiceAccount returns the subject for a service account of pods.
+func ServiceAccount(namespace, name string) Subject {
+	return Subject{Kind: "ServiceAccount", Namespace: namespace, Name: name}
+}
+
+// User returns the subject for a user name as the API server sees it, such as the common name of a
+// client certificate.
+func User(name string) Subject { return Subject{Kind: "User", APIGroup: group, Name: name} }

@@ -17,7 +17,7 @@ type Manifest struct {
 	reasons []string // of the rules
 }
 
-// Metadata is the head of a manifest.
+// Metadata is the metadata of a manifest.
 type Metadata struct {
 	Name      string            `json:"name" yaml:"name"`
 	Namespace string            `json:"namespace,omitempty" yaml:"namespace,omitempty"`
@@ -31,10 +31,12 @@ type RoleRef struct {
 	Name     string `json:"name" yaml:"name"`
 }
 
-// Manifests are the roles with the rights that a run needs, each followed by the binding that gives it to the subject.
+// Manifests returns the roles with the rights of a run, each followed by its binding to the
+// subject.
 func Manifests(config Config) []Manifest { return Bind(config, Rights(config)) }
 
-// Bind puts rights into roles, one for each namespace and purpose, and binds them to the subject. The rights of a role follow each other.
+// Bind puts rights into roles, one for each namespace and purpose, and binds them to the subject.
+// The rights of a role must be adjacent.
 func Bind(config Config, rights []Right) []Manifest {
 	var roles []Manifest
 	for i, right := range rights {
@@ -57,7 +59,7 @@ func Bind(config Config, rights []Right) []Manifest {
 	return all
 }
 
-// newRole is a role without rules for a right.
+// newRole returns a role without rules.
 func newRole(name string, right Right) Manifest {
 	role := Manifest{
 		APIVersion: apiVersion, Kind: "ClusterRole",

@@ -89,7 +89,8 @@ func TestADryRunOnlyReads(t *testing.T) {
 	}
 }
 
-// No right to everything, a reason for each, and the Lease by its name wherever Kubernetes can do that.
+// No right to everything, a reason for each, and the Lease by its name wherever Kubernetes can do
+// that.
 func TestRightsAreNarrow(t *testing.T) {
 	for _, right := range rbac.Rights(whole()) {
 		assert.NotEmpty(t, right.Reason)

@@ -1,3 +1,17 @@
+// Package rbac holds the least rights with which "orrery run" works. [Rights] lists the rights of a
+// run with certain flags, each with its reason. [Manifests] turns them into roles and bindings
+// (RBAC, API group rbac.authorization.k8s.io), which "orrery rbac" prints and deploy/rbac.yaml
+// contains. [Missing] asks a server which of the rights its user lacks.
+//
+//	cluster        namespaces, and list, delete and deletecollection of everything, which emptying a namespace needs
+//	kube-system    its own Lease
+//	default        Events, as nothing can be created in a namespace that is being deleted
+//
+// Tests in upstream/e2e prove on a real API server that the rights suffice and that no verb is
+// superfluous. A right that another one includes is omitted: the right to list everything includes
+// namespaces. So are the default rights of authenticated users to read /version, /readyz, /api and
+// /apis and to review their own rights. A right is limited to one object by name where Kubernetes
+// can do that. It cannot for create, because the authorizer sees no name.
 package rbac
 
 import (
@@ -5,17 +19,20 @@ import (
 	"strings"
 )
 
-// Right is a rule of a role, and why it has to be.
+// Right is a rule of a role and its reason.
 type Right struct {
-	// Namespace is where it holds; "" is everywhere.
+	// Namespace is the namespace of the right; "" means all.
 	Namespace string
-	// Purpose is what the rights of one role have in common, as a part of the role's name; "" for those that hold everywhere.
+	// Purpose is common to the rights of one role, and part of the role's name; "" for cluster-wide
+	// rights.
 	Purpose string
 	Rule    Rule
 	Reason  string
+	// For are the controllers and other parts of the process that need it, for messages.
+	For []string
 }
 
-// Rule is what a role allows: these verbs for these resources, for the objects of these names or for all.
+// Rule is a rule of a role: verbs for resources, for the named objects or all.
 type Rule struct {
 	APIGroups     []string `json:"apiGroups" yaml:"apiGroups,flow"`
 	Resources     []string `json:"resources" yaml:"resources,flow"`
@@ -25,16 +42,19 @@ type Rule struct {
 
 const eventsNamespace = "default"
 
-// Rights are those that a run needs: its controllers', and the process's own.
+var forEvents = []string{"Events"}
+
+// Rights returns the rights that a run needs: those of its controllers and of the process.
 func Rights(config Config) []Right {
 	rights := join(config.Controllers)
 	if config.DryRun {
-		return rights // it takes part in no election, and writes nothing
+		return rights // a dry run has no election and writes nothing
 	}
 	if config.Events && config.EventsEverywhere {
 		rights = append(rights, Right{
 			Rule:   Rule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
-			Reason: "Events stand in the namespace of the object that they are about, a repeated one is counted up.",
+			Reason: "Record Events in the namespace of their object; a repetition is a patch.",
+			For:    forEvents,
 		})
 	}
 	if config.LeaderElection {
@@ -44,14 +64,15 @@ func Rights(config Config) []Right {
 		rights = append(rights, Right{
 			Namespace: eventsNamespace, Purpose: "events",
 			Rule:   Rule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
-			Reason: "How deletions ended is told by Events, a repeated one by counting it up. Nothing can be created in a namespace that is being deleted.",
+			Reason: "Record the end of deletions as Events; a repetition is a patch. Nothing can be created in a namespace that is being deleted.",
+			For:    forEvents,
 		})
 	}
 	return rights
 }
 
-// join makes one right of those that several controllers have to the same resources, and drops verbs that are allowed for
-// everything.
+// join merges rights of several controllers to the same resources, and drops verbs that are allowed
+// for everything.
 func join(rights []Right) (joined []Right) {
 	var everything []string // verbs
 	for _, right := range rights {
@@ -79,6 +100,14 @@ func join(rights []Right) (joined []Right) {
 			if !strings.Contains(known.Reason, right.Reason) {
 				known.Reason += " " + right.Reason
 			}
+			known.For = append(slices.Clone(known.For), right.For...)
+		}
+	}
+	for i, everywhere := range joined {
+		for _, right := range rights {
+			if everywhere.Rule.isAboutEverything() && slices.ContainsFunc(right.Rule.Verbs, func(verb string) bool { return slices.Contains(everywhere.Rule.Verbs, verb) }) {
+				joined[i].For = append(slices.Clone(joined[i].For), right.For...)
+			}
 		}
 	}
 	return joined
@@ -88,36 +117,37 @@ func (r Rule) isAboutEverything() bool {
 	return slices.Equal(r.APIGroups, []string{"*"}) && slices.Equal(r.Resources, []string{"*"})
 }
 
-// isLike reports whether the rules differ in nothing but verbs.
+// isLike reports whether the rules differ only in verbs.
 func (r Rule) isLike(other Rule) bool {
 	return slices.Equal(r.APIGroups, other.APIGroups) && slices.Equal(r.Resources, other.Resources) && slices.Equal(r.ResourceNames, other.ResourceNames)
 }
 
-// NamespaceController returns the rights to take namespaces down, or, in a dry run, to see what that would take.
+// NamespaceController returns the rights to delete the content of namespaces, or to read it in a
+// dry run.
 func NamespaceController(dryRun bool) []Right {
 	rights := []Right{{
 		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "watch"}},
-		Reason: "Namespaces are watched, and read once more before anything is deleted. To list them is included below.",
+		Reason: "Watch namespaces, and read them again before anything is deleted. Listing them is included below.",
 	}}
 	if dryRun {
 		return append(rights, Right{
 			Rule:   Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
-			Reason: "What is in a namespace, of whatever type.",
+			Reason: "List everything in a namespace, of any type.",
 		})
 	}
 	return append(rights, Right{
 		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces/status"}, Verbs: []string{"update"}},
-		Reason: "The conditions that say how a deletion goes.",
+		Reason: "Write the conditions of a deletion.",
 	}, Right{
 		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces/finalize"}, Verbs: []string{"update"}},
-		Reason: "The finalizer that is taken off an empty namespace.",
+		Reason: "Remove the finalizer of an empty namespace.",
 	}, Right{
 		Rule:   Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list", "delete", "deletecollection"}},
-		Reason: "Everything in a namespace, of whatever type, custom ones included. Types that cannot be deleted as a collection are deleted one by one.",
+		Reason: "Delete everything in a namespace, of any type, custom ones included. Types without deletecollection are deleted one by one.",
 	})
 }
 
-// electing are the rights to a Lease.
+// electing returns the rights to a Lease.
 func electing(config Config) []Right {
 	lease := func(verbs ...string) Rule {
 		return Rule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: verbs}
@@ -126,16 +156,20 @@ func electing(config Config) []Right {
 	named.ResourceNames = []string{config.LeaseName}
 	rights := []Right{{
 		Namespace: config.LeaseNamespace, Purpose: "leader-election", Rule: named,
-		Reason: "The Lease that one of the replicas holds. The others watch it, and take over as soon as it is released.",
+		Reason: "Hold the Lease; the other replicas watch it and take over when it is released.",
 	}, {
 		Namespace: config.LeaseNamespace, Purpose: "leader-election", Rule: lease("create"),
-		Reason: "The first one creates it. Kubernetes cannot limit this to a name.",
+		Reason: "Create the Lease. Kubernetes cannot limit this to a name.",
 	}}
+	for i := range rights {
+		rights[i].For = []string{"leader election"}
+	}
 	if config.Events {
 		rights = append(rights, Right{
 			Namespace: config.LeaseNamespace, Purpose: "leader-election",
 			Rule:   Rule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create"}},
-			Reason: "An Event tells who became leader.",
+			Reason: "Record the new leader as an Event.",
+			For:    forEvents,
 		})
 	}
 	return rights

@@ -42,7 +42,7 @@ func explainRules(document *yaml.Node, reasons []string) {
 	}
 }
 
-// WriteJSON writes the manifests as one list, which kubectl takes as well.
+// WriteJSON writes the manifests as one list, which kubectl also accepts.
 func WriteJSON(w io.Writer, manifests []Manifest) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")

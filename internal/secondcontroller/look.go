@@ -1,3 +1,17 @@
+// Package secondcontroller finds out whether a controller of kube-controller-manager already works
+// in a cluster. Two namespace controllers do no harm, but their work cannot be distinguished; two
+// controllers of replica sets create too many pods. No API reports whether a controller is on, so
+// [Look] collects evidence, as an operator would with kubectl:
+//
+//	the server's version     the server in memory names the controllers it runs
+//	pods in kube-system      the command line of kube-controller-manager has --controllers, if its pod is visible
+//	namespaces               kube-controller-manager recently wrote the conditions of a namespace in deletion
+//	its Lease                kube-controller-manager renews it, but its command line is not visible
+//
+// Look sends only GET requests. A missing right means one piece of evidence less, and [Unknown] is
+// a verdict: the caller decides what to do then. Times in the cluster are compared with the clock
+// of the API server, never with the local one. An error is returned only when the context has
+// ended.
 package secondcontroller
 
 import (
@@ -15,15 +29,15 @@ import (
 	"orrery/restclient/api"
 )
 
-// Verdict is whether another controller of the same kind works.
+// Verdict is the answer to whether another controller of the same kind works.
 type Verdict int
 
-// The verdicts, in the order of how much is known.
+// The verdicts, by increasing certainty.
 const (
 	// Unknown: nothing could be read.
 	Unknown Verdict = iota
-	// Suspected: kube-controller-manager renews its Lease, and nothing that can be read says whether its namespace
-	// controller is on.
+	// Suspected: kube-controller-manager renews its Lease, and nothing readable shows whether its
+	// namespace controller is on.
 	Suspected
 	// Absent: there is none.
 	Absent
@@ -45,34 +59,38 @@ func (v Verdict) String() string {
 	}
 }
 
-// Evidence is a verdict and, as a part of a sentence, how it is known.
+// Evidence is a verdict with its reason.
 type Evidence struct {
 	Verdict Verdict
-	How     string
+	// How is the reason, and SwitchOff how to switch the other controller off; both are parts of a
+	// sentence. SwitchOff is empty unless the verdict is Present or Suspected.
+	How, SwitchOff string
 }
 
-// The names of kube-controller-manager, where it runs and how its pods are labelled.
+// The names of kube-controller-manager, its namespace and its pods' labels.
 const (
 	managerName     = "kube-controller-manager"
 	systemNamespace = "kube-system"
 	managerLabel    = "component=" + managerName
 )
 
-// The versions of the API server in memory, by what follows the version of Kubernetes that it stands for.
+// The version suffixes of the API server in memory.
 const (
 	servedAlone = "+orrery"
 	servedDemo  = "+orrery.demo"
 )
 
-// recently is how old the status of a namespace may be for its writer to count as working. It is no longer than a restart of
-// kube-controller-manager takes, so that one that has just been switched off is not found.
+// recently is the maximum age of a namespace's status for its writer to count as working. It is at
+// most the time of a restart of kube-controller-manager, so that a controller that was just
+// switched off is not found.
 const recently = 15 * time.Second
 
 // NamespaceController is kube-controller-manager's name for its namespace controller.
 const NamespaceController = "namespace-controller"
 
-// Look reads what the cluster shows of a controller of kube-controller-manager, by its name and its older names, and writes
-// nothing. The first evidence decides. The error is that of a context that has ended.
+// Look searches the cluster for a controller of kube-controller-manager, by its name and its older
+// names, and writes nothing. The first evidence decides. The error is that of a context that has
+// ended.
 func Look(ctx context.Context, client *restclient.Client, name string, olderNames ...string) (Evidence, error) {
 	names := slices.DeleteFunc(append(olderNames, name), func(name string) bool { return name == "" })
 	l := looker{client: client, controller: name, names: names}
@@ -88,14 +106,14 @@ func Look(ctx context.Context, client *restclient.Client, name string, olderName
 	return Evidence{How: "neither the pod nor the Lease of kube-controller-manager can be seen in " + systemNamespace}, nil
 }
 
-// looker asks a server.
+// looker reads from a server.
 type looker struct {
 	client     *restclient.Client
 	controller string
 	names      []string
 }
 
-// get reads a document and returns the time of the server. It is not ok if the document cannot be read.
+// get reads a document and returns the server's time. ok is false if the document cannot be read.
 func (l looker) get(ctx context.Context, path string, query url.Values, into any) (now time.Time, ok bool) {
 	var answer restclient.Response
 	if err := l.client.Do(ctx, restclient.Request{Path: path, Query: query}, &answer); err != nil {
@@ -106,28 +124,28 @@ func (l looker) get(ctx context.Context, path string, query url.Values, into any
 	}
 	now, err := http.ParseTime(answer.Header.Get("Date"))
 	if err != nil {
-		now = time.Now() // a proxy that drops the header
+		now = time.Now() // a proxy dropped the header
 	}
 	return now, true
 }
 
-// version recognises the API server in memory: it has a namespace controller only in a demo.
+// version recognises the API server in memory, which has a namespace controller only in a demo.
 func (l looker) version(ctx context.Context) Evidence {
 	var version api.VersionInfo
 	l.get(ctx, "/version", nil, &version)
 	switch {
 	case strings.HasSuffix(version.GitVersion, servedDemo) && l.controller != NamespaceController:
-		return Evidence{Absent, `the server is that of "lab demo", which runs a namespace controller and nothing else`}
+		return Evidence{Verdict: Absent, How: `the server is that of "lab demo", which runs a namespace controller and nothing else`}
 	case strings.HasSuffix(version.GitVersion, servedDemo):
-		return Evidence{Present, `the server is that of "lab demo", which runs a namespace controller itself`}
+		return Evidence{Present, `the server is that of "lab demo", which runs a namespace controller itself`, `use "lab serve", which runs none`}
 	case strings.HasSuffix(version.GitVersion, servedAlone):
-		return Evidence{Absent, `the server is "lab serve", which has none`}
+		return Evidence{Verdict: Absent, How: `the server is "lab serve", which has none`}
 	}
 	return Evidence{}
 }
 
-// pods reads the command line of kube-controller-manager, where it runs in a pod that the API shows: with kubeadm and what is built
-// on it (minikube, kind), and wherever the control plane runs in static pods.
+// pods reads the command line of kube-controller-manager if it runs in a visible pod: with kubeadm
+// and its derivatives (minikube, kind), and wherever the control plane runs in static pods.
 func (l looker) pods(ctx context.Context) Evidence {
 	var list struct{ Items []managerPod }
 	l.get(ctx, "/api/v1/namespaces/"+systemNamespace+"/pods", url.Values{"labelSelector": {managerLabel}}, &list)
@@ -136,7 +154,8 @@ func (l looker) pods(ctx context.Context) Evidence {
 		switch name := systemNamespace + "/" + pod.Metadata.Name; {
 		case !pod.ready():
 		case pod.controls(l.names):
-			return Evidence{Present, fmt.Sprintf("kube-controller-manager in the pod %s runs its own, by its command line", name)}
+			return Evidence{Present, fmt.Sprintf("kube-controller-manager in the pod %s runs its own, by its command line", name),
+				"start it with --controllers=" + l.without(pod.controllers()) + whereToWrite}
 		default:
 			without = name
 		}
@@ -144,10 +163,10 @@ func (l looker) pods(ctx context.Context) Evidence {
 	if without == "" {
 		return Evidence{}
 	}
-	return Evidence{Absent, fmt.Sprintf("kube-controller-manager in the pod %s runs without its own, by its command line", without)}
+	return Evidence{Verdict: Absent, How: fmt.Sprintf("kube-controller-manager in the pod %s runs without its own, by its command line", without)}
 }
 
-// namespaces looks for a namespace in deletion whose conditions another controller has written.
+// namespaces looks for a namespace in deletion whose conditions another controller wrote.
 func (l looker) namespaces(ctx context.Context) Evidence {
 	if l.controller != NamespaceController {
 		return Evidence{}
@@ -166,24 +185,26 @@ func (l looker) namespaces(ctx context.Context) Evidence {
 		for _, entry := range entries {
 			if reportsDeletion(entry) && entry.Time != nil && now.Sub(entry.Time.Time) < recently {
 				return Evidence{Present, fmt.Sprintf("%s wrote the status of the namespace %s, which is being deleted, at %s",
-					entry.Manager, namespace.Name, entry.Time.UTC().Format(time.TimeOnly+" MST"))}
+					entry.Manager, namespace.Name, entry.Time.UTC().Format(time.TimeOnly+" MST")), l.switchOff(entry.Manager)}
 			}
 		}
 	}
 	return Evidence{}
 }
 
-// reportsDeletion reports whether the entry is of another namespace controller: nothing else writes these conditions. Its name
-// is kube-controller-manager's, or that of the program it is part of (k3s, kubelite).
+// reportsDeletion reports whether the entry is of another namespace controller: nothing else writes
+// these conditions. Its name is that of kube-controller-manager or of a program that contains it
+// (k3s, kubelite).
 func reportsDeletion(entry api.ManagedFieldsEntry) bool {
 	return entry.Subresource == "status" && entry.Manager != ownManager &&
 		bytes.Contains(entry.FieldsV1, []byte(api.NamespaceContentRemaining))
 }
 
-// ownManager is this program's name in managedFields: its user agent, up to the slash.
+// ownManager is this program's name in managedFields: its user agent up to the slash.
 const ownManager = "orrery"
 
-// lease reads whether kube-controller-manager is alive. It asks for a list, for which the rights of the work are enough.
+// lease reads whether kube-controller-manager is alive. It requests a list, for which the rights of
+// a run suffice.
 func (l looker) lease(ctx context.Context) Evidence {
 	var list struct {
 		Items []struct {
@@ -205,10 +226,37 @@ func (l looker) lease(ctx context.Context) Evidence {
 		return Evidence{}
 	}
 	return Evidence{Suspected, fmt.Sprintf("kube-controller-manager is alive, its Lease %s/%s was renewed at %s, and nothing shows whether its %s is on",
-		systemNamespace, managerName, lease.RenewTime.UTC().Format(time.TimeOnly+" MST"), strings.ReplaceAll(l.controller, "-", " "))}
+		systemNamespace, managerName, lease.RenewTime.UTC().Format(time.TimeOnly+" MST"), strings.ReplaceAll(l.controller, "-", " ")), l.switchOff(managerName)}
 }
 
-// managerPod is the part of a pod that shows its command line and whether it runs.
+// whereToWrite ends SwitchOff for a real cluster.
+const whereToWrite = " (docs/operate/running.md says where)"
+
+// without returns the entries of --controllers with this controller excluded. It keeps the others:
+// kubeadm and minikube list bootstrapsigner and tokencleaner, which "*" does not include.
+func (l looker) without(entries []string) string {
+	if len(entries) == 0 {
+		entries = []string{"*"}
+	}
+	kept := slices.DeleteFunc(slices.Clone(entries), func(entry string) bool {
+		return slices.Contains(l.names, strings.TrimPrefix(entry, "-"))
+	})
+	return strings.Join(append(kept, "-"+l.controller), ",")
+}
+
+// switchOff returns how to switch the controller off in a program whose command line cannot be
+// read. It is known for k3s and microk8s.
+func (l looker) switchOff(manager string) string {
+	switch manager {
+	case "k3s":
+		return "start k3s with --kube-controller-manager-arg=controllers=" + l.without(nil) + whereToWrite
+	case "kubelite":
+		return "write --controllers=" + l.without(nil) + " into args/kube-controller-manager of microk8s" + whereToWrite
+	}
+	return "add -" + l.controller + " to the --controllers of " + managerName + ", or \"*,-" + l.controller + "\" if it has none" + whereToWrite
+}
+
+// managerPod has the fields of a pod for its command line and readiness.
 type managerPod struct {
 	Metadata api.ObjectMeta `json:"metadata"`
 	Spec     struct {
@@ -238,8 +286,9 @@ func (p managerPod) ready() bool {
 	return false
 }
 
-// controls reports whether the command line has a controller with these names on, as kube-controller-manager reads it: the first
-// entry of --controllers that names it decides; without one, whether there is a "*"; without the flag all are on that matter here.
+// controls reports whether the command line enables a controller with these names, as
+// kube-controller-manager reads it: the first entry of --controllers that names it decides;
+// otherwise a "*" does. Without the flag it is enabled.
 func (p managerPod) controls(names []string) bool {
 	entries := p.controllers()
 	for _, entry := range entries {
@@ -251,7 +300,8 @@ func (p managerPod) controls(names []string) bool {
 	return len(entries) == 0 || slices.Contains(entries, "*")
 }
 
-// controllers returns the entries of --controllers. The flag may be given more than once, and within the text of a shell command.
+// controllers returns the entries of --controllers. The flag may be repeated, and may be inside a
+// shell command.
 func (p managerPod) controllers() []string {
 	var words []string
 	for _, container := range p.Spec.Containers {

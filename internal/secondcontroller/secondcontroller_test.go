@@ -22,16 +22,18 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// cluster is the API server in memory, which calls itself a genuine one unless the test says otherwise.
+// cluster is the in-memory API server, which reports itself as a real one unless the test sets
+// otherwise.
 type cluster struct {
 	t       *testing.T
 	client  *restclient.Client
 	version string
-	// forbidden tells of requests that are refused.
+	// forbidden reports whether a request is refused.
 	forbidden func(*http.Request) bool
 	// read are the methods of the requests so far.
 	read []string
-	// reports are the entries in managedFields of namespaces that somebody has reported on. The server in memory keeps none.
+	// reports are the managedFields entries of namespaces with status writes. The in-memory
+	// server keeps none.
 	reports map[string]object
 }
 
@@ -60,7 +62,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// listNamespaces adds managedFields to what the server answers.
+// listNamespaces adds managedFields to the server's answer.
 func (c *cluster) listNamespaces(inner http.Handler, w http.ResponseWriter, r *http.Request) {
 	r.Header.Set("Accept", "application/json")
 	r.Header.Del("Accept-Encoding")
@@ -84,7 +86,7 @@ func (c *cluster) listNamespaces(inner http.Handler, w http.ResponseWriter, r *h
 	_ = json.NewEncoder(w).Encode(list)
 }
 
-// do sends a document.
+// do sends an object.
 func (c *cluster) do(method, path string, document any) {
 	c.t.Helper()
 	body, err := json.Marshal(document)
@@ -98,7 +100,7 @@ func (c *cluster) do(method, path string, document any) {
 
 type object = map[string]any
 
-// manager makes a pod of kube-controller-manager.
+// manager creates a pod of kube-controller-manager.
 func (c *cluster) manager(name, ready string, words ...string) {
 	c.t.Helper()
 	pods := "/api/v1/namespaces/kube-system/pods"
@@ -111,7 +113,7 @@ func (c *cluster) manager(name, ready string, words ...string) {
 	})
 }
 
-// lease has kube-controller-manager renew its Lease now.
+// lease renews the Lease of kube-controller-manager.
 func (c *cluster) lease(holder string) {
 	c.t.Helper()
 	c.do("POST", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", object{
@@ -121,14 +123,14 @@ func (c *cluster) lease(holder string) {
 	})
 }
 
-// terminating makes a namespace that is being deleted.
+// terminating creates a namespace that is being deleted.
 func (c *cluster) terminating(name string) {
 	c.t.Helper()
 	c.do("POST", "/api/v1/namespaces", object{"metadata": object{"name": name}})
 	c.do("DELETE", "/api/v1/namespaces/"+name, object{})
 }
 
-// report has a controller write the status of a namespace, now.
+// report writes the status of a namespace as a controller, now.
 func (c *cluster) report(name, manager string) {
 	c.t.Helper()
 	c.reports[name] = object{"manager": manager, "operation": "Update", "apiVersion": "v1", "subresource": "status",
@@ -217,7 +219,7 @@ func TestWhatAClusterShows(t *testing.T) {
 	}
 }
 
-// How kube-controller-manager reads its flag is how the flag has to be read here.
+// The flag is parsed as kube-controller-manager parses it.
 func TestCommandLines(t *testing.T) {
 	for line, on := range map[string]bool{
 		"kube-controller-manager":                                          true,
@@ -248,6 +250,33 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
+// The advice keeps the enabled controllers on. On kubeadm and minikube these include
+// bootstrapsigner and tokencleaner; with "*,-namespace-controller" alone, nodes could no longer
+// join.
+func TestSwitchOffKeepsOtherControllers(t *testing.T) {
+	pod := func(words ...string) func(*cluster) {
+		return func(c *cluster) { c.manager("m", "True", append([]string{"kube-controller-manager"}, words...)...) }
+	}
+	for switchOff, prepare := range map[string]func(*cluster){
+		"start it with --controllers=*,-namespace-controller":                                                                    pod(),
+		"start it with --controllers=*,bootstrapsigner,tokencleaner,-namespace-controller":                                       pod("--controllers=*,bootstrapsigner,tokencleaner"),
+		"start it with --controllers=deployment,-namespace-controller":                                                           pod("--controllers=namespace,deployment"),
+		"start k3s with --kube-controller-manager-arg=controllers=*,-namespace-controller":                                       func(c *cluster) { c.terminating("a"); c.report("a", "k3s") },
+		"write --controllers=*,-namespace-controller into args/kube-controller-manager of microk8s":                              func(c *cluster) { c.terminating("a"); c.report("a", "kubelite") },
+		`add -namespace-controller to the --controllers of kube-controller-manager, or "*,-namespace-controller" if it has none`: func(c *cluster) { c.lease("m_1") },
+		`use "lab serve", which runs none`:                                                                                       func(c *cluster) { c.version = "v1.36.3+orrery.demo" },
+		"":                                                                                                                       func(c *cluster) { c.version = "" },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCluster(t)
+			prepare(c)
+			evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController, "namespace")
+			require.NoError(t, err)
+			assert.Equal(t, switchOff, strings.TrimSuffix(evidence.SwitchOff, " (docs/operate/running.md says where)"), evidence.How)
+		})
+	}
+}
+
 func TestAnEndedContextIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
@@ -262,7 +291,7 @@ func TestVerdictsHaveNames(t *testing.T) {
 	assert.Equal(t, "unknown suspected absent present", fmt.Sprint(secondcontroller.Unknown, secondcontroller.Suspected, secondcontroller.Absent, secondcontroller.Present))
 }
 
-// Of other controllers the same is evidence, but for the status of namespaces.
+// The evidence is the same for other controllers, except the status of namespaces.
 func TestAnotherController(t *testing.T) {
 	for name, test := range map[string]struct {
 		prepare func(*cluster)

@@ -1,18 +1,17 @@
 package table
 
-// Ring is a first-in-first-out queue in a circular buffer: push and pop move
-// two indexes and copy nothing. (A slice that is appended to at one end and
-// re-sliced at the other allocates for ever.) The zero value is empty. Not safe for
-// concurrent use.
+// Ring is a FIFO queue in a circular buffer: push and pop move two indexes and copy nothing. (A
+// slice with append at one end and re-slicing at the other allocates for ever.) The zero value is
+// empty. It is not safe for concurrent use.
 type Ring[T any] struct {
 	buffer []T // length is a power of two, or 0
-	head   int // place of the oldest element
+	head   int // index of the oldest element
 	count  int
 }
 
 const (
 	minRing  = 64
-	keepRing = 8192 // a larger buffer is given back when the ring empties
+	keepRing = 8192 // a larger buffer is freed when the ring empties
 )
 
 // Len returns the number of elements.
@@ -34,7 +33,7 @@ func (r *Ring[T]) Push(v T) {
 func (r *Ring[T]) Pop() T {
 	v := r.buffer[r.head]
 	var zero T
-	r.buffer[r.head] = zero // let the garbage collector have it
+	r.buffer[r.head] = zero // for the garbage collector
 	r.head = (r.head + 1) & (len(r.buffer) - 1)
 	r.count--
 	if r.count == 0 && len(r.buffer) > keepRing {

@@ -18,7 +18,7 @@ func (d *deleter) deleteAndCount(ctx context.Context, resource nsctl.DeletableRe
 		return nsctl.Remains{}, err
 	}
 	// A type that cannot be listed is deleted once more: the answer lists what the server still found. Without that verb
-	// either, nobody can know, and the type counts as empty (as in upstream).
+	// either, the content is unknown, and the type counts as empty (as in upstream).
 	look := d.list
 	if !resource.CanList && resource.CanDeleteCollection {
 		look = d.deleteAgain

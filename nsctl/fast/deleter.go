@@ -140,6 +140,8 @@ func (d *deleter) updateConditions(ctx context.Context, namespace *api.Namespace
 	}
 	if written {
 		d.Trace.ConditionsUpdated(namespace.Name, updated.Status.Conditions)
+	} else {
+		d.Trace.ConditionsKept(namespace.Name, updated.Status.Conditions)
 	}
 	return updated
 }

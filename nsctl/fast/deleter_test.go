@@ -71,8 +71,8 @@ func (d *slowToForget) Invalidate() {
 	time.Sleep(time.Second)
 }
 
-// A discovery may have been asked by another pass as soon as it was told to forget. A namespace that settled after that
-// moment must not get the answer.
+// Another pass may use discovery as soon as it is invalidated. A namespace that settled after
+// that moment must not get the answer.
 func TestADiscoveryIsAsOldAsItsBeginning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()
@@ -106,7 +106,7 @@ func TestTypesAreDeletedInParallelWithinTheBound(t *testing.T) {
 			running++
 			most = max(most, running)
 			mu.Unlock()
-			time.Sleep(20 * time.Millisecond) // a server far away, in virtual time
+			time.Sleep(20 * time.Millisecond) // a distant server, in virtual time
 			mu.Lock()
 			running--
 			mu.Unlock()

@@ -12,8 +12,8 @@
 //     is prefetched while the namespace is being read.
 //   - If several namespaces are in deletion, an emptiness check lists each type once, cluster-wide. A namespace is not
 //     asked for a type of which it holds nothing.
-//   - A namespace that goes with this controller's token gets no report just before: nobody could read it. A namespace
-//     that others hold, or whose conditions report trouble, does.
+//   - A namespace that goes with this controller's token gets no report just before, because no client could read it. A
+//     namespace that others hold, or whose conditions report trouble, does.
 //   - A type that vanishes with its definition during a pass does not fail the pass.
 //   - A namespace with a deletion timestamp and no finalizer is deleted once more, as older servers need.
 //

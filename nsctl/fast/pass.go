@@ -46,9 +46,9 @@ func (p *pass) run(ctx context.Context) error {
 	return nsctl.IgnoreNotFound(nsctl.WhileDoing("finalizing", err))
 }
 
-// goesWithToken reports whether the namespace, now empty, will vanish with this controller's token: nothing else holds
-// it. Nobody could read a report that is written just before. A report of trouble is corrected all the same, for clients
-// that watch to the end.
+// goesWithToken reports whether the namespace, now empty, will go with this controller's token, because nothing else holds
+// it. No client could read a report that is written just before. Conditions that report trouble are still corrected, for
+// clients that watch to the end.
 func (p *pass) goesWithToken() bool {
 	others := func(finalizer string) bool { return finalizer != p.FinalizerToken }
 	return len(p.namespace.Finalizers) == 0 &&

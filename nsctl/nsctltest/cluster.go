@@ -9,40 +9,42 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/restclient/api"
 )
 
-// Cluster is the server's half of a namespace deletion, small enough to read: namespaces with finalizers, content
-// of any type, aggregated discovery, and a hook that can refuse any request.
+// Cluster is the server's half of a namespace deletion: namespaces with finalizers, content of any
+// type, aggregated discovery, and a hook that can refuse any request.
 type Cluster struct {
-	// types are the namespaced resources, by group version. Set before the first request, or with define.
+	// types are the namespaced resources by group version. Set it before the first request, or call
+	// Define.
 	Types map[string][]string
-	// verbs are those of a type (by "resource.group"), if not all.
+	// verbs are the verbs of a type, by "resource.group", if it lacks some.
 	Verbs map[string][]string
-	// stale are group versions whose server does not answer.
+	// stale are the group versions whose server does not answer.
 	Stale []string
-	// bareStatus are the types whose server answers a collection delete with nothing but a Status.
+	// bareStatus are the types whose collection delete is answered with a bare Status.
 	BareStatus []string
-	// answers are sent, with code 200, to the collection delete of a type, in place of the list.
+	// answers replace the list that answers the collection delete of a type. They have code 200.
 	Answers map[string]string
-	// starting makes the server say that it is not ready, and list built-in groups only.
+	// starting makes the server report that it is not ready, and list built-in groups only.
 	Starting bool
 
 	mu sync.Mutex
-	// intercept is asked before each request is handled; an answer that is not nil is sent in place of it.
+	// intercept is called before each request is handled; a non-nil answer is sent instead.
 	intercept  func(r *http.Request) *api.Status
 	namespaces map[string]*api.Namespace
-	// content is by "resource.group", then namespace, then name.
+	// content holds objects by "resource.group", namespace and name.
 	content  map[string]map[string]map[string]*item
 	requests []string
 	version  int
-	changed  chan struct{} // closed and replaced with each change of a namespace
+	changed  chan struct{} // closed and replaced at each change of a namespace
 	changes  []change
 }
 
-// item is an object of any type. A pod has a grace period and goes when it is over.
+// item is an object of any type. A pod has a grace period and disappears when it has passed.
 type item struct {
 	Metadata api.ObjectMeta `json:"metadata"`
 	Spec     struct {
@@ -61,7 +63,7 @@ type change struct {
 
 var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
-// defaultTypes are those that a kube-apiserver of version 1.36 serves: 31 that can be deleted.
+// defaultTypes are the 31 deletable types of kube-apiserver 1.36.
 func defaultTypes() map[string][]string {
 	return map[string][]string{
 		"v1": {"bindings", "configmaps", "endpoints", "events", "limitranges", "persistentvolumeclaims", "pods",
@@ -81,7 +83,7 @@ func defaultTypes() map[string][]string {
 	}
 }
 
-// NewCluster returns a cluster with the types of a kube-apiserver and no namespaces.
+// NewCluster returns a new cluster with the types of a kube-apiserver and no namespaces.
 func NewCluster() *Cluster {
 	return &Cluster{
 		Types: defaultTypes(),
@@ -94,7 +96,7 @@ func NewCluster() *Cluster {
 	}
 }
 
-// AddNamespace creates a namespace; terminating ones have been deleted just now.
+// AddNamespace creates a namespace; a terminating one has just been deleted.
 func (c *Cluster) AddNamespace(name string, terminating bool, finalizers ...string) *api.Namespace {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +114,7 @@ func (c *Cluster) AddNamespace(name string, terminating bool, finalizers ...stri
 	return ns
 }
 
-// Terminate is what a user's DELETE does.
+// Terminate deletes the namespace as a user does.
 func (c *Cluster) Terminate(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,7 +125,7 @@ func (c *Cluster) Terminate(name string) {
 	c.storeLocked(&ns, api.WatchModified)
 }
 
-// Update changes a namespace as another client would.
+// Update changes a namespace as another client does.
 func (c *Cluster) Update(name string, change func(*api.Namespace)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,14 +147,14 @@ func (c *Cluster) storeLocked(ns *api.Namespace, eventType api.WatchEventType) {
 	c.changed = make(chan struct{})
 }
 
-// Define adds a type while requests are being served.
+// Define adds a type, also while requests are being served.
 func (c *Cluster) Define(groupVersion, resource string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.Types[groupVersion] = append(c.Types[groupVersion], resource)
 }
 
-// Put adds content.
+// Put adds an object.
 func (c *Cluster) Put(resource, namespace, name string, adjust ...func(*item)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,12 +171,12 @@ func (c *Cluster) Put(resource, namespace, name string, adjust ...func(*item)) {
 	c.content[resource][namespace][name] = object
 }
 
-// WithFinalizers makes an object that its finalizers hold.
+// WithFinalizers returns an object with these finalizers.
 func WithFinalizers(finalizers ...string) func(*item) {
 	return func(i *item) { i.Metadata.Finalizers = finalizers }
 }
 
-// RunningPod makes a pod that runs and takes that long to end.
+// RunningPod returns a running pod that takes this long to terminate.
 func RunningPod(graceSeconds int64) func(*item) {
 	return func(i *item) {
 		i.Spec.Grace = &graceSeconds
@@ -182,7 +184,7 @@ func RunningPod(graceSeconds int64) func(*item) {
 	}
 }
 
-// Release takes the finalizers off an object, and the object away if it was being deleted.
+// Release removes the finalizers of an object, and the object if it was being deleted.
 func (c *Cluster) Release(resource, namespace, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,7 +193,7 @@ func (c *Cluster) Release(resource, namespace, name string) {
 	c.reapLocked(resource, namespace)
 }
 
-// reapLocked takes away what was deleted and nothing holds any more.
+// reapLocked removes deleted objects that have no finalizers and whose grace period has passed.
 func (c *Cluster) reapLocked(resource, namespace string) {
 	for name, object := range c.content[resource][namespace] {
 		deletedAt := object.Metadata.DeletionTimestamp
@@ -205,7 +207,7 @@ func (c *Cluster) reapLocked(resource, namespace string) {
 	}
 }
 
-// Left returns what is in the namespace, as "resource.group/name".
+// Left returns the content of the namespace as "resource.group/name".
 func (c *Cluster) Left(namespace string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,22 +222,31 @@ func (c *Cluster) Left(namespace string) []string {
 	return names
 }
 
-// Namespace returns a namespace as it is now, nil if it does not exist.
+// Namespace returns the current state of a namespace, or nil if it does not exist.
 func (c *Cluster) Namespace(name string) *api.Namespace {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.namespaces[name]
 }
 
-// Existing returns a namespace as it is now, and ends the test if it is gone.
+// Existing returns the current state of a namespace, and ends the test if it does not exist.
 func (c *Cluster) Existing(t *testing.T, name string) *api.Namespace {
 	t.Helper()
 	namespace := c.Namespace(name)
-	require.NotNil(t, namespace, "namespace %s is gone, and must not be", name)
+	require.NotNil(t, namespace, "want namespace %s to stay: something still holds it", name)
 	return namespace
 }
 
-// Log returns the requests so far, "VERB path", and forgets them.
+// AssertGone asserts that a namespace has gone, and its content with it.
+func (c *Cluster) AssertGone(t *testing.T, name string) {
+	t.Helper()
+	assert.Empty(t, c.Left(name), "want no content left in namespace %s", name)
+	if namespace := c.Namespace(name); namespace != nil {
+		assert.Fail(t, fmt.Sprintf("want namespace %s to be gone, got one with the finalizers %q", name, namespace.Spec.Finalizers))
+	}
+}
+
+// Log returns the requests since the last call, as "VERB path".
 func (c *Cluster) Log() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -244,7 +255,7 @@ func (c *Cluster) Log() []string {
 	return log
 }
 
-// Refuse has intercept asked before each request; an answer that is not nil is sent in place of the server's.
+// Refuse sets intercept.
 func (c *Cluster) Refuse(intercept func(r *http.Request) *api.Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

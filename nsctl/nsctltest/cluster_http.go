@@ -21,7 +21,7 @@ func Status(code int, reason api.StatusReason, message string) *api.Status {
 func answer(w http.ResponseWriter, code int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(body) // a client that has gone does not want it
+	_ = json.NewEncoder(w).Encode(body) // fails only if the client has gone
 }
 
 // ServeHTTP serves discovery, namespaces and content.
@@ -122,7 +122,7 @@ func (c *Cluster) listNamespaces(w http.ResponseWriter) {
 	answer(w, 200, list)
 }
 
-// listEverywhere lists one type in all namespaces. Its pages have two objects.
+// listEverywhere lists one type in all namespaces, in pages of two objects.
 func (c *Cluster) listEverywhere(w http.ResponseWriter, resource string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,7 +139,8 @@ func (c *Cluster) listEverywhere(w http.ResponseWriter, resource string) {
 	answer(w, 200, list)
 }
 
-// watchNamespaces streams changes after the wanted version. Streaming lists are refused, so that clients list.
+// watchNamespaces streams the changes after the requested version. Streaming lists are refused, so
+// that clients list.
 func (c *Cluster) watchNamespaces(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("sendInitialEvents") != "" {
 		answer(w, 422, Status(422, api.ReasonInvalid, "sendInitialEvents is forbidden"))

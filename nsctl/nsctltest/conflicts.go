@@ -34,7 +34,8 @@ func (s suite) ConflictsAreRetriedOnTheNewState(t *testing.T) {
 	})
 }
 
-// Upstream repeats for ever, without a pause (UPSTREAM: retryOnConflict loops without limit or delay).
+// Upstream retries for ever, without a pause (UPSTREAM: retryOnConflict loops without limit or
+// delay).
 func (s suite) ConflictRetriesAreBoundedAndBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
@@ -47,7 +48,7 @@ func (s suite) ConflictRetriesAreBoundedAndBackOff(t *testing.T) {
 		})
 		started := time.Now()
 		err := s.newDeleter(t, c).Delete(t.Context(), "ns")
-		require.True(t, api.IsConflict(err), "%v", err)
+		require.True(t, api.IsConflict(err), "want the conflict in the error of the pass, got %v", err)
 		tries := Count(c.Log(), "PUT /api/v1/namespaces/ns/finalize")
 		assert.Greater(t, tries, 2)
 		assert.Less(t, tries, 12)
@@ -86,7 +87,7 @@ func (s suite) StatusThatCannotBeWrittenDoesNotStopTheDeletion(t *testing.T) {
 		trace := &nsctl.Trace{ConditionsFailed: func(string, error) { failed.Add(1) }}
 		require.NoError(t, s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(t.Context(), "ns"))
 		assert.Equal(t, []string{"example.com/other"}, c.Existing(t, "ns").Spec.Finalizers)
-		assert.Equal(t, int32(1), failed.Load(), "but it is told")
+		assert.Equal(t, int32(1), failed.Load(), "but the hook is called")
 	})
 }
 
@@ -108,7 +109,8 @@ func (s suite) ErrorsOfTheGetAreReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
 		c.Refuse(func(*http.Request) *api.Status { return Status(403, api.ReasonForbidden, "no") })
-		assert.True(t, api.IsForbidden(s.newDeleter(t, c).Delete(t.Context(), "ns")))
+		err := s.newDeleter(t, c).Delete(t.Context(), "ns")
+		assert.True(t, api.IsForbidden(err), "want the server's refusal in the error of the pass, got %v", err)
 	})
 }
 
@@ -123,7 +125,7 @@ func (s suite) CancelledPassReportsTheCauseAndWritesNoConditions(t *testing.T) {
 			}
 			return nil
 		})
-		trace := &nsctl.Trace{ConditionsFailed: func(string, error) { t.Error("a pass that was cut short tried to write its findings") }}
+		trace := &nsctl.Trace{ConditionsFailed: func(string, error) { t.Error("an interrupted pass tried to write its report") }}
 		err := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(ctx, "ns")
 		require.ErrorIs(t, err, context.Canceled)
 		assert.Empty(t, c.Existing(t, "ns").Status.Conditions)

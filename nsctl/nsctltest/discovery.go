@@ -14,8 +14,8 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// A kube-apiserver that has just been started lists its built-in types as if there were no others. A deleter that
-// believes it finalizes the namespace, and custom objects stay behind.
+// A kube-apiserver that has just started lists only its built-in types. A deleter that believes it
+// finalizes the namespace, and custom objects stay behind.
 func (s suite) ServerThatIsStartingIsNotBelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
@@ -34,12 +34,13 @@ func (s suite) ServerThatIsStartingIsNotBelieved(t *testing.T) {
 		c.Starting = false
 		require.NoError(t, deleter.Delete(t.Context(), "ns"))
 		assert.Empty(t, c.Left("ns"))
-		assert.Nil(t, c.Namespace("ns"))
+		c.AssertGone(t, "ns")
 	})
 }
 
-// A proxy that does not find one of the two documents of discovery must not make a whole half of the types disappear.
-func (s suite) DiscoveryOfHalfTheServerIsNotBelieved(t *testing.T) {
+// If a proxy answers 404 for one of the two discovery documents, the types of the other are not all
+// there are.
+func (s suite) HalfADiscoveryIsNotTrusted(t *testing.T) {
 	for _, path := range []string{"/api", "/apis"} {
 		synctest.Test(t, func(t *testing.T) {
 			c := NewCluster()
@@ -53,13 +54,14 @@ func (s suite) DiscoveryOfHalfTheServerIsNotBelieved(t *testing.T) {
 				return nil
 			})
 			require.Error(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-			assert.NotNil(t, c.Namespace("ns"))
-			assert.Len(t, c.Left("ns"), 2, "nothing can be said of pods either")
+			c.Existing(t, "ns")
+			assert.Len(t, c.Left("ns"), 2, "it may lack pods as well")
 		})
 	}
 }
 
-// A server that has namespaces has types that live in them. One that lists none is broken, not empty.
+// A server with namespaces has namespaced types. An empty list of types means that the server is
+// broken.
 func (s suite) DiscoveryThatFindsNothingIsNotBelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
@@ -83,16 +85,17 @@ func (s suite) IncompleteDiscoveryDeletesWhatItSeesAndDoesNotFinalize(t *testing
 
 		err := deleter.Delete(t.Context(), "ns")
 		var groups *discovery.ErrGroupDiscoveryFailed
-		require.ErrorAs(t, err, &groups)
+		require.ErrorAs(t, err, &groups, "types may be missing: want the pass to fail with the failure of discovery")
 		assert.Equal(t, []string{"gauges.metrics.example/hidden"}, c.Left("ns"))
 		failure := ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionDiscoveryFailure)
 		assert.Equal(t, api.ConditionTrue, failure.Status)
 		assert.True(t, strings.HasPrefix(failure.Message, "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.example/v1: "), failure.Message)
 
-		// Repaired. A partial answer was not kept, so the next pass sees the group.
+		// The group works again. The partial answer was not cached, so the next pass sees the
+		// group.
 		c.Stale = nil
 		require.NoError(t, deleter.Delete(t.Context(), "ns"))
-		assert.Nil(t, c.Namespace("ns"))
+		c.AssertGone(t, "ns")
 		assert.Empty(t, c.Left("ns"))
 	})
 }

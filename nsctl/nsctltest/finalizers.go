@@ -27,20 +27,21 @@ func (s suite) NamespacesThatAreNotBeingDeletedAreLeftAlone(t *testing.T) {
 	})
 }
 
-// The name is that of a namespace whose deletion was seen; what has it now is another one, whose grace period has not ended.
+// A namespace of that name was deleted before. The present one is another, whose grace period has
+// not ended.
 func (s suite) ANamespaceThatWasRecreatedIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
 		ns := c.AddNamespace("ns", true, "kubernetes")
 		c.Put("configmaps.", "ns", "a")
-		seen := nsctl.ObservedDeletion{UID: "uid of the one before", DeletedAt: ns.DeletionTimestamp.Time, Settled: time.Now()}
+		seen := nsctl.ObservedDeletion{UID: "uid of an earlier one", DeletedAt: ns.DeletionTimestamp.Time, Settled: time.Now()}
 		require.NoError(t, s.newDeleter(t, c).Deleter.Delete(t.Context(), "ns", seen))
-		assert.Equal(t, []string{"configmaps./a"}, c.Left("ns"), "content of a namespace that has not settled was deleted")
-		assert.NotNil(t, c.Namespace("ns"))
+		assert.Equal(t, []string{"configmaps./a"}, c.Left("ns"), "content was deleted before the grace period ended")
+		c.Existing(t, "ns")
 
 		seen.UID = ns.UID
 		require.NoError(t, s.newDeleter(t, c).Deleter.Delete(t.Context(), "ns", seen))
-		assert.Nil(t, c.Namespace("ns"), "this is the one that was seen")
+		c.AssertGone(t, "ns")
 	})
 }
 
@@ -54,18 +55,19 @@ func (s suite) PhaseIsSetForServersThatDoNot(t *testing.T) {
 	})
 }
 
-// The namespace design ends with a final DELETE by the controller. Servers of today remove the object themselves.
+// In the namespace design the controller ends with a DELETE. Current servers remove the object
+// themselves.
 func (s suite) FinalDeleteForOlderServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
 		c.AddNamespace("ns", true)
 		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 		if !s.has(DeletesFinalized) {
-			assert.Equal(t, []string{"GET /api/v1/namespaces/ns"}, c.Log())
+			assert.Equal(t, []string{"GET /api/v1/namespaces/ns"}, c.Log(), "spec.finalizers is empty: want nothing but the GET")
 			return
 		}
 		assert.Equal(t, []string{"GET /api/v1/namespaces/ns", "DELETE /api/v1/namespaces/ns"}, c.Log())
-		assert.Nil(t, c.Namespace("ns"))
+		c.AssertGone(t, "ns")
 	})
 }
 
@@ -80,7 +82,7 @@ func (s suite) FinalDeleteSparesANamespaceThatWasRecreated(t *testing.T) {
 			return nil
 		})
 		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-		assert.NotNil(t, c.Namespace("ns"))
+		c.Existing(t, "ns")
 	})
 }
 

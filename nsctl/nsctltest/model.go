@@ -26,18 +26,18 @@ var (
 	modelSteps = flag.Int("steps", 100_000, "how many requests and events the model test goes through at least")
 )
 
-// stepsOfAWorld is how long one world lasts.
+// stepsOfAWorld is the length of one world.
 const stepsOfAWorld = 5_000
 
-// Whatever fails, is forbidden, is lost, lags or hangs: no namespace is finalized that holds something, nothing is
-// deleted in a namespace that is not in deletion, nothing but pods while there are pods. And when it is over, all
-// namespaces go that nobody else holds.
-func (s suite) TheDeleterNeverFinalizesWhatHoldsContent(t *testing.T) {
+// Requests fail, are forbidden, get lost, are slow or hang. No namespace with content is finalized,
+// nothing is deleted in a namespace that is not being deleted, and pods are deleted before
+// everything else. Once the faults end, every namespace without another party's token disappears.
+func (s suite) TheDeleterNeverFinalizesANamespaceWithContent(t *testing.T) {
 	steps, gone := 0, 0
 	for seed := *modelSeed; steps < *modelSteps; seed++ {
 		w := s.runWorld(t, seed, asItIs)
 		require.Empty(t, w.violations, "replay with -seed=%d -steps=1", seed)
-		require.Empty(t, w.lingering, "seed %d: the hindrances have ended long ago", seed)
+		require.Empty(t, w.lingering, "seed %d: the faults ended long ago", seed)
 		steps += w.steps
 		gone += w.gone
 	}
@@ -45,13 +45,13 @@ func (s suite) TheDeleterNeverFinalizesWhatHoldsContent(t *testing.T) {
 	assert.Greater(t, gone, steps/1000, "there was something to look at")
 }
 
-// One seed is one story, however goroutines are scheduled.
+// A seed determines the whole run, however goroutines are scheduled.
 func (s suite) TheModelReplays(t *testing.T) {
 	first, second := s.runWorld(t, 7, asItIs), s.runWorld(t, 7, asItIs)
 	assert.Equal(t, first.story, second.story)
 }
 
-// flaw is what a deleter would conclude from errors and halves of answers if it were careless.
+// flaw is a wrong conclusion that a careless deleter draws from an error or a partial answer.
 type flaw struct {
 	worldContent
 	list       func(found []*api.PartialObjectMetadata, err error) ([]*api.PartialObjectMetadata, error)
@@ -92,13 +92,14 @@ func (f flaw) PreferredNamespacedResources(ctx context.Context, notOlderThan tim
 	return f.discovery(lists, err)
 }
 
-// versionBound is a discovery that, asked once more whether a type still exists, knows it by its version.
+// versionBound is a discovery that recognises a type only by its version when asked whether it
+// still exists.
 type versionBound struct {
 	nsctl.Discovery
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	outdated bool
-	versions map[string]string // by group: as it was seen last
+	versions map[string]string // by group: the last answer
 }
 
 func (v *versionBound) Invalidate() {
@@ -125,12 +126,12 @@ func (v *versionBound) PreferredNamespacedResources(ctx context.Context, notOlde
 	return lists, err
 }
 
-// The test of the test: each carelessness is found, within a few worlds.
+// The test of the test: each flaw is found within a few worlds.
 func (s suite) TheModelFindsCarelessDeleters(t *testing.T) {
 	type heads = []*api.PartialObjectMetadata
 	tests := map[string]struct {
 		flaw   flaw
-		only   Capability // who lacks it does not ask what the flaw spoils
+		only   Capability // a form without it does not send the requests that show the flaw
 		adjust func(*nsctl.Config, *nsctl.DeleterConfig)
 	}{
 		"trusts a partial discovery": {flaw: flaw{discovery: func(lists []*api.APIResourceList, err error) ([]*api.APIResourceList, error) {
@@ -139,33 +140,33 @@ func (s suite) TheModelFindsCarelessDeleters(t *testing.T) {
 			}
 			return lists, err
 		}}},
-		"takes a forbidden list for an empty one": {flaw: flaw{list: func(found heads, err error) (heads, error) {
+		"regards a forbidden list as empty": {flaw: flaw{list: func(found heads, err error) (heads, error) {
 			if api.IsForbidden(err) {
 				return nil, nil
 			}
 			return found, err
 		}}},
-		"takes not found for empty": {flaw: flaw{list: func(found heads, err error) (heads, error) {
+		"regards not found as empty": {flaw: flaw{list: func(found heads, err error) (heads, error) {
 			if api.IsNotFound(err) || api.IsMethodNotAllowed(err) {
 				return nil, nil
 			}
 			return found, err
 		}}},
-		"takes a lost answer for success": {flaw: flaw{list: func(found heads, err error) (heads, error) {
+		"regards a lost answer as success": {flaw: flaw{list: func(found heads, err error) (heads, error) {
 			if errors.Is(err, errLost) {
 				return nil, nil
 			}
 			return found, err
 		}}},
-		"takes a bare Status for an empty list": {only: ReadsAnswers, flaw: flaw{collection: func(found heads, _ bool, err error) (heads, bool, error) {
+		"regards a bare Status as an empty list": {only: ReadsAnswers, flaw: flaw{collection: func(found heads, _ bool, err error) (heads, bool, error) {
 			return found, err == nil, err
 		}}},
-		"believes in the first page of a list": {only: ChecksEmptiness, flaw: flaw{holders: func(holders map[string]bool, _ bool, err error) (map[string]bool, bool, error) {
+		"trusts the first page of a list": {only: ChecksEmptiness, flaw: flaw{holders: func(holders map[string]bool, _ bool, err error) (map[string]bool, bool, error) {
 			return holders, err == nil, err
 		}}},
-		"takes what was found for gone":                      {flaw: flaw{list: func(heads, error) (heads, error) { return nil, nil }}},
+		"regards found objects as gone":                      {flaw: flaw{list: func(heads, error) (heads, error) { return nil, nil }}},
 		"does not wait for servers to learn of the deletion": {adjust: func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.GracePeriod = -1 }},
-		"takes a type that has moved for one that has gone": {adjust: func(_ *nsctl.Config, deleter *nsctl.DeleterConfig) {
+		"regards a moved type as removed": {adjust: func(_ *nsctl.Config, deleter *nsctl.DeleterConfig) {
 			deleter.Discovery = &versionBound{Discovery: deleter.Discovery}
 		}},
 	}
@@ -199,17 +200,18 @@ func (s suite) TheModelFindsCarelessDeleters(t *testing.T) {
 // withoutJitter makes the pauses after conflicts the same in each run.
 var withoutJitter = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2, Steps: 6, Cap: time.Second}
 
-// worldResync is rare: it comes after the story, in which the order of events is that of the seed.
+// worldResync is longer than the run. Its resync comes afterwards, so the seed alone orders the
+// events.
 const worldResync = time.Hour
 
 // lived is a world at its end.
 type lived struct {
 	*world
-	story     map[string]uint64 // what had been asked how often when the hindrances ended
-	lingering []string          // namespaces in deletion that have not gone although nothing is in the way
+	story     map[string]uint64 // number of requests when the faults ended
+	lingering []string          // namespaces still in deletion although nothing holds them
 }
 
-// adjusting is what a test changes of a world's controller. It is called in the bubble of the world.
+// adjusting changes a world's controller. It is called in the bubble of the world.
 type adjusting func(t *testing.T, config *nsctl.Config, deleter *nsctl.DeleterConfig)
 
 func asItIs(*testing.T, *nsctl.Config, *nsctl.DeleterConfig) {}
@@ -245,7 +247,6 @@ func (s suite) runWorld(t *testing.T, seed uint64, adjust adjusting) (l lived) {
 	return l
 }
 
-// String is for failures.
 func (k worldKey) String() string { return fmt.Sprint(k.gvr.Resource, "/", k.name) }
 
 func sortedNames(m map[string]*api.Namespace) (names []string) {

@@ -9,10 +9,10 @@ import (
 	"orrery/restclient/api"
 )
 
-// worldContent is the world as a ContentClient: its Delete has another shape than that of namespaces.
+// worldContent is the world as a ContentClient. (A namespace client has another Delete.)
 type worldContent struct{ *world }
 
-// inCollection is a request for one type in one namespace ("": all).
+// inCollection is a request for one type in one namespace; "" means all.
 func (w worldContent) inCollection(ctx context.Context, verb string, gvr api.GroupVersionResource, namespace string, execute func() error) error {
 	return w.do(ctx, verb+" "+gvr.Resource+" "+namespace, func() error {
 		t := w.types[gvr]
@@ -20,7 +20,7 @@ func (w worldContent) inCollection(ctx context.Context, verb string, gvr api.Gro
 		case t == nil:
 			return refusals[1]
 		case w.stale[gvr.Group]:
-			return refusals[6] // its server is away
+			return refusals[6] // its server is down
 		case !slices.Contains(t.verbs, verb):
 			return refusals[2]
 		case t.forbids && verb == "list":
@@ -30,7 +30,7 @@ func (w worldContent) inCollection(ctx context.Context, verb string, gvr api.Gro
 	})
 }
 
-// objectsLocked returns the heads of the objects of a type.
+// objectsLocked returns the metadata of the objects of a type.
 func (w worldContent) objectsLocked(gvr api.GroupVersionResource, namespace string) (heads []*api.PartialObjectMetadata) {
 	for _, key := range w.leftLocked(namespace) {
 		if key.gvr == gvr {
@@ -48,8 +48,8 @@ func (w worldContent) DeleteCollection(ctx context.Context, gvr api.GroupVersion
 		for _, head := range found {
 			w.deleteLocked(namespace, worldKey{gvr, head.Name})
 		}
-		// Otherwise the answer is nothing but a Status, or only the first page. Of a type that cannot be listed either nobody
-		// could know anything then.
+		// Otherwise the answer is a bare Status, or the first page only. A type that cannot be
+		// listed always answers completely, because nothing else shows its content.
 		listed = w.drawLocked("answer "+gvr.Resource+" "+namespace).IntN(4) > 0 || !slices.Contains(w.types[gvr].verbs, "list")
 		if !listed {
 			found = nil
@@ -65,12 +65,12 @@ func (w worldContent) DeleteCollection(ctx context.Context, gvr api.GroupVersion
 func (w worldContent) deleteLocked(namespace string, key worldKey) {
 	ns := w.source.Objects()[namespace]
 	if ns == nil || ns.DeletionTimestamp == nil {
-		w.violatedLocked("%s %s was deleted, and namespace %s is not in deletion", key.gvr.Resource, key.name, namespace)
+		w.violatedLocked("%s %s was deleted, but namespace %s is not in deletion", key.gvr.Resource, key.name, namespace)
 	}
 	if key.gvr != api.PodsResource {
 		for _, other := range w.leftLocked(namespace) {
 			if other.gvr == api.PodsResource {
-				w.violatedLocked("%s %s was deleted, and pod %s of namespace %s is there", key.gvr.Resource, key.name, other.name, namespace)
+				w.violatedLocked("%s %s was deleted, but pod %s of namespace %s exists", key.gvr.Resource, key.name, other.name, namespace)
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func (w worldContent) ListPods(ctx context.Context, namespace string) (pods []*a
 	return pods, nil
 }
 
-// Holders has pages of 12 objects.
+// Holders returns pages of 12 objects.
 func (w worldContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (holders map[string]bool, complete bool, err error) {
 	err = w.inCollection(ctx, "list", gvr, "", func() error {
 		holders = map[string]bool{}

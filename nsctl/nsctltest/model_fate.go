@@ -10,14 +10,14 @@ import (
 	"orrery/restclient/api"
 )
 
-// fate is what happens in a world beside the deleter: people create and delete namespaces and content, definitions come
-// and go, servers of groups go down, others write to namespaces and hold them.
+// fate is everything in a world but the deleter. Users create and delete namespaces and content,
+// types come and go, aggregated servers fail, and other clients write to namespaces and hold them.
 type fate struct {
 	*world
 	random *rand.Rand
 }
 
-// foreignToken is that of another party.
+// foreignToken is the finalizer of another party.
 const foreignToken = "example.com/other"
 
 var events = []struct {
@@ -28,7 +28,7 @@ var events = []struct {
 	{15, (*fate).terminateNamespace},
 	{40, (*fate).createObject},
 	{40, (*fate).releaseObject},
-	{8, (*fate).touchNamespace},
+	{8, (*fate).changeNamespace},
 	{6, (*fate).releaseNamespace},
 	{3, (*fate).toggleStale},
 	{3, (*fate).toggleForbidden},
@@ -36,7 +36,7 @@ var events = []struct {
 	{8, (*fate).moveType},
 }
 
-// rage lets things happen until so many steps have been made.
+// rage draws events until that many steps were made.
 func (f *fate) rage(steps int) {
 	f.random = rand.New(rand.NewPCG(f.seed, 0))
 	total := 0
@@ -46,7 +46,7 @@ func (f *fate) rage(steps int) {
 	for {
 		time.Sleep(time.Duration(f.random.Int64N(int64(300 * time.Millisecond))))
 		f.mu.Lock()
-		done := f.steps >= steps || len(f.violations) > 0 // there is nothing more to be learnt
+		done := f.steps >= steps || len(f.violations) > 0 // later steps would prove nothing
 		f.mu.Unlock()
 		if done {
 			return
@@ -64,8 +64,8 @@ func (f *fate) rage(steps int) {
 	}
 }
 
-// lingering ends all hindrances and returns which namespaces are in deletion still, so long after.
-func (f *fate) lingering(patience time.Duration) (names []string) {
+// lingering ends all faults, waits, and returns the namespaces still in deletion.
+func (f *fate) lingering(timeout time.Duration) (names []string) {
 	f.mu.Lock()
 	f.hostile = false
 	clear(f.stale)
@@ -73,7 +73,7 @@ func (f *fate) lingering(patience time.Duration) (names []string) {
 		t.forbids = false
 	}
 	f.mu.Unlock()
-	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(10 * time.Second) {
+	for until := time.Now().Add(timeout); time.Now().Before(until); time.Sleep(10 * time.Second) {
 		f.mu.Lock()
 		names = nil
 		for _, name := range sortedNames(f.source.Objects()) {
@@ -94,7 +94,7 @@ func (f *fate) lingering(patience time.Duration) (names []string) {
 	return names
 }
 
-// pick returns one of the namespaces that fit, nil if there is none.
+// pick returns one of the matching namespaces, or nil.
 func (f *fate) pick(fits func(ns *api.Namespace) bool) *api.Namespace {
 	all := f.source.Objects()
 	names := slices.DeleteFunc(sortedNames(all), func(name string) bool { return !fits(all[name]) })
@@ -132,16 +132,17 @@ func (f *fate) terminateNamespace() {
 		return
 	}
 	deleted := *ns
-	now := api.NewTime(time.Now().Truncate(time.Second)) // as it is written
+	now := api.NewTime(time.Now().Truncate(time.Second)) // with the response, as specified
 	deleted.DeletionTimestamp = &now
 	if f.random.IntN(4) > 0 {
-		deleted.Status.Phase = api.NamespaceTerminating // otherwise a server of old times
+		deleted.Status.Phase = api.NamespaceTerminating // otherwise like an old server
 	}
 	f.deletedAt[ns.UID] = time.Now()
 	f.source.Modify(&deleted)
 }
 
-// createObject creates content; also in a namespace that is in deletion, through a server that does not know of it yet.
+// createObject creates an object. A server that does not know of the deletion yet may create it in
+// a terminating namespace.
 func (f *fate) createObject() {
 	ns := f.pick(func(ns *api.Namespace) bool { return isActive(ns) || time.Since(f.deletedAt[ns.UID]) < worldGrace })
 	if ns != nil {
@@ -165,7 +166,7 @@ func (f *fate) createObjectIn(ns *api.Namespace) {
 	f.content[ns.Name][worldKey{gvr, fmt.Sprint("o", f.born)}] = object
 }
 
-// releaseObject lets go of an object that is held.
+// releaseObject removes the finalizers of an object.
 func (f *fate) releaseObject() {
 	if ns := f.pick(func(*api.Namespace) bool { return true }); ns != nil {
 		if keys := f.leftLocked(ns.Name); len(keys) > 0 {
@@ -174,8 +175,8 @@ func (f *fate) releaseObject() {
 	}
 }
 
-// touchNamespace makes the next write of another client a conflict.
-func (f *fate) touchNamespace() {
+// changeNamespace makes the next write of another client fail with a conflict.
+func (f *fate) changeNamespace() {
 	if ns := f.pick(func(*api.Namespace) bool { return true }); ns != nil {
 		touched := *ns
 		touched.Labels = map[string]string{"touched": fmt.Sprint(f.steps)}
@@ -189,7 +190,7 @@ func (f *fate) releaseNamespace() {
 	}
 }
 
-// releaseLocked takes away the token of the other party.
+// releaseLocked removes the token of the other party.
 func (f *fate) releaseLocked(ns *api.Namespace) {
 	if !slices.Contains(ns.Spec.Finalizers, foreignToken) {
 		return
@@ -199,7 +200,7 @@ func (f *fate) releaseLocked(ns *api.Namespace) {
 	f.storeLocked(&released)
 }
 
-// toggleStale takes a group's server down, or up again.
+// toggleStale takes the server of a group down, or starts it again.
 func (f *fate) toggleStale() {
 	if len(f.stale) > 0 {
 		clear(f.stale)
@@ -208,7 +209,7 @@ func (f *fate) toggleStale() {
 	f.stale[[]string{"far.example", "apps", ""}[f.random.IntN(3)]] = true
 }
 
-// toggleForbidden forbids to list a type, or allows it again.
+// toggleForbidden forbids or allows listing a type.
 func (f *fate) toggleForbidden() {
 	gvr := []api.GroupVersionResource{{Version: "v1", Resource: "secrets"}, {Group: "apps", Version: "v1", Resource: "deployments"}}[f.random.IntN(2)]
 	allowed := true
@@ -219,7 +220,7 @@ func (f *fate) toggleForbidden() {
 	f.types[gvr].forbids = allowed
 }
 
-// toggleType deletes a definition, and all its objects with it, or creates it.
+// toggleType deletes a type and all its objects, or creates it.
 func (f *fate) toggleType() {
 	gvr := api.GroupVersionResource{Group: fmt.Sprintf("crd%d.example", f.random.IntN(3)), Version: "v1", Resource: "widgets"}
 	if f.types[gvr] == nil {
@@ -232,5 +233,5 @@ func (f *fate) toggleType() {
 	}
 }
 
-// moveType moves one to another version.
+// moveType serves a type at another version.
 func (f *fate) moveType() { f.moveLocked() }

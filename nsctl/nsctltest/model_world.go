@@ -17,33 +17,32 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// world is a server with namespaces, types and content for the model test, without HTTP: the clients of the deleter call
-// it. It does what a server does at one instant, in whole, and then loses answers, refuses, delays and lies as the seed
-// says. What it looks at with each step is the property.
-//
-// What happens to a request is drawn from what the request is and how often it has been made, not from a common source:
-// so it is the same in each run of a seed, whichever goroutine comes first.
+// world is a server with namespaces, types and content for the model test, without HTTP: the
+// deleter's clients call it. Each request takes effect at one instant. Then, as the seed decides,
+// its answer is lost, refused, delayed or wrong. At each step the world checks the properties. The
+// random numbers of a request depend on the request and on how often it was made, not on a common
+// source. So they are the same in each run of a seed, in whatever order the goroutines run.
 type world struct {
 	seed   uint64
-	odds   int                                      // one request in so many is refused, one gets lost, and one in four times as many takes long
-	source *informertest.FakeSource[*api.Namespace] // where namespaces are stored, and watched
+	odds   int                                      // one request in fault is refused, one lost, and one in four times as many is slow
+	source *informertest.FakeSource[*api.Namespace] // stores and watches namespaces
 
-	mu         sync.Mutex // guards what follows
-	hostile    bool       // requests fail
+	mu         sync.Mutex // guards the fields below
+	hostile    bool       // whether requests may fail
 	steps      int
-	asked      map[string]uint64 // how often each request was made
+	asked      map[string]uint64 // number of times each request was made
 	types      map[api.GroupVersionResource]*worldType
-	stale      map[string]bool                      // groups that discovery does not see now
-	content    map[string]map[worldKey]*worldObject // by namespace
-	born       int                                  // what was ever created; it makes names and UIDs unique
+	stale      map[string]bool                      // groups missing from discovery
+	content    map[string]map[worldKey]*worldObject // content by namespace
+	born       int                                  // number of objects ever created; makes names and UIDs unique
 	deletedAt  map[string]time.Time                 // by UID
-	gone       int                                  // namespaces that were finalized in the end
+	gone       int                                  // finalized namespaces
 	violations []string
 }
 
 type worldType struct {
 	verbs   []string
-	forbids bool // nobody may list it
+	forbids bool // listing is forbidden
 }
 
 type worldKey struct {
@@ -54,11 +53,11 @@ type worldKey struct {
 type worldObject struct {
 	finalizers []string
 	deleted    bool
-	ends       time.Time // when a pod that was deleted has stopped
+	ends       time.Time // when a deleted pod terminates
 	grace      time.Duration
 }
 
-const worldGrace = 5 * time.Second // the grace period, in which servers may not know of a deletion
+const worldGrace = 5 * time.Second // the grace period, in which servers may not know of a deletion yet
 
 func newWorld(seed uint64) *world {
 	w := &world{
@@ -78,7 +77,7 @@ func newWorld(seed uint64) *world {
 	return w
 }
 
-// draw returns random numbers that belong to what is asked and how often it was asked.
+// draw returns random numbers that depend on a request and on how often it was made.
 func (w *world) drawLocked(what string) *rand.Rand {
 	w.asked[what]++
 	hash := fnv.New64a()
@@ -86,10 +85,10 @@ func (w *world) drawLocked(what string) *rand.Rand {
 	return rand.New(rand.NewPCG(w.seed, hash.Sum64()+w.asked[what]))
 }
 
-// passKey is under which a context says for which namespace a request is made.
+// passKey is the context key of the namespace that a request is made for.
 type passKey struct{}
 
-// passContext lets passes begin one after the other: of two that begin at the same instant either could be first.
+// passContext starts passes one after the other; two at the same instant would have no fixed order.
 func (w *world) passContext(ctx context.Context, namespace string) context.Context {
 	w.mu.Lock()
 	pause := time.Duration(w.drawLocked("pass of " + namespace).IntN(1_000_000))
@@ -100,7 +99,7 @@ func (w *world) passContext(ctx context.Context, namespace string) context.Conte
 
 var errLost = fmt.Errorf("the answer was lost: %w", io.ErrUnexpectedEOF)
 
-// do is one request. execute runs with the mutex held.
+// do makes one request; it calls execute with the mutex held.
 func (w *world) do(ctx context.Context, what string, execute func() error) error {
 	w.mu.Lock()
 	r := w.drawLocked(fmt.Sprint(what, " for ", ctx.Value(passKey{})))
@@ -150,7 +149,7 @@ func (w *world) violatedLocked(format string, args ...any) {
 	w.violations = append(w.violations, fmt.Sprintf(format, args...))
 }
 
-// leftLocked is what a namespace holds, seen or not.
+// leftLocked returns the content of a namespace, visible to clients or not.
 func (w *world) leftLocked(namespace string) (keys []worldKey) {
 	for key, object := range w.content[namespace] {
 		if object.deleted && len(object.finalizers) == 0 && !time.Now().Before(object.ends) {
@@ -201,7 +200,7 @@ func (w *world) UpdateSubresource(ctx context.Context, _, subresource string, se
 		held := slices.Contains(ns.Spec.Finalizers, api.FinalizerKubernetes)
 		ns.Spec.Finalizers = sent.Spec.Finalizers
 		if left := w.leftLocked(ns.Name); held && !slices.Contains(ns.Spec.Finalizers, api.FinalizerKubernetes) && len(left) > 0 {
-			w.violatedLocked("namespace %s was finalized and holds %v", ns.Name, left)
+			w.violatedLocked("namespace %s was finalized although it holds %v", ns.Name, left)
 		}
 	})
 }
@@ -223,7 +222,7 @@ func (w *world) update(ctx context.Context, what string, sent *api.Namespace, ch
 	return orNil(stored, err)
 }
 
-// storeLocked stores a namespace, or removes one that nothing holds any more.
+// storeLocked stores a namespace, or removes a deleted one without finalizers.
 func (w *world) storeLocked(ns *api.Namespace) *api.Namespace {
 	if ns.DeletionTimestamp != nil && len(ns.Spec.Finalizers) == 0 && len(ns.Finalizers) == 0 {
 		w.source.Delete(ns.Name)
@@ -270,7 +269,7 @@ func (w *world) PreferredNamespacedResources(ctx context.Context, _ time.Time) (
 			lists = append(lists, groups[group])
 		}
 		if w.hostile && w.drawLocked(fmt.Sprint("upgrade ", ctx.Value(passKey{}))).IntN(8) == 0 {
-			w.moveLocked() // what was answered is not true any more
+			w.moveLocked() // the previous answer is out of date
 		}
 		return nil
 	})
@@ -285,12 +284,12 @@ func (w *world) PreferredNamespacedResources(ctx context.Context, _ time.Time) (
 
 func (w *world) Invalidate() {}
 
-// gadgets are a type that moves from one version to another.
+// gadgets is the type that moves between versions.
 func gadgets(version string) api.GroupVersionResource {
 	return api.GroupVersionResource{Group: "moving.example", Version: version, Resource: "gadgets"}
 }
 
-// moveLocked has the server serve that type in another version only, as after an upgrade. Its objects are the same ones.
+// moveLocked serves gadgets only at the other version, as after an upgrade. The objects stay.
 func (w *world) moveLocked() {
 	from, to := gadgets("v1"), gadgets("v1beta1")
 	if w.types[from] == nil {

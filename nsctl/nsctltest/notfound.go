@@ -17,8 +17,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// The DELETE of the collection succeeds, a finalizer holds an object, and the LIST that verifies answers 404 or 405. The type is
-// still served, so this proves nothing: the namespace must stay.
+// The DELETE of the collection succeeds, a finalizer holds an object, and the verifying LIST
+// answers 404 or 405. The type is still served, so that proves nothing: the namespace must stay.
 func (s suite) AVerifyingListThatIsNotFoundProvesNothing(t *testing.T) {
 	for _, resource := range []string{"secrets", "pods"} {
 		for _, refusal := range notServedAnswers {
@@ -42,7 +42,7 @@ func (s suite) AVerifyingListThatIsNotFoundProvesNothing(t *testing.T) {
 					c.Refuse(nil)
 					c.Release(resource+".", "ns", "held")
 					require.NoError(t, deleter.Delete(t.Context(), "ns"))
-					assert.Nil(t, c.Namespace("ns"))
+					c.AssertGone(t, "ns")
 				})
 			})
 		}
@@ -54,7 +54,7 @@ var notServedAnswers = []*api.Status{
 	Status(405, api.ReasonMethodNotAllowed, "the server does not allow this method on the requested resource"),
 }
 
-// requireFailureOf asserts that the pass failed, and that its error names the type.
+// requireFailureOf asserts that the pass failed with an error that names the type.
 func requireFailureOf(t *testing.T, err error, resource string) {
 	t.Helper()
 	var failed *nsctl.ContentError
@@ -68,9 +68,9 @@ func requireFailureOf(t *testing.T, err error, resource string) {
 	assert.Contains(t, types, resource)
 }
 
-// A type answers 404, and what discovery says afterwards does not prove that it has gone: its group does not answer now, nothing is
-// listed, or a group version cannot be read.
-func (s suite) ADiscoveryThatProvesNothingForgivesNoNotFound(t *testing.T) {
+// A type answers 404, and the new discovery does not prove that it was removed: its group does not
+// answer, nothing is listed, or a group version cannot be parsed.
+func (s suite) NotFoundIsAFailureIfDiscoveryProvesNothing(t *testing.T) {
 	tests := map[string]func(c *Cluster){
 		"its group went stale":   func(c *Cluster) { c.Stale = []string{"gadgets.example/v1"} },
 		"another one went stale": func(c *Cluster) { delete(c.Types, "gadgets.example/v1"); c.Stale = []string{"apps/v1"} },
@@ -103,8 +103,9 @@ func (s suite) ADiscoveryThatProvesNothingForgivesNoNotFound(t *testing.T) {
 	}
 }
 
-// As above: one of the group versions that are listed then cannot be read, and the type may be there under another name.
-func (s suite) ADiscoveryWithAnUnreadableGroupForgivesNoNotFound(t *testing.T) {
+// As above, but one of the new group versions cannot be parsed; the type may be there under another
+// name.
+func (s suite) NotFoundIsAFailureIfAGroupIsUnreadable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
 		c.Types["gadgets.example/v1"] = []string{"gadgets"}
@@ -133,7 +134,7 @@ func (s suite) ADiscoveryWithAnUnreadableGroupForgivesNoNotFound(t *testing.T) {
 	})
 }
 
-// garbledDiscovery lists, from some moment on, a group version that cannot be read in place of the gadgets'.
+// garbledDiscovery replaces the group version of gadgets, once set, with one that cannot be parsed.
 type garbledDiscovery struct {
 	nsctl.Discovery
 	now atomic.Bool

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A type appears, and an object of it gets into a namespace through a server that has not learnt of the deletion yet: for
-// that there is the grace period. A discovery that was made for another namespace meanwhile knows nothing of it, although it
-// is younger than the deletion.
+// A type is added, and a server that has not learnt of the deletion creates an object of it in the
+// namespace; the grace period covers that. A discovery made meanwhile for another namespace does
+// not list the type, although it is later than the deletion.
 func (s suite) ATypeThatAppearsWithinTheGracePeriodIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
@@ -24,14 +24,14 @@ func (s suite) ATypeThatAppearsWithinTheGracePeriodIsSeen(t *testing.T) {
 		c.Define("late.example/v1", "gadgets")
 		c.Put("gadgets.late.example", "second", "g")
 		time.Sleep(time.Second)
-		assert.Nil(t, c.Namespace("second"))
+		c.AssertGone(t, "second")
 		assert.Empty(t, c.Left("second"))
 		r.Stop()
 	})
 }
 
-// The caller of Delete has waited until nothing can be created in the namespace, and may not know since when. What was
-// discovered for another namespace before may know too little.
+// The caller of Delete has waited until nothing can be created in the namespace, but may not know
+// since when. An earlier discovery, made for another namespace, may be too old.
 func (s suite) DeleteTrustsNoDiscoveryFromBeforeItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()

@@ -18,7 +18,7 @@ const (
 	putFinalize = "PUT /api/v1/namespaces/ns/finalize"
 )
 
-// writes picks the writes to the namespace, in their order.
+// writes returns the writes to the namespace, in order.
 func writes(requests []string) []string {
 	var found []string
 	for _, request := range requests {
@@ -29,8 +29,9 @@ func writes(requests []string) []string {
 	return found
 }
 
-// A namespace that vanishes with the controller's token would be gone before anybody could read a report.
-func (s suite) NoReportAboutANamespaceThatGoes(t *testing.T) {
+// A namespace that disappears with the controller's token would be gone before a client could read
+// a report.
+func (s suite) NoReportAboutAFinalizedNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
 		c.AddNamespace("ns", true, "kubernetes")
@@ -41,19 +42,19 @@ func (s suite) NoReportAboutANamespaceThatGoes(t *testing.T) {
 			want = []string{putFinalize}
 		}
 		assert.Equal(t, want, writes(c.Log()))
-		assert.Nil(t, c.Namespace("ns"))
+		c.AssertGone(t, "ns")
 	})
 }
 
-// The last state that a client watches must not say that content remains.
-func (s suite) TroubleThatWasReportedIsTakenBackBeforeTheEnd(t *testing.T) {
+// The last watch event must not say that content remains.
+func (s suite) ReportedProblemsAreClearedBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
 		c.AddNamespace("ns", true, "kubernetes")
 		c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"))
 		deleter := s.newDeleter(t, c)
 		var remaining *nsctl.ResourcesRemainingError
-		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining)
+		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining, wantRemaining)
 		assert.Equal(t, []string{putStatus}, writes(c.Log()))
 
 		c.Release("configmaps.", "ns", "held")
@@ -64,6 +65,28 @@ func (s suite) TroubleThatWasReportedIsTakenBackBeforeTheEnd(t *testing.T) {
 		last := c.changes[len(c.changes)-1]
 		assert.Equal(t, api.WatchDeleted, last.eventType)
 		assert.Equal(t, api.ConditionFalse, ConditionOf(last.namespace, api.NamespaceContentRemaining).Status)
+	})
+}
+
+// A new process reports why the namespace hangs, although there is nothing to write.
+func (s suite) ExistingConditionsAreTraced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"))
+		var traced []string
+		record := func(hook string) func(string, []api.NamespaceCondition) {
+			return func(namespace string, conditions []api.NamespaceCondition) {
+				assert.True(t, nsctl.ReportsTrouble(conditions))
+				traced = append(traced, hook+" "+namespace)
+			}
+		}
+		trace := &nsctl.Trace{ConditionsUpdated: record("updated"), ConditionsKept: record("kept")}
+		for range 2 {
+			deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace })
+			require.Error(t, deleter.Delete(t.Context(), "ns"))
+		}
+		assert.Equal(t, []string{"updated ns", "kept ns"}, traced)
 	})
 }
 
@@ -115,7 +138,8 @@ func (s suite) ReportAboutANamespaceThatCannotBeFinalized(t *testing.T) {
 			}
 			return nil
 		})
-		require.True(t, api.IsForbidden(s.newDeleter(t, c).Delete(t.Context(), "ns")))
+		err := s.newDeleter(t, c).Delete(t.Context(), "ns")
+		require.True(t, api.IsForbidden(err), "want the server's refusal in the error of the pass, got %v", err)
 		assert.ElementsMatch(t, []string{putFinalize, putStatus}, writes(c.Log()))
 		assert.Equal(t, api.ConditionFalse, ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Status)
 	})

@@ -20,11 +20,11 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// Form is a way to make the passes.
+// Form is a deleter under test.
 type Form struct {
 	New func(nsctl.DeleterConfig) nsctl.Deleter
 
-	// Lacks names what the form does not do, with the reason.
+	// Lacks names the missing capabilities, with the reasons.
 	Lacks map[Capability]string
 }
 
@@ -32,19 +32,20 @@ type Form struct {
 type Capability string
 
 const (
-	// ReadsAnswers: an empty answer to deleting a collection proves the type empty. Without it, a LIST follows each
-	// DELETE.
+	// ReadsAnswers: an empty answer to a collection delete proves the type empty. Without it, a
+	// LIST follows each DELETE.
 	ReadsAnswers Capability = "the answer to deleting a collection is read"
-	// ChecksEmptiness: if many namespaces are in deletion, one cluster-wide list of a type serves them all.
+	// ChecksEmptiness: if many namespaces are being deleted, one cluster-wide list of a type serves
+	// them all.
 	ChecksEmptiness Capability = "one list of a type serves many namespaces"
-	// ForgivesVanishedTypes: a type whose definition goes during a pass does not fail it. Without it, that pass fails and
-	// the next one succeeds.
+	// ForgivesVanishedTypes: a type that is removed during a pass does not fail the pass. Without
+	// it, that pass fails and the next one succeeds.
 	ForgivesVanishedTypes Capability = "a type that vanishes does not fail the pass"
-	// SkipsLastReport: a namespace that goes with this controller's token gets no report just before. Without it, each
-	// pass reports.
+	// SkipsLastReport: a namespace that disappears with this controller's token gets no report just
+	// before. Without it, each pass reports.
 	SkipsLastReport Capability = "no report about a namespace that goes"
-	// DeletesFinalized: a namespace without finalizers is deleted once more, as older servers need. Without it, it is
-	// left to the server.
+	// DeletesFinalized: a namespace without finalizers is deleted once more, as older servers need.
+	// Without it, the server removes the namespace.
 	DeletesFinalized Capability = "a finalized namespace is deleted"
 )
 
@@ -58,11 +59,11 @@ func (s suite) has(c Capability) bool {
 	return !lacks
 }
 
-// Run runs the whole suite against a form.
+// Run runs the whole suite on a form.
 func Run(t *testing.T, form Form) {
 	for c, reason := range form.Lacks {
 		require.Contains(t, capabilities, c, "Lacks names a capability that does not exist")
-		require.NotEmpty(t, reason, "what is lacking needs a reason: %s", c)
+		require.NotEmpty(t, reason, "Lacks gives no reason for %s", c)
 	}
 	tests := reflect.ValueOf(suite{form})
 	for i := range tests.NumMethod() {
@@ -71,7 +72,7 @@ func Run(t *testing.T, form Form) {
 	}
 }
 
-// DeleterUnderTest is a deleter that is called without knowing anything of the deletion before.
+// DeleterUnderTest is a deleter that is not informed of the deletion beforehand.
 type DeleterUnderTest struct{ nsctl.Deleter }
 
 // Delete makes a pass.
@@ -79,7 +80,8 @@ func (d DeleterUnderTest) Delete(ctx context.Context, name string) error {
 	return d.Deleter.Delete(ctx, name, nsctl.ObservedDeletion{})
 }
 
-// NewDeleter returns a deleter that speaks to the server over an in-memory connection. Call it in a bubble.
+// NewDeleter returns a new deleter that reaches the server over an in-memory connection. Call it in
+// a bubble.
 func NewDeleter(t *testing.T, server http.Handler, form func(nsctl.DeleterConfig) nsctl.Deleter, adjust ...func(*nsctl.DeleterConfig)) DeleterUnderTest {
 	t.Helper()
 	return deleterOf(NewClient(t, server), form, adjust...)
@@ -102,12 +104,12 @@ func (s suite) newDeleter(t *testing.T, c http.Handler, adjust ...func(*nsctl.De
 	return NewDeleter(t, c, s.New, adjust...)
 }
 
-// NewDiscovery returns the discovery that cmd/orrery gives to its deleter.
+// NewDiscovery returns a new discovery client as cmd/orrery configures it.
 func NewDiscovery(client *restclient.Client) nsctl.Discovery {
 	return discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true}))
 }
 
-// NewClient returns a client of the server without rate limit and retries.
+// NewClient returns a new client of the server without a rate limit and without retries.
 func NewClient(t *testing.T, server http.Handler) *restclient.Client {
 	t.Helper()
 	config := restclienttest.NewServer(t, server).Config()
@@ -129,13 +131,13 @@ func ConditionOf(ns *api.Namespace, wanted api.NamespaceConditionType) api.Names
 	return api.NamespaceCondition{}
 }
 
-// Running is a controller at work on a cluster.
+// Running is a running controller of a cluster.
 type Running struct {
 	*nsctl.Controller
-	Stop func() // ends the controller, then the informer, and waits for both
+	Stop func() // stops the controller, then the informer, and waits for both
 }
 
-// resyncCheck is how often the informer looks whether a handler is due for a resync.
+// resyncCheck is the period at which the informer checks for due resyncs.
 const resyncCheck = time.Minute
 
 // StartController runs a controller as cmd/orrery does: the informer outlives it.
@@ -175,7 +177,10 @@ func StartController(t *testing.T, c *Cluster, form func(nsctl.DeleterConfig) ns
 	return r
 }
 
-// Crowd makes namespaces that are in deletion, each with a ConfigMap, beside one that is not.
+// wantRemaining is the message of assertions that a pass finds content left.
+const wantRemaining = "content is left, and nothing has failed: want a *ResourcesRemainingError"
+
+// Crowd creates terminating namespaces with a ConfigMap each, and one that is not terminating.
 func Crowd(c *Cluster, n int) (names []string) {
 	c.AddNamespace("bystander", false, "kubernetes")
 	c.Put("configmaps.", "bystander", "mine")
@@ -188,11 +193,12 @@ func Crowd(c *Cluster, n int) (names []string) {
 	return names
 }
 
-// AssertAllGone asserts that the namespaces of a crowd are gone, with their content, and nothing else is.
+// AssertAllGone asserts that the namespaces of a crowd and their content are gone, and nothing
+// else.
 func AssertAllGone(t *testing.T, c *Cluster, names []string) {
 	t.Helper()
 	for _, name := range names {
-		assert.Nil(t, c.Namespace(name))
+		c.AssertGone(t, name)
 		assert.Empty(t, c.Left(name))
 	}
 	assert.Equal(t, []string{"configmaps./mine"}, c.Left("bystander"))

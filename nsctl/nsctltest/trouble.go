@@ -21,8 +21,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// pages serves the ConfigMaps of a cluster in pages of one object, whatever the client asks for, and takes its time. It may
-// let all of its tokens expire.
+// pages serves the ConfigMaps of a cluster in pages of one object, whatever the client requests,
+// and slowly. It can expire all of its tokens.
 type pages struct {
 	*Cluster
 	expire bool
@@ -58,8 +58,8 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, list)
 }
 
-// What is left is counted over all pages.
-func (s suite) WhatIsLeftIsCountedOverAllPages(t *testing.T) {
+// The remaining objects of all pages are counted.
+func (s suite) RemainingObjectsOfAllPagesAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
 		c.AddNamespace("ns", true, "kubernetes")
@@ -68,13 +68,14 @@ func (s suite) WhatIsLeftIsCountedOverAllPages(t *testing.T) {
 		}
 		deleter := s.newDeleter(t, &pages{Cluster: c})
 		var remaining *nsctl.ResourcesRemainingError
-		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining)
+		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining, wantRemaining)
 		assert.Equal(t, "Some resources are remaining: configmaps. has 3 resource instances",
 			ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Message)
 	})
 }
 
-// A list whose token expires is read anew, and what its first pages had is not counted twice.
+// A list whose token expires is restarted, and the objects of its first pages are not counted
+// twice.
 func (s suite) AListThatExpiresOnceIsCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
@@ -84,14 +85,15 @@ func (s suite) AListThatExpiresOnceIsCountedOnce(t *testing.T) {
 		}
 		deleter := s.newDeleter(t, &pages{Cluster: c, expire: true, once: true})
 		var remaining *nsctl.ResourcesRemainingError
-		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining)
+		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining, wantRemaining)
 		assert.Equal(t, "Some resources are remaining: configmaps. has 3 resource instances",
 			ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Message)
 	})
 }
 
-// Deletions ask for background propagation: no object waits for its dependents, which are deleted themselves.
-func (s suite) DeletionsAskForBackgroundPropagation(t *testing.T) {
+// Deletions request background propagation: an object must not wait for its dependents, which are
+// deleted anyway.
+func (s suite) DeletionsRequestBackgroundPropagation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
 		c.Verbs["services."] = []string{"delete", "list"} // one by one
@@ -116,8 +118,8 @@ func (s suite) DeletionsAskForBackgroundPropagation(t *testing.T) {
 	})
 }
 
-// A server that sends pages although none were asked for, and forgets where they go on, cannot be read. That is a failure,
-// not an empty list, and no reason to ask it without end.
+// A server that sends unrequested pages and forgets their tokens cannot be listed. That is a
+// failure, not an empty list, and no reason to retry without end.
 func (s suite) AListThatExpiresAgainAndAgainIsAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
@@ -125,17 +127,17 @@ func (s suite) AListThatExpiresAgainAndAgainIsAFailure(t *testing.T) {
 		c.Put("configmaps.", "ns", "a", WithFinalizers("example.com/hold"))
 		c.Put("configmaps.", "ns", "b", WithFinalizers("example.com/hold"))
 		server := &pages{Cluster: c, expire: true}
-		ctx, giveUp := context.WithTimeout(t.Context(), time.Minute) // of virtual time: a server that is asked without end is slow
+		ctx, giveUp := context.WithTimeout(t.Context(), time.Minute) // of virtual time: an endless loop of requests takes long
 		defer giveUp()
 		err := s.newDeleter(t, server).Delete(ctx, "ns")
 		assert.True(t, api.IsExpired(err), "%v", err)
 		assert.Less(t, server.asked.Load(), int32(10))
-		require.NotNil(t, c.Namespace("ns"))
+		c.Existing(t, "ns")
 		assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Status)
 	})
 }
 
-// A report that meets a conflict is written on the new state, and conditions of others stay.
+// A report that meets a conflict is written to the new state; the conditions of others stay.
 func (s suite) ConflictingReportsAreWrittenOnTheNewState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
@@ -149,13 +151,14 @@ func (s suite) ConflictingReportsAreWrittenOnTheNewState(t *testing.T) {
 			return nil
 		})
 		var remaining *nsctl.ResourcesRemainingError
-		require.ErrorAs(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), &remaining)
+		require.ErrorAs(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), &remaining, wantRemaining)
 		assert.Equal(t, mine, ConditionOf(c.Existing(t, "ns"), mine.Type))
 		assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Status)
 	})
 }
 
-// A namespace that is re-created while the report about the old one is on its way gets no report, and keeps its token.
+// A namespace that is re-created while the report about the old one is in flight gets no report and
+// keeps its token.
 func (s suite) AReportAboutARecreatedNamespaceIsNotWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
@@ -175,12 +178,12 @@ func (s suite) AReportAboutARecreatedNamespaceIsNotWritten(t *testing.T) {
 	})
 }
 
-// What servers answer to a request that they do not carry out, whatever they call it: the type is not empty, the pass has
-// failed, the rest goes, and so does the namespace when it is over.
+// Servers refuse a request in many ways, whatever the code. The type is not empty, the pass fails,
+// the other types are deleted, and the namespace disappears once the refusals end.
 func (s suite) EachRefusalOfACollectionIsAFailure(t *testing.T) {
 	for _, refusal := range []*api.Status{
-		Status(400, api.ReasonBadRequest, "what is that"), Status(401, api.ReasonUnauthorized, "who are you"), Status(403, api.ReasonForbidden, "no"),
-		Status(409, api.ReasonConflict, "somebody else"), Status(410, api.ReasonGone, "gone"), Status(410, api.ReasonExpired, "too old"),
+		Status(400, api.ReasonBadRequest, "malformed"), Status(401, api.ReasonUnauthorized, "unknown user"), Status(403, api.ReasonForbidden, "no"),
+		Status(409, api.ReasonConflict, "changed"), Status(410, api.ReasonGone, "gone"), Status(410, api.ReasonExpired, "too old"),
 		Status(413, api.ReasonRequestEntityTooLarge, "too large"), Status(415, api.ReasonUnsupportedMediaType, "what"), Status(422, api.ReasonInvalid, "invalid"),
 		Status(429, api.ReasonTooManyRequests, "not so fast"), Status(500, api.ReasonInternalError, "failed calling webhook: context deadline exceeded"),
 		Status(502, "", "bad gateway"), Status(503, api.ReasonServiceUnavailable, "not now"), Status(504, api.ReasonTimeout, "too late"),
@@ -200,23 +203,24 @@ func (s suite) EachRefusalOfACollectionIsAFailure(t *testing.T) {
 					})
 					deleter := s.newDeleter(t, c)
 					var resource *nsctl.ResourceError
-					require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &resource)
+					require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &resource, "want a *ResourceError that says what failed")
 					assert.Equal(t, "secrets", resource.Resource.Resource)
-					require.NotNil(t, c.Namespace("ns"))
+					c.Existing(t, "ns")
 					assert.Equal(t, []string{"secrets./s"}, c.Left("ns"))
 					assert.Contains(t, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Message, refusal.Message)
 
 					c.Refuse(nil)
 					c.Release("secrets.", "ns", "s")
 					require.NoError(t, deleter.Delete(t.Context(), "ns"))
-					assert.Nil(t, c.Namespace("ns"))
+					c.AssertGone(t, "ns")
 				})
 			})
 		}
 	}
 }
 
-// A status that is too large for the server, or that it does not take for another reason, holds nothing up.
+// If the server rejects a status, because of its size or for another reason, the deletion
+// continues.
 func (s suite) AReportThatIsRefusedDoesNotHoldTheNamespace(t *testing.T) {
 	for _, refusal := range []*api.Status{
 		Status(413, api.ReasonRequestEntityTooLarge, "too large"), Status(409, api.ReasonConflict, "for ever"), Status(500, api.ReasonInternalError, "etcdserver: request is too large"),
@@ -233,7 +237,7 @@ func (s suite) AReportThatIsRefusedDoesNotHoldTheNamespace(t *testing.T) {
 			})
 			r := StartController(t, c, s.New, nil)
 			time.Sleep(time.Minute)
-			assert.NotNil(t, c.Namespace("ns"))
+			c.Existing(t, "ns")
 			c.Release("configmaps.", "ns", "held")
 			time.Sleep(time.Minute)
 			assert.Nil(t, c.Namespace("ns"), refusal.Message)
@@ -242,8 +246,8 @@ func (s suite) AReportThatIsRefusedDoesNotHoldTheNamespace(t *testing.T) {
 	}
 }
 
-// A webhook that is away for a moment is waited for as long as the server asks, if that is not long; a worker is not kept
-// for an hour.
+// If a webhook is briefly down, the pass waits as long as the server asks, if that is short. It
+// does not occupy a worker for an hour.
 func (s suite) RetryAfter(t *testing.T) {
 	for seconds, passes := range map[int]int{2: 1, 3600: 2} {
 		synctest.Test(t, func(t *testing.T) {
@@ -264,19 +268,20 @@ func (s suite) RetryAfter(t *testing.T) {
 			started := time.Now()
 			for pass := 1; pass < passes; pass++ {
 				var resource *nsctl.ResourceError
-				require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &resource)
-				assert.NotNil(t, c.Namespace("ns"))
+				require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &resource, "want a *ResourceError that says what failed")
+				c.Existing(t, "ns")
 			}
 			require.NoError(t, deleter.Delete(t.Context(), "ns"))
-			assert.Nil(t, c.Namespace("ns"))
+			c.AssertGone(t, "ns")
 			assert.Empty(t, c.Left("ns"))
 			assert.Less(t, time.Since(started), 10*time.Second, "of virtual time")
 		})
 	}
 }
 
-// The answer to finalizing gets lost, and the namespace is re-created before the next pass: the new one is left alone.
-func (s suite) AFinalizingWhoseAnswerIsLostHarmsNoNewNamespace(t *testing.T) {
+// The answer to a finalize request is lost, and the namespace is re-created before the next pass:
+// the new one is left alone.
+func (s suite) ALostFinalizeAnswerDoesNotAffectARecreatedNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
 		c.AddNamespace("ns", true, "kubernetes")
@@ -303,7 +308,7 @@ func (s suite) AFinalizingWhoseAnswerIsLostHarmsNoNewNamespace(t *testing.T) {
 	})
 }
 
-// discarding is an answer that nobody gets.
+// discarding is a ResponseWriter whose answer gets lost.
 type discarding struct{}
 
 func (*discarding) Header() http.Header              { return http.Header{} }

@@ -15,9 +15,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// A type whose definition was removed since discovery answers 404; there is nothing to delete then, and what is
-// known of the server is outdated.
-func (s suite) ATypeThatHasGoneRefreshesDiscovery(t *testing.T) {
+// A type that was removed since discovery answers 404. There is nothing to delete, and the
+// discovery is out of date.
+func (s suite) ARemovedTypeRefreshesDiscovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
 		c.Types["gone.example/v1"] = []string{"ghosts"}
@@ -36,19 +36,20 @@ func (s suite) ATypeThatHasGoneRefreshesDiscovery(t *testing.T) {
 		if !s.has(ForgivesVanishedTypes) {
 			requireFailureOf(t, deleter.Delete(t.Context(), "a"), "ghosts")
 			require.NoError(t, deleter.Delete(t.Context(), "a"))
-			assert.Nil(t, c.Namespace("a"))
+			c.AssertGone(t, "a")
 			return
 		}
 		require.NoError(t, deleter.Delete(t.Context(), "a"))
-		assert.Nil(t, c.Namespace("a"), "the type and its objects have gone: the first pass knows")
+		assert.Nil(t, c.Namespace("a"), "the first pass finds the type removed")
 		assert.Equal(t, 2, Count(c.Log(), "GET /apis"), "asked again")
 		require.NoError(t, deleter.Delete(t.Context(), "b"))
 		assert.Zero(t, Count(c.Log(), "GET /apis"), "the second pass uses that answer")
 	})
 }
 
-// What was forgiven is told to nobody as an error: neither a log nor a metric may show a failure that the pass did not have.
-func (s suite) ATypeThatHasGoneIsToldAsGone(t *testing.T) {
+// A forgiven error is not traced: logs and metrics must not show a failure that the pass did not
+// have.
+func (s suite) ARemovedTypeIsReportedAsRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
 		c.Types["gone.example/v1"] = []string{"ghosts"}
@@ -65,23 +66,23 @@ func (s suite) ATypeThatHasGoneIsToldAsGone(t *testing.T) {
 			return nil
 		})
 		var mu sync.Mutex
-		told := map[string]error{}
+		reported := map[string]error{}
 		trace := &nsctl.Trace{TypeDeleted: func(_ string, resource api.GroupVersionResource, _ int, err error) {
 			mu.Lock()
 			defer mu.Unlock()
-			assert.NotContains(t, told, resource.Resource, "each type is told of once")
-			told[resource.Resource] = err
+			assert.NotContains(t, reported, resource.Resource, "each type is traced once")
+			reported[resource.Resource] = err
 		}}
 		require.Error(t, s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(t.Context(), "ns"))
-		assert.Len(t, told, 31)
-		require.Contains(t, told, "ghosts")
-		assert.Equal(t, s.has(ForgivesVanishedTypes), told["ghosts"] == nil, "what fails the pass is traced, and nothing else")
-		assert.True(t, api.IsForbidden(told["secrets"]))
+		assert.Len(t, reported, 31)
+		require.Contains(t, reported, "ghosts")
+		assert.Equal(t, s.has(ForgivesVanishedTypes), reported["ghosts"] == nil, "only the error that fails the pass is traced")
+		assert.True(t, api.IsForbidden(reported["secrets"]))
 	})
 }
 
-// "Not found" from a server that lists the type, as one says that has not learnt of a type yet, does not prove that
-// there is nothing. Upstream finalizes.
+// "Not found" for a type that the server lists proves nothing: the server may not have learnt of
+// the type yet. Upstream finalizes.
 func (s suite) ATypeThatIsListedAndNotFoundIsNotEmpty(t *testing.T) {
 	for name, refusal := range map[string]*api.Status{
 		"not found":   Status(404, api.ReasonNotFound, "the server could not find the requested resource"),
@@ -106,14 +107,14 @@ func (s suite) ATypeThatIsListedAndNotFoundIsNotEmpty(t *testing.T) {
 					deleter := s.newDeleter(t, c)
 					err := deleter.Delete(t.Context(), "ns")
 					var resource *nsctl.ResourceError
-					require.ErrorAs(t, err, &resource)
+					require.ErrorAs(t, err, &resource, "want a *ResourceError that says what failed")
 					assert.Equal(t, "gadgets", resource.Resource.Resource)
-					require.NotNil(t, c.Namespace("ns"))
+					c.Existing(t, "ns")
 					assert.Equal(t, "ContentDeletionFailed", ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Reason)
 
 					c.Refuse(nil)
 					require.NoError(t, deleter.Delete(t.Context(), "ns"))
-					assert.Nil(t, c.Namespace("ns"))
+					c.AssertGone(t, "ns")
 					assert.Empty(t, c.Left("ns"))
 				})
 			})
@@ -121,9 +122,9 @@ func (s suite) ATypeThatIsListedAndNotFoundIsNotEmpty(t *testing.T) {
 	}
 }
 
-// A type that a newer server has in another version only, as after an upgrade in the middle of a pass, has not gone: its
-// objects are the same ones.
-func (s suite) ATypeThatHasMovedToAnotherVersionHasNotGone(t *testing.T) {
+// A type that an upgrade has moved to another version in the middle of a pass still exists, and so
+// do its objects.
+func (s suite) AMovedTypeStillExists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
 		c.Types["moved.example/v1beta1"] = []string{"gadgets"}
@@ -141,12 +142,12 @@ func (s suite) ATypeThatHasMovedToAnotherVersionHasNotGone(t *testing.T) {
 		})
 		deleter := s.newDeleter(t, c)
 		var resource *nsctl.ResourceError
-		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &resource)
-		require.NotNil(t, c.Namespace("ns"))
+		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &resource, "want a *ResourceError that says what failed")
+		c.Existing(t, "ns")
 		assert.Equal(t, []string{"gadgets.moved.example/g"}, c.Left("ns"))
 
 		require.NoError(t, deleter.Delete(t.Context(), "ns"))
-		assert.Nil(t, c.Namespace("ns"))
+		c.AssertGone(t, "ns")
 		assert.Empty(t, c.Left("ns"))
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// A type that cannot be listed is asked once more by deleting it: its answer says what it still found.
-func (s suite) ContentThatCannotBeListedIsSeenInTheAnswer(t *testing.T) {
+// A type that cannot be listed gets a second collection delete: the answer shows what was left.
+func (s suite) UnlistableContentIsFoundInTheDeleteAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
 		c.Verbs["secrets."] = []string{"delete", "deletecollection"}
@@ -24,11 +24,11 @@ func (s suite) ContentThatCannotBeListedIsSeenInTheAnswer(t *testing.T) {
 		c.Put("secrets.", "ns", "free")
 		deleter := s.newDeleter(t, c)
 		var remaining *nsctl.ResourcesRemainingError
-		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining)
-		require.NotNil(t, c.Namespace("ns"))
+		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining, wantRemaining)
+		c.Existing(t, "ns")
 		c.Release("secrets.", "ns", "held")
 		require.NoError(t, deleter.Delete(t.Context(), "ns"))
-		assert.Nil(t, c.Namespace("ns"))
+		c.AssertGone(t, "ns")
 		assert.NotContains(t, c.Log(), "GET /api/v1/namespaces/ns/secrets")
 	})
 }
@@ -45,7 +45,7 @@ func (s suite) TypesWithoutDeleteCollectionAreDeletedOneByOne(t *testing.T) {
 		assert.NotContains(t, requests, "DELETE /api/v1/namespaces/ns/services", "discovery says that it would be refused")
 		assert.Contains(t, requests, "DELETE /api/v1/namespaces/ns/services/a")
 		assert.Contains(t, requests, "DELETE /api/v1/namespaces/ns/services/b")
-		assert.Nil(t, c.Namespace("ns"))
+		c.AssertGone(t, "ns")
 	})
 }
 
@@ -68,12 +68,12 @@ func (s suite) CollectionDeleteThatIsRefusedFallsBackToOneByOne(t *testing.T) {
 		})
 		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 		assert.Empty(t, c.Left("ns"))
-		assert.Nil(t, c.Namespace("ns"))
+		c.AssertGone(t, "ns")
 	})
 }
 
-// A server that was replaced by another version during a pass may refuse a verb that discovery lists. Discovery is out of
-// date then: the next pass asks it again, and does not repeat the request that is refused.
+// A server that is upgraded during a pass may refuse a verb that discovery lists. Discovery is then
+// out of date: the next pass requests it again, and does not repeat the refused request.
 func (s suite) CollectionDeleteThatIsRefusedRefreshesDiscovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
@@ -87,24 +87,24 @@ func (s suite) CollectionDeleteThatIsRefusedRefreshesDiscovery(t *testing.T) {
 			}
 			return nil
 		})
-		time.Sleep(5 * time.Second) // the grace period: what discovery says then is young enough for both passes
+		time.Sleep(5 * time.Second) // the grace period: discovery after it is recent enough for both passes
 		deleter := s.newDeleter(t, c)
 		var remaining *nsctl.ResourcesRemainingError
-		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining)
+		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining, wantRemaining)
 		require.Contains(t, c.Log(), "DELETE /api/v1/namespaces/ns/services")
 		c.Release("services.", "ns", "held")
 		require.NoError(t, deleter.Delete(t.Context(), "ns"))
 		assert.NotContains(t, c.Log(), "DELETE /api/v1/namespaces/ns/services", "the second pass repeats a request that was refused")
-		assert.Nil(t, c.Namespace("ns"))
+		c.AssertGone(t, "ns")
 	})
 }
 
 func (s suite) OneByOneStopsAtAnError(t *testing.T) {
-	for name, refusal := range map[string]*api.Status{
-		"forbidden": Status(403, api.ReasonForbidden, "denied by policy"),
-		"conflict":  Status(409, api.ReasonConflict, "the object has been modified"),
+	for _, refusal := range []*api.Status{
+		Status(403, api.ReasonForbidden, "denied by policy"),
+		Status(409, api.ReasonConflict, "the object has been modified"),
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(string(refusal.Reason), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := NewCluster()
 				c.Verbs["services."] = []string{"delete", "list"}
@@ -119,7 +119,7 @@ func (s suite) OneByOneStopsAtAnError(t *testing.T) {
 				})
 				err := s.newDeleter(t, c).Delete(t.Context(), "ns")
 				var resource *nsctl.ResourceError
-				require.ErrorAs(t, err, &resource)
+				require.ErrorAs(t, err, &resource, "want a *ResourceError that says what failed")
 				assert.Equal(t, "deleting a", resource.Doing)
 				assert.Equal(t, []string{"services./a", "services./b"}, c.Left("ns"))
 				assert.Contains(t, ConditionOf(c.Namespace("ns"), api.NamespaceDeletionContentFailure).Message, refusal.Message)
@@ -134,7 +134,7 @@ func (s suite) TypesThatCannotBeListedCountAsEmpty(t *testing.T) {
 		c.Verbs["leases.coordination.k8s.io"] = []string{"delete"}
 		c.AddNamespace("ns", true, "kubernetes")
 		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-		assert.Nil(t, c.Namespace("ns"))
+		c.AssertGone(t, "ns")
 		for _, request := range c.Log() {
 			assert.NotContains(t, request, "/leases")
 		}

@@ -3,13 +3,12 @@ package fast
 // maxBatch bounds how long a batch holds the lock.
 const maxBatch = 128
 
-// AddAll is Add of each of the keys, in this order, for bulk work such as the answer
-// to a list. It locks once per batch of a hundred keys, so in a storm of producers and
-// workers the processors are busy with keys, and not with contention for the lock.
+// AddAll adds the keys in this order, for bulk work such as the items of a list. It locks once per
+// batch of up to maxBatch keys, which reduces contention.
 func (q *Queue[K]) AddAll(keys []K) {
 	if q.trace != nil {
 		for _, key := range keys {
-			q.Add(key) // the hooks are called for each key, in between and without the lock
+			q.Add(key) // hooks run after each key, without the lock
 		}
 		return
 	}
@@ -32,15 +31,13 @@ func (q *Queue[K]) addBatch(keys []K) {
 	}
 }
 
-// GetBatch is Get for a worker that needs less than a microsecond for a key. It blocks
-// until a key waits, puts as many into keys as wait and fit, but never more than a
-// hundred, and returns how many these are. Shutdown is true if the queue is shut down
-// and nothing waits. Each key must be given back with Done or DoneAll. It panics if
-// keys is empty.
+// GetBatch is Get for workers that need less than a microsecond per key. It blocks until a key is
+// queued, fills keys with up to maxBatch queued keys, and returns their number. Once the queue is
+// shut down and empty, it returns shutdown=true. Each key must be given back with Done or DoneAll.
+// GetBatch panics if keys is empty.
 //
-// What a worker holds waits for this worker, even if the others have nothing to do; so
-// a batch is for backlogs of quick work, and should be small. With 16 keys most of the
-// gain is there.
+// The keys of a batch wait for this worker even if others are idle; so batches are for backlogs of
+// quick work and should be small. 16 keys give most of the gain.
 func (q *Queue[K]) GetBatch(keys []K) (n int, shutdown bool) {
 	if q.trace != nil {
 		keys[0], shutdown = q.Get()
@@ -59,7 +56,7 @@ func (q *Queue[K]) GetBatch(keys []K) (n int, shutdown bool) {
 	return n, false
 }
 
-// DoneAll is Done of each of the keys.
+// DoneAll is Done for each of the keys.
 func (q *Queue[K]) DoneAll(keys []K) {
 	if q.trace != nil {
 		for _, key := range keys {
@@ -80,8 +77,8 @@ func (q *Queue[K]) doneBatch(keys []K) {
 	next := 0
 	for _, key := range keys {
 		q.seq++
-		// GetBatch put the keys of a batch next to each other. So the place after that of
-		// the key before is tried first, which saves most keys the look-up.
+		// GetBatch put the keys of a batch next to each other. Trying the place after the previous
+		// key first saves most look-ups.
 		place := next
 		if place >= len(q.processing) || q.processing[place].key != key {
 			place = q.placeLocked(key)

@@ -13,8 +13,8 @@ import (
 	"orrery/queue/fast"
 )
 
-// TestBatchesAreManyCalls does the same to two queues, once with batches and once key
-// by key, and expects the same of both.
+// TestBatchesAreManyCalls performs the same operations on two queues, with batches and key by key,
+// and expects equal results.
 func TestBatchesAreManyCalls(t *testing.T) {
 	for name, config := range map[string]func(events *[]string) queue.Config[string]{
 		"plain":  func(*[]string) queue.Config[string] { return queue.Config[string]{} },

@@ -12,7 +12,7 @@ import (
 	"orrery/queue/queuetest"
 )
 
-// TestAllocations: what happens all the time allocates nothing, hooks or not.
+// TestAllocations: frequent operations allocate nothing, with or without hooks.
 func TestAllocations(t *testing.T) {
 	calls := 0
 	for name, config := range map[string]queue.Config[string]{
@@ -70,6 +70,6 @@ func TestSnapshotWithoutClock(t *testing.T) {
 		q.Add("a")
 		q.Get()
 		time.Sleep(time.Hour)
-		assert.Equal(t, []queue.ProcessingKey[string]{{Key: "a"}}, q.Snapshot().Processing, "nobody looked at the clock")
+		assert.Equal(t, []queue.ProcessingKey[string]{{Key: "a"}}, q.Snapshot().Processing, "no hook needs the clock")
 	})
 }

@@ -2,13 +2,11 @@ package fast
 
 import "orrery/internal/table"
 
-// delayHeap holds the records that wait for their delay to end, by their
-// references; the one whose delay ends first is at index 0. It is a heap with
-// four children to a node: half as deep as a binary one, and a new deadline that
-// is later than all others, the usual case, costs a single comparison either way.
+// delayHeap holds references to the delayed records; the earliest deadline is at index 0. It is a
+// 4-ary heap: half as deep as a binary one, and pushing a deadline later than all others, the usual
+// case, costs a single comparison either way.
 //
-// Invariant: the record of refs[i] has delayPlace i+1, and none comes before its
-// parent.
+// Invariant: the record of refs[i] has delayPlace i+1, and no record is due before its parent.
 type delayHeap[K comparable] struct {
 	records *table.Table[K, state]
 	refs    []uint32
@@ -16,20 +14,20 @@ type delayHeap[K comparable] struct {
 
 const (
 	heapArity = 4
-	keepHeap  = 8192 // a larger array is given back when the heap empties
+	keepHeap  = 8192 // a larger array is released when the heap is empty
 )
 
 func (h *delayHeap[K]) len() int { return len(h.refs) }
 
-// first returns the record whose delay ends first. The heap must not be empty.
+// first returns the record with the earliest deadline. The heap must not be empty.
 func (h *delayHeap[K]) first() (ref uint32, r *record[K]) { return h.refs[0], h.at(0) }
 
 func (h *delayHeap[K]) at(i int) *record[K] { return h.records.At(h.refs[i]) }
 
 func (h *delayHeap[K]) push(ref uint32) {
 	if len(h.refs) == cap(h.refs) {
-		// append grows large slices by a quarter: with a million delays that is
-		// five times their memory in garbage, doubling it is once.
+		// append grows large slices by a quarter, which allocates five times the memory of a
+		// million delays on the way; doubling allocates it once.
 		bigger := make([]uint32, len(h.refs), max(16, 2*len(h.refs)))
 		copy(bigger, h.refs)
 		h.refs = bigger
@@ -38,7 +36,7 @@ func (h *delayHeap[K]) push(ref uint32) {
 	h.up(len(h.refs) - 1)
 }
 
-// remove takes a record out that is in the heap.
+// remove removes a record that is in the heap.
 func (h *delayHeap[K]) remove(r *record[K]) {
 	i, last := int(r.Value.delayPlace-1), len(h.refs)-1
 	moved := h.refs[last]

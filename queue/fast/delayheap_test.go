@@ -14,15 +14,14 @@ import (
 	"orrery/internal/table"
 )
 
-// TestDelayHeapIsASortedList compares the heap with a list that is sorted by due
-// and delaySeq.
+// TestDelayHeapIsASortedList compares the heap with a list sorted by due and delaySeq.
 func TestDelayHeapIsASortedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		records := table.New[int, state](0)
 		h := delayHeap[int]{records: &records}
 		var model []*record[int]
 		due := rapid.Map(rapid.IntRange(0, 20), func(i int) time.Duration { return time.Duration(i) })
-		delaySeq := uint32(math.MaxUint32 - 5) // it is going to start over
+		delaySeq := uint32(math.MaxUint32 - 5) // it will wrap around
 		sort := func() {
 			slices.SortStableFunc(model, func(a, b *record[int]) int { return cmp.Compare(a.Value.due, b.Value.due) })
 		}
@@ -34,7 +33,7 @@ func TestDelayHeapIsASortedList(t *testing.T) {
 			model = append(model, r)
 			sort()
 		}
-		for range 40 { // three levels, so that a removal from the middle may have to move the last one up
+		for range 40 { // three levels, so that a removal from the middle may move the last record up
 			push(t)
 		}
 		t.Repeat(map[string]func(*rapid.T){

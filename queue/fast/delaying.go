@@ -6,12 +6,11 @@ import (
 	"orrery/queue"
 )
 
-// DelayingQueue is a Queue to which keys can be added later.
+// DelayingQueue is a Queue with AddAfter, which adds a key after a delay.
 //
-// The delayed keys are in a heap in the queue itself, under the same lock, so
-// AddAfter never blocks and Add can give up a delay. One timer is set to the
-// earliest end, and ShutDown stops it. A queue that is dropped without ShutDown
-// costs its memory until the timer fires.
+// The delayed keys are in a heap under the queue's lock, so AddAfter never blocks and Add can
+// cancel a delay. One timer is set to the earliest deadline; ShutDown stops it. A queue that is
+// dropped without ShutDown stays in memory until the timer fires.
 type DelayingQueue[K comparable] struct {
 	Queue[K]
 }
@@ -23,12 +22,11 @@ func NewDelaying[K comparable](config queue.Config[K]) *DelayingQueue[K] {
 	return q
 }
 
-// AddAfter adds key when after has passed; see queue.DelayingInterface. Keys whose
-// delays end at the same instant come in the order of their AddAfter.
+// AddAfter adds key after the delay; see queue.DelayingInterface. Equal deadlines keep the order of
+// their AddAfter calls.
 //
-// A key may wait for a worker, or be with one, and be delayed as well: it was
-// asked for now and once more later. Only an Add that comes after the AddAfter
-// gives up the delay.
+// A key may be queued, or held by a worker, and delayed as well: it is to be processed now and once
+// more later. Only an Add after the AddAfter cancels the delay.
 func (q *DelayingQueue[K]) AddAfter(key K, after time.Duration) {
 	hash := q.records.Hash(key)
 	q.mu.Lock()
@@ -54,7 +52,7 @@ func (q *Queue[K]) addAfterLocked(key K, hash uint32, after time.Duration) (what
 	return delayed, q.countLocked(delayed), r.Value.due - now
 }
 
-// delayLocked lets r wait until due, unless it waits for an earlier end already.
+// delayLocked delays r until due, unless an earlier deadline is set.
 func (q *Queue[K]) delayLocked(ref uint32, r *record[K], due time.Duration) {
 	if r.Value.delayed() && r.Value.due <= due {
 		return
@@ -76,9 +74,9 @@ func saturatingAdd(now, after time.Duration) time.Duration {
 	return now + after
 }
 
-// armLocked sets the timer to the end of the earliest delay, unless it fires
-// before that anyway: a timer that fires too early finds nothing to do and is
-// armed again, which is cheaper than moving it each time a delay is given up.
+// armLocked sets the timer to the earliest deadline, unless it fires before that anyway. A timer
+// that fires too early finds nothing to do and is armed again, which is cheaper than resetting it
+// for each canceled delay.
 func (q *Queue[K]) armLocked(now time.Duration) {
 	if q.delays.len() == 0 {
 		return
@@ -95,12 +93,11 @@ func (q *Queue[K]) armLocked(now time.Duration) {
 	}
 }
 
-// endingsPerLock bounds how long the lock is held when very many delays end at
-// the same time.
+// endingsPerLock bounds how long the lock is held when very many delays end together.
 const endingsPerLock = 1000
 
-// fire is the timer's function. Two of it may run at the same time, if the timer
-// is armed again while the first runs; each takes what it finds.
+// fire is the timer's function. Two calls may run at the same time if the timer is armed again
+// while the first runs; each takes the delays that it finds.
 func (q *Queue[K]) fire() {
 	for {
 		endings, more := q.endDelays()
@@ -113,7 +110,7 @@ func (q *Queue[K]) fire() {
 	}
 }
 
-// ending is what fire has to tell the trace about one key.
+// ending is what fire reports to the trace about one key.
 type ending[K comparable] struct {
 	key  K
 	what effect
@@ -121,8 +118,8 @@ type ending[K comparable] struct {
 	late time.Duration
 }
 
-// endDelays makes keys dirty whose delay is over. It returns what to tell the
-// trace, and whether there are more than fit into one turn.
+// endDelays marks keys dirty whose delay has ended. It returns what to report to the trace, and
+// whether more delays have ended than one turn handles.
 func (q *Queue[K]) endDelays() (endings []ending[K], more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -147,14 +144,14 @@ func (q *Queue[K]) endDelays() (endings []ending[K], more bool) {
 	return endings, false
 }
 
-// RateLimitingQueue is a DelayingQueue with a RateLimiter: a worker that fails
-// calls AddRateLimited and need not know how long to wait.
+// RateLimitingQueue is a DelayingQueue with a RateLimiter: AddRateLimited delays a failed key as
+// long as the limiter decides.
 type RateLimitingQueue[K comparable] struct {
 	DelayingQueue[K]
 	limiter queue.RateLimiter[K] // set by NewRateLimiting, never changed
 }
 
-// NewRateLimiting returns a new rate-limiting queue. If limiter is nil it is
+// NewRateLimiting returns a new rate-limiting queue. A nil limiter means
 // DefaultControllerRateLimiter.
 func NewRateLimiting[K comparable](limiter queue.RateLimiter[K], config queue.Config[K]) *RateLimitingQueue[K] {
 	if limiter == nil {
@@ -165,7 +162,7 @@ func NewRateLimiting[K comparable](limiter queue.RateLimiter[K], config queue.Co
 	return q
 }
 
-// AddRateLimited adds key after the delay that the rate limiter orders; see
+// AddRateLimited adds key after the delay that the rate limiter returns; see
 // queue.RateLimitingInterface.
 func (q *RateLimitingQueue[K]) AddRateLimited(key K) {
 	wait := q.limiter.When(key)
@@ -175,8 +172,7 @@ func (q *RateLimitingQueue[K]) AddRateLimited(key K) {
 	q.AddAfter(key, wait)
 }
 
-// Forget clears the failures of key; see queue.RateLimitingInterface. A delay that is
-// running goes on.
+// Forget clears the failures of key; see queue.RateLimitingInterface. It does not cancel a delay.
 func (q *RateLimitingQueue[K]) Forget(key K) {
 	q.limiter.Forget(key)
 	if q.trace != nil {

@@ -2,7 +2,7 @@ package fast
 
 import "fmt"
 
-// Check asserts the invariants, for tests outside of the package.
+// Check checks the invariants, for tests outside the package.
 func (q *Queue[K]) Check() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -27,7 +27,7 @@ func (q *Queue[K]) checkRecordsLocked() (err error) {
 			err = fmt.Errorf("the record of %v is not found by its key", r.Key)
 		}
 		if !r.Value.dirty && !r.Value.processing() && !r.Value.delayed() {
-			err = fmt.Errorf("there is nothing to remember of %v", r.Key)
+			err = fmt.Errorf("the record of %v holds no state", r.Key)
 		}
 	})
 	return err
@@ -71,7 +71,7 @@ func (q *Queue[K]) checkDelaysLocked() error {
 			return fmt.Errorf("%v has heap place %d at %d", r.Key, r.Value.delayPlace, i)
 		}
 		if i > 0 && r.Value.before(&q.delays.at((i-1)/heapArity).Value) {
-			return fmt.Errorf("%v comes before its parent", r.Key)
+			return fmt.Errorf("%v is due before its parent", r.Key)
 		}
 	}
 	if q.delays.len() > 0 {
@@ -85,5 +85,5 @@ func (q *Queue[K]) checkDelaysLocked() error {
 	return nil
 }
 
-// queued says that the key waits for a worker.
+// queued reports whether the key is queued.
 func (s *state) queued() bool { return s.dirty && !s.processing() }

@@ -21,8 +21,8 @@ const (
 	added
 )
 
-// report calls the callbacks for an operation's events. seq is the number of
-// the first; wait belongs to those that have a duration.
+// report calls the callbacks for an operation's events. seq is the number of the first; wait is the
+// duration of those that have one.
 func report[K comparable](t *queue.Trace[K], what effect, key K, seq uint64, wait time.Duration) {
 	e := queue.Event[K]{Key: key, Seq: seq}
 	if what&delayed != 0 {
@@ -59,8 +59,7 @@ func call2[A, B any](f func(A, B), a A, b B) {
 	}
 }
 
-// Snapshot copies the queue's content. The queue stands still meanwhile, for some
-// ten nanoseconds a key.
+// Snapshot copies the queue's content. It holds the lock for about ten nanoseconds per key.
 func (q *Queue[K]) Snapshot() queue.Snapshot[K] {
 	s, delays := q.snapshot()
 	// Sorting takes longer than copying, so it happens without the lock.
@@ -74,7 +73,7 @@ func (q *Queue[K]) Snapshot() queue.Snapshot[K] {
 	return s
 }
 
-// delayedCopy has what it takes to sort delayed keys after the lock is released.
+// delayedCopy lets delayed keys be sorted after the lock is released.
 type delayedCopy[K comparable] struct {
 	queue.DelayedKey[K]
 	delaySeq uint32
@@ -108,8 +107,8 @@ func (q *Queue[K]) snapshot() (s queue.Snapshot[K], delays []delayedCopy[K]) {
 	return s, delays
 }
 
-// UpdateMetrics sets the three gauges; see queue.ObservableInterface. It looks at the
-// keys that workers hold, not at those that wait, so it is cheap.
+// UpdateMetrics sets the three gauges; see queue.ObservableInterface. It visits only the keys that
+// workers hold, so it is cheap.
 func (q *Queue[K]) UpdateMetrics() {
 	if q.gauges != nil {
 		q.gauges.Set(q.measure())

@@ -10,8 +10,8 @@ import (
 	"orrery/queue"
 )
 
-// Queue is the work queue between the event handlers that say "look at this key"
-// and the workers that look. Make it with New; the zero value is not usable.
+// Queue is the work queue between event handlers and workers. Use New; the zero value is not
+// usable.
 //
 //	      Add ------------------> waiting --Get--> processing --Done--> (gone)
 //	       ^                        ^                  |
@@ -26,17 +26,17 @@ type Queue[K comparable] struct {
 	trace  *queue.Trace[K] // the caller's and the metrics'; nil if there is neither
 	gauges *queue.Gauges   // nil without metrics
 	timed  bool            // a hook takes how long keys wait or are worked on
-	born   time.Time       // zero of the queue's clock
+	born   time.Time       // origin of the queue's clock
 
 	mu        sync.Mutex
-	available sync.Cond // Get waits here for a key or for the shutdown
-	idle      sync.Cond // ShutDownWithDrain waits here for the last Done or for ShutDown
+	available sync.Cond // Get waits for a key or the shutdown
+	idle      sync.Cond // ShutDownWithDrain waits for the last Done or for ShutDown
 
 	// Guarded by mu: the keys. checkLocked has the invariants.
 	records    table.Table[K, state]
-	fifo       table.Ring[uint32] // where keys wait: references of records
+	fifo       table.Ring[uint32] // queued keys: references to records
 	processing []inFlight[K]      // keys that workers hold, in no order
-	delays     delayHeap[K]       // keys that wait for their delay to end
+	delays     delayHeap[K]       // delayed keys
 	delaySeq   uint32             // the last one given to a record in delays
 	seq        uint64             // number of the last event
 
@@ -47,8 +47,8 @@ type Queue[K comparable] struct {
 	shuttingDown bool
 
 	// Guarded by mu: the timer.
-	// Invariant: while something is delayed, alarm <= due of the first delay.
-	timer *time.Timer   // nil until something is delayed
+	// Invariant: while a key is delayed, alarm <= due of the first delay.
+	timer *time.Timer   // nil until the first delay
 	alarm time.Duration // when timer fires; never if it does not
 }
 
@@ -74,10 +74,10 @@ func (q *Queue[K]) init(config queue.Config[K]) {
 	q.delays.records = &q.records
 }
 
-// now reads the queue's clock: half the price of time.Now, a third of the size.
+// now reads the queue's clock, at half the price of time.Now and a third of the size.
 func (q *Queue[K]) now() time.Duration { return time.Since(q.born) }
 
-// stamp reads the clock if a hook takes how long things took.
+// stamp reads the clock if a hook takes a duration.
 func (q *Queue[K]) stamp() time.Duration {
 	if !q.timed {
 		return 0
@@ -85,13 +85,13 @@ func (q *Queue[K]) stamp() time.Duration {
 	return q.now()
 }
 
-// Add says that key needs processing; see queue.Interface. If key waits for a delay,
-// the delay is given up: the key comes now, once, and not a second time later.
+// Add marks key as needing processing; see queue.Interface. It cancels the key's delay, so that the
+// key is processed once.
 func (q *Queue[K]) Add(key K) {
 	hash := q.records.Hash(key)
 	q.mu.Lock()
 	what, seq := q.addLocked(key, hash)
-	q.mu.Unlock() // not deferred: it is a nanosecond in twenty
+	q.mu.Unlock() // a defer would cost one nanosecond in twenty
 	if q.trace != nil {
 		report(q.trace, what, key, seq, 0)
 	}
@@ -106,7 +106,7 @@ func (q *Queue[K]) addLocked(key K, hash uint32) (what effect, seq uint64) {
 	return what, q.countLocked(what)
 }
 
-// dirtyLocked notes that the key of r needs processing, now.
+// dirtyLocked marks the key of r as needing processing now.
 func (q *Queue[K]) dirtyLocked(ref uint32, r *record[K]) (what effect) {
 	s := &r.Value
 	if s.delayed() {
@@ -131,8 +131,8 @@ func (q *Queue[K]) countLocked(what effect) (seq uint64) {
 	return seq
 }
 
-// pushLocked appends a record to the order and wakes one worker. There is no lost
-// wake-up: a worker counts itself as waiter before it gives up the lock.
+// pushLocked appends a record to the order and wakes one worker. No wake-up is lost: a worker
+// counts itself as a waiter before it releases the lock.
 func (q *Queue[K]) pushLocked(ref uint32) {
 	q.fifo.Push(ref)
 	if q.waiters > 0 {
@@ -140,14 +140,14 @@ func (q *Queue[K]) pushLocked(ref uint32) {
 	}
 }
 
-// Len returns the number of keys that wait for a worker; see queue.Interface.
+// Len returns the number of queued keys; see queue.Interface.
 func (q *Queue[K]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.fifo.Len()
 }
 
-// Get blocks until a key waits and hands it out; see queue.Interface.
+// Get blocks until a key is queued and returns it; see queue.Interface.
 func (q *Queue[K]) Get() (key K, shutdown bool) {
 	q.mu.Lock()
 	if q.fifo.Len() == 0 && !q.waitLocked() {
@@ -162,7 +162,7 @@ func (q *Queue[K]) Get() (key K, shutdown bool) {
 	return key, false
 }
 
-// waitLocked blocks until a key waits, or returns false if none will.
+// waitLocked blocks until a key is queued. It returns false if none will be.
 func (q *Queue[K]) waitLocked() bool {
 	for q.fifo.Len() == 0 {
 		if q.shuttingDown {
@@ -175,7 +175,7 @@ func (q *Queue[K]) waitLocked() bool {
 	return true
 }
 
-// takeLocked hands out the key that has waited longest.
+// takeLocked hands out the first key of the order.
 func (q *Queue[K]) takeLocked() (key K, seq uint64, waited time.Duration) {
 	ref := q.fifo.Pop()
 	r := q.records.At(ref)
@@ -187,8 +187,8 @@ func (q *Queue[K]) takeLocked() (key K, seq uint64, waited time.Duration) {
 	return r.Key, q.seq, now - r.Value.added
 }
 
-// Done gives back a key; see queue.Interface. A key that no worker holds is ignored and
-// reported to Trace.DoneUnknown.
+// Done gives back a key; see queue.Interface. A key that no worker holds is ignored and reported to
+// Trace.DoneUnknown.
 func (q *Queue[K]) Done(key K) {
 	q.mu.Lock()
 	known, seq, worked := q.doneLocked(key)
@@ -205,7 +205,7 @@ func (q *Queue[K]) Done(key K) {
 func (q *Queue[K]) doneLocked(key K) (known bool, seq uint64, worked time.Duration) {
 	q.seq++
 	place := len(q.processing) - 1
-	if place < 0 || q.processing[place].key != key { // the last one that was handed out is the likeliest
+	if place < 0 || q.processing[place].key != key { // the last one handed out is the likeliest
 		if place = q.placeLocked(key); place < 0 {
 			return false, q.seq, 0
 		}

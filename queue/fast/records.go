@@ -6,24 +6,24 @@ import (
 	"orrery/internal/table"
 )
 
-// record is all that the queue knows about one key. A key without a record is idle.
+// record is everything that the queue knows about one key. A key without a record is idle.
 type record[K comparable] = table.Entry[K, state]
 
-// state is the part of a record that is not the key. The zero value says that
-// there is nothing to do. It is 32 bytes large, and a record of a string 48.
+// state is a record without its key. The zero value means that there is nothing to do. It has 32
+// bytes, and a record of a string 48.
 //
-// The article's two sets are two facts here: a key is in the set "dirty" if its
-// state says dirty, and in the set "processing" if its state is processing().
+// The article's two sets are two fields: a key is in "dirty" if its state is dirty, and in
+// "processing" if its state is processing().
 //
 // Invariant: the record is in the queue's order <=> dirty && !processing().
 // Invariant: the record is in the delay heap    <=> delayed().
 type state struct {
-	// Points in time on the queue's own clock (Queue.now). added is zero in a
-	// queue without hooks that take it (Queue.timed).
+	// Times on the queue's own clock (Queue.now). added is zero unless a hook takes it
+	// (Queue.timed).
 	due   time.Duration // end of the delay, while delayed
 	added time.Duration // when the key became dirty, while dirty
 
-	delaySeq        uint32 // of two equal dues the smaller delaySeq comes first
+	delaySeq        uint32 // breaks ties between equal dues
 	delayPlace      int32  // place in Queue.delays counted from 1, 0 outside
 	processingPlace int32  // place in Queue.processing counted from 1, 0 outside
 
@@ -49,20 +49,19 @@ type inFlight[K comparable] struct {
 	started time.Duration // when Get handed it out; zero unless Queue.timed
 }
 
-// forgetIfIdleLocked forgets r if there is nothing left to remember of its key.
+// forgetIfIdleLocked removes r if it holds no state.
 func (q *Queue[K]) forgetIfIdleLocked(ref uint32, r *record[K]) {
 	if !r.Value.dirty && !r.Value.processing() && !r.Value.delayed() {
 		q.records.Remove(ref)
 	}
 }
 
-// linearSearchMax is the largest number of keys that are searched one by one. They
-// are adjacent in memory, so that takes less time than a hash.
+// linearSearchMax is the largest number of keys that are searched linearly. They are adjacent in
+// memory, so that takes less time than a hash.
 const linearSearchMax = 8
 
-// placeLocked returns the place in processing of a key that a worker holds, or
-// -1. Done knows the key only, but a program with few workers holds few keys, so
-// nearly every Done gets by without the table.
+// placeLocked returns the place in processing of a key that a worker holds, or -1. A program with
+// few workers holds few keys, so nearly every Done avoids the table.
 func (q *Queue[K]) placeLocked(key K) int {
 	if n := len(q.processing); n <= linearSearchMax {
 		for n--; n >= 0 && q.processing[n].key != key; n-- {
@@ -76,7 +75,7 @@ func (q *Queue[K]) placeLocked(key K) int {
 	return int(r.Value.processingPlace) - 1
 }
 
-// releaseLocked takes a key out of processing; the last one fills the gap.
+// releaseLocked removes a key from processing; the last key takes its place.
 func (q *Queue[K]) releaseLocked(place int) (ref uint32, r *record[K]) {
 	last := len(q.processing) - 1
 	ref = q.processing[place].ref
@@ -86,7 +85,7 @@ func (q *Queue[K]) releaseLocked(place int) (ref uint32, r *record[K]) {
 		q.processing[place] = moved
 		q.records.At(moved.ref).Value.processingPlace = int32(place + 1)
 	}
-	q.processing[last] = inFlight[K]{} // let the garbage collector have the key
+	q.processing[last] = inFlight[K]{} // for the garbage collector
 	q.processing = q.processing[:last]
 	r.Value.processingPlace = 0
 	return ref, r

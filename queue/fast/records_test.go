@@ -10,7 +10,7 @@ import (
 	"orrery/queue"
 )
 
-// A queue that has nothing to do with a key any more does not remember it.
+// The queue removes the record of a key that is done.
 func TestKeysAreForgotten(t *testing.T) {
 	q := NewDelaying(queue.Config[int]{})
 	defer q.ShutDown()
@@ -25,9 +25,9 @@ func TestKeysAreForgotten(t *testing.T) {
 		q.Done(key)
 	}
 	require.NoError(t, q.Check())
-	assert.Equal(t, n, q.records.Len(), "what is left are the delayed keys")
+	assert.Equal(t, n, q.records.Len(), "only the delayed keys have records")
 	for i := range n {
-		q.Add(n + i) // not later, but now
+		q.Add(n + i) // cancels the delay
 		key, _ := q.Get()
 		q.Done(key)
 	}

@@ -1,8 +1,7 @@
 package fast
 
-// ShutDown makes the queue refuse new keys and returns at once; see queue.Interface.
-// It drops the delayed keys: adding them now would retry too early, and a shutdown
-// cannot wait for an hour's delay. The controller finds them again when it next
+// ShutDown makes the queue refuse new keys and returns at once; see queue.Interface. It drops the
+// delayed keys: adding them now would retry too early. The controller finds them again when it next
 // starts, because it lists every object.
 func (q *Queue[K]) ShutDown() {
 	_, dropped := q.shutDown(false)
@@ -11,13 +10,12 @@ func (q *Queue[K]) ShutDown() {
 	}
 }
 
-// ShutDownWithDrain is ShutDown that returns only when no key waits and no
-// worker holds one. Keys that were added while a worker held them are handed
-// out again and waited for. ShutDown from another goroutine ends the wait;
-// without workers, or if one never calls Done, it is the only end.
+// ShutDownWithDrain is ShutDown, but returns only when no key is queued and no worker holds one.
+// Keys that were added while a worker held them are handed out again and waited for. ShutDown from
+// another goroutine ends the wait; nothing else does if a worker never calls Done.
 //
-// (client-go waits only for the keys that workers hold and returns while
-// others are still queued, kubernetes/kubernetes#141079.)
+// (client-go waits only for the keys that workers hold and returns while others are still queued,
+// kubernetes/kubernetes#141079.)
 func (q *Queue[K]) ShutDownWithDrain() {
 	shutdowns, dropped := q.shutDown(true)
 	if q.trace != nil {
@@ -33,8 +31,7 @@ func (q *Queue[K]) ShutDownWithDrain() {
 	}
 }
 
-// shutDown returns how many calls of ShutDown there were so far, this one
-// included, and how many delays it dropped.
+// shutDown returns the number of ShutDown calls so far, including this one, and of dropped delays.
 func (q *Queue[K]) shutDown(drain bool) (shutdowns, dropped int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -18,15 +18,16 @@ func runBase(t *testing.T, impl Implementation, kind kind) {
 	}
 	scenario("first in, first out", testOrder)
 	scenario("a key waits at most once", testCoalesce)
-	scenario("the empty key is a key", testEmptyKey)
 	scenario("a key added while a worker holds it comes again after Done", testAddWhileProcessing)
+	scenario("the empty key is a key", testEmptyKey)
 	scenario("Get waits for a key", testGetWaits)
+	scenario("Get waits on while no key is queued", testGetWaitsOn)
 	scenario("each key wakes a worker", testWakesWorkers)
 	scenario("Done of a key that was added again wakes a worker", testDoneWakes)
 	scenario("Len counts what waits", testLen)
 	scenario("many producers and workers", testPool)
-	scenario("Done of a key that nobody knows", testDoneOfNothing)
-	scenario("Done of a key that nobody knows, beside many that workers hold", testDoneOfNothingBesideMany)
+	scenario("Done of an unknown key", testDoneOfNothing)
+	scenario("Done of an unknown key while workers hold many", testDoneOfNothingBesideMany)
 	scenario("Done of a key that waits", func(t *testing.T, q queue.Interface[string]) {
 		testDoneWithoutGet(t, q, impl.has(IgnoresUnknownDone))
 	})
@@ -44,7 +45,7 @@ func testOrder(t *testing.T, q queue.Interface[string]) {
 		want = append(want, fmt.Sprint("key-", i))
 		q.Add(want[i])
 	}
-	assert.Equal(t, want, takeAll(t, q))
+	assert.Equal(t, want, takeAll(t, q), "keys come out in the order in which they were added")
 }
 
 func testCoalesce(t *testing.T, q queue.Interface[string]) {
@@ -52,21 +53,11 @@ func testCoalesce(t *testing.T, q queue.Interface[string]) {
 	q.Add("b")
 	q.Add("a")
 	q.Add("a")
-	assert.Equal(t, 2, q.Len())
-	assert.Equal(t, []string{"a", "b"}, takeAll(t, q), "and it keeps its place")
+	assert.Equal(t, 2, q.Len(), "a key that was added three times waits once")
+	assert.Equal(t, []string{"a", "b"}, takeAll(t, q), "the key keeps its place")
 
 	q.Add("a")
 	assert.Equal(t, []string{"a"}, takeAll(t, q), "after Done it is a new key")
-}
-
-func testEmptyKey(t *testing.T, q queue.Interface[string]) {
-	q.Add("")
-	require.Equal(t, 1, q.Len())
-	assert.Equal(t, "", take(t, q))
-	q.Add("")
-	assert.Zero(t, q.Len())
-	q.Done("")
-	assert.Equal(t, []string{""}, takeAll(t, q))
 }
 
 func testAddWhileProcessing(t *testing.T, q queue.Interface[string]) {
@@ -75,10 +66,20 @@ func testAddWhileProcessing(t *testing.T, q queue.Interface[string]) {
 
 	q.Add("a")
 	q.Add("a")
-	assert.Zero(t, q.Len(), "the worker still holds it")
+	assert.Zero(t, q.Len(), "the worker still holds the key")
 	q.Add("b")
 	q.Done("a")
-	assert.Equal(t, []string{"b", "a"}, takeAll(t, q), "it comes once, and waits behind what came before Done")
+	assert.Equal(t, []string{"b", "a"}, takeAll(t, q), "the key is queued once, at the end")
+}
+
+func testEmptyKey(t *testing.T, q queue.Interface[string]) {
+	q.Add("")
+	require.Equal(t, 1, q.Len(), "the empty key is queued like any other")
+	assert.Equal(t, "", take(t, q))
+	q.Add("")
+	assert.Zero(t, q.Len(), "the worker still holds the key")
+	q.Done("")
+	assert.Equal(t, []string{""}, takeAll(t, q))
 }
 
 func testGetWaits(t *testing.T, q queue.Interface[string]) {
@@ -86,9 +87,24 @@ func testGetWaits(t *testing.T, q queue.Interface[string]) {
 	pass(time.Hour)
 	require.Empty(t, got, "Get returned from an empty queue")
 	q.Add("a")
-	settle()
-	require.Len(t, got, 1)
+	waitIdle()
+	require.Equal(t, 1, len(got), "Add did not wake the worker that waits in Get")
 	assert.Equal(t, answer{"a", false}, <-got)
+}
+
+// testGetWaitsOn: a queue may wake the workers in Get for another reason than a key.
+func testGetWaitsOn(t *testing.T, q queue.Interface[string]) {
+	q.Add("a")
+	take(t, q)
+	got := takeAsync(q)
+	waitIdle()
+	q.Done("a")
+	waitIdle()
+	require.Zero(t, len(got), "Get returned although no key is queued, and the queue is not shut down")
+	q.Add("b")
+	waitIdle()
+	require.Equal(t, 1, len(got), "Add did not wake the worker that waits in Get")
+	assert.Equal(t, answer{"b", false}, <-got)
 }
 
 func testWakesWorkers(t *testing.T, q queue.Interface[string]) {
@@ -100,16 +116,16 @@ func testWakesWorkers(t *testing.T, q queue.Interface[string]) {
 			got <- key
 		}()
 	}
-	settle()
+	waitIdle()
 	for i := range 3 {
 		q.Add(fmt.Sprint("early-", i))
 	}
-	settle()
-	assert.Len(t, got, 3, "three keys, three workers: nobody has to call Done first")
+	waitIdle()
+	assert.Equal(t, 3, len(got), "three keys wake three workers, without a Done")
 	for i := range 2 {
 		q.Add(fmt.Sprint("late-", i))
-		settle()
-		assert.Len(t, got, 4+i)
+		waitIdle()
+		assert.Equal(t, 4+i, len(got), "one more key wakes one more worker")
 	}
 }
 
@@ -118,34 +134,34 @@ func testDoneWakes(t *testing.T, q queue.Interface[string]) {
 	take(t, q)
 	q.Add("a")
 	got := takeAsync(q)
-	settle()
-	require.Empty(t, got, "the first worker still holds it")
+	waitIdle()
+	require.Empty(t, got, "the first worker still holds the key")
 	q.Done("a")
-	settle()
-	require.Len(t, got, 1, "a worker sleeps in Get although a key waits")
+	waitIdle()
+	require.Equal(t, 1, len(got), "a worker sleeps in Get although a key is queued")
 	assert.Equal(t, answer{"a", false}, <-got)
 }
 
 func testLen(t *testing.T, q queue.Interface[string]) {
-	assert.Zero(t, q.Len())
+	assert.Zero(t, q.Len(), "a new queue is empty")
 	q.Add("a")
 	q.Add("b")
-	assert.Equal(t, 2, q.Len())
+	assert.Equal(t, 2, q.Len(), "two keys wait")
 	take(t, q)
-	assert.Equal(t, 1, q.Len(), "a key with a worker does not wait")
+	assert.Equal(t, 1, q.Len(), "a key with a worker does not count")
 	q.Add("a")
-	assert.Equal(t, 1, q.Len())
+	assert.Equal(t, 1, q.Len(), "a key that was added again does not count before Done")
 	q.Done("a")
-	assert.Equal(t, 2, q.Len())
+	assert.Equal(t, 2, q.Len(), "Done queues the key that was added again")
 	take(t, q)
 	take(t, q)
 	q.Done("a")
 	q.Done("b")
-	assert.Zero(t, q.Len())
+	assert.Zero(t, q.Len(), "all keys are with workers or gone")
 }
 
-// testPool is the work queue at its work: no key is at two workers at once, and
-// each key is handed out at least once after it was added for the last time.
+// testPool runs producers and workers. No key is with two workers at once, and each key is handed
+// out at least once after its last Add.
 func testPool(t *testing.T, q queue.Interface[string]) {
 	var mu sync.Mutex
 	added, seen, busy := map[string]int{}, map[string]int{}, map[string]bool{}
@@ -154,6 +170,7 @@ func testPool(t *testing.T, q queue.Interface[string]) {
 		for {
 			key, shutdown := q.Get()
 			if shutdown {
+				assert.True(t, q.ShuttingDown(), "Get reports a shutdown, but the queue is not shut down")
 				return
 			}
 			mu.Lock()
@@ -189,16 +206,16 @@ func testPool(t *testing.T, q queue.Interface[string]) {
 	producers.Wait()
 	q.ShutDown()
 	workers.Wait()
-	assert.Equal(t, added, seen, "what a key's last worker saw is what was there in the end")
+	assert.Equal(t, added, seen, "the last worker of each key saw its final state")
 }
 
 func testDoneOfNothing(t *testing.T, q queue.Interface[string]) {
 	q.Done("a")
-	assert.Zero(t, q.Len())
+	assert.Zero(t, q.Len(), "Done of a key that was never added does not queue it")
 	q.Add("a")
 	assert.Equal(t, []string{"a"}, takeAll(t, q))
 	q.Done("a")
-	assertEmpty(t, q, "a second Done is no Add")
+	assertEmpty(t, q, "a second Done does not add the key")
 }
 
 func testDoneOfNothingBesideMany(t *testing.T, q queue.Interface[string]) {
@@ -212,19 +229,19 @@ func testDoneOfNothingBesideMany(t *testing.T, q queue.Interface[string]) {
 	for _, key := range held {
 		q.Add(key)
 	}
-	assert.Zero(t, q.Len(), "each of them is still with its worker")
+	assert.Zero(t, q.Len(), "each key is still with its worker")
 }
 
 func testDoneWithoutGet(t *testing.T, q queue.Interface[string], ignored bool) {
 	q.Add("a")
 	q.Done("a")
 	if !ignored {
-		require.Equal(t, 2, q.Len(), "the key waits twice")
+		require.Equal(t, 2, q.Len(), "the key is queued twice")
 		assert.Equal(t, "a", take(t, q))
-		assert.Equal(t, "a", take(t, q), "and is with two workers at once")
+		assert.Equal(t, "a", take(t, q), "two workers hold the key")
 		return
 	}
-	require.Equal(t, 1, q.Len())
+	require.Equal(t, 1, q.Len(), "Done of a queued key changes nothing: no worker holds it")
 	assert.Equal(t, "a", take(t, q))
-	assertEmpty(t, q, "the key waited once")
+	assertEmpty(t, q, "the key was queued once")
 }

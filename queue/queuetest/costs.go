@@ -6,7 +6,7 @@ import (
 	"orrery/queue"
 )
 
-// Keys returns keys that are as long as those of namespaced objects usually are.
+// Keys returns n keys of the usual length of a namespaced object's.
 func Keys(n int) []string {
 	keys := make([]string, n)
 	for i := range keys {
@@ -15,8 +15,7 @@ func Keys(n int) []string {
 	return keys
 }
 
-// NoMetrics is a provider whose metrics do nothing, so that what is left is the
-// queue's own work for them.
+// NoMetrics is a provider whose metrics do nothing, which leaves the queue's own work for metrics.
 type NoMetrics struct{}
 
 type noMetric struct{}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,15 +18,15 @@ func runDelays(t *testing.T, impl Implementation) {
 	scenario := func(name string, f func(*testing.T, queue.DelayingInterface[string])) {
 		bubble(t, name, func(t *testing.T) { f(t, ended(t, impl.NewDelaying())) })
 	}
-	scenario("a key comes when its delay ends, not before", testDelay)
-	scenario("no delay means now", testNoDelay)
+	scenario("a key is queued when its delay ends, not before", testDelay)
+	scenario("without a delay, AddAfter adds now", testNoDelay)
 	scenario("the end of a delay wakes a worker", testDelayWakes)
-	scenario("keys come in the order of their deadlines", testDelayOrder)
-	scenario("of two delays the one that ends earlier wins", testEarliestWins)
+	scenario("keys are queued in the order of their deadlines", testDelayOrder)
+	scenario("the earlier of two deadlines wins", testEarliestWins)
 	scenario("an endless delay never ends", testEndlessDelay)
-	scenario("a delayed key that a worker holds comes after Done", testDelayWhileProcessing)
+	scenario("a delayed key that a worker holds is queued after Done", testDelayWhileProcessing)
 	scenario("a key can be queued and delayed", testDelayWhileQueued)
-	scenario("a key that is queued when its delay ends comes once", testDelayEndsWhileQueued)
+	scenario("a key that is queued when its delay ends is handed out once", testDelayEndsWhileQueued)
 	scenario("thousands of delays that end together", testManyDelays)
 	scenario("AddAfter after ShutDown does nothing", testDelayAfterShutDown)
 	scenario("ShutDown drops delays", testShutDownDropsDelays)
@@ -43,30 +44,47 @@ func runDelays(t *testing.T, impl Implementation) {
 	})
 }
 
+// assertTaken asserts that exactly these keys are queued, and takes them.
+func assertTaken(t *testing.T, q queue.Interface[string], when string, want ...string) {
+	t.Helper()
+	if got := takeAll(t, q); !slices.Equal(want, got) {
+		t.Errorf("%s: want the queued keys %q, got %q", when, want, got)
+	}
+}
+
+// assertNoDelays asserts that a queue that is shut down keeps no delays, if it has snapshots.
+func assertNoDelays(t *testing.T, q queue.DelayingInterface[string]) {
+	t.Helper()
+	if q, ok := q.(interface{ Snapshot() queue.Snapshot[string] }); ok {
+		assert.Empty(t, q.Snapshot().Delayed, "want no delayed keys after ShutDown")
+	}
+}
+
 func testDelay(t *testing.T, q queue.DelayingInterface[string]) {
 	q.AddAfter("a", 50*time.Millisecond)
 	pass(50*time.Millisecond - 1)
-	assert.Zero(t, q.Len())
+	assertTaken(t, q, "before the delay of a has ended")
 	pass(1)
-	assert.Equal(t, []string{"a"}, takeAll(t, q))
+	assertTaken(t, q, "when the delay of a has ended", "a")
 	pass(time.Hour)
-	assertEmpty(t, q, "the key came twice")
+	assertEmpty(t, q, "the key was queued twice")
 }
 
 func testNoDelay(t *testing.T, q queue.DelayingInterface[string]) {
 	q.AddAfter("a", 0)
 	q.AddAfter("b", -time.Second)
-	assert.Equal(t, []string{"a", "b"}, takeAll(t, q))
+	assert.Equal(t, 2, q.Len(), "want AddAfter with delays of 0 and -1s to have added the keys when it returns")
+	assertTaken(t, q, "after AddAfter with delays of 0 and -1s", "a", "b")
 }
 
 func testDelayWakes(t *testing.T, q queue.DelayingInterface[string]) {
 	first, second := takeAsync(q), takeAsync(q)
-	settle()
+	waitIdle()
 	q.AddAfter("a", time.Second)
 	q.AddAfter("b", time.Second)
 	pass(time.Second)
-	require.Len(t, first, 1)
-	require.Len(t, second, 1)
+	require.Len(t, first, 1, "want the end of a delay to wake a worker in Get")
+	require.Len(t, second, 1, "want the ends of two delays to wake two workers in Get")
 	assert.Equal(t, []string{"a", "b"}, sorted([]string{(<-first).key, (<-second).key}))
 }
 
@@ -74,7 +92,7 @@ func testDelayOrder(t *testing.T, q queue.DelayingInterface[string]) {
 	const n = 100
 	var want []string
 	for i := range n {
-		place := (i * 37) % n // each once, well mixed
+		place := (i * 37) % n // a permutation
 		q.AddAfter(fmt.Sprint("key-", place), time.Duration(place+1)*time.Second)
 		want = append(want, fmt.Sprint("key-", i))
 	}
@@ -83,7 +101,7 @@ func testDelayOrder(t *testing.T, q queue.DelayingInterface[string]) {
 		pass(time.Second)
 		got = append(got, takeAll(t, q)...)
 	}
-	assert.Equal(t, want, got)
+	assert.Equal(t, want, got, "want the keys in the order of their deadlines")
 }
 
 func testEarliestWins(t *testing.T, q queue.DelayingInterface[string]) {
@@ -92,15 +110,25 @@ func testEarliestWins(t *testing.T, q queue.DelayingInterface[string]) {
 	q.AddAfter("earlier first", time.Second)
 	q.AddAfter("earlier first", 2*time.Second)
 	pass(time.Second - 1)
-	assertEmpty(t, q, "too early")
+	assertTaken(t, q, "before the earlier deadline")
 	pass(1)
-	assert.Equal(t, []string{"earlier first", "later first"}, sorted(takeAll(t, q)))
+	if got := sorted(takeAll(t, q)); !slices.Equal(got, []string{"earlier first", "later first"}) {
+		t.Errorf(`at the earlier of two deadlines: want both keys, ["earlier first" "later first"], got %q`, got)
+	}
 	pass(time.Hour)
-	assertEmpty(t, q, "the later delay is gone, not waiting")
+	assertTaken(t, q, "at the later deadline, which had been replaced")
 
 	q.AddAfter("later first", time.Second)
 	pass(time.Second)
-	assert.Equal(t, []string{"later first"}, takeAll(t, q), "a delay after that is a new one")
+	assertTaken(t, q, "at the end of a new delay", "later first")
+
+	q.AddAfter("first", time.Minute)
+	q.AddAfter("overtakes", time.Hour)
+	q.AddAfter("overtakes", time.Second)
+	pass(time.Second)
+	assertTaken(t, q, "at the new deadline of a key that overtakes another one", "overtakes")
+	pass(time.Minute)
+	assertTaken(t, q, "at the deadline of the other one", "first")
 }
 
 func testEndlessDelay(t *testing.T, q queue.DelayingInterface[string]) {
@@ -108,7 +136,7 @@ func testEndlessDelay(t *testing.T, q queue.DelayingInterface[string]) {
 	q.AddAfter("b", math.MaxInt64/2)
 	q.AddAfter("c", time.Second)
 	pass(time.Hour)
-	assert.Equal(t, []string{"c"}, takeAll(t, q))
+	assertTaken(t, q, "after an hour, beside delays of 100 years and more", "c")
 }
 
 func testDelayWhileProcessing(t *testing.T, q queue.DelayingInterface[string]) {
@@ -116,33 +144,33 @@ func testDelayWhileProcessing(t *testing.T, q queue.DelayingInterface[string]) {
 	take(t, q)
 	q.AddAfter("a", time.Second)
 	pass(time.Minute)
-	assertEmpty(t, q, "the worker still holds it")
+	assertTaken(t, q, "while a worker holds the key")
 	q.Done("a")
-	assert.Equal(t, []string{"a"}, takeAll(t, q))
+	assertTaken(t, q, "after Done of a key whose delay has ended", "a")
 
 	q.Add("a")
 	take(t, q)
 	q.AddAfter("a", time.Second)
 	q.Done("a")
-	assertEmpty(t, q, "the delay goes on after Done")
+	assertTaken(t, q, "after Done of a key whose delay goes on")
 	pass(time.Second)
-	assert.Equal(t, []string{"a"}, takeAll(t, q))
+	assertTaken(t, q, "at the end of that delay", "a")
 }
 
 func testDelayWhileQueued(t *testing.T, q queue.DelayingInterface[string]) {
 	q.Add("a")
 	q.AddAfter("a", time.Second)
-	settle()
-	assert.Equal(t, []string{"a"}, takeAll(t, q))
+	waitIdle()
+	assertTaken(t, q, "before the delay of a queued key has ended", "a")
 	pass(time.Second)
-	assert.Equal(t, []string{"a"}, takeAll(t, q), "now, and once more later")
+	assertTaken(t, q, "when the delay of a key that was queued has ended", "a")
 }
 
 func testDelayEndsWhileQueued(t *testing.T, q queue.DelayingInterface[string]) {
 	q.Add("a")
 	q.AddAfter("a", time.Second)
 	pass(time.Minute)
-	assert.Equal(t, []string{"a"}, takeAll(t, q))
+	assertTaken(t, q, "when the delay of a key that is still queued has ended", "a")
 }
 
 func testManyDelays(t *testing.T, q queue.DelayingInterface[string]) {
@@ -151,95 +179,97 @@ func testManyDelays(t *testing.T, q queue.DelayingInterface[string]) {
 		q.AddAfter(fmt.Sprint("key-", i), time.Second)
 	}
 	pass(time.Second - 1)
-	require.Zero(t, q.Len())
+	require.Zero(t, q.Len(), "want no key before the delays have ended")
 	pass(1)
-	assert.Equal(t, n, q.Len(), "delays that ended did not add their keys")
+	assert.Equal(t, n, q.Len(), "want every delay that ended to add its key")
 }
 
 func testDelayAfterShutDown(t *testing.T, q queue.DelayingInterface[string]) {
 	q.ShutDown()
 	q.AddAfter("a", 0)
 	q.AddAfter("b", time.Second)
+	assertNoDelays(t, q)
 	pass(time.Hour)
-	assertEmpty(t, q, "added after the shutdown")
+	assertTaken(t, q, "after AddAfter on a queue that is shut down")
 }
 
 func testShutDownDropsDelays(t *testing.T, q queue.DelayingInterface[string]) {
 	q.Add("now")
 	q.AddAfter("later", time.Second)
-	settle()
+	waitIdle()
 	q.ShutDown()
+	assertNoDelays(t, q)
 	pass(time.Hour)
-	assert.Equal(t, []string{"now"}, takeAll(t, q))
+	assertTaken(t, q, "an hour after ShutDown", "now")
 	_, shutdown := q.Get()
 	assert.True(t, shutdown)
 }
 
 func testAddOfDelayed(t *testing.T, q queue.DelayingInterface[string], cancels bool) {
 	q.AddAfter("a", time.Second)
-	settle()
+	waitIdle()
 	q.Add("a")
 	require.Equal(t, []string{"a"}, takeAll(t, q))
 	pass(time.Hour)
 	if !cancels {
-		assert.Equal(t, []string{"a"}, takeAll(t, q), "it comes a second time")
+		assertTaken(t, q, "when the delay of a key that was added has ended", "a")
 		return
 	}
-	assertEmpty(t, q, "Add gave up the delay")
+	assertTaken(t, q, "when the delay that Add has canceled would have ended")
 
 	q.AddAfter("a", time.Second)
 	q.AddAfter("a", 0)
-	require.Equal(t, []string{"a"}, takeAll(t, q))
+	assertTaken(t, q, "after AddAfter without delay", "a")
 	pass(time.Hour)
-	assertEmpty(t, q, "AddAfter without delay is Add")
+	assertTaken(t, q, "when the delay that AddAfter without delay has canceled would have ended")
 }
 
 func testAddOfDelayedProcessing(t *testing.T, q queue.DelayingInterface[string], cancels bool) {
 	q.Add("a")
 	take(t, q)
 	q.AddAfter("a", time.Second) // the worker: try again later
-	settle()
-	q.Add("a") // meanwhile: there is news
+	waitIdle()
+	q.Add("a") // an event handler: the object has changed
 	q.Done("a")
 	require.Equal(t, []string{"a"}, takeAll(t, q))
 	pass(time.Hour)
 	if !cancels {
-		assert.Equal(t, []string{"a"}, takeAll(t, q), "it comes a second time")
+		assertTaken(t, q, "when the delay of a key that was added has ended", "a")
 		return
 	}
-	assertEmpty(t, q, "the news came sooner than the delay ended")
+	assertTaken(t, q, "when the delay that an event has canceled would have ended")
 }
 
 func testEqualDelays(t *testing.T, q queue.DelayingInterface[string], inOrder bool) {
 	want := []string{"a", "b", "c", "d", "e", "f"}
 	for _, key := range want {
 		q.AddAfter(key, time.Second)
-		settle()
+		waitIdle()
 	}
-	q.AddAfter("a", time.Second) // not earlier, so it changes nothing
+	q.AddAfter("a", time.Second) // not earlier: no effect
 	pass(time.Second)
 	got := takeAll(t, q)
 	if !inOrder {
 		got = sorted(got)
 	}
-	assert.Equal(t, want, got, "the order of the first AddAfter of each key")
+	assert.Equal(t, want, got, "want equal deadlines in the order of their first AddAfter")
 }
 
 func testDrainDropsDelays(t *testing.T, impl Implementation) {
 	before := runtime.NumGoroutine()
 	q := impl.NewDelaying()
 	q.AddAfter("later", time.Second)
-	settle()
+	waitIdle()
 	drained := background(q.ShutDownWithDrain)
-	require.True(t, drained(), "a delayed key is not waited for")
+	require.True(t, drained(), "the drain does not wait for a delayed key")
 
 	left := runtime.NumGoroutine()
 	if impl.has(DrainLeavesNothing) {
-		assert.LessOrEqual(t, left, before, "a goroutine is left")
+		assert.LessOrEqual(t, left, before, "a goroutine was left behind")
 	} else {
-		// Time stands still when the scenario is over; let them end now.
+		// Time stops when the scenario is over; let the goroutines end now.
 		pass(time.Minute)
-		assert.Greater(t, left, runtime.NumGoroutine(), "no goroutine was left")
+		assert.Greater(t, left, runtime.NumGoroutine(), "no goroutine was left behind")
 	}
 	assertEmpty(t, q, "the delay was dropped")
 }

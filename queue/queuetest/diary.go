@@ -8,7 +8,7 @@ import (
 	"orrery/queue"
 )
 
-// diary is a trace that writes down what happens.
+// diary is a trace that records the events as lines.
 type diary struct {
 	mu    sync.Mutex
 	lines []string         // guarded by mu

@@ -15,27 +15,31 @@ import (
 )
 
 func runHooks(t *testing.T, impl Implementation) {
-	// First: if a hook is called under the lock, the others may never end.
+	// This runs first: if a hook is called under the lock, the others may never end.
 	if !t.Run("hooks are called without the lock", func(t *testing.T) { testHooksAreCalledWithoutTheLock(t, impl) }) {
 		t.FailNow()
 	}
-	t.Run("each turn of the queue", func(t *testing.T) { testTrace(t, impl) })
+	t.Run("each event of the queue", func(t *testing.T) { testTrace(t, impl) })
 	t.Run("hooks may call the queue", func(t *testing.T) { testHooksMayCallTheQueue(t, impl) })
-	t.Run("Seq is the order", func(t *testing.T) { testSeqIsTheOrder(t, impl) })
+	t.Run("Seq has the order of the events", func(t *testing.T) { testSeqIsTheOrder(t, impl) })
 	t.Run("metrics and hooks", func(t *testing.T) { testMetricsAndHooks(t, impl) })
 }
 
-// patience is how long a call may take of which nothing but a lock can keep it.
-const patience = 20 * time.Second
+// lockTimeout is how long a call may take that only a lock can delay.
+const lockTimeout = 20 * time.Second
 
-// testHooksAreCalledWithoutTheLock calls every hook once, in real time. Each asks another goroutine to call the
-// queue; if that does not return, the hook's caller holds the lock.
+// testHooksAreCalledWithoutTheLock calls every hook once, in real time. Each hook makes another
+// goroutine call the queue; if that blocks, the hook's caller holds the lock.
 func testHooksAreCalledWithoutTheLock(t *testing.T, impl Implementation) {
 	var q queue.ObservableInterface[string]
 	var called sync.Map
+	delayEnded := make(chan struct{}) // by the queue's own goroutine, which Get does not wait for
 	look := func(hook string) {
 		if _, again := called.LoadOrStore(hook, true); again || t.Failed() {
 			return
+		}
+		if hook == "DelayEnded" {
+			defer close(delayEnded)
 		}
 		returned := make(chan struct{})
 		go func() {
@@ -44,8 +48,8 @@ func testHooksAreCalledWithoutTheLock(t *testing.T, impl Implementation) {
 		}()
 		select {
 		case <-returned:
-		case <-time.After(patience):
-			t.Errorf("the hook %s is called while the queue's lock is held: it must not be, so that a hook may call the queue", hook)
+		case <-time.After(lockTimeout):
+			t.Errorf("the hook %s is called while the queue's lock is held: a hook must be able to call the queue", hook)
 		}
 	}
 	trace := &queue.Trace[string]{}
@@ -66,11 +70,15 @@ func testHooksAreCalledWithoutTheLock(t *testing.T, impl Implementation) {
 	q.AddAfter("a", time.Hour)
 	q.Add("a")
 	q.AddAfter("b", time.Millisecond)
-	for range 2 { // a and, when its delay has ended, b
+	for range 2 { // a, and b when its delay has ended
 		q.Get()
 	}
 	q.AddRateLimited("c")
 	q.Forget("c")
+	select {
+	case <-delayEnded:
+	case <-time.After(lockTimeout):
+	}
 	q.ShutDown()
 	q.Add("a")
 	for i := range hooks.NumField() {
@@ -152,13 +160,13 @@ func testTrace(t *testing.T, impl Implementation) {
 		expect("shutting down true 0")
 
 		last := q.Snapshot().Seq
-		assert.Len(t, d.seqs, int(last), "no number is given twice, none is left out")
+		assert.Len(t, d.seqs, int(last), "the numbers are unique and without gaps")
 		assert.Contains(t, d.seqs, uint64(1))
 		assert.Contains(t, d.seqs, last)
 	})
 }
 
-// testHooksMayCallTheQueue relies on testHooksAreCalledWithoutTheLock, which has run before.
+// testHooksMayCallTheQueue relies on testHooksAreCalledWithoutTheLock.
 func testHooksMayCallTheQueue(t *testing.T, impl Implementation) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &diary{}
@@ -173,8 +181,8 @@ func testHooksMayCallTheQueue(t *testing.T, impl Implementation) {
 			defer depth.Add(-1)
 			calls.Add(1)
 			assert.GreaterOrEqual(t, q.Snapshot().Seq, seq)
-			q.Done("nobody")
-			if calls.Load() <= 3 { // or the queue would never be empty
+			q.Done("unknown")
+			if calls.Load() <= 3 { // otherwise the queue would never be empty
 				q.Add("more")
 			}
 			q.AddAfter("later", time.Second)
@@ -191,11 +199,11 @@ func testHooksMayCallTheQueue(t *testing.T, impl Implementation) {
 	})
 }
 
-// testSeqIsTheOrder: hooks of different goroutines may overtake each other; Seq has the order.
+// testSeqIsTheOrder: hooks of different goroutines may run out of order; Seq has the order.
 func testSeqIsTheOrder(t *testing.T, impl Implementation) {
 	var mu sync.Mutex
 	events := map[uint64]string{}
-	note := func(what string) func(queue.Event[string]) {
+	record := func(what string) func(queue.Event[string]) {
 		return func(e queue.Event[string]) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -203,14 +211,14 @@ func testSeqIsTheOrder(t *testing.T, impl Implementation) {
 		}
 	}
 	timed := func(what string) func(queue.Event[string], time.Duration) {
-		f := note(what)
+		f := record(what)
 		return func(e queue.Event[string], d time.Duration) {
 			assert.GreaterOrEqual(t, d, time.Duration(0))
 			f(e)
 		}
 	}
 	q := impl.NewObservable(nil, queue.Config[string]{Trace: &queue.Trace[string]{
-		Added: note("added"), Coalesced: note("coalesced"), Got: timed("got"), Done: timed("done"),
+		Added: record("added"), Coalesced: record("coalesced"), Got: timed("got"), Done: timed("done"),
 	}})
 	var workers, producers sync.WaitGroup
 	for range 4 {
@@ -250,7 +258,7 @@ func testSeqIsTheOrder(t *testing.T, impl Implementation) {
 	assert.False(t, dirty || processing)
 }
 
-// testMetricsAndHooks: metrics do not take the hooks' place.
+// testMetricsAndHooks: metrics do not replace the hooks.
 func testMetricsAndHooks(t *testing.T, impl Implementation) {
 	d, m := &diary{}, NewMetrics()
 	q := impl.NewObservable(nil, queue.Config[string]{Name: "q", Metrics: m, Trace: d.trace()})
@@ -260,6 +268,6 @@ func testMetricsAndHooks(t *testing.T, impl Implementation) {
 
 	q = impl.NewObservable(nil, queue.Config[string]{})
 	q.Add("a")
-	q.UpdateMetrics() // there are none
+	q.UpdateMetrics() // there are no metrics
 	assert.Equal(t, 1, q.Len())
 }

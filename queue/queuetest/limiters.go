@@ -3,8 +3,13 @@ package queuetest
 import (
 	"fmt"
 	"math"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
 	"time"
+	"unsafe"
+	"weak"
 
 	"github.com/stretchr/testify/assert"
 
@@ -14,12 +19,14 @@ import (
 func runLimiters(t *testing.T, limiters Limiters) {
 	bubble(t, "exponential doubles for each key", func(t *testing.T) { testExponential(t, limiters) })
 	bubble(t, "exponential never overflows", func(t *testing.T) { testExponentialOverflow(t, limiters) })
-	bubble(t, "a bucket is shared by all keys", func(t *testing.T) { testBucket(t, limiters) })
-	bubble(t, "max-of asks all", func(t *testing.T) { testMaxOf(t, limiters) })
+	bubble(t, "Forget frees the memory for a key", func(t *testing.T) { testForgetFreesMemory(t, limiters) })
+	bubble(t, "several goroutines use a limiter", func(t *testing.T) { testConcurrentFailures(t, limiters) })
+	bubble(t, "all keys share the bucket", func(t *testing.T) { testBucket(t, limiters) })
+	bubble(t, "max-of asks all limiters", func(t *testing.T) { testMaxOf(t, limiters) })
 	bubble(t, "the default of a controller", func(t *testing.T) { testController(t, limiters) })
 }
 
-// waits asks a limiter again and again.
+// waits returns the delay that limiter returns for each key in turn.
 func waits(limiter queue.RateLimiter[string], keys ...string) (all []time.Duration) {
 	for _, key := range keys {
 		all = append(all, limiter.When(key))
@@ -36,13 +43,50 @@ func milliseconds(values ...int) (all []time.Duration) {
 
 func testExponential(t *testing.T, limiters Limiters) {
 	limiter := limiters.Exponential(time.Millisecond, time.Second)
-	assert.Equal(t, milliseconds(1, 2, 4, 1, 8, 2, 16), waits(limiter, "a", "a", "a", "b", "a", "b", "a"))
+	assert.Equal(t, milliseconds(1, 2, 4, 1, 8, 2, 16), waits(limiter, "a", "a", "a", "b", "a", "b", "a"),
+		"want the delay of each key to double with each of its failures")
 	assert.Equal(t, 5, limiter.NumRequeues("a"))
 	assert.Equal(t, 2, limiter.NumRequeues("b"))
 
 	limiter.Forget("a")
-	assert.Zero(t, limiter.NumRequeues("a"))
-	assert.Equal(t, milliseconds(1, 4), waits(limiter, "a", "b"))
+	assert.Zero(t, limiter.NumRequeues("a"), "want no failures after Forget")
+	assert.Equal(t, milliseconds(1, 4), waits(limiter, "a", "b"), "want Forget to start a over, and b to go on")
+
+	odd := limiters.Exponential(3, 7)
+	assert.Equal(t, []time.Duration{3, 6, 7}, waits(odd, "a", "a", "a"), "want the longest delay only if doubling exceeds it")
+}
+
+// testForgetFreesMemory: a limiter that keeps a zero for each forgotten key grows without bound.
+func testForgetFreesMemory(t *testing.T, limiters Limiters) {
+	limiter := limiters.Exponential(time.Millisecond, time.Second)
+	pointer := func() weak.Pointer[byte] {
+		key := strings.Repeat("key", 100)
+		limiter.When(key)
+		limiter.Forget(key)
+		return weak.Make(unsafe.StringData(key))
+	}()
+	runtime.GC()
+	assert.Nil(t, pointer.Value(), "want Forget to free the memory for a key, got a limiter that still holds it")
+	runtime.KeepAlive(limiter)
+}
+
+func testConcurrentFailures(t *testing.T, limiters Limiters) {
+	const goroutines, failures = 4, 500
+	limiter := limiters.MaxOf(limiters.Exponential(time.Millisecond, time.Second))
+	var group sync.WaitGroup
+	for g := range goroutines {
+		group.Go(func() {
+			own := fmt.Sprint("key-", g)
+			for range failures {
+				limiter.When("shared")
+				limiter.When(own)
+				limiter.Forget(own)
+			}
+		})
+	}
+	group.Wait()
+	assert.Equal(t, goroutines*failures, limiter.NumRequeues("shared"), "want every failure to be counted")
+	assert.Zero(t, limiter.NumRequeues("key-0"), "want no failures after Forget")
 }
 
 func testExponentialOverflow(t *testing.T, limiters Limiters) {
@@ -52,17 +96,17 @@ func testExponentialOverflow(t *testing.T, limiters Limiters) {
 		{3 * time.Nanosecond, math.MaxInt64},
 		{time.Hour, time.Minute},
 	} {
-		t.Logf("%v up to %v", c.base, c.max)
 		limiter := limiters.Exponential(c.base, c.max)
 		last := time.Duration(0)
-		for range 2000 {
+		for failure := range 2000 {
 			wait := limiter.When("a")
-			assert.GreaterOrEqual(t, wait, last)
-			assert.LessOrEqual(t, wait, c.max)
+			if wait < last || wait > c.max {
+				t.Fatalf("failure %d of a key, base %v: want a delay from %v to %v, got %v", failure+1, c.base, last, c.max, wait)
+			}
 			last = wait
 		}
-		assert.Equal(t, c.max, last)
-		assert.Equal(t, 2000, limiter.NumRequeues("a"))
+		assert.Equal(t, c.max, last, "want the longest delay in the end")
+		assert.Equal(t, 2000, limiter.NumRequeues("a"), "want each failure to be counted")
 	}
 }
 
@@ -71,33 +115,34 @@ func testBucket(t *testing.T, limiters Limiters) {
 	assert.Equal(t, milliseconds(0, 0, 0, 100, 200), waits(limiter, "a", "b", "c", "d", "e"))
 	assert.Zero(t, limiter.NumRequeues("e"))
 	limiter.Forget("e")
-	assert.Equal(t, milliseconds(300), waits(limiter, "e"), "Forget gives no token back")
+	assert.Equal(t, milliseconds(300), waits(limiter, "e"), "Forget returns no token")
 
 	pass(500 * time.Millisecond)
-	assert.Equal(t, milliseconds(0, 0, 100), waits(limiter, "a", "b", "c"), "five came, three were promised")
+	assert.Equal(t, milliseconds(0, 0, 100), waits(limiter, "a", "b", "c"), "five tokens arrived, three were reserved")
 
 	pass(time.Hour)
-	assert.Equal(t, milliseconds(0, 0, 0, 100), waits(limiter, "a", "b", "c", "d"), "the bucket never holds more than its burst")
+	assert.Equal(t, milliseconds(0, 0, 0, 100), waits(limiter, "a", "b", "c", "d"), "the bucket holds at most its burst")
 }
 
 func testMaxOf(t *testing.T, limiters Limiters) {
 	first := limiters.Exponential(5*time.Millisecond, 8*time.Millisecond)
 	second := limiters.Exponential(time.Millisecond, time.Second)
 	limiter := limiters.MaxOf(first, second)
-	assert.Equal(t, milliseconds(5, 8, 8, 8), waits(limiter, "a", "a", "a", "a"))
+	assert.Equal(t, milliseconds(5, 8, 8, 8), waits(limiter, "a", "a", "a", "a"), "want the longest delay of any limiter")
 	assert.Equal(t, 4, limiter.NumRequeues("a"))
-	assert.Equal(t, 4, second.NumRequeues("a"), "also those that lose are asked")
+	assert.Equal(t, 4, second.NumRequeues("a"), "limiters with a shorter delay count as well")
 
 	first.Forget("a")
 	assert.Equal(t, 4, limiter.NumRequeues("a"), "the largest count")
-	assert.Equal(t, milliseconds(16), waits(limiter, "a"))
+	assert.Equal(t, milliseconds(16), waits(limiter, "a"), "want the longest delay of any limiter")
+	assert.Equal(t, 1, first.NumRequeues("a"), "want every limiter to count every failure")
 	limiter.Forget("a")
-	assert.Zero(t, first.NumRequeues("a"))
-	assert.Zero(t, second.NumRequeues("a"))
+	assert.Zero(t, first.NumRequeues("a"), "want Forget to reach every limiter")
+	assert.Zero(t, second.NumRequeues("a"), "want Forget to reach every limiter")
 }
 
-// testController documents what the global bucket costs: a thousand keys that
-// fail once each come back over one and a half minutes.
+// testController documents the cost of the global bucket: a thousand keys that fail once each are
+// retried over one and a half minutes.
 func testController(t *testing.T, limiters Limiters) {
 	limiter := limiters.Controller()
 	var longest time.Duration
@@ -110,7 +155,7 @@ func testController(t *testing.T, limiters Limiters) {
 	}
 	assert.Equal(t, 90*time.Second, longest)
 
-	// The part that concerns single keys.
+	// Now the limit per key.
 	pass(time.Hour)
 	limiter.Forget("key-0")
 	assert.Equal(t, milliseconds(5, 10, 20, 40), waits(limiter, "key-0", "key-0", "key-0", "key-0"))

@@ -14,9 +14,8 @@ import (
 	"orrery/queue"
 )
 
-// testLinearizability lets producers, workers and somebody who shuts down use a
-// queue at the same time. Whatever they saw must be possible if each of their
-// calls took effect at one instant between its beginning and its end.
+// testLinearizability lets producers, workers and a ShutDown use a queue concurrently. The results
+// must be possible if each call took effect at one instant between its start and its end.
 func testLinearizability(t *testing.T, impl Implementation, kind kind) {
 	model := impl.model()
 	for round := range uint64(100) {
@@ -29,7 +28,7 @@ func testLinearizability(t *testing.T, impl Implementation, kind kind) {
 		if result != porcupine.Ok {
 			path := t.ArtifactDir() + "/history.html"
 			require.NoError(t, porcupine.VisualizePath(model, info, path))
-			require.Equal(t, porcupine.Ok, result, "round %d, see %s", round, path)
+			require.Equal(t, porcupine.Ok, result, "round %d: no order of the calls gives these results; see %s", round, path)
 		}
 	}
 }
@@ -41,19 +40,19 @@ const (
 	doGet      verb = "Get"
 	doDone     verb = "Done"
 	doAddAfter verb = "AddAfter"
-	doEnd      verb = "(delay ends)" // not a call: the queue does it when the time has come
+	doEnd      verb = "(delay ends)" // not a call: the queue's timer does it
 	doShutDown verb = "ShutDown"
 	doDrained  verb = "(drained)" // the second half of ShutDownWithDrain
 )
 
-// input is what a call does; the output is an answer.
+// input describes a call; the output is an answer.
 type input struct {
 	verb verb
 	key  string
 	due  time.Duration // when the delay ends: for doAddAfter and doEnd
 }
 
-// model is the spec in the form that the search needs.
+// model returns the spec in porcupine's form.
 func (impl Implementation) model() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return impl.spec() },
@@ -74,7 +73,7 @@ func (impl Implementation) model() porcupine.Model {
 	}
 }
 
-// step says whether a call that saw out can take effect now, and lets it.
+// step reports whether a call that returned out can take effect now, and applies it.
 func (s *spec) step(in input, out answer) bool {
 	switch in.verb {
 	case doAdd:
@@ -98,8 +97,8 @@ func (s *spec) step(in input, out answer) bool {
 	return true
 }
 
-// history records calls. Its clock counts calls and returns, so it tells them
-// apart also where time stands still.
+// history records calls. Its clock counts calls and returns, which orders them even while time
+// stands still.
 type history struct {
 	lateAddAfter bool
 	born         time.Time
@@ -133,7 +132,7 @@ func (h *history) do(client int, in input, f func()) {
 	h.add(client, call, in, answer{})
 }
 
-// use lets three producers and three workers use q until it is shut down.
+// use runs three producers and three workers on q until it is shut down.
 func (h *history) use(q queue.DelayingInterface[string], random *rand.Rand) {
 	h.born = time.Now()
 	var workers, producers sync.WaitGroup
@@ -145,7 +144,7 @@ func (h *history) use(q queue.DelayingInterface[string], random *rand.Rand) {
 		producers.Go(func() { h.produce(client, q, own) })
 	}
 	if random.IntN(2) == 0 {
-		producers.Wait() // otherwise the shutdown comes in the middle
+		producers.Wait() // otherwise the shutdown comes in between
 	} else {
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -174,13 +173,13 @@ func (h *history) produce(client int, q queue.DelayingInterface[string], random 
 		default:
 			h.do(client, input{verb: doDone, key: key}, func() { q.Done(key) })
 		}
-		// Few different times, so that much happens at the same one.
+		// Few different times, so that much happens together.
 		time.Sleep(time.Duration(random.IntN(3)) * time.Millisecond)
 	}
 }
 
-// addAfter records AddAfter and the end of the delay, which takes effect between
-// the nanosecond before it is due and the nanosecond after.
+// addAfter records AddAfter and the end of the delay, which takes effect within a nanosecond of its
+// deadline.
 func (h *history) addAfter(client int, q queue.DelayingInterface[string], key string, after time.Duration) {
 	due := time.Since(h.born) + after
 	call := h.tick()

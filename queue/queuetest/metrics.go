@@ -19,14 +19,14 @@ func runMetrics(t *testing.T, impl Implementation) {
 		})
 	}
 	scenario("adds, depth and the two durations", testMetricsOfWork)
-	scenario("additions that are coalesced are not counted", testMetricsCoalesce)
-	scenario("a key added while a worker holds it waits from then on", testMetricsDirty)
+	scenario("coalesced additions are not counted", testMetricsCoalesce)
+	scenario("the wait of a key added while a worker holds it begins with Add", testMetricsDirty)
 	scenario("unfinished work and the longest running processor", testMetricsUnfinished)
 	scenario("retries", testMetricsRetries)
 }
 
-// Metrics is a queue.MetricsProvider that remembers everything, by the exported
-// names of the metrics (queue.MetricDepth and so on).
+// Metrics is a queue.MetricsProvider that records every value by the metric's exported name, such
+// as queue.MetricDepth.
 type Metrics struct {
 	mu           sync.Mutex
 	names        map[string]string    // guarded by mu; metric to queue
@@ -34,33 +34,33 @@ type Metrics struct {
 	observations map[string][]float64 // guarded by mu; histograms
 }
 
-// NewMetrics makes a provider for one queue.
+// NewMetrics returns a new provider for one queue.
 func NewMetrics() *Metrics {
 	return &Metrics{names: map[string]string{}, values: map[string]float64{}, observations: map[string][]float64{}}
 }
 
-// Value returns a counter or gauge.
+// Value returns the value of a counter or gauge.
 func (m *Metrics) Value(metric string) float64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.values[metric]
 }
 
-// Observations returns what a histogram saw, in seconds.
+// Observations returns the values that a histogram observed, in seconds.
 func (m *Metrics) Observations(metric string) []float64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]float64{}, m.observations[metric]...)
 }
 
-// Names returns the queue's name for each metric that was made.
+// Names returns the queue's name for each created metric.
 func (m *Metrics) Names() map[string]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.names
 }
 
-// metric is one number or histogram of a Metrics.
+// metric is one counter, gauge or histogram of a Metrics.
 type metric struct {
 	all  *Metrics
 	name string
@@ -148,7 +148,7 @@ func testMetricsOfWork(t *testing.T, q queue.DelayingInterface[string], m *Metri
 	q.Done("b")
 	assert.Equal(t, []float64{worked}, m.Observations(queue.MetricWorkDuration))
 	q.Done("a")
-	assert.GreaterOrEqual(t, m.Observations(queue.MetricWorkDuration)[1], worked, "it was taken earlier")
+	assert.GreaterOrEqual(t, m.Observations(queue.MetricWorkDuration)[1], worked, "the key was taken earlier")
 	update()
 	assert.Zero(t, m.Value(queue.MetricDepth))
 }
@@ -160,7 +160,7 @@ func testMetricsCoalesce(t *testing.T, q queue.DelayingInterface[string], m *Met
 	pass(time.Second)
 	take(t, q)
 	assert.EqualValues(t, 1, m.Value(queue.MetricAdds))
-	assert.Equal(t, []float64{2}, m.Observations(queue.MetricLatency), "it waits since the first addition")
+	assert.Equal(t, []float64{2}, m.Observations(queue.MetricLatency), "the wait begins with the first addition")
 }
 
 func testMetricsDirty(t *testing.T, q queue.DelayingInterface[string], m *Metrics, _ func()) {
@@ -175,7 +175,7 @@ func testMetricsDirty(t *testing.T, q queue.DelayingInterface[string], m *Metric
 	q.Done("a")
 	pass(4 * time.Second)
 	take(t, q)
-	assert.Equal(t, []float64{0, 6}, m.Observations(queue.MetricLatency), "the wait for Done is a wait")
+	assert.Equal(t, []float64{0, 6}, m.Observations(queue.MetricLatency), "waiting for Done counts")
 	assert.Equal(t, []float64{3}, m.Observations(queue.MetricWorkDuration))
 }
 
@@ -207,11 +207,11 @@ func testMetricsUnfinished(t *testing.T, q queue.DelayingInterface[string], m *M
 
 func testMetricsRetries(t *testing.T, q queue.DelayingInterface[string], m *Metrics, _ func()) {
 	q.AddAfter("a", time.Second)
-	q.AddAfter("a", time.Minute) // changes nothing, but was asked for
+	q.AddAfter("a", time.Minute) // no effect, but counted
 	q.AddAfter("b", 0)
-	settle()
+	waitIdle()
 	assert.EqualValues(t, 3, m.Value(queue.MetricRetries))
-	assert.EqualValues(t, 1, m.Value(queue.MetricAdds), "only b is there")
+	assert.EqualValues(t, 1, m.Value(queue.MetricAdds), "only b was added")
 	pass(time.Second)
 	assert.EqualValues(t, 2, m.Value(queue.MetricAdds))
 	q.ShutDown()

@@ -12,12 +12,12 @@ import (
 	"orrery/queue"
 )
 
-// testProperties does random operations on a queue and on a spec, one at a time,
-// and compares what can be seen after each.
+// testProperties performs random operations on a queue and on a spec, one at a time, and compares
+// their visible state after each.
 func testProperties(t *testing.T, impl Implementation, kind kind) {
 	synctest.Test(t, func(t *testing.T) {
-		// rapid asks a *testing.T for its deadline, which is not allowed in a
-		// bubble. It takes any other TB as well.
+		// rapid asks a *testing.T for its deadline, which is not allowed in a bubble. It accepts
+		// any other TB.
 		rapid.Check(struct{ rapid.TB }{t}, func(t *rapid.T) {
 			m := &machine{impl: impl, q: kind.make().(queue.DelayingInterface[string]), spec: impl.spec(), born: time.Now()}
 			defer m.q.ShutDown()
@@ -79,7 +79,7 @@ func (m *machine) addAfter(t *rapid.T) {
 	after := time.Duration(rapid.IntRange(-1, 20).Draw(t, "ms")) * time.Millisecond
 	if !m.impl.has(KeepsOrderOfEqualDelays) {
 		m.calls++
-		after += time.Duration(m.calls) // no two are equal
+		after += time.Duration(m.calls) // no two deadlines are equal
 	}
 	m.q.AddAfter(key, after)
 	if after <= 0 {
@@ -96,7 +96,7 @@ func (m *machine) pass(t *rapid.T) {
 
 func (m *machine) shutDown(t *rapid.T) {
 	if rapid.IntRange(0, 19).Draw(t, "die") > 0 {
-		t.Skip("not so often")
+		t.Skip("too many calls")
 	}
 	m.q.ShutDown()
 	m.spec.shutDown()
@@ -105,7 +105,7 @@ func (m *machine) shutDown(t *rapid.T) {
 func (m *machine) now() time.Duration { return time.Since(m.born) }
 
 func (m *machine) check(t *rapid.T) {
-	settle()
+	waitIdle()
 	if got, want := m.q.Len(), len(m.spec.waiting); got != want {
 		t.Fatalf("Len is %d, want %d: %v", got, want, m.spec)
 	}

@@ -18,14 +18,14 @@ func runRateLimits(t *testing.T, impl Implementation) {
 			f(t, ended(t, impl.NewRateLimiting(limiter)), limiter)
 		})
 	}
-	scenario("AddRateLimited waits as the limiter says", testAddRateLimited)
+	scenario("AddRateLimited delays a key as the limiter says", testAddRateLimited)
 	scenario("Forget starts over", testForget)
 	scenario("Forget is not Done", testForgetIsNotDone)
 	scenario("a worker that retries", testRetryLoop)
 	scenario("AddRateLimited after ShutDown does nothing", testRateLimitAfterShutDown)
 }
 
-// counting is a limiter that lets a key wait one second a failure.
+// counting is a limiter that delays a key by one second per failure.
 type counting struct {
 	mu       sync.Mutex
 	failures map[string]int // guarded by mu
@@ -83,9 +83,9 @@ func testForgetIsNotDone(t *testing.T, q queue.RateLimitingInterface[string], _ 
 	q.AddRateLimited("a")
 	q.Forget("a")
 	pass(time.Minute)
-	assertEmpty(t, q, "Forget gave the key back")
+	assertEmpty(t, q, "Forget is not Done")
 	q.Done("a")
-	assert.Equal(t, []string{"a"}, takeAll(t, q), "Forget gave up the delay")
+	assert.Equal(t, []string{"a"}, takeAll(t, q), "Forget does not cancel the delay")
 }
 
 func testRetryLoop(t *testing.T, q queue.RateLimitingInterface[string], _ *counting) {
@@ -119,5 +119,5 @@ func testRateLimitAfterShutDown(t *testing.T, q queue.RateLimitingInterface[stri
 	q.ShutDown()
 	q.AddRateLimited("a")
 	pass(time.Hour)
-	assertEmpty(t, q, "added after the shutdown")
+	assertEmpty(t, q, "the key was added after the shutdown")
 }

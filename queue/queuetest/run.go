@@ -1,3 +1,27 @@
+// Package queuetest tests the behaviour of a work queue.
+//
+// [Run] takes an [Implementation] and asserts what a work queue promises. It runs against the
+// textbook form in package queue, against queue/fast, against your own queue, and, in the module
+// upstream, against client-go's workqueue, which proves that the suite describes Kubernetes:
+//
+//	func TestContract(t *testing.T) {
+//		queuetest.Run(t, queuetest.Implementation{
+//			New: func() queue.Interface[string] { return newMyQueue() },
+//		})
+//	}
+//
+// There are three kinds of tests:
+//
+//   - Scenarios in a testing/synctest bubble, where time is exact. A bubble ends only when all of its
+//     goroutines have ended, so a scenario also shows that ShutDown leaves none behind. If ShutDown
+//     does not wake a worker, the bubble panics with "deadlock" and the remaining stacks.
+//   - Properties: random operations on the queue and on a [spec], a sequential specification, must
+//     give the same results.
+//   - Linearizability: goroutines use the queue concurrently; then a search looks for an order of
+//     their calls in which the spec gives the same results.
+//
+// Where package queue deliberately differs from client-go, there is a [Capability]. An implementation
+// that lacks it gives the reason, and the suite asserts the other behaviour. No test is skipped.
 package queuetest
 
 import (
@@ -16,7 +40,7 @@ import (
 func Run(t *testing.T, impl Implementation) {
 	for c, reason := range impl.Lacks {
 		require.Contains(t, capabilities, c, "Lacks names a capability that does not exist")
-		require.NotEmpty(t, reason, "what is lacking needs a reason: %s", c)
+		require.NotEmpty(t, reason, "Lacks gives no reason for %q", c)
 	}
 	for _, kind := range impl.kinds() {
 		t.Run(kind.name, func(t *testing.T) { runBase(t, impl, kind) })
@@ -35,18 +59,18 @@ func Run(t *testing.T, impl Implementation) {
 	}
 	if impl.NewObservable != nil {
 		if t.Failed() {
-			return // what follows is partly in real time, where a queue that does not wake its workers never ends
+			return // the rest runs partly in real time, where a queue that does not wake its workers never ends
 		}
 		t.Run("Hooks", func(t *testing.T) { runHooks(t, impl) })
 		t.Run("Snapshots", func(t *testing.T) { runSnapshots(t, impl) })
 	}
 }
 
-// kind is one of an implementation's queues. All of them are base queues.
+// kind is one of an implementation's queues. Each of them is a base queue.
 type kind struct {
 	name string
 	make func() queue.Interface[string]
-	// delays says that the queue is a DelayingInterface.
+	// delays reports whether the queue is a DelayingInterface.
 	delays bool
 }
 
@@ -65,54 +89,59 @@ func (impl Implementation) kinds() (kinds []kind) {
 	return kinds
 }
 
-// bubble runs a scenario in a bubble of its own. The first one that fails ends its
-// part of the suite: a queue that is wrong there may never end a later one, and the
-// message would be lost.
+// bubble runs a scenario in a bubble of its own. The first failure ends its part of the suite: a
+// broken queue may block a later scenario forever, and the message would be lost.
 func bubble(t *testing.T, name string, scenario func(t *testing.T)) {
 	if !t.Run(name, func(t *testing.T) { synctest.Test(t, scenario) }) {
 		t.FailNow()
 	}
 }
 
-// ended shuts a queue down when the scenario is over, so that a failed one
-// reports its failure and not the goroutines that it left behind. The scenario must be in a bubble, which ends
-// after all its goroutines. The cleanup itself does not wait: a queue that panicked may have left its lock locked.
+// ended shuts a queue down when the scenario is over, so that a failed scenario reports its failure
+// and not the goroutines that it left behind. The cleanup does not wait: a queue that panicked may
+// have left its lock locked. It ignores a panic: ShutDown may still have to be written, and has
+// scenarios of its own.
 func ended[Q interface{ ShutDown() }](t *testing.T, q Q) Q {
-	t.Cleanup(func() { go q.ShutDown() })
+	t.Cleanup(func() {
+		go func() {
+			defer func() { _ = recover() }()
+			q.ShutDown()
+		}()
+	})
 	return q
 }
 
-// settle waits until everything that can happen without more time has happened.
-func settle() { synctest.Wait() }
+// waitIdle waits until every goroutine in the bubble is durably blocked.
+func waitIdle() { synctest.Wait() }
 
-// pass lets time pass, and everything happen that happens until then.
+// pass advances the time by d and lets everything due happen.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// answer is what Get returned.
+// answer is the result of Get.
 type answer struct {
 	key      string
 	shutdown bool
 }
 
-// take gets the next key, which must be there.
+// take gets the next key, which must be queued.
 func take(t *testing.T, q queue.Interface[string]) string {
 	t.Helper()
 	got := takeAsync(q)
-	settle()
+	waitIdle()
 	select {
 	case a := <-got:
-		require.False(t, a.shutdown, "Get says shutdown instead of handing out a key")
+		require.False(t, a.shutdown, "Get reports a shutdown instead of returning a key")
 		return a.key
 	default:
-		require.FailNow(t, "Get blocks, nothing is queued")
+		require.FailNow(t, "Get blocks: no key is queued")
 		return ""
 	}
 }
 
-// takeAsync gets the next key in a goroutine of its own.
+// takeAsync gets the next key in a new goroutine.
 func takeAsync(q queue.Interface[string]) <-chan answer {
 	got := make(chan answer, 1)
 	go func() {
@@ -122,12 +151,12 @@ func takeAsync(q queue.Interface[string]) <-chan answer {
 	return got
 }
 
-// takeAll gets and gives back all keys that are queued now.
+// takeAll gets and gives back every queued key.
 func takeAll(t *testing.T, q queue.Interface[string]) (keys []string) {
 	t.Helper()
-	settle()
+	waitIdle()
 	for q.Len() > 0 {
-		require.Less(t, len(keys), 100_000, "keys come back after Done although they were not added again")
+		require.Less(t, len(keys), 100_000, "Done queues keys again that were not added")
 		key := take(t, q)
 		keys = append(keys, key)
 		q.Done(key)
@@ -135,14 +164,14 @@ func takeAll(t *testing.T, q queue.Interface[string]) (keys []string) {
 	return keys
 }
 
-// assertEmpty asserts that there is nothing to get.
+// assertEmpty asserts that no key is queued.
 func assertEmpty(t *testing.T, q queue.Interface[string], why string) {
 	t.Helper()
-	settle()
+	waitIdle()
 	assert.Zero(t, q.Len(), why)
 }
 
-// background runs f in a goroutine; the result tells whether it has returned.
+// background runs f in a goroutine and returns a function that reports whether f has returned.
 func background(f func()) (returned func() bool) {
 	done := make(chan struct{})
 	go func() {
@@ -150,7 +179,7 @@ func background(f func()) (returned func() bool) {
 		f()
 	}()
 	return func() bool {
-		settle()
+		waitIdle()
 		select {
 		case <-done:
 			return true
@@ -160,7 +189,7 @@ func background(f func()) (returned func() bool) {
 	}
 }
 
-// sorted returns keys in alphabetical order, for comparisons that ignore order.
+// sorted returns a sorted copy of keys.
 func sorted(keys []string) []string {
 	return slices.Sorted(slices.Values(keys))
 }

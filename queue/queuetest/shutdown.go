@@ -17,17 +17,17 @@ func runShutDown(t *testing.T, impl Implementation, kind kind) {
 	scenario("ShutDown refuses new keys and hands out old ones", testShutDown)
 	scenario("ShutDown wakes all workers", testShutDownWakes)
 	scenario("ShutDown does not wait for workers", testShutDownDoesNotWait)
-	scenario("a key added before ShutDown comes again after it", testShutDownKeepsDirty)
+	scenario("a key added before ShutDown is handed out again after it", testShutDownKeepsDirty)
 	scenario("drain waits for workers", testDrainWaitsForWorkers)
 	scenario("drain of an idle queue returns at once", testDrainIdle)
-	scenario("drain waits for a key that comes again", func(t *testing.T, q queue.Interface[string]) {
+	scenario("drain waits for a key that is queued again", func(t *testing.T, q queue.Interface[string]) {
 		testDrainDirty(t, q, impl.has(DrainsQueued))
 	})
 	scenario("drain after ShutDown waits", testDrainAfterShutDown)
 	scenario("ShutDown ends a drain", testShutDownEndsDrain)
 	scenario("ShutDown ends every drain", testShutDownEndsTwoDrains)
 	scenario("ShutDown ends a drain that began after another ShutDown", func(t *testing.T, q queue.Interface[string]) {
-		// client-go's base queue can do it; what it wraps around it cannot.
+		// client-go's base queue can do it; its delaying queue cannot.
 		testSecondShutDown(t, q, impl.has(EndsEveryDrain) || !kind.delays)
 	})
 	scenario("drain waits for queued keys", func(t *testing.T, q queue.Interface[string]) {
@@ -39,30 +39,32 @@ func runShutDown(t *testing.T, impl Implementation, kind kind) {
 }
 
 func testShutDown(t *testing.T, q queue.Interface[string]) {
-	assert.False(t, q.ShuttingDown())
+	assert.False(t, q.ShuttingDown(), "a new queue")
 	q.Add("a")
 	q.Add("b")
 	q.ShutDown()
 	q.ShutDown()
-	assert.True(t, q.ShuttingDown())
+	assert.True(t, q.ShuttingDown(), "after ShutDown")
 
 	q.Add("c")
 	q.Add("a")
-	assert.Equal(t, []string{"a", "b"}, takeAll(t, q))
+	assert.Equal(t, []string{"a", "b"}, takeAll(t, q), "after ShutDown, Get still hands out the old keys, and no new one")
 	for range 2 {
-		key, shutdown := q.Get()
-		assert.Equal(t, answer{"", true}, answer{key, shutdown})
+		got := takeAsync(q)
+		waitIdle()
+		require.Equal(t, 1, len(got), "Get of an empty queue blocks after ShutDown")
+		assert.Equal(t, answer{"", true}, <-got)
 	}
 }
 
 func testShutDownWakes(t *testing.T, q queue.Interface[string]) {
 	first, second, third := takeAsync(q), takeAsync(q), takeAsync(q)
-	settle()
+	waitIdle()
 	q.ShutDown()
-	settle()
+	waitIdle()
 	for _, got := range []<-chan answer{first, second, third} {
-		require.Len(t, got, 1)
-		assert.Equal(t, answer{"", true}, <-got)
+		require.Equal(t, 1, len(got), "ShutDown did not wake every worker that waits in Get")
+		assert.Equal(t, answer{"", true}, <-got, "an empty queue that is shut down")
 	}
 }
 
@@ -70,7 +72,7 @@ func testShutDownDoesNotWait(t *testing.T, q queue.Interface[string]) {
 	q.Add("a")
 	q.Add("b")
 	take(t, q)
-	assert.True(t, background(q.ShutDown)())
+	assert.True(t, background(q.ShutDown)(), "ShutDown waits for the worker")
 	q.Done("a")
 }
 
@@ -80,10 +82,11 @@ func testShutDownKeepsDirty(t *testing.T, q queue.Interface[string]) {
 	q.Add("a")
 	q.ShutDown()
 	q.Done("a")
-	assert.Equal(t, []string{"a"}, takeAll(t, q))
+	assert.Equal(t, []string{"a"}, takeAll(t, q), "the key was added before ShutDown, while a worker held it")
 
 	take2 := takeAsync(q)
-	settle()
+	waitIdle()
+	require.Equal(t, 1, len(take2), "Get of an empty queue blocks after ShutDown")
 	assert.Equal(t, answer{"", true}, <-take2)
 }
 
@@ -93,20 +96,20 @@ func testDrainWaitsForWorkers(t *testing.T, q queue.Interface[string]) {
 	take(t, q)
 	take(t, q)
 	drained := background(q.ShutDownWithDrain)
-	require.False(t, drained())
-	assert.True(t, q.ShuttingDown())
+	require.False(t, drained(), "workers hold two keys")
+	assert.True(t, q.ShuttingDown(), "during a drain")
 	q.Add("c")
-	assertEmpty(t, q, "a key was added after the shutdown")
+	assertEmpty(t, q, "the key was added after the shutdown")
 	q.Done("a")
-	require.False(t, drained(), "one key is left")
+	require.False(t, drained(), "a worker holds one key")
 	q.Done("b")
-	assert.True(t, drained())
+	assert.True(t, drained(), "every key is done, and the drain still waits")
 }
 
 func testDrainIdle(t *testing.T, q queue.Interface[string]) {
 	q.Add("a")
 	q.Done(take(t, q))
-	assert.True(t, background(q.ShutDownWithDrain)())
+	assert.True(t, background(q.ShutDownWithDrain)(), "the queue is empty, and no worker holds a key")
 	assert.True(t, background(q.ShutDownWithDrain)(), "again")
 }
 
@@ -115,18 +118,18 @@ func testDrainDirty(t *testing.T, q queue.Interface[string], waits bool) {
 	take(t, q)
 	q.Add("a")
 	drained := background(q.ShutDownWithDrain)
-	require.False(t, drained())
+	require.False(t, drained(), "a worker holds the key")
 	q.Done("a")
 	if !waits {
-		require.True(t, drained(), "for a moment no worker held a key")
-		assert.Equal(t, 1, q.Len(), "but one is left")
+		require.True(t, drained(), "no worker held a key for a moment")
+		assert.Equal(t, 1, q.Len(), "one key is still queued")
 		return
 	}
-	require.False(t, drained())
+	require.False(t, drained(), "the drain ended although the key was queued again")
 	require.Equal(t, "a", take(t, q))
-	require.False(t, drained())
+	require.False(t, drained(), "a worker holds the key again")
 	q.Done("a")
-	assert.True(t, drained())
+	assert.True(t, drained(), "every key is done, and the drain still waits")
 }
 
 func testDrainAfterShutDown(t *testing.T, q queue.Interface[string]) {
@@ -134,18 +137,18 @@ func testDrainAfterShutDown(t *testing.T, q queue.Interface[string]) {
 	take(t, q)
 	q.ShutDown()
 	drained := background(q.ShutDownWithDrain)
-	require.False(t, drained())
+	require.False(t, drained(), "a worker holds the key")
 	q.Done("a")
-	assert.True(t, drained())
+	assert.True(t, drained(), "every key is done, and the drain still waits")
 }
 
 func testShutDownEndsDrain(t *testing.T, q queue.Interface[string]) {
 	q.Add("a")
 	take(t, q)
 	drained := background(q.ShutDownWithDrain)
-	require.False(t, drained())
+	require.False(t, drained(), "a worker holds the key")
 	q.ShutDown()
-	assert.True(t, drained())
+	assert.True(t, drained(), "ShutDown did not end the drain")
 	q.Done("a")
 }
 
@@ -154,11 +157,11 @@ func testSecondShutDown(t *testing.T, q queue.Interface[string], ends bool) {
 	take(t, q)
 	q.ShutDown()
 	drained := background(q.ShutDownWithDrain)
-	require.False(t, drained())
+	require.False(t, drained(), "the ShutDown before the drain ended it")
 	q.ShutDown()
-	assert.Equal(t, ends, drained())
+	assert.Equal(t, ends, drained(), "a second ShutDown ends a drain")
 	q.Done("a")
-	assert.True(t, drained())
+	assert.True(t, drained(), "every key is done, and the drain still waits")
 }
 
 func testDrainWaitsForQueued(t *testing.T, q queue.Interface[string], waits bool) {
@@ -166,31 +169,31 @@ func testDrainWaitsForQueued(t *testing.T, q queue.Interface[string], waits bool
 	q.Add("b")
 	drained := background(q.ShutDownWithDrain)
 	if !waits {
-		require.True(t, drained(), "nothing is with a worker, and that is enough")
-		assert.Equal(t, 2, q.Len(), "but two keys are left")
+		require.True(t, drained(), "no worker holds a key, which is enough")
+		assert.Equal(t, 2, q.Len(), "two keys are still queued")
 		return
 	}
 	pass(time.Hour)
-	require.False(t, drained())
+	require.False(t, drained(), "the drain ended although two keys are queued")
 	require.Equal(t, "a", take(t, q))
 	q.Done("a")
 	require.False(t, drained(), "b is queued")
-	require.Equal(t, "b", take(t, q), "after the shutdown the queue hands out what it has")
-	require.False(t, drained())
+	require.Equal(t, "b", take(t, q), "after the shutdown the queue hands out queued keys")
+	require.False(t, drained(), "a worker holds b")
 	q.Done("b")
-	assert.True(t, drained())
+	assert.True(t, drained(), "every key is done, and the drain still waits")
 }
 
 func testShutDownEndsTwoDrains(t *testing.T, q queue.Interface[string]) {
 	q.Add("a")
 	take(t, q)
 	first, second := background(q.ShutDownWithDrain), background(q.ShutDownWithDrain)
-	require.False(t, first(), "a second drain ended the first one")
+	require.False(t, first(), "a second drain ended the first")
 	require.False(t, second(), "the second of two drains does not wait for the worker")
 	q.ShutDown()
-	assert.True(t, first() && second(), "ShutDown ends one of two drains")
+	assert.True(t, first() && second(), "ShutDown did not end both drains")
 	q.Done("a")
-	settle()
+	waitIdle()
 	q.ShutDown()
 }
 
@@ -198,13 +201,13 @@ func testTwoDrains(t *testing.T, q queue.Interface[string], both bool) {
 	q.Add("a")
 	take(t, q)
 	first, second := background(q.ShutDownWithDrain), background(q.ShutDownWithDrain)
-	require.False(t, first())
-	require.False(t, second())
+	require.False(t, first(), "a worker holds the key")
+	require.False(t, second(), "a worker holds the key")
 	q.Done("a")
 	if !both {
-		require.True(t, first() != second(), "Done wakes one of them")
+		require.True(t, first() != second(), "Done wakes one of the two")
 		q.ShutDown()
 	}
-	assert.True(t, first())
-	assert.True(t, second())
+	assert.True(t, first(), "Done did not wake the first drain")
+	assert.True(t, second(), "Done did not wake the second drain")
 }

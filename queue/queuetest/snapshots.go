@@ -11,9 +11,9 @@ import (
 )
 
 func runSnapshots(t *testing.T, impl Implementation) {
-	t.Run("what is in the queue", func(t *testing.T) { testSnapshot(t, impl) })
+	t.Run("a snapshot shows the queue's content", func(t *testing.T) { testSnapshot(t, impl) })
 	t.Run("a snapshot does not change", func(t *testing.T) { testSnapshotDoesNotChange(t, impl) })
-	t.Run("order of delays", func(t *testing.T) { testSnapshotOrdersDelays(t, impl) })
+	t.Run("delays are sorted", func(t *testing.T) { testSnapshotOrdersDelays(t, impl) })
 	t.Run("waiting workers", func(t *testing.T) { testSnapshotOfWaitingWorkers(t, impl) })
 }
 
@@ -70,7 +70,7 @@ func testSnapshotDoesNotChange(t *testing.T, impl Implementation) {
 	assert.Equal(t, []string{"a", "b"}, s.Queued, "a snapshot does not change")
 }
 
-// The heap is not in order once its first delay has ended; the snapshot is.
+// The heap is no longer sorted once its first delay has ended; the snapshot is.
 func testSnapshotOrdersDelays(t *testing.T, impl Implementation) {
 	synctest.Test(t, func(t *testing.T) {
 		q := impl.NewObservable(nil, queue.Config[string]{})
@@ -84,7 +84,7 @@ func testSnapshotOrdersDelays(t *testing.T, impl Implementation) {
 		for _, delayed := range q.Snapshot().Delayed {
 			keys = append(keys, delayed.Key)
 		}
-		assert.Equal(t, []string{"a", "b", "c", "d"}, keys, "equal delays stand in the order in which they began")
+		assert.Equal(t, []string{"a", "b", "c", "d"}, keys, "equal delays keep their order")
 	})
 }
 

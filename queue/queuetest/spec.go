@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// spec is what a queue is if only one thing happens at a time: lists and
-// sets, no lock, no goroutine, no timer. It takes the liberties of an
-// implementation that lacks a Capability.
+// spec is a sequential specification of a queue: lists and sets without lock, goroutine or timer.
+// It takes the liberties of an implementation that lacks a Capability.
 type spec struct {
 	ignoresUnknownDone bool
 	drainsQueued       bool
@@ -19,7 +18,7 @@ type spec struct {
 	waiting    []string        // the order in which Get hands out
 	dirty      map[string]bool // needs processing
 	processing map[string]bool // with a worker
-	delays     []delay         // the one that ends first is first
+	delays     []delay         // earliest deadline first
 	shut       bool
 }
 
@@ -97,8 +96,8 @@ func (s *spec) cancel(key string) bool {
 	return i >= 0
 }
 
-// endDelay is what happens to key at the time due. It is nothing if its delay was
-// given up or ends at another time.
+// endDelay ends the delay of key that is due at this time. It does nothing if that delay was
+// canceled or replaced.
 func (s *spec) endDelay(key string, due time.Duration) {
 	if i := s.delayOf(key); i >= 0 && s.delays[i].due == due {
 		s.cancel(key)
@@ -106,7 +105,7 @@ func (s *spec) endDelay(key string, due time.Duration) {
 	}
 }
 
-// advance lets the time be now.
+// advance sets the time to now.
 func (s *spec) advance(now time.Duration) {
 	for len(s.delays) > 0 && s.delays[0].due <= now {
 		s.endDelay(s.delays[0].key, s.delays[0].due)
@@ -118,7 +117,7 @@ func (s *spec) shutDown() {
 	s.delays = nil
 }
 
-// drained says that ShutDownWithDrain may return.
+// drained reports whether ShutDownWithDrain may return.
 func (s *spec) drained() bool {
 	return s.shut && len(s.processing) == 0 && (len(s.waiting) == 0 || !s.drainsQueued)
 }

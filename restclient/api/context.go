@@ -7,14 +7,14 @@ import (
 
 type throttledKey struct{}
 
-// WithThrottled returns a context for requests whose caller measures how long the server takes. The client calls waits, on the
-// goroutine of the request, before it makes the request wait for the client's own rate limit. A Reflector allows the server that much longer
-// to answer.
+// WithThrottled returns a context for requests whose caller measures the server's response time.
+// The client calls waits, on the goroutine of the request, before it makes the request wait for the
+// client's own rate limit. A Reflector extends its timeout by that.
 func WithThrottled(ctx context.Context, waits func(time.Duration)) context.Context {
 	return context.WithValue(ctx, throttledKey{}, waits)
 }
 
-// Throttled tells the caller of [WithThrottled], if there is one, that the request of ctx is going to wait.
+// Throttled calls the function of [WithThrottled], if any, before the request of ctx waits.
 func Throttled(ctx context.Context, wait time.Duration) {
 	if waits, ok := ctx.Value(throttledKey{}).(func(time.Duration)); ok {
 		waits(wait)
@@ -23,17 +23,17 @@ func Throttled(ctx context.Context, wait time.Duration) {
 
 type singleAttemptKey struct{}
 
-// WithSingleAttempt returns a context for the requests of a caller that has a back-off of its own, such as a
-// Reflector: a client that is given it sends a request once and reports what came of it, Retry-After included.
+// WithSingleAttempt returns a context for callers with a back-off of their own, such as a
+// Reflector: the client sends a request once and returns the result, including Retry-After.
 //
-// Two that repeat the same request multiply their attempts, and the inner one waits where the outer one, which knows
-// what to do instead, cannot see it: a list at a version that the server has not reached is refused with Retry-After, and
-// the recovery is another list, not the same one a second later.
+// Nested retries multiply, and the inner one hides the refusal from the outer one, which knows a
+// better recovery action: if the server has not reached the requested version, a Reflector sends
+// another list and not the same one a second later.
 func WithSingleAttempt(ctx context.Context) context.Context {
 	return context.WithValue(ctx, singleAttemptKey{}, true)
 }
 
-// IsSingleAttempt reports whether ctx, or one that it was made from, came from [WithSingleAttempt].
+// IsSingleAttempt reports whether ctx is derived from [WithSingleAttempt].
 func IsSingleAttempt(ctx context.Context) bool {
 	return ctx.Value(singleAttemptKey{}) != nil
 }

@@ -40,8 +40,8 @@ type APIResource struct {
 	Categories   []string `json:"categories,omitempty"`
 }
 
-// APIGroupDiscoveryList is the aggregated answer of /api and /apis (apidiscovery.k8s.io/v2): everything in one
-// document.
+// APIGroupDiscoveryList is the aggregated answer of /api and /apis (apidiscovery.k8s.io/v2):
+// everything in one document.
 type APIGroupDiscoveryList struct {
 	TypeMeta `json:",inline"`
 	ListMeta `json:"metadata"`

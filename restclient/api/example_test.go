@@ -8,7 +8,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// A refused request is told apart by a function that asks for the reason, however deep the error is wrapped.
+// Functions classify a refused request by its reason, however deep the error is wrapped.
 func Example() {
 	const answer = `{"kind":"Status","status":"Failure","reason":"Conflict","code":409,
 		"message":"Operation cannot be fulfilled on namespaces \"shop\": the object has been modified"}`

@@ -50,11 +50,12 @@ func (gvr GroupVersionResource) GroupVersion() GroupVersion {
 	return GroupVersion{Group: gvr.Group, Version: gvr.Version}
 }
 
-// GroupResource returns "resource.group", or "resource." with its trailing dot for the core group: the form
-// that the namespace conditions use.
+// GroupResource returns "resource.group", or "resource." with its trailing dot for the core group:
+// the form that the namespace conditions use.
 func (gvr GroupVersionResource) GroupResource() string { return gvr.Resource + "." + gvr.Group }
 
-// String returns "group/version, Resource=resource", the form in which Kubernetes prints it in messages.
+// String returns "group/version, Resource=resource", the form in which Kubernetes prints it in
+// messages.
 func (gvr GroupVersionResource) String() string {
 	return gvr.Group + "/" + gvr.Version + ", Resource=" + gvr.Resource
 }

@@ -35,7 +35,7 @@ func TestMicroTimeOnTheWire(t *testing.T) {
 	assert.Error(t, json.Unmarshal([]byte(`"yesterday"`), new(api.MicroTime)))
 }
 
-// What the server of a later version adds, and what coordinated election has written, survives a renewal.
+// Fields of a later server version and of coordinated election survive a renewal.
 func TestALeaseIsWrittenBackWithAllThatItHad(t *testing.T) {
 	const text = `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"orrery","namespace":"kube-system","resourceVersion":"7"},
 		"spec":{"holderIdentity":"a_1","leaseDurationSeconds":15,"acquireTime":"2026-03-01T12:00:15.120000Z","renewTime":"2026-03-01T12:00:17.000001Z",
@@ -52,7 +52,7 @@ func TestALeaseIsWrittenBackWithAllThatItHad(t *testing.T) {
 	assert.JSONEq(t, text, string(data))
 }
 
-func TestALeaseThatNobodyHoldsHasNoHolderOnTheWire(t *testing.T) {
+func TestAReleasedLeaseHasNoHolderOnTheWire(t *testing.T) {
 	data, err := json.Marshal(api.Lease{ObjectMeta: api.ObjectMeta{Name: "orrery"}})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"metadata":{"name":"orrery"},"spec":{}}`, string(data))

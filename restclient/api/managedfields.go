@@ -2,11 +2,11 @@ package api
 
 import "encoding/json"
 
-// ManagedFields says which client manages which fields of an object (API documentation: server-side apply). It is large,
-// often the larger part of an object's metadata. An object that is read, changed and written back must not lose it, so it
-// is kept as the JSON text of its entries. The zero value is none.
+// ManagedFields says which client manages which fields of an object (API documentation: server-side
+// apply). It is often the larger part of an object's metadata. An object that is read, changed and
+// written back must not lose it, so its JSON text is preserved. The zero value is none.
 //
-// It is immutable, and may be copied and read by any goroutine.
+// It is immutable and safe for concurrent use.
 type ManagedFields struct{ text string }
 
 // NewManagedFields returns managed fields with a copy of the text, which must be a JSON value.
@@ -35,7 +35,8 @@ func (m *ManagedFields) UnmarshalJSON(text []byte) error {
 // String returns the text.
 func (m ManagedFields) String() string { return m.text }
 
-// ManagedFieldsEntry is what one client manages. Its fields are JSON: a set of paths (API documentation: FieldsV1).
+// ManagedFieldsEntry is the entry of one client. Its fields are JSON: a set of paths (API
+// documentation: FieldsV1).
 type ManagedFieldsEntry struct {
 	Manager     string          `json:"manager,omitempty"`
 	Operation   string          `json:"operation,omitempty"`

@@ -34,7 +34,7 @@ func TestNoManagedFields(t *testing.T) {
 	assert.Empty(t, meta.ManagedFields.String())
 	written, err := json.Marshal(&meta)
 	require.NoError(t, err)
-	assert.Equal(t, `{}`, string(written), "nothing is not written as an empty list, which would mean that nobody manages anything")
+	assert.Equal(t, `{}`, string(written), "an empty list would mean that no client manages a field")
 	alone, err := json.Marshal(meta.ManagedFields)
 	require.NoError(t, err)
 	assert.Equal(t, "null", string(alone))
@@ -65,7 +65,7 @@ func TestManagedFieldsEntries(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// A namespace that was read from a server is put back with its managed fields, whatever they are.
+// A namespace read from a server is written back with all its managed fields.
 func TestManagedFieldsSurviveAnUpdate(t *testing.T) {
 	document, err := os.ReadFile("testdata/namespace.json")
 	require.NoError(t, err)

@@ -11,10 +11,10 @@ type TypeMeta struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 }
 
-// ObjectMeta is the head that every Kubernetes object has.
+// ObjectMeta is the metadata of every Kubernetes object.
 //
-// Fields that nothing here interprets are still carried, so that an object that is read, changed and written
-// back does not lose them.
+// Fields that this project does not use are preserved, so that an object that is read, changed and
+// written back does not lose them.
 type ObjectMeta struct {
 	Name                       string            `json:"name,omitempty"`
 	GenerateName               string            `json:"generateName,omitempty"`
@@ -30,11 +30,11 @@ type ObjectMeta struct {
 	Annotations                map[string]string `json:"annotations,omitempty"`
 	OwnerReferences            []OwnerReference  `json:"ownerReferences,omitempty"`
 	Finalizers                 []string          `json:"finalizers,omitempty"`
-	// ManagedFields is carried along: nothing here reads it, and a status update must not drop it.
+	// ManagedFields is preserved: a status update must not drop it.
 	ManagedFields ManagedFields `json:"managedFields,omitzero"`
 }
 
-// OwnerReference names an object that this one belongs to.
+// OwnerReference names an owner of the object.
 type OwnerReference struct {
 	APIVersion         string `json:"apiVersion"`
 	Kind               string `json:"kind"`
@@ -44,7 +44,7 @@ type OwnerReference struct {
 	BlockOwnerDeletion *bool  `json:"blockOwnerDeletion,omitempty"`
 }
 
-// DeepCopy returns a copy that shares nothing that can be changed.
+// DeepCopy returns a copy that shares no mutable data.
 func (m ObjectMeta) DeepCopy() ObjectMeta {
 	m.DeletionTimestamp = clonePointer(m.DeletionTimestamp)
 	m.DeletionGracePeriodSeconds = clonePointer(m.DeletionGracePeriodSeconds)
@@ -70,13 +70,14 @@ func clonePointer[V any](p *V) *V {
 // GetName returns the object's name, unique in its namespace (or in the cluster if it has none).
 func (m *ObjectMeta) GetName() string { return m.Name }
 
-// GetNamespace returns the namespace, empty for objects of the cluster.
+// GetNamespace returns the namespace, empty for cluster-scoped objects.
 func (m *ObjectMeta) GetNamespace() string { return m.Namespace }
 
-// GetUID returns the identity of this incarnation: a re-created object has the same name and another UID.
+// GetUID returns the unique ID: a re-created object has the same name and another UID.
 func (m *ObjectMeta) GetUID() string { return m.UID }
 
-// GetResourceVersion returns the version of this state of the object. It is opaque: compare it for equality only.
+// GetResourceVersion returns the version of this state of the object. It is opaque: compare it for
+// equality only.
 func (m *ObjectMeta) GetResourceVersion() string { return m.ResourceVersion }
 
 // GetLabels returns the labels. The map is shared with the object.
@@ -88,34 +89,34 @@ func (m *ObjectMeta) GetAnnotations() map[string]string { return m.Annotations }
 // GetFinalizers returns metadata.finalizers. The slice is shared with the object.
 func (m *ObjectMeta) GetFinalizers() []string { return m.Finalizers }
 
-// GetDeletionTimestamp returns the moment from which the object is being deleted, or nil while it is not.
+// GetDeletionTimestamp returns when the object was marked for deletion, or nil.
 func (m *ObjectMeta) GetDeletionTimestamp() *Time { return m.DeletionTimestamp }
 
-// ListMeta is the head of a list.
+// ListMeta is the metadata of a list.
 type ListMeta struct {
-	// ResourceVersion is the version of the collection that the list shows; a watch may start from it.
+	// ResourceVersion is the version of the listed collection; a watch may start from it.
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 	// Continue asks for the next page; empty on the last one.
 	Continue string `json:"continue,omitempty"`
-	// RemainingItemCount is the number of items on the pages to come, if the server knows it.
+	// RemainingItemCount is the number of items on later pages, if the server knows it.
 	RemainingItemCount *int64 `json:"remainingItemCount,omitempty"`
 }
 
-// List is an answer to a list request: items of one type at one resource version.
+// List is the answer to a list request: items of one type at one resource version.
 type List[T any] struct {
 	TypeMeta `json:",inline"`
 	ListMeta `json:"metadata"`
 	Items    []T `json:"items"`
 }
 
-// PartialObjectMetadata is an object of any kind of which only the head is wanted. The API server sends it when
-// asked by Accept header, which spares decoding (and keeping) the body.
+// PartialObjectMetadata is the metadata of an object of any kind. The API server sends it on
+// request by Accept header, which saves decoding (and keeping) the rest.
 type PartialObjectMetadata struct {
 	TypeMeta   `json:",inline"`
 	ObjectMeta `json:"metadata"`
 }
 
-// DeepCopy returns a copy that shares nothing that can be changed.
+// DeepCopy returns a copy that shares no mutable data.
 func (p *PartialObjectMetadata) DeepCopy() *PartialObjectMetadata {
 	return &PartialObjectMetadata{TypeMeta: p.TypeMeta, ObjectMeta: p.ObjectMeta.DeepCopy()}
 }

@@ -10,8 +10,9 @@ import (
 
 // Namespace is a scope for names and the unit that the namespace controller deletes.
 //
-// It is the one type here that is written back as a whole. Fields of a newer API that it does not declare (in the
-// document, metadata, spec and status) are carried along, so that a status update does not erase them.
+// It is the one type here that is written back as a whole. Fields of a newer API that it does not
+// declare (in the document, metadata, spec and status) are preserved, so that a status update does
+// not erase them.
 type Namespace struct {
 	TypeMeta   `json:",inline"`
 	ObjectMeta `json:"metadata"`
@@ -26,7 +27,7 @@ type plainNamespace Namespace
 
 var namespaceSchema = schemaOf(reflect.TypeFor[plainNamespace]())
 
-// UnmarshalJSON reads a namespace and keeps what it does not know.
+// UnmarshalJSON decodes a namespace and preserves unknown fields.
 func (n *Namespace) UnmarshalJSON(data []byte) error {
 	var plain plainNamespace
 	unknown, err := namespaceSchema.decode(data, &plain)
@@ -37,12 +38,12 @@ func (n *Namespace) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// MarshalJSON writes the namespace with what it did not know when it was read.
+// MarshalJSON encodes the namespace with its unknown fields.
 func (n Namespace) MarshalJSON() ([]byte, error) {
 	return n.unknown.encode(plainNamespace(n))
 }
 
-// DeepCopy returns a copy that shares nothing that can be changed.
+// DeepCopy returns a copy that shares no mutable data.
 func (n *Namespace) DeepCopy() *Namespace {
 	out := *n
 	out.ObjectMeta = n.ObjectMeta.DeepCopy()
@@ -51,14 +52,15 @@ func (n *Namespace) DeepCopy() *Namespace {
 	return &out
 }
 
-// NamespaceSpec holds the tokens that keep a namespace from vanishing.
+// NamespaceSpec has the tokens that delay the removal of a namespace.
 type NamespaceSpec struct {
-	// Finalizers must be empty before the server removes the object. Each party removes its own token through
-	// the finalize subresource; the controller of this project owns [FinalizerKubernetes].
+	// Finalizers must be empty before the server removes the object. Each party removes its own
+	// token through the finalize subresource; the controller of this project owns
+	// [FinalizerKubernetes].
 	Finalizers []string `json:"finalizers,omitempty"`
 }
 
-// NamespaceStatus is what the controller reports.
+// NamespaceStatus is the controller's report.
 type NamespaceStatus struct {
 	Phase      NamespacePhase       `json:"phase,omitempty"`
 	Conditions []NamespaceCondition `json:"conditions,omitempty"`
@@ -107,15 +109,15 @@ const (
 	ConditionUnknown ConditionStatus = "Unknown"
 )
 
-// unknownFields holds what a document has and this package's types do not: a newer server's fields. An object that is
-// read, changed and put back must not lose them. Keys are the parent ("" is the document itself) and the field's
-// name. Like the rest of a decoded object it is never changed after decoding, so copies may share it.
+// unknownFields are the fields of a document that this package's types do not declare. An object
+// that is read, changed and written must not lose them. Keys are the parent ("" is the document
+// itself) and the field's name. They never change after decoding, so copies may share them.
 type unknownFields map[string]map[string]json.RawMessage
 
-// schema says which fields are known, by parent.
+// schema has the known fields, by parent.
 type schema map[string]map[string]bool
 
-// schemaOf reads a struct's JSON tags, and those of the structs one level below.
+// schemaOf returns a struct's JSON fields, and those of the structs one level below.
 func schemaOf(object reflect.Type) schema {
 	known := schema{"": fieldsOf(object)}
 	for _, field := range reflect.VisibleFields(object) {
@@ -146,7 +148,7 @@ func jsonName(field reflect.StructField) string {
 	return name
 }
 
-// decode reads a document into a struct, and returns the fields that this does not know.
+// decode decodes a document into a struct, and returns the unknown fields.
 func (s schema) decode(data []byte, into any) (unknownFields, error) {
 	if err := json.Unmarshal(data, into); err != nil {
 		return nil, err
@@ -172,7 +174,7 @@ func (s schema) decode(data []byte, into any) (unknownFields, error) {
 	return unknown, nil
 }
 
-// encode writes a struct with the fields that it does not know.
+// encode encodes a struct with its unknown fields.
 func (u unknownFields) encode(object any) ([]byte, error) {
 	data, err := json.Marshal(object)
 	if err != nil || len(u) == 0 {

@@ -11,8 +11,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// A namespace as kube-apiserver writes it, with every field of the metadata and, marked "new", some that a later version
-// may have.
+// A namespace as kube-apiserver writes it, with every metadata field and, marked "new", some that
+// a later version may have.
 const wireNamespace = `{
   "kind": "Namespace", "apiVersion": "v1", "newTop": {"a": 1},
   "metadata": {
@@ -42,7 +42,7 @@ func TestNamespaceSurvivesARoundTrip(t *testing.T) {
 
 	want := map[string]any{}
 	require.NoError(t, json.Unmarshal([]byte(wireNamespace), &want))
-	delete(want["metadata"].(map[string]any), "namespace") // "" is left out, as Kubernetes does
+	delete(want["metadata"].(map[string]any), "namespace") // "" is left out, as in Kubernetes
 	for name, value := range map[string]any{"value": ns, "pointer": &ns, "copy": ns.DeepCopy()} {
 		data, err := json.Marshal(value)
 		require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestNamespaceSurvivesARoundTrip(t *testing.T) {
 	}
 }
 
-// What a status update is for: everything but the change is what it was.
+// A status update changes only its field.
 func TestNamespaceStatusUpdateLosesNothing(t *testing.T) {
 	var ns api.Namespace
 	require.NoError(t, json.Unmarshal([]byte(wireNamespace), &ns))

@@ -5,7 +5,7 @@ import "reflect"
 // EventsResource are the Events of the core group.
 var EventsResource = GroupVersionResource{Version: "v1", Resource: "events"}
 
-// EventType says whether an [Event] is about trouble.
+// EventType is the severity of an [Event].
 type EventType string
 
 // The types of Events.
@@ -14,14 +14,14 @@ const (
 	EventWarning EventType = "Warning"
 )
 
-// Event is a note about an object, kept by the API server for an hour or so, and shown by kubectl (core/v1 Event).
-// What happens again is counted in the Event that is there.
+// Event is a report about an object, which the API server keeps for an hour or so and kubectl shows
+// (core/v1 Event). Repetitions are counted in the existing Event.
 type Event struct {
 	TypeMeta   `json:",inline"`
 	ObjectMeta `json:"metadata"`
 
-	// InvolvedObject is what the Event is about. An Event stands in the namespace of its object; one about an object
-	// that has none, such as a Namespace, in "default".
+	// InvolvedObject is the subject of the Event. An Event is in the namespace of its object, or in
+	// "default" if the object has none, such as a Namespace.
 	InvolvedObject ObjectReference `json:"involvedObject"`
 
 	Type    EventType `json:"type,omitempty"`
@@ -33,14 +33,15 @@ type Event struct {
 	LastTimestamp  Time        `json:"lastTimestamp,omitzero"`
 	Count          int         `json:"count,omitempty"`
 
-	// EventTime is of Events that are written in the newer way (events.k8s.io); the zero value for those that are counted.
+	// EventTime is set in Events of the newer API (events.k8s.io), and zero in counted ones.
 	EventTime Time `json:"eventTime"`
-	// ReportingController and ReportingInstance name the reporter in the newer way. Their names on the wire differ.
+	// ReportingController and ReportingInstance identify the reporter in the newer API. Their JSON
+	// names differ.
 	ReportingController string `json:"reportingComponent"`
 	ReportingInstance   string `json:"reportingInstance"`
 }
 
-// EventSource is the program that noted something, and the machine or instance that it ran as.
+// EventSource is the program that reported an Event, and its machine or instance.
 type EventSource struct {
 	Component string `json:"component,omitempty"`
 	Host      string `json:"host,omitempty"`
@@ -57,10 +58,10 @@ type ObjectReference struct {
 	FieldPath       string `json:"fieldPath,omitempty"`
 }
 
-// Lease says who holds something, and until when he has to say so again. Leader election and the heartbeats of nodes
-// are made of Leases.
+// Lease is a claim that its holder must renew in time. Leader election and the heartbeats of nodes
+// use Leases.
 //
-// It is written back as a whole. Fields of a newer API that it does not declare are carried along, as in [Namespace].
+// Writing a Lease back preserves fields of a newer API that it does not declare, as in [Namespace].
 type Lease struct {
 	TypeMeta   `json:",inline"`
 	ObjectMeta `json:"metadata"`
@@ -69,19 +70,21 @@ type Lease struct {
 	unknown unknownFields
 }
 
-// LeaseSpec is what a holder writes. All fields are optional to the server; nil and empty ones are not sent.
+// LeaseSpec is written by the holder. All fields are optional; nil and empty ones are omitted.
 type LeaseSpec struct {
 	// HolderIdentity names the holder of the Lease; empty: there is none.
 	HolderIdentity string `json:"holderIdentity,omitempty"`
-	// LeaseDurationSeconds is how long others leave a holder alone after RenewTime moved. They measure it with their own
-	// clocks, from when they saw it move.
+	// LeaseDurationSeconds is how long after a change of RenewTime others must not take the Lease.
+	// They measure it with their own clocks, from when they saw the change.
 	LeaseDurationSeconds *int32 `json:"leaseDurationSeconds,omitempty"`
-	// AcquireTime is when the holder became the holder, RenewTime when it last said that it still is, both by its own clock.
+	// AcquireTime is when the holder acquired the Lease, RenewTime when it last renewed it, both by
+	// its own clock.
 	AcquireTime *MicroTime `json:"acquireTime,omitempty"`
 	RenewTime   *MicroTime `json:"renewTime,omitempty"`
 	// LeaseTransitions counts the changes of the holder.
 	LeaseTransitions *int32 `json:"leaseTransitions,omitempty"`
-	// Strategy and PreferredHolder belong to coordinated leader election (KEP-4355) and are carried along.
+	// Strategy and PreferredHolder belong to coordinated leader election (KEP-4355) and are
+	// preserved.
 	Strategy        *string `json:"strategy,omitempty"`
 	PreferredHolder *string `json:"preferredHolder,omitempty"`
 }
@@ -91,7 +94,7 @@ type plainLease Lease
 
 var leaseSchema = schemaOf(reflect.TypeFor[plainLease]())
 
-// UnmarshalJSON reads a Lease and keeps what it does not know.
+// UnmarshalJSON reads a Lease and preserves unknown fields.
 func (l *Lease) UnmarshalJSON(data []byte) error {
 	var plain plainLease
 	unknown, err := leaseSchema.decode(data, &plain)
@@ -102,12 +105,12 @@ func (l *Lease) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// MarshalJSON writes the Lease with what it did not know when it was read.
+// MarshalJSON writes the Lease with its unknown fields.
 func (l Lease) MarshalJSON() ([]byte, error) {
 	return l.unknown.encode(plainLease(l))
 }
 
-// DeepCopy returns a copy that shares nothing that can be changed.
+// DeepCopy returns a copy that shares no mutable data.
 func (l *Lease) DeepCopy() *Lease {
 	out := *l
 	out.ObjectMeta = l.ObjectMeta.DeepCopy()
@@ -120,8 +123,8 @@ func (l *Lease) DeepCopy() *Lease {
 	return &out
 }
 
-// Pod is as much of a pod as decides how long it takes to end: its grace period and its phase.
-// It is read-only here: writing it back would drop everything else that a pod has.
+// Pod has the fields that determine how long a pod takes to end: its grace period and its phase. It
+// is read-only: writing it back would drop all other fields.
 type Pod struct {
 	TypeMeta   `json:",inline"`
 	ObjectMeta `json:"metadata"`
@@ -129,7 +132,7 @@ type Pod struct {
 	Status     PodStatus `json:"status"`
 }
 
-// DeepCopy returns a copy that shares nothing that can be changed.
+// DeepCopy returns a copy that shares no mutable data.
 func (p *Pod) DeepCopy() *Pod {
 	out := *p
 	out.ObjectMeta = p.ObjectMeta.DeepCopy()
@@ -137,14 +140,15 @@ func (p *Pod) DeepCopy() *Pod {
 	return &out
 }
 
-// PodSpec is the part of a pod's specification that this project reads.
+// PodSpec is the part of a pod's specification that this project uses.
 type PodSpec struct {
-	// TerminationGracePeriodSeconds is how long the pod may take to end; nil is the server's default (30).
+	// TerminationGracePeriodSeconds is how long the pod may take to end; nil is the server's
+	// default (30).
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 	NodeName                      string `json:"nodeName,omitempty"`
 }
 
-// PodStatus is the part of a pod's status that this project reads.
+// PodStatus is the part of a pod's status that this project uses.
 type PodStatus struct {
 	Phase PodPhase `json:"phase,omitempty"`
 }
@@ -152,7 +156,7 @@ type PodStatus struct {
 // PodPhase is the coarse state of a pod.
 type PodPhase string
 
-// The phases of a pod. Succeeded and Failed are final: nothing runs any more.
+// The phases of a pod. Succeeded and Failed are final.
 const (
 	PodPending   PodPhase = "Pending"
 	PodRunning   PodPhase = "Running"

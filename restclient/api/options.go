@@ -12,36 +12,37 @@ type GetOptions struct {
 	ResourceVersion string
 }
 
-// ListOptions are the query parameters of list, watch and delete-collection requests. Fields that only one of
-// them reads are ignored by the others. The zero value lists everything by a consistent read.
+// ListOptions are the query parameters of list, watch and delete-collection requests. Fields that
+// only one of them reads are ignored by the others. The zero value lists everything by a consistent
+// read.
 type ListOptions struct {
-	// LabelSelector and FieldSelector narrow the request down: "app=web,tier!=db", "metadata.name=default". The server
-	// reads them. "" selects everything.
+	// LabelSelector and FieldSelector narrow the request down: "app=web,tier!=db",
+	// "metadata.name=default". The server reads them. "" selects everything.
 	LabelSelector string
 	FieldSelector string
 
-	// ResourceVersion "" is a consistent read (for a watch: start now with synthetic ADDED events), "0" any
-	// state the server has at hand, anything else a state at least that new.
+	// ResourceVersion "" is a consistent read (for a watch: start now with synthetic ADDED events),
+	// "0" any version in the server's cache, anything else a version at least that new.
 	ResourceVersion string
-	// ResourceVersionMatch says how ResourceVersion is meant: [MatchNotOlderThan] or [MatchExact]; "" leaves it
-	// to the server.
+	// ResourceVersionMatch is the meaning of ResourceVersion: [MatchNotOlderThan] or [MatchExact];
+	// "" means the server's default.
 	ResourceVersionMatch ResourceVersionMatch
 
-	// Limit is the greatest number of items wanted in one answer; 0 means all.
+	// Limit is the maximum number of items in one answer; 0 means all.
 	Limit int64
-	// Continue is the token from the page before.
+	// Continue is the token from the previous page.
 	Continue string
 
-	// TimeoutSeconds is when the server shall end the request; 0 leaves it to the server.
+	// TimeoutSeconds is when the server ends the request; 0 means the server's default.
 	TimeoutSeconds int64
-	// AllowWatchBookmarks asks for BOOKMARK events. Watch only.
+	// AllowWatchBookmarks requests BOOKMARK events. Watch only.
 	AllowWatchBookmarks bool
-	// SendInitialEvents asks for the current state as ADDED events before the changes, closed by a bookmark
-	// (KEP-3157, streaming lists). Watch only; wants ResourceVersionMatch=NotOlderThan.
+	// SendInitialEvents requests the current state as ADDED events before the changes, ended by a
+	// bookmark (KEP-3157, streaming lists). Watch only; requires ResourceVersionMatch=NotOlderThan.
 	SendInitialEvents bool
 }
 
-// ResourceVersionMatch says how a resource version in a request is meant.
+// ResourceVersionMatch is the meaning of a resource version in a request.
 type ResourceVersionMatch string
 
 // The two ways to match.
@@ -50,7 +51,7 @@ const (
 	MatchExact        ResourceVersionMatch = "Exact"
 )
 
-// DeletePropagation says what becomes of the objects that a deleted object owns.
+// DeletePropagation is the policy for the objects that a deleted object owns.
 type DeletePropagation string
 
 // The three policies.
@@ -60,13 +61,13 @@ const (
 	DeletePropagationForeground DeletePropagation = "Foreground"
 )
 
-// DeleteOptions is the body of delete and delete-collection requests. The zero value deletes with the defaults
-// of the type.
+// DeleteOptions is the body of delete and delete-collection requests. The zero value means the
+// defaults of the type.
 type DeleteOptions struct {
 	GracePeriodSeconds *int64
 	Preconditions      *Preconditions
 	PropagationPolicy  DeletePropagation
-	// DryRun validates and answers without storing anything.
+	// DryRun validates without storing anything.
 	DryRun bool
 }
 
@@ -78,11 +79,12 @@ type Preconditions struct {
 
 // UpdateOptions are the query parameters of create, update and patch requests.
 type UpdateOptions struct {
-	// FieldManager names the writer in managed fields; "" lets the server derive it from the user agent.
+	// FieldManager names the writer in managed fields; "" lets the server derive it from the user
+	// agent.
 	FieldManager string
-	// Force takes fields over from other managers. Apply patches only.
+	// Force takes ownership of fields from other managers. Apply patches only.
 	Force bool
-	// DryRun validates and answers without storing anything.
+	// DryRun validates without storing anything.
 	DryRun bool
 }
 
@@ -97,15 +99,14 @@ const (
 	ApplyPatchType          PatchType = "application/apply-patch+yaml"
 )
 
-// Query returns the options as an API server wants to read them in a URL.
+// Query returns the options as URL parameters.
 func (o GetOptions) Query() url.Values {
 	q := queryBuilder{}
 	q.text("resourceVersion", o.ResourceVersion)
 	return url.Values(q)
 }
 
-// Query returns the options as an API server wants to read them in a URL. Whether the request is a list or a watch is
-// said by another parameter, "watch", which is not part of the options.
+// Query returns the options as URL parameters, without the parameter "watch".
 func (o ListOptions) Query() url.Values {
 	q := queryBuilder{}
 	q.text("labelSelector", o.LabelSelector)
@@ -120,7 +121,7 @@ func (o ListOptions) Query() url.Values {
 	return url.Values(q)
 }
 
-// Query returns the options as an API server wants to read them in a URL.
+// Query returns the options as URL parameters.
 func (o UpdateOptions) Query() url.Values {
 	q := queryBuilder{}
 	q.text("fieldManager", o.FieldManager)
@@ -131,10 +132,10 @@ func (o UpdateOptions) Query() url.Values {
 	return url.Values(q)
 }
 
-// dryRunAll is the only dry-run directive that Kubernetes knows: run all stages but the last.
+// dryRunAll is Kubernetes' only dry-run directive: run all stages but the last.
 const dryRunAll = "All"
 
-// wireDeleteOptions is DeleteOptions as it travels.
+// wireDeleteOptions is the JSON form of DeleteOptions.
 type wireDeleteOptions struct {
 	TypeMeta           `json:",inline"`
 	GracePeriodSeconds *int64            `json:"gracePeriodSeconds,omitempty"`
@@ -143,7 +144,7 @@ type wireDeleteOptions struct {
 	DryRun             []string          `json:"dryRun,omitempty"`
 }
 
-// MarshalJSON writes the options as the body of a delete request.
+// MarshalJSON encodes the options as the body of a delete request.
 func (o DeleteOptions) MarshalJSON() ([]byte, error) {
 	wire := wireDeleteOptions{
 		TypeMeta:           TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"},
@@ -157,7 +158,7 @@ func (o DeleteOptions) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wire)
 }
 
-// UnmarshalJSON reads the body of a delete request.
+// UnmarshalJSON decodes the body of a delete request.
 func (o *DeleteOptions) UnmarshalJSON(data []byte) error {
 	var wire wireDeleteOptions
 	if err := json.Unmarshal(data, &wire); err != nil {
@@ -172,7 +173,7 @@ func (o *DeleteOptions) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// queryBuilder leaves out what has its zero value.
+// queryBuilder leaves out zero values.
 type queryBuilder url.Values
 
 func (q queryBuilder) text(name, value string) {

@@ -1,6 +1,6 @@
 package api
 
-// Status is what an API server answers when it refuses a request, or when there is nothing else to say.
+// Status is an API server's answer when it refuses a request, or when there is no other content.
 type Status struct {
 	TypeMeta `json:",inline"`
 	ListMeta `json:"metadata,omitzero"`
@@ -19,7 +19,7 @@ const (
 	StatusFailure = "Failure"
 )
 
-// StatusDetails says which object the refusal is about, and why in more detail.
+// StatusDetails identifies the object of a refusal, with details.
 type StatusDetails struct {
 	Name              string        `json:"name,omitempty"`
 	Group             string        `json:"group,omitempty"`
@@ -66,11 +66,11 @@ const (
 // CauseType is the machine-readable kind of a cause.
 type CauseType string
 
-// The causes that this project looks at.
+// The causes that this project uses.
 const (
-	// CauseNamespaceTerminating says that nothing can be created in a namespace that is being deleted.
+	// CauseNamespaceTerminating: nothing can be created in a namespace that is being deleted.
 	CauseNamespaceTerminating CauseType = "NamespaceTerminating"
-	// CauseResourceVersionTooLarge says that the server has not reached the requested version yet.
+	// CauseResourceVersionTooLarge: the server has not reached the requested version yet.
 	CauseResourceVersionTooLarge CauseType = "ResourceVersionTooLarge"
 	// CauseUnexpectedServerResponse carries the text of an answer that was not a Status.
 	CauseUnexpectedServerResponse CauseType = "UnexpectedServerResponse"

@@ -5,31 +5,33 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"time"
 )
 
-// StatusError is a refused request: the server answered, and the answer is no. The caller decides
-// by the Is... functions below, never by the message.
+// StatusError is a refused request. The caller decides by the Is... functions below, never by the
+// message.
 type StatusError struct {
 	Status Status
-	// RetryAfter is how long the server asked to wait; 0 if it did not say.
+	// RetryAfter is the delay that the server requested; 0 if none.
 	RetryAfter time.Duration
-	// Verb is the HTTP method and URL the address of the request, without secrets; empty for the ERROR event of a
-	// watch. They are not part of the message, which ends up in conditions, where only what the server said belongs.
+	// Verb is the HTTP method and URL the address of the request, without secrets; empty for the
+	// ERROR event of a watch. They are not part of the message, because that ends up in conditions.
 	Verb, URL string
 }
 
-// NewStatusError returns the error for a refusal, with the delay that its details ask for.
+// NewStatusError returns a new error for a refusal, without Verb and URL. RetryAfter is the delay in
+// status.Details, if they are present and their RetryAfterSeconds is positive, and 0 otherwise. More
+// than math.MaxInt32 seconds count as math.MaxInt32: JSON can hold more than a time.Duration.
 func NewStatusError(status Status) *StatusError {
 	e := &StatusError{Status: status}
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
-		// JSON can ask for more than a time.Duration holds.
 		e.RetryAfter = time.Duration(min(status.Details.RetryAfterSeconds, math.MaxInt32)) * time.Second
 	}
 	return e
 }
 
-// Error returns the server's message, or a sentence made of reason and code if it sent none.
+// Error returns the server's message, or a sentence with reason and code if there is none.
 func (e *StatusError) Error() string {
 	if e.Status.Message != "" {
 		return e.Status.Message
@@ -37,7 +39,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server answered %d %s", e.Status.Code, e.Reason())
 }
 
-// Reason returns the reason that the server gave, or the one that its HTTP code stands for.
+// Reason returns the server's reason, or the one for its HTTP code.
 func (e *StatusError) Reason() StatusReason {
 	if e.Status.Reason != ReasonUnknown {
 		return e.Status.Reason
@@ -45,21 +47,14 @@ func (e *StatusError) Reason() StatusReason {
 	return ReasonForCode(e.Status.Code, false)
 }
 
-// HasCause reports whether the refusal names the cause.
+// HasCause reports whether the refusal has this cause.
 func (e *StatusError) HasCause(cause CauseType) bool {
-	if e.Status.Details == nil {
-		return false
-	}
-	for _, c := range e.Status.Details.Causes {
-		if c.Type == cause {
-			return true
-		}
-	}
-	return false
+	is := func(c StatusCause) bool { return c.Type == cause }
+	return e.Status.Details != nil && slices.ContainsFunc(e.Status.Details.Causes, is)
 }
 
-// classification is the one table of the HTTP code that each reason goes with. Where several reasons share a code, the
-// first is what the code means when it comes alone, for instance from a proxy.
+// classification is the one table of reasons and their HTTP codes. Where several reasons share a
+// code, the first is the meaning of the code alone, for instance from a proxy.
 var classification = []struct {
 	reason StatusReason
 	code   int
@@ -85,8 +80,9 @@ var classification = []struct {
 	{ReasonTimeout, http.StatusGatewayTimeout},
 }
 
-// ReasonForCode returns the reason that an HTTP code stands for when a server gave none, or [ReasonUnknown]. A conflict
-// (409) on a create means that the name is taken. Codes from 500 that are not in the table are internal errors.
+// ReasonForCode returns the reason for an HTTP code without one, or [ReasonUnknown]. A conflict
+// (409) on a create means that the name exists. Codes from 500 that are not in the table are
+// internal errors.
 func ReasonForCode(code int, create bool) StatusReason {
 	if code == http.StatusConflict && create {
 		return ReasonAlreadyExists
@@ -102,8 +98,8 @@ func ReasonForCode(code int, create bool) StatusReason {
 	return ReasonUnknown
 }
 
-// HasReason reports whether err is a refusal with this reason. A reason that the table does not have, or none, is derived
-// from the code.
+// HasReason reports whether err is a refusal with this reason. An unknown or missing reason is
+// derived from the code.
 func HasReason(err error, reason StatusReason) bool {
 	refused, ok := errors.AsType[*StatusError](err)
 	if !ok {
@@ -153,14 +149,17 @@ func IsServiceUnavailable(err error) bool { return HasReason(err, ReasonServiceU
 // IsTimeout reports whether the request took longer than the server allows (504). It may still take effect.
 func IsTimeout(err error) bool { return HasReason(err, ReasonTimeout) }
 
-// IsExpired reports whether a resource version or a continue token is too old (410). Servers give either of two reasons. The
-// code decides even if the reason names another row of the table. List again.
+// IsExpired reports whether a resource version or a continue token is too old: list again. It looks
+// at the first [*StatusError] that err is or wraps. Each of these alone is enough:
+//   - the reason [ReasonExpired] or [ReasonGone]: servers use both, and an ERROR event may have
+//     another code, or none;
+//   - the code 410: a proxy sends no reason, and some servers send one that belongs to another code.
 func IsExpired(err error) bool {
 	return HasReason(err, ReasonExpired) || HasReason(err, ReasonGone) || CodeOf(err) == http.StatusGone
 }
 
-// IsTooLargeResourceVersion reports whether the server has not yet reached the requested version, which happens when a client moves from an
-// up-to-date replica to one that lags.
+// IsTooLargeResourceVersion reports whether the server has not yet reached the requested version,
+// which happens when a client moves to a replica that lags.
 func IsTooLargeResourceVersion(err error) bool { return hasCause(err, CauseResourceVersionTooLarge) }
 
 // IsNamespaceTerminating reports whether a create was refused because its namespace is being deleted.
@@ -171,7 +170,9 @@ func hasCause(err error, cause CauseType) bool {
 	return ok && refused.HasCause(cause)
 }
 
-// ReasonOf returns the reason of the first [*StatusError] that err wraps, or [ReasonUnknown].
+// ReasonOf returns the reason of the first [*StatusError] that err is or wraps, or [ReasonUnknown] if
+// there is none. The server's reason counts, even one that is not in the table; if it is missing, the
+// code decides, as in [StatusError.Reason].
 func ReasonOf(err error) StatusReason {
 	if status, ok := errors.AsType[*StatusError](err); ok {
 		return status.Reason()
@@ -179,15 +180,16 @@ func ReasonOf(err error) StatusReason {
 	return ReasonUnknown
 }
 
-// CodeOf returns the HTTP code of the first [*StatusError] that err wraps, or 0.
+// CodeOf returns the HTTP code of the first [*StatusError] that err is or wraps, or 0.
 func CodeOf(err error) int {
-	if status, ok := errors.AsType[*StatusError](err); ok {
-		return status.Status.Code
+	if refused, ok := errors.AsType[*StatusError](err); ok {
+		return refused.Status.Code
 	}
 	return 0
 }
 
-// RetryAfterOf returns how long the server asked to wait, or 0.
+// RetryAfterOf returns the delay that the server requested, in the details of the refusal or in a
+// header: the RetryAfter of the first [*StatusError] that err is or wraps, or 0 if there is none.
 func RetryAfterOf(err error) time.Duration {
 	if status, ok := errors.AsType[*StatusError](err); ok {
 		return status.RetryAfter

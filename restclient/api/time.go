@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Time is a moment as Kubernetes writes it: RFC 3339 in UTC with whole seconds, `null` for the zero value.
-// Fractions of a second are accepted when reading (MicroTime fields have them).
+// Time is a moment as Kubernetes writes it: RFC 3339 in UTC with whole seconds, `null` for the zero
+// value. Fractions of a second are accepted when reading (MicroTime fields have them).
 type Time struct {
 	time.Time
 }
@@ -42,8 +42,9 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MicroTime is a moment as Kubernetes writes it where seconds are too coarse: RFC 3339 in UTC with exactly six digits
-// after the point, `null` for the zero value. Any number of digits is accepted when reading.
+// MicroTime is a moment as Kubernetes writes it where seconds are too coarse: RFC 3339 in UTC with
+// exactly six digits after the point, `null` for the zero value. Any number of digits is accepted
+// when reading.
 type MicroTime struct {
 	time.Time
 }

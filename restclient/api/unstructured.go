@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Unstructured is an object of a kind that is not known when the program is built: a JSON document with
-// accessors. The zero value is an empty object. No accessor panics, whatever the document holds: a value that is
-// missing or of another type than asked for is the zero value.
+// Unstructured is an object of a kind unknown at compile time: a JSON document with accessors. The
+// zero value is an empty object. No accessor panics: a missing value, or one of another type, is
+// the zero value.
 type Unstructured struct {
-	// Object is the document: maps, slices, strings, bools, nil, int64 and float64 (json.Number for a number that is too
-	// large for either).
+	// Object is the document: maps, slices, strings, bools, nil, int64 and float64 (json.Number for
+	// a number that is too large for either).
 	Object map[string]any
 }
 
@@ -32,7 +32,8 @@ func (u *Unstructured) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Nested returns the value at the path, or nil if there is none. Maps and slices are shared with the object.
+// Nested returns the value at the path, or nil if there is none. Maps and slices are shared with
+// the object.
 func (u *Unstructured) Nested(path ...string) any {
 	var current any = u.Object
 	for _, key := range path {
@@ -51,13 +52,13 @@ func (u *Unstructured) NestedString(path ...string) string {
 	return value
 }
 
-// NestedBool returns the truth value at the path, or false.
+// NestedBool returns the boolean at the path, or false.
 func (u *Unstructured) NestedBool(path ...string) bool {
 	value, _ := u.Nested(path...).(bool)
 	return value
 }
 
-// NestedInt64 returns the whole number at the path, or 0.
+// NestedInt64 returns the integer at the path, or 0.
 func (u *Unstructured) NestedInt64(path ...string) int64 {
 	value, _ := u.Nested(path...).(int64)
 	return value
@@ -90,8 +91,8 @@ func (u *Unstructured) NestedStringMap(path ...string) map[string]string {
 	return out
 }
 
-// SetNested stores a value at the path and makes the maps on the way there. It fails if something on the way is not a
-// map. The value must be one that a document can hold.
+// SetNested stores a value at the path and creates missing maps. It fails if an element of the path
+// is not a map. The value must be a valid document value.
 func (u *Unstructured) SetNested(value any, path ...string) error {
 	if len(path) == 0 {
 		return fmt.Errorf("an empty path names nothing")
@@ -126,7 +127,7 @@ func (u *Unstructured) RemoveNested(path ...string) {
 	}
 }
 
-// DeepCopy returns a copy that shares nothing that can be changed.
+// DeepCopy returns a copy that shares no mutable data.
 func (u *Unstructured) DeepCopy() *Unstructured {
 	if u.Object == nil {
 		return &Unstructured{}
@@ -185,7 +186,7 @@ func (u *Unstructured) GetFinalizers() []string {
 	return u.NestedStringSlice("metadata", "finalizers")
 }
 
-// GetDeletionTimestamp returns the moment from which the object is being deleted, or nil while it is not.
+// GetDeletionTimestamp returns when the object was marked for deletion, or nil.
 func (u *Unstructured) GetDeletionTimestamp() *Time {
 	moment, err := time.Parse(time.RFC3339, u.NestedString("metadata", "deletionTimestamp"))
 	if err != nil {
@@ -194,9 +195,9 @@ func (u *Unstructured) GetDeletionTimestamp() *Time {
 	return &Time{Time: moment}
 }
 
-// decodeDocument reads one JSON object into maps and slices, with whole numbers as int64 so that large ones
-// (generations, timestamps) survive a round trip; float64 would round them above 2^53. A number that fits neither type
-// stays a json.Number, which is written back as it came.
+// decodeDocument decodes a JSON object with integers as int64, so that large ones (generations,
+// timestamps) survive a round trip; float64 would round them above 2^53. A number that fits neither
+// type stays a json.Number, which is encoded unchanged.
 func decodeDocument(data []byte) (map[string]any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()

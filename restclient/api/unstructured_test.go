@@ -47,7 +47,7 @@ func TestUnstructuredAccessors(t *testing.T) {
 	assert.Equal(t, []any{int64(1), map[string]any{"a": nil}}, u.Nested("spec", "list"))
 }
 
-// Accessors of a document that is nothing like what they expect.
+// Accessors of a document with unexpected types.
 func TestUnstructuredAccessorsNeverPanic(t *testing.T) {
 	for _, text := range []string{`{}`, `{"metadata":7}`, `{"metadata":{"name":7,"labels":"x","finalizers":{},"deletionTimestamp":"soon"}}`, `{"metadata":null}`, `null`} {
 		var u api.Unstructured

@@ -1,6 +1,6 @@
 package api
 
-// WatchEventType says what a watch event reports.
+// WatchEventType is the type of a watch event.
 type WatchEventType string
 
 // The event types of a watch.
@@ -8,42 +8,42 @@ const (
 	WatchAdded    WatchEventType = "ADDED"
 	WatchModified WatchEventType = "MODIFIED"
 	WatchDeleted  WatchEventType = "DELETED"
-	// WatchBookmark carries only a resource version: everything up to it has been delivered.
+	// WatchBookmark has only a resource version: everything up to it has been delivered.
 	WatchBookmark WatchEventType = "BOOKMARK"
-	// WatchError carries a Status; the stream ends after it.
+	// WatchError has a Status; the stream ends after it.
 	WatchError WatchEventType = "ERROR"
 )
 
-// InitialEventsAnnotation marks, with the value "true", the bookmark that ends the initial part of a streaming
-// list (KEP-3157).
+// InitialEventsAnnotation, with the value "true", marks the bookmark that ends the initial events
+// of a streaming list (KEP-3157).
 const InitialEventsAnnotation = "k8s.io/initial-events-end"
 
 // WatchEvent is one change of a collection, decoded.
 type WatchEvent[T any] struct {
 	Type WatchEventType
-	// Object is the state after the change (for DELETED: the last one). Zero for BOOKMARK and ERROR.
+	// Object is the state after the change (for DELETED the last one). Zero for BOOKMARK and ERROR.
 	Object T
 	// ResourceVersion is the object's or the bookmark's: the position to resume from.
 	ResourceVersion string
 	// InitialEventsEnd is true for the bookmark that ends the initial part of a streaming list.
 	InitialEventsEnd bool
-	// Status is what went wrong. ERROR only.
+	// Status is the reason. ERROR only.
 	Status *Status
 }
 
-// Watcher is an open watch, pulled by its one reader. There is no channel between the connection and the
-// reader, and so neither a goroutine nor a hand-off per event.
+// Watcher is an open watch, pulled by its one reader, without a channel, a goroutine or a hand-off
+// per event.
 type Watcher[T any] interface {
-	// Next blocks for the next event. io.EOF means that the server ended the stream in good order; any other
-	// error means that it broke off. After an error the watcher is used up.
+	// Next blocks for the next event. io.EOF means that the server ended the stream normally; any
+	// other error means that it broke. After an error the watcher is unusable.
 	Next() (WatchEvent[T], error)
-	// Stop ends the watch and makes a blocked Next return. It may be called from any goroutine, more than once.
-	// Ending the context that the watch was opened with does the same.
+	// Stop ends the watch and makes a blocked Next return. It may be called from any goroutine,
+	// more than once. Ending the context that the watch was opened with does the same.
 	Stop()
 }
 
-// IsInitialEventsEnd reports whether a bookmark with these annotations ends the initial part of a streaming list. Only the
-// value "true" counts.
+// IsInitialEventsEnd reports whether a bookmark with these annotations ends the initial part of a
+// streaming list. Only the value "true" counts.
 func IsInitialEventsEnd(annotations map[string]string) bool {
 	return annotations[InitialEventsAnnotation] == "true"
 }

@@ -13,7 +13,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// The files in testdata are answers of kube-apiserver v1.36.3, byte for byte.
+// The files in testdata are responses of kube-apiserver v1.36.3, byte for byte.
 func wire(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))

@@ -13,7 +13,7 @@ import (
 
 var errEmptyFile = errors.New("the file is empty")
 
-// CertificateConfig says where a client certificate and its key are. Data wins over files.
+// CertificateConfig locates a client certificate and its key. Data takes precedence over files.
 type CertificateConfig struct {
 	CertData, KeyData []byte // PEM
 	CertFile, KeyFile string // PEM files, read again at each handshake
@@ -21,19 +21,19 @@ type CertificateConfig struct {
 
 // Certificate is a client certificate. Create it with [NewCertificate].
 //
-// Files are read again each time that ClientCertificate is called: at each handshake, and by package restclient once in
-// a while in between, so that a renewed certificate makes new requests go over new connections. While the files cannot
-// be read, or do not fit together because only one of them has been replaced yet, the last good pair stays in use
-// until it expires.
+// Files are read again at each call of ClientCertificate: at each handshake, and periodically by
+// package restclient, so that requests move to new connections after a renewal. While the files
+// cannot be read, or do not match because only one has been replaced yet, the last good pair stays
+// in use until it expires.
 type Certificate struct {
 	described
 	constant
 
 	cfg CertificateConfig // immutable
 
-	// The mutex is held while the files are read, so that they are read once and not by all who wait.
+	// The mutex is held during a read, so that concurrent callers share it.
 	mu        sync.Mutex
-	cert, key []byte           // what pair was made of
+	cert, key []byte           // the sources of pair
 	pair      *tls.Certificate // last good one; the same pointer as long as cert and key are the same
 }
 
@@ -49,10 +49,10 @@ func NewCertificate(cfg CertificateConfig) (*Certificate, error) {
 	return c, nil
 }
 
-// Apply does nothing: the certificate is shown in the handshake.
+// Apply does nothing: the handshake uses the certificate.
 func (c *Certificate) Apply(*http.Request) error { return nil }
 
-// ClientCertificate returns the certificate as it is now.
+// ClientCertificate returns the present certificate.
 func (c *Certificate) ClientCertificate() (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +63,7 @@ func (c *Certificate) ClientCertificate() (*tls.Certificate, error) {
 	return c.pair, nil
 }
 
-// reloadLocked leaves everything as it is if there is nothing new or the new pair is no good.
+// reloadLocked changes nothing if the files are unchanged or unusable.
 func (c *Certificate) reloadLocked() error {
 	cert, err := dataOrFile(c.cfg.CertData, c.cfg.CertFile, "client certificate")
 	if err != nil {

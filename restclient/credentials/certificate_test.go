@@ -32,7 +32,7 @@ func certificateFiles(t *testing.T) CertificateConfig {
 func TestInlineCertificate(t *testing.T) {
 	cert := newCertificate(t, "jane")
 	assert.Equal(t, "jane", clientCertificate(t, cert).Leaf.Subject.CommonName)
-	assert.Same(t, clientCertificate(t, cert), clientCertificate(t, cert), "the pointer tells whether it has changed")
+	assert.Same(t, clientCertificate(t, cert), clientCertificate(t, cert), "the pointer is the same while the certificate is")
 	assert.Empty(t, sent(t, cert).Header)
 	assert.Equal(t, "client certificate", fmt.Sprint(cert))
 }
@@ -47,7 +47,7 @@ func TestCertificateFilesAreReadAgain(t *testing.T) {
 	first := clientCertificate(t, cert)
 	assert.Equal(t, "one", first.Leaf.Subject.CommonName)
 	write(t, cfg.CertFile, string(one.Cert))
-	assert.Same(t, first, clientCertificate(t, cert), "written anew with the same content")
+	assert.Same(t, first, clientCertificate(t, cert), "rewritten with the same content")
 
 	write(t, cfg.CertFile, string(two.Cert))
 	assert.Same(t, first, clientCertificate(t, cert), "the files do not fit together yet")

@@ -18,9 +18,9 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// These tests show the credentials at work under a client: what package restclient promises of them, and they of it.
+// These tests use the credentials with a client, to check what each promises the other.
 
-// wants answers 401 to all but the wanted Authorization header.
+// wants answers 401 unless the Authorization header is the wanted one.
 type wants struct{ header string }
 
 func (w *wants) ServeHTTP(out http.ResponseWriter, r *http.Request) {
@@ -43,8 +43,8 @@ func with(c restclient.Credentials) func(*restclient.Config) {
 	return func(cfg *restclient.Config) { cfg.Credentials = c }
 }
 
-// The kubelet has written a new token before the minute is over and the server does not know the old one any more:
-// the program notices nothing.
+// The kubelet writes a new token within the minute, and the server rejects the old one: the
+// program's requests still succeed.
 func TestRefusedTokenIsReplacedByTheNewOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "token")
@@ -64,11 +64,11 @@ func TestRefusedTokenIsReplacedByTheNewOne(t *testing.T) {
 		handler.header = "Bearer third"
 		err = client.Do(t.Context(), restclient.Request{Path: "/"}, nil)
 		assert.True(t, api.IsUnauthorized(err))
-		assert.Len(t, server.Requests(), 4, "there is nothing new to repeat it with")
+		assert.Len(t, server.Requests(), 4, "no new token to repeat it with")
 	})
 }
 
-// A certificate is renewed on disk: new requests go over a new connection that shows it.
+// After a certificate is renewed on disk, new requests use a new connection with it.
 func TestRenewedCertificateIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []string

@@ -8,7 +8,7 @@ import (
 	"orrery/restclient/credentials"
 )
 
-// A token from a file, and a request that is made in the name of somebody else.
+// A token from a file, and a request with impersonation.
 func Example() {
 	file, err := os.CreateTemp("", "token")
 	if err != nil {
@@ -22,14 +22,14 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	who := credentials.Join(token, &credentials.Impersonation{UserName: "jane"})
+	identity := credentials.Join(token, &credentials.Impersonation{UserName: "jane"})
 
 	req, _ := http.NewRequest(http.MethodGet, "https://10.0.0.1:6443/api", nil)
-	fmt.Println(who.Apply(req))
+	fmt.Println(identity.Apply(req))
 	fmt.Println(req.Header.Get("Authorization"), req.Header.Get("Impersonate-User"))
 
 	req, _ = http.NewRequest(http.MethodGet, "http://10.0.0.1:8080/api", nil)
-	fmt.Println(who.Apply(req))
+	fmt.Println(identity.Apply(req))
 	// Output:
 	// <nil>
 	// Bearer t0ken jane

@@ -14,12 +14,12 @@ import (
 	"orrery/restclient/internal/flight"
 )
 
-// InteractiveMode says whether an exec plugin may speak with the user.
+// InteractiveMode says whether an exec plugin may prompt the user.
 type InteractiveMode string
 
 const (
 	InteractiveNever       InteractiveMode = "Never"
-	InteractiveIfAvailable InteractiveMode = "IfAvailable" // standard input is handed to the plugin if it is a terminal
+	InteractiveIfAvailable InteractiveMode = "IfAvailable" // the plugin gets standard input if that is a terminal
 	InteractiveAlways      InteractiveMode = "Always"      // an error if standard input is not a terminal
 )
 
@@ -42,13 +42,14 @@ type ExecConfig struct {
 	// InteractiveMode empty means InteractiveIfAvailable for ExecV1beta1; ExecV1 requires it.
 	InteractiveMode InteractiveMode
 
-	// Cluster is told to the plugin, if not nil.
+	// Cluster, if not nil, is passed to the plugin.
 	Cluster *ExecCluster
 
-	// Stdin is handed to the plugin if InteractiveMode is not Never. Nil: os.Stdin if that is a terminal.
+	// Stdin is passed to the plugin if InteractiveMode is not Never. Nil: os.Stdin if that is a
+	// terminal.
 	Stdin *os.File
 
-	// Stderr receives what the plugin tells the user. Nil: os.Stderr.
+	// Stderr receives the plugin's messages. Nil: os.Stderr.
 	Stderr io.Writer
 }
 
@@ -59,31 +60,31 @@ type EnvVar struct {
 }
 
 const (
-	// freshCertificate is how young a certificate of a plugin must be to survive a 401. Unlike a token, a certificate leaves
-	// no trace in the request, so the refused request may well have been made with its predecessor.
+	// freshCertificate is the age below which a plugin's certificate survives a 401. A request does
+	// not contain the certificate, so the refused request may have used its predecessor.
 	freshCertificate = 10 * time.Second
-	// freshCredential is for how long what a plugin printed is used although it says that it has expired: the clock of this
-	// machine may be hours ahead of the one that made it, and the plugin should not run for each request then.
+	// freshCredential is how long a credential is used even if it has expired by this machine's
+	// clock, which may be hours fast: the plugin must not run for each request.
 	freshCredential = 10 * time.Second
 )
 
 // Exec is an exec credential plugin. Create it with [NewExec].
 //
-// What the plugin prints is used until its expirationTimestamp by the clock of this machine, at least for ten seconds, or until
-// the server answers 401: that is what counts if the clock is behind. There is one run at a time; all
-// requests that need the result wait for it, each no longer than the context of its request lives. To share the result among
-// clients give all of them the same Exec.
+// The plugin's output is used until its expirationTimestamp by the clock of this machine, at least
+// for ten seconds, or until the server answers 401, which also helps if the clock is slow. There is
+// one run at a time; requests that need the result wait for it, each until its own context ends.
+// Clients that share an Exec share the result.
 type Exec struct {
 	described
 	cfg    ExecConfig // immutable
 	flight *flight.Flight[*execCredential]
 
 	mu      sync.Mutex
-	last    *execCredential // nil: the plugin has not run; what it points to is immutable
+	last    *execCredential // nil: the plugin has not run; immutable
 	refused bool            // the server has answered 401 to last
 }
 
-// execCredential is what a plugin printed.
+// execCredential is the output of a plugin.
 type execCredential struct {
 	token       string // secret; may be empty if there is a certificate
 	cert, key   []byte // PEM; both or none
@@ -92,7 +93,7 @@ type execCredential struct {
 	obtained    time.Time
 }
 
-// NewExec checks the configuration. The plugin runs when it is needed first. The error is an [*ExecError].
+// NewExec checks the configuration. The plugin runs at its first use. The error is an [*ExecError].
 func NewExec(cfg ExecConfig) (*Exec, error) {
 	if cfg.InteractiveMode == "" && cfg.APIVersion == ExecV1beta1 {
 		cfg.InteractiveMode = InteractiveIfAvailable
@@ -106,8 +107,8 @@ func NewExec(cfg ExecConfig) (*Exec, error) {
 	return e, nil
 }
 
-// Apply sets the Authorization header if the plugin printed a token. It does not run the plugin if the header is set
-// already.
+// Apply sets the Authorization header if the plugin printed a token. It does not run the plugin if
+// the header is already set.
 func (e *Exec) Apply(req *http.Request) error {
 	if req.Header.Get(authorization) != "" {
 		return nil
@@ -119,8 +120,8 @@ func (e *Exec) Apply(req *http.Request) error {
 	return setAuthorization(req, bearer(credential.token))
 }
 
-// ClientCertificate returns the certificate that the plugin printed, if it printed one. The pointer stays the same as
-// long as the plugin prints the same certificate.
+// ClientCertificate returns the certificate that the plugin printed, if any. The pointer stays the
+// same while the certificate does.
 func (e *Exec) ClientCertificate() (*tls.Certificate, error) {
 	credential, err := e.current(context.Background())
 	if err != nil {
@@ -129,7 +130,7 @@ func (e *Exec) ClientCertificate() (*tls.Certificate, error) {
 	return credential.certificate, nil
 }
 
-// Unauthorized makes the plugin run again, if what it printed last is what the server refused.
+// Unauthorized makes the plugin run again if the server refused its last output.
 func (e *Exec) Unauthorized(req *http.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -153,7 +154,7 @@ func (e *Exec) current(ctx context.Context) (*execCredential, error) {
 	return credential, err
 }
 
-// usable returns what the plugin printed last, or nil if that has expired or was refused.
+// usable returns the plugin's last output, or nil if that has expired or was refused.
 func (e *Exec) usable() *execCredential {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -165,8 +166,7 @@ func (e *Exec) usable() *execCredential {
 	return e.last
 }
 
-// renew runs the plugin. A caller who found nothing usable just before the previous run ended comes here too, and needs
-// no run any more.
+// renew runs the plugin, unless another run has just ended with a usable result.
 func (e *Exec) renew(ctx context.Context) (*execCredential, error) {
 	if credential := e.usable(); credential != nil {
 		return credential, nil

@@ -15,7 +15,7 @@ const (
 
 const execKind = "ExecCredential"
 
-// ExecCluster tells a plugin which cluster the credentials are for.
+// ExecCluster tells a plugin the cluster that the credentials are for.
 type ExecCluster struct {
 	Server                   string `json:"server"`
 	TLSServerName            string `json:"tls-server-name,omitempty"`
@@ -28,7 +28,7 @@ type ExecCluster struct {
 	Config json.RawMessage `json:"config,omitempty"`
 }
 
-// execRequest is what the plugin finds in the environment variable KUBERNETES_EXEC_INFO.
+// execRequest is the content of the environment variable KUBERNETES_EXEC_INFO.
 type execRequest struct {
 	Kind       string          `json:"kind"`
 	APIVersion string          `json:"apiVersion"`
@@ -40,7 +40,7 @@ type execRequestSpec struct {
 	Interactive bool         `json:"interactive"`
 }
 
-// execAnswer is what the plugin prints.
+// execAnswer is the output of the plugin.
 type execAnswer struct {
 	Kind       string            `json:"kind"`
 	APIVersion string            `json:"apiVersion"`
@@ -63,8 +63,8 @@ func encodeExecRequest(version string, cluster *ExecCluster, interactive bool) (
 	return string(data), err
 }
 
-// decodeExecAnswer returns the credential, or a problem. The problem quotes nothing of the output, which is secret; for
-// the same reason errors of encoding/json, which quote what they cannot convert, are not passed on.
+// decodeExecAnswer returns the credential, or a problem. The problem does not quote the output,
+// which is secret; nor does it contain errors of encoding/json, which quote values.
 func decodeExecAnswer(version string, output []byte) (credential *execCredential, problem string) {
 	var answer execAnswer
 	switch err := json.Unmarshal(output, &answer); {

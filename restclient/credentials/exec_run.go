@@ -16,11 +16,11 @@ import (
 const (
 	execInfoVariable = "KUBERNETES_EXEC_INFO"
 
-	// maxExecOutput is far more than a token and a certificate chain need.
+	// maxExecOutput exceeds any token and certificate chain.
 	maxExecOutput = 1 << 20
 
-	// execWaitDelay is how long the pipes of a plugin may stay open after it has ended: a child of it may have inherited
-	// them.
+	// execWaitDelay is how long the pipes of a plugin may stay open after its end: a child may have
+	// inherited them.
 	execWaitDelay = 5 * time.Second
 )
 
@@ -84,7 +84,7 @@ func (cfg *ExecConfig) run(ctx context.Context) (*execCredential, error) {
 	return credential, nil
 }
 
-// stdin returns what the plugin reads from, nil if it may not speak with the user.
+// stdin returns the plugin's standard input, nil if it must not prompt the user.
 func (cfg *ExecConfig) stdin() (*os.File, error) {
 	if cfg.InteractiveMode == InteractiveNever {
 		return nil, nil
@@ -101,8 +101,8 @@ func (cfg *ExecConfig) stdin() (*os.File, error) {
 	return nil, nil
 }
 
-// isTerminal takes any character device but /dev/null for a terminal, which is close enough: the answer decides only
-// whether the plugin gets our standard input.
+// isTerminal treats any character device but /dev/null as a terminal. It only decides whether the
+// plugin gets our standard input.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
@@ -136,7 +136,7 @@ func (cfg *ExecConfig) runError(ctx context.Context, err error) error {
 	}
 }
 
-// limitedBuffer keeps a plugin that has gone astray from filling our memory.
+// limitedBuffer bounds the memory for a plugin's output.
 type limitedBuffer struct {
 	data     []byte
 	limit    int
@@ -152,8 +152,8 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ExecError says why an exec plugin yielded no credentials. Arguments, environment and output of the plugin may be
-// secret and are never part of it.
+// ExecError reports that an exec plugin returned no credentials. Arguments, environment and output
+// of the plugin may be secret and are never part of it.
 type ExecError struct {
 	Command     string
 	Problem     string // a clause

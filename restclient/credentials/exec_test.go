@@ -21,8 +21,9 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// TestMain lets the test binary play an exec plugin. The variable pluginScript names a file that says what it does, and
-// prints with RUNS replaced by how often it has run; pluginRuns names a file with a line for each run.
+// TestMain lets the test binary act as an exec plugin. pluginScript names a file with its script;
+// the plugin prints it with RUNS replaced by the number of runs. pluginRuns names a file with a
+// line for each run.
 const (
 	pluginScript = "ORRERY_TEST_PLUGIN_SCRIPT"
 	pluginRuns   = "ORRERY_TEST_PLUGIN_RUNS"
@@ -70,7 +71,7 @@ func pluginToken(token string) string {
 	return `print {"kind":"ExecCredential","apiVersion":"` + ExecV1 + `","status":{"token":"` + token + `"}}`
 }
 
-// pluginConfig makes the test binary the plugin. Runs are written to the file that is returned.
+// pluginConfig makes the test binary the plugin and returns the file with its runs.
 func pluginConfig(t *testing.T, script string) (cfg ExecConfig, runs string) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -88,7 +89,7 @@ func pluginConfig(t *testing.T, script string) (cfg ExecConfig, runs string) {
 	}, runs
 }
 
-// rewrite makes the plugin do something else from its next run on.
+// rewrite changes the plugin's script from its next run on.
 func rewrite(t *testing.T, cfg ExecConfig, script string) {
 	t.Helper()
 	write(t, cfg.Env[0].Value, script)
@@ -108,7 +109,7 @@ func newPlugin(t *testing.T, script string) *Exec {
 	return newExec(t, cfg)
 }
 
-// linesOf returns what each run of the plugin was told.
+// linesOf returns the input of each run of the plugin.
 func linesOf(t *testing.T, path string) []string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -145,7 +146,7 @@ func TestExecTokenRefused(t *testing.T) {
 	assert.Equal(t, "Bearer token1", header(t, e), "that request was not made with this token")
 	e.Unauthorized(first)
 	assert.Equal(t, "Bearer token2", header(t, e))
-	e.Unauthorized(first) // the slow answer to an older request
+	e.Unauthorized(first) // the late answer to an older request
 	assert.Equal(t, "Bearer token2", header(t, e))
 }
 
@@ -187,7 +188,7 @@ func TestExecRunsOnceForAll(t *testing.T) {
 	assert.Len(t, linesOf(t, runs), 1)
 }
 
-func TestExecIsToldTheCluster(t *testing.T) {
+func TestExecReceivesTheCluster(t *testing.T) {
 	cfg, runs := pluginConfig(t, pluginToken("x"))
 	cfg.Cluster = &ExecCluster{
 		Server: "https://h", TLSServerName: "n", InsecureSkipTLSVerify: true, CertificateAuthorityData: []byte("ca"),
@@ -275,7 +276,7 @@ func TestExecFails(t *testing.T) {
 	var stderr strings.Builder
 	cfg.Stderr = &stderr
 	assertExecError(t, newExec(t, cfg), "failed (exit status 3): see what it wrote to standard error")
-	assert.Equal(t, strings.Repeat("please log in", 2), stderr.String(), "the user sees what the plugin says")
+	assert.Equal(t, strings.Repeat("please log in", 2), stderr.String(), "the user sees the plugin's output")
 
 	cfg.Command, cfg.InstallHint = "orrery-test-no-such-plugin", "Get it:\n\thttps://example.com \x1b[31mnow\x1b[0m"
 	missing := assertExecError(t, newExec(t, cfg), "")
@@ -297,7 +298,7 @@ func TestExecIsStoppedWithItsLastRequest(t *testing.T) {
 	cancel()
 	assert.ErrorIs(t, <-result, context.Canceled)
 
-	// The next request waits until the process is gone, and starts another.
+	// The next request waits until the process has exited, and starts another.
 	rewrite(t, cfg, pluginToken("tokenRUNS"))
 	assert.Equal(t, "Bearer token2", header(t, e))
 
@@ -317,7 +318,7 @@ func TestExecInteractive(t *testing.T) {
 	}
 }
 
-// Tests have no terminal: go test hands /dev/null to them.
+// Tests have no terminal: go test sets stdin to /dev/null.
 func TestExecWithoutTerminal(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	require.NoError(t, err)

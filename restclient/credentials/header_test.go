@@ -22,7 +22,7 @@ func TestToken(t *testing.T) {
 	assert.Nil(t, clientCertificate(t, token))
 	req := sent(t, token)
 	token.Unauthorized(req)
-	assert.Equal(t, "Bearer "+secret, header(t, token), "nothing better is to be had")
+	assert.Equal(t, "Bearer "+secret, header(t, token), "there is no other token")
 	assertHides(t, token)
 	assert.Equal(t, "bearer token", fmt.Sprint(token))
 
@@ -107,7 +107,7 @@ func TestImpersonation(t *testing.T) {
 	}, req.Header)
 	unescaped, err := url.PathUnescape("acme.com%2fa%20b%25%c3%bc")
 	require.NoError(t, err)
-	assert.Equal(t, "acme.com/a b%ü", unescaped, "what the server makes of it")
+	assert.Equal(t, "acme.com/a b%ü", unescaped, "the value that the server decodes")
 	assert.Nil(t, clientCertificate(t, i))
 
 	assert.Empty(t, sent(t, &Impersonation{}).Header)
@@ -116,7 +116,7 @@ func TestImpersonation(t *testing.T) {
 	}
 }
 
-// spy counts what it is asked.
+// spy counts its calls.
 type spy struct {
 	noCertificate
 	err          error

@@ -17,7 +17,7 @@ import (
 
 const secret = "s3cret"
 
-// request returns a request to a server to which anything may be sent.
+// request returns a request to a server to which credentials may be sent.
 func request(t *testing.T) *http.Request {
 	return httptest.NewRequestWithContext(t.Context(), http.MethodGet, "https://10.0.0.1/", nil)
 }
@@ -30,7 +30,7 @@ func sent(t *testing.T, c restclient.Credentials) *http.Request {
 	return req
 }
 
-// header returns the Authorization header that the credentials make.
+// header returns the Authorization header of the credentials.
 func header(t *testing.T, c restclient.Credentials) string {
 	t.Helper()
 	return sent(t, c).Header.Get("Authorization")
@@ -55,7 +55,7 @@ func tempFile(t *testing.T, content string) string {
 	return path
 }
 
-// assertHides checks that no verb of fmt shows the secret, whether or not it fits.
+// assertHides checks that no fmt verb shows the secret, even one that does not fit the type.
 func assertHides(t *testing.T, value any) {
 	t.Helper()
 	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t"} {

@@ -12,9 +12,9 @@ import (
 	"orrery/restclient"
 )
 
-// Join combines several kinds of credentials: a client certificate with impersonation, say. They are asked in order.
-// The first that sets the Authorization header decides it, the first that has a client certificate decides that. Nil
-// entries are left out; nil is returned if nothing remains.
+// Join combines credentials, such as a client certificate with impersonation. The first one that
+// sets the Authorization header wins, and so does the first one with a client certificate. Nil
+// entries are left out; Join returns nil if none remain.
 func Join(list ...restclient.Credentials) restclient.Credentials {
 	var joined joined
 	for _, c := range list {
@@ -58,11 +58,11 @@ func (j joined) ClientCertificate() (*tls.Certificate, error) {
 	return nil, nil
 }
 
-// Impersonation asks the server to treat the request as somebody else's, which it does if the real user has the verb
-// "impersonate" for it. The zero value asks for nothing. It must not be changed while it is in use.
+// Impersonation makes the server treat the request as another user's, if the real user has the verb
+// "impersonate" for that. The zero value has no effect. It must not be changed while in use.
 //
-// The headers are no secret. They are sent over any transport, because a request that lost them would be made with
-// more rights than it was meant to have.
+// The headers are not secret. They are sent over any transport, because without them the request
+// would have more rights than intended.
 type Impersonation struct {
 	noCertificate
 	constant
@@ -73,8 +73,8 @@ type Impersonation struct {
 	Extra    map[string][]string
 }
 
-// ErrNoImpersonatedUser says that uid, groups or extra are given without the user that they belong to: the server
-// would refuse that, and leaving them out would make the request as the real user.
+// ErrNoImpersonatedUser reports a uid, groups or extra fields without a user: the server would
+// refuse them, and without them the request would be the real user's.
 var ErrNoImpersonatedUser = errors.New("impersonation has a uid, groups or extra fields but no user name")
 
 // Apply sets the Impersonate-... headers.
@@ -103,8 +103,8 @@ func (i *Impersonation) Apply(req *http.Request) error {
 	return nil
 }
 
-// escapeHeaderName percent-encodes what may not stand in the name of an HTTP header (RFC 9110, "token"), and the percent
-// sign itself. The server undoes it.
+// escapeHeaderName percent-encodes characters that a header name must not have (RFC 9110, "token"),
+// and the percent sign itself. The server decodes it.
 func escapeHeaderName(key string) string {
 	var out strings.Builder
 	for _, b := range []byte(key) {
@@ -126,7 +126,8 @@ func isTokenByte(b byte) bool {
 	}
 }
 
-// InsecureTransportError says that a secret was held back because it would have travelled in the clear.
+// InsecureTransportError reports that a secret was not sent because it would not have been
+// encrypted.
 type InsecureTransportError struct {
 	Host string // host and port of the request
 }
@@ -135,12 +136,12 @@ func (e *InsecureTransportError) Error() string {
 	return fmt.Sprintf("credentials are not sent to %s over plain http: use https, or \"kubectl proxy\" on this machine", e.Host)
 }
 
-// Allowed reports whether tokens and passwords may be sent to u: over https (and wss) to any host, over plain http only to
-// this very machine, that is to a loopback address, "localhost" or a name below ".localhost" (RFC 6761).
+// Allowed reports whether tokens and passwords may be sent to u: over https (and wss) to any host,
+// over plain http only to a loopback address, "localhost" or a name below ".localhost" (RFC 6761).
 //
-// client-go sends them over https alone, and silently sends anonymous requests otherwise. Loopback is let through here because
-// nothing leaves the machine, and an API server for a demo needs no certificates then. Everywhere else the request
-// fails with an [*InsecureTransportError], since an unexplained 401 does not help.
+// client-go sends them only over https, and otherwise silently sends anonymous requests. Loopback
+// is allowed here because nothing leaves the machine, and a demo's API server needs no
+// certificates. Otherwise the request fails with an [*InsecureTransportError].
 func Allowed(u *url.URL) bool {
 	switch u.Scheme {
 	case "https", "wss":

@@ -19,8 +19,8 @@ type Token struct {
 	header string // immutable, secret
 }
 
-// NewToken returns credentials for a bearer token. White space around it is removed. A token that is empty or cannot
-// stand in an HTTP header is an error.
+// NewToken returns credentials for a bearer token. White space around it is removed. A token that
+// is empty or cannot stand in an HTTP header is an error.
 func NewToken(token string) (*Token, error) {
 	token = strings.TrimSpace(token)
 	if token == "" {
@@ -35,8 +35,8 @@ func NewToken(token string) (*Token, error) {
 // Apply sets the Authorization header.
 func (t *Token) Apply(req *http.Request) error { return setAuthorization(req, t.header) }
 
-// Basic is a user name with a password. Kubernetes itself has not accepted them since 1.19; proxies in front of a
-// server may. Create it with [NewBasic].
+// Basic is a user name with a password. Kubernetes itself has not accepted them since 1.19; proxies
+// in front of a server may. Create it with [NewBasic].
 type Basic struct {
 	described
 	noCertificate
@@ -56,8 +56,8 @@ func (b *Basic) Apply(req *http.Request) error { return setAuthorization(req, b.
 
 const authorization = "Authorization"
 
-// setAuthorization sets the header, unless a kind of credentials that goes first has set it or the transport is not fit
-// for secrets.
+// setAuthorization sets the header, unless earlier credentials have set it or the transport must
+// not carry secrets.
 func setAuthorization(req *http.Request, value string) error {
 	if req.Header.Get(authorization) != "" {
 		return nil
@@ -71,10 +71,10 @@ func setAuthorization(req *http.Request, value string) error {
 
 func bearer(token string) string { return "Bearer " + token }
 
-// errBadToken deliberately says nothing about the token.
+// errBadToken deliberately does not show the token.
 var errBadToken = errors.New("the token contains characters that cannot stand in an HTTP header")
 
-// checkToken finds what net/http would refuse later, request by request: a token with a line break in the middle is a
+// checkToken detects what net/http would refuse at each request: a token with a line break is a
 // copy-and-paste mistake.
 func checkToken(token string) error {
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
@@ -83,22 +83,23 @@ func checkToken(token string) error {
 	return nil
 }
 
-// noCertificate is embedded by the kinds that have none.
+// noCertificate is embedded by credentials without a client certificate.
 type noCertificate struct{}
 
-// ClientCertificate returns nil: there is none.
+// ClientCertificate returns nil.
 func (noCertificate) ClientCertificate() (*tls.Certificate, error) { return nil, nil }
 
-// constant is embedded by the kinds that have nothing to renew after a 401.
+// constant is embedded by credentials that cannot be renewed after a 401.
 type constant struct{}
 
-// Unauthorized does nothing: there is nothing to renew.
+// Unauthorized does nothing.
 func (constant) Unauthorized(*http.Request) {}
 
-// described is embedded by the kinds that hold secrets: fmt prints it in place of their fields, whatever the verb.
+// described is embedded by credentials with secrets: fmt prints it instead of their fields, for
+// every verb.
 type described string
 
-// String says what kind of credentials it is, and for some where they come from. It holds nothing secret.
+// String describes the credentials, for some with their source, without secrets.
 func (d described) String() string { return string(d) }
 
 // Format prints String for all verbs.

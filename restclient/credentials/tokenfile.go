@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// tokenFilePeriod is how long the content of a token file is used before the file is read again. Kubernetes renews the token of
-// a service account when four fifths of its life, which is at least ten minutes, have passed.
+// tokenFilePeriod is how long a token is used before the file is read again. Kubernetes renews a
+// service account's token after four fifths of its lifetime, which is at least ten minutes.
 const tokenFilePeriod = 50 * time.Second
 
 // TokenFileConfig configures a [TokenFile].
@@ -18,11 +18,11 @@ type TokenFileConfig struct {
 	// Path of the file. Required.
 	Path string
 
-	// Fallback is a token for as long as the file cannot be read. Empty: none.
+	// Fallback is the token while the file cannot be read. Default: none.
 	Fallback string
 }
 
-// FileError says that a file which should hold a credential cannot be used.
+// FileError reports that a file with a credential cannot be used.
 type FileError struct {
 	Path string
 	What string // "token", "client certificate", "client key"
@@ -35,7 +35,8 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
-// plainCause takes verb and path off an error of package os: the sentence around it names the path already.
+// plainCause removes verb and path from an error of package os: the surrounding sentence has the
+// path.
 func plainCause(err error) error {
 	if pathError, ok := err.(*os.PathError); ok {
 		return pathError.Err
@@ -43,8 +44,8 @@ func plainCause(err error) error {
 	return err
 }
 
-// TokenFile is a bearer token in a file that another program renews: the kubelet for service accounts. Create it with
-// [NewTokenFile].
+// TokenFile is a bearer token in a file that another program renews: the kubelet for service
+// accounts. Create it with [NewTokenFile].
 //
 // While the file cannot be read the last token read stays in use, until the server refuses it.
 type TokenFile struct {
@@ -55,14 +56,15 @@ type TokenFile struct {
 	path     string
 	fallback string
 
-	// The mutex is held while the file is read, so that it is read once and not by all who wait. Files of this kind are
-	// small and local.
+	// The mutex is held during a read, so that concurrent callers share it. These files are small
+	// and local.
 	mu       sync.Mutex
 	token    string    // empty: none was read, or the last one was refused
 	freshTil time.Time // when to read again
 }
 
-// NewTokenFile reads the file once. That it cannot be read is a [*FileError], unless there is a Fallback.
+// NewTokenFile reads the file once. If it cannot be read and there is no Fallback, the error is a
+// [*FileError].
 func NewTokenFile(cfg TokenFileConfig) (*TokenFile, error) {
 	t := &TokenFile{described: described("bearer token in " + cfg.Path), path: cfg.Path, fallback: strings.TrimSpace(cfg.Fallback)}
 	if err := checkToken(t.fallback); err != nil {
@@ -74,7 +76,7 @@ func NewTokenFile(cfg TokenFileConfig) (*TokenFile, error) {
 	return t, nil
 }
 
-// Apply sets the Authorization header, reading the file if that is due.
+// Apply sets the Authorization header, and reads the file if that is due.
 func (t *TokenFile) Apply(req *http.Request) error {
 	token, err := t.current()
 	if err != nil {
@@ -83,7 +85,7 @@ func (t *TokenFile) Apply(req *http.Request) error {
 	return setAuthorization(req, bearer(token))
 }
 
-// Unauthorized drops the token if it is the one that was refused. One that was read in the meantime stays.
+// Unauthorized drops the token if it is the refused one, not one read since.
 func (t *TokenFile) Unauthorized(req *http.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -56,10 +56,11 @@ func TestTokenFileDropsARefusedToken(t *testing.T) {
 		assert.Equal(t, "Bearer two", header(t, file))
 
 		write(t, path, "three")
-		file.Unauthorized(refused) // the slow answer to an older request
+		file.Unauthorized(refused) // the late answer to an older request
 		assert.Equal(t, "Bearer two", header(t, file), "the newer token was not refused")
 
-		// What was refused does not stay in use, even if nothing better is there: the error says what is wrong.
+		// A refused token does not stay in use, even without a better one: the error says what is
+		// wrong.
 		refused = sent(t, file)
 		require.NoError(t, os.Remove(path))
 		file.Unauthorized(refused)

@@ -9,38 +9,41 @@ import (
 	"orrery/restclient/internal/flight"
 )
 
-// Cached remembers the preferred namespaced resources of a server, under a rule that is safe for deleting: an answer is used
-// again only if it certainly describes the server at the moment that the caller names or later. Create it with [NewCached].
+// Cached caches the preferred namespaced resources of a server, under a rule that is safe for
+// deletion: an answer is reused only if it certainly describes the server at the caller's moment or
+// later. Create it with [NewCached].
 //
 // # The rule
 //
-// To delete the content of a namespace, a controller must know every type of which the namespace may hold objects. Nothing can
-// be created in a namespace once it is marked as being deleted, so a snapshot of the server that was taken after that moment is
-// enough. (With several API servers, some learn of the mark later: a controller that gives them time for that calls
-// [Cached.Invalidate] when the time is over.)
+// To delete the content of a namespace, a controller must know every type of which the namespace
+// may have objects. Nothing can be created in a namespace marked for deletion, so a snapshot taken
+// after that moment is sufficient. (With several API servers, some learn of the mark later: a
+// controller that allows for that calls [Cached.Invalidate] afterwards.)
 //
-// The mark (metadata.deletionTimestamp) was made by the server's clock, and our own clock may differ from that by minutes. So
-// snapshots are dated by the server's clock too: the Date header of the answer, less the time that the exchange took, is a moment
-// before the snapshot was taken. The answer is used again if that moment is at least two seconds after the one that the caller
-// names. This margin covers that API timestamps have whole seconds, that a server publishes a new type a moment after it serves
-// it, and small differences between the clocks of several API servers.
+// The mark (metadata.deletionTimestamp) is by the server's clock, which may differ from ours by
+// minutes. So snapshots are dated by the server's clock too: the Date header of the answer, less
+// the duration of the exchange, is a moment before the snapshot. The answer is reused if that
+// moment is at least two seconds after the caller's. This margin covers the whole seconds of API
+// timestamps, the delay until a server publishes a new type, and small differences between the
+// clocks of several API servers.
 //
-// Clocks of several servers may differ by more, and clocks jump. Therefore an answer is dropped when it is ten seconds old by our
-// own clock, however young it seems. The cache is there for bursts (a hundred namespaces deleted at once), for which seconds are
-// enough.
+// Clocks of several servers may differ by more, and clocks jump. Therefore an answer is dropped
+// when it is ten seconds old by our own clock. The cache is for bursts (a hundred namespaces
+// deleted at once), for which seconds are enough.
 //
-// An answer to the caller's own request is always good enough: the caller knew of the deletion when it asked. If the server sends
-// no Date, a caller that names a moment gets no other, except one that is shared with callers that ask at the same time.
+// An answer to the caller's own request is always valid: the caller knew of the deletion when it
+// asked. If the server sends no Date, a caller with a moment gets only such an answer, possibly
+// shared with concurrent callers.
 //
-// An incomplete answer goes to the callers that asked for it, beside its error, and is never kept. Neither are answers to
-// requests that were sent before [Cached.Invalidate] was called.
+// An incomplete answer is returned with its error to the callers that waited for it, and is never
+// cached. Neither are answers to requests sent before [Cached.Invalidate].
 type Cached struct {
 	client *Client // immutable
 	flight *flight.Flight[*snapshot]
 
 	mu    sync.Mutex
-	kept  *snapshot // nil: nothing; what it points to is immutable
-	epoch int       // how often Invalidate was called
+	kept  *snapshot // may be nil; immutable
+	epoch int       // number of Invalidate calls
 }
 
 const (
@@ -54,20 +57,20 @@ type snapshot struct {
 	asked   time.Time // by our clock
 	asOf    time.Time // by the server's clock; zero: not known
 	failure error     // groups are missing
-	epoch   int       // that of the moment when it was asked for
+	epoch   int       // at the time of the request
 }
 
-// NewCached returns an empty cache before the client.
+// NewCached returns a new, empty cache for the client.
 func NewCached(client *Client) *Cached {
 	c := &Cached{client: client}
 	c.flight = flight.New(c.fetch)
 	return c
 }
 
-// PreferredNamespacedResources returns what [Client.ServerPreferredNamespacedResources] does, in a snapshot of the server
-// that was taken at notOlderThan (by the server's clock) or later. Zero means that whatever is kept will do. The result
-// is shared and must not be changed. Callers that ask at the same time share the requests, and each waits no longer than
-// its context lives.
+// PreferredNamespacedResources returns the result of [Client.ServerPreferredNamespacedResources],
+// in a snapshot taken at notOlderThan (by the server's clock) or later. Zero accepts any cached
+// snapshot. The result is shared and must not be changed. Concurrent callers share requests; each
+// waits until its context ends.
 func (c *Cached) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error) {
 	c.mu.Lock()
 	epoch := c.epoch
@@ -80,7 +83,7 @@ func (c *Cached) PreferredNamespacedResources(ctx context.Context, notOlderThan 
 
 	taken, joined, err := c.flight.Do(ctx)
 	if err == nil && joined && (taken.epoch < epoch || taken.failure != nil || !taken.isFresh(notOlderThan)) {
-		// That run was under way before we asked. The next one is not.
+		// That run had started before the call. The next one has not.
 		taken, _, err = c.flight.Do(ctx)
 	}
 	if err != nil {
@@ -89,7 +92,7 @@ func (c *Cached) PreferredNamespacedResources(ctx context.Context, notOlderThan 
 	return taken.lists, taken.failure
 }
 
-// Invalidate makes the next caller ask the server. Call it when a request has shown that the snapshot is outdated: a
+// Invalidate drops the cached snapshot. Call it when a request has shown that it is outdated: a
 // resource that should exist answers 404.
 func (c *Cached) Invalidate() {
 	c.mu.Lock()
@@ -134,7 +137,7 @@ func (c *Cached) keep(taken *snapshot) {
 	switch {
 	case taken.epoch < c.epoch:
 	case taken.failure != nil:
-		c.kept = nil // what was complete once is so no more
+		c.kept = nil // the cached answer is no longer complete
 	default:
 		c.kept = taken
 	}

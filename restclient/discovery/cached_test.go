@@ -25,7 +25,8 @@ import (
 //	ask [any]                                                   what is not older than that deletion, or of any age
 //	invalidate
 //
-// The answer to ask is whether it came from the server or the cache, what is kept, and how often either was the case.
+// The output of ask is whether the answer came from the server or the cache, what is cached, and
+// the counts of both.
 func TestFreshness(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		synctest.Test(t, func(t *testing.T) {
@@ -54,7 +55,7 @@ func (f *freshness) run(t *testing.T, d *datadriven.TestData) string {
 		time.Sleep(duration(t, d.CmdArgs[0].Key))
 		return ""
 	case "delete":
-		f.deleted = time.Now().Add(f.server.ahead).Truncate(time.Second)
+		f.deleted = time.Now().Add(f.server.clockSkew).Truncate(time.Second)
 		return ""
 	case "invalidate":
 		f.cached.Invalidate()
@@ -71,7 +72,7 @@ func (f *freshness) configure(t *testing.T, d *datadriven.TestData) {
 	for _, arg := range d.CmdArgs {
 		switch value := arg.Vals[0]; arg.Key {
 		case "ahead":
-			f.server.ahead = duration(t, value)
+			f.server.clockSkew = duration(t, value)
 		case "slow":
 			f.server.slow = duration(t, value)
 		case "date":
@@ -120,7 +121,7 @@ func duration(t *testing.T, text string) time.Duration {
 	return d
 }
 
-// answer is what a caller of the cache got.
+// answer is the result of one call to the cache.
 type answer struct {
 	lists int
 	err   error
@@ -159,8 +160,8 @@ func TestCallersAtTheSameTimeShareTheRequests(t *testing.T) {
 	})
 }
 
-// The answer that is on its way may have been made before the namespace was marked: who comes later waits for the
-// next, and all who come later share that.
+// An answer in flight may be older than the namespace's deletion timestamp: later callers wait
+// for the next one, which they share.
 func TestLateCallersDoNotTrustWhatIsOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cached, _, server := newSlowCached(t)
@@ -191,8 +192,9 @@ func TestCallersLeaveEachOnItsOwn(t *testing.T) {
 	})
 }
 
-// When the last caller leaves the requests are cancelled: the bubble could not end otherwise before the answer comes.
-func TestNobodyWaitsAnyMore(t *testing.T) {
+// When the last caller leaves, the requests are cancelled: otherwise the bubble could not end
+// before the answer.
+func TestAllCallersHaveLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cached, s, _ := newSlowCached(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -208,12 +210,12 @@ func TestNobodyWaitsAnyMore(t *testing.T) {
 	})
 }
 
-// What was asked for before Invalidate is neither kept nor given to those who come after it.
+// An answer requested before Invalidate is neither cached nor returned to later callers.
 func TestInvalidateWhileAnAnswerIsOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cached, s, server := newSlowCached(t)
 		before := ask(t.Context(), cached, time.Time{})
-		time.Sleep(6 * time.Second) // /api is answered, the server has looked for /apis
+		time.Sleep(6 * time.Second) // /api is answered, the server has processed /apis
 		s.set(func() { s.groups = append(s.groups, group("new.example", "v1: widgets")) })
 		cached.Invalidate()
 		after := ask(t.Context(), cached, time.Time{})
@@ -225,13 +227,13 @@ func TestInvalidateWhileAnAnswerIsOnItsWay(t *testing.T) {
 	})
 }
 
-// A partial answer that was on its way is not handed to those who came later.
-func TestPartialAnswerIsForThoseWhoAskedForIt(t *testing.T) {
+// A partial answer in flight is not returned to later callers.
+func TestPartialAnswerIsNotShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cached, s, server := newSlowCached(t)
 		s.broken["apps/v1"] = http.StatusServiceUnavailable
 		first := ask(t.Context(), cached, time.Time{})
-		time.Sleep(6 * time.Second) // /api is answered, the server has looked for /apis
+		time.Sleep(6 * time.Second) // /api is answered, the server has processed /apis
 		s.set(func() { delete(s.broken, "apps/v1") })
 		second := ask(t.Context(), cached, time.Time{})
 		got := <-first
@@ -254,7 +256,7 @@ func TestServerThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// On an old server the picture is as old as its oldest part.
+// On an old server the result is as old as its oldest document.
 func TestOldestPartCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeServer(formLegacy)

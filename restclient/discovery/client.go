@@ -13,24 +13,25 @@ import (
 
 // Config configures a [Client]. The zero value is useful.
 type Config struct {
-	// OnlyWhenReady asks the server first whether it is ready (/readyz), and fails with [*NotReadyError] if it says no.
-	// A kube-apiserver answers before it knows all custom resources and aggregated groups, and lists what it knows as if
-	// that were all. A caller that concludes from the absence of a type that there are no objects of it must set this.
+	// OnlyWhenReady asks the server first whether it is ready (/readyz), and fails with
+	// [*NotReadyError] if not. A starting kube-apiserver answers before it knows all custom
+	// resources and aggregated groups, as if there were no others. A caller that concludes from the
+	// absence of a type that there are no objects of it must set this.
 	//
-	// For half a minute, a server that forbids the question counts as not ready: until it has read the roles it forbids what
-	// it is going to allow. That /api is not found is an error: a server with namespaces has a core group, whatever some
-	// proxy in between says. Requests are sent once: a repeated one could be answered by a server that has been started since
-	// it was found ready.
+	// A server that forbids the question counts as not ready for half a minute: it may not have
+	// read its roles yet. If /api is not found, the error is an [*UnexpectedAnswerError]: a server
+	// with namespaces has a core group. Requests are sent once: a retry could reach a server that
+	// was restarted since it was found ready.
 	OnlyWhenReady bool
 }
 
 const (
-	concurrency    = 16               // documents of an old server that are asked for at a time
-	requestTimeout = 32 * time.Second // of a request with its repetitions; a number that is recognised when it turns up somewhere, as upstream
+	concurrency    = 16               // concurrent requests to an old server
+	requestTimeout = 32 * time.Second // of a request with its retries, as upstream
 )
 
-// Client asks a server what it serves. It holds nothing but its configuration, and since when it may not ask whether the server
-// is ready; it may be used by any number of goroutines.
+// Client discovers the API of a server. Apart from its configuration it only remembers since when
+// the server forbids the readiness check. It is safe for concurrent use.
 type Client struct {
 	client   *restclient.Client
 	cfg      Config
@@ -45,8 +46,8 @@ func NewWithConfig(client *restclient.Client, cfg Config) *Client {
 	return &Client{client: client, cfg: cfg}
 }
 
-// ServerGroups returns the groups that the server has, core first, each with its versions in the server's order.
-// Versions that are stale are missing.
+// ServerGroups returns the server's groups, core first, each with its versions in the server's
+// order. Stale versions are missing.
 func (c *Client) ServerGroups(ctx context.Context) ([]*api.APIGroup, error) {
 	found, err := c.groups(ctx)
 	if err != nil {
@@ -55,9 +56,9 @@ func (c *Client) ServerGroups(ctx context.Context) ([]*api.APIGroup, error) {
 	return found.groups, nil
 }
 
-// ServerGroupsAndResources returns groups and resources, subresources included, both in the server's order. If only some group
-// versions failed the error is an [*ErrGroupDiscoveryFailed] and the rest is returned beside it; after any other error
-// there is nothing beside it.
+// ServerGroupsAndResources returns groups and resources, including subresources, both in the
+// server's order. If only some group versions failed, the error is an [*ErrGroupDiscoveryFailed]
+// with a partial result; any other error has no result.
 func (c *Client) ServerGroupsAndResources(ctx context.Context) ([]*api.APIGroup, []*api.APIResourceList, error) {
 	found, err := c.discover(ctx)
 	if err != nil {
@@ -66,8 +67,9 @@ func (c *Client) ServerGroupsAndResources(ctx context.Context) ([]*api.APIGroup,
 	return found.groups, found.lists(), found.failure()
 }
 
-// ServerPreferredResources returns each resource once, in the version that the server prefers for its group, or in the
-// first version that has it. Subresources are left out. Errors are as for ServerGroupsAndResources.
+// ServerPreferredResources returns each resource once, in the version that the server prefers for
+// its group, or in the first version that has it. Subresources are left out. Errors are as for
+// ServerGroupsAndResources.
 func (c *Client) ServerPreferredResources(ctx context.Context) ([]*api.APIResourceList, error) {
 	found, err := c.discover(ctx)
 	if err != nil {
@@ -76,7 +78,8 @@ func (c *Client) ServerPreferredResources(ctx context.Context) ([]*api.APIResour
 	return found.preferred(everything), found.failure()
 }
 
-// ServerPreferredNamespacedResources returns the preferred resources whose objects live in namespaces.
+// ServerPreferredNamespacedResources returns the preferred resources whose objects live in
+// namespaces.
 func (c *Client) ServerPreferredNamespacedResources(ctx context.Context) ([]*api.APIResourceList, error) {
 	found, err := c.discover(ctx)
 	if err != nil {
@@ -85,7 +88,8 @@ func (c *Client) ServerPreferredNamespacedResources(ctx context.Context) ([]*api
 	return found.preferred(namespaced), found.failure()
 }
 
-// ServerResourcesForGroupVersion returns what one group version holds. It is one small request on any server.
+// ServerResourcesForGroupVersion returns the resources of one group version, by one small request
+// to any server.
 func (c *Client) ServerResourcesForGroupVersion(ctx context.Context, gv api.GroupVersion) (*api.APIResourceList, error) {
 	list, _, err := c.resources(ctx, gv)
 	return list, err
@@ -106,7 +110,8 @@ func (c *Client) do(ctx context.Context, req restclient.Request, into any) error
 	return c.client.Do(ctx, req, into)
 }
 
-// get asks for a document and tells the moment that it describes, by the server's clock; zero if that is unknown.
+// get requests a document and returns the moment that it describes, by the server's clock; zero if
+// unknown.
 func (c *Client) get(ctx context.Context, path, accept string, into any) (asOf time.Time, err error) {
 	var answer restclient.Response
 	started := time.Now()
@@ -120,10 +125,11 @@ func (c *Client) get(ctx context.Context, path, accept string, into any) (asOf t
 	return asOf, nil
 }
 
-// describedMoment returns a moment of the server's clock that cannot be later than when the server looked at what it
-// then told. The answer was written at some moment W, which the Date header gives cut down to the second. The server
-// cannot have looked before the request was sent, and that was no longer before W than the exchange took. So the moment
-// is not before Date minus that time. Only differences of our own clock are used: it may be wrong by hours.
+// describedMoment returns a moment, by the server's clock, that is not later than the state in the
+// answer. The Date header is when the answer was written, truncated to the second. The server read
+// its state after the request was sent, which was at most the duration of the exchange before that.
+// So the moment is not before Date minus that duration. Only differences of our own clock are used,
+// which may be wrong by hours.
 func describedMoment(header http.Header, took time.Duration) time.Time {
 	date, err := http.ParseTime(header.Get("Date"))
 	if err != nil {

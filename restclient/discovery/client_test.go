@@ -16,14 +16,14 @@ import (
 	"orrery/restclient/api"
 )
 
-// requestsFor is what a whole discovery of the fake server costs.
+// requestsFor is the number of requests of a full discovery of the fake server.
 var requestsFor = map[form][]string{
 	formV2:      {"/api", "/apis"},
 	formV2beta1: {"/api", "/apis"},
 	formLegacy:  {"/api", "/api/v1", "/apis", "/apis/apps/v1", "/apis/autoscaling/v1", "/apis/autoscaling/v2", "/apis/only.cluster/v1"},
 }
 
-// inEachForm runs the test against servers of all ages: what is found must not depend on them.
+// inEachForm runs the test against servers of all versions: the result must not depend on them.
 func inEachForm(t *testing.T, test func(t *testing.T, form form)) {
 	for form := range requestsFor {
 		t.Run(string(form), func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestBrokenGroupsAreKeptBesideTheRest(t *testing.T) {
 	})
 }
 
-// One group that is not found must not look as if the object in question was not found.
+// A group that is not found must not look as if the requested object was not found.
 func TestBrokenGroupIsNotTheCauseOfTheWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeServer(formLegacy)
@@ -165,7 +165,7 @@ func TestOneDocumentAggregatedTheOtherNot(t *testing.T) {
 	})
 }
 
-func TestDocumentsAreAskedForSideBySide(t *testing.T) {
+func TestDocumentsAreRequestedInParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeServer(formLegacy)
 		s.delay = time.Second
@@ -194,7 +194,7 @@ func TestServerWithoutCoreGroup(t *testing.T) {
 	})
 }
 
-// Without the list of groups nothing is known: not even which groups failed.
+// Without the list of groups nothing is known, not even the failed groups.
 func TestNoListOfGroups(t *testing.T) {
 	for _, path := range []string{"/api", "/apis"} {
 		t.Run(path, func(t *testing.T) {
@@ -278,7 +278,7 @@ func TestCallerLeaves(t *testing.T) {
 		s := newFakeServer(form)
 		s.delay = 10 * time.Second
 		c, _ := connect(t, s, Config{})
-		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second) // in the midst of the group versions, on an old server
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second) // while the group versions of an old server are requested
 		defer cancel()
 		if form != formLegacy {
 			ctx, cancel = context.WithTimeout(t.Context(), 5*time.Second)
@@ -325,7 +325,8 @@ func TestOpenAPI(t *testing.T) {
 	})
 }
 
-// How often a request was repeated must not get into the condition of a namespace: it would change each time.
+// The number of attempts must not appear in the condition of a namespace: it would change each
+// time.
 func TestNumberOfAttemptsIsNotPartOfTheMessage(t *testing.T) {
 	cause := errors.New("cause")
 	assert.Equal(t, cause, withoutAttempts(&restclient.AttemptsError{Attempts: 3, Err: cause}))

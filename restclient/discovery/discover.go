@@ -10,12 +10,13 @@ import (
 	"orrery/restclient/api"
 )
 
-// discover finds out everything: two requests on a server with aggregated discovery, otherwise one more for each group
-// version.
+// discover discovers everything: two requests to a server with aggregated discovery, otherwise one
+// more for each group version.
 //
-// A group can vanish between the list of groups and the request for its resources, when a custom resource definition is
-// deleted. Therefore, if a legacy document was not found, everything is asked for once more. (client-go also asks once
-// more after any other failure, and in the aggregated form, where the answer cannot change so soon.)
+// A group can vanish between the list of groups and the request for its resources, when a custom
+// resource definition is deleted. So if a legacy document was not found, discovery is repeated
+// once. (client-go also repeats after any other failure, and in the aggregated form, where the
+// answer cannot change so soon.)
 func (c *Client) discover(ctx context.Context) (*found, error) {
 	if c.cfg.OnlyWhenReady {
 		ctx = api.WithSingleAttempt(ctx)
@@ -46,12 +47,12 @@ func (c *Client) discoverOnce(ctx context.Context) (*found, error) {
 	}
 	c.fillIn(ctx, result)
 	if err := context.Cause(ctx); err != nil {
-		return nil, err // what failed because the caller left is not a finding about the server
+		return nil, err // cancelled by the caller
 	}
 	return result, nil
 }
 
-// groups fetches /api and /apis, side by side. Aggregated documents bring the resources along.
+// groups fetches /api and /apis in parallel. Aggregated documents include the resources.
 func (c *Client) groups(ctx context.Context) (*found, error) {
 	var core *found
 	var coreErr error
@@ -71,7 +72,7 @@ func (c *Client) groups(ctx context.Context) (*found, error) {
 	return core, nil
 }
 
-// groupsDocument is any of the documents that /api and /apis can be: its kind says which fields it has.
+// groupsDocument is any document of /api and /apis; the kind decides which fields it has.
 type groupsDocument struct {
 	api.TypeMeta
 	Versions []string                `json:"versions"` // APIVersions, /api of old servers
@@ -86,7 +87,7 @@ func (c *Client) document(ctx context.Context, path string) (*found, error) {
 		return nil, err
 	}
 	result := newFound(asOf)
-	// The kind is looked at, and not the Content-Type: proxies have been seen to cut its parameters off.
+	// Check the kind, not the Content-Type: some proxies remove its parameters.
 	switch {
 	case doc.Kind == aggregatedKind && strings.HasPrefix(doc.APIVersion, aggregatedGroup):
 		result.addGroups(doc.Items)
@@ -102,7 +103,7 @@ func (c *Client) document(ctx context.Context, path string) (*found, error) {
 	return result, nil
 }
 
-// addCore makes a group of the versions that /api lists. The first is preferred.
+// addCore adds the core group with the versions of /api. The first is preferred.
 func (f *found) addCore(versions []string) {
 	if len(versions) == 0 {
 		return
@@ -115,7 +116,7 @@ func (f *found) addCore(versions []string) {
 	f.groups = append(f.groups, group)
 }
 
-// fillIn fetches the resources of the group versions that came without, several at a time. Failures are recorded.
+// fillIn fetches the missing resources of group versions in parallel. It records failures.
 func (c *Client) fillIn(ctx context.Context, result *found) {
 	var missing []api.GroupVersion
 	for _, gv := range result.versions {

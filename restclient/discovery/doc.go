@@ -1,52 +1,54 @@
-// Package discovery asks an API server what it serves.
+// Package discovery discovers the groups, versions and resources of an API server.
 //
 // # Concept
 //
-// An API server serves groups ("apps"), each in one or several versions ("apps/v1"), each with resources
-// ("deployments") that have a kind, verbs, and objects that live in namespaces or not. Custom resource definitions and
-// APIServices add to that while the server runs, so a program that wants to treat every kind of object, as the
-// namespace controller does, has to ask.
+// An API server serves groups ("apps"), each in one or several versions ("apps/v1"), each with
+// resources ("deployments") that have a kind, verbs, and a scope. Custom resource definitions and
+// APIServices add resources at run time, so a program for every kind of object, such as the
+// namespace controller, needs discovery.
 //
-// Servers since 1.26 answer with everything in two documents, at /api for the core group and at /apis for all others
-// (aggregated discovery, KEP 3352, apidiscovery.k8s.io v2 and v2beta1). Older ones list groups there, and have one more
-// document for each group version. [Client] asks for the first in a way in which an old server understands the
-// second, and it decides for /api and /apis separately.
+// Servers since 1.26 return everything in two documents, at /api for the core group and at /apis
+// for all others (aggregated discovery, KEP 3352, apidiscovery.k8s.io v2 and v2beta1). Older ones
+// list groups there, and have one more document for each group version. [Client] requests the
+// aggregated form so that an old server answers with the list, and decides for /api and /apis
+// separately.
 //
-// [Cached] remembers one of the answers, the preferred namespaced resources, and knows when it may be used again.
+// [Cached] caches the preferred namespaced resources, and knows when the cached answer is still
+// valid.
 //
 // # Guarantees
 //
-// Results are in the server's order, so the same server gives the same result. A preferred resource is there once, in the
-// preferred version of its group if that has it, else in the first version that does.
+// Results are in the server's order. Each preferred resource is listed once, in the preferred
+// version of its group if that has it, else in the first version that does.
 //
-// Group versions that cannot be discovered (an APIService points at something that is not there) do not hide the
-// others: they come as [*ErrGroupDiscoveryFailed] beside the result. Its text is that of Kubernetes, the same each time
-// the same groups fail, fit for the condition of a namespace. When /api or /apis itself fails there is no result at
-// all.
+// Group versions that cannot be discovered (an APIService without a backend) do not hide the
+// others: they are in an [*ErrGroupDiscoveryFailed] beside the result. Its text is that of
+// Kubernetes, deterministic, for the condition of a namespace. If /api or /apis itself fails, there
+// is no result.
 //
-// A caller who must not go on without certain groups has to look into [ErrGroupDiscoveryFailed].Groups: the core group
-// may be among them on an old server.
+// A caller that depends on certain groups must check [ErrGroupDiscoveryFailed].Groups: with an old
+// server the core group may be among them.
 //
-// A server that has just been started lists what it knows so far as if that were all, custom resources missing
-// (kube-apiserver does, for a fraction of a second and more with many of them). Config.OnlyWhenReady keeps such an
-// answer from being taken for the whole.
+// A server that has just started lists only what it knows so far, without custom resources
+// (kube-apiserver does, for a fraction of a second and more with many of them).
+// Config.OnlyWhenReady rejects such an answer.
 //
 // # Goroutines
 //
-// [Client] starts some for the documents of an old server, and they have ended when the method returns. [Cached] has
-// one while the server is being asked, shared by all callers who wait, and it is cancelled when the last of them has
-// left.
+// [Client] starts some for the documents of an old server, which end before the method returns.
+// [Cached] has one while a request runs, shared by all waiting callers; it is cancelled when the
+// last of them has left.
 //
 // # Failure
 //
-// Errors are those of package restclient, [*ErrGroupDiscoveryFailed], [*NotReadyError], or [*UnexpectedAnswerError] for a server that
-// answers with something else (a login page, say). Package restclient has repeated what is worth repeating; here a
-// discovery is repeated only if a group vanished in the middle of it.
+// Errors are those of package restclient, [*ErrGroupDiscoveryFailed], [*NotReadyError], or
+// [*UnexpectedAnswerError] for any other answer (a login page, say). Package restclient has retried
+// the requests; this package repeats a discovery only if a group vanished during it.
 //
 // # Testing
 //
-// The tests speak to a server over net.Pipe in synctest bubbles: clocks that differ, callers that leave and answers that
-// come late take no time.
+// The tests use a server over net.Pipe in synctest bubbles: differing clocks, callers that leave
+// and late answers take no real time.
 //
 // Next: package nsctl
 package discovery

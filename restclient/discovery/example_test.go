@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// What can be deleted from namespaces, on a server one of whose groups does not answer.
+// The types that can be deleted from namespaces, on a server one of whose groups does not answer.
 func ExampleClient_ServerPreferredNamespacedResources() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		documents := map[string]string{

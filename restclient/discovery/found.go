@@ -8,14 +8,14 @@ import (
 	"orrery/restclient/api"
 )
 
-// found is what a server serves, as far as it could be found out. It is immutable once it is complete.
+// found is a (partial) result of discovery. It is immutable once complete.
 type found struct {
 	groups    []*api.APIGroup
-	resources map[api.GroupVersion]*api.APIResourceList // a group version may be missing: not asked for yet, or failed
+	resources map[api.GroupVersion]*api.APIResourceList // a group version may be missing: not requested yet, or failed
 	failed    map[api.GroupVersion]error
 
-	// asOf is the earliest moment of the server's clock that a part of this describes; zero if that is not known of
-	// every part.
+	// asOf is the earliest moment, by the server's clock, that a part of this describes; zero if a
+	// part's moment is unknown.
 	asOf time.Time
 }
 
@@ -23,7 +23,7 @@ func newFound(asOf time.Time) *found {
 	return &found{resources: map[api.GroupVersion]*api.APIResourceList{}, failed: map[api.GroupVersion]error{}, asOf: asOf}
 }
 
-// add appends what another document holds.
+// add appends the content of another document.
 func (f *found) add(other *found) {
 	f.groups = append(f.groups, other.groups...)
 	maps.Copy(f.resources, other.resources)
@@ -37,7 +37,7 @@ func (f *found) describes(asOf time.Time) {
 	}
 }
 
-// failure is the error beside the result, nil if nothing is missing.
+// failure returns the error beside the result, nil if it is complete.
 func (f *found) failure() error {
 	if len(f.failed) == 0 {
 		return nil
@@ -71,8 +71,8 @@ func everything(*api.APIResource) bool { return true }
 
 func namespaced(r *api.APIResource) bool { return r.Namespaced }
 
-// preferred picks a version for each resource: the group's preferred one if it has the resource, else the first that
-// has it. Group versions of which nothing is picked are left out.
+// preferred selects a version for each resource: the group's preferred one if it has the resource,
+// else the first that does. Group versions without a selected resource are left out.
 func (f *found) preferred(wanted func(*api.APIResource) bool) []*api.APIResourceList {
 	type groupResource struct{ group, resource string }
 	chosen := map[groupResource]api.GroupVersion{}
@@ -101,7 +101,7 @@ func (f *found) preferred(wanted func(*api.APIResource) bool) []*api.APIResource
 	return lists
 }
 
-// topLevel returns the resources that are no subresources.
+// topLevel returns the resources without subresources.
 func topLevel(list *api.APIResourceList) []api.APIResource {
 	if list == nil {
 		return nil
@@ -119,14 +119,14 @@ const (
 	aggregatedKind  = "APIGroupDiscoveryList"
 	aggregatedGroup = "apidiscovery.k8s.io/"
 
-	// The server wants these parameters in this order.
+	// The server requires these parameters in this order.
 	acceptAggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 		"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList," +
 		"application/json"
 )
 
-// addGroups translates groups of an aggregated document (v2 and v2beta1 have the same shape) into what the legacy documents
-// would say. The list of a stale version may be outdated or empty: the version counts as failed.
+// addGroups converts groups of an aggregated document (v2 and v2beta1 have the same shape) to the
+// legacy types. A stale version may be outdated or empty: it counts as failed.
 func (f *found) addGroups(items []api.APIGroupDiscovery) {
 	for _, item := range items {
 		group := &api.APIGroup{Name: item.Name}
@@ -157,7 +157,7 @@ func resourceList(gv api.GroupVersion, resources []api.APIResourceDiscovery) *ap
 			Name: r.Resource, SingularName: r.SingularResource, Namespaced: r.Scope == api.ScopeNamespaced,
 			Verbs: r.Verbs, ShortNames: r.ShortNames, Categories: r.Categories,
 		}
-		// A resource without a kind is there only as the parent of its subresources.
+		// A resource without a kind only exists as the parent of its subresources.
 		if setKind(&resource, r.ResponseKind) {
 			list.Resources = append(list.Resources, resource)
 		}

@@ -14,13 +14,13 @@ import (
 	"orrery/restclient/api"
 )
 
-// NotReadyError says that the server answers but is starting or stopping: what it lists need not be all that it has.
+// NotReadyError reports that the server is starting or stopping: its resources may be incomplete.
 type NotReadyError struct {
-	Err error // what it answered
+	Err error // the server's answer
 }
 
-// Error leaves out which part of the server is not ready: the text can be read in conditions, and that changes from one
-// moment to the next.
+// Error does not name the part of the server that is not ready: the text ends up in conditions, and
+// that part changes often.
 func (e *NotReadyError) Error() string {
 	if api.IsForbidden(e.Err) {
 		return "the API server forbids to ask whether it is ready (/readyz): it may be starting, and not list all that it serves"
@@ -31,18 +31,19 @@ func (e *NotReadyError) Error() string {
 // Unwrap returns the refusal.
 func (e *NotReadyError) Unwrap() error { return e.Err }
 
-// refusalIsMeant is how long a server must forbid the question until the refusal is taken as its configuration. A kube-apiserver
-// that starts forbids everything that it has not read the role for yet, and reads the roles one by one: for a moment discovery is
-// allowed, and the question is not. That was seen to end with custom objects left behind.
+// refusalIsMeant is how long a server must forbid the question until the refusal counts as its
+// configuration. A starting kube-apiserver forbids everything until it has read the role for it:
+// for a moment discovery is allowed and the question is not. In tests, custom objects were left
+// behind because of that.
 const refusalIsMeant = 30 * time.Second
 
-// refusals remembers since when a server forbids the question.
+// refusals records since when a server forbids the question.
 type refusals struct {
 	mu    sync.Mutex // guards since
-	since time.Time  // the first refusal after an answer; zero: the last request was answered, or found no server
+	since time.Time  // the first refusal after another result; zero: the last request was not refused
 }
 
-// areMeant records an answer, and reports whether it is a refusal that is meant.
+// areMeant records an answer, and reports whether it is a refusal that counts.
 func (r *refusals) areMeant(refused bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,13 +56,13 @@ func (r *refusals) areMeant(refused bool) bool {
 	return refused && time.Since(r.since) >= refusalIsMeant
 }
 
-// ready asks the server whether it is ready. A server that does not have the question, or has long forbidden it to this user, counts
-// as ready: nothing can be found out then.
+// ready asks the server whether it is ready. A server without /readyz, or one that has long
+// forbidden it to this user, counts as ready.
 func (c *Client) ready(ctx context.Context) error {
 	err := c.do(ctx, restclient.Request{Path: "/readyz", Accept: "*/*"}, nil)
 	if _, refused := errors.AsType[*api.StatusError](err); err != nil && !refused {
 		if ctx.Err() == nil {
-			c.refusals.areMeant(false) // what comes next may have been started anew
+			c.refusals.areMeant(false) // the next server may have been restarted
 		}
 		return err // no answer
 	}
@@ -77,14 +78,15 @@ func (c *Client) ready(ctx context.Context) error {
 	return &NotReadyError{Err: err}
 }
 
-// ErrGroupDiscoveryFailed says that some group versions could not be discovered. It comes beside what could be. It does
-// not unwrap to its causes, which are many: that one group was not found must not make api.IsNotFound true of the whole.
+// ErrGroupDiscoveryFailed reports that some group versions could not be discovered, beside a
+// partial result. It does not unwrap its causes: one group that was not found must not make
+// api.IsNotFound true.
 type ErrGroupDiscoveryFailed struct {
 	Groups map[api.GroupVersion]error
 }
 
-// Error lists the group versions in order. The text is that of Kubernetes, because it can be read in the conditions of
-// a namespace: it must be the same each time that the same groups fail.
+// Error lists the group versions in order. The text is that of Kubernetes and is deterministic,
+// because it ends up in the conditions of a namespace.
 func (e *ErrGroupDiscoveryFailed) Error() string {
 	texts := make([]string, 0, len(e.Groups))
 	for gv, err := range e.Groups {
@@ -94,8 +96,8 @@ func (e *ErrGroupDiscoveryFailed) Error() string {
 	return "unable to retrieve the complete list of server APIs: " + strings.Join(texts, ", ")
 }
 
-// StaleGroupVersionError says that the server which aggregates discovery has no current answer for a group version:
-// usually the APIService behind it points at something that is not there.
+// StaleGroupVersionError reports that the aggregating server has no current answer for a group
+// version: usually its APIService has no backend.
 type StaleGroupVersionError struct {
 	GroupVersion api.GroupVersion
 }
@@ -104,7 +106,7 @@ func (e *StaleGroupVersionError) Error() string {
 	return "stale GroupVersion discovery: " + e.GroupVersion.String()
 }
 
-// UnexpectedAnswerError says that the server answered with something that is no discovery document.
+// UnexpectedAnswerError reports an answer that is not a discovery document.
 type UnexpectedAnswerError struct {
 	Path string
 	Err  error
@@ -116,7 +118,7 @@ func (e *UnexpectedAnswerError) Error() string {
 
 func (e *UnexpectedAnswerError) Unwrap() error { return e.Err }
 
-// withoutAttempts takes off how often a request was repeated: that number must not get into the text of a condition.
+// withoutAttempts removes the number of retries, which must not be in the text of a condition.
 func withoutAttempts(err error) error {
 	if attempts, ok := errors.AsType[*restclient.AttemptsError](err); ok {
 		return attempts.Err

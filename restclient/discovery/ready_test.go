@@ -12,8 +12,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// A kube-apiserver that has just been started lists its built-in groups, completely as it seems, before it knows of its
-// custom resources. A namespace that was finalized on that account left its custom objects behind.
+// A kube-apiserver that has just started lists its built-in groups, apparently completely, before
+// it knows its custom resources. A namespace that was finalized on that basis left its custom
+// objects behind.
 func TestServersThatAreNotReadyAreNotBelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := newFakeServer(formV2)
@@ -26,7 +27,7 @@ func TestServersThatAreNotReadyAreNotBelieved(t *testing.T) {
 		require.ErrorAs(t, err, &notReady)
 		assert.Equal(t, http.StatusInternalServerError, api.CodeOf(err))
 		assert.Empty(t, lists)
-		assert.Equal(t, []string{"/readyz"}, paths(server, 0), "nothing else was asked, and that once")
+		assert.Equal(t, []string{"/readyz"}, paths(server, 0), "the only request, made once")
 		assert.Zero(t, time.Since(started))
 
 		fake.set(func() { delete(fake.refuse, "/readyz") })
@@ -37,8 +38,8 @@ func TestServersThatAreNotReadyAreNotBelieved(t *testing.T) {
 	})
 }
 
-// A kube-apiserver reads the roles one after the other when it starts. There was a moment in which it allowed to ask what it
-// serves, and forbade to ask whether it was ready. Five namespaces went, and their custom objects stayed.
+// A starting kube-apiserver reads the roles one by one. For a moment it allowed discovery and
+// forbade the readiness check. Five namespaces were removed, and their custom objects stayed.
 func TestServersThatForbidTheQuestionAreNotBelievedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := newFakeServer(formV2)
@@ -65,7 +66,7 @@ func TestServersThatForbidTheQuestionAreNotBelievedAtOnce(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.Error(t, discover())
 		fake.set(func() { fake.onGet = nil })
-		require.ErrorAs(t, discover(), &notReady, "there was nobody: it is another start")
+		require.ErrorAs(t, discover(), &notReady, "the server was down: it has restarted")
 		time.Sleep(refusalIsMeant)
 		require.NoError(t, discover(), "that is how the roles are")
 		fake.set(func() { delete(fake.refuse, "/readyz") })
@@ -73,7 +74,8 @@ func TestServersThatForbidTheQuestionAreNotBelievedAtOnce(t *testing.T) {
 	})
 }
 
-// The question is open to everybody by default, but that is a matter of roles, and old servers do not have it.
+// All users may read it by default, but that depends on roles, and old servers do not have the
+// endpoint.
 func TestServersThatDoNotSayWhetherTheyAreReadyAreBelieved(t *testing.T) {
 	for _, code := range []int{http.StatusUnauthorized, http.StatusNotFound} {
 		synctest.Test(t, func(t *testing.T) {
@@ -86,7 +88,7 @@ func TestServersThatDoNotSayWhetherTheyAreReadyAreBelieved(t *testing.T) {
 	}
 }
 
-// A request that is repeated could be answered by a server that was started after the other was found ready.
+// A repeated request could reach a server that started after the other was found ready.
 func TestDiscoveryOfReadyServersIsNotRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := newFakeServer(formV2)

@@ -14,7 +14,7 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// form is how a fake server spells discovery.
+// form is the format in which a fake server serves discovery.
 type form string
 
 const (
@@ -25,25 +25,25 @@ const (
 
 // fakeServer serves discovery of a few groups.
 type fakeServer struct {
-	mu     sync.Mutex
-	form   form
-	mixed  bool                    // /api in the legacy form, whatever form says
-	groups []api.APIGroupDiscovery // core first
-	broken map[string]int          // group version: status code of its legacy document; stale in the aggregated form
-	refuse map[string]int          // path: status code
-	bodies map[string]string       // path: what is answered instead
-	ahead  time.Duration           // how far the clock of the server is ahead of ours
-	noDate bool                    // no Date header
-	delay  time.Duration           // before the server looks
-	slow   time.Duration           // after the server has looked, before it answers
-	onGet  func(path string)       // called before the server looks
-	most   int                     // requests at a time, the most there were
-	now    int                     // requests at a time
+	mu        sync.Mutex
+	form      form
+	mixed     bool                    // /api in the legacy form, regardless of form
+	groups    []api.APIGroupDiscovery // core first
+	broken    map[string]int          // group version: status code of its legacy document; stale in the aggregated form
+	refuse    map[string]int          // path: status code
+	bodies    map[string]string       // path: the response instead
+	clockSkew time.Duration           // how far the clock of the server is ahead of ours
+	noDate    bool                    // no Date header
+	delay     time.Duration           // before the server reads its state
+	slow      time.Duration           // after the server has read its state, before it answers
+	onGet     func(path string)       // called before the server reads its state
+	most      int                     // maximum of concurrent requests
+	now       int                     // concurrent requests
 }
 
 var crudVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
-// resource describes one that lives in namespaces, or, with a leading "!", one that does not.
+// resource parses a namespaced resource or, with a leading "!", a cluster-scoped one.
 func resource(gv api.GroupVersion, name string, subresources ...string) api.APIResourceDiscovery {
 	scope := api.ScopeNamespaced
 	if strings.HasPrefix(name, "!") {
@@ -57,7 +57,7 @@ func resource(gv api.GroupVersion, name string, subresources ...string) api.APIR
 	return r
 }
 
-// group describes one; versions are "version: resource resource/subresource, ...".
+// group parses a group; versions are "version:resource resource/subresource, ...".
 func group(name string, versions ...string) api.APIGroupDiscovery {
 	g := api.APIGroupDiscovery{ObjectMeta: api.ObjectMeta{Name: name}}
 	for _, text := range versions {
@@ -112,7 +112,7 @@ func (s *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Date", time.Now().Add(s.ahead).UTC().Format(http.TimeFormat))
+	w.Header().Set("Date", time.Now().Add(s.clockSkew).UTC().Format(http.TimeFormat))
 	if s.noDate {
 		w.Header()["Date"] = nil
 	}
@@ -242,7 +242,7 @@ func connect(t *testing.T, s *fakeServer, cfg Config) (*Client, *restclienttest.
 	return NewWithConfig(server.Client(), cfg), server
 }
 
-// paths returns the paths that were asked for since from, sorted.
+// paths returns the requested paths from index from on, sorted.
 func paths(server *restclienttest.Server, from int) []string {
 	var out []string
 	for _, r := range server.Requests()[from:] {
@@ -252,7 +252,7 @@ func paths(server *restclienttest.Server, from int) []string {
 	return out
 }
 
-// names writes lists as "group/version: resource resource".
+// names formats lists as "group/version:resource resource".
 func names(lists []*api.APIResourceList) []string {
 	var out []string
 	for _, list := range lists {

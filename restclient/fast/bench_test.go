@@ -9,7 +9,7 @@ import (
 	"orrery/restclient"
 )
 
-// podJSON is a pod of about 4 kB, the size that pods of real clusters have.
+// podJSON is a pod of about 4 kB, a usual size in real clusters.
 func podJSON(n int) string {
 	var containers []string
 	for i := range 4 {
@@ -22,7 +22,7 @@ func podJSON(n int) string {
 		n, n, n+1, strings.Repeat("y\\n", 200), strings.Join(containers, ","))
 }
 
-// loop is a body that repeats itself for ever.
+// loop is an endless body that repeats itself.
 type loop struct {
 	data []byte
 	at   int
@@ -36,7 +36,7 @@ func (l *loop) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// BenchmarkWatch is what an event costs in each form.
+// BenchmarkWatch measures an event in each form.
 func BenchmarkWatch(b *testing.B) {
 	frame := `{"type":"MODIFIED","object":` + podJSON(7) + "}\n"
 	for name, codec := range forms {
@@ -56,7 +56,7 @@ func BenchmarkWatch(b *testing.B) {
 	}
 }
 
-// BenchmarkWatchFraming is what finding the events costs, without looking into them.
+// BenchmarkWatchFraming measures finding the events without decoding them.
 func BenchmarkWatchFraming(b *testing.B) {
 	frame := `{"type":"MODIFIED","object":` + podJSON(7) + "}\n"
 	s := newStream(&loop{data: []byte(frame)}, restclient.DefaultMaxFrameBytes, "an event")
@@ -69,7 +69,7 @@ func BenchmarkWatchFraming(b *testing.B) {
 	}
 }
 
-// BenchmarkList is what a list of 1000 pods costs in each form.
+// BenchmarkList measures a list of 1000 pods in each form.
 func BenchmarkList(b *testing.B) {
 	var items []string
 	for n := range 1000 {

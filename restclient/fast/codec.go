@@ -13,10 +13,10 @@ type (
 	event   = api.WatchEvent[*partial]
 )
 
-// Codec is a restclient.Codec: it decodes the answers of Metadata resources in one pass. The zero value asks for protobuf
-// first and for JSON if the server has no other; the content type of the answer decides.
+// Codec is a restclient.Codec: it decodes the answers of Metadata resources in one pass. The zero
+// value prefers protobuf and accepts JSON; the content type of the answer decides.
 type Codec struct {
-	// JSON asks for JSON alone, so that traffic can be read.
+	// JSON requests JSON only, so that traffic is readable.
 	JSON bool
 }
 
@@ -27,7 +27,7 @@ const (
 	partialListProtobuf = protobufMediaType + ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," + restclient.PartialListMediaType
 )
 
-// Accept returns the headers that client-go's metadata client sends, too.
+// Accept returns the headers that client-go's metadata client sends.
 func (c Codec) Accept() restclient.Accept {
 	accept := restclient.Accept{Object: partialProtobuf, List: partialListProtobuf, WebSocket: restclient.PartialMediaType}
 	if c.JSON {

@@ -9,8 +9,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// eventDecoder reads watch events from a body: JSON objects with the fields type and object, or frames of protobuf. Each
-// object is decoded once, straight from the buffer.
+// eventDecoder decodes watch events: JSON objects with the fields type and object, or frames of
+// protobuf. Each object is decoded once, straight from the buffer.
 type eventDecoder struct {
 	reader   metadataReader
 	stream   *stream
@@ -26,8 +26,8 @@ var (
 	errNoObject    = errors.New("a watch event without an object")
 )
 
-// Next returns the next event and its size in bytes. Its error is io.EOF if the body ends between two events, and
-// io.ErrUnexpectedEOF if it ends inside one.
+// Next returns the next event and its size in bytes. Its error is io.EOF if the body ends between
+// two events, and io.ErrUnexpectedEOF if it ends inside one.
 func (d *eventDecoder) Next() (e event, size int, err error) {
 	if d.protobuf {
 		return d.nextProtobuf()
@@ -42,12 +42,12 @@ func (d *eventDecoder) Next() (e event, size int, err error) {
 	return e, size, err
 }
 
-// read reads one event in JSON.
+// read reads one JSON event.
 func (d *eventDecoder) read(c *cursor) (e event, err error) {
 	if err := c.expect('{'); err != nil {
 		return e, err
 	}
-	var waiting []byte // the object, when it came before the type
+	var waiting []byte // the object, if it precedes the type
 	decoded := false
 	for first := true; ; first = false {
 		name, ok, err := c.field(first)
@@ -117,7 +117,7 @@ func fill(e *event, raw []byte) error {
 	return err
 }
 
-// take sets what the object says. Of a bookmark, and of an event of unknown type, only the resource version counts.
+// take sets the object. A bookmark and an event of unknown type have only a resource version.
 func take(e *event, object *partial) {
 	e.ResourceVersion = object.ResourceVersion
 	if carriesObject(e.Type) {
@@ -127,8 +127,8 @@ func take(e *event, object *partial) {
 	}
 }
 
-// nextProtobuf is Next for protobuf: four bytes with the length, then a message metav1.WatchEvent with type and object. The
-// object is in an envelope, the event is not.
+// nextProtobuf is Next for protobuf: four bytes with the length, then a message metav1.WatchEvent
+// with type and object. The object is in an envelope, the event is not.
 func (d *eventDecoder) nextProtobuf() (e event, size int, err error) {
 	if d.stream.pos == d.stream.end {
 		if err := d.stream.more(); err != nil {
@@ -171,7 +171,7 @@ func (d *eventDecoder) nextProtobuf() (e event, size int, err error) {
 	return e, size, d.fillProtobuf(&e, object)
 }
 
-// readRaw reads a RawExtension, a message whose field 1 is the bytes of something else.
+// readRaw reads a RawExtension, a message whose field 1 holds the bytes of another one.
 func readRaw(message []byte) (raw []byte, err error) {
 	f := fields{rest: message}
 	for f.next() {

@@ -13,19 +13,19 @@ import (
 	"orrery/restclient/api"
 )
 
-// What every body has to bear, whatever is in it.
+// The invariants for any body.
 
 // smallLimit is a limit that fuzzed bodies reach.
 const smallLimit = 512
 
-// checkBuffer: the memory of a stream is bounded by its limit, whatever sizes the body speaks of.
+// checkBuffer: the memory of a stream is bounded by its limit for any sizes in the body.
 func checkBuffer(t *testing.T, s *stream) {
 	t.Helper()
 	require.LessOrEqual(t, len(s.buf), max(2*firstBuffer, 4*s.limit))
 }
 
-// checkError: an error is of a kind that tells a caller what to do. The end between two values is io.EOF, the end inside one is
-// io.ErrUnexpectedEOF; nothing else is called the end of a body.
+// checkError: an error has one of the expected kinds. The end between two values is io.EOF, the
+// end inside one is io.ErrUnexpectedEOF; no other error is the end of a body.
 func checkError(t *testing.T, err error) {
 	t.Helper()
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -39,7 +39,7 @@ func checkError(t *testing.T, err error) {
 type eventResult struct {
 	event event
 	size  int
-	bad   bool // an error; of a body that is wrong and too short the pieces decide which is noticed
+	bad   bool // an error; for a body both invalid and too short, the pieces decide which error comes first
 }
 
 // readWatch decodes a body until an error, which is the last result.
@@ -62,13 +62,13 @@ func readWatch(t *testing.T, codec restclient.Codec, contentType string, body io
 	}
 }
 
-// checkWatch: it does not matter in which pieces a body comes, and a limit is a limit.
+// checkWatch: the result does not depend on the pieces in which a body arrives, and limits hold.
 func checkWatch(t *testing.T, codec restclient.Codec, contentType string, data []byte) {
 	t.Helper()
 	want := readWatch(t, codec, contentType, bytes.NewReader(data), 1<<16)
 	require.Equal(t, want, readWatch(t, codec, contentType, iotest.OneByteReader(bytes.NewReader(data)), 1<<16))
 	require.Equal(t, want, readWatch(t, codec, contentType, iotest.DataErrReader(bytes.NewReader(data)), 1<<16))
-	// With a lower limit the same events come, up to the first that is too long.
+	// With a lower limit the same events arrive, up to the first that is too long.
 	limited := readWatch(t, codec, contentType, bytes.NewReader(data), smallLimit)
 	last := len(limited) - 1
 	require.True(t, limited[last].bad, "a body ends with its end or with an error")
@@ -76,7 +76,7 @@ func checkWatch(t *testing.T, codec restclient.Codec, contentType string, data [
 	require.Equal(t, want[:last], limited[:last])
 }
 
-// checkList: it does not matter in which pieces a list comes, and a limit is a limit.
+// checkList: the result does not depend on the pieces in which a list arrives, and limits hold.
 func checkList(t *testing.T, codec restclient.Codec, data []byte) {
 	t.Helper()
 	read := func(body io.Reader, limit int) (list *api.List[*partial], good bool) {

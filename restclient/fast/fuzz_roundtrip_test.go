@@ -11,8 +11,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// FuzzRoundTrip writes an object as a server does, alone, in a list and in a watch, in both encodings. Every decoder reads
-// the same from it, and encoding/json does, too.
+// FuzzRoundTrip writes an object as a server does, alone, in a list and in a watch, in both
+// encodings. Every decoder, and encoding/json, reads the same from it.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add("web", "shop", "17", "app", "web", int64(3))
 	f.Add("", "", "", "", "", int64(0))
@@ -61,7 +61,7 @@ func checkRoundTripEvent(t *testing.T, want *partial, frame []byte, protobuf boo
 	}
 }
 
-// checkRoundTripProtobuf: protobuf refuses texts that are none, where JSON has replaced what is wrong in them.
+// checkRoundTripProtobuf: protobuf refuses invalid UTF-8, where JSON has replaced it.
 func checkRoundTripProtobuf(t *testing.T, written *partial) {
 	t.Helper()
 	valid := true

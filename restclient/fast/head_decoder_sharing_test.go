@@ -38,8 +38,9 @@ func deploymentList(n int) []byte {
 	return b.Bytes()
 }
 
-// encoding/json is the reference: whatever objects share, each is what it would be by itself. Objects at the end of a
-// buffer are read in another way than the others; with buffers of all sizes each is such an object once.
+// encoding/json is the reference: whatever objects share, each equals its separate decoding.
+// Objects at the end of a buffer are read differently; with buffers of all sizes each is such an
+// object once.
 func TestListOfHeadsAgreesWithEncodingJSON(t *testing.T) {
 	data := deploymentList(40)
 	var want api.List[*partial]
@@ -83,12 +84,12 @@ func TestObjectsOfAListShareWhatIsEqual(t *testing.T) {
 
 	copied := a.DeepCopy()
 	copied.Labels["app"], *copied.OwnerReferences[0].Controller = "other", false
-	assert.Equal(t, "web", b.Labels["app"], "a copy shares nothing that can be changed")
+	assert.Equal(t, "web", b.Labels["app"], "a copy shares no mutable state")
 	assert.True(t, *b.OwnerReferences[0].Controller)
 }
 
-// What an object of a large list costs by itself. The limits are those of a 64-bit machine with some room; reading each
-// object by itself takes 2.2 kB and 19 allocations.
+// The cost of each object of a large list. The limits are those of a 64-bit machine with some
+// margin; a separate decoding takes 2.2 kB and 19 allocations.
 func TestObjectsOfAListAreSmall(t *testing.T) {
 	const n = 5000
 	data := deploymentList(n)
@@ -111,7 +112,7 @@ func TestObjectsOfAListAreSmall(t *testing.T) {
 	assert.Less(t, allocs/n, 5.0, "allocations an object")
 }
 
-// An object that stays when the others are gone must not keep them: of the texts, each object has its own string.
+// A retained object must not retain the others: each object has its own string.
 func TestOneObjectDoesNotKeepTheOthers(t *testing.T) {
 	const n = 5000
 	data := deploymentList(n)
@@ -132,7 +133,7 @@ func TestOneObjectDoesNotKeepTheOthers(t *testing.T) {
 	runtime.KeepAlive(last)
 }
 
-// A watch on which nothing happens must not keep the last object alive.
+// A quiet watch must not retain the last object.
 func TestReaderDoesNotKeepTheLastObject(t *testing.T) {
 	r := &metadataReader{}
 	read := func() weak.Pointer[api.PartialObjectMetadata] {
@@ -146,7 +147,7 @@ func TestReaderDoesNotKeepTheLastObject(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-// What is remembered is bounded, however different the objects are.
+// The cache is bounded, however different the objects are.
 func TestMemoryOfAReaderIsBounded(t *testing.T) {
 	r := &metadataReader{}
 	for i := range 20_000 {
@@ -161,7 +162,7 @@ func TestMemoryOfAReaderIsBounded(t *testing.T) {
 	assert.Empty(t, r.parts.strings)
 }
 
-// A reader is used again after an object that was wrong, and remembers nothing of it.
+// A reader is reused after an invalid object and keeps nothing of it.
 func TestReaderAfterAnError(t *testing.T) {
 	r := &metadataReader{}
 	_, _, err := r.readJSON([]byte(`{"metadata":{"name":"wrong","labels":{"a":"b"},"generation":"x"}}`))
@@ -171,7 +172,7 @@ func TestReaderAfterAnError(t *testing.T) {
 	assert.Equal(t, &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Labels: map[string]string{"a": "c"}}}, head)
 }
 
-// FuzzHeadReader: a reader that has read one object reads the next one as a fresh one does.
+// FuzzHeadReader: a used reader reads the next object as a new one does.
 func FuzzHeadReader(f *testing.F) {
 	f.Add([]byte(fullHead), []byte(fullHead))
 	f.Add([]byte(`{"metadata":{"labels":{"a":"b"},"managedFields":[{"a":"b"}]}}`), []byte(`{"metadata":{"labels":{"a":"b","c":"d"},"managedFields":[{"a":"c"}]}}`))

@@ -72,7 +72,7 @@ func FuzzDecodeHead(f *testing.F) {
 		if json.Unmarshal(data, &object) != nil || object == nil {
 			return
 		}
-		// What a server writes: each field once, spelt as it should be.
+		// A server writes each field once, with its exact spelling.
 		object.ManagedFields = api.ManagedFields{}
 		canonical, err := json.Marshal(object)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wire opens an answer of kube-apiserver v1.36.3, byte for byte.
+// wire opens a response of kube-apiserver v1.36.3, byte for byte.
 func wire(t testing.TB, name string) io.Reader {
 	t.Helper()
 	file, err := os.Open(filepath.Join("..", "testdata", name))

@@ -11,20 +11,21 @@ import (
 	"orrery/restclient/api"
 )
 
-var errNoBody = errors.New("there is nothing in it")
+var errNoBody = errors.New("the body is empty")
 
-// listDecoder reads a list from a body as it arrives: each item is decoded and its bytes are forgotten before the next
-// one is looked at.
+// listDecoder decodes a list as it arrives: each item is decoded, and its bytes are dropped before
+// the next.
 type listDecoder struct {
 	reader metadataReader
 	stream *stream
 
 	list     api.List[*partial]
 	hasItems bool
-	fields   map[string]json.RawMessage // all but items; of JSON
+	fields   map[string]json.RawMessage // all fields but items, in JSON
 }
 
-// decodeList returns the list that the body holds. A Status instead is nil if it reports success and an error otherwise.
+// decodeList returns the list in body. A Status instead is nil if it reports success and an error
+// otherwise.
 func decodeList(body io.Reader, limit int) (*api.List[*partial], error) {
 	d := listDecoder{stream: newStream(body, limit, "an item of the list"), fields: map[string]json.RawMessage{}}
 	if _, err := d.stream.peek(); err == io.EOF {

@@ -6,11 +6,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// sharedParts are what the objects of one list or watch have in common, so that it is kept once: maps of labels and annotations,
-// lists of owners, and interned strings. All of it is bounded.
+// sharedParts are the parts that the objects of one list or watch share: maps of labels and
+// annotations, lists of owners, and interned strings. All of it is bounded.
 //
-// Objects may share a map because those that were read are not changed, least of all those of which only the metadata was
-// read: they cannot be written back.
+// Sharing maps is safe because objects that were read are not changed. Metadata cannot even be
+// written back.
 type sharedParts struct {
 	labels      recent[map[string]string]
 	annotations recent[map[string]string]
@@ -18,8 +18,8 @@ type sharedParts struct {
 	strings     map[string]*interned
 }
 
-// interned is a string that many objects have: a namespace, a key. last is the value that a key had last: single values of
-// labels and annotations are often the same in many objects, too.
+// interned is a string that many objects have: a namespace, a key. last is the last value of a key:
+// single values of labels and annotations often repeat, too.
 type interned struct{ text, last string }
 
 const (
@@ -27,7 +27,7 @@ const (
 	maxInternedLength = 256 // bytes
 )
 
-// intern returns the text as a string that equal texts share. It does not keep text.
+// intern returns a string that equal texts share. It does not retain text.
 func (p *sharedParts) intern(text []byte) *interned {
 	if s := p.strings[string(text)]; s != nil {
 		return s
@@ -42,7 +42,7 @@ func (p *sharedParts) intern(text []byte) *interned {
 	return s
 }
 
-// recent remembers the last few values together with the bytes that they were decoded from.
+// recent caches the last few values with the bytes that they were decoded from.
 type recent[V any] struct {
 	entries [4]struct {
 		raw   []byte
@@ -51,7 +51,7 @@ type recent[V any] struct {
 	oldest int
 }
 
-// find returns the value that was decoded from the bytes that data begins with, and their number; 0 if there is none.
+// find returns the cached value whose bytes data begins with, and their number; 0 if there is none.
 func (r *recent[V]) find(data []byte) (value V, n int) {
 	for i := range r.entries {
 		if e := &r.entries[i]; len(e.raw) > n && bytes.HasPrefix(data, e.raw) {
@@ -61,20 +61,20 @@ func (r *recent[V]) find(data []byte) (value V, n int) {
 	return value, n
 }
 
-// put remembers a value in place of the oldest one.
+// put caches a value in place of the oldest one.
 func (r *recent[V]) put(raw []byte, value V) {
 	e := &r.entries[r.oldest]
 	r.oldest = (r.oldest + 1) % len(r.entries)
 	e.raw, e.value = append(e.raw[:0], raw...), value
 }
 
-// textBuffer collects the texts that belong to one object alone, and makes one string of them, of which each field gets its
-// part: one allocation in place of a dozen. The texts of an object live and die together, so the string keeps nothing alive that
-// is not needed. (One string for a whole page would: the page, for as long as a single object of it is in the store.)
+// textBuffer collects the texts of one object and makes one string of them, of which each field
+// gets a part: one allocation instead of a dozen. The texts of an object are freed together. (One
+// string for a whole page would keep the page alive as long as any of its objects.)
 type textBuffer struct {
 	buffer []byte
 	fields []textField
-	pairs  []textPair // of the maps, one map after the other
+	pairs  []textPair // of the maps, one after the other
 	maps   []textMap
 }
 
@@ -91,12 +91,12 @@ type textPair struct {
 	from, to int
 }
 
-// textMap is a map to be made of pairs[from:to].
+// textMap is a map to be built from pairs[from:to].
 type textMap struct {
 	into     *map[string]string
 	from, to int
 	memory   *recent[map[string]string]
-	raw      []byte // what it was decoded from
+	raw      []byte // the bytes that it was decoded from
 }
 
 func (t *textBuffer) reset() {
@@ -113,7 +113,7 @@ func (t *textBuffer) add(into *string, text []byte) {
 	t.fields = append(t.fields, textField{into, from, len(t.buffer)})
 }
 
-// addPrefix adds a text that the first field probably begins with: what a name was generated from.
+// addPrefix adds a text that is probably a prefix of the first field: generateName.
 func (t *textBuffer) addPrefix(into *string, text []byte) {
 	if len(t.fields) > 0 {
 		if first := t.fields[0]; bytes.HasPrefix(t.buffer[first.from:first.to], text) {
@@ -124,7 +124,7 @@ func (t *textBuffer) addPrefix(into *string, text []byte) {
 	t.add(into, text)
 }
 
-// addPair adds an entry of a map. The value that the key had last is shared.
+// addPair adds an entry of a map. A value equal to the key's last one is shared.
 func (t *textBuffer) addPair(key *interned, value []byte) {
 	if key.last == string(value) {
 		t.pairs = append(t.pairs, textPair{key: key, value: key.last})
@@ -135,7 +135,8 @@ func (t *textBuffer) addPair(key *interned, value []byte) {
 	t.pairs = append(t.pairs, textPair{key: key, from: from, to: len(t.buffer)})
 }
 
-// finish sets all fields, and forgets the object: an idle watch must not keep the last one alive.
+// finish sets all fields and drops the object, so that an idle watch does not keep the last one
+// alive.
 func (t *textBuffer) finish() {
 	text := string(t.buffer)
 	for _, f := range t.fields {

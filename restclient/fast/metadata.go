@@ -11,20 +11,20 @@ import (
 	"orrery/restclient/api"
 )
 
-// metadataReader reads the metadata of objects, one after the other, in one pass each: fields that are wanted are taken out, all
-// others are stepped over without being understood (see boundary). encoding/json needs ten times as long, because it looks
-// at every byte several times and makes a string of each text. Unlike encoding/json it takes field names only as
-// Kubernetes spells them.
+// metadataReader decodes the metadata of objects in one pass each: it extracts the wanted fields
+// and skips the others without parsing them (see boundary). encoding/json needs ten times as long,
+// because it scans every byte several times and allocates every text. Unlike encoding/json it
+// accepts field names only as Kubernetes spells them.
 //
 // It is for one goroutine.
 type metadataReader struct {
 	parts   sharedParts
 	text    textBuffer
 	at      cursor
-	current *partial // the one that is being read
+	current *partial // the object being read
 }
 
-// decodeMetadata reads the metadata of a single object, all of data.
+// decodeMetadata decodes the metadata of a single object, all of data.
 func decodeMetadata(data []byte) (*partial, error) {
 	if isNull(data) {
 		return nil, errNullObject
@@ -46,7 +46,7 @@ var errNullObject = errors.New("null where an object should be")
 
 func isNull(data []byte) bool { return string(bytes.TrimSpace(data)) == "null" }
 
-// next reads the object that comes next in the stream.
+// next reads the next object of the stream.
 func (r *metadataReader) next(s *stream) (object *partial, err error) {
 	_, err = s.one(func(c *cursor) (err error) {
 		object, c.pos, err = r.readJSON(c.data)
@@ -55,7 +55,8 @@ func (r *metadataReader) next(s *stream) (object *partial, err error) {
 	return object, err
 }
 
-// readJSON reads the object that data begins with, and returns its length. If data ends too early the error is errShort.
+// readJSON decodes the object at the start of data and returns its length. If data ends too early
+// the error is errShort.
 func (r *metadataReader) readJSON(data []byte) (object *partial, n int, err error) {
 	r.at = cursor{data: data}
 	if b, err := r.at.next(); err == nil && b == 'n' {
@@ -153,7 +154,7 @@ func (r *metadataReader) metadataField(name []byte) error {
 	return err
 }
 
-// jsonField leaves a field that is rare or small to encoding/json.
+// jsonField decodes a rare or small field with encoding/json.
 func (r *metadataReader) jsonField(into any) error {
 	raw, err := r.at.value()
 	if err != nil {
@@ -162,7 +163,8 @@ func (r *metadataReader) jsonField(into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// textValue consumes a string, or null as "", and returns what it says. The bytes are valid until the next call.
+// textValue consumes a string, or null as "", and returns its text. The bytes are valid until the
+// next call.
 func (r *metadataReader) textValue() ([]byte, error) {
 	switch b, err := r.at.next(); {
 	case err != nil:
@@ -175,7 +177,7 @@ func (r *metadataReader) textValue() ([]byte, error) {
 	return []byte(text), err
 }
 
-// ownField reads a text that no other object has, most likely.
+// ownField reads a text that is probably unique to the object.
 func (r *metadataReader) ownField(into *string) error {
 	text, err := r.textValue()
 	if err != nil {
@@ -196,7 +198,7 @@ func (r *metadataReader) own(into *string, text []byte) {
 	}
 }
 
-// internedField reads a text that many objects have in common.
+// internedField reads a text that many objects share.
 func (r *metadataReader) internedField(into *string) error {
 	text, err := r.textValue()
 	if err == nil {
@@ -229,7 +231,7 @@ func (r *metadataReader) numberField(into *int64) error {
 	return json.Unmarshal(raw, into)
 }
 
-// timeField reads a moment where encoding/json would take three turns.
+// timeField reads a time in one step; encoding/json needs three.
 func (r *metadataReader) timeField(into *api.Time) error {
 	text, err := r.textValue()
 	if err != nil || len(text) == 0 {
@@ -237,15 +239,15 @@ func (r *metadataReader) timeField(into *api.Time) error {
 	}
 	var moment time.Time
 	if moment.UnmarshalText(text) != nil {
-		moment, err = time.Parse(time.RFC3339, string(text)) // not quite as strict, and it says what is wrong
+		moment, err = time.Parse(time.RFC3339, string(text)) // less strict, with a better error
 	}
 	*into = api.NewTime(moment)
 	return err
 }
 
-// The fields that objects share, in JSON.
+// The shared fields, in JSON.
 
-// mapField reads labels or annotations. The same bytes make the same map.
+// mapField reads labels or annotations. Equal bytes yield the same map.
 func (r *metadataReader) mapField(into *map[string]string, memory *recent[map[string]string]) error {
 	if null, err := r.at.null(); null || err != nil {
 		return err

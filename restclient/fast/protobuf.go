@@ -9,8 +9,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// Kubernetes writes protobuf as an envelope with four magic bytes in front (API documentation: "Kubernetes Protobuf
-// encoding"):
+// Kubernetes writes protobuf as an envelope with four magic bytes in front (API documentation:
+// "Kubernetes Protobuf encoding"):
 //
 //	k 8 s \0   runtime.Unknown { 1: typeMeta { 1: apiVersion  2: kind }   2: the object   3: contentEncoding   4: contentType }
 //
@@ -21,12 +21,12 @@ const (
 )
 
 var (
-	errNoMagic         = errors.New("protobuf without the mark of Kubernetes at its beginning")
-	errEncodedContent  = errors.New("protobuf in a content encoding, which was not asked for")
-	errKindAfterObject = errors.New("protobuf that names the kind of an object after the object")
+	errNoMagic         = errors.New("protobuf without the Kubernetes prefix")
+	errEncodedContent  = errors.New("protobuf in a content encoding that was not requested")
+	errKindAfterObject = errors.New("protobuf with the kind of an object after the object")
 )
 
-// openEnvelope takes a whole envelope apart.
+// openEnvelope parses an envelope.
 func openEnvelope(data []byte) (kind api.TypeMeta, message []byte, err error) {
 	data, ok := bytes.CutPrefix(data, []byte(protobufMagic))
 	if !ok {
@@ -66,7 +66,7 @@ func readTypeMeta(message []byte) (kind api.TypeMeta, err error) {
 	return kind, f.err
 }
 
-// The kind of objects of which only the metadata was asked for.
+// The kind of metadata-only objects.
 const (
 	partialKind       = "PartialObjectMetadata"
 	partialAPIVersion = "meta.k8s.io/v1"
@@ -74,7 +74,7 @@ const (
 
 var partialTypeMeta = api.TypeMeta{Kind: partialKind, APIVersion: partialAPIVersion}
 
-// decodeProtobuf reads a body that is one object.
+// decodeProtobuf decodes a body that is one object.
 func decodeProtobuf(data []byte) (*partial, error) {
 	kind, message, err := openEnvelope(data)
 	if err != nil {
@@ -167,7 +167,7 @@ func readStatusCause(message []byte) (cause api.StatusCause, err error) {
 	return cause, f.err
 }
 
-// fields walks over the fields of a message:
+// fields iterates over the fields of a message:
 //
 //	f := fields{rest: message}
 //	for f.next() {
@@ -175,16 +175,16 @@ func readStatusCause(message []byte) (cause api.StatusCause, err error) {
 //	}
 //	return f.err
 type fields struct {
-	// number, and the bytes of a field that has bytes or the value of one that is a number.
+	// The current field: value is its bytes, n its number.
 	number protowire.Number
 	value  []byte
 	n      uint64
 
-	rest []byte // not walked over yet
-	err  error  // why next said that there are no more, if not because there are none
+	rest []byte // not read yet
+	err  error  // a parse error that ended the iteration
 }
 
-// next moves to the next field, and tells whether there is one.
+// next moves to the next field, and reports whether there is one.
 func (f *fields) next() bool {
 	// The common case first: a tag and a length of one byte each.
 	if len(f.rest) >= 2 && f.rest[0] < 0x80 && f.rest[0]&7 == byte(protowire.BytesType) && f.rest[0] >= 1<<3 && f.rest[1] < 0x80 {
@@ -224,14 +224,14 @@ func (f *fields) nextOfAnyKind() bool {
 	return true
 }
 
-// row goes on to the last of the fields in a row that have the number of the current one, which is the first in before, and
-// returns the bytes of all of them.
+// row advances over consecutive fields with the number of the current one and returns their bytes.
+// before begins with the current field.
 func (f *fields) row(before []byte) []byte {
 	number := f.number
 	for {
 		rest := f.rest
 		if !f.next() || f.number != number {
-			f.rest, f.err = rest, nil // what is broken is found when it is its turn
+			f.rest, f.err = rest, nil // a parse error is reported when that field is reached
 			return before[:len(before)-len(rest)]
 		}
 	}

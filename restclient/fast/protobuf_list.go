@@ -13,8 +13,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// decodeListProtobuf is decodeList for protobuf. The list in its envelope is taken apart while it arrives, too. The envelope
-// names the kind first, as all servers write it; otherwise the list would have to be kept until the kind is known.
+// decodeListProtobuf is decodeList for protobuf. It also decodes the list in its envelope as it
+// arrives. The envelope must name the kind first, as all servers write it; otherwise the list would
+// have to be buffered.
 func decodeListProtobuf(body io.Reader, limit int) (*api.List[*partial], error) {
 	d := listDecoder{stream: newStream(body, limit, "an item of the list")}
 	if magic, err := d.stream.take(len(protobufMagic)); err != nil {
@@ -56,7 +57,7 @@ func (d *listDecoder) envelopeField(number protowire.Number, size int) error {
 	return err
 }
 
-// message reads what is in the envelope: size bytes.
+// message reads the content of the envelope: size bytes.
 func (d *listDecoder) message(size int) error {
 	d.hasItems = true
 	if d.list.Kind == "" {
@@ -100,7 +101,7 @@ func (d *listDecoder) message(size int) error {
 	return nil
 }
 
-var errOverrun = errors.New("a field that is longer than the message that it belongs to")
+var errOverrun = errors.New("a field that is longer than its message")
 
 func (d *listDecoder) listField(number protowire.Number, value []byte, kind api.TypeMeta) (err error) {
 	switch number {
@@ -126,8 +127,9 @@ func (d *listDecoder) resultProtobuf() (*api.List[*partial], error) {
 	return &d.list, nil
 }
 
-// protobufField reads the tag of the next field of a message and, if it has bytes, their number: size bytes follow. Fields
-// that are numbers are read and forgotten; none of an envelope and of a list is one. more is false at the end of the body.
+// protobufField reads the tag of the next field of a message and returns its number and size, if it
+// has bytes. It skips fields that are numbers; envelopes and lists need none. more is false at the
+// end of the body.
 func (s *stream) protobufField() (number protowire.Number, size int, more bool, err error) {
 	for {
 		tag, err := s.uvarint()
@@ -166,7 +168,7 @@ func (s *stream) protobufField() (number protowire.Number, size int, more bool, 
 	}
 }
 
-// maxMessage is what protobuf allows.
+// maxMessage is the limit of protobuf.
 const maxMessage = 1<<31 - 1
 
 var errFieldNumber = errors.New("a field of protobuf with an impossible number or type")

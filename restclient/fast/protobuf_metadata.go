@@ -11,8 +11,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// readProtobuf reads the metadata of an object from its message. That of every Kubernetes object, whole or not, has the
-// metadata as field 1.
+// readProtobuf decodes the metadata of an object, whole or not: it is field 1 of every Kubernetes
+// object.
 func (r *metadataReader) readProtobuf(kind api.TypeMeta, message []byte) (*partial, error) {
 	r.text.reset()
 	object := &api.PartialObjectMetadata{TypeMeta: kind}
@@ -35,8 +35,8 @@ func (r *metadataReader) readProtobuf(kind api.TypeMeta, message []byte) (*parti
 
 var errNotText = errors.New("a text that is not UTF-8")
 
-// metadataMessage reads an ObjectMeta. Entries of maps, owners and managed fields come one by one, all of a kind in a row
-// (other writers may mix them, then the last row counts).
+// metadataMessage decodes an ObjectMeta. Entries of maps, owners and managed fields are repeated
+// fields, all of a kind in a row. (If a writer mixes them, the last row counts.)
 func (r *metadataReader) metadataMessage(message []byte) error {
 	meta := &r.current.ObjectMeta
 	f := fields{rest: message}
@@ -173,7 +173,7 @@ func readOwner(message []byte) (owner api.OwnerReference, err error) {
 	return owner, f.err
 }
 
-// readTime reads a Timestamp. Kubernetes has whole seconds.
+// readTime decodes a Timestamp. Kubernetes has whole seconds.
 func readTime(message []byte) (api.Time, error) {
 	if len(message) == 0 {
 		return api.Time{}, nil
@@ -191,7 +191,7 @@ func readTime(message []byte) (api.Time, error) {
 	if f.err != nil {
 		return api.Time{}, f.err
 	}
-	// What JSON can express.
+	// The range that JSON can express.
 	if seconds < minSeconds || seconds > maxSeconds || nanos < 0 || nanos > math.MaxInt32 {
 		return api.Time{}, errTime
 	}

@@ -18,7 +18,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// The recordings with the same name and different endings are answers of kube-apiserver v1.36.3 about the same objects.
+// Recordings with the same name and different extensions are responses of kube-apiserver v1.36.3
+// about the same objects.
 
 func recording(t testing.TB, name string) []byte {
 	t.Helper()
@@ -88,7 +89,8 @@ func TestWatchesAreTheSameInBothEncodings(t *testing.T) {
 	assert.Equal(t, []api.WatchEventType{api.WatchAdded, api.WatchAdded, api.WatchAdded, api.WatchBookmark}, types)
 }
 
-// A protobuf event of exactly the limit is accepted, its length prefix not counted, and one byte more is refused.
+// A protobuf event of exactly the limit is accepted, its length prefix not counted, and one byte
+// more is refused.
 func TestTheLimitOfAnEventInProtobufIsExact(t *testing.T) {
 	events := recording(t, "metadata-pods-watch.pb")
 	first := int(binary.BigEndian.Uint32(events))
@@ -128,7 +130,7 @@ func TestStatusInProtobuf(t *testing.T) {
 	assert.Nil(t, list, "a Status that reports success is no list")
 }
 
-// Everything that a Status can have.
+// A Status with all fields.
 func TestErrorEventInProtobuf(t *testing.T) {
 	details := text(text(text(text(nil, 1, "n"), 2, "g"), 3, "k"), 6, "u")
 	details = block(details, 4, text(text(text(nil, 1, "ResourceVersionTooLarge"), 2, "m"), 3, "f"))
@@ -146,7 +148,7 @@ func TestErrorEventInProtobuf(t *testing.T) {
 	}, event.Status)
 }
 
-// Whatever the pieces are in which a body arrives.
+// The result does not depend on the pieces in which a body arrives.
 func TestProtobufInPieces(t *testing.T) {
 	want, err := decodeListProtobuf(wire(t, "metadata-pods.pb"), 1<<20)
 	require.NoError(t, err)
@@ -234,7 +236,7 @@ func TestEventsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// A newer server may send more than is known here, and another writer may order fields differently.
+// A newer server may send unknown fields, and another writer may order fields differently.
 func TestProtobufFieldsThatAreUnknownOrElsewhere(t *testing.T) {
 	meta := block(nil, 11, text(text(nil, 2, "v"), 1, "k"))
 	meta = protowire.AppendFixed32(protowire.AppendTag(meta, 90, protowire.Fixed32Type), 1)
@@ -297,8 +299,8 @@ func frame(kind string, object []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(event))), event...)
 }
 
-// FuzzListProtobuf: nothing panics, nothing that is accepted holds a text that is not one, and the same bytes in other pieces
-// are the same list.
+// FuzzListProtobuf: no panic, no accepted invalid UTF-8, and the same bytes in other pieces are
+// the same list.
 func FuzzListProtobuf(f *testing.F) {
 	for _, name := range []string{"metadata-pods.pb", "metadata-page.pb", "delete-empty-collection.pb", "status-404.pb"} {
 		f.Add(recording(f, name))

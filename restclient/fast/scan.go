@@ -12,7 +12,7 @@ import (
 type boundary struct {
 	depth   int
 	state   boundaryState
-	escaped bool // the byte before was a backslash, inside a string
+	escaped bool // the last byte was a backslash, inside a string
 }
 
 type boundaryState int
@@ -20,14 +20,15 @@ type boundaryState int
 const (
 	beforeValue boundaryState = iota
 	inString
-	inScalar // number, true, false, null: ended by what follows
+	inScalar // number, true, false, null: ends before the next token
 	between  // inside an object or array, outside strings
 )
 
-// complete reports whether the end of the input would end the value.
+// complete reports whether the value would end at the end of the input.
 func (b *boundary) complete() bool { return b.state == inScalar }
 
-// scan looks at the next piece and returns how many of its bytes belong to the value, and whether it ends there.
+// scan scans the next piece. It returns how many of its bytes belong to the value and whether the
+// value ends there.
 func (b *boundary) scan(data []byte) (n int, done bool) {
 	for i := 0; i < len(data); {
 		if b.state == inString {
@@ -76,14 +77,15 @@ func (b *boundary) scan(data []byte) (n int, done bool) {
 	return len(data), false
 }
 
-// scanString looks for the quote that ends the string which data continues.
+// scanString finds the quote that ends the string which data continues.
 func (b *boundary) scanString(data []byte) (n int, closed bool) {
 	i := 0
 	if b.escaped && len(data) > 0 {
 		b.escaped = false
 		i = 1
 	}
-	// The position of the next quote is kept while escapes before it are skipped, so that no byte is searched twice.
+	// The position of the next quote is kept while escapes before it are skipped: no byte is
+	// searched twice.
 	quote := -1
 	for i < len(data) {
 		if quote < i {
@@ -116,11 +118,12 @@ func endsScalar(c byte) bool {
 	return false
 }
 
-// errShort says that the bytes in memory end before the value does. It is not returned to callers of the package.
+// errShort means that the value continues beyond the bytes in memory. It is not returned to callers
+// of the package.
 var errShort = errors.New("the value goes on")
 
-// cursor reads JSON from bytes in memory. It returns errShort if they end too early; the caller then fetches more and starts
-// again. That takes one pass over the bytes, where finding the end of a value first takes two.
+// cursor parses JSON in memory. It returns errShort if the bytes end too early; the caller then
+// reads more and starts again. That takes one pass; finding the end of a value first takes two.
 type cursor struct {
 	data []byte
 	pos  int
@@ -155,7 +158,7 @@ func (c *cursor) unexpected(want string, got byte) error {
 	return &syntaxError{want: want, got: got, offset: int64(c.pos)}
 }
 
-// separator consumes the comma before an entry of an object or array, or the bracket that closes it.
+// separator consumes the comma before an entry of an object or array, or its closing bracket.
 func (c *cursor) separator(closing byte, first bool) (done bool, err error) {
 	b, err := c.next()
 	switch {
@@ -168,8 +171,8 @@ func (c *cursor) separator(closing byte, first bool) (done bool, err error) {
 	return b == closing, nil
 }
 
-// field moves to the next field of an object whose '{' has been consumed, and returns its name; ok is false when the '}' has
-// been consumed instead.
+// field moves to the next field of an object whose '{' has been consumed, and returns its name; ok
+// is false when the '}' has been consumed instead.
 func (c *cursor) field(first bool) (name []byte, ok bool, err error) {
 	if done, err := c.separator('}', first); done || err != nil {
 		return nil, false, err
@@ -181,8 +184,9 @@ func (c *cursor) field(first bool) (name []byte, ok bool, err error) {
 	return name, true, err
 }
 
-// text consumes a string and returns what it says. The bytes are valid until the next call. A string that stands for itself
-// (no escapes, no control characters, valid UTF-8) is not copied; the others are left to encoding/json.
+// text consumes a string and returns its text. The bytes are valid until the next call. A string
+// without escapes or control characters, in valid UTF-8, is not copied; others are decoded by
+// encoding/json.
 func (c *cursor) text() ([]byte, error) {
 	if err := c.expect('"'); err != nil {
 		return nil, err
@@ -211,7 +215,7 @@ func (c *cursor) text() ([]byte, error) {
 	return nil, errShort
 }
 
-// null consumes null, if that is what follows.
+// null consumes null, if it is next.
 func (c *cursor) null() (bool, error) {
 	if b, err := c.next(); err != nil || b != 'n' {
 		return false, err
@@ -225,7 +229,7 @@ func (c *cursor) null() (bool, error) {
 
 var errNotNull = errors.New("not null where an object should be")
 
-// value consumes the next value, whatever it is, and returns its bytes. It only looks for the end.
+// value consumes the next value of any type and returns its bytes. It only finds its end.
 func (c *cursor) value() ([]byte, error) {
 	got, err := c.next()
 	if err != nil {
@@ -234,7 +238,7 @@ func (c *cursor) value() ([]byte, error) {
 	var b boundary
 	n, done := b.scan(c.data[c.pos:])
 	if !done {
-		return nil, errShort // a number at the very end might go on as well
+		return nil, errShort // a number at the end may continue
 	}
 	if n == 0 {
 		return nil, c.unexpected("a value", got)
@@ -244,8 +248,8 @@ func (c *cursor) value() ([]byte, error) {
 	return raw, nil
 }
 
-// syntaxError says where a body stops being JSON. It names one byte of the body and nothing more: bodies can hold
-// secrets.
+// syntaxError is a position at which a body is not JSON. It contains one byte of the body at most:
+// bodies can hold secrets.
 type syntaxError struct {
 	want   string
 	got    byte

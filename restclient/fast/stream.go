@@ -6,28 +6,28 @@ import (
 	"orrery/restclient"
 )
 
-// stream cuts a body into JSON values and holds no more of it than one value. It finds the end of a value by counting
-// brackets outside strings; the reader of the value checks whether it is well-formed.
+// stream splits a body into JSON values and holds only one value. It finds the end of a value by
+// counting brackets outside strings; the reader of the value checks its syntax.
 //
-// The slices that it returns are windows into its buffer: they are valid until the next call.
+// The returned slices point into its buffer: they are valid until the next call.
 type stream struct {
 	r     io.Reader
 	limit int    // greatest size of one value, in bytes
 	what  string // what a value is called in errors
 
 	buf      []byte
-	at       cursor // of parse and one: a value inside the stream needs no allocation
+	at       cursor // used by parse and one; a field saves an allocation
 	pos, end int    // buf[pos:end] has arrived and is not consumed
 	before   int64  // bytes consumed before buf[0]
 	filled   bool   // the last read filled buf to its end
-	err      error  // what r.Read said last; reported when buf is used up
+	err      error  // last error of r.Read; returned when buf is used up
 }
 
-// A buffer grows while there is more to read than it holds, so that a large list is read in large pieces, and a watch on
-// which nothing happens, of which a program may have many, keeps a small one.
+// A buffer grows while more data is available than it holds. So a large list is read in large
+// pieces, and an idle watch, of which a program may have many, keeps a small buffer.
 const (
 	firstBuffer  = 4 << 10
-	largeBuffer  = 256 << 10 // it grows to this for speed; beyond that only if a single value is larger
+	largeBuffer  = 256 << 10 // for speed; larger only for a single larger value
 	spaceForRead = 512
 )
 
@@ -38,7 +38,8 @@ func newStream(r io.Reader, limit int, what string) *stream {
 // offset is the number of bytes consumed so far.
 func (s *stream) offset() int64 { return s.before + int64(s.pos) }
 
-// peek returns the next byte that is not white space, without consuming it. It returns io.EOF at the end of the body.
+// peek returns the next byte that is not white space, without consuming it. It returns io.EOF at
+// the end of the body.
 func (s *stream) peek() (byte, error) {
 	for {
 		for s.pos < s.end {
@@ -55,11 +56,11 @@ func (s *stream) peek() (byte, error) {
 	}
 }
 
-// maxToken bounds what is between two values: names of fields, white space.
+// maxToken limits the bytes between two values: names of fields, white space.
 const maxToken = 64 << 10
 
-// parse calls read with what has arrived, and again with more of it as long as read returns errShort. It is for a few bytes
-// between two values.
+// parse calls read with the buffered bytes, and again with more as long as read returns errShort.
+// It is for a few bytes between two values.
 func (s *stream) parse(read func(*cursor) error) error {
 	for {
 		s.at = cursor{data: s.buf[s.pos:s.end]}
@@ -79,8 +80,8 @@ func (s *stream) parse(read func(*cursor) error) error {
 	}
 }
 
-// one calls read with the next value, and returns its size. In most cases the buffer holds all of it, and it is read there;
-// else its end is looked for first, which takes one more pass.
+// one calls read with the next value and returns its size. Usually the buffer holds the whole
+// value. Otherwise its end is found first, in a second pass.
 func (s *stream) one(read func(*cursor) error) (size int, err error) {
 	if _, err := s.peek(); err != nil {
 		return 0, midway(err)
@@ -121,7 +122,7 @@ func (s *stream) value() ([]byte, error) {
 		}
 		if err := s.more(); err != nil {
 			if err == io.EOF && b.complete() {
-				break // a number at the very end of the body is ended by the end
+				break // the end of the body ends a number
 			}
 			return nil, midway(err)
 		}
@@ -134,8 +135,8 @@ func (s *stream) value() ([]byte, error) {
 	return raw, nil
 }
 
-// finish makes sure that nothing but white space follows, and so reads the body to its end, which lets the connection be
-// used again.
+// finish checks that only white space follows. Reading the body to its end lets the connection be
+// reused.
 func (s *stream) finish() error {
 	switch c, err := s.peek(); err {
 	case nil:
@@ -147,7 +148,8 @@ func (s *stream) finish() error {
 	}
 }
 
-// more reads on. What is in buf[pos:end] is kept, though perhaps moved. It never returns 0 bytes without an error.
+// more reads more bytes. buf[pos:end] is kept, but may move. It never returns 0 bytes without an
+// error.
 func (s *stream) more() error {
 	if s.err != nil {
 		return s.err
@@ -190,7 +192,7 @@ func (s *stream) makeRoom() {
 
 func (s *stream) tooLarge() error { return &restclient.TooLargeError{What: s.what, Limit: s.limit} }
 
-// midway says that the body ended inside a value: only between values is io.EOF in order.
+// midway converts io.EOF inside a value to io.ErrUnexpectedEOF.
 func midway(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

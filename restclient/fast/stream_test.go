@@ -94,12 +94,13 @@ func TestStreamBoundsValues(t *testing.T) {
 			var large *restclient.TooLargeError
 			require.ErrorAs(t, err, &large, name)
 			assert.Equal(t, restclient.TooLargeError{What: "a watch event", Limit: 5000}, *large)
-			assert.LessOrEqual(t, len(s.buf), 4*5000, "the buffer must not grow with what is sent")
+			assert.LessOrEqual(t, len(s.buf), 4*5000, "the buffer must not grow with the stream")
 		}
 	}
 }
 
-// A watch lives for minutes and holds one buffer: after a large event it must not keep the large buffer.
+// A watch runs for minutes and holds one buffer: it must not keep the large one after a large
+// event.
 func TestStreamGivesLargeBuffersUp(t *testing.T) {
 	s := newStream(strings.NewReader(`"`+strings.Repeat("x", 1<<20)+`" "y"`), 2<<20, "a value")
 	_, err := s.value()
@@ -124,7 +125,7 @@ func TestStreamGivesLargeBuffersUp(t *testing.T) {
 	assert.Equal(t, firstBuffer, len(s.buf))
 }
 
-func TestStreamTellsConnectionErrorsApart(t *testing.T) {
+func TestStreamDistinguishesConnectionErrors(t *testing.T) {
 	reset := errors.New("connection reset")
 	s := newStream(io.MultiReader(strings.NewReader(`{"a":1} {"b"`), iotest.ErrReader(reset)), 100, "a value")
 	got, err := s.value()
@@ -142,7 +143,8 @@ type noProgress struct{}
 
 func (noProgress) Read([]byte) (int, error) { return 0, nil }
 
-// Escapes in long strings (a file in a ConfigMap) must not make the search quadratic: this takes minutes if they do.
+// Escapes in long strings (a file in a ConfigMap) must not make the search quadratic, which takes
+// minutes.
 func TestStreamScansEscapesOnce(t *testing.T) {
 	text := `"` + strings.Repeat(`line\n`, 1<<20) + `"`
 	s := newStream(strings.NewReader(text), 16<<20, "a value")
@@ -167,7 +169,7 @@ func FuzzStream(f *testing.F) {
 			}
 			var want json.RawMessage
 			if err := reference.Decode(&want); err != nil {
-				return // from here on the text is not JSON, and whoever decodes the value will say so
+				return // the rest is not JSON, which the decoder of the value reports
 			}
 			if errA == nil && len(a) > len(want) && strings.HasPrefix(string(a), string(want)) && !strings.ContainsAny(string(want[0]), `{["`) {
 				return // "00" is two numbers to encoding/json; here it is one value, which is no number

@@ -11,7 +11,7 @@ import (
 	"orrery/restclient"
 )
 
-// serverURL returns the URL of the server with scheme and path, and without anything behind the path.
+// serverURL returns the URL of the server with scheme and path, but without query and fragment.
 func (l *loader) serverURL() (*url.URL, error) {
 	text := strings.TrimSpace(l.cluster.Server)
 	if text == "" {
@@ -33,7 +33,7 @@ func (l *loader) serverURL() (*url.URL, error) {
 	return server, nil
 }
 
-// defaultScheme is https if something is set that has a meaning only there. (kubectl takes http.)
+// defaultScheme returns https if a TLS setting is present. (kubectl always takes http.)
 func (l *loader) defaultScheme() string {
 	c, u := l.cluster, l.user
 	if c.InsecureSkipTLSVerify || c.TLSServerName != "" || c.CertificateAuthority != "" || len(c.CertificateAuthorityData) > 0 ||
@@ -43,12 +43,12 @@ func (l *loader) defaultScheme() string {
 	return "http"
 }
 
-// proxy returns nil if the cluster names none, which leaves the choice to the environment.
+// proxy returns nil if the cluster has no proxy; then the environment decides.
 func (l *loader) proxy() (func(*http.Request) (*url.URL, error), error) {
 	if l.cluster.ProxyURL == "" {
 		return nil, nil
 	}
-	// The text may hold a password, and errors of package url quote it: they are not passed on.
+	// The text may contain a password, and errors of package url quote it: they are not returned.
 	proxy, err := url.Parse(string(l.cluster.ProxyURL))
 	if err != nil || proxy.Hostname() == "" {
 		return nil, l.clusterError("has a proxy-url that is not a URL: write it like http://proxy:3128", nil)
@@ -70,7 +70,7 @@ func (l *loader) tls() (restclient.TLS, error) {
 			return result, l.clusterError("sets insecure-skip-tls-verify and a certificate authority: remove one of them", nil)
 		}
 		l.info.warn(WarningInsecure, fmt.Sprintf(
-			"the certificate of the cluster %q is not verified (insecure-skip-tls-verify): anybody on the network can pose as it", l.info.Cluster))
+			"the certificate of the cluster %q is not verified (insecure-skip-tls-verify): anyone on the network can impersonate it", l.info.Cluster))
 		return result, nil
 	}
 	switch {

@@ -16,7 +16,7 @@ import (
 
 // Config is the content of one kubeconfig file, or of several that have been merged.
 type Config struct {
-	// CurrentContext is the name of the context that is used unless another one is asked for. May be empty.
+	// CurrentContext is the name of the context that is used by default. May be empty.
 	CurrentContext string
 
 	Clusters map[string]*Cluster
@@ -35,7 +35,7 @@ type Cluster struct {
 	DisableCompression       bool        `yaml:"disable-compression,omitempty"`
 	Extensions               []Extension `yaml:"extensions,omitempty"`
 
-	file string // where it comes from
+	file string // its source
 }
 
 // User holds the credentials of a user.
@@ -55,7 +55,7 @@ type User struct {
 	Exec                  *Exec               `yaml:"exec,omitempty"`
 	AuthProvider          *AuthProvider       `yaml:"auth-provider,omitempty"`
 
-	file string // where it comes from
+	file string // its source
 }
 
 // Exec describes an exec credential plugin.
@@ -69,7 +69,8 @@ type Exec struct {
 	ProvideClusterInfo bool      `yaml:"provideClusterInfo"`
 }
 
-// Format shows the command, whatever the verb: without it, a verb that does not fit makes fmt print the fields raw.
+// Format shows the command, whatever the verb: without it, a verb that does not fit makes fmt print
+// the fields raw.
 func (e *Exec) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "[exec plugin %s]", e.Command) }
 
 // ExecEnv is an environment variable for an exec plugin.
@@ -89,7 +90,7 @@ type Context struct {
 	User      string `yaml:"user"`
 	Namespace string `yaml:"namespace,omitempty"`
 
-	file string // where it comes from
+	file string // its source
 }
 
 // Extension is something that another program keeps with a cluster.
@@ -98,7 +99,8 @@ type Extension struct {
 	Extension any    `yaml:"extension"`
 }
 
-// Data holds the bytes that stand in the file in base64. fmt and encoding/json show only how many there are.
+// Data holds the bytes that stand in the file in base64. fmt and encoding/json show only how many
+// there are.
 type Data []byte
 
 // MarshalYAML writes base64.
@@ -107,7 +109,7 @@ func (d Data) MarshalYAML() (any, error) { return base64.StdEncoding.EncodeToStr
 // String shows the number of bytes.
 func (d Data) String() string { return fmt.Sprintf("[%d bytes]", len(d)) }
 
-// Format shows the number of bytes, whatever the verb.
+// Format shows the number of bytes, for every verb.
 func (d Data) Format(f fmt.State, _ rune) { io.WriteString(f, d.String()) }
 
 // MarshalJSON writes the number of bytes.
@@ -126,14 +128,14 @@ func (s Secret) String() string {
 	return redacted
 }
 
-// Format hides everything but emptiness, whatever the verb.
+// Format hides everything but emptiness, for every verb.
 func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 
 // MarshalJSON hides everything but emptiness.
 func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
 
-// Single returns a kubeconfig with one cluster, one user and one context, which is the current one, all of the same
-// name.
+// Single returns a kubeconfig with one cluster, one user and one context, which is the current one,
+// all of the same name.
 func Single(name string, cluster Cluster, user User, namespace string) *Config {
 	return &Config{
 		CurrentContext: name,
@@ -164,8 +166,9 @@ func (cfg *Config) Marshal() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// WriteFile writes the configuration to a file that only its owner may read, whatever was there before. A reader sees
-// the old content or the new, never a part. Missing directories are made, also for the owner alone.
+// WriteFile writes the configuration to a file that only its owner may read, whatever was there
+// before. A reader sees the old content or the new, never a part. Missing directories are made,
+// also for the owner alone.
 func (cfg *Config) WriteFile(path string) error {
 	text, err := cfg.Marshal()
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package kubeconfig finds and reads the configuration that says which API server to speak to and who is asking, as
-// kubectl does.
+// Package kubeconfig finds and reads the configuration of a client, its API server and credentials, as kubectl does.
 //
 // # Concept
 //
@@ -7,15 +6,15 @@
 // clusters, users, and contexts that join one of each with a namespace. [Load] looks for files in this order and takes
 // the first line that applies:
 //
-//  1. the file that is asked for ([Options].Path, the flag --kubeconfig), alone; it must exist;
+//  1. the requested file ([Options].Path, the flag --kubeconfig), alone; it must exist;
 //  2. the files that the variable KUBECONFIG lists, merged; those that do not exist are skipped;
 //  3. $HOME/.kube/config;
-//  4. if nothing at all is written there: the service account of the pod in which the program runs.
+//  4. if these are empty: the service account of the pod in which the program runs.
 //
-// When files are merged the first one that defines a cluster, user or context counts, for the whole entry; the first
-// current-context counts. Relative paths are relative to the file in which they stand.
+// When files are merged, the first definition of a cluster, user or context wins, as a whole; so does the first
+// current-context. Relative paths are relative to their file.
 //
-// The result is a restclient.Config, ready for restclient.New, and an [Info] that says where it came from and holds
+// The result is a restclient.Config, ready for restclient.New, and an [Info] with its source and
 // warnings as data: this package writes to no terminal.
 //
 // # Guarantees
@@ -24,7 +23,7 @@
 // or environment value of a plugin, or any other quotation of a file. Fields that kubectl does not know are ignored.
 //
 // Where this package is stricter than kubectl: as-groups, as-uid and as-user-extra without as are an error (kubectl
-// ignores them and asks with all the rights of the user). Where it is more generous: a server without scheme is https if
+// ignores them and uses all the rights of the user). Where it is more generous: a server without scheme is https if
 // anything about TLS is configured; credentials are also used over plain http to a loopback address (see
 // credentials.Allowed). Over plain http to another machine they are left out, with a warning. Auth providers, which
 // were once compiled into kubectl, are an error.
@@ -35,9 +34,9 @@
 // # Files that change
 //
 // Files that a kubeconfig names (tokenFile, client-certificate, certificate-authority and the like) are read again while
-// they are in use. With [Options].Changed so is the kubeconfig itself: what stands in it of the user and of the certificate
-// authority is taken over when it was renewed. The server, the way to it and the current-context are not followed, and a
-// file that makes no sense is passed over; both are told once, as a [Change].
+// they are in use. With [Options].Changed so is the kubeconfig itself: renewed credentials and a renewed certificate
+// authority are used. Changes of the server, the way to it or the current-context are not followed, and an invalid file
+// is ignored; each is reported once, as a [Change].
 //
 // # Goroutines
 //
@@ -45,12 +44,11 @@
 //
 // # Failure
 //
-// Each kind of mistake has an error type, and the text of each is one sentence that names file and entry and says what
-// to do: it can be printed as it is.
+// Each kind of mistake has an error type. Its text is one sentence with file, entry and advice, ready to be printed.
 //
 // # Testing
 //
-// The files in testdata are scenarios: files, environment, and what comes out of them. A fuzz test feeds the parser
+// The files in testdata are scenarios: files, environment, and the results. A fuzz test feeds the parser
 // with damaged files and looks for secrets in the errors.
 //
 // Next: package restclient/discovery

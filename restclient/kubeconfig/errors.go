@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// FileError says that a kubeconfig file cannot be read.
+// FileError reports a kubeconfig file that cannot be read.
 type FileError struct {
 	Path string
 	Err  error
@@ -24,7 +24,7 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
-// ParseError says where a kubeconfig file is malformed. It quotes nothing of the file.
+// ParseError reports a malformed kubeconfig file. It quotes nothing of the file.
 type ParseError struct {
 	Path    string // empty: not read from a file
 	Line    int    // 0: not known
@@ -42,11 +42,11 @@ func (e *ParseError) Error() string {
 	return where + ": " + e.Problem
 }
 
-// NoConfigError says that there is no configuration at all.
+// NoConfigError reports that there is no configuration.
 type NoConfigError struct {
-	Searched []string // the files that were looked for
-	Variable bool     // the variable KUBECONFIG names them
-	Exists   bool     // one of them is there, and empty
+	Searched []string // the candidate files
+	Variable bool     // named by the variable KUBECONFIG
+	Exists   bool     // one of them exists, and is empty
 }
 
 func (e *NoConfigError) Error() string {
@@ -62,10 +62,10 @@ func (e *NoConfigError) Error() string {
 	return "no configuration was found" + searched + ", and this is not a pod: give a file with --kubeconfig or in the variable KUBECONFIG"
 }
 
-// ContextError says that the wanted context does not exist, or that none is wanted.
+// ContextError reports that the requested context does not exist, or that none is selected.
 type ContextError struct {
-	Name  string   // empty: no current-context, and none was asked for
-	Known []string // names of the contexts there are, sorted
+	Name  string   // empty: no current-context, and none was requested
+	Known []string // names of the defined contexts, sorted
 	Files []string
 }
 
@@ -95,12 +95,12 @@ func (e *ContextError) knownNames() string {
 	return names
 }
 
-// EntryError says that a cluster, a user or a context is defined in a way that cannot work.
+// EntryError reports a cluster, user or context that cannot work.
 type EntryError struct {
 	Entry   string // "cluster", "user" or "context"
 	Name    string
 	File    string
-	Problem string // a clause that ends in what to do
+	Problem string // a clause that ends with advice
 	Err     error  // may be nil
 }
 
@@ -110,8 +110,8 @@ func (e *EntryError) Error() string {
 
 func (e *EntryError) Unwrap() error { return e.Err }
 
-// InClusterError says that this is a pod (KUBERNETES_SERVICE_HOST is set), but what the kubelet should have put there is
-// missing.
+// InClusterError reports that the program runs in a pod (KUBERNETES_SERVICE_HOST is set) without a
+// usable service account.
 type InClusterError struct {
 	Err error
 }
@@ -122,7 +122,8 @@ func (e *InClusterError) Error() string {
 
 func (e *InClusterError) Unwrap() error { return e.Err }
 
-// cause takes verb and path off an error of package os: the sentence around it names the path already.
+// cause removes verb and path from an error of package os: the sentence around it already names the
+// path.
 func cause(err error) error {
 	if pathError, ok := err.(*fs.PathError); ok {
 		return pathError.Err
@@ -130,11 +131,11 @@ func cause(err error) error {
 	return err
 }
 
-// yamlLine matches the line in the errors of package yaml. They are mere texts, and may quote the file, which is full of
-// secrets: nothing else of them is used.
+// yamlLine matches the line number in errors of package yaml. Those errors may quote the file,
+// which is full of secrets, so only the number is used.
 var yamlLine = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s+)?line (\d+): `)
 
-// yamlError returns the error of a file that package yaml does not understand.
+// yamlError returns the error of a file that package yaml rejects.
 func yamlError(path string, err error, problem string) error {
 	parseError := &ParseError{Path: path, Problem: problem}
 	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {

@@ -8,7 +8,8 @@ import (
 	"orrery/restclient/kubeconfig"
 )
 
-// A program asks for its configuration and prints where it came from. A mistake comes as a sentence for the user.
+// A program loads its configuration and prints where it came from. An error is a message for the
+// user.
 func ExampleLoad() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

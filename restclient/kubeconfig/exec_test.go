@@ -16,7 +16,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// asPlugin makes the test binary play an exec plugin that gives its first argument and what it was told as a token.
+// asPlugin makes the test binary act as an exec plugin. It returns its first argument and its
+// input as a token.
 const asPlugin = "ORRERY_TEST_AS_PLUGIN"
 
 func TestMain(m *testing.M) {
@@ -29,8 +30,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// told undoes what the plugin does.
-func told(t *testing.T, loaded credentialsOf) string {
+// reported decodes such a token.
+func reported(t *testing.T, loaded credentialsOf) string {
 	t.Helper()
 	req := httptest.NewRequest(http.MethodGet, "https://h/", nil)
 	require.NoError(t, loaded.Apply(req))
@@ -75,7 +76,7 @@ func TestExecPluginFromKubeconfig(t *testing.T) {
 	ca64, _ := json.Marshal(ca.Cert)
 	assert.Equal(t, `s3cret-value s3cret-argument {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1","spec":{`+
 		`"cluster":{"server":"https://h:6443","certificate-authority-data":`+string(ca64)+`,"config":{"audience":"prod","ports":[1,2]}},"interactive":false}}`,
-		told(t, cfg.Credentials))
+		reported(t, cfg.Credentials))
 }
 
 func TestExecPluginMistakes(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"orrery/restclient/credentials"
 )
 
-// ReadFile parses a file. Relative paths in it are taken to be relative to the directory of the file. The error is a
+// ReadFile parses a file. Its relative paths are relative to its directory. The error is a
 // [*FileError] or a [*ParseError].
 func ReadFile(path string) (*Config, error) {
 	text, err := os.ReadFile(path)
@@ -47,15 +47,15 @@ func (cfg *Config) resolvePaths(dir string) {
 		resolve(&user.TokenFile)
 		resolve(&user.ClientCertificate)
 		resolve(&user.ClientKey)
-		// A bare name is looked up in PATH, as a shell would.
+		// A bare name is looked up in PATH, as in a shell.
 		if user.Exec != nil && strings.ContainsRune(user.Exec.Command, filepath.Separator) {
 			resolve(&user.Exec.Command)
 		}
 	}
 }
 
-// Merge adds what other defines and cfg does not: whole entries, never single fields of one. The first of several files
-// is therefore the one that counts.
+// Merge adds the entries of other that cfg does not define: whole entries, never single fields. So
+// the first of several files wins.
 func (cfg *Config) Merge(other *Config) {
 	if cfg.CurrentContext == "" {
 		cfg.CurrentContext = other.CurrentContext
@@ -107,12 +107,12 @@ func listOf(value string) []string {
 
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// searched are the files that were looked for, whether or not they exist.
+// searched are the candidate files, whether or not they exist.
 type searched struct {
 	paths    []string
-	variable bool // the variable KUBECONFIG names them
-	// sum is that of the files before they were read: what is written while they are being read makes another one. Only
-	// with Options.Changed.
+	variable bool // named by the variable KUBECONFIG
+	// sum is that of the files before they were read, so that a write during the read changes it.
+	// Only with Options.Changed.
 	sum [sha256.Size]byte
 }
 
@@ -124,7 +124,7 @@ func (opts *Options) search(paths []string) searched {
 	return s
 }
 
-// sumOfFiles is different when the files are. Those that cannot be read count as empty.
+// sumOfFiles returns a checksum of the files. Unreadable files count as empty.
 func sumOfFiles(paths []string) [sha256.Size]byte {
 	h := sha256.New()
 	for _, path := range paths {
@@ -135,27 +135,29 @@ func sumOfFiles(paths []string) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Change says that a file has changed while the configuration from it is in use, see Options.Changed.
+// Change is a change of a file whose configuration is in use, see Options.Changed.
 type Change struct {
 	Kind ChangeKind
 	Text string // one sentence; nothing secret
 }
 
-// ChangeKind tells changes apart.
+// ChangeKind is the kind of a Change.
 type ChangeKind string
 
 const (
-	// CredentialsRenewed: there are other credentials for the same user name, and they are used from now on.
+	// CredentialsRenewed: the user of that name has new credentials, which are now used.
 	CredentialsRenewed ChangeKind = "CredentialsRenewed"
-	// AuthorityRenewed: there is another certificate authority for the same server, and it is used from now on.
+	// AuthorityRenewed: the server has a new certificate authority, which is now used.
 	AuthorityRenewed ChangeKind = "AuthorityRenewed"
-	// NotFollowed: something else is different, such as the server. What was loaded stays in use; a restart follows it.
+	// NotFollowed: something else has changed, such as the server. The loaded configuration stays
+	// in use until a restart.
 	NotFollowed ChangeKind = "NotFollowed"
-	// Unusable: the file cannot be used as it is now. What was loaded stays in use.
+	// Unusable: the file cannot be used. The loaded configuration stays in use.
 	Unusable ChangeKind = "Unusable"
 )
 
-// DefaultServiceAccountDir is where the kubelet puts the service account of a pod: token, ca.crt and namespace.
+// DefaultServiceAccountDir is where the kubelet mounts the service account of a pod: token, ca.crt
+// and namespace.
 const DefaultServiceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 const (
@@ -163,12 +165,14 @@ const (
 	servicePortVariable = "KUBERNETES_SERVICE_PORT"
 )
 
-// inCluster reports whether this is a pod: the kubelet sets these variables in every container.
+// inCluster reports whether the program runs in a pod: the kubelet sets these variables in every
+// container.
 func inCluster(opts Options) bool {
 	return opts.getenv(serviceHostVariable) != "" && opts.getenv(servicePortVariable) != ""
 }
 
-// loadInCluster uses the service account of the pod. Token and CA are read again when the kubelet renews them.
+// loadInCluster uses the service account of the pod. Token and CA are read again when the kubelet
+// renews them.
 func loadInCluster(opts Options, info *Info) (restclient.Config, error) {
 	dir := opts.ServiceAccountDir
 	if dir == "" {
@@ -190,9 +194,13 @@ func loadInCluster(opts Options, info *Info) (restclient.Config, error) {
 	if namespace, err := os.ReadFile(filepath.Join(dir, "namespace")); err == nil && len(namespace) > 0 {
 		info.Namespace = strings.TrimSpace(string(namespace))
 	}
+	var impersonation restclient.Credentials
+	if opts.As != "" {
+		impersonation = &credentials.Impersonation{UserName: opts.As, Groups: opts.AsGroups}
+	}
 	return restclient.Config{
 		Host:        "https://" + net.JoinHostPort(opts.getenv(serviceHostVariable), opts.getenv(servicePortVariable)),
 		TLS:         restclient.TLS{CAFile: caFile},
-		Credentials: token,
+		Credentials: credentials.Join(token, impersonation),
 	}, nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzParse feeds the parser with damaged kubeconfigs. It must not panic, must fail with a ParseError alone, must not
-// quote the file, and must understand what it has written itself.
+// FuzzParse feeds the parser with damaged kubeconfigs. It must not panic, must return only a
+// ParseError, must not quote the file, and must read its own output.
 func FuzzParse(f *testing.F) {
 	paths, err := filepath.Glob("testdata/scenarios/*")
 	require.NoError(f, err)
@@ -44,7 +44,7 @@ func FuzzParse(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, string(written), string(writtenAgain))
 
-		// The space between the parts of a JSON document means nothing.
+		// White space between the parts of a JSON document means nothing.
 		var compact bytes.Buffer
 		if json.Compact(&compact, text) == nil {
 			same, err := Parse(compact.Bytes(), "FILE")

@@ -10,54 +10,64 @@ import (
 	"orrery/restclient"
 )
 
-// Options say which configuration is wanted. The zero value is what kubectl does without flags.
+// Options select a configuration. The zero value is kubectl's behaviour without flags.
 type Options struct {
-	// Path is the only file that is read (--kubeconfig), and must exist. Empty: the files of the variable KUBECONFIG
-	// merged, or $HOME/.kube/config if it is not set; and if there is nothing in them, the service account of the pod.
+	// Path is the only file to read (--kubeconfig); it must exist. Empty: the files of the variable
+	// KUBECONFIG, merged, or $HOME/.kube/config if it is not set; if they are empty, the service
+	// account of the pod.
 	Path string
 
-	// Context is the name of the context to use (--context). Empty: the current-context of the file.
+	// Context is the name of the context to use (--context). Empty: the current-context of the
+	// file.
 	Context string
 
-	// Getenv replaces os.Getenv. It is asked for KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT.
+	// As is the user to impersonate (--as), and AsGroups are that user's groups (--as-group). They
+	// replace the impersonation in the file. AsGroups without As has no effect.
+	As       string
+	AsGroups []string
+
+	// Getenv replaces os.Getenv for KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST and
+	// KUBERNETES_SERVICE_PORT.
 	Getenv func(string) string
 
 	// ServiceAccountDir replaces DefaultServiceAccountDir.
 	ServiceAccountDir string
 
-	// Changed, if not nil, makes the configuration follow its files while it is in use. Credentials that were renewed there,
-	// and a certificate authority that was, are taken over within seconds of the next request (at once after a 401); what
-	// else is different, such as the server, is not. Changed is told of it, on the goroutine of some request, and must
-	// return soon. Nil: the files are read once, as kubectl does; files that they name are read again in any case.
+	// Changed, if not nil, makes the configuration follow its files. Renewed credentials and a
+	// renewed certificate authority are used by requests at least ten seconds later, or immediately
+	// after a 401. Other changes, such as another server, are not followed. Changed is called for
+	// each change, on the goroutine of a request, and must return soon. Nil: the files are read
+	// once, as kubectl does; files that they name are read again in any case.
 	Changed func(Change)
 }
 
-// Info says where a configuration comes from and what else stands there.
+// Info describes the source of a configuration.
 type Info struct {
-	Files     []string // those that were read, in order; none inside a pod
+	Files     []string // the files read, in order; empty inside a pod
 	InCluster bool     // the service account of the pod is used
 	Context   string
 	Cluster   string
 	User      string // may be empty: anonymous
-	Namespace string // that of the context or of the pod; "default" if there is none
+	Namespace string // of the context or the pod; "default" if there is none
 	Warnings  []Warning
 }
 
-// Warning is a remark about a configuration that works all the same.
+// Warning is a remark about a configuration that works.
 type Warning struct {
 	Kind WarningKind
 	Text string // one sentence; nothing secret
 }
 
-// WarningKind tells warnings apart.
+// WarningKind is the kind of a Warning.
 type WarningKind string
 
 const (
 	// WarningInsecure: the server's certificate is not verified.
 	WarningInsecure WarningKind = "Insecure"
-	// WarningCredentialsDropped: tokens and passwords are left out because they would travel in the clear.
+	// WarningCredentialsDropped: tokens and passwords are omitted because they would be sent
+	// unencrypted.
 	WarningCredentialsDropped WarningKind = "CredentialsDropped"
-	// WarningIgnored: a field has no effect beside another one.
+	// WarningIgnored: a field has no effect because of another one.
 	WarningIgnored WarningKind = "Ignored"
 	// WarningMissingFiles: none of the files in KUBECONFIG exists.
 	WarningMissingFiles WarningKind = "MissingFiles"
@@ -67,12 +77,12 @@ func (i *Info) warn(kind WarningKind, text string) {
 	i.Warnings = append(i.Warnings, Warning{Kind: kind, Text: text})
 }
 
-// Load finds the configuration, and makes of it what restclient.New wants. Host, TLS, Credentials, Proxy and
-// DisableCompression are set; the rest is left at zero.
+// Load finds the configuration and returns it for restclient.New. It sets Host, TLS, Credentials,
+// Proxy and DisableCompression.
 //
-// Info is never nil, not even beside an error: it tells how far Load came. The error is a [*FileError], [*ParseError],
-// [*NoConfigError], [*ContextError], [*EntryError] or [*InClusterError], and its text a sentence for
-// the user.
+// Info is never nil; beside an error it holds what was found before it. The error is a
+// [*FileError], [*ParseError], [*NoConfigError], [*ContextError], [*EntryError] or
+// [*InClusterError], and its text is a sentence for the user.
 func Load(opts Options) (restclient.Config, *Info, error) {
 	info := &Info{Namespace: "default"}
 	cfg, files, err := find(opts, info)
@@ -85,7 +95,7 @@ func Load(opts Options) (restclient.Config, *Info, error) {
 	}
 	switch {
 	case opts.Path != "":
-		err = &ParseError{Path: opts.Path, Problem: "it is empty, give another one"}
+		err = &ParseError{Path: opts.Path, Problem: "it is empty, give another file"}
 	case opts.Context != "":
 		info.Context = opts.Context
 		err = &ContextError{Name: opts.Context, Files: files.paths}
@@ -98,7 +108,7 @@ func Load(opts Options) (restclient.Config, *Info, error) {
 	return restclient.Config{}, info, err
 }
 
-// find reads the files that count.
+// find reads the candidate files.
 func find(opts Options, info *Info) (cfg *Config, files searched, err error) {
 	if opts.Path != "" {
 		files = opts.search([]string{opts.Path})
@@ -130,7 +140,7 @@ func (opts *Options) getenv(name string) string {
 func (opts *Options) homeFile() []string {
 	home := opts.getenv("HOME")
 	if home == "" && opts.Getenv == nil {
-		home, _ = os.UserHomeDir() // where it is not called HOME
+		home, _ = os.UserHomeDir() // for systems that do not use HOME
 	}
 	if home == "" {
 		return nil
@@ -138,7 +148,7 @@ func (opts *Options) homeFile() []string {
 	return []string{filepath.Join(home, ".kube", "config")}
 }
 
-// load picks the context and translates its cluster and user.
+// load selects the context and translates its cluster and user.
 func (cfg *Config) load(opts Options, info *Info, files searched) (restclient.Config, error) {
 	l, err := cfg.resolve(opts, info)
 	if err != nil {
@@ -182,6 +192,12 @@ func (cfg *Config) resolve(opts Options, info *Info) (*loader, error) {
 	}
 	if user == nil {
 		user = &User{}
+	}
+	if opts.As != "" {
+		impersonating := *user
+		impersonating.Impersonate, impersonating.ImpersonateGroups = opts.As, opts.AsGroups
+		impersonating.ImpersonateUID, impersonating.ImpersonateUserExtra = "", nil
+		user = &impersonating
 	}
 	return &loader{opts: opts, info: info, cluster: cluster, user: user}, nil
 }

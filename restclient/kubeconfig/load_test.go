@@ -70,7 +70,7 @@ func TestRelativeCommand(t *testing.T) {
 	}
 }
 
-// A relative path of the kubeconfig itself does not confuse the paths inside it.
+// A relative path of the kubeconfig itself does not affect the paths inside it.
 func TestRelativeKubeconfig(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

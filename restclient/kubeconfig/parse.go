@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is a kubeconfig as it stands in the file, with lists of named entries instead of maps.
+// document is a kubeconfig as in the file, with lists of named entries instead of maps.
 type document struct {
 	APIVersion     string         `yaml:"apiVersion"`
 	Kind           string         `yaml:"kind"`
@@ -34,14 +34,15 @@ type namedUser struct {
 	User User   `yaml:"user"`
 }
 
-// Parse reads a kubeconfig in YAML or JSON. path is where it comes from, for error texts; it may be empty. Unknown
-// fields are ignored, paths are left as they are. An empty text is an empty Config. Every error is a [*ParseError].
+// Parse reads a kubeconfig in YAML or JSON. path is its source, for error texts; it may be empty.
+// Unknown fields are ignored, paths are left as they are. An empty text is an empty Config. Every
+// error is a [*ParseError].
 func Parse(text []byte, path string) (*Config, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil && !parseJSON(text, &root) {
 		return nil, yamlError(path, err, "the YAML is malformed: correct it there or further down")
 	}
-	if root.Kind == 0 { // nothing but white space and comments
+	if root.Kind == 0 { // only white space and comments
 		return newConfig(), nil
 	}
 	content := root.Content[0]
@@ -61,7 +62,7 @@ func Parse(text []byte, path string) (*Config, error) {
 	return doc.config(path)
 }
 
-// parseJSON reads what is JSON but not YAML to package yaml: the escape sequence for a slash, and surrogate pairs.
+// parseJSON passes JSON that is not YAML to package yaml: escaped slashes and surrogate pairs.
 func parseJSON(text []byte, root *yaml.Node) bool {
 	var value any
 	if json.Unmarshal(text, &value) != nil {
@@ -107,7 +108,7 @@ func addEntry[E any](entries map[string]*E, kind, name string, entry E, path str
 	return nil
 }
 
-// dataError is what UnmarshalYAML of Data returns.
+// dataError is the error of Data.UnmarshalYAML.
 type dataError struct{ line int }
 
 func (e *dataError) Error() string { return "not base64" }

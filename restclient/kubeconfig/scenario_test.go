@@ -24,10 +24,10 @@ import (
 //	file path      write the text; CA64, CERT64 and KEY64 stand for base64 of PEM, DIR for the scenario's directory
 //	pem path=P what=ca|cert|key
 //	remove P
-//	load [path=P] [context=C] [kubeconfig=P:P] [home=P] [pod]     what Load returns, and what a request looks like
+//	load [path=P] [context=C] [as=U as-group=G] [kubeconfig=P:P] [home=P] [pod]     what Load returns, and what a request looks like
 //
-// Tokens and passwords in the scenarios begin with "s3cret". They may be seen in the header of the request, and nowhere
-// else.
+// Tokens and passwords in the scenarios begin with "s3cret". They may appear only in the
+// request's header.
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		s := newScenario(t)
@@ -89,6 +89,10 @@ func (s *scenario) load(t *testing.T, d *datadriven.TestData) string {
 			opts.Path = filepath.Join(s.dir, arg.Vals[0])
 		case "context":
 			opts.Context = arg.Vals[0]
+		case "as":
+			opts.As = arg.Vals[0]
+		case "as-group":
+			opts.AsGroups = append(opts.AsGroups, arg.Vals...)
 		case "kubeconfig":
 			var paths []string
 			for path := range strings.SplitSeq(arg.Vals[0], ":") {
@@ -150,7 +154,7 @@ func (s *scenario) describeConfig(t *testing.T, out *strings.Builder, cfg restcl
 		info.Context, info.Cluster, info.User, info.Namespace, info.InCluster, strings.Join(info.Files, " "))
 }
 
-// describeRequest shows what the credentials do to a request, headers included.
+// describeRequest shows the credentials' effect on a request, headers included.
 func describeRequest(t *testing.T, out *strings.Builder, cfg restclient.Config) {
 	if cfg.Credentials == nil {
 		fmt.Fprintf(out, "anonymous\n")

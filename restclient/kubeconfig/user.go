@@ -21,7 +21,7 @@ func (u *User) hasCertificate() bool {
 }
 func (u *User) hasKey() bool { return u.ClientKey != "" || len(u.ClientKeyData) > 0 }
 
-// checkUser finds what contradicts itself, whether or not it is going to be used.
+// checkUser reports contradictions, even in fields that are not used.
 func (l *loader) checkUser() error {
 	u := l.user
 	switch {
@@ -58,8 +58,9 @@ func (l *loader) warnAboutIgnored() {
 	}
 }
 
-// credentials translates the user. Over plain http to another machine, or through a proxy, everything but impersonation is left
-// out, as kubectl does. Requests that lose their impersonation would have more rights than they should.
+// credentials returns the credentials of the user. Over plain http to another machine, or through a
+// proxy, it omits all but impersonation, as kubectl does. A request without its impersonation would
+// have too many rights.
 func (l *loader) credentials(server *url.URL) (restclient.Credentials, error) {
 	if !l.secureTransport(server) {
 		if u := l.user; u.hasToken() || u.hasBasic() || u.hasCertificate() || u.Exec != nil {
@@ -166,7 +167,7 @@ func (l *loader) exec(server *url.URL) (restclient.Credentials, error) {
 	return plugin, nil
 }
 
-// execError says the same as credentials.ExecError with the user in front.
+// execError returns the problem of a credentials.ExecError with the user in front.
 func (l *loader) execError(err error) error {
 	var execError *credentials.ExecError
 	if errors.As(err, &execError) {

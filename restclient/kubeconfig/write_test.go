@@ -77,7 +77,7 @@ func TestWriteFileFails(t *testing.T) {
 
 	cfg := full()
 	cfg.Clusters["a"].Extensions[0].Extension = func() {}
-	assert.Panics(t, func() { _ = cfg.WriteFile(file) }, "what is no data cannot be written")
+	assert.Panics(t, func() { _ = cfg.WriteFile(file) }, "functions cannot be written")
 }
 
 func TestSecretsAreNotPrinted(t *testing.T) {

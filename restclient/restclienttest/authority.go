@@ -69,7 +69,8 @@ func (a *Authority) Pool() *x509.CertPool {
 	return pool
 }
 
-// Issue signs a certificate with a new key. Valid 0 means a year; a negative one makes a certificate that has expired.
+// Issue signs a certificate with a new key. Valid 0 means a year; a negative one makes a
+// certificate that has expired.
 func (a *Authority) Issue(t testing.TB, leaf Leaf) *tls.Certificate {
 	t.Helper()
 	certificate, key := a.IssuePEM(t, leaf)
@@ -123,7 +124,8 @@ type Pair struct {
 	Cert, Key []byte
 }
 
-// NewPair returns a certificate with the common name that is valid for an hour. No two have the same key.
+// NewPair returns a certificate with the common name that is valid for an hour. No two have the
+// same key.
 func NewPair(t testing.TB, commonName string) Pair {
 	t.Helper()
 	certificate, key := NewAuthority(t).IssuePEM(t, Leaf{Name: commonName, Valid: time.Hour})

@@ -17,6 +17,8 @@
 // [ServeWatch] answers a watch over whichever transport the client asked for. [Server.CloseConnections],
 // [Server.Silence] and [Server.Refuse] are the faults that networks have.
 //
+// [RunEvents] is the contract of a decoder of watch events, for each of its forms.
+//
 // # Guarantees
 //
 // A server records each request before the handler sees it. Certificates from [NewAuthority] are valid from an hour

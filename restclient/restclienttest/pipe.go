@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// pipeBuffer is how much may be under way in one direction. A net.Pipe has no buffer at all, and TLS needs one: at
-// the end of a handshake both sides may write (a session ticket or an alert here, the first request there) before
-// either reads.
+// pipeBuffer is the capacity of one direction. net.Pipe has no buffer, but TLS needs one: at the
+// end of a handshake both sides may write before either reads.
 const pipeBuffer = 64 << 10
 
-// Pipe returns the two ends of a connection in memory, with a buffer in each direction. Deadlines work, and closing works
-// as with a socket: what was written before can still be read. Both ends also have the methods CloseWrite() error and Reset().
-// A pipe has no goroutine, so nothing has to be closed for a synctest bubble to end.
+// Pipe returns the two ends of a connection in memory, with a buffer in each direction. Deadlines
+// work. Data written before Close can still be read, as with a socket. Both ends also have the
+// methods CloseWrite() error and Reset(). A pipe has no goroutine, so a synctest bubble can end
+// without closing it.
 func Pipe() (near, far net.Conn) { return newPipe() }
 
-// newPipe returns the two ends of a connection in memory. All waiting is on sync.Cond, so a synctest bubble can tell that
-// nothing moves.
+// newPipe returns the two ends of a connection in memory. It blocks only on sync.Cond, which is
+// durably blocking in a synctest bubble.
 func newPipe() (near, far *pipeConn) {
 	there, back := newHalf(), newHalf()
 	return &pipeConn{in: back, out: there}, &pipeConn{in: there, out: back}
@@ -35,7 +35,7 @@ type half struct {
 	writerClosed bool
 	readerClosed bool
 	broken       bool // both sides fail with ECONNRESET
-	silent       bool // what is written disappears; readers wait, as far as their deadlines allow
+	silent       bool // writes are dropped; reads block until their deadline
 	reading      deadline
 	writing      deadline
 }
@@ -46,7 +46,7 @@ func newHalf() *half {
 	return h
 }
 
-// deadline is a moment after which one kind of call fails. The timer only wakes those who wait.
+// deadline is the time after which reads or writes fail. The timer only wakes blocked calls.
 type deadline struct {
 	at    time.Time
 	timer *time.Timer
@@ -68,10 +68,10 @@ func (h *half) setDeadline(d *deadline, at time.Time) {
 	h.changed.Broadcast()
 }
 
-// over reports whether nobody is going to wait any more, so that a timer would only be left behind.
+// over reports whether no call will block any more, so that no timer is needed.
 func (h *half) over() bool { return h.readerClosed || h.writerClosed && !h.silent }
 
-// wake holds the lock, or somebody who has just looked at the clock and does not wait yet would miss it.
+// wake holds the lock; otherwise a call between its check of the clock and its Wait would miss it.
 func (h *half) wake() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -96,7 +96,7 @@ func (h *half) read(p []byte) (int, error) {
 			return 0, syscall.ECONNRESET
 		case h.reading.passed():
 			return 0, os.ErrDeadlineExceeded
-		case h.silent: // not even an end arrives
+		case h.silent: // not even EOF arrives
 		case len(h.data) > 0 || len(p) == 0:
 			n := copy(p, h.data)
 			h.data = h.data[n:]
@@ -138,7 +138,7 @@ func (h *half) write(p []byte) (n int, err error) {
 	}
 }
 
-// close ends the direction from one of its sides. What was written before the writer closed can still be read.
+// close closes one side of the direction. Data written before the writer closed can still be read.
 func (h *half) close(side *bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -153,7 +153,7 @@ func (h *half) close(side *bool) {
 	h.changed.Broadcast()
 }
 
-// reset breaks the direction. What was under way is lost.
+// reset breaks the direction and drops buffered data.
 func (h *half) reset() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -173,7 +173,7 @@ func (c *pipeConn) Close() error {
 	return nil
 }
 
-// CloseWrite ends one direction: the other side reads to the end, and can still write.
+// CloseWrite closes one direction: the other side reads to EOF and can still write.
 func (c *pipeConn) CloseWrite() error {
 	c.out.close(&c.out.writerClosed)
 	return nil
@@ -208,7 +208,7 @@ type pipeAddr struct{}
 func (pipeAddr) Network() string { return "pipe" }
 func (pipeAddr) String() string  { return "pipe" }
 
-// listener hands the far ends of pipes to a server.
+// listener accepts the far ends of pipes.
 type listener struct {
 	incoming chan net.Conn
 	closed   chan struct{}
@@ -248,8 +248,8 @@ func newLink(conn *pipeConn, forget func(*link)) *link {
 	return &link{pipeConn: conn, forget: forget}
 }
 
-// silence makes the link go dead for the client. The server learns of its end when the client closes it, so that no
-// handler is left.
+// silence makes the link dead for the client. The server sees the end when the client closes the
+// link, so that no handler is left.
 func (l *link) silence() {
 	l.silent.Store(true)
 	l.in.silence()

@@ -16,7 +16,7 @@ import (
 	"orrery/restclient"
 )
 
-// Server is an HTTP server at the other end of pipes.
+// Server is an HTTP server over in-memory connections.
 type Server struct {
 	// Immutable.
 	t         testing.TB
@@ -30,26 +30,26 @@ type Server struct {
 	links    map[*link]bool // open connections, client side
 	requests []Recorded
 	dialled  int
-	serving  int        // handlers that have not returned
-	idle     *sync.Cond // signalled when serving has become 0
+	serving  int        // running handlers
+	idle     *sync.Cond // signalled when serving becomes 0
 }
 
-// Recorded is a request as it reached the server.
+// Recorded is a request as the server received it.
 type Recorded struct {
 	Method, Path string
 	Query        url.Values
 	Header       http.Header
 }
 
-// NewServer starts a server that lives until the test ends.
+// NewServer returns a new server that runs until the test ends.
 func NewServer(t testing.TB, handler http.Handler) *Server {
 	t.Helper()
 	return start(t, handler, "http://apiserver.test", nil, nil)
 }
 
-// NewTLSServer starts a server that speaks TLS (HTTP/2 and HTTP/1.1) with a certificate for "apiserver.test" from the
-// authority, and asks clients for certificates, which it verifies with the same authority if they send one. adjust, if
-// not nil, may change the configuration.
+// NewTLSServer returns a new server that speaks TLS (HTTP/2 and HTTP/1.1) with a certificate for
+// "apiserver.test" from the authority. It verifies client certificates with the same authority if
+// clients send them. adjust, if not nil, may change the configuration.
 func NewTLSServer(t testing.TB, handler http.Handler, authority *Authority, adjust func(*tls.Config)) *Server {
 	t.Helper()
 	cfg := &tls.Config{
@@ -92,10 +92,10 @@ func start(t testing.TB, handler http.Handler, address string, authority *Author
 	return s
 }
 
-// URL is the address that the server is reached by through Dial.
+// URL returns the address of the server for clients that use Dial.
 func (s *Server) URL() string { return s.url }
 
-// Config returns a configuration with which a client reaches the server, without a rate limit.
+// Config returns the configuration of a client of the server, without a rate limit.
 func (s *Server) Config() restclient.Config {
 	cfg := restclient.Config{
 		Host:  s.url,
@@ -109,8 +109,8 @@ func (s *Server) Config() restclient.Config {
 	return cfg
 }
 
-// Client returns a new client of the server, closed when the test ends. Each change is applied to its configuration
-// first.
+// Client returns a new client of the server, which is closed when the test ends. Each change is
+// applied to its configuration first.
 func (s *Server) Client(changes ...func(*restclient.Config)) *restclient.Client {
 	s.t.Helper()
 	cfg := s.Config()
@@ -125,7 +125,7 @@ func (s *Server) Client(changes ...func(*restclient.Config)) *restclient.Client 
 	return client
 }
 
-// Dial connects to the server, whatever the address.
+// Dial connects to the server for any address.
 func (s *Server) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	s.mu.Lock()
 	refusing := s.refusing
@@ -163,18 +163,18 @@ func (s *Server) CloseConnections() {
 	}
 }
 
-// Silence makes all open connections go dead without a word, like a link whose other end has lost its state: what is
-// sent disappears, nothing arrives any more, and no error says so. New connections work.
+// Silence makes all open connections dead, like a link whose other end has lost its state: writes
+// are dropped, nothing arrives, and there is no error. New connections work.
 func (s *Server) Silence() {
 	for _, l := range s.open() {
 		l.silence()
 	}
 }
 
-// Connections is the number of connections that are open now, Dialled of those that were ever opened.
+// Connections returns the number of open connections.
 func (s *Server) Connections() int { return len(s.open()) }
 
-// Dialled is the number of connections that were ever opened.
+// Dialled returns the number of connections that were ever opened.
 func (s *Server) Dialled() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,8 +225,8 @@ func (s *Server) served() {
 	}
 }
 
-// waitForHandlers returns when no handler runs. Time in a bubble stands still when the test has ended, so nobody may be
-// left asleep.
+// waitForHandlers blocks until no handler runs. Time in a bubble stands still after the test, so no
+// handler may sleep.
 func (s *Server) waitForHandlers() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

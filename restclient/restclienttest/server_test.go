@@ -80,7 +80,7 @@ func TestFaultsOfOpenConnections(t *testing.T) {
 	}
 }
 
-// A deadline is the reader's own affair, it passes on a dead link as well.
+// A deadline is local to the reader; it expires on a dead link as well.
 func TestASilentLinkHasDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := restclienttest.NewServer(t, http.HandlerFunc(hello))
@@ -131,7 +131,7 @@ func TestPipesBehaveLikeConnections(t *testing.T) {
 		assert.Equal(t, "pipe", near.RemoteAddr().Network())
 		assert.Equal(t, "pipe", near.LocalAddr().String())
 
-		// A deadline ends a blocked call, and one that has been taken back does not.
+		// A deadline ends a blocked call, unless it was reset.
 		start := time.Now()
 		near.SetReadDeadline(start.Add(time.Minute))
 		_, err = near.Read(make([]byte, 1))
@@ -147,13 +147,14 @@ func TestPipesBehaveLikeConnections(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "late", string(got[:n]))
 
-		// The buffer is finite: a writer whose reader sleeps waits.
+		// The buffer is finite: a writer blocks while its reader does not read.
 		near.SetWriteDeadline(time.Now().Add(time.Minute))
 		n, err = near.Write(make([]byte, 1<<20))
 		assert.ErrorIs(t, err, os.ErrDeadlineExceeded)
 		assert.Equal(t, 64<<10, n)
 
-		// What was written before a close can still be read, then the stream ends; writing to it fails.
+		// Data written before a close can still be read, then the stream ends; writing to it
+		// fails.
 		io.WriteString(other, "goodbye")
 		other.Close()
 		all, err := io.ReadAll(near)

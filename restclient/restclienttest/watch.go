@@ -10,7 +10,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Framing is how a watch over websocket is cut into messages.
+// Framing is how events of a websocket watch are put into messages.
 type Framing int
 
 // The framings of [ServeWatch].
@@ -24,13 +24,13 @@ type Stream struct {
 	r       *http.Request
 	w       http.ResponseWriter
 	ws      *websocket.Conn // nil: chunked HTTP
-	gone    chan struct{}   // closed when the other end of ws is
+	gone    chan struct{}   // closed when the other end of ws is closed
 	framing Framing
 }
 
-// ServeWatch agrees to a watch, over websocket if the request asks for one, and has serve send the events. When serve
-// returns the stream is ended in good order. Like kube-apiserver it answers 403 to a websocket request without an
-// origin, and like it it answers the pings of a client at any time.
+// ServeWatch accepts a watch, over websocket if the request asks for one, and calls serve to send
+// the events. The stream ends normally when serve returns. Like kube-apiserver it answers 403 to a
+// websocket request without an Origin, and answers pings at any time.
 func ServeWatch(w http.ResponseWriter, r *http.Request, framing Framing, serve func(*Stream)) {
 	s := &Stream{r: r, w: w, framing: framing}
 	if !websocket.IsWebSocketUpgrade(r) {
@@ -59,7 +59,7 @@ func ServeWatch(w http.ResponseWriter, r *http.Request, framing Framing, serve f
 	ws.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))
 }
 
-// Send sends one event. Object is marshalled as JSON.
+// Send sends one event with object encoded as JSON.
 func (s *Stream) Send(kind api.WatchEventType, object any) error {
 	data, err := json.Marshal(struct {
 		Type   api.WatchEventType `json:"type"`
@@ -71,7 +71,7 @@ func (s *Stream) Send(kind api.WatchEventType, object any) error {
 	return s.SendRaw(append(data, '\n'))
 }
 
-// SendRaw sends bytes as they are: over websocket as one message.
+// SendRaw sends bytes as they are; over websocket as one message.
 func (s *Stream) SendRaw(data []byte) error {
 	if s.ws == nil {
 		_, err := s.w.Write(data)
@@ -84,7 +84,7 @@ func (s *Stream) SendRaw(data []byte) error {
 	return s.ws.WriteMessage(websocket.TextMessage, data)
 }
 
-// Ping sends a websocket ping; over HTTP there is no such thing. It may be called from any goroutine.
+// Ping sends a websocket ping; over HTTP it does nothing. It may be called from any goroutine.
 func (s *Stream) Ping() error {
 	if s.ws == nil {
 		return nil
@@ -92,14 +92,15 @@ func (s *Stream) Ping() error {
 	return s.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second))
 }
 
-// Flush sends what is buffered.
+// Flush sends buffered data.
 func (s *Stream) Flush() {
 	if flusher, ok := s.w.(http.Flusher); ok && s.ws == nil {
 		flusher.Flush()
 	}
 }
 
-// Break ends the connection in the middle, without a goodbye. Call it last: it does not return over HTTP.
+// Break closes the connection without a closing handshake. Call it last: over HTTP it panics with
+// http.ErrAbortHandler.
 func (s *Stream) Break() {
 	if s.ws != nil {
 		s.ws.NetConn().Close()
@@ -108,7 +109,7 @@ func (s *Stream) Break() {
 	panic(http.ErrAbortHandler)
 }
 
-// listen reads what a client of a watch sends over a websocket: pings, and its end.
+// listen reads pings and the close message of a websocket client.
 func (s *Stream) listen() {
 	defer close(s.gone)
 	for {
@@ -118,7 +119,8 @@ func (s *Stream) listen() {
 	}
 }
 
-// Wait blocks until the client goes away. (The request context of a hijacked connection does not end by itself.)
+// Wait blocks until the client disconnects. (The request context of a hijacked connection does not
+// end by itself.)
 func (s *Stream) Wait() {
 	if s.ws == nil {
 		<-s.r.Context().Done()

@@ -6,19 +6,19 @@ import (
 	"net/http"
 )
 
-// answerFault is what a proxy does to answers that knows nothing of Kubernetes. The zero value is nothing.
+// answerFault is a fault of a proxy that does not know Kubernetes. The zero value is none.
 type answerFault string
 
 const (
-	htmlAnswers     answerFault = "html"     // a page of its own in place of an answer, with code 502
-	redirects       answerFault = "redirect" // as to a page where one could log in
-	emptyAnswers    answerFault = "empty"    // code 200 and nothing, and the server was not asked
-	mistypedAnswers answerFault = "mistyped" // the server's answer, called something else
-	cutAnswers      answerFault = "cut"      // half of the server's answer, and then the connection or stream breaks
-	farewells       answerFault = "farewell" // the answer, and the announcement that the connection is going to be closed (GOAWAY)
+	htmlAnswers     answerFault = "html"     // an HTML page with code 502
+	redirects       answerFault = "redirect" // as to a login page
+	emptyAnswers    answerFault = "empty"    // code 200 without a body; the server gets no request
+	mistypedAnswers answerFault = "mistyped" // the server's answer with another Content-Type
+	cutAnswers      answerFault = "cut"      // half of the answer, and then the connection or stream breaks
+	farewells       answerFault = "farewell" // the answer, with the announcement that the connection closes (GOAWAY)
 )
 
-// replace answers in place of the server, if the fault is one of those that do.
+// replace answers instead of the server, if the fault does so.
 func (a answerFault) replace(w http.ResponseWriter, request *http.Request) bool {
 	switch a {
 	case htmlAnswers:
@@ -36,7 +36,7 @@ func (a answerFault) replace(w http.ResponseWriter, request *http.Request) bool 
 	return true
 }
 
-// spoil does to an answer of the server what the fault says.
+// spoil applies the fault to an answer of the server.
 func (a answerFault) spoil(response *http.Response) {
 	switch a {
 	case mistypedAnswers:
@@ -44,13 +44,13 @@ func (a answerFault) spoil(response *http.Response) {
 	case cutAnswers:
 		half := response.ContentLength / 2
 		if half <= 0 {
-			half = 100 // of an answer whose length is not known
+			half = 100 // for an answer of unknown length
 		}
 		response.Body = struct {
 			io.Reader
 			io.Closer
 		}{io.MultiReader(io.LimitReader(response.Body, half), errorReader{io.ErrUnexpectedEOF}), response.Body}
 	case farewells:
-		response.Header.Set("Connection", "close") // which net/http says in HTTP/2 by GOAWAY
+		response.Header.Set("Connection", "close") // net/http sends GOAWAY for this in HTTP/2
 	}
 }

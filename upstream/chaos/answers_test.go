@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asked is what a client of a door gets that has a fault, and how often the server behind it was asked.
+// asked returns the answer to a client of a door with a fault, and how many requests reached the
+// server.
 func asked(t *testing.T, fault answerFault) (answer *http.Response, body string, err error, times int) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -41,7 +42,7 @@ func asked(t *testing.T, fault answerFault) (answer *http.Response, body string,
 	return answer, string(text), err, times
 }
 
-func TestWhatProxiesMakeOfAnswers(t *testing.T) {
+func TestProxiesSpoilAnswers(t *testing.T) {
 	answer, body, err, times := asked(t, htmlAnswers)
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusBadGateway, answer.StatusCode)
@@ -79,7 +80,7 @@ func TestWhatProxiesMakeOfAnswers(t *testing.T) {
 func TestErrorsInWatches(t *testing.T) {
 	for name, f := range framings {
 		names, err := through(t, name, false, func(s *streamFaults) { s.errorAfter, s.errorCode = 2, 418 })
-		require.NoError(t, err, "the stream ends in good order")
+		require.NoError(t, err, "the stream ends cleanly")
 		assert.Equal(t, []string{"o0", "o1"}, names, name)
 		failure := f.framing.failure(418)
 		if f.framing.wrap == nil {

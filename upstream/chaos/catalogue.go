@@ -13,20 +13,20 @@ import (
 // fault is a kind of disturbance.
 type fault struct {
 	name    string
-	weight  int // how often it is drawn, relative to the others
+	weight  int // relative frequency
 	longest time.Duration
 	places  func(*Plan) []string
-	// begin makes the fault, and returns what ends it; nil if it is over at once.
+	// begin starts the fault and returns the function that ends it, or nil if it has already ended.
 	begin func(ctx context.Context, r *run, s Step) (end func(context.Context) error, err error)
 }
 
-// The faults. A door's fault that is on twice ends with the first of its ends: that is no problem, the other faults of
-// the plan go on.
+// The faults. If a fault of a door overlaps with itself, the first end ends both, which is
+// harmless.
 var catalogue []fault
 
 func init() {
 	catalogue = []fault{
-		// On the link, where there is nothing but bytes.
+		// On the link, which knows only bytes.
 		linkFault("cut", 3, time.Second, func(d *door, _ int) { d.link.Cut() }, nil),
 		linkFault("black hole", 4, 15*time.Second, func(d *door, _ int) { d.link.BlackHole(true) }, func(d *door) { d.link.BlackHole(false) }),
 		linkFault("black hole to the server", 1, 10*time.Second, func(d *door, _ int) { d.link.BlackHole(true, faultnet.Sent) }, func(d *door) { d.link.BlackHole(false) }),
@@ -42,7 +42,7 @@ func init() {
 		linkFault("handshakes without an answer", 1, 15*time.Second, func(d *door, _ int) { d.link.Cut(); d.link.BlackHole(true, faultnet.Received) }, func(d *door) { d.link.BlackHole(false) }),
 		linkFault("refused connections", 2, 8*time.Second, func(d *door, _ int) { d.link.Refuse(true); d.link.Cut() }, func(d *door) { d.link.Refuse(false) }),
 
-		// Between client and server, where requests, answers and events can be told apart.
+		// In HTTP, where requests, answers and events are known.
 		refusalFault("429 with Retry-After", http.StatusTooManyRequests, 1),
 		refusalFault("429", http.StatusTooManyRequests, 0),
 		refusalFault("500", http.StatusInternalServerError, 0),
@@ -104,7 +104,7 @@ func init() {
 				return r.cluster.grant, r.cluster.revoke(ctx)
 			}},
 
-		// With the processes of orrery.
+		// On the processes of orrery.
 		replicaFault("killed", 3, 3*time.Second, func(ctx context.Context, p *replica, s Step) error {
 			p.kill()
 			pause(ctx, s.For)
@@ -132,7 +132,7 @@ func faultNamed(name string) (fault, bool) {
 	return fault{}, false
 }
 
-// doorsOf are all places that have a door, and the sum of them.
+// doorsOf returns every place with a door, and everywhere.
 func doorsOf(p *Plan) []string {
 	places := []string{atHTTP, atSocket, everywhere}
 	for i := range p.Replicas {
@@ -180,7 +180,7 @@ func streamFault(name string, on func(*streamFaults, int)) fault {
 	return httpFault(name, 3, func(f *httpFaults, n int) { on(&f.stream, n) }, func(f *httpFaults) { f.stream = streamFaults{} })
 }
 
-// serverFault is over when do has returned. Of these only one happens at a time.
+// serverFault ends when do returns. Only one runs at a time.
 func serverFault(name string, weight int, do func(context.Context, *run, Step) error) fault {
 	return fault{name: name, weight: weight, longest: 4 * time.Second, places: func(*Plan) []string { return []string{atServer} },
 		begin: func(ctx context.Context, r *run, s Step) (func(context.Context) error, error) {
@@ -190,13 +190,14 @@ func serverFault(name string, weight int, do func(context.Context, *run, Step) e
 		}}
 }
 
-// longer is the fault with another limit to its length.
+// longer returns the fault with another maximal duration.
 func longer(longest time.Duration, f fault) fault {
 	f.longest = longest
 	return f
 }
 
-// obstacleFault puts something into the cluster, and takes it away. What it makes may refer to a port at which nobody answers.
+// obstacleFault creates an obstacle in the cluster and removes it. The port has no answering
+// server.
 func obstacleFault(name string, what func(port, amount int) obstacle) fault {
 	return fault{name: name, weight: 2, longest: 15 * time.Second, places: func(*Plan) []string { return []string{atServer} },
 		begin: func(ctx context.Context, r *run, s Step) (func(context.Context) error, error) {
@@ -229,7 +230,7 @@ func replicaFault(name string, weight int, longest time.Duration, do func(contex
 		}}
 }
 
-// pause waits, unless the run is cut short.
+// pause waits until d has passed or the run is cancelled.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):

@@ -23,7 +23,7 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// newFakeCluster is a cluster whose server has nothing but these objects.
+// newFakeCluster returns a cluster whose server has only these objects.
 func newFakeCluster(objects ...*unstructured.Unstructured) *cluster {
 	lists := map[schema.GroupVersionResource]string{namespaces: "NamespaceList", serviceAccounts: "ServiceAccountList"}
 	for gvr, kind := range kinds {
@@ -58,7 +58,7 @@ func content(gvr schema.GroupVersionResource, namespace, name, owner string, fin
 	return object
 }
 
-// finalize is what a deleter sends that believes that nothing is left.
+// finalize returns the request of a deleter that finalizes a namespace.
 func finalize(t *testing.T, name, uid, version string, finalizers ...string) *http.Request {
 	t.Helper()
 	body, err := json.Marshal(document{
@@ -68,8 +68,8 @@ func finalize(t *testing.T, name, uid, version string, finalizers ...string) *ht
 	return httptest.NewRequest(http.MethodPut, "/api/v1/namespaces/"+name+"/finalize", bytes.NewReader(body))
 }
 
-// A deleter that finalizes early is found out; one that does its work is not, and neither is one that comes too late to do
-// harm.
+// The guard reports a deleter that finalizes early; it does not report correct work, nor a request
+// that is too late to do harm.
 func TestGuardFindsEarlyFinalizations(t *testing.T) {
 	empty, full := namespaceObject("empty", "1", "10", true), namespaceObject("full", "2", "20", true)
 	for name, c := range map[string]struct {
@@ -116,7 +116,7 @@ func TestObjectsOfNamespacesThatHaveGone(t *testing.T) {
 	assert.Contains(t, text, "configmaps here/inherited was made for the namespace with uid old")
 }
 
-// A namespace may stay only for what the plan has left in it, and has to say so.
+// A namespace may stay only for content that the plan holds, and its conditions must say so.
 func TestNamespacesThatStay(t *testing.T) {
 	held := func(conditions ...any) *unstructured.Unstructured {
 		object := namespaceObject("n", "1", "1", true)
@@ -151,6 +151,7 @@ func TestLogsThatAreWrong(t *testing.T) {
 		`{"level":"info","message":"namespace finalized"}`:                   false,
 		`{"level":"warn","message":"list-watch failed","error":"panic"}`:     false,
 		`{"level":"error","message":"lost leadership, stopping at once"}`:    false,
+		`{"level":"error","error":"no","message":"the run has failed"}`:      false,
 		`{"level":"error","message":"event could not be applied"}`:           true,
 		`{"level":"warn","message":"handler panicked"}`:                      true,
 		`panic: runtime error: index out of range`:                           true,
@@ -171,7 +172,7 @@ func TestReplicaReadsItsLog(t *testing.T) {
 	assert.Equal(t, "panic: oh", string(lastLine(p.logFrom(0))))
 }
 
-func TestWhatAProcessTellsOfItself(t *testing.T) {
+func TestUsageOfAProcess(t *testing.T) {
 	assert.Equal(t, 42, goroutineCount("goroutine profile: total 42\n1 @ 0x1"))
 	assert.Zero(t, goroutineCount(""))
 	memory, _ := bench.ResidentMemoryOf(os.Getpid())
@@ -184,4 +185,16 @@ func TestWhatAProcessTellsOfItself(t *testing.T) {
 	assert.EqualValues(t, 3, sum)
 	_, found = sumOf("other 1\n", "m_total")
 	assert.False(t, found)
+}
+
+func TestCallbacksAtTheSameTime(t *testing.T) {
+	var c calls
+	c.enter()
+	c.leave()
+	c.enter()
+	assert.False(t, c.overlapped())
+	c.enter()
+	c.leave()
+	c.leave()
+	assert.True(t, c.overlapped(), "an overlap is recorded for good")
 }

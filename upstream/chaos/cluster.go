@@ -19,14 +19,13 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// cluster is the control plane with what the run needs on it, and the client by which the run itself sees and changes it:
-// client-go's, straight to kube-apiserver.
+// cluster is the control plane with the run's own client, client-go's, straight to kube-apiserver.
 type cluster struct {
 	*controlplane.ControlPlane
 	client dynamic.Interface
 }
 
-// document is an object as JSON, decoded.
+// document is a decoded JSON object.
 type document = map[string]any
 
 func startCluster(ctx context.Context, config controlplane.Config) (*cluster, error) {
@@ -46,7 +45,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config.QPS = -1 // the writers set the pace
+	config.QPS = -1 // the writers set the rate
 	config.Timeout = requestTimeout
 	if c.client, err = dynamic.NewForConfig(config); err != nil {
 		return err
@@ -62,7 +61,8 @@ func (c *cluster) prepare(ctx context.Context) error {
 	return c.grant(ctx)
 }
 
-// define has the API server serve a type, and waits until it does. It may be there already, or be about to go.
+// define makes the API server serve a type and waits until it does. The type may exist or be
+// terminating.
 func (c *cluster) define(ctx context.Context, gvr schema.GroupVersionResource) error {
 	kind := map[string]string{widgets.Resource: "Widget", gears.Resource: "Gear"}[gvr.Resource]
 	definition := &unstructured.Unstructured{Object: document{
@@ -87,22 +87,23 @@ func (c *cluster) define(ctx context.Context, gvr schema.GroupVersionResource) e
 		case err != nil:
 			return err
 		case present.GetDeletionTimestamp() != nil:
-			return errors.New("the definition is being deleted")
+			return errors.New("the definition is terminating")
 		}
 		_, err = c.client.Resource(gvr).List(ctx, metav1.ListOptions{Limit: 1})
 		return err
 	})
 }
 
-// undefine begins to take a type away.
+// undefine begins to remove a type.
 func (c *cluster) undefine(ctx context.Context, gvr schema.GroupVersionResource) error {
 	return c.client.Resource(definitions).Delete(ctx, gvr.Resource+"."+gvr.Group, metav1.DeleteOptions{})
 }
 
-// roleName names what the replicas may do beside the work of a namespace controller.
+// roleName is the role of the replicas beside the namespace controller's.
 const roleName = "chaos-orrery"
 
-// createRole grants what the built-in role of the namespace controller does not: election and events.
+// createRole grants the rights for election and events, which the built-in role of the namespace
+// controller lacks.
 func (c *cluster) createRole(ctx context.Context) error {
 	rule := func(group, resource string, verbs ...any) any {
 		return document{"apiGroups": []any{group}, "resources": []any{resource}, "verbs": verbs}
@@ -117,10 +118,10 @@ func (c *cluster) createRole(ctx context.Context) error {
 	return err
 }
 
-// replicaUser is as whom a replica speaks.
+// replicaUser returns the user of a replica.
 func replicaUser(name string) string { return "chaos:" + name }
 
-// grant gives the replicas their rights, revoke takes them away.
+// grant grants the replicas their rights; revoke revokes them.
 func (c *cluster) grant(ctx context.Context) error {
 	for _, role := range []string{roleName, "system:controller:namespace-controller"} {
 		var subjects []any
@@ -143,17 +144,17 @@ func (c *cluster) grant(ctx context.Context) error {
 }
 
 func (c *cluster) revoke(ctx context.Context) error {
-	// A server that does not answer takes nothing away, and that is a fault as well.
+	// If the server does not answer, the rights stay; that is a fault as well.
 	_ = c.client.Resource(roleBindings).Delete(ctx, bindingOf("system:controller:namespace-controller"), metav1.DeleteOptions{})
 	return nil
 }
 
 func bindingOf(role string) string { return "chaos-" + role[max(0, len(role)-20):] }
 
-// mostReplicas is how many replicas a plan has at most.
+// mostReplicas is the largest number of replicas in a plan.
 const mostReplicas = 2
 
-// freeze stops a component for a time, as a machine that swaps does.
+// freeze pauses a component, like a machine that swaps.
 func (c *cluster) freeze(ctx context.Context, component string, d time.Duration) error {
 	pid, running := c.PIDs()[component]
 	if !running {
@@ -166,7 +167,7 @@ func (c *cluster) freeze(ctx context.Context, component string, d time.Duration)
 	return syscall.Kill(pid, syscall.SIGCONT)
 }
 
-// states lists a type, by a consistent read.
+// states lists a type by a consistent read.
 func (c *cluster) states(ctx context.Context, gvr schema.GroupVersionResource) (map[string]history.State, error) {
 	list, err := c.client.Resource(gvr).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -184,7 +185,7 @@ func (c *cluster) states(ctx context.Context, gvr schema.GroupVersionResource) (
 	return found, nil
 }
 
-// content lists what is in a namespace. A type that is not there has no objects.
+// content lists the objects in a namespace. A type that is not served has none.
 func (c *cluster) content(ctx context.Context, namespace string) (found []string, err error) {
 	for _, gvr := range contentTypes {
 		list, err := c.client.Resource(gvr).Namespace(namespace).List(ctx, metav1.ListOptions{})
@@ -201,9 +202,9 @@ func (c *cluster) content(ctx context.Context, namespace string) (found []string
 	return found, nil
 }
 
-// eventually repeats a request until it succeeds, for as long as the context allows.
+// eventually repeats a request until it succeeds or the context ends.
 func (c *cluster) eventually(ctx context.Context, what string, try func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	for {
 		err := try(ctx)
@@ -220,7 +221,7 @@ func (c *cluster) eventually(ctx context.Context, what string, try func(context.
 	}
 }
 
-// ignore drops an error of a certain kind.
+// ignore returns nil for an error of a certain kind.
 func ignore(err error, kind func(error) bool) error {
 	if err != nil && kind(err) {
 		return nil
@@ -235,8 +236,8 @@ func (c *cluster) createNamespace(ctx context.Context, name string) error {
 	return err
 }
 
-// replaceControllerManager starts kube-controller-manager after it was killed, and waits until it has done for a new
-// namespace what it does for each: while it begins it does not survive that the API server goes away.
+// replaceControllerManager starts kube-controller-manager after it was killed, and waits until it
+// has filled a new namespace: during its start it does not survive an API server that goes away.
 func (c *cluster) replaceControllerManager(ctx context.Context) error {
 	if err := c.StartControllerManager(ctx); err != nil {
 		return err
@@ -258,7 +259,7 @@ func (c *cluster) replaceControllerManager(ctx context.Context) error {
 	})
 }
 
-// stated makes an object of client-go one that has a history.
+// stated gives an object of client-go a history.
 type stated struct{ *unstructured.Unstructured }
 
 func (s stated) GetUID() string { return string(s.Unstructured.GetUID()) }

@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Config says what run is wanted. Only Seed has no useful zero value of its own: 0 is a seed like any other.
+// Config configures a run. Seed 0 is a seed like any other.
 type Config struct {
-	// Seed decides the plan.
+	// Seed determines the plan.
 	Seed uint64
-	// Duration is how long disturbances and the quiet points between them go on. Default: two minutes.
+	// Duration is the length of all rounds with their quiet points. Default: two minutes.
 	Duration time.Duration
-	// Dir receives the logs of all programs, and the report of a run that fails. It must not exist or be empty. Default: a
-	// temporary directory, which is removed when the run succeeds.
+	// Dir receives the logs of all programs, and the report of a failed run. It must be empty or
+	// absent. Default: a temporary directory, removed after a success.
 	Dir string
-	// Log receives what happens, a line for each step. Default: nowhere.
+	// Log receives a line for each step. Default: nowhere.
 	Log io.Writer
-	// ControlPlane is the program of the control plane. Default: see controlplane.Config.
+	// ControlPlane is the control plane's program. Default: see controlplane.Config.
 	ControlPlane string
-	// Orrery is the program under test. Default: bin/orrery, in the working directory or above.
+	// Orrery is the tested program. Default: bin/orrery in the working directory or above.
 	Orrery string
-	// Zombie adds the run with a watch whose connection goes dead without a word; see [Run]. It takes up to a minute and
-	// goes on beside the rest.
+	// Zombie adds the scene with silent connections; see [Run]. It takes up to a minute, in
+	// parallel with the rest.
 	Zombie bool
-	// Keep has the directory stay after a success.
+	// Keep keeps the directory after a success.
 	Keep bool
 }
 
-// DefaultDuration is that of the zero Config.
+// DefaultDuration is the default of Config.Duration.
 const DefaultDuration = 2 * time.Minute
 
 func (c Config) withDefaults() Config {
@@ -40,12 +40,12 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// clock is how times of the day are written.
+// clock is the format of times of day.
 const clock = "15:04:05.000"
 
-// requestTimeout bounds a request of the run itself.
+// requestTimeout bounds the run's own requests.
 const requestTimeout = 10 * time.Second
 
-// patience is how long the run waits at a quiet point. Only a failure reaches it: the controller repeats a pass that
-// failed again and again after a minute at most, and that much may be ahead when the faults end.
-const patience = 150 * time.Second
+// waitTimeout bounds a wait at a quiet point. Only a failure reaches it: a failing pass is retried
+// within a minute, which may have just begun when the faults end.
+const waitTimeout = 150 * time.Second

@@ -17,19 +17,19 @@ import (
 	"orrery/internal/lab/faultnet"
 )
 
-// door is the way of one subject to the API server. Bytes pass a [faultnet.Proxy], which knows nothing but bytes, and
-// then a server that ends the encryption and has the faults of HTTP:
+// door is one subject's way to the API server: a [faultnet.Proxy], which knows only bytes, and a
+// server that terminates TLS and has the faults of HTTP:
 //
 //	subject ── faultnet.Proxy ── rewriter ── kube-apiserver
-//	            bytes             requests, answers, watch events
+//	               bytes             requests, answers, watch events
 //
-// The subject needs no credentials: the door speaks for it, as the user whose kubeconfig file it was given.
+// The door authenticates as the user of a kubeconfig file, so the subject needs no credentials.
 type door struct {
 	name       string
 	link       *faultnet.Link
 	faults     *httpFaults
-	kubeconfig string // for the subject
-	// oldProtocol has new connections know nothing but HTTP/1.1, as behind many a proxy.
+	kubeconfig string // the subject's
+	// oldProtocol limits new connections to HTTP/1.1, like many proxies.
 	oldProtocol atomic.Bool
 
 	rewriter *rewriter
@@ -37,7 +37,8 @@ type door struct {
 	tcp      *faultnet.Proxy
 }
 
-// openDoor opens a door for the user of a kubeconfig file, and writes a kubeconfig file for the subject.
+// openDoor opens a door for the user of a kubeconfig file, and writes the subject's kubeconfig
+// file.
 func openDoor(name, userKubeconfig, kubeconfig string, seed uint64, guard *guard, shifts *shifts) (*door, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", userKubeconfig)
 	if err != nil {
@@ -55,7 +56,7 @@ func openDoor(name, userKubeconfig, kubeconfig string, seed uint64, guard *guard
 	d.rewriter = newRewriter(name, target, identity, d.faults, guard, shifts)
 	d.server = httptest.NewUnstartedServer(d.rewriter)
 	d.server.EnableHTTP2 = true
-	d.server.Config.ErrorLog = d.rewriter.proxy.ErrorLog // connections that break are what this is about
+	d.server.Config.ErrorLog = d.rewriter.proxy.ErrorLog // broken connections are expected
 	d.server.TLS = &tls.Config{GetConfigForClient: d.protocols}
 	d.server.StartTLS()
 	d.tcp, err = faultnet.NewProxy("127.0.0.1:0", d.server.Listener.Addr().String(), d.link)
@@ -69,7 +70,7 @@ func openDoor(name, userKubeconfig, kubeconfig string, seed uint64, guard *guard
 	return d, nil
 }
 
-// protocols is asked at each handshake. Nothing is what the server does anyway.
+// protocols is called at each handshake. A nil config keeps the server's.
 func (d *door) protocols(*tls.ClientHelloInfo) (*tls.Config, error) {
 	if !d.oldProtocol.Load() {
 		return nil, nil
@@ -79,12 +80,12 @@ func (d *door) protocols(*tls.ClientHelloInfo) (*tls.Config, error) {
 	return config, nil
 }
 
-// certificate is what the subject has to trust.
+// certificate returns the certificate that the subject must trust.
 func (d *door) certificate() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: d.server.Certificate().Raw})
 }
 
-// host is where the subject finds the API server.
+// host returns the address of the door.
 func (d *door) host() string {
 	_, port, _ := net.SplitHostPort(d.tcp.Addr().String())
 	return "https://127.0.0.1:" + port
@@ -104,17 +105,17 @@ func (d *door) writeKubeconfig() error {
 	return os.WriteFile(d.kubeconfig, data, 0o600)
 }
 
-// heal switches all faults off.
+// heal ends all faults.
 func (d *door) heal() {
 	d.link.Heal()
 	d.faults.heal()
 	d.oldProtocol.Store(false)
 }
 
-// close breaks all connections and returns when nothing of the door is left.
+// close breaks all connections and waits for the door's goroutines.
 func (d *door) close() {
 	if d.tcp != nil {
-		_ = d.tcp.Close() // there is nothing to be done about a socket that does not close
+		_ = d.tcp.Close() // an error here has no consequence
 	}
 	d.server.CloseClientConnections()
 	d.server.Close()

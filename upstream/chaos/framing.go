@@ -9,12 +9,12 @@ import (
 	"regexp"
 )
 
-// framing is how the messages of a stream are told apart.
+// framing delimits the messages of a stream.
 type framing struct {
-	// read takes one message as it is on the wire: what is passed on or repeated is these bytes. Its error is io.EOF at the
-	// end of the stream, and another one when the stream ends inside a message.
+	// read reads one message with its framing. The error is io.EOF at the end of the stream, and
+	// another one inside a message.
 	read func(*bufio.Reader) (frame []byte, err error)
-	// wrap makes a message of an event in JSON; nil where events are something else.
+	// wrap makes a message from a JSON event; nil where events are not JSON.
 	wrap func(event []byte) []byte
 }
 
@@ -28,7 +28,7 @@ var (
 // The media type of watches in protobuf.
 const protobufStream = "application/vnd.kubernetes.protobuf"
 
-// framingOf tells how the messages of a watch are told apart.
+// framingOf returns the framing of a watch.
 func framingOf(contentType string) framing {
 	if bytes.HasPrefix([]byte(contentType), []byte(protobufStream)) {
 		return protobuf
@@ -36,8 +36,7 @@ func framingOf(contentType string) framing {
 	return lines
 }
 
-// failure is the event by which a server says that something is wrong. Where it would be in protobuf it is nothing: then the
-// watch just ends.
+// failure returns an ERROR event. In protobuf it returns nil, and the watch just ends.
 func (f framing) failure(code int) []byte {
 	if f.wrap == nil {
 		return nil
@@ -48,16 +47,16 @@ func (f framing) failure(code int) []byte {
 
 var versionOf = regexp.MustCompile(`"resourceVersion":"[0-9]+"`)
 
-// withoutVersion takes the version out of an event, if it is in JSON.
+// withoutVersion removes the resourceVersion from a JSON event.
 func (f framing) withoutVersion(frame []byte) []byte {
-	begin := bytes.Index(frame, []byte(`{"`)) // the head of a frame may have a { as well
+	begin := bytes.Index(frame, []byte(`{"`)) // the frame's header may contain a { as well
 	if f.wrap == nil || begin < 0 {
 		return frame
 	}
 	return f.wrap(versionOf.ReplaceAll(bytes.TrimRight(frame[begin:], "\n"), []byte(`"resourceVersion":""`)))
 }
 
-// writeSocketFrame makes a frame of text, as servers do.
+// writeSocketFrame returns a text frame of a server.
 func writeSocketFrame(event []byte) []byte {
 	head := []byte{0x81, byte(len(event))}
 	switch {
@@ -69,7 +68,7 @@ func writeSocketFrame(event []byte) []byte {
 	return append(head, event...)
 }
 
-// readLine reads a JSON event: kube-apiserver ends each with a line feed and writes no other.
+// readLine reads a JSON event, which kube-apiserver ends with its only line feed.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadBytes('\n')
 	if err == io.EOF && len(line) > 0 {
@@ -78,7 +77,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	return line, err
 }
 
-// readProtobufFrame reads four bytes with a length, and as many bytes.
+// readProtobufFrame reads a length of four bytes, and as many bytes.
 func readProtobufFrame(r *bufio.Reader) ([]byte, error) {
 	head, err := r.Peek(4)
 	if err != nil {
@@ -87,7 +86,7 @@ func readProtobufFrame(r *bufio.Reader) ([]byte, error) {
 	return readExactly(r, 4+int(binary.BigEndian.Uint32(head)))
 }
 
-// readSocketFrame reads a frame of a websocket as servers send them, without a mask. Events are one frame each.
+// readSocketFrame reads an unmasked websocket frame of a server, which holds one event.
 func readSocketFrame(r *bufio.Reader) ([]byte, error) {
 	head, err := r.Peek(2)
 	if err != nil {
@@ -109,7 +108,7 @@ func readSocketFrame(r *bufio.Reader) ([]byte, error) {
 	return readExactly(r, size+length)
 }
 
-// isSocketControl tells pings, pongs and the like from data.
+// isSocketControl reports whether the frame is a ping, a pong or the like.
 func isSocketControl(frame []byte) bool { return frame[0]&0x08 != 0 }
 
 func readExactly(r *bufio.Reader, n int) ([]byte, error) {
@@ -127,7 +126,7 @@ func atEnd(read []byte, err error) error {
 	return err
 }
 
-// The kinds of messages that matter here.
+// The relevant kinds of messages.
 type frameKind int
 
 const (
@@ -137,8 +136,8 @@ const (
 	initialEventsEndFrame
 )
 
-// kindOf looks at the type of an event. It stands at the beginning, in JSON as in protobuf, and no name of an object is in
-// capitals.
+// kindOf returns the kind by the event's type. It is at the beginning in JSON and protobuf, and no
+// object's name is in capitals.
 func kindOf(frame []byte) frameKind {
 	head := frame[:min(len(frame), 64)]
 	switch {

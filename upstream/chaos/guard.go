@@ -17,18 +17,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// guard looks at each request by which a subject finalizes a namespace, before the API server does, and asks the server
-// itself what is in the namespace. Nothing can be created in a namespace that is being deleted; so what is there now was
-// there when the subject decided that nothing is.
+// guard checks each request that finalizes a namespace, before the API server gets it, by listing
+// the namespace's content. A terminating namespace accepts no new content, so what is listed
+// existed when the subject decided.
 type guard struct {
 	cluster *cluster
 
 	mu         sync.Mutex // guards the fields below
-	seen       int        // finalizations that were looked at
+	seen       int        // checked finalizations
 	violations []string
 }
 
-// finalization is the part of a request to namespaces/finalize that matters.
+// finalization is the relevant part of a request to namespaces/finalize.
 type finalization struct {
 	Metadata struct {
 		Name, UID, ResourceVersion string
@@ -38,7 +38,7 @@ type finalization struct {
 	}
 }
 
-// look reads the request, if it is one, and leaves its body as it was.
+// look checks a finalization, and restores the request's body.
 func (g *guard) look(request *http.Request) {
 	if request.Method != http.MethodPut || !strings.HasPrefix(request.URL.Path, "/api/v1/namespaces/") || !strings.HasSuffix(request.URL.Path, "/finalize") {
 		return
@@ -50,7 +50,7 @@ func (g *guard) look(request *http.Request) {
 	}{io.MultiReader(bytes.NewReader(body), errorReader{err}), request.Body}
 	var asked finalization
 	if err != nil || json.Unmarshal(body, &asked) != nil {
-		return // a request that was cut; the server is going to refuse it
+		return // a truncated request; the server will refuse it
 	}
 	if slices.Contains(asked.Spec.Finalizers, string(corev1.FinalizerKubernetes)) {
 		return
@@ -58,7 +58,7 @@ func (g *guard) look(request *http.Request) {
 	g.check(request.Context(), asked)
 }
 
-// errorReader ends a body as it ended the first time.
+// errorReader repeats a body's error.
 type errorReader struct{ err error }
 
 func (e errorReader) Read([]byte) (int, error) {
@@ -68,8 +68,8 @@ func (e errorReader) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// check asks the server. A server that does not answer is not going to finalize anything either. Neither does it when the
-// request is about another state than the present one.
+// check lists the content. It reports nothing if the server does not answer, or if the request is
+// about an old state, since the server then does not finalize either.
 func (g *guard) check(ctx context.Context, asked finalization) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -90,14 +90,14 @@ func (g *guard) check(ctx context.Context, asked finalization) {
 	}
 }
 
-// found returns how many finalizations were looked at, and those that should not have been.
+// found returns the number of finalizations, and the wrong ones.
 func (g *guard) found() (seen int, violations []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.seen, slices.Clone(g.violations)
 }
 
-// The types that the writers fill namespaces with, and those that every namespace has.
+// The types of the writers' content, and of the default content.
 var (
 	namespaces      = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 	configMaps      = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}

@@ -6,33 +6,33 @@ import (
 	"time"
 )
 
-// refusal is an answer that a request gets in place of the server's.
+// refusal is an answer instead of the server's.
 type refusal struct {
 	code       int
-	retryAfter int // seconds; 0 says nothing
+	retryAfter int // seconds; 0 for none
 }
 
-// streamFaults are what happens to the messages of watches. The zero value is nothing.
+// streamFaults are the faults of a watch's messages. The zero value is none.
 type streamFaults struct {
 	withholdBookmarks bool
-	duplicateEvery    int // each so many changes one comes twice; 0 is never
-	staleEvery        int // each so many changes one from before comes again
-	endAfter          int // changes after which a watch ends in good order
-	breakAfter        int // changes after which it breaks off inside a message
-	errorAfter        int // changes after which the server says that something is wrong
-	errorCode         int // what it says then
-	pieces            int // at most so many bytes come at a time; 0: as they are
+	duplicateEvery    int // every n-th change comes twice; 0 is never
+	staleEvery        int // every n-th time an old change is repeated
+	endAfter          int // the watch ends cleanly after n changes
+	breakAfter        int // the watch breaks off inside a message after n changes
+	errorAfter        int // the watch ends with an error after n changes
+	errorCode         int // its code
+	pieces            int // at most n bytes come at a time; 0: no limit
 	emptyBookmarks    bool
 }
 
-// httpFaults are the faults that a door has on the level of HTTP. Several can be in force at the same time. The zero value
-// is none, and ready for use.
+// httpFaults are a door's faults in HTTP, which can overlap. The zero value is none, and ready for
+// use.
 type httpFaults struct {
 	mu             sync.Mutex // guards the fields below
 	dice           *rand.Rand
 	refuse         refusal
 	refuseShare    float64
-	lose           float64 // the share of requests whose answer is lost
+	lose           float64 // share of requests whose answer is lost
 	answer         answerFault
 	answerShare    float64
 	slow           time.Duration
@@ -45,7 +45,7 @@ func newHTTPFaults(seed uint64) *httpFaults {
 	return &httpFaults{dice: rand.New(rand.NewPCG(seed, 0))}
 }
 
-// heal switches everything off.
+// heal ends all faults.
 func (f *httpFaults) heal() {
 	f.change(func(f *httpFaults) {
 		f.refuseShare, f.lose, f.answerShare, f.slow, f.expireContinue, f.stream = 0, 0, 0, 0, false, streamFaults{}
@@ -59,14 +59,14 @@ func (f *httpFaults) change(set func(*httpFaults)) {
 	set(f)
 }
 
-// refusal tells whether a request is refused, and how.
+// refusal returns the refusal of a request, if any.
 func (f *httpFaults) refusal() (refusal, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.refuse, f.rollLocked(f.refuseShare)
 }
 
-// answers tells what becomes of the answer to a request, besides.
+// answers returns the fault of an answer.
 func (f *httpFaults) answers() answerFault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,14 +76,14 @@ func (f *httpFaults) answers() answerFault {
 	return ""
 }
 
-// loses tells whether the answer to a request is lost.
+// loses reports whether the answer to a request is lost.
 func (f *httpFaults) loses() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.rollLocked(f.lose)
 }
 
-// expires tells whether continue tokens are too old.
+// expires reports whether continue tokens are expired.
 func (f *httpFaults) expires() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,14 +93,14 @@ func (f *httpFaults) expires() bool {
 	return f.expireContinue
 }
 
-// delay is how long a request waits.
+// delay returns how long a request waits.
 func (f *httpFaults) delay() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.slow
 }
 
-// streams are the faults of watches, and a number to choose an old message by.
+// streams returns the faults of watches, and a random number that selects an old message.
 func (f *httpFaults) streams() (streamFaults, int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -114,7 +114,7 @@ func (f *httpFaults) hit() {
 	f.hits++
 }
 
-// struck is how often a fault has struck.
+// struck returns how often a fault has struck.
 func (f *httpFaults) struck() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// namespaceWriter creates namespaces, fills them, deletes them, and creates them anew under the same names as soon as the
-// subjects have let them go. Some of what it puts there is held by a finalizer for a while.
+// namespaceWriter creates, fills and deletes namespaces, and recreates them under the same names. A
+// finalizer holds some of the content for a while.
 type namespaceWriter struct {
 	writers *writers
 	names   []string
@@ -38,7 +38,7 @@ func (n *namespaceWriter) write(ctx context.Context, dice *rand.Rand) time.Durat
 		namespace, err = client.Resource(namespaces).Create(ctx, &unstructured.Unstructured{Object: document{
 			"apiVersion": "v1", "kind": "Namespace", "metadata": document{"name": name},
 		}}, metav1.CreateOptions{})
-		if n.writers.note(err) {
+		if n.writers.record(err) {
 			for range dice.IntN(12) {
 				n.put(ctx, dice, namespace)
 			}
@@ -46,16 +46,16 @@ func (n *namespaceWriter) write(ctx context.Context, dice *rand.Rand) time.Durat
 	case err != nil:
 	case namespace.GetDeletionTimestamp() != nil:
 		if dice.IntN(3) == 0 {
-			n.put(ctx, dice, namespace) // which is going to be refused
+			n.put(ctx, dice, namespace) // will be refused
 		} else if dice.IntN(3) == 0 {
-			n.writers.note(n.writers.cluster.letGo(ctx, name))
+			n.writers.record(n.writers.cluster.letGo(ctx, name))
 		}
 	case dice.IntN(3) == 0:
-		n.writers.note(client.Resource(namespaces).Delete(ctx, name, metav1.DeleteOptions{}))
+		n.writers.record(client.Resource(namespaces).Delete(ctx, name, metav1.DeleteOptions{}))
 	default:
 		n.put(ctx, dice, namespace)
 		_, err = client.Resource(namespaces).Patch(ctx, name, types.MergePatchType, patchOfValue(dice), metav1.PatchOptions{})
-		n.writers.note(err)
+		n.writers.record(err)
 	}
 	return rest
 }
@@ -64,15 +64,15 @@ func (n *namespaceWriter) write(ctx context.Context, dice *rand.Rand) time.Durat
 func (n *namespaceWriter) put(ctx context.Context, dice *rand.Rand, namespace *unstructured.Unstructured) {
 	gvr := []schema.GroupVersionResource{configMaps, configMaps, secrets, pods, widgets, gears}[dice.IntN(6)]
 	var finalizers []string
-	if dice.IntN(12) == 0 && gvr != gears { // those that hold would hold the deletion of their type up
+	if dice.IntN(12) == 0 && gvr != gears { // a held gear would hold up the deletion of its type
 		finalizers = []string{holdFinalizer}
 	}
 	object := newObject(gvr, fmt.Sprintf("content-%d", dice.IntN(20)), string(namespace.GetUID()), finalizers)
 	_, err := n.writers.cluster.client.Resource(gvr).Namespace(namespace.GetName()).Create(ctx, object, metav1.CreateOptions{})
-	n.writers.note(err)
+	n.writers.record(err)
 }
 
-// letGo takes the finalizers off that hold objects of a namespace.
+// letGo removes the finalizers that hold objects of a namespace.
 func (c *cluster) letGo(ctx context.Context, namespace string) error {
 	for _, gvr := range contentTypes {
 		list, err := c.client.Resource(gvr).Namespace(namespace).List(ctx, metav1.ListOptions{})

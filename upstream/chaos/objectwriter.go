@@ -14,8 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// objectWriter changes objects of one type in the steady namespace: it creates, changes, deletes, and creates anew under
-// the same names.
+// objectWriter creates, changes, deletes and recreates objects of one type in the steady namespace.
 type objectWriter struct {
 	writers *writers
 	gvr     schema.GroupVersionResource
@@ -29,7 +28,7 @@ func (o *objectWriter) write(ctx context.Context, dice *rand.Rand) time.Duration
 	switch dice.IntN(8) {
 	case 0:
 		err = resource.Delete(ctx, name, metav1.DeleteOptions{})
-	case 1: // a deletion and a creation that follow each other closely
+	case 1: // a deletion directly followed by a creation
 		if err = resource.Delete(ctx, name, metav1.DeleteOptions{}); err == nil {
 			_, err = resource.Create(ctx, newObject(o.gvr, name, "", nil), metav1.CreateOptions{})
 		}
@@ -39,16 +38,16 @@ func (o *objectWriter) write(ctx context.Context, dice *rand.Rand) time.Duration
 			_, err = resource.Create(ctx, newObject(o.gvr, name, "", nil), metav1.CreateOptions{})
 		}
 	}
-	o.writers.note(err)
+	o.writers.record(err)
 	return time.Duration(dice.Int64N(int64(2 * objectPause)))
 }
 
-// kinds are those of the types that are written.
+// kinds are the kinds of the written types.
 var kinds = map[schema.GroupVersionResource]string{
 	configMaps: "ConfigMap", secrets: "Secret", pods: "Pod", widgets: "Widget", gears: "Gear",
 }
 
-// newObject is an object of one of these types. owner is the UID of its namespace, if it matters.
+// newObject returns an object of one of these types. owner is the UID of its namespace, or "".
 func newObject(gvr schema.GroupVersionResource, name, owner string, finalizers []string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: document{
 		"apiVersion": strings.TrimPrefix(gvr.Group+"/"+gvr.Version, "/"), "kind": kinds[gvr],

@@ -19,26 +19,26 @@ import (
 	"orrery/restclient/kubeconfig"
 )
 
-// observers are the informers of the run: all ways in which a collection can come (as stream or in pages, JSON or
-// protobuf, over HTTP or websocket), all ways in which an event can get to a handler.
+// observers are the run's informers: with every way to list and watch (streams or pages, JSON or
+// protobuf, HTTP or websocket) and every delivery.
 type observers struct {
 	clients []*restclient.Client
 	watched []watched
 	stop    context.CancelFunc
 	ended   sync.WaitGroup
 	joined  int
-	// connections are those that are open.
+	// connections is the number of open ones.
 	connections atomic.Int64
 }
 
-// deliveries are the ways in which handlers are told, in turn.
+// deliveries are the handlers' deliveries, in turn.
 var deliveries = []informer.HandlerOptions{
 	{},
 	{Coalescing: true},
 }
 
-// observe starts the informers, over http through one door and over websocket through another. They need not find a server
-// at the other end.
+// observe starts the informers, over HTTP through one door and over websocket through another. The
+// server may be away.
 func observe(overHTTP, overSocket *door) (*observers, error) {
 	o := &observers{}
 	protobuf, err := o.client(overHTTP, restclient.WatchHTTP, false)
@@ -78,7 +78,7 @@ func observe(overHTTP, overSocket *door) (*observers, error) {
 	return o, nil
 }
 
-// paged lists in pages of seven, and never as a stream.
+// paged lists in pages of seven, never as a stream.
 func paged[T history.Object]() informer.Config[T] {
 	return informer.Config[T]{Reflector: reflector.Config[T]{PageSize: 7, DisableWatchList: true}}
 }
@@ -118,7 +118,7 @@ func (o *observers) dial(ctx context.Context, network, address string) (net.Conn
 	return &countedConn{Conn: conn, open: &o.connections}, nil
 }
 
-// join adds a handler to each informer. Some are slow.
+// join adds a handler to each informer; some are slow.
 func (o *observers) join() error {
 	options, slow := deliveries[o.joined%len(deliveries)], time.Duration(0)
 	if o.joined%2 == 1 {
@@ -133,7 +133,7 @@ func (o *observers) join() error {
 	return nil
 }
 
-// leave removes from each informer the handler that joined last.
+// leave removes the latest handler of each informer.
 func (o *observers) leave(ctx context.Context) error {
 	for _, w := range o.watched {
 		if err := w.leave(ctx); err != nil {
@@ -143,7 +143,7 @@ func (o *observers) leave(ctx context.Context) error {
 	return nil
 }
 
-// end stops the informers and returns what is left of them that should not be.
+// end stops the informers and returns what they leak.
 func (o *observers) end() []string {
 	o.stop()
 	o.ended.Wait()
@@ -163,8 +163,8 @@ func (o *observers) end() []string {
 	return found
 }
 
-// goroutinesOf returns the stacks in which one of the packages occurs. A goroutine may need a moment for its last
-// instructions after somebody has been told of its end.
+// goroutinesOf returns the stacks with one of the packages. A goroutine may need a moment for its
+// last instructions after it has reported its end.
 func goroutinesOf(packages ...string) (found []string) {
 	for range 100 {
 		if found = stacksWith(packages); len(found) == 0 {
@@ -189,11 +189,25 @@ func stacksWith(packages []string) (found []string) {
 	return found
 }
 
-// counts are the events and tombstones that all handlers were told.
+// counts returns the numbers of events and tombstones at all handlers.
 func (o *observers) counts() (events, tombstones int) {
 	for _, w := range o.watched {
 		e, t := w.counts()
 		events, tombstones = events+e, tombstones+t
 	}
 	return events, tombstones
+}
+
+// countedConn is a connection that is counted while it is open.
+type countedConn struct {
+	net.Conn
+	open   *atomic.Int64
+	closed atomic.Bool
+}
+
+func (c *countedConn) Close() error {
+	if !c.closed.Swap(true) {
+		c.open.Add(-1)
+	}
+	return c.Conn.Close()
 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// obstacle is what somebody has put into the cluster that makes the deletion of namespaces fail until it is taken away.
+// obstacle is a set of objects that make the deletion of namespaces fail while they exist.
 type obstacle []placed
 
 // placed is an object of an obstacle.
@@ -29,12 +29,12 @@ var (
 	apiServices    = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 )
 
-// deletionsOfContent are the requests that the obstacles are about.
+// deletionsOfContent selects the requests that the obstacles affect.
 var deletionsOfContent = []any{document{
 	"apiGroups": []any{""}, "apiVersions": []any{"*"}, "operations": []any{"DELETE"}, "resources": []any{"configmaps", "secrets"},
 }}
 
-// denial is a policy that keeps the replicas from deleting content.
+// denial is a policy that forbids the replicas to delete content.
 func denial() obstacle {
 	const name = "chaos-denial"
 	return obstacle{
@@ -53,7 +53,7 @@ func denial() obstacle {
 	}
 }
 
-// silentWebhook is a webhook at an address that accepts connections, and never says anything.
+// silentWebhook is a webhook at an address that accepts connections and never answers.
 func silentWebhook(address string, seconds int) obstacle {
 	return obstacle{{gvr: webhooks, object: document{
 		"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": document{"name": "chaos-silence"},
@@ -64,7 +64,7 @@ func silentWebhook(address string, seconds int) obstacle {
 	}}}
 }
 
-// lostAPI is a group of an aggregated API server that is not there: discovery fails for it.
+// lostAPI is an aggregated API without a server: its discovery fails.
 func lostAPI(port int) obstacle {
 	const name, group = "chaos-lost", "lost.chaos.example.org"
 	return obstacle{
@@ -82,14 +82,14 @@ func lostAPI(port int) obstacle {
 	}
 }
 
-// place puts an obstacle into the cluster. A server that does not answer has none, and that is a fault as well.
+// place creates an obstacle. If the server does not answer there is none; that is a fault as well.
 func (c *cluster) place(ctx context.Context, o obstacle) {
 	for _, p := range o {
 		_, _ = c.client.Resource(p.gvr).Namespace(p.namespace).Create(ctx, &unstructured.Unstructured{Object: p.object}, metav1.CreateOptions{})
 	}
 }
 
-// clear takes an obstacle away, wherever it came from.
+// clear removes an obstacle, whether or not this run created it.
 func (c *cluster) clear(ctx context.Context, o obstacle) error {
 	for _, p := range o {
 		name := (&unstructured.Unstructured{Object: p.object}).GetName()
@@ -102,8 +102,8 @@ func (c *cluster) clear(ctx context.Context, o obstacle) error {
 	return nil
 }
 
-// clearAll takes every obstacle away once more: a request to make one, given up while the server was frozen, may have been heeded after
-// the one to delete it.
+// clearAll removes every obstacle again: a frozen server may have executed a cancelled creation
+// after the deletion.
 func (c *cluster) clearAll(ctx context.Context) error {
 	for _, o := range []obstacle{denial(), silentWebhook("", 0), lostAPI(0)} {
 		if err := c.clear(ctx, o); err != nil {
@@ -113,7 +113,7 @@ func (c *cluster) clearAll(ctx context.Context) error {
 	return nil
 }
 
-// silentListener accepts connections, as the system does for whoever listens, and nothing else.
+// silentListener accepts connections, as the kernel does for any listener, and never answers.
 func silentListener() (net.Listener, int, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

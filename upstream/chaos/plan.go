@@ -8,45 +8,45 @@ import (
 	"time"
 )
 
-// Plan is what is going to happen in a run. It depends on the seed and the duration alone. What the writers write, and
-// which requests a fault strikes, follows from the seed as well, but also from how fast the machine is.
+// Plan is the plan of a run, which follows from seed and duration alone. What the writers write and
+// which requests a fault strikes also depends on the machine's speed.
 type Plan struct {
 	Seed uint64
-	// OldServer has kube-apiserver answer from etcd and refuse streaming lists.
+	// OldServer makes kube-apiserver answer from etcd and refuse streaming lists.
 	OldServer bool
 	// Replicas are the processes of "orrery run". Two elect a leader.
 	Replicas []ReplicaPlan
-	// ColdStart has everything start in the middle of the first round's faults.
+	// ColdStart starts everything during the first round's faults.
 	ColdStart bool
-	// DarkEnd has everything end while nothing answers.
+	// DarkEnd ends everything while the server is away.
 	DarkEnd bool
 	Rounds  []Round
 }
 
 // ReplicaPlan is one process of "orrery run".
 type ReplicaPlan struct {
-	WebSocket bool // how it watches
+	WebSocket bool // watches over websocket
 }
 
-// Round is a time of disturbances. A quiet point follows.
+// Round is a period of faults, followed by a quiet point.
 type Round struct {
 	Lasts time.Duration
 	Steps []Step
 }
 
-// Step is a fault: from when, since the beginning of the round, for how long, which, and where.
+// Step is one fault: its start since the beginning of the round, duration, kind and place.
 type Step struct {
 	After, For time.Duration
 	Fault      string
 	Where      string
-	Amount     int // from 1 to 100; what it means is the fault's business
+	Amount     int // from 1 to 100, with a meaning for each fault
 }
 
 func (s Step) String() string {
 	return fmt.Sprintf("%s: %s (%d) for %.1f s", s.Where, s.Fault, s.Amount, s.For.Seconds())
 }
 
-// The places of faults beside the doors, which are named for who goes through them.
+// The places of faults other than the doors, which are named for their subjects.
 const (
 	atServer   = "control plane"
 	atRights   = "rights"
@@ -55,10 +55,10 @@ const (
 	everywhere = "all doors"
 )
 
-// replicaName is how a replica, its door and its log are called.
+// replicaName returns the name of a replica, its door and its log.
 func replicaName(i int) string { return fmt.Sprintf("orrery-%d", i+1) }
 
-// roundLasts is how long disturbances go on without a quiet point.
+// roundLasts is the length of a round.
 const roundLasts = 20 * time.Second
 
 // NewPlan draws a plan.
@@ -103,14 +103,14 @@ func (p *Plan) draw(dice *rand.Rand, lasts time.Duration) Step {
 	}
 }
 
-// has tells whether a fault occurs.
+// has reports whether a fault occurs.
 func (p *Plan) has(fault string) bool {
 	return slices.ContainsFunc(p.Rounds, func(r Round) bool {
 		return slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Fault == fault })
 	})
 }
 
-// String writes the plan down, a line for each step.
+// String returns the plan, one line for each step.
 func (p Plan) String() string {
 	var b strings.Builder
 	server := "as it comes"

@@ -13,7 +13,7 @@ func TestThePlanFollowsFromTheSeed(t *testing.T) {
 	assert.NotEqual(t, NewPlan(7, DefaultDuration), NewPlan(8, DefaultDuration))
 }
 
-// A fault of the catalogue that no seed draws would be untested without anybody noticing.
+// Without this, a fault that no seed draws would go unnoticed.
 func TestThePlansHaveEverything(t *testing.T) {
 	drawn := map[string]bool{}
 	variants := map[bool]int{}

@@ -17,7 +17,8 @@ import (
 	"orrery/internal/lab/chaos/history"
 )
 
-// quiet lets everything come to rest and compares. The faults are over; nobody writes. It returns what does not hold.
+// quiet waits until the system has converged, without faults and writers, and returns the
+// violations.
 func (r *run) quiet(ctx context.Context) ([]string, error) {
 	r.writers.hold()
 	defer r.writers.release()
@@ -53,17 +54,18 @@ func (r *run) quiet(ctx context.Context) ([]string, error) {
 	if r.shifts != nil {
 		leaders, _ = r.shifts.found()
 	}
-	r.note("quiet after %.1f s: %d writes, %d namespaces finalized, %d leaders, %d events (%d tombstones), all equal",
+	r.record("quiet after %.1f s: %d writes, %d namespaces finalized, %d leaders, %d events (%d tombstones), all equal",
 		time.Since(began).Seconds(), r.writers.writes.Load(), seen, leaders, events, tombstones)
 	for _, p := range r.replicas {
-		r.note("%s: %s", p.name, p.usage())
+		r.record("%s: %s", p.name, p.usage())
 	}
 	return nil, nil
 }
 
-// settle repeats a check until it finds nothing, for as long as the run is patient. What it finds then is returned.
-func (r *run) settle(ctx context.Context, check func(context.Context) ([]string, error)) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// converge repeats a check until it finds nothing or the time is over, and returns the last
+// findings.
+func (r *run) converge(ctx context.Context, check func(context.Context) ([]string, error)) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	var found []string
 	for {
@@ -81,15 +83,14 @@ func (r *run) settle(ctx context.Context, check func(context.Context) ([]string,
 		}
 		pause(ctx, 200*time.Millisecond)
 		if ctx.Err() != nil {
-			return label(fmt.Sprintf("after %v of quiet: ", patience), found), nil
+			return label(fmt.Sprintf("after %v of quiet: ", waitTimeout), found), nil
 		}
 	}
 }
 
-// checkHeld waits until the only namespaces that are being deleted are those in which a finalizer holds something, and
-// until these say so.
+// checkHeld waits until every terminating namespace is held by a finalizer and says so.
 func (r *run) checkHeld(ctx context.Context) ([]string, error) {
-	return r.settle(ctx, func(ctx context.Context) (found []string, err error) {
+	return r.converge(ctx, func(ctx context.Context) (found []string, err error) {
 		list, err := r.cluster.client.Resource(namespaces).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return nil, err
@@ -109,11 +110,11 @@ func (r *run) checkHeld(ctx context.Context) ([]string, error) {
 	})
 }
 
-// problemsOf tells what is wrong with a namespace that is being deleted and is still there. Pods go first: while one is
-// held, nothing else is deleted.
+// problemsOf returns what is wrong with a namespace that is still terminating. Pods go first: while
+// one is held, nothing else is deleted.
 func (r *run) problemsOf(ctx context.Context, namespace *unstructured.Unstructured) (found []string, err error) {
 	held, heldPods := 0, 0
-	for _, gvr := range contentTypes { // pods are the first of them
+	for _, gvr := range contentTypes { // pods come first
 		list, err := r.cluster.client.Resource(gvr).Namespace(namespace.GetName()).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			if apierrors.IsNotFound(err) {
@@ -166,7 +167,7 @@ func conditionsOf(object *unstructured.Unstructured) string {
 	return strings.Join(text, "; ")
 }
 
-// letGo takes the finalizers off that hold something in namespaces that are being deleted.
+// letGo removes the finalizers in terminating namespaces.
 func (r *run) letGo(ctx context.Context) ([]string, error) {
 	return nil, r.cluster.eventually(ctx, "nothing is held", func(ctx context.Context) error {
 		list, err := r.cluster.client.Resource(namespaces).List(ctx, metav1.ListOptions{})
@@ -185,9 +186,9 @@ func (r *run) letGo(ctx context.Context) ([]string, error) {
 	})
 }
 
-// checkGone waits until no namespace is being deleted.
+// checkGone waits until no namespace is terminating.
 func (r *run) checkGone(ctx context.Context) ([]string, error) {
-	return r.settle(ctx, func(ctx context.Context) (found []string, err error) {
+	return r.converge(ctx, func(ctx context.Context) (found []string, err error) {
 		list, err := r.cluster.client.Resource(namespaces).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return nil, err
@@ -201,8 +202,8 @@ func (r *run) checkGone(ctx context.Context) ([]string, error) {
 	})
 }
 
-// checkContent looks for objects whose namespace has gone: those that are in no namespace, and those that were made for
-// another one of the same name.
+// checkContent returns objects whose namespace is gone: without a namespace, or in a later one of
+// the same name.
 func (r *run) checkContent(ctx context.Context) (found []string, err error) {
 	present, err := r.cluster.states(ctx, namespaces)
 	if err != nil {
@@ -235,7 +236,7 @@ func orphan(gvr schema.GroupVersionResource, item *unstructured.Unstructured, pr
 
 // checkInformers waits until every store and every history equals the server.
 func (r *run) checkInformers(ctx context.Context) ([]string, error) {
-	return r.settle(ctx, func(ctx context.Context) (found []string, err error) {
+	return r.converge(ctx, func(ctx context.Context) (found []string, err error) {
 		wanted := map[schema.GroupVersionResource]map[string]history.State{}
 		for _, w := range r.observers.watched {
 			gvr := w.resource()
@@ -250,9 +251,9 @@ func (r *run) checkInformers(ctx context.Context) ([]string, error) {
 	})
 }
 
-// checkReplicas waits until every replica runs and has come to rest.
+// checkReplicas waits until every replica runs and is idle.
 func (r *run) checkReplicas(ctx context.Context) ([]string, error) {
-	return r.settle(ctx, func(context.Context) (found []string, err error) {
+	return r.converge(ctx, func(context.Context) (found []string, err error) {
 		for _, p := range r.replicas {
 			found = append(found, p.healthy()...)
 		}
@@ -260,7 +261,7 @@ func (r *run) checkReplicas(ctx context.Context) ([]string, error) {
 	})
 }
 
-// violations are what no time repairs.
+// violations returns what no waiting repairs.
 func (r *run) violations() []string {
 	_, found := r.guard.found()
 	if r.shifts != nil {
@@ -278,10 +279,10 @@ func (r *run) violations() []string {
 	return found
 }
 
-// endSubjects ends everything that was observed, and checks that nothing is left.
+// endSubjects ends the subjects and checks that nothing is left.
 func (r *run) endSubjects(ctx context.Context) (found []string) {
 	if r.plan.DarkEnd {
-		r.note("the subjects end while nothing answers")
+		r.record("the subjects end while no server answers")
 		for _, d := range r.doors {
 			d.link.BlackHole(true)
 		}
@@ -294,8 +295,8 @@ func (r *run) endSubjects(ctx context.Context) (found []string) {
 	select {
 	case left := <-ended:
 		found = append(found, left...)
-	case <-time.After(mostPatience):
-		return append(found, fmt.Sprintf("informers do not end in %v:\n%s", mostPatience, strings.Join(stacksWith([]string{"orrery/informer"}), "\n\n")))
+	case <-time.After(mostShutdown):
+		return append(found, fmt.Sprintf("informers do not end in %v:\n%s", mostShutdown, strings.Join(stacksWith([]string{"orrery/informer"}), "\n\n")))
 	}
 	return found
 }

@@ -20,24 +20,24 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// What a replica may take. A controller with a dozen namespaces needs a fraction of it; what leaks with each fault does
-// not stay below for long.
+// A replica's limits. A controller with a dozen namespaces needs a fraction; a leak with each fault
+// soon exceeds them.
 const (
 	mostMemory      = 128 << 20
 	mostGoroutines  = 400
 	mostDescriptors = 100
-	// mostPatience is how long a replica may take to end after SIGTERM: --shutdown-timeout, and what comes after it.
-	mostPatience = 30 * time.Second
+	// mostShutdown bounds the time from SIGTERM to the end: --shutdown-timeout and some more.
+	mostShutdown = 30 * time.Second
 )
 
-// replica is a process of "orrery run", started again whenever it ends, as the kubelet would.
+// replica is a process of "orrery run", which restarts when it ends, as under a kubelet.
 type replica struct {
 	name    string
 	program string
 	args    []string
 	log     string // file
-	port    int    // where it can be looked into
-	note    func(format string, args ...any)
+	port    int    // of its debug server
+	record  func(format string, args ...any)
 
 	// handling is held while a fault kills, stops or starts the process.
 	handling sync.Mutex
@@ -45,17 +45,17 @@ type replica struct {
 	mu         sync.Mutex // guards the fields below
 	process    *controlplane.Process
 	starts     int
-	started    time.Time // the last of them
-	resigned   int       // times that it ended because it was not the leader any more
-	giveUps    int       // times that it could not start among faults
+	started    time.Time // the last start
+	resigned   int       // times that it ended after losing the Lease
+	giveUps    int       // failed starts during faults
 	violations []string
-	ended      bool // nobody is to start it again
+	ended      bool // must not restart
 
 	supervisors sync.WaitGroup
 }
 
-// newReplica prepares a replica. It does not start it.
-func newReplica(program, name, kubeconfig, logFile string, note func(string, ...any), args ...string) (*replica, error) {
+// newReplica returns a new replica, not started.
+func newReplica(program, name, kubeconfig, logFile string, record func(string, ...any), args ...string) (*replica, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -63,12 +63,12 @@ func newReplica(program, name, kubeconfig, logFile string, note func(string, ...
 	defer listener.Close()
 	port := listener.Addr().(*net.TCPAddr).Port
 	return &replica{
-		name: name, program: program, log: logFile, port: port, note: note,
+		name: name, program: program, log: logFile, port: port, record: record,
 		args: append([]string{"run", "--kubeconfig=" + kubeconfig, "--log-format=json", "-v1", "--metrics-port=" + strconv.Itoa(port), "--profiling"}, args...),
 	}, nil
 }
 
-// start starts the process, unless it runs.
+// start starts the process unless it runs.
 func (p *replica) start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,19 +105,19 @@ func (p *replica) running() bool {
 	return p.runningLocked()
 }
 
-// current is the process, which may have ended; nil before the first start.
+// current returns the process, which may have ended; nil before the first start.
 func (p *replica) current() *controlplane.Process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.process
 }
 
-// supervise waits for the end of a process. One that nobody asked to end is started again when it had a reason: it could
-// not begin, or it is not the leader any more. Otherwise that is a violation.
+// supervise waits for a process to end. After an unexpected end with a reason (it could not start,
+// or lost its Lease) it restarts the process. Any other end is a violation.
 func (p *replica) supervise(process *controlplane.Process, began int64) {
 	<-process.Done()
 	if process.Err() == nil {
-		return // somebody asked for it, and looks at the rest
+		return // a caller requested the end and checks it
 	}
 	printed := p.logFrom(began)
 	p.mu.Lock()
@@ -130,14 +130,14 @@ func (p *replica) supervise(process *controlplane.Process, began int64) {
 		p.violations = append(p.violations, fmt.Sprintf("%s ended by itself: %v", p.name, process.Err()))
 	}
 	p.mu.Unlock()
-	p.note("%s ended with %d: %s", p.name, process.ExitCode(), lastLine(printed))
+	p.record("%s ended with %d: %s", p.name, process.ExitCode(), lastLine(printed))
 	time.Sleep(restartPause)
 	if err := p.start(); err != nil {
 		p.violate("%s cannot be started: %v", p.name, err)
 	}
 }
 
-// restartPause is how long a replica that ended stays away.
+// restartPause is the delay of a restart.
 const restartPause = time.Second
 
 func lastLine(text []byte) []byte {
@@ -151,14 +151,14 @@ func (p *replica) violate(format string, args ...any) {
 	p.violations = append(p.violations, fmt.Sprintf(format, args...))
 }
 
-// kill ends the process as a crash does.
+// kill kills the process, as a crash does.
 func (p *replica) kill() {
 	if process := p.current(); process != nil {
 		process.Kill()
 	}
 }
 
-// infancy is how long after its start a process may not listen to signals yet.
+// infancy is how long after its start a process may not handle signals yet.
 const infancy = 2 * time.Second
 
 func (p *replica) startedAt() time.Time {
@@ -167,8 +167,8 @@ func (p *replica) startedAt() time.Time {
 	return p.started
 }
 
-// terminate asks the process to end, and waits until it has. Whatever is wrong with its server, it has to end in time and
-// with success, unless it could not start or lost its leadership at the same time.
+// terminate sends SIGTERM and waits. Whatever its server does, the process must end in time and
+// with success, unless it could not start or lost its Lease at the same time.
 func (p *replica) terminate(ctx context.Context) {
 	process := p.current()
 	if process == nil || process.Err() != nil {
@@ -183,24 +183,24 @@ func (p *replica) terminate(ctx context.Context) {
 	process.Signal(syscall.SIGTERM)
 	select {
 	case <-process.Done():
-		// A process that has hardly begun does not listen to signals yet, and is ended by the first one.
+		// A process that has just begun does not handle signals yet, so the first one kills it.
 		if code := process.ExitCode(); code != 0 && code != 1 && !young {
 			p.violate("%s was terminated and ended with %d:\n%s", p.name, code, process.Tail())
 		}
 	case <-ctx.Done():
-	case <-time.After(mostPatience):
-		p.violate("%s was terminated and runs on after %v:\n%s\n%s", p.name, mostPatience, process.Tail(), p.goroutines())
+	case <-time.After(mostShutdown):
+		p.violate("%s was terminated and runs on after %v:\n%s\n%s", p.name, mostShutdown, process.Tail(), p.goroutines())
 		process.Kill()
 	}
 }
 
-// freeze stops the process for a while, as a machine that is suspended does.
+// freeze pauses the process, as when a machine is suspended.
 func (p *replica) freeze(ctx context.Context, d time.Duration) {
 	process := p.current()
 	if process == nil || !p.running() {
 		return
 	}
-	// Not by process.Signal, which would take the end of the process for asked for from then on.
+	// After process.Signal the end would count as requested.
 	if syscall.Kill(process.PID(), syscall.SIGSTOP) != nil {
 		return
 	}
@@ -208,7 +208,7 @@ func (p *replica) freeze(ctx context.Context, d time.Duration) {
 	_ = syscall.Kill(process.PID(), syscall.SIGCONT)
 }
 
-// end terminates the replica for good.
+// end terminates the replica without a restart.
 func (p *replica) end(ctx context.Context) {
 	p.mu.Lock()
 	p.ended = true
@@ -217,7 +217,7 @@ func (p *replica) end(ctx context.Context) {
 	p.abandon()
 }
 
-// abandon ends the replica at once and for good.
+// abandon kills the replica without a restart.
 func (p *replica) abandon() {
 	p.mu.Lock()
 	p.ended = true
@@ -226,7 +226,7 @@ func (p *replica) abandon() {
 	p.supervisors.Wait()
 }
 
-// healthy describes what is wrong with a replica that ought to run and be at rest.
+// healthy returns what is wrong with a replica that should run and be idle.
 func (p *replica) healthy() []string {
 	if !p.running() {
 		return []string{p.name + " does not run"}
@@ -248,7 +248,7 @@ func (p *replica) healthy() []string {
 	return found
 }
 
-// usage is what the process takes.
+// usage returns the resources of the process.
 func (p *replica) usage() usage {
 	pid := p.current().PID()
 	memory, _ := bench.ResidentMemoryOf(pid)
@@ -259,7 +259,7 @@ func (p *replica) usage() usage {
 	return u
 }
 
-// ready is nil when the replica's stores are filled. One that stands by is ready as well.
+// ready returns nil when the replica's stores are filled. A standby is ready as well.
 func (p *replica) ready(context.Context) error {
 	if p.served("/readyz") == "" {
 		return fmt.Errorf("%s is not ready", p.name)
@@ -267,15 +267,15 @@ func (p *replica) ready(context.Context) error {
 	return nil
 }
 
-// goroutines asks the process for its stacks.
+// goroutines returns the stacks of the process.
 func (p *replica) goroutines() string { return p.served("/debug/pprof/goroutine?debug=1") }
 
-// metric reads the sum of a metric over its labels.
+// metric returns the sum of a metric over its labels.
 func (p *replica) metric(name string) (sum float64, found bool) {
 	return sumOf(p.served("/metrics"), name)
 }
 
-// sumOf reads what Prometheus reads.
+// sumOf adds up a metric in Prometheus' text format.
 func sumOf(text, name string) (sum float64, found bool) {
 	for line := range strings.Lines(text) {
 		rest, ours := strings.CutPrefix(line, name)
@@ -289,7 +289,7 @@ func sumOf(text, name string) (sum float64, found bool) {
 	return sum, found
 }
 
-// served asks the replica for something that it serves; "" when it does not answer with success.
+// served returns a page of the replica, or "" if it does not answer with success.
 func (p *replica) served(path string) string {
 	client := &http.Client{Timeout: requestTimeout, Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d%s", p.port, path))
@@ -304,14 +304,14 @@ func (p *replica) served(path string) string {
 	return string(text)
 }
 
-// goroutineCount reads the first line of a profile, "goroutine profile: total 42".
+// goroutineCount parses the first line of a profile, "goroutine profile: total 42".
 func goroutineCount(profile string) int {
 	line, _, _ := strings.Cut(profile, "\n")
 	count, _ := strconv.Atoi(line[strings.LastIndexByte(line, ' ')+1:])
 	return count
 }
 
-// logSize is how much the replica has printed.
+// logSize returns the length of the log.
 func (p *replica) logSize() int64 {
 	info, err := os.Stat(p.log)
 	if err != nil {
@@ -320,7 +320,7 @@ func (p *replica) logSize() int64 {
 	return info.Size()
 }
 
-// logFrom is what the replica has printed since.
+// logFrom returns the log from an offset.
 func (p *replica) logFrom(offset int64) []byte {
 	file, err := os.Open(p.log)
 	if err != nil {
@@ -331,8 +331,8 @@ func (p *replica) logFrom(offset int64) []byte {
 	return text
 }
 
-// faults describes what was wrong at any time: the process ended, or its log says something that a controller does not say
-// because others have faults. Warnings are for those; an error is for what is wrong with the controller itself.
+// faults returns what was wrong at any time: unexpected ends, and log lines that faults of others
+// do not explain. Those are warnings; an error is a fault of the controller.
 func (p *replica) faults() []string {
 	p.mu.Lock()
 	found := append([]string(nil), p.violations...)
@@ -347,16 +347,22 @@ func (p *replica) faults() []string {
 	return found
 }
 
-// lostLeadership is what a replica says, as an error, that could not renew its Lease in time. It ends, as it must.
+// lostLeadership is the error of a replica that could not renew its Lease in time and ends, as it
+// must.
 const lostLeadership = "lost leadership"
 
-// wrong are parts of lines that the runtime of Go prints when a program breaks.
+// runFailed is the message of the last line of a run that failed. Why it failed is judged when the
+// process ends.
+const runFailed = "the run has failed"
+
+// wrong are parts of lines that the Go runtime prints when a program breaks.
 var wrong = []string{"panic", "fatal error", "DATA RACE", "goroutine "}
 
 func isWrong(line string) bool {
 	var entry struct{ Level, Message string }
 	if json.Unmarshal([]byte(line), &entry) == nil {
-		return entry.Level == "error" && !strings.Contains(entry.Message, lostLeadership) || entry.Level == "fatal" || entry.Level == "panic" || strings.Contains(entry.Message, "panic")
+		explained := strings.Contains(entry.Message, lostLeadership) || entry.Message == runFailed
+		return entry.Level == "error" && !explained || entry.Level == "fatal" || entry.Level == "panic" || strings.Contains(entry.Message, "panic")
 	}
 	for _, part := range wrong {
 		if strings.Contains(line, part) {
@@ -364,4 +370,15 @@ func isWrong(line string) bool {
 		}
 	}
 	return false
+}
+
+// usage is a process's use of resources. Zero is unknown.
+type usage struct {
+	memory     int64 // resident, in bytes
+	goroutines int
+	files      int // open
+}
+
+func (u usage) String() string {
+	return fmt.Sprintf("%d MB, %d goroutines, %d files", u.memory>>20, u.goroutines, u.files)
 }

@@ -16,17 +16,17 @@ import (
 	"time"
 )
 
-// rewriter passes HTTP requests on to the API server as a certain user, and has faults.
+// rewriter forwards HTTP requests to the API server as a user, with faults.
 type rewriter struct {
 	faults    *httpFaults
-	guard     *guard  // looks at each finalization; may be nil
-	shifts    *shifts // looks at who writes; nil for doors of those who do not
+	guard     *guard  // checks each finalization; may be nil
+	shifts    *shifts // checks each write; nil for doors of informers
 	user      string
 	proxy     *httputil.ReverseProxy
 	transport *http.Transport
 }
 
-// errLost is why an answer does not arrive.
+// errLost is the error of a lost answer.
 var errLost = errors.New("the answer was lost")
 
 func newRewriter(user string, server *url.URL, identity *tls.Config, faults *httpFaults, guard *guard, shifts *shifts) *rewriter {
@@ -38,9 +38,9 @@ func newRewriter(user string, server *url.URL, identity *tls.Config, faults *htt
 			p.Out.Host = server.Host
 		},
 		Transport:      r.transport,
-		FlushInterval:  -1, // events are passed on as they come
+		FlushInterval:  -1, // forwards each event at once
 		ModifyResponse: r.modify,
-		// A server that is not there is a connection that breaks, as it would be without anybody in between.
+		// If the server is away the connection breaks, as it would without the door.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:     log.New(io.Discard, "", 0),
 	}
@@ -79,10 +79,10 @@ func (r *rewriter) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.proxy.ServeHTTP(w, request.WithContext(context.WithValue(request.Context(), answerKey{}, answer)))
 }
 
-// answerKey is where the context of a request has what becomes of its answer.
+// answerKey is the context key of the answer's fault.
 type answerKey struct{}
 
-// modify does to an answer of the server what the faults say.
+// modify applies the faults to an answer of the server.
 func (r *rewriter) modify(response *http.Response) error {
 	if r.shifts != nil {
 		r.shifts.answered(r.user, response)
@@ -97,7 +97,7 @@ func (r *rewriter) modify(response *http.Response) error {
 	case response.StatusCode == http.StatusOK && (watch == "true" || watch == "1"):
 		response.Body = newRewrittenStream(response.Body, framingOf(response.Header.Get("Content-Type")), false, initialEvents(query), r.faults)
 	case watch == "" && r.faults.loses():
-		_, _ = io.Copy(io.Discard, response.Body) // the server is done with it
+		_, _ = io.Copy(io.Discard, response.Body) // the server has executed the request
 		return errLost
 	}
 	return nil
@@ -105,7 +105,7 @@ func (r *rewriter) modify(response *http.Response) error {
 
 func initialEvents(query url.Values) bool { return query.Get("sendInitialEvents") == "true" }
 
-// The reasons that API servers give.
+// The reasons of API servers.
 var reasons = map[int]string{
 	http.StatusTooManyRequests:     "TooManyRequests",
 	http.StatusInternalServerError: "InternalError",
@@ -113,7 +113,7 @@ var reasons = map[int]string{
 	http.StatusGone:                "Expired",
 }
 
-// refuse answers as an API server does that refuses.
+// refuse answers like an API server that refuses.
 func refuse(w http.ResponseWriter, r refusal) {
 	w.Header().Set("Content-Type", "application/json")
 	if r.retryAfter > 0 {

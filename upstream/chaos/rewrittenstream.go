@@ -5,10 +5,10 @@ import (
 	"io"
 )
 
-// remembered is how many messages of a stream may come again.
+// remembered is the number of recent messages that may be repeated.
 const remembered = 32
 
-// rewrittenStream is the body of a watch, with what a door does to its messages. It is read by one goroutine.
+// rewrittenStream is the body of a watch with a door's faults. Only one goroutine may read it.
 type rewrittenStream struct {
 	io.ReadCloser // the body
 	in            *bufio.Reader
@@ -16,15 +16,15 @@ type rewrittenStream struct {
 	socket        bool
 	faults        *httpFaults
 
-	pending []byte   // what is to be read next
-	atATime int      // how much of it, at most; 0: all
-	failed  error    // what comes after that
-	old     [][]byte // changes that were passed on, at most so many as are remembered
-	begun   bool     // the initial events are over, if there are any: from now on a change may come again late
+	pending []byte   // next bytes
+	atATime int      // largest read; 0: no limit
+	failed  error    // the error after pending
+	old     [][]byte // the last changes, at most remembered
+	begun   bool     // the initial events are over, so that a change may be repeated late
 	changes int
 }
 
-// newRewrittenStream rewrites body. With initial the watch begins with all objects, in no order.
+// newRewrittenStream rewrites body. With initial the watch begins with all objects in any order.
 func newRewrittenStream(body io.ReadCloser, framing framing, socket, initial bool, faults *httpFaults) *rewrittenStream {
 	return &rewrittenStream{
 		ReadCloser: body, in: bufio.NewReaderSize(body, 64<<10), framing: framing, socket: socket, faults: faults, begun: !initial,
@@ -46,12 +46,12 @@ func (s *rewrittenStream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Write is for websockets, whose body goes both ways.
+// Write passes a websocket's other direction through.
 func (s *rewrittenStream) Write(p []byte) (int, error) {
 	return s.ReadCloser.(io.Writer).Write(p)
 }
 
-// fill takes the next message and decides what becomes of it.
+// fill reads the next message and applies the faults.
 func (s *rewrittenStream) fill() {
 	frame, err := s.framing.read(s.in)
 	if err != nil {

@@ -23,23 +23,23 @@ type run struct {
 
 	cluster  *cluster
 	guard    *guard
-	shifts   *shifts // nil when there is nothing to agree on, or no telling when a request set out
+	shifts   *shifts // nil when there is one replica, or when delays are unbounded
 	doors    map[string]*door
 	replicas []*replica
 	writers  *writers
-	// observers are nil until they have started.
+	// observers is nil until they have started.
 	observers *observers
-	serverMu  sync.Mutex // held while something happens to the control plane
+	serverMu  sync.Mutex // held during a fault of the control plane
 	beside    sync.WaitGroup
 
 	logMu sync.Mutex // held while writing to config.Log
 }
 
-// Failure is what was wrong in a run.
+// Failure is the result of a run with violations.
 type Failure struct {
 	Seed       uint64
 	Violations []string
-	// Dir is where the logs of all programs are, and the report.
+	// Dir holds the logs of all programs, and the report.
 	Dir string
 }
 
@@ -47,8 +47,8 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("seed %d: %d violations:\n  - %s\nthe logs are in %s", f.Seed, len(f.Violations), strings.Join(f.Violations, "\n  - "), f.Dir)
 }
 
-// Run makes a run and returns nil when everything that was checked held. What did not hold is a [*Failure]; another error
-// says that the run could not be made.
+// Run makes a run and returns nil when every check passed. Violations are a [*Failure]; any other
+// error means that the run could not be made.
 func Run(ctx context.Context, config Config) (err error) {
 	config = config.withDefaults()
 	r := &run{config: config, plan: NewPlan(config.Seed, config.Duration), began: time.Now(), doors: map[string]*door{}}
@@ -94,7 +94,7 @@ func (r *run) play(ctx context.Context) (violations []string, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer r.beside.Wait()
 	defer stop()
-	r.note("%s", strings.TrimRight(r.plan.String(), "\n"))
+	r.record("%s", strings.TrimRight(r.plan.String(), "\n"))
 	defer func() { err = errors.Join(err, r.close()) }()
 	if err := r.open(ctx); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (r *run) play(ctx context.Context) (violations []string, err error) {
 		if i > 0 && time.Since(r.began) > r.config.Duration {
 			break
 		}
-		r.note("round %d", i+1)
+		r.record("round %d", i+1)
 		if err := r.disturb(ctx, round, i == 0 && r.plan.ColdStart); err != nil {
 			return r.violations(), err
 		}
@@ -134,11 +134,11 @@ func (r *run) play(ctx context.Context) (violations []string, err error) {
 	return append(violations, r.violations()...), ctx.Err()
 }
 
-// note writes a line with the time since the beginning.
-func (r *run) note(format string, args ...any) {
+// record logs a line with the time since the beginning.
+func (r *run) record(format string, args ...any) {
 	r.logMu.Lock()
 	defer r.logMu.Unlock()
-	// A log that cannot be written must not break what it reports on.
+	// An error of the log must not stop the run.
 	_, _ = fmt.Fprintf(r.config.Log, "%s %6.1fs  %s\n", time.Now().Format(clock), time.Since(r.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
@@ -151,7 +151,7 @@ func (r *run) open(ctx context.Context) (err error) {
 	if r.cluster, err = startCluster(ctx, config); err != nil {
 		return err
 	}
-	r.note("control plane is ready; logs in %s", r.dir)
+	r.record("control plane is ready; logs in %s", r.dir)
 	r.guard = &guard{cluster: r.cluster}
 	if len(r.plan.Replicas) > 1 && !r.plan.has("drip") {
 		r.shifts = &shifts{}
@@ -185,7 +185,7 @@ func (r *run) newReplica(name string, args ...string) (*replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newReplica(r.config.Orrery, name, d.kubeconfig, filepath.Join(r.dir, name+".log"), r.note, args...)
+	return newReplica(r.config.Orrery, name, d.kubeconfig, filepath.Join(r.dir, name+".log"), r.record, args...)
 }
 
 func (r *run) openDoor(name, user string, shifts *shifts) (*door, error) {
@@ -197,7 +197,7 @@ func (r *run) openDoor(name, user string, shifts *shifts) (*door, error) {
 	return d, err
 }
 
-// startSubjects starts informers and replicas. They may have to wait for their server.
+// startSubjects starts informers and replicas, which may have to wait for their server.
 func (r *run) startSubjects() (err error) {
 	if r.observers, err = observe(r.doors[atHTTP], r.doors[atSocket]); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (r *run) startSubjects() (err error) {
 	return nil
 }
 
-// changeHandlers adds a handler to each informer, late, and now and then removes one.
+// changeHandlers adds a late handler to each informer, and sometimes removes one.
 func (r *run) changeHandlers(ctx context.Context, round int) error {
 	if round%2 == 1 {
 		if err := r.observers.leave(ctx); err != nil {
@@ -220,7 +220,7 @@ func (r *run) changeHandlers(ctx context.Context, round int) error {
 	return r.observers.join()
 }
 
-// doorsAt are the doors of a place.
+// doorsAt returns the doors of a place.
 func (r *run) doorsAt(place string) (doors []*door) {
 	for name, d := range r.doors {
 		if name == place || place == everywhere {
@@ -239,7 +239,7 @@ func (r *run) replicaNamed(name string) *replica {
 	return nil
 }
 
-// disturb plays a round. When it returns all its faults are over.
+// disturb plays a round. It returns when all its faults have ended.
 func (r *run) disturb(ctx context.Context, round Round, cold bool) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -254,7 +254,7 @@ func (r *run) disturb(ctx context.Context, round Round, cold bool) error {
 	}
 	if cold {
 		pause(ctx, round.Lasts/4)
-		r.note("the subjects start")
+		r.record("the subjects start")
 		if err := r.startSubjects(); err != nil {
 			stop(err)
 		}
@@ -267,23 +267,23 @@ func (r *run) disturb(ctx context.Context, round Round, cold bool) error {
 	return context.Cause(ctx)
 }
 
-// step makes a fault and ends it.
+// step begins a fault and ends it.
 func (r *run) step(ctx context.Context, s Step) error {
 	f, known := faultNamed(s.Fault)
 	if !known || ctx.Err() != nil {
 		return nil
 	}
-	r.note("%s", s)
+	r.record("%s", s)
 	end, err := f.begin(ctx, r, s)
 	if err != nil || end == nil {
 		return err
 	}
 	pause(ctx, s.For)
-	r.note("%s: %s is over", s.Where, s.Fault)
+	r.record("%s: %s is over", s.Where, s.Fault)
 	return end(ctx)
 }
 
-// close ends whatever still runs.
+// close ends everything that still runs.
 func (r *run) close() error {
 	for _, p := range r.replicas {
 		p.abandon()

@@ -12,31 +12,31 @@ import (
 	"time"
 )
 
-// shifts knows which replica holds the Lease, from the answers that the API server gave at the doors, and which of them
-// writes. A replica whose Lease another one holds must not write any more.
+// shifts tracks which replica holds the Lease, by the answers at the doors, and which replica
+// writes. A replica must not write while another one holds the Lease.
 //
-// What a slow link holds back comes late, and a Lease has nothing that would stop it. So a write counts only when it comes
-// to the door some time after the other's answer has passed; see lateness.
+// A write that a slow link held back may arrive late, which a Lease cannot prevent. So a write
+// counts only some time after the other replica's answer; see lateness.
 type shifts struct {
 	mu         sync.Mutex // guards the fields below
-	leader     string     // a replica, "" when nobody leads
+	leader     string     // a replica, "" if there is no leader
 	since      time.Time
 	changes    int
 	violations []string
 }
 
-// lateness is how long a request may have been on its way. The faults delay bytes by half a second at most; a link that
-// drips holds them back for longer, see Run.
+// lateness bounds the delay of a request. Faults delay bytes by at most half a second; a slow
+// transfer may take longer, see Run.
 const lateness = 2 * time.Second
 
-// wrote notes a request that came to a replica's door.
+// wrote records a request at a replica's door.
 func (s *shifts) wrote(replica string, request *http.Request) {
 	switch request.Method {
 	case http.MethodGet, http.MethodHead:
 		return
 	}
 	if path := request.URL.Path; strings.Contains(path, "/leases") || strings.Contains(path, "/events") || strings.Contains(path, "reviews") {
-		return // what a standby may do as well
+		return // allowed for a standby
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *shifts) wrote(replica string, request *http.Request) {
 		time.Now().Format(clock), replica, request.Method, request.URL.Path, s.leader, s.since.Format(clock)))
 }
 
-// answered looks at the answer to a request of a replica, and leaves its body as it was.
+// answered reads the answer to a replica's request, and restores its body.
 func (s *shifts) answered(replica string, response *http.Response) {
 	request := response.Request
 	if !strings.Contains(request.URL.Path, "/leases") || request.Method != http.MethodPut && request.Method != http.MethodPost && request.Method != http.MethodPatch {
@@ -81,7 +81,7 @@ func (s *shifts) answered(replica string, response *http.Response) {
 	}
 }
 
-// found returns how often somebody became leader, and who wrote without being it.
+// found returns the number of changes of the leader, and the writes of replicas that did not lead.
 func (s *shifts) found() (changes int, violations []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// renewal is the server's answer to a replica that got, kept or gave back the Lease.
+// renewal is the server's answer to a replica that acquires, renews or releases the Lease.
 func renewal(t *testing.T, s *shifts, replica, holder string, code int) {
 	t.Helper()
 	body := `{"spec":{"holderIdentity":"` + holder + `"}}`
@@ -22,10 +22,10 @@ func renewal(t *testing.T, s *shifts, replica, holder string, code int) {
 	s.answered(replica, response)
 	left, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
-	assert.Equal(t, body, string(left), "the answer goes on as it came")
+	assert.Equal(t, body, string(left), "the answer is unchanged")
 }
 
-func TestWhoWritesWithoutLeading(t *testing.T) {
+func TestWritesWithoutTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shifts{}
 		write := func(replica string) {
@@ -43,11 +43,11 @@ func TestWhoWritesWithoutLeading(t *testing.T) {
 		write("one")
 		require.Zero(t, found(), "the standby reads and tries")
 
-		renewal(t, s, "one", "", http.StatusOK) // given back
+		renewal(t, s, "one", "", http.StatusOK) // released
 		renewal(t, s, "two", "host_2", http.StatusOK)
 		write("two")
 		write("one")
-		require.Zero(t, found(), "what was under way")
+		require.Zero(t, found(), "a write in flight")
 		time.Sleep(2 * lateness)
 		write("two")
 		require.Zero(t, found())

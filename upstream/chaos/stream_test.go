@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// event is a watch event, as each framing has it on the wire.
+// event is a watch event, in any framing.
 type event struct{ kind, name string }
 
 func (e event) json() []byte {
@@ -38,7 +38,7 @@ func (e event) socket() []byte {
 	}
 }
 
-// framings are the three, each with what writes it.
+// framings are the three framings with their writers.
 var framings = map[string]struct {
 	framing framing
 	write   func(event) []byte
@@ -48,7 +48,7 @@ var framings = map[string]struct {
 	"websocket": {socket, event.socket},
 }
 
-// story is what a server says: seven changes with bookmarks among them.
+// story returns seven changes with bookmarks among them.
 func story() (events []event) {
 	for i := range 7 {
 		events = append(events, event{"MODIFIED", fmt.Sprintf("o%d", i)})
@@ -59,7 +59,7 @@ func story() (events []event) {
 	return append(events, event{"DELETED", strings.Repeat("long", 50)})
 }
 
-// through returns what comes out of a stream, and how it ended.
+// through returns a stream's output and its error.
 func through(t *testing.T, name string, initial bool, set func(*streamFaults)) (names []string, err error) {
 	t.Helper()
 	f := framings[name]
@@ -119,7 +119,8 @@ func TestStreamsAreRewritten(t *testing.T) {
 	}
 }
 
-// While a watch sends all objects, in no order, nobody can tell an old state from the present one. No server does that.
+// Among initial events, which come in any order, a client cannot recognise an old state. No server
+// sends one.
 func TestNothingStaleAmongInitialEvents(t *testing.T) {
 	names, err := through(t, "json", true, func(f *streamFaults) { f.staleEvery = 1 })
 	require.NoError(t, err)

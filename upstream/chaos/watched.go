@@ -23,11 +23,11 @@ type watched interface {
 	resource() schema.GroupVersionResource
 	// join adds a handler.
 	join(options informer.HandlerOptions, slow time.Duration) error
-	// leave removes the handler that joined last and waits until it has gone.
+	// leave removes the latest handler and waits for its end.
 	leave(ctx context.Context) error
-	// compare describes what differs from the server: in the store and in what each handler was told.
+	// compare describes the differences from the server in the store and in each handler's history.
 	compare(want map[string]history.State) []string
-	// faults describes what was wrong at any time.
+	// faults describes the violations at any time.
 	faults() []string
 	snapshot() informer.Snapshot
 	counts() (events, tombstones int)
@@ -53,7 +53,8 @@ type watching[T history.Object] struct {
 	handlers []*handler
 }
 
-// watch makes an informer of a resource. Back-off is shorter than usual, so that what the end of a fault brings comes soon.
+// watch returns a new informer of a resource. Its back-off is shorter than usual, so that it
+// recovers soon after a fault.
 func watch[T history.Object](name string, resource *restclient.Resource[T], config informer.Config[T]) watched {
 	gvr := resource.GroupVersionResource()
 	config.Name = name
@@ -65,7 +66,7 @@ func watch[T history.Object](name string, resource *restclient.Resource[T], conf
 	}
 }
 
-// longestBackOff of informers that are observed, without the jitter that doubles it.
+// longestBackOff is the observed informers' limit, before jitter doubles it.
 const longestBackOff = 4 * time.Second
 
 func (w *watching[T]) name() string                          { return w.shared.Name() }
@@ -78,7 +79,7 @@ func (w *watching[T]) join(options informer.HandlerOptions, slow time.Duration) 
 	defer w.mu.Unlock()
 	options.Name = fmt.Sprintf("%d (coalescing: %t)", len(w.handlers), options.Coalescing)
 	h := &handler{name: options.Name, history: history.New(w.name()+" "+options.Name, false, nil)}
-	// tell takes as long as it takes: no other callback of the handler may run meanwhile.
+	// tell may be slow: no other callback of the handler may run meanwhile.
 	tell := func(hear func()) {
 		h.calls.enter()
 		defer h.calls.leave()
@@ -140,7 +141,7 @@ func (w *watching[T]) compare(want map[string]history.State) []string {
 	return found
 }
 
-// present are the handlers that have not left.
+// present returns the handlers that have not left.
 func (w *watching[T]) present() []*handler {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -178,10 +179,10 @@ func (w *watching[T]) counts() (events, tombstones int) {
 	return events, tombstones
 }
 
-// mostViolations bounds a report: what goes wrong once goes wrong often.
+// mostViolations bounds a report: most violations repeat.
 const mostViolations = 20
 
-// label puts a prefix before each line, and leaves some out if there are many.
+// label prefixes each line, and omits some of many.
 func label(prefix string, lines []string) []string {
 	if len(lines) > mostViolations {
 		lines = append(lines[:mostViolations:mostViolations], "...")
@@ -191,3 +192,19 @@ func label(prefix string, lines []string) []string {
 	}
 	return lines
 }
+
+// calls detects a callback that begins before another one has ended.
+type calls struct {
+	running atomic.Int32
+	wrong   atomic.Bool
+}
+
+func (c *calls) enter() {
+	if c.running.Add(1) > 1 {
+		c.wrong.Store(true)
+	}
+}
+
+func (c *calls) leave() { c.running.Add(-1) }
+
+func (c *calls) overlapped() bool { return c.wrong.Load() }

@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// steadyNamespace is never deleted. What is written there is for the informers.
+// steadyNamespace is for the informers' objects and is never deleted.
 const steadyNamespace = "chaos-steady"
 
-// The writers: how many there are of each kind, how many names each has, how long each rests.
+// The writers of each kind: their number, the names of each, and its pause.
 const (
 	namespaceWriters  = 4
 	namespacesEach    = 3
@@ -25,23 +25,24 @@ const (
 	definitionMinimum = 4 * time.Second
 )
 
-// writers change the cluster at random, each in names of its own, straight at kube-apiserver, and never give up.
+// writers change the cluster at random, each with names of its own, straight at kube-apiserver, and
+// retry for ever.
 type writers struct {
 	cluster *cluster
 	writes  atomic.Int64 // that succeeded
 	ended   sync.WaitGroup
 	stop    context.CancelFunc
 
-	// gate is held for reading during each write, and for writing while nothing is to be written.
-	gate sync.RWMutex
+	// pause is read-locked during each write and locked while the writers are stopped.
+	pause sync.RWMutex
 }
 
-// writer does one thing at random, and returns how long to rest.
+// writer makes one random change and returns how long to pause.
 type writer func(ctx context.Context, dice *rand.Rand) time.Duration
 
 func newWriters(c *cluster) *writers { return &writers{cluster: c} }
 
-// start lets all writers write, until end.
+// start runs all writers until end.
 func (w *writers) start(seed uint64) {
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
@@ -51,9 +52,9 @@ func (w *writers) start(seed uint64) {
 		dice := rand.New(rand.NewPCG(seed, number))
 		w.ended.Go(func() {
 			for ctx.Err() == nil {
-				w.gate.RLock()
+				w.pause.RLock()
 				rest := write(ctx, dice)
-				w.gate.RUnlock()
+				w.pause.RUnlock()
 				pause(ctx, rest)
 			}
 		})
@@ -68,44 +69,45 @@ func (w *writers) start(seed uint64) {
 	run(w.comeAndGo)
 }
 
-// hold keeps the writers from writing. When it returns no write is under way.
-func (w *writers) hold() { w.gate.Lock() }
+// hold stops the writers and waits for writes in flight.
+func (w *writers) hold() { w.pause.Lock() }
 
-// release lets them write again.
-func (w *writers) release() { w.gate.Unlock() }
+// release resumes the writers.
+func (w *writers) release() { w.pause.Unlock() }
 
-// end stops the writers, which must not be held.
+// end ends the writers, which must not be held.
 func (w *writers) end() {
 	w.stop()
 	w.ended.Wait()
 }
 
-// note counts a write that succeeded, and tells whether it did.
-func (w *writers) note(err error) bool {
+// record counts a successful write, and reports whether it was one.
+func (w *writers) record(err error) bool {
 	if err == nil {
 		w.writes.Add(1)
 	}
 	return err == nil
 }
 
-// comeAndGo takes a type away and brings it back.
+// comeAndGo removes a type and adds it again.
 func (w *writers) comeAndGo(ctx context.Context, dice *rand.Rand) time.Duration {
 	rest := definitionMinimum + time.Duration(dice.IntN(6000))*time.Millisecond
 	if dice.IntN(2) == 0 {
-		w.note(w.cluster.undefine(ctx, gears))
+		w.record(w.cluster.undefine(ctx, gears))
 		return rest / 2
 	}
 	short, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	w.note(w.cluster.define(short, gears))
+	w.record(w.cluster.define(short, gears))
 	return rest
 }
 
-// valueLabel is what writers change; ownerLabel is the UID of the namespace in which they believed to write.
+// Writers change valueLabel; ownerLabel is the UID of the namespace for which the object was
+// written.
 const (
 	valueLabel = "chaos.example.org/value"
 	ownerLabel = "chaos.example.org/namespace-uid"
-	// holdFinalizer keeps an object, and with it its namespace.
+	// holdFinalizer holds an object, and with it its namespace.
 	holdFinalizer = "chaos.example.org/hold"
 )
 

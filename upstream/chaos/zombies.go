@@ -19,33 +19,33 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// zombieLimit is how long a dead connection may go unnoticed with default settings; zombieSlack is what a machine with
-// too much to do may add.
+// zombieLimit is how long a silent connection may go unnoticed with default settings; zombieSlack
+// is for a busy machine.
 const (
 	zombieLimit = time.Minute
 	zombieSlack = 5 * time.Second
 )
 
-// What is read of a replica: the watches that its informers have asked for, and the passes that its workers have made.
+// The metrics of a replica: watches that its informers opened, and passes that its workers made.
 const (
 	watchesMetric = "orrery_reflector_watches_total"
 	passesMetric  = "orrery_passes_total"
 )
 
-// zombies are replicas whose connections go dead: everything that travels over them vanishes, in both directions, and
-// nobody is told of an error. It is the fault that clients of Kubernetes are reported for most. They have a control plane of
-// their own, without any other fault and with nothing but a proxy of bytes before it, so that nothing else can wake them.
+// zombies are replicas whose connections go silent: all bytes vanish in both directions, without an
+// error. They have a control plane of their own behind a plain proxy, so that nothing else can wake
+// them.
 type zombies struct {
 	run      *run
 	cluster  *cluster
-	backup   string // directory with what etcd had in the beginning
+	backup   string // directory with etcd's data from the beginning
 	replicas []*replica
 	proxies  []*faultnet.Proxy
 	links    []*faultnet.Link
 }
 
-// playZombies returns what did not hold: each replica has to open other watches within a minute, and to delete what was
-// deleted while it was blind.
+// playZombies returns the violations: each replica must open new watches within a minute, and
+// delete what was deleted meanwhile.
 func (r *run) playZombies(ctx context.Context) (found []string, err error) {
 	z := &zombies{run: r}
 	defer func() { err = errors.Join(err, z.close()) }()
@@ -65,7 +65,7 @@ func (r *run) playZombies(ctx context.Context) (found []string, err error) {
 	for _, link := range z.links {
 		link.BlackHole(true)
 	}
-	r.note("zombies: their connections are dead")
+	r.record("zombies: connections are silent")
 	for i := range z.links {
 		if err := z.cluster.client.Resource(namespaces).Delete(ctx, zombieNamespace(i), metav1.DeleteOptions{}); err != nil {
 			return nil, err
@@ -126,8 +126,8 @@ func (z *zombies) openReplica(i int, transport string) error {
 	if err := os.WriteFile(kubeconfig, text, 0o600); err != nil {
 		return err
 	}
-	// With an election each would wait for the other.
-	p, err := newReplica(z.run.config.Orrery, name, kubeconfig, filepath.Join(z.run.dir, name+".log"), z.run.note, "--leader-elect=false", "--watch-transport="+transport)
+	// With an election one replica would stand by.
+	p, err := newReplica(z.run.config.Orrery, name, kubeconfig, filepath.Join(z.run.dir, name+".log"), z.run.record, "--leader-elect=false", "--watch-transport="+transport)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (z *zombies) openReplica(i int, transport string) error {
 	return p.start()
 }
 
-// awaitNotice waits until each replica has found out, and then lets its new connections through.
+// awaitNotice waits until each replica has noticed, and then lets its new connections through.
 func (z *zombies) awaitNotice(ctx context.Context) (found []string) {
 	dead := time.Now()
 	before := z.metrics(watchesMetric)
@@ -150,7 +150,7 @@ func (z *zombies) awaitNotice(ctx context.Context) (found []string) {
 					continue
 				}
 				took := time.Since(dead)
-				z.run.note("%s: noticed after %.1f s", p.name, took.Seconds())
+				z.run.record("%s: noticed after %.1f s", p.name, took.Seconds())
 				if took > zombieLimit+zombieSlack {
 					results[i] = fmt.Sprintf("%s noticed after %v that its connections are dead, which must not take more than %v", p.name, took.Round(time.Second), zombieLimit)
 				}
@@ -168,9 +168,9 @@ func (z *zombies) awaitNotice(ctx context.Context) (found []string) {
 	return found
 }
 
-// awaitWork waits until the namespaces are gone that were deleted meanwhile.
+// awaitWork waits until the namespaces deleted meanwhile are gone.
 func (z *zombies) awaitWork(ctx context.Context) []string {
-	err := z.cluster.eventually(ctx, "the namespaces are gone that were deleted while nobody could see it", func(ctx context.Context) error {
+	err := z.cluster.eventually(ctx, "the namespaces deleted during the silence are gone", func(ctx context.Context) error {
 		for i := range z.links {
 			_, err := z.cluster.client.Resource(namespaces).Get(ctx, zombieNamespace(i), metav1.GetOptions{})
 			if !apierrors.IsNotFound(err) {
@@ -185,13 +185,13 @@ func (z *zombies) awaitWork(ctx context.Context) []string {
 	return nil
 }
 
-// restore has etcd begin again with what it had in the beginning, which takes all versions back: the replicas are ahead of their
-// server. They have to delete what is deleted then, without being started again.
+// restore restores etcd from the early backup, so that the replicas are ahead of their server.
+// Without a restart they must delete what is deleted then.
 func (z *zombies) restore(ctx context.Context) (found []string, err error) {
 	if err := z.cluster.RestoreEtcd(ctx, z.backup); err != nil {
 		return nil, err
 	}
-	z.run.note("zombies: etcd was restored from a backup")
+	z.run.record("zombies: etcd was restored from a backup")
 	before := z.metrics(passesMetric)
 	for i := range z.links {
 		if err := z.cluster.eventually(ctx, "a namespace is created and deleted", func(ctx context.Context) error {
@@ -205,16 +205,16 @@ func (z *zombies) restore(ctx context.Context) (found []string, err error) {
 	}
 	began := time.Now()
 	found = append(z.awaitWork(ctx), z.awaitPasses(ctx, before)...)
-	z.run.note("zombies: at work again after %.1f s", time.Since(began).Seconds())
+	z.run.record("zombies: working again after %.1f s", time.Since(began).Seconds())
 	return label("after a restore: ", found), nil
 }
 
-// awaitPasses waits until each replica has worked: one of them alone could have deleted everything.
+// awaitPasses waits until each replica has worked: one alone could have deleted everything.
 func (z *zombies) awaitPasses(ctx context.Context, before []float64) (found []string) {
 	for i, p := range z.replicas {
 		if err := z.cluster.eventually(ctx, p.name+" works again", func(context.Context) error {
 			if passes, _ := p.metric(passesMetric); passes <= before[i] {
-				return fmt.Errorf("%s has made no pass over a namespace", p.name)
+				return fmt.Errorf("%s has processed no namespace", p.name)
 			}
 			return nil
 		}); err != nil {
@@ -224,7 +224,7 @@ func (z *zombies) awaitPasses(ctx context.Context, before []float64) (found []st
 	return found
 }
 
-// metrics reads a metric of each replica.
+// metrics returns a metric of each replica.
 func (z *zombies) metrics(name string) (sums []float64) {
 	for _, p := range z.replicas {
 		sum, _ := p.metric(name)
@@ -246,7 +246,7 @@ func (z *zombies) close() error {
 	return z.cluster.Stop()
 }
 
-// describe names the errors of a run beside another one.
+// describe prefixes the errors of a run that runs beside another.
 func describe(what string, found []string, err error) []string {
 	if err != nil {
 		found = append(found, err.Error())

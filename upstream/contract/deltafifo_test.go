@@ -10,7 +10,7 @@ import (
 	"orrery/deltafifo/deltafifotest"
 )
 
-// TestDeltaFIFO proves that the contract of package deltafifo is that of the original.
+// TestDeltaFIFO runs the contract of package deltafifo against client-go's DeltaFIFO.
 func TestDeltaFIFO(t *testing.T) {
 	deltafifotest.Run(t, deltafifotest.Implementation{
 		New: newOriginalFIFO,
@@ -20,15 +20,15 @@ func TestDeltaFIFO(t *testing.T) {
 			deltafifotest.Requeue:                 "ErrRequeue was removed when the informers no longer used it; an error from process loses the deltas",
 			deltafifotest.SyncedAfterProcessing:   "Pop counts an initial item as done before it processes it; RealFIFO, its successor, does as we do",
 			deltafifotest.FreeProducers:           "the queue's lock is held while process runs (kubernetes/kubernetes#103789)",
-			deltafifotest.RefusesAfterClose:       "Close only wakes Pop; a closed queue goes on taking things in",
+			deltafifotest.RefusesAfterClose:       "Close only wakes Pop; a closed queue still accepts items",
 			deltafifotest.AtomicReplace:           "Replace queues item by item and stops at the first that fails, without looking for deletions",
-			deltafifotest.FailedAddIsNoPopulation: "Add counts as the first thing that came in before it computes the key",
+			deltafifotest.FailedAddIsNoPopulation: "Add counts as the first event before it computes the key",
 			deltafifotest.TransformErrors:         "the error of the transform function is returned bare, and Replace keeps only its text",
 		},
 	})
 }
 
-// originalFIFO is client-go's queue behind the contract's methods.
+// originalFIFO adapts client-go's DeltaFIFO to the contract.
 type originalFIFO struct {
 	*cache.DeltaFIFO
 	keyFunc func(*deltafifotest.Object) (string, error)
@@ -52,7 +52,7 @@ func newOriginalFIFO(cfg deltafifo.Config[*deltafifotest.Object]) deltafifotest.
 	return &originalFIFO{cache.NewDeltaFIFOWithOptions(opts), cfg.KeyFunc}
 }
 
-// originalKnown is our idea of known objects as client-go's.
+// originalKnown adapts known objects to client-go.
 type originalKnown struct {
 	known deltafifo.KeyListerGetter[*deltafifotest.Object]
 }
@@ -99,15 +99,15 @@ func (f *originalFIFO) Pop(process func(string, deltafifo.Deltas[*deltafifotest.
 
 func (f *originalFIFO) Synced() <-chan struct{} { return f.HasSyncedChecker().Done() }
 
-// ourDeltas translates deltas. A tombstone is an object of its own type in the original.
+// ourDeltas translates deltas. In the original a tombstone is an object of a type of its own.
 func ourDeltas(original cache.Deltas) deltafifo.Deltas[*deltafifotest.Object] {
 	deltas := make(deltafifo.Deltas[*deltafifotest.Object], len(original))
 	for i, d := range original {
 		deltas[i].Type = deltafifo.DeltaType(d.Type)
-		if buried, ok := d.Object.(cache.DeletedFinalStateUnknown); ok {
-			lastSeen, _ := buried.Obj.(*deltafifotest.Object)
+		if tombstone, ok := d.Object.(cache.DeletedFinalStateUnknown); ok {
+			lastSeen, _ := tombstone.Obj.(*deltafifotest.Object)
 			deltas[i].Object = lastSeen
-			deltas[i].Tombstone = &deltafifo.DeletedFinalStateUnknown[*deltafifotest.Object]{Key: buried.Key, Obj: lastSeen}
+			deltas[i].Tombstone = &deltafifo.DeletedFinalStateUnknown[*deltafifotest.Object]{Key: tombstone.Key, Obj: lastSeen}
 			continue
 		}
 		deltas[i].Object = d.Object.(*deltafifotest.Object)
@@ -115,7 +115,7 @@ func ourDeltas(original cache.Deltas) deltafifo.Deltas[*deltafifotest.Object] {
 	return deltas
 }
 
-// ourError translates the errors that both sides know under different types.
+// ourError translates the errors for which the two have different types.
 func ourError(err error) error {
 	if errors.Is(err, cache.ErrFIFOClosed) {
 		return deltafifo.ErrFIFOClosed

@@ -27,7 +27,7 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// note is something that happened.
+// note is one recorded event.
 type note struct {
 	object  string
 	kind    string
@@ -36,7 +36,7 @@ type note struct {
 	after   time.Duration // since the one before
 }
 
-// recorders are ours and the original, each with a server of its own, in the same bubble.
+// recorders are ours and the original, each with its own server in one bubble.
 var recorders = map[string]func(client *restclient.Client) (note func(note), stop func()){
 	"orrery": func(client *restclient.Client) (func(note), func()) {
 		recorder := events.Start(events.Config{Client: client, Component: "test", Instance: "host-1"})
@@ -56,7 +56,7 @@ var recorders = map[string]func(client *restclient.Client) (note func(note), sto
 	},
 }
 
-// eventSink is where the original writes to: a server, through our client, because that works in a bubble.
+// eventSink is the original's sink: a server, through our client, which works in a bubble.
 type eventSink struct{ client *restclient.Client }
 
 func (s eventSink) Create(event *corev1.Event) (*corev1.Event, error) {
@@ -82,7 +82,7 @@ func (s eventSink) send(request restclient.Request, body any) (*corev1.Event, er
 	return answer, err
 }
 
-// stored plays the notes and returns the Events that are on the server then, without their names.
+// stored plays the notes and returns the server's Events without their names.
 func stored(t *testing.T, recorder string, notes []note) []string {
 	var found []string
 	synctest.Test(t, func(t *testing.T) {
@@ -104,7 +104,7 @@ func stored(t *testing.T, recorder string, notes []note) []string {
 			require.True(t, strings.HasPrefix(e.Name, e.InvolvedObject.Name+"."), e.Name)
 			reporter := e.ReportingController + "/" + e.ReportingInstance
 			if strings.HasPrefix(e.Message, "(combined") {
-				reporter = "" // the original forgets who reports when it combines
+				reporter = "" // the original drops the reporter when it combines
 			}
 			found = append(found, fmt.Sprintf("%s/%+v %s %s %q %d %s %s %+v %s", e.Namespace, e.InvolvedObject, e.Type, e.Reason, e.Message, e.Count,
 				e.FirstTimestamp.UTC().Format(time.TimeOnly), e.LastTimestamp.UTC().Format(time.TimeOnly), e.Source, reporter))
@@ -123,7 +123,7 @@ func (b token) Apply(r *http.Request) error {
 func (token) Unauthorized(*http.Request)                   {}
 func (token) ClientCertificate() (*tls.Certificate, error) { return nil, nil }
 
-// The same happens, and the same Events are on the server afterwards, names apart.
+// The same notes lead to the same Events on the server, apart from names.
 func TestEventsAreThoseOfTheOriginal(t *testing.T) {
 	repeat := func(n int, make func(i int) note) []note {
 		var notes []note

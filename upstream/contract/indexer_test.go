@@ -26,8 +26,7 @@ func TestIndexer(t *testing.T) {
 	})
 }
 
-// cachedObject is what is stored: the original takes the resource version from
-// the object's metadata.
+// cachedObject is the stored object: the original reads the resource version from its metadata.
 type cachedObject struct {
 	metav1.ObjectMeta
 	object *indexertest.Object
@@ -45,7 +44,7 @@ func uncached(all []any) []*indexertest.Object {
 	return objects
 }
 
-// cacheIndexers makes our index functions into the original's.
+// cacheIndexers adapts index functions to the original.
 func cacheIndexers(indexers indexer.Indexers[*indexertest.Object]) cache.Indexers {
 	all := cache.Indexers{}
 	for name, f := range indexers {
@@ -54,7 +53,7 @@ func cacheIndexers(indexers indexer.Indexers[*indexertest.Object]) cache.Indexer
 	return all
 }
 
-// cacheStore has our interface.
+// cacheStore adapts the original to our interface.
 type cacheStore struct{ cache cache.Indexer }
 
 func newCache(config indexer.Config[*indexertest.Object]) indexertest.Indexer {
@@ -70,7 +69,7 @@ func newCache(config indexer.Config[*indexertest.Object]) indexertest.Indexer {
 func (s cacheStore) Add(o *indexertest.Object) error    { return s.cache.Add(cached(o)) }
 func (s cacheStore) Update(o *indexertest.Object) error { return s.cache.Update(cached(o)) }
 
-// Put is what the original's informer does with an event: two calls, between which another writer may come.
+// Put makes the same two calls as the original's informer; another writer may come between them.
 func (s cacheStore) Put(key string, o *indexertest.Object) (*indexertest.Object, bool, error) {
 	old, existed := s.GetByKey(key)
 	return old, existed, s.Update(o)
@@ -78,7 +77,7 @@ func (s cacheStore) Put(key string, o *indexertest.Object) (*indexertest.Object,
 
 func (s cacheStore) Delete(o *indexertest.Object) error { return s.cache.Delete(cached(o)) }
 
-// DeleteKey uses the original's way to name an object that one does not have.
+// DeleteKey names an object that the caller does not have, in the original's way.
 func (s cacheStore) DeleteKey(key string) { _ = s.cache.Delete(cache.ExplicitKey(key)) }
 
 func (s cacheStore) Replace(items []*indexertest.Object, resourceVersion string) error {
@@ -140,7 +139,7 @@ func (s cacheStore) AddIndexers(added indexer.Indexers[*indexertest.Object]) err
 	return s.cache.AddIndexers(cacheIndexers(added))
 }
 
-// All iterates over a list, since the original has no iteration.
+// All iterates over a list, since the original has no iterator.
 func (s cacheStore) All() iter.Seq2[string, *indexertest.Object] {
 	return func(yield func(string, *indexertest.Object) bool) {
 		for _, o := range s.List() {

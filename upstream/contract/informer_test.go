@@ -19,10 +19,10 @@ import (
 	"orrery/restclient/api"
 )
 
-// TestInformer proves that the contract of package informer is that of the original.
+// TestInformer runs the contract of package informer against client-go's shared informer.
 func TestInformer(t *testing.T) {
-	// One of the error handlers makes errors come no faster than one a millisecond. It remembers when the process
-	// began, which for the clock of a bubble is decades ahead, and so it would sleep until then.
+	// One of the error handlers limits errors to one a millisecond. It remembers the start of the
+	// process, decades ahead of a bubble's clock, and would sleep until then.
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = nil
 	defer func() { utilruntime.ErrorHandlers = handlers }()
@@ -37,6 +37,7 @@ func TestInformer(t *testing.T) {
 			informertest.RefusesForeign:        "removing a registration of another informer does nothing",
 			informertest.RefusesSecondRun:      "the second Run only logs",
 			informertest.WaitsForHandlers:      "ShutDownEventHandler came with 0.37 (kubernetes/kubernetes#139755)",
+			informertest.HandlersMayExit:       "pop waits for ever to hand over the next event, and so does Run",
 			informertest.DrainsHandlers:        "what waits for a removed handler is dropped",
 			informertest.QuietRelists:          "a listener counts as due from its registration to the first resync, which is never if the informer has none",
 			informertest.TransformsOnce:        "the initial events of a streaming list are transformed on their way into a temporary store and again into the queue",
@@ -45,14 +46,14 @@ func TestInformer(t *testing.T) {
 	})
 }
 
-// surviveOriginalPanics does for client-go what the name says; nothing is logged.
+// surviveOriginalPanics makes client-go recover from panics without logs.
 func surviveOriginalPanics() (restore func()) {
 	crash, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
 	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil
 	return func() { utilruntime.ReallyCrash, utilruntime.PanicHandlers = crash, handlers }
 }
 
-// originalInformer is client-go's shared informer behind the contract's methods.
+// originalInformer adapts client-go's shared informer to the contract.
 type originalInformer struct {
 	cache.SharedIndexInformer
 }
@@ -150,7 +151,7 @@ func originalValue(obj any) string {
 	return obj.(*metav1.PartialObjectMetadata).Labels[informertest.ValueLabel]
 }
 
-// originalSource is the source as client-go's ListerWatcher.
+// originalSource adapts the source to client-go's ListerWatcher.
 type originalSource struct{ source *informertest.Source }
 
 func (s originalSource) List(opts metav1.ListOptions) (runtime.Object, error) {
@@ -184,7 +185,7 @@ func (s originalSource) WatchWithContext(ctx context.Context, opts metav1.ListOp
 	return w, nil
 }
 
-// originalWatch makes a channel of a watcher that is pulled.
+// originalWatch turns a watcher with a Next method into a channel.
 type originalWatch struct {
 	watcher api.Watcher[*api.PartialObjectMetadata]
 	events  chan watch.Event
@@ -194,13 +195,13 @@ type originalWatch struct {
 
 func (w *originalWatch) ResultChan() <-chan watch.Event { return w.events }
 
-// Stop may be called more than once: by the reflector's streaming list and by its watch.
+// Stop may be called twice: by the reflector's streaming list and by its watch.
 func (w *originalWatch) Stop() {
 	w.watcher.Stop()
 	w.once.Do(func() { close(w.stopped) })
 }
 
-// pump ends when the stream does, or with Stop.
+// pump ends with the stream or by Stop.
 func (w *originalWatch) pump() {
 	defer close(w.events)
 	for {
@@ -262,14 +263,14 @@ func originalError(err error) error {
 	return &apierrors.StatusError{ErrStatus: *convert(&status.Status, &metav1.Status{})}
 }
 
-// convert carries a value over by way of its JSON.
+// convert converts a value by way of JSON.
 func convert[T any](from any, into T) T {
 	text, err := json.Marshal(from)
 	if err == nil {
 		err = json.Unmarshal(text, into)
 	}
 	if err != nil {
-		panic(err) // both sides are types of the API
+		panic(err) // both are types of the API
 	}
 	return into
 }

@@ -39,7 +39,7 @@ import (
 	"orrery/restclient"
 )
 
-// kubernetesFamilies are the metrics that Kubernetes components export.
+// kubernetesFamilies returns the metrics of Kubernetes components.
 func kubernetesFamilies(t *testing.T) map[string]*dto.MetricFamily {
 	families, err := legacyregistry.DefaultGatherer.Gather()
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func labelNames(metric *dto.Metric) []string {
 	return names
 }
 
-// bounds are the upper bounds of a histogram without infinity, which not everybody writes.
+// bounds returns a histogram's upper bounds without infinity, which some exporters omit.
 func bounds(metric *dto.Metric) []float64 {
 	var bounds []float64
 	for _, bucket := range metric.GetHistogram().GetBucket() {
@@ -79,11 +79,12 @@ func bounds(metric *dto.Metric) []float64 {
 	return bounds
 }
 
-// notMade are metrics that Kubernetes makes in situations only which a test cannot bring about in short: a Lease that changed
-// behind its leader's back, and a server with real resource versions.
+// notMade are metrics of situations that a short test cannot cause: a Lease that changed behind its
+// leader's back, and a server with real resource versions.
 var notMade = []string{"leader_election_slowpath_total", "informer_store_resource_version"}
 
-// What is defined as Kubernetes' own has its name, type, labels and buckets, and the same work makes the same numbers.
+// Metrics that Kubernetes defines have its name, type, labels and buckets, and the same work gives
+// the same numbers.
 func TestMetricsAreThoseOfKubernetes(t *testing.T) {
 	server := httptest.NewServer(scriptedServer())
 	defer server.Close()
@@ -143,7 +144,8 @@ func TestMetricsAreThoseOfKubernetes(t *testing.T) {
 	}
 }
 
-// counted are the numbers of a family for one host: the value of a counter, the count of a histogram, by the other labels.
+// counted returns a family's numbers for one host by the other labels: the value of a counter, the
+// count of a histogram.
 func counted(family *dto.MetricFamily, server string) map[string]uint64 {
 	counts := map[string]uint64{}
 	for _, metric := range family.Metric {
@@ -164,9 +166,10 @@ func counted(family *dto.MetricFamily, server string) map[string]uint64 {
 	return counts
 }
 
-// scriptedServer asks for patience at the first request for /busy, and knows nothing but /there and /busy.
+// scriptedServer answers the first request for /busy with Retry-After, and serves only /there and
+// /busy.
 func scriptedServer() http.Handler {
-	asked := map[string]int{} // by user agent; requests come one after the other
+	asked := map[string]int{} // by user agent; requests are sequential
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/busy":
@@ -218,7 +221,7 @@ func askWithTheirs(t *testing.T, server string) {
 	ask("POST", "/broken", []byte("{}"))
 }
 
-// leadWithTheirs leads an election of client-go's, once.
+// leadWithTheirs leads one election with client-go.
 func leadWithTheirs(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
@@ -235,7 +238,7 @@ func leadWithTheirs(t *testing.T) {
 	elector.Run(ctx)
 }
 
-// informWithTheirs runs an informer of client-go's that has a name, until its store is filled.
+// informWithTheirs runs a named informer of client-go until it has synced.
 func informWithTheirs(t *testing.T) {
 	name, err := cache.NewInformerName("contract")
 	require.NoError(t, err)

@@ -12,8 +12,8 @@ import (
 	"orrery/queue/queuetest"
 )
 
-// TestQueue runs the contract of package queue against client-go's workqueue. The
-// methods have the same names, so the queues need no adapter.
+// TestQueue runs the contract of package queue against client-go's workqueue. The methods have the
+// same names, so it needs no adapter.
 func TestQueue(t *testing.T) {
 	type limiter = queue.RateLimiter[string]
 	queuetest.Run(t, queuetest.Implementation{
@@ -42,20 +42,20 @@ func TestQueue(t *testing.T) {
 			Controller: func() limiter { return workqueue.DefaultTypedControllerRateLimiter[string]() },
 		},
 		Lacks: map[queuetest.Capability]string{
-			queuetest.IgnoresUnknownDone:      "Done does not look whether a worker holds the key (kubernetes/kubernetes#141079)",
-			queuetest.DrainsQueued:            "ShutDownWithDrain looks at the keys that are processed only (#141079)",
+			queuetest.IgnoresUnknownDone:      "Done does not check whether a worker holds the key (kubernetes/kubernetes#141079)",
+			queuetest.DrainsQueued:            "ShutDownWithDrain considers only the keys in processing (#141079)",
 			queuetest.WakesEveryDrain:         "Done wakes one waiter when the queue becomes idle (#141079)",
 			queuetest.EndsEveryDrain:          "ShutDown of a delaying queue is done once; a later call does not reach the queue inside",
-			queuetest.AddCancelsDelay:         "Add knows nothing of the delayed keys, they are with a goroutine (#112325)",
+			queuetest.AddCancelsDelay:         "Add does not know the delayed keys, which another goroutine holds (#112325)",
 			queuetest.AddAfterIsAtOnce:        "AddAfter leaves the key in a channel for that goroutine",
 			queuetest.KeepsOrderOfEqualDelays: "the heap compares times only",
-			queuetest.DrainLeavesNothing:      "ShutDownWithDrain does not tell the goroutine that keeps the delayed keys; it notices within ten seconds (#134323)",
+			queuetest.DrainLeavesNothing:      "ShutDownWithDrain does not notify the goroutine with the delayed keys, which notices within ten seconds (#134323)",
 		},
 	})
 }
 
-// newQueueWithMetrics makes a delaying queue whose gauges are up to date after
-// half a second, the period of the original's updating goroutine.
+// newQueueWithMetrics returns a delaying queue whose gauges are current after half a second, the
+// period of the original's goroutine.
 func newQueueWithMetrics(name string, provider queue.MetricsProvider) (queue.DelayingInterface[string], func()) {
 	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{
 		Name: name, MetricsProvider: queueMetrics{provider},
@@ -66,7 +66,7 @@ func newQueueWithMetrics(name string, provider queue.MetricsProvider) (queue.Del
 	}
 }
 
-// queueMetrics makes our provider into one of the original.
+// queueMetrics adapts our provider to the original.
 type queueMetrics struct{ queue.MetricsProvider }
 
 func (m queueMetrics) NewDepthMetric(name string) workqueue.GaugeMetric {
@@ -97,8 +97,7 @@ func (m queueMetrics) NewRetriesMetric(name string) workqueue.CounterMetric {
 	return m.MetricsProvider.NewRetriesMetric(name)
 }
 
-// queueDepth is a gauge that counts up and down. The queue calls it with its
-// lock held.
+// queueDepth is a gauge that counts up and down. The queue calls it with its lock held.
 type queueDepth struct {
 	gauge queue.SettableGaugeMetric
 	value float64

@@ -24,7 +24,8 @@ import (
 	"orrery/restclient/fast"
 )
 
-// Kubernetes' own serializers write heads of objects, errors and events; restclient has to read what its JSON says.
+// restclient must read the JSON that Kubernetes' own serializers write for metadata, errors and
+// events.
 
 func metaScheme(t *testing.T) *runtime.Scheme {
 	scheme := runtime.NewScheme()
@@ -33,7 +34,7 @@ func metaScheme(t *testing.T) *runtime.Scheme {
 	return scheme
 }
 
-// head makes up an object with something in every field, or in a few of them.
+// head returns random metadata with every field, or a few.
 func head(random *rand.Rand, number int) metav1.PartialObjectMetadata {
 	text := func() string {
 		words := []string{"", "a", "web", "kubelet", `"quoted"`, "ü€😀", "<a>&", "line\nbreak", "\\", "\u2028"}
@@ -127,13 +128,14 @@ func TestHeadsInProtobufMeanWhatTheirJSONMeans(t *testing.T) {
 	}
 }
 
-// withoutManagedFields returns what restclient keeps of a head: managed fields are what the server sends and no controller reads.
+// withoutManagedFields returns the metadata that restclient keeps: all but managedFields, which no
+// controller reads.
 func withoutManagedFields(head metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
 	head.ManagedFields = nil
 	return &head
 }
 
-// withoutNull removes the creation time of objects that have none, which one side writes and the other leaves out.
+// withoutNull removes a null creation time, which only one side writes.
 func withoutNull(text string) string {
 	return string(bytes.ReplaceAll([]byte(text), []byte(`"creationTimestamp":null,`), nil))
 }
@@ -158,7 +160,7 @@ func refusal() metav1.Status {
 	}
 }
 
-// withMetadata adds the empty head that one side writes and the other leaves out.
+// withMetadata adds empty metadata, which only one side writes.
 func withMetadata(text string) string {
 	return string(bytes.Replace([]byte(text), []byte(`{`), []byte(`{"metadata":{},`), 1))
 }

@@ -60,7 +60,7 @@ func waitProtect(ctx context.Context, f func(), handler func(value any)) {
 
 type waitBody = func(context.Context)
 
-// waitPlain makes the function of a form without a context.
+// waitPlain adapts a function without a context.
 func waitPlain(f waitBody) func() { return func() { f(context.Background()) } }
 
 func waitLoops() []waittest.Loop {
@@ -93,7 +93,7 @@ func waitLoops() []waittest.Loop {
 	}
 }
 
-// waitAsked makes the condition of a form without a context.
+// waitAsked adapts a condition without a context.
 func waitAsked(condition waittest.Condition) wait.ConditionFunc {
 	return func() (bool, error) { return condition(context.Background()) }
 }

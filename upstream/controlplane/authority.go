@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// lifetime is how long every generated certificate is valid: longer than any test or workshop, short enough that a
-// directory found years later opens nothing.
+// lifetime is the validity of every certificate: longer than any test or workshop, and short enough
+// that an old directory opens nothing.
 const lifetime = 30 * 24 * time.Hour
 
-// clockSkew is how far in the past a certificate begins to be valid, for machines whose clock jumps back.
+// clockSkew backdates certificates, for machines whose clock jumps back.
 const clockSkew = time.Hour
 
-// authority is a certificate authority that lives only in memory and in the directory of one control plane.
+// authority is a certificate authority of one control plane, in memory and in its directory.
 //
-// A control plane has three of them, as a cluster made by kubeadm has: one for the API server and its clients, one for
-// etcd and one for the aggregation layer's front proxy. Keeping them apart matters: a client certificate of the cluster
-// must not open etcd, and the front proxy's may name any user it likes.
+// As in a kubeadm cluster there are three: for the API server and its clients, for etcd, and for
+// the aggregation layer's front proxy. A client certificate of the cluster must not open etcd, and
+// the front proxy's may name any user.
 type authority struct {
 	cert    *x509.Certificate
 	certPEM []byte
@@ -61,13 +61,13 @@ func newAuthority(name string) (*authority, error) {
 	return &authority{cert: cert, certPEM: certPEM, key: key}, nil
 }
 
-// client issues a certificate that authenticates as user in the given groups: Kubernetes takes the user's name from
-// the subject's common name and the groups from its organizations.
+// client issues a client certificate: Kubernetes takes the user from the subject's common name and
+// the groups from its organizations.
 func (a *authority) client(user string, groups ...string) (keyPair, error) {
 	return a.issue(clientTemplate(user, groups...))
 }
 
-// expiredClient is client with a certificate that was valid until a moment ago.
+// expiredClient is client with a certificate that has just expired.
 func (a *authority) expiredClient(user string, groups ...string) (keyPair, error) {
 	template := clientTemplate(user, groups...)
 	template.NotAfter = time.Now().Add(-time.Second)
@@ -84,7 +84,7 @@ func clientTemplate(user string, groups ...string) *x509.Certificate {
 
 // server issues a serving certificate for the loopback addresses, "localhost" and the extra names.
 //
-// It is valid for clients too: etcd's HTTP gateway dials etcd's own gRPC port and presents the serving certificate there.
+// It is valid for clients too: etcd's HTTP gateway presents it to etcd's own gRPC port.
 func (a *authority) server(name string, extra ...string) (keyPair, error) {
 	return a.issue(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: name},
@@ -128,7 +128,7 @@ func newSigningKey() (privatePEM, publicPEM []byte, err error) {
 	return privatePEM, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), nil
 }
 
-// signCertificate fills in what all certificates share (serial number, validity unless it is given) and signs.
+// signCertificate adds a serial number and, unless given, the validity, and signs.
 func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey, signer crypto.Signer) ([]byte, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
@@ -146,7 +146,7 @@ func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
 }
 
-// encodePrivateKey writes SEC 1 ("EC PRIVATE KEY"), the form in which Kubernetes' own tools write elliptic keys.
+// encodePrivateKey returns SEC 1 ("EC PRIVATE KEY"), the form that Kubernetes' own tools write.
 func encodePrivateKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	der, err := x509.MarshalECPrivateKey(key)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// parse checks that a pair belongs together and returns its certificate.
+// parse checks that certificate and key match and returns the certificate.
 func parse(t *testing.T, pair keyPair) *x509.Certificate {
 	t.Helper()
 	cert, err := tls.X509KeyPair(pair.CertPEM, pair.KeyPEM)

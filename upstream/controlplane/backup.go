@@ -7,17 +7,17 @@ import (
 	"path/filepath"
 )
 
-// KillEtcd ends etcd at once, as a crash would. kube-apiserver goes on, and answers what it can without.
+// KillEtcd kills etcd, as a crash would. kube-apiserver goes on and answers what it can.
 func (cp *ControlPlane) KillEtcd() {
 	cp.process(Etcd).Kill()
 	cp.logf("%s killed", Etcd)
 }
 
-// StartEtcd starts etcd after [ControlPlane.KillEtcd], with the same data, and returns when it is ready. It fails when etcd is
-// running.
+// StartEtcd starts etcd after [ControlPlane.KillEtcd] with the same data, and returns when it is
+// ready. It fails if etcd is running.
 func (cp *ControlPlane) StartEtcd(ctx context.Context) error { return cp.startEtcd(ctx) }
 
-// BackUpEtcd copies what etcd has to a directory, which must not exist. etcd is away meanwhile.
+// BackUpEtcd copies etcd's data to a directory, which must not exist. It stops etcd meanwhile.
 func (cp *ControlPlane) BackUpEtcd(ctx context.Context, dir string) error {
 	cp.process(Etcd).Stop(ctx)
 	if err := os.CopyFS(dir, os.DirFS(cp.etcdDir())); err != nil {
@@ -26,10 +26,10 @@ func (cp *ControlPlane) BackUpEtcd(ctx context.Context, dir string) error {
 	return cp.startEtcd(ctx)
 }
 
-// RestoreEtcd does what an administrator does after a disaster: it stops kube-apiserver and etcd, puts a directory that
-// [ControlPlane.BackUpEtcd] has made in the place of etcd's data, and starts both. The directory is used up by that. What was
-// written since the backup is gone, and versions (resourceVersion) begin again at that of the backup: clients are ahead of their
-// server. Of the components those that watch should be restarted; the built-in ones do not notice.
+// RestoreEtcd restores a backup: it stops kube-apiserver and etcd, moves a directory written by
+// [ControlPlane.BackUpEtcd] to etcd's data directory, and starts both. Later writes are lost and
+// resourceVersions continue from the backup's, so clients are ahead of their server. Watching
+// components should be restarted; the built-in ones do not notice.
 func (cp *ControlPlane) RestoreEtcd(ctx context.Context, dir string) error {
 	cp.KillAPIServer()
 	cp.KillEtcd()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The components, as their processes and log files are named.
+// The components, by the names of their processes and log files.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -15,12 +15,12 @@ const (
 	Kwok              = "kwok"
 )
 
-// frontProxyName is the common name of the aggregation layer's client certificate. kube-apiserver must be told that
-// only this name may speak for other users: where the authority for request headers is the one for clients, it would
-// otherwise refuse to start, and kube-controller-manager logs errors for as long as the setting is missing.
+// frontProxyName is the common name of the aggregation layer's client certificate. Only this name
+// may impersonate users: without the setting kube-apiserver refuses to start where one authority
+// signs clients and request headers, and kube-controller-manager logs errors.
 const frontProxyName = "front-proxy-client"
 
-// serviceAccountIssuer is the issuer in service account tokens, the one that a real cluster has by default.
+// serviceAccountIssuer is the default issuer of service account tokens.
 const serviceAccountIssuer = "https://kubernetes.default.svc.cluster.local"
 
 func (cp *ControlPlane) etcdArgs() []string {
@@ -41,9 +41,10 @@ func (cp *ControlPlane) etcdArgs() []string {
 		"--peer-trusted-ca-file=" + cp.pki("etcd-ca.crt"),
 		"--peer-cert-file=" + cp.pki("etcd.crt"),
 		"--peer-key-file=" + cp.pki("etcd.key"),
-		// The data is thrown away with the directory: waiting for the disk would only make tests slow.
+		// The data does not outlive the directory, so fsync would only slow down tests.
 		"--unsafe-no-fsync=true",
-		// A cluster of one elects itself, but only after the election timeout, which is a second by default.
+		// A cluster of one elects itself only after the election timeout, which is a second by
+		// default.
 		"--heartbeat-interval=20",
 		"--election-timeout=100",
 	}
@@ -73,10 +74,11 @@ func (cp *ControlPlane) apiServerArgs() []string {
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 		"--proxy-client-cert-file=" + cp.pki("front-proxy-client.crt"),
 		"--proxy-client-key-file=" + cp.pki("front-proxy-client.key"),
-		// An Endpoints object may not hold a loopback address, so the server must not try to publish its own.
+		// An Endpoints object must not hold a loopback address, so the server must not publish its
+		// own.
 		"--advertise-address=127.0.0.1",
 		"--endpoint-reconciler-type=none",
-		// On a restart open watches are ended. By default the server waits for them to end by themselves, for a minute.
+		// A stopping server ends its watches. By default it first waits a minute for them to end.
 		"--shutdown-watch-termination-grace-period=5s",
 	}
 	if cp.config.DisableWatchCache {
@@ -107,10 +109,11 @@ func (cp *ControlPlane) controllerManagerArgs() []string {
 		"--requestheader-allowed-names=" + frontProxyName,
 		"--root-ca-file=" + cp.pki("ca.crt"),
 		"--service-account-private-key-file=" + cp.pki("service-account.key"),
-		// Each controller acts with its own service account and role, as in a real cluster. The audit log then tells
-		// which controller sent what.
+		// Each controller uses its own service account and role, as in a real cluster, so that the
+		// audit log names it.
 		"--use-service-account-credentials=true",
-		// With its Lease, a namespace controller that looks for another one sees it. Without its own it must not be suspected.
+		// Its Lease reveals a namespace controller. Without one kube-controller-manager must not
+		// look suspicious.
 		"--leader-elect=" + strconv.FormatBool(cp.config.NamespaceController),
 		"--controllers=" + strings.Join(cp.config.controllers(), ","),
 	}
@@ -142,7 +145,7 @@ func (cp *ControlPlane) kwokArgs() []string {
 	}
 }
 
-// componentPorts are the ports of the components that listen.
+// componentPorts holds the ports on which the components listen.
 type componentPorts struct {
 	etcd, etcdPeer, apiServer, controllerManager, scheduler port
 

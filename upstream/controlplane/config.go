@@ -10,25 +10,24 @@ import (
 	"strings"
 )
 
-// BinaryVariable is the environment variable that names the control plane's binary when [Config] does not.
+// BinaryVariable is the environment variable for the control plane's binary if [Config] has none.
 const BinaryVariable = "ORRERY_CONTROLPLANE"
 
-// The names of the controllers of kube-controller-manager that this package knows by name.
+// Controllers of kube-controller-manager that this package refers to.
 const (
 	namespaceController       = "namespace-controller"
 	serviceAccountController  = "serviceaccount-controller"
 	rootCAPublisherController = "root-ca-certificate-publisher-controller"
 )
 
-// PodDeletionDelay is an annotation of a pod on a fake node: how long it takes to vanish after it was deleted, such as
-// "3s", in place of a container that uses up part of its grace period. The annotation is kwok's own.
+// PodDeletionDelay is kwok's annotation for how long a deleted pod on a fake node takes to vanish,
+// such as "3s".
 const PodDeletionDelay = "pod-delete.stage.kwok.x-k8s.io/delay"
 
-// DefaultControllers are the controllers of kube-controller-manager that run unless [Config.Controllers] says
-// otherwise: what a namespace needs to be usable (its default service account, tokens, the CA bundle), the garbage
-// collector, and the aggregation of ClusterRoles, without which "admin", "edit" and "view" grant nothing.
-//
-// The namespace controller is not among them; see [Config.NamespaceController].
+// DefaultControllers returns the controllers that run unless [Config.Controllers] is set: those
+// that fill a namespace (default service account, tokens, CA bundle), the garbage collector, and
+// the aggregation of ClusterRoles, without which "admin", "edit" and "view" grant nothing. The
+// namespace controller is not among them; see [Config.NamespaceController].
 func DefaultControllers() []string {
 	return []string{
 		serviceAccountController,
@@ -39,47 +38,49 @@ func DefaultControllers() []string {
 	}
 }
 
-// Config says what control plane to start. The zero value is useful: etcd, kube-apiserver and kube-controller-manager
-// without its namespace controller and without nodes.
+// Config configures a control plane. The zero value starts etcd, kube-apiserver and
+// kube-controller-manager without its namespace controller and without nodes.
 type Config struct {
-	// Binary is the program built from cmd/controlplane. Default: $ORRERY_CONTROLPLANE, else bin/controlplane in the
-	// working directory or the nearest directory above it that has one.
+	// Binary is the program built from cmd/controlplane. Default: $ORRERY_CONTROLPLANE, else
+	// bin/controlplane in the working directory or the nearest directory above it.
 	Binary string
 
-	// Dir receives certificates, kubeconfig files, logs and etcd's data; it is created when missing, must be empty,
-	// and is kept by Stop. Default: a temporary directory that Stop removes.
+	// Dir holds certificates, kubeconfig files, logs and etcd's data. It is created if missing,
+	// must be empty, and is kept by Stop. Default: a temporary directory that Stop removes.
 	Dir string
 
-	// NamespaceController has kube-controller-manager run its own namespace controller, and hold its Lease, by which
-	// "orrery run" knows it. Default: it does not, and namespaces that are deleted stay until some other controller empties
-	// and finalizes them.
+	// NamespaceController makes kube-controller-manager run its namespace controller and hold its
+	// Lease, by which "orrery run" recognises it. By default deleted namespaces stay until another
+	// controller empties and finalizes them.
 	NamespaceController bool
 
-	// Controllers replaces DefaultControllers in kube-controller-manager's --controllers; "*" stands for all that are
-	// on by default. The namespace controller is added or excluded by NamespaceController alone.
+	// Controllers replaces DefaultControllers in kube-controller-manager's --controllers; "*"
+	// stands for the defaults. NamespaceController alone adds or excludes the namespace controller.
 	Controllers []string
 
-	// FakeNodes is the number of nodes that kwok pretends to run. Pods run on them as soon as they are scheduled, and
-	// vanish as soon as they are deleted or after the delay in their annotation PodDeletionDelay. With 0 neither kwok
-	// nor kube-scheduler is started, and pods stay pending.
+	// FakeNodes is the number of kwok's fake nodes. Pods run on them once scheduled, and vanish
+	// when deleted or after the delay in PodDeletionDelay. With 0 neither kwok nor kube-scheduler
+	// runs, and pods stay pending.
 	FakeNodes int
 
-	// DisableWatchCache has kube-apiserver answer every list and watch from etcd, so that a compaction is felt at once
-	// (status 410). Streaming lists are served all the same; --feature-gates=WatchList=false has them refused.
+	// DisableWatchCache makes kube-apiserver answer every list and watch from etcd, so that a
+	// compaction takes effect at once (status 410). Streaming lists still work unless
+	// --feature-gates=WatchList=false is given.
 	DisableWatchCache bool
 
-	// AuditPolicy is an audit policy in YAML. With one, kube-apiserver writes AuditLog. Default: no auditing.
+	// AuditPolicy is an audit policy in YAML. With one, kube-apiserver writes AuditLog. Default: no
+	// auditing.
 	AuditPolicy string
 
-	// EtcdArgs, APIServerArgs, ControllerManagerArgs and SchedulerArgs are added at the end of each component's
-	// arguments; where a flag may be given once only, the last one wins.
+	// EtcdArgs, APIServerArgs, ControllerManagerArgs and SchedulerArgs follow each component's own
+	// arguments; of a flag that is given twice the last one wins.
 	EtcdArgs, APIServerArgs, ControllerManagerArgs, SchedulerArgs []string
 
-	// Log receives a line for each step and the end of the log of a component that dies. Default: nowhere.
+	// Log receives a line for each step and the end of a dead component's log. Default: nowhere.
 	Log io.Writer
 }
 
-// complete checks the configuration and fills in the defaults that need no resources.
+// complete returns the configuration with defaults that need no resources, or an error.
 func (c Config) complete() (Config, error) {
 	if c.FakeNodes < 0 {
 		return c, fmt.Errorf("control plane: %d fake nodes", c.FakeNodes)
@@ -95,8 +96,8 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// controllers is the value of --controllers. kube-controller-manager goes by the first entry that names a controller,
-// so entries for the namespace controller are dropped before the decisive one is added.
+// controllers returns the value of --controllers. kube-controller-manager goes by the first entry
+// that names a controller, so entries for the namespace controller are replaced.
 func (c Config) controllers() []string {
 	chosen := c.Controllers
 	if chosen == nil {
@@ -111,7 +112,7 @@ func (c Config) controllers() []string {
 	return append(chosen, "-"+namespaceController)
 }
 
-// runs tells whether kube-controller-manager is going to run a controller that it runs by default.
+// runs reports whether kube-controller-manager will run a controller of its defaults.
 func (c Config) runs(controller string) bool {
 	for _, name := range c.controllers() {
 		switch name {
@@ -142,8 +143,9 @@ func findBinary(path string) (string, error) {
 	return path, nil
 }
 
-// FindUp looks for a file in the working directory and then in each directory above it, and returns its absolute path.
-// Tests run in the directory of their package and use it to find what the Makefile has built.
+// FindUp looks for a file in the working directory and each directory above it, and returns its
+// absolute path. Tests, which run in their package's directory, use it to find the Makefile's
+// output.
 func FindUp(name string) (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -158,7 +160,7 @@ func FindUp(name string) (string, error) {
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return "", fmt.Errorf("%s is neither here nor in any directory above; \"make build\" and \"make -C upstream\" in the repository's root build what belongs there", name)
+			return "", fmt.Errorf("%s is not in this directory or any above; \"make build\" and \"make -C upstream\" in the repository's root build what belongs there", name)
 		}
 		dir = parent
 	}

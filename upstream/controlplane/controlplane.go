@@ -1,3 +1,24 @@
+// Package controlplane starts a genuine Kubernetes control plane on this machine: etcd,
+// kube-apiserver, kube-controller-manager and, with fake nodes, kube-scheduler and kwok. They are
+// the original components, compiled into one binary (cmd/controlplane) and run as child processes
+// on loopback ports, without container, virtual machine or root; a start takes about three seconds
+// and half a gigabyte of memory. This package generates the certificates, chooses the ports and
+// waits until everything is ready. It imports nothing of Kubernetes, so that test programs link
+// fast. By default the namespace controller is off, so that the controller under test can take its
+// place. RBAC, admission policies and the aggregation layer are on; [ControlPlane.Kubeconfig] may
+// do everything, a file from [ControlPlane.KubeconfigFor] only what roles grant. Everything listens
+// on 127.0.0.1. The server's URL survives restarts, and several control planes can run at once.
+// [ControlPlane.Stop] ends all processes and goroutines; on Linux the kernel kills the components
+// with their parent. A component that exits unexpectedly closes [ControlPlane.Failed], and Err and
+// Stop return an [ExitError] with the end of its log. Further methods restart, kill, compact and
+// restore the servers.
+//
+//	cp, err := controlplane.Start(ctx, controlplane.Config{FakeNodes: 1, Log: os.Stderr})
+//	if err != nil {
+//		return err
+//	}
+//	defer cp.Stop()
+//	run("orrery", "run", "--kubeconfig", cp.Kubeconfig())
 package controlplane
 
 import (
@@ -10,12 +31,13 @@ import (
 	"time"
 )
 
-// startTimeout bounds each wait for a component to become ready, for callers whose context has no deadline. A component that
-// dies ends the wait at once; this is for one that hangs, and not for a machine that starts a dozen control planes at once.
+// startTimeout bounds each wait for a component when the context has no deadline. It is for a
+// component that hangs: a dead one ends the wait at once, and a dozen starts on a busy machine stay
+// below it.
 const startTimeout = 10 * time.Minute
 
-// ControlPlane is a running Kubernetes control plane; see the package documentation. Its methods may be called from any
-// goroutine, except that those which start, restart or end components must not overlap each other.
+// ControlPlane is a running Kubernetes control plane. Its methods are safe for concurrent use, but
+// calls that start, restart or stop components must not overlap.
 type ControlPlane struct {
 	config    Config
 	dir       string
@@ -31,19 +53,21 @@ type ControlPlane struct {
 	mu        sync.Mutex // guards the fields below
 	processes map[string]*Process
 	users     int   // kubeconfig files written for users
-	err       error // the first unexpected end of a component
+	err       error // the first unexpected exit of a component
 
 	logMu sync.Mutex // held while writing to config.Log
 }
 
-// Start starts a control plane and returns when it is ready for use: the API server answers /readyz, the default
-// namespace has its service account (when the controllers for that run), and the fake nodes are ready.
+// Start starts a control plane and returns when it is ready: the API server answers /readyz, the
+// default namespace has its service account (if those controllers run), and the fake nodes are
+// ready.
 //
-// The context bounds the start only; to end the control plane call Stop. When Start fails it has stopped everything,
-// and the error is an [*ExitError] when a component died, with the end of its log.
+// The context bounds the start only; the caller must call Stop. A failed Start has stopped
+// everything. Its error is an [*ExitError], with the end of the log, when a component died.
 //
-// kube-apiserver gives up when its own start takes too long (the bootstrap of roles has half a minute). A kubelet would start it
-// again; so does Start, with everything anew, unless the directory is the caller's. No more than two start at a time in one process.
+// kube-apiserver exits when its own start takes too long (half a minute for the bootstrap of
+// roles). Start then starts everything anew, as a kubelet would, unless the caller chose the
+// directory. At most two starts run at a time in one process.
 func Start(ctx context.Context, config Config) (*ControlPlane, error) {
 	config, err := config.complete()
 	if err != nil {
@@ -63,11 +87,11 @@ func Start(ctx context.Context, config Config) (*ControlPlane, error) {
 		if !gaveUp(err) || config.Dir != "" || try == mostTries {
 			return nil, err
 		}
-		cp.logf("%s gave up, starting everything anew", APIServer)
+		cp.logf("%s timed out during its start, retrying", APIServer)
 	}
 }
 
-// startOnce returns a control plane that is stopped if there is an error.
+// startOnce returns a control plane, which is stopped if there is an error.
 func startOnce(ctx context.Context, config Config) (*ControlPlane, error) {
 	cp := &ControlPlane{
 		config:    config,
@@ -105,8 +129,8 @@ func (cp *ControlPlane) start(ctx context.Context) error {
 	return nil
 }
 
-// makeDir creates the directory with its subdirectories, and refuses one that holds anything: half of an older control
-// plane would be used with the new certificates.
+// makeDir creates the directory with its subdirectories. It refuses one with files, since an older
+// control plane's data does not match the new certificates.
 func (cp *ControlPlane) makeDir() error {
 	if cp.config.Dir == "" {
 		dir, err := os.MkdirTemp("", "orrery-controlplane-")
@@ -148,8 +172,8 @@ func (cp *ControlPlane) startEtcd(ctx context.Context) error {
 	})
 }
 
-// StartAPIServer starts kube-apiserver after [ControlPlane.KillAPIServer], on the same port and with the same
-// arguments, and returns when it is ready. It fails when the server is running.
+// StartAPIServer starts kube-apiserver after [ControlPlane.KillAPIServer] on the same port with the
+// same arguments, and returns when it is ready. It fails if the server is running.
 func (cp *ControlPlane) StartAPIServer(ctx context.Context) error {
 	if _, err := cp.launch(APIServer, cp.apiServerArgs()); err != nil {
 		return err
@@ -159,7 +183,7 @@ func (cp *ControlPlane) StartAPIServer(ctx context.Context) error {
 	})
 }
 
-// startClients starts the components that are clients of the API server, all at once, and waits for what they do.
+// startClients starts the API server's clients together and waits until they work.
 func (cp *ControlPlane) startClients(ctx context.Context) error {
 	if _, err := cp.launch(ControllerManager, cp.controllerManagerArgs()); err != nil {
 		return err
@@ -184,13 +208,13 @@ func (cp *ControlPlane) startClients(ctx context.Context) error {
 	return cp.await(ctx, Kwok, cp.nodesReady)
 }
 
-// launch starts a component and an observer of its end.
+// launch starts a component and a goroutine that observes it.
 func (cp *ControlPlane) launch(name string, args []string) (*Process, error) {
 	if running := cp.process(name); running != nil {
 		select {
 		case <-running.Done():
 		default:
-			return nil, fmt.Errorf("start %s: it is running already", name)
+			return nil, fmt.Errorf("start %s: it is already running", name)
 		}
 	}
 	process, err := StartProcess(ProcessConfig{
@@ -209,7 +233,7 @@ func (cp *ControlPlane) launch(name string, args []string) (*Process, error) {
 	return process, nil
 }
 
-// observe waits for the end of a process and records it when nobody asked for it.
+// observe waits for a process to end and records an unexpected end.
 func (cp *ControlPlane) observe(process *Process) {
 	<-process.Done()
 	err := process.Err()
@@ -225,8 +249,8 @@ func (cp *ControlPlane) observe(process *Process) {
 	}
 }
 
-// RestartAPIServer stops kube-apiserver in the orderly way (open watches end) and starts it again on the same port. Its
-// watch cache is empty then, so a watch that resumes from before the restart is told that its version is too old.
+// RestartAPIServer stops kube-apiserver in order (open watches end) and starts it on the same port.
+// Its watch cache is then empty, so a watch from an earlier resourceVersion gets "too old".
 func (cp *ControlPlane) RestartAPIServer(ctx context.Context) error {
 	cp.process(APIServer).Stop(ctx)
 	if err := ctx.Err(); err != nil {
@@ -236,20 +260,21 @@ func (cp *ControlPlane) RestartAPIServer(ctx context.Context) error {
 	return cp.StartAPIServer(ctx)
 }
 
-// KillAPIServer ends kube-apiserver at once, as a crash would: connections break off. Everything else keeps running.
+// KillAPIServer kills kube-apiserver, as a crash would: connections break, and everything else goes
+// on.
 func (cp *ControlPlane) KillAPIServer() {
 	cp.process(APIServer).Kill()
 	cp.logf("%s killed", APIServer)
 }
 
-// KillControllerManager ends kube-controller-manager at once, as a crash would.
+// KillControllerManager kills kube-controller-manager, as a crash would.
 func (cp *ControlPlane) KillControllerManager() {
 	cp.process(ControllerManager).Kill()
 	cp.logf("%s killed", ControllerManager)
 }
 
-// StartControllerManager starts kube-controller-manager after [ControlPlane.KillControllerManager], and returns when its
-// controllers work. It fails when it is running.
+// StartControllerManager starts kube-controller-manager after [ControlPlane.KillControllerManager],
+// and returns when its controllers work. It fails if it is running.
 func (cp *ControlPlane) StartControllerManager(ctx context.Context) error {
 	if _, err := cp.launch(ControllerManager, cp.controllerManagerArgs()); err != nil {
 		return err
@@ -257,9 +282,9 @@ func (cp *ControlPlane) StartControllerManager(ctx context.Context) error {
 	return cp.await(ctx, ControllerManager, cp.controllersReady)
 }
 
-// Stop ends all components, clients of the API server first and etcd last, and removes the directory unless the caller
-// chose it. When it returns no process and no goroutine of the control plane is left. It returns what Err returns, so
-// that a test that stops its control plane learns of a component that died in the middle. Stopping twice is harmless.
+// Stop stops all components, etcd last, and removes the directory unless the caller chose it. It
+// returns when none of their processes and goroutines is left. It returns Err, so that a test
+// learns of a component that died early. Stop may be called twice.
 func (cp *ControlPlane) Stop() error {
 	cp.stopAll(ControllerManager, Scheduler, Kwok)
 	cp.stopAll(APIServer)
@@ -273,7 +298,7 @@ func (cp *ControlPlane) Stop() error {
 	return err
 }
 
-// stopAll stops components at the same time, and ignores those that were never started.
+// stopAll stops components in parallel, and ignores those that were never started.
 func (cp *ControlPlane) stopAll(names ...string) {
 	var stopping sync.WaitGroup
 	for _, name := range names {
@@ -284,17 +309,17 @@ func (cp *ControlPlane) stopAll(names ...string) {
 	stopping.Wait()
 }
 
-// Failed is closed when a component ends without having been asked to; Err tells which.
+// Failed is closed when a component ends unexpectedly; Err returns how.
 func (cp *ControlPlane) Failed() <-chan struct{} { return cp.failed }
 
-// Err is the first unexpected end of a component, an [*ExitError], or nil.
+// Err returns the first unexpected exit, an [*ExitError], or nil.
 func (cp *ControlPlane) Err() error {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()
 	return cp.err
 }
 
-// PIDs returns the process number of each component that is running.
+// PIDs returns the process id of each running component.
 func (cp *ControlPlane) PIDs() map[string]int {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()
@@ -318,6 +343,6 @@ func (cp *ControlPlane) process(name string) *Process {
 func (cp *ControlPlane) logf(format string, args ...any) {
 	cp.logMu.Lock()
 	defer cp.logMu.Unlock()
-	// A log that cannot be written must not break what it reports on.
+	// An error of the log must not stop the control plane.
 	_, _ = fmt.Fprintf(cp.config.Log, format+"\n", args...)
 }

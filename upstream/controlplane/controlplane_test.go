@@ -24,12 +24,13 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// These tests run the genuine components and need bin/controlplane.
+// These tests run the genuine components in bin/controlplane.
 
-// patience is how long a condition may take to come true; only a failure reaches it.
-const patience = 10 * time.Minute
+// waitTimeout is reached only by a failing test.
+const waitTimeout = 10 * time.Minute
 
-// launchForTest starts a control plane that is stopped, and must not have failed, at the end of the test.
+// launchForTest starts a control plane. At the end of the test it must not have failed, and is
+// stopped.
 func launchForTest(t *testing.T, config Config) *ControlPlane {
 	t.Helper()
 	config.Log = t.Output()
@@ -51,14 +52,14 @@ func clientFor(t *testing.T, kubeconfig string) *kubernetes.Clientset {
 // eventually waits until a condition holds.
 func eventually(t *testing.T, condition func() bool, what string) {
 	t.Helper()
-	require.Eventually(t, condition, patience, pollInterval, what)
+	require.Eventually(t, condition, waitTimeout, pollInterval, what)
 }
 
 func configMap(name string, labels map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 }
 
-// TestControlPlane asks one control plane for everything that does not break it.
+// TestControlPlane runs the checks that do not disturb the control plane.
 func TestControlPlane(t *testing.T) {
 	cp := launchForTest(t, Config{
 		FakeNodes:   2,
@@ -90,7 +91,7 @@ func TestControlPlane(t *testing.T) {
 	t.Run("a pod takes its time to vanish", func(t *testing.T) { testPodDeletionDelay(t, client) })
 	t.Run("an APIService that points nowhere fails discovery", func(t *testing.T) { testBrokenAPIService(t, client) })
 	t.Run("an admission policy denies a delete", func(t *testing.T) { testAdmissionPolicy(t, client) })
-	t.Run("the audit log names who did what", func(t *testing.T) {
+	t.Run("the audit log names user and request", func(t *testing.T) {
 		data, err := os.ReadFile(cp.AuditLog())
 		require.NoError(t, err)
 		assert.Contains(t, string(data), `"username":"admin"`)
@@ -108,7 +109,7 @@ func testStranger(t *testing.T, cp *ControlPlane) {
 
 	master, err := cp.KubeconfigFor("system:serviceaccount:somewhere:jane", "system:masters")
 	require.NoError(t, err)
-	assert.NotEqual(t, stranger, master, "each call makes a file of its own")
+	assert.NotEqual(t, stranger, master, "each call writes a new file")
 	_, err = clientFor(t, master).CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 }
@@ -143,7 +144,7 @@ func testPod(t *testing.T, client *kubernetes.Clientset) {
 	podGone(t, client, "quick")
 }
 
-// The slow pod is deleted before the quick one and is still there when that one has vanished.
+// The slow pod is deleted before the quick one, and is still there when the quick one has vanished.
 func testPodDeletionDelay(t *testing.T, client *kubernetes.Clientset) {
 	ctx, pods := t.Context(), client.CoreV1().Pods("default")
 	runPod(t, client, "slow", map[string]string{PodDeletionDelay: "1h"})
@@ -233,16 +234,16 @@ func TestNamespaceController(t *testing.T) {
 					return apierrors.IsNotFound(err)
 				}, "the namespace vanishes")
 			}
-			// A controller that runs has a service account to act as; one that never started has none.
+			// A running controller has a service account; one that never started has none.
 			_, err = client.CoreV1().ServiceAccounts("kube-system").Get(t.Context(), "namespace-controller", metav1.GetOptions{})
 			assert.Equal(t, !test.runs, apierrors.IsNotFound(err), "%v", err)
 			_, err = client.CoordinationV1().Leases("kube-system").Get(t.Context(), ControllerManager, metav1.GetOptions{})
-			assert.Equal(t, !test.runs, apierrors.IsNotFound(err), "its Lease is how others know of it: %v", err)
+			assert.Equal(t, !test.runs, apierrors.IsNotFound(err), "its Lease reveals it: %v", err)
 		})
 	}
 }
 
-// TestAPIServerComesAndGoes restarts and kills the server and has it forget the past.
+// TestAPIServerComesAndGoes restarts and kills the server and compacts its history.
 func TestAPIServerComesAndGoes(t *testing.T) {
 	cp := launchForTest(t, Config{})
 	ctx, server := t.Context(), cp.Server()
@@ -255,8 +256,8 @@ func TestAPIServerComesAndGoes(t *testing.T) {
 	defer open.Stop()
 
 	require.NoError(t, cp.RestartAPIServer(ctx))
-	for event := range open.ResultChan() { // the channel is closed because the server has ended the watch
-		assert.NotEqual(t, watch.Error, event.Type, "it ended in the orderly way")
+	for event := range open.ResultChan() { // the server has ended the watch
+		assert.NotEqual(t, watch.Error, event.Type, "the watch ended cleanly")
 	}
 	_, err = maps.Create(ctx, configMap("second", nil), metav1.CreateOptions{})
 	require.NoError(t, err, "the same client reaches it")
@@ -267,7 +268,7 @@ func TestAPIServerComesAndGoes(t *testing.T) {
 	require.Error(t, err)
 	require.NoError(t, cp.StartAPIServer(ctx))
 	_, err = maps.Get(ctx, "second", metav1.GetOptions{})
-	require.NoError(t, err, "etcd has kept it")
+	require.NoError(t, err, "etcd has kept the object")
 
 	require.NoError(t, cp.ForgetHistory(ctx))
 	resumed, err := maps.Watch(ctx, fromCreation)
@@ -281,7 +282,7 @@ func TestAPIServerComesAndGoes(t *testing.T) {
 	require.NoError(t, cp.StartControllerManager(ctx))
 	assert.Contains(t, cp.PIDs(), ControllerManager)
 	assert.Equal(t, server, cp.Server())
-	assert.NoError(t, cp.Err(), "what was asked for is no failure")
+	assert.NoError(t, cp.Err(), "a requested end is not a failure")
 }
 
 func TestCompactEtcd(t *testing.T) {
@@ -317,7 +318,7 @@ func TestComponentThatDies(t *testing.T) {
 	require.ErrorAs(t, cp.Err(), &exit)
 	assert.Equal(t, ControllerManager, exit.Name)
 	assert.NotEmpty(t, exit.Tail)
-	assert.ErrorAs(t, cp.Stop(), &exit, "whoever stops it learns of it")
+	assert.ErrorAs(t, cp.Stop(), &exit, "Stop returns the unexpected exit")
 }
 
 func TestStopLeavesNothing(t *testing.T) {
@@ -372,7 +373,7 @@ func TestDirIsKeptAndMustBeEmpty(t *testing.T) {
 	assert.ErrorContains(t, err, dir)
 }
 
-// A certificate of another authority, whatever name it bears, makes nobody an administrator.
+// A certificate of another authority grants nothing, whatever user it names.
 func TestForeignCertificateIsAnonymous(t *testing.T) {
 	cp := launchForTest(t, Config{})
 	stranger, err := newAuthority("stranger")

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// requestTimeout bounds one request of this package; none of them asks for more than a small object. It is for a server that
-// never answers, not for one that a busy machine lets wait.
+// requestTimeout bounds one request of this package, for small objects. It is for a server that
+// hangs, not for a busy machine.
 const requestTimeout = time.Minute
 
 // endpoint is a server of the control plane, reached over TLS with a client certificate.
@@ -23,7 +23,7 @@ type endpoint struct {
 	client *http.Client
 }
 
-// statusError is an answer other than 200.
+// statusError is a response with another code than 200.
 type statusError struct {
 	method, url string
 	code        int
@@ -47,18 +47,18 @@ func newEndpoint(url string, caPEM []byte, pair keyPair) (*endpoint, error) {
 		Timeout: requestTimeout,
 		Transport: &http.Transport{
 			TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{cert}},
-			// Servers come and go here, and a connection kept for later would be a goroutine left behind.
+			// A kept connection would leave a goroutine behind when its server stops.
 			DisableKeepAlives: true,
 		},
 	}}, nil
 }
 
-// get sends a GET request and decodes the JSON answer into result, unless that is nil.
+// get sends a GET request and decodes the JSON response into result unless that is nil.
 func (e *endpoint) get(ctx context.Context, path string, result any) error {
 	return e.do(ctx, http.MethodGet, path, nil, result)
 }
 
-// post sends body as JSON and decodes the JSON answer into result, unless that is nil.
+// post sends body as JSON and decodes the JSON response into result unless that is nil.
 func (e *endpoint) post(ctx context.Context, path string, body, result any) error {
 	data, err := json.Marshal(body)
 	if err != nil {

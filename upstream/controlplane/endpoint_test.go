@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// newTestServer serves handler as a component does: over TLS, to clients of its own authority only.
+// newTestServer serves handler over TLS, to clients of its own authority only.
 func newTestServer(t *testing.T, handler http.HandlerFunc) (url string, ca *authority) {
 	t.Helper()
 	ca, err := newAuthority("ca")

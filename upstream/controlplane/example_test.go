@@ -12,7 +12,7 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// A cluster from nothing, asked by client-go for its namespaces.
+// Start a cluster and list its namespaces by client-go.
 func Example() {
 	ctx := context.Background()
 	cp, err := controlplane.Start(ctx, controlplane.Config{})

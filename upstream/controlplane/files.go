@@ -7,24 +7,23 @@ import (
 	"strings"
 )
 
-// Dir is the directory with everything that belongs to this control plane: pki, kubeconfigs, logs, etcd.
+// Dir returns the directory of this control plane: pki, kubeconfigs, logs, etcd.
 func (cp *ControlPlane) Dir() string { return cp.dir }
 
-// Server is the URL of the API server. It does not change when the server is restarted.
+// Server returns the URL of the API server, which survives restarts.
 func (cp *ControlPlane) Server() string { return "https://" + cp.ports.apiServer.address() }
 
-// Kubeconfig is the path of a kubeconfig file for user "admin" of group system:masters, who may do everything.
+// Kubeconfig returns the path of a kubeconfig file for user "admin" of group system:masters.
 func (cp *ControlPlane) Kubeconfig() string { return cp.kubeconfigFile("admin") }
 
-// KubeconfigFor writes a kubeconfig file with a client certificate for a user in the given groups and returns its path.
-// A user has the rights that RBAC gives to that name and those groups and to system:authenticated: at first next to
-// none, so this is how to test what happens when rights are missing. Each call makes a new file.
+// KubeconfigFor writes a new kubeconfig file with a client certificate for a user in the given
+// groups and returns its path. RBAC grants the user the rights of that name, those groups and
+// system:authenticated: at first almost none.
 func (cp *ControlPlane) KubeconfigFor(user string, groups ...string) (string, error) {
 	return cp.addUser(cp.userFile(user), user, groups...)
 }
 
-// ExpiredKubeconfigFor is KubeconfigFor with a certificate that was valid until a moment ago: the API server does not
-// accept it.
+// ExpiredKubeconfigFor is KubeconfigFor with an expired certificate, which the API server refuses.
 func (cp *ControlPlane) ExpiredKubeconfigFor(user string, groups ...string) (string, error) {
 	pair, err := cp.cluster.expiredClient(user, groups...)
 	if err != nil {
@@ -33,7 +32,7 @@ func (cp *ControlPlane) ExpiredKubeconfigFor(user string, groups ...string) (str
 	return cp.writeUser(cp.userFile(user), user, pair)
 }
 
-// userFile names the next kubeconfig file for a user.
+// userFile returns the name of the next kubeconfig file for a user.
 func (cp *ControlPlane) userFile(user string) string {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()
@@ -41,12 +40,13 @@ func (cp *ControlPlane) userFile(user string) string {
 	return fmt.Sprintf("%d-%s", cp.users, fileName(user))
 }
 
-// LogFile is the path of the file with all that a component has printed. The names are constants of this package.
+// LogFile returns the path of a component's output. The names are constants of this package.
 func (cp *ControlPlane) LogFile(component string) string {
 	return filepath.Join(cp.dir, "logs", component+".log")
 }
 
-// AuditLog is the path of kube-apiserver's audit log, one JSON event a line; see [Config.AuditPolicy].
+// AuditLog returns the path of kube-apiserver's audit log, one JSON event a line; see
+// [Config.AuditPolicy].
 func (cp *ControlPlane) AuditLog() string { return filepath.Join(cp.dir, "logs", "audit.log") }
 
 func (cp *ControlPlane) auditPolicyFile() string { return filepath.Join(cp.dir, "audit-policy.yaml") }
@@ -57,8 +57,8 @@ func (cp *ControlPlane) kubeconfigFile(name string) string {
 	return filepath.Join(cp.dir, "kubeconfigs", name+".kubeconfig")
 }
 
-// makeCredentials writes every certificate, key and kubeconfig file that the components need, and opens the endpoints
-// through which this package talks to etcd and to the API server.
+// makeCredentials writes the components' certificates, keys and kubeconfig files, and creates the
+// endpoints of etcd and the API server.
 func (cp *ControlPlane) makeCredentials() error {
 	if err := cp.makeClusterCredentials(); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (cp *ControlPlane) makeClusterCredentials() error {
 	}); err != nil {
 		return err
 	}
-	// Controller manager and scheduler are known to the API server by these names and have roles of their own there.
+	// The API server has bootstrap roles for these names.
 	for name, identity := range map[string][]string{
 		"admin":           {"admin", "system:masters"},
 		ControllerManager: {"system:kube-controller-manager"},
@@ -187,7 +187,7 @@ func (cp *ControlPlane) writePKI(files map[string][]byte) error {
 	return nil
 }
 
-// fileName makes a user's name ("system:serviceaccount:ns:name") fit to be part of a file's.
+// fileName makes a user's name ("system:serviceaccount:ns:name") usable in a file name.
 func fileName(user string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

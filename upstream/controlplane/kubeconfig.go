@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// The kubeconfig file, as far as it is needed to reach one server as one user with everything inline. JSON is a subset
-// of YAML, so every reader of kubeconfig files accepts it, and this package needs no YAML library.
+// A kubeconfig file for one server and one user with everything inline. JSON is a subset of YAML,
+// so this package needs no YAML library.
 type (
 	kubeconfigFile struct {
 		APIVersion     string              `json:"apiVersion"`
@@ -21,7 +21,7 @@ type (
 		Name    string `json:"name"`
 		Cluster struct {
 			Server string `json:"server"`
-			// []byte is base64 in JSON, which is what the -data fields want.
+			// encoding/json encodes []byte as base64, as the -data fields require.
 			CertificateAuthorityData []byte `json:"certificate-authority-data"`
 		} `json:"cluster"`
 	}
@@ -41,10 +41,11 @@ type (
 	}
 )
 
-// clusterName names the cluster and the context in every kubeconfig file that this package writes.
+// clusterName is the name of cluster and context in every file.
 const clusterName = "orrery"
 
-// writeKubeconfig writes a file with one cluster, one user and one context, readable by its owner only.
+// writeKubeconfig writes a file with one cluster, one user and one context, readable by its owner
+// only.
 func writeKubeconfig(path, server string, caPEM []byte, user string, pair keyPair) error {
 	var cluster kubeconfigCluster
 	cluster.Name = clusterName

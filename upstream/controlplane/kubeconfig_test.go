@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// The file is read by client-go, as kubectl does it.
+// client-go reads the file as kubectl does.
 func TestKubeconfigIsReadByClientGo(t *testing.T) {
 	ca, err := newAuthority("ca")
 	require.NoError(t, err)

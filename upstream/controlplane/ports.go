@@ -11,35 +11,36 @@ import (
 	"syscall"
 )
 
-// Ports are taken from below the range from which operating systems give source ports to outgoing connections (32768
-// and up on Linux, 49152 and up elsewhere). Otherwise, while the API server is down for a restart, one of the clients
-// that keep dialling it may be given the server's own port as its source port, and the server cannot come back.
+// Ports lie below the range of source ports for outgoing connections (32768 and up on Linux, 49152
+// and up elsewhere). Otherwise a client that dials a restarting API server might be given the
+// server's own port.
 const (
 	firstPort = 20000
 	lastPort  = 32000
 )
 
-// maxPortAttempts bounds the search; with 12,000 ports to choose from it is only reached when something else is wrong.
+// maxPortAttempts bounds the search; among 12,000 ports only another fault reaches it.
 const maxPortAttempts = 1000
 
-// port is a TCP port of the loopback interface that is reserved for this control plane.
+// port is a reserved TCP port of the loopback interface.
 //
-// That nobody listens on a port says nothing about the next moment, and test packages run at the same time. So each
-// port is also a locked file in the temporary directory: control planes never choose each other's ports, not even
-// those of a server that is down at the moment. The kernel drops the lock when this process ends, however it ends.
+// An unused port may be taken a moment later, and test packages run at the same time. So each port
+// is also a locked file in the temporary directory, which reserves the port of a stopped server
+// too. The kernel releases the lock with the process.
 type port struct {
 	number int
 	lock   *os.File
 }
 
-// reservePort finds a port that nobody listens on and that no other control plane on this machine has reserved.
+// reservePort returns a port that is neither in use nor reserved by another control plane on this
+// machine.
 func reservePort() (port, error) {
 	dir := filepath.Join(os.TempDir(), "orrery-ports-"+strconv.Itoa(os.Getuid()))
 	for range maxPortAttempts {
 		number := firstPort + rand.IntN(lastPort-firstPort)
 		lock, err := lockPort(dir, number)
 		if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, os.ErrNotExist) {
-			continue // somebody else's, or somebody removed the directory just now
+			continue // reserved by another, or the directory was just removed
 		}
 		if err != nil {
 			return port{}, fmt.Errorf("reserve port %d: %w", number, err)
@@ -67,19 +68,19 @@ func reservePorts(n int) ([]port, error) {
 	return ports, nil
 }
 
-// releasePorts lets others have the ports. Call it when nothing listens on them any more.
+// releasePorts releases the ports. Nothing may listen on them any more.
 func releasePorts(ports []port) {
 	for _, p := range ports {
 		unlockPort(p.lock)
 	}
 }
 
-// address is the port as "127.0.0.1:port".
+// address returns "127.0.0.1:port".
 func (p port) address() string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(p.number))
 }
 
-// lockPort returns the locked file of a port, or EWOULDBLOCK when somebody else has it.
+// lockPort returns the locked file of a port, or EWOULDBLOCK if another process holds it.
 func lockPort(dir string, number int) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -93,8 +94,8 @@ func lockPort(dir string, number int) (*os.File, error) {
 		file.Close()
 		return nil, err
 	}
-	// The previous owner may have removed the file between the two calls. Then this lock is on a file without a name,
-	// which the next one would not see.
+	// The previous owner may have removed the file between the two calls. Then the lock is on a
+	// file without a name, which the next process would not see.
 	locked, err := file.Stat()
 	if err != nil {
 		file.Close()
@@ -107,8 +108,8 @@ func lockPort(dir string, number int) (*os.File, error) {
 	return file, nil
 }
 
-// unlockPort removes the file before the lock goes with the descriptor, and the directory when it is empty then, so that
-// nothing is left behind.
+// unlockPort removes the file before the lock is released with the descriptor, and then the
+// directory if empty.
 func unlockPort(file *os.File) {
 	os.Remove(file.Name())
 	file.Close()

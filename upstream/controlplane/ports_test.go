@@ -30,7 +30,7 @@ func TestReservedPorts(t *testing.T) {
 	}
 }
 
-// A port stays reserved while nobody listens on it, as during a restart of the API server.
+// A port stays reserved while nothing listens on it, as during a restart of the API server.
 func TestReservedPortIsRefusedToOthers(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	p, err := reservePort()

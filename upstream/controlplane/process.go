@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// stopGrace is how long a process may take to end by itself after it was asked to; then it is killed.
+// stopGrace is how long a process may take to end after SIGTERM before it is killed.
 const stopGrace = 15 * time.Second
 
-// tailLines is how much of its log a process that died is quoted with.
+// tailLines is the number of log lines in an ExitError.
 const tailLines = 25
 
-// ProcessConfig says what a [Process] runs.
+// ProcessConfig configures a [Process].
 type ProcessConfig struct {
-	// Name is how errors and log files call the process. Required.
+	// Name is the process's name in errors and log files. Required.
 	Name string
 	// Path is the program. Required.
 	Path string
@@ -34,40 +34,38 @@ type ProcessConfig struct {
 	LogFile string
 }
 
-// Process is a running child process. The control plane's own components are Processes, and so can be the controller
-// that a test puts in place of a built-in one.
+// Process is a running child process: a component, or a controller that a test puts in place of a
+// built-in one.
 //
-// Its standard output and error go to a file. It is in a process group of its own, so Ctrl-C in a terminal reaches only
-// the parent, which then stops its children in order. On Linux the kernel kills it as soon as the parent is gone, for
-// whatever reason; on other systems a parent that is killed outright leaves its children behind.
+// Its output goes to a file. It has its own process group, so Ctrl-C in a terminal reaches only the
+// parent, which stops its children in order. On Linux the kernel kills it when the parent ends for
+// any reason; elsewhere a killed parent leaves its children behind.
 //
-// # Goroutines
-//
-// One goroutine waits for the process to end. It ends with the process, so whoever starts a Process must see to its
-// end with [Process.Stop] or [Process.Kill]. All methods may be called from any goroutine.
+// One goroutine waits for the process and ends with it. The caller must call [Process.Stop] or
+// [Process.Kill]. All methods are safe for concurrent use.
 type Process struct {
 	config ProcessConfig
 	cmd    *exec.Cmd
 	ended  chan struct{} // closed when the process is gone and err is set
 
 	mu       sync.Mutex // guards the fields below
-	expected bool       // somebody asked for the end
-	err      error      // how it ended; nil until then and when it ended with exit code 0
+	expected bool       // the end was requested
+	err      error      // how it ended; nil until then and for exit code 0
 }
 
-// ExitError reports a process that ended without having been asked to, with the last lines that it printed.
+// ExitError reports a process that ended unexpectedly, with its last lines of output.
 type ExitError struct {
 	// Name is the process's name, such as "kube-apiserver".
 	Name string
 	// Err is how it ended, usually an *exec.ExitError; nil for exit code 0.
 	Err error
-	// LogFile is where all of its output is, as long as the directory exists.
+	// LogFile is the file with its output, while the directory exists.
 	LogFile string
 	// Tail holds the last lines of LogFile.
 	Tail string
 }
 
-// Error says what died and how, followed by the last lines of its log.
+// Error returns what ended and how, with the last lines of its log.
 func (e *ExitError) Error() string {
 	how := "exit status 0"
 	if e.Err != nil {
@@ -85,7 +83,7 @@ func StartProcess(config ProcessConfig) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", config.Name, err)
 	}
-	defer log.Close() // the child has its own descriptor by the time this function returns
+	defer log.Close() // the child has its own descriptor by then
 
 	cmd := exec.Command(config.Path, config.Args...)
 	cmd.Env = append(os.Environ(), config.Env...)
@@ -102,8 +100,8 @@ func StartProcess(config ProcessConfig) (*Process, error) {
 	return p, nil
 }
 
-// run starts the process and waits for its end on one operating system thread: Linux delivers the parent death signal
-// when the thread that started the child ends, not when the whole parent does, so that thread has to stay.
+// run starts the process and waits for it on one operating system thread: Linux sends the parent
+// death signal when the thread that started the child ends.
 func (p *Process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -120,19 +118,19 @@ func (p *Process) run(started chan<- error) {
 	close(p.ended)
 }
 
-// Name is the name given in the configuration.
+// Name returns the configured name.
 func (p *Process) Name() string { return p.config.Name }
 
-// PID is the operating system's number of the process.
+// PID returns the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Done is closed when the process is gone.
 func (p *Process) Done() <-chan struct{} { return p.ended }
 
-// ExitCode is what the process ended with: -1 when a signal ended it. Call it after Done is closed.
+// ExitCode returns the exit code, or -1 after a signal. It must be called after Done is closed.
 func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
 
-// Err is nil while the process runs and after an end that was asked for. Otherwise it is an [*ExitError].
+// Err returns nil while the process runs and after a requested end, and otherwise an [*ExitError].
 func (p *Process) Err() error {
 	select {
 	case <-p.ended:
@@ -147,7 +145,7 @@ func (p *Process) Err() error {
 	return &ExitError{Name: p.config.Name, Err: p.err, LogFile: p.config.LogFile, Tail: p.Tail()}
 }
 
-// Signal sends a signal. The end that it may cause counts as asked for; an end that came before does not.
+// Signal sends a signal. An end from then on counts as requested.
 func (p *Process) Signal(signal os.Signal) {
 	select {
 	case <-p.ended:
@@ -157,12 +155,12 @@ func (p *Process) Signal(signal os.Signal) {
 	p.mu.Lock()
 	p.expected = true
 	p.mu.Unlock()
-	// The only error is that the process is gone already, and then there is nothing to signal.
+	// The only error is that the process is gone.
 	_ = p.cmd.Process.Signal(signal)
 }
 
-// Stop asks the process to end (SIGTERM), waits for it, and kills it when it has not ended after 15 seconds or when ctx
-// is done. When it returns the process is gone.
+// Stop sends SIGTERM, and SIGKILL after 15 seconds or when ctx is done. It returns when the process
+// is gone.
 func (p *Process) Stop(ctx context.Context) {
 	p.Signal(syscall.SIGTERM)
 	ctx, cancel := context.WithTimeout(ctx, stopGrace)
@@ -174,13 +172,13 @@ func (p *Process) Stop(ctx context.Context) {
 	}
 }
 
-// Kill ends the process at once (SIGKILL). When it returns the process is gone.
+// Kill sends SIGKILL. It returns when the process is gone.
 func (p *Process) Kill() {
 	p.Signal(syscall.SIGKILL)
 	<-p.ended
 }
 
-// Tail returns the last lines that the process printed.
+// Tail returns the last lines of the process's output.
 func (p *Process) Tail() string {
 	data, err := readEnd(p.config.LogFile, 64<<10)
 	if err != nil {

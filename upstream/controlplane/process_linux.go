@@ -2,7 +2,8 @@ package controlplane
 
 import "syscall"
 
-// childAttributes puts a child into its own process group and ties its life to that of the thread that starts it.
+// childAttributes gives a child its own process group, and SIGKILL when the thread that starts it
+// ends.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// parentVariable makes the test binary a parent that starts a child in the given directory and never stops it.
+// parentVariable makes the test binary a parent that starts a child in the given directory and
+// never stops it.
 const parentVariable = "ORRERY_TEST_PARENT_DIR"
 
 func TestMain(m *testing.M) {
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// neglectfulParent starts a child, prints the child's process number and waits to be killed.
+// neglectfulParent starts a child, prints its process id and waits to be killed.
 func neglectfulParent(dir string) {
 	child, err := StartProcess(ProcessConfig{
 		Name: "child", Path: "/bin/sleep", Args: []string{"1000"}, LogFile: filepath.Join(dir, "log"),
@@ -37,7 +38,7 @@ func neglectfulParent(dir string) {
 	os.Exit(1)
 }
 
-// A test binary that is killed, by a timeout for instance, must not leave a control plane behind.
+// A killed test binary must not leave a control plane behind.
 func TestChildDiesWithItsParent(t *testing.T) {
 	parent := exec.Command(os.Args[0])
 	parent.Env = append(os.Environ(), parentVariable+"="+t.TempDir())
@@ -52,10 +53,10 @@ func TestChildDiesWithItsParent(t *testing.T) {
 
 	require.NoError(t, parent.Process.Kill())
 	require.Error(t, parent.Wait(), "it was killed")
-	require.Eventually(t, func() bool { return !alive(child) }, patience, pollInterval)
+	require.Eventually(t, func() bool { return !alive(child) }, waitTimeout, pollInterval)
 }
 
-// alive tells whether a process exists and has not ended; one that nobody has waited for yet counts as ended.
+// alive reports whether a process exists and is not a zombie.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

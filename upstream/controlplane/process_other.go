@@ -4,7 +4,7 @@ package controlplane
 
 import "syscall"
 
-// childAttributes puts a child into its own process group. Only Linux can tie its life to that of its parent.
+// childAttributes gives a child its own process group. Only Linux can tie its life to its parent's.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

@@ -57,14 +57,14 @@ func TestProcessThatEndsByItself(t *testing.T) {
 
 func TestProcessThatIsStopped(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	// "sleep" is a child of the shell: wait, so that the trap runs at once, and end the child too.
+	// "sleep" is a child of the shell: wait lets the trap run at once, which kills it.
 	p := startShell(t, `trap 'kill $!; exit 7' TERM; sleep 1000 & echo ready; wait`)
 	awaitOutput(t, p, "ready")
 	assert.NoError(t, p.Err(), "it runs")
 	p.Stop(t.Context())
 
-	assert.Equal(t, 7, p.ExitCode(), "it could end in its own way")
-	assert.NoError(t, p.Err(), "the end was asked for")
+	assert.Equal(t, 7, p.ExitCode(), "it handled SIGTERM")
+	assert.NoError(t, p.Err(), "the end was requested")
 	p.Stop(t.Context())
 	p.Kill()
 }
@@ -73,7 +73,7 @@ func TestProcessThatDoesNotListen(t *testing.T) {
 	p := startShell(t, `trap '' TERM; echo ready; while :; do sleep 0.01; done`)
 	awaitOutput(t, p, "ready")
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // out of patience
+	cancel() // the grace period is over
 	p.Stop(ctx)
 
 	assert.Equal(t, -1, p.ExitCode(), "a signal ended it")
@@ -105,14 +105,14 @@ func TestTailIsShort(t *testing.T) {
 	assert.Equal(t, "line 100", lines[len(lines)-1])
 }
 
-// awaitOutput waits until a process has printed a line.
+// awaitOutput blocks until the process has printed a line.
 func awaitOutput(t *testing.T, p *Process, line string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return strings.Contains(p.Tail(), line) }, patience, pollInterval)
+	require.Eventually(t, func() bool { return strings.Contains(p.Tail(), line) }, waitTimeout, pollInterval)
 }
 
-// A server that ends itself in the middle of its start is started again, one that was never going to start is not.
-func TestWhoGivesUpIsToldApart(t *testing.T) {
+// Start retries a server that exits during its start, but not one with wrong arguments.
+func TestServerThatGivesUpIsRecognised(t *testing.T) {
 	for script, want := range map[string]bool{"exit 255": true, "exit 1": false, "exit 0": false, "kill -9 $$": false} {
 		p := startShell(t, script)
 		<-p.Done()

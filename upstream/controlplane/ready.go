@@ -2,15 +2,17 @@ package controlplane
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os/exec"
 	"time"
 )
 
-// pollInterval is the pause between two looks at a component that is not ready yet.
+// pollInterval is the pause between two checks of a component that is not ready.
 const pollInterval = 50 * time.Millisecond
 
-// await calls ready until it returns nil, and says so in the log. It gives up when the component dies, when ctx is done
-// or after startTimeout; the error then tells what ready missed last.
+// await calls ready until it returns nil, and logs that. It gives up when the component dies, when
+// ctx is done or after startTimeout; the error includes the last one of ready.
 func (cp *ControlPlane) await(ctx context.Context, name string, ready func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -35,8 +37,8 @@ func (cp *ControlPlane) await(ctx context.Context, name string, ready func(conte
 	}
 }
 
-// controllersReady looks for what the controllers do to every namespace, in the default one: that proves that their
-// informers have synchronized and their workers run, which no health endpoint does.
+// controllersReady checks the default namespace's default content, which proves that the
+// controllers' informers have synced and their workers run. No health endpoint does.
 func (cp *ControlPlane) controllersReady(ctx context.Context) error {
 	if err := cp.healthy(ctx, cp.ports.controllerManager); err != nil {
 		return err
@@ -56,13 +58,13 @@ func (cp *ControlPlane) schedulerReady(ctx context.Context) error {
 	return cp.healthy(ctx, cp.ports.scheduler)
 }
 
-// healthy asks a component's /healthz, with the certificates of the API server's administrator.
+// healthy checks a component's /healthz, with the administrator's certificate.
 func (cp *ControlPlane) healthy(ctx context.Context, p port) error {
 	server := &endpoint{url: "https://" + p.address(), client: cp.api.client}
 	return server.get(ctx, "/healthz", nil)
 }
 
-// node is the part of a Node that tells whether pods can be scheduled on it.
+// node is the part of a Node that shows whether pods can be scheduled on it.
 type node struct {
 	Metadata struct {
 		Name string `json:"name"`
@@ -110,3 +112,20 @@ func (cp *ControlPlane) nodesReady(ctx context.Context) error {
 	}
 	return nil
 }
+
+// mostTries bounds the starts when kube-apiserver's own start times out.
+const mostTries = 5
+
+// starts bounds concurrent starts: each keeps a processor busy.
+var starts = make(chan struct{}, 2)
+
+// gaveUp reports whether kube-apiserver exited during its start. With wrong arguments the code
+// differs.
+func gaveUp(err error) bool {
+	var ended *ExitError
+	var status *exec.ExitError
+	return errors.As(err, &ended) && ended.Name == APIServer && errors.As(ended.Err, &status) && status.ExitCode() == fatal
+}
+
+// fatal is the exit code of klog.Fatal.
+const fatal = 255

@@ -20,8 +20,8 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// request is something that a subject asked the API server for: a line of kube-apiserver's audit log, or of the log of the
-// server in memory. Only the subjects are audited.
+// request is one request of a subject, read from kube-apiserver's audit log or from the log of the
+// server in memory. Only requests of subjects are audited.
 type request struct {
 	Stage      string
 	RequestURI string
@@ -36,34 +36,34 @@ type request struct {
 	RequestReceivedTimestamp time.Time
 }
 
-// String is the request as one would write it down.
+// String returns the request as verb and path.
 func (r request) String() string {
 	return fmt.Sprintf("%s %s (%d)", r.Verb, r.RequestURI, r.ResponseStatus.Code)
 }
 
-// concerns tells whether the request is part of the work on a namespace: it reads, empties, reports on or finalizes it.
+// concerns reports whether the request reads, empties, reports on or finalizes the namespace.
 func (r request) concerns(namespace string) bool {
 	return r.ObjectRef.Namespace == namespace || r.ObjectRef.Resource == "namespaces" && r.ObjectRef.Name == namespace
 }
 
-// discovers tells whether the request asks what resources there are, or whether the answer to that is complete.
+// discovers reports whether the request is part of discovery or checks that discovery is complete.
 func (r request) discovers() bool {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
 	return path == "/api" || path == "/apis" || path == "/readyz" ||
 		r.ObjectRef.Resource == "" && (strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/apis/"))
 }
 
-// initialList tells whether the request is one by which an informer on namespaces fills its store: a list, or a watch
-// that begins with everything there is.
+// initialList reports whether an informer on namespaces fills its store by this request: a list, or
+// a watch that begins with the initial events.
 func (r request) initialList() bool {
 	ref := r.ObjectRef
 	return ref.Resource == "namespaces" && ref.Name == "" && ref.Namespace == "" &&
 		(r.Verb == "list" || r.Verb == "watch" && strings.Contains(r.RequestURI, "sendInitialEvents=true"))
 }
 
-// auditedAfter returns the requests that were received after a moment, one entry each, in the order in which they were
-// answered. Those that stream their answer (watches) are there as soon as the answer has begun; in memory their code is 0
-// until they end.
+// auditedAfter returns the requests received after a moment, one entry each, in the order of their
+// answers. A watch is listed as soon as its answer has begun; in memory its code is 0 until it
+// ends.
 func auditedAfter(t *testing.T, server Server, moment time.Time) []request {
 	t.Helper()
 	var requests []request
@@ -76,7 +76,7 @@ func auditedAfter(t *testing.T, server Server, moment time.Time) []request {
 	return slices.DeleteFunc(requests, func(r request) bool { return !r.RequestReceivedTimestamp.After(moment) })
 }
 
-// readAuditLog reads the log that kube-apiserver writes by AuditPolicy.
+// readAuditLog reads the log that kube-apiserver writes under AuditPolicy.
 func readAuditLog(t *testing.T, path string) []request {
 	t.Helper()
 	var requests []request
@@ -90,7 +90,7 @@ func readAuditLog(t *testing.T, path string) []request {
 	return requests
 }
 
-// completeLines returns the lines of a file that is being written, except for the one that has no end yet.
+// completeLines returns the complete lines of a file that is still being written.
 func completeLines(t *testing.T, path string) [][]byte {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -111,15 +111,15 @@ type servedLine struct {
 	Took    float64   `json:"took_s"`
 }
 
-// readServedLog reads that log. A request has a line when it begins and one when it has been answered; what matters of a
-// watch is that it has begun.
+// readServedLog reads that log. A request has one line when it begins and one when it is answered;
+// a watch counts from its first line.
 func readServedLog(t *testing.T, path string) []request {
 	t.Helper()
 	var requests []request
 	for _, text := range completeLines(t, path) {
 		var line servedLine
 		if !bytes.HasPrefix(text, []byte("{")) {
-			continue // what the server prints for people
+			continue // a line for people
 		}
 		require.NoError(t, json.Unmarshal(text, &line), "line of the server's log: %s", text)
 		begins := line.Message == "request begins"
@@ -138,7 +138,7 @@ func readServedLog(t *testing.T, path string) []request {
 	return requests
 }
 
-// request is what kube-apiserver's audit log would say.
+// request returns the line in the form of kube-apiserver's audit log.
 func (l servedLine) request(t *testing.T) request {
 	t.Helper()
 	r := request{

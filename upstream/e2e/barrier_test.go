@@ -5,68 +5,68 @@ import (
 	"sync"
 )
 
-// barrier is what gates are made of: it lets everybody pass, and while it is shut holds them up.
+// barrier is the common part of the blockers: callers wait while it is active.
 type barrier struct {
 	tr *trial
-	// reached receives a value when somebody has come to the shut barrier, for the first since it was shut.
+	// reached receives a value when the first caller since the last Block is held up.
 	reached chan struct{}
 
-	mu   sync.Mutex    // guards the fields below
-	open chan struct{} // closed while the barrier is open
+	mu       sync.Mutex    // guards the fields below
+	released chan struct{} // closed while nothing is held up
 }
 
-// newBarrier returns one that is open.
+// newBarrier returns a released barrier.
 func newBarrier(tr *trial) *barrier {
-	b := &barrier{tr: tr, reached: make(chan struct{}, 1), open: make(chan struct{})}
-	close(b.open)
+	b := &barrier{tr: tr, reached: make(chan struct{}, 1), released: make(chan struct{})}
+	close(b.released)
 	return b
 }
 
-// pass returns when the barrier is open. The error is that of a context that has ended before.
+// pass blocks until the barrier is released. It returns an error if the context ends first.
 func (b *barrier) pass(ctx context.Context) error {
 	b.mu.Lock()
-	open := b.open
+	released := b.released
 	b.mu.Unlock()
 	select {
-	case <-open:
+	case <-released:
 		return nil
 	default:
 	}
 	offer(b.reached)
 	select {
-	case <-open:
+	case <-released:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// Shut has deletions wait from now on.
-func (b *barrier) Shut() {
+// Block holds up deletions from now on.
+func (b *barrier) Block() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.open = make(chan struct{})
+	b.released = make(chan struct{})
 	select {
 	case <-b.reached:
 	default:
 	}
 }
 
-// Open lets all deletions pass, those that wait and those that come.
-func (b *barrier) Open() {
+// Release lets the waiting deletions and all later ones pass.
+func (b *barrier) Release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {
-	case <-b.open:
+	case <-b.released:
 	default:
-		close(b.open)
+		close(b.released)
 	}
 }
 
-// AwaitReached waits until a deletion is held up.
+// AwaitReached blocks until a deletion is held up.
 func (b *barrier) AwaitReached() {
 	b.tr.t.Helper()
-	b.tr.eventually("a deletion has come to the gate", func() (bool, error) {
+	b.tr.eventually("a deletion waits at the blocker", func() (bool, error) {
 		select {
 		case <-b.reached:
 			return true, nil
@@ -76,7 +76,7 @@ func (b *barrier) AwaitReached() {
 	})
 }
 
-// offer puts a value into a channel with room for one, unless there is one already.
+// offer sends a value to a channel of capacity one unless it is full.
 func offer(channel chan struct{}) {
 	select {
 	case channel <- struct{}{}:

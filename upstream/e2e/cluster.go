@@ -10,7 +10,7 @@ import (
 
 // Cluster is a server with one namespace controller, the subject, running beside it.
 type Cluster struct {
-	// Server is the cluster without the subject. Its Stop is called by the cluster's.
+	// Server is the cluster without the subject. Cluster.Stop stops it.
 	Server
 
 	subject    Subject
@@ -18,8 +18,8 @@ type Cluster struct {
 	controller *controlplane.Process
 }
 
-// StartCluster starts a server without a namespace controller and then the subject with further arguments. The context
-// bounds the start only. Whoever calls it calls [Cluster.Stop].
+// StartCluster starts a server without a namespace controller, and then the subject with further
+// arguments. The context bounds the start only. The caller must call [Cluster.Stop].
 func StartCluster(ctx context.Context, platform Platform, subject Subject, config controlplane.Config, args ...string) (*Cluster, error) {
 	server, err := platform.Start(ctx, config)
 	if err != nil {
@@ -45,17 +45,16 @@ func (c *Cluster) StartController(args ...string) error {
 	return nil
 }
 
-// StopController asks the subject to end and waits for that; see [controlplane.Process.Stop].
+// StopController stops the subject and waits; see [controlplane.Process.Stop].
 func (c *Cluster) StopController(ctx context.Context) { c.controller.Stop(ctx) }
 
-// KillController ends the subject at once, as a crash would.
+// KillController kills the subject, as a crash would.
 func (c *Cluster) KillController() { c.controller.Kill() }
 
-// Controller is the subject's process, the last one started.
+// Controller returns the subject's process, the last one started.
 func (c *Cluster) Controller() *controlplane.Process { return c.controller }
 
-// Stop ends the subject and then the server. It returns an error when either had ended before without having been asked
-// to.
+// Stop stops the subject and then the server. It returns an error if either had already ended.
 func (c *Cluster) Stop() error {
 	c.StopController(context.Background())
 	return errors.Join(c.controller.Err(), c.Server.Stop())

@@ -11,24 +11,25 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// venue gives a scenario a cluster with the subject at work.
+// venue returns the running cluster, with its subject, for a scenario.
 type venue func(t *testing.T, platform Platform, subject Subject) *Cluster
 
-// ownClusters bounds how many clusters of single tests run at the same time: each is a handful of busy processes.
+// ownClusters bounds the clusters of single tests that run at once: each is several busy processes.
 var ownClusters = make(chan struct{}, 3)
 
-// reserveCluster waits until the test may start a cluster of its own. The test ends the cluster in a cleanup that it adds later.
+// reserveCluster blocks until the test may start a cluster of its own. The slot is freed after the
+// cleanups that the test adds later, which stop the cluster.
 func reserveCluster(t *testing.T) {
 	ownClusters <- struct{}{}
 	t.Cleanup(func() { <-ownClusters })
 }
 
-// onOwnCluster is for scenarios that disturb the whole cluster: nobody else is on it.
+// onOwnCluster is for scenarios that disturb a whole cluster: each gets its own.
 func onOwnCluster(t *testing.T, platform Platform, subject Subject) *Cluster {
 	return onClusterWith(controlplane.Config{})(t, platform, subject)
 }
 
-// onClusterWith is onOwnCluster with a configuration of the scenario's own.
+// onClusterWith is onOwnCluster with a configuration.
 func onClusterWith(config controlplane.Config) venue {
 	return func(t *testing.T, platform Platform, subject Subject) *Cluster {
 		reserveCluster(t)
@@ -49,11 +50,12 @@ func audited(platform Platform, config controlplane.Config) controlplane.Config 
 	return config
 }
 
-// onSharedCluster is for scenarios that keep to their own namespaces: they run side by side on one cluster for each
-// platform and subject, with a node, which is started for the first of them and stopped by TestMain.
+// onSharedCluster is for scenarios that keep to their own namespaces. They run in parallel on one
+// cluster, with a node, for each platform and subject. The first scenario starts the cluster and
+// TestMain stops it.
 func onSharedCluster(t *testing.T, platform Platform, subject Subject) *Cluster {
 	cluster, err := shared[pairing{platform.Name, subject.Name}].get(func() (*Cluster, error) {
-		// Not the test's context and log: the cluster outlives the test that happens to come first.
+		// Not the test's context and log: the cluster outlives the test that starts it.
 		config := audited(platform, controlplane.Config{FakeNodes: 1})
 		return StartCluster(context.Background(), platform, subject, config, talkative(subject)...)
 	})
@@ -61,7 +63,7 @@ func onSharedCluster(t *testing.T, platform Platform, subject Subject) *Cluster 
 	return cluster
 }
 
-// talkative are the arguments that make a subject say enough to understand a test that failed.
+// talkative returns the arguments that make a subject log enough to explain a failure.
 func talkative(subject Subject) []string {
 	if subject.Name == Orrery().Name {
 		return []string{"-v1"}
@@ -72,10 +74,10 @@ func talkative(subject Subject) []string {
 // pairing names a platform and a subject.
 type pairing struct{ platform, subject string }
 
-// String is how tests call it.
+// String returns the name of the subtest.
 func (p pairing) String() string { return p.platform + "/" + p.subject }
 
-// pairings are all there are.
+// pairings returns every platform with every subject.
 func pairings() []pairing {
 	var all []pairing
 	for _, platform := range Platforms() {
@@ -86,7 +88,7 @@ func pairings() []pairing {
 	return all
 }
 
-// shared are the clusters of onSharedCluster, vacant those of onVacantCluster by the platform's name.
+// shared holds the clusters of onSharedCluster, vacant those of onVacantCluster by platform name.
 var (
 	shared = map[pairing]*lazily[*Cluster]{}
 	vacant = map[string]*lazily[Server]{}
@@ -99,8 +101,8 @@ func init() {
 	}
 }
 
-// onVacantCluster returns a server on which no namespace controller runs, for tests that run orrery themselves. They must
-// not run side by side.
+// onVacantCluster returns a server without a namespace controller, for tests that run orrery
+// themselves. They must not run in parallel.
 func onVacantCluster(t *testing.T, platform Platform) Server {
 	server, err := vacant[platform.Name].get(func() (Server, error) {
 		return platform.Start(context.Background(), audited(platform, controlplane.Config{}))
@@ -109,12 +111,12 @@ func onVacantCluster(t *testing.T, platform Platform) Server {
 	return server
 }
 
-// lazily is something that is started for the first who asks for it.
+// lazily is a value that the first caller starts.
 type lazily[T any] struct {
 	once  sync.Once
 	value T
 	err   error
-	ready bool // it was started with success; read only after all who may ask have ended
+	ready bool // started successfully; read only after all callers have ended
 }
 
 func (l *lazily[T]) get(start func() (T, error)) (T, error) {
@@ -125,7 +127,7 @@ func (l *lazily[T]) get(start func() (T, error)) (T, error) {
 	return l.value, l.err
 }
 
-// stopShared ends the clusters that outlive tests.
+// stopShared stops the clusters that outlive tests.
 func stopShared() error {
 	var (
 		stopping sync.WaitGroup

@@ -13,13 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// container is a root file system with the program of the image and, if wanted, what a kubelet mounts. Nobody may write in it.
+// container is a read-only root file system with the image's program and, if wanted, the files that
+// a kubelet mounts.
 type container struct {
 	root     string
 	uid, gid int
 }
 
-// newContainer makes a container of a program and of files by their absolute paths.
+// newContainer returns a new container with a program and files by their absolute paths.
 func newContainer(t *testing.T, program string, files map[string]string) *container {
 	t.Helper()
 	recipe := readDockerfile(t)
@@ -41,12 +42,12 @@ func newContainer(t *testing.T, program string, files map[string]string) *contai
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(c.root, recipe.entrypoint[0]), data, 0o555))
 	require.NoError(t, os.Chmod(c.root, 0o555))
-	t.Cleanup(func() { _ = os.Chmod(c.root, 0o755) }) // so that it can be removed by others than root
+	t.Cleanup(func() { _ = os.Chmod(c.root, 0o755) }) // so that other users than root can remove it
 	return c
 }
 
-// command is the program in the container: with that root, as the user of the image, with this environment and no other. Who is not
-// root here plays it in a user namespace.
+// command returns the program in the container: with its root, as the image's user and with only
+// this environment. Without root rights the command uses a user namespace.
 func (c *container) command(ctx context.Context, env []string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, "/orrery", args...)
 	command.Dir = "/"

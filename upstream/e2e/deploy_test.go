@@ -31,13 +31,14 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// deployed is where and as what deploy/ has the controller run.
+// The names that deploy/ uses.
 const (
 	deployedNamespace = "kube-system"
 	deployedName      = "orrery"
 )
 
-// onDeployment returns a trial on a control plane of the test's own that rolls Deployments out, and what kubectl does there.
+// onDeployment returns a trial on a control plane of its own that rolls out Deployments, and a
+// function that runs kubectl there.
 func onDeployment(t *testing.T) (tr *trial, kubectl func(args ...string) string) {
 	t.Helper()
 	controllers := append(controlplane.DefaultControllers(), "deployment-controller", "replicaset-controller", "disruption-controller")
@@ -54,8 +55,8 @@ func onDeployment(t *testing.T) (tr *trial, kubectl func(args ...string) string)
 	return newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{}), kubectl
 }
 
-// kubectl takes the manifests, twice if need be, the pods come up, and a namespace that enforces the strictest of the pod security
-// standards lets them in.
+// kubectl applies the manifests, twice if need be, and the pods appear. A namespace that enforces
+// the strictest pod security standard admits them.
 func TestManifestsAreAccepted(t *testing.T) {
 	t.Parallel()
 	tr, kubectl := onDeployment(t)
@@ -69,14 +70,14 @@ func TestManifestsAreAccepted(t *testing.T) {
 	said = kubectl("apply", "-k", deploy)
 	assert.NotContains(t, said, " created\n")
 	assert.Contains(t, said, "deployment.apps/orrery unchanged\n")
-	assert.Equal(t, before, tr.deployment().Generation, "to apply once more rolls nothing out")
+	assert.Equal(t, before, tr.deployment().Generation, "applying again rolls nothing out")
 
-	kubectl("-n", deployedNamespace, "rollout", "status", "deployment/"+deployedName, "--timeout="+patience.String())
+	kubectl("-n", deployedNamespace, "rollout", "status", "deployment/"+deployedName, "--timeout="+waitTimeout.String())
 	pods, err := tr.client.CoreV1().Pods(deployedNamespace).List(tr.ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=orrery"})
 	require.NoError(t, err)
 	require.Len(t, pods.Items, 2)
 	assert.NotEqual(t, pods.Items[0].Spec.NodeName, pods.Items[1].Spec.NodeName, "the replicas keep apart")
-	assert.Equal(t, int32(2_000_000_000), ptr.Deref(pods.Items[0].Spec.Priority, 0), "as critical as the cluster's own parts")
+	assert.Equal(t, int32(2_000_000_000), ptr.Deref(pods.Items[0].Spec.Priority, 0), "as critical as the cluster's components")
 	tr.eventually("the budget lets one pod be evicted at a time", func() (bool, error) {
 		budget, err := tr.client.PolicyV1().PodDisruptionBudgets(deployedNamespace).Get(tr.ctx, deployedName, metav1.GetOptions{})
 		return err == nil && budget.Status.DisruptionsAllowed == 1, err
@@ -84,7 +85,7 @@ func TestManifestsAreAccepted(t *testing.T) {
 
 	template := tr.deployment().Spec.Template
 	tr.requireRestricted(template)
-	// What apply made, delete takes away.
+	// kubectl delete removes everything that kubectl apply created.
 	kubectl("delete", "-k", deploy, "--wait=false")
 	_, err = tr.client.CoreV1().ServiceAccounts(deployedNamespace).Get(tr.ctx, deployedName, metav1.GetOptions{})
 	assert.True(t, apierrors.IsNotFound(err), "%v", err)
@@ -97,8 +98,8 @@ func (tr *trial) deployment() *appsv1.Deployment {
 	return deployment
 }
 
-// requireRestricted has admission judge a pod by the standard "restricted": it lets the pod in as it is, and not without any of what
-// makes it safe.
+// requireRestricted checks a pod against the standard "restricted": admission accepts it as it is,
+// and refuses it without any one of its security settings.
 func (tr *trial) requireRestricted(template corev1.PodTemplateSpec) {
 	tr.t.Helper()
 	const restricted = "restricted"
@@ -129,9 +130,9 @@ func (tr *trial) requireRestricted(template corev1.PodTemplateSpec) {
 	assert.NotZero(tr.t, ptr.Deref(template.Spec.SecurityContext.RunAsUser, 0))
 }
 
-// The program of the image runs as its pod would: with the arguments and the environment of the Deployment, the files of the service
-// account where a kubelet puts them, as that user, with no other file and none that it could write. It has the rights of deploy/ and
-// no others.
+// The image's program runs as in its pod: with the Deployment's arguments and environment, the
+// service account's files where a kubelet mounts them, as that user, on a read-only root, and with
+// the rights of deploy/ alone.
 func TestDeployedControllerWorks(t *testing.T) {
 	t.Parallel()
 	tr, kubectl := onDeployment(t)
@@ -139,7 +140,7 @@ func TestDeployedControllerWorks(t *testing.T) {
 	pod := tr.deployment().Spec.Template.Spec
 	recipe := readDockerfile(t)
 	c := newContainer(t, buildProgram(t, recipe, buildContext(t), "v1.2.3", ""), tr.serviceAccountFiles())
-	assert.Equal(t, recipe.user, fmt.Sprintf("%d:%d", *pod.SecurityContext.RunAsUser, *pod.SecurityContext.RunAsGroup), "the user of the image is that of the pod")
+	assert.Equal(t, recipe.user, fmt.Sprintf("%d:%d", *pod.SecurityContext.RunAsUser, *pod.SecurityContext.RunAsGroup), "image and pod have the same user")
 
 	port := freePort(t)
 	replica := c.start(t, tr.podEnvironment(pod), append(slices.Clone(pod.Containers[0].Args), "--metrics-port="+strconv.Itoa(port))...)
@@ -161,12 +162,12 @@ func TestDeployedControllerWorks(t *testing.T) {
 	lease, err := tr.client.CoordinationV1().Leases(deployedNamespace).Get(tr.ctx, deployedName, metav1.GetOptions{})
 	require.NoError(t, err)
 	assert.NotEmpty(t, ptr.Deref(lease.Spec.HolderIdentity, ""))
-	tr.eventually("an Event tells of the deletion", func() (bool, error) {
+	tr.eventually("an Event reports the deletion", func() (bool, error) {
 		events, err := tr.client.CoreV1().Events("default").List(tr.ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=crowded,involvedObject.kind=Namespace"})
 		return err == nil && len(events.Items) > 0, err
 	})
 
-	// A pod that is deleted gets a signal, and this much time.
+	// The kubelet sends a deleted pod SIGTERM and waits for the grace period.
 	require.NoError(t, replica.cmd.Process.Signal(syscall.SIGTERM))
 	select {
 	case <-replica.done:
@@ -177,7 +178,7 @@ func TestDeployedControllerWorks(t *testing.T) {
 	assert.NotContains(t, replica.output(), `"level":"error"`)
 }
 
-// serviceAccountFiles are what a kubelet mounts into a pod of the controller.
+// serviceAccountFiles returns the files that a kubelet mounts into a pod of the controller.
 func (tr *trial) serviceAccountFiles() map[string]string {
 	tr.t.Helper()
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](3607)}}
@@ -189,7 +190,7 @@ func (tr *trial) serviceAccountFiles() map[string]string {
 	return map[string]string{dir + "token": token.Status.Token, dir + "ca.crt": authority.Data["ca.crt"], dir + "namespace": deployedNamespace}
 }
 
-// podEnvironment is what a kubelet sets, and the pod itself.
+// podEnvironment returns the environment that the kubelet and the pod set.
 func (tr *trial) podEnvironment(pod corev1.PodSpec) []string {
 	tr.t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", tr.cluster.Kubeconfig())
@@ -203,7 +204,7 @@ func (tr *trial) podEnvironment(pod corev1.PodSpec) []string {
 	return env
 }
 
-// started is a program in a container.
+// started is a running program in a container.
 type started struct {
 	cmd    *exec.Cmd
 	done   chan struct{} // closed when it has ended
@@ -211,7 +212,7 @@ type started struct {
 	t      *testing.T
 }
 
-// start runs the program of the container in the background. It is killed at the end of the test if it still runs.
+// start runs the container's program in the background and kills it at the end of the test.
 func (c *container) start(t *testing.T, env []string, args ...string) *started {
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), "orrery.log"))
@@ -221,7 +222,7 @@ func (c *container) start(t *testing.T, env []string, args ...string) *started {
 	require.NoError(t, s.cmd.Start())
 	go func() {
 		defer close(s.done)
-		_ = s.cmd.Wait() // its exit code is asked for by those whom it concerns
+		_ = s.cmd.Wait() // callers read the exit code from the process state
 	}()
 	t.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
@@ -240,7 +241,7 @@ func (s *started) output() string {
 	return string(data)
 }
 
-// answers tells whether a URL is answered with 200.
+// answers reports whether a GET of the URL returns 200.
 func answers(url string) (bool, error) {
 	answer, err := http.Get(url)
 	if err != nil {
@@ -254,8 +255,8 @@ func answers(url string) (bool, error) {
 	return true, err
 }
 
-// freePort returns a port on which nobody listens. It is none of those that the system gives to whoever asks for any, so that nobody gets
-// it before it is used.
+// freePort returns an unused port outside the ephemeral range, so that no other process is given it
+// before it is used.
 func freePort(t *testing.T) int {
 	t.Helper()
 	for range 100 {
@@ -265,6 +266,6 @@ func freePort(t *testing.T) int {
 			return port
 		}
 	}
-	require.Fail(t, "no port is free")
+	require.Fail(t, "there is no free port")
 	return 0
 }

@@ -11,8 +11,8 @@ import (
 	"orrery/internal/gears"
 )
 
-// intendedDifferences are all the ways in which the end states of scenarios may differ between the original and orrery.
-// Each must show in its scenario exactly as listed, and nothing else may differ.
+// intendedDifferences lists every way in which the end states of scenarios may differ between the
+// original and orrery. A listed difference that does not appear fails the test, as does any other.
 var intendedDifferences = []difference{
 	{
 		name:     "an empty type costs one request",
@@ -42,7 +42,7 @@ var intendedDifferences = []difference{
 		name:     "pods that remain are reported",
 		point:    "d",
 		scenario: "TestPodsGoFirst",
-		reason:   "Who looks at the namespace learns what it waits for. The original claims that all content was removed (#138208).",
+		reason:   "The conditions say what the namespace waits for. The original claims that all content was removed (#138208).",
 		facts: map[string]pair{
 			"while a pod ends: NamespaceContentRemaining": {
 				"False ContentRemoved: All content successfully removed",
@@ -54,7 +54,7 @@ var intendedDifferences = []difference{
 		name:     "pods that are late are reported",
 		point:    "d",
 		scenario: "TestPodIsLate",
-		reason:   "As above; the original reports the failure and claims beside it that all content was removed.",
+		reason:   "As above; the original reports the failure and also claims that all content was removed.",
 		facts: map[string]pair{
 			"while a pod is late: NamespaceContentRemaining": {
 				"False ContentRemoved: All content successfully removed",
@@ -82,7 +82,7 @@ var intendedDifferences = []difference{
 		name:     "pods that may not be deleted keep what they rely on",
 		point:    "e",
 		scenario: "TestPodDeletionIsDenied",
-		reason:   "A pod that could not be deleted runs. The original goes on and deletes the network policies that isolate it.",
+		reason:   "A pod that could not be deleted still runs. The original goes on and deletes the network policies that isolate it.",
 		facts: map[string]pair{
 			"while it is denied: configmaps":                        {"", "configuration, kube-root-ca.crt"},
 			"while it is denied: networkpolicies.networking.k8s.io": {"", "isolation"},
@@ -91,7 +91,7 @@ var intendedDifferences = []difference{
 		},
 	},
 	{
-		name:     "pods that cannot be seen keep what they rely on",
+		name:     "pods that cannot be listed keep what they rely on",
 		point:    "e",
 		scenario: "TestMissingRightsForPods",
 		reason:   "As above: the pods may run.",
@@ -107,7 +107,7 @@ var intendedDifferences = []difference{
 		deleter:  gears.Fast,
 		point:    "b",
 		scenario: "TestMissingRightsForPods",
-		reason:   "The answer to deleting the collection tells whether there are any, so another verb is the first to be refused.",
+		reason:   "The answer to deletecollection shows whether there are any, so another verb is refused first.",
 		facts: map[string]pair{
 			"while rights are missing: NamespaceDeletionContentFailure": {
 				"True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: " +
@@ -119,14 +119,13 @@ var intendedDifferences = []difference{
 	},
 }
 
-// platformDifferences are all the ways in which the end states of scenarios may differ between the genuine server (the
-// first value of each pair) and the server in memory. As above each must show, with each subject unless one is named, and
-// nothing else may differ.
+// platformDifferences does the same for the genuine server (the first value of each pair) and the
+// server in memory, with each subject unless one is named.
 var platformDifferences = []difference{
 	{
 		name:     "a webhook denies, not a policy",
 		scenario: "TestPolicyDeniesDeletion",
-		reason:   "The server in memory evaluates no policies. What it has is a fault: a webhook that denies, in the words of the genuine server.",
+		reason:   "The server in memory evaluates no policies. It has a fault instead: a webhook that denies, with the genuine server's message.",
 		facts: map[string]pair{
 			"while it is denied: NamespaceDeletionContentFailure": {
 				"True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: " +
@@ -151,7 +150,8 @@ var platformDifferences = []difference{
 	},
 }
 
-// intendedOnPlatforms returns the differences between platforms that are intended in one scenario with one subject.
+// intendedOnPlatforms returns the differences between platforms listed for a scenario and a
+// subject.
 func intendedOnPlatforms(scenario string, subject Subject) []difference {
 	var intended []difference
 	for _, d := range platformDifferences {
@@ -162,7 +162,7 @@ func intendedOnPlatforms(scenario string, subject Subject) []difference {
 	return intended
 }
 
-// intendedFor returns the differences between subjects that are intended in one scenario.
+// intendedFor returns the differences between subjects listed for a scenario.
 func intendedFor(scenario string) []difference {
 	var intended []difference
 	for _, d := range intendedDifferences {
@@ -173,7 +173,7 @@ func intendedFor(scenario string) []difference {
 	return intended
 }
 
-// deleterForm returns the form of orrery's deleter in this run.
+// deleterForm returns which form of orrery's deleter runs.
 func deleterForm() string {
 	set, err := gears.Parse(cmp.Or(os.Getenv("E2E_GEARS"), gears.Fast))
 	if err != nil {
@@ -182,7 +182,7 @@ func deleterForm() string {
 	return set.Form("nsctl")
 }
 
-// A difference that is listed for a scenario which does not exist would never be looked at.
+// A difference listed for a scenario that does not exist would never be checked.
 func TestIntendedDifferencesBelongToScenarios(t *testing.T) {
 	scenarios := sourceOfTests(t)
 	for _, d := range intendedDifferences {

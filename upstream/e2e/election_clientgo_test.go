@@ -12,14 +12,15 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// original is a participant that is built with client-go.
+// original is a participant built with client-go.
 type original struct {
 	leads chan struct{} // closed when it leads
 	ended chan struct{} // closed when it has ended
 	end   context.CancelFunc
 }
 
-// startOriginal takes part in the election until end. With release it gives the Lease back then, otherwise it just stops.
+// startOriginal takes part in the election until end is called. With release it then releases the
+// Lease.
 func (e *election) startOriginal(identity string, release bool) *original {
 	e.t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(e.ctx))
@@ -62,8 +63,8 @@ func isClosed(ch <-chan struct{}) bool {
 
 func (o *original) stop() { o.end(); <-o.ended }
 
-// Programs built with client-go and this one contend for the same Lease: each leaves the other alone while it leads, follows
-// it at once when it has given the Lease back, and when its time is over if it has not.
+// Programs built with client-go and with this project contend for one Lease. Each stands by while
+// the other leads, takes a released Lease at once, and an unreleased one when it has expired.
 func testClientGo(t *testing.T, e *election) {
 	transitions := int32(0)
 	requireHolder := func(holder string) {
@@ -93,7 +94,7 @@ func testClientGo(t *testing.T, e *election) {
 	e.eventually("ours has renewed beside client-go", func() (bool, error) { return len(ours.leaseWrites()) >= renewals+3, nil })
 	assert.False(t, isClosed(original.leads))
 	ours.Interrupt()
-	require.Equal(t, 0, ours.AwaitExit())
+	require.Equal(t, exitInterrupted, ours.AwaitExit())
 	original.awaitLeading(e)
 	transitions++
 	requireHolder("original-2")

@@ -11,25 +11,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The two times that are promised.
+// The two promised bounds.
 const (
 	takeoverWithin = 20 * time.Second
 	handoverWithin = 2 * time.Second
 )
 
-// slowly has a replica take so long for a hundred namespaces that there is a middle to be caught in.
+// slowly makes a replica take so long for a hundred namespaces that the test can interrupt it.
 var slowly = []string{"--concurrent-namespace-syncs=1", "--kube-api-qps=4", "--kube-api-burst=1"}
 
 func namespaceNamed(name string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// A leader dies in the middle of its work. The other one finishes it.
+// A leader dies in the middle of its work, and the other replica finishes it.
 func testKilledLeader(t *testing.T, e *election) {
 	e.promised(takeoverWithin, func(e *election) (from, to time.Time) { return killLeader(t, e) })
 }
 
-// killLeader returns the stretch of time in which no replica worked.
+// killLeader returns the period in which no replica worked.
 func killLeader(t *testing.T, e *election) (from, to time.Time) {
 	names := e.fill(100)
 	leader, standby := e.startPair(slowly...)
@@ -47,8 +47,8 @@ func killLeader(t *testing.T, e *election) (from, to time.Time) {
 	return killed, standby.work()[0].RequestReceivedTimestamp
 }
 
-// A leader that dies seconds after it has begun to work has looked for other controllers, and says so in the Lease. Its successor
-// begins at once.
+// A leader that dies seconds after it began to work has already probed for other controllers and
+// recorded that in the Lease. Its successor begins at once.
 func testKilledSoon(t *testing.T, e *election) {
 	const careful = "--allow-second-controller=false"
 	leader := e.start("first", careful)
@@ -61,26 +61,27 @@ func testKilledSoon(t *testing.T, e *election) {
 	})
 	leader.Kill()
 	standby.AwaitOutput("controller started")
-	leader.RequireOutput("whether another controller of this kind works cannot be seen, going on")
+	leader.RequireOutput("cannot determine whether another controller of this kind works, continuing")
 	assert.NotContains(t, standby.Output(), "whether another controller of this kind works")
 }
 
-// A leader that has nothing to do and is told to end hands over at once: nobody waits for a lease to run out.
+// An idle leader that is stopped hands over at once: its successor does not wait for the Lease to
+// expire.
 func testCleanStop(t *testing.T, e *election) {
 	e.promised(handoverWithin, func(e *election) (from, to time.Time) { return stopLeader(t, e) })
 }
 
-// stopLeader returns the stretch of time in which no replica led.
+// stopLeader returns the period in which no replica led.
 func stopLeader(t *testing.T, e *election) (from, to time.Time) {
 	leader, standby := e.startPair()
 	stopped := time.Now()
 	leader.Interrupt()
 	standby.AwaitOutput("became leader")
-	assert.Equal(t, 0, leader.AwaitExit())
+	assert.Equal(t, exitInterrupted, leader.AwaitExit())
 	leader.RequireOutput("gave the Lease back")
 	requireWarm(t, standby)
 
-	// The one that has taken over works.
+	// The successor works.
 	name := e.fill(1)
 	e.deleteAll(name)
 	e.awaitAllGone(name)
@@ -89,43 +90,44 @@ func stopLeader(t *testing.T, e *election) (from, to time.Time) {
 	return stopped, standby.leaseWrites()[0].StageTimestamp
 }
 
-// A leader that has something in hand when it is told to end goes on renewing until that is finished.
+// A leader that is stopped during a pass goes on renewing until the pass is finished.
 func testCleanStopWithWorkInHand(t *testing.T, e *election) {
 	e.promised(handoverWithin, func(e *election) (from, to time.Time) { return stopLeaderAtWork(t, e) })
 }
 
-// stopLeaderAtWork returns the stretch of time in which no replica led.
+// stopLeaderAtWork returns the period in which no replica led.
 func stopLeaderAtWork(t *testing.T, e *election) (from, to time.Time) {
 	namespace := e.name
-	through, gate := e.fillBehindRelay(namespace, e.kubeconfig("first"))
+	through, blocker := e.fillBehindRelay(namespace, e.kubeconfig("first"))
 	e.through = map[string]string{"first": through}
 	leader, standby := e.startPair()
 	e.deleteNamespace(namespace)
-	gate.AwaitReached()
+	blocker.AwaitReached()
 	leader.Interrupt()
 	leader.AwaitOutput("stopping")
 	renewed := len(leader.leaseWrites())
 	e.eventually("the leader has renewed more often than a lease lasts", func() (bool, error) {
 		return len(leader.leaseWrites()) >= renewed+5, nil
 	})
-	require.True(t, leader.Running(), "it waits for what is in hand")
+	require.True(t, leader.Running(), "it waits for the running pass")
 	assert.Empty(t, standby.leaseWrites(), "the other one waits")
 
-	gate.Open()
-	assert.Equal(t, 0, leader.AwaitExit())
+	blocker.Release()
+	assert.Equal(t, exitInterrupted, leader.AwaitExit())
 	standby.AwaitOutput("became leader")
 	writes := leader.leaseWrites()
 	released := writes[len(writes)-1].StageTimestamp
 	for _, a := range leader.work() {
-		assert.Less(t, a.RequestReceivedTimestamp, released, "%s came after the Lease was given back", a)
+		assert.Less(t, a.RequestReceivedTimestamp, released, "%s came after the Lease was released", a)
 	}
 	e.awaitGone(namespace)
 	standby.Kill()
 	return released, standby.leaseWrites()[0].StageTimestamp
 }
 
-// A leader is stopped for twice as long as its lease lasts, in the middle of its work, and then goes on: a machine was
-// suspended, or had no time. Another one leads meanwhile, so nothing that it had begun may get out any more.
+// A leader is paused in the middle of its work for twice its lease duration, as when a machine is
+// suspended, and then goes on. Another replica leads meanwhile, so the old leader must send nothing
+// more.
 func testPausedLeader(t *testing.T, e *election) {
 	names := e.fill(100)
 	leader, standby := e.startPair("--concurrent-namespace-syncs=10", "--kube-api-qps=4", "--kube-api-burst=1")
@@ -145,23 +147,23 @@ func testPausedLeader(t *testing.T, e *election) {
 
 	requireNotBoth(t, leader, standby)
 	for _, a := range leader.requests() {
-		assert.Less(t, a.RequestReceivedTimestamp, continued, "%s was sent by one that does not lead any more", a)
+		assert.Less(t, a.RequestReceivedTimestamp, continued, "%s was sent by a replica that no longer leads", a)
 	}
 }
 
-// Ctrl-C ends one that stands by, at once and with success. The Lease is none of its business.
+// Ctrl-C ends a standby at once, without a write of the Lease.
 func testInterruptedStandby(t *testing.T, e *election) {
 	leader, standby := e.startPair()
 	standby.Interrupt()
-	assert.Equal(t, 0, standby.AwaitExit())
+	assert.Equal(t, exitInterrupted, standby.AwaitExit())
 	assert.Empty(t, standby.leaseWrites())
 	assert.Contains(t, standby.Output(), "stopped\n")
 	assert.Empty(t, standby.work())
 	leader.Interrupt()
-	assert.Equal(t, 0, leader.AwaitExit())
+	assert.Equal(t, exitInterrupted, leader.AwaitExit())
 }
 
-// Who may not have the Lease is told what is missing, and what can be done without it.
+// A user without rights on the Lease reads which are missing and how to run without them.
 func testForbiddenLease(t *testing.T, e *election) {
 	kubeconfig, err := e.cp.KubeconfigFor(ControllerIdentity)
 	require.NoError(t, err)
@@ -169,7 +171,7 @@ func testForbiddenLease(t *testing.T, e *election) {
 	assert.Equal(t, 1, orrery.AwaitExit())
 	orrery.RequireOutput("orrery: leader election cannot ", "kube-system/forbidden", "orrery rbac", "--leader-elect=false")
 
-	// One that may read it and not write it is told at once too, and not when it is to take over.
+	// A user who may read but not write it reads that at once as well, not only at a takeover.
 	e.start("holder").AwaitOutput("became leader")
 	reader, err := e.cp.KubeconfigFor("lease-reader", "lease-readers")
 	require.NoError(t, err)

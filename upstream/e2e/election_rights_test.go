@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// allow lets a group do that with Leases, and look at namespaces.
+// allow grants a group these verbs on Leases, and reading namespaces.
 func (e *election) allow(group string, verbs ...string) {
 	e.t.Helper()
 	rules := []rbacv1.PolicyRule{
@@ -30,7 +30,7 @@ func (e *election) allow(group string, verbs ...string) {
 	}
 }
 
-// awaitAllowed waits until the API server knows that a group may do that.
+// awaitAllowed blocks until the API server grants the right.
 func (e *election) awaitAllowed(group, apiGroup, resource, verb string) {
 	e.t.Helper()
 	question := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{

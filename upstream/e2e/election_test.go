@@ -16,8 +16,8 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// replicaGroup is the group by which the audit log knows replicas. Each is a user of its own, so that their requests
-// can be told apart.
+// replicaGroup is the group of the replicas in the audit log. Each replica is a user of its own, so
+// that their requests can be distinguished.
 const replicaGroup = "orrery:replicas"
 
 const replicaAuditPolicy = `
@@ -30,10 +30,10 @@ rules:
 - level: None
 `
 
-// What two replicas promise. The two bounds in here are those that are promised to people: twenty seconds after a
-// leader was killed, two after one has ended well. They are measured by the clock of the API server; see promised.
+// The two promised bounds: a successor works within twenty seconds after a leader was killed, and
+// within two after it stopped cleanly. They are measured by the API server's clock; see promised.
 //
-// The parts delete namespaces, and a replica works on every namespace of its cluster: one part after the other.
+// The parts run one after the other: each deletes namespaces, and a replica works on all of them.
 func TestTwoReplicas(t *testing.T) {
 	t.Parallel()
 	cp := startForReplicas(t)
@@ -47,7 +47,7 @@ func TestTwoReplicas(t *testing.T) {
 	}
 }
 
-// Who has the Lease, while there is nothing to do. Each part has a Lease of its own, so they run side by side.
+// Contention without work. Each part has a Lease of its own, so they run in parallel.
 func TestContendersForALease(t *testing.T) {
 	t.Parallel()
 	cp := startForReplicas(t)
@@ -64,7 +64,7 @@ func TestContendersForALease(t *testing.T) {
 	}
 }
 
-// startForReplicas starts a control plane of the test's own.
+// startForReplicas starts a control plane for the test.
 func startForReplicas(t *testing.T) *controlplane.ControlPlane {
 	t.Helper()
 	reserveCluster(t)
@@ -78,23 +78,23 @@ func newElection(t *testing.T, cp *controlplane.ControlPlane, name string) *elec
 	return &election{trial: newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{}), cp: cp, name: name}
 }
 
-// election is one Lease and those who contend for it.
+// election is one Lease with its contenders.
 type election struct {
 	*trial
 	cp   *controlplane.ControlPlane
 	name string // of the Lease
-	// through are kubeconfig files of users that do not go straight to the server.
+	// through holds the kubeconfig files of users that reach the server through a relay.
 	through map[string]string
 }
 
-// promised checks a time that is promised to people: try returns when what the promise is about began and ended. A machine
-// that has others to serve makes it longer, so what the machine was late in between, measured beside it, does not count.
+// promised checks a bound. try returns when the measured period began and ended. How late a busy
+// machine was in that period, measured beside it, is subtracted.
 func (e *election) promised(within time.Duration, try func(e *election) (from, to time.Time)) {
 	e.t.Helper()
 	machine := measureLateness(e.t, e.client, "machine-"+e.name)
 	from, to := try(e)
 	took, late := to.Sub(from), machine.between(from, to)
-	assert.Less(e.t, took-late, within, "a promise is not kept: it took %s, of which the machine was late for %s", took, late)
+	assert.Less(e.t, took-late, within, "over the bound: it took %s, of which the machine was late for %s", took, late)
 }
 
 // replica is one run of orrery.
@@ -104,7 +104,7 @@ type replica struct {
 	user     string
 }
 
-// start runs a replica. The user is its own.
+// start runs a replica as the user.
 func (e *election) start(user string, args ...string) *replica {
 	e.t.Helper()
 	kubeconfig, found := e.through[user]
@@ -119,7 +119,7 @@ func (e *election) start(user string, args ...string) *replica {
 	return &replica{program: runOrrery(e.t, kubeconfig, args...), election: e, user: user}
 }
 
-// kubeconfig writes one for a replica.
+// kubeconfig writes a kubeconfig file for a replica.
 func (e *election) kubeconfig(user string) string {
 	e.t.Helper()
 	kubeconfig, err := e.cp.KubeconfigFor(e.name+"-"+user, replicaGroup, "system:masters")
@@ -127,8 +127,8 @@ func (e *election) kubeconfig(user string) string {
 	return kubeconfig
 }
 
-// startPair runs two, of which the first leads and the second stands by with its caches warm. slow are arguments of the
-// first.
+// startPair runs two replicas: the first leads, and the second stands by with warm caches. The
+// first gets the arguments.
 func (e *election) startPair(slow ...string) (leader, standby *replica) {
 	e.t.Helper()
 	leader = e.start("first", slow...)
@@ -153,7 +153,7 @@ func (e *election) fill(count int) []string {
 	for i := range names {
 		names[i] = fmt.Sprintf("%s-%03d", e.name, i)
 	}
-	e.sideBySide(count, func(i int) error {
+	e.parallelize(count, func(i int) error {
 		_, err := e.client.CoreV1().Namespaces().Create(e.ctx, namespaceNamed(names[i]), metav1.CreateOptions{})
 		for object := 0; object < 10 && err == nil; object++ {
 			err = e.tryConfigMap(names[i], fmt.Sprintf("object-%d", object))
@@ -163,15 +163,15 @@ func (e *election) fill(count int) []string {
 	return names
 }
 
-// deleteAll asks for the deletion of the namespaces.
+// deleteAll marks the namespaces for deletion.
 func (e *election) deleteAll(names []string) {
 	e.t.Helper()
-	e.sideBySide(len(names), func(i int) error {
+	e.parallelize(len(names), func(i int) error {
 		return e.client.CoreV1().Namespaces().Delete(e.ctx, names[i], metav1.DeleteOptions{})
 	})
 }
 
-// left is how many of the namespaces are still there.
+// left returns how many of the namespaces still exist.
 func (e *election) left(names []string) int {
 	e.t.Helper()
 	list, err := e.client.CoreV1().Namespaces().List(e.ctx, metav1.ListOptions{})
@@ -185,11 +185,11 @@ func (e *election) left(names []string) int {
 	return count
 }
 
-// awaitHalfway waits until so many namespaces are gone, and not all.
+// awaitHalfway blocks until so many namespaces are gone, and not all.
 func (e *election) awaitHalfway(names []string, gone int) {
 	e.t.Helper()
 	e.eventually("some namespaces are gone", func() (bool, error) { return e.left(names) <= len(names)-gone, nil })
-	require.NotZero(e.t, e.left(names), "this test is about the middle, and came too late")
+	require.NotZero(e.t, e.left(names), "the deletions finished before the test could interrupt them")
 }
 
 func (e *election) awaitAllGone(names []string) {
@@ -197,16 +197,16 @@ func (e *election) awaitAllGone(names []string) {
 	e.eventually("all namespaces are gone", func() (bool, error) { return e.left(names) == 0, nil })
 }
 
-// entry is a request of a replica, by the clock of the API server.
+// entry is a request of a replica, by the API server's clock.
 type entry struct {
 	request
 	User struct {
 		Username string
 	}
-	StageTimestamp time.Time // when it had been answered
+	StageTimestamp time.Time // when it was answered
 }
 
-// requests returns those of a replica, in the order in which they came.
+// requests returns the replica's requests in the order of arrival.
 func (r *replica) requests() []entry {
 	r.election.t.Helper()
 	t := r.election.t
@@ -222,8 +222,8 @@ func (r *replica) requests() []entry {
 	return requests
 }
 
-// isWork tells whether the request changes namespaces or what is in them. The Lease, and the Events that tell of it and of
-// deletions that are done, are not the work.
+// isWork reports whether the request changes namespaces or their content. Writes of the Lease and
+// of Events are not work.
 func (a entry) isWork() bool {
 	switch a.Verb {
 	case "create", "update", "patch", "delete", "deletecollection":
@@ -231,16 +231,19 @@ func (a entry) isWork() bool {
 		return false
 	}
 	ref := a.ObjectRef
+	if ref.APIGroup == "authorization.k8s.io" { // a review of rights is a create and stores nothing
+		return false
+	}
 	return ref.Resource != "leases" && !(ref.Resource == "events" && (ref.Namespace == "default" || ref.Namespace == "kube-system"))
 }
 
-// work returns what the replica did.
+// work returns the replica's requests that are work.
 func (r *replica) work() []entry {
 	r.election.t.Helper()
 	return slices.DeleteFunc(r.requests(), func(a entry) bool { return !a.isWork() })
 }
 
-// leaseWrites returns the replica's writes of the Lease that went well.
+// leaseWrites returns the replica's successful writes of the Lease.
 func (r *replica) leaseWrites() []entry {
 	r.election.t.Helper()
 	return slices.DeleteFunc(r.requests(), func(a entry) bool {
@@ -249,7 +252,8 @@ func (r *replica) leaseWrites() []entry {
 	})
 }
 
-// requireNotBoth checks that one had ended its work before the other began: its last write had been answered.
+// requireNotBoth checks that the last write of one replica was answered before the first of the
+// other.
 func requireNotBoth(t *testing.T, before, after *replica) {
 	t.Helper()
 	first, second := before.work(), after.work()
@@ -261,7 +265,7 @@ func requireNotBoth(t *testing.T, before, after *replica) {
 	}
 }
 
-// requireWarm checks that a replica that took over had filled its store before, and did not do so again.
+// requireWarm checks that a replica had filled its store before it took over, and filled it once.
 func requireWarm(t *testing.T, r *replica) {
 	t.Helper()
 	began := r.leaseWrites()[0].RequestReceivedTimestamp

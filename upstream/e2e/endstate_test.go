@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// endState is what a scenario came to with one subject: named facts. The same scenario notes the same facts, whatever
-// the subject, and everything that a user of the API could tell the subjects apart by is meant to be among them.
+// endState is the outcome of a scenario with one subject: named facts, the same for each subject.
+// They should cover everything by which a user of the API could tell the subjects apart.
 type endState map[string]string
 
-// note adds a fact. Each is noted once.
+// note adds a fact, which must be new.
 func (s endState) note(fact, value string) {
 	if old, ok := s[fact]; ok {
 		panic(fmt.Sprintf("fact %q is %q already and cannot become %q", fact, old, value))
@@ -26,7 +26,7 @@ func (s endState) note(fact, value string) {
 	s[fact] = value
 }
 
-// String lists the facts, one a line.
+// String returns the facts, one a line.
 func (s endState) String() string {
 	var text strings.Builder
 	for _, fact := range slices.Sorted(maps.Keys(s)) {
@@ -35,25 +35,25 @@ func (s endState) String() string {
 	return text.String()
 }
 
-// recording makes the tests write down what the original comes to on the genuine server. Without it, a run of the original
-// is compared with the record, so that "make nightly" finds a record that is out of date.
+// recording makes the tests record the original's outcomes on the genuine server. Without it they
+// are compared with the record, so that "make nightly" finds an outdated one.
 var recording = os.Getenv("E2E_RECORD") != ""
 
 func recordFile(scenario string) string {
 	return filepath.Join("testdata", "original", scenario+".json")
 }
 
-// recorded returns what the original came to on the genuine server when that was last recorded.
+// recorded returns the recorded outcome of the original on the genuine server.
 func recorded(t *testing.T, scenario string) endState {
 	t.Helper()
 	text, err := os.ReadFile(recordFile(scenario))
-	require.NoError(t, err, "the original was never recorded in this scenario: E2E_MATRIX=whole E2E_RECORD=1 records it")
+	require.NoError(t, err, "there is no record of the original in this scenario: record it by E2E_MATRIX=whole E2E_RECORD=1")
 	var state endState
 	require.NoError(t, json.Unmarshal(text, &state))
 	return state
 }
 
-// record writes down what the original came to.
+// record stores the original's outcome.
 func record(t *testing.T, scenario string, state endState) {
 	t.Helper()
 	text, err := json.MarshalIndent(state, "", "  ")
@@ -62,30 +62,32 @@ func record(t *testing.T, scenario string, state endState) {
 	require.NoError(t, os.WriteFile(recordFile(scenario), append(text, '\n'), 0o644))
 }
 
-// difference is one way in which end states are meant to differ: orrery's from the original's, or those on the server in
-// memory from those on the genuine one.
+// difference is one intended difference between end states: orrery's from the original's, or the
+// server in memory's from the genuine one's.
 type difference struct {
-	// name says in a few words what is different.
+	// name describes it in a few words.
 	name string
-	// point is the letter under which the project's requirements list it; only for differences between subjects.
+	// point is its letter in the project's requirements; only for differences between subjects.
 	point string
-	// scenario is the test in which it shows, and must show.
+	// scenario is the test in which it must appear.
 	scenario string
-	// reason is why it is better so.
+	// reason is why it is better.
 	reason string
-	// deleter is the form of the deleter (fast or textbook, see E2E_GEARS) with which it shows; empty for both.
+	// deleter is the form of the deleter (fast or textbook, see E2E_GEARS) that has it; empty for
+	// both.
 	deleter string
-	// subject is the one with which it shows; only for differences between platforms, and empty for all subjects.
+	// subject is the one that has it; only for differences between platforms, and empty for all
+	// subjects.
 	subject string
-	// facts are those that differ, with both values.
+	// facts holds the differing facts, with both values.
 	facts map[string]pair
 }
 
-// pair is a fact that differs. An absent fact is the empty string.
+// pair is a differing fact. The empty string stands for an absent one.
 type pair struct{ original, ours string }
 
-// compareAll compares the subjects on each platform and then the platforms for each subject. Outcomes of pairings that
-// did not run (-run selects some) are left out.
+// compareAll compares the subjects on each platform and then the platforms for each subject. It
+// leaves out pairings that -run did not select.
 func compareAll(scenario string, outcomes map[pairing]endState) []string {
 	var problems []string
 	for _, platform := range platformsFor(scenario) {
@@ -109,7 +111,8 @@ func compareAll(scenario string, outcomes map[pairing]endState) []string {
 	return problems
 }
 
-// compare returns a sentence for each fact that differs and is not meant to, and for each that is meant to and does not.
+// compare returns a sentence for each unintended difference, and for each intended one that is
+// absent.
 func compare(first string, original endState, second string, ours endState, intended []difference) []string {
 	expected := map[string]pair{}
 	owner := map[string]string{}
@@ -149,7 +152,7 @@ func TestCompareEndStates(t *testing.T) {
 	tests := []struct {
 		name           string
 		original, ours endState
-		problem        string // empty: none
+		problem        string // empty for none
 	}{
 		{"as intended", endState{"gone": "yes", "requests": "68"}, endState{"gone": "yes", "requests": "35"}, ""},
 		{"something else differs", endState{"gone": "yes", "requests": "68"}, endState{"gone": "no", "requests": "35"}, `gone: this difference is not intended`},

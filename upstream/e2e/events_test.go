@@ -18,8 +18,8 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// withAdministrator gives a trial on a control plane of its own, where orrery runs as the administrator, who may write
-// Events, and kubectl there.
+// withAdministrator returns a trial on a control plane of its own, orrery run as the administrator,
+// who may write Events, and a function that runs kubectl there.
 func withAdministrator(t *testing.T, args ...string) (tr *trial, orrery *program, kubectl func(args ...string) string) {
 	t.Helper()
 	cp, err := controlplane.Start(t.Context(), controlplane.Config{Log: t.Output()})
@@ -38,7 +38,7 @@ func withAdministrator(t *testing.T, args ...string) (tr *trial, orrery *program
 	return tr, orrery, kubectl
 }
 
-// eventsAbout returns the Events in the namespace default about a Namespace.
+// eventsAbout returns the Events about a Namespace in the namespace default.
 func (tr *trial) eventsAbout(namespace string) []corev1.Event {
 	tr.t.Helper()
 	list, err := tr.client.CoreV1().Events("default").List(tr.ctx, metav1.ListOptions{
@@ -48,7 +48,7 @@ func (tr *trial) eventsAbout(namespace string) []corev1.Event {
 	return list.Items
 }
 
-// awaitEvent waits for an Event about a Namespace with that reason.
+// awaitEvent blocks until there is an Event about a Namespace with the reason.
 func (tr *trial) awaitEvent(namespace, reason string) corev1.Event {
 	tr.t.Helper()
 	var found corev1.Event
@@ -64,8 +64,8 @@ func (tr *trial) awaitEvent(namespace, reason string) corev1.Event {
 	return found
 }
 
-// Who looks for what became of a namespace finds it with kubectl.
-func TestEventsTellHowDeletionsEnd(t *testing.T) {
+// kubectl shows how a deletion ended.
+func TestEventsReportHowDeletionsEnd(t *testing.T) {
 	tr, orrery, kubectl := withAdministrator(t)
 
 	uid := tr.createNamespace("blue")
@@ -77,7 +77,7 @@ func TestEventsTellHowDeletionsEnd(t *testing.T) {
 		[]any{event.Source.Component, event.ReportingController, event.Count, event.InvolvedObject.Kind, event.InvolvedObject.APIVersion, event.InvolvedObject.UID})
 	assert.Regexp(t, `^Emptied and finalized within \d+\.\ds, in \d+ pass`, event.Message)
 
-	// One that hangs says why, once, however often it is looked at.
+	// A namespace that hangs gets one Event with the reason, however often it is processed.
 	tr.createNamespace("stuck")
 	tr.createConfigMap("stuck", "held", "example.com/hold")
 	tr.deleteNamespace("stuck")
@@ -95,7 +95,7 @@ func TestEventsTellHowDeletionsEnd(t *testing.T) {
 	tr.awaitEvent("stuck", "NamespaceDeleted")
 	assert.Len(t, tr.eventsAbout("stuck"), 2)
 
-	// The requests for an Event belong to the pass that it tells of.
+	// The requests for an Event carry the id of the pass that it reports.
 	ids := regexp.MustCompile(`"reconcile_id":"([a-z2-7]+-\d+)"`)
 	finalized := regexp.MustCompile(`.*"namespace":"blue".*"message":"namespace finalized".*`).FindString(orrery.Output())
 	posted := regexp.MustCompile(`.*"method":"POST","path":"/api/v1/namespaces/default/events".*`).FindAllString(orrery.Output(), -1)
@@ -103,24 +103,24 @@ func TestEventsTellHowDeletionsEnd(t *testing.T) {
 	require.NotEmpty(t, id, finalized)
 	assert.Contains(t, ids.FindAllString(strings.Join(posted, "\n"), -1), id)
 	orrery.Interrupt()
-	require.Equal(t, 0, orrery.AwaitExit())
+	require.Equal(t, exitInterrupted, orrery.AwaitExit())
 }
 
-// Many deletions at once make an Event each, and none is lost. If the program is told to stop straight away, what cannot be sent
-// in the two seconds that it gives itself then, which may be little on a busy machine, is named in the log.
+// Each of many deletions gets its Event. A program that is stopped at once logs the Events that it
+// could not send within its two seconds.
 func TestEventsOfManyDeletions(t *testing.T) {
 	tr, orrery, _ := withAdministrator(t)
 	const many = 100
 	tr.deleteAtOnce("n", many)
 	tr.eventually("each has its Event", func() (bool, error) {
-		deleted, err := tr.deletionsTold()
+		deleted, err := tr.deletionsReported()
 		return len(deleted) == many, err
 	})
 
 	tr.deleteAtOnce("last", many)
 	orrery.Interrupt()
-	require.Equal(t, 0, orrery.AwaitExit())
-	deleted, err := tr.deletionsTold()
+	require.Equal(t, exitInterrupted, orrery.AwaitExit())
+	deleted, err := tr.deletionsReported()
 	require.NoError(t, err)
 	for name, count := range deleted {
 		assert.EqualValues(t, 1, count, name)
@@ -132,10 +132,10 @@ func TestEventsOfManyDeletions(t *testing.T) {
 	}
 }
 
-// deleteAtOnce makes and deletes many namespaces and waits until all are gone.
+// deleteAtOnce creates and deletes many namespaces and waits until all are gone.
 func (tr *trial) deleteAtOnce(prefix string, many int) {
 	tr.t.Helper()
-	tr.sideBySide(many, func(i int) error {
+	tr.parallelize(many, func(i int) error {
 		name := fmt.Sprintf("%s-%d", prefix, i)
 		_, err := tr.client.CoreV1().Namespaces().Create(tr.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		if err == nil {
@@ -149,8 +149,8 @@ func (tr *trial) deleteAtOnce(prefix string, many int) {
 	})
 }
 
-// deletionsTold is how often Events tell of the deletion of each namespace.
-func (tr *trial) deletionsTold() (map[string]int32, error) {
+// deletionsReported returns how often Events report the deletion of each namespace.
+func (tr *trial) deletionsReported() (map[string]int32, error) {
 	list, err := tr.client.CoreV1().Events("default").List(tr.ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
@@ -164,8 +164,8 @@ func (tr *trial) deletionsTold() (map[string]int32, error) {
 	return deleted, nil
 }
 
-// The identity of the built-in controller may not write Events. Nobody is bothered with that: one request that is refused,
-// a line for those who ask for more than the news, and deletions as ever.
+// The built-in controller's identity may not write Events. That costs one refused request and one
+// log line at a higher verbosity, and deletions go on.
 func TestEventsThatAreForbiddenAreLeft(t *testing.T) {
 	onEachVacant(t, func(tr *trial, kubeconfig string) {
 		t := tr.t
@@ -178,9 +178,9 @@ func TestEventsThatAreForbiddenAreLeft(t *testing.T) {
 			tr.awaitGone(name)
 		}
 		orrery.Interrupt()
-		require.Equal(t, 0, orrery.AwaitExit())
+		require.Equal(t, exitInterrupted, orrery.AwaitExit())
 		if tr.eventsMayBeWritten() {
-			return // the server in memory has no rights to speak of
+			return // the server in memory has no RBAC
 		}
 		asked := 0
 		for _, r := range auditedAfter(t, tr.cluster.Server, started) {
@@ -190,11 +190,12 @@ func TestEventsThatAreForbiddenAreLeft(t *testing.T) {
 			}
 		}
 		assert.Equal(t, 1, asked)
-		assert.Equal(t, 1, strings.Count(orrery.Output(), "events are forbidden, going on without them"))
+		assert.Equal(t, 1, strings.Count(orrery.Output(), "events are forbidden, continuing without them"))
 	})
 }
 
-// eventsMayBeWritten tells whether the server let the controller write Events: the one in memory has no RBAC.
+// eventsMayBeWritten reports whether the server let the controller write Events: the one in memory
+// has no RBAC.
 func (tr *trial) eventsMayBeWritten() bool {
 	list, err := tr.client.CoreV1().Events("default").List(tr.ctx, metav1.ListOptions{})
 	require.NoError(tr.t, err)

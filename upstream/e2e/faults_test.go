@@ -10,10 +10,10 @@ import (
 	"orrery/upstream/apiserver/served"
 )
 
-// faultHindrances are faults of the server in memory.
+// faultHindrances uses the faults of the server in memory.
 type faultHindrances struct{ server *served.Server }
 
-// add orders a fault, which lasts until it is lifted and no longer than the test.
+// add injects a fault, which lasts until it is lifted or the test ends.
 func (f faultHindrances) add(tr *trial, format string, args ...any) (id string, lift func()) {
 	tr.t.Helper()
 	id, err := f.server.Add(tr.ctx, fmt.Sprintf(format, args...))
@@ -30,7 +30,7 @@ func (f faultHindrances) add(tr *trial, format string, args ...any) (id string, 
 	return id, lift
 }
 
-// groupOption is how faults call a group.
+// groupOption returns a group's name in the options of a fault.
 func groupOption(group string) string {
 	if group == "" {
 		return "core"
@@ -45,7 +45,7 @@ func (f faultHindrances) forbidDeletion(tr *trial, resource schema.GroupVersionR
 	return lift
 }
 
-func (f faultHindrances) askNobody(tr *trial, resource schema.GroupVersionResource, namespace string) (lift func()) {
+func (f faultHindrances) unreachableWebhook(tr *trial, resource schema.GroupVersionResource, namespace string) (lift func()) {
 	tr.t.Helper()
 	_, lift = f.add(tr, "webhook-unreachable:webhook=nobody.example.com,verb=delete|deletecollection,group=%s,resource=%s,namespace=%s",
 		groupOption(resource.Group), resource.Resource, namespace)
@@ -58,8 +58,8 @@ func (f faultHindrances) withholdRights(tr *trial, withheld schema.GroupResource
 	return grant
 }
 
-func (f faultHindrances) gateBefore(tr *trial, namespace, _ string) gate {
-	return &faultGate{tr: tr, faults: f, namespace: namespace}
+func (f faultHindrances) blockerBefore(tr *trial, namespace, _ string) blocker {
+	return &faultBlocker{tr: tr, faults: f, namespace: namespace}
 }
 
 func (f faultHindrances) forgetHistory(tr *trial) {
@@ -70,8 +70,8 @@ func (f faultHindrances) forgetHistory(tr *trial) {
 	}
 }
 
-// faultGate is a gate: the server answers so late that a test waits for it in vain, until the fault is taken away.
-type faultGate struct {
+// faultBlocker is a blocker whose active state is a delay longer than any test waits.
+type faultBlocker struct {
 	tr        *trial
 	faults    faultHindrances
 	namespace string
@@ -79,16 +79,16 @@ type faultGate struct {
 	lift      func()
 }
 
-func (g *faultGate) Shut() {
+func (g *faultBlocker) Block() {
 	g.tr.t.Helper()
 	g.id, g.lift = g.faults.add(g.tr, "delay:by=1h,verb=delete|deletecollection,resource=configmaps,namespace=%s,user=%s", g.namespace, ControllerIdentity)
 }
 
-func (g *faultGate) Open() { g.lift() }
+func (g *faultBlocker) Release() { g.lift() }
 
-func (g *faultGate) AwaitReached() {
+func (g *faultBlocker) AwaitReached() {
 	g.tr.t.Helper()
-	g.tr.eventually("a deletion has come to the gate", func() (bool, error) {
+	g.tr.eventually("a deletion waits at the blocker", func() (bool, error) {
 		hits, err := g.faults.server.Hits(g.tr.ctx, g.id)
 		return hits > 0, err
 	})

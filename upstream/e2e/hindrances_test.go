@@ -7,29 +7,31 @@ import (
 	"orrery/upstream/apiserver/served"
 )
 
-// hindrances are ways to get into a controller's way. Each platform has means of its own for them; what the controller
-// runs into is the same. Where a hindrance can be taken back, the function returned does that.
+// hindrances puts obstacles in a controller's way. Each platform does so by its own means, with the
+// same effect. The returned functions remove the obstacle.
 type hindrances interface {
-	// forbidDeletion has the server deny the deletion of one object, which exists.
+	// forbidDeletion makes the server deny the deletion of one existing object.
 	forbidDeletion(tr *trial, resource schema.GroupVersionResource, namespace, name string) (lift func())
-	// askNobody has the server ask a webhook that does not exist before it deletes objects of a type in one namespace.
-	askNobody(tr *trial, resource schema.GroupVersionResource, namespace string) (lift func())
-	// withholdRights takes all rights for one type away from the controller.
+	// unreachableWebhook makes the server ask a webhook that does not exist before it deletes
+	// objects of a type in one namespace.
+	unreachableWebhook(tr *trial, resource schema.GroupVersionResource, namespace string) (lift func())
+	// withholdRights takes all rights on one type from the controller.
 	withholdRights(tr *trial, withheld schema.GroupResource) (grant func())
-	// gateBefore puts a gate, open, before the ConfigMaps of a namespace. The ConfigMap "probe" must be there.
-	gateBefore(tr *trial, namespace, probe string) gate
-	// forgetHistory has the server forget all history and breaks off all watches.
+	// blockerBefore puts a released blocker before the ConfigMaps of a namespace. The ConfigMap
+	// "probe" must exist.
+	blockerBefore(tr *trial, namespace, probe string) blocker
+	// forgetHistory makes the server forget all history and end all watches.
 	forgetHistory(tr *trial)
 }
 
-// gate lets every deletion pass, and while it is shut holds them up. So a test can stop a subject in the middle of its
-// work without having to guess when that is.
-type gate interface {
-	// Shut has deletions wait from now on.
-	Shut()
-	// Open lets all deletions pass, those that wait and those that come.
-	Open()
-	// AwaitReached waits until a deletion is held up that came since the gate was shut.
+// blocker holds up deletions while it is active, so that a test can stop a subject in the middle of
+// its work.
+type blocker interface {
+	// Block holds up deletions from now on.
+	Block()
+	// Release lets the waiting deletions and all later ones pass.
+	Release()
+	// AwaitReached blocks until a deletion is held up that arrived since the last Block.
 	AwaitReached()
 }
 
@@ -40,8 +42,8 @@ func hindrancesOf(tr *trial) hindrances {
 	return genuineHindrances{}
 }
 
-// genuineHindrances are policies, webhooks and roles, and the fate of kube-apiserver's process. They are in files of
-// their own.
+// genuineHindrances uses policies, webhooks, roles and kube-apiserver's process, in files of their
+// own.
 type genuineHindrances struct{}
 
 func (genuineHindrances) forgetHistory(tr *trial) {

@@ -18,11 +18,11 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// dockerfile is the recipe of the image, as far as it can be followed without a container engine.
+// dockerfile holds the part of the image's recipe that can be followed without a container engine.
 type dockerfile struct {
 	build      string            // the command that builds the program
 	args       map[string]string // build arguments with their defaults
-	base       string            // what the image is made on
+	base       string            // the base image
 	entrypoint []string
 	command    []string
 	user       string
@@ -64,7 +64,7 @@ func readDockerfile(t *testing.T) dockerfile {
 	return d
 }
 
-// repositoryFile is the path of a file of the repository.
+// repositoryFile returns the path of a file of the repository.
 func repositoryFile(t *testing.T, name string) string {
 	t.Helper()
 	path, err := controlplane.FindUp(name)
@@ -72,7 +72,7 @@ func repositoryFile(t *testing.T, name string) string {
 	return path
 }
 
-// buildContext copies what a builder would be sent: what .dockerignore does not exclude.
+// buildContext copies the files that .dockerignore does not exclude, as a builder does.
 func buildContext(t *testing.T) string {
 	t.Helper()
 	ignore := repositoryFile(t, ".dockerignore")
@@ -124,8 +124,8 @@ func buildContext(t *testing.T) string {
 	return to
 }
 
-// buildProgram does what the build stage does with a context, and returns the path of the program. cache is a build cache to use, ""
-// is this machine's.
+// buildProgram does the work of the build stage in a context, and returns the program's path. cache
+// is the build cache; "" stands for this machine's.
 func buildProgram(t *testing.T, recipe dockerfile, sources, version, cache string) string {
 	t.Helper()
 	output := filepath.Join(t.TempDir(), "orrery")
@@ -143,8 +143,8 @@ func buildProgram(t *testing.T, recipe dockerfile, sources, version, cache strin
 	return output
 }
 
-// Whoever builds the image from the same sources gets the same program: the directory, the history and what was compiled before
-// leave no trace in it.
+// Builds of the same sources give the same program: directory, history and earlier builds leave no
+// trace in it.
 func TestImageIsReproducible(t *testing.T) {
 	t.Parallel()
 	recipe := readDockerfile(t)
@@ -158,8 +158,8 @@ func TestImageIsReproducible(t *testing.T) {
 	assert.NotContains(t, string(one), filepath.Dir(repositoryFile(t, "Dockerfile"))+"/", "no path of this machine is in the program")
 }
 
-// A builder fills in these arguments only if they have no default (docker/buildx#510). With one, an image for another platform would
-// hold a program that does not run there.
+// A builder fills in these arguments only if they have no default (docker/buildx#510). With a
+// default, an image for another platform would hold a program that does not run there.
 func TestImageIsForThePlatformThatWasAskedFor(t *testing.T) {
 	t.Parallel()
 	recipe := readDockerfile(t)
@@ -170,21 +170,21 @@ func TestImageIsForThePlatformThatWasAskedFor(t *testing.T) {
 	assert.Contains(t, recipe.build, "GOOS=$TARGETOS GOARCH=$TARGETARCH")
 }
 
-// The image has the program and nothing else, so the program must need nothing else.
+// The image holds the program alone, so the program must need nothing else.
 func TestImageIsOneStaticProgram(t *testing.T) {
 	t.Parallel()
 	recipe := readDockerfile(t)
 	assert.Equal(t, "scratch", recipe.base)
 	assert.Equal(t, []string{"/orrery"}, recipe.entrypoint)
 	assert.Equal(t, []string{"run"}, recipe.command)
-	assert.Regexp(t, regexp.MustCompile(`^[1-9]\d+:[1-9]\d+$`), recipe.user, "a number: whether it is root can be seen without a list of users")
+	assert.Regexp(t, regexp.MustCompile(`^[1-9]\d+:[1-9]\d+$`), recipe.user, "a numeric user, so that runAsNonRoot can be checked")
 
 	program := buildProgram(t, recipe, buildContext(t), "v1.2.3", "")
 	file, err := elf.Open(program)
 	require.NoError(t, err)
 	defer file.Close()
 	for _, segment := range file.Progs {
-		assert.NotEqual(t, elf.PT_INTERP, segment.Type, "a dynamic linker is asked for")
+		assert.NotEqual(t, elf.PT_INTERP, segment.Type, "the program needs a dynamic linker")
 	}
 	libraries, err := file.ImportedLibraries()
 	assert.NoError(t, err)

@@ -23,11 +23,11 @@ import (
 	"orrery/upstream/e2e"
 )
 
-// TestInformersThroughDisturbances runs informers of typed objects, of heads and of whole documents, over both watch
-// transports, while somebody writes without pause and kube-apiserver is restarted, killed and robbed of its history, and
-// while the server in memory is told to do the like.
-// When the writing is over every store equals what client-go lists, and the history that each handler was told leads to
-// the same: those that were there from the start, and those that joined between the disturbances.
+// TestInformersThroughDisturbances runs informers of typed objects, of metadata and of whole
+// documents, over both watch transports, while writers go on. Meanwhile kube-apiserver is
+// restarted, killed and loses its history, or the server in memory gets the corresponding faults.
+// At the end every store equals what client-go lists, and so does the history that each handler
+// received, whether it was added at the start or between disturbances.
 func TestInformersThroughDisturbances(t *testing.T) {
 	for name, config := range map[string]controlplane.Config{
 		"as it comes": {},
@@ -49,7 +49,7 @@ func TestInformersThroughDisturbances(t *testing.T) {
 	})
 }
 
-// disturbance is what happens to a server.
+// disturbance is one fault of a server.
 type disturbance struct {
 	name string
 	do   func(context.Context) error
@@ -89,7 +89,7 @@ func faults(server *served.Server) []disturbance {
 	}
 }
 
-// disturb does all that. streams tells whether the server has streaming lists.
+// disturb causes each disturbance. streams reports whether the server has streaming lists.
 func disturb(t *testing.T, cp e2e.Server, disturbances []disturbance, streams bool) {
 	source := newWriters(t, cp)
 	source.fill()
@@ -103,7 +103,7 @@ func disturb(t *testing.T, cp e2e.Server, disturbances []disturbance, streams bo
 		t.Log(disturbance.name)
 		require.NoError(t, disturbance.do(t.Context()))
 		for _, o := range over {
-			o.join(t) // in the middle of whatever is going on
+			o.join(t) // at an arbitrary moment
 		}
 		source.awaitWrites(t, cp)
 	}
@@ -116,7 +116,7 @@ func disturb(t *testing.T, cp e2e.Server, disturbances []disturbance, streams bo
 			shot := w.snapshot()
 			t.Logf("%s over %s: %d objects, %d lists, %d watches, %d events, %d bookmarks", w.name(), transport,
 				shot.Objects, shot.Reflector.Lists, shot.Reflector.Watches, shot.Reflector.Events, shot.Reflector.Bookmarks)
-			assert.Equal(t, streams, shot.Reflector.StreamingList, "%s: streaming lists are used where they are offered", w.name())
+			assert.Equal(t, streams, shot.Reflector.StreamingList, "%s: streaming lists are used where available", w.name())
 			assert.Zero(t, shot.ProcessErrors, "%s: %v", w.name(), shot.LastProcessError)
 			assert.Zero(t, shot.Reflector.StoreErrors, "%s: %v", w.name(), shot.Reflector.LastStoreError)
 		}
@@ -125,13 +125,13 @@ func disturb(t *testing.T, cp e2e.Server, disturbances []disturbance, streams bo
 	requireNoGoroutinesOf(t, "orrery/informer", "orrery/deltafifo", "orrery/restclient")
 }
 
-// writingTime is how long writers are left in peace between disturbances. Nothing depends on it but how much happens.
+// writingTime is the pause between disturbances. It only affects how much is written.
 const writingTime = 2 * time.Second
 
-// observers are three informers over one client.
+// observers holds three informers over one client.
 type observers struct {
 	client      *restclient.Client
-	connections atomic.Int64 // that are open
+	connections atomic.Int64 // open ones
 	informers   informer.SharedInformerFactory
 	watched     []watched
 }
@@ -146,18 +146,18 @@ func startObservers(t *testing.T, cp e2e.Server, transport restclient.WatchTrans
 	config.Codec = fast.Codec{}
 	o.client, err = restclient.New(config)
 	require.NoError(t, err)
-	// Whatever fails, the informers end before the server does.
+	// After any failure the informers end before the server.
 	t.Cleanup(func() { o.informers.Shutdown() })
 
 	o.watched = []watched{
 		observe(o, restclient.Typed[*api.Namespace](o.client, api.NamespacesResource, "")),
 		observe(o, restclient.Metadata(o.client, configMaps, "")),
 		observe(o, restclient.Dynamic(o.client, widgets, "")),
-		observe(o, restclient.Dynamic(o.client, configMaps, "")), // a type whose items do not say in lists what they are
+		observe(o, restclient.Dynamic(o.client, configMaps, "")), // the items of its lists have no kind
 	}
 	o.join(t)
 	require.NoError(t, o.informers.Start(context.WithoutCancel(t.Context())))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	require.NoError(t, o.informers.WaitForCacheSync(ctx))
 	return o
@@ -194,7 +194,8 @@ func (o *observers) join(t *testing.T) {
 	}
 }
 
-// awaitEqual waits until every store and every history is equal to what the server lists. The writing is over.
+// awaitEqual blocks until every store and every history equals what the server lists. The writers
+// have ended.
 func (o *observers) awaitEqual(t *testing.T, cp e2e.Server, source *writers) {
 	t.Helper()
 	for _, w := range o.watched {
@@ -207,28 +208,28 @@ func (o *observers) awaitEqual(t *testing.T, cp e2e.Server, source *writers) {
 	}
 }
 
-// stop ends the informers and checks what is left.
+// stop ends the informers and checks that nothing is left.
 func (o *observers) stop(t *testing.T) {
 	t.Helper()
 	o.informers.Shutdown()
 	o.client.Close()
 	assert.Zero(t, o.client.Snapshot().Watches)
 	assert.Zero(t, o.client.Snapshot().InFlight)
-	// One that was being opened for a request that has been given up is closed when it is open. One that nobody closes would go by
-	// itself, when the pool gives up what is idle: that is not waited for.
+	// A connection that was being opened for a cancelled request is closed once it is open. A
+	// leaked one would be closed by the pool when idle, which takes longer than this wait.
 	assert.Eventually(t, func() bool { return o.connections.Load() == 0 }, untilIdle/2, 50*time.Millisecond, "no connection is open")
 }
 
-// untilIdle is when connections that nobody uses are closed, by restclient and by kube-apiserver.
+// untilIdle is when restclient and kube-apiserver close idle connections.
 const untilIdle = 90 * time.Second
 
-// patience is reached only by a test that fails.
-const patience = 10 * time.Minute
+// waitTimeout is reached only by a failing test.
+const waitTimeout = 10 * time.Minute
 
-// await asks until there is no error.
+// await polls until check returns nil.
 func await(t *testing.T, cp e2e.Server, what string, check func() error) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(waitTimeout)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -246,14 +247,14 @@ func await(t *testing.T, cp e2e.Server, what string, check func() error) {
 	}
 }
 
-// eventually waits for what needs no server.
+// eventually waits for a condition that needs no server.
 func eventually(t *testing.T, condition func() bool, what string) {
 	t.Helper()
-	assert.Eventually(t, condition, patience, 50*time.Millisecond, what)
+	assert.Eventually(t, condition, waitTimeout, 50*time.Millisecond, what)
 }
 
-// requireNoGoroutinesOf checks that there is no goroutine with one of the packages in its stack. One may need a moment for its last
-// instructions after somebody has been told of its end.
+// requireNoGoroutinesOf checks that no goroutine has one of the packages in its stack. A goroutine
+// may need a moment for its last instructions after it has reported its end.
 func requireNoGoroutinesOf(t *testing.T, packages ...string) {
 	t.Helper()
 	var found []string

@@ -21,11 +21,11 @@ type watched interface {
 	resource() api.GroupVersionResource
 	join() error
 	snapshot() informer.Snapshot
-	// compare holds store and histories against what the server lists, by key.
+	// compare compares store and histories with what the server lists, by key.
 	compare(want map[string]document) error
 }
 
-// document is an object as JSON, decoded.
+// document is a decoded JSON object.
 type document map[string]any
 
 // labeledObject is an object with labels.
@@ -49,10 +49,11 @@ func observe[T labeledObject](o *observers, resource *restclient.Resource[T]) wa
 			Name:  fmt.Sprintf("%s as %T", gvr.Resource, *new(T)),
 			Gears: fast.Gears[T](),
 			Reflector: reflector.Config[T]{
-				PageSize: 7, // so that without a watch cache a list has several
+				PageSize: 7, // without a watch cache a list then has several pages
 				Backoff:  reflector.BackoffConfig{Max: 5 * time.Second},
-				// Streaming lists are given up where they are not offered, and not because a server is slow or goes away.
-				InitialEventsTimeout: patience, InitialEventsDeadline: patience, StreamingListAttempts: 1000,
+				// Streaming lists are abandoned only where the server does not offer them, not
+				// because it is slow or restarts.
+				InitialEventsTimeout: waitTimeout, InitialEventsDeadline: waitTimeout, StreamingListAttempts: 1000,
 			},
 		})
 	})
@@ -63,7 +64,7 @@ func (w *watching[T]) name() string                       { return w.Name() }
 func (w *watching[T]) resource() api.GroupVersionResource { return w.gvr }
 func (w *watching[T]) snapshot() informer.Snapshot        { return w.Snapshot() }
 
-// join adds a handler that records what it is told. The value of an object is its label.
+// join adds a handler that records its notifications. An object's value is its label.
 func (w *watching[T]) join() error {
 	recorder := &informertest.Recorder{}
 	registration, err := w.AddEventHandler(informer.ResourceEventHandlerFuncs[T]{
@@ -105,12 +106,12 @@ func (w *watching[T]) compare(want map[string]document) error {
 		values[key] = valueOf(obj)
 	}
 	for i, recorder := range w.recorders {
-		told, err := recorder.Replay()
+		replayed, err := recorder.Replay()
 		if err != nil {
 			return fmt.Errorf("handler %d: %w", i, err)
 		}
-		if !reflect.DeepEqual(told, values) {
-			return fmt.Errorf("handler %d was told of %d objects, the server has %d, or with other values", i, len(told), len(values))
+		if !reflect.DeepEqual(replayed, values) {
+			return fmt.Errorf("handler %d has %d objects, the server %d, or their values differ", i, len(replayed), len(values))
 		}
 		if !w.registrations[i].HasSynced() {
 			return fmt.Errorf("handler %d has not synced", i)
@@ -119,7 +120,7 @@ func (w *watching[T]) compare(want map[string]document) error {
 	return nil
 }
 
-// compareObject compares what the informer's type has of an object with the whole of it.
+// compareObject compares the fields of the informer's type with the whole object.
 func (w *watching[T]) compareObject(obj T, theirs document) error {
 	ours, err := documentOf(obj)
 	if err != nil {
@@ -131,7 +132,7 @@ func (w *watching[T]) compareObject(obj T, theirs document) error {
 		theirMetadata = maps.Clone(theirMetadata)
 		delete(theirMetadata, "managedFields")
 		ours, theirs = document{"metadata": ours["metadata"]}, document{"metadata": theirMetadata}
-	case *api.Namespace: // the items of a list do not say of what kind they are
+	case *api.Namespace: // items of a list have no kind
 		delete(ours, "kind")
 		delete(ours, "apiVersion")
 		theirs = document{"metadata": theirs["metadata"], "spec": theirs["spec"], "status": theirs["status"]}

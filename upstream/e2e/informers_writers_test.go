@@ -29,10 +29,10 @@ var (
 	widgets    = api.GroupVersionResource{Group: "example.org", Version: "v1", Resource: "widgets"}
 )
 
-// valueLabel is what the writers change.
+// valueLabel is the label that the writers change.
 const valueLabel = "value"
 
-// writers change objects at random through client-go, and never give up.
+// writers change objects at random through client-go, and retry for ever.
 type writers struct {
 	typed   kubernetes.Interface
 	dynamic dynamic.Interface
@@ -53,7 +53,7 @@ func newWriters(t *testing.T, cp e2e.Server) *writers {
 	return w
 }
 
-// defineWidgets makes the API server serve a type that nobody has compiled in.
+// defineWidgets adds a custom type.
 func (w *writers) defineWidgets(t *testing.T, cp e2e.Server) {
 	t.Helper()
 	definition := &unstructured.Unstructured{Object: map[string]any{
@@ -79,7 +79,7 @@ func (w *writers) defineWidgets(t *testing.T, cp e2e.Server) {
 	})
 }
 
-// fill makes some objects of each kind, more than a page.
+// fill creates more objects of each kind than fit on a page.
 func (w *writers) fill() {
 	for i := range 12 {
 		for _, kind := range []string{"namespace", "configmap", "widget"} {
@@ -88,7 +88,7 @@ func (w *writers) fill() {
 	}
 }
 
-// start lets one writer a kind change objects. stop ends them.
+// start runs one writer for each kind. stop ends them.
 func (w *writers) start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var writing sync.WaitGroup
@@ -98,7 +98,7 @@ func (w *writers) start() (stop func()) {
 				if w.change(ctx, kind, fmt.Sprintf("it-%d", rand.IntN(12)), strconv.Itoa(i)) == nil {
 					w.writes.Add(1)
 				}
-				time.Sleep(10 * time.Millisecond) // the machine has others to serve
+				time.Sleep(10 * time.Millisecond) // leaves time for the other processes
 			}
 		})
 	}
@@ -108,7 +108,7 @@ func (w *writers) start() (stop func()) {
 	}
 }
 
-// awaitWrites waits until the writers get through again.
+// awaitWrites blocks until a write succeeds again.
 func (w *writers) awaitWrites(t *testing.T, cp e2e.Server) {
 	t.Helper()
 	before := w.writes.Load()
@@ -120,7 +120,7 @@ func (w *writers) awaitWrites(t *testing.T, cp e2e.Server) {
 	})
 }
 
-// change creates the object of that name, or gives it another value, or deletes it.
+// change creates, updates or deletes the object.
 func (w *writers) change(ctx context.Context, kind, name, value string) error {
 	if rand.IntN(4) == 0 {
 		return w.remove(ctx, kind, name)
@@ -153,7 +153,7 @@ func (w *writers) change(ctx context.Context, kind, name, value string) error {
 	return err
 }
 
-// remove deletes an object. A namespace is finalized at once: no controller does that here.
+// remove deletes an object. It finalizes namespaces itself: no controller does that here.
 func (w *writers) remove(ctx context.Context, kind, name string) error {
 	switch kind {
 	case "configmap":
@@ -174,7 +174,7 @@ func (w *writers) remove(ctx context.Context, kind, name string) error {
 	return err
 }
 
-// list asks the server, by a consistent read and through client-go, what there is.
+// list returns the server's objects, by a consistent read through client-go.
 func (w *writers) list(t *testing.T, gvr api.GroupVersionResource) map[string]document {
 	t.Helper()
 	list, err := w.dynamic.Resource(upstreamGVR(gvr)).List(t.Context(), metav1.ListOptions{})

@@ -14,21 +14,21 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// lateness measures how far a busy machine falls behind. Beside a test it repeats a step whose time on a machine with
-// nothing else to do is known: a pause, and then a write of a Lease, which goes the whole way through kube-apiserver and
-// etcd. Whatever a step takes beyond that is lateness of the machine, not of the program under test.
+// lateness measures how far a busy machine falls behind. Beside a test it repeats a step whose time
+// on an idle machine is known: a pause and a write of a Lease, which passes through kube-apiserver
+// and etcd. The excess is the machine's lateness, not the tested program's.
 type lateness struct {
 	mu    sync.Mutex // guards late and step
 	late  []lateStep
-	begun time.Time // of the step that is going on
+	begun time.Time // start of the current step
 }
 
-// lateStep is a stretch of time in which the machine was late.
+// lateStep is a period in which the machine was late.
 type lateStep struct{ from, to time.Time }
 
 const (
 	latenessPause = 100 * time.Millisecond
-	// latenessStep is what a pause and a write take on a machine with nothing else to do.
+	// latenessStep is the time of a pause and a write on an idle machine.
 	latenessStep = 150 * time.Millisecond
 )
 
@@ -67,7 +67,7 @@ func (l *lateness) stepEnded(now time.Time) {
 	l.begun = now
 }
 
-// between returns by how much the machine was late in a stretch of time: never more than the stretch is long.
+// between returns the machine's lateness in a period, at most the length of the period.
 func (l *lateness) between(from, to time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +85,7 @@ func (l *lateness) between(from, to time.Time) time.Duration {
 	return sum
 }
 
-// A machine that is on time excuses nothing, and one that is late excuses just that.
+// Lateness is subtracted exactly: none on a punctual machine.
 func TestLatenessIsThatOfTheMachine(t *testing.T) {
 	start := time.Now()
 	at := func(after time.Duration) time.Time { return start.Add(after) }
@@ -97,7 +97,7 @@ func TestLatenessIsThatOfTheMachine(t *testing.T) {
 	l.stepEnded(at(240*time.Millisecond + latenessStep + 2*time.Second))
 	end := at(240*time.Millisecond + latenessStep + 2*time.Second)
 	assert.Equal(t, 2*time.Second, l.between(start, end), "one step was two seconds late")
-	assert.Equal(t, time.Second, l.between(end.Add(-time.Second), end), "only what lies within the stretch counts")
-	assert.Equal(t, time.Second-latenessStep, l.between(end, end.Add(time.Second)), "a step that has not ended counts as well")
+	assert.Equal(t, time.Second, l.between(end.Add(-time.Second), end), "only lateness within the period counts")
+	assert.Equal(t, time.Second-latenessStep, l.between(end, end.Add(time.Second)), "an unfinished step counts as well")
 	assert.Zero(t, l.between(end, end.Add(latenessStep)))
 }

@@ -7,11 +7,12 @@ import (
 	"testing"
 )
 
-// scenariosAtOnce is how many tests that said t.Parallel run at the same time. Scenarios spend their time waiting for
-// controllers (every namespace is left alone for five seconds first), so the number of processors is no measure.
+// scenariosAtOnce is the number of parallel tests. Scenarios mostly wait for controllers (each
+// namespace has a grace period of five seconds), so it does not depend on the number of processors.
 const scenariosAtOnce = "24"
 
-// TestMain ends what the tests share. A control plane that died in the middle fails the run even when no test noticed.
+// TestMain stops the shared servers. A control plane that died fails the run even if no test
+// noticed.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if !given("test.parallel") {
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// given tells whether a flag stands on the command line.
+// given reports whether a flag is on the command line.
 func given(name string) bool {
 	found := false
 	flag.Visit(func(f *flag.Flag) { found = found || f.Name == name })

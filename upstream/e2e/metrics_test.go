@@ -23,14 +23,14 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// window is what a run of orrery serves about itself.
+// window is the debug server of a run of orrery.
 type window struct {
 	*program
 	address string
 	client  *http.Client
 }
 
-// get asks for a page; code 0 is that nobody answered.
+// get returns a page; code 0 means that there was no answer.
 func (w *window) get(path string) (code int, body string) {
 	answer, err := w.client.Get("http://" + w.address + path)
 	if err != nil {
@@ -55,8 +55,8 @@ func (w *window) scrape() map[string]*dto.MetricFamily {
 	return families
 }
 
-// sum adds up the values of a family that have these labels, given as name=value: of counters and gauges their value, of
-// histograms their count.
+// sum adds up the values of a family with these labels, given as name=value: the value of counters
+// and gauges, the count of histograms.
 func sum(families map[string]*dto.MetricFamily, name string, labels ...string) float64 {
 	var total float64
 	if families[name] == nil {
@@ -74,7 +74,7 @@ func sum(families map[string]*dto.MetricFamily, name string, labels ...string) f
 	return total
 }
 
-// awaitMetric waits until a metric has a value.
+// awaitMetric blocks until a metric has the value.
 func (w *window) awaitMetric(want float64, name string, labels ...string) {
 	w.t.Helper()
 	w.awaitHealth("/livez", http.StatusOK, "ok")
@@ -83,7 +83,7 @@ func (w *window) awaitMetric(want float64, name string, labels ...string) {
 	})
 }
 
-// awaitHealth waits until a question about health is answered with a code and a text.
+// awaitHealth blocks until a health endpoint answers with the code and the text.
 func (w *window) awaitHealth(path string, code int, part string) {
 	w.t.Helper()
 	eventually(w.t, fmt.Sprintf("%s answers %d ... %s", path, code, part), nil, func() (bool, error) {
@@ -92,7 +92,7 @@ func (w *window) awaitHealth(path string, code int, part string) {
 	})
 }
 
-// observed starts orrery with a window, on a free port.
+// observed starts orrery with its debug server on a free port.
 func observed(t *testing.T, kubeconfig string, args ...string) *window {
 	t.Helper()
 	port := strconv.Itoa(freePort(t))
@@ -102,7 +102,7 @@ func observed(t *testing.T, kubeconfig string, args ...string) *window {
 	return w
 }
 
-// silentServer returns the kubeconfig file of a server that takes connections and never says a word.
+// silentServer returns the kubeconfig file of a server that accepts connections and never answers.
 func silentServer(t *testing.T) (kubeconfig string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -116,7 +116,7 @@ func silentServer(t *testing.T) (kubeconfig string) {
 	return kubeconfig
 }
 
-// What a whole run says of itself: it deletes namespaces on a real control plane, and the figures tell so.
+// The metrics of a run that deletes namespaces on a real control plane have the right values.
 func TestMetricsOfARun(t *testing.T) {
 	cp, err := controlplane.Start(t.Context(), controlplane.Config{Log: t.Output()})
 	require.NoError(t, err)
@@ -134,7 +134,7 @@ func TestMetricsOfARun(t *testing.T) {
 	tr.awaitGone(canary)
 	w.awaitMetric(1, "orrery_deletions_total")
 	w.awaitMetric(0, "orrery_deletions_in_progress")
-	w.awaitMetric(2, "orrery_events_recorded_total") // who leads, and the end of the namespace
+	w.awaitMetric(2, "orrery_events_recorded_total") // the leader, and the end of the namespace
 
 	families := w.scrape()
 	assert.Equal(t, 1.0, sum(families, "orrery_namespace_finalizations_total", "result=success"))
@@ -161,10 +161,11 @@ func TestMetricsOfARun(t *testing.T) {
 	}
 	assert.Contains(t, gears, `"kube-system"`, "this page does name namespaces")
 	code, _ = w.get("/debug/pprof/")
-	assert.Equal(t, http.StatusNotFound, code, "nobody asked for profiles")
+	assert.Equal(t, http.StatusNotFound, code, "profiles are off by default")
 }
 
-// The state of health in every phase of a life: before there is a server, at work, without its server, and at the end.
+// Health in every phase of a run: before there is a server, at work, without its server, and at the
+// end.
 func TestHealthOfARun(t *testing.T) {
 	cp, err := controlplane.Start(t.Context(), controlplane.Config{Log: t.Output()})
 	require.NoError(t, err)
@@ -176,7 +177,7 @@ func TestHealthOfARun(t *testing.T) {
 	before.Kill()
 
 	tr := newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{})
-	// It is asked without its server for longer than a leader goes on by default, if the machine is busy.
+	// On a busy machine it is without its server for longer than a leader goes on by default.
 	w := observed(t, cp.Kubeconfig(), "--leader-elect=true", "--leader-elect-lease-duration=3m", "--leader-elect-renew-deadline=2m")
 	w.awaitHealth("/readyz?verbose", http.StatusOK, "[+]ping ok\n[+]informer-sync ok\n[+]shutdown ok\nreadyz check passed\n")
 	w.awaitHealth("/livez?verbose", http.StatusOK, "[+]ping ok\n[+]namespace-controller ok\n[+]leaderElection ok\nlivez check passed\n")
@@ -193,22 +194,22 @@ func TestHealthOfARun(t *testing.T) {
 		return sum(w.scrape(), "orrery_reflector_consecutive_failures") > 0, nil
 	})
 	code, _ := w.get("/livez")
-	assert.Equal(t, http.StatusOK, code, "a server that is away is no reason to be restarted")
+	assert.Equal(t, http.StatusOK, code, "without its server the program stays live")
 	code, _ = w.get("/readyz")
-	assert.Equal(t, http.StatusOK, code, "the caches are what they were")
+	assert.Equal(t, http.StatusOK, code, "the caches are unchanged")
 	require.NoError(t, cp.StartAPIServer(t.Context()))
 
 	w.Kill()
 
-	through, gate := tr.fillBehindRelay("held", cp.Kubeconfig())
+	through, blocker := tr.fillBehindRelay("held", cp.Kubeconfig())
 	last := observed(t, through, "--leader-elect=false")
 	tr.deleteNamespace("held")
-	gate.AwaitReached()
+	blocker.AwaitReached()
 	last.Signal(syscall.SIGTERM)
 	last.awaitHealth("/readyz?verbose", http.StatusInternalServerError, "[-]shutdown failed: the process is stopping")
 	last.awaitHealth("/livez", http.StatusOK, "ok")
-	gate.Open()
+	blocker.Release()
 	assert.Equal(t, 0, last.AwaitExit())
 	code, _ = last.get("/livez")
-	assert.Zero(t, code, "nothing is served any more")
+	assert.Zero(t, code, "the debug server has stopped")
 }

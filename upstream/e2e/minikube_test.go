@@ -18,19 +18,20 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// standIn takes minikube's place: a program of that name hands its arguments to the test, which starts a server in place of a
-// virtual machine. There is no minikube where these tests run.
+// standIn replaces minikube, which these tests do not have: a program of that name passes its
+// arguments to the test, which starts a server instead of a virtual machine.
 type standIn struct {
 	t         *testing.T
 	platform  Platform
 	directory string // with the program and two named pipes
 
-	// What follows belongs to the goroutine of serve until it has ended.
+	// serve owns the fields below until it has ended.
 	calls  []string
 	server Server
 }
 
-// standInProgram asks the test by one pipe and gets what to print, or "failed", by the other.
+// standInProgram sends its arguments through one pipe and reads its output, or "failed", from the
+// other.
 const standInProgram = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 printf '%s\n' "$*" >calls
@@ -50,7 +51,7 @@ func newStandIn(t *testing.T, platform Platform) *standIn {
 	return s
 }
 
-// serve answers calls until one is empty, and returns what went wrong.
+// serve answers calls until an empty one, and returns the errors.
 func (s *standIn) serve(kubeconfig string) (failures error) {
 	for {
 		call, err := os.ReadFile(filepath.Join(s.directory, "calls"))
@@ -80,7 +81,8 @@ func (s *standIn) answer(words []string, kubeconfig string) (string, error) {
 	return "", fmt.Errorf("minikube %s was not expected", strings.Join(words, " "))
 }
 
-// start starts a server with the controllers that --extra-config names, and adds it to the kubeconfig as minikube does.
+// start starts a server with the controllers that --extra-config names, and adds it to the
+// kubeconfig as minikube does.
 func (s *standIn) start(words []string, kubeconfig string) (err error) {
 	const option = "--extra-config=controller-manager.controllers="
 	var controllers []string
@@ -102,14 +104,15 @@ func (s *standIn) start(words []string, kubeconfig string) (err error) {
 	return clientcmd.WriteToFile(*config, kubeconfig)
 }
 
-// The script of "make minikube" from its first to its last step, with a genuine kubectl and orrery, and a stand-in for minikube.
+// The script of "make minikube" as a whole, with a genuine kubectl and orrery and the stand-in for
+// minikube.
 func TestMinikubeScript(t *testing.T) {
 	for _, platform := range Platforms() {
 		t.Run(platform.Name, func(t *testing.T) {
 			t.Parallel()
 			reserveCluster(t)
 			s := newStandIn(t, platform)
-			// It works in the directory above its own, where it writes to build/: here a place of the test's.
+			// The script writes to build/ in the directory above its own: here a temporary one.
 			place := t.TempDir()
 			for _, name := range []string{"deploy/minikube.sh", "bin/orrery"} {
 				require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(place, name)), 0o755))
@@ -119,7 +122,7 @@ func TestMinikubeScript(t *testing.T) {
 			go func() { served <- s.serve(filepath.Join(place, "build", "minikube.kubeconfig")) }()
 			command := exec.CommandContext(t.Context(), filepath.Join(place, "deploy", "minikube.sh"))
 			command.Env = append(os.Environ(), "PATH="+s.directory+string(os.PathListSeparator)+os.Getenv("PATH"),
-				"PROFILE=orrery-try", "PROOF_SECONDS=8", "PATIENCE_SECONDS=600", "KEEP=", "MINIKUBE_ARGS=--driver=none")
+				"PROFILE=orrery-try", "PROOF_SECONDS=8", "WAIT_SECONDS=600", "KEEP=", "MINIKUBE_ARGS=--driver=none")
 			said, err := command.CombinedOutput()
 			require.NoError(t, os.WriteFile(filepath.Join(s.directory, "calls"), nil, 0)) // no more calls
 			require.NoError(t, <-served)

@@ -17,7 +17,7 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// holdingFinalizer keeps an object until the test takes it off.
+// holdingFinalizer keeps an object until the test removes it.
 const holdingFinalizer = "example.com/hold"
 
 func (tr *trial) createConfigMap(namespace, name string, finalizers ...string) {
@@ -25,7 +25,7 @@ func (tr *trial) createConfigMap(namespace, name string, finalizers ...string) {
 	require.NoError(tr.t, tr.tryConfigMap(namespace, name, finalizers...))
 }
 
-// tryConfigMap is createConfigMap for other goroutines than the test's.
+// tryConfigMap is createConfigMap for goroutines other than the test's.
 func (tr *trial) tryConfigMap(namespace, name string, finalizers ...string) error {
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: finalizers}}
 	_, err := tr.client.CoreV1().ConfigMaps(namespace).Create(tr.ctx, object, metav1.CreateOptions{})
@@ -37,22 +37,22 @@ func (tr *trial) createSecret(namespace, name string) {
 	require.NoError(tr.t, tr.trySecret(namespace, name))
 }
 
-// trySecret is createSecret for other goroutines than the test's.
+// trySecret is createSecret for goroutines other than the test's.
 func (tr *trial) trySecret(namespace, name string) error {
 	object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	_, err := tr.client.CoreV1().Secrets(namespace).Create(tr.ctx, object, metav1.CreateOptions{})
 	return err
 }
 
-// createNetworkPolicy creates a policy that isolates all pods of the namespace. The server in memory has no such type by
-// itself, so it is told of it as of any custom type.
+// createNetworkPolicy creates a policy that isolates all pods of the namespace. The server in
+// memory gets the type as a custom one.
 func (tr *trial) createNetworkPolicy(namespace, name string) {
 	tr.t.Helper()
 	if _, ok := tr.cluster.Server.(*served.Server); ok {
 		definition := customType(networkPolicies.Group, networkPolicies.Resource, "NetworkPolicy")
 		definition.SetAnnotations(map[string]string{"api-approved.kubernetes.io": "unapproved, for tests"}) // a protected group
 		_, err := tr.dynamic.Resource(crdResource).Create(tr.ctx, definition, metav1.CreateOptions{})
-		if !apierrors.IsAlreadyExists(err) { // another scenario has been faster
+		if !apierrors.IsAlreadyExists(err) { // another scenario was faster
 			require.NoError(tr.t, err)
 		}
 		tr.awaitCustomType(networkPolicies)
@@ -65,18 +65,18 @@ func (tr *trial) createNetworkPolicy(namespace, name string) {
 	require.NoError(tr.t, err)
 }
 
-// podStopsAfter is an annotation by which the nodes of the server in memory go, as fake nodes do by
-// controlplane.PodDeletionDelay. There it can only shorten what the pod's grace period says.
+// podStopsAfter is the annotation for the nodes of the server in memory that corresponds to
+// controlplane.PodDeletionDelay. There it can only shorten the pod's grace period.
 const podStopsAfter = "kubelet.orrery/stops-after"
 
-// runPod creates a pod and waits until it runs on the fake node. delay is how long the node then takes to end it, such
-// as "3s"; grace is the pod's terminationGracePeriodSeconds.
+// runPod creates a pod and waits until it runs on the fake node. delay is how long the node takes
+// to stop it, such as "3s"; grace is terminationGracePeriodSeconds.
 func (tr *trial) runPod(namespace, name, delay string, grace int64, finalizers ...string) {
 	tr.t.Helper()
 	tr.createPod(namespace, newPod(name, delay, grace, finalizers))
 }
 
-// holdPod is runPod on a node that the test plays: the pod ends when the test says so, and not by itself.
+// holdPod is runPod on a node played by the test, which decides when the pod ends.
 func (tr *trial) holdPod(namespace, name string, grace int64, finalizers ...string) {
 	tr.t.Helper()
 	pod := newPod(name, "24h", grace, finalizers) // longer than any test
@@ -98,7 +98,7 @@ func newPod(name, delay string, grace int64, finalizers []string) *corev1.Pod {
 	}
 }
 
-// createPod waits until the pod runs. On a node of the test's own it is the test that reports so.
+// createPod waits until the pod runs. On a node played by the test, the test reports that.
 func (tr *trial) createPod(namespace string, pod *corev1.Pod) {
 	tr.t.Helper()
 	pods := tr.client.CoreV1().Pods(namespace)
@@ -114,14 +114,14 @@ func (tr *trial) createPod(namespace string, pod *corev1.Pod) {
 	})
 }
 
-// endPod does what a node does when the containers of a pod that is being deleted have ended.
+// endPod deletes a terminating pod whose containers have ended, as its node does.
 func (tr *trial) endPod(namespace, name string) {
 	tr.t.Helper()
 	err := tr.client.CoreV1().Pods(namespace).Delete(tr.ctx, name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
 	require.NoError(tr.t, err)
 }
 
-// free takes the finalizers off an object.
+// free removes the finalizers of an object.
 func (tr *trial) free(resource schema.GroupVersionResource, namespace, name string) {
 	tr.t.Helper()
 	_, err := tr.dynamic.Resource(resource).Namespace(namespace).Patch(tr.ctx, name, types.MergePatchType,
@@ -131,7 +131,8 @@ func (tr *trial) free(resource schema.GroupVersionResource, namespace, name stri
 
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// createCustomType defines a namespaced type with one version and waits until objects of it can be created.
+// createCustomType defines a namespaced type with one version and waits until objects of it can be
+// created.
 func (tr *trial) createCustomType(group, plural, kind string) schema.GroupVersionResource {
 	tr.t.Helper()
 	_, err := tr.dynamic.Resource(crdResource).Create(tr.ctx, customType(group, plural, kind), metav1.CreateOptions{})
@@ -166,7 +167,7 @@ func (tr *trial) awaitCustomType(resource schema.GroupVersionResource) {
 		if _, err := tr.dynamic.Resource(resource).List(tr.ctx, metav1.ListOptions{}); err != nil {
 			return false, err
 		}
-		// As the subjects ask: that is answered from another place than the one group.
+		// The subjects use aggregated discovery, which is updated separately from the group's.
 		lists, err := tr.client.Discovery().ServerPreferredNamespacedResources()
 		return slices.ContainsFunc(lists, func(list *metav1.APIResourceList) bool {
 			return list.GroupVersion == resource.GroupVersion().String() &&
@@ -186,7 +187,7 @@ func (tr *trial) createCustom(resource schema.GroupVersionResource, kind, namesp
 	tr.eventually(fmt.Sprintf("%s %s is created", kind, name), func() (bool, error) {
 		_, err := tr.dynamic.Resource(resource).Namespace(namespace).Create(tr.ctx, object, metav1.CreateOptions{})
 		if apierrors.IsNotFound(err) {
-			return false, err // the type has only just been defined
+			return false, err // the type is new
 		}
 		require.NoError(tr.t, err)
 		return true, nil

@@ -24,8 +24,8 @@ func (tr *trial) namespace(name string) *corev1.Namespace {
 	return namespace
 }
 
-// awaitConditions waits until a pass of the subject over the namespace has been reported. The subjects write all
-// conditions at once.
+// awaitConditions blocks until the subject has reported a pass over the namespace. The subjects
+// write all conditions at once.
 func (tr *trial) awaitConditions(name string) {
 	tr.t.Helper()
 	tr.awaitConditionThat(name, "is reported", func(c corev1.NamespaceCondition) bool {
@@ -33,7 +33,7 @@ func (tr *trial) awaitConditions(name string) {
 	})
 }
 
-// awaitCondition waits until a condition of a namespace is true.
+// awaitCondition blocks until a condition of a namespace is true.
 func (tr *trial) awaitCondition(name string, wanted corev1.NamespaceConditionType) {
 	tr.t.Helper()
 	tr.awaitConditionThat(name, string(wanted)+" is true", func(c corev1.NamespaceCondition) bool {
@@ -41,7 +41,7 @@ func (tr *trial) awaitCondition(name string, wanted corev1.NamespaceConditionTyp
 	})
 }
 
-// awaitMessage waits until a condition of a namespace is true and says a certain thing.
+// awaitMessage blocks until a condition of a namespace is true with the message.
 func (tr *trial) awaitMessage(name string, wanted corev1.NamespaceConditionType, message string) {
 	tr.t.Helper()
 	tr.awaitConditionThat(name, string(wanted)+" says "+message, func(c corev1.NamespaceCondition) bool {
@@ -49,7 +49,8 @@ func (tr *trial) awaitMessage(name string, wanted corev1.NamespaceConditionType,
 	})
 }
 
-// awaitConditionThat waits for a report in which a condition is like that, and that is about this scenario alone: see disturbed.
+// awaitConditionThat blocks until a report that is about this scenario alone (see disturbed)
+// satisfies is.
 func (tr *trial) awaitConditionThat(name, what string, is func(corev1.NamespaceCondition) bool) {
 	tr.t.Helper()
 	undiscovered := func(c corev1.NamespaceCondition) bool {
@@ -65,17 +66,16 @@ func (tr *trial) awaitConditionThat(name, what string, is func(corev1.NamespaceC
 	})
 }
 
-// disturbed reports whether a condition is about another scenario. Scenarios on the same cluster define types and remove them.
-// A pass that finds such a type in discovery, and finds it gone when its turn comes, has failed, and the next one has not. The
-// longer a pass takes, on a busy machine and with one type after the other, the more of them meet one. No scenario has a type of
-// its own that answers 404.
+// disturbed reports whether a condition is about another scenario. Scenarios on the same cluster
+// define and remove types, and a pass fails if it discovers a type that is gone when its turn
+// comes. No scenario has a type of its own that answers 404.
 func disturbed(c corev1.NamespaceCondition) bool {
 	return c.Type == corev1.NamespaceDeletionContentFailure && c.Status == corev1.ConditionTrue &&
 		strings.Contains(c.Message, "the server could not find the requested resource")
 }
 
-// noteNamespace notes all that a namespace says of itself in a report that is not disturbed, and what it contains. when says
-// at what point of the scenario.
+// noteNamespace records an undisturbed report and the namespace's content. when names the point of
+// the scenario.
 func (tr *trial) noteNamespace(when, name string) {
 	tr.t.Helper()
 	var namespace *corev1.Namespace
@@ -94,8 +94,8 @@ func (tr *trial) noteNamespace(when, name string) {
 	tr.noteContent(when, name)
 }
 
-// noteContent notes the names of what a namespace contains, a fact for each type. Events are left out: they tell what
-// other components noticed, and when.
+// noteContent records the names of a namespace's content, one fact for each type. Events are left
+// out: they depend on the timing of other components.
 func (tr *trial) noteContent(when, name string) {
 	tr.t.Helper()
 	for resource, names := range tr.content(name) {
@@ -105,8 +105,8 @@ func (tr *trial) noteContent(when, name string) {
 	}
 }
 
-// content returns the names of everything in a namespace, whether that exists or not, by resource ("pods",
-// "deployments.apps").
+// content returns the names of all objects of a namespace, which need not exist, by resource
+// ("pods", "deployments.apps").
 func (tr *trial) content(namespace string) map[string][]string {
 	tr.t.Helper()
 	content := map[string][]string{}
@@ -122,7 +122,7 @@ func (tr *trial) content(namespace string) map[string][]string {
 	return content
 }
 
-// list reads all objects of a type, in one namespace or in all. A type that has gone in the meantime has none.
+// list returns all objects of a type, in one namespace or in all. A type that is gone has none.
 func (tr *trial) list(resource schema.GroupVersionResource, namespace string) []unstructured.Unstructured {
 	tr.t.Helper()
 	var items []unstructured.Unstructured
@@ -132,7 +132,7 @@ func (tr *trial) list(resource schema.GroupVersionResource, namespace string) []
 			return true, nil
 		}
 		if err != nil {
-			return false, err // such as a custom type that is just being defined
+			return false, err // such as a custom type that is new
 		}
 		items = list.Items
 		return true, nil
@@ -140,8 +140,8 @@ func (tr *trial) list(resource schema.GroupVersionResource, namespace string) []
 	return items
 }
 
-// namespacedResources finds all types that can be listed, by client-go's own discovery. Groups that cannot be reached
-// are left out.
+// namespacedResources returns every type that can be listed, by client-go's discovery. It leaves
+// out unreachable groups.
 func (tr *trial) namespacedResources() []schema.GroupVersionResource {
 	tr.t.Helper()
 	lists, err := tr.client.Discovery().ServerPreferredNamespacedResources()
@@ -153,7 +153,7 @@ func (tr *trial) namespacedResources() []schema.GroupVersionResource {
 		gv, err := schema.ParseGroupVersion(list.GroupVersion)
 		require.NoError(tr.t, err)
 		for _, resource := range list.APIResources {
-			// Events are served under two groups from one store.
+			// One store serves Events under two groups.
 			if slices.Contains(resource.Verbs, "list") && gv.Group != "events.k8s.io" {
 				resources = append(resources, gv.WithResource(resource.Name))
 			}
@@ -162,7 +162,7 @@ func (tr *trial) namespacedResources() []schema.GroupVersionResource {
 	return resources
 }
 
-// A report that names a type of another scenario is waited out; one of a failure that a scenario is about is not.
+// A report about another scenario's type is waited out; one about this scenario's failure is not.
 func TestDisturbedReports(t *testing.T) {
 	failure := func(message string) corev1.NamespaceCondition {
 		return corev1.NamespaceCondition{Type: corev1.NamespaceDeletionContentFailure, Status: corev1.ConditionTrue, Message: message}

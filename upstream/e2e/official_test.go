@@ -9,9 +9,9 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// TestOfficialSpecs runs Kubernetes' own specs for namespaces against orrery on the genuine server; with wholeMatrix against
-// each namespace controller on each server. That the original passes on the genuine server proves the setup; that the others
-// pass is what this project promises.
+// TestOfficialSpecs runs Kubernetes' own specs for namespaces against orrery on the genuine server;
+// with wholeMatrix against each namespace controller on each server. The original's success there
+// proves the setup.
 func TestOfficialSpecs(t *testing.T) {
 	for _, platform := range platformsFor(t.Name()) {
 		for _, subject := range subjectsNow() {

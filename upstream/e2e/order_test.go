@@ -12,9 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// departures records when the objects of some types left a namespace, in the server's own time: the resource version of
-// the deletion. Versions of different types can be compared because they all count the revisions of one etcd, which is
-// the one of these tests.
+// departures records when objects left a namespace, as the resource version of the deletion.
+// Versions of different types are comparable because they count the revisions of one etcd.
 type departures struct {
 	mu       sync.Mutex // guards versions
 	versions map[string]uint64
@@ -53,21 +52,21 @@ func (d *departures) record(resource schema.GroupVersionResource, event watch.Ev
 	}
 	version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
 	if err != nil {
-		return // the object never departs, and who waits for it says so
+		return // the object never leaves, and the waiting test fails
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.versions[resource.Resource+"/"+object.GetName()] = version
 }
 
-// of returns the version at which an object ("pods/first") left; 0 while it is there.
+// of returns the version at which an object ("pods/first") left; 0 while it exists.
 func (d *departures) of(object string) uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.versions[object]
 }
 
-// noteOrder waits until both objects have left and notes which was first.
+// noteOrder waits until both objects have left and records which was first.
 func (tr *trial) noteOrder(d *departures, first, second string) {
 	tr.t.Helper()
 	tr.eventually(first+" and "+second+" have left", func() (bool, error) {

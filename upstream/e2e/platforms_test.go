@@ -16,13 +16,13 @@ import (
 // exception is a scenario that the server in memory cannot serve.
 type exception struct {
 	scenario string
-	// uses is the function through which the scenario, directly or not, gets at what only the genuine server has.
+	// uses is the function through which the scenario, directly or not, needs the genuine server.
 	uses string
-	// reason says what that is.
+	// reason is what it needs.
 	reason string
 }
 
-// genuineOnly are the scenarios that run on the genuine server alone. All others run on every platform.
+// genuineOnly lists the scenarios that run on the genuine server alone.
 var genuineOnly = []exception{
 	{
 		scenario: "TestAPIServerIsRestarted", uses: "RestartAPIServer",
@@ -42,11 +42,12 @@ var genuineOnly = []exception{
 	},
 }
 
-// wholeMatrix makes every scenario run on every platform with every subject, as "make nightly" does. Otherwise orrery runs on
-// the genuine server alone, and is compared with what the original came to there when it was last recorded (see recorded).
+// wholeMatrix runs every scenario on every platform with every subject, as "make nightly" does.
+// Otherwise orrery runs on the genuine server alone and is compared with the original's recorded
+// outcome.
 var wholeMatrix = os.Getenv("E2E_MATRIX") == "whole"
 
-// platformsFor returns the platforms on which a test runs this time.
+// platformsFor returns the platforms on which a test runs in this run.
 func platformsFor(test string) []Platform {
 	if !wholeMatrix {
 		return []Platform{Kubernetes()}
@@ -64,7 +65,7 @@ func allPlatformsFor(test string) []Platform {
 	return Platforms()
 }
 
-// subjectsNow returns the subjects that run this time.
+// subjectsNow returns the subjects of this run.
 func subjectsNow() []Subject {
 	if !wholeMatrix {
 		return []Subject{Orrery()}
@@ -72,7 +73,7 @@ func subjectsNow() []Subject {
 	return Subjects()
 }
 
-// Every scenario runs on all platforms or says why it does not, and none says so without need.
+// Every scenario runs on all platforms or is listed as an exception, and every exception is needed.
 func TestExceptionsAreNeeded(t *testing.T) {
 	source := sourceOfTests(t)
 	listed := map[string]bool{}
@@ -93,7 +94,7 @@ func TestExceptionsAreNeeded(t *testing.T) {
 	}
 }
 
-// source are the functions of a package's tests by name. Methods go by their name alone.
+// source holds the functions of a package's tests by name, methods without their type.
 type source map[string]sourceFunction
 
 type sourceFunction struct {
@@ -101,7 +102,7 @@ type sourceFunction struct {
 	uses map[string]bool // every name in its body
 }
 
-// reaches tells whether one function uses another, directly or through others of the source.
+// reaches reports whether one function uses another, directly or indirectly.
 func (s source) reaches(from, to string) bool {
 	seen := map[string]bool{from: true}
 	for next := []string{from}; len(next) > 0; next = next[1:] {

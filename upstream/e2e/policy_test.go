@@ -9,7 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// forbidDeletion makes a policy, and waits until it is in force. Policy and binding are named after the namespace.
+// forbidDeletion creates a policy and waits until it is in force. Policy and binding are named
+// after the namespace.
 func (genuineHindrances) forbidDeletion(tr *trial, resource schema.GroupVersionResource, namespace, name string) (lift func()) {
 	tr.t.Helper()
 	everything := admissionv1.ValidatingAdmissionPolicySpec{
@@ -59,14 +60,15 @@ func (genuineHindrances) forbidDeletion(tr *trial, resource schema.GroupVersionR
 	}
 }
 
-// askNobody configures a webhook at an address that nobody answers, and waits until that is in force.
-func (genuineHindrances) askNobody(tr *trial, resource schema.GroupVersionResource, namespace string) (lift func()) {
+// unreachableWebhook configures a webhook at an address where nothing listens, and waits until it
+// is in force.
+func (genuineHindrances) unreachableWebhook(tr *trial, resource schema.GroupVersionResource, namespace string) (lift func()) {
 	tr.t.Helper()
 	config := &admissionv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace},
 		Webhooks: []admissionv1.ValidatingWebhook{{
 			Name: "nobody.example.com",
-			// Nobody listens on this port, and nobody without special rights can.
+			// Nothing listens on this port, and a process needs special rights to do so.
 			ClientConfig:      admissionv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:9/")},
 			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
 			Rules: []admissionv1.RuleWithOperations{{

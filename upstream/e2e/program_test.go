@@ -12,7 +12,7 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// program is one run of bin/orrery, with all that it printed.
+// program is one run of bin/orrery with its output.
 type program struct {
 	*controlplane.Process
 
@@ -20,7 +20,8 @@ type program struct {
 	logFile string
 }
 
-// runOrrery starts "orrery run" as the user of a kubeconfig file. It is killed at the end of the test if it still runs.
+// runOrrery starts "orrery run" as the user of a kubeconfig file and kills it at the end of the
+// test.
 func runOrrery(t *testing.T, kubeconfig string, args ...string) *program {
 	t.Helper()
 	p := &program{t: t, logFile: filepath.Join(t.TempDir(), "orrery.log")}
@@ -36,7 +37,7 @@ func runOrrery(t *testing.T, kubeconfig string, args ...string) *program {
 	return p
 }
 
-// Output is all that the program has printed so far.
+// Output returns the output so far.
 func (p *program) Output() string {
 	p.t.Helper()
 	data, err := os.ReadFile(p.logFile)
@@ -44,7 +45,7 @@ func (p *program) Output() string {
 	return string(data)
 }
 
-// AwaitOutput waits until the program has printed a line that contains all the parts.
+// AwaitOutput blocks until a line contains all the parts.
 func (p *program) AwaitOutput(parts ...string) {
 	p.t.Helper()
 	eventually(p.t, "orrery prints "+strings.Join(parts, " ... "), p.Done(), func() (bool, error) {
@@ -52,7 +53,7 @@ func (p *program) AwaitOutput(parts ...string) {
 	})
 }
 
-// RequireOutput checks that the program has printed a line that contains all the parts.
+// RequireOutput checks that a line contains all the parts.
 func (p *program) RequireOutput(parts ...string) {
 	p.t.Helper()
 	require.True(p.t, p.printed(parts), "no line contains %q", parts)
@@ -77,10 +78,13 @@ func containsAll(line string, parts []string) bool {
 	return true
 }
 
-// Interrupt is Ctrl-C.
+// exitInterrupted is the exit code after Ctrl-C, the first or the second.
+const exitInterrupted = 130
+
+// Interrupt sends Ctrl-C.
 func (p *program) Interrupt() { p.Signal(syscall.SIGINT) }
 
-// Running tells whether the program has not ended.
+// Running reports whether the program still runs.
 func (p *program) Running() bool {
 	select {
 	case <-p.Done():
@@ -90,15 +94,16 @@ func (p *program) Running() bool {
 	}
 }
 
-// AwaitExit waits for the program's end and returns its exit code.
+// AwaitExit waits for the program to end and returns its exit code.
 func (p *program) AwaitExit() int {
 	p.t.Helper()
 	eventually(p.t, "orrery ends", nil, func() (bool, error) { return !p.Running(), nil })
 	return p.ExitCode()
 }
 
-// onEachVacant runs a test of the program on every platform, side by side, as [tryEach] does with scenarios. Each trial is
-// on a server without a namespace controller, and kubeconfig is the file with which the test runs orrery there.
+// onEachVacant runs a test of the program on every platform in parallel, as [tryEach] does with
+// scenarios. Each server has no namespace controller; kubeconfig is the file for the test's own
+// orrery.
 func onEachVacant(t *testing.T, test func(tr *trial, kubeconfig string)) {
 	for _, platform := range platformsFor(t.Name()) {
 		t.Run(platform.Name, func(t *testing.T) {

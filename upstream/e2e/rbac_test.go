@@ -26,7 +26,7 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// confined are the users of the tests of rights, and the group by which the audit log knows them.
+// confined is the group of the users in the tests of rights, by which the audit log selects them.
 const confined = "confined"
 
 const confinedAuditPolicy = `
@@ -39,8 +39,9 @@ rules:
 - level: None
 `
 
-// confinement is a cluster on which users with exactly the rights of package rbac, or less, run orrery, one after the other: each
-// controller sees all namespaces, so one with more rights would do the work of one with less.
+// confinement is a cluster on which users with exactly the rights of package rbac, or fewer, run
+// orrery one after the other: each controller sees all namespaces, so a second one would do the
+// first one's work.
 type confinement struct {
 	*trial
 	kubectl string
@@ -49,10 +50,10 @@ type confinement struct {
 	serial  int
 }
 
-// confinedUser is one of them.
+// confinedUser is one such user.
 type confinedUser struct {
 	*confinement
-	name       string // also of the namespace that it is to delete
+	name       string // also of its namespace
 	kubeconfig string
 	program    *program
 }
@@ -77,7 +78,7 @@ func confinedConfig(user string) rbac.Config {
 	}
 }
 
-// admit makes a user with these rights, and a namespace with one of everything for it to delete.
+// admit creates a user with these rights, and a namespace to delete with one object of every type.
 func (c *confinement) admit(t *testing.T, rights []rbac.Right) *confinedUser {
 	t.Helper()
 	of := *c.trial
@@ -112,7 +113,7 @@ func (c *confinement) admit(t *testing.T, rights []rbac.Right) *confinedUser {
 	return u
 }
 
-// leave ends the program and makes the place ready for the next one.
+// leave ends the program and cleans up.
 func (u *confinedUser) leave() {
 	if u.program != nil {
 		u.program.Kill()
@@ -120,11 +121,12 @@ func (u *confinedUser) leave() {
 	ctx, client := contextAfter(u.t), u.client
 	err := client.CoordinationV1().Leases("kube-system").Delete(ctx, "orrery", metav1.DeleteOptions{})
 	assert.True(u.t, err == nil || apierrors.IsNotFound(err), "%v", err)
-	err = u.finalize(u.name) // what is in it is of no interest to the next one
+	err = u.finalize(u.name) // its content does not matter any more
 	assert.True(u.t, err == nil || apierrors.IsNotFound(err), "%v", err)
 }
 
-// finalize lets a namespace go as it is, at the end of a test. What the program has sent last may come in between.
+// finalize removes a namespace at the end of a test. It retries, since the program's last request
+// may conflict.
 func (u *confinedUser) finalize(name string) error {
 	ctx, namespaces := contextAfter(u.t), u.client.CoreV1().Namespaces()
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -138,7 +140,7 @@ func (u *confinedUser) finalize(name string) error {
 	})
 }
 
-// contextAfter is one for cleaning up, when the test's own has ended.
+// contextAfter returns a context for cleanup after the test's own has ended.
 func contextAfter(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }
 
 // run starts orrery as the user.
@@ -149,7 +151,7 @@ func (u *confinedUser) run(args ...string) *program {
 	return u.program
 }
 
-// may asks the API server whether the user has a right.
+// may reports whether the API server grants the user a right.
 func (u *confinedUser) may(right rbac.Right, verb string) (bool, error) {
 	resource, subresource, _ := strings.Cut(right.Rule.Resources[0], "/")
 	attributes := &authorizationv1.ResourceAttributes{
@@ -166,7 +168,7 @@ func (u *confinedUser) may(right rbac.Right, verb string) (bool, error) {
 	return answer.Status.Allowed, nil
 }
 
-// asked are the user's requests, in the audit log.
+// asked returns the user's requests from the audit log.
 func (u *confinedUser) asked() []request {
 	u.t.Helper()
 	var requests []request
@@ -183,7 +185,7 @@ func (u *confinedUser) asked() []request {
 	return requests
 }
 
-// awaitRefusal waits until the API server has refused the user a request that the right would have allowed.
+// awaitRefusal blocks until the API server has refused a request that the right would have allowed.
 func (u *confinedUser) awaitRefusal(right rbac.Right, verb string) {
 	u.t.Helper()
 	u.eventually("the user is refused to "+verb, func() (bool, error) {
@@ -193,7 +195,7 @@ func (u *confinedUser) awaitRefusal(right rbac.Right, verb string) {
 	})
 }
 
-// covers tells whether a right with this verb is what allows a request.
+// covers reports whether the right with this verb allows the request.
 func covers(right rbac.Right, verb string, r request) bool {
 	resource, subresource, _ := strings.Cut(right.Rule.Resources[0], "/")
 	if right.Namespace != "" && right.Namespace != r.ObjectRef.Namespace {
@@ -202,7 +204,8 @@ func covers(right rbac.Right, verb string, r request) bool {
 	return r.Verb == verb && (resource == "*" || r.ObjectRef.Resource == resource && r.ObjectRef.Subresource == subresource && r.ObjectRef.APIGroup == right.Rule.APIGroups[0])
 }
 
-// TestLeastRightsAreEnough: with what "orrery rbac" prints everything works, nothing is refused, and each verb of each right is made use of.
+// TestLeastRightsAreEnough: with the output of "orrery rbac" everything works, the server refuses
+// nothing, and each verb of each right is used.
 func TestLeastRightsAreEnough(t *testing.T) {
 	t.Parallel()
 	c := newConfinement(t)
@@ -211,9 +214,9 @@ func TestLeastRightsAreEnough(t *testing.T) {
 	u.run()
 	u.eventually("namespace "+u.name+" is gone", u.gone)
 	assert.Empty(t, c.relics.left(u.name))
-	u.eventually("an Event tells of it", u.recorded)
+	u.eventually("an Event reports it", u.recorded)
 	u.program.Interrupt()
-	assert.Zero(t, u.program.AwaitExit())
+	assert.Equal(t, exitInterrupted, u.program.AwaitExit())
 	lease, err := u.client.CoordinationV1().Leases("kube-system").Get(u.ctx, "orrery", metav1.GetOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, ptr.Deref(lease.Spec.HolderIdentity, ""), "the Lease is released")
@@ -230,23 +233,23 @@ func (u *confinedUser) gone() (bool, error) {
 	return false, err
 }
 
-// recorded tells whether there is an Event about the user's namespace.
+// recorded reports whether there is an Event about the user's namespace.
 func (u *confinedUser) recorded() (bool, error) {
 	events, err := u.client.CoreV1().Events("default").List(u.ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Namespace,involvedObject.name=" + u.name})
 	return err == nil && len(events.Items) > 0, err
 }
 
-// loss is what becomes of a run that one verb of one right was taken from.
+// loss is the effect of a run without one verb of one right.
 type loss struct {
-	// prepare makes a situation in which the right is needed; nil: the namespace with one of everything is one.
+	// prepare creates a situation that needs the right; nil if the namespace is one.
 	prepare func(*confinedUser)
-	// provoke makes the run need the right, when it has begun; nil: it does by itself.
+	// provoke makes the running program need the right; nil if it needs no help.
 	provoke func(*confinedUser)
-	// shows checks what is missed, after the API server has refused.
+	// shows checks the effect after the API server has refused.
 	shows func(*confinedUser)
 }
 
-// ends is the loss of a run that does not begin, or not go on. The last that it says names the right and what helps.
+// ends is the loss of a run that fails. Its last line names the right and the remedy.
 func ends(says ...string) loss {
 	return loss{shows: func(u *confinedUser) {
 		assert.Equal(u.t, 1, u.program.AwaitExit())
@@ -257,12 +260,12 @@ func ends(says ...string) loss {
 	}}
 }
 
-// stays is the loss of a namespace that does not go, and the log says why.
+// stays is the loss of a namespace that remains, with the reason in the log.
 func stays(says ...string) loss {
 	return loss{shows: func(u *confinedUser) {
 		parts := []string{u.name}
 		for _, part := range says {
-			parts = append(parts, strings.ReplaceAll(part, `"`, `\"`)) // as a line of the log quotes it
+			parts = append(parts, strings.ReplaceAll(part, `"`, `\"`)) // quoted as in a line of the log
 		}
 		u.program.AwaitOutput(parts...)
 		gone, err := u.gone()
@@ -271,7 +274,7 @@ func stays(says ...string) loss {
 	}}
 }
 
-// losses are what each verb of each right is for, by the namespace, the resource and the verb.
+// losses maps each verb of each right to its loss, by namespace, resource and verb.
 var losses = map[string]loss{
 	"namespaces get":             stays(`cannot get resource "namespaces"`),
 	"namespaces watch":           ends("watching namespaces", "may not do that"),
@@ -281,7 +284,7 @@ var losses = map[string]loss{
 		shows: func(u *confinedUser) {
 			namespace, err := u.client.CoreV1().Namespaces().Get(u.ctx, u.name+"-hangs", metav1.GetOptions{})
 			require.NoError(u.t, err)
-			assert.Empty(u.t, namespace.Status.Conditions, "nothing says why it hangs")
+			assert.Empty(u.t, namespace.Status.Conditions, "the log does not say why it hangs")
 		},
 	},
 	"* list":                    ends("listing namespaces", "may not do that"),
@@ -296,7 +299,7 @@ var losses = map[string]loss{
 	"kube-system leases watch": {
 		prepare: func(u *confinedUser) { u.leaseOfAnother(3600) },
 		shows: func(u *confinedUser) {
-			assert.True(u.t, u.program.Running(), "it waits for its turn all the same")
+			assert.True(u.t, u.program.Running(), "it still waits")
 		},
 	},
 	"kube-system events create": {shows: func(u *confinedUser) {
@@ -317,7 +320,7 @@ var losses = map[string]loss{
 	}},
 	"default events patch": {
 		prepare: func(u *confinedUser) { u.hang() },
-		// What holds the namespace up changes, and changes back: the same is told once more.
+		// The obstacle changes and changes back, so the first report is repeated.
 		provoke: func(u *confinedUser) {
 			name := u.name + "-hangs"
 			u.awaitCondition(name, corev1.NamespaceFinalizersRemaining)
@@ -329,13 +332,13 @@ var losses = map[string]loss{
 			events, err := u.client.CoreV1().Events("default").List(u.ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=" + u.name + "-hangs"})
 			require.NoError(u.t, err)
 			for _, event := range events.Items {
-				assert.Equal(u.t, int32(1), event.Count, "%s: it happened twice, and nothing says so", event.Reason)
+				assert.Equal(u.t, int32(1), event.Count, "%s: the second report is missing", event.Reason)
 			}
 		},
 	},
 }
 
-// hang makes a namespace that stays for good.
+// hang creates a namespace that never goes.
 func (u *confinedUser) hang() {
 	u.t.Helper()
 	name := u.name + "-hangs"
@@ -345,7 +348,7 @@ func (u *confinedUser) hang() {
 	u.t.Cleanup(func() { assert.NoError(u.t, u.finalize(name)) })
 }
 
-// leaseOfAnother makes the Lease one that somebody else holds for so many seconds.
+// leaseOfAnother gives the Lease another holder for so many seconds.
 func (u *confinedUser) leaseOfAnother(seconds int32) {
 	u.t.Helper()
 	now := metav1.NowMicro()
@@ -357,7 +360,7 @@ func (u *confinedUser) leaseOfAnother(seconds int32) {
 	require.NoError(u.t, err)
 }
 
-// TestEachRightIsNeeded takes one verb of one right away at a time.
+// TestEachRightIsNeeded removes one verb of one right at a time.
 func TestEachRightIsNeeded(t *testing.T) {
 	t.Parallel()
 	c := newConfinement(t)
@@ -367,7 +370,7 @@ func TestEachRightIsNeeded(t *testing.T) {
 		for j, verb := range right.Rule.Verbs {
 			name := strings.TrimSpace(right.Namespace + " " + right.Rule.Resources[0] + " " + verb)
 			loss, known := losses[name]
-			require.True(t, known, "nobody says what %q is for", name)
+			require.True(t, known, "losses has no entry for %q", name)
 			tested++
 			t.Run(name, func(t *testing.T) {
 				less := slices.Clone(rights)
@@ -391,5 +394,5 @@ func TestEachRightIsNeeded(t *testing.T) {
 			})
 		}
 	}
-	assert.Len(t, losses, tested, "a loss is listed of a right that there is not")
+	assert.Len(t, losses, tested, "losses has an entry for an unknown right")
 }

@@ -17,21 +17,22 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// fillBehindRelay creates a namespace with a few objects, and a kubeconfig file that leads where the given one does, as the same
-// user, through a shut gate before the namespace's ConfigMaps. Unlike a webhook, which the API server asks for half a minute at
-// most, that gate can be shut for as long as the program waits for an answer.
-func (tr *trial) fillBehindRelay(namespace, kubeconfig string) (through string, g gate) {
+// fillBehindRelay creates a namespace with a few objects, and a kubeconfig file that reaches the
+// same server as the same user through an active blocker before the namespace's ConfigMaps. The API
+// server waits for a webhook for half a minute; this blocker can stay active for as long as the
+// program waits.
+func (tr *trial) fillBehindRelay(namespace, kubeconfig string) (through string, g blocker) {
 	tr.t.Helper()
 	tr.createFilledNamespace(namespace)
 	b := newBarrier(tr)
-	b.Shut()
-	tr.t.Cleanup(b.Open)
+	b.Block()
+	tr.t.Cleanup(b.Release)
 	heldBack := "/api/v1/namespaces/" + namespace + "/configmaps"
 	return tr.relay(kubeconfig, func(r *http.Request) error {
 		if r.Method != http.MethodDelete || !strings.HasPrefix(r.URL.Path, heldBack) {
 			return nil
 		}
-		// Read to its end, so that it is noticed when the program goes away.
+		// Reading to the end lets the relay notice that the program has gone.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return err
@@ -41,8 +42,8 @@ func (tr *trial) fillBehindRelay(namespace, kubeconfig string) (through string, 
 	}), b
 }
 
-// relay serves, without credentials, what the server that a kubeconfig file leads to serves its user. Each request has to pass
-// first, and is dropped if there is an error. It returns a kubeconfig file that leads to it.
+// relay serves a kubeconfig's server to its user without credentials. It calls pass before each
+// request and drops the request on an error. It returns a kubeconfig file that leads to it.
 func (tr *trial) relay(kubeconfig string, pass func(*http.Request) error) string {
 	tr.t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -54,8 +55,8 @@ func (tr *trial) relay(kubeconfig string, pass func(*http.Request) error) string
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(server) },
 		Transport:     transport,
-		FlushInterval: -1,                         // the events of watches pass as they come
-		ErrorLog:      log.New(io.Discard, "", 0), // that requests are given up is no news
+		FlushInterval: -1,                         // flushes each event of a watch
+		ErrorLog:      log.New(io.Discard, "", 0), // abandoned requests are expected
 	}
 	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if pass(r) != nil {
@@ -64,7 +65,7 @@ func (tr *trial) relay(kubeconfig string, pass func(*http.Request) error) string
 		proxy.ServeHTTP(w, r)
 	}))
 	tr.t.Cleanup(func() {
-		relay.CloseClientConnections() // and with them what is under way
+		relay.CloseClientConnections() // and with them requests in flight
 		relay.Close()
 	})
 	path := filepath.Join(tr.t.TempDir(), "relay.kubeconfig")

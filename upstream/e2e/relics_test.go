@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// relics is an aggregated API server of one type that can only be deleted one by one, as there still are.
+// relics is an aggregated API server of one type without deletecollection, as some servers have.
 type relics struct {
 	mu sync.Mutex
 	in map[string]map[string]bool // guarded by mu; names by namespace
@@ -24,7 +24,7 @@ type relics struct {
 
 var relicsVersion = schema.GroupVersion{Group: "relics.example.com", Version: "v1"}
 
-// serveRelics starts the server and registers it with the cluster's.
+// serveRelics starts the server and registers it with the cluster.
 func (tr *trial) serveRelics() *relics {
 	tr.t.Helper()
 	r := &relics{in: map[string]map[string]bool{}}
@@ -59,7 +59,7 @@ func (tr *trial) serveRelics() *relics {
 	return r
 }
 
-// put makes a relic.
+// put creates a relic.
 func (r *relics) put(namespace, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,7 +69,7 @@ func (r *relics) put(namespace, name string) {
 	r.in[namespace][name] = true
 }
 
-// left are how many relics are in a namespace.
+// left returns the number of relics in a namespace.
 func (r *relics) left(namespace string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,7 +101,7 @@ func (r *relics) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// list are the relics of the namespace in a path, or of all.
+// list returns the relics of the namespace in a path, or all.
 func (r *relics) list(path []string) map[string]any {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// controllerRole is kube-apiserver's own role for the namespace controller, and the name of the binding that gives it
-// to ControllerIdentity.
+// controllerRole is kube-apiserver's own role for the namespace controller, and the name of its
+// binding to ControllerIdentity.
 const controllerRole = "system:controller:namespace-controller"
 
-// withholdRights takes all rights for one type away from the controller. Rights can only be granted, so the role that
-// says "everything" is replaced by one that names all other types.
+// withholdRights takes all rights on one type from the controller. RBAC can only grant, so a role
+// that names all other types replaces the one that grants everything.
 func (genuineHindrances) withholdRights(tr *trial, withheld schema.GroupResource) (grant func()) {
 	tr.t.Helper()
 	roles := tr.client.RbacV1().ClusterRoles()
@@ -28,7 +28,7 @@ func (genuineHindrances) withholdRights(tr *trial, withheld schema.GroupResource
 			lesser.Rules = append(lesser.Rules, rule)
 			continue
 		}
-		// Events are also served under a second group, which namespacedResources leaves out.
+		// Events also have a second group, which namespacedResources leaves out.
 		all := append(tr.namespacedResources(), eventsv1.SchemeGroupVersion.WithResource("events"))
 		for _, resource := range all {
 			if resource.GroupResource() != withheld {
@@ -50,7 +50,7 @@ func (genuineHindrances) withholdRights(tr *trial, withheld schema.GroupResource
 	require.NoError(tr.t, err)
 	require.NoError(tr.t, bindings.Delete(tr.ctx, controllerRole, metav1.DeleteOptions{}))
 	tr.awaitRight(withheld, false)
-	// The server learns of roles and of bindings apart, so it may not know yet what the new binding gives.
+	// The server watches roles and bindings separately, so it may know the binding before the role.
 	tr.awaitRight(schema.GroupResource{Resource: "configmaps"}, true)
 	return func() {
 		tr.t.Helper()
@@ -61,7 +61,7 @@ func (genuineHindrances) withholdRights(tr *trial, withheld schema.GroupResource
 	}
 }
 
-// awaitRight waits until the API server, which learns of changed rights a moment later, judges as expected.
+// awaitRight blocks until the API server, which watches roles, decides as expected.
 func (tr *trial) awaitRight(resource schema.GroupResource, allowed bool) {
 	tr.t.Helper()
 	question := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{

@@ -13,8 +13,8 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// TestKubectlRollsOut does with kubectl what people do with a deployment: on the genuine control plane, and offline on lab
-// serve, which has nodes and a garbage collector of its own.
+// TestKubectlRollsOut rolls out a deployment with kubectl, on the genuine control plane and on lab
+// serve.
 func TestKubectlRollsOut(t *testing.T) {
 	t.Run("kubernetes", func(t *testing.T) {
 		t.Parallel()
@@ -50,7 +50,7 @@ func rollOut(t *testing.T, server Server) {
 	image := func() string {
 		return run("get deployment web -o jsonpath={.spec.template.spec.containers[0].image}")
 	}
-	// The revisions, each with its cause.
+	// The revisions with their causes.
 	history := func() (rows []string) {
 		for row := range strings.Lines(run("rollout history deployment/web")) {
 			if fields := strings.Fields(row); len(fields) == 2 && fields[0] != "REVISION" {

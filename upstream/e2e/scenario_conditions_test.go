@@ -17,8 +17,8 @@ var (
 	pods       = corev1.SchemeGroupVersion.WithResource("pods")
 )
 
-// An object with a finalizer stays until its owner takes the finalizer off; everything else goes at once. The
-// conditions say what the namespace waits for.
+// An object with a finalizer stays until its owner removes the finalizer; everything else goes at
+// once. The conditions name the finalizer.
 func TestFinalizerOfContent(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
@@ -45,8 +45,8 @@ func TestFinalizerOfContent(t *testing.T) {
 	})
 }
 
-// A finalizer in the namespace's metadata, where any object can have some: the namespace is emptied and finalized, and
-// the object stays until the finalizer is taken off.
+// A finalizer in the namespace's metadata: the namespace is emptied and finalized, and the object
+// stays until the finalizer is removed.
 func TestFinalizerOfNamespace(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
@@ -64,8 +64,8 @@ func TestFinalizerOfNamespace(t *testing.T) {
 	})
 }
 
-// A policy denies the deletion of one object. The conditions quote it, the other types go, and when the policy is
-// lifted the rest does.
+// A policy denies the deletion of one object. The conditions quote it and the other types go. The
+// rest goes when the policy is lifted.
 func TestPolicyDeniesDeletion(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
@@ -83,18 +83,18 @@ func TestPolicyDeniesDeletion(t *testing.T) {
 	})
 }
 
-// An admission webhook that must be asked and does not answer: nothing of the type can be deleted.
+// A required admission webhook does not answer: no object of the type can be deleted.
 func TestWebhookIsDown(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
 		tr.createNamespace("webhook")
 		tr.createConfigMap("webhook", "content")
 		tr.createSecret("webhook", "content")
-		lift := tr.hinder.askNobody(tr, configMaps, "webhook")
+		lift := tr.hinder.unreachableWebhook(tr, configMaps, "webhook")
 
 		tr.deleteNamespace("webhook")
 		tr.awaitCondition("webhook", corev1.NamespaceDeletionContentFailure)
-		tr.noteNamespace("while nobody answers", "webhook")
+		tr.noteNamespace("while the webhook is down", "webhook")
 		lift()
 		tr.awaitGone("webhook")
 	})
@@ -118,8 +118,7 @@ func TestTypeIsRemoved(t *testing.T) {
 	})
 }
 
-// wake has controllers look at a namespace again, as they do whenever it changes. One that has gone meanwhile need not be
-// looked at.
+// wake changes a namespace so that controllers process it again. The namespace may be gone.
 func (tr *trial) wake(name string) {
 	tr.t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{"e2e.orrery/woken":%q}}}`, time.Now().Format(time.RFC3339Nano))

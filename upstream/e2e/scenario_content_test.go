@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// A namespace with nothing in it but what every namespace gets.
+// A namespace with only its default content.
 func TestFreshNamespace(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
@@ -22,13 +22,13 @@ func TestFreshNamespace(t *testing.T) {
 	})
 }
 
-// A thousand objects of two built-in types, and of one that did not exist when the controller started.
+// A thousand objects of two built-in types and of a type defined after the controller's start.
 func TestFullNamespace(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
 		widgets := tr.createCustomType("full.example.com", "widgets", "Widget")
 		tr.createNamespace("full")
-		tr.sideBySide(500, func(i int) error {
+		tr.parallelize(500, func(i int) error {
 			name := fmt.Sprintf("object-%03d", i)
 			return errors.Join(tr.tryConfigMap("full", name), tr.trySecret("full", name))
 		})
@@ -40,17 +40,17 @@ func TestFullNamespace(t *testing.T) {
 	})
 }
 
-// A hundred namespaces that are deleted at once, ten times as many as there are workers.
+// A hundred namespaces are deleted at once, ten times as many as there are workers.
 func TestHundredNamespaces(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
 		name := func(i int) string { return fmt.Sprintf("hundred-%02d", i) }
-		tr.sideBySide(100, func(i int) error {
+		tr.parallelize(100, func(i int) error {
 			namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name(i), Labels: map[string]string{"scenario": "hundred"}}}
 			_, err := tr.client.CoreV1().Namespaces().Create(tr.ctx, namespace, metav1.CreateOptions{})
 			return errors.Join(err, tr.tryConfigMap(name(i), "content"))
 		})
-		tr.sideBySide(100, func(i int) error {
+		tr.parallelize(100, func(i int) error {
 			return tr.client.CoreV1().Namespaces().Delete(tr.ctx, name(i), metav1.DeleteOptions{})
 		})
 
@@ -60,14 +60,14 @@ func TestHundredNamespaces(t *testing.T) {
 		})
 		everywhere := tr.namespacesWithContent()
 		for i := range 100 {
-			require.NotContains(tr.t, everywhere, name(i), "the namespace has left something behind")
+			require.NotContains(tr.t, everywhere, name(i), "the namespace left objects behind")
 		}
 		tr.state.note("namespaces that are gone and have left nothing behind", "100")
 	})
 }
 
-// A namespace is created under the old name as soon as the server lets it, while the old one's end is still being
-// worked on. The new one is not the old one: it and its content stay.
+// A namespace is recreated as soon as the server allows it, while the controller still works on the
+// old one's end. The new namespace and its content stay.
 func TestRecreatedNamespace(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
@@ -84,15 +84,16 @@ func TestRecreatedNamespace(t *testing.T) {
 			return err == nil, err
 		})
 		tr.eventually("content is let into the new one", func() (bool, error) {
-			// The server decides by what its own watch has told it, and for a moment that may still be of the old one.
+			// The server decides by its own watch, which may lag behind.
 			err := tr.tryConfigMap("again", "new")
 			return err == nil, err
 		})
-		// Those who fill new namespaces may have been refused until then, and do not try again by themselves.
+		// The controllers that fill new namespaces may have been refused, and do not retry on their
+		// own.
 		tr.wake("again")
 		tr.awaitDefaults("again")
 
-		// Another namespace comes and goes. Whatever was still planned for the old one was planned before that.
+		// Another namespace comes and goes. Work still planned for the old one is done before that.
 		tr.createNamespace("again-later")
 		tr.deleteNamespace("again-later")
 		tr.awaitGone("again-later")
@@ -101,7 +102,7 @@ func TestRecreatedNamespace(t *testing.T) {
 	})
 }
 
-// namespacesWithContent returns the names of all namespaces in which there is anything.
+// namespacesWithContent returns the names of all namespaces with any content.
 func (tr *trial) namespacesWithContent() sets.Set[string] {
 	tr.t.Helper()
 	names := sets.New[string]()

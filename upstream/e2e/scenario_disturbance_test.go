@@ -15,12 +15,13 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// fillBehindGate creates a namespace with a few objects and a shut gate before its ConfigMaps.
-func (tr *trial) fillBehindGate(namespace string) gate {
+// fillBehindBlocker creates a namespace with a few objects and an active blocker before its
+// ConfigMaps.
+func (tr *trial) fillBehindBlocker(namespace string) blocker {
 	tr.t.Helper()
 	tr.createFilledNamespace(namespace)
-	g := tr.hinder.gateBefore(tr, namespace, "object-00")
-	g.Shut()
+	g := tr.hinder.blockerBefore(tr, namespace, "object-00")
+	g.Block()
 	return g
 }
 
@@ -34,20 +35,20 @@ func (tr *trial) createFilledNamespace(namespace string) {
 	}
 }
 
-// The controller is killed while it deletes. A new one finds out by itself what there is left to do.
+// The controller is killed while it deletes. A new one finds the rest of the work by itself.
 func TestControllerIsKilled(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onOwnCluster, func(tr *trial) {
-		gate := tr.fillBehindGate("interrupted")
+		blocker := tr.fillBehindBlocker("interrupted")
 		tr.createNamespace("held")
 		tr.createConfigMap("held", "held", holdingFinalizer)
 		tr.deleteNamespace("held")
 		tr.awaitCondition("held", corev1.NamespaceFinalizersRemaining)
 
 		tr.deleteNamespace("interrupted")
-		gate.AwaitReached()
+		blocker.AwaitReached()
 		tr.cluster.KillController()
-		gate.Open()
+		blocker.Release()
 		require.Contains(tr.t, tr.namespace("interrupted").Spec.Finalizers, corev1.FinalizerKubernetes)
 		tr.createNamespace("meanwhile")
 		tr.deleteNamespace("meanwhile")
@@ -60,7 +61,8 @@ func TestControllerIsKilled(t *testing.T) {
 	})
 }
 
-// The API server goes down in the middle, once in the orderly way and once as in a crash, with a request in flight.
+// The API server goes down during the work, once in order and once by a crash, with a request in
+// flight.
 func TestAPIServerIsRestarted(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onOwnCluster, func(tr *trial) {
@@ -70,17 +72,17 @@ func TestAPIServerIsRestarted(t *testing.T) {
 		tr.awaitCondition("held", corev1.NamespaceFinalizersRemaining)
 
 		require.NoError(tr.t, tr.controlPlane().RestartAPIServer(tr.ctx))
-		tr.awaitCondition("held", corev1.NamespaceFinalizersRemaining) // again, if a pass has met the server while it went
+		tr.awaitCondition("held", corev1.NamespaceFinalizersRemaining) // again, if a pass failed on the stopping server
 		tr.noteNamespace("after a restart", "held")
 		tr.createNamespace("after-restart")
 		tr.deleteNamespace("after-restart")
 		tr.awaitGone("after-restart")
 
-		gate := tr.fillBehindGate("interrupted")
+		blocker := tr.fillBehindBlocker("interrupted")
 		tr.deleteNamespace("interrupted")
-		gate.AwaitReached()
+		blocker.AwaitReached()
 		tr.controlPlane().KillAPIServer()
-		gate.Open()
+		blocker.Release()
 		require.NoError(tr.t, tr.controlPlane().StartAPIServer(tr.ctx))
 		tr.free(configMaps, "held", "held")
 		tr.awaitGone("interrupted")
@@ -91,14 +93,14 @@ func TestAPIServerIsRestarted(t *testing.T) {
 	})
 }
 
-// The API server has forgotten the version from which a watch is resumed, and says so with status 410. The subject
-// lists again, and misses nothing.
+// The API server has compacted the version from which a watch resumes, and answers 410. The subject
+// lists again and misses nothing.
 func TestHistoryIsForgotten(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onOwnCluster, (*trial).forgetHistory)
 }
 
-// The same on a server that answers every request from etcd, and refuses to stream lists.
+// The same on a server that answers every request from etcd and refuses streaming lists.
 func TestHistoryIsForgottenWithoutWatchCache(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onClusterWith(controlplane.Config{DisableWatchCache: true}), (*trial).forgetHistory)
@@ -110,7 +112,7 @@ func (tr *trial) forgetHistory() {
 	tr.awaitGone("before") // the subject's watch is running
 	tr.createNamespace("known")
 	version := tr.namespace("known").ResourceVersion
-	// Something else than a namespace is written last, so that what the subject has seen is history.
+	// The last write is not to a namespace, so that the subject's version is history.
 	tr.createConfigMap("known", "content")
 
 	forgotten := time.Now()
@@ -129,8 +131,8 @@ func (tr *trial) forgetHistory() {
 	tr.awaitGone("new")
 }
 
-// watchVerdict is what the server has to say to a watch of namespaces that begins at a version: the reason of its error
-// or the type of the first event.
+// watchVerdict returns the server's first answer to a watch of namespaces from a version: the
+// reason of its error or the type of the event.
 func (tr *trial) watchVerdict(version string) string {
 	tr.t.Helper()
 	events, err := tr.client.CoreV1().Namespaces().Watch(tr.ctx, metav1.ListOptions{ResourceVersion: version})
@@ -139,7 +141,7 @@ func (tr *trial) watchVerdict(version string) string {
 	}
 	defer events.Stop()
 	event, ok := <-events.ResultChan()
-	require.True(tr.t, ok, "the server ended the watch without a word")
+	require.True(tr.t, ok, "the server ended the watch without an event")
 	if event.Type == watch.Error {
 		return string(apierrors.ReasonForError(apierrors.FromObject(event.Object)))
 	}

@@ -15,8 +15,9 @@ import (
 
 var apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 
-// Two APIServices that point nowhere: what their groups hold cannot be seen, so the namespace must not be finalized. The
-// content of the other groups goes. When the APIServices are removed, the namespace goes.
+// Two APIServices have no backend, so the content of their groups is unknown and the namespace must
+// not be finalized. The content of the other groups goes. Without the APIServices the namespace
+// goes.
 func TestUnavailableAPIService(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onOwnCluster, func(tr *trial) {
@@ -37,8 +38,8 @@ func TestUnavailableAPIService(t *testing.T) {
 	})
 }
 
-// createNowhereAPIService registers a group that a service which does not exist is to serve, and waits until discovery
-// fails for it.
+// createNowhereAPIService registers a group with a service that does not exist, and waits until its
+// discovery fails.
 func (tr *trial) createNowhereAPIService(group string) {
 	tr.t.Helper()
 	service := &unstructured.Unstructured{Object: map[string]any{
@@ -63,8 +64,8 @@ func (tr *trial) createNowhereAPIService(group string) {
 	})
 }
 
-// The controller has no rights for one type. The conditions say so, the other types go, and when the rights are granted
-// the rest does.
+// The controller has no rights on one type. The conditions say so and the other types go. The rest
+// goes when the rights are granted.
 func TestMissingRights(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onOwnCluster, func(tr *trial) {
@@ -81,7 +82,7 @@ func TestMissingRights(t *testing.T) {
 	})
 }
 
-// The controller has no rights for pods: what they rely on must not be deleted either.
+// The controller has no rights on pods, so it must not delete what pods rely on.
 func TestMissingRightsForPods(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onClusterWith(controlplane.Config{FakeNodes: 1}), func(tr *trial) {

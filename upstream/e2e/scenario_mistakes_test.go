@@ -22,7 +22,8 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// What does not work is said in one sentence that tells what to do: exit code 1, no stack trace, no secrets.
+// A mistake ends the program with exit code 1 and one sentence of advice, without a stack trace or
+// secrets.
 func TestMistakesAgainstRealServer(t *testing.T) {
 	cp := onVacantCluster(t, Kubernetes()).(*controlplane.ControlPlane)
 	good, err := cp.KubeconfigFor(ControllerIdentity)
@@ -118,8 +119,8 @@ func TestMistakesAgainstRealServer(t *testing.T) {
 			output := orrery.Output()
 			lines := strings.Split(strings.TrimSpace(output), "\n")
 			sentence := lines[len(lines)-1]
-			assert.True(t, strings.HasPrefix(sentence, "orrery: "), "the last line is the sentence: %s", sentence)
-			assert.Equal(t, 1, strings.Count(output, "orrery: "), "it is said once")
+			assert.True(t, strings.HasPrefix(sentence, "orrery: "), "the last line is the message: %s", sentence)
+			assert.Equal(t, 1, strings.Count(output, "orrery: "), "the message appears once")
 			for _, want := range test.want {
 				assert.Contains(t, sentence, want)
 			}
@@ -130,7 +131,7 @@ func TestMistakesAgainstRealServer(t *testing.T) {
 	}
 }
 
-// changedKubeconfig returns a function that writes a file which is like a good one but for one change.
+// changedKubeconfig returns a function that writes a good kubeconfig file with one change.
 func changedKubeconfig(good string, change func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo)) func(*testing.T) string {
 	return func(t *testing.T) string {
 		t.Helper()
@@ -144,7 +145,7 @@ func changedKubeconfig(good string, change func(*clientcmdapi.Cluster, *clientcm
 	}
 }
 
-// assertNoSecrets checks that nothing which the kubeconfig keeps secret was printed, in any form in which it could be.
+// assertNoSecrets checks that the output has no secret of the kubeconfig in any encoding.
 func assertNoSecrets(t *testing.T, kubeconfig, output string) {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(kubeconfig)
@@ -158,7 +159,7 @@ func assertNoSecrets(t *testing.T, kubeconfig, output string) {
 		}
 		block, _ := pem.Decode(user.ClientKeyData)
 		require.NotNil(t, block)
-		// A part is enough to be recognized, wherever lines are broken.
+		// A prefix is found despite line breaks.
 		assert.NotContains(t, output, base64.StdEncoding.EncodeToString(block.Bytes)[:40])
 		assert.NotContains(t, output, base64.StdEncoding.EncodeToString(user.ClientKeyData)[:40])
 		assert.NotContains(t, output, "PRIVATE KEY")
@@ -168,7 +169,7 @@ func assertNoSecrets(t *testing.T, kubeconfig, output string) {
 // pemPair is a certificate with its key.
 type pemPair struct{ certificate, key []byte }
 
-// selfSigned makes a certificate that no authority of the cluster has signed.
+// selfSigned returns a new certificate that no authority of the cluster has signed.
 func selfSigned(t *testing.T, name string) pemPair {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -22,16 +22,16 @@ import (
 	"orrery/restclient/kubeconfig"
 )
 
-// origin is the second party of examples/secondparty beside the subject. The test makes its passes.
+// origin is the second party of examples/secondparty beside the subject. The test runs its passes.
 type origin struct {
 	tr      *trial
 	storage *secondparty.Storage
 	client  *restclient.Resource[*api.Namespace]
-	last    atomic.Pointer[api.Namespace] // what the server answered to the request that emptied spec.finalizers
+	last    atomic.Pointer[api.Namespace] // the answer to the request that emptied spec.finalizers
 	deleter nsctl.Deleter
 }
 
-// finalizing keeps the answers to the requests that finalize.
+// finalizing records the answers to finalize requests.
 type finalizing struct {
 	nsctl.NamespaceClient
 	last *atomic.Pointer[api.Namespace]
@@ -62,13 +62,13 @@ func (tr *trial) newOrigin() *origin {
 	return o
 }
 
-// fill puts a build of the namespace into the second party's storage.
+// fill puts a build for the namespace into the second party's storage.
 func (o *origin) fill(namespace string) {
 	o.tr.t.Helper()
 	require.NoError(o.tr.t, secondparty.Create(o.tr.ctx, o.client, o.storage, secondparty.Builds, namespace, "build"))
 }
 
-// left are how many builds of the namespace there are.
+// left returns the number of the namespace's builds.
 func (o *origin) left(namespace string) int {
 	o.tr.t.Helper()
 	builds, err := o.storage.List(o.tr.ctx, secondparty.Builds, namespace)
@@ -76,7 +76,7 @@ func (o *origin) left(namespace string) int {
 	return len(builds)
 }
 
-// finish makes a pass, and another one if the subject was faster too often.
+// finish runs a pass, and repeats it after too many conflicts with the subject.
 func (o *origin) finish(namespace string) {
 	o.tr.t.Helper()
 	o.tr.eventually("the second party is done with "+namespace, func() (bool, error) {
@@ -86,7 +86,7 @@ func (o *origin) finish(namespace string) {
 	require.Zero(o.tr.t, o.left(namespace))
 }
 
-// noteTokens notes phase and spec.finalizers, which are the states of the namespace design.
+// noteTokens records phase and spec.finalizers, the states of the namespace design.
 func (tr *trial) noteTokens(when, name string) {
 	tr.t.Helper()
 	namespace := tr.namespace(name)
@@ -101,7 +101,8 @@ func (tr *trial) awaitTokens(name string, tokens ...corev1.FinalizerName) {
 	})
 }
 
-// The example of the namespace design, state by state, with a second party at work: the Kubernetes controller finishes first.
+// The namespace design's example, state by state, with a second party: the Kubernetes controller
+// finishes first.
 func TestSecondPartyFinishesLast(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
@@ -114,7 +115,7 @@ func TestSecondPartyFinishesLast(t *testing.T) {
 		tr.noteTokens("2: deleted", "second-last")
 		tr.awaitTokens("second-last", secondparty.Token)
 		tr.noteNamespace("3: the first is done", "second-last")
-		require.Equal(tr.t, 1, second.left("second-last"), "the first party knows nothing of the second's content")
+		require.Equal(tr.t, 1, second.left("second-last"), "the first party does not know the second's content")
 
 		second.finish("second-last")
 		last := second.last.Load()
@@ -124,7 +125,8 @@ func TestSecondPartyFinishesLast(t *testing.T) {
 	})
 }
 
-// The other order: an object of the first party has a finalizer. What the second party does leaves the report of the first alone.
+// The other order: an object of the first party has a finalizer. The second party leaves the first
+// one's report alone.
 func TestSecondPartyFinishesFirst(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
@@ -143,8 +145,9 @@ func TestSecondPartyFinishesFirst(t *testing.T) {
 	})
 }
 
-// What the web recommends for a namespace that hangs. The namespace goes with the request; its content is back in the next
-// namespace of that name, and so is the hang.
+// Emptying spec.finalizers by hand, as the web recommends for a namespace that hangs. The namespace
+// goes with the request; its content is back in the next namespace of that name, which hangs as
+// well.
 func TestFinalizersAreEmptiedByHand(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {

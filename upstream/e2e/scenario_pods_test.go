@@ -9,7 +9,7 @@ import (
 
 var networkPolicies = networkingv1.SchemeGroupVersion.WithResource("networkpolicies")
 
-// createPodNamespace creates a namespace with something that must outlive its pods.
+// createPodNamespace creates a namespace with an object that must outlive its pods.
 func (tr *trial) createPodNamespace(name string) {
 	tr.t.Helper()
 	tr.createNamespace(name)
@@ -17,13 +17,14 @@ func (tr *trial) createPodNamespace(name string) {
 	tr.createConfigMap(name, "configuration")
 }
 
-// While a pod takes its time to end, everything that it may rely on stays.
+// While a pod terminates, everything that it may rely on stays.
 func TestPodsGoFirst(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
 		tr.createPodNamespace("pods-first")
-		// The original calls a pod's time up by the age of the namespace's deletion. That must not be reached before its
-		// first pass, on no machine; and because it then comes back after half of that time, it is woken.
+		// The original measures a pod's grace period by the age of the namespace's deletion. It
+		// must not expire before the first pass on any machine. The original comes back after half
+		// of that time, so the test wakes it.
 		tr.holdPod("pods-first", "slow", 3600)
 		left := tr.watchDepartures("pods-first", pods, networkPolicies, configMaps)
 
@@ -38,7 +39,7 @@ func TestPodsGoFirst(t *testing.T) {
 	})
 }
 
-// Pods of which each needs another time, ended by their node and not by the test.
+// Pods with different termination times, stopped by their node.
 func TestPodsEndByThemselves(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
@@ -56,7 +57,7 @@ func TestPodsEndByThemselves(t *testing.T) {
 	})
 }
 
-// A pod that is still there when its grace period is over, for no reason that its object shows.
+// A pod outlives its grace period for no visible reason.
 func TestPodIsLate(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
@@ -73,7 +74,7 @@ func TestPodIsLate(t *testing.T) {
 	})
 }
 
-// A pod that a finalizer keeps after its containers have ended.
+// A finalizer keeps a pod whose containers have ended.
 func TestPodWithFinalizer(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
@@ -91,7 +92,7 @@ func TestPodWithFinalizer(t *testing.T) {
 	})
 }
 
-// Pods cannot be deleted: what they rely on must not be either.
+// Pods cannot be deleted, so what they rely on must stay.
 func TestPodDeletionIsDenied(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {

@@ -17,11 +17,11 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// mostForAnEmptyNamespace is how many requests the fast deleter may need for a namespace with nothing in it.
+// mostForAnEmptyNamespace bounds the fast deleter's requests for an empty namespace.
 const mostForAnEmptyNamespace = 36
 
-// What one namespace costs, in requests, on a control plane that puts nothing into it: no service account, no CA
-// bundle. Alone, because on a busy machine a pass may be repeated, which costs requests.
+// The requests for one namespace without default content: no service account, no CA bundle. It runs
+// alone, because on a busy machine a pass may be repeated.
 func TestRequestsForEmptyNamespace(t *testing.T) {
 	bare := onClusterWith(controlplane.Config{Controllers: []string{"garbage-collector-controller"}})
 	tryEach(t, bare, func(tr *trial) {
@@ -31,7 +31,7 @@ func TestRequestsForEmptyNamespace(t *testing.T) {
 		tr.t.Cleanup(func() { tr.explainFailure("empty") })
 		require.Empty(tr.t, tr.content("empty"))
 
-		// What it asks at its start it has asked then.
+		// The subject's requests at start are over.
 		tr.eventually("the subject watches namespaces", func() (bool, error) {
 			return slices.ContainsFunc(auditedAfter(tr.t, tr.cluster.Server, time.Time{}), func(r request) bool {
 				return r.Verb == "watch" && r.ObjectRef.Resource == "namespaces" && strings.Contains(r.RequestURI, "allowWatchBookmarks=true")
@@ -51,8 +51,8 @@ func TestRequestsForEmptyNamespace(t *testing.T) {
 	})
 }
 
-// requestsFor picks the requests for one namespace when no other is being deleted: those that are about it, and the
-// discovery that belongs to it, until it is finalized. On a slow machine there is another pass after that, which finds the
+// requestsFor returns the requests for one namespace while no other is being deleted, with its
+// discovery, until it is finalized. On a slow machine another pass follows, which finds the
 // namespace gone.
 func requestsFor(namespace string, all []request) []request {
 	var needed []request

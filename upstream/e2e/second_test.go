@@ -14,11 +14,11 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// secondRefused begins what orrery says when it does not start because of another namespace controller.
+// secondRefused is the start of orrery's message when another namespace controller works.
 const secondRefused = "orrery: this cluster has a namespace controller that works: "
 
-// onControlPlane returns a trial on a control plane of the test's own, and the kubeconfig of a user with the rights of the built-in
-// namespace controller.
+// onControlPlane returns a trial on a control plane of its own, and the kubeconfig of a user with
+// the rights of the built-in namespace controller.
 func onControlPlane(t *testing.T, config controlplane.Config) (tr *trial, leastRights string) {
 	t.Helper()
 	config.Log = t.Output()
@@ -30,8 +30,8 @@ func onControlPlane(t *testing.T, config controlplane.Config) (tr *trial, leastR
 	return newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{}), leastRights
 }
 
-// inTime runs orrery again and again until it has seen what there is to be seen: it counts for some seconds only, and a busy
-// machine needs longer. again makes it happen once more.
+// inTime runs orrery until saw returns true: the evidence is valid for some seconds only, which a
+// busy machine may miss. again renews it.
 func inTime(t *testing.T, run func() *program, saw func(*program) bool, again func()) *program {
 	t.Helper()
 	for range 30 {
@@ -49,7 +49,7 @@ func inTime(t *testing.T, run func() *program, saw func(*program) bool, again fu
 	return nil
 }
 
-// requireRefused waits for a program that must not start, and checks what it says in its last line.
+// requireRefused waits for a program that must not start, and checks its last line.
 func requireRefused(t *testing.T, p *program, how string) {
 	t.Helper()
 	assert.Equal(t, 1, p.AwaitExit())
@@ -60,10 +60,12 @@ func requireRefused(t *testing.T, p *program, how string) {
 	assert.NotContains(t, p.Output(), "store is filled")
 }
 
-// alive is how a kube-controller-manager is run that is seen to be alive, also when the machine does not let it run for a while.
+// alive are the arguments of a kube-controller-manager whose Lease stays valid through a pause of
+// the machine.
 var alive = []string{"--leader-elect=true", "--leader-elect-lease-duration=20m", "--leader-elect-renew-deadline=15m"}
 
-// secondSuspected begins what orrery says when it sees that kube-controller-manager is alive, and nothing else.
+// secondSuspected is the start of orrery's message when kube-controller-manager's Lease is the only
+// evidence.
 const secondSuspected = "orrery: this cluster may have a namespace controller that works: kube-controller-manager is alive, its Lease kube-system/kube-controller-manager was renewed at "
 
 func (tr *trial) awaitManagersLease() {
@@ -74,29 +76,30 @@ func (tr *trial) awaitManagersLease() {
 	})
 }
 
-// Beside kube-controller-manager with its namespace controller on, orrery does not start, and finds that out by reading. This is not
-// run beside other tests: what it asserts holds only if kube-controller-manager does its work within seconds.
+// Beside kube-controller-manager with its namespace controller on, orrery refuses to start, by
+// reading alone. The test does not run in parallel: it holds only if kube-controller-manager works
+// within seconds.
 func TestRefusesToStartBesideBuiltIn(t *testing.T) {
 	tr, leastRights := onControlPlane(t, controlplane.Config{NamespaceController: true, ControllerManagerArgs: alive})
 	admin := tr.cluster.Kubeconfig()
 	tr.awaitManagersLease()
 
-	// Its Lease is all that shows. More rights show no more.
+	// Its Lease is the only evidence, with more rights too.
 	for _, kubeconfig := range []string{admin, leastRights} {
 		requireRefused(t, runOrrery(t, kubeconfig), secondSuspected)
 	}
 	p := runOrrery(t, admin, "--dry-run")
-	p.AwaitOutput("WARN", "another controller of this kind may work, without --dry-run this would not start")
+	p.AwaitOutput("WARN", "another controller of this kind may be working, without --dry-run this would not start")
 	p.AwaitOutput("store is filled")
 	p.Kill()
 
-	// With the flag it starts, and does not look.
+	// With the flag orrery starts without a probe.
 	p = runOrrery(t, admin, "--allow-second-controller")
 	p.AwaitOutput("store is filled")
 	assert.NotContains(t, p.Output(), "another namespace controller")
 	p.Kill()
 
-	// The conditions of a namespace that hangs name their writer, for a while after each report.
+	// The conditions of a namespace that hangs name their writer for a while after each report.
 	left := 60
 	tr.createNamespace("hanging")
 	for i := range left {
@@ -119,8 +122,9 @@ func TestRefusesToStartBesideBuiltIn(t *testing.T) {
 	}, reportAnew)
 }
 
-// What can be seen of kube-controller-manager: its Lease, by which it is alive, and its pod, which has its command line.
-func TestSeesWhatControllerManagerDoes(t *testing.T) {
+// The evidence of kube-controller-manager: its Lease shows that it is alive, its pod has its
+// command line.
+func TestRecognisesControllerManager(t *testing.T) {
 	t.Parallel()
 	tr, leastRights := onControlPlane(t, controlplane.Config{FakeNodes: 1, ControllerManagerArgs: alive})
 	tr.awaitManagersLease()
@@ -138,7 +142,7 @@ func TestSeesWhatControllerManagerDoes(t *testing.T) {
 	requireRefused(t, runOrrery(t, leastRights), secondRefused+"kube-controller-manager in the pod kube-system/on runs its own")
 }
 
-// runManager makes a pod that looks like the one that a kubelet shows of kube-controller-manager, and waits until it is ready.
+// runManager creates a pod like kube-controller-manager's and waits until it is ready.
 func (tr *trial) runManager(name string, args ...string) {
 	tr.t.Helper()
 	pods := tr.client.CoreV1().Pods("kube-system")

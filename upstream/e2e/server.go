@@ -4,39 +4,43 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
 	"reflect"
 
 	"orrery/upstream/apiserver/served"
 	"orrery/upstream/controlplane"
 )
 
-// Server is an API server without a namespace controller, with what every namespace relies on running beside it: the
-// controllers that fill new namespaces, a garbage collector and, if wanted, nodes. [controlplane.ControlPlane] and
-// [served.Server] are such.
+// Server is an API server without a namespace controller. Beside it run the controllers that fill
+// new namespaces, a garbage collector and, if wanted, nodes. [controlplane.ControlPlane] and
+// [served.Server] implement it.
 type Server interface {
-	// Kubeconfig is the path of the administrator's kubeconfig file.
+	// Kubeconfig returns the path of the administrator's kubeconfig file.
 	Kubeconfig() string
 	// KubeconfigFor writes a kubeconfig file for a user in the given groups and returns its path.
 	KubeconfigFor(user string, groups ...string) (string, error)
-	// LogFile is the path of the file with what a program has printed: one of the server's, or one that runs beside it.
+	// LogFile returns the path of the output of a program of the server or beside it.
 	LogFile(program string) string
-	// Failed is closed when a process of the server ends without having been asked to.
+	// Failed is closed when a process of the server ends unexpectedly.
 	Failed() <-chan struct{}
-	// Err is what closed Failed, or nil.
+	// Err returns the reason why Failed is closed, or nil.
 	Err() error
-	// Stop ends the server and returns what Err returns.
+	// Stop stops the server and returns Err.
 	Stop() error
 }
 
 // Platform is a kind of server.
 type Platform struct {
-	// Name is how tests call it.
+	// Name is the platform's name in tests.
 	Name string
 	// Start starts a server. The context bounds the start only.
 	Start func(context.Context, controlplane.Config) (Server, error)
 }
 
-// Kubernetes is the genuine server: etcd, kube-apiserver and kube-controller-manager, and kwok if there are to be nodes.
+// Kubernetes returns the genuine server: etcd, kube-apiserver, kube-controller-manager and, if
+// nodes are wanted, kwok.
 func Kubernetes() Platform {
 	return Platform{
 		Name: "kubernetes",
@@ -46,15 +50,16 @@ func Kubernetes() Platform {
 			}
 			cp, err := controlplane.Start(ctx, config)
 			if err != nil {
-				return nil, err // not cp: an interface with nothing in it is not nil
+				return nil, err // not cp: an interface that holds a nil pointer is not nil
 			}
 			return cp, nil
 		},
 	}
 }
 
-// InMemory is this project's server, "lab serve", with its own nodes and garbage collector, and kube-controller-manager
-// for what fills new namespaces. Of the configuration it knows Controllers, FakeNodes and Log, and it always has a node.
+// InMemory returns "lab serve", with its own nodes and garbage collector, and
+// kube-controller-manager to fill new namespaces. It uses Controllers, FakeNodes and Log of the
+// configuration and always has a node.
 func InMemory() Platform {
 	return Platform{
 		Name: "in-memory",
@@ -77,8 +82,26 @@ func InMemory() Platform {
 	}
 }
 
-// servedLogArgs have the server in memory log what is asked of it, as the audit log does.
+// servedLogArgs makes the server in memory log requests, as the audit log does.
 var servedLogArgs = []string{"-v2", "--log-format=json"}
 
-// Platforms are all servers that the same tests run on.
+// Platforms returns every server on which the tests run.
 func Platforms() []Platform { return []Platform{Kubernetes(), InMemory()} }
+
+// RunOfficialSpecs runs Kubernetes' own specs for namespaces, unmodified, against a cluster with a
+// node (see command conformance) and writes their report to out. It returns nil only when all of
+// them have run and passed. The arguments go to the command: --of=workloads selects the specs for
+// ReplicaSets and Deployments, --of=garbage those for the garbage collector.
+func RunOfficialSpecs(ctx context.Context, kubeconfig string, out io.Writer, args ...string) error {
+	path, err := controlplane.FindUp(filepath.Join("bin", "conformance"))
+	if err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, path, append([]string{"--kubeconfig=" + kubeconfig}, args...)...)
+	command.Stdout = out
+	command.Stderr = out
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("official specs: %w", err)
+	}
+	return nil
+}

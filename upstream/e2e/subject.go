@@ -8,13 +8,13 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// ControllerIdentity is the user as whom every subject runs: the service account of the built-in namespace controller,
-// which kube-apiserver's bootstrap roles give exactly the rights that this controller needs. A subject that asks for
-// more fails here as it would in a real cluster.
+// ControllerIdentity is the user of every subject: the service account of the built-in namespace
+// controller. kube-apiserver's bootstrap roles give it exactly the rights that this controller
+// needs, so a subject that needs more fails.
 const ControllerIdentity = "system:serviceaccount:kube-system:namespace-controller"
 
-// AuditPolicy has kube-apiserver write down what the subjects ask for (who, what, when, with what success; no content)
-// and what nobody else does, so that the log costs every subject the same for each request.
+// AuditPolicy makes kube-apiserver log the metadata of the subjects' requests and of no others, so
+// that each request costs every subject the same.
 const AuditPolicy = `
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -25,26 +25,26 @@ rules:
 - level: None
 `
 
-// Subject is a namespace controller under test, as a process of its own. Every subject runs beside the same control
-// plane, whose kube-controller-manager has no namespace controller, so that all can be killed, restarted and compared
-// in the same way.
+// Subject is a namespace controller under test, as a process of its own beside a control plane
+// without one. All subjects are killed, restarted and compared in the same way.
 type Subject struct {
-	// Name is how tests and log files call it.
+	// Name is the subject's name in tests and log files.
 	Name string
-	// Binary is the program, as a path from the repository's root.
+	// Binary is the program's path from the repository's root.
 	Binary string
-	// Args are the program's arguments for a cluster.
+	// Args returns the program's arguments for a cluster.
 	Args func(kubeconfig string) []string
 }
 
-// Orrery is this project's controller: "orrery run". The environment variable E2E_GEARS chooses its gears, as the flag
-// --gears does.
+// Orrery returns this project's controller, "orrery run". The environment variable E2E_GEARS sets
+// its flag --gears.
 func Orrery() Subject {
 	return Subject{
 		Name:   "orrery",
 		Binary: filepath.Join("bin", "orrery"),
 		Args: func(kubeconfig string) []string {
-			// Subjects have the rights of the controller's identity and nothing else, which a Lease is beyond. And many run at once: there is one port.
+			// The controller's identity has no rights on Leases. Many subjects run at once, so no
+			// port is fixed.
 			args := []string{"run", "--kubeconfig=" + kubeconfig, "--leader-elect=false", "--metrics-port=0"}
 			if gears := os.Getenv("E2E_GEARS"); gears != "" {
 				args = append(args, "--gears="+gears)
@@ -54,7 +54,7 @@ func Orrery() Subject {
 	}
 }
 
-// BuiltIn is the original: the genuine kube-controller-manager, told to run its namespace controller and nothing else.
+// BuiltIn returns kube-controller-manager with its namespace controller and no other.
 func BuiltIn() Subject {
 	return Subject{
 		Name:   "built-in",
@@ -65,13 +65,13 @@ func BuiltIn() Subject {
 				"--kubeconfig=" + kubeconfig,
 				"--controllers=namespace-controller",
 				"--leader-elect=false",
-				"--secure-port=0", // it serves nothing that a test would ask for
+				"--secure-port=0", // no test needs it
 			}
 		},
 	}
 }
 
-// Subjects are all namespace controllers that the same tests run against.
+// Subjects returns every namespace controller under test.
 func Subjects() []Subject {
 	return []Subject{BuiltIn(), Orrery()}
 }

@@ -24,11 +24,12 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// patience is how long a test waits for anything before it fails. It is far longer than anything takes: back-off after
-// a dozen failures included, and a machine that has a tenth of its time for us.
-const patience = 10 * time.Minute
+// waitTimeout is how long a test waits before it fails. It covers the back-off after a dozen failures
+// on a machine that gives us a tenth of its time.
+const waitTimeout = 10 * time.Minute
 
-// trial is one scenario with one subject. Its methods belong to the goroutine of the test, as t's Fail-methods do.
+// trial is one scenario with one subject. Only the test's goroutine may call its methods, as with
+// t.FailNow.
 type trial struct {
 	t       *testing.T
 	ctx     context.Context
@@ -40,7 +41,7 @@ type trial struct {
 	state endState
 }
 
-// controlPlane is the genuine server, for scenarios that need what only that has. They are listed in genuineOnly.
+// controlPlane returns the genuine server, for the scenarios listed in genuineOnly.
 func (tr *trial) controlPlane() *controlplane.ControlPlane {
 	tr.t.Helper()
 	cp, ok := tr.cluster.Server.(*controlplane.ControlPlane)
@@ -48,10 +49,10 @@ func (tr *trial) controlPlane() *controlplane.ControlPlane {
 	return cp
 }
 
-// tryEach runs a scenario and compares what it came to with what the original came to on the genuine server. With
-// wholeMatrix it runs on every platform with every subject, side by side, and all of them are compared. The differences
-// that are intended are those that intendedDifferences and platformDifferences list for the test; a scenario that is
-// listed in genuineOnly runs on the genuine server alone.
+// tryEach runs a scenario and compares its outcome with the original's on the genuine server. With
+// wholeMatrix the scenario runs on every platform with every subject, in parallel, and all outcomes
+// are compared. intendedDifferences and platformDifferences list the differences allowed; a
+// scenario in genuineOnly runs on the genuine server alone.
 func tryEach(t *testing.T, where venue, scenario func(*trial)) {
 	outcomes := map[pairing]endState{}
 	for _, platform := range platformsFor(t.Name()) {
@@ -65,9 +66,9 @@ func tryEach(t *testing.T, where venue, scenario func(*trial)) {
 			})
 		}
 	}
-	// Cleanups of a test run after its parallel parts have ended.
+	// Cleanups run after the parallel subtests have ended.
 	t.Cleanup(func() {
-		t.Logf("what it came to with orrery on %s:\n%s", Kubernetes().Name, outcomes[pairing{Kubernetes().Name, Orrery().Name}])
+		t.Logf("end state with orrery on %s:\n%s", Kubernetes().Name, outcomes[pairing{Kubernetes().Name, Orrery().Name}])
 		if t.Failed() {
 			return
 		}
@@ -78,8 +79,8 @@ func tryEach(t *testing.T, where venue, scenario func(*trial)) {
 	})
 }
 
-// checkRecord puts what was recorded of the original on the genuine server in the place of a run of it that did not take
-// place. One that did is compared with the record, or makes it anew.
+// checkRecord uses the recorded outcome of the original on the genuine server if that pairing did
+// not run. If it did, checkRecord compares it with the record, or records it anew.
 func checkRecord(t *testing.T, outcomes map[pairing]endState) {
 	original := pairing{Kubernetes().Name, BuiltIn().Name}
 	switch found := outcomes[original]; {
@@ -88,12 +89,12 @@ func checkRecord(t *testing.T, outcomes map[pairing]endState) {
 	case recording:
 		record(t, t.Name(), found)
 	default:
-		assert.Equal(t, recorded(t, t.Name()), found, "the record of the original is out of date: E2E_MATRIX=whole E2E_RECORD=1 makes it anew")
+		assert.Equal(t, recorded(t, t.Name()), found, "the original's record is out of date: update it by E2E_MATRIX=whole E2E_RECORD=1")
 	}
 }
 
-// sideBySide calls do for 0 to n-1, some at a time, and ends the test when one of the calls fails.
-func (tr *trial) sideBySide(n int, do func(i int) error) {
+// parallelize calls do for 0 to n-1, some at a time, and ends the test when a call fails.
+func (tr *trial) parallelize(n int, do func(i int) error) {
 	tr.t.Helper()
 	slots := make(chan struct{}, 8)
 	errs := make([]error, n)
@@ -120,8 +121,8 @@ func newTrial(t *testing.T, cluster *Cluster, state endState) *trial {
 func clientsFor(t *testing.T, kubeconfig string) (kubernetes.Interface, dynamic.Interface) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	require.NoError(t, err)
-	config.QPS = -1                         // the tests' own requests must not be what takes time
-	config.WarningHandler = noWarnings{}    // deprecated types are listed on purpose, like all others
+	config.QPS = -1                         // the tests' own requests must not be the bottleneck
+	config.WarningHandler = noWarnings{}    // deprecated types are listed on purpose
 	config.ContentType = "application/json" // the same for built-in and custom types
 	client, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
@@ -134,8 +135,9 @@ type noWarnings struct{}
 
 func (noWarnings) HandleWarningHeader(int, string, string) {}
 
-// eventually waits until probe says yes. An error means "not yet", because servers are restarted here, and is told
-// when the wait ends in vain. When the control plane or the subject has died there is nothing to wait for.
+// eventually blocks until probe returns true. An error means "not yet", because servers restart
+// here; the last one is reported when the wait times out. A dead control plane or subject ends the
+// wait.
 func (tr *trial) eventually(what string, probe func() (bool, error)) {
 	tr.t.Helper()
 	eventually(tr.t, what, tr.cluster.Failed(), func() (bool, error) {
@@ -149,7 +151,7 @@ func (tr *trial) eventually(what string, probe func() (bool, error)) {
 
 func eventually(t *testing.T, what string, dead <-chan struct{}, probe func() (bool, error)) {
 	t.Helper()
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(waitTimeout)
 	defer deadline.Stop()
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
@@ -166,13 +168,13 @@ func eventually(t *testing.T, what string, dead <-chan struct{}, probe func() (b
 			}
 			require.Fail(t, "a component died while waiting until "+what)
 		case <-deadline.C:
-			require.Fail(t, "waited in vain until "+what, "last answer: %v, %v", ok, err)
+			require.Fail(t, "timed out waiting until "+what, "last answer: %v, %v", ok, err)
 		}
 	}
 }
 
-// createNamespace creates a namespace with the content that every namespace gets: a service account and the CA bundle.
-// Further finalizers are put into its spec. When the test fails, it shows the namespace.
+// createNamespace creates a namespace and waits for its default content: a service account and the
+// CA bundle. The finalizers go into its spec. A failed test logs the namespace.
 func (tr *trial) createNamespace(name string, finalizers ...corev1.FinalizerName) types.UID {
 	tr.t.Helper()
 	namespace := &corev1.Namespace{
@@ -186,8 +188,8 @@ func (tr *trial) createNamespace(name string, finalizers ...corev1.FinalizerName
 	return created.UID
 }
 
-// awaitDefaults waits for what the control plane puts into a new namespace. Without it, that content would appear now
-// in time to be counted and now not.
+// awaitDefaults waits for what the control plane puts into a new namespace, which could otherwise
+// appear before or after the content is counted.
 func (tr *trial) awaitDefaults(namespace string) {
 	tr.t.Helper()
 	tr.eventually("namespace "+namespace+" has its service account and CA bundle", func() (bool, error) {
@@ -199,13 +201,14 @@ func (tr *trial) awaitDefaults(namespace string) {
 	})
 }
 
-// deleteNamespace asks for the deletion that the subject then does.
+// deleteNamespace marks the namespace for deletion, which the subject then carries out.
 func (tr *trial) deleteNamespace(name string) {
 	tr.t.Helper()
 	require.NoError(tr.t, tr.client.CoreV1().Namespaces().Delete(tr.ctx, name, metav1.DeleteOptions{}))
 }
 
-// awaitGone waits for a namespace to be gone and checks that it left nothing behind in the server's store.
+// awaitGone waits until a namespace is gone and checks that nothing of it is left in the server's
+// store.
 func (tr *trial) awaitGone(name string) {
 	tr.t.Helper()
 	tr.eventually("namespace "+name+" is gone", func() (bool, error) {
@@ -215,11 +218,11 @@ func (tr *trial) awaitGone(name string) {
 		}
 		return false, err
 	})
-	require.Empty(tr.t, tr.content(name), "what namespace %s left behind", name)
+	require.Empty(tr.t, tr.content(name), "objects left of namespace %s", name)
 	tr.state.note(name, "is gone and has left nothing behind")
 }
 
-// explainFailure logs the namespace as it is and what the subject said, when the test has failed.
+// explainFailure logs the namespace and the subject's output if the test has failed.
 func (tr *trial) explainFailure(namespace string) {
 	if !tr.t.Failed() {
 		return
@@ -234,13 +237,13 @@ func (tr *trial) explainFailure(namespace string) {
 		tr.t.Logf("namespace %s (%v):\n%s", namespace, err, text)
 	}
 	if tr.cluster.Controller() == nil {
-		return // the test runs the controller itself, and shows what that said
+		return // the test runs the controller itself and shows its output
 	}
-	tr.t.Logf("what the controller said about %s:\n%s", namespace, tr.saidAbout(namespace))
-	tr.t.Logf("the last that it said:\n%s", tr.cluster.Controller().Tail())
+	tr.t.Logf("the controller's log about %s:\n%s", namespace, tr.saidAbout(namespace))
+	tr.t.Logf("the end of its log:\n%s", tr.cluster.Controller().Tail())
 }
 
-// saidAbout returns the last lines of the subject's log in which a namespace occurs.
+// saidAbout returns the last lines of the subject's log that mention a namespace.
 func (tr *trial) saidAbout(namespace string) string {
 	const most = 40
 	data, err := os.ReadFile(tr.cluster.LogFile(tr.cluster.subject.Name))

@@ -23,7 +23,7 @@ import (
 )
 
 // machineRoom is a server with virtual machines, and the controller of examples/virtualmachine as a
-// process that is killed now and then. Its machines are processes, too.
+// process that the test kills. Its machines are processes too.
 type machineRoom struct {
 	t        *testing.T
 	server   Server
@@ -69,16 +69,16 @@ func (m *machineRoom) start() {
 	require.NoError(m.t, m.running.Start())
 }
 
-// kill ends the controller in the middle of what it does.
+// kill ends the controller in the middle of its work.
 func (m *machineRoom) kill() {
 	if m.running != nil {
 		m.running.Process.Kill()
-		m.running.Wait() // the error says that it was killed
+		m.running.Wait() // the error is the kill
 		m.running = nil
 	}
 }
 
-// close ends the controller and what a test that failed has left.
+// close ends the controller and, after a failure, the machines that are left.
 func (m *machineRoom) close() {
 	m.kill()
 	servers, err := driver.New("process", driver.Options{StateDir: m.stateDir})
@@ -88,7 +88,7 @@ func (m *machineRoom) close() {
 	}
 }
 
-// files are what the driver remembers its servers by.
+// files returns the files in which the driver records its servers.
 func (m *machineRoom) files() []string {
 	files, err := filepath.Glob(filepath.Join(m.stateDir, "*.json"))
 	require.NoError(m.t, err)
@@ -103,7 +103,7 @@ func (m *machineRoom) create(name string) {
 	require.NoError(m.t, err)
 }
 
-// phases returns the objects with their phases, and how many servers the driver remembers.
+// phases returns the objects with their phases, and the number of servers in the driver's records.
 func (m *machineRoom) phases() (phases map[string]string, servers int, err error) {
 	list, err := m.machines.List(m.t.Context(), api.ListOptions{})
 	if err != nil {
@@ -116,7 +116,7 @@ func (m *machineRoom) phases() (phases map[string]string, servers int, err error
 	return phases, len(m.files()), nil
 }
 
-// Processes of machines, told by their environment.
+// processes returns the number of machine processes, recognised by their environment.
 func (m *machineRoom) processes() int {
 	said, err := exec.CommandContext(m.t.Context(), "sh", "-c", `grep -lsz "^ORRERY_SERVER=$0/" /proc/[0-9]*/environ | wc -l`, m.stateDir).Output()
 	require.NoError(m.t, err)
@@ -126,30 +126,30 @@ func (m *machineRoom) processes() int {
 	return count
 }
 
-// A controller that is killed again and again, while machines are created and deleted, leaves no
-// zombie: neither a process without an object nor an object that hangs.
+// A controller that is killed repeatedly while machines are created and deleted leaves no zombie:
+// neither a process without an object nor an object that hangs.
 func TestVirtualMachinesOfAControllerThatIsKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		return // the driver process is for Linux; elsewhere the controller is killed in virtual time only
+		return // the process driver is for Linux; other systems have the tests in virtual time
 	}
 	for _, platform := range platformsFor(t.Name()) {
 		t.Run(platform.Name, func(t *testing.T) {
 			t.Parallel()
 			m := newMachineRoom(t, platform)
-			const lives = 12
-			for life := range lives {
+			const rounds = 12
+			for round := range rounds {
 				m.start()
-				m.create(fmt.Sprint("vm-", life))
-				if life >= 2 {
-					require.NoError(t, m.machines.Delete(t.Context(), fmt.Sprint("vm-", life-2), api.DeleteOptions{}))
+				m.create(fmt.Sprint("vm-", round))
+				if round >= 2 {
+					require.NoError(t, m.machines.Delete(t.Context(), fmt.Sprint("vm-", round-2), api.DeleteOptions{}))
 				}
-				// Each life is longer than the one before: from the start of the program to well
+				// Each run is longer than the one before: from the start of the program to well
 				// after its first passes.
-				time.Sleep(time.Duration(life) * 40 * time.Millisecond)
+				time.Sleep(time.Duration(round) * 40 * time.Millisecond)
 				m.kill()
 			}
 			m.start()
-			want := map[string]string{fmt.Sprint("vm-", lives-2): "Active", fmt.Sprint("vm-", lives-1): "Active"}
+			want := map[string]string{fmt.Sprint("vm-", rounds-2): "Active", fmt.Sprint("vm-", rounds-1): "Active"}
 			eventually(t, "two machines are left, and work", m.server.Failed(), func() (bool, error) {
 				phases, servers, err := m.phases()
 				return assert.ObjectsAreEqual(want, phases) && servers == len(want), err

@@ -13,8 +13,8 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// TestOfficialWorkloadSpecs runs Kubernetes' own specs for ReplicaSets and Deployments against the two controllers of the
-// examples, on a genuine control plane whose kube-controller-manager has neither.
+// TestOfficialWorkloadSpecs runs Kubernetes' own specs for ReplicaSets and Deployments against the
+// two example controllers, on a genuine control plane whose kube-controller-manager runs neither.
 func TestOfficialWorkloadSpecs(t *testing.T) {
 	t.Parallel()
 	server, err := controlplane.Start(t.Context(), controlplane.Config{
@@ -35,17 +35,21 @@ func TestOfficialWorkloadSpecs(t *testing.T) {
 	require.NoError(t, err)
 }
 
-const workloadControllers = "--controllers=replicaset-controller,deployment-controller"
-
-// runWorkloads runs "orrery run" with the two controllers until the test ends, with the rights that "orrery rbac" gives them and
-// no others.
+// runWorkloads runs the two controllers until the test ends.
 func runWorkloads(t *testing.T, server Server) {
-	const user = "workloads"
+	runControllers(t, server, "workloads", "replicaset-controller,deployment-controller")
+}
+
+// runControllers runs "orrery run" with these controllers until the test ends, as a user with only
+// the rights that "orrery rbac" grants.
+func runControllers(t *testing.T, server Server, user, names string, args ...string) {
+	t.Helper()
+	controllers := "--controllers=" + names
 	orrery, err := controlplane.FindUp(Orrery().Binary)
 	require.NoError(t, err)
 	kubectl, err := controlplane.FindUp(filepath.Join("bin", "kubectl"))
 	require.NoError(t, err)
-	rights, err := exec.CommandContext(t.Context(), orrery, "rbac", workloadControllers, "--leader-elect=false", "--user="+user).Output()
+	rights, err := exec.CommandContext(t.Context(), orrery, "rbac", controllers, "--leader-elect=false", "--user="+user).Output()
 	require.NoError(t, err)
 	apply := exec.CommandContext(t.Context(), kubectl, "--kubeconfig="+server.Kubeconfig(), "apply", "-f", "-")
 	apply.Stdin = bytes.NewReader(rights)
@@ -56,7 +60,7 @@ func runWorkloads(t *testing.T, server Server) {
 	require.NoError(t, err)
 	subject := Orrery()
 	subject.Name = user
-	process, err := subject.start(kubeconfig, server.LogFile(user), workloadControllers)
+	process, err := subject.start(kubeconfig, server.LogFile(user), append(args, controllers)...)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		process.Stop(context.Background())

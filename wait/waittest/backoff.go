@@ -28,10 +28,16 @@ func runJitter(t *testing.T, impl Implementation) {
 			most = max(most, d)
 		}
 		share := float64(most-10*time.Second) / float64(c.longest-10*time.Second)
-		assert.Greater(t, share, 0.8, "the largest of 500 shares, of what factor %v allows", c.factor)
+		assert.Greater(t, share, 0.8, "the largest of 500 shares for factor %v", c.factor)
 		assert.Greater(t, len(different), 250, "factor %v", c.factor)
 	}
 	assert.Zero(t, impl.Jitter(0, 1))
+	const longest = time.Duration(math.MaxInt64)
+	if impl.has(SaturatingDurations) {
+		assert.Equal(t, longest, impl.Jitter(longest, 1), "a result that would overflow")
+	} else {
+		assert.Negative(t, impl.Jitter(longest, 1))
+	}
 }
 
 func runBackoff(t *testing.T, impl Implementation) {
@@ -114,6 +120,6 @@ func testStepOverflow(t *testing.T, impl Implementation) {
 		assert.Equal(t, time.Duration(math.MaxInt64), last)
 		assert.Equal(t, time.Duration(math.MaxInt64), impl.Jitter(math.MaxInt64, 1))
 	} else {
-		assert.Negative(t, last, "the product has overflown: from here on nothing waits")
+		assert.Negative(t, last, "the product has overflowed: nothing waits any more")
 	}
 }

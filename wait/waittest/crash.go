@@ -11,11 +11,11 @@ func runCrash(t *testing.T, impl Implementation) {
 	t.Run("without a panic nothing happens", func(t *testing.T) {
 		panics := loudly(t, impl)
 		ran := false
-		impl.Protect(t.Context(), func() { ran = true }, func(any) { assert.Fail(t, "the handler was called") })
+		impl.Protect(t.Context(), func() { ran = true }, func(any) { assert.Fail(t, "a handler was called") })
 		assert.True(t, ran)
 		assert.Empty(t, panics())
 	})
-	t.Run("on: the handlers see it and it goes on", func(t *testing.T) {
+	t.Run("on: the handlers run and the panic continues", func(t *testing.T) {
 		panics := loudly(t, impl)
 		var local []any
 		assert.PanicsWithValue(t, "boom", func() {
@@ -27,7 +27,7 @@ func runCrash(t *testing.T, impl Implementation) {
 		assert.Equal(t, []any{"boom"}, panics())
 		assert.Equal(t, []any{"boom"}, local)
 	})
-	t.Run("off: the handlers see it and that is all", func(t *testing.T) {
+	t.Run("off: the handlers run and the panic ends", func(t *testing.T) {
 		panics := quietly(t, impl)
 		var local []any
 		impl.Protect(t.Context(), func() { panic("boom") }, func(value any) { local = append(local, value) })
@@ -40,10 +40,10 @@ func runCrash(t *testing.T, impl Implementation) {
 		turn := func(crash bool) func(any) { return func(any) { impl.SetReallyCrash(crash) } }
 		assert.NotPanics(t, func() {
 			impl.Protect(t.Context(), func() { panic("boom") }, turn(false))
-		}, "a handler turned crashing off")
+		}, "a handler turns crashing off")
 		assert.PanicsWithValue(t, "boom", func() {
 			impl.Protect(t.Context(), func() { panic("boom") }, turn(true))
-		}, "a handler turned crashing on")
+		}, "a handler turns crashing on")
 	})
 	t.Run("the handlers receive the context", func(t *testing.T) {
 		quietly(t, impl)

@@ -21,7 +21,7 @@ func runExponential(t *testing.T, impl Implementation) {
 		t.Run(name, func(t *testing.T) { testExponential(t, impl, form) })
 	}
 	t.Run("stopped", func(t *testing.T) { testExponentialStopped(t, impl) })
-	t.Run("a panic is no answer when crashing is off", func(t *testing.T) {
+	t.Run("a panic counts as not done when crashing is off", func(t *testing.T) {
 		panics := quietly(t, impl)
 		synctest.Test(t, func(t *testing.T) {
 			err := impl.ExponentialBackoff(Backoff{Duration: time.Second, Steps: 2}, func() (bool, error) { panic("asked") })
@@ -47,12 +47,12 @@ func testExponential(t *testing.T, impl Implementation, form func(context.Contex
 		took    time.Duration
 		err     error
 	}{
-		{name: "no steps, no question", backoff: Backoff{Duration: time.Second}, doneAt: 1, calls: seconds(), err: impl.ErrWaitTimeout},
+		{name: "no steps, no call", backoff: Backoff{Duration: time.Second}, doneAt: 1, calls: seconds(), err: impl.ErrWaitTimeout},
 		{name: "one step", backoff: Backoff{Duration: time.Second, Steps: 1}, calls: seconds(0), err: impl.ErrWaitTimeout},
-		{name: "yes at once", backoff: Backoff{Duration: time.Second, Steps: 1}, doneAt: 1, calls: seconds(0)},
-		{name: "no wait after the last question", backoff: Backoff{Duration: time.Second, Factor: 2, Steps: 4},
+		{name: "true at once", backoff: Backoff{Duration: time.Second, Steps: 1}, doneAt: 1, calls: seconds(0)},
+		{name: "no wait after the last call", backoff: Backoff{Duration: time.Second, Factor: 2, Steps: 4},
 			calls: seconds(0, 1, 3, 7), took: 7 * time.Second, err: impl.ErrWaitTimeout},
-		{name: "yes at the last question", backoff: Backoff{Duration: time.Second, Factor: 2, Steps: 4}, doneAt: 4,
+		{name: "true at the last call", backoff: Backoff{Duration: time.Second, Factor: 2, Steps: 4}, doneAt: 4,
 			calls: seconds(0, 1, 3, 7), took: 7 * time.Second},
 		{name: "a failing condition", backoff: Backoff{Duration: time.Second, Factor: 2, Steps: 4}, failAt: 2,
 			calls: seconds(0, 1), took: time.Second, err: errCondition},
@@ -85,7 +85,7 @@ func testExponentialStopped(t *testing.T, impl Implementation) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		err := impl.ExponentialBackoffWithContext(ctx, backoff, func(context.Context) (bool, error) {
-			assert.Fail(t, "the condition was asked")
+			assert.Fail(t, "the condition was called")
 			return true, nil
 		})
 		assert.Equal(t, context.Canceled, err)
@@ -102,7 +102,7 @@ func testExponentialStopped(t *testing.T, impl Implementation) {
 		assert.Equal(t, seconds(0, 10), watch.Marks())
 		assert.Equal(t, 15*time.Second, watch.Now())
 	})
-	synctest.Test(t, func(t *testing.T) { // while a delay of zero is over
+	synctest.Test(t, func(t *testing.T) { // when a delay of zero is over
 		for range 100 {
 			ctx, cancel := context.WithCancel(t.Context())
 			watch := newStopwatch()

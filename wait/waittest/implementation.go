@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Implementation is a wait package brought to one shape. Every field is
-// required; a package that cannot do something says so in Lacks.
+// Implementation adapts a wait package to the suite. Every field is required; a package names in
+// Lacks what it cannot do.
 type Implementation struct {
 	Name string
 
-	// Forever is tested outside of a bubble, since implementations may wait on
-	// a channel that was made at program start.
+	// Forever is tested outside a bubble, since implementations may wait on a channel made at
+	// program start.
 	Forever func(f func(), period time.Duration)
 	// Loops are the forms of Until and JitterUntil.
 	Loops  []Loop
@@ -20,8 +20,8 @@ type Implementation struct {
 	// Polls are the forms of Poll.
 	Polls []Poll
 
-	// NewBackoff returns the Step method of a backoff with these parameters,
-	// and a function that tells its remaining Steps.
+	// NewBackoff returns the Step method of a backoff with these parameters, and a function that
+	// returns its remaining Steps.
 	NewBackoff func(b Backoff) (step func() time.Duration, steps func() int)
 	// ExponentialBackoff polls with a backoff; the second form takes a context.
 	ExponentialBackoff            func(b Backoff, condition func() (bool, error)) error
@@ -33,38 +33,37 @@ type Implementation struct {
 	ErrWaitTimeout error
 	Interrupted    func(error) bool
 
-	// Protect calls f under a deferred HandleCrash with one additional handler
-	// (nil for none). The adapter has to defer it itself, since a recover works
-	// in the deferred function only.
+	// Protect calls f under a deferred HandleCrash with one additional handler (nil for none). The
+	// adapter must defer it itself, since recover works only in the deferred function.
 	Protect func(ctx context.Context, f func(), handler func(value any))
-	// SetReallyCrash turns the process-wide switch.
+	// SetReallyCrash sets the process-wide switch.
 	SetReallyCrash func(crash bool)
 	// OnPanic replaces the process-wide panic handlers by one.
 	OnPanic func(handler func(ctx context.Context, value any)) (restore func())
 
-	// Lacks names what the package does not do, with the reason.
+	// Lacks names the missing capabilities, with the reasons.
 	Lacks map[Capability]string
 }
 
-// Condition is what the Poll functions ask.
+// Condition is the condition of the Poll functions.
 type Condition = func(ctx context.Context) (bool, error)
 
 // Loop is one form of JitterUntil. Forms without jitter ignore factor.
 type Loop struct {
 	Name     string
 	Jitters  bool // takes a factor and sliding
-	Sliding  bool // what it does if it does not take sliding
-	Contexts bool // gives ctx to f, instead of the channel form's nothing
+	Sliding  bool // its behaviour if it does not take sliding
+	Contexts bool // passes ctx to f
 	Run      func(ctx context.Context, f func(context.Context), period time.Duration, factor float64, sliding bool)
 }
 
 // Poll is one form of the Poll family. Forms without a timeout ignore it.
 type Poll struct {
 	Name      string
-	Immediate bool // asks before the first interval
+	Immediate bool // calls the condition before the first interval
 	Timeout   bool // takes a timeout
 	Stops     bool // takes a context or a stop channel
-	Contexts  bool // gives ctx to the condition
+	Contexts  bool // passes ctx to the condition
 	Legacy    bool // reports ErrWaitTimeout instead of the context's error
 	Run       func(ctx context.Context, interval, timeout time.Duration, condition Condition) error
 }
@@ -86,20 +85,18 @@ type Group interface {
 	Wait()
 }
 
-// Capability names something in which this project deliberately differs from
-// apimachinery. An implementation that lacks one gives the reason; the suite
-// then asserts what it does instead.
+// Capability names a deliberate difference from apimachinery. An implementation that lacks one
+// gives the reason, and the suite asserts the other behaviour.
 type Capability string
 
 const (
-	// SaturatingDurations: a delay that would overflow is the longest possible
-	// one and not a negative one.
+	// SaturatingDurations: a delay that would overflow is the longest possible one, not negative.
 	SaturatingDurations Capability = "durations saturate instead of becoming negative"
-	// LooksAfterCappedWait: ExponentialBackoff asks once more after the wait
-	// in which the cap was reached.
+	// LooksAfterCappedWait: ExponentialBackoff calls the condition once more after the wait that
+	// reached the cap.
 	LooksAfterCappedWait Capability = "asks once more after the wait that reached the cap"
-	// StopWins: a stop that came while the condition ran prevents the last
-	// question of the first generation of Poll.
+	// StopWins: a stop while the condition runs prevents the last call of the first generation of
+	// Poll.
 	StopWins Capability = "a stop wins against a timeout in the old Poll functions"
 )
 

@@ -2,7 +2,10 @@ package waittest
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,8 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// styles are the ways in which a form counts its period: its own one, or both
-// if the caller chooses.
+// styles returns the values of sliding to test: both if the form takes it.
 func (l Loop) styles() []bool {
 	if l.Jitters {
 		return []bool{true, false}
@@ -27,14 +29,15 @@ func runLoop(t *testing.T, impl Implementation, loop Loop) {
 			name = "sliding"
 		}
 		t.Run(name, func(t *testing.T) {
-			t.Run("the first run is at once and the next ones follow the period", func(t *testing.T) { testPeriod(t, loop, sliding) })
+			t.Run("one run at a time", func(t *testing.T) { testOneAtATime(t, loop, sliding) })
+			t.Run("the first run is immediate and the next ones follow the period", func(t *testing.T) { testPeriod(t, loop, sliding) })
 			t.Run("a run longer than the period", func(t *testing.T) { testLongRun(t, loop, sliding) })
 			t.Run("stopped before it begins", func(t *testing.T) { testStoppedBefore(t, loop, sliding) })
 			t.Run("stopped while it waits", func(t *testing.T) { testStoppedWaiting(t, loop, sliding) })
 			t.Run("a stop beats a timer that is ready as well", func(t *testing.T) { testStopBeatsTimer(t, loop, sliding) })
 			t.Run("a zero period runs back to back", func(t *testing.T) { testZeroPeriod(t, loop, sliding) })
 			t.Run("the context reaches f", func(t *testing.T) { testLoopContext(t, loop, sliding) })
-			t.Run("a panic goes on by default", func(t *testing.T) { testLoopCrashes(t, impl, loop, sliding) })
+			t.Run("a panic continues by default", func(t *testing.T) { testLoopCrashes(t, impl, loop, sliding) })
 			t.Run("a panic ends one run when crashing is off", func(t *testing.T) { testLoopSurvives(t, impl, loop, sliding) })
 		})
 	}
@@ -44,8 +47,8 @@ func runLoop(t *testing.T, impl Implementation, loop Loop) {
 	}
 }
 
-// starts runs the loop until f has been called n times, each call lasting
-// work, and returns when the calls began.
+// starts runs the loop until f has been called n times, each call lasting work, and returns the
+// start times.
 func (l Loop) starts(n int, work, period time.Duration, factor float64, sliding bool) []time.Duration {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -60,23 +63,49 @@ func (l Loop) starts(n int, work, period time.Duration, factor float64, sliding 
 	return watch.Marks()
 }
 
+// assertStarts compares the times at which f was called.
+func assertStarts(t *testing.T, want, got []time.Duration) {
+	t.Helper()
+	if !slices.Equal(want, got) {
+		assert.Fail(t, fmt.Sprintf("want f to be called after %v, got %v", want, got))
+	}
+}
+
+func testOneAtATime(t *testing.T, loop Loop, sliding bool) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		var runs, active atomic.Int32
+		loop.Run(ctx, func(context.Context) {
+			assert.EqualValues(t, 1, active.Add(1), "f is called while it still runs")
+			defer active.Add(-1)
+			time.Sleep(25 * time.Second)
+			if runs.Add(1) == 3 {
+				cancel()
+			}
+		}, 10*time.Second, 0, sliding)
+		assert.Zero(t, active.Load(), "the loop returns while f still runs")
+		time.Sleep(time.Minute) // for runs that are still in progress
+	})
+}
+
 func testPeriod(t *testing.T, loop Loop, sliding bool) {
 	synctest.Test(t, func(t *testing.T) {
 		want := seconds(0, 10, 20)
 		if sliding {
 			want = seconds(0, 13, 26)
 		}
-		assert.Equal(t, want, loop.starts(3, 3*time.Second, 10*time.Second, 0, sliding))
+		assertStarts(t, want, loop.starts(3, 3*time.Second, 10*time.Second, 0, sliding))
 	})
 }
 
 func testLongRun(t *testing.T, loop Loop, sliding bool) {
 	synctest.Test(t, func(t *testing.T) {
-		want := seconds(0, 25, 50) // at once, and nothing to catch up with
+		want := seconds(0, 25, 50) // at once, without catching up
 		if sliding {
 			want = seconds(0, 35, 70)
 		}
-		assert.Equal(t, want, loop.starts(3, 25*time.Second, 10*time.Second, 0, sliding))
+		assertStarts(t, want, loop.starts(3, 25*time.Second, 10*time.Second, 0, sliding))
 	})
 }
 
@@ -95,14 +124,13 @@ func testStoppedWaiting(t *testing.T, loop Loop, sliding bool) {
 		time.AfterFunc(25*time.Second, cancel)
 		watch := newStopwatch()
 		loop.Run(ctx, func(context.Context) { watch.Mark() }, 10*time.Second, 0, sliding)
-		assert.Equal(t, seconds(0, 10, 20), watch.Marks())
-		assert.Equal(t, 25*time.Second, watch.Now(), "it returns when it is stopped, not with the next tick")
+		assertStarts(t, seconds(0, 10, 20), watch.Marks())
+		assert.Equal(t, 25*time.Second, watch.Now(), "the loop returns when it is stopped, not with the next tick")
 	})
 }
 
-// testStopBeatsTimer makes both ready before the loop looks: the run lasts
-// until the timer has fired and then stops the loop. A loop that trusts select
-// runs again in every second round.
+// testStopBeatsTimer makes both ready before the loop checks: the run lasts until the timer has
+// fired and then stops the loop. A loop that relies on select runs again in every second round.
 func testStopBeatsTimer(t *testing.T, loop Loop, sliding bool) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 100 {
@@ -110,14 +138,14 @@ func testStopBeatsTimer(t *testing.T, loop Loop, sliding bool) {
 			if sliding {
 				period = 0
 			}
-			assert.Len(t, loop.starts(1, time.Second, period, 0, sliding), 1)
+			require.Len(t, loop.starts(1, time.Second, period, 0, sliding), 1, "f is called after the stop")
 		}
 	})
 }
 
 func testZeroPeriod(t *testing.T, loop Loop, sliding bool) {
 	synctest.Test(t, func(t *testing.T) {
-		assert.Equal(t, seconds(0, 1, 2, 3), loop.starts(4, time.Second, 0, 0, sliding))
+		assertStarts(t, seconds(0, 1, 2, 3), loop.starts(4, time.Second, 0, 0, sliding))
 	})
 }
 
@@ -136,8 +164,16 @@ func testLoopContext(t *testing.T, loop Loop, sliding bool) {
 func testLoopCrashes(t *testing.T, impl Implementation, loop Loop, sliding bool) {
 	panics := loudly(t, impl)
 	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		runs := 0
 		assert.PanicsWithValue(t, "first run", func() {
-			loop.Run(t.Context(), func(context.Context) { panic("first run") }, time.Second, 0, sliding)
+			loop.Run(ctx, func(context.Context) {
+				if runs++; runs == 1 {
+					panic("first run")
+				}
+				cancel() // the panic was lost
+			}, time.Second, 0, sliding)
 		})
 	})
 	assert.Equal(t, []any{"first run"}, panics())
@@ -155,7 +191,7 @@ func testLoopSurvives(t *testing.T, impl Implementation, loop Loop, sliding bool
 			}
 			panic("again")
 		}, 10*time.Second, 0, sliding)
-		assert.Equal(t, seconds(0, 10, 20), watch.Marks())
+		assertStarts(t, seconds(0, 10, 20), watch.Marks())
 	})
 	assert.Equal(t, []any{"again", "again", "again"}, panics())
 }
@@ -170,7 +206,7 @@ func testLoopJitter(t *testing.T, loop Loop) {
 			require.GreaterOrEqual(t, gap, 10*time.Second)
 			require.LessOrEqual(t, gap, 15*time.Second)
 		}
-		assert.Greater(t, len(different), 100, "each wait is drawn anew")
+		assert.Greater(t, len(different), 100, "each wait has its own jitter")
 		assert.Greater(t, most, 14*time.Second, "the longest of 199 waits of 10 to 15 s")
 	})
 }
@@ -178,12 +214,12 @@ func testLoopJitter(t *testing.T, loop Loop) {
 func testLoopNoJitter(t *testing.T, loop Loop) {
 	for _, factor := range []float64{0, -1, -100} {
 		synctest.Test(t, func(t *testing.T) {
-			assert.Equal(t, seconds(0, 10, 20), loop.starts(3, 0, 10*time.Second, factor, true))
+			assertStarts(t, seconds(0, 10, 20), loop.starts(3, 0, 10*time.Second, factor, true))
 		})
 	}
 }
 
-// testForever ends the endless loop by ending its goroutine from inside.
+// testForever ends the endless loop with runtime.Goexit.
 func testForever(t *testing.T, impl Implementation) {
 	runs := 0
 	ended := make(chan struct{})

@@ -13,16 +13,16 @@ import (
 var errCondition = errors.New("the condition failed")
 
 func runPoll(t *testing.T, impl Implementation, poll Poll) {
-	t.Run("asks in intervals until the answer is yes", func(t *testing.T) { testPollDone(t, poll) })
+	t.Run("calls the condition every interval until it is true", func(t *testing.T) { testPollDone(t, poll) })
 	t.Run("a failing condition ends it", func(t *testing.T) { testPollError(t, poll) })
-	t.Run("an error outranks yes", func(t *testing.T) { testPollErrorAndDone(t, poll) })
+	t.Run("an error outranks true", func(t *testing.T) { testPollErrorAndDone(t, poll) })
 	t.Run("the pace with a slow condition", func(t *testing.T) { testPollSlow(t, poll) })
 	t.Run("the context reaches the condition", func(t *testing.T) { testPollContext(t, poll) })
-	t.Run("a panic goes on by default", func(t *testing.T) { testPollCrashes(t, impl, poll) })
-	t.Run("a panic is no answer when crashing is off", func(t *testing.T) { testPollSurvives(t, impl, poll) })
+	t.Run("a panic continues by default", func(t *testing.T) { testPollCrashes(t, impl, poll) })
+	t.Run("a panic counts as not done when crashing is off", func(t *testing.T) { testPollSurvives(t, impl, poll) })
 	if poll.Timeout {
 		t.Run("time is up", func(t *testing.T) { testPollTimeout(t, impl, poll) })
-		t.Run("a last question after the timeout", func(t *testing.T) { testPollLastQuestion(t, poll) })
+		t.Run("a last call after the timeout", func(t *testing.T) { testPollLastQuestion(t, poll) })
 	}
 	if poll.Timeout && poll.Legacy {
 		t.Run("a timeout of zero is none", func(t *testing.T) { testPollNoTimeout(t, poll) })
@@ -40,8 +40,8 @@ func runPoll(t *testing.T, impl Implementation, poll Poll) {
 // never is a timeout that no test reaches.
 const never = 1000 * time.Hour
 
-// ask polls every ten seconds, gives up after timeout, and records when the
-// condition was called, which gets the number of the call.
+// ask polls every ten seconds with this timeout and records the calls of condition, which receives
+// the number of the call.
 func (p Poll) ask(ctx context.Context, timeout time.Duration, condition func(n int) (bool, error)) (calls []time.Duration, took time.Duration, err error) {
 	watch := newStopwatch()
 	err = p.Run(ctx, 10*time.Second, timeout, func(context.Context) (bool, error) {
@@ -50,7 +50,7 @@ func (p Poll) ask(ctx context.Context, timeout time.Duration, condition func(n i
 	return watch.Marks(), watch.Now(), err
 }
 
-// from is when the calls are expected: n of them, ten seconds apart.
+// from returns the expected times of n calls, ten seconds apart.
 func (p Poll) from(n int) []time.Duration {
 	all := []time.Duration{}
 	for i := range n {
@@ -63,7 +63,7 @@ func (p Poll) from(n int) []time.Duration {
 	return all
 }
 
-// upTo is when the calls are expected before a deadline.
+// upTo returns the expected times of the calls before a deadline.
 func (p Poll) upTo(end time.Duration) []time.Duration {
 	n := int(end / (10 * time.Second))
 	if p.Immediate {
@@ -89,7 +89,7 @@ func testPollError(t *testing.T, poll Poll) {
 				}
 				return false, nil
 			})
-			assert.Equal(t, errCondition, err, "as it is, not wrapped")
+			assert.Equal(t, errCondition, err, "the error is not wrapped")
 			assert.Equal(t, poll.from(failing), calls)
 		})
 	}
@@ -102,7 +102,7 @@ func testPollErrorAndDone(t *testing.T, poll Poll) {
 	})
 }
 
-// testPollSlow: the first call takes 25 s of a 10 s interval, two ticks pass.
+// testPollSlow: the first call takes 25 s at an interval of 10 s; two ticks pass.
 func testPollSlow(t *testing.T, poll Poll) {
 	var want []time.Duration
 	switch {
@@ -164,7 +164,7 @@ func testPollSurvives(t *testing.T, impl Implementation, poll Poll) {
 
 func no(int) (bool, error) { return false, nil }
 
-// interruption is the error with which a form reports what ended it.
+// interruption returns the error with which a form reports cause.
 func (p Poll) interruption(impl Implementation, cause error) error {
 	if p.Legacy {
 		return impl.ErrWaitTimeout
@@ -186,8 +186,8 @@ func testPollTimeout(t *testing.T, impl Implementation, poll Poll) {
 	})
 }
 
-// testPollLastQuestion: the answer becomes yes after the last tick and before
-// the timeout. The old generation notices.
+// testPollLastQuestion: the condition becomes true after the last tick and before the timeout. The
+// old generation notices.
 func testPollLastQuestion(t *testing.T, poll Poll) {
 	synctest.Test(t, func(t *testing.T) {
 		watch := newStopwatch()
@@ -218,7 +218,7 @@ func testPollStoppedBefore(t *testing.T, impl Implementation, poll Poll) {
 		calls, took, err := poll.ask(ctx, never, no)
 		assert.Equal(t, poll.interruption(impl, context.Canceled), err)
 		assert.Zero(t, took)
-		assert.Equal(t, poll.upTo(0), calls, "the immediate forms ask once whatever happens")
+		assert.Equal(t, poll.upTo(0), calls, "the immediate forms call the condition once in any case")
 	})
 }
 
@@ -235,8 +235,8 @@ func testPollStopped(t *testing.T, impl Implementation, poll Poll) {
 	})
 }
 
-// testPollStopTick makes a tick and the stop ready before the loop looks: the
-// call lasts until the next tick is due and then stops the polling.
+// testPollStopTick makes a tick and the stop ready before the loop checks: the call lasts until the
+// next tick is due and then stops the polling.
 func testPollStopTick(t *testing.T, poll Poll) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 100 {
@@ -246,7 +246,7 @@ func testPollStopTick(t *testing.T, poll Poll) {
 	})
 }
 
-// testPollStopTimeout is the same with the timeout.
+// testPollStopTimeout does the same with the timeout.
 func testPollStopTimeout(t *testing.T, impl Implementation, poll Poll) {
 	synctest.Test(t, func(t *testing.T) {
 		outcomes := map[int]bool{}
@@ -263,9 +263,8 @@ func testPollStopTimeout(t *testing.T, impl Implementation, poll Poll) {
 	})
 }
 
-// stopFromWithin polls with a condition that at the first tick takes its time,
-// stops the polling, and then says no. It returns how often it was asked
-// afterwards.
+// stopFromWithin polls with a condition that, at the first tick, takes work, stops the polling, and
+// returns false. It returns the number of later calls.
 func (p Poll) stopFromWithin(work, timeout time.Duration) (afterwards int, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -3,36 +3,37 @@ package driver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
 // Interface creates and deletes servers: with a container engine, a cloud, a hypervisor. Its user
 // gives them their names.
 //
-// Each method may be called any number of times with the same arguments, from several goroutines,
-// and again after the program was killed inside a call: it brings the server into the state that it
-// is about, whatever was done before. It returns when ctx ends; it may then have done its work or
-// not.
+// Every method is idempotent and safe for concurrent use: it may be called again after the program
+// was killed during a call. It returns when ctx is done; its work may then be done or not.
 type Interface interface {
 	// CreateServer creates a server, unless it runs. One of that name that has ended is replaced.
 	CreateServer(ctx context.Context, request CreateRequest) error
-	// DeleteServer deletes a server and returns when it has gone. That there is none is no error.
+	// DeleteServer deletes a server and returns when it is gone. A server that does not exist is
+	// not an error.
 	DeleteServer(ctx context.Context, name string) error
 	// IsServerExist reports whether there is a server that has not ended.
 	IsServerExist(ctx context.Context, name string) (bool, error)
-	// GetServerStatus returns what a server does. One that does not exist has ended.
+	// GetServerStatus returns the status of a server. One that does not exist has ended.
 	GetServerStatus(ctx context.Context, name string) (Status, error)
+	// Ping returns an error if the driver cannot work at present: its engine is not installed, or
+	// does not answer.
+	Ping(ctx context.Context) error
 }
 
-// CreateRequest says which server is wanted.
+// CreateRequest describes a server to create.
 type CreateRequest struct {
 	Name   string // letters, digits, dashes and dots, at most 100 of them
 	CPU    int64  // thousandths of a CPU
 	Memory int64  // bytes
 }
 
-// State is whether a server runs.
+// State says whether a server runs.
 type State string
 
 // The states.
@@ -41,11 +42,11 @@ const (
 	Ended   State = "Ended"
 )
 
-// Status is what a server does.
+// Status is the status of a server.
 type Status struct {
 	ID    string // the driver's own name for it
 	State State
-	// Reason says why it has ended, if that is known.
+	// Reason says why it has ended, if known.
 	Reason string
 	// CPUPercentage and MemoryPercentage are shares of what the CreateRequest asked for, 100 being
 	// all of it.
@@ -56,10 +57,10 @@ type Status struct {
 // notFound is the status of a server that does not exist.
 var notFound = Status{State: Ended, Reason: "it does not exist"}
 
-// RefusedError says that the driver cannot create what was asked for.
+// RefusedError says that the driver can never create what was asked for.
 type RefusedError struct{ Why string }
 
-func (e *RefusedError) Error() string { return "refused: " + e.Why }
+func (e *RefusedError) Error() string { return e.Why }
 
 // Error is a call of a driver that failed.
 type Error struct {
@@ -67,13 +68,22 @@ type Error struct {
 	Err  error
 }
 
-func (e *Error) Error() string { return e.Call + ": " + e.Err.Error() }
+// inWords describes the failure of each call.
+var inWords = map[string]string{
+	"CreateServer":    "the server cannot be created",
+	"DeleteServer":    "the server cannot be deleted",
+	"IsServerExist":   "it is not known whether the server exists",
+	"GetServerStatus": "the state of the server is not known",
+	"Ping":            "the driver does not work",
+}
+
+func (e *Error) Error() string { return inWords[e.Call] + ": " + e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrTimeout says that a driver has not answered in time. It is a context.DeadlineExceeded.
-var ErrTimeout = fmt.Errorf("the driver did not answer in time: %w", context.DeadlineExceeded)
+// ErrTimeout says that a driver has not answered in time.
+var ErrTimeout = errors.New("the driver did not answer in time")
 
 // WithTimeout returns a driver whose calls end after the limit at the latest, and whose errors are
 // all of type *Error.
@@ -107,6 +117,8 @@ func (l *limited) GetServerStatus(ctx context.Context, name string) (status Stat
 	})
 	return status, err
 }
+
+func (l *limited) Ping(ctx context.Context) error { return l.call(ctx, "Ping", l.Interface.Ping) }
 
 func (l *limited) call(ctx context.Context, name string, call func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.limit, ErrTimeout)

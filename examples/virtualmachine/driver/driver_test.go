@@ -3,6 +3,7 @@ package driver_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -14,12 +15,12 @@ import (
 	"orrery/examples/virtualmachine/driver"
 )
 
-// request is one that every machine can do.
+// request is one that every driver can satisfy.
 func request(name string) driver.CreateRequest {
 	return driver.CreateRequest{Name: name, CPU: 500, Memory: 256 << 20}
 }
 
-// contract is what every driver does. end makes a server end by itself.
+// contract is what every driver must do. end makes a server end by itself.
 func contract(t *testing.T, d driver.Interface, end func(name string)) {
 	ctx := t.Context()
 	exists := func(name string) bool {
@@ -36,7 +37,7 @@ func contract(t *testing.T, d driver.Interface, end func(name string)) {
 	}
 
 	assert.False(t, exists("a"))
-	assert.Equal(t, driver.Ended, status("a").State, "what does not exist has ended")
+	assert.Equal(t, driver.Ended, status("a").State, "a missing server counts as ended")
 	require.NoError(t, d.DeleteServer(ctx, "a"), "and can be deleted")
 
 	require.NoError(t, d.CreateServer(ctx, request("a")))
@@ -62,6 +63,7 @@ func contract(t *testing.T, d driver.Interface, end func(name string)) {
 
 	require.NoError(t, d.DeleteServer(ctx, "a"))
 	assert.False(t, exists("a"))
+	assert.NoError(t, d.Ping(ctx))
 	assert.True(t, exists("b"), "the other one is left alone")
 	require.NoError(t, d.DeleteServer(ctx, "b"))
 	assert.Equal(t, driver.Ended, status("b").State)
@@ -89,7 +91,25 @@ func TestMemory(t *testing.T) {
 	assert.Equal(t, []string{"a"}, d.Names())
 }
 
-// stuck is a driver that never answers by itself.
+func TestMemoryThatOutlivesTheProgram(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	open := func() driver.Interface {
+		d, err := driver.New("memory", driver.Options{StateDir: dir})
+		require.NoError(t, err)
+		return d
+	}
+	first := open()
+	require.NoError(t, first.CreateServer(t.Context(), request("a")))
+	require.NoError(t, first.CreateServer(t.Context(), request("b")))
+	require.NoError(t, first.DeleteServer(t.Context(), "b"))
+	second := open().(*driver.Memory)
+	assert.Equal(t, map[string]driver.CreateRequest{"a": request("a")}, second.Servers())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "servers.json"), []byte("nonsense"), 0o600))
+	_, err := driver.NewMemory(dir)
+	assert.Error(t, err)
+}
+
+// stuck is a driver that answers only when its context ends.
 type stuck struct{}
 
 func (stuck) CreateServer(ctx context.Context, _ driver.CreateRequest) error {
@@ -105,14 +125,16 @@ func (s stuck) IsServerExist(ctx context.Context, name string) (bool, error) {
 func (s stuck) GetServerStatus(ctx context.Context, name string) (driver.Status, error) {
 	return driver.Status{}, s.DeleteServer(ctx, name)
 }
+func (s stuck) Ping(ctx context.Context) error { return s.DeleteServer(ctx, "") }
 
-// calls makes each call of a driver once and returns the errors by name.
+// calls makes each call of a driver once and returns the errors, keyed by their expected prefix.
 func calls(ctx context.Context, d driver.Interface) map[string]error {
 	_, exist := d.IsServerExist(ctx, "a")
 	_, status := d.GetServerStatus(ctx, "a")
 	return map[string]error{
-		"CreateServer": d.CreateServer(ctx, request("a")), "DeleteServer": d.DeleteServer(ctx, "a"),
-		"IsServerExist": exist, "GetServerStatus": status,
+		"the server cannot be created": d.CreateServer(ctx, request("a")), "the server cannot be deleted": d.DeleteServer(ctx, "a"),
+		"it is not known whether the server exists": exist, "the state of the server is not known": status,
+		"the driver does not work": d.Ping(ctx),
 	}
 }
 
@@ -120,14 +142,14 @@ func TestCallsHaveALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		for name, err := range calls(t.Context(), driver.WithTimeout(stuck{}, time.Minute)) {
-			assert.EqualError(t, err, name+": the driver did not answer in time: context deadline exceeded")
+			assert.EqualError(t, err, name+": the driver did not answer in time")
 			assert.ErrorIs(t, err, driver.ErrTimeout)
 		}
-		assert.Equal(t, 4*time.Minute, time.Since(began))
+		assert.Equal(t, 5*time.Minute, time.Since(began))
 		over, end := context.WithCancel(t.Context())
 		end()
 		for name, err := range calls(over, driver.WithTimeout(stuck{}, time.Minute)) {
-			assert.EqualError(t, err, name+": context canceled", "the caller's own end is another thing")
+			assert.EqualError(t, err, name+": context canceled", "cancellation by the caller is not a time-out")
 		}
 		for name, err := range calls(t.Context(), driver.WithTimeout(&driver.Memory{}, time.Minute)) {
 			assert.NoError(t, err, name)
@@ -148,8 +170,9 @@ func TestDriversByName(t *testing.T) {
 	assert.EqualError(t, err, `there is no driver "vmware"; the drivers are memory, process, docker, podman`)
 
 	t.Setenv("PATH", t.TempDir())
-	_, err = driver.New("podman", driver.Options{})
-	assert.ErrorContains(t, err, "the driver podman needs the program podman, which is not installed")
+	podman, err := driver.New("podman", driver.Options{})
+	require.NoError(t, err, "it may be installed while the controller runs")
+	assert.EqualError(t, podman.Ping(t.Context()), "the driver podman needs the program podman, which is not installed")
 	_, err = driver.New("process", driver.Options{Command: []string{"no-such-program"}, StateDir: t.TempDir()})
 	assert.ErrorContains(t, err, "the driver process needs the program no-such-program, which is not installed")
 }

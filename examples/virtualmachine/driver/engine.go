@@ -13,22 +13,26 @@ import (
 // Engine makes containers with an engine that has the command line of Docker: docker itself, or
 // podman, which needs no daemon.
 //
-// A container is known by its label: one of another owner that has the same name is left alone.
-// What the engine prints for people is passed on in errors and never read. An engine that finishes
-// the creation of a container after its command line was cut off, and after the server was deleted,
-// leaves that container behind; no driver without transactions can prevent this.
+// The driver knows its containers by a label, and leaves alone a foreign container with the same
+// name. It passes the engine's error messages on and never parses them. If an engine finishes the
+// creation of a container after its command line was killed and the server was deleted, that
+// container is leaked; only an engine with transactions could prevent this.
 type Engine struct{ program, image string }
 
 // labelKey is the label of a container; its value is the name of the server.
 const labelKey = "cloudnative.tw/virtualmachine"
 
-// NewEngine returns a driver that runs an image with an engine, "docker" or "podman". The engine
-// must be installed.
-func NewEngine(program, image string) (*Engine, error) {
-	return &Engine{program: program, image: image}, installed(program, program)
+// NewEngine returns a driver that runs an image with an engine, "docker" or "podman". Ping reports
+// whether the engine is installed and answers.
+func NewEngine(program, image string) *Engine { return &Engine{program: program, image: image} }
+
+// Ping implements [Interface].
+func (e *Engine) Ping(ctx context.Context) error {
+	_, err := e.run(ctx, "version") // fails without the daemon, if the engine needs one
+	return err
 }
 
-// container is what the engine knows of a container.
+// container is the state of a container.
 type container struct {
 	id, state string
 	exitCode  string
@@ -120,8 +124,11 @@ func (e *Engine) remove(ctx context.Context, c *container) error {
 	return err
 }
 
-// run calls the engine and returns what it prints. The error is what it prints about errors.
+// run calls the engine and returns its output. The error has the first line of its stderr.
 func (e *Engine) run(ctx context.Context, arguments ...string) (string, error) {
+	if err := installed(e.program, e.program); err != nil {
+		return "", err
+	}
 	command := exec.CommandContext(ctx, e.program, arguments...)
 	command.WaitDelay = time.Second // for pipes that a child of the engine holds open
 	var printed, problem bytes.Buffer
@@ -131,6 +138,9 @@ func (e *Engine) run(ctx context.Context, arguments ...string) (string, error) {
 			return "", context.Cause(ctx)
 		}
 		why, _, _ := strings.Cut(strings.TrimSpace(problem.String()), "\n")
+		if why == "" {
+			return "", fmt.Errorf("%s %s: %w", e.program, arguments[0], err)
+		}
 		return "", fmt.Errorf("%s %s: %s (%w)", e.program, arguments[0], why, err)
 	}
 	return strings.TrimSpace(printed.String()), nil

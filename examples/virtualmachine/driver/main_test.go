@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The tests rely on no engine. In its place stands this test program, under the engine's name,
-// which answers as Docker's command line is documented to and takes down what it was asked.
+// The tests need no engine. This test binary, under the engine's name, answers as Docker's
+// command line is documented to and records its calls.
 
 func TestMain(m *testing.M) {
 	switch name := filepath.Base(os.Args[0]); {
@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hogKey makes this test program, when it is started as a server, use more and more memory.
+// hogKey makes this test binary, when it is started as a server, use more and more memory.
 const hogKey = "TEST_SERVER_HOG"
 
 func hog() {

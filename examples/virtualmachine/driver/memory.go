@@ -2,28 +2,64 @@ package driver
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 )
 
-// Memory is a driver without servers, for tests and demonstrations: it remembers what was asked
-// for. What a server uses changes a little each time that it is looked at. The zero value is ready.
+// Memory is a driver without servers, for tests and demonstrations: it remembers the requests. The
+// usage of a server changes a little with each call. The zero value is ready.
 type Memory struct {
 	// Capacity is the largest memory that a server may have, in bytes. 0 is no limit.
 	Capacity int64
 
+	file string // "": the servers end with the program
+
 	mu      sync.Mutex // guards what follows
-	number  int
 	servers map[string]*remembered
+	number  int
 }
 
 type remembered struct {
-	id      string
-	request CreateRequest
-	ended   string // why
+	ID      string
+	Request CreateRequest
+	Ended   string // why
 	looks   int
+}
+
+// NewMemory returns a driver that keeps its servers in a file in dir. They outlive the program, as
+// real ones do.
+func NewMemory(dir string) (*Memory, error) {
+	d := &Memory{file: filepath.Join(dir, "servers.json")}
+	text, err := os.ReadFile(d.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d, os.MkdirAll(dir, 0o700)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &d.servers)
+	}
+	return d, err
+}
+
+// save writes the file. It must be called with mu held.
+func (d *Memory) save() error {
+	if d.file == "" {
+		return nil
+	}
+	text, err := json.Marshal(d.servers)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(d.file+".next", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(d.file+".next", d.file)
 }
 
 // CreateServer implements [Interface].
@@ -36,15 +72,15 @@ func (d *Memory) CreateServer(ctx context.Context, request CreateRequest) error 
 	if d.Capacity > 0 && request.Memory > d.Capacity {
 		return &RefusedError{Why: fmt.Sprintf("%d bytes of memory were asked for, and there are %d", request.Memory, d.Capacity)}
 	}
-	if s := d.servers[request.Name]; s != nil && s.ended == "" {
+	if s := d.servers[request.Name]; s != nil && s.Ended == "" {
 		return nil
 	}
 	if d.servers == nil {
 		d.servers = map[string]*remembered{}
 	}
 	d.number++
-	d.servers[request.Name] = &remembered{id: fmt.Sprintf("memory-%d", d.number), request: request}
-	return nil
+	d.servers[request.Name] = &remembered{ID: fmt.Sprintf("memory-%d", d.number), Request: request}
+	return d.save()
 }
 
 // DeleteServer implements [Interface].
@@ -55,7 +91,7 @@ func (d *Memory) DeleteServer(ctx context.Context, name string) error {
 		return context.Cause(ctx)
 	}
 	delete(d.servers, name)
-	return nil
+	return d.save()
 }
 
 // IsServerExist implements [Interface].
@@ -63,7 +99,7 @@ func (d *Memory) IsServerExist(ctx context.Context, name string) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.servers[name]
-	return s != nil && s.ended == "", context.Cause(ctx)
+	return s != nil && s.Ended == "", context.Cause(ctx)
 }
 
 // GetServerStatus implements [Interface].
@@ -76,19 +112,22 @@ func (d *Memory) GetServerStatus(ctx context.Context, name string) (Status, erro
 		return Status{}, context.Cause(ctx)
 	case s == nil:
 		return notFound, nil
-	case s.ended != "":
-		return Status{ID: s.id, State: Ended, Reason: s.ended}, nil
+	case s.Ended != "":
+		return Status{ID: s.ID, State: Ended, Reason: s.Ended}, nil
 	}
 	s.looks++
-	return Status{ID: s.id, State: Running, MemoryPercentage: 0.1 + 0.01*float64(s.looks%4)}, nil
+	return Status{ID: s.ID, State: Running, MemoryPercentage: 0.1 + 0.01*float64(s.looks%4)}, nil
 }
+
+// Ping implements [Interface].
+func (d *Memory) Ping(context.Context) error { return nil }
 
 // End makes a server end by itself, for a reason.
 func (d *Memory) End(name, reason string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if s := d.servers[name]; s != nil {
-		s.ended = reason
+		s.Ended = reason
 	}
 }
 
@@ -98,7 +137,7 @@ func (d *Memory) Servers() map[string]CreateRequest {
 	defer d.mu.Unlock()
 	requests := map[string]CreateRequest{}
 	for name, s := range d.servers {
-		requests[name] = s.request
+		requests[name] = s.Request
 	}
 	return requests
 }

@@ -9,10 +9,11 @@ import (
 	"strings"
 )
 
-// Options are what drivers need. Each has a default.
+// Options configure drivers. Each has a default.
 type Options struct {
-	// StateDir is where the driver process remembers its processes. Default: orrery/servers in
-	// $XDG_STATE_HOME, or in .local/state at home.
+	// StateDir is where the driver process remembers its processes, by default orrery/servers in
+	// $XDG_STATE_HOME, or in .local/state at home; and where the driver memory keeps its servers, by
+	// default nowhere.
 	StateDir string
 	// Command is what the driver process runs as a server. Default: sleep infinity.
 	Command []string
@@ -23,11 +24,14 @@ type Options struct {
 // Names returns the names that New knows.
 func Names() []string { return []string{"memory", "process", "docker", "podman"} }
 
-// New returns the driver of a name.
+// New returns the driver with a name.
 func New(name string, options Options) (Interface, error) {
 	switch name {
 	case "memory":
-		return &Memory{}, nil
+		if options.StateDir == "" {
+			return &Memory{}, nil
+		}
+		return NewMemory(options.StateDir)
 	case "process":
 		dir, err := stateDir(options.StateDir)
 		if err != nil {
@@ -39,7 +43,7 @@ func New(name string, options Options) (Interface, error) {
 		}
 		return NewProcess(dir, command)
 	case "docker", "podman":
-		return NewEngine(name, cmp.Or(options.Image, "docker.io/library/nginx:1.17.4"))
+		return NewEngine(name, cmp.Or(options.Image, "docker.io/library/nginx:1.17.4")), nil
 	}
 	return nil, fmt.Errorf("there is no driver %q; the drivers are %s", name, strings.Join(Names(), ", "))
 }
@@ -59,10 +63,10 @@ func stateDir(chosen string) (string, error) {
 	return filepath.Abs(chosen)
 }
 
-// installed looks for a program that a driver needs.
+// installed returns an error if a program that a driver needs is not installed.
 func installed(program, driver string) error {
 	if _, err := exec.LookPath(program); err != nil {
-		return fmt.Errorf("the driver %s needs the program %s, which is not installed: %w", driver, program, err)
+		return fmt.Errorf("the driver %s needs the program %s, which is not installed", driver, program)
 	}
 	return nil
 }

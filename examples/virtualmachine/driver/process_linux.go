@@ -18,21 +18,20 @@ import (
 // Process runs a child process for each server, in a session of its own, so that it outlives this
 // program. It needs no rights.
 //
-// A file in a directory remembers each process by its PID and the moment of its start, since PIDs
-// are used again. The file is written before the process is started: a program that is killed in
-// between leaves a file without a PID, and the next one looks for the process by a variable in its
-// environment.
+// A file records each process by its PID and its start time, since PIDs are used again. The file is
+// written before the process is started. A program that is killed in between leaves a file without
+// a PID, and the next one finds the process by a variable in its environment.
 //
-// The memory limit is held whenever the status is asked for: a server whose processes use more is
-// killed then. The share of the CPU is measured and not limited. A process that leaves the session
-// of its server is lost sight of.
+// GetServerStatus enforces the memory limit: it kills a server whose processes use more. CPU usage
+// is measured and not limited. A process that leaves the session of its server is no longer
+// tracked.
 type Process struct {
 	dir     string
 	command []string
 
-	mu      sync.Mutex // guards what follows
-	locks   map[string]*sync.Mutex
-	samples map[string]sample // of running servers, for the share of the CPU
+	mu      sync.Mutex             // guards what follows
+	locks   map[string]*serverLock // of servers that a call works on
+	samples map[string]sample      // of running servers, for the share of the CPU
 }
 
 // sample is the CPU time that a server had used by a moment.
@@ -41,7 +40,7 @@ type sample struct {
 	used time.Duration
 }
 
-// record is what the file of a server says.
+// record is the content of the file of a server.
 type record struct {
 	Request CreateRequest
 	Boot    string // the boot of this machine that PID and Start are of
@@ -50,7 +49,7 @@ type record struct {
 	Ended   string // why this driver has killed it
 }
 
-// environmentKey is in the environment of each process; its value is the file of the server.
+// environmentKey is a variable in the environment of each process, with the file of its server.
 const environmentKey = "ORRERY_SERVER"
 
 // NewProcess returns a driver that runs a command, and remembers its processes in a directory,
@@ -62,7 +61,7 @@ func NewProcess(dir string, command []string) (Interface, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the state directory of the driver process: %w", err)
 	}
-	return &Process{dir: dir, command: command, locks: map[string]*sync.Mutex{}, samples: map[string]sample{}}, nil
+	return &Process{dir: dir, command: command, locks: map[string]*serverLock{}, samples: map[string]sample{}}, nil
 }
 
 // CreateServer implements [Interface].
@@ -90,7 +89,7 @@ func (d *Process) CreateServer(ctx context.Context, request CreateRequest) error
 	if err := command.Start(); err != nil {
 		return err
 	}
-	go command.Wait() // a child that nobody waits for stays as a zombie of the kernel
+	go command.Wait() // a child without Wait stays a zombie
 	started.PID = command.Process.Pid
 	if stat, ok := readStat(started.PID); ok {
 		started.Start = stat.start
@@ -166,21 +165,37 @@ func (d *Process) GetServerStatus(ctx context.Context, name string) (Status, err
 	return status, nil
 }
 
-// lock lets one call at a time work on a server.
+// Ping implements [Interface].
+func (d *Process) Ping(context.Context) error { return installed(d.command[0], "process") }
+
+// serverLock lets one call at a time work on a server.
+type serverLock struct {
+	sync.Mutex
+	calls int // that have it or wait for it; guarded by Process.mu
+}
+
 func (d *Process) lock(name string) (unlock func()) {
 	d.mu.Lock()
 	lock := d.locks[name]
 	if lock == nil {
-		lock = &sync.Mutex{}
+		lock = &serverLock{}
 		d.locks[name] = lock
 	}
+	lock.calls++
 	d.mu.Unlock()
 	lock.Lock()
-	return lock.Unlock
+	return func() {
+		lock.Unlock()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if lock.calls--; lock.calls == 0 {
+			delete(d.locks, name)
+		}
+	}
 }
 
-// find returns what is known of a server, nil if there is none. A process that an earlier program
-// has started, and was killed before it could write that down, is found again here.
+// find returns the record of a server, nil if there is none. It also finds a process whose program
+// was killed before it could write the PID.
 func (d *Process) find(name string) (*record, error) {
 	text, err := os.ReadFile(d.file(name))
 	if errors.Is(err, fs.ErrNotExist) {

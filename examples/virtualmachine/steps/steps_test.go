@@ -1,5 +1,5 @@
-// Package steps_test runs the programs of docs/learn/write-your-own-controller.md against the API
-// server in memory.
+// Package steps_test runs the programs of docs/learn/write-your-own-controller.md against the
+// in-memory API server.
 package steps_test
 
 import (
@@ -26,12 +26,14 @@ import (
 	"orrery/restclient/kubeconfig"
 )
 
-// reader is somebody who goes through the page: an API server that knows crd.yaml, and a terminal.
+// reader follows the page, with an API server and a terminal.
 type reader struct {
-	t          *testing.T
-	kubeconfig string
-	machines   *restclient.Resource[*virtualmachine.VirtualMachine]
-	stateDir   string
+	t           *testing.T
+	stop        func() // the server
+	kubeconfig  string
+	machines    *restclient.Resource[*virtualmachine.VirtualMachine]
+	definitions *restclient.Resource[*api.Unstructured]
+	stateDir    string
 }
 
 func newReader(t *testing.T) *reader {
@@ -39,7 +41,7 @@ func newReader(t *testing.T) *reader {
 	require.NoError(t, err)
 	require.NoError(t, server.Start(t.Context()))
 	t.Cleanup(func() { server.Stop(context.Background()) })
-	r := &reader{t: t, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), stateDir: t.TempDir()}
+	r := &reader{t: t, stop: func() { require.NoError(t, server.Stop(context.Background())) }, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), stateDir: t.TempDir()}
 	require.NoError(t, server.WriteKubeconfig(r.kubeconfig))
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: r.kubeconfig})
 	require.NoError(t, err)
@@ -47,17 +49,23 @@ func newReader(t *testing.T) *reader {
 	require.NoError(t, err)
 	t.Cleanup(client.Close)
 	r.machines = restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "default")
-	text, err := os.ReadFile("../crd.yaml")
-	require.NoError(t, err)
-	object := map[string]any{}
-	require.NoError(t, yaml.Unmarshal(text, &object))
-	definitions := api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	_, err = restclient.Dynamic(client, definitions, "").Create(t.Context(), &api.Unstructured{Object: object}, api.UpdateOptions{})
-	require.NoError(t, err)
+	r.definitions = restclient.Dynamic(client, definitions, "")
 	return r
 }
 
-// create does kubectl create -f testvm.yaml, with another name.
+var definitions = api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// define runs kubectl apply -f crd.yaml.
+func (r *reader) define() *reader {
+	r.t.Helper()
+	object := map[string]any{}
+	require.NoError(r.t, yaml.Unmarshal(virtualmachine.CustomResourceDefinition, &object))
+	_, err := r.definitions.Create(r.t.Context(), &api.Unstructured{Object: object}, api.UpdateOptions{})
+	require.NoError(r.t, err)
+	return r
+}
+
+// create runs kubectl create -f testvm.yaml, with another name.
 func (r *reader) create(name string) *virtualmachine.VirtualMachine {
 	r.t.Helper()
 	vm := &virtualmachine.VirtualMachine{}
@@ -83,7 +91,7 @@ func (r *reader) phase(name string) string {
 	return string(vm.Status.Phase)
 }
 
-// servers are the machines that the driver process remembers.
+// servers returns the machines that the process driver has.
 func (r *reader) servers() []string {
 	files, err := filepath.Glob(filepath.Join(r.stateDir, "*.json"))
 	require.NoError(r.t, err)
@@ -94,7 +102,7 @@ func (r *reader) servers() []string {
 	return names
 }
 
-// eventually waits for what a program is about to do; only a failure reaches the limit.
+// eventually waits for an effect of a program; only a failure reaches the limit.
 func (r *reader) eventually(holds func() bool) {
 	r.t.Helper()
 	require.Eventually(r.t, holds, 2*time.Minute, 10*time.Millisecond)
@@ -134,10 +142,9 @@ func (r *reader) run(step string, arguments ...string) *program {
 	p := &program{r: r, lines: make(chan string, 10000)}
 	p.command = exec.Command(filepath.Join(dir, step), arguments...)
 	p.command.Env = append(os.Environ(), "KUBECONFIG="+r.kubeconfig)
-	p.command.Stderr = os.Stderr
 	output, write, err := os.Pipe()
 	require.NoError(r.t, err)
-	p.command.Stdout = write
+	p.command.Stdout, p.command.Stderr = write, write
 	require.NoError(r.t, p.command.Start())
 	write.Close()
 	go func() {
@@ -151,7 +158,7 @@ func (r *reader) run(step string, arguments ...string) *program {
 	return p
 }
 
-// says waits until the program has printed a line with this text in it.
+// says waits until the program has printed a line that contains text.
 func (p *program) says(text string) {
 	p.r.t.Helper()
 	limit := time.After(2 * time.Minute)
@@ -175,8 +182,48 @@ func (p *program) interrupt() {
 	require.NoError(p.r.t, p.command.Wait())
 }
 
+var all = []string{"1-list", "2-watch", "3-queue", "4-create", "5-finalizer", "6-controller"}
+
+// Each step reports what is missing and how to provide it, and continues by itself if it waits.
+func TestWhatIsMissingIsSaid(t *testing.T) {
+	for _, step := range all {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			r := newReader(t)
+			var arguments []string
+			if step >= "4" {
+				arguments = []string{"-vm-driver=memory"}
+			}
+			p := r.run(step, arguments...)
+			p.says("the server does not know virtual machines: kubectl apply -f examples/virtualmachine/crd.yaml")
+			if step == "1-list" {
+				assert.Error(t, p.command.Wait())
+			} else {
+				r.define()
+				p.interrupt()
+			}
+
+			there := r.kubeconfig
+			r.kubeconfig = filepath.Join(t.TempDir(), "none")
+			p = r.run(step, arguments...)
+			p.says("no server is configured: start bin/lab serve")
+			assert.Error(t, p.command.Wait())
+
+			r.kubeconfig = there
+			r.stop()
+			p = r.run(step, arguments...)
+			p.says("the server cannot be reached: start bin/lab serve")
+			if step == "1-list" {
+				assert.Error(t, p.command.Wait())
+			} else {
+				p.interrupt()
+			}
+		})
+	}
+}
+
 func TestStep1Lists(t *testing.T) {
-	r := newReader(t)
+	r := newReader(t).define()
 	vm := r.create("test-vm")
 	p := r.run("1-list")
 	p.says(`default/test-vm wants 1 CPUs and "64Mi" of memory`)
@@ -185,7 +232,7 @@ func TestStep1Lists(t *testing.T) {
 }
 
 func TestStep2Watches(t *testing.T) {
-	r := newReader(t)
+	r := newReader(t).define()
 	p := r.run("2-watch")
 	r.create("test-vm")
 	p.says("added default/test-vm")
@@ -195,7 +242,7 @@ func TestStep2Watches(t *testing.T) {
 }
 
 func TestStep3HasAQueue(t *testing.T) {
-	r := newReader(t)
+	r := newReader(t).define()
 	p := r.run("3-queue")
 	vm := r.create("test-vm")
 	p.says("default/test-vm is at version " + vm.ResourceVersion)
@@ -204,8 +251,8 @@ func TestStep3HasAQueue(t *testing.T) {
 	p.interrupt()
 }
 
-// onLinux says which driver the steps get: where there is no /proc, they are run with the one that
-// makes nothing.
+// onLinux names the driver of the steps: without /proc they run with the one that starts no
+// process.
 func (r *reader) onLinux() (arguments []string, linux bool) {
 	if runtime.GOOS != "linux" {
 		return []string{"-vm-driver=memory"}, false
@@ -214,7 +261,7 @@ func (r *reader) onLinux() (arguments []string, linux bool) {
 }
 
 func TestStep4LeavesAZombie(t *testing.T) {
-	r := newReader(t)
+	r := newReader(t).define()
 	arguments, linux := r.onLinux()
 	p := r.run("4-create", arguments...)
 	vm := r.create("test-vm")
@@ -224,7 +271,7 @@ func TestStep4LeavesAZombie(t *testing.T) {
 	assert.Equal(t, "gone", r.phase("test-vm"))
 	p.interrupt()
 	if linux {
-		assert.Equal(t, []string{"test-vm-" + vm.UID}, r.servers(), "nobody deletes the machine")
+		assert.Equal(t, []string{"test-vm-" + vm.UID}, r.servers(), "the machine stays")
 	}
 }
 
@@ -238,7 +285,7 @@ func (r *reader) cleanUp() {
 }
 
 func TestStep5HasAFinalizer(t *testing.T) {
-	r := newReader(t)
+	r := newReader(t).define()
 	arguments, _ := r.onLinux()
 	p := r.run("5-finalizer", arguments...)
 	vm := r.create("test-vm")
@@ -254,8 +301,8 @@ func TestStep5HasAFinalizer(t *testing.T) {
 	p.interrupt()
 }
 
-// Both orders, with a controller that dies in between and an object that is deleted before the next
-// one runs.
+// Both orders, with a controller that dies in between and an object that is deleted before the
+// next one runs.
 func TestStep5DiesBetweenFinalizerAndMachine(t *testing.T) {
 	for name, c := range map[string]struct {
 		flags   []string
@@ -265,7 +312,7 @@ func TestStep5DiesBetweenFinalizerAndMachine(t *testing.T) {
 		"the finalizer last":  {[]string{"-finalizer-last"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newReader(t)
+			r := newReader(t).define()
 			arguments, linux := r.onLinux()
 			arguments = append(arguments, c.flags...)
 			p := r.run("5-finalizer", append(arguments, "-die")...)
@@ -275,7 +322,7 @@ func TestStep5DiesBetweenFinalizerAndMachine(t *testing.T) {
 			r.delete("test-vm")
 			p = r.run("5-finalizer", arguments...)
 			r.eventually(func() bool { return r.phase("test-vm") == "gone" })
-			other := r.create("other") // when this one is there, the first one has been looked at
+			other := r.create("other") // once this one is active, the first one has been processed
 			p.says("created other-" + other.UID)
 			r.eventually(func() bool { return r.phase("other") == "Active" }) // the second order leaks what is deleted before
 			r.delete("other")
@@ -290,7 +337,7 @@ func TestStep5DiesBetweenFinalizerAndMachine(t *testing.T) {
 }
 
 func TestStep6IsTheController(t *testing.T) {
-	r := newReader(t)
+	r := newReader(t).define()
 	arguments, _ := r.onLinux()
 	p := r.run("6-controller", arguments...)
 	vm := r.create("test-vm")

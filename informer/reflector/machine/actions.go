@@ -7,12 +7,14 @@ import (
 	"orrery/restclient/api"
 )
 
-// What the actions measure by.
+// The thresholds of the actions.
 const (
-	// longWithoutNews is for how long a server may send nothing, on however many watches, until it is asked whether it has
-	// reached the position. kube-apiserver's bookmarks are a third of that apart.
+	// longWithoutNews is how long a server may send nothing, on any number of watches, until it is
+	// asked whether it has reached the position. kube-apiserver's bookmark interval is a third of
+	// that.
 	longWithoutNews = 3 * time.Minute
-	// internalPause is the time without internal errors after which their budget is full again.
+	// internalPause is the time without internal errors after which the budget for them is full
+	// again.
 	internalPause = time.Minute
 )
 
@@ -24,7 +26,7 @@ func stop(_ *rules, s *state, in *input, do *effects) {
 	do.add(effectHalt)
 }
 
-// openStream asks for the state as a stream (KEP-3157): from "", or not older than the position.
+// openStream requests the state as a stream (KEP-3157): from "", or not older than the position.
 func openStream(r *rules, s *state, in *input, do *effects) {
 	s.Rounds++
 	s.Watches++
@@ -55,8 +57,9 @@ func readStream(r *rules, s *state, in *input, do *effects) {
 	do.add(effectRead)
 }
 
-// collect takes an initial event. The idle timeout counts from the last ADDED one: a server that never ends the
-// initial events goes on to send ordinary changes, and those must not keep the reflector waiting for ever.
+// collect takes an initial event. The idle timeout counts from the last ADDED one: a server that
+// never ends the initial events also sends ordinary changes, and those must not keep the reflector
+// waiting forever.
 func collect(r *rules, s *state, in *input, do *effects) {
 	if in.added {
 		s.idleAt = after(in.now, r.streamIdle)
@@ -83,7 +86,7 @@ func replaceFromStream(_ *rules, s *state, in *input, do *effects) {
 	replace.rv, replace.streamed, replace.lasted = in.rv, true, in.now-s.requestedAt
 }
 
-// replaced notes that the store has the state as of listRV.
+// replaced records that the store has the state as of listRV.
 func replaced(_ *rules, s *state, in *input, _ *effects) {
 	s.newsAt = in.now
 	s.ownVersions = s.ownVersions || in.owned
@@ -91,7 +94,7 @@ func replaced(_ *rules, s *state, in *input, _ *effects) {
 	s.broken = 0
 }
 
-// followStream turns the stream whose initial events are in the store into the watch.
+// followStream continues a stream whose initial events are in the store as the watch.
 func followStream(r *rules, s *state, in *input, do *effects) {
 	replaced(r, s, in, do)
 	s.countFrom(in.now)
@@ -101,8 +104,8 @@ func followStream(r *rules, s *state, in *input, do *effects) {
 
 func countBroken(_ *rules, s *state, _ *input, _ *effects) { s.broken++ }
 
-// fallBack gives the streaming list up; a list follows, by a consistent read if not even that could be streamed. A
-// server that has refused streaming lists is not asked again.
+// fallBack lists instead of streaming, by a consistent read if not even that could be streamed.
+// Streaming lists are not requested again from a server that has refused them.
 func fallBack(r *rules, s *state, in *input, do *effects) {
 	s.LastError = r.failure(s, in)
 	s.refused = s.refused || in.cause == reflector.CauseRefused
@@ -112,14 +115,14 @@ func fallBack(r *rules, s *state, in *input, do *effects) {
 	do.add(effectNoteLister).err = s.LastError
 }
 
-// fallBackForGood is for a server that accepts the request and does not understand it: waiting for its bookmark once
-// is enough (kubernetes issues 135895, 139716).
+// fallBackForGood is for a server that accepts the request and does not understand it: waiting for
+// its bookmark once is enough (kubernetes issues 135895, 139716).
 func fallBackForGood(r *rules, s *state, in *input, do *effects) {
 	s.refused = true
 	fallBack(r, s, in, do)
 }
 
-// list asks for the first page.
+// list requests the first page.
 func list(r *rules, s *state, in *input, do *effects) {
 	s.Rounds++
 	s.requestRV = s.startRV()
@@ -129,8 +132,8 @@ func list(r *rules, s *state, in *input, do *effects) {
 	r.askPage(s, in, do, 1)
 }
 
-// limit is the page size of a list. A list at a known version can come from the watch cache of the server, as a
-// whole; asking for pages would send it to etcd instead.
+// limit returns the page size of a list. A list at a known version can come from the watch cache of
+// the server, as a whole; pages would come from etcd instead.
 func (r *rules) limit(s *state) int64 {
 	switch {
 	case r.pageSize != 0:
@@ -149,7 +152,7 @@ func (r *rules) askPage(s *state, in *input, do *effects, page int) {
 	ask := do.add(effectList)
 	ask.options.Limit, ask.options.Continue = s.limit, s.token
 	if page == 1 {
-		ask.options.ResourceVersion = s.requestRV // on later pages the token says it
+		ask.options.ResourceVersion = s.requestRV // later pages have it in the token
 	}
 }
 
@@ -162,7 +165,7 @@ func listNextPage(r *rules, s *state, in *input, do *effects) {
 	r.askPage(s, in, do, s.page+1)
 }
 
-// listWhole asks again for everything at once, at the version that was asked for first, because the pages cannot
+// listWhole requests everything at once, at the version of the first page, because the pages cannot
 // be completed.
 func listWhole(r *rules, s *state, in *input, do *effects) {
 	s.whole, s.limit, s.token, s.listRV = true, 0, "", ""
@@ -198,16 +201,17 @@ func openWatch(r *rules, s *state, in *input, do *effects) {
 	open.options.ResourceVersion, open.options.AllowWatchBookmarks = s.requestRV, true
 }
 
-// openWatchVerified asks first whether the server has reached the position. A server that was restored from a backup has not, accepts
-// the watch all the same, and sends nothing until it has. There is nothing to ask if versions are counted for each object, so that no
-// server has them, or at "0", which every server has.
+// openWatchVerified asks first whether the server has reached the position. A server that was
+// restored from a backup has not, accepts the watch all the same, and sends nothing until it has.
+// The question is skipped if each object has its own version counter, or at "0", which every server
+// has.
 func openWatchVerified(r *rules, s *state, in *input, do *effects) {
 	openWatch(r, s, in, do)
 	s.verifying = !s.ownVersions && s.requestRV != "0"
 	do.last().verify = s.verifying
 }
 
-// allowForLimiter moves the idle timer: while a request waits for the client's own rate limiter the server has not been asked yet.
+// allowForLimiter moves the idle timer while a request waits for the client's own rate limiter.
 func allowForLimiter(_ *rules, s *state, in *input, _ *effects) {
 	s.idleAt = max(s.idleAt, after(in.now+in.delay, s.answerWithin))
 }
@@ -222,8 +226,8 @@ func readWatch(r *rules, s *state, in *input, do *effects) {
 	do.add(effectRead)
 }
 
-// apply gives a change to the store and moves the position. A watch that began at "0" opens with the current
-// objects in no order, as ADDED events; the position must not follow those.
+// apply passes a change to the store and moves the position. A watch that began at "0" opens with
+// the current objects in undefined order, as ADDED events, which must not move the position.
 func apply(_ *rules, s *state, in *input, do *effects) {
 	s.synthetic = s.synthetic && in.added
 	if in.rv != "" && !s.synthetic {
@@ -237,19 +241,19 @@ func apply(_ *rules, s *state, in *input, do *effects) {
 	do.add(effectApply)
 }
 
-// skip counts a stale event as a sign of life and as nothing else.
+// skip counts a stale event, which only shows that the connection works.
 func skip(_ *rules, s *state, in *input, _ *effects) {
 	s.delivered++
 	s.Stale++
 	s.hear(in.now)
 }
 
-// mark moves the position to that of a bookmark and tells the store. A bookmark that is older than the position
-// is only a sign of life: the store is not told, so its version never goes back.
+// mark moves the position to that of a bookmark and notifies the store. An older bookmark only
+// shows that the connection works, so the store's version never goes back.
 func mark(r *rules, s *state, in *input, do *effects) {
-	told := do.add(effectMark)
+	reported := do.add(effectMark)
 	if in.rv != "" && (in.rv == s.ResourceVersion || !s.isStale(in.rv)) {
-		s.ResourceVersion, told.rv = in.rv, in.rv
+		s.ResourceVersion, reported.rv = in.rv, in.rv
 	}
 	s.synthetic = false
 	s.delivered++
@@ -259,13 +263,14 @@ func mark(r *rules, s *state, in *input, do *effects) {
 	s.hear(in.now)
 }
 
-// endWatch closes a watch that is going to be opened again at once.
+// endWatch closes a watch that is reopened at once.
 func endWatch(_ *rules, s *state, in *input, do *effects) {
 	s.healthy = s.healthy || s.provedHealth(in.now)
 	do.close(s, in, in.err)
 }
 
-// giveUpSilent closes a watch on which nothing came for the idle timeout. The bookmark interval that was learnt has to be seen again.
+// giveUpSilent closes a watch that was silent for the idle timeout. The bookmark interval must be
+// learned again.
 func giveUpSilent(_ *rules, s *state, in *input, do *effects) {
 	do.add(effectNoteIdle).lasted = in.now - s.heardAt
 	s.healthy = s.healthy || s.provedHealth(in.now)
@@ -277,14 +282,15 @@ func noteIdle(_ *rules, s *state, in *input, do *effects) {
 	do.add(effectNoteIdle).lasted = in.now - s.requestedAt
 }
 
-// countInternal notes an internal error; other causes change nothing.
+// countInternal records an internal error; other causes change nothing.
 func countInternal(_ *rules, s *state, in *input, _ *effects) {
 	if in.cause == reflector.CauseInternal {
 		s.internalSince, s.internalLast = s.internalSeries(in.now), in.now
 	}
 }
 
-// forgetPosition is for a position that the server will not accept again, ever (410), or not soon (too large).
+// forgetPosition is for a position that the server will never accept again (410), or not soon (too
+// large).
 func forgetPosition(_ *rules, s *state, in *input, do *effects) {
 	lost := s.requestRV
 	if s.Phase == phaseWatching {
@@ -297,7 +303,7 @@ func forgetPosition(_ *rules, s *state, in *input, do *effects) {
 	gone.rv, gone.err = lost, in.err
 }
 
-// failRound gives the round up: the whole state is fetched again, after a back-off.
+// failRound ends the round: after a back-off the complete state is fetched again.
 func failRound(r *rules, s *state, in *input, do *effects) {
 	r.endRound(s, in, do)
 	s.keepPosition = false
@@ -305,7 +311,7 @@ func failRound(r *rules, s *state, in *input, do *effects) {
 	r.backOff(s, in, do)
 }
 
-// pause keeps the position: the watch is opened again after a back-off.
+// pause keeps the position: after a back-off the watch is opened again.
 func pause(r *rules, s *state, in *input, do *effects) {
 	r.endRound(s, in, do)
 	s.keepPosition = true
@@ -336,15 +342,16 @@ func waitDelay(_ *rules, s *state, in *input, do *effects) {
 	do.add(effectWait)
 }
 
-// dropPosition makes the back-off end with a list: the content of the store is in doubt.
+// dropPosition makes a list follow the back-off: the content of the store is in doubt.
 func dropPosition(r *rules, s *state, in *input, do *effects) {
 	s.keepPosition, s.verifyNext = false, false
 	s.LastError = r.failure(s, in)
 	do.add(effectReport).err = s.LastError
 }
 
-// resync lets the store resync and sets the timer to the next multiple of the period, so that neither a slow store
-// nor a relist shifts the beat (client-go restarts the timer with every relist).
+// resync makes the store resync and sets the timer to the next multiple of the period, so that
+// neither a slow store nor a relist shifts the schedule (client-go restarts the timer with every
+// relist).
 func resync(r *rules, s *state, in *input, do *effects) {
 	skipResync(r, s, in, do)
 	do.add(effectResync)
@@ -356,21 +363,22 @@ func skipResync(r *rules, s *state, in *input, _ *effects) {
 	}
 }
 
-// countFrom begins to count what a stream delivers.
+// countFrom starts the counters of a stream.
 func (s *state) countFrom(now time.Duration) {
 	s.openedAt, s.delivered, s.changes = now, 0, 0
 	s.bookmarkAt = never
 }
 
-// unmoved reports whether the watch has brought nothing, or only what had been there before.
+// unmoved reports whether the watch has delivered no change, or no newer one.
 func (s *state) unmoved() bool { return s.changes == 0 || s.ResourceVersion == s.requestRV }
 
-// provedHealth reports whether the open watch shows that server and connection are well.
+// provedHealth reports whether the open watch shows that server and connection work.
 func (s *state) provedHealth(now time.Duration) bool {
 	return s.Phase == phaseWatching && (s.delivered > 0 || now-s.openedAt >= reflector.HealthyWatch)
 }
 
-// internalSeries is the time at which the current series of internal errors began, if one happens now.
+// internalSeries returns the time at which the current series of internal errors began, if one
+// happens now.
 func (s *state) internalSeries(now time.Duration) time.Duration {
 	if s.internalLast == never || now-s.internalLast >= internalPause {
 		return now
@@ -378,7 +386,7 @@ func (s *state) internalSeries(now time.Duration) time.Duration {
 	return s.internalSince
 }
 
-// after is the time of a timer; a duration that is not positive never passes.
+// after returns the time of a timer; one with a duration of 0 or less never fires.
 func after(now, d time.Duration) time.Duration {
 	if d <= 0 || d > never-now {
 		return never

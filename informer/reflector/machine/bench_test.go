@@ -19,9 +19,9 @@ import (
 type endless struct {
 	events []api.WatchEvent[*api.Namespace]
 	next   int
-	left   chan int // how many more
+	left   chan int // events still to deliver
 	credit int
-	idle   chan struct{} // told when all were taken
+	idle   chan struct{} // receives when all were read
 	done   chan struct{}
 }
 
@@ -29,7 +29,7 @@ func newEndless() *endless {
 	w := &endless{left: make(chan int), idle: make(chan struct{}), done: make(chan struct{})}
 	for i := range 16 {
 		ns := informertest.Namespace("ns" + strconv.Itoa(i))
-		ns.ResourceVersion = "v" + strconv.Itoa(100+i) // no number, which would be no news the second time
+		ns.ResourceVersion = "v" + strconv.Itoa(100+i) // not a number, which would be stale the second time
 		w.events = append(w.events, api.WatchEvent[*api.Namespace]{
 			Type: api.WatchModified, Object: ns, ResourceVersion: ns.ResourceVersion})
 	}
@@ -56,7 +56,7 @@ func (w *endless) Next() (api.WatchEvent[*api.Namespace], error) {
 
 func (w *endless) Stop() {}
 
-// pass lets n events through and returns when they are in the store.
+// pass releases n events and returns when they are in the store.
 func (w *endless) pass(n int) {
 	w.left <- n
 	<-w.idle
@@ -97,8 +97,8 @@ func stream(trace *reflector.Trace) (w *endless, stop func()) {
 	}
 }
 
-// TestAnEventAllocatesNothing: without hooks, and with a hook for something else, an event goes through the machine and the
-// shell without an allocation.
+// TestAnEventAllocatesNothing: without hooks, and with a hook for another event, an event passes
+// the machine and the shell without an allocation.
 func TestAnEventAllocatesNothing(t *testing.T) {
 	for name, trace := range map[string]*reflector.Trace{
 		"no hooks":       nil,
@@ -108,13 +108,14 @@ func TestAnEventAllocatesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, stop := stream(trace)
 			defer stop()
-			// Ten thousand events a run, so that the hand-over between test and watch does not count.
+			// Ten thousand events per run, so that the hand-over between test and watch is
+			// negligible.
 			assert.Less(t, testing.AllocsPerRun(10, func() { w.pass(10_000) }), 10.0)
 		})
 	}
 }
 
-// BenchmarkEvent is the way of one event from Next to the store.
+// BenchmarkEvent measures one event from Next to the store.
 func BenchmarkEvent(b *testing.B) {
 	for name, trace := range map[string]*reflector.Trace{
 		"NilTrace":  nil,

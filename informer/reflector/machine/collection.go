@@ -1,7 +1,7 @@
 package machine
 
-// collection is the whole state while it comes in, page by page or event by event, before the store gets it at
-// once. The zero value is empty.
+// collection accumulates the complete state, page by page or event by event, before the store gets
+// it at once. The zero value is empty.
 type collection[T any] struct {
 	items []T
 	pages int
@@ -11,8 +11,9 @@ type collection[T any] struct {
 	holes map[int]bool   // places of objects that were deleted again
 }
 
-// addPage adds the items of a page. They are copied out of the slice of the page, unless it is the first: so a page
-// is not kept alive by what stays of it (kubernetes issue 113305), and a list in one page is not copied.
+// addPage adds the items of a page. It copies them, unless the page is the first: so a page is not
+// kept in memory by its remaining items (kubernetes issue 113305), and a list in one page is not
+// copied.
 func (c *collection[T]) addPage(items []T) {
 	c.pages++
 	if c.pages == 1 {
@@ -35,7 +36,7 @@ func (c *collection[T]) put(key string, obj T) {
 	c.items = append(c.items, obj)
 }
 
-// remove takes the object with the key away, if there is one.
+// remove removes the object with the key, if present.
 func (c *collection[T]) remove(key string) {
 	place, known := c.index[key]
 	if !known {

@@ -17,9 +17,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// TestTheStoreConverges lets a source change and misbehave in any way that informertest can, and then be well for a
-// while. Whatever happened, the store must have what the source has, the machine must watch, and the versions of a
-// Replace must not run backwards.
+// TestTheStoreConverges lets a source change and misbehave in every way that informertest
+// supports, then behave for a while. Whatever happened, the store must equal the source, the
+// machine must watch, and the versions of a Replace must not decrease.
 func TestTheStoreConverges(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		script := rapid.SliceOfN(rapid.Custom(drawStep), 1, 60).Draw(rt, "script")
@@ -39,7 +39,7 @@ func TestTheStoreConverges(t *testing.T) {
 			f.source.ClearFaults()
 			f.source.SetStreamingList(informertest.StreamingSupported)
 			f.source.SetLatency(0)
-			time.Sleep(15 * time.Minute) // longer than any silence, back-off and deadline together
+			time.Sleep(15 * time.Minute) // longer than any idle timeout, back-off and deadline together
 			synctest.Wait()
 			assert.Equal(t, reflectortest.Versions(f.source.Objects()), f.store.State())
 			shot := f.Snapshot()
@@ -67,7 +67,7 @@ func assertAscending(t *testing.T, versions []string) {
 	}
 }
 
-// scriptStep is something that happens to a source, and how long it is left alone afterwards.
+// scriptStep is a fault or change of a source and the pause after it.
 type scriptStep struct {
 	what string
 	name string
@@ -77,7 +77,7 @@ type scriptStep struct {
 func drawStep(t *rapid.T) scriptStep {
 	return scriptStep{
 		what: rapid.SampledFrom([]string{
-			"add", "add", "add", "modify", "modify", "delete", "touch", "bookmark", "expire", "cut", "reset", "silence", "outage",
+			"add", "add", "add", "modify", "modify", "delete", "bump", "bookmark", "expire", "cut", "reset", "silence", "outage",
 			"error 410", "error 429", "error 500", "garbage", "fail list", "fail watch", "fail page", "refuse", "ignore", "no bookmark", "slow",
 		}).Draw(t, "what"),
 		name: rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h"}).Draw(t, "name"),
@@ -95,8 +95,8 @@ func (s scriptStep) play(source *informertest.FakeSource[*api.Namespace]) {
 		}
 	case "delete":
 		source.Delete(s.name)
-	case "touch":
-		source.Touch()
+	case "bump":
+		source.AdvanceVersion()
 	case "bookmark":
 		source.SendBookmark()
 	case "expire":
@@ -107,7 +107,7 @@ func (s scriptStep) play(source *informertest.FakeSource[*api.Namespace]) {
 		source.Cut(syscall.ECONNRESET)
 	case "silence":
 		source.Silence()
-	case "outage": // the connection dies, an object vanishes, and the history with it
+	case "outage": // the connection is lost, an object vanishes, and the history with it
 		source.Silence()
 		source.Lose(s.name)
 		source.Expire()

@@ -37,8 +37,8 @@ func TestDiagramIsUpToDate(t *testing.T) {
 	require.Equal(t, want, string(content), "%s is stale: go test -run Diagram -update", file)
 }
 
-// stateDiagram is the table in the language of Mermaid. Stop (to Stopped) and ResyncElapsed (to where it was) are
-// left out; they lead the same way from every phase.
+// stateDiagram renders the table in Mermaid. Stop (to Stopped) and ResyncElapsed (to the same
+// phase) are left out; they are alike in every phase.
 func stateDiagram() string {
 	var out strings.Builder
 	out.WriteString("stateDiagram-v2\n")
@@ -58,7 +58,7 @@ func label(row transition) string {
 	return fmt.Sprintf("%s [%s]", row.on, row.when.text)
 }
 
-// transitionTable is the table in Markdown, with the effects of each row.
+// transitionTable renders the table in Markdown, with the effects of each row.
 func transitionTable() string {
 	var out strings.Builder
 	out.WriteString("| in phase | happens | if | next phase | effects |\n|---|---|---|---|---|\n")
@@ -68,7 +68,7 @@ func transitionTable() string {
 	return out.String()
 }
 
-// effectsOf carries a row out on a state of no importance to see what it does.
+// effectsOf returns the effects of a row, applied to an arbitrary state.
 func effectsOf(row transition) string {
 	s := newState()
 	s.Phase, s.ResourceVersion, s.listRV, s.requestRV = row.from, "1", "1", "1"
@@ -84,7 +84,7 @@ func effectsOf(row transition) string {
 	return strings.Join(names, ", ")
 }
 
-// recoveryTable is the recovery table in Markdown.
+// recoveryTable renders the recovery table in Markdown.
 func recoveryTable() string {
 	phases := []reflector.Phase{phaseOpeningStream, phaseStreaming, phaseListing, phaseOpeningWatch, phaseWatching}
 	var out strings.Builder

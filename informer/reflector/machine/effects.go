@@ -8,7 +8,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// performLocked carries the effects of a step out, in order. It reports whether one of them had an outcome, which is the next input.
+// performLocked performs the effects of a step in order. It reports whether one of them had an
+// outcome, which is the next input.
 func (r *Reflector[T]) performLocked() (more bool) {
 	for i := range r.todo.n {
 		if more = r.doLocked(&r.todo.list[i]); more {
@@ -51,11 +52,11 @@ func (r *Reflector[T]) doLocked(e *effect) (more bool) {
 	return false
 }
 
-// tellLocked carries out the effects that only inform.
+// tellLocked performs the effects that only inform.
 func (r *Reflector[T]) tellLocked(e *effect) {
 	switch {
 	case e.kind == effectReport:
-		if r.ctx.Err() == nil { // at the end everything fails, for a reason that is no news
+		if r.ctx.Err() == nil { // after the end everything fails
 			r.config.WatchErrorHandler(r.ctx, e.err)
 		}
 	case e.kind == effectNoteGone:
@@ -67,8 +68,7 @@ func (r *Reflector[T]) tellLocked(e *effect) {
 	}
 }
 
-// applyLocked gives the event to the store. Whether an object is new there is for the store to decide; the
-// consumer of a DeltaFIFO does it.
+// applyLocked passes the event to the store, which decides whether the object is new.
 func (r *Reflector[T]) applyLocked() {
 	event := &r.event
 	r.trace.Event(event.Type, event.ResourceVersion)
@@ -130,7 +130,7 @@ func (r *Reflector[T]) replaceLocked(e *effect) input {
 	}
 	items := r.collected.take()
 	count := len(items)
-	owned := ownVersions(items, e.rv) // before the store has them
+	owned := ownVersions(items, e.rv) // before the store owns them
 	if err := r.config.Store.Replace(items, e.rv); err != nil {
 		r.storeFailedLocked(reflector.OpReplace, e.rv, err)
 		return input{kind: InputReplaceFailed, err: err, cause: reflector.CauseOther}
@@ -153,7 +153,7 @@ func (r *Reflector[T]) resyncLocked() (failed bool) {
 	return true
 }
 
-// drawLocked draws how long to back off: not less than the server asked for.
+// drawLocked draws the length of a back-off: at least the server's Retry-After.
 func (r *Reflector[T]) drawLocked(e *effect) input {
 	if e.fresh {
 		r.delays.Reset()
@@ -163,8 +163,8 @@ func (r *Reflector[T]) drawLocked(e *effect) input {
 	return input{kind: InputDelayDrawn, delay: delay}
 }
 
-// drawTimeout draws the time limit of a watch, in seconds, from [minWatch, 2 minWatch), and not more than seven to nine
-// tenths of the idle timeout for a short one.
+// drawTimeout draws the time limit of a watch, in seconds, from [minWatch, 2 minWatch); for a short
+// one at most seven to nine tenths of the idle timeout.
 func (r *Reflector[T]) drawTimeout(short bool) int64 {
 	chance := rand.Float64()
 	limit := r.config.MinWatchTimeout.Seconds() * (1 + chance)
@@ -187,8 +187,8 @@ func (r *Reflector[T]) closeLocked(e *effect) {
 	r.trace.WatchEnded(reflector.WatchInfo{ResourceVersion: e.rv, Events: e.events, Lasted: e.lasted, Err: e.err})
 }
 
-// storeFailedLocked records an error of the store. At the end it records nothing: a program that stops a Reflector closes
-// the store as well.
+// storeFailedLocked records an error of the store. After the end it records nothing: a program that
+// stops a Reflector closes the store as well.
 func (r *Reflector[T]) storeFailedLocked(op reflector.StoreOp, rv string, err error) {
 	if r.ctx.Err() != nil {
 		return
@@ -198,7 +198,7 @@ func (r *Reflector[T]) storeFailedLocked(op reflector.StoreOp, rv string, err er
 	r.trace.StoreFailed(r.state.LastStoreError)
 }
 
-// setTimerLocked lets the keeper of the time look at the machine at the given time.
+// setTimerLocked makes keepTime call the machine at the given time.
 func (r *Reflector[T]) setTimerLocked(at time.Duration) {
 	r.ringsAt = at
 	r.timer.Reset(at - time.Since(r.began))

@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// printer is a store that says what it is told.
+// printer is a store that prints its calls.
 type printer struct{ done chan struct{} }
 
 func (p printer) Add(ns *api.Namespace) error    { return p.say("add", ns) }

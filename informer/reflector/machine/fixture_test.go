@@ -13,7 +13,7 @@ import (
 
 func nameOf(ns *api.Namespace) (string, error) { return ns.Name, nil }
 
-// fixture is a Reflector between a fake source and a store in memory.
+// fixture is a Reflector between a fake source and an in-memory store.
 type fixture struct {
 	source *informertest.FakeSource[*api.Namespace]
 	store  *reflectortest.Memory
@@ -27,7 +27,7 @@ func newFixture(t testing.TB) *fixture {
 	return f
 }
 
-// run starts the Reflector. stop ends it and waits for its end.
+// run starts the Reflector. stop stops it and waits for it.
 func (f *fixture) run() (stop func()) {
 	f.Reflector = machine.New(f.config)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -14,11 +14,12 @@ import (
 	"orrery/informer/reflector/reflectortest"
 )
 
-// withoutKeepalive runs a test with a Reflector that watches over connections without keepalive, as over HTTP/1.1.
+// withoutKeepalive runs a test with a Reflector whose connections have no keepalive, as with
+// HTTP/1.1.
 func withoutKeepalive(t *testing.T, configure func(f *fixture), test func(t *testing.T, f *fixture)) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		f.source.SetMute(true)
+		f.source.SetNoKeepalive(true)
 		configure(f)
 		stop := f.run()
 		defer stop()
@@ -27,7 +28,8 @@ func withoutKeepalive(t *testing.T, configure func(f *fixture), test func(t *tes
 	})
 }
 
-// A quiet watch over HTTP/1.1 ends in good order again and again, for a day, and none is given up for its silence.
+// A quiet watch over HTTP/1.1 ends normally again and again, for a day, and never by its idle
+// timeout.
 func TestQuietWatchesOverHTTP1(t *testing.T) {
 	idle := 0
 	withoutKeepalive(t, func(f *fixture) {
@@ -50,15 +52,15 @@ func TestQuietWatchesOverHTTP1(t *testing.T) {
 	})
 }
 
-// Whenever a connection without keepalive dies, its watch is replaced within 45 seconds.
+// When a connection without keepalive dies, its watch is replaced within 45 seconds.
 func TestEachDeadConnectionIsReplaced(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		lives := rapid.SliceOfN(rapid.IntRange(0, 200_000), 1, 8).Draw(rt, "milliseconds until the next connection dies")
+		lifetimes := rapid.SliceOfN(rapid.IntRange(0, 200_000), 1, 8).Draw(rt, "milliseconds until the next connection dies")
 		idle := 0
 		withoutKeepalive(t, func(f *fixture) {
 			f.config.Trace = &reflector.Trace{IdleTimeout: func(time.Duration) { idle++ }}
 		}, func(t *testing.T, f *fixture) {
-			for i, life := range lives {
+			for i, life := range lifetimes {
 				time.Sleep(time.Duration(life) * time.Millisecond)
 				synctest.Wait()
 				f.source.Silence()
@@ -74,8 +76,8 @@ func TestEachDeadConnectionIsReplaced(t *testing.T) {
 	})
 }
 
-// Where it cannot be known beforehand that connections are not tested, the first watch tells.
-func TestTheFirstWatchTellsHowItIsCarried(t *testing.T) {
+// Where it is not known beforehand whether connections have keepalive, the first watch shows it.
+func TestTheFirstWatchShowsKeepalive(t *testing.T) {
 	withoutKeepalive(t, func(f *fixture) {
 		f.config.ListerWatcher = reflectortest.Scripted{OnList: f.source.List, OnWatch: f.source.Watch}
 	}, func(t *testing.T, f *fixture) {
@@ -88,8 +90,8 @@ func TestTheFirstWatchTellsHowItIsCarried(t *testing.T) {
 	})
 }
 
-// An idle timer that is shorter than a second cannot be told to a server, which counts in seconds; one that is switched off
-// is no reason for short watches.
+// An idle timeout below a second cannot be sent to a server, which counts in seconds; a disabled
+// one does not shorten watches.
 func TestNoBriefWatchesForOddIdleTimeouts(t *testing.T) {
 	for _, idle := range []time.Duration{-1, 500 * time.Millisecond} {
 		withoutKeepalive(t, func(f *fixture) { f.config.IdleTimeout = idle }, func(t *testing.T, f *fixture) {
@@ -101,7 +103,8 @@ func TestNoBriefWatchesForOddIdleTimeouts(t *testing.T) {
 	}
 }
 
-// Events show that the server has the position: nothing has to be verified while they come.
+// Events show that the server has reached the resourceVersion: while they arrive, there is
+// nothing to verify.
 func TestEventsAreNewsEnough(t *testing.T) {
 	withoutKeepalive(t, func(*fixture) {}, func(t *testing.T, f *fixture) {
 		for range 60 {

@@ -9,8 +9,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// operate does what takes time and passes its outcome to the machine. It runs on the goroutine of Run, without the
-// lock. An operation ends early when requestLocked replaces it, which ends its context.
+// operate performs an operation and passes its outcome to the machine. It runs on the goroutine of
+// Run, without the lock. An operation ends early when requestLocked replaces it, which ends its
+// context.
 func (r *Reflector[T]) operate(op operation) {
 	switch op.kind {
 	case effectList:
@@ -61,11 +62,12 @@ func (r *Reflector[T]) open(op operation) {
 	r.watcher = watcher
 	r.trace.WatchStarted(op.options)
 	carried, ok := watcher.(keepaliver)
-	r.handleLocked(input{kind: InputOpened, keepalive: ok && carried.ProvesLife()})
+	r.handleLocked(input{kind: InputOpened, keepalive: ok && carried.HasKeepalive()})
 }
 
-// verify asks for a single object of a state that is not older than the position. It returns the error of a server that has not
-// reached it, that has no time, or that does not answer; any other says nothing about the position, and the watch is tried.
+// verify requests a single object at a version not older than the position. It returns the error of
+// a server that has not reached the position, is overloaded, or does not answer. Any other error
+// says nothing about the position, and the watch is tried.
 func (r *Reflector[T]) verify(op operation) error {
 	ctx := api.WithThrottled(op.ctx, func(wait time.Duration) {
 		r.outcome(op, input{kind: InputThrottled, delay: wait})
@@ -85,7 +87,7 @@ func (r *Reflector[T]) verify(op operation) error {
 	return nil
 }
 
-// read pulls events until the stream ends or is not wanted any more.
+// read pulls events until the stream ends or is replaced.
 func (r *Reflector[T]) read(op operation) {
 	r.mu.Lock()
 	watcher := r.watcher
@@ -96,7 +98,7 @@ func (r *Reflector[T]) read(op operation) {
 	}
 }
 
-// received passes what was read to the machine and reports whether to read on.
+// received passes an event or error to the machine and reports whether to read on.
 func (r *Reflector[T]) received(op operation, event api.WatchEvent[T], err error) (readOn bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +111,7 @@ func (r *Reflector[T]) received(op operation, event api.WatchEvent[T], err error
 	return r.operation.id == op.id
 }
 
-// meaning returns the input for an event, or for the end of the events.
+// meaning returns the input for an event, or for the end of the stream.
 func meaning[T any](event api.WatchEvent[T], err error) input {
 	switch {
 	case err != nil:
@@ -132,8 +134,8 @@ func (r *Reflector[T]) outcome(op operation, in input) {
 	}
 }
 
-// stoppingLocked reports that the outcome of op does not matter any more: the operation was replaced, or Run has to end
-// and everything fails for that reason.
+// stoppingLocked reports whether the outcome of op is irrelevant: the operation was replaced, or
+// Run must end, which makes everything fail.
 func (r *Reflector[T]) stoppingLocked(op operation) bool {
 	return r.operation.id != op.id || r.ctx.Err() != nil
 }
@@ -147,15 +149,15 @@ func failed(kind Input, err error) input {
 	return in
 }
 
-// requestLocked replaces the operation of Run's goroutine. Its context is new unless it goes on with the stream that the
-// one before has opened.
+// requestLocked replaces the operation of Run's goroutine. Its context is new unless it continues
+// the stream that the previous operation has opened.
 func (r *Reflector[T]) requestLocked(e *effect) {
 	op := operation{id: r.operation.id + 1, kind: e.kind, ctx: r.operation.ctx, options: e.options, verify: e.verify}
 	if e.kind != effectRead {
 		if r.cancel != nil {
 			r.cancel()
 		}
-		// The machine backs off; the client must not repeat the request as well.
+		// The machine backs off; the client must not retry as well.
 		op.ctx, r.cancel = context.WithCancel(api.WithSingleAttempt(r.ctx))
 	}
 	r.operation = op

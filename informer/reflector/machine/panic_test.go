@@ -13,14 +13,14 @@ import (
 	"orrery/wait"
 )
 
-// runAndRecover runs the Reflector until it panics and returns with what.
+// runAndRecover runs the Reflector until it panics and returns the panic value.
 func runAndRecover(f *fixture) (value any) {
 	defer func() { value = recover() }()
 	machine.New(f.config).Run(context.Background())
 	return nil
 }
 
-// TestPanicOfAResync happens on the goroutine that keeps the time and is carried over, with the stack that shows where.
+// TestPanicOfAResync: a panic on the timer's goroutine is passed on with its own stack.
 func TestPanicOfAResync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

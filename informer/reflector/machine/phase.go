@@ -16,41 +16,41 @@ const (
 	phaseCount         = phaseStopped + 1
 )
 
-// Input is what can happen to a Reflector: an answer arrives, a timer fires, the context of Run ends.
+// Input is an event for the machine: an answer arrives, a timer fires, the context of Run ends.
 type Input int
 
 const (
 	// InputStart: Run was called.
 	InputStart Input = iota
-	// InputPageListed: a page of a list has come.
+	// InputPageListed: a page of a list has arrived.
 	InputPageListed
-	// InputListFailed: it has not.
+	// InputListFailed: the list request failed.
 	InputListFailed
 	// InputOpened: a watch or a streaming list is open.
 	InputOpened
-	// InputOpenFailed: it is not.
+	// InputOpenFailed: the watch or streaming list could not be opened.
 	InputOpenFailed
 	// InputEvent: an object was added, modified or deleted.
 	InputEvent
-	// InputBookmark: the stream has come as far as a version.
+	// InputBookmark: the stream has reached a version.
 	InputBookmark
-	// InputStreamEnded: the server ended the stream in good order.
+	// InputStreamEnded: the server ended the stream normally.
 	InputStreamEnded
 	// InputStreamFailed: an ERROR event, or a broken connection.
 	InputStreamFailed
-	// InputReplaced: the store took the whole state.
+	// InputReplaced: the store has accepted the complete state.
 	InputReplaced
-	// InputReplaceFailed: it did not.
+	// InputReplaceFailed: the store has refused it.
 	InputReplaceFailed
-	// InputDelayDrawn: chance has decided how long to back off.
+	// InputDelayDrawn: the random length of a back-off is known.
 	InputDelayDrawn
-	// InputBackOffElapsed: so much time has passed.
+	// InputBackOffElapsed: the back-off is over.
 	InputBackOffElapsed
-	// InputIdleElapsed: the other side was silent for too long.
+	// InputIdleElapsed: the server was silent for too long.
 	InputIdleElapsed
 	// InputDeadlineElapsed: the list request or the streaming list takes too long.
 	InputDeadlineElapsed
-	// InputThrottled: the request waits for the client's own rate limiter, for a time that is known.
+	// InputThrottled: the request waits for the client's own rate limiter, for a known time.
 	InputThrottled
 	// InputResyncElapsed: a resync is due.
 	InputResyncElapsed

@@ -15,20 +15,20 @@ import (
 	"orrery/informer/reflector"
 )
 
-// apiServer answers a machine as a server may: honestly about versions, and as unluckily as rapid wants in everything
-// else.
+// apiServer answers a machine correctly about versions, and otherwise with any fault that rapid
+// draws.
 type apiServer struct {
 	version int  // of the newest change
-	oldest  int  // watches may begin here or later
-	streams bool // it does streaming lists
+	oldest  int  // the oldest version that a watch may begin at
+	streams bool // it supports streaming lists
 
 	position int  // of the open stream
 	cut      bool // the stream broke when the server was restored from a backup
-	pages    int  // that are left of a list
+	pages    int  // remaining pages of a list
 	token    int  // makes continue tokens different
 }
 
-// unlucky draws numbers; a nil one is a fine day.
+// unlucky draws faults; a nil one draws none.
 type unlucky func(n int, what string) int
 
 func (u unlucky) oneIn(n int, what string) bool { return u != nil && u(n, what) == 0 }
@@ -46,7 +46,7 @@ func (u unlucky) failure(kind Input) input {
 	return input{kind: kind, cause: anyCause[u.between(0, len(anyCause)-1, "cause")], err: reflector.ErrIdle}
 }
 
-// answer is what comes of the operation that the shell is at; ok is false if that is to wait.
+// answer returns the outcome of the shell's current operation; ok is false if that has to wait.
 func (a *apiServer) answer(d *driver, u unlucky) (in input, ok bool) {
 	switch d.operation {
 	case effectList:
@@ -87,7 +87,8 @@ func (a *apiServer) list(request effect, s state, u unlucky) input {
 	}
 	in := input{kind: InputPageListed, rv: s.listRV}
 	if s.page == 1 {
-		// A list at "0" comes from a cache that may be behind; any other is not older than what was asked for.
+		// A list at "0" comes from a cache that may be stale; any other is at least as new as
+		// requested.
 		at := a.version
 		if request.options.ResourceVersion != "" {
 			at = u.between(max(asked, 1), a.version, "version")
@@ -118,7 +119,7 @@ func (a *apiServer) open(request effect, u unlucky) input {
 	return input{kind: InputOpened}
 }
 
-// initial is one of the initial events of a streaming list, or their end.
+// initial returns one of the initial events of a streaming list, or their end.
 func (a *apiServer) initial(s state, u unlucky) input {
 	asked, _ := strconv.Atoi(s.requestRV)
 	switch {
@@ -136,7 +137,7 @@ func (a *apiServer) initial(s state, u unlucky) input {
 	return input{kind: InputBookmark, initial: true, rv: strconv.Itoa(a.position)}
 }
 
-// change is what comes on a watch: the next change, one that has been there before, a bookmark, or the end.
+// change returns the next item of a watch: a change, a stale event, a bookmark, or the end.
 func (a *apiServer) change(u unlucky) input {
 	switch {
 	case u.oneIn(8, "watch fails"):
@@ -155,7 +156,7 @@ func (a *apiServer) change(u unlucky) input {
 	return input{kind: InputBookmark, rv: strconv.Itoa(a.position)}
 }
 
-// live changes the server's side of the world.
+// live changes the state of the server.
 func (a *apiServer) live(u unlucky) {
 	a.version += u.between(0, 3, "changes")
 	switch {
@@ -167,7 +168,7 @@ func (a *apiServer) live(u unlucky) {
 	}
 }
 
-// checkTimers: those timers are set that the phase needs, and no others, and none lies in the past.
+// checkTimers: exactly the timers of the phase are set, and none of them is in the past.
 func checkTimers(r *rules, s state, now time.Duration) error {
 	want := map[string]bool{
 		"back-off": s.Phase == phaseBackingOff,
@@ -188,7 +189,7 @@ func checkTimers(r *rules, s state, now time.Duration) error {
 	return nil
 }
 
-// checkPosition: the position never goes backwards, unless the server does not know it any more.
+// checkPosition: the resourceVersion never decreases, unless the server has lost it.
 func checkPosition(before, after state) error {
 	was, _ := strconv.Atoi(before.ResourceVersion)
 	is, _ := strconv.Atoi(after.ResourceVersion)
@@ -201,16 +202,16 @@ func checkPosition(before, after state) error {
 	return nil
 }
 
-// TestAlwaysOnTheWay lets a machine meet a server that is unlucky in every way. After each step the right timers are set
-// and the position has not gone backwards. And whatever has happened: as soon as all goes well the machine comes to
-// watch at the newest version, within a few steps; it is never stuck.
+// TestAlwaysOnTheWay runs a machine against a server with every kind of fault. After each step
+// the right timers are set and the resourceVersion has not decreased. Once the faults stop, the
+// machine watches at the newest version within a few steps.
 func TestAlwaysOnTheWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		wander(t, func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(t, what) })
 	})
 }
 
-// wander is one story of a machine.
+// wander runs one history of a machine.
 func wander(t require.TestingT, luck unlucky) {
 	r := testRules()
 	r.streaming = luck.oneIn(2, "streaming")
@@ -255,7 +256,7 @@ func wander(t require.TestingT, luck unlucky) {
 	}
 }
 
-// wanderer is a driver that looks at timers and position as well.
+// wanderer is a driver that also checks timers and position.
 type wanderer struct {
 	*driver
 	t    require.TestingT
@@ -275,7 +276,7 @@ func (w *wanderer) feedNow(in input) {
 	require.NoError(w.t, checkTimers(w.rules, w.state, w.now))
 }
 
-// ring lets the time pass until a timer rings.
+// ring advances the time to the next timer.
 func (w *wanderer) ring() {
 	at, due := w.state.next()
 	require.NotEqual(w.t, never, at, "%s has neither an operation nor a timer", w.state.Phase)
@@ -299,7 +300,7 @@ func (v *verdict) wander(seed uint64) {
 	wander(v, func(n int, _ string) int { return random.IntN(n) })
 }
 
-// The test of the test: a machine with one row of the table changed is found out.
+// The test of the test: it finds a machine with one changed row.
 func TestChangedTablesAreFoundOut(t *testing.T) {
 	tests := map[string]struct {
 		phase reflector.Phase

@@ -10,9 +10,10 @@ import (
 	"orrery/informer/reflector"
 )
 
-// TestAnySequenceKeepsTheRules feeds the machine with anything at all, in any order, and holds each step against the
-// rules of driver.judge: never a watch without a position, never a refused version again, one operation at a time
-// and the right one for the phase, outcomes last, timers that belong to the phase. After Stop nothing happens any more.
+// TestAnySequenceKeepsTheRules feeds the machine any inputs in any order and checks each step
+// against the rules of driver.verify: no watch without a resourceVersion, no refused version
+// again, one operation at a time and the right one for the phase, outcomes last, timers of the
+// phase. After Stop nothing happens.
 func TestAnySequenceKeepsTheRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules := testRules()
@@ -60,8 +61,8 @@ func TestAnySequenceKeepsTheRules(t *testing.T) {
 	})
 }
 
-// TestAStepChangesNothing: the same step twice gives the same result, and the state that went in is as it was. The
-// shell relies on it when it publishes states to other goroutines.
+// TestAStepChangesNothing: the same step twice gives the same result and leaves its input state
+// unchanged. The shell relies on it when it publishes states to other goroutines.
 func TestAStepChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDriver(testRules())
@@ -79,7 +80,8 @@ func TestAStepChangesNothing(t *testing.T) {
 	})
 }
 
-// TestCollectionAgainstModel compares the collection of a streaming list with a map and a list of keys.
+// TestCollectionAgainstModel compares the collection of a streaming list with a map and a list of
+// keys.
 func TestCollectionAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c collection[*int]
@@ -126,7 +128,8 @@ func without(keys []string, key string) []string {
 	return out
 }
 
-// TestPagesAreCopiedFromTheSecondOn: the slices of the pages are left as they were, spare room included.
+// TestPagesAreCopiedFromTheSecondOn: the slices of the pages stay unchanged, including their
+// spare capacity.
 func TestPagesAreCopiedFromTheSecondOn(t *testing.T) {
 	first, second := make([]int, 2, 10), []int{3, 4}
 	var c collection[int]

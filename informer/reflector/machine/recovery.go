@@ -6,20 +6,20 @@ import (
 	"orrery/informer/reflector"
 )
 
-// Recovery is what a Reflector does about a failure.
+// Recovery is a recovery action after a failure.
 type Recovery int
 
 const (
-	// Relist gives the round up: back off, then fetch the whole state again.
+	// Relist backs off, then fetches the complete state again.
 	Relist Recovery = iota
-	// Resume asks again from the same position, at once.
+	// Resume requests the same position again, at once.
 	Resume
-	// Retry backs off and asks again from the same position.
+	// Retry backs off and requests the same position again.
 	Retry
-	// StartFresh forgets the position, which the server will not accept again: the state is fetched by a
-	// consistent read (resourceVersion ""). A failed list or streaming list is repeated at once, a watch after a back-off.
+	// StartFresh forgets the position, which the server refuses: a consistent read (resourceVersion
+	// "") follows. A failed list or streaming list is repeated at once, a watch after a back-off.
 	StartFresh
-	// FallBack gives the streaming list up and lists.
+	// FallBack lists instead of streaming.
 	FallBack
 	recoveryCount
 )
@@ -28,19 +28,19 @@ var recoveryNames = [recoveryCount]string{"Relist", "Resume", "Retry", "StartFre
 
 func (r Recovery) String() string { return recoveryNames[r] }
 
-// RecoveryFor is the one table that says what follows from a failure: the phase it happened in and its cause. The
-// transition table refines it with what it knows beyond that: how many attempts were made, how long a watch
-// lasted, which page of a list failed.
+// RecoveryFor returns the recovery action for a failure in this phase with this cause. The
+// transition table refines it by the number of attempts, the duration of a watch, and the page of a
+// list.
 func RecoveryFor(phase reflector.Phase, cause reflector.Cause) Recovery {
 	return recoveries[cause][phase]
 }
 
-// causeCount is how many causes there are.
+// causeCount is the number of causes.
 const causeCount = reflector.CauseUnreachable + 1
 
-// Listing has no Retry and no Resume: to begin again is what Relist means. Phases without an outstanding request
-// have the zero value. An open watch that ends for an unknown reason is resumed: if the reason comes
-// again at once, the watch was a very short one, and that leads to a list.
+// Listing has neither Retry nor Resume: Relist starts over. Phases without an outstanding request
+// have the zero value. An open watch that ends for an unknown reason is resumed: if the reason
+// recurs at once, the watch was a very short one, and that leads to a list.
 var recoveries = [causeCount][phaseCount]Recovery{
 	reflector.CauseExpired:         {phaseOpeningStream: StartFresh, phaseStreaming: StartFresh, phaseListing: StartFresh, phaseOpeningWatch: StartFresh, phaseWatching: StartFresh},
 	reflector.CauseTooLarge:        {phaseOpeningStream: StartFresh, phaseStreaming: StartFresh, phaseListing: StartFresh, phaseOpeningWatch: StartFresh, phaseWatching: StartFresh},
@@ -53,8 +53,8 @@ var recoveries = [causeCount][phaseCount]Recovery{
 	reflector.CauseOther:           {phaseOpeningStream: FallBack, phaseStreaming: FallBack, phaseListing: Relist, phaseOpeningWatch: Relist, phaseWatching: Relist},
 }
 
-// failure returns the error of the phase in which something failed. It wraps the error of the input, or says why the
-// machine rejects the answer.
+// failure returns the error of the phase. It wraps the error of the input, or says why the machine
+// rejects the answer.
 func (r *rules) failure(s *state, in *input) error {
 	err := in.err
 	switch in.kind {

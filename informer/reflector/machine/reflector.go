@@ -12,10 +12,11 @@ import (
 	"orrery/wait"
 )
 
-// Reflector keeps a [Store] equal to a collection that can be listed and watched. See the package documentation.
+// Reflector keeps a [Store] equal to a collection that can be listed and watched. See the package
+// documentation.
 //
-// It is the shell around the machine in this package: it owns the goroutines, the connection, the timers, the dice
-// and the store, and decides nothing.
+// It is the shell around the machine of this package: it owns the goroutines, the connection, the
+// timers, the random numbers and the store, and makes no decisions.
 type Reflector[T any] struct {
 	config  reflector.Config[T] // with defaults
 	rules   *rules
@@ -23,39 +24,39 @@ type Reflector[T any] struct {
 	marks   func(resourceVersion string)
 	carried keepaliver // the lister, if it is one
 
-	// Set by Run before anything else happens.
-	ctx   context.Context // ends with the caller's, or when the keeper of the time panics
+	// Set by Run at its start.
+	ctx   context.Context // ends with the caller's, or when keepTime panics
 	end   context.CancelFunc
 	began time.Time
 	timer *time.Timer
-	crash *wait.Panic // written by the keeper of the time at its end, read after that
+	crash *wait.Panic // written by keepTime at its end, read after that
 
-	// mu guards the machine and everything that its effects touch. It is held while a step and its effects are
-	// carried out, which includes the calls of the store, the hooks and the error handler, and is not held while
-	// the shell waits for a list, a watch, an event or a timer.
+	// mu guards the machine and everything that its effects use. It is held during a step and its
+	// effects, including the calls of the store, the hooks and the error handler, but not while the
+	// shell waits for a list, a watch, an event or a timer.
 	mu        sync.Mutex
 	state     state
-	in        input              // of the step that is being made; kept here so that a step allocates nothing
+	in        input              // of the present step; a field so that a step allocates nothing
 	todo      effects            // of the same step
-	operation operation          // what the goroutine of Run has to do
+	operation operation          // the task of Run's goroutine
 	cancel    context.CancelFunc // ends operation.ctx
 	watcher   api.Watcher[T]     // the open stream, or nil
-	page      *api.List[T]       // the answer that is being handled
-	event     api.WatchEvent[T]  // the event that is being handled
-	collected collection[T]      // the whole state, as it comes in
+	page      *api.List[T]       // the page being processed
+	event     api.WatchEvent[T]  // the event being processed
+	collected collection[T]      // the state received so far
 	delays    backoff.BackOff    // made of config.Backoff
-	ringsAt   time.Duration      // what timer is set to
+	ringsAt   time.Duration      // when timer fires
 	running   bool               // Run was called
 
-	// publishMu guards the copy that Snapshot reads, so that it can be called from hooks, handlers and the store.
-	// It is taken while mu is held, never the other way round.
+	// publishMu guards the copy that Snapshot reads, so that hooks, handlers and the store may call
+	// it. It may be acquired while mu is held, never the other way round.
 	publishMu sync.Mutex
 	published reflector.Snapshot
 }
 
-// operation is what the goroutine of Run has to do until it is replaced by another one.
+// operation is the task of Run's goroutine until another operation replaces it.
 type operation struct {
-	id      int // of this one; the outcome of an operation that is no longer current is dropped
+	id      int // the outcome of an operation that is no longer current is dropped
 	kind    effectKind
 	ctx     context.Context // ends when the operation is replaced; a Read has that of the Open before it
 	options api.ListOptions
@@ -75,11 +76,12 @@ func New[T any](cfg reflector.Config[T]) *Reflector[T] {
 	return r
 }
 
-// Run reflects until ctx ends. When it returns, nothing of this Reflector is running any more and the store is not
+// Run reflects until ctx ends. When it returns, its goroutines have ended and the store is not
 // called again. It may be called once.
 //
-// It starts one goroutine, which keeps the time, and waits for its end. A panic of the ListerWatcher, the store, a
-// hook or the error handler comes out of Run, from the goroutine that keeps the time as a *wait.Panic.
+// It starts one goroutine for the timers and waits for its end. Run panics if the ListerWatcher,
+// the store, a hook or the error handler does; a panic on the timers' goroutine becomes a
+// *wait.Panic.
 func (r *Reflector[T]) Run(ctx context.Context) {
 	r.begin(ctx)
 	var keeper sync.WaitGroup
@@ -114,7 +116,8 @@ func (r *Reflector[T]) begin(ctx context.Context) {
 	r.timer = time.NewTimer(never)
 }
 
-// finish waits for the other goroutine and passes its panic on. It also runs when Run panics, and then closes the stream.
+// finish waits for the other goroutine and passes its panic on. It also runs when Run panics, and
+// then closes the stream.
 func (r *Reflector[T]) finish(keeper *sync.WaitGroup) {
 	r.end()
 	keeper.Wait()
@@ -145,7 +148,7 @@ func (r *Reflector[T]) handleLocked(in input) {
 	for more := true; more; {
 		r.in.now = time.Since(r.began)
 		if r.in.kind != InputEvent { // no connection is opened because of an event
-			r.in.noKeepalive = r.carried != nil && !r.carried.ProvesLife()
+			r.in.noKeepalive = r.carried != nil && !r.carried.HasKeepalive()
 		}
 		from := r.state.Phase
 		r.todo.n = 0
@@ -161,9 +164,9 @@ func (r *Reflector[T]) handleLocked(in input) {
 	}
 }
 
-// keepTime is the second goroutine of Run. It tells the machine which times have come, also while the first one
-// waits for an answer: it is what interrupts a stream that has gone silent and what makes resyncs happen on a
-// quiet watch. It ends with r.ctx.
+// keepTime is the second goroutine of Run. It tells the machine which times have come, also while
+// the first one waits for an answer: it is what interrupts a stream that has gone silent and what
+// makes resyncs happen on a quiet watch. It ends with r.ctx.
 func (r *Reflector[T]) keepTime() {
 	defer func() {
 		if value := recover(); value != nil {
@@ -182,9 +185,10 @@ func (r *Reflector[T]) keepTime() {
 	}
 }
 
-// ring tells the machine of every time that has come and sets the timer to the next. The timer is not moved when a
-// deadline moves away (an event arrives and the silence counts from there): it rings in vain then, at most once in an idle
-// timeout, which is cheaper than moving it with each event.
+// ring tells the machine of every time that has come and sets the timer to the next. The timer is
+// not moved when a deadline moves away (an event arrives and the silence counts from there): it
+// rings in vain then, at most once in an idle timeout, which is cheaper than moving it with each
+// event.
 func (r *Reflector[T]) ring() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -198,16 +202,16 @@ func (r *Reflector[T]) ring() {
 	}
 }
 
-// Snapshot returns what the Reflector is doing. It may be called at any time from any goroutine and waits for
-// nothing that takes long.
+// Snapshot returns what the Reflector is doing. It may be called at any time from any goroutine and
+// waits for nothing that takes long.
 func (r *Reflector[T]) Snapshot() reflector.Snapshot {
 	r.publishMu.Lock()
 	defer r.publishMu.Unlock()
 	return r.published
 }
 
-// LastSyncResourceVersion returns the version that the store has: that of the last list, event or bookmark. It is ""
-// before the first list.
+// LastSyncResourceVersion returns the version that the store has: that of the last list, event or
+// bookmark. It is "" before the first list.
 func (r *Reflector[T]) LastSyncResourceVersion() string {
 	r.publishMu.Lock()
 	defer r.publishMu.Unlock()

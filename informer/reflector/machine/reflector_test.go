@@ -43,7 +43,8 @@ func TestWhenStreamingListsAreNotTried(t *testing.T) {
 	}
 }
 
-// TestCollectingSurvivesBadObjects: an object without a key is left out of a streaming list and told.
+// TestCollectingSurvivesBadObjects: an object without a key is left out of a streaming list and
+// reported.
 func TestCollectingSurvivesBadObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -54,24 +55,25 @@ func TestCollectingSurvivesBadObjects(t *testing.T) {
 			}
 			return ns.Name, nil
 		}
-		var told []*reflector.StoreError
-		f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) { told = append(told, err) }}
+		var reported []*reflector.StoreError
+		f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) { reported = append(reported, err) }}
 		f.source.Add(informertest.Namespace("a"))
 		f.source.Add(informertest.Namespace("bad"))
 		stop := f.run()
 		synctest.Wait()
 		assert.Equal(t, map[string]string{"a": "2"}, f.store.State())
-		require.Len(t, told, 1)
-		assert.Equal(t, reflector.OpKey, told[0].Op)
-		assert.Equal(t, "3", told[0].ResourceVersion)
+		require.Len(t, reported, 1)
+		assert.Equal(t, reflector.OpKey, reported[0].Op)
+		assert.Equal(t, "3", reported[0].ResourceVersion)
 		assert.Equal(t, 1, f.Snapshot().StoreErrors)
-		assert.Same(t, told[0], f.Snapshot().LastStoreError)
+		assert.Same(t, reported[0], f.Snapshot().LastStoreError)
 		stop()
 	})
 }
 
-// TestTokenThatDoesNotLeadOnMeansTheWhole: a server that repeats a continue token in pages is asked for everything at once.
-func TestTokenThatDoesNotLeadOnMeansTheWhole(t *testing.T) {
+// TestRepeatedTokenLeadsToTheWholeList: a server that repeats a continue token is asked for
+// the whole list at once.
+func TestRepeatedTokenLeadsToTheWholeList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		var asked []api.ListOptions

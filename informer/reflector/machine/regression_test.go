@@ -15,11 +15,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// The incidents in testdata are regression tests as well; here are those that need more than a script. The numbers
-// are those of the list of known defects of client-go, or of kubernetes issues.
+// The incidents in testdata are regression tests as well; these need more than a script. The
+// numbers are those of the list of known client-go defects, or of kubernetes issues.
 
-// Defect 8.5: client-go opens a streaming list again at once, and without end, if the server closes it before the
-// bookmark. An hour of that costs us a few requests.
+// Defect 8.5: client-go reopens a streaming list at once, and without end, if the server closes
+// it before the bookmark. Here an hour of that costs a few requests.
 func TestDefect8_5_NoHotLoopOfStreamingLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -49,8 +49,8 @@ func TestDefect8_5_NoHotLoopOfStreamingLists(t *testing.T) {
 	})
 }
 
-// A stream that was given up may still deliver: the other goroutine has decided that it is idle while an event was
-// under way. The event is dropped; the watch that follows delivers it again.
+// A stopped stream may still deliver: the other goroutine has found it idle while an event was in
+// flight. The event is dropped; the next watch delivers it again.
 func TestEventOfAnAbandonedStreamIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -94,7 +94,8 @@ func (w *lateWatcher) Stop() {
 	}
 }
 
-// A request that outlives its attempt (its ListerWatcher ignores the context) does not count for the next attempt.
+// A request that outlives its attempt, because its ListerWatcher ignores the context, does not
+// count for the next attempt.
 func TestWatchThatOpensDuringTheNextAttemptIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

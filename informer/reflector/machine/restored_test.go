@@ -18,16 +18,17 @@ import (
 	"orrery/restclient/api"
 )
 
-// restorable is a server whose etcd can be replaced by a backup: by another source, whose versions are behind. It does as
-// kube-apiserver v1.36 does (tried out): a list at a version that it has not reached is refused, a watch from there is opened
-// and delivers nothing, not even bookmarks, until the version has been passed.
+// restorable is a server whose etcd can be replaced by a backup: by another source, with lower
+// versions. It behaves like kube-apiserver v1.36 (tested): it refuses a list at a future version.
+// A watch from there is accepted and delivers nothing, not even bookmarks, until the version is
+// reached.
 type restorable struct {
 	mu     sync.Mutex
 	source *informertest.FakeSource[*api.Namespace]
 	down   bool
-	busy   int // how many lists are answered by a request for patience
+	busy   int // number of lists to refuse with a Retry-After
 
-	mute bool // the connection is not tested
+	noKeepalive bool
 }
 
 func (s *restorable) restore(source *informertest.FakeSource[*api.Namespace]) {
@@ -86,17 +87,17 @@ func (s *restorable) Watch(ctx context.Context, opts api.ListOptions) (api.Watch
 		opts.ResourceVersion = source.ResourceVersion()
 	}
 	watcher, err := source.Watch(ctx, opts)
-	return &watchOfTheFuture{Watcher: watcher, after: asked, lives: !s.mute}, err
+	return &watchOfTheFuture{Watcher: watcher, after: asked, keepalive: !s.noKeepalive}, err
 }
 
-// watchOfTheFuture passes over everything up to a version.
+// watchOfTheFuture drops all events up to a version.
 type watchOfTheFuture struct {
 	api.Watcher[*api.Namespace]
-	after int
-	lives bool
+	after     int
+	keepalive bool
 }
 
-func (w *watchOfTheFuture) ProvesLife() bool { return w.lives }
+func (w *watchOfTheFuture) HasKeepalive() bool { return w.keepalive }
 
 func (w *watchOfTheFuture) Next() (api.WatchEvent[*api.Namespace], error) {
 	for {
@@ -107,24 +108,25 @@ func (w *watchOfTheFuture) Next() (api.WatchEvent[*api.Namespace], error) {
 	}
 }
 
-// A cluster whose etcd was restored from a backup goes on at versions that it has been at before. Whoever watches from one
-// that it has not reached again hears nothing for hours; with client-go all controllers have to be restarted after a restore.
+// A cluster whose etcd was restored from a backup repeats versions. A client that watches from a
+// future version receives nothing for hours; with client-go all controllers have to be restarted
+// after a restore.
 func TestEtcdIsRestoredFromABackup(t *testing.T) {
 	for name, c := range map[string]struct {
-		outage time.Duration
-		busy   int
-		mute   bool
-		within time.Duration
+		outage      time.Duration
+		busy        int
+		noKeepalive bool
+		within      time.Duration
 	}{
 		"after an outage":                     {outage: 20 * time.Second, within: 100 * time.Second},
 		"after an outage, busy at first":      {outage: 20 * time.Second, busy: 1, within: 150 * time.Second},
 		"behind a load balancer":              {within: reflector.DefaultIdleTimeout + time.Minute},
-		"behind a load balancer, by HTTP/1.1": {mute: true, within: reflector.DefaultIdleTimeout + time.Minute},
+		"behind a load balancer, by HTTP/1.1": {noKeepalive: true, within: reflector.DefaultIdleTimeout + time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
-				server := &restorable{source: f.source, mute: c.mute}
+				server := &restorable{source: f.source, noKeepalive: c.noKeepalive}
 				f.config.ListerWatcher = server
 				var refused []string
 				f.config.Trace = &reflector.Trace{Expired: func(rv string, err error) {
@@ -134,10 +136,10 @@ func TestEtcdIsRestoredFromABackup(t *testing.T) {
 				stop := f.run()
 				defer stop()
 				for range 50 {
-					f.source.Touch()
+					f.source.AdvanceVersion()
 				}
 				f.source.Add(informertest.Namespace("lost"))
-				time.Sleep(10 * time.Second) // a watch that breaks off at once leads to a list, and that is not what this is about
+				time.Sleep(10 * time.Second) // a watch that breaks at once leads to a list, which is another case
 
 				backup := informertest.NewNamespaceSource()
 				backup.Add(informertest.Namespace("kept"))
@@ -160,8 +162,8 @@ func TestEtcdIsRestoredFromABackup(t *testing.T) {
 	}
 }
 
-// What an ordinary outage costs beside the watch that is opened again is one request for one object, and no list.
-func TestAfterAnOutageThePositionIsLookedAt(t *testing.T) {
+// In an ordinary outage, reopening the watch costs one extra request for one object, and no list.
+func TestAfterAnOutageTheVersionIsVerified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		server := &restorable{source: f.source}
@@ -186,8 +188,9 @@ func TestAfterAnOutageThePositionIsLookedAt(t *testing.T) {
 	})
 }
 
-// The list that verifies the position waits for the client's own rate limiter. That a controller has used it up says nothing about the
-// server: the wait used to count as the server's silence, so that the watch was not opened while the limiter was busy.
+// The list that verifies the resourceVersion waits for the client's own rate limiter. That wait
+// used to count as the server's silence, so the watch was not opened while the limiter was
+// exhausted.
 func TestAVerificationThatIsThrottledIsNotGivenUp(t *testing.T) {
 	for name, wait := range map[string]time.Duration{"a minute": time.Minute, "less than the answer may take": time.Second} {
 		t.Run(name, func(t *testing.T) {
@@ -215,7 +218,7 @@ func TestAVerificationThatIsThrottledIsNotGivenUp(t *testing.T) {
 					OnWatch: f.source.Watch,
 				}
 				f.config.Backoff = reflector.BackoffConfig{Initial: time.Minute, Jitter: -1}
-				f.source.SetMute(true)
+				f.source.SetNoKeepalive(true)
 				stop := f.run()
 				defer stop()
 				synctest.Wait()
@@ -226,7 +229,7 @@ func TestAVerificationThatIsThrottledIsNotGivenUp(t *testing.T) {
 				assert.Equal(t, 1, verified, "the first verification is waited for")
 				assert.Equal(t, missed.ResourceVersion, f.store.State()["missed"])
 
-				// Beyond that the server has the time that it always has.
+				// Beyond that the server has its usual time.
 				answers = false
 				f.source.Silence()
 				time.Sleep(45*time.Second + wait + 9*time.Second)

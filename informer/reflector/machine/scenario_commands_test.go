@@ -38,11 +38,11 @@ func (s *scenario) command(t *testing.T, name string, args []string) {
 		time.Sleep(duration(t, args[0]))
 	case "store":
 		for _, key := range slices.Sorted(maps.Keys(s.store.content)) {
-			s.note("%s@%s", key, s.store.content[key].ResourceVersion)
+			s.record("%s@%s", key, s.store.content[key].ResourceVersion)
 		}
 	case "snapshot":
 		shot := s.reflector.Snapshot()
-		s.note("%s at %q, synced=%t, rounds=%d lists=%d watches=%d events=%d bookmarks=%d failures=%d", shot.Phase,
+		s.record("%s at %q, synced=%t, rounds=%d lists=%d watches=%d events=%d bookmarks=%d failures=%d", shot.Phase,
 			shot.ResourceVersion, shot.Synced, shot.Rounds, shot.Lists, shot.Watches, shot.Events, shot.Bookmarks, shot.Failures)
 	default:
 		s.change(t, name, args)
@@ -60,8 +60,8 @@ func (s *scenario) change(t *testing.T, name string, args []string) {
 		forEach(args, func(arg string) { require.True(t, s.source.Delete(arg)) })
 	case "lose":
 		forEach(args, s.source.Lose)
-	case "touch":
-		s.source.Touch()
+	case "bump":
+		s.source.AdvanceVersion()
 	case "fail-list":
 		forEach(args, func(arg string) { s.source.FailList(fault(t, arg)) })
 	case "fail-watch":
@@ -106,7 +106,7 @@ func (s *scenario) change(t *testing.T, name string, args []string) {
 	}
 }
 
-// down refuses connections for d and leaves of the journal only the delays.
+// down refuses connections for d and keeps only the delays in the journal.
 func (s *scenario) down(d time.Duration) {
 	over := time.Now().Add(d)
 	s.source.FailWatch(slices.Repeat([]error{syscall.ECONNREFUSED}, int(d/time.Second))...)
@@ -121,7 +121,7 @@ func (s *scenario) down(d time.Duration) {
 			delays = append(delays, delay)
 		}
 	}
-	s.note("delays of %s", strings.Join(delays, " "))
+	s.record("delays of %s", strings.Join(delays, " "))
 }
 
 func (s *scenario) configure(t *testing.T, arg string) {
@@ -156,8 +156,8 @@ func (s *scenario) setServer(t *testing.T, arg string) {
 		s.source.SetStreamingList(mode)
 	case "paging":
 		s.source.SetPaging(value == "always")
-	case "mute":
-		s.source.SetMute(value == "yes")
+	case "keepalive":
+		s.source.SetNoKeepalive(value == "no")
 	case "endless":
 		s.source.SetEndless(value == "yes")
 	case "latency":
@@ -174,7 +174,7 @@ func (s *scenario) run() {
 	go func() {
 		defer close(s.done)
 		s.reflector.Run(ctx)
-		s.note("stopped")
+		s.record("stopped")
 	}()
 }
 
@@ -186,7 +186,7 @@ func (s *scenario) stop() {
 	}
 }
 
-// deadLink is what a connection ends with that did not answer a ping.
+// deadLink is the error of a connection whose ping was not answered.
 type deadLink struct{}
 
 func (deadLink) Error() string     { return "no answer to a ping" }
@@ -204,7 +204,7 @@ func duration(t *testing.T, text string) time.Duration {
 	return d
 }
 
-// fault makes an error of its name in a scenario.
+// fault returns the error with that name in a scenario.
 func fault(t *testing.T, name string) error {
 	name, after, _ := strings.Cut(name, "/")
 	switch name {

@@ -10,21 +10,21 @@ import (
 	"orrery/restclient/api"
 )
 
-// recordingSource notes the requests.
+// recordingSource records the requests.
 type recordingSource struct {
 	*informertest.FakeSource[*api.Namespace]
 	journal *journal
 }
 
 func (r *recordingSource) List(ctx context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error) {
-	r.journal.note("LIST rv=%q%s", opts.ResourceVersion, options(opts))
+	r.journal.record("LIST rv=%q%s", opts.ResourceVersion, options(opts))
 	return r.FakeSource.List(ctx, opts)
 }
 
 func (r *recordingSource) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error) {
-	r.journal.note("WATCH rv=%q%s", opts.ResourceVersion, options(opts))
+	r.journal.record("WATCH rv=%q%s", opts.ResourceVersion, options(opts))
 	if isShort(opts) {
-		opts.TimeoutSeconds = 36 // of what is drawn the mean
+		opts.TimeoutSeconds = 36 // the mean of the random values
 	}
 	return r.FakeSource.Watch(ctx, opts)
 }
@@ -49,13 +49,13 @@ func options(opts api.ListOptions) string {
 	return out
 }
 
-// isShort tells a watch with a limit of less than a minute. How long exactly is drawn.
+// isShort reports whether a watch has a limit of less than a minute. Its exact value is random.
 func isShort(opts api.ListOptions) bool { return opts.TimeoutSeconds > 0 && opts.TimeoutSeconds < 60 }
 
-// recordingStore is a store that notes its calls.
+// recordingStore is a store that records its calls.
 type recordingStore struct {
 	journal *journal
-	content map[string]*api.Namespace // written under the lock of the Reflector, read when everything rests
+	content map[string]*api.Namespace // written under the lock of the Reflector, read when it is idle
 
 	mu   sync.Mutex
 	fail map[string]bool
@@ -78,10 +78,10 @@ func (s *recordingStore) failing(op string) bool {
 
 func (s *recordingStore) call(op, text string) error {
 	if s.failing(op) {
-		s.journal.note("  store.%s %s: failed", op, text)
+		s.journal.record("  store.%s %s: failed", op, text)
 		return errors.New("the store is full")
 	}
-	s.journal.note("  store.%s %s", op, text)
+	s.journal.record("  store.%s %s", op, text)
 	return nil
 }
 
@@ -124,4 +124,4 @@ func (s *recordingStore) Replace(items []*api.Namespace, rv string) error {
 
 func (s *recordingStore) Resync() error { return s.call("Resync", "") }
 
-func (s *recordingStore) Bookmark(rv string) { s.journal.note("  store.Bookmark %q", rv) }
+func (s *recordingStore) Bookmark(rv string) { s.journal.record("  store.Bookmark %q", rv) }

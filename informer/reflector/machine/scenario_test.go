@@ -20,14 +20,15 @@ import (
 	"orrery/restclient/api"
 )
 
-// TestScenarios runs the files in testdata. Each is an incident: commands to a fake API server and a Reflector,
-// and below the line what is seen of both, with the time since the beginning. `go test -rewrite` writes the second half.
+// TestScenarios runs the files in testdata. Each is an incident: commands to a fake API server and
+// a Reflector, and below the line what is seen of both, with the time since the beginning. `go test
+// -rewrite` writes the second half.
 //
 // A command is a line; several may follow each other. The commands:
 //
 //	config key=value ...     (before run) page-size, idle, resync, internal-budget, streaming
-//	server key=value ...     streaming=supported|refused|ignored|no-bookmark, paging=always, latency=1s, mute=yes, endless=yes
-//	add|modify|delete|lose NAME ..., touch
+//	server key=value ...     streaming=supported|refused|ignored|no-bookmark, paging=always, latency=1s, keepalive=no, endless=yes
+//	add|modify|delete|lose NAME ..., bump
 //	fail-list|fail-watch FAULT ...   one for each of the next requests; "ok" lets one through
 //	cut FAULT, error FAULT   end the open watches; send them an ERROR event
 //	bookmark, initial-bookmark, silence, expire
@@ -38,7 +39,8 @@ import (
 //	down DURATION            break the watches and refuse connections for that long; shows the delays only
 //	run, stop, advance DURATION, snapshot, store
 //
-// A FAULT is eof, reset, refused, dead, garbage, 429, 429/30s, a code such as 410, or a reason such as Expired.
+// A FAULT is eof, reset, refused, dead, garbage, 429, 429/30s, a code such as 410, or a reason such
+// as Expired.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
@@ -69,7 +71,7 @@ type scenario struct {
 	journal
 }
 
-// journal collects what happens, line by line.
+// journal collects the observed calls, line by line.
 type journal struct {
 	began time.Time
 
@@ -77,14 +79,14 @@ type journal struct {
 	lines []string
 }
 
-func (j *journal) note(format string, args ...any) {
+func (j *journal) record(format string, args ...any) {
 	at := time.Since(j.began).Round(time.Millisecond)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.lines = append(j.lines, fmt.Sprintf("%-7s %s", at, fmt.Sprintf(format, args...)))
 }
 
-// take returns what was noted since the last time.
+// take returns the lines since the last call.
 func (j *journal) take() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -102,9 +104,9 @@ func newScenario() *scenario {
 		Store:             s.store,
 		KeyFunc:           func(ns *api.Namespace) (string, error) { return ns.Name, nil },
 		DisableWatchList:  true,
-		MinWatchTimeout:   24 * time.Hour, // the time limit of a watch is drawn by lot, so scenarios do without
+		MinWatchTimeout:   24 * time.Hour, // the time limit of a watch is random, so scenarios do without
 		Backoff:           reflector.BackoffConfig{Jitter: -1},
-		WatchErrorHandler: func(_ context.Context, err error) { s.note("! %s", describe(err)) },
+		WatchErrorHandler: func(_ context.Context, err error) { s.record("! %s", describe(err)) },
 		Trace:             s.trace(),
 	}
 	return s
@@ -112,14 +114,14 @@ func newScenario() *scenario {
 
 func (s *scenario) trace() *reflector.Trace {
 	return &reflector.Trace{
-		BackOff:     func(d time.Duration, err error) { s.note("  back off %s: %s", d, describe(err)) },
-		Expired:     func(rv string, _ error) { s.note("  the position %q is lost", rv) },
-		IdleTimeout: func(d time.Duration) { s.note("  silent for %s", d) },
+		BackOff:     func(d time.Duration, err error) { s.record("  back off %s: %s", d, describe(err)) },
+		Expired:     func(rv string, _ error) { s.record("  the position %q is lost", rv) },
+		IdleTimeout: func(d time.Duration) { s.record("  silent for %s", d) },
 		StreamingListAbandoned: func(err error) {
-			s.note("  no streaming list: %s", describe(err))
+			s.record("  no streaming list: %s", describe(err))
 		},
 		WatchEnded: func(w reflector.WatchInfo) {
-			s.note("  watch closed at %q after %d events, %s", w.ResourceVersion, w.Events, w.Lasted)
+			s.record("  watch closed at %q after %d events, %s", w.ResourceVersion, w.Events, w.Lasted)
 		},
 	}
 }

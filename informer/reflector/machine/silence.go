@@ -2,23 +2,26 @@ package machine
 
 import "time"
 
-// A connection can die without an error: a firewall has forgotten it, the other machine has lost its power. It looks like one on
-// which nothing happens. Where the client tests the connection (keepalive) that test fails. Elsewhere the reflector gives up a
-// watch that is silent for too long:
+// A connection can die without an error: a firewall has dropped it, or the other machine has lost
+// power. It looks like an idle one. If the client sends keepalives, those fail. Otherwise the
+// reflector gives up a watch that is silent for too long:
 //
-//   - without keepalive the server is asked to end each watch before the idle timeout. A quiet watch on a healthy connection
-//     ends in good order; only a dead one stays silent until the timeout;
-//   - with keepalive the timeout is long, and shorter once the server's bookmarks have shown how often they come.
+//   - without keepalive the server is asked to end each watch before the idle timeout. A quiet
+//     watch on a healthy connection ends normally; only a dead one stays silent until the timeout;
+//   - with keepalive the timeout is long, and shorter once the server's bookmarks have shown their
+//     interval.
 
 const (
-	// answerAfterSilence is how long a server may take to open the watch that replaces a silent one.
+	// answerAfterSilence is how long a server may take to open the watch that replaces a silent
+	// one.
 	answerAfterSilence = 10 * time.Second
-	// usualBookmarkInterval is the time between two bookmarks of kube-apiserver. It sends another one just before the end of a watch, so
-	// a much shorter interval says nothing.
+	// usualBookmarkInterval is the interval between bookmarks of kube-apiserver. It sends an
+	// additional one just before the end of a watch, so a much shorter interval means nothing.
 	usualBookmarkInterval = time.Minute
-	// lateTimer is how late the idle timer fires if the process was suspended, or the machine is very busy.
+	// lateTimer is how late the idle timer fires if the process was suspended, or the machine is
+	// very busy.
 	lateTimer = 2 * time.Second
-	// timeToRead is how long a suspended process may take to read what has come meanwhile.
+	// timeToRead is how long a suspended process may take to read the buffered events.
 	timeToRead = 5 * time.Second
 )
 
@@ -28,14 +31,15 @@ func (s *state) opened(r *rules, in *input) {
 	s.setIdleTimeout(r)
 }
 
-// short reports whether to ask for a watch shorter than the idle timeout, because its connection has no keepalive. Below three seconds
-// it does not: servers count whole seconds.
+// short reports whether to request a watch shorter than the idle timeout, because its connection
+// has no keepalive. Below three seconds it returns false: servers count whole seconds.
 func (r *rules) short(s *state, in *input) bool {
 	return (s.noKeepalive || in.noKeepalive) && r.silentIdle >= 3*time.Second
 }
 
-// setIdleTimeout sets the longest silence of this watch. With keepalive, silence means that the server sends no bookmarks, or that it is
-// gone and a proxy answers in its place. If it sent bookmarks before, one and a half intervals show that one is missing.
+// setIdleTimeout sets the longest silence of this watch. With keepalive, silence means that the
+// server sends no bookmarks, or that it is gone and a proxy answers for it. If it sent bookmarks
+// before, one and a half intervals of silence show that one is missing.
 func (s *state) setIdleTimeout(r *rules) {
 	switch {
 	case !s.keepalive:
@@ -48,15 +52,16 @@ func (s *state) setIdleTimeout(r *rules) {
 	}
 }
 
-// hear notes a sign of life on a watch: the idle timeout counts from now.
+// hear records that something arrived on a watch: the idle timeout counts from now.
 func (s *state) hear(now time.Duration) {
 	s.heardAt = now
 	s.timerLate = false
 	s.idleAt = after(now, s.idleTimeout)
 }
 
-// learnBookmarkInterval notes that a bookmark has come. kube-apiserver sends none that is not newer than the beginning of the
-// watch, so on a quiet server the first may be long in coming; from then on there is one a minute.
+// learnBookmarkInterval records a bookmark. kube-apiserver sends only bookmarks newer than the
+// beginning of the watch, so on a quiet server the first may take long; from then on there is one a
+// minute.
 func (s *state) learnBookmarkInterval(r *rules, now time.Duration) {
 	if s.bookmarkAt != never && now-s.bookmarkAt >= usualBookmarkInterval/2 {
 		s.bookmarkInterval = max(s.bookmarkInterval, now-s.bookmarkAt)
@@ -65,7 +70,7 @@ func (s *state) learnBookmarkInterval(r *rules, now time.Duration) {
 	s.setIdleTimeout(r)
 }
 
-// readFirst gives a process that was suspended the time to read what has come.
+// readFirst gives a process that was suspended the time to read the buffered events.
 func readFirst(_ *rules, s *state, in *input, _ *effects) {
 	s.timerLate = true
 	s.idleAt = after(in.now, timeToRead)

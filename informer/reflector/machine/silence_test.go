@@ -21,8 +21,8 @@ func atWatch(t *testing.T, opened input) *driver {
 	return d
 }
 
-// A process that was suspended (by a debugger, a hypervisor, a full cgroup) finds all its timers over when it goes on, and what has
-// come meanwhile still unread. It reads that first.
+// A process that was suspended (by a debugger, a hypervisor, a full cgroup) finds all its timers
+// expired when it resumes, and unread events buffered. It reads those first.
 func TestASuspendedProcessReadsFirst(t *testing.T) {
 	for name, opened := range map[string]input{
 		"HTTP/1.1": {},
@@ -39,7 +39,7 @@ func TestASuspendedProcessReadsFirst(t *testing.T) {
 			require.NoError(t, d.feed(input{kind: InputBookmark, rv: "8", now: now + time.Second}))
 			require.NoError(t, d.feed(input{kind: InputStreamEnded, now: now + time.Second}))
 
-			// If there was nothing to read the connection is dead after all.
+			// If there was nothing to read, the connection is dead.
 			d.state = late
 			at, due := d.state.next()
 			require.Equal(t, InputIdleElapsed, due)
@@ -50,7 +50,7 @@ func TestASuspendedProcessReadsFirst(t *testing.T) {
 	}
 }
 
-// The same while a watch is being opened: the answer may be there already.
+// The same while a watch is being opened: the response may be there already.
 func TestASuspendedProcessReadsTheAnswerFirst(t *testing.T) {
 	d := atWatch(t, input{})
 	require.NoError(t, d.feed(input{kind: InputStreamEnded, now: 36 * time.Second}))
@@ -67,7 +67,8 @@ func TestASuspendedProcessReadsTheAnswerFirst(t *testing.T) {
 	assert.Equal(t, phaseBackingOff, d.state.Phase)
 }
 
-// And while the state comes as a stream: that is not given up for good because this process had no time.
+// The same during a streaming list: a suspension of this process must not disable streaming for
+// good.
 func TestASuspendedProcessGoesOnWithTheStream(t *testing.T) {
 	d := newDriver(testRules())
 	d.rules.streaming = true
@@ -78,7 +79,7 @@ func TestASuspendedProcessGoesOnWithTheStream(t *testing.T) {
 	require.NoError(t, d.feed(input{kind: InputOpened, now: time.Hour}))
 	require.NoError(t, d.feed(input{kind: InputEvent, added: true, rv: "1", now: time.Hour}))
 	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: 2 * time.Hour}))
-	assert.Equal(t, phaseStreaming, d.state.Phase, "what has come is read first")
+	assert.Equal(t, phaseStreaming, d.state.Phase, "buffered events are read first")
 	require.NoError(t, d.feed(input{kind: InputEvent, added: true, rv: "2", now: 2*time.Hour + time.Second}))
 	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: 3 * time.Hour}))
 	assert.Equal(t, phaseStreaming, d.state.Phase, "it was stopped once more")
@@ -88,7 +89,8 @@ func TestASuspendedProcessGoesOnWithTheStream(t *testing.T) {
 	assert.True(t, d.state.refused, "there was nothing to read")
 }
 
-// A server may stop to send bookmarks. After a silence their interval has to be seen again: one bookmark says nothing about the next.
+// A server may stop sending bookmarks. After a silence the interval has to be measured again: one
+// bookmark is not enough.
 func TestTheBookmarkIntervalIsForgottenAfterASilence(t *testing.T) {
 	d := atWatch(t, input{keepalive: true})
 	feed := func(in input) { require.NoError(t, d.feed(in)) }

@@ -1,27 +1,28 @@
 package machine
 
-// isStale reports whether a version is not newer than the position, so that whatever comes with it has been seen already: an event
-// that was sent twice, or long after its time. Applied as if it were news it would take the store back, and would keep it there until the
-// object changes again; an ADDED event would bring back what is deleted. client-go applies it.
+// isStale reports whether a version is not newer than the position, so that its event has been seen
+// before: a repeated or very late one. Applied, it would take the store back until the object
+// changes again; an ADDED event would restore a deleted object. client-go applies it.
 //
-// A watch delivers versions in rising order (API documentation: resource versions), and since Kubernetes 1.35 clients may compare them as
-// numbers (KEP-5504). What is no number, as a server may have it that does not keep to that, is always news, and so are the initial
-// events of a watch that began at no definite version, which come in no order, and whatever a server sends that numbers its objects
-// one by one (see ownVersions).
+// A watch delivers versions in ascending order (API documentation: resource versions), and since
+// Kubernetes 1.35 clients may compare them as numbers (KEP-5504). Never stale are versions that are
+// not numbers, the initial events of a watch that began at no definite version, which are
+// unordered, and the events of a server with one counter per object (see ownVersions).
 func (s *state) isStale(rv string) bool {
 	return notNewer(rv, s.ResourceVersion) && !s.synthetic && !s.ownVersions
 }
 
-// versioned is an object that knows its version.
+// versioned is an object with a resource version.
 type versioned interface{ GetResourceVersion() string }
 
-// versionSample is how many objects of a list have to have different versions.
+// versionSample is how many objects of a list must have different versions.
 const versionSample = 64
 
-// ownVersions reports whether the objects of a list have version numbers that do not come from one counter, as those of
-// kube-apiserver do, which counts the changes of its etcd. An aggregated API server of its own making may count the changes of each
-// object. Then two objects have the same version, or one has a greater one than the list, and an event with a small version is
-// news all the same. With one counter neither can be.
+// ownVersions reports whether the versions of a list's objects do not come from one counter.
+// kube-apiserver has one, the revision of its etcd. A non-standard aggregated API server may count
+// the changes of each object. Then two objects may have the same version, or an object a greater
+// one than the list, and an event with a small version may be new. With one counter neither is
+// possible.
 func ownVersions[T any](items []T, listVersion string) bool {
 	seen := make(map[string]struct{}, min(len(items), versionSample))
 	for i := range items {
@@ -46,8 +47,8 @@ func ownVersions[T any](items []T, listVersion string) bool {
 	return false
 }
 
-// notNewer compares versions as numbers, without reading them. It costs a comparison of two lengths for nearly every
-// version that is newer.
+// notNewer compares versions as numbers, without parsing them. For nearly every newer version it
+// compares only two lengths.
 func notNewer(rv, than string) bool {
 	if len(rv) > len(than) || len(rv) == len(than) && rv > than {
 		return false

@@ -13,8 +13,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// An aggregated API server may count the changes of each object, as no server of Kubernetes' own does. Its small numbers are news, and
-// used to be passed over. Its lists show what it is.
+// An aggregated API server may count the changes of each object separately, as no server of
+// Kubernetes' own does. Its lower numbers used to be dropped as stale. Its lists show what it is.
 func TestVersionsOfAServerThatCountsForEachObject(t *testing.T) {
 	tests := map[string]struct {
 		list  *api.List[*api.Namespace]
@@ -62,7 +62,7 @@ func TestVersionsOfAServerThatCountsForEachObject(t *testing.T) {
 	}
 }
 
-// ascending is n namespaces, each at a version of its own.
+// ascending returns n namespaces, each at its own version.
 func ascending(n int) []*api.Namespace {
 	var out []*api.Namespace
 	for i := range n {

@@ -7,12 +7,12 @@ import (
 	"orrery/restclient/api"
 )
 
-// step is the machine: it changes s as the input demands and adds the effects to do. It depends on nothing but its
-// arguments. An input for which the table has no row in this phase (a timer that fired while the phase was left) changes
-// nothing.
+// step is the machine: it changes s according to the input and adds the effects. It depends only on
+// its arguments. An input without a row in this phase (a timer that fired while the phase was left)
+// changes nothing.
 //
-// State and effects are changed in place because a step is made for every event: half of the time of an event went into
-// handing them from function to function.
+// State and effects are changed in place because every event is a step: passing them by value took
+// half of the time.
 func (r *rules) step(s *state, in *input, do *effects) {
 	rows := transitions[s.Phase][in.kind]
 	for i := range rows {
@@ -33,21 +33,22 @@ func (r *rules) step(s *state, in *input, do *effects) {
 type transition struct {
 	from reflector.Phase
 	on   Input
-	when condition // the zero value holds always
+	when condition // the zero value always holds
 	to   reflector.Phase
 	do   action
 }
 
-// condition is a question about the state and the input, with the words that the diagram uses for it.
+// condition is a predicate of the state and the input, with its words in the diagram.
 type condition struct {
 	text  string
 	holds func(r *rules, s *state, in *input) bool
 }
 
-// action changes the state and adds the effects of a transition. The phase is set by the table, afterwards.
+// action changes the state and adds the effects of a transition. Afterwards the phase is set from
+// the table.
 type action func(r *rules, s *state, in *input, do *effects)
 
-// then does one action after the other, both in the phase that is left.
+// then performs two actions in order, both in the old phase.
 func then(first, second action) action {
 	return func(r *rules, s *state, in *input, do *effects) {
 		first(r, s, in, do)
@@ -55,7 +56,8 @@ func then(first, second action) action {
 	}
 }
 
-// transitions is the table, found by phase and input. Of several rows the first whose condition holds counts.
+// transitions is the table, indexed by phase and input. The first row whose condition holds is
+// taken.
 var transitions = func() (index [phaseCount][inputCount][]transition) {
 	for _, row := range table {
 		index[row.from][row.on] = append(index[row.from][row.on], row)
@@ -63,50 +65,51 @@ var transitions = func() (index [phaseCount][inputCount][]transition) {
 	return index
 }()
 
-// input is what happened, as the machine sees it. The objects themselves do not pass through the machine; the
-// shell holds them and does with them what the effects say.
+// input is an input as the machine sees it. The shell keeps the objects and uses them as the
+// effects require.
 type input struct {
 	kind Input
 	now  time.Duration // since the start of Run
 
-	rv          string          // PageListed, Event, Bookmark: the version it carries
-	token       string          // PageListed: where the next page is
-	added       bool            // Event: an ADDED one
-	initial     bool            // Bookmark: the initial events end here
+	rv          string          // PageListed, Event, Bookmark: the version
+	token       string          // PageListed: the continue token of the next page
+	added       bool            // Event: its type is ADDED
+	initial     bool            // Bookmark: it ends the initial events
 	cause       reflector.Cause // ...Failed
 	err         error           // ...Failed
 	delay       time.Duration   // DelayDrawn, Throttled
 	retryAfter  time.Duration   // ...Failed: the server asked to wait this long
-	keepalive   bool            // Opened: the connection is tested while nothing comes
-	owned       bool            // Replaced: the versions of the objects are their own, not those of one counter
+	keepalive   bool            // Opened: the connection has a keepalive
+	owned       bool            // Replaced: each object has its own version counter
 	noKeepalive bool            // the next connection has no keepalive, as far as the ListerWatcher knows
 }
 
-// effectKind is one thing that the shell does for the machine.
+// effectKind is a kind of effect, which the shell performs.
 type effectKind int
 
-// The first group says what the shell's goroutine shall do next, which takes time; its outcome is an input.
+// The first group is the next operation of Run's goroutine, which takes time; its outcome is an
+// input.
 const (
-	effectList effectKind = iota // ask for the page of options: PageListed, ListFailed
+	effectList effectKind = iota // request the page of options: PageListed, ListFailed
 	effectOpen                   // open the stream of options: Opened, OpenFailed
 	effectRead                   // read the open stream: Event, Bookmark, StreamEnded, StreamFailed
-	effectWait                   // nothing to do until a timer rings
+	effectWait                   // wait for a timer
 	effectHalt                   // return from Run
-	// The second group is done on the spot and has an outcome as well.
+	// The second group is performed at once and has an outcome as well.
 	effectReplace // make the collected objects the content of the store: Replaced, ReplaceFailed
-	effectResync  // let the store resync: ResyncFailed, or nothing
+	effectResync  // resync the store: ResyncFailed, or no outcome
 	effectDraw    // draw the length of a back-off: DelayDrawn
-	// The third group is done on the spot.
-	effectKeepPage   // collect the items of the page that has come
-	effectCollect    // collect the event that has come
-	effectDiscard    // forget what was collected
-	effectApply      // give the event that has come to the store
-	effectMark       // tell the store that it is at rv, unless that is empty; the bookmark that has come says so
+	// The third group is performed at once.
+	effectKeepPage   // collect the items of the page
+	effectCollect    // collect the event
+	effectDiscard    // drop the collected items
+	effectApply      // pass the event to the store
+	effectMark       // tell the store that it is at rv, unless that is empty
 	effectClose      // end the stream, or the attempt to open one
-	effectReport     // tell the WatchErrorHandler err
-	effectNoteGone   // the position at rv is lost (trace)
-	effectNoteIdle   // the other side was silent for too long (trace)
-	effectNoteLister // the streaming list is given up for a list (trace)
+	effectReport     // pass err to the WatchErrorHandler
+	effectNoteGone   // trace: the position rv is lost
+	effectNoteIdle   // trace: the server was silent for too long
+	effectNoteLister // trace: list instead of streaming
 	effectKindCount
 )
 
@@ -116,34 +119,34 @@ var effectNames = [effectKindCount]string{
 
 func (k effectKind) String() string { return effectNames[k] }
 
-// effect is one thing to do, with what it needs.
+// effect is an effect with its arguments.
 type effect struct {
 	kind    effectKind
-	options api.ListOptions // List, Open (its time limit is left to the shell, which has the dice)
+	options api.ListOptions // List, Open (the shell draws its time limit)
 	short   bool            // Open: with a limit that ends it before its idle timeout
 	verify  bool            // Open: only if the server has reached the version of options
 	rv      string          // Replace, Mark, NoteGone, Close
 	err     error           // Report, Draw, Close, NoteGone, NoteLister
 
-	fresh   bool          // Draw: begin at the beginning
-	atLeast time.Duration // Draw: what the server asked for
+	fresh   bool          // Draw: restart the sequence of delays
+	atLeast time.Duration // Draw: the server's Retry-After
 
 	streamed bool          // Replace: from a streaming list
 	pages    int           // Replace
 	events   int           // Close: delivered by the stream
-	lasted   time.Duration // Replace, Close, NoteIdle: for how long it went on
+	lasted   time.Duration // Replace, Close, NoteIdle: duration
 }
 
-// effects are what a step asks for, in order. The array is used again for each step, so a step allocates nothing.
+// effects are the effects of a step, in order. The array is reused, so a step allocates nothing.
 type effects struct {
 	list [maxEffects]effect
 	n    int
 }
 
-// maxEffects is more than any row of the table asks for.
+// maxEffects is more than any row of the table needs.
 const maxEffects = 8
 
-// add appends an effect and returns it, for its details to be filled in.
+// add appends an effect and returns it, for its arguments to be set.
 func (do *effects) add(kind effectKind) *effect {
 	e := &do.list[do.n]
 	*e = effect{kind: kind}
@@ -151,10 +154,10 @@ func (do *effects) add(kind effectKind) *effect {
 	return e
 }
 
-// last returns the effect that was added last.
+// last returns the last effect.
 func (do *effects) last() *effect { return &do.list[do.n-1] }
 
-// close adds the end of the stream of the phase, or of the attempt to open one.
+// close adds the effect that ends the stream of the phase, or the attempt to open one.
 func (do *effects) close(s *state, in *input, err error) {
 	e := do.add(effectClose)
 	e.rv, e.err, e.events, e.lasted = s.ResourceVersion, err, s.delivered, in.now-s.openedAt

@@ -2,13 +2,13 @@ package machine
 
 import "orrery/informer/reflector"
 
-// table is the whole behaviour of a Reflector. To follow an incident, find the phase, then the input, then the
-// first row whose condition holds. The diagram in the package documentation is drawn from it.
+// table is the complete behaviour of a Reflector. To follow an incident, find the phase, then the
+// input, then the first row whose condition holds. TRANSITIONS.md is generated from it.
 var table = append([]transition{
 	{phaseIdle, InputStart, streamingWanted, phaseOpeningStream, then(start, openStream)},
 	{phaseIdle, InputStart, otherwise, phaseListing, then(start, list)},
 
-	// The initial state as a stream (KEP-3157). Whatever goes wrong with it for good, a list is the way out.
+	// The initial state as a stream (KEP-3157). If it fails repeatedly, a list follows.
 	{phaseOpeningStream, InputOpened, always, phaseStreaming, readStream},
 	{phaseOpeningStream, InputOpenFailed, canStartFresh, phaseOpeningStream, then(forgetPosition, openStream)},
 	{phaseOpeningStream, InputOpenFailed, recoveryIs(Retry), phaseBackingOff, failRound},
@@ -82,8 +82,8 @@ var table = append([]transition{
 	{phaseBackingOff, InputResyncFailed, positionKept, phaseBackingOff, dropPosition},
 }, everywhere()...)
 
-// everywhere is what can happen in every phase, or nearly. Nothing but its outcome happens in PhaseReplacing, where the
-// store is at work: Stop and the timers wait for it.
+// everywhere returns the rows of (nearly) all phases. PhaseReplacing has only the store's outcome
+// as an input: Stop and the timers wait for it.
 func everywhere() []transition {
 	var rows []transition
 	for phase := phaseIdle; phase < phaseStopped; phase++ {
@@ -104,7 +104,7 @@ func everywhere() []transition {
 	return rows
 }
 
-// The conditions, each with its words in the diagram.
+// The conditions, with their words in the diagram.
 var (
 	always    = condition{}
 	otherwise = condition{text: "otherwise"}
@@ -117,8 +117,8 @@ var (
 	verifyNext   = condition{"no answer, position kept", func(_ *rules, s *state, _ *input) bool { return s.verifyNext }}
 	fromStream   = condition{"from a stream", func(_ *rules, s *state, _ *input) bool { return s.streaming }}
 
-	// A server that has not reached the position opens one watch after the other, and sends nothing on any. A long watch is
-	// given up for its silence; those with a short limit end before.
+	// A server that has not reached the position opens one watch after the other, and sends nothing
+	// on any. A long watch ends by its idle timeout; those with a short limit end before.
 	withoutNews = condition{"short watches, nothing for minutes", func(r *rules, s *state, in *input) bool {
 		return !s.keepalive && r.silentIdle > 0 && in.now-s.newsAt >= longWithoutNews
 	}}
@@ -130,7 +130,8 @@ var (
 		return !s.timerLate && in.now-s.idleAt >= lateTimer
 	}}
 
-	// canStartFresh holds once in a row: if even the consistent read (at "") is refused, the cause is elsewhere.
+	// canStartFresh does not hold twice in a row: if even a consistent read (at "") is refused, the
+	// cause is elsewhere.
 	canStartFresh = condition{"position refused", func(_ *rules, s *state, in *input) bool {
 		return s.requestRV != "" && RecoveryFor(s.Phase, in.cause) == StartFresh
 	}}
@@ -160,8 +161,9 @@ var (
 
 	staleEvent = condition{"not newer than the position", func(_ *rules, s *state, in *input) bool { return s.isStale(in.rv) }}
 
-	// A very short watch that delivered nothing is suspicious: the position may be at fault, so the state is fetched
-	// anew. One that delivered bookmarks only, or came no further than where it began, must not be re-opened in a hot loop.
+	// A very short watch that delivered nothing is suspicious: the position may be at fault, so the
+	// state is fetched again. One that delivered only bookmarks or old versions must not be
+	// reopened in a busy loop.
 	veryShort = condition{"very short, nothing came", func(_ *rules, s *state, in *input) bool {
 		return in.now-s.openedAt < reflector.VeryShortWatch && s.delivered == 0
 	}}
@@ -179,7 +181,7 @@ var (
 	}}
 )
 
-// recoveryIs holds if the recovery table says so.
+// recoveryIs holds if RecoveryFor returns this recovery action.
 func recoveryIs(recovery Recovery) condition {
 	return condition{recovery.String(), func(_ *rules, s *state, in *input) bool {
 		return RecoveryFor(s.Phase, in.cause) == recovery

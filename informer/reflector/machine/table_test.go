@@ -21,8 +21,9 @@ func testRules() *rules {
 	}
 }
 
-// TestEveryRowIsReached walks the machine at random, from a fixed seed, until every row of the table was taken. A
-// row that stands behind one that always holds, or whose condition contradicts its phase, would never be.
+// TestEveryRowIsReached walks the machine at random, from a fixed seed, until every row of the
+// table was used. A row after one that always holds, or whose condition contradicts its phase, is
+// never reached.
 func TestEveryRowIsReached(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	reached := make([]bool, len(table))
@@ -56,7 +57,7 @@ func TestEveryRowIsReached(t *testing.T) {
 			if random.IntN(10) == 0 {
 				now += longWithoutNews
 			}
-			if in.kind == InputIdleElapsed && machine.state.idleAt != never { // it rings when it should, or late
+			if in.kind == InputIdleElapsed && machine.state.idleAt != never { // on time, or late
 				now = max(now, machine.state.idleAt+time.Duration(random.IntN(2))*lateTimer)
 			}
 			in.now = now
@@ -71,8 +72,8 @@ func TestEveryRowIsReached(t *testing.T) {
 	}
 }
 
-// TestEveryPairIsAccountedFor lists the inputs that a phase ignores. They are timers and answers of what the phase
-// before has given up; the list is here so that a new phase or input has to be thought about.
+// TestEveryPairIsAccountedFor lists the inputs that a phase ignores. They are timers and answers
+// that the previous phase has abandoned. A new phase or input must be added here.
 func TestEveryPairIsAccountedFor(t *testing.T) {
 	ignored := map[reflector.Phase]string{}
 	for phase := range phaseCount {
@@ -104,8 +105,8 @@ func TestEveryPairIsAccountedFor(t *testing.T) {
 	}, ignored)
 }
 
-// TestLastRowAlwaysHolds: of the rows for a phase and an input the last has no condition, so that what is handled at
-// all is handled always. The one exception is named.
+// TestLastRowAlwaysHolds: of the rows for a phase and an input the last has no condition, so a
+// handled pair is handled always. The one exception is named.
 func TestLastRowAlwaysHolds(t *testing.T) {
 	for phase := range phaseCount {
 		for in := range inputCount {
@@ -113,7 +114,7 @@ func TestLastRowAlwaysHolds(t *testing.T) {
 			for i, row := range rows {
 				last := i == len(rows)-1
 				if phase == phaseBackingOff && in == InputResyncFailed {
-					// The state is going to be fetched anew anyway, unless the position was to be kept.
+					// The state is fetched again, unless the resourceVersion is to be kept.
 					assert.Equal(t, positionKept.text, row.when.text)
 					continue
 				}
@@ -123,7 +124,7 @@ func TestLastRowAlwaysHolds(t *testing.T) {
 	}
 }
 
-// TestNamesAreComplete: every constant has a name of its own.
+// TestNamesAreComplete: every constant has a unique name.
 func TestNamesAreComplete(t *testing.T) {
 	var names []string
 	for p := range phaseCount {
@@ -155,19 +156,19 @@ func (r *rules) after(s state, in input) (state, []effect) {
 	return s, do.list[:do.n]
 }
 
-// driver runs a machine the way the shell does: what has an outcome gets one before anything else happens. It checks
-// every step.
+// driver runs a machine as the shell does: an effect with an outcome gets it before any other
+// input. It checks every step.
 type driver struct {
 	rules *rules
 	state state
 
-	outcome   func(e effect) (input, bool) // of an effect that has one
-	operation effectKind                   // what the shell would be doing
+	outcome   func(e effect) (input, bool) // for an effect that has one
+	operation effectKind                   // what the shell would be running
 	doing     bool
-	refused   map[string]bool // versions that were refused, and not given out again since
+	refused   map[string]bool // refused versions that the server has not returned since
 	requests  []effect
 	reports   int
-	step      func(state, input) // sees every step before it is made; may be nil
+	step      func(state, input) // called before each step; may be nil
 }
 
 func newDriver(r *rules) *driver {
@@ -193,7 +194,7 @@ func rowOf(r *rules, s state, in input) int {
 	return -1
 }
 
-// feed makes a step and those that follow from it, and returns the first rule that one of them breaks.
+// feed makes a step and those that follow from it, and returns the first violated rule.
 func (d *driver) feed(in input) error {
 	for {
 		before := d.state
@@ -202,7 +203,7 @@ func (d *driver) feed(in input) error {
 		}
 		next, effects := d.rules.after(before, in)
 		d.state = next
-		if err := d.judge(before, in, effects); err != nil {
+		if err := d.verify(before, in, effects); err != nil {
 			return fmt.Errorf("%s, %s -> %s: %w", before.Phase, in.kind, next.Phase, err)
 		}
 		if len(effects) == 0 || !effects[len(effects)-1].kind.hasOutcome() {
@@ -217,8 +218,8 @@ func (d *driver) feed(in input) error {
 	}
 }
 
-// judge holds the effects of a step against what must be true of them.
-func (d *driver) judge(before state, in input, effects []effect) error {
+// verify checks the effects of a step.
+func (d *driver) verify(before state, in input, effects []effect) error {
 	if err := d.state.check(); err != nil {
 		return err
 	}
@@ -239,21 +240,21 @@ func (d *driver) judge(before state, in input, effects []effect) error {
 				return fmt.Errorf("a report of nothing")
 			}
 		}
-		if err := d.judgeRequest(e); err != nil {
+		if err := d.verifyRequest(e); err != nil {
 			return err
 		}
 	}
 	if operations > 1 {
 		return fmt.Errorf("%d operations at once", operations)
 	}
-	return d.judgeOperation(effects)
+	return d.verifyOperation(effects)
 }
 
-// noteRefusal remembers which versions must not be asked for.
+// noteRefusal remembers which versions must not be requested.
 func (d *driver) noteRefusal(before state, in input) {
 	gone := in.cause == reflector.CauseExpired || in.cause == reflector.CauseTooLarge
 	if d.state.ResourceVersion != before.ResourceVersion || in.kind == InputReplaced {
-		delete(d.refused, d.state.ResourceVersion) // the server itself has named it again
+		delete(d.refused, d.state.ResourceVersion) // the server itself has returned it again
 	}
 	switch {
 	case !gone:
@@ -261,14 +262,14 @@ func (d *driver) noteRefusal(before state, in input) {
 		d.refused[before.ResourceVersion] = true
 	case in.kind == InputOpenFailed && (before.Phase == phaseOpeningWatch || before.Phase == phaseOpeningStream),
 		in.kind == InputStreamFailed && before.Phase == phaseStreaming,
-		// On a later page the token is refused, not the version; and by then the list of the whole is still to come.
+		// On a later page the token is refused, not the version, and the full list still follows.
 		in.kind == InputListFailed && before.Phase == phaseListing && before.token == "":
 		d.refused[before.requestRV] = true
 	}
 	delete(d.refused, "") // it cannot be refused
 }
 
-func (d *driver) judgeRequest(e effect) error {
+func (d *driver) verifyRequest(e effect) error {
 	if e.kind != effectOpen && e.kind != effectList {
 		return nil
 	}
@@ -289,8 +290,8 @@ func (d *driver) judgeRequest(e effect) error {
 	return nil
 }
 
-// judgeOperation: in each phase the shell does what the phase waits for.
-func (d *driver) judgeOperation(effects []effect) error {
+// verifyOperation: in each phase the shell does what the phase waits for.
+func (d *driver) verifyOperation(effects []effect) error {
 	if len(effects) > 0 && effects[len(effects)-1].kind.hasOutcome() {
 		return nil // not at rest yet
 	}
@@ -307,7 +308,7 @@ func (d *driver) judgeOperation(effects []effect) error {
 	return nil
 }
 
-// lastTime is a lower bound of the time at which the state was made.
+// lastTime returns a lower bound of the time at which the state was made.
 func (s state) lastTime() time.Duration {
 	last := max(s.requestedAt, s.openedAt)
 	if s.backOffAt != never {
@@ -316,7 +317,7 @@ func (s state) lastTime() time.Duration {
 	return last
 }
 
-// randomInput draws an input of any kind with any content. intN returns a number in [0, n).
+// randomInput returns an input of any kind with any content. intN returns a number in [0, n).
 func randomInput(intN func(int) int) input {
 	in := input{kind: Input(intN(int(inputCount))), err: reflector.ErrIdle}
 	if in.kind == InputStop && intN(8) > 0 {
@@ -334,7 +335,8 @@ func randomInput(intN func(int) int) input {
 	return in
 }
 
-// A resync that cannot be made for four and a half periods, because there is no list yet, lands on the next multiple.
+// A resync that is delayed for four and a half periods, because there is no list yet, runs at the
+// next multiple.
 func TestSkippedResyncsLandOnTheNextMultiple(t *testing.T) {
 	r := testRules()
 	r.resync = 10 * time.Second
@@ -355,8 +357,8 @@ func TestSkippedResyncsLandOnTheNextMultiple(t *testing.T) {
 	}
 }
 
-// check returns what is wrong with the state, or nil. Each step must lead from a state that is
-// right to a state that is right.
+// check returns a violated invariant of the state, or nil. Each step must lead from a valid state
+// to a valid state.
 func (s *state) check() error {
 	watching := s.Phase == phaseOpeningWatch || s.Phase == phaseWatching
 	switch {
@@ -385,9 +387,9 @@ func (s *state) check() error {
 	return nil
 }
 
-// isOperation reports whether the effect replaces what the shell's goroutine does.
+// isOperation reports whether the effect replaces the current operation of the shell's goroutine.
 func (k effectKind) isOperation() bool { return k <= effectHalt }
 
-// hasOutcome reports whether an input follows from the effect before anything else can happen. Such an effect is
-// the last of its step.
+// hasOutcome reports whether an input follows from the effect before anything else can happen.
+// Such an effect is the last of its step.
 func (k effectKind) hasOutcome() bool { return k >= effectReplace && k <= effectDraw }

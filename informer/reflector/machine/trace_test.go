@@ -12,7 +12,7 @@ import (
 	"orrery/restclient/api"
 )
 
-func TestTraceTellsTheStory(t *testing.T) {
+func TestTraceReportsEachStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		var phases []string

@@ -14,8 +14,22 @@ import (
 	"orrery/restclient/api"
 )
 
-// failureCases are those in which everything is listed again.
+// failureCases are those that end in a new list.
 var failureCases = []suiteCase{
+	{"a back-off comes before the new list", "", func(f *fixture) {
+		f.start()
+		for _, failure := range []*api.StatusError{
+			informertest.StatusError(403, api.ReasonForbidden, "no"), informertest.Expired("too old"), informertest.StatusError(500, api.ReasonInternalError, "oops"),
+		} {
+			lists := len(f.requests("list"))
+			f.source.SendError(failure)
+			f.pass(0)
+			assert.Equal(f, reflector.PhaseBackingOff.String(), f.Snapshot().Phase.String(), "after %d, a back-off comes first", failure.Status.Code)
+			assert.Len(f, f.asked("list"), lists, "after %d, want no new list without a back-off", failure.Status.Code)
+			f.pass(time.Minute)
+			assert.Len(f, f.asked("list"), lists+1, "after %d and the back-off, want one new list", failure.Status.Code)
+		}
+	}},
 	{"410 Gone leads to a consistent read", "", func(f *fixture) {
 		f.add("kept")
 		f.add("lost")
@@ -28,9 +42,9 @@ var failureCases = []suiteCase{
 		f.pass(0)
 		assert.True(f, f.Snapshot().ResourceVersionRefused, "the reflector does not remember that its version was refused")
 		f.pass(someTime)
-		assert.Equal(f, map[string]string{"kept": "2"}, f.store.State(), "what was deleted unseen is missing from the new list")
+		assert.Equal(f, map[string]string{"kept": "2"}, f.store.State(), "the new list lacks the object deleted unseen")
 		assert.Equal(f, []string{"0", ""}, f.asked("list"), "the list after 410 Gone is a consistent read")
-		assert.Equal(f, []string{"3", "4"}, f.asked("watch"), "the refused version is not asked for again")
+		assert.Equal(f, []string{"3", "4"}, f.asked("watch"), "the refused version is not requested again")
 		assert.Equal(f, []string{"3"}, expired)
 		require.Len(f, f.errors, 1)
 		var stream *reflector.StreamError
@@ -38,9 +52,9 @@ var failureCases = []suiteCase{
 		assert.Equal(f, reflector.CauseExpired, reflector.CauseOf(f.errors[0]))
 		assert.False(f, f.Snapshot().ResourceVersionRefused)
 
-		// The same as the answer to the request.
+		// The same as the answer to the watch request.
 		f.pass(someTime)
-		f.source.Touch()
+		f.source.AdvanceVersion()
 		f.source.Expire()
 		f.source.Cut(nil)
 		f.pass(someTime)
@@ -60,43 +74,56 @@ var failureCases = []suiteCase{
 		require.Len(f, f.errors, 1)
 		assert.Equal(f, reflector.CauseInternal, reflector.CauseOf(f.errors[0]))
 	}},
+	{"the page size depends on the version", "", func(f *fixture) {
+		f.add("a")
+		f.start()
+		require.Len(f, f.asked("list"), 1)
+		assert.EqualValues(f, reflector.DefaultPageSize, f.requests("list")[0].Options.Limit)
+		f.source.SendError(informertest.StatusError(500, api.ReasonInternalError, "oops")) // does not refuse the position
+		f.pass(someTime)
+		f.source.SendError(informertest.Expired("too old"))
+		f.pass(someTime)
+		require.Equal(f, []string{"0", "2", ""}, f.asked("list"))
+		assert.Zero(f, f.requests("list")[1].Options.Limit, "a list at a known version comes from the server's cache as a whole")
+		assert.EqualValues(f, reflector.DefaultPageSize, f.requests("list")[2].Options.Limit, "a consistent read comes in pages")
+	}},
 	{"a watch that cannot be opened leads to a list", "", func(f *fixture) {
 		f.source.FailWatch(informertest.StatusError(403, api.ReasonForbidden, "no"))
 		f.start()
 		f.pass(someTime)
-		assert.Len(f, f.requests("list"), 2)
+		assert.Len(f, f.asked("list"), 2)
 		assert.Equal(f, reflector.PhaseWatching, f.Snapshot().Phase)
 		require.Len(f, f.errors, 1)
 		assert.True(f, api.IsForbidden(f.errors[0]))
 	}},
-	{"a very short watch without an event leads to a list, and to no hot loop", "", func(f *fixture) {
+	{"a very short watch without an event leads to a list, without a busy loop", "", func(f *fixture) {
 		opened := 0
 		f.config.Trace = &reflector.Trace{WatchStarted: func(api.ListOptions) {
-			if opened++; opened < 1000 { // a hot loop would never let the time pass
+			if opened++; opened < 1000 { // a busy loop would never let the time pass
 				f.source.Cut(nil)
 			}
 		}}
 		f.start()
 		f.pass(10 * time.Minute)
 		assert.Less(f, len(f.requests("watch")), 50)
-		require.NotEmpty(f, f.errors)
+		require.NotEmpty(f, f.errors, "want a very short watch reported: it had delivered no event")
 		assert.ErrorIs(f, f.errors[0], reflector.ErrVeryShortWatch)
 	}},
-	{"a watch of exactly a second without an event is none", "", func(f *fixture) {
+	{"a watch of exactly a second without an event is not very short", "", func(f *fixture) {
 		f.start()
 		f.pass(reflector.VeryShortWatch)
 		f.source.Cut(nil)
 		f.pass(0)
-		assert.Len(f, f.requests("list"), 1, "a watch that lasted VeryShortWatch is believed")
-		assert.Len(f, f.requests("watch"), 2)
+		assert.Len(f, f.asked("list"), 1, "a watch that lasted VeryShortWatch counts as a success")
+		assert.Len(f, f.asked("watch"), 2)
 		assert.Empty(f, f.errors)
 	}},
-	{"a short watch with an event is none", "", func(f *fixture) {
+	{"a short watch with an event is not very short", "", func(f *fixture) {
 		f.start()
 		f.add("a")
 		f.source.Cut(nil)
 		f.pass(0)
-		assert.Len(f, f.requests("watch"), 2)
+		assert.Len(f, f.asked("watch"), 2, "want a second watch at once: the first one had delivered an event")
 		assert.Empty(f, f.errors)
 	}},
 	{"each failed round is reported once", "", func(f *fixture) {
@@ -112,14 +139,14 @@ var failureCases = []suiteCase{
 		}
 		assert.True(f, f.Snapshot().Synced)
 	}},
-	// Defect 8.4 of client-go: its back-off starts over two minutes after it did so last, healthy or not.
+	// Defect 8.4 of client-go: its back-off restarts every two minutes, healthy or not.
 	{"the back-off grows during an outage", "", func(f *fixture) {
 		delays := f.delays()
 		f.config.Backoff = reflector.BackoffConfig{}
 		f.start()
 		f.source.FailWatch(slices.Repeat([]error{syscall.ECONNREFUSED}, 200)...)
 		f.source.FailList(slices.Repeat([]error{syscall.ECONNREFUSED}, 200)...)
-		f.pass(time.Minute) // a healthy watch, and then
+		f.pass(time.Minute) // a healthy watch, followed by the outage
 		f.source.Cut(syscall.ECONNRESET)
 		f.pass(30 * time.Minute)
 		require.Greater(f, len(*delays), 30)
@@ -132,34 +159,34 @@ var failureCases = []suiteCase{
 		}
 		assert.Equal(f, len(*delays), f.Snapshot().Failures)
 	}},
-	{"the back-off starts over after health", "", func(f *fixture) {
+	{"the back-off restarts after a success", "", func(f *fixture) {
 		delays := f.delays()
 		refuse := func() {
 			f.source.FailWatch(syscall.ECONNREFUSED, syscall.ECONNREFUSED, syscall.ECONNREFUSED)
 			f.source.Cut(nil)
 		}
 		f.start()
-		f.pass(2 * time.Second) // neither an event nor ten seconds: no health
+		f.pass(2 * time.Second) // neither an event nor ten seconds: no success
 		refuse()
 		f.pass(6 * time.Second)
-		f.add("a") // an event: health
+		f.add("a") // an event: success
 		f.pass(0)
 		refuse()
-		f.pass(17 * time.Second) // ten seconds of a watch: health
+		f.pass(17 * time.Second) // ten seconds of a watch: success
 		refuse()
 		f.pass(time.Minute)
 		grow := []time.Duration{800 * time.Millisecond, 1600 * time.Millisecond, 3200 * time.Millisecond}
 		assert.Equal(f, append(append(slices.Clone(grow), grow...), grow...), *delays,
 			"an event, and ten seconds of a watch, each reset the back-off")
 	}},
-	{"a list that succeeds is no health", "", func(f *fixture) {
+	{"a successful list does not reset the back-off", "", func(f *fixture) {
 		delays := f.delays()
 		f.source.FailWatch(slices.Repeat([]error{informertest.StatusError(403, api.ReasonForbidden, "no")}, 4)...)
 		f.start()
 		f.pass(time.Minute)
 		assert.Equal(f, []time.Duration{800 * time.Millisecond, 1600 * time.Millisecond, 3200 * time.Millisecond, 6400 * time.Millisecond}, *delays)
 	}},
-	{"internal errors have a budget, which counts from the first of a series", InternalErrorBudget, func(f *fixture) {
+	{"internal errors have a budget, counted from the first of a series", InternalErrorBudget, func(f *fixture) {
 		f.config.MaxInternalErrorRetryDuration = 10 * time.Second
 		f.add("a")
 		f.start()
@@ -170,48 +197,28 @@ var failureCases = []suiteCase{
 			f.pass(6 * time.Second)
 			oops()
 			f.pass(5 * time.Second)
-			require.Len(f, f.requests("list"), lists, "within the budget the position is kept")
+			require.Len(f, f.asked("list"), lists, "within the budget the position is kept")
 			oops() // 11 s after the first one, although 5 s after the last
 			f.pass(40 * time.Second)
-			require.Len(f, f.requests("list"), lists+1, "the budget counts from the first error of the series")
+			require.Len(f, f.asked("list"), lists+1, "the budget counts from the first error of the series")
 			f.pass(time.Minute)
 		}
 	}},
-	{"a series of internal errors goes on while less than a minute is between two of them", InternalErrorBudget, func(f *fixture) {
+	{"a series of internal errors continues while two of them are less than a minute apart", InternalErrorBudget, func(f *fixture) {
 		f.config.MaxInternalErrorRetryDuration = 100 * time.Second
 		f.start()
 		for range 4 {
 			f.source.SendError(informertest.StatusError(500, api.ReasonInternalError, "oops"))
 			f.pass(30 * time.Second)
 		}
-		require.Len(f, f.requests("list"), 1, "within the budget the position is kept")
+		require.Len(f, f.asked("list"), 1, "within the budget the position is kept")
 		f.source.SendError(informertest.StatusError(500, api.ReasonInternalError, "oops"))
 		f.pass(someTime)
-		assert.Len(f, f.requests("list"), 2, "the budget is used up after 100 s, however the errors are spread")
+		assert.Len(f, f.asked("list"), 2, "the budget is used up after 100 s, however the errors are spread")
 	}},
-	{"a store that fails to replace gets another list", "", func(f *fixture) {
-		fails := 1
-		f.store.OnCall = func(op string) error {
-			if fails--; op == "Replace" && fails >= 0 {
-				return errors.New("full")
-			}
-			return nil
-		}
-		f.add("a")
-		f.start()
-		assert.False(f, f.Snapshot().Synced)
-		assert.Empty(f, f.LastSyncResourceVersion(), "the position moves when the state is in the store, and not before")
-		require.Len(f, f.errors, 1)
-		var failed *reflector.StoreError
-		require.ErrorAs(f, f.errors[0], &failed)
-		assert.Equal(f, reflector.OpReplace, failed.Op)
-		f.pass(someTime)
-		assert.Equal(f, map[string]string{"a": "2"}, f.store.State())
-		assert.Equal(f, 1, f.Snapshot().StoreErrors)
-	}},
-	{"a store that refuses one object gets the others", "", func(f *fixture) {
-		var told []*reflector.StoreError
-		f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) { told = append(told, err) }}
+	{"a store that refuses one object still gets the others", "", func(f *fixture) {
+		var reported []*reflector.StoreError
+		f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) { reported = append(reported, err) }}
 		refused := map[string]bool{"Add": true}
 		f.store.OnCall = func(op string) error {
 			if refused[op] {
@@ -222,14 +229,16 @@ var failureCases = []suiteCase{
 		}
 		f.start()
 		f.add("refused")
+		f.pass(0)
+		assert.Equal(f, "2", f.LastSyncResourceVersion(), "the position moves even if the store refuses the object")
 		f.add("taken")
 		f.pass(0)
 		assert.Equal(f, map[string]string{"taken": "3"}, f.store.State())
-		assert.Len(f, f.requests("watch"), 1, "the stream goes on")
-		require.Len(f, told, 1)
-		assert.Equal(f, reflector.OpAdd, told[0].Op)
-		assert.Equal(f, "2", told[0].ResourceVersion)
-		assert.Same(f, told[0], f.Snapshot().LastStoreError)
+		assert.Len(f, f.asked("watch"), 1, "the stream continues")
+		require.Len(f, reported, 1, "Trace.StoreFailed reports the refusal")
+		assert.Equal(f, reflector.OpAdd, reported[0].Op)
+		assert.Equal(f, "2", reported[0].ResourceVersion)
+		assert.Same(f, reported[0], f.Snapshot().LastStoreError)
 		assert.Empty(f, f.errors)
 	}},
 	{"an ERROR event without a status is a failure", "", func(f *fixture) {
@@ -240,7 +249,7 @@ var failureCases = []suiteCase{
 	}},
 }
 
-// delays returns where the lengths of the back-offs are going to be.
+// delays returns a slice that receives the lengths of the back-offs.
 func (f *fixture) delays() *[]time.Duration {
 	var delays []time.Duration
 	f.config.Trace = &reflector.Trace{BackOff: func(d time.Duration, _ error) { delays = append(delays, d) }}

@@ -14,12 +14,13 @@ import (
 // Config configures the reflectors of the suite.
 type Config = reflector.Config[*api.Namespace]
 
-// Memory is a store that keeps what it is told, and fails the test if two calls overlap.
+// Memory is a store that records its calls, and fails the test if two of them overlap.
 type Memory struct {
 	t    testing.TB
 	busy sync.Mutex
 
-	// OnCall, if not nil, is called with the name of each method. Its error is that of the call.
+	// OnCall, if not nil, is called with the name of each method; its error is returned by the
+	// call.
 	OnCall func(op string) error
 
 	mu       sync.Mutex // guards all below
@@ -49,19 +50,28 @@ func (m *Memory) call(op string, do func()) error {
 	return nil
 }
 
+// callFor is call for an operation with an object.
+func (m *Memory) callFor(op string, ns *api.Namespace, do func()) error {
+	if ns == nil {
+		m.t.Errorf("%s: want an object, got nil: a bookmark or an event of unknown type has none", op)
+		return nil
+	}
+	return m.call(op, do)
+}
+
 // Add stores ns.
 func (m *Memory) Add(ns *api.Namespace) error {
-	return m.call("Add", func() { m.content[ns.Name] = ns })
+	return m.callFor("Add", ns, func() { m.content[ns.Name] = ns })
 }
 
 // Update stores ns.
 func (m *Memory) Update(ns *api.Namespace) error {
-	return m.call("Update", func() { m.content[ns.Name] = ns })
+	return m.callFor("Update", ns, func() { m.content[ns.Name] = ns })
 }
 
 // Delete removes ns.
 func (m *Memory) Delete(ns *api.Namespace) error {
-	return m.call("Delete", func() { delete(m.content, ns.Name) })
+	return m.callFor("Delete", ns, func() { delete(m.content, ns.Name) })
 }
 
 // Replace makes items the content.
@@ -75,10 +85,10 @@ func (m *Memory) Replace(items []*api.Namespace, resourceVersion string) error {
 	})
 }
 
-// Resync counts.
+// Resync counts the calls.
 func (m *Memory) Resync() error { return m.call("Resync", func() { m.resyncs++ }) }
 
-// Bookmark keeps the version.
+// Bookmark records the version.
 func (m *Memory) Bookmark(resourceVersion string) {
 	_ = m.call("Bookmark", func() { m.marks = append(m.marks, resourceVersion) })
 }
@@ -120,7 +130,7 @@ func Versions(objects map[string]*api.Namespace) map[string]string {
 	return out
 }
 
-// Scripted is a lister-watcher made of two functions.
+// Scripted is a ListerWatcher made of two functions.
 type Scripted struct {
 	OnList  func(ctx context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error)
 	OnWatch func(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error)
@@ -143,14 +153,14 @@ func ListOf(rv, token string, items ...*api.Namespace) *api.List[*api.Namespace]
 	return list
 }
 
-// NamespaceAt returns a namespace at a version.
+// NamespaceAt returns a namespace at a resource version.
 func NamespaceAt(name, rv string) *api.Namespace {
 	ns := informertest.Namespace(name)
 	ns.ResourceVersion = rv
 	return ns
 }
 
-// Event returns an event about a namespace at a version.
+// Event returns an event of a namespace at a resource version.
 func Event(kind api.WatchEventType, name, rv string) api.WatchEvent[*api.Namespace] {
 	return api.WatchEvent[*api.Namespace]{Type: kind, Object: NamespaceAt(name, rv), ResourceVersion: rv}
 }

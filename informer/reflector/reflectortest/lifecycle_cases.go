@@ -3,6 +3,7 @@ package reflectortest
 import (
 	"context"
 	"errors"
+	"io"
 	"syscall"
 	"time"
 
@@ -15,40 +16,40 @@ import (
 )
 
 var lifecycleCases = []suiteCase{
-	{"it stops while listing", "", func(f *fixture) {
+	{"Run stops while listing", "", func(f *fixture) {
 		f.source.Hold()
 		f.stopsIn(reflector.PhaseListing, nil)
 	}},
-	{"it stops while opening a watch", "", func(f *fixture) {
+	{"Run stops while opening a watch", "", func(f *fixture) {
 		f.stopsIn(reflector.PhaseOpeningWatch, func() { f.pass(2 * time.Second); f.source.Hold(); f.source.Cut(nil) })
 	}},
-	{"it stops while watching", "", func(f *fixture) { f.stopsIn(reflector.PhaseWatching, nil) }},
-	{"it stops while it watches a dead connection", "", func(f *fixture) { f.stopsIn(reflector.PhaseWatching, f.source.Silence) }},
-	{"it stops while backing off from a list", "", func(f *fixture) {
+	{"Run stops while watching", "", func(f *fixture) { f.stopsIn(reflector.PhaseWatching, nil) }},
+	{"Run stops while it watches a dead connection", "", func(f *fixture) { f.stopsIn(reflector.PhaseWatching, f.source.Silence) }},
+	{"Run stops while backing off from a list", "", func(f *fixture) {
 		f.source.FailList(errors.New("no"))
 		f.stopsIn(reflector.PhaseBackingOff, nil)
 	}},
-	{"it stops while backing off from a watch", "", func(f *fixture) {
+	{"Run stops while backing off from a watch", "", func(f *fixture) {
 		f.source.FailWatch(syscall.ECONNREFUSED)
 		f.stopsIn(reflector.PhaseBackingOff, nil)
 	}},
-	{"it stops while opening a stream", StreamingLists, func(f *fixture) {
+	{"Run stops while opening a stream", StreamingLists, func(f *fixture) {
 		f.config.DisableWatchList = false
 		f.source.Hold()
 		f.stopsIn(reflector.PhaseOpeningStream, nil)
 	}},
-	{"it stops while streaming", StreamingLists, func(f *fixture) {
+	{"Run stops while streaming", StreamingLists, func(f *fixture) {
 		f.config.DisableWatchList = false
 		f.source.SetStreamingList(informertest.StreamingWithoutBookmark)
 		f.stopsIn(reflector.PhaseStreaming, nil)
 	}},
 	// Defect 8.5 of client-go, which sleeps through a cancellation here.
-	{"it stops while backing off from a stream", StreamingLists, func(f *fixture) {
+	{"Run stops while backing off from a stream", StreamingLists, func(f *fixture) {
 		f.config.DisableWatchList = false
 		f.source.FailWatch(informertest.TooManyRequests(time.Hour))
 		f.stopsIn(reflector.PhaseBackingOff, nil)
 	}},
-	{"it does nothing if its context has ended, and runs once", "", func(f *fixture) {
+	{"Run does nothing if its context has ended, and may be called once", "", func(f *fixture) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		r := f.impl.New(f.config)
@@ -58,14 +59,15 @@ var lifecycleCases = []suiteCase{
 		assert.Empty(f, f.store.Replaced())
 		assert.PanicsWithValue(f, "reflector: Run was called twice", func() { r.Run(ctx) })
 	}},
-	{"the error handler may stop it", "", func(f *fixture) {
+	{"the error handler may stop Run", "", func(f *fixture) {
 		f.source.FailList(informertest.StatusError(403, api.ReasonForbidden, "no"))
 		ctx, cancel := context.WithCancel(context.Background())
 		f.config.WatchErrorHandler = func(context.Context, error) { cancel() }
 		f.impl.New(f.config).Run(ctx)
-		assert.Len(f, f.requests("list"), 1)
+		assert.Len(f, f.asked("list"), 1)
 	}},
-	// A store that closes when its owner ends, as the DeltaFIFO of an informer does, may refuse what is on its way.
+	// A store that closes with its owner, like the DeltaFIFO of an informer, may refuse the present
+	// call.
 	{"nothing is reported after the end", "", func(f *fixture) {
 		for _, op := range []string{"Replace", "Add"} {
 			ctx, cancel := context.WithCancel(context.Background())
@@ -93,21 +95,24 @@ var lifecycleCases = []suiteCase{
 				return late, nil
 			},
 		}
+		f.Cleanup(late.Stop)
 		f.start()()
-		assert.True(f, late.isStopped(), "the watch is left open")
+		assert.True(f, late.isStopped(), "the watch was left open")
 		assert.Empty(f, f.store.State())
 	}},
 	{"the end reaches a watch that ignores its context", "", func(f *fixture) {
+		late := &lateWatcher{stopped: make(chan struct{})}
 		f.config.ListerWatcher = Scripted{
 			OnList: f.source.List,
 			OnWatch: func(context.Context, api.ListOptions) (api.Watcher[*api.Namespace], error) {
-				return &lateWatcher{stopped: make(chan struct{})}, nil
+				return late, nil
 			},
 		}
+		f.Cleanup(late.Stop)
 		f.start()()
 		assert.Empty(f, f.store.State(), "an event after the end")
 	}},
-	{"the trace tells the story", "", func(f *fixture) {
+	{"the trace reports every step", "", func(f *fixture) {
 		var story []reflector.Phase
 		var ended []reflector.WatchInfo
 		var started []string
@@ -128,11 +133,11 @@ var lifecycleCases = []suiteCase{
 		f.pass(2 * time.Second)
 		stop()
 		assert.Equal(f, []reflector.Phase{reflector.PhaseListing, reflector.PhaseReplacing, reflector.PhaseOpeningWatch,
-			reflector.PhaseWatching, reflector.PhaseStopped}, story)
+			reflector.PhaseWatching, reflector.PhaseStopped}, story, "the phases in their order")
 		assert.Equal(f, []string{"1"}, started)
-		assert.Equal(f, []reflector.WatchInfo{{ResourceVersion: "2", Events: 2, Lasted: 2 * time.Second}}, ended)
+		assert.Equal(f, []reflector.WatchInfo{{ResourceVersion: "2", Events: 2, Lasted: 2 * time.Second}}, ended, "a watch with one change and one bookmark, ended by Run's context without an error")
 	}},
-	{"panics come out of Run", "", func(f *fixture) {
+	{"panics continue in Run", "", func(f *fixture) {
 		explode := func(op string) func() {
 			return func() {
 				f.store.OnCall = func(called string) error {
@@ -167,19 +172,20 @@ var lifecycleCases = []suiteCase{
 				defer func() { assert.Equal(f, name, recover()) }()
 				f.impl.New(f.config).Run(context.Background())
 			}()
-			assert.Zero(f, f.source.Watchers(), "%s: a watch is left open", name)
+			assert.Zero(f, f.source.Watchers(), "%s: a watch was left open", name)
 			f.config = before
 		}
 	}},
 }
 
-// stopsIn asserts that Run returns from a phase without time passing, leaves no watch open and does not call the store again.
+// stopsIn asserts that Run returns from a phase without time passing, leaves no watch open and does
+// not call the store again.
 func (f *fixture) stopsIn(phase reflector.Phase, then func()) {
 	f.config.WatchErrorHandler = func(_ context.Context, err error) {
-		assert.NotErrorIs(f, err, context.Canceled, "to be stopped is no failure")
+		assert.NotErrorIs(f, err, context.Canceled, "being stopped is no failure")
 	}
 	f.config.Trace = reflector.JoinTraces(f.config.Trace, &reflector.Trace{BackOff: func(_ time.Duration, err error) {
-		assert.NotErrorIs(f, err, context.Canceled, "to be stopped is no failure")
+		assert.NotErrorIs(f, err, context.Canceled, "being stopped is no failure")
 	}})
 	f.add("a")
 	stop := f.start()
@@ -190,19 +196,26 @@ func (f *fixture) stopsIn(phase reflector.Phase, then func()) {
 	require.Equal(f, phase, f.Snapshot().Phase)
 	before := time.Now()
 	stop()
-	assert.Zero(f, time.Since(before), "Run took its time to return")
+	assert.Zero(f, time.Since(before), "Run did not return at once")
 	assert.Equal(f, reflector.PhaseStopped, f.Snapshot().Phase)
-	assert.Zero(f, f.source.Watchers(), "a watch is left open")
+	assert.Zero(f, f.source.Watchers(), "a watch was left open")
 	f.store.OnCall = func(op string) error { f.Errorf("%s is called after the end", op); return nil }
 	f.add("b")
 	f.pass(time.Minute)
 }
 
-// lateWatcher delivers an event when it is stopped.
-type lateWatcher struct{ stopped chan struct{} }
+// lateWatcher delivers an event when it is stopped, and then ends.
+type lateWatcher struct {
+	stopped   chan struct{}
+	delivered bool
+}
 
 func (w *lateWatcher) Next() (api.WatchEvent[*api.Namespace], error) {
 	<-w.stopped
+	if w.delivered {
+		return api.WatchEvent[*api.Namespace]{}, io.EOF
+	}
+	w.delivered = true
 	return Event(api.WatchAdded, "late", "99"), nil
 }
 

@@ -13,10 +13,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// testLocks lets every hook, the handlers and the store look into the reflector that calls them. One that is called under the lock of
-// Snapshot would wait for ever. That is no time to pass in a bubble, so this case has real time, of which only a failure takes much.
+// testLocks calls Snapshot in every hook, handler and store method of the reflector. If one is
+// called with the lock of Snapshot held, it blocks forever. A bubble cannot detect that, so this
+// case uses real time, which only a failure needs.
 func testLocks(t *testing.T, impl Implementation) {
-	const patience = 10 * time.Second
+	const lockTimeout = 10 * time.Second
 	f := &fixture{T: t, impl: impl, source: informertest.NewNamespaceSource(), store: NewMemory(t)}
 	var r Reflector
 	var mu sync.Mutex
@@ -30,7 +31,7 @@ func testLocks(t *testing.T, impl Implementation) {
 		}()
 		select {
 		case <-answered:
-		case <-time.After(patience):
+		case <-time.After(lockTimeout):
 			t.Errorf("%s is called under a lock: Snapshot does not return there", from)
 		}
 		mu.Lock()
@@ -87,7 +88,7 @@ func testLocks(t *testing.T, impl Implementation) {
 	}()
 	eventually := func(what string) {
 		t.Helper()
-		require.Eventually(t, seen(what), 30*time.Second, time.Millisecond, "%s is never called", what)
+		require.Eventually(t, seen(what), 30*time.Second, time.Millisecond, "%s was not called", what)
 	}
 	eventually("Trace.WatchStarted")
 	f.add("a")

@@ -22,20 +22,20 @@ var resyncCases = []suiteCase{
 		f.config.Trace = &reflector.Trace{Resync: func(err error) { traced = append(traced, err) }}
 		f.start()
 		f.pass(150 * time.Second)
-		assert.EqualValues(f, 2, asked.Load())
+		assert.EqualValues(f, 2, asked.Load(), "want ShouldResync asked twice in 150 s, with a period of 60 s")
 		assert.Zero(f, f.store.Resynced())
 		wanted.Store(true)
 		f.pass(time.Minute)
 		assert.EqualValues(f, 3, asked.Load())
 		assert.Equal(f, 1, f.store.Resynced())
-		assert.Equal(f, []error{nil}, traced)
+		assert.Equal(f, []error{nil}, traced, "Trace.Resync reports the resync")
 	}},
 	{"without a period there is no resync", "", func(f *fixture) {
 		f.start()
 		f.pass(24 * time.Hour)
 		assert.Zero(f, f.store.Resynced())
 	}},
-	{"nothing is resynced before the first list", "", func(f *fixture) {
+	{"there is no resync before the first list", "", func(f *fixture) {
 		f.config.ResyncPeriod = time.Second
 		f.source.SetLatency(10 * time.Second)
 		f.start()
@@ -51,10 +51,20 @@ var resyncCases = []suiteCase{
 		}
 		f.pass(0)
 		assert.Equal(f, 54, f.store.Resynced())
-		assert.Len(f, f.requests("watch"), 1)
+		assert.Len(f, f.asked("watch"), 1)
 		assert.Equal(f, 60, f.Snapshot().Events)
 	}},
-	{"a resync that fails leads to a list", "", func(f *fixture) {
+	{"a watch that ends does not postpone the resync", "", func(f *fixture) {
+		f.config.ResyncPeriod = 10 * time.Second
+		f.start()
+		for range 8 {
+			f.pass(4 * time.Second)
+			f.source.Cut(nil)
+		}
+		f.pass(0)
+		assert.Equal(f, 3, f.store.Resynced(), "want a resync every 10 s, in 32 s of watches that each end after 4 s")
+	}},
+	{"a failed resync leads to a list", "", func(f *fixture) {
 		f.config.ResyncPeriod = time.Minute
 		fails := 1
 		f.store.OnCall = func(op string) error {
@@ -66,8 +76,8 @@ var resyncCases = []suiteCase{
 		}
 		f.start()
 		f.pass(time.Minute + someTime)
-		assert.Len(f, f.store.Replaced(), 2, "no list after a resync that failed")
-		require.Len(f, f.errors, 1, "the error of the resync was swallowed")
+		assert.Len(f, f.store.Replaced(), 2, "no list after a failed resync")
+		require.Len(f, f.errors, 1, "the error of the resync was not reported")
 		var failed *reflector.StoreError
 		require.ErrorAs(f, f.errors[0], &failed)
 		assert.Equal(f, reflector.OpResync, failed.Op)
@@ -86,7 +96,7 @@ var resyncCases = []suiteCase{
 		assert.Equal(f, 6, f.store.Resynced())
 		assert.Greater(f, len(f.requests("list")), 14)
 	}},
-	{"a resync that was skipped for several periods is made once and then on the next multiple, without a burst", ResyncBeat, func(f *fixture) {
+	{"a resync delayed for several periods happens once and then at the next multiple, without a burst", ResyncBeat, func(f *fixture) {
 		f.config.ResyncPeriod = 10 * time.Second
 		began := time.Now()
 		var at []time.Duration
@@ -102,7 +112,7 @@ var resyncCases = []suiteCase{
 		f.pass(85 * time.Second)
 		assert.Equal(f, []time.Duration{10 * time.Second, 55 * time.Second, 60 * time.Second, 70 * time.Second, 80 * time.Second}, at)
 	}},
-	{"resyncs that fall into the first list are not made up for", ResyncBeat, func(f *fixture) {
+	{"resyncs due during the first list are not made up for", ResyncBeat, func(f *fixture) {
 		f.config.ResyncPeriod = 10 * time.Second
 		began := time.Now()
 		var at []time.Duration

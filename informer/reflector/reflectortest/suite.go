@@ -1,7 +1,21 @@
+// Package reflectortest tests the behaviour of a reflector, in every form.
+//
+// [Run] creates reflectors over an informertest.FakeSource and a [Memory] store, makes things
+// happen, and asserts the calls of the store and the requests to the server:
+//
+//	reflectortest.Run(t, reflectortest.Implementation{
+//		New: func(cfg reflectortest.Config) reflectortest.Reflector { return myReflector(cfg) },
+//	})
+//
+// What a form deliberately lacks is a [Capability], with the reason. Each case runs in a synctest
+// bubble and fails if the reflector leaves a goroutine behind.
 package reflectortest
 
 import (
 	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,49 +25,50 @@ import (
 	"orrery/restclient/api"
 )
 
-// Implementation is a form of the reflector that is put to the suite.
+// Implementation is a form of the reflector under test.
 type Implementation struct {
 	New func(Config) Reflector
-	// Lacks names what the form does not do, each with the reason.
+	// Lacks names the missing capabilities, with the reasons.
 	Lacks map[Capability]string
 }
 
 // Reflector is a reflector of either form.
 type Reflector interface {
-	// Run reflects until ctx ends. When it returns, the store is not called again. It may be called once.
+	// Run reflects until ctx ends. When it returns, the store is not called again. It may be called
+	// once.
 	Run(ctx context.Context)
 	Snapshot() reflector.Snapshot
-	// LastSyncResourceVersion returns the version that the store has: that of the last list, event or bookmark; "" before the first
-	// list.
+	// LastSyncResourceVersion returns the version that the store has reached by the last list,
+	// event or bookmark; "" before the first list.
 	LastSyncResourceVersion() string
 }
 
-// Capability is something in which the forms differ on purpose.
+// Capability names a deliberate difference between the forms.
 type Capability string
 
 // The capabilities.
 const (
 	// StreamingLists: the initial state can come as a stream (KEP-3157).
 	StreamingLists Capability = "streaming lists"
-	// IdleTimeouts: a watch on a connection that is dead without an error is replaced.
+	// IdleTimeouts: a watch on a dead connection without an error is replaced.
 	IdleTimeouts Capability = "idle timeouts"
-	// ListTimeouts: a list that is not answered is given up.
+	// ListTimeouts: a list without an answer times out.
 	ListTimeouts Capability = "list timeouts"
 	// InternalErrorBudget: internal errors of the server do not lead to a list for a while.
 	InternalErrorBudget Capability = "internal-error budget"
-	// StaleEvents: what is not newer than the position is skipped.
+	// StaleEvents: stale events are skipped.
 	StaleEvents Capability = "stale events are skipped"
 	// VerifiedPositions: after a silence the server is asked whether it has reached the position.
 	VerifiedPositions Capability = "verified positions"
-	// ResyncBeat: resyncs keep the multiples of their period, whatever else happens.
-	ResyncBeat Capability = "the beat of resyncs"
-	// Progress: a watch that ends at once after events that are no progress is not opened again at once.
+	// ResyncBeat: resyncs happen at multiples of their period.
+	ResyncBeat Capability = "resyncs at multiples of the period"
+	// Progress: a watch that ends at once without newer events is not reopened at once.
 	Progress Capability = "watches without progress"
-	// UnorderedStart: the events that open a watch at "0" do not move the position.
+	// UnorderedStart: the initial events of a watch at "0" do not move the position.
 	UnorderedStart Capability = "watches from version 0"
 )
 
-// Run puts a form to the suite.
+// Run runs the suite against impl.
 func Run(t *testing.T, impl Implementation) {
 	for _, group := range []struct {
 		name  string
@@ -67,7 +82,11 @@ func Run(t *testing.T, impl Implementation) {
 					if reason, lacks := impl.Lacks[c.needs]; lacks {
 						t.Skipf("without %s: %s", c.needs, reason)
 					}
-					synctest.Test(t, func(t *testing.T) { c.run(newFixture(t, impl)) })
+					synctest.Test(t, func(t *testing.T) {
+						f := newFixture(t, impl)
+						f.listsOnly = group.name == "List"
+						c.run(f)
+					})
 				})
 			}
 		})
@@ -78,7 +97,7 @@ func Run(t *testing.T, impl Implementation) {
 // suiteCase is one behaviour.
 type suiteCase struct {
 	name  string
-	needs Capability // "": every form does it
+	needs Capability // "": every form has it
 	run   func(f *fixture)
 }
 
@@ -89,18 +108,22 @@ type fixture struct {
 	source *informertest.FakeSource[*api.Namespace]
 	store  *Memory
 	config Config
-	errors []error // that the error handler was given
+	errors []error // passed to the error handler
+	// listsOnly: watches are requested, and never answered.
+	listsOnly bool
+	panicked  chan string // the reason, if Run panicked
 
 	Reflector // after start
 }
 
 func newFixture(t *testing.T, impl Implementation) *fixture {
-	f := &fixture{T: t, impl: impl, source: informertest.NewNamespaceSource(), store: NewMemory(t)}
+	f := &fixture{T: t, impl: impl, source: informertest.NewNamespaceSource(), store: NewMemory(t), panicked: make(chan string, 1)}
 	f.config = Config{
 		Name: "namespaces", ListerWatcher: f.source, Store: f.store, DisableWatchList: true,
 		KeyFunc: func(ns *api.Namespace) (string, error) { return ns.Name, nil },
 		Backoff: reflector.BackoffConfig{Jitter: -1},
-		// The handler is called by one goroutine at a time, and not read before everything rests.
+		// One goroutine at a time calls the handler; errors is read only while everything is
+		// blocked.
 		WatchErrorHandler: func(_ context.Context, err error) { f.errors = append(f.errors, err) },
 	}
 	return f
@@ -108,29 +131,52 @@ func newFixture(t *testing.T, impl Implementation) *fixture {
 
 // start runs the reflector until stop, or the end of the case.
 func (f *fixture) start() (stop func()) {
-	f.Reflector = f.impl.New(f.config)
+	config := f.config
+	config.ListerWatcher = &patientSource{ListerWatcher: config.ListerWatcher, t: f.T, listsOnly: f.listsOnly}
+	f.Reflector = f.impl.New(config)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		defer func() {
+			if reason := recover(); reason != nil {
+				f.panicked <- fmt.Sprintf("%v\n\n%s", reason, debug.Stack())
+			}
+		}()
 		f.Reflector.Run(ctx)
 	}()
 	stop = func() {
 		cancel()
-		<-done
+		select {
+		case <-done:
+			f.panicAsRun()
+		case <-time.After(time.Hour): // of the bubble
+			f.Errorf("want Run to return when its context ends, but it goes on")
+		}
 	}
 	f.Cleanup(stop)
 	synctest.Wait()
+	f.panicAsRun()
 	return stop
 }
 
-// pass lets time pass.
+// panicAsRun panics if Run has. On the goroutine of the case, a panic is reported with its name.
+func (f *fixture) panicAsRun() {
+	select {
+	case reason := <-f.panicked:
+		panic(reason)
+	default:
+	}
+}
+
+// pass advances the time by d.
 func (f *fixture) pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
+	f.panicAsRun()
 }
 
-// requests returns what was asked by "list" or "watch".
+// requests returns the "list" or "watch" requests.
 func (f *fixture) requests(verb string) (asked []informertest.Request) {
 	for _, r := range f.source.Requests() {
 		if r.Verb == verb {
@@ -140,7 +186,7 @@ func (f *fixture) requests(verb string) (asked []informertest.Request) {
 	return asked
 }
 
-// asked returns the versions that were asked for by "list" or "watch".
+// asked returns the versions of the "list" or "watch" requests.
 func (f *fixture) asked(verb string) (versions []string) {
 	for _, r := range f.requests(verb) {
 		versions = append(versions, r.Options.ResourceVersion)
@@ -150,7 +196,7 @@ func (f *fixture) asked(verb string) (versions []string) {
 
 func (f *fixture) add(name string) *api.Namespace { return f.source.Add(informertest.Namespace(name)) }
 
-// scripted makes list answer the lists, and the source all watches.
+// scripted makes list answer the list requests, and the source all watches.
 func (f *fixture) scripted(list func(opts api.ListOptions) (*api.List[*api.Namespace], error)) {
 	f.config.ListerWatcher = Scripted{
 		OnList: func(_ context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error) { return list(opts) },
@@ -160,7 +206,58 @@ func (f *fixture) scripted(list func(opts api.ListOptions) (*api.List[*api.Names
 	}
 }
 
-// ChannelWatcher delivers what is sent on Events, until Ctx ends.
+// patientSource fails the test and ends the calling goroutine after many requests at one moment: in
+// a busy loop of the reflector, the time of the bubble stands still, and the case would never end.
+type patientSource struct {
+	reflector.ListerWatcher[*api.Namespace]
+	t         *testing.T
+	listsOnly bool
+	at        time.Time
+	requests  int
+}
+
+// List implements reflector.ListerWatcher.
+func (s *patientSource) List(ctx context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error) {
+	s.admit("list")
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return s.ListerWatcher.List(ctx, opts)
+}
+
+// Watch implements reflector.ListerWatcher.
+func (s *patientSource) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error) {
+	s.admit("watch")
+	w, err := s.ListerWatcher.Watch(ctx, opts)
+	if s.listsOnly {
+		<-ctx.Done()
+		if err == nil {
+			w.Stop()
+		}
+		return nil, ctx.Err()
+	}
+	return w, err
+}
+
+// HasKeepalive reports whether the connection of the next watch has a keepalive.
+func (s *patientSource) HasKeepalive() bool {
+	reporter, ok := s.ListerWatcher.(interface{ HasKeepalive() bool })
+	return !ok || reporter.HasKeepalive()
+}
+
+// admit counts a request.
+func (s *patientSource) admit(verb string) {
+	const tooMany = 1000
+	if now := time.Now(); !now.Equal(s.at) {
+		s.at, s.requests = now, 0
+	}
+	if s.requests++; s.requests >= tooMany {
+		s.t.Errorf("want a back-off between requests, got %d requests at the same moment, the last a %s", s.requests, verb)
+		runtime.Goexit()
+	}
+}
+
+// ChannelWatcher delivers the events sent on Events, until Ctx ends.
 type ChannelWatcher struct {
 	Ctx    context.Context
 	Events chan api.WatchEvent[*api.Namespace]

@@ -21,10 +21,56 @@ import (
 // someTime is longer than the first back-off, and shorter than any timeout.
 const someTime = 5 * time.Second
 
-// watchCases are those in which the position is kept.
+// watchCases are those that keep the position.
 var watchCases = []suiteCase{
-	{"a watch that ends is opened again at its position", "", func(f *fixture) {
-		for name, end := range map[string]error{"in good order": nil, "reset": syscall.ECONNRESET, "cut in the middle": io.ErrUnexpectedEOF,
+	{"the store gets the list, and then the changes", "", func(f *fixture) {
+		f.add("kept")
+		f.add("deleted")
+		var calls []string
+		f.store.OnCall = func(op string) error { calls = append(calls, op); return nil }
+		f.start()
+		assert.Equal(f, map[string]string{"kept": "2", "deleted": "3"}, f.store.State(), "the store has the list")
+		f.source.Modify(informertest.Namespace("kept"))
+		f.pass(0)
+		assert.Equal(f, map[string]string{"kept": "4", "deleted": "3"}, f.store.State(), "the store has the update")
+		assert.Equal(f, "4", f.LastSyncResourceVersion(), "an update moves the position")
+		f.source.Delete("deleted")
+		f.pass(0)
+		assert.Equal(f, map[string]string{"kept": "4"}, f.store.State(), "the store has the deletion")
+		assert.Equal(f, "5", f.LastSyncResourceVersion(), "a deletion moves the position")
+		f.add("new")
+		f.pass(0)
+		assert.Equal(f, map[string]string{"kept": "4", "new": "6"}, f.store.State(), "the store has the new object")
+		assert.Equal(f, "6", f.LastSyncResourceVersion(), "an addition moves the position")
+		assert.Equal(f, []string{"Replace", "Update", "Delete", "Add"}, calls, "MODIFIED is an Update, DELETED a Delete, ADDED an Add")
+		assert.Equal(f, []string{"3"}, f.store.Replaced(), "the store gets the version of the list")
+		assert.Equal(f, []string{"0"}, f.asked("list"), "the first list accepts any version in the server's cache")
+		assert.Equal(f, []string{"3"}, f.asked("watch"), "the watch begins at the version of the list")
+		shot := f.Snapshot()
+		assert.True(f, shot.Synced)
+		assert.Equal(f, []int{1, 1, 1, 3}, []int{shot.Rounds, shot.Lists, shot.Watches, shot.Events}, "rounds, list requests, watches, events")
+	}},
+	{"the position moves when the change is in the store", "", func(f *fixture) {
+		positions := map[string]string{}
+		f.store.OnCall = func(op string) error { positions[op] = f.LastSyncResourceVersion(); return nil }
+		f.start()
+		f.add("a")
+		f.pass(0)
+		assert.Equal(f, "1", positions["Add"], "while the store adds the object, the position must still be the one before")
+		assert.Equal(f, "2", f.LastSyncResourceVersion(), "the store has the object now")
+	}},
+	// kubernetes issues 87472 and 95897
+	{"nothing is lost between list and watch", "", func(f *fixture) {
+		f.config.Trace = &reflector.Trace{Listed: func(reflector.ListInfo) {
+			f.add("in-between")
+			f.add("gone")
+			f.source.Delete("gone")
+		}}
+		f.start()
+		assert.Equal(f, map[string]string{"in-between": "2"}, f.store.State())
+	}},
+	{"a watch that ends is reopened at its position", "", func(f *fixture) {
+		for name, end := range map[string]error{"normally": nil, "reset": syscall.ECONNRESET, "cut in the middle": io.ErrUnexpectedEOF,
 			"unintelligible": errors.New("unintelligible")} {
 			f.pass(someTime)
 			if f.Reflector == nil {
@@ -35,13 +81,13 @@ var watchCases = []suiteCase{
 			watches := len(f.requests("watch"))
 			f.source.Cut(end)
 			f.pass(0)
-			require.Len(f, f.requests("watch"), watches+1, "%s: at once", name)
+			require.Len(f, f.asked("watch"), watches+1, "%s: at once", name)
 			assert.Equal(f, f.source.ResourceVersion(), f.asked("watch")[watches], name)
 		}
-		assert.Len(f, f.requests("list"), 1, "what has happened can be watched, and needs no list")
+		assert.Len(f, f.asked("list"), 1, "the watch continues without a list")
 		assert.Empty(f, f.errors)
 	}},
-	{"what happens while no watch is open is not lost", "", func(f *fixture) {
+	{"changes while no watch is open are not lost", "", func(f *fixture) {
 		f.add("deleted")
 		f.start()
 		f.pass(someTime)
@@ -54,7 +100,7 @@ var watchCases = []suiteCase{
 		f.pass(0)
 		assert.Equal(f, map[string]string{"added": "3"}, f.store.State())
 	}},
-	{"a server that restarts costs no list", "", func(f *fixture) {
+	{"a restart of the server costs no list", "", func(f *fixture) {
 		f.add("a")
 		f.start()
 		f.pass(someTime)
@@ -93,7 +139,7 @@ var watchCases = []suiteCase{
 			again()
 			f.pass(59 * time.Second)
 			waiting := f.Snapshot()
-			assert.Equal(f, reflector.PhaseBackingOff, waiting.Phase, name)
+			assert.Equal(f, reflector.PhaseBackingOff.String(), waiting.Phase.String(), "%s: the server asks to wait for a minute", name)
 			assert.Equal(f, time.Second, time.Until(waiting.NextAttempt), name)
 			f.pass(2 * time.Second)
 			assert.Equal(f, reflector.PhaseWatching, f.Snapshot().Phase, name)
@@ -101,22 +147,22 @@ var watchCases = []suiteCase{
 			assert.LessOrEqual(f, len(f.requests("watch")), watches+2, name)
 			f.pass(time.Minute)
 		}
-		assert.Len(f, f.requests("list"), 1)
+		assert.Len(f, f.asked("list"), 1)
 	}},
 	{"Retry-After is honoured for five minutes at most", "", func(f *fixture) {
 		f.source.FailList(informertest.TooManyRequests(24 * time.Hour))
 		f.start()
 		f.pass(reflector.LongestRetryAfter - time.Second)
-		assert.False(f, f.Snapshot().Synced)
+		assert.False(f, f.Snapshot().Synced, "want no list before the five minutes are over")
 		f.pass(time.Second)
-		assert.True(f, f.Snapshot().Synced)
+		assert.True(f, f.Snapshot().Synced, "want a list after five minutes, although the server asked for a day")
 	}},
-	{"the time limits of watches are drawn by lot", "", func(f *fixture) {
+	{"the time limits of watches are random", "", func(f *fixture) {
 		f.config.IdleTimeout = -1
 		f.start()
 		f.pass(20 * 10 * time.Minute)
 		watches := f.requests("watch")
-		require.GreaterOrEqual(f, len(watches), 20, "the server ends each watch after its time, and the next begins at once")
+		require.GreaterOrEqual(f, len(watches), 20, "the server ends each watch at its time limit, and the next begins at once")
 		different := map[int64]bool{}
 		for _, w := range watches {
 			assert.GreaterOrEqual(f, w.Options.TimeoutSeconds, int64(reflector.DefaultMinWatchTimeout.Seconds()))
@@ -125,9 +171,9 @@ var watchCases = []suiteCase{
 			different[w.Options.TimeoutSeconds] = true
 		}
 		assert.Greater(f, len(different), 3, "watches that began together must not end together")
-		assert.Len(f, f.requests("list"), 1, "a renewed watch needs no list")
+		assert.Len(f, f.asked("list"), 1, "a renewed watch needs no list")
 	}},
-	{"MinWatchTimeout moves the time limits", "", func(f *fixture) {
+	{"MinWatchTimeout changes the time limits", "", func(f *fixture) {
 		f.config.IdleTimeout, f.config.MinWatchTimeout = -1, 10*time.Second
 		f.start()
 		f.pass(5 * time.Minute)
@@ -141,28 +187,29 @@ var watchCases = []suiteCase{
 		f.config.Trace = &reflector.Trace{Bookmark: func(rv string, _ bool) { seen = append(seen, rv) }}
 		f.add("a")
 		f.start()
-		f.source.Touch()
+		f.source.AdvanceVersion()
 		f.source.SendBookmark()
-		f.source.Send(api.WatchEvent[*api.Namespace]{Type: api.WatchBookmark}) // without a version it says nothing
+		f.source.Send(api.WatchEvent[*api.Namespace]{Type: api.WatchBookmark}) // no version: ignored
 		f.pass(2 * time.Second)
-		assert.Equal(f, "3", f.LastSyncResourceVersion())
-		assert.Equal(f, []string{"3"}, f.store.Marks(), "the store is told as well")
-		assert.Equal(f, []string{"3", ""}, seen)
+		assert.Equal(f, "3", f.LastSyncResourceVersion(), "a bookmark moves the position")
+		assert.Equal(f, []string{"3"}, f.store.Marks(), "the store gets the bookmark")
+		assert.Equal(f, []string{"3", ""}, seen, "the trace gets both bookmarks")
 		assert.Equal(f, 2, f.Snapshot().Bookmarks)
 		assert.Zero(f, f.Snapshot().Events)
 		f.source.Cut(nil)
 		f.pass(0)
-		assert.Equal(f, []string{"2", "3"}, f.asked("watch"), "what was compacted before the bookmark is not asked for")
+		assert.Equal(f, []string{"2", "3"}, f.asked("watch"), "versions compacted before the bookmark are not requested")
 		assert.Equal(f, map[string]string{"a": "2"}, f.store.State())
 	}},
-	// A proxy that repeats, or a watch cache that replays, used to take the resourceVersion of the store back.
+	// A repeating proxy or a replaying watch cache used to take the resourceVersion of the store
+	// back.
 	{"old bookmarks do not reach the store", StaleEvents, func(f *fixture) {
 		f.start()
 		for _, version := range []string{"7", "5", "7", "", "9", "10", "2"} {
 			f.source.Send(api.WatchEvent[*api.Namespace]{Type: api.WatchBookmark, ResourceVersion: version})
 		}
 		f.pass(0)
-		assert.Equal(f, []string{"7", "7", "9", "10"}, f.store.Marks(), "the store is told of every bookmark but the older ones")
+		assert.Equal(f, []string{"7", "7", "9", "10"}, f.store.Marks(), "the store gets every bookmark but the older ones")
 		assert.Equal(f, "10", f.LastSyncResourceVersion())
 		assert.Equal(f, 7, f.Snapshot().Bookmarks)
 	}},
@@ -185,26 +232,26 @@ var watchCases = []suiteCase{
 		assert.Equal(f, 4, f.Snapshot().Stale)
 		assert.Equal(f, 2, f.Snapshot().Events)
 
-		// Versions that are no numbers say nothing about order.
+		// Versions that are not numbers have no order.
 		f.source.Send(Event(api.WatchAdded, "odd", "a1"))
 		f.source.Send(Event(api.WatchDeleted, "odd", "a0"))
 		f.pass(0)
 		assert.Equal(f, map[string]string{"kept": "4"}, f.store.State())
 		assert.Equal(f, 4, f.Snapshot().Events)
 	}},
-	{"a type that nobody knows goes nowhere but moves the position", "", func(f *fixture) {
+	{"an event of unknown type only moves the position", "", func(f *fixture) {
 		var seen []api.WatchEventType
 		f.config.Trace = &reflector.Trace{Event: func(kind api.WatchEventType, _ string) { seen = append(seen, kind) }}
 		f.start()
 		f.source.Send(api.WatchEvent[*api.Namespace]{Type: "EXPLODED", ResourceVersion: "77"})
 		f.source.Send(api.WatchEvent[*api.Namespace]{Type: api.WatchAdded, Object: informertest.Namespace("x")})
 		f.pass(0)
-		assert.Equal(f, "77", f.LastSyncResourceVersion(), "an object without a version does not move it")
+		assert.Equal(f, "77", f.LastSyncResourceVersion(), "an object without a version does not move the position")
 		assert.Contains(f, f.store.State(), "x")
 		assert.Equal(f, []api.WatchEventType{"EXPLODED", api.WatchAdded}, seen)
-		assert.Len(f, f.requests("watch"), 1)
+		assert.Len(f, f.asked("watch"), 1)
 	}},
-	{"the events that open a watch at version 0 do not move the position", UnorderedStart, func(f *fixture) {
+	{"the initial events of a watch at version 0 do not move the position", UnorderedStart, func(f *fixture) {
 		f.add("a")
 		f.add("b")
 		f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) { return ListOf("0", ""), nil })
@@ -221,7 +268,7 @@ var watchCases = []suiteCase{
 	{"a silent watch is replaced", IdleTimeouts, func(f *fixture) {
 		var silences []time.Duration
 		f.config.Trace = &reflector.Trace{IdleTimeout: func(d time.Duration) { silences = append(silences, d) }}
-		f.source.SetMute(true) // without keepalive
+		f.source.SetNoKeepalive(true) // without keepalive
 		f.start()
 		f.source.Silence()
 		f.add("missed")
@@ -234,11 +281,11 @@ var watchCases = []suiteCase{
 	}},
 	{"after a silence the server is asked whether it has reached the position", VerifiedPositions, func(f *fixture) {
 		for range 20 {
-			f.source.Touch()
+			f.source.AdvanceVersion()
 		}
 		f.add("a")
 		f.start()
-		restored := informertest.NewNamespaceSource() // its versions begin again
+		restored := informertest.NewNamespaceSource() // its versions restart
 		restored.Add(informertest.Namespace("b"))
 		f.source.FailWatch(syscall.ECONNREFUSED)
 		f.source.FailList(informertest.TooLargeResourceVersion(22, 2))
@@ -248,10 +295,10 @@ var watchCases = []suiteCase{
 		versions := f.asked("list")
 		require.Len(f, versions, 3)
 		assert.Equal(f, []string{"0", "22", ""}, versions)
-		assert.EqualValues(f, 1, f.requests("list")[1].Options.Limit, "it is asked for one object")
+		assert.EqualValues(f, 1, f.requests("list")[1].Options.Limit, "the server is asked for one object")
 		assert.Equal(f, api.MatchNotOlderThan, f.requests("list")[1].Options.ResourceVersionMatch)
 	}},
-	{"a watch that brings no progress is not opened in a hot loop", Progress, func(f *fixture) {
+	{"a watch without progress is not reopened in a busy loop", Progress, func(f *fixture) {
 		watches := 0
 		f.config.ListerWatcher = Scripted{
 			OnList: func(context.Context, api.ListOptions) (*api.List[*api.Namespace], error) {
@@ -270,7 +317,7 @@ var watchCases = []suiteCase{
 		assert.Less(f, watches, 100)
 		assert.Contains(f, f.store.State(), "again")
 	}},
-	{"an idle watch keeps no object alive", "", func(f *fixture) {
+	{"an idle watch keeps no object in memory", "", func(f *fixture) {
 		events := make(chan api.WatchEvent[*api.Namespace])
 		f.config.ListerWatcher = Scripted{
 			OnList: f.source.List,
@@ -284,19 +331,42 @@ var watchCases = []suiteCase{
 		events <- api.WatchEvent[*api.Namespace]{Type: api.WatchAdded, Object: gone, ResourceVersion: "8"}
 		events <- api.WatchEvent[*api.Namespace]{Type: api.WatchDeleted, Object: gone, ResourceVersion: "9"}
 		f.pass(0)
-		require.Equal(f, "9", f.LastSyncResourceVersion())
+		require.Equal(f, "9", f.LastSyncResourceVersion(), "a deletion moves the position")
 		gone = nil
 		runtime.GC()
 		assert.Nil(f, object.Value())
 	}},
-	{"a thousand events arrive in their order", "", func(f *fixture) {
+	{"a thousand events arrive in order", "", func(f *fixture) {
 		f.start()
 		for range 1000 {
 			f.add("a")
 		}
 		f.pass(0)
 		assert.Equal(f, strconv.Itoa(1001), f.store.State()["a"])
+		assert.Equal(f, "1001", f.LastSyncResourceVersion(), "the position is the version of the last event")
 		assert.Equal(f, 1000, f.Snapshot().Events)
+	}},
+	{"the initial state comes as a stream", StreamingLists, func(f *fixture) {
+		f.config.DisableWatchList = false
+		f.add("a")
+		f.add("b")
+		f.start()
+		assert.Equal(f, map[string]string{"a": "2", "b": "3"}, f.store.State())
+		assert.Equal(f, []string{"3"}, f.store.Replaced(), "Replace is called when the end is marked")
+		assert.Empty(f, f.asked("list"))
+		f.add("c")
+		f.pass(0)
+		assert.Len(f, f.store.State(), 3)
+		assert.Len(f, f.asked("watch"), 1, "the same stream continues as the watch")
+	}},
+	{"without streaming lists the state is listed", "", func(f *fixture) {
+		f.config.DisableWatchList = false
+		f.source.SetStreamingList(informertest.StreamingRefused)
+		f.add("a")
+		f.start()
+		assert.Len(f, f.asked("list"), 1)
+		assert.False(f, f.Snapshot().StreamingList)
+		assert.Equal(f, map[string]string{"a": "2"}, f.store.State())
 	}},
 }
 

@@ -1,3 +1,8 @@
+// Package all lists the controllers: for each its name, its rights, and its initializer. This is
+// the article's NewControllerInitializers. An initializer builds a controller from the shared
+// informers, the client and the hooks of its [controllers.ControllerContext]. Only
+// namespace-controller is on by default. The others are examples that kube-controller-manager also
+// has, so they run only if they are named.
 package all
 
 import (
@@ -5,11 +10,11 @@ import (
 
 	"orrery/internal/controllers"
 	"orrery/internal/rbac"
+	"orrery/nsctl"
 	"orrery/restclient/api"
 )
 
-// Options are what can be chosen for single controllers. The zero value of each field is that
-// controller's default.
+// Options configure single controllers. The zero value of each field is that controller's default.
 type Options struct {
 	Namespace      NamespaceOptions
 	VirtualMachine VirtualMachineOptions
@@ -18,8 +23,9 @@ type Options struct {
 	Garbage        GarbageCollectorOptions
 }
 
-// NamespaceOptions are those of the namespace controller, see nsctl.Config and nsctl.DeleterConfig.
+// NamespaceOptions configure the namespace controller, see nsctl.Config and nsctl.DeleterConfig.
 type NamespaceOptions struct {
+	Selection       nsctl.Selection
 	Workers         int
 	SyncPeriod      time.Duration
 	GracePeriod     time.Duration
@@ -38,7 +44,7 @@ func Descriptors(options Options) []controllers.Descriptor {
 	}
 }
 
-// right is one to all objects of a resource, or to a subresource of them.
+// right returns a right to all objects of a resource, or to a subresource of them.
 func right(resource api.GroupVersionResource, subresource, reason string, verbs ...string) rbac.Right {
 	name := resource.Resource
 	if subresource != "" {
@@ -47,7 +53,7 @@ func right(resource api.GroupVersionResource, subresource, reason string, verbs 
 	return rbac.Right{Rule: rbac.Rule{APIGroups: []string{resource.Group}, Resources: []string{name}, Verbs: verbs}, Reason: reason}
 }
 
-// about refers to an object in an Event.
+// about returns a reference to an object for an Event.
 func about(kind, apiVersion string, object *api.ObjectMeta) api.ObjectReference {
 	return api.ObjectReference{
 		Kind: kind, APIVersion: apiVersion, Namespace: object.Namespace, Name: object.Name, UID: object.UID, ResourceVersion: object.ResourceVersion,

@@ -14,12 +14,12 @@ import (
 	"orrery/restclient/api"
 )
 
-// AppsOptions are those of the controllers of replica sets and of deployments.
+// AppsOptions configure the controllers of replica sets and of deployments.
 type AppsOptions struct {
 	ReplicaSetWorkers, DeploymentWorkers int
 }
 
-const mayBlock = "An owner that its dependents block: needed where the admission plugin OwnerReferencesPermissionEnforcement is on."
+const mayBlock = "Set blockOwnerDeletion in references to the owner; only the admission plugin OwnerReferencesPermissionEnforcement requires this."
 
 func replicaSetController(options AppsOptions) controllers.Descriptor {
 	return controllers.Descriptor{
@@ -28,7 +28,7 @@ func replicaSetController(options AppsOptions) controllers.Descriptor {
 		Needs: []api.GroupVersionResource{apps.ReplicaSetsResource, api.PodsResource},
 		Rights: func(bool) []rbac.Right {
 			return []rbac.Right{
-				right(apps.ReplicaSetsResource, "", "Replica sets are watched, and read once more before a pod is adopted.", "get", "list", "watch"),
+				right(apps.ReplicaSetsResource, "", "Replica sets are watched, and read once more before a pod is adopted or created.", "get", "list", "watch"),
 				right(apps.ReplicaSetsResource, "status", "How many pods there are.", "patch"),
 				right(apps.ReplicaSetsResource, "finalizers", mayBlock, "update"),
 				right(api.PodsResource, "", "The pods of replica sets: watched, created, adopted and released, deleted.", "list", "watch", "create", "patch", "delete"),
@@ -38,27 +38,27 @@ func replicaSetController(options AppsOptions) controllers.Descriptor {
 			config := c.WorkerConfig("replicaset")
 			config.Workers = options.ReplicaSetWorkers
 			recorder := c.Recorder()
-			note := func(set *apps.ReplicaSet, kind api.EventType, reason, message string) {
+			record := func(set *apps.ReplicaSet, kind api.EventType, reason, message string) {
 				recorder.Event(context.Background(), about(apps.ReplicaSetKind, apps.GroupVersion, &set.ObjectMeta), kind, reason, message)
 			}
 			controller, err := replicaset.NewController(replicaset.Config{
 				ReplicaSets: collection[*apps.ReplicaSet](c, apps.ReplicaSetsResource),
 				Pods:        collection[*apps.Pod](c, api.PodsResource),
 				Worker:      config,
-				Trace: &replicaset.Trace{ // the reasons and messages are kube-controller-manager's
+				Trace: &replicaset.Trace{ // reasons and messages as in kube-controller-manager
 					Created: func(set *apps.ReplicaSet, pod string, err error) {
 						if err != nil {
-							note(set, api.EventWarning, "FailedCreate", "Error creating: "+err.Error())
+							record(set, api.EventWarning, "FailedCreate", "Error creating: "+err.Error())
 							return
 						}
-						note(set, api.EventNormal, "SuccessfulCreate", "Created pod: "+pod)
+						record(set, api.EventNormal, "SuccessfulCreate", "Created pod: "+pod)
 					},
 					Deleted: func(set *apps.ReplicaSet, pod string, err error) {
 						if err != nil {
-							note(set, api.EventWarning, "FailedDelete", "Error deleting: "+err.Error())
+							record(set, api.EventWarning, "FailedDelete", "Error deleting: "+err.Error())
 							return
 						}
-						note(set, api.EventNormal, "SuccessfulDelete", "Deleted pod: "+pod)
+						record(set, api.EventNormal, "SuccessfulDelete", "Deleted pod: "+pod)
 					},
 				},
 			})
@@ -77,8 +77,8 @@ func deploymentController(options AppsOptions) controllers.Descriptor {
 		Needs: []api.GroupVersionResource{apps.DeploymentsResource, apps.ReplicaSetsResource, api.PodsResource},
 		Rights: func(bool) []rbac.Right {
 			return []rbac.Right{
-				right(apps.DeploymentsResource, "", "Deployments are watched, and read once more before a set is adopted.", "get", "list", "watch"),
-				right(apps.DeploymentsResource, "status", "How far a rollout has come, and its revision.", "patch"),
+				right(apps.DeploymentsResource, "", "Deployments are watched, and read once more before a set is adopted or created.", "get", "list", "watch"),
+				right(apps.DeploymentsResource, "status", "The progress of a rollout, and its revision.", "patch"),
 				right(apps.DeploymentsResource, "finalizers", mayBlock, "update"),
 				right(apps.ReplicaSetsResource, "", "The replica sets of deployments: watched, created, scaled, adopted and released, deleted.",
 					"get", "list", "watch", "create", "patch", "delete"),
@@ -89,7 +89,7 @@ func deploymentController(options AppsOptions) controllers.Descriptor {
 			config := c.WorkerConfig("deployment")
 			config.Workers = options.DeploymentWorkers
 			recorder := c.Recorder()
-			note := func(d *apps.Deployment, message string) {
+			record := func(d *apps.Deployment, message string) {
 				recorder.Event(context.Background(), about(apps.DeploymentKind, apps.GroupVersion, &d.ObjectMeta), api.EventNormal, "ScalingReplicaSet", message)
 			}
 			controller, err := deployment.NewController(deployment.Config{
@@ -100,7 +100,7 @@ func deploymentController(options AppsOptions) controllers.Descriptor {
 				Trace: &deployment.Trace{
 					Created: func(d *apps.Deployment, set *apps.ReplicaSet) {
 						if set.Spec.Replicas > 0 {
-							note(d, fmt.Sprintf("Scaled up replica set %s from 0 to %d", set.Name, set.Spec.Replicas))
+							record(d, fmt.Sprintf("Scaled up replica set %s from 0 to %d", set.Name, set.Spec.Replicas))
 						}
 					},
 					Scaled: func(d *apps.Deployment, set *apps.ReplicaSet, to int) {
@@ -108,7 +108,7 @@ func deploymentController(options AppsOptions) controllers.Descriptor {
 						if to < set.Spec.Replicas {
 							direction = "down"
 						}
-						note(d, fmt.Sprintf("Scaled %s replica set %s from %d to %d", direction, set.Name, set.Spec.Replicas, to))
+						record(d, fmt.Sprintf("Scaled %s replica set %s from %d to %d", direction, set.Name, set.Spec.Replicas, to))
 					},
 				},
 			})
@@ -120,12 +120,12 @@ func deploymentController(options AppsOptions) controllers.Descriptor {
 	}
 }
 
-// collection is what a controller reads and writes of a type.
+// collection is how a controller reads and writes a type.
 func collection[T apps.Owned](c controllers.ControllerContext, resource api.GroupVersionResource) apps.Collection[T] {
 	return apps.NewCollection(controllers.InformerFor(c, resource, T.Meta), restclient.Typed[T](c.Client, resource, ""))
 }
 
-// pooled is a controller whose workers are a pool, which answers for its health and its queue.
+// pooled is a controller whose worker pool provides its health and queue.
 type pooled struct {
 	controllers.Controller
 	*worker.Pool

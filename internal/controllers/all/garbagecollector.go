@@ -2,7 +2,11 @@ package all
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
+	"sync"
+	"time"
 
 	"orrery/examples/garbagecollector"
 	"orrery/examples/monitor"
@@ -14,12 +18,12 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// GarbageCollectorOptions are those of the garbage collector.
+// GarbageCollectorOptions configure the garbage collector.
 type GarbageCollectorOptions struct{ Workers int }
 
 func garbageCollector(options GarbageCollectorOptions) controllers.Descriptor {
 	return controllers.Descriptor{
-		Name: "garbage-collector-controller", Alias: "garbagecollector", About: "deletes what has lost its owners",
+		Name: "garbage-collector-controller", Alias: "garbagecollector", About: "deletes objects whose owners are gone",
 		OnDemand: true, BuiltIn: true, EventsEverywhere: true,
 		Needs: []api.GroupVersionResource{api.NamespacesResource},
 		Rights: func(bool) []rbac.Right {
@@ -39,7 +43,8 @@ func garbageCollector(options GarbageCollectorOptions) controllers.Descriptor {
 	}
 }
 
-// everyType says how a controller sees the objects of all types: by the informers of other controllers, and by its own.
+// everyType provides the objects of all types: from the informers of other controllers and from its
+// own.
 func everyType(c controllers.ControllerContext) monitor.Config {
 	type head = *api.PartialObjectMetadata
 	return monitor.Config{
@@ -53,11 +58,14 @@ func everyType(c controllers.ControllerContext) monitor.Config {
 		Shared: func(resource api.GroupVersionResource, handler informer.ResourceEventHandler[head]) (informer.InformerSynced, func(), bool) {
 			return controllers.SharedHeads(c, resource, handler)
 		},
+		Refused: func(resource api.GroupVersionResource, err error) {
+			c.Logger.Warn().Str("controller", c.Name).Str("resource", plain(resource)).Err(err).Msg("objects cannot be seen, going on without them")
+		},
 	}
 }
 
 func garbageTrace(c controllers.ControllerContext) *garbagecollector.Trace {
-	recorder := c.Recorder()
+	recorder, rare := c.Recorder(), refusals{at: map[string]time.Time{}}
 	return &garbagecollector.Trace{
 		Wrote: func(object api.ObjectReference, what string) {
 			c.Logger.At(1).Str("controller", c.Name).Str("kind", object.Kind).Str("namespace", object.Namespace).Str("name", object.Name).Str("change", what).Msg("object with owners changed")
@@ -66,8 +74,35 @@ func garbageTrace(c controllers.ControllerContext) *garbagecollector.Trace {
 			recorder.Event(context.Background(), object, api.EventWarning, "OwnerRefInvalidNamespace",
 				fmt.Sprintf("ownerRef [%s %s, uid: %s] does not exist in namespace %q", owner.Kind, owner.Name, owner.UID, object.Namespace))
 		},
-		Refused: func(resource api.GroupVersionResource, err error) {
-			c.Logger.Warn().Str("controller", c.Name).Str("resource", resource.GroupResource()).Err(err).Msg("objects cannot be seen, going on without them")
+		Forbidden: func(err error) {
+			if resource, ok := rare.isNews(err); ok {
+				c.Logger.Warn().Str("controller", c.Name).Str("resource", resource).Err(err).Msg("objects cannot be collected, trying again in a minute")
+			}
 		},
 	}
+}
+
+// plain returns a resource as kubectl prints it.
+func plain(resource api.GroupVersionResource) string {
+	return strings.TrimSuffix(resource.GroupResource(), ".")
+}
+
+// refusals limits the log lines about missing rights to one a minute for each type, however many
+// objects wait.
+type refusals struct {
+	mu sync.Mutex
+	at map[string]time.Time // time of the last line, by resource
+}
+
+// isNews returns the resource that the server refuses, and reports whether a line about it is due.
+func (r *refusals) isNews(err error) (resource string, due bool) {
+	if refused, ok := errors.AsType[*api.StatusError](err); ok && refused.Status.Details != nil {
+		resource = plain(api.GroupVersionResource{Group: refused.Status.Details.Group, Resource: refused.Status.Details.Kind})
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if due = time.Since(r.at[resource]) >= time.Minute; due {
+		r.at[resource] = time.Now()
+	}
+	return resource, due
 }

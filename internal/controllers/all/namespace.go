@@ -7,6 +7,7 @@ import (
 	"orrery/internal/controllers"
 	"orrery/internal/observe/events"
 	"orrery/internal/rbac"
+	"orrery/internal/status"
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -16,7 +17,7 @@ import (
 // NamespaceController is the name of the namespace controller.
 const NamespaceController = "namespace-controller"
 
-// The share of the client's limits that kube-controller-manager gives its namespace controller:
+// The multiples of the client's limits that kube-controller-manager gives its namespace controller:
 // emptying namespaces takes many small requests.
 const (
 	namespaceQPSFactor   = 20
@@ -25,7 +26,7 @@ const (
 
 func namespaceController(options NamespaceOptions) controllers.Descriptor {
 	return controllers.Descriptor{
-		Name: NamespaceController, Alias: "namespace", About: "deletes the content of namespaces that are being deleted, and lets them go",
+		Name: NamespaceController, Alias: "namespace", About: "deletes the content of namespaces that are being deleted, and finalizes them",
 		DryRun: true, BuiltIn: true,
 		Needs:     []api.GroupVersionResource{api.NamespacesResource},
 		Rights:    rbac.NamespaceController,
@@ -37,7 +38,7 @@ func namespaceController(options NamespaceOptions) controllers.Descriptor {
 }
 
 func startNamespaceController(c controllers.ControllerContext, options NamespaceOptions) (controllers.Controller, error) {
-	traces := []*nsctl.Trace{c.Logger.Namespaces(), events.Deletions(c.Recorder()), {PassDone: func(string, time.Duration, int, error) { c.Worked() }}}
+	traces := []*nsctl.Trace{c.Logger.Namespaces(), events.Deletions(c.Recorder()), {PassDone: func(namespace string, _ time.Duration, _ int, err error) { c.PassDone(namespace, err) }}}
 	if c.Metrics != nil {
 		traces = append(traces, c.Metrics.Namespaces())
 	}
@@ -54,6 +55,7 @@ func startNamespaceController(c controllers.ControllerContext, options Namespace
 			DryRun:      c.DryRun,
 			Trace:       trace,
 		}),
+		Selection:    options.Selection,
 		Workers:      options.Workers,
 		ResyncPeriod: options.SyncPeriod,
 		GracePeriod:  options.GracePeriod,
@@ -68,9 +70,20 @@ func startNamespaceController(c controllers.ControllerContext, options Namespace
 		return nil, err
 	}
 	if c.Metrics != nil {
-		c.Metrics.Deleting(controller.Deleting)
+		c.Metrics.Deleting(controller.Deleting, controller.OldestDeletion)
+		c.Metrics.PassedOver(controller.PassedOver)
+	}
+	if !options.Selection.All() {
+		c.Logger.Info().Str("controller", c.Name).Stringer("namespaces", options.Selection).Msg("other namespaces are left alone")
 	}
 	c.Show("controller/"+c.Name, func() any { return controller.Snapshot() })
+	c.Show(status.Gear, func() any {
+		deletions := []status.Deletion{}
+		for _, namespace := range controller.InDeletion() {
+			deletions = append(deletions, status.DeletionOf(namespace))
+		}
+		return deletions
+	})
 	return checkedNamespaces{controller}, nil
 }
 

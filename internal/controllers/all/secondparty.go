@@ -12,10 +12,10 @@ import (
 	"orrery/restclient/api"
 )
 
-// SecondPartyOptions are those of the second party that holds namespaces.
+// SecondPartyOptions configure the second party that holds namespaces.
 type SecondPartyOptions struct {
-	// Storage is the directory with its content. It is required, and replicas have to share it: one that finds nothing in its own
-	// would give up a namespace that another holds.
+	// Storage is the directory with its content. It is required, and replicas must share it: one
+	// with an empty directory would release a namespace that another replica holds.
 	Storage string
 }
 
@@ -40,8 +40,9 @@ func secondPartyController(options SecondPartyOptions) controllers.Descriptor {
 	}
 }
 
-// startSecondParty sets the second party up. Its passes are logged and counted as those of any controller; what is said of
-// namespaces by name (phases, conditions, Events) is the first party's.
+// startSecondParty sets the second party up. Its passes are logged and counted as for any
+// controller. Conditions, Events and the rest of the log of a namespace are left to the first
+// party.
 func startSecondParty(c controllers.ControllerContext, options SecondPartyOptions) (controllers.Controller, error) {
 	if options.Storage == "" {
 		return nil, errNoStorage
@@ -54,6 +55,11 @@ func startSecondParty(c controllers.ControllerContext, options SecondPartyOption
 	trace := &nsctl.Trace{
 		PassContext: passes.PassContext,
 		PassStarted: passes.PassStarted,
+		Finalized: func(namespace string, err error) {
+			if err == nil { // the error is that of the pass
+				c.Logger.FinalizerRemoved(c.Name, namespace, secondparty.Token)
+			}
+		},
 		PassDone: func(namespace string, took time.Duration, failures int, err error) {
 			var after time.Duration
 			if remaining, ok := errors.AsType[*nsctl.ResourcesRemainingError](err); ok {
@@ -70,6 +76,7 @@ func startSecondParty(c controllers.ControllerContext, options SecondPartyOption
 		Informer:     controllers.InformerFor(c, api.NamespacesResource, func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta }),
 		Deleter:      c.Gears.NewDeleter(config),
 		DrainTimeout: c.DrainTimeout,
+		PassTimeout:  namespacePassTimeout, // which checkedNamespaces assumes
 		NewQueue:     c.Gears.NewQueue,
 		QueueTrace:   c.QueueTrace(queueName),
 		QueueMetrics: c.QueueMetrics(),

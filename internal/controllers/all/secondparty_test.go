@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,7 +86,8 @@ func twoParties(t *testing.T, set gears.Set) {
 	end()
 	manager.Shutdown()
 	require.NoError(t, server.Stop(context.Background()))
-	assert.Contains(t, log.String(), "controller=second-party-controller")
+	assert.Regexp(t, `INFO  finalizer removed reconcile_id=\S+ controller=second-party-controller key=development finalizer=openshift.com/origin\n`, log.String())
+	assert.Equal(t, 1, strings.Count(log.String(), "finalizer removed"))
 }
 
 func TestTheSecondPartyNeedsAStorage(t *testing.T) {

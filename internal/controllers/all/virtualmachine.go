@@ -3,7 +3,6 @@ package all
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
@@ -13,24 +12,24 @@ import (
 	"orrery/restclient/api"
 )
 
-// VirtualMachineOptions are those of the controller of virtual machines.
+// VirtualMachineOptions configure the controller of virtual machines.
 type VirtualMachineOptions struct {
 	// Driver is the name of the driver, one of driver.Names. Default: memory.
 	Driver string
-	// Use is a driver to use in place of one with a name.
+	// Use is a driver that replaces the named one.
 	Use     driver.Interface
 	Workers int
 }
 
 func virtualMachine(options VirtualMachineOptions) controllers.Descriptor {
 	return controllers.Descriptor{
-		Name: "virtualmachine", Alias: "vm", About: "makes the machines that VirtualMachine objects ask for",
+		Name: "virtualmachine", Alias: "vm", About: "creates the machines that VirtualMachine objects describe",
 		OnDemand: true, EventsEverywhere: true,
 		Needs: []api.GroupVersionResource{virtualmachine.Resource},
 		Rights: func(bool) []rbac.Right {
 			return []rbac.Right{
 				right(virtualmachine.Resource, "", "Virtual machines are watched, and written for their finalizer.", "list", "watch", "update"),
-				right(virtualmachine.Resource, "status", "What became of a machine.", "update"),
+				right(virtualmachine.Resource, "status", "The state of a machine.", "update"),
 			}
 		},
 		New: func(c controllers.ControllerContext) (controllers.Controller, error) {
@@ -47,18 +46,27 @@ func startVirtualMachine(c controllers.ControllerContext, options VirtualMachine
 			return nil, err
 		}
 	}
-	passes, recorder := c.PassTrace(), c.Recorder()
+	workers, recorder := c.WorkerConfig("virtualmachine"), c.Recorder()
+	workers.Workers = options.Workers
 	controller, err := virtualmachine.NewController(virtualmachine.Config{
 		Machines: controllers.InformerFor(c, virtualmachine.Resource, func(vm *virtualmachine.VirtualMachine) *api.ObjectMeta { return &vm.ObjectMeta }),
 		Client:   restclient.Typed[*virtualmachine.VirtualMachine](c.Client, virtualmachine.Resource, ""),
-		Driver:   machines, Workers: options.Workers,
-		NewQueue: c.Gears.NewQueue, QueueTrace: c.QueueTrace("virtualmachine"), QueueMetrics: c.QueueMetrics(),
+		Driver:   machines,
+		Worker:   workers,
 		Trace: &virtualmachine.Trace{
-			PassDone: func(key string, took time.Duration, failures int, err error) {
-				passes.PassDone(key, took, failures, 0, err)
-			},
 			Event: func(vm *virtualmachine.VirtualMachine, kind api.EventType, reason, message string) {
 				recorder.Event(context.Background(), about(virtualmachine.Kind, "cloudnative.tw/v1alpha1", &vm.ObjectMeta), kind, reason, message)
+			},
+			Waiting: func(vm *virtualmachine.VirtualMachine, why error) {
+				c.Logger.Warn().Str("controller", c.Name).Str("key", vm.Namespace+"/"+vm.Name).Err(why).
+					Msg("invalid spec, waiting for a change")
+			},
+			DriverWorks: func(err error) {
+				if err != nil {
+					c.Logger.Warn().Str("controller", c.Name).Err(err).Msg("controller is waiting, its driver fails")
+					return
+				}
+				c.Logger.Info().Str("controller", c.Name).Msg("controller continues, its driver works again")
 			},
 		},
 	})

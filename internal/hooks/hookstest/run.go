@@ -8,27 +8,26 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// marked is a trace whose every hook tells that it was called and with what.
+// marked returns a trace in which every hook records its call and arguments.
 func marked[T any](tell func(args []reflect.Value)) *T {
 	trace := new(T)
 	hooks := reflect.ValueOf(trace).Elem()
 	for i := range hooks.NumField() {
 		hooks.Field(i).Set(reflect.MakeFunc(hooks.Field(i).Type(), func(args []reflect.Value) []reflect.Value {
 			tell(args)
-			return args[:hooks.Field(i).Type().NumOut()] // one that returns something returns what it gets
+			return args[:hooks.Field(i).Type().NumOut()] // a hook with results returns its arguments
 		}))
 	}
 	return trace
 }
 
-// Run tests a JoinTraces. Every hook there is gets through: one that is added to the trace and forgotten when traces are joined fails
-// here.
+// Run tests a JoinTraces. It fails if a field of the trace is not joined.
 func Run[T any](t *testing.T, join func(...*T) *T) {
-	var told []string
+	var reported []string
 	var seen [][]reflect.Value
 	mark := func(who string) *T {
 		return marked[T](func(args []reflect.Value) {
-			told = append(told, who)
+			reported = append(reported, who)
 			seen = append(seen, args)
 		})
 	}
@@ -49,7 +48,7 @@ func Run[T any](t *testing.T, join func(...*T) *T) {
 	} {
 		hooks := reflect.ValueOf(c.joined).Elem()
 		for i := range hooks.NumField() {
-			told, seen = nil, nil
+			reported, seen = nil, nil
 			hook, field := hooks.Field(i), hooks.Type().Field(i)
 			if c.want == nil {
 				assert.True(t, hook.IsNil(), "%s: %s", name, field.Name)
@@ -63,7 +62,7 @@ func Run[T any](t *testing.T, join func(...*T) *T) {
 				args[j] = reflect.New(field.Type.In(j)).Elem()
 			}
 			hook.Call(args)
-			assert.Equal(t, c.want, told, "%s: %s", name, field.Name)
+			assert.Equal(t, c.want, reported, "%s: %s", name, field.Name)
 			for _, got := range seen {
 				assert.Len(t, got, len(args), "%s: %s", name, field.Name)
 			}

@@ -22,7 +22,7 @@ func protect(config *apiserver.Config) {
 	config.Tokens = map[string]apiserver.User{"joes": {Name: "joe", UID: "7", Groups: []string{"devs"}}}
 }
 
-func TestWhoMayComeIn(t *testing.T) {
+func TestAuthentication(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		refused := p.must(401, "GET", "/api/v1/namespaces", "")
 		assert.Equal(t, "Unauthorized", refused.message(t))
@@ -33,7 +33,7 @@ func TestWhoMayComeIn(t *testing.T) {
 	}, protect)
 }
 
-func TestStrangersSeeThatTheServerIsWell(t *testing.T) {
+func TestAnonymousUsersReadHealth(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		for _, path := range []string{"/healthz", "/livez", "/readyz", "/version", "/version/"} {
 			p.must(200, "GET", path, "")
@@ -74,7 +74,12 @@ func TestReviews(t *testing.T) {
 		forbidden := mayI("subjectaccessreviews", `{"user":"joe","resourceAttributes":{"verb":"list","resource":"secrets","namespace":"shop"}}`)
 		assert.Contains(t, forbidden, `"allowed":false`)
 		assert.Contains(t, forbidden, `User \"joe\" cannot list resource \"secrets\"`)
-		assert.Contains(t, mayI("selfsubjectrulesreviews", `{"namespace":"shop"}`), `"incomplete":true`)
+		incomplete := mayI("selfsubjectrulesreviews", `{"namespace":"shop"}`)
+		assert.Contains(t, incomplete, `"incomplete":true`)
+		assert.Contains(t, incomplete, `"resourceRules":[]`, "a rule that says everything would be wrong")
+		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"resourceAttributes":{"verb":"list","group":"*","resource":"*"}}`), `"allowed":false`)
+		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"resourceAttributes":{"verb":"get","group":"*","resource":"*"}}`), `"allowed":true`)
+		assert.Zero(t, p.server.Faults().List()[0].Hits, "a question is no request")
 		local := "/apis/authorization.k8s.io/v1/namespaces/shop/localsubjectaccessreviews"
 		p.must(201, "POST", local, `{"spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods","namespace":"shop"}}}`)
 		p.must(400, "POST", local, `{"spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods"}}}`)
@@ -87,7 +92,7 @@ func TestReviews(t *testing.T) {
 	})
 }
 
-// A token of a service account, from its request to its end.
+// A token of a service account, from issue to expiry.
 func TestTokensOfServiceAccounts(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		admin := []string{"Authorization", "Bearer " + p.server.Token()}
@@ -140,7 +145,8 @@ func TestFaultsAreOrderedAtTheDebugEndpoint(t *testing.T) {
 		p.must(404, "DELETE", "/debug/orrery/faults/"+list.Active[0].ID, "")
 		p.must(200, "GET", "/api/v1/namespaces", "")
 		assert.Contains(t, p.must(400, "POST", "/debug/orrery/faults", "unavailble").message(t), "unavailable")
-		assert.Contains(t, p.must(200, "GET", "/debug/orrery/faults", "").body, `"active":[]`)
+		assert.True(t, strings.HasPrefix(p.must(200, "GET", "/debug/orrery/faults", "").body, "{\n  \"active\": [],\n"), "indented, with the active faults first")
+		assert.True(t, strings.HasPrefix(p.must(200, "GET", "/debug/orrery/faults?pretty=false", "").body, `{"active":[],`))
 	})
 }
 
@@ -203,19 +209,19 @@ func TestSnapshot(t *testing.T) {
 		w.want("ADDED", "a")
 		snapshot = p.server.Snapshot()
 		assert.EqualValues(t, 1, snapshot.Watches)
-		assert.EqualValues(t, 0, snapshot.InFlight, "a watch is not in flight")
+		assert.EqualValues(t, 0, snapshot.InFlight, "watches are not counted as in flight")
 	})
 }
 
-// A defect in a handler costs one answer.
+// A panic in a handler affects one answer only.
 func TestPanics(t *testing.T) {
-	var told []any
+	var reported []any
 	bubble(t, func(t *testing.T, p *piped) {
 		got := p.must(500, "GET", "/api/v1/namespaces/panic", "")
 		assert.Contains(t, got.message(t), "a handler panicked")
 		p.must(200, "GET", "/api/v1/namespaces/default", "")
 		assert.EqualValues(t, 1, p.server.Snapshot().Panics)
-		assert.Equal(t, []any{"hook"}, told)
+		assert.Equal(t, []any{"hook"}, reported)
 	}, func(c *apiserver.Config) {
 		c.Trace = &apiserver.Trace{
 			RequestStarted: func(info apiserver.RequestInfo) {
@@ -224,14 +230,14 @@ func TestPanics(t *testing.T) {
 				}
 			},
 			Panicked: func(_ apiserver.RequestInfo, value any, stack []byte) {
-				told = append(told, value)
+				reported = append(reported, value)
 				assert.True(t, bytes.Contains(stack, []byte("access_test.go")))
 			},
 		}
 	})
 }
 
-func TestTheTraceTellsOfRequests(t *testing.T) {
+func TestTheTraceReportsRequests(t *testing.T) {
 	var begun, done []apiserver.RequestInfo
 	var results []apiserver.RequestResult
 	bubble(t, func(t *testing.T, p *piped) {
@@ -250,7 +256,7 @@ func TestTheTraceTellsOfRequests(t *testing.T) {
 	})
 }
 
-func TestConfigurationsThatCannotBe(t *testing.T) {
+func TestInvalidConfigurations(t *testing.T) {
 	_, err := apiserver.New(apiserver.Config{TLS: true, ClientCA: []byte("no certificate")})
 	assert.ErrorContains(t, err, "client CA")
 	server, err := apiserver.New(apiserver.Config{})
@@ -260,5 +266,5 @@ func TestConfigurationsThatCannotBe(t *testing.T) {
 	assert.Nil(t, server.CertificateAuthority())
 	file := filepath.Join(t.TempDir(), "a")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	assert.Error(t, server.WriteKubeconfig(filepath.Join(file, "kubeconfig")), "below a file")
+	assert.Error(t, server.WriteKubeconfig(filepath.Join(file, "kubeconfig")), "path below a file")
 }

@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// statusDocument is api.Status with the metadata that the original always writes.
+// statusDocument is api.Status with the metadata that kube-apiserver always encodes.
 type statusDocument struct {
 	Kind       string             `json:"kind"`
 	APIVersion string             `json:"apiVersion"`
@@ -28,13 +28,13 @@ func encodeStatus(status api.Status) []byte {
 		Kind: statusOfKind, APIVersion: coreAPIVersion, Metadata: status.ListMeta, Status: status.Status,
 		Message: status.Message, Reason: status.Reason, Details: status.Details, Code: status.Code,
 	})
-	if err != nil { // strings and numbers
+	if err != nil {
 		panic(err)
 	}
 	return document
 }
 
-// statusOf returns the refusal that an error is. One that is none is the server's own fault.
+// statusOf returns the StatusError in err, or an internal error.
 func statusOf(err error) *api.StatusError {
 	if refused, ok := errors.AsType[*api.StatusError](err); ok {
 		return refused
@@ -42,7 +42,7 @@ func statusOf(err error) *api.StatusError {
 	return statusOf(apierrors.InternalError(err))
 }
 
-// refuse answers with an error. A watch that has begun, or an answer, cannot be taken back: its connection breaks.
+// refuse answers with an error. If an answer has begun it breaks the connection.
 func (x *exchange) refuse(err error) {
 	if x.w.begun() {
 		panic(http.ErrAbortHandler)
@@ -55,7 +55,7 @@ func (x *exchange) refuse(err error) {
 	x.sendDocument(refused.Status.Code, encodeStatus(refused.Status))
 }
 
-// sendDocument answers with a JSON document, in the form that was agreed on.
+// sendDocument sends a JSON document in the negotiated form.
 func (x *exchange) sendDocument(code int, document []byte) {
 	switch {
 	case x.form.YAML:
@@ -68,7 +68,7 @@ func (x *exchange) sendDocument(code int, document []byte) {
 	x.send(code, x.form.MediaType(), document)
 }
 
-// sendJSON answers with a value, as a document.
+// sendJSON encodes and sends a document.
 func (x *exchange) sendJSON(code int, value any) error {
 	document, err := json.Marshal(value)
 	if err != nil {
@@ -78,13 +78,13 @@ func (x *exchange) sendJSON(code int, value any) error {
 	return nil
 }
 
-// sendText answers with plain text.
+// sendText sends plain text.
 func (x *exchange) sendText(code int, text string) {
 	x.w.Header().Set("X-Content-Type-Options", "nosniff")
 	x.send(code, "text/plain; charset=utf-8", []byte(text))
 }
 
-// notFoundText is the answer to a path that is not the API's.
+// notFoundText answers a path outside of the API.
 func (x *exchange) notFoundText() { x.sendText(http.StatusNotFound, "404 page not found\n") }
 
 func (x *exchange) send(code int, mediaType string, body []byte) {
@@ -101,7 +101,7 @@ func (x *exchange) send(code int, mediaType string, body []byte) {
 	x.w.Write(body)
 }
 
-// The messages of kube-apiserver for requests that are refused before it is known what they are about.
+// The messages of kube-apiserver for requests that it refuses early.
 const (
 	methodMessage  = "the server does not allow this method on the requested resource"
 	bodyTypes      = "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf"
@@ -110,7 +110,7 @@ const (
 	coreAPIVersion = "v1"
 )
 
-// withDetails adds the empty details that the original sends with some refusals.
+// withDetails adds the empty details that kube-apiserver sends with some errors.
 func withDetails(refused *api.StatusError) *api.StatusError {
 	if refused.Status.Details == nil {
 		refused.Status.Details = &api.StatusDetails{}
@@ -120,7 +120,8 @@ func withDetails(refused *api.StatusError) *api.StatusError {
 
 func methodNotAllowed() error { return apierrors.MethodNotAllowed(methodMessage) }
 
-// notAcceptable refuses a form. What the router of the original refuses has details, what its serializers refuse has none.
+// notAcceptable returns a 406. kube-apiserver sends details if its router refuses, and none if a
+// serializer does.
 func notAcceptable(message string) error {
 	refused := apierrors.NotAcceptable(message)
 	if len(message) > 3 && message[:4] == "406:" {
@@ -129,7 +130,7 @@ func notAcceptable(message string) error {
 	return refused
 }
 
-// indented is a document for people to read. prefix stands in front of all its lines but the first.
+// indented indents a document; prefix starts every line but the first.
 func indented(document []byte, prefix string) []byte {
 	if bloats(document) {
 		return document
@@ -139,10 +140,11 @@ func indented(document []byte, prefix string) []byte {
 	return out.Bytes()
 }
 
-// mostSpace is how many bytes of indentation a document may get. One that is nested a few thousand times would get gigabytes.
-const mostSpace = 16 << 20
+// maxIndentation limits the bytes of indentation. A document nested a few thousand levels deep
+// would get gigabytes.
+const maxIndentation = 16 << 20
 
-// bloats tells whether a document is nested so deeply that nobody can want it indented.
+// bloats reports whether indenting a document would exceed maxIndentation.
 func bloats(document []byte) bool {
 	space, depth := 0, 0
 	for i := 0; i < len(document); i++ {
@@ -162,7 +164,7 @@ func bloats(document []byte) bool {
 		default:
 			continue
 		}
-		if space += 2 * depth; space > mostSpace {
+		if space += 2 * depth; space > maxIndentation {
 			return true
 		}
 	}

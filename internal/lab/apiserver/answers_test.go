@@ -34,7 +34,7 @@ func TestFormsOfAnObject(t *testing.T) {
 	})
 }
 
-// A document that is nested very deeply is not indented: three megabytes would become gigabytes.
+// A deeply nested document is not indented: three megabytes would become gigabytes.
 func TestDeepDocumentsAreNotIndented(t *testing.T) {
 	const crd = `{"metadata":{"name":"nests.example.com"},"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"nests","singular":"nest","kind":"Nest","listKind":"NestList"},
 		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
@@ -58,7 +58,7 @@ func TestFormsOfAList(t *testing.T) {
 		plain := p.must(200, "GET", configMaps, "")
 		assert.Equal(t, strconv.Itoa(len(plain.body)), plain.header.Get("Content-Length"))
 		assert.Equal(t, indent(t, plain.body), p.must(200, "GET", configMaps+"?pretty=1", "").body)
-		assert.NotContains(t, plain.body, `"kind":"ConfigMap"`, "items do not say what they are")
+		assert.NotContains(t, plain.body, `"kind":"ConfigMap"`, "items have no kind")
 		yaml := p.must(200, "GET", configMaps, "", "Accept", "application/yaml").body
 		assert.Contains(t, yaml, "kind: ConfigMapList\n")
 		assert.Contains(t, yaml, "items:\n- data:\n    k: v\n")
@@ -83,14 +83,14 @@ func TestFormsOfAList(t *testing.T) {
 	})
 }
 
-// Only what is large is compressed, only for those who read it, and it is the same.
+// Only large answers are compressed, only for clients that accept gzip, and without changing them.
 func TestCompression(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.must(201, "POST", configMaps, `{"metadata":{"name":"large"},"data":{"k":"`+strings.Repeat("x", 200<<10)+`"}}`)
 		for _, path := range []string{configMaps, configMaps + "/large", configMaps + "?pretty=1"} {
 			plain := p.must(200, "GET", path, "")
 			packed := p.must(200, "GET", path, "", "Accept-Encoding", "br, gzip;q=0.5")
-			if strings.HasSuffix(path, "pretty=1") { // people's lists are made as they are sent, and their length is not known
+			if strings.HasSuffix(path, "pretty=1") { // indented lists are streamed, so their length is unknown
 				assert.Empty(t, packed.header.Get("Content-Encoding"))
 				continue
 			}
@@ -110,7 +110,7 @@ func TestCompression(t *testing.T) {
 	})
 }
 
-// Everything that can be asked of the paths that are no resources.
+// All documents outside of resources.
 func TestDocuments(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		for path, want := range map[string]string{
@@ -131,7 +131,7 @@ func TestDocuments(t *testing.T) {
 			"/openapi/v3":                    `/openapi/v3/apis/apps/v1?hash=`,
 			"/openapi/v3/api/v1":             `"openapi":"3.0.0"`,
 			"/openapi/v3/apis/apps/v1":       "Deployment",
-			"/debug/orrery/snapshot":         `"requests":{`,
+			"/debug/orrery/snapshot":         `"requests": {`,
 		} {
 			assert.Contains(t, p.must(200, "GET", path, "").body, want, path)
 		}
@@ -188,7 +188,7 @@ func TestCachesOfDocuments(t *testing.T) {
 	})
 }
 
-// A custom resource appears in discovery at once, and goes again.
+// A custom resource appears in discovery immediately, and disappears again.
 func TestCustomResourcesAreDiscovered(t *testing.T) {
 	const crd = `{"metadata":{"name":"crontabs.stable.example.com"},"spec":{"group":"stable.example.com","scope":"Namespaced",
 		"names":{"plural":"crontabs","singular":"crontab","kind":"CronTab","listKind":"CronTabList"},
@@ -221,7 +221,7 @@ func TestCustomResourcesAreDiscovered(t *testing.T) {
 	})
 }
 
-// A server that another one is said to answer for, and that does not.
+// An APIService that refers to a server that does not answer.
 func TestAGroupThatDoesNotAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.must(201, "POST", "/apis/apiregistration.k8s.io/v1/apiservices", `{"metadata":{"name":"v1beta1.metrics.example.com"},

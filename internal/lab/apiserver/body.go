@@ -12,8 +12,8 @@ import (
 	"orrery/internal/lab/apiserver/protobuf"
 )
 
-// limitBody gives the client a time to send its body. The limit stands until the body has been read: net/http reads what a handler
-// leaves, and a client that says nothing more would keep it there.
+// limitBody sets a deadline for the body. It stays until the body has been read, because net/http
+// reads what a handler leaves, and a silent client would block that.
 func (x *exchange) limitBody() {
 	if x.r.ContentLength != 0 {
 		x.w.unread = true
@@ -25,13 +25,13 @@ func (x *exchange) limitBody() {
 	}
 }
 
-// readBody reads the whole body, as far as the limits go.
+// readBody reads the whole body, within the limits.
 func (x *exchange) readBody() ([]byte, error) {
-	if x.r.ContentLength > largestBody {
+	if x.r.ContentLength > maxBody {
 		return nil, apierrors.RequestEntityTooLarge(bodyTooLarge)
 	}
 	x.w.unread = false
-	data, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, largestBody))
+	data, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, apierrors.RequestEntityTooLarge(bodyTooLarge)
 	}
@@ -42,7 +42,7 @@ func (x *exchange) readBody() ([]byte, error) {
 	return data, nil
 }
 
-// encoding is the form of a body.
+// encoding is the encoding of a body.
 type encoding int
 
 const (
@@ -51,7 +51,7 @@ const (
 	inProtobuf
 )
 
-// encodingOf reads the content type of a body. None at all is JSON.
+// encodingOf parses the content type of a body; the default is JSON.
 func encodingOf(header http.Header) (encoding, error) {
 	text := header.Get("Content-Type")
 	if text == "" {
@@ -69,20 +69,20 @@ func encodingOf(header http.Header) (encoding, error) {
 	return 0, apierrors.UnsupportedMediaType(bodyTypes)
 }
 
-// longestSummary is how much of a body a refusal quotes.
-const longestSummary = 30
+// maxSummary is how much of a body an error message quotes.
+const maxSummary = 30
 
-// summary is a body as a refusal quotes it.
+// summary returns a body as an error message quotes it.
 func summary(data []byte) string {
 	switch {
 	case len(data) == 0:
 		return "<empty>"
-	case data[0] == '{' && len(data) > longestSummary:
-		return string(data[:longestSummary]) + " ..."
+	case data[0] == '{' && len(data) > maxSummary:
+		return string(data[:maxSummary]) + " ..."
 	case data[0] == '{':
 		return string(data)
-	case len(data) > longestSummary:
-		return hex.EncodeToString(data[:longestSummary]) + " ..."
+	case len(data) > maxSummary:
+		return hex.EncodeToString(data[:maxSummary]) + " ..."
 	}
 	return hex.EncodeToString(data)
 }

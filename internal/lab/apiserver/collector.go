@@ -18,29 +18,30 @@ import (
 	"orrery/restclient/api"
 )
 
-// newCollector returns the garbage collector that the server runs against itself. It speaks to the registry and not over HTTP: it is
-// in no count and no trace of requests, and no fault hits it but those of admission.
+// newCollector returns the garbage collector, which works on the registry directly and not over
+// HTTP. It appears in no request counts or traces, and of the faults only those of admission affect
+// it.
 func (s *Server) newCollector() *garbagecollector.Controller {
 	collector, err := garbagecollector.NewController(garbagecollector.Config{Monitor: monitor.Config{
 		Discovery: local{s},
 		Heads: func(resource api.GroupVersionResource, namespace string) monitor.Heads {
 			return heads{server: s, resource: resource, namespace: namespace}
 		},
-		DiscoveryPeriod: time.Hour, // a new type comes with a CustomResourceDefinition, and that is watched
+		DiscoveryPeriod: time.Hour, // a new type comes with a CustomResourceDefinition, which is watched
 	}})
-	if err != nil { // it has all that it needs
+	if err != nil {
 		panic(err)
 	}
 	return collector
 }
 
-// collectorUser is who the collector is to the server.
+// collectorUser is the user name of the collector.
 const collectorUser = "system:serviceaccount:kube-system:generic-garbage-collector"
 
-// local is the server for a client in its own process.
+// local implements discovery for the collector.
 type local struct{ server *Server }
 
-// ServerGroupsAndResources returns the catalogue, but for the groups.
+// ServerGroupsAndResources returns the resource lists of the catalog, and no groups.
 func (l local) ServerGroupsAndResources(context.Context) ([]*api.APIGroup, []*api.APIResourceList, error) {
 	var lists []*api.APIResourceList
 	for _, group := range l.server.catalog.Groups() {
@@ -57,7 +58,7 @@ func (l local) ServerGroupsAndResources(context.Context) ([]*api.APIGroup, []*ap
 	return nil, lists, nil
 }
 
-// heads are the heads of the objects of a resource, read and written by the server's own registry.
+// heads reads and writes the metadata of a resource's objects in the registry.
 type heads struct {
 	server    *Server
 	resource  api.GroupVersionResource
@@ -74,7 +75,7 @@ func (h heads) target(name string) (registry.Target, error) {
 
 func headOf(d *resources.Definition, o *store.Object) *api.PartialObjectMetadata {
 	head := &api.PartialObjectMetadata{TypeMeta: api.TypeMeta{Kind: d.Kind}}
-	if err := json.Unmarshal(o.Metadata(), &head.ObjectMeta); err != nil { // the store has encoded it
+	if err := json.Unmarshal(o.Metadata(), &head.ObjectMeta); err != nil { // encoded by the store
 		panic(err)
 	}
 	return head
@@ -146,10 +147,10 @@ func (h heads) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*ap
 	return &headWatcher{definition: t.Definition, watch: watch, ctx: ctx, stop: stop}, nil
 }
 
-// ProvesLife reports that no connection can die unnoticed.
-func (h heads) ProvesLife() bool { return true }
+// HasKeepalive reports that the watch cannot lose its connection.
+func (h heads) HasKeepalive() bool { return true }
 
-// headWatcher is a watch of heads. It has no end but those of its resource, of the server's history, and of who reads it.
+// headWatcher is a watch of metadata. It ends with its resource, with the history, or by Stop.
 type headWatcher struct {
 	definition *resources.Definition
 	watch      *registry.Watch
@@ -160,8 +161,8 @@ type headWatcher struct {
 
 func (w *headWatcher) Stop() { w.stop() }
 
-// ProvesLife is that of heads.
-func (w *headWatcher) ProvesLife() bool { return true }
+// HasKeepalive implements the same interface as heads.
+func (w *headWatcher) HasKeepalive() bool { return true }
 
 func (w *headWatcher) Next() (api.WatchEvent[*api.PartialObjectMetadata], error) {
 	for len(w.ready) == 0 {

@@ -8,26 +8,27 @@ import (
 	"sync"
 )
 
-// compressFrom is the length from which an answer is worth compressing; below, the time is better spent on sending.
+// compressFrom is the length from which answers are compressed, as in kube-apiserver.
 const compressFrom = 128 << 10
 
-// compressors are kept, because one weighs a megabyte.
+// compressors are reused because one takes a megabyte.
 var compressors = sync.Pool{New: func() any {
-	compressor, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails for levels that do not exist
+	compressor, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails only for invalid levels
 	return compressor
 }}
 
-// compresses tells whether an answer of this length goes out compressed: to a GET, and if the client takes gzip.
+// compresses reports whether an answer of this length may be compressed: for a GET, if the client
+// accepts gzip.
 func (x *exchange) compresses(code, length int) bool {
 	return code == http.StatusOK && length >= compressFrom && x.r.Method == http.MethodGet && acceptsGzip(x.r.Header)
 }
 
-// sampleSize is how much of an answer is looked at to find out whether it can be compressed.
+// sampleSize is how much of an answer is compressed to estimate the ratio.
 const sampleSize = 16 << 10
 
-// shrinks tells whether a sample of an answer gets half as long, at least. Less is not worth it: what a slow network gains by it is
-// little, and a fast one, as that to a server on the same machine, loses seconds on a list of a hundred thousand certificates or
-// other noise. kube-apiserver does not ask, and compresses everything.
+// shrinks reports whether a sample of an answer becomes at most half as long. Otherwise compression
+// gains little on a slow network and costs seconds on a fast one, for example for a list of a
+// hundred thousand certificates. kube-apiserver compresses everything.
 func shrinks(sample []byte) bool {
 	sample = sample[:min(len(sample), sampleSize)]
 	var length counter
@@ -38,7 +39,7 @@ func shrinks(sample []byte) bool {
 	return int(length) <= len(sample)/2
 }
 
-// sampled keeps the beginning of what is written to it, and then wants no more.
+// sampled keeps the first sampleSize bytes written to it and then returns errEnough.
 type sampled struct{ data []byte }
 
 func (s *sampled) Write(data []byte) (int, error) {
@@ -49,7 +50,7 @@ func (s *sampled) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-var errEnough = errors.New("the sample is complete")
+var errEnough = errors.New("sample is complete")
 
 func acceptsGzip(header http.Header) bool {
 	for _, line := range header.Values("Accept-Encoding") {
@@ -63,10 +64,10 @@ func acceptsGzip(header http.Header) bool {
 	return false
 }
 
-// compressed is the body of an answer under compression.
+// compressed is the body of a compressed answer.
 type compressed struct{ *gzip.Writer }
 
-// Close ends the body.
+// Close ends the body and releases the compressor.
 func (c compressed) Close() error {
 	err := c.Writer.Close()
 	c.Reset(nil)
@@ -74,7 +75,7 @@ func (c compressed) Close() error {
 	return err
 }
 
-// startCompressed sends the head of a compressed answer. The caller closes the body.
+// startCompressed sends the header of a compressed answer. The caller must close the body.
 func (x *exchange) startCompressed(code int) compressed {
 	x.w.Header().Set("Content-Encoding", "gzip")
 	x.w.Header().Add("Vary", "Accept-Encoding")

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A list of noise (certificates, compressed data) would be hardly shorter under compression, and take its client ten times
-// as long. Its beginning tells.
-func TestWhatDoesNotShrinkIsNotCompressed(t *testing.T) {
+// Incompressible lists (certificates, compressed data) are not compressed, which would take ten
+// times as long. The beginning of the list decides.
+func TestIncompressibleListsAreNotCompressed(t *testing.T) {
 	l := startLoaded(t)
 	noise := func(length int) string {
 		const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

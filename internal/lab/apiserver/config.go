@@ -8,41 +8,38 @@ import (
 	"orrery/internal/lab/apiserver/store"
 )
 
-// Trace is a set of functions that are called as requests pass. Each may be nil. They are called on the goroutine of the
-// request, any number of them at a time.
+// Trace holds optional hooks for requests. They run on the goroutine of the request and may run
+// concurrently.
 type Trace struct {
-	// RequestStarted is called when it is known who sends a request. The end of a watch may be hours away.
+	// RequestStarted is called when the user of a request is known. A watch may end hours later.
 	RequestStarted func(RequestInfo)
-	// RequestDone is called when a request has been answered; that of a watch when it has ended.
+	// RequestDone is called when a request was answered or a watch has ended.
 	RequestDone func(RequestInfo, RequestResult)
-	// Panicked is called with what a handler panicked with, and its stack.
+	// Panicked is called with the value and stack of a panic in a handler.
 	Panicked func(info RequestInfo, value any, stack []byte)
 }
 
-// RequestInfo describes a request.
 type RequestInfo struct {
-	// Method and URI are as they came.
+	// Method and URI are as received.
 	Method, URI string
-	// Verb is the Kubernetes verb: get, list, watch, create, update, patch, delete or deletecollection for resources, the
-	// method in small letters otherwise.
+	// Verb is the Kubernetes verb for resources (get, list, watch, create, update, patch, delete,
+	// deletecollection), and the method in lower case otherwise.
 	Verb string
-	// User is the name of who asks; "" if this is not known.
+	// User is the name of the user, "" if unknown.
 	User string
-	// UserAgent is how the client calls itself.
+	// UserAgent is the client's User-Agent.
 	UserAgent string
 }
 
-// RequestResult is how a request went.
+// RequestResult describes the answer to a request.
 type RequestResult struct {
 	// Code is the HTTP status code, 101 for a websocket.
 	Code int
-	// Bytes is the length of the body as it was sent, without frames.
+	// Bytes is the length of the body, without frames.
 	Bytes int64
-	// Duration is from the first byte of the request to the last of the answer.
+	// Duration is the time from the request to the end of the answer.
 	Duration time.Duration
 }
-
-// The methods below call a hook if there is one. A nil Trace has none.
 
 func (t *Trace) requestStarted(info RequestInfo) {
 	if t != nil && t.RequestStarted != nil {
@@ -56,50 +53,51 @@ func (t *Trace) panicked(info RequestInfo, value any, stack []byte) {
 	}
 }
 
-// User is who sends a request.
+// User is the user of a request.
 type User = authn.User
 
-// Config says what a [Server] is to be. The zero value is a server on a free port of the loopback interface, without TLS,
-// that only its own administrator may use (see [Server.Kubeconfig]).
+// Config configures a [Server]. The zero value is a server on a free loopback port, without TLS,
+// that accepts only its own administrator (see [Server.Kubeconfig]).
 type Config struct {
-	// Listen is the address to listen on, "127.0.0.1:0" by default; port 0 is a free one.
+	// Listen is the address to listen on. The default is "127.0.0.1:0"; port 0 is a free port.
 	Listen string
-	// Hosts are names and addresses besides the one of Listen that the server is called by; they get into its certificate.
+	// Hosts are additional host names and addresses for the server's certificate.
 	Hosts []string
-	// TLS encrypts connections. The server makes an authority of its own, which also signs the client certificate of its
-	// kubeconfig.
+	// TLS enables TLS, with a certificate authority of the server's own that also signs the client
+	// certificate in the kubeconfig.
 	TLS bool
 
-	// Tokens are the bearer tokens that are accepted, with the users that they stand for, besides the administrator's own.
+	// Tokens maps additional bearer tokens to users.
 	Tokens map[string]User
-	// ClientCA is a bundle of PEM certificates. Client certificates that one of them has signed are accepted, besides those
-	// of the server's own authority. TLS only.
+	// ClientCA is a bundle of PEM certificates. Client certificates signed by one of them are
+	// accepted, besides those of the server's own authority. It requires TLS.
 	ClientCA []byte
-	// Anonymous lets requests without credentials in, as the user system:anonymous, who may see that the server is well and
-	// nothing else: 403 instead of 401, as on most clusters.
+	// Anonymous accepts requests without credentials as system:anonymous, who may read health and
+	// version only. Other requests get 403 instead of 401, as on most clusters.
 	Anonymous bool
-	// Unprotected takes requests without credentials for the administrator's. Whoever can reach the server may do everything.
+	// Unprotected treats requests without credentials as the administrator's. Every client that can
+	// reach the server may do everything.
 	Unprotected bool
 
-	// Predecessor, if not nil, is a server whose place the new one takes, as a kube-apiserver does that is restarted: it finds
-	// the objects, the history, the tokens and the certificates of the other, which must have been stopped. Window, Tokens,
-	// ClientCA, Anonymous and StoreTrace are then the predecessor's. (A restarted kube-apiserver has less: its watch cache
-	// begins anew. Whoever wants that as well calls Store().Compact.)
+	// Predecessor, if not nil, is a stopped server that the new one replaces, like a restarted
+	// kube-apiserver. The new server takes over its objects, history, tokens, certificates, and its
+	// Window, Tokens, ClientCA, Anonymous and StoreTrace. A real kube-apiserver starts with an
+	// empty watch cache; call Store().Compact to simulate that.
 	Predecessor *Server
 
-	// Window is how many events of each resource are remembered for watches to resume from; 0: 10000.
+	// Window is how many events of each resource are kept for watches to resume; 0 means 10000.
 	Window int
-	// Nodes is how many nodes the fake kubelet plays; 0: 1.
+	// Nodes is the number of simulated nodes; 0 means 1.
 	Nodes int
-	// NoKubelet leaves the fake kubelet out: pods are never scheduled, run or ended by anybody.
+	// NoKubelet disables the simulated kubelet: pods are never scheduled, started or stopped.
 	NoKubelet bool
-	// NoCollector leaves the garbage collector out: dependents outlive their owners.
+	// NoCollector disables the garbage collector: dependents outlive their owners.
 	NoCollector bool
-	// Demo says that a namespace controller runs beside the server, in the same process. The server's version tells others, lest they
-	// start a second one.
+	// Demo reports that a namespace controller runs in the same process. The server's version says
+	// so, to prevent a second one.
 	Demo bool
 
-	// Trace is told of requests, StoreTrace of writes, Kubelet of pods; nil for none.
+	// Trace, StoreTrace and Kubelet receive events of requests, writes and pods. Each may be nil.
 	Trace      *Trace
 	StoreTrace *store.Trace
 	Kubelet    *kubelet.Trace

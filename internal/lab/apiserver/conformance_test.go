@@ -11,13 +11,13 @@ import (
 	"orrery/internal/lab/apiserver/apiservertest"
 )
 
-// What this server answers is what kube-apiserver answers, request for request, but for the gaps that are listed.
+// The answers are those of kube-apiserver, except for the listed gaps.
 func TestAnswersAsKubeAPIServer(t *testing.T) {
 	apiservertest.Run(t, conformanceTarget, apiservertest.Gaps())
 }
 
-// conformanceTarget starts a server as bare as the control plane of the recordings: nobody schedules or runs pods, and
-// owner references are looked after.
+// conformanceTarget starts a server like the control plane of the recordings: without a kubelet,
+// with a garbage collector.
 func conformanceTarget(t *testing.T) apiservertest.Target {
 	server, err := apiserver.New(apiserver.Config{NoKubelet: true, Anonymous: true})
 	require.NoError(t, err)
@@ -32,7 +32,7 @@ func conformanceTarget(t *testing.T) apiservertest.Target {
 	}
 }
 
-// withToken adds a bearer token to requests that have none.
+// withToken adds a bearer token to requests without one.
 type withToken struct {
 	token string
 	next  http.RoundTripper

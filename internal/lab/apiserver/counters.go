@@ -10,17 +10,16 @@ import (
 	"orrery/internal/lab/apiserver/stream"
 )
 
-// counters are what a Snapshot reads. The zero value has counted nothing.
+// counters are the counts for a Snapshot.
 type counters struct {
 	inFlight, watches, cutWatches, panics atomic.Int64
 
-	// mu guards requests.
 	mu       sync.Mutex
-	requests map[string]map[int]int64 // by verb and code
+	requests map[string]map[int]int64 // by verb and code; guarded by mu
 }
 
-// countedVerbs are the verbs that are counted under their own name. The rest are one: methods are of the client's choice, and a
-// map by what clients choose would grow.
+// countedVerbs are counted by name. All others are counted together, because clients choose the
+// method and the map must not grow.
 var countedVerbs = map[string]bool{
 	"get": true, "list": true, "watch": true, "create": true, "update": true, "patch": true, "delete": true, "deletecollection": true,
 	"post": true, "put": true, "head": true, "options": true,
@@ -51,7 +50,7 @@ func (c *counters) byVerb() map[string]map[int]int64 {
 	return out
 }
 
-// count notes that a request has been answered.
+// count counts an answered request.
 func (s *Server) count(x *exchange, took time.Duration) {
 	s.counters.add(x.info.Verb, x.w.code)
 	if s.trace != nil && s.trace.RequestDone != nil {
@@ -59,30 +58,28 @@ func (s *Server) count(x *exchange, took time.Duration) {
 	}
 }
 
-// noteCut counts the watches whose client did not read in time.
-func (s *Server) noteCut(err error) {
+// countCut counts watches whose client did not read in time.
+func (s *Server) countCut(err error) {
 	if stream.IsTimeout(err) {
 		s.cutWatches.Add(1)
 	}
 }
 
-// Snapshot is plain data about a [Server], for the debug endpoint and for tests.
+// Snapshot describes a [Server] at one moment, for the debug endpoint and tests.
 type Snapshot struct {
-	// Requests is how many requests have been answered, by verb and code.
+	// Requests is the number of answered requests by verb and code.
 	Requests map[string]map[int]int64 `json:"requests"`
-	// InFlight is how many requests are being answered, without watches.
+	// InFlight is the number of requests being answered, without watches.
 	InFlight int64 `json:"inFlight"`
-	// Watches is how many watches are open.
+	// Watches is the number of open watches.
 	Watches int64 `json:"watches"`
-	// CutWatches is how many watches were ended because their client did not read.
+	// CutWatches is the number of watches ended because their client did not read.
 	CutWatches int64 `json:"cutWatches"`
-	// Panics is how many handlers have panicked.
-	Panics int64 `json:"panics"`
-	// Store is what is stored.
-	Store store.Snapshot `json:"store"`
+	// Panics is the number of panics in handlers.
+	Panics int64          `json:"panics"`
+	Store  store.Snapshot `json:"store"`
 }
 
-// Snapshot is what goes on in the server at the moment.
 func (s *Server) Snapshot() Snapshot {
 	return Snapshot{
 		Requests: s.byVerb(),
@@ -91,14 +88,14 @@ func (s *Server) Snapshot() Snapshot {
 	}
 }
 
-// cuts breaks all watches that are open at once.
+// cuts breaks all open watches at once.
 type cuts struct {
-	// mu guards now, which is closed and replaced at every cut.
+	// mu guards now, which is closed and replaced by every cut.
 	mu  sync.Mutex
 	now chan struct{}
 }
 
-// next returns what is closed when watches are cut.
+// next returns a channel that is closed by the next cut.
 func (c *cuts) next() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +105,7 @@ func (c *cuts) next() <-chan struct{} {
 	return c.now
 }
 
-// cut breaks the connections of all watches that are open.
+// cut breaks the connections of all open watches.
 func (c *cuts) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,33 +115,33 @@ func (c *cuts) cut() {
 	}
 }
 
-// gate counts the requests inside, so that Stop can wait for all of them: net/http does not wait for handlers whose connection it
-// has closed, and knows nothing of connections that have become websockets.
-type gate struct {
-	// mu guards closed; nobody enters after it has been set.
+// runningRequests counts running requests, so that Stop can wait for them. net/http does not wait for handlers
+// whose connections it has closed, and does not track websockets.
+type runningRequests struct {
+	// mu guards closed. No request enters once it is set.
 	mu     sync.Mutex
 	closed bool
 	inside sync.WaitGroup
 }
 
-// enter lets a request in, which must leave again. It fails when the gate is closed.
-func (g *gate) enter() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.closed {
-		g.inside.Add(1)
+// enter admits a request, which must call leave. It returns false after close.
+func (r *runningRequests) enter() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.inside.Add(1)
 	}
-	return !g.closed
+	return !r.closed
 }
 
-func (g *gate) leave() { g.inside.Done() }
+func (r *runningRequests) leave() { r.inside.Done() }
 
-// close lets nobody in any more.
-func (g *gate) close() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.closed = true
+// close refuses further requests.
+func (r *runningRequests) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
 }
 
-// wait blocks until nobody is inside. Call it after close.
-func (g *gate) wait() { g.inside.Wait() }
+// wait blocks until all requests have left. It must be called after close.
+func (r *runningRequests) wait() { r.inside.Wait() }

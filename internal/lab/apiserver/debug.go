@@ -13,13 +13,13 @@ import (
 
 const debugPrefix = "/debug/orrery/"
 
-// faultsDocument is the answer of /debug/orrery/faults.
+// faultsDocument is the answer to GET /debug/orrery/faults.
 type faultsDocument struct {
 	Active    []faults.Active `json:"active"`
 	Catalogue []faultKind     `json:"catalogue"`
 }
 
-// faultKind is a fault that could be on.
+// faultKind describes a kind of fault.
 type faultKind struct {
 	Usage   string `json:"usage"`
 	Summary string `json:"summary"`
@@ -34,11 +34,14 @@ func faultKinds() []faultKind {
 	return kinds
 }
 
-// serveDebug answers what only administrators may ask: what goes on in the server, and which faults are on. Faults leave these requests
-// alone, or nobody could take them back.
+// serveDebug serves the snapshot and the faults to administrators. It is exempt from faults, so
+// that they can be removed.
 func (x *exchange) serveDebug() error {
 	if !slices.Contains(x.user.Groups, authn.GroupMasters) {
 		return apierrors.Forbidden("", "", "", "User \""+x.user.Name+"\" is not an administrator: "+x.info.Path+" is for the group "+authn.GroupMasters)
+	}
+	if !x.r.URL.Query().Has("pretty") {
+		x.form.Pretty = true // people read it, by kubectl get --raw
 	}
 	switch path, id, _ := strings.Cut(strings.TrimPrefix(x.r.URL.Path, debugPrefix), "/"); {
 	case path == "snapshot" && id == "":
@@ -50,7 +53,8 @@ func (x *exchange) serveDebug() error {
 	return nil
 }
 
-// serveFaults lists faults (GET), switches one on (POST, the body is its text) or off (DELETE faults/{id}).
+// serveFaults lists faults (GET), adds one (POST, the body is its text) or removes one (DELETE
+// faults/{id}).
 func (x *exchange) serveFaults(id string) error {
 	switch {
 	case x.r.Method == http.MethodGet && id == "":
@@ -65,8 +69,8 @@ func (x *exchange) serveFaults(id string) error {
 			return err
 		}
 		made, err := x.server.faults.Add(strings.TrimSpace(string(body)))
-		if mistake := (*faults.SyntaxError)(nil); errors.As(err, &mistake) {
-			return apierrors.BadRequest(mistake.Error())
+		if invalid := (*faults.SyntaxError)(nil); errors.As(err, &invalid) {
+			return apierrors.BadRequest(invalid.Error())
 		}
 		if err != nil {
 			return err

@@ -14,8 +14,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// readObject reads the object in the body of a create or update, checks it against its type as far as the client wants that, and
-// returns it as a tree with kind and apiVersion.
+// readObject reads the object in the body of a create or update, validates its fields as the client
+// asks, and returns it with kind and apiVersion.
 func (x *exchange) readObject(want api.GroupVersionKind, t *schema.Type, custom bool, validation fieldValidation) (*api.Unstructured, error) {
 	form, err := encodingOf(x.r.Header)
 	if err != nil {
@@ -54,7 +54,8 @@ func gvOf(gvk api.GroupVersionKind) api.GroupVersion {
 	return api.GroupVersion{Group: gvk.Group, Version: gvk.Version}
 }
 
-// checkKind compares what the document says it is with what belongs to the path. What it does not say is taken from the path.
+// checkKind compares kind and apiVersion of the document with those of the path, which are the
+// defaults.
 func (x *exchange) checkKind(doc incoming, name string, want api.GroupVersionKind, custom bool) error {
 	expected := gvOf(want).String()
 	kind, apiVersion := cmp.Or(doc.kind, want.Kind), cmp.Or(doc.apiVersion, expected)
@@ -72,7 +73,7 @@ func (x *exchange) checkKind(doc incoming, name string, want api.GroupVersionKin
 	return apierrors.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", kind, gv.Version, want.Kind, sentence))
 }
 
-// kindMismatch says why a document of one kind cannot be taken for another.
+// kindMismatch explains why a document of one kind is not accepted as another.
 func (x *exchange) kindMismatch(kind, apiVersion string, want api.GroupVersionKind) string {
 	gv, _ := api.ParseGroupVersion(apiVersion)
 	other, known := x.server.catalog.ByKind(api.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: kind})
@@ -85,7 +86,8 @@ func (x *exchange) kindMismatch(kind, apiVersion string, want api.GroupVersionKi
 	return fmt.Sprintf("converting (%s.%s) to (%s.%s): unknown conversion", gv.Version, kind, internalPackage(want.Group), want.Kind)
 }
 
-// notRegistered is the sentence for a kind that nobody knows. Where the original's types are registered is part of it.
+// notRegistered returns the message for an unknown kind. The source position is part of
+// kube-apiserver's message.
 func notRegistered(kind, apiVersion string) string {
 	return fmt.Sprintf("no kind %q is registered for version %q in scheme \"pkg/runtime/scheme.go:111\"", kind, apiVersion)
 }
@@ -103,7 +105,7 @@ func customKindMismatch(kind, apiVersion, name string, want api.GroupVersionKind
 	}})
 }
 
-// internalPackage is the Go package in which the original keeps the types of a group.
+// internalPackage returns the Go package of kube-apiserver's internal types of a group.
 func internalPackage(group string) string {
 	if group == "" {
 		return "core"
@@ -112,38 +114,39 @@ func internalPackage(group string) string {
 	return name
 }
 
-// checkFields compares a document with its type. Values of a wrong type are always refused; fields that are unknown or come twice as
-// the client wishes, and are taken out of it.
+// checkFields compares a document with its type and prunes unknown fields. A value of the wrong
+// type is always refused; unknown and duplicate fields are handled as the client asks.
 func (x *exchange) checkFields(tree map[string]any, doc incoming, want api.GroupVersionKind, t *schema.Type, validation fieldValidation) error {
 	cannot := fmt.Sprintf("%s in version %q cannot be handled as a %s: ", want.Kind, want.Version, want.Kind)
-	mistakes, misfit := findings(tree, doc, t)
+	problems, misfit := findings(tree, doc, t)
 	switch {
 	case misfit != nil:
 		return apierrors.BadRequest(cannot + misfit.Error())
-	case len(mistakes) > 0 && validation == strictFields:
-		return apierrors.BadRequest(cannot + strictSentence(mistakes))
+	case len(problems) > 0 && validation == strictFields:
+		return apierrors.BadRequest(cannot + strictSentence(problems))
 	case validation == warnOfFields:
-		x.warn(mistakes)
+		x.warn(problems)
 	}
 	t.Prune(tree)
 	return nil
 }
 
-func strictSentence(mistakes []string) string {
-	return "strict decoding error: " + strings.Join(mistakes, ", ")
+func strictSentence(problems []string) string {
+	return "strict decoding error: " + strings.Join(problems, ", ")
 }
 
-// findings compares a document with its type. misfit is a value of a wrong type, mistakes are fields that are unknown or come twice.
-func findings(tree map[string]any, doc incoming, t *schema.Type) (mistakes []string, misfit error) {
+// findings compares a document with its type. misfit reports a value of the wrong type, problems
+// are the unknown and duplicate fields.
+func findings(tree map[string]any, doc incoming, t *schema.Type) (problems []string, misfit error) {
 	found := t.Check(tree)
 	if found.TypeError != nil {
 		return nil, found.TypeError
 	}
-	if t.Custom() { // whose fields the original sorts
+	if t.Custom() { // kube-apiserver sorts these
 		return append(doc.duplicates, found.Unknown...), nil
 	}
-	// The original meets them in the order of the document, which the tree has lost.
-	positions := map[string]int{} // each is looked for once: documents are long
+	// kube-apiserver reports them in document order, which the tree has lost.
+	positions := map[string]int{} // computed once, because documents may be long
 	for _, sentence := range found.Unknown {
 		positions[sentence] = doc.position(sentence)
 	}
@@ -151,7 +154,7 @@ func findings(tree map[string]any, doc incoming, t *schema.Type) (mistakes []str
 	return append(doc.duplicates, found.Unknown...), nil
 }
 
-// position is where in the document the field of a sentence stands, as far as that can be told by its name.
+// position returns where in the document the field of a message is, by its name.
 func (doc *incoming) position(sentence string) int {
 	_, path, _ := strings.Cut(sentence, `"`)
 	path = strings.TrimSuffix(path, `"`)
@@ -159,14 +162,14 @@ func (doc *incoming) position(sentence string) int {
 	return bytes.Index(doc.data, []byte(strconv.Quote(name)))
 }
 
-// largestWarnings bounds the headers that warnings take.
-const largestWarnings = 4 << 10
+// maxWarnings limits the size of the warning headers.
+const maxWarnings = 4 << 10
 
-// warn tells the client something that is no reason to refuse, once.
+// warn adds warning headers, each text once.
 func (x *exchange) warn(sentences []string) {
 	total := 0
 	for _, sentence := range sentences {
-		if total += len(sentence); total > largestWarnings {
+		if total += len(sentence); total > maxWarnings {
 			return
 		}
 		if warning := "299 - " + strconv.Quote(sentence); !slices.Contains(x.w.Header()["Warning"], warning) {

@@ -15,7 +15,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// serveDelete answers a delete of one object.
 func (x *exchange) serveDelete(t registry.Target) error {
 	r, err := x.represent(t.Definition, negotiation.Rules{})
 	if err != nil {
@@ -39,8 +38,8 @@ func (x *exchange) serveDelete(t registry.Target) error {
 	return x.sendObject(code, r, last)
 }
 
-// showsDeleted are the resources of which the last state is the answer to a delete. For all others it is a Status, unless there is
-// still something to be waited for.
+// showsDeleted are the resources whose DELETE returns the last state. Others return a Status,
+// unless the deletion is pending.
 var showsDeleted = map[api.GroupVersionResource]bool{
 	api.NamespacesResource:                              true,
 	api.PodsResource:                                    true,
@@ -50,7 +49,7 @@ var showsDeleted = map[api.GroupVersionResource]bool{
 	{Version: "v1", Resource: "persistentvolumeclaims"}: true,
 }
 
-// sendDeleted says that an object has been deleted.
+// sendDeleted sends the Status of a completed deletion.
 func (x *exchange) sendDeleted(def *resources.Definition, last *store.Object) error {
 	x.sendDocument(http.StatusOK, encodeStatus(api.Status{
 		Status:  api.StatusSuccess,
@@ -59,7 +58,7 @@ func (x *exchange) sendDeleted(def *resources.Definition, last *store.Object) er
 	return nil
 }
 
-// serveDeleteCollection answers a delete of everything that the selectors select. The answer is what was found.
+// serveDeleteCollection answers with the list of the objects that it deletes.
 func (x *exchange) serveDeleteCollection(t registry.Target) error {
 	r, err := x.represent(t.Definition, negotiation.Rules{})
 	if err != nil {
@@ -70,7 +69,7 @@ func (x *exchange) serveDeleteCollection(t registry.Target) error {
 		return err
 	}
 	if err := x.server.registry.CheckList(t, selection); err != nil {
-		return err // which is looked at before the other options
+		return err // checked before the other options
 	}
 	options, _, err := x.deleteOptions()
 	if err != nil {
@@ -83,7 +82,7 @@ func (x *exchange) serveDeleteCollection(t registry.Target) error {
 	return x.sendPage(r, page)
 }
 
-// wireDeleteOptions are the options of a delete as they travel.
+// wireDeleteOptions are DeleteOptions as transmitted.
 type wireDeleteOptions struct {
 	GracePeriodSeconds *int64             `json:"gracePeriodSeconds,omitempty"`
 	Preconditions      *api.Preconditions `json:"preconditions,omitempty"`
@@ -92,8 +91,8 @@ type wireDeleteOptions struct {
 	DryRun             []string           `json:"dryRun,omitempty"`
 }
 
-// deleteOptions reads the options from the body, or from the query if there is no body. accept says that the request is only
-// accepted (202) if the object does not go at once, as for whoever says orphanDependents=false.
+// deleteOptions reads the options from the body, or else from the query. accept reports that a
+// pending deletion is answered with 202, as for orphanDependents=false.
 func (x *exchange) deleteOptions() (options api.DeleteOptions, accept bool, err error) {
 	wire, err := x.deleteBody()
 	if err == nil && wire == nil {
@@ -106,7 +105,7 @@ func (x *exchange) deleteOptions() (options api.DeleteOptions, accept bool, err 
 	return options, wire.OrphanDependents != nil && !*wire.OrphanDependents, err
 }
 
-// deleteBody reads the options in the body; nil if there is none.
+// deleteBody reads the options from the body. It returns nil if there is none.
 func (x *exchange) deleteBody() (*wireDeleteOptions, error) {
 	if x.r.ContentLength == 0 {
 		return nil, nil
@@ -133,7 +132,7 @@ func (x *exchange) deleteBody() (*wireDeleteOptions, error) {
 	return wire, nil
 }
 
-// deleteQuery reads the options in the query.
+// deleteQuery reads the options from the query.
 func (x *exchange) deleteQuery() (*wireDeleteOptions, error) {
 	grace, err := number(x.query, "gracePeriodSeconds")
 	if err != nil {
@@ -150,8 +149,8 @@ func (x *exchange) deleteQuery() (*wireDeleteOptions, error) {
 	return wire, nil
 }
 
-// deletePreconditions reads the preconditions in a query: uid and resourceVersion, without the name that they stand under in
-// a body. In the query of a delete of a collection resourceVersion is that of the list as well.
+// deletePreconditions reads the preconditions uid and resourceVersion from the query. For
+// deletecollection, resourceVersion is also that of the list.
 func deletePreconditions(query url.Values) *api.Preconditions {
 	p := &api.Preconditions{}
 	for name, field := range map[string]**string{"uid": &p.UID, "resourceVersion": &p.ResourceVersion} {
@@ -165,7 +164,7 @@ func deletePreconditions(query url.Values) *api.Preconditions {
 	return p
 }
 
-// check turns the options into those that the registry takes, and refuses what contradicts itself.
+// check converts the options for the registry and refuses contradictions.
 func (wire *wireDeleteOptions) check() (api.DeleteOptions, error) {
 	options := api.DeleteOptions{GracePeriodSeconds: wire.GracePeriodSeconds, Preconditions: wire.Preconditions}
 	var wrong []apierrors.FieldError
@@ -192,9 +191,9 @@ func (wire *wireDeleteOptions) check() (api.DeleteOptions, error) {
 			})
 		}
 	}
-	dry, mistake := dryRun(wire.DryRun)
-	if mistake != nil {
-		wrong = append(wrong, *mistake)
+	dry, fieldErr := dryRun(wire.DryRun)
+	if fieldErr != nil {
+		wrong = append(wrong, *fieldErr)
 	}
 	options.DryRun = dry
 	if len(wrong) > 0 {

@@ -9,7 +9,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// healthPaths and other paths that are not in a catalogue.
+// otherPaths are the paths that are not in the catalog.
 var otherPaths = []string{
 	"/healthz", "/healthz/etcd", "/healthz/log", "/healthz/ping", "/livez", "/livez/etcd", "/livez/log", "/livez/ping",
 	"/openapi/v2", "/openapi/v3", "/openapi/v3/", "/readyz", "/readyz/etcd", "/readyz/log", "/readyz/ping", "/version",
@@ -19,14 +19,14 @@ func (x *exchange) discovered() *discovery.Documents {
 	return x.server.documents.discover(x.server.faults.Unavailable(), x.r.Host)
 }
 
-// servePaths answers "/": where else to look.
+// servePaths serves the index of paths at "/".
 func (x *exchange) servePaths() error {
 	paths := append(x.discovered().Paths(), otherPaths...)
 	slices.Sort(paths)
 	return x.sendJSON(http.StatusOK, map[string]any{"paths": paths})
 }
 
-// serveDiscovery answers /api, /apis and what is below, as long as it is not a resource.
+// serveDiscovery serves the discovery documents below /api and /apis.
 func (x *exchange) serveDiscovery() error {
 	documents := x.discovered()
 	parts := strings.Split(strings.TrimSuffix(strings.TrimPrefix(x.r.URL.Path, "/"), "/"), "/")
@@ -69,7 +69,7 @@ func (x *exchange) serveDiscovered(document []byte) error {
 	})
 }
 
-// serveRoot answers /api and /apis in the form that the client prefers.
+// serveRoot serves /api and /apis in the form that the client prefers.
 func (x *exchange) serveRoot(legacy []byte, aggregated discovery.Aggregated) error {
 	if x.r.Method != http.MethodGet {
 		return methodNotAllowed()
@@ -94,7 +94,7 @@ func (x *exchange) serveRoot(legacy []byte, aggregated discovery.Aggregated) err
 	return nil
 }
 
-// unchanged sets the ETag of an answer, and answers if the client has it already.
+// unchanged sets the ETag, and answers 304 if the client has that version.
 func (x *exchange) unchanged(etag string) bool {
 	quoted := `"` + etag + `"`
 	x.w.Header().Set("Etag", quoted)

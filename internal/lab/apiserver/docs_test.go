@@ -15,9 +15,9 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// The page about the server tells of every fault what its own list tells.
+// docs/operate/apiserver.md documents every fault in the words of the catalogue.
 func TestEveryFaultIsDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/apiserver.md")
+	text, err := os.ReadFile("../../../docs/operate/apiserver.md")
 	require.NoError(t, err)
 	for _, kind := range faults.Catalogue() {
 		row := "| `" + strings.ReplaceAll(kind.Usage, "|", `\|`) + "` | " + kind.Summary + " | " + kind.Teaches + " |\n"
@@ -25,9 +25,9 @@ func TestEveryFaultIsDocumented(t *testing.T) {
 	}
 }
 
-// The page about the server lists the types that discovery has.
+// docs/operate/apiserver.md lists the types in discovery.
 func TestEveryTypeIsDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/apiserver.md")
+	text, err := os.ReadFile("../../../docs/operate/apiserver.md")
 	require.NoError(t, err)
 	served := map[string]string{}
 	synctest.Test(t, func(t *testing.T) {

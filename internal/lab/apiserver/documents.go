@@ -13,21 +13,20 @@ import (
 	"orrery/restclient/api"
 )
 
-// documents keeps what is made from the catalogue until the catalogue changes: the documents of discovery, and those of OpenAPI,
-// which take long to make.
+// documents caches the discovery and OpenAPI documents until the catalog changes.
 type documents struct {
 	catalog *resources.Catalog
 
-	// mu guards the fields below. They belong to the groups and unavailable versions that they were made from.
+	// mu guards the fields below, which were derived from groups and unavailable.
 	mu          sync.Mutex
 	groups      []resources.Group
 	unavailable []api.GroupVersion
 	made        time.Time
 	discovery   *discovery.Documents
-	openAPI     map[string]document // by the path behind /openapi/
+	openAPI     map[string]document // by path below /openapi/
 }
 
-// document is a finished answer.
+// document is an encoded document.
 type document struct {
 	data []byte
 	etag string // without quotes
@@ -38,8 +37,8 @@ func newDocument(data []byte, made time.Time) document {
 	return document{data: data, etag: fmt.Sprintf("%X", sha512.Sum512(data)), made: made}
 }
 
-// currentLocked drops everything if the catalogue has changed. The catalogue replaces its groups at every change, so that looking at
-// where they are is enough.
+// currentLocked drops the cache if the catalog has changed. The catalog replaces its slice of
+// groups at every change, so comparing the address suffices.
 func (d *documents) currentLocked(unavailable []api.GroupVersion) {
 	groups := d.catalog.Groups()
 	same := len(groups) == len(d.groups) && len(groups) > 0 && &groups[0] == &d.groups[0]
@@ -50,7 +49,7 @@ func (d *documents) currentLocked(unavailable []api.GroupVersion) {
 	d.discovery, d.openAPI = nil, map[string]document{}
 }
 
-// discover returns the documents of discovery.
+// discover returns the discovery documents.
 func (d *documents) discover(unavailable []api.GroupVersion, address string) *discovery.Documents {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,7 +86,7 @@ func (d *documents) describe(path string, gv api.GroupVersion, unavailable []api
 	return made, true
 }
 
-// describable is the catalogue as package schema wants to see it.
+// describable converts the catalog for package schema.
 func describable(groups []resources.Group) []schema.Resource {
 	var all []schema.Resource
 	for _, g := range groups {

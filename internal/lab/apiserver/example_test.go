@@ -9,7 +9,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// A server, and this project's client of it.
+// A server, and this project's client for it.
 func Example() {
 	server, err := apiserver.New(apiserver.Config{Unprotected: true})
 	if err != nil {

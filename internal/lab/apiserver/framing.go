@@ -12,17 +12,17 @@ import (
 	"orrery/restclient/api"
 )
 
-// framing makes the frames of a watch in one buffer.
+// framing encodes the events of a watch in one buffer.
 type framing struct {
 	representation
 	buffer []byte
 	ends   []int // of the frames in buffer
 	frames [][]byte
-	// headed: the client has been told the columns of a table.
+	// headed reports whether the columns of a table were sent.
 	headed bool
 }
 
-// begin takes a buffer over, release gives it back.
+// begin takes a buffer, and release returns it.
 func (f *framing) begin(buffer []byte) { f.buffer, f.ends = buffer, f.ends[:0] }
 
 func (f *framing) release() []byte {
@@ -32,7 +32,7 @@ func (f *framing) release() []byte {
 	return buffer
 }
 
-// add makes the frame of an event.
+// add encodes an event.
 func (f *framing) add(event registry.Event) {
 	f.buffer = append(f.buffer, `{"type":"`...)
 	f.buffer = append(f.buffer, event.Type...)
@@ -52,7 +52,7 @@ func (f *framing) add(event registry.Event) {
 	f.ends = append(f.ends, len(f.buffer))
 }
 
-// take returns the frames that have been made since the last time. They are good until the next add.
+// take returns the frames since the last take. They are valid until the next add.
 func (f *framing) take() [][]byte {
 	f.frames = f.frames[:0]
 	start := 0
@@ -64,7 +64,7 @@ func (f *framing) take() [][]byte {
 	return f.frames
 }
 
-// appendBookmark makes an object that has nothing but a version.
+// appendBookmark encodes an object that has only a resourceVersion.
 func (f *framing) appendBookmark(event registry.Event) {
 	kind := f.def.Kind
 	if f.form.As != "" {
@@ -92,7 +92,7 @@ func (f *framing) appendBookmark(event registry.Event) {
 	f.buffer = append(f.buffer, "}}"...)
 }
 
-// emptyCells are the cells of an object that has nothing.
+// emptyCells returns the cells of an empty object.
 func (f *framing) emptyCells() []byte {
 	cells := []any{"", "<unknown>"}
 	if f.def.Columns != nil {
@@ -108,13 +108,13 @@ func (f *framing) emptyCells() []byte {
 	return data
 }
 
-// errorFrame is the event that ends a watch with a refusal.
+// errorFrame returns the ERROR event that ends a watch.
 func errorFrame(refused *api.StatusError) []byte {
 	frame := append([]byte(`{"type":"ERROR","object":`), encodeStatus(refused.Status)...)
 	return append(frame, "}\n"...)
 }
 
-// single is a sequence of one object.
+// single returns a sequence of one object.
 func single(object *store.Object) iter.Seq[*store.Object] {
 	return func(yield func(*store.Object) bool) { yield(object) }
 }

@@ -12,8 +12,8 @@ import (
 	"orrery/internal/lab/apiserver"
 )
 
-// FuzzRequest sends requests of any kind. The server must not panic, must not grow, and every refusal must be a Status or one of the
-// texts that kube-apiserver has.
+// FuzzRequest sends arbitrary requests. The server must not panic or grow, and every error must be
+// a Status or one of kube-apiserver's plain texts.
 func FuzzRequest(f *testing.F) {
 	for _, seed := range [][5]string{
 		{"GET", "/api/v1/namespaces", "", "", ""},
@@ -43,9 +43,9 @@ func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, target, accept, contentType, body string) {
 		address, err := url.ParseRequestURI(target)
 		if err != nil || strings.HasPrefix(address.Path, "/debug/") && method == http.MethodPost {
-			return // net/http would not let it pass, or it would break the server on purpose
+			return // net/http would refuse it, or it breaks the server on purpose
 		}
-		// A watch that nobody bounds ends with its client.
+		// An unbounded watch ends with its client.
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", strings.NewReader(body))
@@ -55,7 +55,7 @@ func FuzzRequest(f *testing.F) {
 		recorder := httptest.NewRecorder()
 		before := server.Snapshot().Panics
 		if serveOne(server.Handler(), recorder, request) {
-			return // a watch, broken off because its client has gone
+			return // a watch, broken off because its client is gone
 		}
 		if server.Snapshot().Panics != before {
 			t.Fatalf("%s %s panicked", method, target)
@@ -64,7 +64,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// serveOne does what net/http does with a handler, and tells whether it broke its connection off.
+// serveOne runs a handler like net/http and reports whether it aborted.
 func serveOne(handler http.Handler, w http.ResponseWriter, r *http.Request) (aborted bool) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -78,7 +78,7 @@ func serveOne(handler http.Handler, w http.ResponseWriter, r *http.Request) (abo
 	return false
 }
 
-// checkAnswer looks at the form of a refusal.
+// checkAnswer checks the form of an error.
 func checkAnswer(t *testing.T, answer *httptest.ResponseRecorder) {
 	t.Helper()
 	body := answer.Body.String()

@@ -10,16 +10,16 @@ import (
 	"orrery/internal/lab/apiserver/apierrors"
 )
 
-// handler is the way of every request: note it, find out who asks, let faults strike, answer.
+// handler serves every request: authentication, authorization, faults, routing.
 type handler struct{ server *Server }
 
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(h.server, w, r)
-	if !h.server.gate.enter() {
+	if !h.server.running.enter() {
 		x.refuse(apierrors.ServiceUnavailable("the server is shutting down"))
 		return
 	}
-	defer h.server.gate.leave()
+	defer h.server.running.leave()
 	h.server.inFlight.Add(1)
 	defer h.server.inFlight.Add(-1)
 	begun := time.Now()
@@ -47,8 +47,8 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// recover turns a panic into an answer. If it is too late for one the connection has to break, so that the client does not take
-// a part for the whole.
+// recover answers 500 after a panic. If the answer has begun it reports that the connection must
+// break, so that the client does not take a part for the whole.
 func (x *exchange) recover(value any) (broken bool) {
 	if value == nil {
 		return false
@@ -65,9 +65,9 @@ func (x *exchange) recover(value any) (broken bool) {
 	return false
 }
 
-var errPanicked = errors.New("the server has a defect: a handler panicked; see its log")
+var errPanicked = errors.New("a handler panicked; see the log of the server")
 
-// serve answers the request, or returns why not.
+// serve answers the request or returns the error to answer with.
 func (x *exchange) serve() error {
 	user, err := x.server.authenticate(x.r)
 	if err != nil {

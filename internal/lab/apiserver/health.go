@@ -10,11 +10,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// healthChecks are the parts that /livez?verbose and its like name. All of them are in this process, so whoever gets an answer at
-// all knows that they work; readyz says no from the moment on that the server is being stopped.
+// healthChecks are the checks listed by ?verbose. They all run in this process and pass whenever
+// the server answers; readyz fails once the server is stopping.
 var healthChecks = []string{"ping", "log", "etcd"}
 
-// serveHealth answers /healthz, /livez and /readyz, as a whole and check by check, to any method.
+// serveHealth answers /healthz, /livez, /readyz and their checks, for any method.
 func (x *exchange) serveHealth() error {
 	parts := strings.Split(strings.Trim(x.r.URL.Path, "/"), "/")
 	kind, checks := parts[0], healthChecks
@@ -53,18 +53,18 @@ func (x *exchange) serveHealth() error {
 	return nil
 }
 
-// emulated is the release of Kubernetes whose answers this server gives.
+// emulated is the version of Kubernetes whose answers this server gives.
 const (
 	emulatedMajor = "1"
 	emulatedMinor = "36"
 	emulated      = "v1.36.3+orrery"
-	// emulatedDemo is what a server calls itself that is not alone, see Config.Demo.
+	// emulatedDemo is the version with Config.Demo.
 	emulatedDemo = emulated + ".demo"
-	// compatibleMinor is the oldest release that a component of this version works with.
+	// compatibleMinor is the oldest compatible minor version.
 	compatibleMinor = "35"
 )
 
-// versionDocument is api.VersionInfo with what newer servers say besides.
+// versionDocument is api.VersionInfo with the fields of newer servers.
 type versionDocument struct {
 	api.VersionInfo
 	EmulationMajor        string `json:"emulationMajor"`
@@ -73,7 +73,6 @@ type versionDocument struct {
 	MinCompatibilityMinor string `json:"minCompatibilityMinor"`
 }
 
-// serveVersion answers /version.
 func (x *exchange) serveVersion() error {
 	version := emulated
 	if x.server.config.Demo {

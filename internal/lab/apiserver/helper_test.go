@@ -20,8 +20,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// piped is a server whose connections are pipes, so that it lives in a synctest bubble. It asks nobody for credentials unless the
-// configuration says otherwise.
+// piped is a server with connections over pipes, so that it can run in a synctest bubble. It
+// requires no credentials unless configured otherwise.
 type piped struct {
 	t      *testing.T
 	server *apiserver.Server
@@ -29,7 +29,7 @@ type piped struct {
 	client *http.Client
 }
 
-// newPiped starts a server. Its workers are left out: they have tests of their own, and heartbeats make time pass.
+// newPiped starts a server without workers, whose heartbeats would let time pass.
 func newPiped(t *testing.T, changes ...func(*apiserver.Config)) *piped {
 	t.Helper()
 	config := apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true}
@@ -48,7 +48,6 @@ func newPiped(t *testing.T, changes ...func(*apiserver.Config)) *piped {
 	return &piped{t: t, server: server, pipes: pipes, client: &http.Client{Transport: transport}}
 }
 
-// answer is what came back.
 type answer struct {
 	code   int
 	header http.Header
@@ -74,7 +73,7 @@ func (p *piped) do(method, path, body string, headers ...string) answer {
 	return answer{code: response.StatusCode, header: response.Header, body: string(data)}
 }
 
-// must sends a request that has to be answered with the code.
+// must sends a request and expects the code.
 func (p *piped) must(code int, method, path, body string, headers ...string) answer {
 	p.t.Helper()
 	got := p.do(method, path, body, headers...)
@@ -82,7 +81,7 @@ func (p *piped) must(code int, method, path, body string, headers ...string) ans
 	return got
 }
 
-// configMap makes a ConfigMap in the namespace default.
+// configMap creates a ConfigMap in the namespace default.
 func (p *piped) configMap(name string) {
 	p.t.Helper()
 	p.must(http.StatusCreated, "POST", configMaps, `{"metadata":{"name":"`+name+`"},"data":{"k":"v"}}`)
@@ -90,7 +89,7 @@ func (p *piped) configMap(name string) {
 
 const configMaps = "/api/v1/namespaces/default/configmaps"
 
-// message is the message of a Status.
+// message returns the message of a Status.
 func (a answer) message(t *testing.T) string {
 	t.Helper()
 	var status struct{ Kind, Message string }
@@ -99,7 +98,7 @@ func (a answer) message(t *testing.T) string {
 	return status.Message
 }
 
-// restClient returns this project's own client of the server.
+// restClient returns this project's client for the server.
 func (p *piped) restClient(changes ...func(*restclient.Config)) *restclient.Client {
 	return p.pipes.Client(changes...)
 }
@@ -119,7 +118,6 @@ type event struct {
 	}
 }
 
-// watching is an open watch.
 type watching struct {
 	t     *testing.T
 	lines *bufio.Scanner
@@ -143,7 +141,7 @@ func (p *piped) watch(path string, headers ...string) *watching {
 	return &watching{t: p.t, lines: lines, body: response.Body}
 }
 
-// next returns the next event, false when the watch has ended.
+// next returns the next event, or false when the watch has ended.
 func (w *watching) next() (event, bool) {
 	w.t.Helper()
 	if !w.lines.Scan() {
@@ -158,12 +156,12 @@ func (w *watching) next() (event, bool) {
 func (w *watching) want(kind, name string) event {
 	w.t.Helper()
 	e, ok := w.next()
-	require.True(w.t, ok, "the watch has ended: %v", w.lines.Err())
+	require.True(w.t, ok, "watch ended: %v", w.lines.Err())
 	require.Equal(w.t, kind+" "+name, e.Type+" "+e.Object.Metadata.Name)
 	return e
 }
 
-// ends expects the end in good order.
+// ends expects a graceful end.
 func (w *watching) ends() {
 	w.t.Helper()
 	e, ok := w.next()
@@ -171,7 +169,7 @@ func (w *watching) ends() {
 	require.NoError(w.t, w.lines.Err())
 }
 
-// breaks expects the end of a connection that was cut.
+// breaks expects a broken connection.
 func (w *watching) breaks() {
 	w.t.Helper()
 	_, ok := w.next()
@@ -179,7 +177,7 @@ func (w *watching) breaks() {
 	require.ErrorIs(w.t, w.lines.Err(), io.ErrUnexpectedEOF)
 }
 
-// indent is how people are shown JSON.
+// indent formats JSON.
 func indent(t *testing.T, text string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -187,7 +185,7 @@ func indent(t *testing.T, text string) string {
 	return out.String()
 }
 
-// dial opens a connection by hand.
+// dial opens a raw connection.
 func (p *piped) dial() net.Conn {
 	p.t.Helper()
 	conn, err := p.pipes.Dial(p.t.Context(), "tcp", "x")

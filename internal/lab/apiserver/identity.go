@@ -18,21 +18,22 @@ import (
 	"orrery/restclient/api"
 )
 
-// Administrator is the user of the kubeconfig that the server writes.
+// administrator is the user of the kubeconfig that the server writes.
 var administrator = User{Name: "kubernetes-admin", Groups: []string{authn.GroupMasters}}
 
-// identity is who the server is and whom it knows. It does not change.
+// identity holds the server's keys, certificates and administrator. It is immutable.
 type identity struct {
 	token     string // of the administrator
 	authority *authn.Authority
-	// serving is the server's certificate, nil without TLS; clientCertificate and clientKey are the administrator's.
+	// serving is the server's certificate, nil without TLS. clientCertificate and clientKey are the
+	// administrator's.
 	serving                      *tls.Certificate
 	clientCertificate, clientKey []byte
 }
 
-var errNoCertificate = errors.New("no certificate in PEM form is in it")
+var errNoCertificate = errors.New("it contains no PEM certificate")
 
-// newIdentity makes keys and certificates, and the authenticator that knows them.
+// newIdentity creates keys, certificates and the authenticator that accepts them.
 func newIdentity(config Config) (*identity, *authn.Authenticator, error) {
 	id := &identity{token: rand.Text()}
 	tokens := maps.Clone(config.Tokens)
@@ -48,7 +49,7 @@ func newIdentity(config Config) (*identity, *authn.Authenticator, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	id.authority = authority // also without TLS: namespaces get its certificate in kube-root-ca.crt
+	id.authority = authority // also without TLS: namespaces get it in kube-root-ca.crt
 	if !config.TLS {
 		return id, authenticator, nil
 	}
@@ -63,12 +64,12 @@ func newIdentity(config Config) (*identity, *authn.Authenticator, error) {
 	authenticator.ClientCAs = x509.NewCertPool()
 	authenticator.ClientCAs.AddCert(authority.Certificate())
 	if len(config.ClientCA) > 0 && !authenticator.ClientCAs.AppendCertsFromPEM(config.ClientCA) {
-		return nil, nil, fmt.Errorf("the client CA cannot be used: %w", errNoCertificate)
+		return nil, nil, fmt.Errorf("invalid client CA: %w", errNoCertificate)
 	}
 	return id, authenticator, nil
 }
 
-// authenticate finds out who sends a request.
+// authenticate returns the user of a request.
 func (s *Server) authenticate(r *http.Request) (User, error) {
 	user, err := s.authenticator.Authenticate(r)
 	if err == nil && user.Name == authn.Anonymous && s.config.Unprotected {
@@ -78,7 +79,7 @@ func (s *Server) authenticate(r *http.Request) (User, error) {
 	return user, err
 }
 
-// names are what the server is called by.
+// names returns the host names for the server's certificate.
 func names(config Config) []string {
 	hosts := append([]string{"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default.svc"}, config.Hosts...)
 	if host, _, err := net.SplitHostPort(config.Listen); err == nil && host != "" {
@@ -88,8 +89,8 @@ func names(config Config) []string {
 	return slices.Compact(hosts)
 }
 
-// tlsConfig asks clients for certificates and leaves it to the authenticator to check them, which answers 401 where a failed
-// handshake would say nothing.
+// tlsConfig requests client certificates and leaves the verification to the authenticator, which
+// answers 401 where a failed handshake would give no reason.
 func (id *identity) tlsConfig() *tls.Config {
 	return &tls.Config{
 		Certificates: []tls.Certificate{*id.serving},
@@ -99,8 +100,8 @@ func (id *identity) tlsConfig() *tls.Config {
 	}
 }
 
-// impersonate returns the user in whose name a request is made: kubectl --as. Everybody may do everything here, so everybody may be
-// somebody else.
+// impersonate returns the user that a request acts as (kubectl --as). Every user may impersonate,
+// because every user may do everything.
 func impersonate(user User, header http.Header) (User, error) {
 	name := header.Get("Impersonate-User")
 	groups := slices.Clone(header.Values("Impersonate-Group"))
@@ -123,8 +124,8 @@ func impersonate(user User, header http.Header) (User, error) {
 	return User{Name: name, UID: header.Get("Impersonate-Uid"), Groups: groups}, nil
 }
 
-// authorize tells whether a user may do something. Everybody whom the server knows may do everything, unless a fault forbids it.
-// Strangers, if they are let in at all, may see that the server is well and which version it is, as on a cluster with the usual
+// authorize returns the 403 for a request, or nil. Authenticated users may do everything that no
+// fault forbids. Anonymous users may read health and version, as on a cluster with the default
 // roles.
 func (s *Server) authorize(user User, asked faults.Request) *api.StatusError {
 	if user.Name == authn.Anonymous && !isPublic(asked) {

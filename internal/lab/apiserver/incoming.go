@@ -11,15 +11,15 @@ import (
 	"orrery/restclient/api"
 )
 
-// incoming is a document that a client has sent, as JSON whatever form it came in.
+// incoming is a document from a client, converted to JSON.
 type incoming struct {
-	kind, apiVersion string // "" if it does not say
+	kind, apiVersion string // "" if absent
 	data             []byte
-	// duplicates has a sentence for each key that comes twice. The last one counts.
+	// duplicates has a message for each duplicate key. The last value counts.
 	duplicates []string
 }
 
-// read turns a body into a document. Errors have the words of the original.
+// read decodes a body. The errors have kube-apiserver's messages.
 func (e encoding) read(body []byte) (incoming, error) {
 	doc := incoming{data: body}
 	switch e {
@@ -33,7 +33,7 @@ func (e encoding) read(body []byte) (incoming, error) {
 		if _, unknown := errors.AsType[*protobuf.KindError](err); err != nil && !unknown {
 			return incoming{}, err
 		}
-		// A kind that is not known has no tree; what it says it is does for the refusal.
+		// An unknown kind has no tree; its name is enough for the error.
 		if doc.data, err = json.Marshal(object.Tree); err != nil {
 			return incoming{}, err
 		}
@@ -49,7 +49,7 @@ func (e encoding) read(body []byte) (incoming, error) {
 	return doc, nil
 }
 
-// readKind reads what the document says it is. The anonymous struct is part of the words with which it is refused.
+// readKind reads kind and apiVersion. The anonymous struct is part of the error message.
 func (doc *incoming) readKind() error {
 	var head struct {
 		APIVersion string `json:"apiVersion,omitempty"`
@@ -65,10 +65,10 @@ func (doc *incoming) readKind() error {
 	return nil
 }
 
-// longestQuote is how much of a document without a kind is quoted.
-const longestQuote = 4 << 10
+// maxQuote is how much of a document without a kind an error quotes.
+const maxQuote = 4 << 10
 
-// missingKind complains of a document that does not say what it is. Types that were compiled into the original need not say it.
+// missingKind returns an error if kind or apiVersion is absent. Only custom resources require them.
 func (doc *incoming) missingKind() error {
 	missing := "Kind"
 	if doc.kind != "" {
@@ -78,13 +78,13 @@ func (doc *incoming) missingKind() error {
 		return nil
 	}
 	quoted := doc.data
-	if len(quoted) > longestQuote {
-		quoted = append(bytes.Clone(quoted[:longestQuote]), " ..."...)
+	if len(quoted) > maxQuote {
+		quoted = append(bytes.Clone(quoted[:maxQuote]), " ..."...)
 	}
 	return &missingError{field: missing, document: quoted}
 }
 
-// missingError says that a document does not say what it is.
+// missingError reports an absent kind or apiVersion.
 type missingError struct {
 	field    string
 	document []byte
@@ -94,7 +94,7 @@ func (e *missingError) Error() string {
 	return fmt.Sprintf("Object '%s' is missing in '%s'", e.field, e.document)
 }
 
-// tree returns the document as a tree; null is an empty one.
+// tree decodes the document; null gives an empty tree.
 func (doc *incoming) tree() (*api.Unstructured, error) {
 	object := &api.Unstructured{}
 	if err := json.Unmarshal(doc.data, object); err != nil {

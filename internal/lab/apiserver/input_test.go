@@ -15,7 +15,7 @@ import (
 
 const mergePatch = "application/merge-patch+json"
 
-// Bodies that are no good, and what is said about them. The sentences are those of kube-apiserver.
+// Invalid bodies. The messages are those of kube-apiserver.
 func TestBadBodies(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		for _, row := range []struct {
@@ -33,7 +33,7 @@ func TestBadBodies(t *testing.T) {
 			{415, ";;;", `{}`, "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf"},
 			{400, "application/vnd.kubernetes.protobuf", "xx", "the object provided is unrecognized (must be of type ConfigMap): provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] (7878)"},
 			{400, "application/yaml", "a: [b", "the object provided is unrecognized (must be of type ConfigMap): yaml: line 1: did not find expected ',' or ']' (613a205b62)"},
-			{400, "application/yaml", "? {a: b}\n: c", "the object provided is unrecognized (must be of type ConfigMap): yaml: line 1: a key must be a plain value (3f207b613a20627d0a3a2063)"},
+			{400, "application/yaml", "? {a: b}\n: c", "the object provided is unrecognized (must be of type ConfigMap): yaml: line 1: keys must be scalars (3f207b613a20627d0a3a2063)"},
 			{413, "application/json", strings.Repeat(" ", 3<<20+1), "Request entity too large: limit is 3145728"},
 		} {
 			got := p.do("POST", configMaps, row.body, "Content-Type", row.contentType)
@@ -44,7 +44,7 @@ func TestBadBodies(t *testing.T) {
 	})
 }
 
-// Aliases cannot blow a document up.
+// Aliases cannot inflate a document.
 func TestYAML(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		yaml := func(code int, query, text string) answer {
@@ -166,7 +166,7 @@ func TestPatches(t *testing.T) {
 	})
 }
 
-// Warnings do not make a head of any length.
+// Warnings cannot make the header arbitrarily long.
 func TestWarningsAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		var fields strings.Builder
@@ -179,7 +179,7 @@ func TestWarningsAreBounded(t *testing.T) {
 	})
 }
 
-// A client that sends its body byte by byte, or not at all, is cut, whether or not anybody wants to read the body.
+// A client that sends its body slowly, or not at all, is cut, whether or not the body is read.
 func TestSlowBodiesAreCut(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		for path, want := range map[string]struct {
@@ -197,7 +197,7 @@ func TestSlowBodiesAreCut(t *testing.T) {
 			assert.Equal(t, want.after, time.Since(begun))
 			io.Copy(io.Discard, response.Body)
 			_, err = reader.ReadByte()
-			assert.ErrorIs(t, err, io.EOF, "the connection is closed")
+			assert.ErrorIs(t, err, io.EOF, "connection closed")
 		}
 	})
 }

@@ -27,7 +27,7 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// started returns a server on a socket. When the test ends it is stopped, and nothing may be left of it.
+// started returns a server on a socket. After the test it is stopped and must leave nothing behind.
 func started(t *testing.T, config apiserver.Config) *apiserver.Server {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
@@ -39,7 +39,7 @@ func started(t *testing.T, config apiserver.Config) *apiserver.Server {
 	return server
 }
 
-// The kubeconfig that the server writes is all that a client needs, whatever the transport.
+// The server's kubeconfig is all that a client needs, whatever the transport.
 func TestAKubeconfigIsEnough(t *testing.T) {
 	for _, encrypted := range []bool{true, false} {
 		t.Run(fmt.Sprint("tls ", encrypted), func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestAKubeconfigIsEnough(t *testing.T) {
 	}
 }
 
-// The workers come and go with the server.
+// The workers start and stop with the server.
 func TestWorkersEndWithTheServer(t *testing.T) {
 	server := started(t, apiserver.Config{Unprotected: true, Nodes: 2})
 	client := http.Client{}
@@ -112,11 +112,11 @@ func TestHTTP2AndClientCertificates(t *testing.T) {
 	assert.Contains(t, body, `"groups":["devs","system:authenticated"],"username":"joe"`)
 	stranger, _ := ask(*restclienttest.NewAuthority(t).Issue(t, restclienttest.Leaf{Name: "joe"}))
 	assert.Equal(t, 401, stranger.StatusCode)
-	nobody, _ := ask()
-	assert.Equal(t, 401, nobody.StatusCode)
+	anonymous, _ := ask()
+	assert.Equal(t, 401, anonymous.StatusCode)
 }
 
-func TestAddressesThatAreTaken(t *testing.T) {
+func TestAddressInUse(t *testing.T) {
 	first := started(t, apiserver.Config{})
 	second, err := apiserver.New(apiserver.Config{Listen: strings.TrimPrefix(first.URL(), "http://")})
 	require.NoError(t, err)
@@ -132,7 +132,7 @@ func TestAddressesThatAreTaken(t *testing.T) {
 	assert.ErrorIs(t, late.Start(t.Context()), http.ErrServerClosed)
 }
 
-// Serve is for those who bring their listener; that it fails is told, that it was stopped is no failure.
+// Serve serves a given listener. It returns an error if the listener fails, and nil after Stop.
 func TestServe(t *testing.T) {
 	server, err := apiserver.New(apiserver.Config{NoKubelet: true, NoCollector: true})
 	require.NoError(t, err)
@@ -150,8 +150,8 @@ func TestServe(t *testing.T) {
 	assert.NoError(t, server.Serve(listener), "stopped")
 }
 
-// Stop waits for requests, but not for ever: a request that never ends is broken off when the time is up.
-func TestStopBreaksOffWhatDoesNotEnd(t *testing.T) {
+// Stop waits for requests, but aborts them when its context ends.
+func TestStopAbortsRequestsThatDoNotEnd(t *testing.T) {
 	server := started(t, apiserver.Config{Unprotected: true})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(server.URL(), "http://"))
 	require.NoError(t, err)
@@ -160,7 +160,7 @@ func TestStopBreaksOffWhatDoesNotEnd(t *testing.T) {
 	require.NoError(t, err)
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	require.NoError(t, err)
-	require.Contains(t, line, "100 Continue", "the body is being waited for")
+	require.Contains(t, line, "100 Continue", "the server waits for the body")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	assert.ErrorIs(t, server.Stop(ctx), context.DeadlineExceeded)

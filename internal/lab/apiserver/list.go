@@ -14,7 +14,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// serveList answers a list.
 func (x *exchange) serveList(t registry.Target) error {
 	r, err := x.represent(t.Definition, negotiation.Rules{})
 	if err != nil {
@@ -31,8 +30,8 @@ func (x *exchange) serveList(t registry.Target) error {
 	return x.sendPage(r, page)
 }
 
-// sendPage answers with a page of objects. A list in JSON, the usual form, is sent piece by piece, straight from the bytes of the
-// store: a hundred thousand objects need a buffer of a few kilobytes.
+// sendPage answers with a page of objects. A JSON list is streamed from the bytes in the store: a
+// hundred thousand objects need a buffer of a few kilobytes.
 func (x *exchange) sendPage(r representation, page *registry.Page) error {
 	metadata := api.ListMeta{
 		ResourceVersion: strconv.FormatUint(page.Version, 10), Continue: page.Continue, RemainingItemCount: page.Remaining,
@@ -52,7 +51,7 @@ func (x *exchange) sendPage(r representation, page *registry.Page) error {
 	return nil
 }
 
-// streamList sends a list in JSON.
+// streamList sends a list as JSON.
 func (x *exchange) streamList(r representation, metadata api.ListMeta, page *registry.Page) {
 	var measured counter
 	if !r.form.Pretty {
@@ -72,30 +71,30 @@ func (x *exchange) streamList(r representation, metadata api.ListMeta, page *reg
 	r.writeList(x.w, metadata, page)
 }
 
-// listShrinks tells whether the beginning of a list can be compressed.
+// listShrinks reports whether the beginning of a list compresses well.
 func (r representation) listShrinks(metadata api.ListMeta, page *registry.Page) bool {
 	var sample sampled
 	r.writeList(&sample, metadata, page)
 	return shrinks(sample.data)
 }
 
-// pieces are the buffers in which parts of lists and events are put together.
+// pieces are the buffers for parts of lists and events.
 var pieces = sync.Pool{New: func() any { return new(make([]byte, 0, pieceSize)) }}
 
-// pieceSize is how much is put together before it is written. A buffer that a large object has blown up beyond largestPiece is not
-// kept.
+// pieceSize is how much is collected before a write. A buffer larger than maxPiece is not
+// reused.
 const (
-	pieceSize    = 32 << 10
-	largestPiece = 1 << 20
+	pieceSize = 32 << 10
+	maxPiece  = 1 << 20
 )
 
 func keepPiece(piece *[]byte) {
-	if cap(*piece) <= largestPiece {
+	if cap(*piece) <= maxPiece {
 		pieces.Put(piece)
 	}
 }
 
-// writeList writes a list. Errors are those of a client that has gone; the rest is then written to nobody.
+// writeList writes a list. Errors mean that the client is gone.
 func (r representation) writeList(out io.Writer, metadata api.ListMeta, page *registry.Page) error {
 	piece := pieces.Get().(*[]byte)
 	defer keepPiece(piece)
@@ -132,20 +131,19 @@ func (r representation) writeList(out io.Writer, metadata api.ListMeta, page *re
 	return err
 }
 
-// prettyHead is head, indented, up to the bracket of the items.
+// prettyHead is the indented head, up to the bracket of the items.
 func (r representation) prettyHead(metadata api.ListMeta) []byte {
 	whole := indented(append(r.head(metadata), "]}"...), "")
 	return whole[:len(whole)-len("]\n}")]
 }
 
-// appendTable appends the table of a page.
 func (r representation) appendTable(dst []byte, page *registry.Page) []byte {
 	options := r.tableOptions(page.Version)
 	options.Continue, options.Remaining = page.Continue, page.Remaining
 	return r.table(dst, slices.Values(page.Items), options)
 }
 
-// counter measures what is written to it.
+// counter counts the bytes written to it.
 type counter int
 
 func (c *counter) Write(data []byte) (int, error) {

@@ -24,15 +24,15 @@ import (
 	"orrery/restclient/api"
 )
 
-// process is `lab serve` in a process of its own: what it takes of memory is its own, and not that of its clients.
+// process is `lab serve` in a process of its own, so that its memory is not that of its clients.
 type process struct {
 	command *exec.Cmd
 	url     string
-	client  *http.Client // asks for gzip, as Go's does by itself
+	client  *http.Client // asks for gzip, the default
 	plain   *http.Client // does not
 }
 
-// startProcess builds the program and starts it, without TLS, so that what is measured is the server.
+// startProcess builds and starts the program, without TLS, so that the server itself is measured.
 func startProcess(b *testing.B) *process {
 	binary := filepath.Join(b.TempDir(), "lab")
 	build := exec.Command("go", "build", "-o", binary, "orrery/cmd/lab")
@@ -58,7 +58,8 @@ func startProcess(b *testing.B) *process {
 	return &process{command: command, url: address, client: &http.Client{Transport: transport}, plain: &http.Client{Transport: plain}}
 }
 
-// memory reads a line of /proc/PID/status, in MiB: VmRSS is what the process takes now, VmHWM the most that it has taken.
+// memory returns a line of /proc/PID/status in MiB: VmRSS is the current resident memory, VmHWM its
+// peak.
 func (p *process) memory(b *testing.B, line string) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
 	require.NoError(b, err)
@@ -100,7 +101,7 @@ const (
 	benchObjects = 100000
 )
 
-// noise is a value of 1 KiB that does not compress well: the worst that a list can be made of.
+// noise is an incompressible value of 1 KiB, the worst case for a list.
 func noise() string {
 	var random [768]byte
 	for i := range random {
@@ -109,7 +110,7 @@ func noise() string {
 	return base64.StdEncoding.EncodeToString(random[:])
 }
 
-// fill creates the config maps over eight connections.
+// fill creates the ConfigMaps over eight connections.
 func (p *process) fill(b *testing.B, n int) {
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -126,7 +127,8 @@ func (p *process) fill(b *testing.B, n int) {
 	group.Wait()
 }
 
-// list reads all config maps in pages and returns how many pages there were. Only the head of a page is looked at.
+// list reads all ConfigMaps in pages and returns the number of pages. It decodes only the metadata
+// of a page.
 func (p *process) list(b *testing.B, client *http.Client, limit int) (pages int) {
 	for token, last := "", false; !last; pages++ {
 		var metadata api.ListMeta
@@ -151,8 +153,8 @@ func (p *process) list(b *testing.B, client *http.Client, limit int) (pages int)
 	return pages
 }
 
-// BenchmarkServe measures `lab serve` with 100,000 ConfigMaps of 1 KiB: its memory, lists of all of them, and how long it
-// takes 200 watchers to be told of a write. Once is enough: -benchtime 1x.
+// BenchmarkServe measures `lab serve` with 100,000 ConfigMaps of 1 KiB: its memory, lists, and the
+// time until 200 watchers have received a write. Run it with -benchtime 1x.
 func BenchmarkServe(b *testing.B) {
 	for range b.N {
 		p := startProcess(b)
@@ -177,7 +179,7 @@ func BenchmarkServe(b *testing.B) {
 	}
 }
 
-// fanOut writes to one object until so many watchers have been told of all writes.
+// fanOut writes to one object until all watchers have received all writes.
 func (p *process) fanOut(b *testing.B, watchers, writes int) time.Duration {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()

@@ -18,7 +18,7 @@ import (
 	"orrery/internal/lab/apiserver"
 )
 
-// loaded is a server on a real socket with a client that has as many connections as it wants.
+// loaded is a server on a socket and a client with unlimited connections.
 type loaded struct {
 	server *apiserver.Server
 	client *http.Client
@@ -36,7 +36,8 @@ func startLoaded(t testing.TB) *loaded {
 	return &loaded{server: server, client: &http.Client{Transport: transport}}
 }
 
-// send sends a request. The caller closes the body of the answer, which has the wanted code or there is an error.
+// send sends a request. The caller closes the body of the answer. Another code than want is an
+// error.
 func (l *loaded) send(ctx context.Context, method, path, body string, want int) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, method, l.server.URL()+path, strings.NewReader(body))
 	if err != nil {
@@ -70,7 +71,7 @@ func (l *loaded) write(method, path, body string, want int) (uint64, error) {
 	return versionIn(text)
 }
 
-// versionIn cuts the first resourceVersion out of a document, without decoding two million of them.
+// versionIn extracts the first resourceVersion without decoding the document.
 func versionIn(document []byte) (uint64, error) {
 	_, rest, found := bytes.Cut(document, []byte(`"resourceVersion":"`))
 	digits, _, ended := bytes.Cut(rest, []byte(`"`))
@@ -80,7 +81,8 @@ func versionIn(document []byte) (uint64, error) {
 	return strconv.ParseUint(string(digits), 10, 64)
 }
 
-// watch opens a watch of all config maps after a version, and calls yield with each line until it returns false.
+// watch watches all ConfigMaps after a version and calls yield for each line until it returns
+// false.
 func (l *loaded) watch(ctx context.Context, after uint64, ready func(), yield func(line []byte) bool) error {
 	stream, err := l.send(ctx, http.MethodGet, "/api/v1/configmaps?watch=true&resourceVersion="+strconv.FormatUint(after, 10), "", http.StatusOK)
 	ready()
@@ -95,15 +97,15 @@ func (l *loaded) watch(ctx context.Context, after uint64, ready func(), yield fu
 			return nil
 		}
 	}
-	return fmt.Errorf("the watch ended: %w", lines.Err())
+	return fmt.Errorf("watch ended: %w", lines.Err())
 }
 
 func configMap(name, value string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q},"data":{"value":%q}}`, name, value)
 }
 
-// What an informer relies on, under load and over real sockets: each of 200 watchers of a resource is told all of 10,000 writes,
-// each once, in the order in which they were made.
+// Under load and over sockets, each of 200 watchers receives all of 10,000 writes once and in
+// order.
 func TestManyWatchersSeeEveryWriteInOrder(t *testing.T) {
 	writes := 10000
 	if testing.Short() {
@@ -115,17 +117,17 @@ func TestManyWatchersSeeEveryWriteInOrder(t *testing.T) {
 	defer cancel()
 	start := l.server.Store().Version()
 
-	told := make([][]uint64, watchers)
+	reported := make([][]uint64, watchers)
 	errs := make([]error, watchers)
 	var open, watching sync.WaitGroup
 	open.Add(watchers)
 	for i := range watchers {
 		watching.Go(func() {
-			told[i] = make([]uint64, 0, writes)
+			reported[i] = make([]uint64, 0, writes)
 			errs[i] = l.watch(ctx, start, open.Done, func(line []byte) bool {
-				version, _ := versionIn(line) // an ERROR event has none, and 0 is the version of no write
-				told[i] = append(told[i], version)
-				return len(told[i]) < writes
+				version, _ := versionIn(line) // 0 for an ERROR event, which is the version of no write
+				reported[i] = append(reported[i], version)
+				return len(reported[i]) < writes
 			})
 		})
 	}
@@ -145,7 +147,7 @@ func TestManyWatchersSeeEveryWriteInOrder(t *testing.T) {
 				}
 				version, err = l.write(http.MethodPut, path+"/"+name, configMap(name, strconv.Itoa(i)), http.StatusOK)
 			}
-			cancel() // the watchers would wait for ever
+			cancel() // otherwise the watchers would wait forever
 		})
 	}
 	writing.Wait()
@@ -160,11 +162,11 @@ func TestManyWatchersSeeEveryWriteInOrder(t *testing.T) {
 	require.Len(t, all, writes)
 	for i := range watchers {
 		require.NoError(t, errs[i], "watcher %d", i)
-		require.Len(t, told[i], writes)
+		require.Len(t, reported[i], writes)
 		last := start
-		for _, version := range told[i] {
+		for _, version := range reported[i] {
 			if version <= last || !all[version] {
-				require.Fail(t, "a version out of order, or of no write", "watcher %d was told %d after %d", i, version, last)
+				require.Fail(t, "unexpected version", "watcher %d received %d after %d", i, version, last)
 			}
 			last = version
 		}

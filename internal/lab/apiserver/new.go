@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"orrery/internal/lab/apiserver/faults"
@@ -12,8 +13,8 @@ import (
 	"orrery/restclient/kubeconfig"
 )
 
-// New makes a server with an empty store, and starts its garbage collector and kubelet. It does not listen yet. A server
-// that has been made must be stopped.
+// New returns a server with an empty store and starts its garbage collector and kubelet. It does
+// not listen yet. It must be stopped.
 func New(config Config) (*Server, error) {
 	s := &Server{
 		config: config, trace: config.Trace,
@@ -23,7 +24,7 @@ func New(config Config) (*Server, error) {
 	if err := s.inherit(config); err != nil {
 		return nil, err
 	}
-	s.config.Predecessor = nil // which would keep all that came before alive
+	s.config.Predecessor = nil // it would keep all predecessors alive
 	s.documents = &documents{catalog: s.catalog}
 	s.registry = registry.New(registry.Config{
 		Store: s.store, Catalog: s.catalog,
@@ -43,7 +44,7 @@ func New(config Config) (*Server, error) {
 	return s, nil
 }
 
-// inherit takes over what outlives a server, or makes it if this is the first.
+// inherit takes over the predecessor's state, or creates a new one.
 func (s *Server) inherit(config Config) (err error) {
 	if before := config.Predecessor; before != nil {
 		s.identity, s.authenticator, s.store = before.identity, before.authenticator, before.store
@@ -54,7 +55,7 @@ func (s *Server) inherit(config Config) (err error) {
 	return err
 }
 
-// startWorkers starts what works on the objects without being asked. Stop ends it.
+// startWorkers starts the kubelet and the garbage collector, which Stop ends.
 func (s *Server) startWorkers() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.background.Go(func() {
@@ -73,7 +74,7 @@ func (s *Server) startWorkers() {
 	}
 }
 
-// faultOf is a write as the faults see it.
+// faultOf converts a write for package faults.
 func faultOf(a registry.Attributes) faults.Request {
 	return faults.Request{
 		Verb: a.Verb, Group: a.Definition.Group, Version: a.Version, Resource: a.Definition.Plural, Subresource: a.Subresource,
@@ -81,25 +82,34 @@ func faultOf(a registry.Attributes) faults.Request {
 	}
 }
 
-// kubeconfigName is that of the cluster, the user and the context.
+// kubeconfigName names the cluster, the user and the context.
 const kubeconfigName = "orrery"
 
-// Kubeconfig is a configuration with which kubectl and its like reach the server as its administrator: with its token, and
-// with a client certificate as well if it speaks TLS.
+// extensionName marks the cluster in a kubeconfig as a server of this package.
+const extensionName = "orrery"
+
+// Wrote reports whether a server of this package has written the cluster.
+func Wrote(cluster *kubeconfig.Cluster) bool {
+	return slices.ContainsFunc(cluster.Extensions, func(e kubeconfig.Extension) bool { return e.Name == extensionName })
+}
+
+// Kubeconfig returns a kubeconfig of the server's administrator, with a token and, with TLS, a
+// client certificate.
 func (s *Server) Kubeconfig() []byte {
 	text, err := s.kubeconfig().Marshal()
-	if err != nil { // strings
+	if err != nil {
 		panic(err)
 	}
 	return text
 }
 
-// WriteKubeconfig writes [Server.Kubeconfig] to a file that only its owner may read. A reader sees the old file or the new
-// one, never a part.
+// WriteKubeconfig writes [Server.Kubeconfig] atomically to a file that only its owner can read.
 func (s *Server) WriteKubeconfig(path string) error { return s.kubeconfig().WriteFile(path) }
 
 func (s *Server) kubeconfig() *kubeconfig.Config {
-	cluster := kubeconfig.Cluster{Server: s.URL()}
+	cluster := kubeconfig.Cluster{Server: s.URL(), Extensions: []kubeconfig.Extension{{
+		Name: extensionName, Extension: map[string]string{"provider": "lab"},
+	}}}
 	user := kubeconfig.User{Token: kubeconfig.Secret(s.identity.token)}
 	if s.config.TLS {
 		cluster.CertificateAuthorityData = s.identity.authority.PEM()

@@ -14,10 +14,10 @@ import (
 	"orrery/restclient/api"
 )
 
-// openAPIV2Types are the names of JSON under which the older document can be had.
+// openAPIV2Types are the JSON media types of the OpenAPI v2 document.
 var openAPIV2Types = []string{"*/*", "application/*", "application/json", "application/com.github.proto-openapi.spec.v2@v1.0+json", "application/com.github.proto-openapi.spec.v2.v1.0+json"}
 
-// serveOpenAPI answers /openapi/v2, /openapi/v3 and the documents of the group versions.
+// serveOpenAPI serves /openapi/v2, /openapi/v3 and the documents of the group versions.
 func (x *exchange) serveOpenAPI() error {
 	path := strings.TrimPrefix(x.r.URL.Path, "/openapi/")
 	unavailable := x.server.faults.Unavailable()
@@ -47,8 +47,8 @@ func (x *exchange) serveOpenAPI() error {
 	return nil
 }
 
-// serveOpenAPIV3 answers for one group version. An address with the right hash may be kept for ever, a wrong one leads to the right
-// one.
+// serveOpenAPIV3 serves the document of a group version. With the right hash it may be cached
+// forever; a wrong hash is redirected.
 func (x *exchange) serveOpenAPIV3(path string, unavailable []api.GroupVersion) error {
 	gv, ok := openAPIGroupVersion(strings.TrimPrefix(path, "v3/"))
 	var found document
@@ -77,7 +77,7 @@ func (x *exchange) serveOpenAPIV3(path string, unavailable []api.GroupVersion) e
 	return x.sendDescription(found)
 }
 
-// openAPIGroupVersion reads "api/v1" and "apis/apps/v1".
+// openAPIGroupVersion parses "api/v1" and "apis/apps/v1".
 func openAPIGroupVersion(path string) (api.GroupVersion, bool) {
 	switch parts := strings.Split(path, "/"); {
 	case len(parts) == 2 && parts[0] == "api":
@@ -97,7 +97,8 @@ func (x *exchange) sendDescription(found document) error {
 	return nil
 }
 
-// accepts tells whether a client takes one of these media types. Weights do not matter where there is one form.
+// accepts reports whether a client accepts one of these media types. Weights are ignored, because
+// there is only one form.
 func accepts(header http.Header, types []string) bool {
 	accept := strings.Join(header.Values("Accept"), ",")
 	if strings.TrimSpace(accept) == "" {
@@ -114,7 +115,7 @@ func accepts(header http.Header, types []string) bool {
 
 func errNoSuchResource() error { return apierrors.ResourceNotFound() }
 
-// refuseForm refuses an Accept header of which nothing fits.
+// refuseForm answers an Accept header that no form satisfies.
 func (x *exchange) refuseForm() error {
 	form, refusal := negotiation.Negotiate(x.r, negotiation.Rules{})
 	x.form = form
@@ -124,11 +125,11 @@ func (x *exchange) refuseForm() error {
 	return notAcceptable(refusal)
 }
 
-// openAPIV2Protobuf are the names of the protobuf form of the older document. kubectl asks for no other: when it meets a kind
-// that the newer documents lack, before it says so.
+// openAPIV2Protobuf are the protobuf media types of the OpenAPI v2 document. kubectl requests them
+// when the v3 documents lack a kind.
 var openAPIV2Protobuf = []string{"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"}
 
-// The fields of the protobuf form that are sent, by number (openapi_v2.Document and its Info).
+// The field numbers of openapi_v2.Document and its Info.
 const (
 	documentSwagger protowire.Number = 1
 	documentInfo    protowire.Number = 2
@@ -137,15 +138,15 @@ const (
 	infoVersion     protowire.Number = 2
 )
 
-// wantsProtobuf tells whether a client names the protobuf form first among those that it takes.
+// wantsProtobuf reports whether a client prefers protobuf.
 func wantsProtobuf(header http.Header) bool {
 	first, _, _ := strings.Cut(header.Get("Accept"), ",")
 	mediaType, _, _ := strings.Cut(first, ";")
 	return slices.Contains(openAPIV2Protobuf, strings.ToLower(strings.TrimSpace(mediaType)))
 }
 
-// emptyOpenAPIV2 is the older document in protobuf with nothing in it. Every kind that this server knows is in the newer
-// documents, where clients look first; whoever comes here learns that there is no more.
+// emptyOpenAPIV2 returns an OpenAPI v2 document without paths in protobuf. Clients look in the v3
+// documents first, which have every kind of this server.
 func emptyOpenAPIV2() []byte {
 	info := appendText(appendText(nil, infoTitle, "Kubernetes"), infoVersion, emulated)
 	document := appendText(nil, documentSwagger, "2.0")

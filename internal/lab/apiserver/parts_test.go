@@ -8,7 +8,8 @@ import (
 
 const podsHere = "/api/v1/namespaces/default/pods"
 
-// What connects to a program is announced and refused; the parts of a pod that can be written change nothing else.
+// Subresources that connect to a program are announced and refused. Those that write a part of a
+// pod change nothing else.
 func TestPartsOfAPod(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.must(201, "POST", podsHere, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
@@ -26,7 +27,7 @@ func TestPartsOfAPod(t *testing.T) {
 	})
 }
 
-// The older address for binding a pod has its name in the body.
+// POST to bindings has the name of the pod in the body.
 func TestBindings(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.must(201, "POST", podsHere, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)

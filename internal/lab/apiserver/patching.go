@@ -12,7 +12,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// servePatch answers a patch of an object or its status.
 func (x *exchange) servePatch(t registry.Target) error {
 	kind, err := x.patchType(t.Definition)
 	if err != nil {
@@ -38,7 +37,7 @@ func (x *exchange) servePatch(t registry.Target) error {
 	return x.sendObject(http.StatusOK, r, patched)
 }
 
-// patchType reads the content type of a patch.
+// patchType parses the content type of a patch.
 func (x *exchange) patchType(def *resources.Definition) (api.PatchType, error) {
 	mediaType, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
 	if err != nil {
@@ -48,9 +47,9 @@ func (x *exchange) patchType(def *resources.Definition) (api.PatchType, error) {
 	return kind, patch.Supported(kind, def.Custom)
 }
 
-// change is what a patch does to an object. It is called again when somebody else was faster.
+// change returns the function that applies a patch. It is called again after a conflict.
 func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []byte, parameters writeParameters) func(*api.Unstructured) (*api.Unstructured, error) {
-	var merged *schema.Type // a strategic merge patch is for built-in types only
+	var merged *schema.Type // nil for custom resources, which have no strategic merge patch
 	if !def.Custom {
 		merged = def.Type
 	}
@@ -69,31 +68,31 @@ func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []
 	}
 }
 
-// checkPatched looks at what a patch has made. A patch can change neither kind nor version, and what is wrong with the result is wrong
-// with the patch.
+// checkPatched validates the result of a patch, which may not change kind or apiVersion.
 func (x *exchange) checkPatched(tree map[string]any, data []byte, kind api.PatchType, want api.GroupVersionKind, t *schema.Type, validation fieldValidation, warn bool) error {
 	document := api.Unstructured{Object: tree}
 	doc := incoming{kind: document.GetKind(), apiVersion: document.GetAPIVersion(), data: data}
-	if kind != api.JSONPatchType { // a list of operations has no fields of the object
+	if kind != api.JSONPatchType { // a JSON patch is a list of operations, not an object
 		doc.duplicates = schema.Duplicates(data)
 	}
 	if doc.kind != want.Kind || doc.apiVersion != gvOf(want).String() {
 		return patch.Refuse(kind, data, tree, x.otherKind(tree, doc, want))
 	}
-	mistakes, misfit := findings(tree, doc, t)
+	problems, misfit := findings(tree, doc, t)
 	switch {
 	case misfit != nil:
 		return patch.Refuse(kind, data, tree, misfit.Error())
-	case len(mistakes) > 0 && validation == strictFields:
-		return patch.Refuse(kind, data, tree, strictSentence(mistakes))
+	case len(problems) > 0 && validation == strictFields:
+		return patch.Refuse(kind, data, tree, strictSentence(problems))
 	case validation == warnOfFields && warn:
-		x.warn(mistakes)
+		x.warn(problems)
 	}
 	t.Prune(tree)
 	return nil
 }
 
-// otherKind says what is wrong with a patch that changes the kind: the original reads the result as one of the new kind first.
+// otherKind explains the refusal of a patch that changes the kind. kube-apiserver first decodes the
+// result as the new kind.
 func (x *exchange) otherKind(tree map[string]any, doc incoming, want api.GroupVersionKind) string {
 	gv, _ := api.ParseGroupVersion(doc.apiVersion)
 	t, _ := schema.Builtin().Type(api.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: doc.kind})

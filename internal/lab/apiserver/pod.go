@@ -14,7 +14,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// serveEviction answers a request to end a pod. There are no disruption budgets here, so it is a delete.
+// serveEviction answers an eviction. Without disruption budgets it is a delete.
 func (x *exchange) serveEviction(t registry.Target) error {
 	eviction, parameters, err := x.readPosted(api.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}, nil)
 	if err != nil {
@@ -54,7 +54,7 @@ func (x *exchange) sendSuccess(code int) {
 	x.sendDocument(code, encodeStatus(api.Status{Status: api.StatusSuccess, Code: code}))
 }
 
-// serveBinding assigns a pod to a node, as a scheduler does.
+// serveBinding assigns a pod to a node.
 func (x *exchange) serveBinding(t registry.Target) error {
 	binding, parameters, err := x.readPosted(api.GroupVersionKind{Version: "v1", Kind: "Binding"}, nil)
 	if err != nil {
@@ -78,7 +78,7 @@ func (x *exchange) serveBinding(t registry.Target) error {
 	return nil
 }
 
-// serveLog answers with what a container could have written: there is none.
+// serveLog serves the log of a container, which has a fixed line.
 func (x *exchange) serveLog(t registry.Target) error {
 	t.Subresource = ""
 	object, err := x.server.registry.Get(t, api.GetOptions{})
@@ -102,14 +102,14 @@ func (x *exchange) serveLog(t registry.Target) error {
 	case container == "" && len(names) == 1:
 		container = names[0]
 	}
-	if node == "" { // nobody could have written anything yet
+	if node == "" { // not scheduled
 		x.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
 	if !x.nodeExists(node) {
-		return apierrors.NotFound("", "pods", node) // so says the original
+		return apierrors.NotFound("", "pods", node) // as kube-apiserver does
 	}
-	line := fmt.Sprintf("%s is played by the built-in kubelet: container %s runs no program and writes nothing else\n", t.Name, container)
+	line := fmt.Sprintf("%s is simulated: container %s runs no program\n", t.Name, container)
 	x.send(http.StatusOK, "text/plain", []byte(line))
 	return nil
 }
@@ -123,25 +123,25 @@ func (x *exchange) nodeExists(name string) bool {
 	return err == nil
 }
 
-// serveConnect refuses to connect to a container, node or service: none of them runs anything here.
+// serveConnect refuses exec, attach, port-forward and proxy: there is no program to connect to.
 func (x *exchange) serveConnect(t registry.Target) error {
 	subresource := t.Subresource
 	t.Subresource = ""
 	if _, err := x.server.registry.Get(t, api.GetOptions{}); err != nil {
 		return err
 	}
-	return apierrors.ServiceUnavailable(fmt.Sprintf("%s %s runs no program on this server, so that there is nothing to connect to with %s",
+	return apierrors.ServiceUnavailable(fmt.Sprintf("%s %s is simulated, so there is nothing to connect to with %s",
 		t.Definition.Singular, t.Name, subresource))
 }
 
-// serveBindings assigns a pod to a node by the older address, which has the name of the pod in the body.
+// serveBindings assigns a pod to a node by POST to bindings, with the name of the pod in the body.
 func (x *exchange) serveBindings(t registry.Target) error {
 	data, err := x.readBody()
 	if err != nil {
 		return err
 	}
 	var head struct{ Metadata api.ObjectMeta }
-	_ = json.Unmarshal(data, &head) // what cannot be read is refused below
+	_ = json.Unmarshal(data, &head) // invalid bodies are refused below
 	x.r.Body = io.NopCloser(bytes.NewReader(data))
 	x.r.ContentLength = int64(len(data))
 	pods, _ := x.server.catalog.Lookup(api.PodsResource)

@@ -10,7 +10,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// flag reads a truth value as the original does: absent, "false" and "0" are false, and everything else is true.
+// flag parses a boolean like kube-apiserver: absent, "false" and "0" are false, everything else is
+// true.
 func flag(query url.Values, name string) bool {
 	values, given := query[name]
 	if !given || len(values) == 0 {
@@ -19,7 +20,7 @@ func flag(query url.Values, name string) bool {
 	return values[0] != "0" && !strings.EqualFold(values[0], "false")
 }
 
-// number reads a whole number; nil if there is none.
+// number parses an integer; it returns nil if absent.
 func number(query url.Values, name string) (*int64, error) {
 	values, given := query[name]
 	if !given || len(values) == 0 {
@@ -32,7 +33,7 @@ func number(query url.Values, name string) (*int64, error) {
 	return &value, nil
 }
 
-// listOptions reads the query of a list, a watch or a delete of a collection.
+// listOptions parses the query of a list, watch or deletecollection.
 func listOptions(query url.Values) (api.ListOptions, error) {
 	o := api.ListOptions{
 		LabelSelector: query.Get("labelSelector"), FieldSelector: query.Get("fieldSelector"),
@@ -54,7 +55,7 @@ func listOptions(query url.Values) (api.ListOptions, error) {
 	return o, nil
 }
 
-// timeout reads how long a request may take at most; 0 is no limit.
+// timeout parses the time limit of a request; 0 means none.
 func timeout(query url.Values) (time.Duration, error) {
 	text := query.Get("timeout")
 	if text == "" {
@@ -67,7 +68,7 @@ func timeout(query url.Values) (time.Duration, error) {
 	return max(limit, 0), nil
 }
 
-// fieldValidation says what happens to fields that a type does not have.
+// fieldValidation says how to handle unknown and duplicate fields.
 type fieldValidation string
 
 const (
@@ -76,14 +77,15 @@ const (
 	strictFields fieldValidation = "Strict"
 )
 
-// writeParameters are the query of create, update and patch.
+// writeParameters are the query parameters of create, update and patch.
 type writeParameters struct {
 	dryRun     bool
 	validation fieldValidation
 	manager    string
 }
 
-// writeOptions reads the query of a write. kind is that of the options, for the refusal: "CreateOptions".
+// writeOptions parses the query of a write. kind names the options in errors, for example
+// "CreateOptions".
 func writeOptions(query url.Values, kind string) (writeParameters, error) {
 	p := writeParameters{
 		validation: fieldValidation(query.Get("fieldValidation")), manager: query.Get("fieldManager"),
@@ -110,7 +112,7 @@ func writeOptions(query url.Values, kind string) (writeParameters, error) {
 	return p, nil
 }
 
-// dryRun reads the stages that are to be left out, of which there is one choice: all of them that store something.
+// dryRun parses the dryRun parameters, whose only value is "All".
 func dryRun(values []string) (bool, *apierrors.FieldError) {
 	for _, value := range values {
 		if value != "All" {
@@ -122,12 +124,12 @@ func dryRun(values []string) (bool, *apierrors.FieldError) {
 	return len(values) > 0, nil
 }
 
-// longestManager is how long the name of a field manager may be.
-const longestManager = 128
+// maxManager limits the length of a field manager's name.
+const maxManager = 128
 
 func checkManager(manager string) []apierrors.FieldError {
 	var wrong []apierrors.FieldError
-	if len(manager) > longestManager {
+	if len(manager) > maxManager {
 		wrong = append(wrong, apierrors.FieldError{
 			Type: apierrors.FieldTooLong, Field: "fieldManager", Value: manager, Detail: "may not be more than 128 bytes",
 		})

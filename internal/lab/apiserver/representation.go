@@ -13,11 +13,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// representation is how the objects of a resource are written for a client: which kind, and in which version.
+// representation is how the objects of a resource are sent: the kind and the version.
 type representation struct {
 	def  *resources.Definition
 	form negotiation.Form
-	// include is what the rows of a table carry of the objects, "" for their metadata.
+	// include is what table rows contain of the objects; "" means their metadata.
 	include string
 }
 
@@ -28,8 +28,8 @@ func (r representation) apiVersion() string {
 	return r.def.Resource().GroupVersion().String()
 }
 
-// appendObject appends an object, or its conversion, as one JSON document. What the store has encoded is copied; nothing is
-// encoded again, except for the few types that have two forms.
+// appendObject appends one object in the negotiated form. It copies the stored bytes, except for
+// types whose storage version differs.
 func (r representation) appendObject(dst []byte, object *store.Object) []byte {
 	switch r.form.As {
 	case negotiation.Table:
@@ -43,7 +43,8 @@ func (r representation) appendObject(dst []byte, object *store.Object) []byte {
 	return object.AppendJSON(dst, r.apiVersion(), r.def.Kind)
 }
 
-// appendItem appends an object as an item of a list. The items of a built-in list do not say what they are.
+// appendItem appends an object as an item of a list. Items of built-in lists have no kind and
+// apiVersion.
 func (r representation) appendItem(dst []byte, object *store.Object) []byte {
 	switch {
 	case r.form.As != "":
@@ -64,7 +65,7 @@ func (r representation) appendMetadata(dst []byte, object *store.Object) []byte 
 	return append(dst, '}')
 }
 
-// translated is an object in the other of its two forms.
+// translated converts an object from its storage version.
 func (r representation) translated(object *store.Object, named bool) []byte {
 	tree := object.Decode()
 	r.def.FromStorage(tree)
@@ -72,13 +73,13 @@ func (r representation) translated(object *store.Object, named bool) []byte {
 		tree.Object["kind"], tree.Object["apiVersion"] = r.def.Kind, r.apiVersion()
 	}
 	data, err := json.Marshal(tree)
-	if err != nil { // it was encoded before
+	if err != nil { // it was decoded from JSON
 		panic(err)
 	}
 	return data
 }
 
-// table appends the table of some objects.
+// table appends a table of objects.
 func (r representation) table(dst []byte, objects iter.Seq[*store.Object], options resources.TableOptions) []byte {
 	return resources.Table(dst, r.def, objects, options)
 }
@@ -89,7 +90,7 @@ func (r representation) tableOptions(version uint64) resources.TableOptions {
 	}
 }
 
-// head is the beginning of a list, up to its first item.
+// head returns the beginning of a list, up to its first item.
 func (r representation) head(metadata api.ListMeta) []byte {
 	kind := r.def.ListKind
 	if r.form.As != "" {
@@ -100,20 +101,20 @@ func (r representation) head(metadata api.ListMeta) []byte {
 		document = customListMeta{metadata.Continue, metadata.RemainingItemCount, metadata.ResourceVersion}
 	}
 	meta, err := json.Marshal(document)
-	if err != nil { // strings and a number
+	if err != nil {
 		panic(err)
 	}
 	return fmt.Appendf(nil, `{"kind":%q,"apiVersion":%q,"metadata":%s,"items":[`, kind, r.apiVersion(), meta)
 }
 
-// customListMeta is api.ListMeta as it is written for custom resources.
+// customListMeta is api.ListMeta as custom resources encode it.
 type customListMeta struct {
 	Continue           string `json:"continue"`
 	RemainingItemCount *int64 `json:"remainingItemCount,omitempty"`
 	ResourceVersion    string `json:"resourceVersion"`
 }
 
-// internalType is the Go type of the original that a refusal names.
+// internalType returns the Go type that kube-apiserver's messages name.
 func internalType(def *resources.Definition, list bool) string {
 	kind := def.Kind
 	if list {

@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// serveResource answers a request whose path is that of a resource: it finds the resource, and hands over to what serves the verb.
+// serveResource finds the resource of the path and serves the verb.
 func (x *exchange) serveResource() error {
 	gvr := api.GroupVersionResource{Group: x.info.Group, Version: x.info.Version, Resource: x.info.Resource}
 	if kind, namespaced, ok := discovery.IsReview(gvr); ok {
@@ -41,8 +41,8 @@ func (x *exchange) serveResource() error {
 	return x.serveObject(target)
 }
 
-// serveUnknown answers for a resource that is not there. Which of the two answers it is depends on who serves the group in the
-// original: the core knows its versions, the router of custom resources knows only what there is.
+// serveUnknown answers for an unknown resource. The core API servers know their versions; the
+// router of custom resources knows only existing resources, so the answers differ.
 func (x *exchange) serveUnknown(gv api.GroupVersion) error {
 	documents := x.discovered()
 	_, known := documents.Group(gv.Group)
@@ -57,7 +57,7 @@ func (x *exchange) serveUnknown(gv api.GroupVersion) error {
 	return errNoSuchResource()
 }
 
-// isCustomGroup tells whether a group has nothing but custom resources.
+// isCustomGroup reports whether a group has only custom resources.
 func (x *exchange) isCustomGroup(name string) bool {
 	for _, g := range x.server.catalog.Groups() {
 		if g.Name != name {
@@ -73,7 +73,7 @@ func (x *exchange) isCustomGroup(name string) bool {
 	return false
 }
 
-// misplaced answers for a resource that is there, but not at this path.
+// misplaced answers for a resource at the wrong path.
 func (x *exchange) misplaced(def *resources.Definition) error {
 	if def.Custom {
 		x.notFoundText()

@@ -10,29 +10,29 @@ import (
 	"orrery/internal/lab/apiserver/stream"
 )
 
-// response is a ResponseWriter that notes what is answered, and gives every write a deadline: a client that does not read is cut,
-// whatever it asked for.
+// response records the status and length of an answer and sets a deadline for every write, so that
+// a client that does not read is cut.
 type response struct {
 	http.ResponseWriter
 	controller *http.ResponseController
-	head       bool // the method is HEAD: net/http drops the body
+	head       bool // the method is HEAD, so net/http drops the body
 
-	unread bool // the request has a body that nobody has asked for
+	unread bool // the body of the request has not been read
 
-	code  int   // 0: nothing has been answered yet
+	code  int   // 0 before the answer
 	bytes int64 // of the body
 }
 
 func newResponse(w http.ResponseWriter, r *http.Request) *response {
 	out := &response{ResponseWriter: w, controller: http.NewResponseController(w), head: r.Method == http.MethodHead}
 	if r.ProtoMajor == 1 {
-		// The deadline of the request before is that of the connection still.
+		// The connection still has the deadline of the previous request.
 		out.controller.SetWriteDeadline(time.Time{})
 	}
 	return out
 }
 
-// Unwrap lets a ResponseController find what this response does not do itself.
+// Unwrap gives ResponseController access to the wrapped ResponseWriter.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *response) WriteHeader(code int) {
@@ -40,7 +40,7 @@ func (w *response) WriteHeader(code int) {
 		w.code = code
 	}
 	if w.unread {
-		// net/http reads what is left of the body before it sends the head.
+		// net/http reads the rest of the body before it sends the header.
 		w.controller.SetReadDeadline(time.Now().Add(lingerTimeout))
 	}
 	w.controller.SetWriteDeadline(time.Now().Add(stream.WriteTimeout))
@@ -57,7 +57,7 @@ func (w *response) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// Hijack takes the connection over for a websocket.
+// Hijack takes over the connection for a websocket.
 func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := w.controller.Hijack()
 	if err == nil {
@@ -66,11 +66,11 @@ func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, rw, err
 }
 
-// begun tells whether an answer is under way, so that nothing can be said any more instead of it.
+// begun reports whether an answer has begun.
 func (w *response) begun() bool { return w.code != 0 }
 
-// limitTime gives the request the deadline that the client asks for with ?timeout=. Watches and logs have none: a watch is bounded by
-// timeoutSeconds. The caller must call release.
+// limitTime applies the deadline of ?timeout=. Watches, which have timeoutSeconds, and logs have
+// none. The caller must call release.
 func (x *exchange) limitTime() (release func(), err error) {
 	if x.info.Verb == "watch" || x.info.Subresource == "log" {
 		return func() {}, nil
@@ -86,12 +86,12 @@ func (x *exchange) limitTime() (release func(), err error) {
 
 // late reports whether the deadline of the request has passed.
 func (x *exchange) late() bool {
-	// The deadline of the connection for the body is the same instant, and may be noticed before that of the context.
+	// The body's deadline on the connection is the same instant, and may be noticed first.
 	limit, limited := x.r.Context().Deadline()
 	return limited && !time.Now().Before(limit)
 }
 
-// timedOut answers as the outermost filter of kube-apiserver does, which knows nothing of the form that was agreed on.
+// timedOut answers like the outermost filter of kube-apiserver, which ignores the negotiated form.
 func (x *exchange) timedOut() {
 	x.w.Header().Del("Warning")
 	x.send(http.StatusGatewayTimeout, "text/plain; charset=utf-8", []byte(`{"metadata":{},"status":"Failure","message":"Timeout: `+

@@ -10,7 +10,7 @@ import (
 	"orrery/internal/lab/apiserver/requestinfo"
 )
 
-// route finds out what the path belongs to.
+// route serves the path.
 func (x *exchange) route() error {
 	if x.info.IsResource {
 		return x.serveResource()
@@ -34,13 +34,14 @@ func (x *exchange) route() error {
 	return nil
 }
 
-// isExempt tells whether faults leave the request alone: whoever has broken the server wants to look at it and repair it.
+// isExempt reports whether faults skip the request, so that a broken server can be inspected and
+// repaired.
 func (x *exchange) isExempt() bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(x.r.URL.Path, "/"), "/")
 	return first == "healthz" || first == "livez" || first == "readyz" || strings.HasPrefix(x.r.URL.Path, debugPrefix)
 }
 
-// readOnly serves documents that can be read and nothing else.
+// readOnly serves documents that only GET may request.
 func (x *exchange) readOnly(serve func() error) error {
 	if x.r.Method != http.MethodGet {
 		return methodNotAllowed()
@@ -48,7 +49,7 @@ func (x *exchange) readOnly(serve func() error) error {
 	return serve()
 }
 
-// exchange is one request on its way through the server, with what has been found out about it so far.
+// exchange is a request and what is known about it so far.
 type exchange struct {
 	server *Server
 	w      *response
@@ -56,22 +57,22 @@ type exchange struct {
 	query  url.Values
 	info   requestinfo.Info
 	user   User
-	// form is how the answer, or the refusal, is to look.
+	// form is the form of the answer or the error.
 	form negotiation.Form
 }
 
 func newExchange(s *Server, w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{server: s, w: newResponse(w, r), r: r, info: requestinfo.Parse(r.Method, r.URL.Path)}
-	x.query, _ = url.ParseQuery(r.URL.RawQuery) // what cannot be read is left out, as in the original
+	x.query, _ = url.ParseQuery(r.URL.RawQuery) // invalid parts are ignored, as in kube-apiserver
 	if x.info.Verb == "list" && flag(x.query, "watch") {
 		x.info.Verb = "watch"
 	}
-	// Until it is known what the endpoint can do, a refusal looks like the plainest thing that the client reads.
+	// Until the endpoint is known, errors use the simplest form that the client accepts.
 	x.form, _ = negotiation.Negotiate(r, negotiation.Rules{})
 	return x
 }
 
-// negotiate agrees on the form of the answer.
+// negotiate determines the form of the answer.
 func (x *exchange) negotiate(rules negotiation.Rules) error {
 	form, refusal := negotiation.Negotiate(x.r, rules)
 	x.form = form
@@ -81,7 +82,7 @@ func (x *exchange) negotiate(rules negotiation.Rules) error {
 	return nil
 }
 
-// fault is the request as the faults see it.
+// fault converts the request for package faults.
 func (x *exchange) fault() faults.Request {
 	return faults.Request{
 		Verb: x.info.Verb, Group: x.info.Group, Version: x.info.Version,
@@ -91,7 +92,7 @@ func (x *exchange) fault() faults.Request {
 	}
 }
 
-// describe is the request as the trace sees it.
+// describe converts the request for the trace.
 func (x *exchange) describe() RequestInfo {
 	return RequestInfo{
 		Method: x.r.Method, URI: x.r.URL.RequestURI(), Verb: x.info.Verb,

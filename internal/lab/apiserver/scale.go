@@ -15,7 +15,7 @@ import (
 
 var scaleKind = api.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
 
-// serveScale answers reads and writes of the number of replicas, which look the same for everything that has replicas.
+// serveScale serves the subresource scale, which is the same for all types.
 func (x *exchange) serveScale(t registry.Target) error {
 	if x.r.Method != http.MethodGet {
 		return x.changeScale(t)
@@ -41,7 +41,7 @@ func (x *exchange) sendScale(r representation, t registry.Target, object *store.
 	return x.sendObject(http.StatusOK, r, scale)
 }
 
-// changeScale takes a scale, or a patch of one, into the object.
+// changeScale applies a scale, or a patch of one.
 func (x *exchange) changeScale(t registry.Target) error {
 	var kind api.PatchType
 	if x.r.Method == http.MethodPatch {

@@ -1,3 +1,20 @@
+// Package apiserver is a Kubernetes API server in memory, for demos, labs and tests. This package
+// is the web server: it authenticates a request, parses its path, negotiates the form of the
+// answer, and passes it to package registry, which implements the verbs over the versions in
+// package store. Objects are encoded once, when they are written; answers and watch events copy
+// those bytes.
+//
+//	request -> authn -> faults -> path -> resource | watch | discovery | openapi | health | debug
+//	                                         |         |
+//	                                         registry -+-> store
+//
+// [New] returns a [Server], [Server.Start] makes it listen, [Server.Kubeconfig] is what a client
+// needs, and [Server.Stop] ends it and all of its goroutines. Where kube-apiserver answers with a
+// Status, this server answers with the same code, reason and message. An answer is complete or its
+// connection breaks. Bodies, headers, nesting and patches are limited, and a panic in a handler
+// becomes a 500.
+//
+// docs/operate/apiserver.md describes the faults and the deliberate gaps.
 package apiserver
 
 import (
@@ -21,7 +38,7 @@ import (
 	"orrery/internal/lab/apiserver/stream"
 )
 
-// Server is an API server. [New] makes one; it may be used from any goroutine.
+// Server is an API server. Create one with [New]. It is safe for concurrent use.
 type Server struct {
 	// Immutable.
 	config        Config
@@ -38,10 +55,10 @@ type Server struct {
 	begun         time.Time
 
 	counters
-	cuts cuts
-	gate gate
+	cuts    cuts
+	running runningRequests
 
-	// ending is closed by Stop: watches end, and the server's own goroutines with them.
+	// ending is closed by Stop. It ends watches and background goroutines.
 	ending     chan struct{}
 	background sync.WaitGroup
 	stopOnce   sync.Once
@@ -53,9 +70,9 @@ type Server struct {
 	stopped bool
 }
 
-// Start listens on [Config.Listen] and serves connections until [Server.Stop]. The context bounds only the start. An address
-// that is in use is a *[net.OpError]. A server that takes everybody for the administrator refuses requests under another
-// host's name (package hostcheck).
+// Start listens on [Config.Listen] and serves connections until [Server.Stop]. ctx bounds only the
+// start. An address in use gives a *[net.OpError]. An unprotected server refuses requests for
+// another host name (package hostcheck).
 func (s *Server) Start(ctx context.Context) error {
 	address := s.config.Listen
 	if address == "" {
@@ -73,7 +90,7 @@ func (s *Server) Start(ctx context.Context) error {
 		return http.ErrServerClosed
 	}
 	s.address = listener.Addr().String()
-	if s.config.Unprotected { // a page in a browser has no credentials either
+	if s.config.Unprotected { // a page in a browser sends no credentials either
 		s.http.Handler = hostcheck.Guard(s.handler, append([]string{address}, s.config.Hosts...)...)
 	}
 	s.background.Go(func() { s.Serve(listener) })
@@ -82,8 +99,8 @@ func (s *Server) Start(ctx context.Context) error {
 
 const defaultListen = "127.0.0.1:0"
 
-// Serve serves the connections of a listener, which it closes in the end, until [Server.Stop] or until the listener fails. It
-// speaks TLS if [Config.TLS] says so.
+// Serve serves the connections of listener until [Server.Stop] or until the listener fails, and
+// closes it. It uses TLS if [Config.TLS] is set.
 func (s *Server) Serve(listener net.Listener) error {
 	var err error
 	if s.config.TLS {
@@ -97,10 +114,10 @@ func (s *Server) Serve(listener net.Listener) error {
 	return err
 }
 
-// Handler is the server without its listener, for tests that bring connections of their own.
+// Handler returns the server's handler, for tests with their own connections.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// URL is the address that clients reach the server by, "https://127.0.0.1:6443"; "" before Start.
+// URL returns the address of the server, such as "https://127.0.0.1:6443"; "" before Start.
 func (s *Server) URL() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,10 +131,10 @@ func (s *Server) URL() string {
 	return (&url.URL{Scheme: scheme, Host: s.address}).String()
 }
 
-// Token is the bearer token of the server's administrator.
+// Token returns the bearer token of the administrator.
 func (s *Server) Token() string { return s.identity.token }
 
-// CertificateAuthority is the PEM certificate of the authority that signed the server's own; nil without TLS.
+// CertificateAuthority returns the PEM certificate of the server's authority; nil without TLS.
 func (s *Server) CertificateAuthority() []byte {
 	if !s.config.TLS {
 		return nil
@@ -125,38 +142,37 @@ func (s *Server) CertificateAuthority() []byte {
 	return s.identity.authority.PEM()
 }
 
-// Store is where the objects are.
 func (s *Server) Store() *store.Store { return s.store }
 
-// Catalog is what the server knows of resources, custom ones included.
+// Catalog returns the resources of the server, including custom ones.
 func (s *Server) Catalog() *resources.Catalog { return s.catalog }
 
-// Registry is where requests about objects end up; who uses it does without HTTP.
+// Registry returns the registry, for access to objects without HTTP.
 func (s *Server) Registry() *registry.Registry { return s.registry }
 
-// Faults are the faults that are on.
+// Faults returns the set of faults.
 func (s *Server) Faults() *faults.Set { return s.faults }
 
-// Stop ends the server: it stops listening, ends watches in good order, waits for requests that are under way until ctx
-// ends, and then breaks them off. When it returns no goroutine is left. Calling it again does nothing.
+// Stop stops listening, ends watches gracefully, waits for requests in flight until ctx ends, and
+// then aborts them. When it returns no goroutine is left. Further calls do nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stopOnce.Do(func() {
 		s.mu.Lock()
 		s.stopped = true
 		s.mu.Unlock()
-		s.gate.close()
+		s.running.close()
 		close(s.ending)
 		s.faults.Stop()
 		if s.stopErr = s.http.Shutdown(ctx); s.stopErr != nil {
 			s.http.Close()
 		}
-		s.gate.wait()
+		s.running.wait()
 		s.background.Wait()
 	})
 	return s.stopErr
 }
 
-// stopping tells whether Stop has been called.
+// stopping reports whether Stop was called.
 func (s *Server) stopping() bool {
 	select {
 	case <-s.ending:
@@ -166,28 +182,27 @@ func (s *Server) stopping() bool {
 	}
 }
 
-// The limits of a connection. A client that sends its request byte by byte is cut after headerTimeout or bodyTimeout, and after
-// lingerTimeout if the answer does not depend on the body; one that
-// keeps a connection without using it after idleTimeout, as in kube-apiserver.
+// The limits of a connection. A slow request is cut after headerTimeout and bodyTimeout, or after
+// lingerTimeout if the answer does not depend on the body; an unused connection after idleTimeout,
+// as in kube-apiserver.
 const (
 	headerTimeout   = 32 * time.Second
 	bodyTimeout     = 60 * time.Second
 	lingerTimeout   = 5 * time.Second
 	idleTimeout     = 90 * time.Second
-	largestHeader   = 1 << 20
-	largestBody     = 3 << 20
+	maxHeader       = 1 << 20
+	maxBody         = 3 << 20
 	streamsPerHTTP2 = 1000
 )
 
-// newHTTPServer makes the server that Serve runs.
 func (s *Server) newHTTPServer() *http.Server {
 	server := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    largestHeader,
+		MaxHeaderBytes:    maxHeader,
 		ConnContext:       stream.ConnContext,
-		// What net/http logs are clients that break off and handshakes that fail: their affair.
+		// net/http logs only broken connections and failed handshakes.
 		ErrorLog: log.New(io.Discard, "", 0),
 		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: streamsPerHTTP2},
 	}

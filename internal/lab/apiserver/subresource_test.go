@@ -64,7 +64,7 @@ func TestScales(t *testing.T) {
 	})
 }
 
-// The group events.k8s.io shows the events of the core group under other names.
+// events.k8s.io shows the events of the core group with other field names.
 func TestEventsHaveTwoForms(t *testing.T) {
 	const core, group = "/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events"
 	bubble(t, func(t *testing.T, p *piped) {

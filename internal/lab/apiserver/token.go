@@ -14,12 +14,12 @@ import (
 
 // The lifetimes of tokens, in seconds.
 const (
-	shortestToken = 600
-	defaultToken  = 3600
-	longestToken  = 1 << 32
+	minTokenSeconds     = 600
+	defaultTokenSeconds = 3600
+	maxTokenSeconds     = 1 << 32
 )
 
-// serveToken answers with a token for a service account.
+// serveToken issues a token for a service account.
 func (x *exchange) serveToken(t registry.Target) error {
 	kind := api.GroupVersionKind{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"}
 	request, _, err := x.readPosted(kind, nil)
@@ -31,12 +31,12 @@ func (x *exchange) serveToken(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	seconds := int64(defaultToken)
+	seconds := int64(defaultTokenSeconds)
 	if request.Nested("spec", "expirationSeconds") != nil {
 		seconds = request.NestedInt64("spec", "expirationSeconds")
 	}
-	if mistake := checkLifetime(seconds); mistake != nil {
-		return apierrors.Invalid(kind.Group, kind.Kind, "", mistake)
+	if err := checkLifetime(seconds); err != nil {
+		return apierrors.Invalid(kind.Group, kind.Kind, "", err)
 	}
 	audiences := request.NestedStringSlice("spec", "audiences")
 	if len(audiences) == 0 {
@@ -58,15 +58,15 @@ func (x *exchange) serveToken(t registry.Target) error {
 }
 
 func checkLifetime(seconds int64) []apierrors.FieldError {
-	mistake := apierrors.FieldError{Type: apierrors.FieldInvalid, Field: "spec.expirationSeconds", Value: seconds}
+	err := apierrors.FieldError{Type: apierrors.FieldInvalid, Field: "spec.expirationSeconds", Value: seconds}
 	switch {
-	case seconds < shortestToken:
-		mistake.Detail = "may not specify a duration less than 10 minutes"
-	case seconds > longestToken:
-		mistake.Detail = "may not specify a duration larger than 2^32 seconds"
+	case seconds < minTokenSeconds:
+		err.Detail = "may not specify a duration less than 10 minutes"
+	case seconds > maxTokenSeconds:
+		err.Detail = "may not specify a duration larger than 2^32 seconds"
 	default:
 		return nil
 	}
-	mistake.Value = json.Number(strconv.FormatInt(seconds, 10))
-	return []apierrors.FieldError{mistake}
+	err.Value = json.Number(strconv.FormatInt(seconds, 10))
+	return []apierrors.FieldError{err}
 }

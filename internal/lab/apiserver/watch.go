@@ -12,17 +12,16 @@ import (
 	"orrery/restclient/api"
 )
 
-// The times of a watch. One for which the client names no end gets one between shortestWatch and twice that, so that the
-// reconnections of many clients spread out. Bookmarks come about once a minute, and shortly before the end.
+// A watch without a timeout lasts between minWatch and twice that, so that clients do not all
+// reconnect at once. Bookmarks are sent about once a minute, and shortly before the end.
 const (
-	shortestWatch   = 30 * time.Minute
+	minWatch        = 30 * time.Minute
 	bookmarkPeriod  = time.Minute
 	bookmarkAdvance = 2 * time.Second
 )
 
-// serveWatch answers a watch. The goroutine of the request is all that a watch has: it waits for events, and writes what the store
-// has encoded. What a client does not read stays where it is, in the store's window, until the window moves on and the watch
-// expires, or the client is cut.
+// serveWatch answers a watch on the goroutine of the request. It has no buffer: what a client does
+// not read stays in the store's window, until the watch expires or the client is cut.
 func (x *exchange) serveWatch(t registry.Target) error {
 	r, err := x.represent(t.Definition, negotiation.Rules{Stream: true})
 	if err != nil {
@@ -32,11 +31,11 @@ func (x *exchange) serveWatch(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	if t.Name != "" { // the old form with a name in the path
+	if t.Name != "" { // the old path with a name
 		options.FieldSelector = and(options.FieldSelector, "metadata.name="+t.Name)
 		t.Name = ""
 	}
-	begin := x.server.registry.Watch // sendInitialEvents=false is not the same as nothing said
+	begin := x.server.registry.Watch // an explicit sendInitialEvents=false differs from the default
 	if x.query.Has("sendInitialEvents") && !options.SendInitialEvents {
 		begin = x.server.registry.WatchChanges
 	}
@@ -54,7 +53,7 @@ func (x *exchange) serveWatch(t registry.Target) error {
 		exchange: x, stream: connection, frames: framing{representation: r},
 		cut: cut, bookmarks: options.AllowWatchBookmarks,
 	}
-	w.troubles = x.newTroubles(options.SendInitialEvents)
+	w.watchFaults = x.newWatchFaults(options.SendInitialEvents)
 	x.server.inFlight.Add(-1)
 	x.server.watches.Add(1)
 	defer func() {
@@ -76,8 +75,8 @@ func and(selector, more string) string {
 	return selector + "," + more
 }
 
-// refusedAsExpired returns the refusal that a client is to see as an event and not as an answer: that history is gone is found out
-// after a watch has begun.
+// refusedAsExpired returns an error that clients get as an event and not as the answer:
+// kube-apiserver notices an expired version after the watch has begun.
 func refusedAsExpired(err error) *api.StatusError {
 	if refused, ok := errors.AsType[*api.StatusError](err); ok && api.IsExpired(err) {
 		return refused
@@ -90,23 +89,24 @@ func watchDuration(seconds int64) time.Duration {
 	if seconds > 0 {
 		return min(time.Duration(min(seconds, int64(longest/time.Second)))*time.Second, longest)
 	}
-	return shortestWatch + rand.N(shortestWatch)
+	return minWatch + rand.N(minWatch)
 }
 
-// watching is a watch that has begun. It belongs to the goroutine of its request.
+// watching is an open watch. It belongs to the goroutine of its request.
 type watching struct {
 	*exchange
 	stream    stream.Stream
 	frames    framing
 	cut       <-chan struct{}
 	bookmarks bool
-	// silent: the connection is half-open, as a fault wants it. Nothing is sent any more, not even an end.
+	// silent simulates a half-open connection: nothing is sent, not even the end.
 	silent bool
-	// troubles are what faults do to the events.
-	troubles
+	// kept are fetched events that are not sent yet, because a fault holds them back.
+	kept []registry.Event
+	watchFaults
 }
 
-// serve sends events until the time is up or something ends the watch.
+// serve sends events until the time is up or the watch ends otherwise.
 func (w *watching) serve(watch *registry.Watch, duration time.Duration) {
 	begun := time.Now()
 	end := time.NewTimer(duration)
@@ -115,8 +115,11 @@ func (w *watching) serve(watch *registry.Watch, duration time.Duration) {
 	defer bookmark.Stop()
 	for {
 		held := w.held()
-		if !held && !w.drain(watch) {
-			return
+		if !held {
+			if !w.drain(watch) {
+				return
+			}
+			held = w.kept != nil
 		}
 		more, again := next(watch, held)
 		select {
@@ -129,7 +132,7 @@ func (w *watching) serve(watch *registry.Watch, duration time.Duration) {
 			bookmark.Reset(untilBookmark(duration - time.Since(begun)))
 		case <-end.C:
 			if w.silent || w.server.faults.Silent() {
-				w.lie()
+				w.stayHalfOpen()
 				return
 			}
 			w.stream.End()
@@ -147,7 +150,7 @@ func (w *watching) serve(watch *registry.Watch, duration time.Duration) {
 	}
 }
 
-// untilBookmark is how long the next bookmark is away: about a minute, and less if the end is nearer.
+// untilBookmark returns the time until the next bookmark: about a minute, or less near the end.
 func untilBookmark(left time.Duration) time.Duration {
 	next := bookmarkPeriod - bookmarkPeriod/20 + rand.N(bookmarkPeriod/10)
 	if last := left - bookmarkAdvance; last > 0 && last < next {
@@ -156,35 +159,43 @@ func untilBookmark(left time.Duration) time.Duration {
 	return next
 }
 
-// ended is a context that has ended: Next with it does not wait.
+// ended is a canceled context, with which Next does not block.
 var ended = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// drain sends the events that are there, and tells whether the watch goes on.
+// drain sends the pending events, unless they are held, and reports whether the watch continues.
 func (w *watching) drain(watch *registry.Watch) bool {
 	for {
-		events, err := watch.Next(ended)
-		refused, isRefusal := errors.AsType[*api.StatusError](err)
-		switch {
-		case errors.Is(err, context.Canceled):
-			return true
-		case isRefusal:
-			w.fail(refused)
-			return false
-		case err != nil: // the resource has been removed
-			w.stream.End()
-			return false
+		if w.kept == nil {
+			events, err := watch.Next(ended)
+			refused, isRefusal := errors.AsType[*api.StatusError](err)
+			switch {
+			case errors.Is(err, context.Canceled):
+				return true
+			case isRefusal:
+				w.fail(refused)
+				return false
+			case err != nil: // the resource was removed
+				w.stream.End()
+				return false
+			}
+			w.kept = events
 		}
+		if w.held() { // since these events were fetched
+			return true
+		}
+		events := w.kept
+		w.kept = nil
 		if !w.send(events) {
 			return false
 		}
 	}
 }
 
-// send sends events, some kilobytes at a time.
+// send sends events in pieces of some kilobytes.
 func (w *watching) send(events []registry.Event) bool {
 	if w.silent = w.silent || w.server.faults.Silent(); w.silent {
 		return true
@@ -201,7 +212,7 @@ func (w *watching) send(events []registry.Event) bool {
 			continue
 		}
 		if w.breaksAt(event) {
-			_ = w.stream.Send(w.frames.take()) // if the client is gone nobody is interrupted
+			_ = w.stream.Send(w.frames.take()) // if the client is gone there is nothing to interrupt
 			w.stream.Break()
 			return false
 		}
@@ -210,12 +221,7 @@ func (w *watching) send(events []registry.Event) bool {
 		if len(w.frames.buffer) < pieceSize && i < len(events)-1 {
 			continue
 		}
-		if err := w.stream.Send(w.frames.take()); err != nil {
-			w.server.noteCut(err)
-			w.close()
-			return false
-		}
-		select {
+		select { // before sending: a cut may come while a fault holds the events
 		case <-w.cut:
 			w.stream.Break()
 			return false
@@ -224,11 +230,16 @@ func (w *watching) send(events []registry.Event) bool {
 			return false
 		default:
 		}
+		if err := w.stream.Send(w.frames.take()); err != nil {
+			w.server.countCut(err)
+			w.close()
+			return false
+		}
 	}
 	return true
 }
 
-// sendBookmark tells the client how far it is, if that is known.
+// sendBookmark sends a bookmark if the watch is up to date.
 func (w *watching) sendBookmark(watch *registry.Watch) bool {
 	version, upToDate := watch.Progress()
 	if !w.bookmarks || !upToDate {
@@ -237,10 +248,10 @@ func (w *watching) sendBookmark(watch *registry.Watch) bool {
 	return w.send([]registry.Event{{Type: api.WatchBookmark, Version: version}})
 }
 
-// fail tells the client why the watch ends.
+// fail ends the watch with an ERROR event.
 func (w *watching) fail(refused *api.StatusError) {
 	if w.silent || w.server.faults.Silent() {
-		w.lie()
+		w.stayHalfOpen()
 		return
 	}
 	if err := w.stream.Send([][]byte{errorFrame(refused)}); err != nil {
@@ -250,11 +261,11 @@ func (w *watching) fail(refused *api.StatusError) {
 	w.stream.End()
 }
 
-// close ends the watch of a client that is gone, or does not read.
+// close ends the watch of a client that is gone or does not read.
 func (w *watching) close() { w.stream.Abort() }
 
-// lie keeps a half-open connection open until the client gives up, or somebody repairs the network.
-func (w *watching) lie() {
+// stayHalfOpen keeps the connection open until the client gives up or the fault is removed.
+func (w *watching) stayHalfOpen() {
 	select {
 	case <-w.stream.Gone():
 	case <-w.cut:

@@ -17,13 +17,13 @@ import (
 	"orrery/restclient/api"
 )
 
-// bubble runs a test in a synctest bubble, with a server.
+// bubble runs a test with a server in a synctest bubble.
 func bubble(t *testing.T, test func(t *testing.T, p *piped), changes ...func(*apiserver.Config)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(t, newPiped(t, changes...)) })
 }
 
-func TestAWatchTellsWhatHappens(t *testing.T) {
+func TestAWatchReportsChanges(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.configMap("a")
 		w := p.watch(configMaps + "?watch=1")
@@ -37,7 +37,7 @@ func TestAWatchTellsWhatHappens(t *testing.T) {
 	})
 }
 
-// The design document's form of the path.
+// The path of the design document.
 func TestTheOldPathOfAWatch(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.configMap("a")
@@ -79,13 +79,13 @@ func TestBookmarks(t *testing.T) {
 
 		p.must(201, "POST", "/api/v1/namespaces", `{"metadata":{"name":"other"}}`)
 		second := w.want("BOOKMARK", "")
-		assert.NotEqual(t, first.Object.Metadata.ResourceVersion, second.Object.Metadata.ResourceVersion, "of another resource's write")
+		assert.NotEqual(t, first.Object.Metadata.ResourceVersion, second.Object.Metadata.ResourceVersion, "the version of a write to another resource")
 		w.want("BOOKMARK", "")
 		assert.Equal(t, 148*time.Second, time.Since(begun), "shortly before the end")
 		w.ends()
 		assert.Equal(t, 150*time.Second, time.Since(begun))
 
-		p.watch(configMaps + "?watch=1&timeoutSeconds=150&resourceVersion=" + second.Object.Metadata.ResourceVersion).ends() // none without being asked for
+		p.watch(configMaps + "?watch=1&timeoutSeconds=150&resourceVersion=" + second.Object.Metadata.ResourceVersion).ends() // no bookmarks by default
 	})
 }
 
@@ -117,7 +117,7 @@ func TestStreamingLists(t *testing.T) {
 	})
 }
 
-// History that is gone is told as an event, at the beginning and in the middle.
+// An expired version is an ERROR event, at the start and later.
 func TestExpiredWatches(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.configMap("a")
@@ -134,7 +134,7 @@ func TestExpiredWatches(t *testing.T) {
 	})
 }
 
-// The same conversation over both transports, with this project's own client.
+// The same test over both transports, with this project's client.
 func TestWatchesOfOurOwnClient(t *testing.T) {
 	for _, transport := range []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket} {
 		t.Run(string(transport), func(t *testing.T) {
@@ -154,14 +154,14 @@ func TestWatchesOfOurOwnClient(t *testing.T) {
 				}
 				_, err = watch.Next()
 				assert.ErrorIs(t, err, io.EOF)
-				synctest.Wait() // the goodbye arrives before the handler has returned
+				synctest.Wait() // the close frame arrives before the handler has returned
 				assert.EqualValues(t, 0, p.server.Snapshot().Watches)
 			})
 		})
 	}
 }
 
-func TestStopEndsWatchesInGoodOrder(t *testing.T) {
+func TestStopEndsWatchesGracefully(t *testing.T) {
 	for _, transport := range []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket} {
 		t.Run(string(transport), func(t *testing.T) {
 			bubble(t, func(t *testing.T, p *piped) {
@@ -177,7 +177,7 @@ func TestStopEndsWatchesInGoodOrder(t *testing.T) {
 					}
 				}
 				assert.ErrorIs(t, err, io.EOF)
-				assert.Equal(t, 503, p.do("GET", "/api", "").code, "nobody enters any more")
+				assert.Equal(t, 503, p.do("GET", "/api", "").code, "no request is admitted")
 			})
 		})
 	}
@@ -204,7 +204,8 @@ func TestCutWatchesBreak(t *testing.T) {
 	})
 }
 
-// A half-open connection neither sends nor ends, not even when the time is up or history is gone.
+// A half-open connection neither sends nor ends, even if the time is up or the history is
+// compacted.
 func TestSilentWatches(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		for _, query := range []string{"?watch=1&timeoutSeconds=60&allowWatchBookmarks=1", "?watch=1&resourceVersion=1"} {
@@ -229,7 +230,7 @@ func TestSilentWatches(t *testing.T) {
 	})
 }
 
-// A client that does not read costs the server nothing but its connection, and that not for long.
+// A client that does not read is cut, and needs no memory until then.
 func TestSlowWatchersAreCut(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		conn := p.dial()
@@ -250,7 +251,7 @@ func TestSlowWatchersAreCut(t *testing.T) {
 	})
 }
 
-// What can be said before a watch begins is said by a code.
+// Errors before the watch begins are status codes.
 func TestWatchesThatAreRefused(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		for path, code := range map[string]int{

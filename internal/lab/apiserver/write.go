@@ -14,7 +14,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// readFor reads the object in the body for a write to the resource.
+// readFor reads the object in the body of a write.
 func (x *exchange) readFor(def *resources.Definition, validation fieldValidation) (*api.Unstructured, error) {
 	return x.readObject(kindOfResource(def), def.Type, def.Custom, validation)
 }
@@ -27,7 +27,8 @@ func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {
 	return registry.WriteOptions{DryRun: p.dryRun, FieldManager: manager, User: x.user.Name, Warn: x.warn}
 }
 
-// beginWrite agrees on how the object that is written is sent back, and reads the query. kind is that of the options.
+// beginWrite negotiates the answer and parses the query of a write. kind names the options in
+// errors.
 func (x *exchange) beginWrite(def *resources.Definition, kind string) (representation, writeParameters, error) {
 	r, err := x.represent(def, negotiation.Rules{})
 	if err != nil {
@@ -37,7 +38,7 @@ func (x *exchange) beginWrite(def *resources.Definition, kind string) (represent
 	return r, parameters, err
 }
 
-// readPosted does so for what is posted to a subresource, and reads it.
+// readPosted reads the query and the object of a POST to a subresource.
 func (x *exchange) readPosted(kind api.GroupVersionKind, t *schema.Type) (*api.Unstructured, writeParameters, error) {
 	if err := x.negotiate(negotiation.Rules{}); err != nil {
 		return nil, writeParameters{}, err
@@ -50,7 +51,6 @@ func (x *exchange) readPosted(kind api.GroupVersionKind, t *schema.Type) (*api.U
 	return object, parameters, err
 }
 
-// serveCreate answers a create.
 func (x *exchange) serveCreate(t registry.Target) error {
 	r, parameters, err := x.beginWrite(t.Definition, "CreateOptions")
 	if err != nil {
@@ -67,7 +67,6 @@ func (x *exchange) serveCreate(t registry.Target) error {
 	return x.sendObject(http.StatusCreated, r, created)
 }
 
-// serveUpdate answers an update of an object, its status, or its finalizers.
 func (x *exchange) serveUpdate(t registry.Target) error {
 	r, parameters, err := x.beginWrite(t.Definition, "UpdateOptions")
 	if err != nil {
@@ -88,7 +87,7 @@ func (x *exchange) serveUpdate(t registry.Target) error {
 	return x.sendObject(code, r, updated)
 }
 
-// represent agrees on how objects of a resource are sent.
+// represent negotiates how objects of a resource are sent.
 func (x *exchange) represent(def *resources.Definition, rules negotiation.Rules) (representation, error) {
 	rules.Convert, rules.Custom = true, def.Custom
 	if err := x.negotiate(rules); err != nil {
@@ -107,7 +106,6 @@ func (x *exchange) represent(def *resources.Definition, rules negotiation.Rules)
 	return representation{def: def, form: x.form, include: include}, nil
 }
 
-// serveGet answers a get, of an object or its status.
 func (x *exchange) serveGet(t registry.Target) error {
 	r, err := x.represent(t.Definition, negotiation.Rules{})
 	if err != nil {
@@ -120,7 +118,7 @@ func (x *exchange) serveGet(t registry.Target) error {
 	return x.sendObject(http.StatusOK, r, object)
 }
 
-// sendObject answers with an object in the form that was agreed on.
+// sendObject answers with an object in the negotiated form.
 func (x *exchange) sendObject(code int, r representation, object *store.Object) error {
 	if r.form.As == negotiation.PartialObjectMetadataList {
 		return notAcceptable(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%s)", internalType(r.def, false)))

@@ -12,14 +12,14 @@ import (
 	"orrery/restclient/api"
 )
 
-// toYAML writes a JSON document in YAML as the original does: keys sorted, lists not indented.
+// toYAML converts a JSON document to YAML as kube-apiserver does: keys sorted, lists not indented.
 func toYAML(document []byte) []byte {
 	if bloats(document) {
 		return document // JSON is YAML, too
 	}
 	var tree api.Unstructured
 	if err := json.Unmarshal(document, &tree); err != nil {
-		return document // not an object; nothing that this server sends
+		return document // not an object, which this server never sends
 	}
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
@@ -31,16 +31,16 @@ func toYAML(document []byte) []byte {
 	return out.Bytes()
 }
 
-// fromYAML turns a YAML document into JSON. A key that comes twice in a map is a mistake that is told; the last one counts.
+// fromYAML converts YAML to JSON. Duplicate keys are reported; the last value counts.
 func fromYAML(data []byte) (document []byte, duplicates []string, err error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(data, &root); err != nil {
 		return nil, nil, err
 	}
-	if root.Kind == 0 { // nothing but comments
+	if root.Kind == 0 { // only comments
 		return []byte("null"), nil, nil
 	}
-	reader := yamlReader{budget: largestYAML}
+	reader := yamlReader{budget: maxYAMLValues}
 	value, err := reader.value(&root, 0)
 	if err != nil {
 		return nil, nil, err
@@ -52,11 +52,11 @@ func fromYAML(data []byte) (document []byte, duplicates []string, err error) {
 	return document, duplicates, err
 }
 
-// The bounds of a document: how deep it may nest, as deep as JSON may, and how many values it may have when all aliases are written
-// out. A document without aliases cannot have as many.
+// Limits of a document: its depth, the same as for JSON, and the number of values after aliases are
+// expanded. A document without aliases cannot reach the latter.
 const (
-	deepestYAML = 10000
-	largestYAML = 4 << 20
+	maxYAMLDepth  = 10000
+	maxYAMLValues = 4 << 20
 )
 
 var (
@@ -64,7 +64,7 @@ var (
 	errYAMLSize  = errors.New("yaml: document contains excessive aliasing")
 )
 
-// yamlReader turns nodes into what JSON has.
+// yamlReader converts YAML nodes to JSON values.
 type yamlReader struct {
 	budget     int
 	duplicates []string
@@ -74,7 +74,7 @@ func (y *yamlReader) value(node *yaml.Node, depth int) (any, error) {
 	if y.budget--; y.budget < 0 {
 		return nil, errYAMLSize
 	}
-	if depth > deepestYAML {
+	if depth > maxYAMLDepth {
 		return nil, errYAMLDepth
 	}
 	switch node.Kind {
@@ -100,7 +100,7 @@ func (y *yamlReader) value(node *yaml.Node, depth int) (any, error) {
 
 func (y *yamlReader) scalar(node *yaml.Node) (any, error) {
 	if node.ShortTag() == "!!timestamp" || node.ShortTag() == "!!binary" {
-		return node.Value, nil // JSON has no such types
+		return node.Value, nil // not in JSON
 	}
 	var value any
 	err := node.Decode(&value)
@@ -117,7 +117,7 @@ func (y *yamlReader) mapping(node *yaml.Node, depth int) (any, error) {
 			continue
 		}
 		if key.Kind != yaml.ScalarNode {
-			return nil, fmt.Errorf("yaml: line %d: a key must be a plain value", key.Line)
+			return nil, fmt.Errorf("yaml: line %d: keys must be scalars", key.Line)
 		}
 		if _, taken := out[key.Value]; taken {
 			y.duplicates = append(y.duplicates, fmt.Sprintf("line %d: key %q already set in map", key.Line, key.Value))
@@ -136,7 +136,7 @@ func (y *yamlReader) mapping(node *yaml.Node, depth int) (any, error) {
 	return out, nil
 }
 
-// merge adds what a map refers to with "<<" and does not have itself.
+// merge adds the keys of "<<" that the map does not have.
 func (y *yamlReader) merge(out map[string]any, from *yaml.Node, depth int) error {
 	value, err := y.value(from, depth)
 	if err != nil {

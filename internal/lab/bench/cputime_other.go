@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime is what Go's own accounting says the process has used so far. It is brought up to date by the garbage
-// collector only, so for short work it says little.
+// cpuTime returns the CPU time used by the process according to the Go runtime. The garbage
+// collector alone updates it, so it is coarse for short work.
 func cpuTime() time.Duration {
 	sample := []metrics.Sample{{Name: "/cpu/classes/total:cpu-seconds"}, {Name: "/cpu/classes/idle:cpu-seconds"}}
 	metrics.Read(sample)

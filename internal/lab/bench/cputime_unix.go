@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime is what all threads of the process have used so far, in user and in kernel mode.
+// cpuTime returns the user and system time used by all threads of the process.
 func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

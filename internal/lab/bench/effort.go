@@ -6,13 +6,13 @@ import "fmt"
 type Effort uint8
 
 const (
-	// Full is for figures that are published.
+	// Full is for published figures.
 	Full Effort = iota
-	// Quick is for a guard against regressions: the same work, less of it.
+	// Quick does less of the same work, to guard against regressions.
 	Quick
 )
 
-// ParseEffort returns the effort of that name.
+// ParseEffort returns the effort with the given name.
 func ParseEffort(text string) (Effort, error) {
 	for _, e := range []Effort{Full, Quick} {
 		if text == e.String() {
@@ -22,7 +22,6 @@ func ParseEffort(text string) (Effort, error) {
 	return Full, fmt.Errorf("there is no effort %q: choose %s or %s", text, Full, Quick)
 }
 
-// String returns the name of the effort.
 func (e Effort) String() string {
 	if e == Quick {
 		return "quick"
@@ -30,16 +29,16 @@ func (e Effort) String() string {
 	return "full"
 }
 
-// MarshalText writes the name of the effort.
+// MarshalText implements encoding.TextMarshaler.
 func (e Effort) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
-// UnmarshalText reads the name of an effort.
+// UnmarshalText implements encoding.TextUnmarshaler.
 func (e *Effort) UnmarshalText(text []byte) (err error) {
 	*e, err = ParseEffort(string(text))
 	return err
 }
 
-// Of returns full, or quick for a quick run: the number of operations, of objects, of whatever there is less of.
+// Of returns full, or quick for a quick run.
 func (e Effort) Of(full, quick int) int {
 	if e == Quick {
 		return quick

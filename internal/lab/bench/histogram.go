@@ -7,31 +7,31 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Histogram counts durations. The zero value is empty and ready; the first duration that it counts allocates the
-// buckets, 37 KiB. It belongs to one
-// goroutine: give each its own and merge them when they have ended; a shared counter would measure the counter.
+// Histogram counts durations. The zero value is empty and ready for use; the first Record allocates
+// the buckets, 37 KiB. A histogram must not be shared by goroutines: give each its own and merge
+// them afterwards.
 //
-// The counting is HdrHistogram's, with two significant digits: a percentile is never below the true one and at most 1/128
-// above it, up to an hour. Minimum and maximum are exact. Nothing is lost.
+// It counts with HdrHistogram and two significant digits: up to an hour, a percentile is never
+// below the true one and at most 1/128 above it. Minimum and maximum are exact.
 type Histogram struct {
 	hdr      *hdrhistogram.Histogram // nil while empty
 	min, max time.Duration
 }
 
 const (
-	// longest is the longest duration that has a bucket of its own. Longer ones are counted with it.
+	// longest is the longest duration with a bucket of its own; longer ones share it.
 	longest = time.Hour
-	// digits of a duration that are kept: a bucket is at most 1/128 wide.
+	// digits is the number of significant digits: a bucket is at most 1/128 wide.
 	digits = 2
 )
 
-// Record counts one duration. A negative one counts as zero.
+// Record counts d, or zero if d is negative.
 func (h *Histogram) Record(d time.Duration) {
 	d = max(d, 0)
 	if h.hdr == nil {
 		h.allocate(d)
 	}
-	_ = h.hdr.RecordValue(int64(min(d, longest))) // no error: it is neither negative nor too long
+	_ = h.hdr.RecordValue(int64(min(d, longest))) // never fails: the value is within bounds
 	h.min, h.max = min(h.min, d), max(h.max, d)
 }
 
@@ -39,7 +39,7 @@ func (h *Histogram) allocate(first time.Duration) {
 	h.hdr, h.min = hdrhistogram.New(1, int64(longest), digits), first
 }
 
-// Merge adds what other has counted.
+// Merge adds the durations counted by other.
 func (h *Histogram) Merge(other *Histogram) {
 	if other.hdr == nil {
 		return
@@ -51,7 +51,7 @@ func (h *Histogram) Merge(other *Histogram) {
 	h.min, h.max = min(h.min, other.min), max(h.max, other.max)
 }
 
-// Count is the number of durations.
+// Count returns the number of durations.
 func (h *Histogram) Count() uint64 {
 	if h.hdr == nil {
 		return 0
@@ -59,13 +59,13 @@ func (h *Histogram) Count() uint64 {
 	return uint64(h.hdr.TotalCount())
 }
 
-// Min is the shortest of them, exactly.
+// Min returns the exact minimum.
 func (h *Histogram) Min() time.Duration { return h.min }
 
-// Max is the longest, exactly.
+// Max returns the exact maximum.
 func (h *Histogram) Max() time.Duration { return h.max }
 
-// Mean is their mean, as exact as a percentile.
+// Mean returns the mean, with the precision of a percentile.
 func (h *Histogram) Mean() time.Duration {
 	if h.hdr == nil {
 		return 0
@@ -73,8 +73,8 @@ func (h *Histogram) Mean() time.Duration {
 	return time.Duration(math.Round(h.hdr.Mean()))
 }
 
-// Quantile returns the duration at the nearest rank to a part q of all: Quantile(0.99) is the 99th percentile.
-// Quantile(0) is the shortest of all, Quantile(1) the longest.
+// Quantile returns the duration at the nearest rank to the fraction q: Quantile(0.99) is the 99th
+// percentile. Quantile(0) is the minimum, Quantile(1) the maximum.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	switch {
 	case h.hdr == nil:

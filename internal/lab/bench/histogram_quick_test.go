@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// durations of all sizes: as many around a nanosecond as around a minute or half an hour.
+// durations draws durations of all magnitudes, from nanoseconds to half an hour.
 func durations(t *rapid.T, name string) []time.Duration {
 	any := rapid.Custom(func(t *rapid.T) time.Duration {
 		bits := rapid.IntRange(0, 41).Draw(t, "bits")
@@ -20,7 +20,7 @@ func durations(t *rapid.T, name string) []time.Duration {
 }
 
 // The model is the sorted list.
-func TestPercentilesAreThoseOfTheSortedList(t *testing.T) {
+func TestPercentilesEqualThoseOfTheSortedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := durations(t, "durations")
 		h := of(list...)
@@ -32,14 +32,14 @@ func TestPercentilesAreThoseOfTheSortedList(t *testing.T) {
 		assert.Equal(t, list[0], h.Min())
 		assert.Equal(t, list[len(list)-1], h.Max())
 		q := rapid.Float64Range(0, 1).Draw(t, "q")
-		rank := min(max(int(q*float64(len(list))+0.5), 1), len(list)) // the nearest
+		rank := min(max(int(q*float64(len(list))+0.5), 1), len(list)) // nearest rank
 		want, got := list[rank-1], h.Quantile(q)
 		assert.GreaterOrEqual(t, got, want)
 		assert.LessOrEqual(t, float64(got-want), float64(want)/128)
 	})
 }
 
-func TestMergingIsRecordingEverythingInOne(t *testing.T) {
+func TestMergingEqualsRecordingInOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := durations(t, "a"), durations(t, "b")
 		merged := of(a...)

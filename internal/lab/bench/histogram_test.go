@@ -54,7 +54,7 @@ func TestTheLongestAndTheShortestAreExact(t *testing.T) {
 func TestExtremes(t *testing.T) {
 	h := of(math.MaxInt64, math.MinInt64, -1, 0)
 	assert.EqualValues(t, 4, h.Count())
-	assert.Zero(t, h.Min(), "what is negative counts as nothing")
+	assert.Zero(t, h.Min(), "negative durations count as zero")
 	assert.EqualValues(t, math.MaxInt64, h.Max())
 	assert.EqualValues(t, math.MaxInt64, h.Quantile(1))
 }

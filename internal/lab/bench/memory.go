@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// LiveHeap returns the bytes of the objects that are reachable, after collecting the others.
+// LiveHeap collects garbage and returns the bytes of the reachable objects.
 func LiveHeap() uint64 {
 	runtime.GC()
-	runtime.GC() // the second frees what finalizers and pools had held on to
+	runtime.GC() // the second frees what finalizers and pools held
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return stats.HeapAlloc
 }
 
-// ResidentMemory returns the bytes of memory that the process has, and the most that it had since it began or since
-// [ResetPeakMemory]: VmRSS and VmHWM of /proc. Both are 0 where there is no /proc.
+// ResidentMemory returns the resident memory of the process in bytes, and its peak since the start
+// or the last [ResetPeakMemory] (VmRSS and VmHWM in /proc). Both are 0 without /proc.
 func ResidentMemory() (now, peak uint64) { return readResident("self") }
 
-// ResidentMemoryOf is [ResidentMemory] of another process. Both are 0 if it has ended, too.
+// ResidentMemoryOf is [ResidentMemory] for another process. Both are 0 if it has ended.
 func ResidentMemoryOf(pid int) (now, peak uint64) { return readResident(strconv.Itoa(pid)) }
 
 func readResident(process string) (now, peak uint64) {
@@ -54,11 +54,10 @@ func kibibytes(text string) uint64 {
 	return n * 1024
 }
 
-// ResetPeakMemory makes the peak of [ResidentMemory] begin anew. What Go keeps of the memory of earlier work goes back
-// to the system first, or the peak would begin there. ok is false where the system cannot do that, and the peak is still
-// that of the whole life of the process.
+// ResetPeakMemory resets the peak of [ResidentMemory]. It first returns Go's free memory to the
+// system, since the new peak would include it. If the system cannot reset the peak, ok is false.
 func ResetPeakMemory() (ok bool) {
 	debug.FreeOSMemory()
-	// proc(5): "5" resets the peak of the resident set.
+	// proc(5): "5" resets the peak resident set size.
 	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) == nil
 }

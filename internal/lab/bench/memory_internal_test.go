@@ -13,13 +13,13 @@ func TestResidentMemoryIsReadFromTheStatusOfTheProcess(t *testing.T) {
 	assert.EqualValues(t, 1880*1024, peak)
 }
 
-func TestResidentMemoryOfAProcessThatIsNotThere(t *testing.T) {
+func TestResidentMemoryOfAMissingProcess(t *testing.T) {
 	now, peak := ResidentMemoryOf(-1)
 	assert.Zero(t, now)
 	assert.Zero(t, peak)
 }
 
-// Whoever can read what a process has can also make it forget its peak, and other systems can do neither.
+// A system either reports memory and resets the peak, or does neither.
 func TestThePeakBeginsAnew(t *testing.T) {
 	ballast := make([]byte, 64<<20)
 	for i := 0; i < len(ballast); i += os.Getpagesize() {

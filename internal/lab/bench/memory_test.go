@@ -13,7 +13,7 @@ import (
 
 const mib = 1 << 20
 
-func TestLiveHeapCountsWhatIsReachable(t *testing.T) {
+func TestLiveHeapCountsReachableObjects(t *testing.T) {
 	before := bench.LiveHeap()
 	ballast := make([]byte, 32*mib)
 	during := bench.LiveHeap()
@@ -23,12 +23,12 @@ func TestLiveHeapCountsWhatIsReachable(t *testing.T) {
 	assert.InDelta(t, 0, int64(after)-int64(before), 2*mib)
 }
 
-func TestAWatchRemembersWhatIsNotThereAnyMore(t *testing.T) {
+func TestAMemoryWatchKeepsThePeak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := bench.LiveHeap()
 		watch := bench.WatchMemory()
 		ballast := make([]byte, 32*mib)
-		time.Sleep(20 * time.Millisecond) // of the bubble: some looks
+		time.Sleep(20 * time.Millisecond) // in the bubble: several samples
 		runtime.KeepAlive(ballast)
 		ballast = nil
 		bench.LiveHeap()
@@ -38,7 +38,7 @@ func TestAWatchRemembersWhatIsNotThereAnyMore(t *testing.T) {
 	})
 }
 
-func TestAWatchSeesWhatIsThereWhenItBeginsAndEnds(t *testing.T) {
+func TestAMemoryWatchSamplesAtStartAndStop(t *testing.T) {
 	ballast := make([]byte, 32*mib)
 	assert.GreaterOrEqual(t, bench.WatchMemory().Stop(), uint64(32*mib))
 	runtime.KeepAlive(ballast)

@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,7 +12,7 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-func TestAMeterThatIsNotThere(t *testing.T) {
+func TestANilMeter(t *testing.T) {
 	var meter *bench.Meter
 	meter.Begin("filling", "keys", 0, 10)
 	meter.Count(3)
@@ -49,4 +50,16 @@ func TestCountingFromManyGoroutines(t *testing.T) {
 	}
 	counting.Wait()
 	assert.EqualValues(t, 16_000, meter.Phase().Done)
+}
+
+// A log contains no progress bars.
+func TestNoProgressBarWithoutATerminal(t *testing.T) {
+	var out strings.Builder
+	meter := &bench.Meter{}
+	meter.Begin("filling", "keys", 0, 10)
+	progress := bench.ShowProgress(&out, meter)
+	progress.Print("a word")
+	progress.Stop()
+	progress.Stop()
+	assert.Empty(t, out.String())
 }

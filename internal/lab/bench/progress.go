@@ -12,21 +12,21 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress shows on a terminal how far a meter is, with a bar that is rewritten in place. Elsewhere it shows nothing.
-// What has been stopped leaves nothing behind, and nothing that would have to be put back if the program were killed.
+// Progress shows a meter on a terminal as a bar that is rewritten in place. It writes nothing to
+// other outputs. Stop removes the bar, and a killed program leaves no terminal setting to restore.
 type Progress struct {
 	meter    *Meter
 	terminal *os.File // nil if there is none
-	stop     func()   // closes the channel that ends the goroutine; once
+	stop     func()   // closes the channel that ends the goroutine, once
 	drawing  sync.WaitGroup
 
 	// mu guards the fields below.
 	mu    sync.Mutex
-	bar   *progressbar.ProgressBar // nil while none stands on the terminal
+	bar   *progressbar.ProgressBar // nil while none is shown
 	began time.Time                // the phase of bar
 }
 
-// ShowProgress begins to show the meter on w, which should be stderr. Stop ends it.
+// ShowProgress shows the meter on w, which should be stderr, until Stop is called.
 func ShowProgress(w io.Writer, meter *Meter) *Progress {
 	done := make(chan struct{})
 	p := &Progress{meter: meter, stop: sync.OnceFunc(func() { close(done) })}
@@ -59,7 +59,7 @@ func (p *Progress) Stop() {
 	p.eraseLocked()
 }
 
-// Print writes a text to the terminal, as lines of their own above the bar.
+// Print writes text to the terminal as lines of their own above the bar.
 func (p *Progress) Print(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,15 +93,15 @@ func (p *Progress) draw() {
 
 const barWidth = 20
 
-// newBar returns a bar, or a spinner if nobody knows how long the phase is.
+// newBar returns a bar, or a spinner if the phase has no known length.
 func (p *Progress) newBar(phase Phase) *progressbar.ProgressBar {
 	width, _, err := term.GetSize(int(p.terminal.Fd()))
 	if err != nil || width <= 0 {
-		width = 80 // a serial line does not know
+		width = 80 // a serial line has no width
 	}
 	name := phase.Name
 	if room := max(width-barWidth-22, 0); utf8.RuneCountInString(name) > room {
-		name = string([]rune(name)[:room]) // a line that wraps could not be rewritten
+		name = string([]rune(name)[:room]) // a line that wraps cannot be rewritten
 	}
 	most := int64(-1)
 	switch {
@@ -116,7 +116,7 @@ func (p *Progress) newBar(phase Phase) *progressbar.ProgressBar {
 		progressbar.OptionSetWidth(barWidth),
 		progressbar.OptionShowDescriptionAtLineEnd(),
 		progressbar.OptionUseANSICodes(true),
-		progressbar.OptionSetSpinnerChangeInterval(0), // it turns when it is drawn, without a goroutine of its own
+		progressbar.OptionSetSpinnerChangeInterval(0), // turn when drawn, without a goroutine
 		progressbar.OptionClearOnFinish(),
 	)
 }

@@ -1,45 +1,21 @@
 package bench_test
 
 import (
-	"fmt"
 	"os"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
-	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
+	"orrery/internal/program/programtest"
 )
 
-// openTerminal returns both ends of a terminal of the kernel's: what is written to inside comes out of outside.
-func openTerminal(t *testing.T, columns uint16) (outside, inside *os.File) {
-	t.Helper()
-	outside, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = outside.Close() })
-	var number, unlock uint32
-	control(t, outside, syscall.TIOCSPTLCK, unsafe.Pointer(&unlock))
-	control(t, outside, syscall.TIOCGPTN, unsafe.Pointer(&number))
-	control(t, outside, syscall.TIOCSWINSZ, unsafe.Pointer(&struct{ rows, columns, x, y uint16 }{24, columns, 0, 0}))
-	inside, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = inside.Close() })
-	return outside, inside
-}
-
-func control(t *testing.T, file *os.File, request uintptr, argument unsafe.Pointer) {
-	t.Helper()
-	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, file.Fd(), request, uintptr(argument))
-	require.Zero(t, errno)
-}
-
-// readUntil returns everything up to and including the text that a caller waits for.
+// readUntil returns everything read up to and including text.
 func readUntil(t *testing.T, file *os.File, text string) string {
 	t.Helper()
 	var all strings.Builder
@@ -52,13 +28,13 @@ func readUntil(t *testing.T, file *os.File, text string) string {
 	return all.String()
 }
 
-// On a terminal a line is rewritten, never as wide as that, and nothing of it is left in the end.
+// On a terminal the line is rewritten, fits the width, and is erased at the end.
 func TestATerminal(t *testing.T) {
 	for name, test := range map[string]struct {
 		columns uint16
 		total   int64
 		lasts   time.Duration
-		want    string // what is drawn
+		want    string // expected on the terminal
 	}{
 		"wide":     {100, 10, 0, "50%"},
 		"narrow":   {60, 10, 0, "50%"},
@@ -68,7 +44,7 @@ func TestATerminal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("TERM", "xterm-256color")
-			outside, inside := openTerminal(t, test.columns)
+			outside, inside := programtest.Terminal(t, test.columns)
 			meter := &bench.Meter{}
 			meter.Begin("filling the store", "keys", test.lasts, test.total)
 			meter.Count(5)

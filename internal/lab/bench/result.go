@@ -1,39 +1,51 @@
+// Package bench is the vocabulary of the benchmark harness. A workload is written once, against a
+// small interface; a subject is one of this project's gears, or an adapter to another library. A
+// [Result] is one run with the parameters that the user chose, as "lab bench" shows it. A
+// [Scenario] is a fixed piece of work for comparisons between two processes that take turns. A
+// Result or an [Outcome] without an error has been verified by its workload: a workload that finds
+// something missing returns a [*ProofError] and no figures. Latencies are measured from the moment
+// an event was due, so a late producer does not hide them.
 package bench
 
-// Result is one run of a benchmark with the parameters that somebody chose.
+import (
+	"context"
+	"fmt"
+)
+
+// Result is one run of a benchmark with chosen parameters.
 type Result struct {
 	// Bench is the command: "queue".
 	Bench string `json:"bench"`
-	// Subject is what was measured: "orrery", or the name of a design ("fast").
+	// Subject is the measured library: "orrery", or the name of a design ("fast").
 	Subject string `json:"subject"`
-	// Parameters are the flags that mattered, in the order of their importance.
+	// Parameters are the relevant flags, the most important first.
 	Parameters []Parameter `json:"-"`
 	// Figures are the numbers, the most important first.
 	Figures []Figure `json:"figures"`
-	// Latency is from when an event was due until it was dealt with; nil if the benchmark has none.
+	// Latency is the time from when an event was due until it was handled; nil if not measured.
 	Latency *Histogram `json:"-"`
-	// Proof says what was checked.
+	// Proof lists the checks that passed.
 	Proof []string `json:"proof"`
 }
 
-// Parameter is a flag with the value that it had.
+// Parameter is a flag and its value.
 type Parameter struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Figure is a number that a run has produced.
+// Figure is a number produced by a run.
 type Figure struct {
-	// Name says what was measured: "processed", "peak memory".
+	// Name is what was measured: "processed", "peak memory".
 	Name string `json:"name"`
-	// Unit is what it was measured in: "1/s", "ns", "B". Values are never scaled; whoever prints them does that.
+	// Unit is the unit of Value: "1/s", "ns", "B". Values are never scaled; reports scale them.
 	Unit  string  `json:"unit"`
 	Value float64 `json:"value"`
-	// Better says which way is up.
+	// Better is the preferred direction.
 	Better Better `json:"better"`
 }
 
-// Figure returns the figure of that name.
+// Figure returns the figure with the given name.
 func (r *Result) Figure(name string) (Figure, bool) {
 	for _, f := range r.Figures {
 		if f.Name == name {
@@ -46,7 +58,6 @@ func (r *Result) Figure(name string) (Figure, bool) {
 // Better says which values of a figure are better.
 type Better string
 
-// The two ways.
 const (
 	Lower  Better = "lower"
 	Higher Better = "higher"
@@ -60,3 +71,42 @@ const (
 	Count       = "count"
 	Seconds     = "s"
 )
+
+// Scenario is a fixed piece of work on one subject, for comparing subjects.
+type Scenario struct {
+	// Name is the same for all subjects: "queue/cycle".
+	Name string
+	// Fresh scenarios need a new process because they measure peak memory. The others share a warm
+	// process.
+	Fresh bool
+	// Run does the work once and returns its verified figures. meter may be nil.
+	Run func(ctx context.Context, effort Effort, meter *Meter) (Outcome, error) `json:"-"`
+}
+
+// Outcome is the result of a scenario.
+type Outcome struct {
+	// Figures by name: "ns/op", "allocs/op", "peak MiB". A name means the same for every subject.
+	Figures map[string]float64 `json:"figures"`
+	// Proof describes the checked work: "1000000 keys processed once each". Subjects that did the
+	// same work have the same proof; others must not be compared.
+	Proof string `json:"proof"`
+}
+
+// ProofError reports that the work was not done and its figures are meaningless.
+type ProofError struct {
+	// What was checked: "keys processed".
+	What      string
+	Want, Got any
+}
+
+func (e *ProofError) Error() string {
+	return fmt.Sprintf("the work was not done: %s: got %v, want %v", e.What, e.Got, e.Want)
+}
+
+// Prove returns a *[ProofError] unless got equals want.
+func Prove[V comparable](what string, want, got V) error {
+	if got == want {
+		return nil
+	}
+	return &ProofError{What: what, Want: want, Got: got}
+}

@@ -5,12 +5,13 @@ import (
 	"slices"
 )
 
-// Rounds on a shared machine are not samples of a bell curve: most are alike, and some are far too slow because a neighbour was
-// busy. So nothing here takes a mean of times, and two sides are compared by their ratio, round by round: whatever disturbed a
-// round disturbed both. What has no answer is NaN.
+// Rounds on a shared machine are not normally distributed: most are alike, and a few are far too
+// slow because a neighbour was busy. So no function here takes a mean of times, and two sides are
+// compared by their ratio in each round, since a disturbance affects both. An undefined result is
+// NaN.
 
-// Median returns the value in the middle, or the mean of the two that are there. It is NaN for no values, and if one of
-// the values is.
+// Median returns the middle value, or the mean of the two middle values. It is NaN if there are no
+// values or one of them is NaN.
 func Median(values []float64) float64 {
 	if len(values) == 0 || slices.ContainsFunc(values, math.IsNaN) {
 		return math.NaN()
@@ -23,8 +24,8 @@ func Median(values []float64) float64 {
 	return sorted[middle-1] + (sorted[middle]-sorted[middle-1])/2
 }
 
-// Spread returns how far the values are apart, relative to their median: 0.1 if they are within a tenth of it. It is 0
-// for values that are all the same, zeros as well.
+// Spread returns the range of the values relative to their median: 0.1 if they lie within a tenth
+// of it. It is 0 if all values are equal, including zeros.
 func Spread(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -36,8 +37,8 @@ func Spread(values []float64) float64 {
 	return (highest - lowest) / math.Abs(Median(values))
 }
 
-// Ratios returns a/b round by round; both must have as many rounds. Nothing to nothing is 1: neither side allocates, so
-// they are equal. Something to nothing is NaN.
+// Ratios returns a/b for each round; both must have the same length. 0/0 is 1, since the sides are
+// equal; any other division by zero is NaN.
 func Ratios(a, b []float64) []float64 {
 	ratios := make([]float64, len(a))
 	for i := range a {
@@ -53,8 +54,8 @@ func Ratios(a, b []float64) []float64 {
 	return ratios
 }
 
-// Differ reports whether the rounds agree on who is ahead: all ratios are below 1, or all are above. It is a sign test: if
-// there were no difference each round would be a coin, and five coins fall on the same side once in sixteen times.
+// Differ reports whether all ratios are below 1, or all above. It is a sign test: without a
+// difference, five rounds agree by chance once in sixteen times.
 func Differ(ratios []float64) bool {
 	below, above := 0, 0
 	for _, r := range ratios {

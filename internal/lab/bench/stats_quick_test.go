@@ -31,7 +31,7 @@ func TestAMedianHasAsManyValuesAboveAsBelow(t *testing.T) {
 	})
 }
 
-func TestSwappingTheSidesTurnsEverythingRound(t *testing.T) {
+func TestDifferIsSymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ratios := rounds(t, 1)
 		ones := make([]float64, len(ratios))

@@ -12,7 +12,7 @@ import (
 func TestMedian(t *testing.T) {
 	values := []float64{5, 1, 900, 3}
 	assert.Equal(t, 4.0, bench.Median(values))
-	assert.Equal(t, []float64{5, 1, 900, 3}, values, "the rounds are still in their order")
+	assert.Equal(t, []float64{5, 1, 900, 3}, values, "the input keeps its order")
 	assert.Equal(t, 5.0, bench.Median([]float64{5, 1, 900}))
 	assert.True(t, math.IsNaN(bench.Median(nil)))
 	assert.True(t, math.IsNaN(bench.Median([]float64{1, math.NaN(), 2})))
@@ -35,11 +35,11 @@ func TestRatiosRoundByRound(t *testing.T) {
 	assert.Zero(t, ratios[3])
 }
 
-func TestOneRoundThatDisagreesIsEnoughForNoDifference(t *testing.T) {
+func TestDifferNeedsAllRoundsToAgree(t *testing.T) {
 	assert.True(t, bench.Differ([]float64{0.2, 0.9, 0.99}))
 	assert.True(t, bench.Differ([]float64{3, 1.01}))
 	assert.False(t, bench.Differ([]float64{0.2, 0.2, 0.2, 1.01}))
-	assert.False(t, bench.Differ([]float64{0.5, 1}), "even is on neither side")
+	assert.False(t, bench.Differ([]float64{0.5, 1}), "1 is on neither side")
 	assert.False(t, bench.Differ([]float64{0.5, math.NaN()}))
 	assert.False(t, bench.Differ(nil))
 }

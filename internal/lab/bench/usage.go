@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Usage is what a piece of work cost the whole process.
+// Usage is the cost of a piece of work for the whole process.
 type Usage struct {
 	Elapsed     time.Duration
 	CPU         time.Duration // user and system, of all threads
 	Allocs      uint64        // objects
-	Bytes       uint64        // allocated, whether collected since or not
-	Collections uint32        // of garbage that ended meanwhile
+	Bytes       uint64        // allocated, including garbage
+	Collections uint32        // garbage collections that ended
 }
 
-// Measure does the work and returns what it cost. Whatever else the process does meanwhile is counted as well, so who
-// has left garbage collects it first (runtime.GC), or the work pays for it.
+// Measure runs work and returns its cost. Everything else in the process counts too, so call
+// runtime.GC first if there is garbage to collect.
 //
-// Allocations are counted exactly, even a single one: runtime.ReadMemStats collects the counts that the processors keep
-// for themselves, which the cheaper runtime/metrics does not. It stops the world for that, but outside of what is timed.
+// Allocations are counted exactly: unlike runtime/metrics, runtime.ReadMemStats flushes the
+// per-processor counts. It stops the world, but outside the measured time.
 func Measure(work func()) Usage {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -35,7 +35,7 @@ func Measure(work func()) Usage {
 	}
 }
 
-// PerOp returns the figures "ns/op", "allocs/op" and "B/op" of n operations; n must be above zero.
+// PerOp returns the figures "ns/op", "allocs/op" and "B/op" for n operations; n must be positive.
 func (u Usage) PerOp(n int) map[string]float64 {
 	return map[string]float64{
 		"ns/op":     float64(u.Elapsed.Nanoseconds()) / float64(n),

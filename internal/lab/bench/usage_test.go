@@ -11,8 +11,8 @@ import (
 
 var sink [][]byte
 
-// Go counts allocations per processor and adds them up when it has a reason to, so a meter that only reads the sum would
-// see nothing of the first few, or somebody else's.
+// Go counts allocations per processor and adds them up now and then. Reading the sum alone would
+// miss the first few, or count those of earlier work.
 func TestMeasureCountsEverySingleAllocation(t *testing.T) {
 	sink = make([][]byte, 0, 100_000)
 	for _, n := range []int{0, 1, 3, 100, 100_000} {
@@ -21,7 +21,7 @@ func TestMeasureCountsEverySingleAllocation(t *testing.T) {
 				sink = append(sink, make([]byte, 48))
 			}
 		})
-		// The runtime has a few of its own now and then, none of them for each of ours.
+		// The runtime makes a few allocations of its own.
 		assert.InDelta(t, n, usage.Allocs, 20, "%d allocations", n)
 		assert.InDelta(t, 48*n, usage.Bytes, 20_000, "%d allocations", n)
 		sink = sink[:0]
@@ -43,7 +43,7 @@ func TestMeasureTakesTheTimeOfTheWork(t *testing.T) {
 	done := false
 	usage := bench.Measure(func() {
 		for range 1000 {
-			sink = append(sink[:0], make([]byte, 1<<20)) // a gigabyte: collections are sure to happen
+			sink = append(sink[:0], make([]byte, 1<<20)) // a gigabyte in total, so collections are certain
 		}
 		done = true
 	})

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// playInBubble plays a plan with something broken on purpose, or nothing.
+// playInBubble plays a plan with the given sabotage; the zero value breaks nothing.
 func playInBubble(t *testing.T, p Plan, s sabotage) *Report {
 	t.Helper()
-	// With one processor a seed plays nearly the same each time.
+	// With one processor, a seed plays nearly the same each time.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var report *Report
 	synctest.Test(t, func(*testing.T) { report = play(p, s) })
@@ -29,8 +29,9 @@ var (
 	parts     = flag.Uint64("parts", 1, "how many processes share the seeds")
 )
 
-// A handful of seeds, for every run of the tests. "make chaos-virtual" plays a thousand, in a process for each processor: no two
-// seeds may take time from each other inside a bubble.
+// TestSeeds plays a few seeds in every test run. "make chaos-virtual" plays a thousand, in one
+// process for each processor, because seeds in one process would take time from each other inside a
+// bubble.
 func TestSeeds(t *testing.T) {
 	for seed := *firstSeed + *part; seed < *firstSeed+*seeds; seed += *parts {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
@@ -56,7 +57,7 @@ func TestThePlanFollowsFromTheSeed(t *testing.T) {
 	assert.Len(t, NewPlan(7, time.Second).Storms, 1)
 }
 
-// Every action occurs, or it would not be tested by anybody.
+// Every action occurs in some plan; otherwise it would not be tested.
 func TestThePlansHaveEverything(t *testing.T) {
 	seen := map[Action]bool{}
 	for seed := range uint64(40) {

@@ -10,7 +10,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// A store that has the right versions and wrong content is found as well.
+// A store with the right versions but wrong content is found too.
 func TestFieldsAreCompared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, err := newWorld(calm(), sabotage{})

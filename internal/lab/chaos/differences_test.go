@@ -12,7 +12,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// contentOf returns what the server has of a resource, by key.
+// contentOf returns the server's objects of a resource, by key.
 func contentOf(server *store.Store, definition *resources.Definition, labels string) (map[string]*store.Object, error) {
 	view, err := server.Collection(definition.Prefix).View(0)
 	if err != nil {
@@ -29,7 +29,7 @@ func contentOf(server *store.Store, definition *resources.Definition, labels str
 	return content, nil
 }
 
-// storeDiffers compares the informer's store with what the server has, by versions.
+// storeDiffers compares the versions in the informer's store with the server's.
 func (s *watched[T]) storeDiffers(server map[string]*store.Object) []string {
 	var wrong []string
 	fail := func(format string, args ...any) {
@@ -54,7 +54,8 @@ func (s *watched[T]) storeDiffers(server map[string]*store.Object) []string {
 	return wrong
 }
 
-// fieldsDiffer compares the informer's store with what the server has of the same version, as far as the form goes.
+// fieldsDiffer compares the fields in the informer's store with the server's for objects of the
+// same version, as far as the informer's form has them.
 func (s *watched[T]) fieldsDiffer(server map[string]*store.Object) []string {
 	var wrong []string
 	for key, want := range server {
@@ -70,7 +71,7 @@ func (s *watched[T]) fieldsDiffer(server map[string]*store.Object) []string {
 	return wrong
 }
 
-// differs compares an object with what the server has of the same version.
+// differs compares an object with the server's object of the same version.
 func differs(server *store.Object, have object) string {
 	want := server.Decode()
 	if !reflect.DeepEqual(want.GetLabels(), have.GetLabels()) && len(want.GetLabels())+len(have.GetLabels()) > 0 {

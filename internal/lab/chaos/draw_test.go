@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// drawStorm draws what everybody does in a storm.
+// drawStorm draws the steps of all actors in a storm.
 func (p *Plan) drawStorm(number string, length time.Duration) Storm {
 	s := Storm{Length: length}
 	act := func(actor string, mean time.Duration, do func(d dice, at time.Duration) []Step) {
@@ -25,6 +25,13 @@ func (p *Plan) drawStorm(number string, length time.Duration) Storm {
 	}
 	act("bursts", 40*time.Second, drawBurst)
 	act("namespaces", 8*time.Second, drawNamespace)
+	if p.AllControllers {
+		act("deployments", 3*time.Second, drawApps)
+		act("machines", 4*time.Second, drawMachine)
+		act("owners", time.Second, drawOwned)
+		act("second-party", 5*time.Second, drawSecondParty)
+		act("types", 50*time.Second, drawType)
+	}
 	act("server", 45*time.Second, drawRestart)
 	act("api-faults", 6*time.Second, drawServerFault)
 	for _, process := range p.Processes {
@@ -40,7 +47,7 @@ func (p *Plan) drawStorm(number string, length time.Duration) Storm {
 			})
 		}
 	}
-	// What switches something off does not come after the end, where everything is switched off.
+	// A step that ends a fault is not placed after the end of the storm, where all faults end.
 	s.Steps = slices.DeleteFunc(s.Steps, func(step Step) bool { return step.At >= length })
 	slices.SortStableFunc(s.Steps, func(a, b Step) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Actor, b.Actor))
@@ -66,7 +73,7 @@ func drawWrite(d dice, at time.Duration) []Step {
 	return []Step{s}
 }
 
-// drawBurst draws many writes of a few objects within a moment.
+// drawBurst draws many writes of a few objects in quick succession.
 func drawBurst(d dice, at time.Duration) []Step {
 	var steps []Step
 	objects := []string{drawObject(d), drawObject(d), drawObject(d)}
@@ -86,7 +93,7 @@ func drawNamespace(d dice, at time.Duration) []Step {
 		return []Step{{At: at, What: CreateNamespace, On: name, Text: oneOf(d, "", "", "", "held", "held-in-spec")}}
 	case 3, 4:
 		return []Step{{At: at, What: DeleteNamespace, On: name}}
-	case 5: // created as soon as it may have gone
+	case 5: // recreated as soon as it may be gone
 		return []Step{{At: at, What: DeleteNamespace, On: name}, {At: at + d.between(5*time.Second, 9*time.Second), What: CreateNamespace, On: name}}
 	case 6:
 		return []Step{{At: at, What: Release, On: name}}
@@ -119,14 +126,14 @@ func drawLinkFault(d dice, at time.Duration, process string, tls bool) []Step {
 		s.N, s.For = oneOf(d, 100, 1000, 10000), d.between(time.Second, 20*time.Second)
 	case CutAfter:
 		s.N, s.For = 1+d.IntN(3000), d.between(time.Second, 10*time.Second)
-		if tls && d.chance(0.4) { // what is corrupted without TLS is nobody's to find out
+		if tls && d.chance(0.4) { // without TLS, corruption cannot be detected
 			s.What, s.N = Corrupt, 500+d.IntN(5000)
 		}
 	}
 	return []Step{s, {At: at + s.For, What: LinkHealed, On: process, Text: string(s.What)}}
 }
 
-// drawServerFault draws a fault that the server plays. It ends by itself.
+// drawServerFault draws a fault of the server. It ends by itself.
 func drawServerFault(d dice, at time.Duration) []Step {
 	length := d.between(time.Second, 25*time.Second).Truncate(time.Second)
 	share := oneOf(d, "10%", "30%", "70%", "100%")
@@ -176,5 +183,5 @@ func drawServerFault(d dice, at time.Duration) []Step {
 	return []Step{{At: at, What: Fault, Text: text}}
 }
 
-// user is who all clients are to the server.
+// user is the user as which all clients authenticate.
 const user = "kubernetes-admin"

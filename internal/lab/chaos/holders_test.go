@@ -10,43 +10,43 @@ import (
 	"orrery/queue"
 )
 
-// holders checks by the trace of a queue that a key is never at two workers. The hooks of different goroutines may run in
-// another order than the events happened in, so they are collected, and judged in the order of their numbers when nothing is
-// under way.
+// holders checks with a queue's trace that no two workers hold the same key. Hooks of different
+// goroutines may run out of order, so they are collected and then checked in the order of their
+// numbers when the queue is idle.
 type holders struct {
-	mu      sync.Mutex // guards all below
-	events  []held
-	holding map[string]uint64 // key -> number of the event with which it was handed out
-	wrong   []string
-	gets    int
-	// counted are the keys that the rate limiter remembers failures of.
+	mu         sync.Mutex // guards the fields below
+	events     []held
+	processing map[string]uint64 // key -> number of the event with which it was handed out
+	wrong      []string
+	gets       int
+	// counted has the keys whose failures the rate limiter remembers.
 	counted map[string]bool
 }
 
-// held is a key being handed out or given back.
+// held records that a key was handed out or given back.
 type held struct {
 	key      string
 	number   uint64
 	got      bool
-	unknown  bool // given back though nobody had it
+	unknown  bool // given back though no worker held it
 	received time.Time
 }
 
 func newHolders() *holders {
-	return &holders{holding: map[string]uint64{}, counted: map[string]bool{}}
+	return &holders{processing: map[string]uint64{}, counted: map[string]bool{}}
 }
 
 func (h *holders) trace() *queue.Trace[string] {
 	return &queue.Trace[string]{
-		Got:         func(e queue.Event[string], _ time.Duration) { h.note(held{key: e.Key, number: e.Seq, got: true}) },
-		Done:        func(e queue.Event[string], _ time.Duration) { h.note(held{key: e.Key, number: e.Seq}) },
-		DoneUnknown: func(e queue.Event[string]) { h.note(held{key: e.Key, number: e.Seq, unknown: true}) },
+		Got:         func(e queue.Event[string], _ time.Duration) { h.record(held{key: e.Key, number: e.Seq, got: true}) },
+		Done:        func(e queue.Event[string], _ time.Duration) { h.record(held{key: e.Key, number: e.Seq}) },
+		DoneUnknown: func(e queue.Event[string]) { h.record(held{key: e.Key, number: e.Seq, unknown: true}) },
 		Retried:     func(key string, _ int, _ time.Duration) { h.count(key, true) },
 		Forgotten:   func(key string) { h.count(key, false) },
 	}
 }
 
-func (h *holders) note(e held) {
+func (h *holders) record(e held) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e.received = time.Now()
@@ -63,30 +63,30 @@ func (h *holders) count(key string, fails bool) {
 	}
 }
 
-// violations judges what was collected. Call it when nothing is under way.
+// violations checks the collected events. Call it when the queue is idle.
 func (h *holders) violations() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	slices.SortFunc(h.events, func(a, b held) int { return cmp.Compare(a.number, b.number) })
 	for _, e := range h.events {
-		since, holds := h.holding[e.key]
+		since, holds := h.processing[e.key]
 		switch {
 		case e.unknown:
-			h.wrong = append(h.wrong, fmt.Sprintf("queue: %s was given back (event %d) though no worker had it", e.key, e.number))
+			h.wrong = append(h.wrong, fmt.Sprintf("queue: %s was given back (event %d) though no worker held it", e.key, e.number))
 		case e.got && holds:
 			h.wrong = append(h.wrong, fmt.Sprintf("queue: %s was handed out (event %d) though a worker had had it since event %d", e.key, e.number, since))
 		case e.got:
 			h.gets++
-			h.holding[e.key] = e.number
+			h.processing[e.key] = e.number
 		default:
-			delete(h.holding, e.key)
+			delete(h.processing, e.key)
 		}
 	}
 	h.events = h.events[:0]
 	return slices.Clone(h.wrong)
 }
 
-// remembered returns the keys of which the rate limiter still counts failures.
+// remembered returns the keys whose failures the rate limiter still counts.
 func (h *holders) remembered() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

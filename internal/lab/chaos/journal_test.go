@@ -10,23 +10,23 @@ import (
 	"orrery/restclient/api"
 )
 
-// journal is what really happened on the server: every write in the order of versions, whatever any client was told.
+// journal is the history of the server: every write, in the order of versions.
 type journal struct {
 	mu       sync.Mutex // guards all of it
-	lives    map[string]*life
+	objects  map[string]*life
 	finals   []finalization
 	writes   int
-	versions map[uint64]string // version -> UID of the object that was written
+	versions map[uint64]string // version -> UID of the written object
 }
 
-// life is that of an object.
+// life is the life of an object.
 type life struct {
 	prefix     string
 	key        store.Key
-	born, died uint64 // versions; died is 0 as long as it lives
+	born, died uint64 // versions; died is 0 while the object lives
 }
 
-// finalization is the moment at which a namespace lost the controller's token.
+// finalization is the moment when a namespace lost the controller's finalizer.
 type finalization struct {
 	namespace string
 	uid       string
@@ -34,20 +34,20 @@ type finalization struct {
 }
 
 func newJournal() *journal {
-	return &journal{lives: map[string]*life{}, versions: map[uint64]string{}}
+	return &journal{objects: map[string]*life{}, versions: map[uint64]string{}}
 }
 
-// committed notes a write. It is a hook of the store.
+// committed records a write. It is a hook of the store.
 func (j *journal) committed(prefix string, e store.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.writes++
 	o := e.Object
 	j.versions[e.Version()] = o.UID
-	one := j.lives[o.UID]
+	one := j.objects[o.UID]
 	if one == nil {
 		one = &life{prefix: prefix, key: o.Key}
-		j.lives[o.UID] = one
+		j.objects[o.UID] = one
 	}
 	// Hooks of two writes may come in either order.
 	switch {
@@ -65,22 +65,22 @@ func holdsToken(namespace *store.Object) bool {
 	return slices.Contains(namespace.Decode().NestedStringSlice("spec", "finalizers"), api.FinalizerKubernetes)
 }
 
-// wrote tells whether the server has ever given this version to the object with this UID.
+// wrote reports whether the server ever gave this version to the object with this UID.
 func (j *journal) wrote(uid string, version uint64) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.versions[version] == uid
 }
 
-// early returns what is wrong about the finalizations so far: a namespace lost the controller's token while something was in it.
-// As all writes have their place in one order, and nothing can be created in a namespace that is being deleted, this can be told
-// exactly, and afterwards.
+// early returns the namespaces that lost the controller's finalizer while they had content. All
+// writes are ordered, and nothing can be created in a namespace that is being deleted, so this is
+// exact even afterwards.
 func (j *journal) early() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var wrong []string
 	for _, f := range j.finals {
-		for uid, one := range j.lives {
+		for uid, one := range j.objects {
 			if one.key.Namespace != f.namespace || one.born > f.version || one.died != 0 && one.died < f.version {
 				continue
 			}
@@ -92,7 +92,19 @@ func (j *journal) early() []string {
 	return wrong
 }
 
-// counts returns how many writes there were, and how many namespaces were finalized.
+// created returns the number of objects of a resource that ever existed.
+func (j *journal) created(resource string) (count int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, one := range j.objects {
+		if strings.HasSuffix(one.prefix, "/"+resource) {
+			count++
+		}
+	}
+	return count
+}
+
+// counts returns the number of writes and of finalized namespaces.
 func (j *journal) counts() (writes, finalized int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

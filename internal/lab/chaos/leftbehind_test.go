@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// leftBehind returns what is left in the bubble: goroutines besides the caller's, and timers that ring.
+// leftBehind returns what is left in the bubble: goroutines other than the caller's, and timers
+// that fire.
 func leftBehind() []string {
 	synctest.Wait()
 	wrong := goroutinesLeft()
@@ -23,7 +24,8 @@ func leftBehind() []string {
 
 var bubbleOf = regexp.MustCompile(`^goroutine \d+ .*(synctest bubble \d+)`)
 
-// goroutinesLeft returns the stacks of all goroutines of the bubble but the caller's and the one that waits for the bubble.
+// goroutinesLeft returns the stacks of all goroutines of the bubble, except the caller and the
+// goroutine that waits for the bubble.
 func goroutinesLeft() []string {
 	own := make([]byte, 1<<10)
 	own = own[:runtime.Stack(own, false)]
@@ -44,14 +46,13 @@ func goroutinesLeft() []string {
 	return wrong
 }
 
-// timersLeft lets an hour pass and returns how many functions timers have called in it: each call is a goroutine, and nothing else is
-// there to start one. It needs a process in which nothing else happens.
-//
-// The first minutes do not count: net/http leaves the timer of its pings behind on each connection of HTTP/2, which rings
-// once or twice more and finds nobody.
+// timersLeft lets an hour pass and returns the number of timer functions called. Each call starts a
+// goroutine, and nothing else can start one if the process is otherwise idle. The first minutes do
+// not count, because net/http leaves a ping timer on each HTTP/2 connection, which fires once or
+// twice more to no effect.
 func timersLeft() int {
 	time.Sleep(httpLinger)
-	runtime.GC() // what the collector starts for itself has been started
+	runtime.GC() // starts the garbage collector's own goroutines
 	before := goroutinesCreated()
 	time.Sleep(time.Hour)
 	return int(goroutinesCreated() - before)

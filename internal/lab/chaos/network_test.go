@@ -9,13 +9,13 @@ import (
 	"orrery/internal/lab/faultnet"
 )
 
-// network is what is between the links and the server: whoever dials gets to the server that listens at the moment.
+// network connects the links with the server: dialing reaches the current listener.
 type network struct {
 	mu       sync.Mutex // guards listener
-	listener *listener  // nil: nobody listens
+	listener *listener  // nil if the server is down
 }
 
-// dial connects to the server, whatever the address.
+// dial connects to the server and ignores the address.
 func (n *network) dial(ctx context.Context, kind, _ string) (net.Conn, error) {
 	n.mu.Lock()
 	l := n.listener
@@ -35,7 +35,7 @@ func (n *network) dial(ctx context.Context, kind, _ string) (net.Conn, error) {
 	}
 }
 
-// listen makes the listener that is dialled from now on.
+// listen returns a new listener, to which later calls of dial connect.
 func (n *network) listen() *listener {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -43,7 +43,7 @@ func (n *network) listen() *listener {
 	return n.listener
 }
 
-// listener hands the far ends of pipes to a server, and knows which are open.
+// listener hands the far ends of pipes to a server, and records which are open.
 type listener struct {
 	incoming chan net.Conn
 	closed   chan struct{}
@@ -63,13 +63,13 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close refuses whoever comes from now on.
+// Close refuses further connections.
 func (l *listener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return nil
 }
 
-// Addr is an address of a kind that nobody dials.
+// Addr returns a placeholder, which is never dialed.
 func (l *listener) Addr() net.Addr { return &net.UnixAddr{Name: "chaos", Net: "pipe"} }
 
 func (l *listener) keep(conn net.Conn) net.Conn {
@@ -80,7 +80,7 @@ func (l *listener) keep(conn net.Conn) net.Conn {
 	return a
 }
 
-// kill breaks all connections, as the end of a process does that is killed.
+// kill breaks all connections, as a killed process does.
 func (l *listener) kill() {
 	l.Close()
 	for _, conn := range l.connections() {
@@ -98,13 +98,13 @@ func (l *listener) connections() []*accepted {
 	return all
 }
 
-// accepted is a connection, seen from the server.
+// accepted is the server's end of a connection.
 type accepted struct {
 	net.Conn
 	listener *listener
 }
 
-// Close closes the connection, which is not counted any more.
+// Close closes the connection and removes it from the open ones.
 func (a *accepted) Close() error {
 	a.listener.mu.Lock()
 	delete(a.listener.open, a)

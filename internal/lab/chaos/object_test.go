@@ -2,7 +2,7 @@ package chaos
 
 import "orrery/informer"
 
-// object is what an informer of a run may hold. All types of restclient/api are.
+// object is the constraint of the objects in informers. All types of restclient/api satisfy it.
 type object interface {
 	informer.Object
 	GetLabels() map[string]string

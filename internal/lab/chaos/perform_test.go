@@ -8,20 +8,21 @@ import (
 	"strings"
 	"time"
 
+	"orrery/examples/secondparty"
 	"orrery/informer"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/faultnet"
 	"orrery/restclient/api"
 )
 
-// perform does what a step says. Whatever takes time goes on beside it.
+// perform carries out a step. Work that takes time continues in the background.
 func (w *world) perform(s Step) {
 	switch s.What {
 	case Put, Delete, Recreate, Release, CreateNamespace, DeleteNamespace:
 		w.write(s)
 	case Fault:
 		if _, err := w.current().Faults().Add(s.Text); err != nil {
-			w.fail("%v", err) // the plan has made a mistake
+			w.fail("%v", err) // the plan is wrong
 		}
 	case Restart:
 		w.under.Go(func() { w.restart(s) })
@@ -38,7 +39,7 @@ func (w *world) perform(s Step) {
 	}
 }
 
-// running are the processes as they are at the moment.
+// running returns the current processes.
 func (w *world) running() []*process {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,9 +52,12 @@ func (w *world) reborn(s Step) {
 		if p.plan.Name != s.On || !p.begin() {
 			continue
 		}
-		if s.Text == "killed" { // nothing that it still wants to say is heard
+		if s.Text == "killed" { // nothing that it sends arrives
 			p.link.Refuse(true)
 			p.link.Cut()
+			if p.managed != nil {
+				p.managed.kill()
+			}
 		}
 		p.stop()
 		time.Sleep(s.For)
@@ -69,7 +73,7 @@ func (w *world) reborn(s Step) {
 	}
 }
 
-// breakLink does what a step says to a link.
+// breakLink applies a step to a link.
 func (w *world) breakLink(l *faultnet.Link, s Step) {
 	switch s.What {
 	case Cut:
@@ -100,7 +104,7 @@ func (w *world) breakLink(l *faultnet.Link, s Step) {
 	}
 }
 
-// healLink ends one fault of a link. Others that have begun since go on.
+// healLink ends one fault of a link. Other faults that began since then continue.
 func healLink(l *faultnet.Link, what Action) {
 	switch what {
 	case BlackHole:
@@ -139,14 +143,21 @@ func (w *world) changeHandlers(s Step) {
 	}
 }
 
-// hold is the finalizer of objects that somebody holds for a while.
+// hold is a finalizer that delays the deletion of objects for a while.
 const hold = "chaos.orrery/hold"
 
-// write does what a step says to an object. What cannot be done is left undone: refusals are the server's right, and the journal
-// knows what came of it.
+// write applies a step to an object. Writes that the server refuses are skipped; the journal has
+// the result.
 func (w *world) write(s Step) {
 	ctx := context.Background()
 	parts := strings.Split(s.On, "/") // resource/namespace/name
+	if parts[0] == builds {
+		w.store(parts[1], parts[2])
+		return
+	}
+	if _, ok := w.current().Catalog().Lookup(w.resource(parts[0])); !ok {
+		return // a custom resource whose type does not exist now
+	}
 	t := w.target(parts[0], parts[1], parts[2])
 	r := w.registry()
 	switch s.What {
@@ -155,26 +166,27 @@ func (w *world) write(s Step) {
 			w.change(t, s)
 			return
 		}
-		_, _ = r.Create(ctx, t, newObject(parts, s), writer)
+		_, _ = r.Create(ctx, t, w.newObject(parts, s), writer)
 	case Delete, DeleteNamespace:
-		_, _, _ = r.Delete(ctx, t, api.DeleteOptions{}, writer)
+		_, _, _ = r.Delete(ctx, t, api.DeleteOptions{PropagationPolicy: api.DeletePropagation(s.Text)}, writer)
 	case Recreate:
 		now := int64(0)
 		_, _, _ = r.Delete(ctx, t, api.DeleteOptions{GracePeriodSeconds: &now}, writer)
-		_, _ = r.Create(ctx, t, newObject(parts, s), writer)
+		_, _ = r.Create(ctx, t, w.newObject(parts, s), writer)
 	case Release:
 		w.release(t)
 	}
 }
 
-// change writes a new state of an object that is there.
+// change writes a new state of an existing object.
 func (w *world) change(t registry.Target, s Step) {
 	_, _ = w.registry().Patch(context.Background(), t, func(current *api.Unstructured) (*api.Unstructured, error) {
+		w.shape(current, t.Definition.Plural, s)
 		return current, decorate(current, s)
 	}, writer)
 }
 
-// release takes away our finalizer, wherever it stands.
+// release removes our finalizer from the object.
 func (w *world) release(t registry.Target) {
 	ctx := context.Background()
 	_, _ = w.registry().Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
@@ -207,7 +219,10 @@ func withoutHold(finalizers []string) []any {
 }
 
 // newObject makes an object of resource, namespace and name.
-func newObject(parts []string, s Step) *api.Unstructured {
+func (w *world) newObject(parts []string, s Step) *api.Unstructured {
+	if parts[0] == customResources {
+		return machineDefinition()
+	}
 	metadata := map[string]any{"name": parts[2]}
 	o := &api.Unstructured{Object: map[string]any{"metadata": metadata}}
 	if parts[1] != "" {
@@ -218,6 +233,8 @@ func newObject(parts []string, s Step) *api.Unstructured {
 		metadata["finalizers"] = []any{hold}
 	case "held-in-spec":
 		_ = o.SetNested([]any{hold}, "spec", "finalizers") // there is no spec yet
+	case "second-party":
+		_ = o.SetNested([]any{secondparty.Token}, "spec", "finalizers")
 	}
 	if parts[0] == "pods" {
 		o.Object["spec"] = map[string]any{
@@ -225,11 +242,12 @@ func newObject(parts []string, s Step) *api.Unstructured {
 			"containers":                    []any{map[string]any{"name": "c", "image": "i"}},
 		}
 	}
-	_ = decorate(o, s) // the maps are of our own making
+	w.shape(o, parts[0], s)
+	_ = decorate(o, s) // the maps are our own
 	return o
 }
 
-// decorate gives an object what the step says and a value that nobody else has.
+// decorate applies a step's fields to an object and adds a unique value.
 func decorate(o *api.Unstructured, s Step) error {
 	labels := map[string]any{}
 	for name, value := range o.GetLabels() {

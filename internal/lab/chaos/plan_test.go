@@ -9,20 +9,24 @@ import (
 	"orrery/restclient"
 )
 
-// Plan is all that is decided before a run: who takes part, and what happens when. It follows from seed and duration
-// alone.
+// Plan has all decisions made before a run: the subjects, and the times of all steps. It follows
+// from seed and duration alone.
 type Plan struct {
 	Seed     uint64
-	Duration time.Duration // of all storms together
+	Duration time.Duration // total of all storms
 
-	TLS    bool // and with it HTTP/2, for everything but websockets
+	TLS    bool // and so HTTP/2, except for websockets
 	Window int  // how many events of each resource the server remembers
+
+	// AllControllers runs all controllers of the project in the process, on a server without its
+	// own garbage collector.
+	AllControllers bool
 
 	Processes []ProcessPlan
 	Storms    []Storm
 }
 
-// ProcessPlan is a client of the server with a link of its own, and the informers over it.
+// ProcessPlan is a client of the server with its own link and informers.
 type ProcessPlan struct {
 	Name      string
 	Watch     restclient.WatchTransport
@@ -30,8 +34,11 @@ type ProcessPlan struct {
 	Timeout   time.Duration // of a request
 	QPS       float32       // negative: no limit
 	Informers []InformerPlan
-	// Workers is how many workers its namespace controller has; 0: it has no controller.
+	// Workers is the number of workers of its namespace controller; with 0 it has no controller.
 	Workers int
+	// Gears is the set of gears of all controllers, see gears.Parse. If it is "", they do not run
+	// in this process.
+	Gears string
 }
 
 // InformerPlan is one informer.
@@ -45,11 +52,11 @@ type InformerPlan struct {
 	Resync    time.Duration
 	Gears     string        // see gearsOf
 	MinWatch  time.Duration // 0: the default
-	Detect    bool          // whether somebody changes objects of the store
+	Detect    bool          // detect modifications of the store's objects
 	Handlers  []HandlerPlan
 }
 
-// Form is how much of an object an informer asks for.
+// Form is how much of an object an informer requests.
 type Form string
 
 // The forms.
@@ -63,13 +70,14 @@ const (
 type HandlerPlan struct {
 	Coalescing bool
 	Resync     time.Duration
-	// Work is how long it takes for each event. Every StuckEvery-th event takes StuckFor instead; 0: none does.
+	// Work is the time that each event takes. Every StuckEvery-th event takes StuckFor instead,
+	// unless StuckEvery is 0.
 	Work       time.Duration
 	StuckEvery int
 	StuckFor   time.Duration
 }
 
-// Storm is a time in which things happen. It is followed by a quiet point.
+// Storm is a period of faults and writes. A quiet point follows it.
 type Storm struct {
 	Length time.Duration
 	Steps  []Step // in the order of At
@@ -89,15 +97,19 @@ func NewPlan(seed uint64, duration time.Duration) Plan {
 	for i := range processes {
 		p.Processes = append(p.Processes, drawProcess(seed, i, p.TLS))
 	}
-	count := max(1, int((duration+stormLength-1)/stormLength))
-	for i := range count {
-		p.Storms = append(p.Storms, p.drawStorm(strconv.Itoa(i), duration/time.Duration(count)))
-	}
+	p.drawStorms()
 	return p
 }
 
+func (p *Plan) drawStorms() {
+	count := max(1, int((p.Duration+stormLength-1)/stormLength))
+	for i := range count {
+		p.Storms = append(p.Storms, p.drawStorm(strconv.Itoa(i), p.Duration/time.Duration(count)))
+	}
+}
+
 const (
-	// DefaultDuration is how long the storms of a run last together, in virtual time.
+	// DefaultDuration is the total virtual time of the storms of a run.
 	DefaultDuration = 10 * time.Minute
 	stormLength     = 2 * time.Minute
 	processes       = 3
@@ -123,18 +135,18 @@ func drawProcess(seed uint64, number int, tls bool) ProcessPlan {
 	for _, resource := range [][]string{{"namespaces", "configmaps", "widgets"}, {"configmaps", "pods", "widgets"}}[number-1] {
 		p.Informers = append(p.Informers, drawInformer(seed, name, resource))
 	}
-	if number == 1 && d.chance(0.2) { // two controllers, of which nobody is the leader: slower, and right all the same
+	if number == 1 && d.chance(0.2) { // two controllers without leader election: slower, but correct
 		p.Workers = 3
 		p.Informers[0].Form, p.Informers[0].Selector = Typed, ""
 	}
 	return p
 }
 
-// gearNames are the names of the sets of gears that informers have.
+// gearNames are the names of the informers' sets of gears.
 var gearNames = []string{"fast", "textbook", "coalescing"}
 
-// gearsOf returns the set of gears of that name. The textbook set has the fast reflector: the textbook one neither skips
-// events that are sent twice nor notices a dead connection, and a storm brings both.
+// gearsOf returns the set of gears with that name. The textbook set has the fast reflector, because
+// storms repeat events and kill connections silently, which the textbook reflector does not handle.
 func gearsOf[T any](name string) informer.Gears[T] {
 	gears := fast.Gears[T]()
 	switch name {
@@ -181,7 +193,7 @@ func drawHandler(d dice) HandlerPlan {
 	}
 	if d.chance(0.15) {
 		h.StuckEvery, h.StuckFor = 10+d.IntN(30), oneOf(d, 5*time.Second, 20*time.Second)
-		h.Resync = -1 // reminders would come faster than it can take them, and then it never catches up
+		h.Resync = -1 // resync events would arrive faster than it can process them
 	}
 	return h
 }

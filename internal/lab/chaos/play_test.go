@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// play carries a plan out, with something broken on purpose, and judges. It must be called inside a testing/synctest bubble,
-// and returns when nothing of the run is left in it.
+// play carries out a plan with the given sabotage, and checks the run. It must be called inside a
+// testing/synctest bubble, and returns when nothing of the run is left in it.
 func play(p Plan, s sabotage) *Report {
 	w, err := newWorld(p, s)
 	if err != nil {
@@ -20,7 +20,7 @@ func play(p Plan, s sabotage) *Report {
 		process.stop()
 	}
 	if report.Failure == nil {
-		synctest.Wait() // the server has to hear of it
+		synctest.Wait() // until the server notices
 		report.Failure = failureOf("after the end", AfterAll, w.remains())
 	}
 	w.fill(report)
@@ -31,7 +31,7 @@ func play(p Plan, s sabotage) *Report {
 	return report
 }
 
-// run lets the storms pass, with a quiet point after each, and returns what was wrong, or nil.
+// run plays the storms, with a quiet point after each, and returns the failure, or nil.
 func (w *world) run() *Failure {
 	for _, plan := range w.plan.Processes {
 		one, err := newProcess(w, plan)
@@ -48,28 +48,29 @@ func (w *world) run() *Failure {
 	}
 	for i, storm := range w.plan.Storms {
 		w.storm(storm)
-		if wrong := w.becomeQuiet(patience, w.differences); len(wrong) > 0 {
+		if wrong := w.becomeQuiet(timeout, w.differences); len(wrong) > 0 {
 			return &Failure{When: fmt.Sprintf("at the quiet point after storm %d", i), Storm: i, Differences: wrong}
 		}
 	}
 	w.releaseAll()
 	end := func() []string { return append(w.differences(), w.unfinished()...) }
-	if wrong := w.becomeQuiet(finalPatience, end); len(wrong) > 0 {
+	if wrong := w.becomeQuiet(finalTimeout, end); len(wrong) > 0 {
 		return &Failure{When: "at the end", Storm: AfterAll, Differences: wrong}
 	}
 	return nil
 }
 
-// How long after the end of all faults everything has to be as the server has it, and how long after the last storm all
-// deletions have to be over. The first is the sum of what may have to pass one after the other: a dead connection is
-// noticed after a minute at most, a back-off lasts at most another, a list that hangs is given up after listTimeout.
+// The time to converge after the end of all faults, and the time for all deletions to end after the
+// last storm. The first is the sum of delays that may follow one another: a dead connection is
+// noticed within a minute, a back-off lasts at most another, and a hanging list is abandoned after
+// listTimeout.
 const (
-	patience      = 4 * time.Minute
-	finalPatience = 8 * time.Minute
-	lookEvery     = 5 * time.Second
+	timeout      = 4 * time.Minute
+	finalTimeout = 8 * time.Minute
+	lookEvery    = 5 * time.Second
 )
 
-// storm lets the steps of a storm happen.
+// storm performs the steps of a storm.
 func (w *world) storm(s Storm) {
 	w.quiet.Store(false)
 	begun := time.Now()
@@ -80,9 +81,9 @@ func (w *world) storm(s Storm) {
 	time.Sleep(time.Until(begun.Add(s.Length)))
 }
 
-// becomeQuiet ends all faults and waits until nothing is wrong any more. It returns what is still
-// wrong when patience is over. What can never be right again is not waited for.
-func (w *world) becomeQuiet(patience time.Duration, wrong func() []string) []string {
+// becomeQuiet ends all faults and waits until all checks pass. It returns the problems that remain
+// after the time limit. It does not wait for errors that can never be corrected.
+func (w *world) becomeQuiet(timeout time.Duration, wrong func() []string) []string {
 	w.under.Wait()
 	w.quiet.Store(true)
 	for _, p := range w.running() {
@@ -102,7 +103,7 @@ func (w *world) becomeQuiet(patience time.Duration, wrong func() []string) []str
 		if len(differences) == 0 {
 			return w.contents()
 		}
-		if time.Since(begun) >= patience {
+		if time.Since(begun) >= timeout {
 			return differences
 		}
 	}
@@ -114,6 +115,7 @@ func (w *world) stopServer() {
 	defer cancel()
 	w.current().Stop(ctx)
 	w.serving.Wait()
+	w.outside.remove()
 	if w.sabotage.stopped != nil {
 		w.sabotage.stopped(w)
 	}

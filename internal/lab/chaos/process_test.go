@@ -17,17 +17,18 @@ import (
 	clientfast "orrery/restclient/fast"
 )
 
-// process is a client with a link of its own: its informers, and perhaps the namespace controller.
+// process is a client with its own link: its informers, and optionally the namespace controller.
 type process struct {
 	plan     ProcessPlan
 	link     *faultnet.Link
 	client   *restclient.Client
 	subjects []subject
 	holders  *holders          // nil without a controller
-	control  *nsctl.Controller // nil likewise
+	control  *nsctl.Controller // nil without a controller
 	passes   *passes
+	managed  *managed // nil unless all controllers run in it
 
-	ending atomic.Bool // somebody is about to stop it
+	ending atomic.Bool // a caller is stopping it
 
 	stopControl, stopInformers context.CancelFunc
 	controlling, informing     sync.WaitGroup
@@ -40,7 +41,7 @@ func newProcess(w *world, p ProcessPlan) (*process, error) {
 		TLS:            restclient.TLS{CAData: w.current().CertificateAuthority()},
 		Proxy:          func(*http.Request) (*url.URL, error) { return nil, nil },
 		QPS:            p.QPS,
-		MaxRetryAfter:  10 * time.Second, // as orrery run has it
+		MaxRetryAfter:  10 * time.Second, // as in orrery run
 		Timeout:        p.Timeout,
 		UserAgent:      "chaos/" + p.Name,
 		WatchTransport: p.Watch, Codec: clientfast.Codec{JSON: p.NoPB},
@@ -58,6 +59,9 @@ func newProcess(w *world, p ProcessPlan) (*process, error) {
 	}
 	if p.Workers > 0 {
 		err = one.addController(w)
+	}
+	if p.Gears != "" {
+		one.managed, err = newManaged(w, one.client, p)
 	}
 	return one, err
 }
@@ -100,9 +104,12 @@ func (p *process) start() {
 	if p.control != nil {
 		p.controlling.Go(func() { p.control.Run(controlCtx) })
 	}
+	if p.managed != nil {
+		p.controlling.Go(func() { p.managed.run(controlCtx) })
+	}
 }
 
-// begin tells whether nobody else is about to stop the process.
+// begin reports whether the caller may stop the process, because no other caller is stopping it.
 func (p *process) begin() bool { return !p.ending.Swap(true) }
 
 // stop ends the controller, then the informers, then the connections, as a program does.
@@ -114,7 +121,7 @@ func (p *process) stop() {
 	p.client.Close()
 }
 
-// subjectNamed returns the informer of that name, nil if it is another process's.
+// subjectNamed returns the informer with that name, or nil if another process has it.
 func (p *process) subjectNamed(name string) subject {
 	for _, s := range p.subjects {
 		if s.plan().Name == name {
@@ -124,11 +131,11 @@ func (p *process) subjectNamed(name string) subject {
 	return nil
 }
 
-// passes checks by the controller's own trace that no namespace is in two passes at a time.
+// passes checks with the controller's trace that no namespace is in two passes at the same time.
 type passes struct {
 	fail func(format string, args ...any)
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	under map[string]bool
 	done  int
 }

@@ -8,33 +8,33 @@ import (
 	"orrery/internal/lab/chaos/history"
 )
 
-// recorder is a handler that writes its history, and takes its time.
+// recorder is a handler that records its history and takes as long as planned.
 type recorder[T object] struct {
 	history *history.History
 	plan    HandlerPlan
-	quiet   *atomic.Bool // to be slow is a fault like any other: at quiet points nobody is
+	quiet   *atomic.Bool // at quiet points handlers are not slow: slowness is a fault
 	handled atomic.Int64
 }
 
-// OnAdd is told of an object.
+// OnAdd records an addition.
 func (r *recorder[T]) OnAdd(o T, initial bool) {
 	r.work()
 	r.history.Added(keyOf(o), history.StateOf(o), initial)
 }
 
-// OnUpdate is told of a new state, or reminded of the old one.
+// OnUpdate records an update or a resync.
 func (r *recorder[T]) OnUpdate(was, is T) {
 	r.work()
 	r.history.Updated(keyOf(is), history.StateOf(was), history.StateOf(is))
 }
 
-// OnDelete is told that an object is gone.
+// OnDelete records a deletion.
 func (r *recorder[T]) OnDelete(d informer.DeletedObject[T]) {
 	r.work()
 	r.history.Deleted(d.Key, history.StateOf(d.Object), d.FinalStateUnknown)
 }
 
-// work takes as long as the plan says.
+// work sleeps as long as the plan says.
 func (r *recorder[T]) work() {
 	number := r.handled.Add(1)
 	switch {

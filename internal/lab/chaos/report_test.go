@@ -6,30 +6,30 @@ import (
 	"strings"
 )
 
-// Report is what came of a run, as plain data.
+// Report is the result of a run, as plain data.
 type Report struct {
 	Seed uint64
 
-	Writes    int // that the server stored, of whomever
-	Events    int // that handlers were told
+	Writes    int // stored by the server, from any client
+	Events    int // received by handlers
 	Passes    int // of the namespace controller
 	Finalized int // namespaces
 
-	// Failure is what was wrong, nil if nothing.
+	// Failure is nil if the run passed.
 	Failure *Failure
 }
 
-// Failure is what was wrong in a run.
+// Failure describes the errors of a run.
 type Failure struct {
-	// When says at which point of the run it was noticed, Storm is the number of the last storm before that: -1 if there
-	// was none, AfterAll if all had passed, or if it is not known.
+	// When is the point of the run at which the failure was noticed. Storm is the number of the
+	// last storm before that: -1 if there was none, AfterAll if all had passed or it is not known.
 	When  string
 	Storm int
-	// Differences say what is not as it has to be.
+	// Differences are the violated rules.
 	Differences []string
 }
 
-// AfterAll is the number of the last storm, however many there are.
+// AfterAll stands for the last storm, whatever their number.
 const AfterAll = math.MaxInt
 
 func failureOf(when string, storm int, differences []string) *Failure {
@@ -39,10 +39,10 @@ func failureOf(when string, storm int, differences []string) *Failure {
 	return &Failure{When: when, Storm: storm, Differences: differences}
 }
 
-// fill puts into the report what was counted.
+// fill copies the counts into the report.
 func (w *world) fill(r *Report) {
 	r.Writes, r.Finalized = w.journal.counts()
-	for _, p := range w.everybody() {
+	for _, p := range w.allProcesses() {
 		for _, s := range p.subjects {
 			r.Events += s.events()
 		}
@@ -52,7 +52,8 @@ func (w *world) fill(r *Report) {
 	}
 }
 
-// Explain returns the failure as text: what was wrong, and the steps of the plan up to the point where it was noticed.
+// Explain returns the failure as text: the errors, and the steps of the plan up to the point where
+// they were noticed.
 func (f *Failure) Explain(p Plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "wrong %s:\n", f.When)

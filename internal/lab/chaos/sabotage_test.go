@@ -19,14 +19,10 @@ import (
 	"orrery/restclient/api"
 )
 
-// calm is a plan in which nobody but the writers does anything, so that what is wrong is what the test has broken.
+// calm is a plan with writers only, so that any failure comes from the sabotage.
 func calm() Plan {
 	p := NewPlan(1, time.Minute)
-	p.TLS, p.Window = false, 0
-	writes := []Action{Put, Delete, Recreate, Release, CreateNamespace, DeleteNamespace}
-	for i, storm := range p.Storms {
-		p.Storms[i].Steps = slices.DeleteFunc(storm.Steps, func(s Step) bool { return !slices.Contains(writes, s.What) })
-	}
+	p.onlyWrites()
 	for i, process := range p.Processes {
 		for k := range process.Informers {
 			p.Processes[i].Informers[k].Selector = ""
@@ -36,13 +32,22 @@ func calm() Plan {
 	return p
 }
 
+// onlyWrites removes everything else from a plan.
+func (p *Plan) onlyWrites() {
+	p.TLS, p.Window = false, 0
+	writes := []Action{Put, Delete, Recreate, Release, CreateNamespace, DeleteNamespace}
+	for i, storm := range p.Storms {
+		p.Storms[i].Steps = slices.DeleteFunc(storm.Steps, func(s Step) bool { return !slices.Contains(writes, s.What) })
+	}
+}
+
 func TestNothingIsWrongWhenNothingIsBroken(t *testing.T) {
 	report := playInBubble(t, calm(), sabotage{})
 	assert.Nil(t, report.Failure)
 	assert.Positive(t, report.Finalized)
 }
 
-// once is true the first time that it is asked about an event that fits.
+// once returns a function that returns true for the first event that matches.
 func once[K comparable](wanted K) func(K, string) bool {
 	var done atomic.Bool
 	return func(kind K, key string) bool {
@@ -56,7 +61,7 @@ func losing(kind api.WatchEventType) sabotage {
 	return sabotage{stream: func(kind api.WatchEventType, key string) bool { return !hit(kind, key) }}
 }
 
-// telling makes one handler be told of one event of a kind so many times.
+// telling delivers one event of a kind to one handler the given number of times.
 func telling(kind informer.EventKind, times int) sabotage {
 	hit := once(kind)
 	return sabotage{handler: func(kind informer.EventKind, key string) int {
@@ -67,24 +72,24 @@ func telling(kind informer.EventKind, times int) sabotage {
 	}}
 }
 
-// Each checker finds what it is for.
+// Each checker finds the violation that it is for.
 func TestWhatIsBrokenIsFound(t *testing.T) {
 	p := calm()
 	for name, broken := range map[string]struct {
 		sabotage
 		found []string
 	}{
-		"an informer that loses a deletion": {losing(api.WatchDeleted), []string{"is not on the server", "was not told that"}},
-		"an informer that hears of deletions only": {
+		"an informer that loses a deletion": {losing(api.WatchDeleted), []string{"is not on the server", "missed the deletion of"}},
+		"an informer that receives only deletions": {
 			sabotage{stream: func(kind api.WatchEventType, _ string) bool { return kind == api.WatchDeleted }},
-			[]string{"is missing", "was not told of"},
+			[]string{"is missing", "missed the addition of"},
 		},
 
-		"a handler that is told twice of an addition": {telling(informer.EventAdd, 2), []string{"though", "is there; it was told"}},
-		"a handler that is not told of an addition":   {telling(informer.EventAdd, 0), []string{"though nothing is there"}},
-		"a handler that is told twice of a deletion":  {telling(informer.EventDelete, 2), []string{"was deleted as", "though nothing is there"}},
-		"a handler that is not told of a deletion":    {telling(informer.EventDelete, 0), []string{"was"}},
-		"a handler that is not told of an update":     {telling(informer.EventUpdate, 0), []string{"the last it was told of is"}},
+		"a handler that gets an addition twice": {telling(informer.EventAdd, 2), []string{"though", "is there; recent events"}},
+		"a handler that misses an addition":     {telling(informer.EventAdd, 0), []string{"though nothing is there"}},
+		"a handler that gets a deletion twice":  {telling(informer.EventDelete, 2), []string{"was deleted as", "though nothing is there"}},
+		"a handler that misses a deletion":      {telling(informer.EventDelete, 0), []string{"was"}},
+		"a handler that misses an update":       {telling(informer.EventUpdate, 0), []string{"the last state was"}},
 		"a handler that does not return": {
 			sabotage{handler: func() func(informer.EventKind, string) int {
 				hit := once(informer.EventAdd)
@@ -100,7 +105,7 @@ func TestWhatIsBrokenIsFound(t *testing.T) {
 		"a deleter that finalizes early": {
 			sabotage{content: func(c nsctl.ContentClient) nsctl.ContentClient { return blind{c} }}, []string{"was finalized at version", "when it still held"},
 		},
-		"a deleter that never gets on": {
+		"a deleter that makes no progress": {
 			sabotage{content: func(c nsctl.ContentClient) nsctl.ContentClient { return powerless{c} }},
 			[]string{"is still being deleted", "the rate limiter remembers failures of"},
 		},
@@ -109,10 +114,10 @@ func TestWhatIsBrokenIsFound(t *testing.T) {
 				return queue.JoinTraces(t, &queue.Trace[string]{Got: t.Got})
 			}}, []string{"was handed out"},
 		},
-		"a worker that gives back what it does not have": {
+		"a worker that gives back a key that it does not hold": {
 			sabotage{queue: func(t *queue.Trace[string]) *queue.Trace[string] {
 				return queue.JoinTraces(t, &queue.Trace[string]{Got: func(e queue.Event[string], _ time.Duration) { t.DoneUnknown(e) }})
-			}}, []string{"though no worker had it"},
+			}}, []string{"though no worker held it"},
 		},
 
 		"a timer that is left": {
@@ -135,7 +140,7 @@ func requireFound(t *testing.T, report *Report, p Plan, found ...string) {
 	}
 }
 
-// blind sees nothing in any namespace.
+// blind reports every namespace as empty.
 type blind struct{ nsctl.ContentClient }
 
 func (blind) DeleteCollection(context.Context, api.GroupVersionResource, string) ([]*api.PartialObjectMetadata, bool, error) {
@@ -152,15 +157,16 @@ func (blind) Holders(context.Context, api.GroupVersionResource) (map[string]bool
 
 func (blind) ListPods(context.Context, string) ([]*api.Pod, error) { return nil, nil }
 
-// powerless is refused whatever it wants to delete.
+// powerless refuses every deletion.
 type powerless struct{ nsctl.ContentClient }
 
 func (powerless) DeleteCollection(context.Context, api.GroupVersionResource, string) ([]*api.PartialObjectMetadata, bool, error) {
 	return nil, false, errors.New("no")
 }
 
-// What is left behind is found, too. The test takes it away afterwards, or its bubble could not end.
-func TestWhatIsLeftBehindIsFound(t *testing.T) {
+// Leaks are found too. The test removes them afterwards, because otherwise its bubble could not
+// end.
+func TestLeftoversAreFound(t *testing.T) {
 	p := calm()
 	t.Run("a goroutine", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -196,7 +202,7 @@ func TestWhatIsLeftBehindIsFound(t *testing.T) {
 	})
 }
 
-func TestPassesSideBySide(t *testing.T) {
+func TestConcurrentPasses(t *testing.T) {
 	var wrong []string
 	p := newPasses(func(format string, _ ...any) { wrong = append(wrong, format) })
 	trace := p.trace()

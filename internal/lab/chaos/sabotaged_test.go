@@ -9,18 +9,20 @@ import (
 	"orrery/restclient/api"
 )
 
-// sabotage breaks a subject of a run on purpose, so that the tests of this package can show that what it breaks is
-// found. The zero value breaks nothing.
+// sabotage breaks a subject of a run on purpose, to show that the checks find it. The zero value
+// breaks nothing.
 type sabotage struct {
 	// stream may drop or change an event before an informer sees it.
 	stream func(kind api.WatchEventType, key string) (pass bool)
-	// handler tells how often a handler is told of an event.
+	// handler returns how often a handler gets an event.
 	handler func(kind informer.EventKind, key string) (times int)
-	// content stands between the deleter and the server.
+	// content wraps the client of the deleter.
 	content func(nsctl.ContentClient) nsctl.ContentClient
-	// queue is told what the queue tells, and may tell something else.
+	// queue wraps the trace that observes the queue.
 	queue func(*queue.Trace[string]) *queue.Trace[string]
-	// begun is called when everything runs, stopped when everything has been stopped.
+	// without is the name of a controller to leave out.
+	without string
+	// begun is called when everything is running, stopped when everything has stopped.
 	begun, stopped func(*world)
 }
 
@@ -53,7 +55,7 @@ func (l lossy[T]) Next() (api.WatchEvent[T], error) {
 	}
 }
 
-// sabotagedHandler tells a handler of events not at all, or too often.
+// sabotagedHandler drops events for a handler or repeats them.
 type sabotagedHandler[T object] struct {
 	informer.ResourceEventHandler[T]
 	times func(informer.EventKind, string) int

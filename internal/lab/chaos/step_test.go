@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Step is one thing that happens in a storm. Which fields matter depends on what.
+// Step is one action in a storm. What decides which fields matter.
 type Step struct {
 	At    time.Duration // since the beginning of the storm
-	Actor string        // who does it
+	Actor string        // whose dice drew it
 	What  Action
 	On    string // a process, or resource/namespace/name
 	Text  string // a fault, a label, the kind of a restart
 	N     int
-	For   time.Duration // how long what is switched on stays so
+	For   time.Duration // how long a fault lasts
 }
 
 // Action is what a [Step] does.
@@ -22,15 +22,16 @@ type Action string
 
 // The actions.
 const (
-	// Writes. What cannot be done, because it is not there or there already, is left undone.
+	// Writes. A write that is impossible, because the object is missing or exists already, is
+	// skipped.
 	Put             Action = "put"              // creates the object, or changes it
 	Delete          Action = "delete"           // deletes it
-	Recreate        Action = "recreate"         // deletes it and creates another under the name at once
-	Release         Action = "release"          // takes away the finalizer that holds it
+	Recreate        Action = "recreate"         // deletes it and immediately recreates it
+	Release         Action = "release"          // removes the finalizer that holds it
 	CreateNamespace Action = "create-namespace" // with the finalizers in Text
 	DeleteNamespace Action = "delete-namespace"
 
-	// Faults of a link. They end after For.
+	// Faults of a link, which end after For.
 	Cut        Action = "cut"
 	HalfClose  Action = "half-close"
 	BlackHole  Action = "black-hole" // N: 0 both directions, 1 what is sent, 2 what is received
@@ -50,10 +51,10 @@ const (
 
 	// Handlers of the informer On.
 	Join  Action = "join"
-	Leave Action = "leave" // N: which, of those that joined late
+	Leave Action = "leave" // N: the index among those that joined late
 )
 
-// String is the step as a line of a report.
+// String returns the step as a line of a report.
 func (s Step) String() string {
 	words := []string{fmt.Sprintf("%9.3fs %-14s %s", s.At.Seconds(), s.Actor, s.What)}
 	if s.On != "" {

@@ -15,16 +15,17 @@ import (
 	"orrery/restclient/api"
 )
 
-// subject is an informer of any type, with what its handlers were told.
+// subject is an informer of any type, with the histories of its handlers.
 type subject interface {
 	plan() InformerPlan
 	run(ctx context.Context)
 	join(h HandlerPlan) error
 	leave(number int) error
-	// violations returns what can never be right again, differences what is not yet as the server has it, or still on its way.
+	// violations returns errors that can never be corrected; differences returns everything that
+	// does not match the server yet, or is still in flight.
 	violations() []string
 	differences(server *store.Store, definition *resources.Definition) []string
-	// contents compares every field, which is only worth the time when there are no differences in versions.
+	// contents compares every field. Call it when there are no differences in versions.
 	contents(server *store.Store, definition *resources.Definition) []string
 	events() int
 	Snapshot() informer.Snapshot
@@ -36,7 +37,7 @@ type watched[T object] struct {
 	made  InformerPlan
 	world *world
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	handlers []*watching
 	removed  []*watching
 	joined   int
@@ -50,7 +51,7 @@ type watching struct {
 	late         bool // it joined during a storm
 }
 
-// newSubject makes the informer of a plan over a client.
+// newSubject returns the planned informer of a client.
 func newSubject(w *world, client *restclient.Client, p InformerPlan) (subject, error) {
 	gvr := w.resource(p.Resource)
 	switch {
@@ -65,7 +66,7 @@ func newSubject(w *world, client *restclient.Client, p InformerPlan) (subject, e
 	}
 }
 
-// watch makes a subject of what a lister-watcher has.
+// watch returns a subject that observes a lister-watcher.
 func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan) (*watched[T], error) {
 	if w.sabotage.stream != nil {
 		source = sabotaged[T]{source, w.sabotage.stream}
@@ -77,7 +78,7 @@ func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan)
 			PageSize: p.PageSize, DisableWatchList: !p.Streaming, MinWatchTimeout: p.MinWatch,
 			ListTimeout: listTimeout, InitialEventsDeadline: listTimeout,
 		},
-		// Decoders read from buffers that are used again: no object may keep a part of one.
+		// Decoders reuse their buffers, so no object may keep a part of one.
 		MutationDetector: informer.MutationDetectorConfig[T]{
 			Enabled: p.Detect, Period: time.Minute, OnMutation: func(err *informer.MutationError) { w.fail("%s: %v", p.Name, err) },
 		},
@@ -90,7 +91,7 @@ func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan)
 	return s, nil
 }
 
-// listTimeout is how long a list may take. The default is longer than a quiet point.
+// listTimeout bounds a list. The default is longer than a quiet point.
 const listTimeout = 40 * time.Second
 
 func (s *watched[T]) plan() InformerPlan { return s.made }
@@ -185,7 +186,7 @@ func (s *watched[T]) contents(server *store.Store, definition *resources.Definit
 	return s.fieldsDiffer(want)
 }
 
-// underWay returns what is still between the server and the handlers.
+// underWay returns what is still in flight between the server and the handlers.
 func (s *watched[T]) underWay() []string {
 	shot := s.Snapshot()
 	var wrong []string

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orrery/examples/apps"
+	"orrery/examples/virtualmachine"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
@@ -14,30 +16,34 @@ import (
 	"orrery/restclient/api"
 )
 
-// world is a run: the server, what lies between, and the processes.
+// world is a run: the server, the network, and the processes.
 type world struct {
 	// Immutable.
 	plan     Plan
 	sabotage sabotage
 	journal  *journal
 	network  *network
+	outside  *outside // nil unless all controllers run
 
-	quiet atomic.Bool    // nothing is broken at the moment
-	under sync.WaitGroup // what was begun by steps and takes time
+	quiet atomic.Bool    // no fault is active
+	under sync.WaitGroup // background work of steps
 
-	mu         sync.Mutex // guards all below
+	mu         sync.Mutex // guards the fields below
 	server     *apiserver.Server
 	listening  *listener // nil while the server is down
 	restarting bool
 	serving    sync.WaitGroup
 	processes  []*process
-	retired    []*process // those that others have taken the place of
+	retired    []*process // processes that were replaced
 	wrong      []string
 }
 
 // newWorld starts a server with the resources of a run.
 func newWorld(p Plan, s sabotage) (*world, error) {
 	w := &world{plan: p, sabotage: s, journal: newJournal(), network: &network{}}
+	if p.AllControllers {
+		w.outside = newOutside()
+	}
 	if err := w.startServer(nil); err != nil {
 		return nil, err
 	}
@@ -63,24 +69,27 @@ func newWorld(p Plan, s sabotage) (*world, error) {
 
 const customResources = "customresourcedefinitions"
 
-// writer is who writes, whatever happens to the links: somebody else, next to the server.
+// writer writes directly to the server, like another client, unaffected by link faults.
 var writer = registry.WriteOptions{User: "writer"}
 
 var resourcesOf = map[string]api.GroupVersionResource{
-	"namespaces":    api.NamespacesResource,
-	"pods":          api.PodsResource,
-	"configmaps":    {Version: "v1", Resource: "configmaps"},
-	"widgets":       {Group: "example.org", Version: "v1", Resource: "widgets"},
-	customResources: {Group: "apiextensions.k8s.io", Version: "v1", Resource: customResources},
+	"namespaces":      api.NamespacesResource,
+	"pods":            api.PodsResource,
+	"configmaps":      {Version: "v1", Resource: "configmaps"},
+	"widgets":         {Group: "example.org", Version: "v1", Resource: "widgets"},
+	"deployments":     apps.DeploymentsResource,
+	"replicasets":     apps.ReplicaSetsResource,
+	"virtualmachines": virtualmachine.Resource,
+	customResources:   {Group: "apiextensions.k8s.io", Version: "v1", Resource: customResources},
 }
 
 func (w *world) resource(name string) api.GroupVersionResource { return resourcesOf[name] }
 
-// startServer starts the first server, or one that takes the place of another.
+// startServer starts the first server or a replacement.
 func (w *world) startServer(before *apiserver.Server) error {
 	server, err := apiserver.New(apiserver.Config{
 		TLS: w.plan.TLS, Unprotected: true, Window: w.plan.Window, Predecessor: before,
-		StoreTrace: &store.Trace{Committed: w.journal.committed},
+		StoreTrace: &store.Trace{Committed: w.journal.committed}, NoCollector: w.plan.AllControllers, Trace: w.outside.trace(),
 	})
 	if err != nil {
 		return err
@@ -93,8 +102,8 @@ func (w *world) startServer(before *apiserver.Server) error {
 	return nil
 }
 
-// restart stops the server in the way that the step says, and starts one that takes its place. A restart that comes while
-// the server is down is none.
+// restart stops the server in the way that the step says, and starts a replacement. It does nothing
+// while the server is down.
 func (w *world) restart(s Step) {
 	w.mu.Lock()
 	server, l, already := w.server, w.listening, w.restarting
@@ -109,7 +118,7 @@ func (w *world) restart(s Step) {
 		l.kill()
 		cancel()
 	}
-	server.Stop(ctx) // the error says that clients were not waited for
+	server.Stop(ctx) // the error says that it did not wait for clients
 	l.kill()
 	time.Sleep(s.For)
 	if s.Text == "killed, history lost" {
@@ -125,8 +134,8 @@ func (w *world) restart(s Step) {
 
 const gentleStop = 3 * time.Second
 
-// current is the server that runs, or the one that ran last: what it stores can be read and written all the time, as there are other
-// servers over the same etcd in a cluster.
+// current returns the running server, or the last one. Its store stays readable and writable, as if
+// other servers shared its etcd.
 func (w *world) current() *apiserver.Server {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -149,7 +158,7 @@ func (w *world) target(resource, namespace, name string) registry.Target {
 	}
 }
 
-// scheme is how the server is spoken to.
+// scheme returns the URL scheme of the server.
 func (w *world) scheme() string {
 	if w.plan.TLS {
 		return "https"
@@ -157,7 +166,7 @@ func (w *world) scheme() string {
 	return "http"
 }
 
-// fail notes something that can never be right again.
+// fail records an error that can never be corrected.
 func (w *world) fail(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

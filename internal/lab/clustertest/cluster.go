@@ -1,6 +1,6 @@
-// Package clustertest is a cluster in a bubble of virtual time, for tests of controllers: the API server in memory with its
-// kubelet and its collector at the other end of pipes, clients that can be killed at any request, and informers of any
-// gears.
+// Package clustertest is a cluster in a bubble of virtual time, for tests of controllers: the API
+// server in memory with its kubelet and its collector at the other end of pipes, clients that can
+// be killed at any request, and informers with any gears.
 package clustertest
 
 import (
@@ -24,7 +24,8 @@ import (
 	"orrery/wait"
 )
 
-// ControllerUser is who the controllers of [Cluster.Client] are to the server, so that faults can mean them alone.
+// ControllerUser is the user name of the controllers of [Cluster.Client], so that faults can target
+// them.
 const ControllerUser = "controller"
 
 const controllerToken = "the-controllers-token"
@@ -32,7 +33,7 @@ const controllerToken = "the-controllers-token"
 // Cluster is an API server and an administrator.
 type Cluster struct {
 	Server *apiserver.Server
-	// Killer stands between the controllers and the server.
+	// Killer intercepts the controllers' requests.
 	Killer *Killer
 
 	t     testing.TB
@@ -40,7 +41,7 @@ type Cluster struct {
 	admin *restclient.Client
 }
 
-// New starts a cluster that lives until the test ends. It belongs into a synctest bubble.
+// New starts a cluster that runs until the test ends. It must be called in a synctest bubble.
 func New(t testing.TB) *Cluster {
 	t.Helper()
 	server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{
@@ -64,7 +65,7 @@ func (c *Cluster) Admin() *restclient.Client { return c.admin }
 // Client returns a new client of [ControllerUser].
 func (c *Cluster) Client() *restclient.Client { return c.client(controllerToken) }
 
-// bearer is a token that is sent over a pipe as well, where nobody listens.
+// bearer is a token that is also sent over an unencrypted pipe.
 type bearer string
 
 func (b bearer) Apply(r *http.Request) error {
@@ -83,7 +84,7 @@ func Collection[T apps.Owned](client *restclient.Client, resource api.GroupVersi
 	}), typed)
 }
 
-// Fault switches a fault of the server on and returns what switches it off again.
+// Fault injects a fault into the server and returns a function that removes it.
 func (c *Cluster) Fault(order string) (heal func()) {
 	c.t.Helper()
 	id, err := c.Server.Faults().Add(order)
@@ -91,7 +92,7 @@ func (c *Cluster) Fault(order string) (heal func()) {
 	return func() { c.Server.Faults().Remove(id) }
 }
 
-// Request sends something as the administrator. A patch is a merge patch.
+// Request sends a request as the administrator. A patch is a merge patch.
 func (c *Cluster) Request(method, path, body string) ([]byte, error) {
 	request := restclient.Request{Verb: method, Path: path, ContentType: "application/json"}
 	if method == http.MethodPatch {
@@ -105,7 +106,7 @@ func (c *Cluster) Request(method, path, body string) ([]byte, error) {
 	return answer, err
 }
 
-// Must sends something that has to work.
+// Must sends a request that must succeed.
 func (c *Cluster) Must(method, path, body string) []byte {
 	c.t.Helper()
 	answer, err := c.Request(method, path, body)
@@ -113,14 +114,14 @@ func (c *Cluster) Must(method, path, body string) []byte {
 	return answer
 }
 
-// Get reads an object, or a list.
+// Get reads an object or a list.
 func Get[T any](c *Cluster, path string) (object T) {
 	c.t.Helper()
 	require.NoError(c.t, json.Unmarshal(c.Must(http.MethodGet, path, ""), &object))
 	return object
 }
 
-// Within waits for something to become true.
+// Within waits until is returns true.
 func (c *Cluster) Within(limit time.Duration, what string, is func() bool) {
 	c.t.Helper()
 	for began := time.Now(); !is(); time.Sleep(time.Second) {
@@ -128,7 +129,7 @@ func (c *Cluster) Within(limit time.Duration, what string, is func() bool) {
 	}
 }
 
-// Run runs functions until they return. The channel is closed then.
+// Run runs functions concurrently. The channel is closed when all have returned.
 func Run(ctx context.Context, functions ...func(context.Context) error) (ended <-chan struct{}) {
 	var running wait.Group
 	for _, function := range functions {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Killer kills a controller at one of its requests. A list and a watch, which are the informers' own, do not count. The
-// zero value kills none.
+// Killer kills a controller at one of its requests. Lists and watches, which are the informers'
+// own, do not count. The zero value kills none.
 type Killer struct {
 	server http.Handler
 
@@ -19,15 +19,15 @@ type Killer struct {
 	kill     func()
 }
 
-// KillAt makes the request with this number, counted from now and from 1, the last one of the controller: kill is called
-// and no answer is sent. served says whether the server has carried the request out by then.
+// KillAt kills the controller at its request number request, counted from now and from 1: it calls
+// kill and sends no response. served says whether the server carries out the request first.
 func (k *Killer) KillAt(request int, served bool, kill func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.requests, k.at, k.served, k.kill = 0, request, served, kill
 }
 
-// Requests returns how many requests the controllers have sent since the last call of KillAt.
+// Requests returns the number of requests since the last call of KillAt.
 func (k *Killer) Requests() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -51,7 +51,7 @@ func (k *Killer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if served {
 		k.server.ServeHTTP(httptest.NewRecorder(), r)
 	}
-	_, _ = io.Copy(io.Discard, r.Body) // before that the end of the connection is not noticed
+	_, _ = io.Copy(io.Discard, r.Body) // the end of the connection is noticed only after this
 	kill()
 	<-r.Context().Done()
 	panic(http.ErrAbortHandler)

@@ -10,34 +10,35 @@ import (
 	"orrery/internal/lab/demo/display"
 )
 
-// Config says what is to be shown, and where.
+// Config configures a demo.
 type Config struct {
 	// Scene is the name of the scene; "": scenes.Default.
 	Scene string
-	// Objects is how many objects the namespace is filled with; 0: stage.DefaultObjects.
+	// Objects is the number of objects in the namespace; 0: stage.DefaultObjects.
 	Objects int
-	// Gears are those that the controller runs with.
+	// Gears are the controller's gears.
 	Gears gears.Set
 	// Listen is the address of the server; "": a free port of the loopback interface.
 	Listen string
 
-	// Out is written to. Size, if not nil, makes it a terminal: the scene is drawn live. Color and Glyphs say how.
+	// Out is the output. If Size is not nil, Out is a terminal and the scene is drawn live, with Color and Glyphs.
 	Out    io.Writer
 	Size   func() display.Size
 	Color  bool
 	Glyphs *display.Glyphs
-	// Width is where lines are wrapped if there is no Size; 0: display.PlainWidth.
+	// Width is the width of lines if Size is nil; 0: display.PlainWidth.
 	Width int
 
-	// Started, if not nil, is called when the server has started, before the scene. What it returns is told.
+	// The next two are for a scene with a server; see scenes.Scene.Alone.
+
+	// Started, if not nil, is called when the server has started, before the scene. The text that it returns becomes a beat.
 	Started func(server *apiserver.Server) (string, error)
-	// Keep, if not nil, is called after the summary, with server and controller still running. It returns when they are
-	// to end.
+	// Keep, if not nil, is called after the summary, while server and controller run. When it returns, they stop.
 	Keep func(ctx context.Context, server *apiserver.Server) error
 }
 
-// fillTime is how long filling the namespace is made to take on a terminal: long enough to see the bars grow.
+// fillTime is the time to fill the namespace on a terminal, so that the bars can be seen to grow.
 const fillTime = 2 * time.Second
 
-// patience is how long a scene may take. It is there for the day on which something is broken.
-const patience = 2 * time.Minute
+// timeout limits the time of a scene in case something is broken.
+const timeout = 2 * time.Minute

@@ -6,15 +6,15 @@ import (
 	"orrery/internal/lab/demo/display"
 )
 
-// Curtain gives the terminal back, from wherever it has to be done: after the scene, after a signal, before a panic is
-// printed. The zero value is ready to use, and so are all methods from any goroutine.
+// Curtain restores the terminal: after the scene, after a signal, before a panic is printed. The zero value is ready to use.
+// All methods may be called from any goroutine.
 type Curtain struct {
 	mu      sync.Mutex
-	display display.Display // guarded by mu; nil: nothing to give back
+	display display.Display // guarded by mu; nil: nothing to restore
 	fallen  bool            // guarded by mu
 }
 
-// Fall gives the terminal back for good. It may be called more than once.
+// Fall restores the terminal for good. It may be called more than once.
 func (c *Curtain) Fall() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -24,8 +24,7 @@ func (c *Curtain) Fall() {
 	}
 }
 
-// Lower gives the terminal back for a while, as for somebody who suspends the program; Raise takes it again, unless the
-// curtain has fallen meanwhile. What would be drawn in between is dropped.
+// Lower restores the terminal until Raise, for example while the program is suspended. Pages drawn in between are dropped.
 func (c *Curtain) Lower() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,7 +33,7 @@ func (c *Curtain) Lower() {
 	}
 }
 
-// Raise takes the terminal again.
+// Raise takes the terminal over again, unless the curtain has fallen.
 func (c *Curtain) Raise() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,14 +42,14 @@ func (c *Curtain) Raise() {
 	}
 }
 
-// rise hands a display over, until drop.
+// rise sets the display, until drop.
 func (c *Curtain) rise(d display.Display) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.display = d
 }
 
-// drop forgets the display: it has been closed, and nobody may open it any more.
+// drop removes the display, which has been closed.
 func (c *Curtain) drop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

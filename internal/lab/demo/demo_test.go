@@ -25,7 +25,7 @@ import (
 	"orrery/wait"
 )
 
-// inBubble is a show of a scene over pipes.
+// inBubble is a scene shown over pipes.
 func inBubble(t *testing.T, name string, config Config) *show {
 	scene, err := scenes.Named(name)
 	require.NoError(t, err)
@@ -33,14 +33,14 @@ func inBubble(t *testing.T, name string, config Config) *show {
 	require.NoError(t, err)
 	t.Cleanup(func() { stopServer(server) })
 	wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
-	teller := story.New(scene.Name, scene.Happens, scene.Look)
+	teller := scene.Story()
 	return &show{
 		config: config, scene: scene, teller: teller, curtain: &Curtain{},
 		stage: stage.Config{Teller: teller, Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 40},
 	}
 }
 
-// screenSize is that of a small terminal.
+// screenSize is the size of a small terminal.
 func screenSize() display.Size { return display.Size{Width: 80, Height: 24} }
 
 func TestLines(t *testing.T) {
@@ -63,11 +63,11 @@ func TestLines(t *testing.T) {
 		for _, line := range strings.Split(text, "\n") {
 			assert.LessOrEqual(t, len([]rune(line)), display.PlainWidth)
 		}
-		assert.Equal(t, 1, strings.Count(text, "kubectl delete namespace shop"), "nothing is told twice")
+		assert.Equal(t, 1, strings.Count(text, "kubectl delete namespace shop"), "each beat is printed once")
 	})
 }
 
-// On a terminal there are pictures first, and when they have gone, the whole story and the summary.
+// A terminal shows pictures first, then the whole story and the summary.
 func TestPicture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
@@ -79,7 +79,7 @@ func TestPicture(t *testing.T) {
 		}
 		require.NoError(t, s.run(t.Context()))
 		pictures, after, both := strings.Cut(out.String(), "\x1b[?1049l")
-		require.True(t, both, "the terminal is given back")
+		require.True(t, both, "the terminal is restored")
 		assert.True(t, strings.HasPrefix(pictures, "\x1b[?1049h"))
 		assert.NotContains(t, after, "\x1b")
 		assert.Contains(t, after, "kubectl delete namespace shop")
@@ -108,7 +108,32 @@ func TestStoppedInTheMiddle(t *testing.T) {
 	}
 }
 
-// A server that refuses the script ends the scene with a sentence, and the story shows how far it came.
+// A scene without a server needs no socket, neither for lines nor for pictures, and can be stopped.
+func TestAlone(t *testing.T) {
+	for name, size := range map[string]func() display.Size{"lines": nil, "picture": screenSize} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out bytes.Buffer
+				config := Config{Scene: "one-key", Out: &out, Glyphs: &display.Unicode, Size: size}
+				require.NoError(t, Run(t.Context(), config, &Curtain{}))
+				assert.Contains(t, out.String(), "the gears are fast")
+				assert.Contains(t, out.String(), "What was measured")
+				assert.Contains(t, out.String(), "What was learnt")
+				assert.NotContains(t, out.String(), "Requests by verb")
+
+				out.Reset()
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(3*time.Second, cancel)
+				require.NoError(t, Run(ctx, config, &Curtain{}))
+				assert.Contains(t, out.String(), "Stopped in the middle of the scene.")
+				assert.NotContains(t, out.String(), "What was measured")
+			})
+		})
+	}
+}
+
+// If the server refuses the script, the scene ends with a message, and the story shows its
+// progress.
 func TestBrokenOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
@@ -116,12 +141,12 @@ func TestBrokenOff(t *testing.T) {
 		_, err := s.stage.Faults.Add("forbid:verb=create,resource=secrets")
 		require.NoError(t, err)
 		err = s.run(t.Context())
-		assert.ErrorContains(t, err, "the scene broke off: creating Secret password-0: secrets is forbidden")
+		assert.ErrorContains(t, err, "the scene failed: creating Secret password-0: secrets is forbidden")
 		assert.Contains(t, out.String(), "kubectl create namespace shop")
 	})
 }
 
-// A panic in a gear is printed on a terminal that has been given back.
+// A panic in a gear is printed after the terminal is restored.
 func TestPanicGivesTheTerminalBack(t *testing.T) {
 	var out bytes.Buffer
 	s := &show{config: Config{Out: &out, Glyphs: &display.Unicode, Size: screenSize}, teller: story.New("delete", "", ""), curtain: &Curtain{}}
@@ -137,7 +162,7 @@ func TestPanicGivesTheTerminalBack(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(out.String(), "\x1b[?1049l"))
 }
 
-// A curtain that was lowered can be raised, one that has fallen cannot.
+// A lowered curtain can be raised again, a fallen one cannot.
 func TestCurtain(t *testing.T) {
 	var out bytes.Buffer
 	const enters, leaves = "\x1b[?1049h", "\x1b[?1049l"
@@ -163,10 +188,10 @@ func TestCurtain(t *testing.T) {
 	before := out.Len()
 	next.Lower()
 	next.Fall()
-	assert.Equal(t, before, out.Len(), "what was taken away is left alone")
+	assert.Equal(t, before, out.Len(), "a fallen curtain prints nothing")
 }
 
-// signalling is a writer that calls back when certain words have been written.
+// signalling is a writer that calls a function when certain words have been written.
 type signalling struct {
 	words string
 	call  func()
@@ -187,7 +212,8 @@ func (s *signalling) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The whole thing over sockets, stopped by Ctrl-C when the namespace is there. Nothing is left behind.
+// The whole demo over sockets, stopped by Ctrl-C once the namespace exists. Nothing is left
+// behind.
 func TestRunOverSockets(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -12,7 +12,7 @@ import (
 	"orrery/wait"
 )
 
-// Run shows a scene. The curtain is the caller's, who may let it fall early.
+// Run shows a scene. The caller may let the curtain fall early.
 func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	if config.Scene == "" {
 		config.Scene = scenes.Default
@@ -20,6 +20,11 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	scene, err := scenes.Named(config.Scene)
 	if err != nil {
 		return err
+	}
+	if scene.Alone() {
+		s := show{config: config, scene: scene, teller: scene.Story(), curtain: curtain}
+		s.teller.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
+		return s.run(ctx)
 	}
 	server, credentials, err := newServer(config.Listen)
 	if err != nil {
@@ -29,9 +34,9 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	if err := server.Start(ctx); err != nil {
 		return err
 	}
-	teller := story.New(scene.Name, scene.Happens, scene.Look)
-	teller.Tell(story.Server, "an API server in memory listens on %s", server.URL())
-	teller.Tell(story.Demo, "the gears are %s: --gears chooses others", config.Gears)
+	teller := scene.Story()
+	teller.Tell(story.Server, "the API server in memory listens on %s", server.URL())
+	teller.Tell(story.Demo, "the gears are %s (--gears selects others)", config.Gears)
 	if config.Started != nil {
 		words, err := config.Started(server)
 		if err != nil {
@@ -52,7 +57,7 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	return s.run(ctx)
 }
 
-// show is a scene that is played for somebody.
+// show is one run of a scene.
 type show struct {
 	config  Config
 	scene   scenes.Scene
@@ -62,7 +67,7 @@ type show struct {
 	keep    func(context.Context) error // nil: the end is the end
 }
 
-// run plays the scene, draws it, and says what it took and what was learnt.
+// run plays and draws the scene, then prints the summary and the lesson.
 func (s *show) run(ctx context.Context) error {
 	printer := display.NewPrinter(s.config.Out, s.width(), s.config.Color)
 	stopDrawing := s.draw(printer)
@@ -73,17 +78,17 @@ func (s *show) run(ctx context.Context) error {
 		defer on.Close()
 	}
 	stopDrawing()
-	if s.live() { // what was told stays readable when the picture has gone
-		printer = display.NewPrinter(s.config.Out, s.width(), s.config.Color) // by now the terminal may have another width
+	if s.live() { // print the beats, since the live picture has gone
+		printer = display.NewPrinter(s.config.Out, s.width(), s.config.Color) // the terminal may have been resized
 		printer.Lines(display.Opening(s.teller.State(), s.width()))
 		printer.Draw(s.teller.State())
 	}
 	if ctx.Err() != nil {
-		printer.Lines(display.Sentence("Stopped in the middle of the scene. Controller, spectators and server end in good order; nothing is left behind.", s.width()))
+		printer.Lines(display.Sentence("Stopped in the middle of the scene. All that it started has shut down; nothing is left behind.", s.width()))
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("the scene broke off: %w", err)
+		return fmt.Errorf("the scene failed: %w", err)
 	}
 	printer.Lines(display.Summary(s.teller.State(), s.width(), s.config.Glyphs))
 	printer.Lines(display.Closing(s.scene.LessonOf(s.config.Gears), s.width()))
@@ -93,7 +98,7 @@ func (s *show) run(ctx context.Context) error {
 	return s.keep(ctx)
 }
 
-// draw begins to show the story, on the whole terminal or with the printer. stop ends that.
+// draw starts to show the story, on the whole terminal or with the printer, until stop is called.
 func (s *show) draw(printer *display.Printer) (stop func()) {
 	if !s.live() {
 		printer.Lines(display.Opening(s.teller.State(), s.width()))
@@ -101,7 +106,7 @@ func (s *show) draw(printer *display.Printer) (stop func()) {
 	}
 	screen := display.NewScreen(s.config.Out, s.config.Size, s.config.Color, s.config.Glyphs)
 	s.curtain.rise(screen)
-	// A panic of a gear gives the terminal back first, so that it can be read.
+	// A panic restores the terminal first, so that it can be read.
 	restore := wait.PanicHandlers.Replace(func(ctx context.Context, p *wait.Panic) {
 		s.curtain.Fall()
 		wait.LogPanic(ctx, p)
@@ -114,13 +119,13 @@ func (s *show) draw(printer *display.Printer) (stop func()) {
 	}
 }
 
-// live tells whether there is a terminal to draw on.
+// live reports whether there is a terminal to draw on.
 func (s *show) live() bool { return s.config.Size != nil }
 
-// narrowest is the least width that lines are wrapped at: below it there is nothing left to read.
+// narrowest is the minimum width of lines.
 const narrowest = 20
 
-// width is that of printed lines.
+// width returns the width of printed lines.
 func (s *show) width() int {
 	width := s.config.Width
 	if s.live() {
@@ -132,21 +137,24 @@ func (s *show) width() int {
 	return max(narrowest, min(width, display.PlainWidth))
 }
 
-var errTooLong = errors.New("it has not ended in two minutes; the story above shows how far it came")
+var errTooLong = errors.New("it did not end within two minutes; the lines above show how far it got")
 
-// play opens a stage and plays the scene on it. The stage is returned, if there is one, with the controller running.
-func (s *show) play(ctx context.Context) (*stage.Stage, error) {
-	config := s.stage
-	if s.live() {
-		config.FillTime = fillTime
-	}
-	on, err := stage.Open(ctx, config, s.scene.Options)
-	if err != nil {
-		return nil, err
-	}
-	playing, cancel := context.WithTimeoutCause(ctx, patience, errTooLong) // the controller may go on longer than the scene
+// play plays the scene, on a stage if it needs one. It returns the stage, if it was opened, with the controller running.
+func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
+	playing, cancel := context.WithTimeoutCause(ctx, timeout, errTooLong) // only the scene: the controller may run longer
 	defer cancel()
-	err = s.scene.Play(playing, on)
+	if s.scene.Alone() {
+		err = s.scene.PlayAlone(playing, s.teller, s.config.Gears)
+	} else {
+		config := s.stage
+		if s.live() {
+			config.FillTime = fillTime
+		}
+		if on, err = stage.Open(ctx, config, s.scene.Options); err != nil {
+			return nil, err
+		}
+		err = s.scene.Play(playing, on)
+	}
 	if err != nil && context.Cause(playing) != nil {
 		err = context.Cause(playing)
 	}

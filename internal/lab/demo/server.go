@@ -15,8 +15,8 @@ import (
 	"orrery/restclient/credentials"
 )
 
-// newServer makes a server, and says how those who take part reach it once it listens. It knows the controller and the
-// spectators as users of their own, so that faults can hit the one and not the others; the script is its administrator.
+// newServer returns a server and the credentials of its clients. The controller and the spectators are separate users, so
+// that a fault can affect one of them; the script is the administrator.
 func newServer(listen string) (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
 	controller, spectators := "controller-"+rand.Text(), "spectators-"+rand.Text()
 	server, err := apiserver.New(apiserver.Config{
@@ -39,16 +39,16 @@ func newServer(listen string) (*apiserver.Server, map[story.Client]restclient.Cr
 	return server, made, nil
 }
 
-// connection says how a server that listens is reached.
+// connection returns the client configuration for a listening server.
 func connection(server *apiserver.Server) restclient.Config {
 	return restclient.Config{
 		Host:  server.URL(),
 		TLS:   restclient.TLS{CAData: server.CertificateAuthority()},
-		Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }, // what goes on here stays on this machine
+		Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }, // the server is on this machine
 	}
 }
 
-// stopServer ends the server; what is under way is not waited for long.
+// stopServer stops the server and waits two seconds at most for requests in flight.
 func stopServer(server *apiserver.Server) {
 	ending, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

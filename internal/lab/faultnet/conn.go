@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// readAheadLimit is how much of a connection may be between the link and its reader. More is left to the connection
-// below, so that a slow reader slows the sender down.
+// readAheadLimit bounds the bytes queued between the link and its reader. Beyond it the link stops
+// reading, so that a slow reader slows the sender down.
 const readAheadLimit = 256 << 10
 
-// conn is one end of a connection over a link. What comes from the other end is read ahead and queued, so that only the
-// queue has to be waited for, and all faults of the receiving direction happen there.
+// conn is one end of a connection over a link. A goroutine reads ahead into a queue, so that
+// readers wait only for the queue; all faults of the receiving direction apply there.
 type conn struct {
 	inner net.Conn
 	link  *Link
@@ -21,28 +21,28 @@ type conn struct {
 
 	changed *sync.Cond
 	queue   []piece   // received, in order
-	size    int       // bytes in it
-	end     error     // what inner.Read ended with, after the queue
+	size    int       // bytes in queue
+	end     error     // the error of inner.Read, returned after the queue
 	closed  bool      // by Close
-	wasCut  bool      // reset from outside
-	dead    [2]bool   // bytes have vanished: nothing passes in that direction any more
-	until   time.Time // deadline of Read
+	wasCut  bool      // by Cut
+	dead    [2]bool   // bytes have vanished: nothing passes in that direction
+	until   time.Time // read deadline
 	alarm   *time.Timer
 
-	cutOrder   int   // the order whose allowance this is
-	allowance  int64 // what is left of it
-	toFlip     int64 // bytes until the next bit is flipped
+	cutOrder   int   // the call of CutAfter that set allowance
+	allowance  int64 // bytes that may still be received
+	toFlip     int64 // bytes until the next flipped bit
 	dripFrom   time.Time
 	lastArrive time.Time
 }
 
-// piece is what one read has brought.
+// piece is the result of one read.
 type piece struct {
 	data []byte
-	due  time.Time // it arrives
+	due  time.Time // when it arrives
 }
 
-// Write passes p on, or loses it.
+// Write passes p on, or loses it in a black hole.
 func (c *conn) Write(p []byte) (int, error) {
 	c.link.mu.Lock()
 	if err := c.failedLocked("write"); err != nil {
@@ -68,7 +68,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// failedLocked is the error of a connection that was closed or cut.
+// failedLocked returns the error of a closed or cut connection.
 func (c *conn) failedLocked(op string) error {
 	switch {
 	case c.closed:
@@ -83,7 +83,8 @@ func (c *conn) resetError(op string) error {
 	return &net.OpError{Op: op, Net: c.inner.RemoteAddr().Network(), Source: c.inner.LocalAddr(), Addr: c.inner.RemoteAddr(), Err: syscall.ECONNRESET}
 }
 
-// Close closes the connection. Over a black hole, too, the other end learns of it, so that nothing is left there.
+// Close closes the connection. The other end notices even over a black hole, so that nothing is
+// leaked.
 func (c *conn) Close() error {
 	if !c.finish(false) {
 		return nil
@@ -91,7 +92,7 @@ func (c *conn) Close() error {
 	return c.inner.Close()
 }
 
-// Reset closes the connection in a way that the other end takes for a failure.
+// Reset closes the connection so that the other end sees a failure.
 func (c *conn) Reset() {
 	if c.finish(false) {
 		abort(c.inner)
@@ -105,8 +106,8 @@ func (c *conn) cut() {
 	}
 }
 
-// finish takes the connection out of the link, because it was cut or closed by its owner. It tells whether the connection
-// below is still to be closed.
+// finish removes the connection from the link after a cut or Close. It reports whether the caller
+// must close the underlying connection.
 func (c *conn) finish(cut bool) (first bool) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
@@ -130,7 +131,7 @@ func (c *conn) finish(cut bool) (first bool) {
 	return first
 }
 
-// CloseWrite tells the other end that nothing more is going to be sent, if the connection below can say so.
+// CloseWrite signals the end of the written data, if the underlying connection can.
 func (c *conn) CloseWrite() error {
 	c.link.mu.Lock()
 	lost := c.dead[Sent] || c.link.faults.blackHole[Sent]

@@ -17,7 +17,7 @@ func (c *conn) readAhead() {
 	}
 }
 
-// arrived queues what was read and waits for room. It tells whether to go on.
+// arrived queues data and waits for room. It reports whether to continue.
 func (c *conn) arrived(data []byte, err error) bool {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
@@ -30,7 +30,7 @@ func (c *conn) arrived(data []byte, err error) bool {
 	case len(data) > 0:
 		due := time.Now().Add(f.delay)
 		if f.jitter > 0 {
-			due = due.Add(time.Duration(c.link.dice.Int64N(int64(f.jitter))))
+			due = due.Add(time.Duration(c.link.random.Int64N(int64(f.jitter))))
 		}
 		if due.Before(c.lastArrive) {
 			due = c.lastArrive
@@ -73,7 +73,7 @@ func (c *conn) corruptLocked(data []byte) []byte {
 	return data
 }
 
-// Read returns what has arrived.
+// Read returns received bytes.
 func (c *conn) Read(p []byte) (int, error) {
 	n, broke, err := c.read(p)
 	if broke {
@@ -82,7 +82,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// read waits for what has arrived, and tells whether the connection has used its allowance up.
+// read waits for bytes, and reports whether the allowance is used up.
 func (c *conn) read(p []byte) (n int, broke bool, err error) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
@@ -112,8 +112,8 @@ func (c *conn) read(p []byte) (n int, broke bool, err error) {
 	}
 }
 
-// readyLocked tells whether there is something to read, or the end to be met; if not, when to look again (zero: when
-// something changes).
+// readyLocked reports whether bytes or the end can be read; if not, at is when to check again
+// (zero: after a change).
 func (c *conn) readyLocked(now time.Time) (at time.Time, ready bool) {
 	f := &c.link.faults
 	switch {
@@ -129,7 +129,7 @@ func (c *conn) readyLocked(now time.Time) (at time.Time, ready bool) {
 	return at, !at.After(now)
 }
 
-// takeLocked hands out what is first in the queue, as much as the faults allow.
+// takeLocked copies from the head of the queue, as much as the faults allow.
 func (c *conn) takeLocked(p []byte, now time.Time) int {
 	first := &c.queue[0]
 	n := min(len(p), len(first.data))
@@ -151,7 +151,7 @@ func (c *conn) takeLocked(p []byte, now time.Time) int {
 	return n
 }
 
-// allowanceLocked is how much may still be received; -1: there is no limit.
+// allowanceLocked returns how many bytes may still be received; -1 is no limit.
 func (c *conn) allowanceLocked() int64 {
 	f := &c.link.faults
 	if !f.cutting {
@@ -163,7 +163,7 @@ func (c *conn) allowanceLocked() int64 {
 	return c.allowance
 }
 
-// wakeLocked sees to it that those who wait look again at the given time, or when the deadline has come.
+// wakeLocked wakes waiting readers at the given time or at the deadline.
 func (c *conn) wakeLocked(at time.Time) {
 	if at.IsZero() || !c.until.IsZero() && c.until.Before(at) {
 		at = c.until
@@ -178,7 +178,7 @@ func (c *conn) wakeLocked(at time.Time) {
 	}
 }
 
-// wake holds the lock, or somebody who has just looked and does not wait yet would miss it.
+// wake takes the lock, or a reader between its check and its Wait would miss the broadcast.
 func (c *conn) wake() {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
@@ -192,7 +192,8 @@ func (c *conn) halfCloseLocked() {
 	c.changed.Broadcast()
 }
 
-// faultsChangedLocked lets those who wait look at the new faults. What has not been read yet vanishes in a black hole.
+// faultsChangedLocked wakes waiting readers after a change of the faults. In a black hole unread
+// bytes vanish.
 func (c *conn) faultsChangedLocked() {
 	if c.link.faults.blackHole[Received] && c.size > 0 {
 		c.vanishLocked(c.size)
@@ -201,7 +202,7 @@ func (c *conn) faultsChangedLocked() {
 	c.changed.Broadcast()
 }
 
-// isDead tells whether nothing will ever be received any more.
+// isDead reports whether nothing can be received any more.
 func (c *conn) isDead() bool {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()

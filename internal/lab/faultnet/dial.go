@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// dialPatience is how long an attempt to connect goes on without an answer.
-const dialPatience = 30 * time.Second
+// dialTimeout is how long an attempt to connect waits without an answer.
+const dialTimeout = 30 * time.Second
 
 func (l *Link) dial(ctx context.Context, inner DialFunc, network, addr string) (net.Conn, error) {
 	if err := l.passable(ctx); err != nil {
@@ -21,17 +21,17 @@ func (l *Link) dial(ctx context.Context, inner DialFunc, network, addr string) (
 	return l.wrap(raw), nil
 }
 
-// passable waits until a connection can be opened, or says why it cannot.
+// passable waits until a connection can be opened, or returns why it cannot.
 func (l *Link) passable(ctx context.Context) error {
-	patience := time.NewTimer(dialPatience)
-	defer patience.Stop()
+	timeout := time.NewTimer(dialTimeout)
+	defer timeout.Stop()
 	for {
 		l.mu.Lock()
 		refuse, lost := l.faults.refuse, l.faults.blackHole[Sent] || l.faults.blackHole[Received]
 		if refuse && !lost {
 			l.counts.refused++
 		}
-		moved := l.movedLocked()
+		updated := l.updatedLocked()
 		l.mu.Unlock()
 		switch {
 		case lost:
@@ -41,8 +41,8 @@ func (l *Link) passable(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-moved:
-		case <-patience.C:
+		case <-updated:
+		case <-timeout.C:
 			return syscall.ETIMEDOUT
 		case <-ctx.Done():
 			return ctx.Err()
@@ -50,7 +50,7 @@ func (l *Link) passable(ctx context.Context) error {
 	}
 }
 
-// address is what somebody wanted to connect with.
+// address is the address of a dial.
 type address struct{ network, addr string }
 
 func (a address) Network() string { return a.network }

@@ -13,7 +13,7 @@ import (
 	"orrery/internal/lab/faultnet"
 )
 
-// world is where connections come from: the same faults must work in both.
+// world makes connections, over pipes or TCP; the faults must work on both.
 type world struct {
 	name string
 	run  func(t *testing.T, test func(t *testing.T, w world))
@@ -63,7 +63,8 @@ func loopback(t *testing.T) (near, far net.Conn) {
 	return near, far
 }
 
-// connect returns a connection over the link and its plain far end, both closed at the end of the test.
+// connect returns a connection over the link and its plain far end, both closed at the end of the
+// test.
 func (w world) connect(t *testing.T, link *faultnet.Link) (near, far net.Conn) {
 	inner, far := w.pair(t)
 	near = link.Conn(inner)
@@ -86,7 +87,7 @@ func receive(t *testing.T, conn net.Conn, n int) string {
 	return string(p)
 }
 
-// silent tells that nothing can be read for a moment (any moment at all in a bubble).
+// silent asserts that nothing can be read for a moment (any length in a bubble).
 func silent(t *testing.T, conn net.Conn) {
 	t.Helper()
 	require.NoError(t, conn.SetReadDeadline(time.Now().Add(20*time.Millisecond)))
@@ -97,7 +98,8 @@ func silent(t *testing.T, conn net.Conn) {
 	require.NoError(t, conn.SetReadDeadline(time.Time{}))
 }
 
-// requireReset connects and meets a reset, at once or at the first read: a reset may be quicker than connect returns.
+// requireReset connects and expects a reset, at once or at the first read, since the reset may
+// precede the return of connect.
 func requireReset(t *testing.T, address string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)

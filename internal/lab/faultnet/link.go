@@ -1,3 +1,13 @@
+// Package faultnet breaks connections the way networks do. A [Link] holds the faults of a set of
+// connections: wrap the connections with [Link.Dial], [Link.Listener] or [Link.Conn], and break and
+// heal them while they are in use. Over a [Pipe] this works in a testing/synctest bubble, where an
+// hour of silence takes no time; a [Proxy] does it to TCP connections of a real server, below TLS.
+// Faults affect received bytes at the wrapped end, and a black hole sent bytes too. They apply to
+// open and later connections, except [Link.Cut] and [Link.HalfClose], which happen once. Close and
+// deadlines work with any fault. Bytes arrive in order and without gaps: as with TCP, a connection
+// that has lost bytes never delivers again. A cut connection fails with ECONNRESET at both ends, a
+// refused dial with ECONNREFUSED (with ECONNRESET behind a listener or proxy), and a dial into a
+// black hole with ETIMEDOUT.
 package faultnet
 
 import (
@@ -6,22 +16,24 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"orrery/restclient/restclienttest"
 )
 
-// Link is a network link with faults: those of all connections that were made through it. The zero value has none. Its
-// methods may be called from any goroutine, at any time. It must not be copied after first use.
+// Link is a network link with faults, which all its connections share. The zero value has none. Its
+// methods may be called from any goroutine, at any time. A Link must not be copied after first use.
 type Link struct {
-	// mu guards all that follows and all connections of the link. It is never held while a connection below is read,
-	// written or closed.
-	mu     sync.Mutex
-	faults faults
-	open   map[*conn]struct{}
-	dice   *rand.Rand    // of the jitter; always the same, so that a run can be repeated
-	moved  chan struct{} // closed when the faults change; nil: nobody waits
-	counts counts
+	// mu guards the fields below and all connections of the link. It is never held while an
+	// underlying connection is read, written or closed.
+	mu      sync.Mutex
+	faults  faults
+	open    map[*conn]struct{}
+	random  *rand.Rand    // for jitter, with a fixed seed for repeatable runs
+	updated chan struct{} // closed when the faults change; nil if nothing waits
+	counts  counts
 }
 
-// faults are those in force.
+// faults are the active faults.
 type faults struct {
 	blackHole     [2]bool // by Direction
 	stall         bool
@@ -31,42 +43,42 @@ type faults struct {
 	refuse        bool
 
 	cutting  bool  // CutAfter is on
-	cutAfter int64 // and this is what each connection may receive
-	cutOrder int   // how often CutAfter was called: each call gives every connection its allowance anew
+	cutAfter int64 // its limit for each connection
+	cutOrder int   // the number of calls of CutAfter; each renews all allowances
 }
 
-// counts is what has happened.
+// counts are the link's statistics.
 type counts struct {
 	opened, refused, cuts             int
 	sent, received, vanished, flipped int64
 }
 
-// Conn returns inner with the faults of the link, seen from the side that holds it. It reads ahead from inner, on a
-// goroutine that ends when the connection is closed or has come to its end.
+// Conn returns inner with the faults of the link, seen from this end. It reads ahead in a goroutine
+// that ends with the connection.
 func (l *Link) Conn(inner net.Conn) net.Conn { return l.wrap(inner) }
 
-// Listener returns inner; the connections that it accepts have the faults of the link. One that is refused is accepted
-// and reset.
+// Listener returns inner; the connections that it accepts have the faults of the link. It accepts
+// and resets a refused one.
 func (l *Link) Listener(inner net.Listener) net.Listener { return &listener{inner, l} }
 
 // DialFunc opens a connection, as net.Dialer.DialContext does.
 type DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// Dial returns inner; the connections that it opens have the faults of the link. In a black hole it hangs until the
-// hole is closed, its context ends, or 30 s have passed: then it fails with ETIMEDOUT.
+// Dial returns inner; the connections that it opens have the faults of the link. In a black hole it
+// blocks until the hole is closed, its context ends, or 30 s have passed: then it fails with
+// ETIMEDOUT.
 func (l *Link) Dial(inner DialFunc) DialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		return l.dial(ctx, inner, network, addr)
 	}
 }
 
-// BlackHole makes what is sent vanish and what is awaited never come, without an error, until it is switched off. With
-// directions only those are affected.
+// BlackHole loses bytes in the given directions, or in both, without an error, until it is switched
+// off.
 //
-// A connection of which bytes have vanished stays dead in that direction, also when the link is well again: nobody is left
-// who could send them once more, and what comes after a gap must not be taken for the whole. That is what remains
-// when something on the way has lost its memory of a connection (a NAT, a load balancer, a laptop that slept). A
-// connection that lost nothing goes on. Compare Stall.
+// A connection that has lost bytes stays dead in that direction after healing, because the bytes
+// are never sent again and bytes after a gap must not be delivered. This is a NAT, a load balancer
+// or a laptop that forgot a connection. A connection that lost nothing continues. Compare Stall.
 func (l *Link) BlackHole(on bool, directions ...Direction) {
 	if len(directions) == 0 {
 		directions = []Direction{Sent, Received}
@@ -78,45 +90,45 @@ func (l *Link) BlackHole(on bool, directions ...Direction) {
 	})
 }
 
-// Stall holds up what is received, until it is switched off. Then all of it arrives: a link that was down for a moment and
-// whose TCP connections have survived.
+// Stall holds up received bytes until it is switched off. Then all of them arrive, as after a short
+// outage that TCP survives.
 func (l *Link) Stall(on bool) { l.change(func(f *faults) { f.stall = on }) }
 
-// Delay makes what is received come d later, plus a random part of jitter, in the order in which it was sent. Zero
-// switches it off; what is under way is not overtaken then.
+// Delay delays received bytes by d plus a random part of jitter, in order. Zero switches it off;
+// delayed bytes are not overtaken.
 func (l *Link) Delay(d, jitter time.Duration) {
 	l.change(func(f *faults) { f.delay, f.jitter = max(d, 0), max(jitter, 0) })
 }
 
-// Drip lets each connection receive only so many bytes in a second. Zero switches it off.
+// Drip limits each connection to bytesPerSecond received bytes. Zero switches it off.
 func (l *Link) Drip(bytesPerSecond int) {
 	l.change(func(f *faults) { f.drip = max(bytesPerSecond, 0) })
 }
 
-// CutAfter breaks each connection, as Cut does, when n more bytes have been received over it. Connections that come later
-// have the same allowance. With 0 the first byte breaks them. A negative n switches it off.
+// CutAfter breaks each connection, as Cut does, after n more received bytes. Later connections have
+// the same allowance. With 0 the first byte breaks them. A negative n switches it off.
 func (l *Link) CutAfter(n int64) {
 	l.change(func(f *faults) { f.cutting, f.cutAfter, f.cutOrder = n >= 0, n, f.cutOrder+1 })
 }
 
-// Corrupt flips one bit in each so many received bytes. Zero switches it off.
+// Corrupt flips one bit in every so many received bytes. Zero switches it off.
 func (l *Link) Corrupt(every int64) { l.change(func(f *faults) { f.corrupt = max(every, 0) }) }
 
 // Refuse makes new connections fail, or work again.
 func (l *Link) Refuse(on bool) { l.change(func(f *faults) { f.refuse = on }) }
 
-// Heal switches all faults off. What has already been lost or cut stays so.
+// Heal switches all faults off. Lost bytes and cut connections stay so.
 func (l *Link) Heal() { l.change(func(f *faults) { *f = faults{cutOrder: f.cutOrder} }) }
 
-// Cut breaks all open connections now, by a reset: both ends fail with ECONNRESET. New connections work.
+// Cut resets all open connections: both ends fail with ECONNRESET. New connections work.
 func (l *Link) Cut() {
 	for _, c := range l.connections() {
 		c.cut()
 	}
 }
 
-// HalfClose ends the receiving direction of all open connections in good order: reads meet the end, after what had
-// arrived, and writes go on.
+// HalfClose ends the receiving direction of all open connections cleanly: reads return io.EOF after
+// the bytes that had arrived, and writes continue.
 func (l *Link) HalfClose() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,7 +137,7 @@ func (l *Link) HalfClose() {
 	}
 }
 
-// change changes the faults and lets everybody who waits look again.
+// change changes the faults and wakes waiting readers and dials.
 func (l *Link) change(how func(*faults)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,18 +145,18 @@ func (l *Link) change(how func(*faults)) {
 	for c := range l.open {
 		c.faultsChangedLocked()
 	}
-	if l.moved != nil {
-		close(l.moved)
-		l.moved = nil
+	if l.updated != nil {
+		close(l.updated)
+		l.updated = nil
 	}
 }
 
-// movedLocked is closed when the faults change.
-func (l *Link) movedLocked() <-chan struct{} {
-	if l.moved == nil {
-		l.moved = make(chan struct{})
+// updatedLocked returns a channel that is closed when the faults change.
+func (l *Link) updatedLocked() <-chan struct{} {
+	if l.updated == nil {
+		l.updated = make(chan struct{})
 	}
-	return l.moved
+	return l.updated
 }
 
 func (l *Link) connections() []*conn {
@@ -163,7 +175,7 @@ func (l *Link) wrap(inner net.Conn) *conn {
 	l.mu.Lock()
 	if l.open == nil {
 		l.open = map[*conn]struct{}{}
-		l.dice = rand.New(rand.NewPCG(1, 2))
+		l.random = rand.New(rand.NewPCG(1, 2))
 	}
 	l.open[c] = struct{}{}
 	l.counts.opened++
@@ -171,3 +183,22 @@ func (l *Link) wrap(inner net.Conn) *conn {
 	go c.readAhead()
 	return c
 }
+
+// Direction is a direction of a connection, seen from the wrapped end.
+type Direction int
+
+const (
+	Sent     Direction = iota // written bytes
+	Received                  // read bytes
+)
+
+func (d Direction) String() string {
+	if d == Sent {
+		return "sent"
+	}
+	return "received"
+}
+
+// Pipe returns the two ends of a connection in memory, with a buffer, deadlines and the closing
+// rules of TCP. It works in a testing/synctest bubble.
+func Pipe() (client, server net.Conn) { return restclienttest.Pipe() }

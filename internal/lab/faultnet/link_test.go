@@ -2,6 +2,8 @@ package faultnet_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"math/bits"
 	"net"
@@ -35,7 +37,7 @@ func TestWithoutFaultsEverythingPasses(t *testing.T) {
 		assert.Equal(t, io.EOF, err)
 		assert.Equal(t, faultnet.Snapshot{CutAfter: -1, Open: 1, Opened: 1, Sent: 5, Received: 8}, link.Snapshot())
 		require.NoError(t, near.Close())
-		require.NoError(t, near.Close(), "twice is harmless")
+		require.NoError(t, near.Close(), "a second Close is harmless")
 		assert.Zero(t, link.Snapshot().Open)
 	})
 }
@@ -44,7 +46,7 @@ func TestALargeTransferArrivesUnchanged(t *testing.T) {
 	everywhere(t, func(t *testing.T, w world) {
 		var link faultnet.Link
 		near, far := w.connect(t, &link)
-		data := bytes.Repeat([]byte("0123456789abcdef"), 1<<17) // 2 MB: far more than is read ahead
+		data := bytes.Repeat([]byte("0123456789abcdef"), 1<<17) // 2 MB: far more than the read-ahead
 		go func() {
 			far.Write(data)
 			far.Close()
@@ -74,7 +76,7 @@ func TestBlackHole(t *testing.T) {
 		send(t, far, "still dead")
 		silent(t, near)
 		send(t, itsEnd, "alive")
-		assert.Equal(t, "alive", receive(t, unhurt, 5), "a connection that lost nothing goes on")
+		assert.Equal(t, "alive", receive(t, unhurt, 5), "a connection that lost nothing continues")
 		const vanished = 4 + 12 + 10 + 10
 		require.Eventually(t, func() bool { return link.Snapshot().Vanished >= vanished }, 10*time.Minute, time.Millisecond, "all of it has been read ahead")
 		s := link.Snapshot()
@@ -83,11 +85,11 @@ func TestBlackHole(t *testing.T) {
 
 		require.NoError(t, near.Close())
 		_, err = far.Read(make([]byte, 1))
-		assert.Equal(t, io.EOF, err, "the other end learns that it was closed, so that nothing is left there")
+		assert.Equal(t, io.EOF, err, "the other end notices the close")
 	})
 }
 
-func TestABlackHoleTakesWhatIsUnderWay(t *testing.T) {
+func TestABlackHoleTakesUnreadBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var link faultnet.Link
 		near, far := worldOf("pipe").connect(t, &link)
@@ -119,7 +121,7 @@ func TestABlackHoleInOneDirection(t *testing.T) {
 	})
 }
 
-// Whoever waits in a black hole is woken by Close and by a deadline that is set while he waits.
+// Close, and a deadline set meanwhile, wake a reader waiting in a black hole.
 func TestAWaitingReaderIsWoken(t *testing.T) {
 	everywhere(t, func(t *testing.T, w world) {
 		var link faultnet.Link
@@ -316,7 +318,7 @@ func TestCorrupt(t *testing.T) {
 		near, far := w.connect(t, &link)
 		link.Corrupt(10)
 		sent := bytes.Repeat([]byte{0}, 95)
-		for _, part := range [][]byte{sent[:3], sent[3:40], sent[40:]} { // where it is cut makes no difference
+		for _, part := range [][]byte{sent[:3], sent[3:40], sent[40:]} { // the split makes no difference
 			send(t, far, string(part))
 			got := []byte(receive(t, near, len(part)))
 			copy(part, got)
@@ -349,7 +351,7 @@ func TestHealSwitchesEverythingOff(t *testing.T) {
 	assert.Equal(t, faultnet.Snapshot{CutAfter: -1}, link.Snapshot())
 }
 
-// All methods at once, for the race detector; and nothing may be left.
+// All methods concurrently, for the race detector; nothing may be leaked.
 func TestFaultsComeAtAnyTime(t *testing.T) {
 	everywhere(t, func(t *testing.T, w world) {
 		var link faultnet.Link
@@ -381,4 +383,21 @@ func TestFaultsComeAtAnyTime(t *testing.T) {
 			<-done
 		}
 	})
+}
+
+// A link breaks after seven bytes, and the reader gets the error of a real connection.
+func Example() {
+	var link faultnet.Link
+	inner, server := faultnet.Pipe()
+	client := link.Conn(inner)
+	defer client.Close()
+
+	link.CutAfter(7)
+	io.WriteString(server, "halfway there")
+	got, err := io.ReadAll(client)
+	fmt.Printf("%q, reset: %t\n", got, errors.Is(err, syscall.ECONNRESET))
+	fmt.Println("cuts:", link.Snapshot().Cuts)
+	// Output:
+	// "halfway", reset: true
+	// cuts: 1
 }

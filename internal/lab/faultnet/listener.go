@@ -2,7 +2,7 @@ package faultnet
 
 import "net"
 
-// listener wraps what another one accepts.
+// listener wraps the connections accepted by another one.
 type listener struct {
 	net.Listener
 	link *Link
@@ -27,7 +27,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// abort closes a connection in a way that the other end takes for a failure.
+// abort closes a connection so that the other end sees a failure.
 func abort(raw net.Conn) {
 	switch c := raw.(type) {
 	case interface{ Reset() }: // a Pipe

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Proxy passes TCP connections on to a real server, over a [Link]: what the server sends is what the link receives. A
-// connection that the link refuses, or cannot make, is reset.
+// Proxy passes TCP connections on to a real server over a [Link], which receives the server's
+// bytes. It resets a connection that the link refuses or cannot make.
 type Proxy struct {
 	// Immutable.
 	listener net.Listener
@@ -22,8 +22,8 @@ type Proxy struct {
 	open map[net.Conn]struct{}
 }
 
-// NewProxy listens at the address listen (such as "127.0.0.1:0") and connects each connection with the address target.
-// link may be shared with other proxies and be nil, for a link without faults.
+// NewProxy listens on the address listen (such as "127.0.0.1:0") and connects each accepted
+// connection to target. link may be shared by proxies; nil is a link without faults.
 func NewProxy(listen, target string, link *Link) (*Proxy, error) {
 	if link == nil {
 		link = &Link{}
@@ -38,10 +38,10 @@ func NewProxy(listen, target string, link *Link) (*Proxy, error) {
 	return p, nil
 }
 
-// Addr is where the proxy listens.
+// Addr returns the listening address.
 func (p *Proxy) Addr() net.Addr { return p.listener.Addr() }
 
-// Close stops listening, breaks all connections, and returns when nothing of the proxy is left.
+// Close stops listening, breaks all connections, and waits for the proxy's goroutines.
 func (p *Proxy) Close() error {
 	p.cancel()
 	err := p.listener.Close()
@@ -88,11 +88,11 @@ func (p *Proxy) serve(client net.Conn) {
 	up.Wait()
 }
 
-// pass copies one direction. Its end is passed on as an end, its failure as a failure.
+// pass copies one direction. It passes on a clean end as such, and a failure as a failure.
 func (p *Proxy) pass(to, from net.Conn) {
 	_, err := io.Copy(struct{ io.Writer }{to}, struct{ io.Reader }{from})
 	if dead, ok := to.(*conn); err == nil && ok && dead.isDead() {
-		err = net.ErrClosed // the client is gone, and nothing will ever come for it
+		err = net.ErrClosed // the client is gone and can receive nothing
 	}
 	if err != nil {
 		abort(to)
@@ -104,7 +104,7 @@ func (p *Proxy) pass(to, from net.Conn) {
 	}
 }
 
-// keep remembers a connection for Close; after that it is too late for one.
+// keep registers a connection for Close. It returns false after Close.
 func (p *Proxy) keep(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

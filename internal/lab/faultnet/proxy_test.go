@@ -14,7 +14,7 @@ import (
 	"orrery/internal/lab/faultnet"
 )
 
-// target is a server that hands out what it accepts.
+// target is a server that hands out the connections it accepts.
 func target(t *testing.T) (address string, accepted <-chan net.Conn) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -66,7 +66,7 @@ func (p *proxied) connect(t *testing.T) (client, server net.Conn) {
 	client = p.dial(t)
 	server = <-p.accepted
 	t.Cleanup(func() { server.Close() })
-	send(t, client, "!") // when this has passed the proxy has both ends in its hands
+	send(t, client, "!") // when this has arrived the proxy has both ends
 	receive(t, server, 1)
 	return client, server
 }
@@ -86,7 +86,7 @@ func TestProxyPassesOn(t *testing.T) {
 	assert.Equal(t, "answer", string(got))
 }
 
-func TestProxyHandsACutOnToBothEnds(t *testing.T) {
+func TestACutReachesBothEndsOfAProxy(t *testing.T) {
 	p := newProxied(t)
 	client, server := p.connect(t)
 	send(t, client, "x")
@@ -119,15 +119,15 @@ func TestProxyWithFaults(t *testing.T) {
 	silent(t, server)
 	client.Close()
 	_, err := io.ReadAll(server)
-	assert.Error(t, err, "when the client has given up nothing is left of the connection")
+	assert.Error(t, err, "no connection is left after the client has given up")
 
 	client = p.dial(t) // hangs in the hole: the proxy itself has accepted it
-	send(t, client, "patience")
+	send(t, client, "greeting")
 	silent(t, client)
 	p.link.Heal()
 	server = <-p.accepted
 	defer server.Close()
-	assert.Equal(t, "patience", receive(t, server, 8))
+	assert.Equal(t, "greeting", receive(t, server, 8))
 
 	p.link.HalfClose()
 	_, err = client.Read(make([]byte, 1))
@@ -145,10 +145,10 @@ func TestProxyCloses(t *testing.T) {
 	p.link.BlackHole(true)
 	hanging := p.dial(t)
 	require.NoError(t, p.proxy.Close())
-	for who, conn := range map[string]net.Conn{"client": client, "server": server, "hanging": hanging} {
+	for name, conn := range map[string]net.Conn{"client": client, "server": server, "hanging": hanging} {
 		conn.SetReadDeadline(time.Now().Add(10 * time.Minute))
 		_, err := conn.Read(make([]byte, 1))
-		assert.ErrorIs(t, err, syscall.ECONNRESET, who)
+		assert.ErrorIs(t, err, syscall.ECONNRESET, name)
 	}
 	_, err := net.Dial("tcp", p.proxy.Addr().String())
 	assert.ErrorIs(t, err, syscall.ECONNREFUSED)
@@ -158,7 +158,7 @@ func TestProxyCloses(t *testing.T) {
 func TestProxyNeedsAnAddress(t *testing.T) {
 	_, err := faultnet.NewProxy("nowhere:nothing", "127.0.0.1:1", nil)
 	assert.Error(t, err)
-	p, err := faultnet.NewProxy("127.0.0.1:0", "127.0.0.1:1", nil) // nobody listens there
+	p, err := faultnet.NewProxy("127.0.0.1:0", "127.0.0.1:1", nil) // no server listens there
 	require.NoError(t, err)
 	defer p.Close()
 	requireReset(t, p.Addr().String())

@@ -2,9 +2,9 @@ package faultnet
 
 import "time"
 
-// Snapshot is a moment of a [Link].
+// Snapshot is the state of a [Link] at one time.
 type Snapshot struct {
-	// The faults in force.
+	// The active faults.
 	BlackHoleSent, BlackHoleReceived bool
 	Stall                            bool
 	Delay, Jitter                    time.Duration
@@ -13,19 +13,19 @@ type Snapshot struct {
 	Corrupt                          int64
 	Refuse                           bool
 
-	// What has happened.
+	// Statistics.
 	Open     int   // connections open now
-	Opened   int   // ever
-	Dead     int   // of the open ones, those that bytes have vanished of
-	Refused  int   // attempts that were refused
-	Cuts     int   // connections that were cut
-	Sent     int64 // bytes that went through
+	Opened   int   // in total
+	Dead     int   // open connections that have lost bytes
+	Refused  int   // refused attempts
+	Cuts     int   // connections cut
+	Sent     int64 // bytes delivered
 	Received int64
-	Vanished int64 // bytes that a black hole took
+	Vanished int64 // bytes lost in a black hole
 	Flipped  int64 // bits
 }
 
-// Snapshot shows the faults that are in force and what they have done.
+// Snapshot returns the active faults and their statistics.
 func (l *Link) Snapshot() Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -30,8 +30,8 @@ func (s apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refuse(w, informertest.StatusError(http.StatusNotFound, api.ReasonNotFound, "no such resource"))
 }
 
-// collection is one resource: a source with a history, and the journal of what was asked of it and what its informer
-// said.
+// collection is one resource: a source with a history, and the journal of its requests and of its
+// informer's errors.
 type collection struct {
 	path       string
 	kind       string
@@ -50,7 +50,7 @@ func newCollection(path, apiVersion, kind string, namespaced bool) *collection {
 	}
 }
 
-// stamp returns a copy of obj, as far as it changes it.
+// stamp returns a copy of obj with the resource version.
 func stamp(obj *api.Unstructured, resourceVersion string) *api.Unstructured {
 	document := maps.Clone(obj.Object)
 	head := maps.Clone(document["metadata"].(map[string]any))
@@ -59,7 +59,7 @@ func stamp(obj *api.Unstructured, resourceVersion string) *api.Unstructured {
 	return &api.Unstructured{Object: document}
 }
 
-// object is an object of the collection. Its value is what handlers tell apart states by.
+// object returns an object of the collection. Handlers distinguish states by its value.
 func (c *collection) object(name, value string) *api.Unstructured {
 	head := map[string]any{"name": name, "uid": name + "-uid", "labels": map[string]any{informertest.ValueLabel: value}}
 	if c.namespaced {
@@ -77,7 +77,7 @@ func (c *collection) keyOf(name string) string {
 	return name
 }
 
-// set adds the object with the name or changes it.
+// set adds or updates the object with the given name.
 func (c *collection) set(name, value string) {
 	if _, known := c.source.Objects()[c.keyOf(name)]; known {
 		c.source.Modify(c.object(name, value))
@@ -86,16 +86,16 @@ func (c *collection) set(name, value string) {
 	}
 }
 
-// fault is a failure below HTTP, ordered from the source like a refusal.
+// fault is a failure below HTTP, injected like a refusal.
 type fault string
 
 func (f fault) Error() string { return string(f) }
 
 const (
-	hang      fault = "hang"       // the request is taken and never answered
-	reset     fault = "reset"      // the connection, or with HTTP/2 the stream, breaks before the answer
-	torn      fault = "torn"       // it breaks in the middle of the answer
-	stalled   fault = "stalled"    // nothing follows the first half of it
+	hang      fault = "hang"       // the request is accepted and never answered
+	reset     fault = "reset"      // the connection (HTTP/2: the stream) breaks before the response
+	torn      fault = "torn"       // it breaks in the middle of the response
+	stalled   fault = "stalled"    // the response stops in the middle
 	noUpgrade fault = "no-upgrade" // a proxy answers a websocket handshake itself
 )
 
@@ -108,10 +108,10 @@ func (c *collection) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	view := view{c, strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata")}
 	if query.Get("watch") == "true" {
-		c.note("WATCH rv=%q%s", opts.ResourceVersion, options(opts))
+		c.logf("WATCH rv=%q%s", opts.ResourceVersion, options(opts))
 		view.watch(w, r, opts)
 	} else {
-		c.note("LIST rv=%q%s", opts.ResourceVersion, options(opts))
+		c.logf("LIST rv=%q%s", opts.ResourceVersion, options(opts))
 		view.list(w, r, opts)
 	}
 }
@@ -137,7 +137,7 @@ func parseListOptions(query url.Values) (o api.ListOptions, err error) {
 	return o, nil
 }
 
-// view is a collection in the form that a request asked for: whole objects or heads.
+// view is a collection in the requested form: whole objects or metadata.
 type view struct {
 	*collection
 	heads bool
@@ -184,7 +184,7 @@ func (v view) watch(w http.ResponseWriter, r *http.Request, opts api.ListOptions
 	defer watcher.Stop()
 	restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(stream *restclienttest.Stream) {
 		go func() {
-			stream.Wait() // the client goes away
+			stream.Wait() // the client disconnects
 			cancel()
 		}()
 		if v.pingEvery > 0 {
@@ -265,7 +265,7 @@ func (v view) head(obj *api.Unstructured) any {
 	return map[string]any{"kind": kind.Kind, "apiVersion": kind.APIVersion, "metadata": obj.Object["metadata"]}
 }
 
-// item is an object in a list. Lists of built-in types do not say of each item of what kind it is.
+// item returns an object for a list. In lists of built-in types items have no kind.
 func (v view) item(obj *api.Unstructured) any {
 	if v.heads {
 		return v.head(obj)
@@ -276,7 +276,7 @@ func (v view) item(obj *api.Unstructured) any {
 	return document
 }
 
-// fail answers a request that the source has refused or that a fault was ordered for.
+// fail answers a request with a refusal of the source or an injected fault.
 func (v view) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, refused := errors.AsType[*api.StatusError](err)
 	switch {
@@ -294,7 +294,7 @@ func (v view) fail(w http.ResponseWriter, r *http.Request, err error) {
 func refuse(w http.ResponseWriter, err *api.StatusError) {
 	retryAfter := err.RetryAfter
 	if api.IsTooLargeResourceVersion(err) {
-		retryAfter = time.Second // kube-apiserver says so
+		retryAfter = time.Second // as kube-apiserver does
 	}
 	if retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))

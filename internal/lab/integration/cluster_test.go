@@ -25,8 +25,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// cluster is the built-in API server with its kubelet and its collector, and the namespace controller as "orrery run" wires
-// it, on the two ends of a pipe.
+// cluster is the built-in API server with its kubelet and its collector, and the namespace
+// controller wired as in "orrery run", on the two ends of a pipe.
 type cluster struct {
 	t          *testing.T
 	server     *apiserver.Server
@@ -36,10 +36,10 @@ type cluster struct {
 	stop       func()
 }
 
-// controllerUser is who the controller is to the server, so that faults can mean it alone.
+// controllerUser is the controller's user name, so that faults can target it.
 const controllerUser = "controller"
 
-// bearer is a token that is sent over a pipe as well, where nobody listens.
+// bearer is a token that is also sent over an unencrypted pipe.
 type bearer string
 
 func (b bearer) Apply(r *http.Request) error {
@@ -50,7 +50,7 @@ func (b bearer) Apply(r *http.Request) error {
 func (bearer) Unauthorized(*http.Request)                   {}
 func (bearer) ClientCertificate() (*tls.Certificate, error) { return nil, nil }
 
-// inCluster runs a test in a bubble with a cluster, and checks that nothing of it is left in the end.
+// inCluster runs a test in a bubble with a cluster, and checks that it leaves no goroutines.
 func inCluster(t *testing.T, play func(c *cluster)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -101,7 +101,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// fault switches a fault on and returns what switches it off again.
+// fault injects a fault and returns a function that removes it.
 func (c *cluster) fault(order string) (heal func()) {
 	c.t.Helper()
 	id, err := c.server.Faults().Add(order)
@@ -109,7 +109,7 @@ func (c *cluster) fault(order string) (heal func()) {
 	return func() { c.server.Faults().Remove(id) }
 }
 
-// request sends something as the administrator and returns the answer.
+// request sends a request as the administrator and returns the response.
 func (c *cluster) request(method, path, contentType, body string) ([]byte, error) {
 	r := restclient.Request{Verb: method, Path: path, ContentType: contentType}
 	if body != "" {
@@ -120,7 +120,7 @@ func (c *cluster) request(method, path, contentType, body string) ([]byte, error
 	return answer, err
 }
 
-// must sends something that has to work.
+// must sends a request that must succeed.
 func (c *cluster) must(method, path, body string) {
 	c.t.Helper()
 	contentType := "application/json"
@@ -131,7 +131,7 @@ func (c *cluster) must(method, path, body string) {
 	require.NoError(c.t, err, "%s %s", method, path)
 }
 
-// fill makes a namespace with some of everything.
+// fill creates a namespace with objects of several types.
 func (c *cluster) fill(name string) {
 	c.t.Helper()
 	c.must("POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, name))
@@ -145,7 +145,7 @@ func (c *cluster) fill(name string) {
 		`"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
 }
 
-// pod makes a pod with a grace period, and waits until it runs.
+// pod creates a pod with a grace period, and waits until it runs.
 func (c *cluster) pod(namespace, name string, grace int) {
 	c.t.Helper()
 	c.must("POST", "/api/v1/namespaces/"+namespace+"/pods", fmt.Sprintf(
@@ -159,7 +159,7 @@ func (c *cluster) pod(namespace, name string, grace int) {
 	})
 }
 
-// custom makes the custom resource gizmos.
+// custom creates the custom resource gizmos.
 func (c *cluster) custom() {
 	c.t.Helper()
 	c.must("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{"metadata":{"name":"gizmos.example.com"},"spec":{
@@ -173,7 +173,7 @@ func (c *cluster) deleteNamespace(name string) {
 	c.began = time.Now()
 }
 
-// namespace returns a namespace, or nil when it has gone.
+// namespace returns a namespace, or nil if it is gone.
 func (c *cluster) namespace(name string) *api.Namespace {
 	c.t.Helper()
 	body, err := c.request("GET", "/api/v1/namespaces/"+name, "", "")
@@ -186,7 +186,7 @@ func (c *cluster) namespace(name string) *api.Namespace {
 	return n
 }
 
-// within waits for something to become true and returns when, counted from the deletion.
+// within waits until is returns true, and returns the time since the deletion.
 func (c *cluster) within(limit time.Duration, what string, is func() bool) time.Duration {
 	c.t.Helper()
 	for start := time.Now(); !is(); time.Sleep(100 * time.Millisecond) {
@@ -195,7 +195,7 @@ func (c *cluster) within(limit time.Duration, what string, is func() bool) time.
 	return time.Since(c.began)
 }
 
-// gone waits until a namespace has gone, and checks that nothing of it is left.
+// gone waits until a namespace is gone, and checks that no object of it is left.
 func (c *cluster) gone(name string, limit time.Duration) time.Duration {
 	c.t.Helper()
 	took := c.within(limit, "the namespace goes", func() bool { return c.namespace(name) == nil })
@@ -203,7 +203,7 @@ func (c *cluster) gone(name string, limit time.Duration) time.Duration {
 	return took
 }
 
-// left returns what the store has in a namespace, as kind/name.
+// left returns the objects in a namespace's store as kind/name.
 func (c *cluster) left(namespace string) []string {
 	var found []string
 	for _, collection := range c.server.Store().Collections() {
@@ -220,7 +220,7 @@ func (c *cluster) left(namespace string) []string {
 	return found
 }
 
-// says returns the message of a condition that is true, "" for one that is not.
+// says returns the message of a condition that is true, or "".
 func (c *cluster) says(name string, condition api.NamespaceConditionType) string {
 	c.t.Helper()
 	n := c.namespace(name)
@@ -235,7 +235,7 @@ func (c *cluster) says(name string, condition api.NamespaceConditionType) string
 	return ""
 }
 
-// stuck waits until a condition is true and says something, and checks that the namespace does not go for a long time.
+// stuck waits until a condition is true and has a message, and checks that the namespace stays.
 func (c *cluster) stuck(name string, condition api.NamespaceConditionType) string {
 	c.t.Helper()
 	message := ""

@@ -18,8 +18,8 @@ import (
 	"orrery/restclient"
 )
 
-// TestNoFileDescriptorForTenMinutes: the connections break, and no new one can be opened, because the process has no file
-// descriptor left. The informers back off, keep their stores and their positions, and go on when there are some again.
+// The connections break, and new ones fail because the process has no file descriptors left. The
+// informers back off, keep their stores and positions, and resume when descriptors are available.
 func TestNoFileDescriptorForTenMinutes(t *testing.T) {
 	for _, over := range ways {
 		t.Run(over.name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestNoFileDescriptorForTenMinutes(t *testing.T) {
 				none.Store(false)
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				assert.NoError(t, w.judge())
+				assert.NoError(t, w.verify())
 				for _, s := range w.subjects {
 					assert.Equal(t, 1, s.Snapshot().Reflector.Lists, "the position was kept")
 				}

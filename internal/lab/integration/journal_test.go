@@ -10,7 +10,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// journal collects what happens, line by line, with the time since the beginning.
+// journal collects log lines with the time since the beginning.
 type journal struct {
 	began time.Time
 
@@ -18,14 +18,14 @@ type journal struct {
 	lines []string
 }
 
-func (j *journal) note(format string, args ...any) {
+func (j *journal) logf(format string, args ...any) {
 	at := time.Since(j.began).Round(time.Millisecond)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.lines = append(j.lines, fmt.Sprintf("%-7s %s", at, fmt.Sprintf(format, args...)))
 }
 
-// take returns what was noted since the last time.
+// take returns the lines added since the last call.
 func (j *journal) take() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -34,8 +34,8 @@ func (j *journal) take() []string {
 	return lines
 }
 
-// options writes the options of a request, except for the resource version and for the time limit of a watch, which is
-// drawn by lot.
+// options formats the options of a request, without the resource version and the random time limit
+// of a watch.
 func options(opts api.ListOptions) string {
 	var out string
 	if opts.ResourceVersionMatch != "" {
@@ -56,7 +56,7 @@ func options(opts api.ListOptions) string {
 	return out
 }
 
-// describe shortens an error to its type and its cause: the words differ from transport to transport.
+// describe shortens an error to its type and cause, since the texts differ between transports.
 func describe(err error) string {
 	var (
 		list  *reflector.ListError

@@ -9,8 +9,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// These are the mistakes for which namespaces are known to hang, made against the built-in server. Each is made, seen in the
-// conditions, undone, and then the namespace must go and leave nothing behind.
+// These are the mistakes for which namespaces are known to hang, made against the built-in server.
+// Each test makes a mistake, sees it in the conditions and undoes it; then the namespace must go
+// and leave nothing behind.
 
 func TestANamespaceGoes(t *testing.T) {
 	inCluster(t, func(c *cluster) {
@@ -19,7 +20,7 @@ func TestANamespaceGoes(t *testing.T) {
 		c.must("POST", "/apis/example.com/v1/namespaces/shop/gizmos", `{"apiVersion":"example.com/v1","kind":"Gizmo","metadata":{"name":"g"}}`)
 		c.deleteNamespace("shop")
 		took := c.gone("shop", time.Minute)
-		assert.Less(t, took, 8*time.Second, "five seconds of grace, and the work")
+		assert.Less(t, took, 8*time.Second, "five seconds of grace, plus the work")
 		assert.GreaterOrEqual(t, took, 5*time.Second)
 	})
 }
@@ -34,7 +35,7 @@ func TestAnEmptyNamespaceGoesAndComesBack(t *testing.T) {
 	})
 }
 
-func TestAFinalizerOfACustomObjectNobodyAnswersFor(t *testing.T) {
+func TestAFinalizerThatIsNeverRemoved(t *testing.T) {
 	inCluster(t, func(c *cluster) {
 		c.fill("shop")
 		c.custom()
@@ -58,7 +59,7 @@ func TestAGroupWhoseServerIsGone(t *testing.T) {
 			"groupPriorityMinimum":100,"versionPriority":100,"service":{"name":"metrics","namespace":"default"}}}`)
 		c.deleteNamespace("shop")
 		assert.Contains(t, c.stuck("shop", api.NamespaceDeletionDiscoveryFailure), "metrics.example.com/v1beta1: stale GroupVersion discovery")
-		assert.Empty(t, c.left("shop"), "what could be found is gone")
+		assert.Empty(t, c.left("shop"), "everything discoverable is gone")
 		c.must("DELETE", service+"/v1beta1.metrics.example.com", "")
 		c.gone("shop", 15*time.Minute)
 	})
@@ -157,7 +158,7 @@ func TestHistoryIsForgottenWhileANamespaceGoes(t *testing.T) {
 	})
 }
 
-func TestPodsGetTheirTime(t *testing.T) {
+func TestPodsGetTheirGracePeriod(t *testing.T) {
 	inCluster(t, func(c *cluster) {
 		c.fill("shop")
 		c.pod("shop", "short", 3)
@@ -171,7 +172,7 @@ func TestPodsGetTheirTime(t *testing.T) {
 	})
 }
 
-func TestANodeThatIsLostKeepsItsPods(t *testing.T) {
+func TestALostNodeKeepsItsPods(t *testing.T) {
 	inCluster(t, func(c *cluster) {
 		c.fill("shop")
 		c.pod("shop", "p", 5)
@@ -199,7 +200,7 @@ func TestAFinalizerOfTheNamespaceItself(t *testing.T) {
 			return len(c.namespace("shop").Spec.Finalizers) == 1
 		})
 		time.Sleep(20 * time.Minute)
-		assert.Equal(t, []string{"openshift.com/origin"}, c.namespace("shop").Spec.Finalizers, "the token of somebody else is his")
+		assert.Equal(t, []string{"openshift.com/origin"}, c.namespace("shop").Spec.Finalizers, "another owner's token stays")
 		c.must("PUT", "/api/v1/namespaces/shop/finalize", `{"metadata":{"name":"shop","finalizers":["example.com/hold"]},"spec":{"finalizers":[]}}`)
 		assert.NotNil(t, c.namespace("shop"))
 		c.must("PATCH", "/api/v1/namespaces/shop", `{"metadata":{"finalizers":null}}`)
@@ -207,7 +208,7 @@ func TestAFinalizerOfTheNamespaceItself(t *testing.T) {
 	})
 }
 
-// The definition goes while objects of it are in a namespace that goes.
+// The definition is deleted while a terminating namespace has objects of it.
 func TestADefinitionAndANamespaceGoTogether(t *testing.T) {
 	inCluster(t, func(c *cluster) {
 		c.fill("shop")
@@ -224,7 +225,8 @@ func TestADefinitionAndANamespaceGoTogether(t *testing.T) {
 	})
 }
 
-// Owners and dependents go in one namespace: the collector and the controller are at the same objects.
+// Owners and dependents are deleted with their namespace: collector and controller work on the same
+// objects.
 func TestTheCollectorHelps(t *testing.T) {
 	inCluster(t, func(c *cluster) {
 		c.fill("shop")

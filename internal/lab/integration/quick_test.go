@@ -16,9 +16,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// TestAnyHistory lets a random history of changes and faults happen over a random way. Whatever it was, when the faults
-// are over the stores are equal to the server and the handlers' histories lead to the same; and informers that are
-// stopped at any moment of it end at once and leave nothing.
+// TestAnyHistory plays a random history of changes and faults over a random way. After the faults
+// the stores equal the server and the handlers' histories lead to the same state. Informers stopped
+// at any time end at once and leave nothing behind.
 func TestAnyHistory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		over := rapid.SampledFrom(ways).Draw(rt, "way")
@@ -44,8 +44,8 @@ func TestAnyHistory(t *testing.T) {
 	})
 }
 
-// withoutSilence returns the script with broken connections in the place of silent ones, which the textbook reflector does
-// not notice: it has no idle timeout.
+// withoutSilence replaces silent connections by broken ones in a script. The textbook reflector has
+// no idle timeout and does not notice silence.
 func withoutSilence(script []step) []step {
 	script = slices.Clone(script)
 	for i := range script {
@@ -59,7 +59,7 @@ func withoutSilence(script []step) []step {
 	return script
 }
 
-// step is one thing that happens. Which fields matter depends on what.
+// step is one event of a history. Which fields matter depends on the kind.
 type step struct {
 	What, Key, Fault string
 	Index            int // of the handler that is removed
@@ -83,7 +83,7 @@ var drawStep = rapid.Custom(func(t *rapid.T) step {
 	}
 })
 
-// longRest is longer than any wait for anything: a list that hangs, a silent watch, a back-off.
+// longRest is longer than any timeout: a list that hangs, a silent watch, a back-off.
 const longRest = 10 * time.Minute
 
 func playHistory(t *testing.T, over way, options settings, script []step, interrupted bool) (err error) {
@@ -112,11 +112,11 @@ func playHistory(t *testing.T, over way, options settings, script []step, interr
 	w.each(func(c *collection) { c.source.ClearFaults() })
 	time.Sleep(longRest)
 	synctest.Wait() // a watch may just be replaced
-	// What was lost while nobody watched is found by a list.
+	// Events lost while no watch was open are found by a list.
 	w.each(func(c *collection) { c.source.SendError(informertest.Expired("to be certain")) })
 	time.Sleep(longRest)
 	synctest.Wait()
-	return w.judge()
+	return w.verify()
 }
 
 func (w *world) happen(t *testing.T, s step, value string) {
@@ -146,11 +146,11 @@ func (c *collection) happen(t *testing.T, s step, value string) {
 	case "lose":
 		c.source.Lose(c.keyOf(s.Key))
 	case "touch":
-		c.source.Touch()
+		c.source.AdvanceVersion()
 	case "bookmark":
 		c.source.SendBookmark()
 	case "expire":
-		c.source.Touch()
+		c.source.AdvanceVersion()
 		c.source.Expire()
 	case "end":
 		if fault, broken := errors.AsType[fault](err); broken {

@@ -26,9 +26,9 @@ func (nowhere) Delete(*api.PartialObjectMetadata) error            { return nil 
 func (nowhere) Replace([]*api.PartialObjectMetadata, string) error { return nil }
 func (nowhere) Resync() error                                      { return nil }
 
-// Over HTTP/1.1 a quiet watch used to be replaced for its silence before its first bookmark: its position stayed where it
-// was, and after a compaction it had to be listed anew. Now the server ends it, with a bookmark just before, and the position is
-// never older than a watch.
+// Over HTTP/1.1 the idle timeout used to replace a quiet watch before its first bookmark: its
+// position did not move, and after a compaction a relist was needed. Now the server ends the watch,
+// after a bookmark, and the position is never older than a watch.
 func TestAQuietWatchOverHTTP1KeepsUp(t *testing.T) {
 	for _, streaming := range []bool{false, true} {
 		inCluster(t, func(c *cluster) {
@@ -43,7 +43,7 @@ func TestAQuietWatchOverHTTP1KeepsUp(t *testing.T) {
 				Trace:            &reflector.Trace{IdleTimeout: func(time.Duration) { silent++ }},
 			})
 			namespaces := restclient.Typed[*api.Namespace](c.admin, api.NamespacesResource, "")
-			_, err := namespaces.List(ctx, api.ListOptions{}) // tells how this server is spoken to
+			_, err := namespaces.List(ctx, api.ListOptions{}) // detects the server's protocol
 			require.NoError(t, err)
 
 			var running sync.WaitGroup
@@ -52,7 +52,8 @@ func TestAQuietWatchOverHTTP1KeepsUp(t *testing.T) {
 				namespace := &api.Namespace{ObjectMeta: api.ObjectMeta{Name: fmt.Sprint("other-", i)}}
 				created, err := namespaces.Create(ctx, namespace, api.UpdateOptions{})
 				require.NoError(t, err)
-				// A watch takes 40 seconds at most, and may have had its last bookmark two seconds before the change.
+				// A watch takes at most 40 seconds, and may have had its last bookmark two seconds
+				// before the change.
 				time.Sleep(43 * time.Second)
 				assert.GreaterOrEqual(t, number(t, pods.LastSyncResourceVersion()), number(t, created.ResourceVersion))
 				time.Sleep(17 * time.Second)

@@ -21,27 +21,30 @@ import (
 	"orrery/restclient/api"
 )
 
-// TestScenarios plays the files in testdata over every way to the server. Each is an incident: commands, and below the
-// line what the server was asked and what the informers said, with the time since the beginning. `go test -rewrite`
-// writes the second half.
+// TestScenarios plays the files in testdata over every way to the server. Each is an incident:
+// commands, and below the line the server's requests and the informers' errors, with the time since
+// the beginning. `go test -rewrite` writes the second half.
 //
-// A line "# ways: http websocket" says that the scenario happens only there, since another way behaves differently.
+// A line "# ways: http websocket" restricts the scenario to ways that behave alike.
 //
 // A command is a line; several may follow each other. The commands:
 //
 //	config key=value ...     (before run) page-size, idle, internal-budget, resync, streaming
-//	server key=value ...     streaming=supported|refused|ignored|no-bookmark, paging=always, latency=1s
+//	server key=value ...     streaming=supported|refused|ignored|no-bookmark, paging=always,
+//	                         latency=1s
 //	run, advance DURATION
 //	add|modify|delete|lose NAME ..., touch, many N
 //	fail-list|fail-watch FAULT ...   one for each of the next requests; "ok" lets one through
-//	end [FAULT], error FAULT         end the open watches, cleanly or by torn, stalled or reset; send them an ERROR event
+//	end [FAULT]                      end the open watches, cleanly or by torn, stalled or reset
+//	error FAULT                      send the open watches an ERROR event
 //	bookmark, expire
 //	cut, silence, refuse, accept     faults of the links
 //	token missing|there      the credentials of the client
 //	join                     add a handler
-//	events, store            what the first handler was told since the last time; what the store holds
+//	events, store            the new events of the first handler; the content of the store
 //
-// A FAULT is hang, reset, torn, stalled, no-upgrade, 429, 503/30s, a code such as 410, a reason such as Expired, or too-large.
+// A FAULT is hang, reset, torn, stalled, no-upgrade, 429, 503/30s, a code such as 410, a reason
+// such as Expired, or too-large.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
@@ -87,15 +90,15 @@ func play(t *testing.T, file string, over way) {
 		return strings.Join(out, "\n")
 	})
 	require.NotNil(t, s.cancel, "the scenario runs no informer")
-	s.join() // somebody who comes last finds everything
+	s.join() // a late handler gets everything
 	synctest.Wait()
-	assert.NoError(t, s.judge())
+	assert.NoError(t, s.verify())
 }
 
 type scenario struct {
 	*world
 	value int      // of the last change
-	told  int      // events of the first handlers that were shown
+	seen  int      // the number of the first handlers' events already shown
 	shown []string // by events and store
 }
 
@@ -129,7 +132,7 @@ func (s *scenario) command(t *testing.T, name string, args []string) {
 	}
 }
 
-// change is a command to the server.
+// change changes the collection on the server.
 func (s *scenario) change(t *testing.T, c *collection, name string, args []string) {
 	switch name {
 	case "add", "modify":
@@ -139,7 +142,7 @@ func (s *scenario) change(t *testing.T, c *collection, name string, args []strin
 	case "lose":
 		forEach(args, func(arg string) { c.source.Lose(c.keyOf(arg)) })
 	case "touch":
-		c.source.Touch()
+		c.source.AdvanceVersion()
 	case "many":
 		n, err := strconv.Atoi(args[0])
 		require.NoError(t, err)
@@ -165,14 +168,14 @@ func (s *scenario) change(t *testing.T, c *collection, name string, args []strin
 	}
 }
 
-// showEvents shows what the first handler of every informer was told; it must be the same.
+// showEvents shows the new events of every informer's first handler, which must be equal.
 func (s *scenario) showEvents() {
-	told := s.subjects[0].recorder(0).Events()
+	events := s.subjects[0].recorder(0).Events()
 	for _, other := range s.subjects {
-		assert.Equal(s.t, told, other.recorder(0).Events(), other.on().kind)
+		assert.Equal(s.t, events, other.recorder(0).Events(), other.on().kind)
 	}
-	s.shown = append(s.shown, told[s.told:]...)
-	s.told = len(told)
+	s.shown = append(s.shown, events[s.seen:]...)
+	s.seen = len(events)
 }
 
 func (s *scenario) showStore() {
@@ -242,7 +245,7 @@ func duration(t *testing.T, text string) time.Duration {
 	return d
 }
 
-// faultOf makes an error of its name in a scenario.
+// faultOf returns the fault with the given name.
 func faultOf(t *testing.T, name string) error {
 	name, after, _ := strings.Cut(name, "/")
 	switch name {
@@ -253,9 +256,9 @@ func faultOf(t *testing.T, name string) error {
 	case string(hang), string(reset), string(torn), string(stalled), string(noUpgrade):
 		return fault(name)
 	}
-	status := informertest.StatusError(0, api.StatusReason(name), "the server says "+name)
+	status := informertest.StatusError(0, api.StatusReason(name), "the server reports "+name)
 	if code, err := strconv.Atoi(name); err == nil {
-		status = informertest.StatusError(code, "", "the server says "+name)
+		status = informertest.StatusError(code, "", "the server reports "+name)
 	}
 	if status.Status.Code == 0 && status.Status.Reason == "" {
 		t.Fatal(errors.New("no such fault: " + name))

@@ -13,8 +13,9 @@ import (
 	"orrery/restclient"
 )
 
-// TestStopAtAnyMoment stops informers in every state that they can be in. They end at once, but for a callback, which is
-// waited for, and leave no connection, no watch, no goroutine and no timer. (TestAnyHistory does so at random moments.)
+// TestStopAtAnyMoment stops informers in every possible state. They end at once, except for a
+// running callback, and leave no connection, watch, goroutine or timer. (TestAnyHistory does so at
+// random times.)
 func TestStopAtAnyMoment(t *testing.T) {
 	each := func(do func(*collection)) func(*world) { return func(w *world) { w.each(do) } }
 	for _, moment := range []struct {
@@ -50,8 +51,8 @@ func TestStopAtAnyMoment(t *testing.T) {
 		{name: "in the middle of an event", after: each(func(c *collection) { c.source.Cut(stalled) })},
 		{name: "on a dead link", after: func(w *world) { w.server.Silence() }},
 		{name: "backing off", before: each(func(c *collection) { c.source.FailList(reset) })},
-		{name: "being patient", before: each(func(c *collection) { c.source.FailWatch(informertest.TooManyRequests(time.Hour)) })},
-		{name: "while nobody listens", before: func(w *world) { w.server.Refuse(true) }},
+		{name: "waiting for Retry-After", before: each(func(c *collection) { c.source.FailWatch(informertest.TooManyRequests(time.Hour)) })},
+		{name: "while the server refuses connections", before: func(w *world) { w.server.Refuse(true) }},
 		{name: "in a callback", before: func(w *world) { w.settings.work = 3 * time.Second }, takes: 2 * time.Second},
 	} {
 		for _, over := range ways {
@@ -75,7 +76,7 @@ func TestStopAtAnyMoment(t *testing.T) {
 					began := time.Now()
 					assert.NoError(t, w.stop())
 					assert.Equal(t, moment.takes, time.Since(began))
-					time.Sleep(time.Hour) // whatever was left would ring now
+					time.Sleep(time.Hour) // a leaked timer would fire now
 					synctest.Wait()
 				})
 			})

@@ -24,7 +24,7 @@ type subject interface {
 	recorder(handler int) *informertest.Recorder
 	Snapshot() informer.Snapshot
 	content() map[string]string
-	judge() error
+	verify() error
 }
 
 // labeled is an object with labels.
@@ -33,7 +33,7 @@ type labeled interface {
 	GetLabels() map[string]string
 }
 
-// gearsOf returns the set of gears of that name.
+// gearsOf returns the set of gears with the given name.
 func gearsOf[T any](name string) informer.Gears[T] {
 	gears := fast.Gears[T]()
 	switch name {
@@ -45,12 +45,12 @@ func gearsOf[T any](name string) informer.Gears[T] {
 	return gears
 }
 
-// settings are what a test may say about its informers.
+// settings are the options of a test's informers.
 type settings struct {
-	reflector.Config[*api.Namespace] // of which what has nothing to do with the type is taken
+	reflector.Config[*api.Namespace] // only fields that do not depend on the type
 	resync                           time.Duration
 	gears                            string        // "fast", "textbook" or "coalescing"
-	work                             time.Duration // that a handler has with each event
+	work                             time.Duration // the duration of a callback
 }
 
 // watched is a subject.
@@ -61,11 +61,11 @@ type watched[T labeled] struct {
 	recorders     []*informertest.Recorder
 	registrations []*informer.Registration
 	removed       []*informertest.Recorder
-	// differs tells what of an object in the store is not as the server has it.
+	// differs returns the difference between a stored object and the server's.
 	differs func(server *api.Unstructured, stored T) string
 }
 
-// watch returns the informer of a collection, which the factory is going to run.
+// watch returns the informer of a collection, run by the factory.
 func watch[T labeled](factory *informer.SharedInformerFactory, c *collection, resource *restclient.Resource[T], s settings,
 	differs func(*api.Unstructured, T) string) subject {
 	shared := informer.InformerFor(factory, c.path, func(time.Duration) *informer.SharedIndexInformer[T] {
@@ -83,16 +83,16 @@ func configOf[T labeled](c *collection, s settings) informer.Config[T] {
 			PageSize: s.PageSize, DisableWatchList: s.DisableWatchList, MinWatchTimeout: s.MinWatchTimeout,
 			IdleTimeout: s.IdleTimeout, Backoff: s.Backoff, MaxInternalErrorRetryDuration: s.MaxInternalErrorRetryDuration,
 			Trace: &reflector.Trace{
-				BackOff:                func(d time.Duration, err error) { c.note("  back off %s: %s", d, describe(err)) },
-				IdleTimeout:            func(d time.Duration) { c.note("  silent for %s", d) },
-				StreamingListAbandoned: func(err error) { c.note("  no streaming list: %s", describe(err)) },
+				BackOff:                func(d time.Duration, err error) { c.logf("  back off %s: %s", d, describe(err)) },
+				IdleTimeout:            func(d time.Duration) { c.logf("  silent for %s", d) },
+				StreamingListAbandoned: func(err error) { c.logf("  no streaming list: %s", describe(err)) },
 				Listed: func(info reflector.ListInfo) {
-					c.note("  %d objects at %q", info.Items, info.ResourceVersion)
+					c.logf("  %d objects at %q", info.Items, info.ResourceVersion)
 				},
 			},
 		},
-		WatchErrorHandler: func(_ context.Context, err error) { c.note("! %s", describe(err)) },
-		// Decoders read from buffers that are used again: no object may keep a part of one.
+		WatchErrorHandler: func(_ context.Context, err error) { c.logf("! %s", describe(err)) },
+		// Decoders reuse their buffers: no object may refer to one.
 		MutationDetector: informer.MutationDetectorConfig[T]{Enabled: true, Period: time.Minute, OnMutation: func(err *informer.MutationError) { panic(err) }},
 	}
 }
@@ -121,7 +121,7 @@ func (w *watched[T]) join() error {
 	return err
 }
 
-// leave removes a handler, if there are so many.
+// leave removes a handler, if it exists.
 func (w *watched[T]) leave(handler int) error {
 	if handler >= len(w.registrations) {
 		return nil
@@ -135,7 +135,7 @@ func (w *watched[T]) leave(handler int) error {
 
 func valueOf(obj labeled) string { return obj.GetLabels()[informertest.ValueLabel] }
 
-// content is what the store holds, name to value and version.
+// content returns the content of the store, name to value and version.
 func (w *watched[T]) content() map[string]string {
 	out := map[string]string{}
 	for _, obj := range w.GetIndexer().List() {
@@ -144,8 +144,8 @@ func (w *watched[T]) content() map[string]string {
 	return out
 }
 
-// judge compares store and histories with the server.
-func (w *watched[T]) judge() error {
+// verify compares store and histories with the server.
+func (w *watched[T]) verify() error {
 	server := w.collection.source.Objects()
 	if have := w.GetIndexer().Len(); have != len(server) {
 		return fmt.Errorf("the store has %d objects, the server %d: %v", have, len(server), w.content())
@@ -168,10 +168,10 @@ func (w *watched[T]) judge() error {
 	if !w.HasSynced() {
 		return errors.New("the informer has not synced")
 	}
-	return w.judgeHandlers(values)
+	return w.checkHandlers(values)
 }
 
-func (w *watched[T]) judgeHandlers(values map[string]string) error {
+func (w *watched[T]) checkHandlers(values map[string]string) error {
 	replay := (*informertest.Recorder).Replay
 	if w.settings.gears == "coalescing" {
 		replay = (*informertest.Recorder).ReplayMerged

@@ -13,7 +13,7 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// TestWhatIsSent looks at the requests of three informers as they reach the server.
+// TestWhatIsSent checks the requests of three informers at the server.
 func TestWhatIsSent(t *testing.T) {
 	const (
 		whole = "application/json"
@@ -26,7 +26,7 @@ func TestWhatIsSent(t *testing.T) {
 		t.Run(over.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, over, nil)
-				w.settings.MinWatchTimeout, w.settings.IdleTimeout = 0, 0 // five minutes, and up to ten, where silence is no worry
+				w.settings.MinWatchTimeout, w.settings.IdleTimeout = 0, 0 // the default: five to ten minutes
 				w.set("a", "1")
 				w.run()
 				synctest.Wait()
@@ -45,7 +45,7 @@ func TestWhatIsSent(t *testing.T) {
 					assert.Equal(t, accept[0], list.Header.Get("Accept"))
 					seconds, err := strconv.Atoi(watch.Query.Get("timeoutSeconds"))
 					require.NoError(t, err)
-					if over.watch == restclient.WatchHTTP && !over.tls { // it has to end before its silence is too long
+					if over.watch == restclient.WatchHTTP && !over.tls { // it must end before the idle timeout
 						assert.GreaterOrEqual(t, seconds, 31)
 						assert.LessOrEqual(t, seconds, 40)
 					} else {
@@ -56,7 +56,7 @@ func TestWhatIsSent(t *testing.T) {
 					assert.Equal(t, "allowWatchBookmarks=true&resourceVersion=2&watch=true", watch.Query.Encode())
 					wanted := accept[1]
 					if over.watch == restclient.WatchWebSocket && wanted == head {
-						wanted = json // one message an event, which is JSON always
+						wanted = json // one message per event, always JSON
 					}
 					assert.Equal(t, wanted, watch.Header.Get("Accept"))
 					assert.Equal(t, over.watch == restclient.WatchWebSocket, watch.Header.Get("Origin") != "")
@@ -67,7 +67,7 @@ func TestWhatIsSent(t *testing.T) {
 	}
 }
 
-// hours returns how many of them a test of quiet watches takes: long with LONG=1, see .ci/test.
+// hours returns the hours of a test of quiet watches: long with LONG=1, see .ci/test.
 func hours(long, short time.Duration) time.Duration {
 	if testing.Short() {
 		return short
@@ -75,9 +75,9 @@ func hours(long, short time.Duration) time.Duration {
 	return long
 }
 
-// TestADayOfWatching (a quarter of one with -short): the server ends each watch when its time is up, and sends a bookmark a minute. In a day that makes
-// one list and some two hundred watches, and over HTTP/1.1, where a silent watch cannot be trusted for a minute, more. None
-// of them is taken for dead.
+// TestADayOfWatching (a quarter of one with -short): the server ends each watch at its time limit
+// and sends a bookmark a minute. A day takes one list and some two hundred watches, and more over
+// HTTP/1.1, where watches are shorter because of the idle timeout. No watch is mistaken for dead.
 func TestADayOfWatching(t *testing.T) {
 	for _, over := range ways {
 		t.Run(over.name, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestADayOfWatching(t *testing.T) {
 					}
 				}
 				synctest.Wait()
-				assert.NoError(t, w.judge())
+				assert.NoError(t, w.verify())
 				for _, s := range w.subjects {
 					shot := s.Snapshot().Reflector
 					assert.Equal(t, 1, shot.Lists)
@@ -113,8 +113,8 @@ func TestADayOfWatching(t *testing.T) {
 	}
 }
 
-// TestPingsAreNoSignOfLife: a server whose library pings keeps the link alive and proves nothing about the watch behind it.
-// Without bookmarks a watch is replaced after three minutes all the same, which costs one request and loses nothing.
+// Pings of the server's library keep the link alive and prove nothing about the watch. Without
+// bookmarks a watch is replaced after three minutes, which costs one request and loses nothing.
 func TestPingsAreNoSignOfLife(t *testing.T) {
 	for _, over := range ways {
 		if over.watch != restclient.WatchWebSocket {
@@ -129,7 +129,7 @@ func TestPingsAreNoSignOfLife(t *testing.T) {
 				time.Sleep(10 * time.Minute)
 				w.set("b", "2")
 				synctest.Wait()
-				assert.NoError(t, w.judge())
+				assert.NoError(t, w.verify())
 				for _, s := range w.subjects {
 					assert.Equal(t, 1, s.Snapshot().Reflector.Lists)
 					assert.Equal(t, 4, s.Snapshot().Reflector.Watches)

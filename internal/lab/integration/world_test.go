@@ -47,11 +47,11 @@ type world struct {
 	subjects []subject // after run
 
 	informers informer.SharedInformerFactory
-	cancel    context.CancelFunc // nil while nothing runs
+	cancel    context.CancelFunc // nil while stopped
 	apiServer
 }
 
-// newWorld makes a world. change, if not nil, adjusts the configuration of the client.
+// newWorld returns a world. change, if not nil, adjusts the configuration of the client.
 func newWorld(t *testing.T, over way, change func(*restclient.Config)) *world {
 	w := &world{t: t, way: over, apiServer: apiServer{
 		newCollection("/api/v1/namespaces", "v1", "Namespace", false),
@@ -64,22 +64,22 @@ func newWorld(t *testing.T, over way, change func(*restclient.Config)) *world {
 		w.server = restclienttest.NewServer(t, w.apiServer)
 	}
 	w.client = w.server.Client(func(cfg *restclient.Config) {
-		cfg.Codec = fast.Codec{} // as orrery run has it
+		cfg.Codec = fast.Codec{} // as in orrery run
 		cfg.WatchTransport = over.watch
-		cfg.SilenceTimeout = -1 // here it is seen what informers do about silence; the client has tests of its own
+		cfg.SilenceTimeout = -1 // the informers' idle timeout is tested here, not the client's
 		cfg.Credentials = &w.token
 		if change != nil {
 			change(cfg)
 		}
 	})
 	w.settings.DisableWatchList = true
-	w.settings.MinWatchTimeout = 24 * time.Hour           // drawn by lot, so scenarios do without
-	w.settings.IdleTimeout = reflector.DefaultIdleTimeout // over HTTP/1.1 too, so that scenarios are the same over all ways
+	w.settings.MinWatchTimeout = 24 * time.Hour           // random by default, so scenarios do without
+	w.settings.IdleTimeout = reflector.DefaultIdleTimeout // over HTTP/1.1 too, so that all ways behave alike
 	w.settings.Backoff = reflector.BackoffConfig{Jitter: -1}
 	return w
 }
 
-// token is credentials in a file that may be missing for a while.
+// token is a credentials file that may be missing for a while.
 type token struct{ missing atomic.Bool }
 
 func (k *token) Apply(r *http.Request) error {
@@ -118,32 +118,32 @@ func (w *world) join() {
 	}
 }
 
-// set changes the object with the name in every collection.
+// set changes the object with the given name in every collection.
 func (w *world) set(name, value string) {
 	for _, c := range w.apiServer {
 		c.set(name, value)
 	}
 }
 
-// each does something to every collection.
+// each calls do for every collection.
 func (w *world) each(do func(*collection)) {
 	for _, c := range w.apiServer {
 		do(c)
 	}
 }
 
-// judge compares every store and every history with the server.
-func (w *world) judge() error {
+// verify compares every store and every history with the server.
+func (w *world) verify() error {
 	var wrong []error
 	for _, s := range w.subjects {
-		if err := s.judge(); err != nil {
+		if err := s.verify(); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", s.on().kind, err))
 		}
 	}
 	return errors.Join(wrong...)
 }
 
-// stop ends the informers and returns what they have left behind.
+// stop stops the informers and reports leaks.
 func (w *world) stop() error {
 	if w.cancel == nil {
 		return nil
@@ -168,7 +168,7 @@ func (w *world) stop() error {
 	return errors.Join(left...)
 }
 
-// journal returns what was noted since the last time, which must be the same for all informers.
+// journal returns the new lines, which must be the same for all informers.
 func (w *world) journal() []string {
 	first := w.apiServer[0].take()
 	for _, c := range w.apiServer[1:] {

@@ -18,7 +18,7 @@ import (
 	"orrery/restclient/fast"
 )
 
-// overBadLink makes a world whose connections go over a link that can be broken, with the default limits for silence.
+// overBadLink returns a world whose connections use link, with the default idle timeouts.
 func overBadLink(t *testing.T, over way, link *faultnet.Link) *world {
 	w := newWorld(t, over, func(cfg *restclient.Config) {
 		cfg.Dial = link.Dial(cfg.Dial)
@@ -29,7 +29,7 @@ func overBadLink(t *testing.T, over way, link *faultnet.Link) *world {
 	return w
 }
 
-// watches returns how many watches each informer has asked for.
+// watches returns the number of watch requests of each informer.
 func watches(w *world) (counts []int) {
 	for _, s := range w.subjects {
 		counts = append(counts, s.Snapshot().Reflector.Watches)
@@ -45,8 +45,8 @@ func replaced(t *testing.T, before []int, w *world) {
 	}
 }
 
-// TestAZombieWatchIsReplacedWithinAMinute: the connections go dead without an error, new ones work. Over every transport that is
-// noticed within sixty seconds, and what had happened meanwhile arrives, without a new list.
+// The connections go dead without an error, while new ones work. Every transport notices within
+// sixty seconds and gets the missed events without a new list.
 func TestAZombieWatchIsReplacedWithinAMinute(t *testing.T) {
 	for _, over := range ways {
 		t.Run(over.name, func(t *testing.T) {
@@ -55,17 +55,17 @@ func TestAZombieWatchIsReplacedWithinAMinute(t *testing.T) {
 				w := overBadLink(t, over, &link)
 				w.run()
 				defer func() { assert.NoError(t, w.stop()) }()
-				time.Sleep(hours(6, 1)*time.Hour + 20*time.Second) // quiet, and healthy
+				time.Sleep(hours(6, 1)*time.Hour + 20*time.Second) // quiet and healthy
 				link.BlackHole(true)
 				w.set("b", "2")
 				synctest.Wait()
-				link.Heal() // what has lost something stays dead
+				link.Heal() // connections that lost bytes stay dead
 				require.Positive(t, link.Snapshot().Dead)
 				before := watches(w)
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				replaced(t, before, w)
-				assert.NoError(t, w.judge())
+				assert.NoError(t, w.verify())
 				for _, s := range w.subjects {
 					assert.Equal(t, 1, s.Snapshot().Reflector.Lists)
 				}
@@ -74,8 +74,8 @@ func TestAZombieWatchIsReplacedWithinAMinute(t *testing.T) {
 	}
 }
 
-// TestADeadLinkIsNoticedWithinAMinute: nothing passes for ten minutes, on old connections and on new ones. That is noticed within
-// sixty seconds; when the link is well again the informers catch up.
+// Nothing passes for ten minutes, on old and new connections. The informers notice within sixty
+// seconds and catch up when the link is healed.
 func TestADeadLinkIsNoticedWithinAMinute(t *testing.T) {
 	for _, over := range ways {
 		t.Run(over.name, func(t *testing.T) {
@@ -92,15 +92,15 @@ func TestADeadLinkIsNoticedWithinAMinute(t *testing.T) {
 				w.set("b", "2")
 				time.Sleep(9 * time.Minute)
 				link.Heal()
-				time.Sleep(3 * time.Minute) // a back-off of up to a minute, and requests that were on their way into the hole
+				time.Sleep(3 * time.Minute) // a back-off of up to a minute, and requests lost in the hole
 				synctest.Wait()
-				assert.NoError(t, w.judge())
+				assert.NoError(t, w.verify())
 			})
 		})
 	}
 }
 
-// TestAZombieWatchOverTCP: the same with real sockets, a proxy that passes nothing on any more, and short times.
+// The same with real sockets, a proxy that stops forwarding, and short timeouts.
 func TestAZombieWatchOverTCP(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })
@@ -130,17 +130,17 @@ func TestAZombieWatchOverTCP(t *testing.T) {
 			defer w.client.Close()
 			w.settings.IdleTimeout = time.Minute
 			if over.watch == restclient.WatchHTTP && !over.tls {
-				w.settings.IdleTimeout = 3 * time.Second // the shortest for which a server can be asked to end a watch in time
+				w.settings.IdleTimeout = 3 * time.Second // the shortest time limit a server can be asked for
 			}
 			w.set("a", "1")
 			w.run()
-			eventually(t, func() bool { return w.judge() == nil && watching(w) })
+			eventually(t, func() bool { return w.verify() == nil && watching(w) })
 			link.BlackHole(true)
 			asked := watches(w)
 			w.set("b", "2")
 			eventually(t, func() bool { return link.Snapshot().Dead > 0 })
 			link.Heal()
-			eventually(t, func() bool { return w.judge() == nil })
+			eventually(t, func() bool { return w.verify() == nil })
 			assert.NotEqual(t, asked, watches(w))
 			w.cancel()
 			w.informers.Shutdown()
@@ -148,7 +148,7 @@ func TestAZombieWatchOverTCP(t *testing.T) {
 	}
 }
 
-// watching tells whether all informers have their watch open.
+// watching reports whether all informers have their watch open.
 func watching(w *world) bool {
 	for _, s := range w.subjects {
 		if s.Snapshot().Reflector.Phase != reflector.PhaseWatching {
@@ -158,7 +158,7 @@ func watching(w *world) bool {
 	return true
 }
 
-// eventually polls until something holds; the limit is reached by a failure only.
+// eventually polls until holds returns true; only a failure reaches the limit.
 func eventually(t *testing.T, holds func() bool) {
 	t.Helper()
 	require.Eventually(t, holds, 2*time.Minute, 5*time.Millisecond)

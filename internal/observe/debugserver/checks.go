@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// checks are what one question about health consists of. The answers have the form of kube-apiserver's, except that they
-// say what is wrong.
+// checks is a health endpoint. Its answers have the form of kube-apiserver's, except that they give the reason of a failure.
 type checks struct {
 	name string
 
@@ -22,12 +21,12 @@ type check struct {
 	run  func() error
 }
 
-// newChecks returns a question with one check, that there is an answer at all.
+// newChecks returns an endpoint with the check "ping", which always passes.
 func newChecks(name string) *checks {
 	return &checks{name: name, mu: &sync.Mutex{}, list: &[]check{{name: "ping", run: func() error { return nil }}}}
 }
 
-// as is the same question under another name.
+// as returns the same endpoint under another name.
 func (c *checks) as(name string) *checks { return &checks{name: name, mu: c.mu, list: c.list} }
 
 func (c *checks) add(name string, run func() error) {
@@ -58,7 +57,7 @@ func (c *checks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// report runs all checks but those that are excluded.
+// report runs all checks except the excluded ones.
 func (c *checks) report(excluded []string) (report string, failed bool) {
 	var text strings.Builder
 	all := c.all()

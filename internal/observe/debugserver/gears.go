@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// gears are the parts of the process that can be looked at, in the order in which they were added.
+// gears holds the parts of the process that /debug/orrery shows, in the order in which they were added.
 type gears struct {
 	mu   sync.Mutex
 	list []gear // guarded by mu; only ever appended to
@@ -73,7 +73,7 @@ func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var answer bytes.Buffer
 	if query.Has("pretty") {
-		_ = json.Indent(&answer, text, "", "  ") // it is valid: it was made above
+		_ = json.Indent(&answer, text, "", "  ") // Marshal returns valid JSON
 	} else {
 		answer.Write(text)
 	}

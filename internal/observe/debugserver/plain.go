@@ -9,12 +9,11 @@ import (
 	"unicode"
 )
 
-// plain turns a snapshot into what encoding/json shows as people want to read it: names as in Kubernetes, errors and
-// constants by their text, durations as 1m30s, moments as they are, and nothing for a moment or an error that there was
-// not.
+// plain converts a snapshot into a value that encoding/json writes for people: field names in lower camel case, errors and
+// constants by their text, durations as 1m30s, and null for a zero time or a nil error.
 //
-// Of a long list in a struct it shows the beginning, and beside it, under the name of the list with LeftOut behind it, how
-// many elements are not there: who wants to see what a busy process is doing must not be one more thing that it has to do.
+// Long lists in a struct are cut, because showing the state of a busy process must not add to its load. The number of missing
+// elements is beside the list, in a member with the suffix LeftOut.
 func plain(value any, longest int) any {
 	if value == nil {
 		return nil
@@ -22,7 +21,7 @@ func plain(value any, longest int) any {
 	return plainer{longest}.value(reflect.ValueOf(value))
 }
 
-// longestList is how many elements of a list are shown unless all are asked for.
+// longestList is how many elements of a list are shown without ?all.
 const longestList = 500
 
 // plainer makes values plain.
@@ -55,7 +54,7 @@ func (p plainer) value(v reflect.Value) any {
 	}
 }
 
-// ownText is for values that have a text of their own.
+// ownText returns the text of a time, an error or a Stringer.
 func ownText(v reflect.Value) (text any, ok bool) {
 	if !v.CanInterface() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && v.IsNil() {
 		return nil, false
@@ -95,7 +94,7 @@ func (p plainer) structure(v reflect.Value) any {
 	return shown
 }
 
-// beginning is as much of a list as is shown. Other values are shown whole.
+// beginning returns the part of a list that is shown. Other values are shown completely.
 func (p plainer) beginning(v reflect.Value) (shown reflect.Value, leftOut int) {
 	if v.Kind() != reflect.Slice || v.Len() <= p.longest {
 		return v, 0
@@ -111,7 +110,7 @@ func (p plainer) mapping(v reflect.Value) any {
 	return shown
 }
 
-// lowerCamel is resourceVersion for ResourceVersion, qps for QPS, uidOf for UIDOf.
+// lowerCamel returns resourceVersion for ResourceVersion, qps for QPS, uidOf for UIDOf.
 func lowerCamel(name string) string {
 	runes := []rune(name)
 	for i := range runes {
@@ -124,7 +123,7 @@ func lowerCamel(name string) string {
 	return string(runes)
 }
 
-// object is a JSON object whose members stay in their order.
+// object is a JSON object that keeps the order of its members.
 type object []member
 
 type member struct {

@@ -2,16 +2,32 @@ package debugserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
 	"orrery/internal/hostcheck"
 )
 
-// Server shows the inside of a process over HTTP. Its methods may be called from any goroutine.
+// Config is what a server needs. Address is required.
+type Config struct {
+	// Address is the host and port to listen on; port 0 is any free port.
+	Address string
+	// Title is the first line of the index. Default: none.
+	Title string
+	// Metrics writes the answer of /metrics, in Prometheus' text format. It returns the writer's error. Default: there is no
+	// /metrics.
+	Metrics func(io.Writer) error
+	// Profiling adds /debug/pprof.
+	Profiling bool
+}
+
+// Server shows the state of a process over HTTP. Its methods may be called from any goroutine.
 type Server struct {
 	listener net.Listener
 	http     *http.Server
@@ -26,17 +42,17 @@ type Server struct {
 // page is a line of the index.
 type page struct{ path, about string }
 
-// Limits of what a client may take: this server stands beside work that matters more.
+// Limits for clients, since the process has more important work.
 const (
 	readTimeout    = 10 * time.Second
 	writeTimeout   = 30 * time.Second
 	idleTimeout    = time.Minute
 	maxHeaderBytes = 16 << 10
-	atATime        = 4 // answers that are made at the same time, of each costly page
+	atATime        = 4 // concurrent answers of each costly page
 	stopTimeout    = time.Second
 )
 
-// Start listens and serves. Whoever calls it calls Stop.
+// Start listens and serves until Stop.
 func Start(config Config) (*Server, error) {
 	listener, err := net.Listen("tcp", config.Address)
 	if err != nil {
@@ -56,16 +72,16 @@ func Start(config Config) (*Server, error) {
 	}
 	go func() {
 		defer close(s.served)
-		_ = s.http.Serve(listener) // it ends with Stop, or when nothing can be accepted any more: then there is nothing to show
+		_ = s.http.Serve(listener) // an error means that nothing can be accepted any more; the process goes on
 	}()
 	return s, nil
 }
 
-// Addr is the host and port that the server listens on.
+// Addr returns the host and port that the server listens on.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Stop ends the server: it waits a moment for answers that are under way, and returns when every goroutine has ended or
-// has nothing left to write to. It may be called more than once.
+// Stop ends the server. It waits up to a second for answers in progress, then closes their connections. It may be called more
+// than once.
 func (s *Server) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
@@ -75,15 +91,15 @@ func (s *Server) Stop() {
 	<-s.served
 }
 
-// Live adds a check to /livez. Whoever watches the process restarts it when one fails, so it must not be about anything
-// but the process: that a server is away is no reason.
+// Live adds a check to /livez. The kubelet restarts a process whose check fails, so a check must depend on nothing outside
+// the process.
 func (s *Server) Live(name string, check func() error) { s.live.add(name, check) }
 
 // Ready adds a check to /readyz.
 func (s *Server) Ready(name string, check func() error) { s.ready.add(name, check) }
 
-// Show adds a gear to /debug/orrery: what the function returns, as JSON. It must be plain data, not change any more, and hold no
-// secret. A name such as "informer/pods" puts it into the group "informer".
+// Show adds a gear to /debug/orrery, which shows the result of snapshot as JSON. The result must be plain data that does not
+// change and contains no secret. A name such as "informer/pods" puts the gear into the group "informer".
 func (s *Server) Show(name string, snapshot func() any) { s.gears.add(name, snapshot) }
 
 func (s *Server) handler(config Config) http.Handler {
@@ -110,7 +126,7 @@ func (s *Server) handler(config Config) http.Handler {
 	return hostcheck.Guard(readOnly(mux), config.Address)
 }
 
-// index lists what can be asked for: every page, and below it every gear.
+// index lists every page, and then every gear.
 func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
 	var text strings.Builder
 	if s.title != "" {
@@ -125,12 +141,18 @@ func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
 	sendText(w, http.StatusOK, text.String())
 }
 
-// ListenError says that nothing can be served at an address, most often because another process does.
+// ListenError reports that an address cannot be listened on, usually because another process uses it.
 type ListenError struct {
 	Address string
 	Err     error
 }
 
-func (e *ListenError) Error() string { return fmt.Sprintf("cannot listen on %s: %v", e.Address, e.Err) }
+func (e *ListenError) Error() string {
+	why := e.Err
+	if failed, ok := errors.AsType[*os.SyscallError](why); ok {
+		why = failed.Err // without the system call and another address
+	}
+	return fmt.Sprintf("cannot listen on %s: %v", e.Address, why)
+}
 
 func (e *ListenError) Unwrap() error { return e.Err }

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// start starts a server on a free port, which is stopped when the test ends.
+// start starts a server on a free port. It is stopped when the test ends.
 func start(t *testing.T, config debugserver.Config) *debugserver.Server {
 	t.Helper()
 	config.Address = "127.0.0.1:0"
@@ -32,7 +32,7 @@ func start(t *testing.T, config debugserver.Config) *debugserver.Server {
 	return server
 }
 
-// ask sends a request over a connection of its own.
+// ask sends a request over a new connection.
 func ask(t *testing.T, server *debugserver.Server, method, path string) (code int, body string, header http.Header) {
 	t.Helper()
 	request, err := http.NewRequest(method, "http://"+server.Addr()+path, nil)
@@ -94,8 +94,8 @@ func TestMetricsAreServed(t *testing.T) {
 	assert.Contains(t, body, `orrery_build_info{version="v7"`)
 }
 
-// Each page that costs memory is made a few times at once at most.
-func TestNobodyCanAskForTooMuchAtOnce(t *testing.T) {
+// Only a few requests at a time may use a page that costs memory.
+func TestRequestsHaveLimits(t *testing.T) {
 	entered, release := make(chan struct{}, 100), make(chan struct{})
 	server := start(t, debugserver.Config{Metrics: func(io.Writer) error {
 		entered <- struct{}{}
@@ -139,7 +139,7 @@ type snapshot struct {
 	LastError   error
 	Took        time.Duration
 	When, Never time.Time
-	Nobody      *Inner
+	Missing     *Inner
 	List        []Inner
 	Keys        []string
 	Do          func()
@@ -162,7 +162,7 @@ func TestGearsAreShownAsJSON(t *testing.T) {
 	assert.Equal(t, 200, code)
 	assert.Equal(t, "application/json", header.Get("Content-Type"))
 	assert.Equal(t, `{"first":{"id":7,"qps":1.5,"name":"n","uidOf":{"1":"a","2":"b"},"mood":"busy","lastError":"wrapped: EOF",`+
-		`"took":"1m30s","when":"2026-01-02T03:04:05Z","never":null,"nobody":null,"list":[{"id":1,"qps":0}],"keys":[],"do":null},"second":null}`+"\n", body)
+		`"took":"1m30s","when":"2026-01-02T03:04:05Z","never":null,"missing":null,"list":[{"id":1,"qps":0}],"keys":[],"do":null},"second":null}`+"\n", body)
 	code, one := get(t, server, "/debug/orrery?gear=second")
 	assert.Equal(t, 200, code)
 	assert.Equal(t, `{"second":null}`+"\n", one)
@@ -176,7 +176,7 @@ func TestGearsAreShownAsJSON(t *testing.T) {
 	assert.Equal(t, "200 {}\n", fmt.Sprint(code, " ", body))
 }
 
-// A process with ten thousand namespaces in its queue is looked at as well.
+// A process with ten thousand namespaces in its queue can be inspected as well.
 func TestLongListsAreShownUpToABound(t *testing.T) {
 	server := start(t, debugserver.Config{})
 	inner := make([]Inner, 10_000)
@@ -236,7 +236,7 @@ func TestTheIndexListsWhatThereIs(t *testing.T) {
 	assert.Contains(t, body, "/debug/pprof/")
 }
 
-// Profiles are there if they were asked for, and nowhere else.
+// Profiles are served only if they were enabled.
 func TestProfilesAreServedOnDemandOnly(t *testing.T) {
 	off := start(t, debugserver.Config{})
 	for _, path := range []string{"/debug/pprof/", "/debug/pprof/goroutine", "/debug/pprof/cmdline", "/nonsense"} {
@@ -255,7 +255,7 @@ func TestProfilesAreServedOnDemandOnly(t *testing.T) {
 		assert.Contains(t, body, want, path)
 	}
 	code, _, _ := ask(t, on, http.MethodPost, "/debug/pprof/symbol")
-	assert.Equal(t, 200, code, "go tool pprof asks in this way")
+	assert.Equal(t, 200, code, "the form of go tool pprof")
 }
 
 func TestNothingCanBeChanged(t *testing.T) {
@@ -285,8 +285,8 @@ func TestAPortThatIsTaken(t *testing.T) {
 	assert.ErrorAs(t, err, &opError)
 }
 
-// Stop waits for answers under way, gives up those that do not come to an end, and leaves nothing behind: the port is free,
-// connections that idle are closed, and goleak finds no goroutine.
+// Stop waits for responses in progress, aborts those that do not end, and leaves nothing behind:
+// the port is free, idle connections are closed, and goleak finds no goroutine.
 func TestStopLeavesNothing(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	server := start(t, debugserver.Config{Metrics: func(w io.Writer) error {
@@ -308,7 +308,7 @@ func TestStopLeavesNothing(t *testing.T) {
 		}
 	}()
 	<-entered
-	server.Stop() // it takes its second: the handler does not end before
+	server.Stop() // it takes its second: the handler does not return before
 	<-answered
 	close(release)
 	server.Stop()
@@ -319,7 +319,7 @@ func TestStopLeavesNothing(t *testing.T) {
 	again.Stop()
 }
 
-// A page in a browser whose name leads to this machine learns nothing.
+// DNS rebinding: a page in a browser whose name resolves to this machine is refused.
 func TestAnotherHostsNameIsRefused(t *testing.T) {
 	server := start(t, debugserver.Config{})
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -336,7 +336,7 @@ func TestAnotherHostsNameIsRefused(t *testing.T) {
 	}
 }
 
-// Several gears of a kind are one member, and can be asked for together or one by one.
+// Several gears of a kind are one member. A request may name one or all of them.
 func TestGearsOfAKindAreShownTogether(t *testing.T) {
 	server := start(t, debugserver.Config{})
 	for _, name := range []string{"informer/pods", "gears", "informer/namespaces", "informers"} {

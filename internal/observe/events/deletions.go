@@ -15,18 +15,17 @@ import (
 
 // The reasons of the Events about a deletion.
 const (
-	// ReasonDeleted: the namespace is empty, and this controller holds it no more.
+	// ReasonDeleted: the namespace is empty, and this controller has removed its token.
 	ReasonDeleted = "NamespaceDeleted"
-	// ReasonContentRemaining: something in the namespace needs time to end. It is going to.
+	// ReasonContentRemaining: something in the namespace needs time to end.
 	ReasonContentRemaining = "NamespaceContentRemaining"
-	// ReasonBlocked: the deletion cannot go on before somebody does something.
+	// ReasonBlocked: the deletion cannot go on without intervention.
 	ReasonBlocked = "NamespaceDeletionBlocked"
 	// ReasonFinalizingFailed: the namespace is empty, and the server does not let this controller finish.
 	ReasonFinalizingFailed = "NamespaceFinalizingFailed"
 )
 
-// Deletions returns hooks that have the outcome of each deletion of a namespace recorded: once when it is done, and once
-// whenever something else, or something for another reason, holds it up.
+// Deletions returns hooks that record the end of each deletion of a namespace, and each change of what holds one up.
 func Deletions(recorder EventRecorder) *nsctl.Trace {
 	d := &deletions{recorder: recorder, known: newLRU[string, deletion](manyDeletions)}
 	return &nsctl.Trace{
@@ -37,25 +36,24 @@ func Deletions(recorder EventRecorder) *nsctl.Trace {
 	}
 }
 
-// manyDeletions bounds how many namespaces are remembered. Of one that is forgotten something may be told twice.
+// manyDeletions is how many namespaces are remembered. For a forgotten one, an Event may be recorded twice.
 const manyDeletions = 4096
 
-// deletions tells what happens to namespaces.
+// deletions records what happens to namespaces in deletion.
 type deletions struct {
 	recorder EventRecorder
 
-	// mu guards known.
-	mu    sync.Mutex
+	mu    sync.Mutex             // guards what follows
 	known *lru[string, deletion] // by name
 }
 
 // deletion is what is known of one namespace.
 type deletion struct {
-	object api.ObjectReference
-	seen   time.Time       // first in deletion, by our own clock
-	ctx    context.Context // of the latest pass
-	passes int
-	told   string // what holds it up, as it was told last
+	object   api.ObjectReference
+	began    time.Time       // see nsctl.DeletionBegan
+	ctx      context.Context // of the latest pass
+	passes   int
+	reported string // the causes that were last recorded
 }
 
 func (d *deletions) enqueued(namespace *api.Namespace, _ time.Duration) {
@@ -63,7 +61,7 @@ func (d *deletions) enqueued(namespace *api.Namespace, _ time.Duration) {
 	defer d.mu.Unlock()
 	known := d.known.at(namespace.Name)
 	if known.object.UID != namespace.UID {
-		*known = deletion{seen: time.Now()}
+		*known = deletion{began: nsctl.DeletionBegan(namespace, time.Now())}
 	}
 	known.object = api.ObjectReference{
 		Kind: "Namespace", APIVersion: "v1",
@@ -91,19 +89,19 @@ func (d *deletions) finalized(namespace string, err error) {
 	case err == nil:
 		d.tellEnd(namespace)
 	case api.IsNotFound(err):
-		// somebody else has done it
+		// another controller has finalized it
 	case errors.As(err, &refused):
 		message := "The namespace is empty, but it cannot be finalized: " + refused.Error()
 		d.tell(namespace, api.EventWarning, ReasonFinalizingFailed, message, ReasonFinalizingFailed)
 	}
 }
 
-// tell has something recorded unless the same causes were told last. No reason: nothing holds it up any more.
+// tell records an Event unless the same causes were recorded last. An empty reason means that nothing holds the deletion up.
 func (d *deletions) tell(namespace string, kind api.EventType, reason, message, causes string) {
 	d.mu.Lock()
 	known := d.known.at(namespace)
-	again := known.told == causes
-	known.told = causes
+	again := known.reported == causes
+	known.reported = causes
 	now := *known
 	d.mu.Unlock()
 	if reason != "" && !again && now.object.UID != "" {
@@ -118,7 +116,7 @@ func (d *deletions) tellEnd(namespace string) {
 	if known.object.UID == "" {
 		return
 	}
-	message := fmt.Sprintf("Emptied and finalized within %s, in %s", shown(time.Since(known.seen)), counted(known.passes, "pass", "passes"))
+	message := fmt.Sprintf("Emptied and finalized within %s, in %s", shown(time.Since(known.began)), counted(known.passes, "pass", "passes"))
 	d.recorder.Event(known.context(), known.object, api.EventNormal, ReasonDeleted, message)
 }
 
@@ -129,7 +127,7 @@ func (d *deletion) context() context.Context {
 	return d.ctx
 }
 
-// shown is a duration as people say it.
+// shown formats a duration for people.
 func shown(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%.1fs", d.Seconds())
@@ -144,15 +142,15 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// trouble is what the conditions of a namespace say about why it is still there. No reason: nothing.
+// trouble is why a namespace still exists, from its conditions. An empty reason means that they give none.
 type trouble struct {
 	kind    api.EventType
 	reason  string
 	message string
-	causes  []string // the reasons of the conditions that hold
+	causes  []string // the reasons of the conditions that are true
 }
 
-// blocking are the conditions that do not go away by waiting.
+// blocking lists the conditions that waiting does not end.
 var blocking = []api.NamespaceConditionType{
 	api.NamespaceDeletionDiscoveryFailure, api.NamespaceDeletionGVParsingFailure,
 	api.NamespaceDeletionContentFailure, api.NamespaceFinalizersRemaining,
@@ -170,7 +168,7 @@ func troubleIn(conditions []api.NamespaceCondition) trouble {
 		case blocks:
 			found.kind, found.reason = api.EventWarning, ReasonBlocked
 		case condition.Type != api.NamespaceContentRemaining:
-			continue // not this controller's
+			continue // of another controller
 		case found.reason == "":
 			found.kind, found.reason = api.EventNormal, ReasonContentRemaining
 		}

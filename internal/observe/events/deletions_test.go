@@ -16,7 +16,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// lines shows Events as kubectl does.
+// lines formats Events as kubectl does.
 func lines(stored []*api.Event) []string {
 	var out []string
 	for _, e := range stored {
@@ -39,7 +39,7 @@ func holds(conditions ...string) []api.NamespaceCondition {
 		{Type: api.NamespaceDeletionContentFailure, Reason: "ContentDeletionFailed", Message: "secrets are forbidden"},
 		{Type: api.NamespaceContentRemaining, Reason: "SomeResourcesRemain", Message: "pods. has 1 resource instances"},
 		{Type: api.NamespaceFinalizersRemaining, Reason: "SomeFinalizersRemain", Message: "example.com/hold in 1 resource instances"},
-		{Type: "Strange", Reason: "Strange", Message: "of somebody else"},
+		{Type: "Strange", Reason: "Strange", Message: "of another controller"},
 	}
 	for i := range all {
 		all[i].Status = api.ConditionFalse
@@ -59,15 +59,29 @@ func TestTheOutcomeOfADeletionIsRecorded(t *testing.T) {
 		time.Sleep(6200 * time.Millisecond)
 		pass(trace, "blue")
 		trace.Finalized("blue", nil)
-		trace.Enqueued(deleted("blue", "1"), 0) // its last change is heard of late
+		trace.Enqueued(deleted("blue", "1"), 0) // its last update arrives late
 		stored := s.events("default")
 		assert.Equal(t, []string{"blue Normal NamespaceDeleted x1: Emptied and finalized within 6.2s, in 1 pass"}, lines(stored))
 		assert.Equal(t, api.ObjectReference{Kind: "Namespace", APIVersion: "v1", Name: "blue", UID: "1", ResourceVersion: "7"}, stored[0].InvolvedObject)
 	})
 }
 
-// A namespace that hangs is looked at every few seconds. What holds it up is told when that changes.
-func TestWhatHoldsADeletionUpIsToldOnce(t *testing.T) {
+// A deletion is timed from its timestamp, however late this process has seen it.
+func TestADeletionThatIsObservedLate(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		trace := events.Deletions(s.recorder)
+		namespace, began := deleted("blue", "1"), api.NewTime(time.Now())
+		namespace.DeletionTimestamp = &began
+		time.Sleep(14 * time.Minute)
+		trace.Enqueued(namespace, 0)
+		pass(trace, "blue")
+		trace.Finalized("blue", nil)
+		assert.Equal(t, []string{"blue Normal NamespaceDeleted x1: Emptied and finalized within 14m0s, in 1 pass"}, lines(s.events("default")))
+	})
+}
+
+// A namespace that hangs is examined every few seconds. The cause is recorded when it changes.
+func TestAnObstacleIsReportedOnce(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		trace := events.Deletions(s.recorder)
 		trace.Enqueued(deleted("blue", "1"), 0)
@@ -96,7 +110,7 @@ func TestWhatHoldsADeletionUpIsToldOnce(t *testing.T) {
 	})
 }
 
-func TestFinalizingThatIsRefusedIsTold(t *testing.T) {
+func TestRefusedFinalizeIsReported(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		trace := events.Deletions(s.recorder)
 		trace.Enqueued(deleted("blue", "1"), 0)
@@ -110,8 +124,9 @@ func TestFinalizingThatIsRefusedIsTold(t *testing.T) {
 	})
 }
 
-// A new namespace of an old name is another one, and one that was never seen in deletion is nobody's business.
-func TestNamespacesAreToldApartByTheirUID(t *testing.T) {
+// A new namespace with an old name is a different one. One that was never seen in deletion has no
+// Events.
+func TestNamespacesAreDistinguishedByUID(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		trace := events.Deletions(s.recorder)
 		for _, uid := range []string{"1", "2"} {
@@ -129,7 +144,7 @@ func TestNamespacesAreToldApartByTheirUID(t *testing.T) {
 	})
 }
 
-// The requests of an Event belong to the pass that it tells of.
+// The requests of an Event carry the reconcile ID of their pass.
 func TestEventsBelongToTheirPass(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var origin string

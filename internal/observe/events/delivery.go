@@ -13,25 +13,23 @@ import (
 )
 
 const (
-	// attempts and attemptPause are how often and how far apart an Event is sent to a server that cannot be reached; the
-	// first pause is random, so that many clients do not come back at once. As in client-go.
+	// An Event is sent up to attempts times, with attemptPause in between, while the server cannot be reached. The first
+	// pause is random, so that clients do not return at the same time. As in client-go.
 	attempts     = 12
 	attemptPause = 10 * time.Second
 	// attemptLimit is how long an answer may take.
 	attemptLimit = 30 * time.Second
-	// mutePause is how long after a refusal for lack of rights nothing is sent. Rights change rarely.
-	mutePause = 10 * time.Minute
+	// suppressPause is how long nothing is sent after the server has forbidden it. Rights change rarely.
+	suppressPause = 10 * time.Minute
 )
 
-// muteKey is what the server has forbidden.
-type muteKey struct {
+// suppressKey names what the server has forbidden.
+type suppressKey struct {
 	namespace string
-	patch     bool // counting, as opposed to all of it
+	patch     bool // only counting; otherwise everything
 }
 
-// record decides what becomes of an Event and has it sent. end ends what is under way.
-//
-// A hook that panics must not end the recorder: the goroutine has nobody else to keep that.
+// record correlates an Event and delivers it, until end ends. A hook that panics must not end the goroutine.
 func (r *Recorder) record(end context.Context, n note) {
 	defer wait.HandleCrash()
 	if end.Err() != nil {
@@ -43,7 +41,7 @@ func (r *Recorder) record(end context.Context, n note) {
 	case event == nil:
 		r.drop(n.ctx, n.event, DropLimited, nil)
 		return
-	case r.isMuted(event):
+	case r.isSuppressed(event):
 		r.drop(n.ctx, event, DropForbidden, nil)
 		return
 	}
@@ -53,11 +51,11 @@ func (r *Recorder) record(end context.Context, n note) {
 	r.deliver(ctx, event)
 }
 
-// deliver sends an Event until the server has answered.
+// deliver sends an Event until the server has answered it.
 func (r *Recorder) deliver(ctx context.Context, event *api.Event) {
 	for attempt := 1; ; attempt++ {
 		err := r.send(ctx, event)
-		if r.settled(ctx, event, err) {
+		if r.answered(ctx, event, err) {
 			return
 		}
 		if attempt == attempts {
@@ -78,7 +76,7 @@ func (r *Recorder) deliver(ctx context.Context, event *api.Event) {
 	}
 }
 
-// send makes one attempt. An Event that is to be counted and has gone meanwhile is created anew, count and all.
+// send makes one attempt. An Event to be counted that no longer exists is created again, with its count.
 func (r *Recorder) send(ctx context.Context, event *api.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, attemptLimit)
 	defer cancel()
@@ -97,17 +95,17 @@ func (r *Recorder) send(ctx context.Context, event *api.Event) error {
 	return err
 }
 
-// countPatch is what changes in an Event when the same happens again. The message does if it stands for several.
+// countPatch is what changes in an Event that repeats. The message changes if the Event stands for similar ones.
 type countPatch struct {
 	Count         int      `json:"count"`
 	LastTimestamp api.Time `json:"lastTimestamp"`
 	Message       string   `json:"message"`
 }
 
-// settled tells whether the server has spoken, whatever it said, and draws the consequences. After an answer that cannot
-// be read the Event is there, and one that exists already is ours: its name has the nanosecond in it, so what has come
-// twice is an attempt whose answer got lost.
-func (r *Recorder) settled(ctx context.Context, event *api.Event, err error) bool {
+// answered reports whether the server has answered, and counts or drops the Event accordingly. After an unreadable answer the
+// Event exists. An Event that already exists is ours, because its name contains the nanosecond: the answer to an earlier
+// attempt was lost.
+func (r *Recorder) answered(ctx context.Context, event *api.Event, err error) bool {
 	var refused *api.StatusError
 	var unreadable *restclient.DecodeError
 	switch {
@@ -116,7 +114,7 @@ func (r *Recorder) settled(ctx context.Context, event *api.Event, err error) boo
 	case !errors.As(err, &refused):
 		return false
 	case api.IsForbidden(err) && !api.IsNamespaceTerminating(err):
-		r.mute(ctx, event, err)
+		r.suppress(ctx, event, err)
 		r.drop(ctx, event, DropForbidden, err)
 	default:
 		r.drop(ctx, event, DropRefused, err)
@@ -124,16 +122,16 @@ func (r *Recorder) settled(ctx context.Context, event *api.Event, err error) boo
 	return true
 }
 
-func (r *Recorder) isMuted(event *api.Event) bool {
+func (r *Recorder) isSuppressed(event *api.Event) bool {
 	now := time.Now()
-	return now.Before(r.muted[muteKey{namespace: event.Namespace}]) ||
-		event.Count > 1 && now.Before(r.muted[muteKey{namespace: event.Namespace, patch: true}])
+	return now.Before(r.suppressed[suppressKey{namespace: event.Namespace}]) ||
+		event.Count > 1 && now.Before(r.suppressed[suppressKey{namespace: event.Namespace, patch: true}])
 }
 
-// mute stops sending for a while. Who may not count may still be allowed to create.
-func (r *Recorder) mute(ctx context.Context, event *api.Event, err error) {
-	r.muted[muteKey{namespace: event.Namespace, patch: event.Count > 1}] = time.Now().Add(mutePause)
-	if t := r.trace; t != nil && t.Muted != nil {
-		t.Muted(ctx, event.Namespace, err, mutePause)
+// suppress stops sending for suppressPause. A user without the right to patch may still create.
+func (r *Recorder) suppress(ctx context.Context, event *api.Event, err error) {
+	r.suppressed[suppressKey{namespace: event.Namespace, patch: event.Count > 1}] = time.Now().Add(suppressPause)
+	if t := r.trace; t != nil && t.Suppressed != nil {
+		t.Suppressed(ctx, event.Namespace, err, suppressPause)
 	}
 }

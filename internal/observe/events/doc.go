@@ -1,38 +1,38 @@
-// Package events notes in the cluster what a program has done, as Events that kubectl shows.
+// Package events records what a program has done as Kubernetes Events.
 //
 // # Concept
 //
-// A [Recorder] takes notes from any goroutine, puts them into a queue of its own and sends them one after the other.
-// [Deletions] is the adapter that makes such notes of what the namespace controller does: the outcome of each deletion,
-// and what holds one up. They stand in the namespace "default", since nothing can be created in one that is being
-// deleted.
+// A [Recorder] accepts Events from any goroutine, queues them, and sends them one after the other. [Deletions] adapts the
+// hooks of the namespace controller: it records the outcome of each deletion, and what holds one up. These Events are in the
+// namespace "default", since nothing can be created in a namespace in deletion.
 //
-// Events are for people, so there must be few. The rules are those of client-go's recorder: an Event that repeats itself
-// is counted and not written again; from the tenth similar one within ten minutes on (nothing differs but the message) one
-// Event stands for all, "(combined from similar events): ..."; an object may be the subject of 25 Events of a type at once,
-// and then of one in five minutes.
+// Events are for people, so there must be few. The rules are those of client-go's recorder:
+//
+//   - An Event that repeats is counted, not written again.
+//   - From the tenth similar Event within ten minutes on (they differ only in the message), one Event stands for all:
+//     "(combined from similar events): ...".
+//   - An object gets 25 Events of a type at once, and then one every five minutes.
 //
 // # Guarantees
 //
-// Event never blocks and never fails. Events of one recorder reach the server in the order in which they were noted. An
-// Event may be lost: when too many wait, when the server refuses it, or cannot be reached for two minutes. What was lost is
-// counted ([Snapshot]) and told to the hooks ([Trace]). Memory is bounded: the queue by its length, each table of what was
-// noted before by 4096 entries, a message by its hash.
+// Event neither blocks nor fails. The Events of one recorder reach the server in order. An Event is lost if too many wait, if
+// the server refuses it, or if the server cannot be reached for two minutes. Lost Events are counted ([Snapshot]) and passed
+// to the hooks ([Trace]). Memory is bounded: the queue by its length, each table by 4096 entries, a message by its hash.
 //
 // # Goroutines
 //
-// One for each Recorder: Start starts it and Stop ends it, after it has sent what waits, or when the time for that is over.
+// Each Recorder has one. [Start] starts it. [Recorder.Stop] ends it after it has sent what waits, or when its time is over.
 //
 // # Failure
 //
-// A server that forbids Events is asked again after ten minutes, and not before: who has not been given the right does
-// without. A server that cannot be reached is asked twelve times, ten seconds apart. An Event that exists already, or whose
-// namespace is being deleted, is let go. A hook that panics ends its Event, and goes to wait.HandleCrash.
+// After a server has forbidden Events it gets none for ten minutes. While a server cannot be reached, each Event is tried
+// twelve times, ten seconds apart. An Event that already exists, or whose namespace is being deleted, is not retried. A hook
+// that panics loses its Event; the panic goes to wait.HandleCrash.
 //
 // # Testing
 //
-// The recorder runs against the built-in API server in a synctest bubble, and, in the module upstream, beside client-go's
-// recorder: the same notes must make the same Events.
+// The recorder runs against the built-in API server in a synctest bubble. In the module upstream/ it runs beside client-go's
+// recorder: the same calls must make the same Events.
 //
 // Next: package leaderelection
 package events

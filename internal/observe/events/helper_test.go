@@ -21,7 +21,7 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// bearer is a token that is sent over a pipe as well, where nobody listens.
+// bearer is a token that is also sent over a pipe, where no third party can read it.
 type bearer string
 
 func (b bearer) Apply(r *http.Request) error {
@@ -39,11 +39,12 @@ type stage struct {
 	client   *restclient.Client
 	recorder *events.Recorder
 
-	mu   sync.Mutex
-	told []string // what the recorder's hooks were told
+	mu       sync.Mutex
+	reported []string // the calls of the recorder's hooks
 }
 
-// inBubble runs a test on a stage. The recorder is stopped in the end, and nothing of it is left.
+// inBubble runs a test on a stage. At the end it stops the recorder and checks that no goroutine
+// is left.
 func inBubble(t *testing.T, play func(s *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -64,31 +65,31 @@ func (s *stage) trace() *events.Trace {
 	tell := func(parts ...string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.told = append(s.told, strings.Join(parts, " "))
+		s.reported = append(s.reported, strings.Join(parts, " "))
 	}
 	return &events.Trace{
 		Recorded: func(_ context.Context, e *api.Event) { tell("recorded", e.Message) },
 		Dropped: func(_ context.Context, e *api.Event, why events.Drop, _ error) {
 			tell("dropped", e.Message+":", string(why))
 		},
-		Muted: func(_ context.Context, namespace string, _ error, pause time.Duration) {
+		Suppressed: func(_ context.Context, namespace string, _ error, pause time.Duration) {
 			tell("muted", namespace, pause.String())
 		},
 		Retry: func(_ context.Context, e *api.Event, _ error, _ time.Duration) { tell("retry", e.Message) },
 	}
 }
 
-// hooks returns what the hooks were told since they were asked last, once everything is quiet.
+// hooks returns the hook calls since the last call of hooks, once all goroutines are idle.
 func (s *stage) hooks() []string {
 	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	told := s.told
-	s.told = nil
-	return told
+	reported := s.reported
+	s.reported = nil
+	return reported
 }
 
-// note notes something about a Namespace of that name.
+// note records an Event about a Namespace of that name.
 func (s *stage) note(name, reason, message string) {
 	s.recorder.Event(context.Background(), about(name), api.EventNormal, reason, message)
 }
@@ -114,7 +115,7 @@ func (s *stage) fault(order string) (heal func()) {
 	return func() { s.server.Faults().Remove(id) }
 }
 
-// requests counts what has been asked of Events.
+// requests returns the number of requests for Events.
 func (s *stage) requests(method string) int {
 	synctest.Wait()
 	n := 0

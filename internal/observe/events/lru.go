@@ -1,10 +1,10 @@
 package events
 
-// lru is a map of bounded size: what has not been used for the longest time makes room. It is not safe for concurrent use.
+// lru is a map of bounded size that evicts the least recently used entry. It is not safe for concurrent use.
 type lru[K comparable, V any] struct {
 	limit   int
 	entries map[K]*entry[K, V]
-	// head is a ring without a value of its own: next is what was used last, previous what was not used for longest.
+	// head is the sentinel of a ring: next is the most recently used entry, previous the least recently used.
 	head entry[K, V]
 }
 
@@ -20,7 +20,7 @@ func newLRU[K comparable, V any](limit int) *lru[K, V] {
 	return c
 }
 
-// at returns the value of the key, to be read and written, and notes that it was used. A new one is the zero value.
+// at returns a pointer to the value of the key and marks it as used. A new value is zero.
 func (c *lru[K, V]) at(key K) *V {
 	e := c.entries[key]
 	switch {

@@ -13,12 +13,12 @@ import (
 	"orrery/restclient/api"
 )
 
-// The bounded map holds what a list of keys in the order of their last use says that it holds.
+// The bounded map agrees with a list of keys in the order of their last use.
 func TestLRUAgainstAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(1, 8).Draw(t, "limit")
 		c := newLRU[int, int](limit)
-		var used []int // the latest last
+		var used []int // least recently used first
 		values := map[int]int{}
 		for _, key := range rapid.SliceOf(rapid.IntRange(0, 12)).Draw(t, "keys") {
 			value := c.at(key)
@@ -38,7 +38,7 @@ func TestLRUAgainstAList(t *testing.T) {
 	})
 }
 
-// However many things are noted, what is remembered of them is bounded.
+// The recorder's memory is bounded, however many Events are recorded.
 func TestMemoryIsBounded(t *testing.T) {
 	c := newCorrelator()
 	now := time.Unix(1_000_000, 0)

@@ -12,7 +12,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Recorder notes what happens as Events of the cluster. [Start] makes one. Its methods may be called from any goroutine.
+// Recorder records Kubernetes Events. [Start] returns a new one. Its methods may be called from any goroutine.
 type Recorder struct {
 	client    *restclient.Client
 	component string
@@ -23,47 +23,47 @@ type Recorder struct {
 	abort     context.CancelFunc
 	done      chan struct{} // closed when the goroutine has ended
 
-	// Of the goroutine alone.
+	// Used by the goroutine only.
 	correlator *correlator
-	muted      map[muteKey]time.Time
+	suppressed map[suppressKey]time.Time
 
 	// mu guards the rest.
 	mu       sync.Mutex
 	stopped  bool
-	lastName int64 // nanoseconds; what was put into the last name
+	lastName int64 // the number in the last name, in nanoseconds
 	counters counters
 }
 
-// EventRecorder is as much of a [Recorder] as its users need.
+// EventRecorder is the part of a [Recorder] that its users need.
 type EventRecorder interface {
 	Event(ctx context.Context, object api.ObjectReference, kind api.EventType, reason, message string)
 }
 
-// note is an Event on its way.
+// note is an Event that has not been sent.
 type note struct {
-	ctx   context.Context // carries values and no end
+	ctx   context.Context // for its values; it never ends
 	event *api.Event
 }
 
 // Config is what a recorder needs. Client and Component are required.
 type Config struct {
-	// Client is what Events are sent with. Its rate limit counts them.
+	// Client sends the Events, within its rate limit.
 	Client *restclient.Client
 	// Component is the name of the program.
 	Component string
-	// Instance tells this process from others of that name. Default: none.
+	// Instance distinguishes this process from others with that name. Default: none.
 	Instance string
-	// Waiting bounds how many Events may wait to be sent; more are dropped. Default 1000.
+	// Waiting is how many Events may wait to be sent; more are dropped. Default 1000.
 	Waiting int
-	// Trace is told what becomes of Events. Default: nobody.
+	// Trace receives the fate of each Event. Default: none.
 	Trace *Trace
 }
 
 const (
 	defaultWaiting = 1000
-	// longestMessage is what the API allows in Events of the newer kind, and more than anybody reads.
+	// longestMessage is the limit of the API for Events of the newer kind.
 	longestMessage = 1024
-	// longestName leaves room for the number behind it: a name may have 253 bytes.
+	// longestName leaves room for the number that follows; a name may have 253 bytes.
 	longestName = 230
 )
 
@@ -83,16 +83,16 @@ func Start(config Config) *Recorder {
 		abort:      abort,
 		done:       make(chan struct{}),
 		correlator: newCorrelator(),
-		muted:      map[muteKey]time.Time{},
+		suppressed: map[suppressKey]time.Time{},
 		counters:   counters{dropped: map[Drop]int64{}},
 	}
 	go r.run(ctx)
 	return r
 }
 
-// Event notes that something happened to an object. reason is one word in upper camel case, message a sentence. It never
-// waits: the Event is sent a moment later, as another count of one that is there already, or not at all, see Guarantees in
-// the package documentation. Of ctx only the values count, see [restclient.WithOrigin].
+// Event records that something happened to an object. reason is one word in upper camel case, message a sentence. It does
+// not block. The Event is sent later, counted with an earlier one, or dropped; see Guarantees in the package documentation.
+// Only the values of ctx are used, see [restclient.WithOrigin].
 func (r *Recorder) Event(ctx context.Context, object api.ObjectReference, kind api.EventType, reason, message string) {
 	n := note{ctx: context.WithoutCancel(ctx), event: r.eventOf(object, kind, reason, message)}
 	if why := r.queue(n); why != "" {
@@ -100,8 +100,8 @@ func (r *Recorder) Event(ctx context.Context, object api.ObjectReference, kind a
 	}
 }
 
-// queue returns why the note cannot be queued, or "". The lock keeps it from coming after the last one that is looked at;
-// nothing waits here.
+// queue returns why the note was dropped, or "". The lock keeps a note from being queued after sendRest has returned; it is
+// never held while blocking.
 func (r *Recorder) queue(n note) Drop {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,7 +138,7 @@ func (r *Recorder) eventOf(object api.ObjectReference, kind api.EventType, reaso
 	}
 }
 
-// nameFor is the name of the object and a number that grows with time, also within one tick of the clock.
+// nameFor returns the name of the object with a number that increases with time, even within one tick of the clock.
 func (r *Recorder) nameFor(object string, now time.Time) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,7 +146,7 @@ func (r *Recorder) nameFor(object string, now time.Time) string {
 	return fmt.Sprintf("%s.%s", strings.TrimRight(object[:min(len(object), longestName)], ".-"), strconv.FormatInt(r.lastName, 16))
 }
 
-// shortened cuts a message that is too long, between characters.
+// shortened truncates a message that is too long, at a character boundary.
 func shortened(text string) string {
 	if len(text) <= longestMessage {
 		return text
@@ -159,22 +159,21 @@ func shortened(text string) string {
 	return text[:cut] + ellipsis
 }
 
-// Stop has what waits sent, for at most that long, and returns when the goroutine has ended. Events that come later are
-// dropped.
-func (r *Recorder) Stop(patience time.Duration) {
+// Stop sends what waits, for at most timeout, and returns when the goroutine has ended. Later Events are dropped.
+func (r *Recorder) Stop(timeout time.Duration) {
 	r.mu.Lock()
 	if !r.stopped {
 		r.stopped = true
 		close(r.stopping)
 	}
 	r.mu.Unlock()
-	late := time.AfterFunc(patience, r.abort)
+	late := time.AfterFunc(timeout, r.abort)
 	defer late.Stop()
 	<-r.done
 	r.abort()
 }
 
-// run sends Events, one after the other, until it is told to stop.
+// run sends Events one after the other until Stop.
 func (r *Recorder) run(ctx context.Context) {
 	defer close(r.done)
 	for {
@@ -188,7 +187,7 @@ func (r *Recorder) run(ctx context.Context) {
 	}
 }
 
-// sendRest sends what waits.
+// sendRest sends the Events that wait.
 func (r *Recorder) sendRest(ctx context.Context) {
 	for {
 		select {

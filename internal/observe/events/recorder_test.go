@@ -19,7 +19,7 @@ import (
 	"orrery/wait"
 )
 
-func TestAnEventSaysWhatHappenedToWhom(t *testing.T) {
+func TestAnEventNamesItsObject(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.note("blue", "NamespaceDeleted", "Emptied.")
 		stored := s.events("default")
@@ -35,11 +35,11 @@ func TestAnEventSaysWhatHappenedToWhom(t *testing.T) {
 
 		lease := api.ObjectReference{Kind: "Lease", APIVersion: "coordination.k8s.io/v1", Namespace: "kube-system", Name: "orrery"}
 		s.recorder.Event(context.Background(), lease, api.EventNormal, "LeaderElection", "a became leader")
-		assert.Len(t, s.events("kube-system"), 1, "an Event stands in the namespace of its object")
+		assert.Len(t, s.events("kube-system"), 1, "an Event is in the namespace of its object")
 	})
 }
 
-func TestWhatHappensAgainIsCounted(t *testing.T) {
+func TestRepeatedEventsAreCounted(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		for range 5 {
 			s.note("blue", "Blocked", "by a finalizer")
@@ -61,7 +61,8 @@ func none() map[events.Drop]int64 {
 		events.DropRefused: 0, events.DropGivenUp: 0, events.DropStopped: 0}
 }
 
-// The server forgets Events after an hour. What is counted then is created anew, and says how often it has happened.
+// The server deletes Events after an hour. The recorder then creates a new Event with the count
+// so far.
 func TestAnEventThatIsGoneIsCreatedAnew(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.note("blue", "Blocked", "by a finalizer")
@@ -94,7 +95,7 @@ func TestSimilarEventsAreCombined(t *testing.T) {
 		s.note("blue", "Blocked", "attempt 15")
 		stored = s.events("default")
 		require.Len(t, stored, 11)
-		assert.Equal(t, "attempt 15", stored[10].Message, "after ten minutes similar ones are news again")
+		assert.Equal(t, "attempt 15", stored[10].Message, "after ten minutes similar events are recorded singly again")
 	})
 }
 
@@ -113,7 +114,7 @@ func TestAnObjectCannotBeTheSubjectOfAFlood(t *testing.T) {
 	})
 }
 
-// Who has not been given the right does without, and asks again after a while.
+// Without the right to create Events the recorder drops them, and tries again after a while.
 func TestForbiddenEventsAreLeft(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		heal := s.fault("forbid:verb=create|patch,resource=events")
@@ -124,7 +125,7 @@ func TestForbiddenEventsAreLeft(t *testing.T) {
 		assert.Equal(t, 1, strings.Count(strings.Join(s.hooks(), "\n"), "muted default 10m0s"))
 		heal()
 		s.note("blue", "NamespaceDeleted", "Emptied.")
-		assert.Equal(t, 1, s.requests("POST"), "nothing is asked for ten minutes")
+		assert.Equal(t, 1, s.requests("POST"), "no request for ten minutes")
 		time.Sleep(10 * time.Minute)
 		s.note("red", "NamespaceDeleted", "Emptied.")
 		assert.Len(t, s.events("default"), 1)
@@ -132,7 +133,7 @@ func TestForbiddenEventsAreLeft(t *testing.T) {
 	})
 }
 
-// Who may create and not change gets the first of each.
+// Without the right to patch, the first of each Event is recorded.
 func TestForbiddenCountingLeavesTheFirst(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.fault("forbid:verb=patch,resource=events")
@@ -145,7 +146,8 @@ func TestForbiddenCountingLeavesTheFirst(t *testing.T) {
 	})
 }
 
-// A namespace that is being deleted takes no Events. That says nothing of other ones, nor of later.
+// A namespace that is being deleted accepts no Events. This does not affect other namespaces, nor
+// a later one.
 func TestTerminatingNamespacesTakeNone(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		namespaces := restclient.Typed[*api.Namespace](s.client, api.NamespacesResource, "")
@@ -159,7 +161,8 @@ func TestTerminatingNamespacesTakeNone(t *testing.T) {
 	})
 }
 
-// A server that cannot be reached is tried twelve times, about ten seconds apart. What comes meanwhile waits.
+// The recorder tries an unreachable server twelve times, about ten seconds apart. Events that
+// arrive meanwhile wait.
 func TestAServerThatIsAwayIsTriedAgain(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.link.Refuse(true)
@@ -170,22 +173,22 @@ func TestAServerThatIsAwayIsTriedAgain(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		stored := s.events("default")
 		require.Len(t, stored, 2)
-		assert.Equal(t, time.Minute, time.Since(stored[0].LastTimestamp.Time).Truncate(time.Minute), "it says when it happened, not when it was sent")
-		told := s.hooks()
-		assert.Equal(t, []string{"recorded first", "recorded second"}, told[len(told)-2:])
+		assert.Equal(t, time.Minute, time.Since(stored[0].LastTimestamp.Time).Truncate(time.Minute), "the time of the event, not of the request")
+		reported := s.hooks()
+		assert.Equal(t, []string{"recorded first", "recorded second"}, reported[len(reported)-2:])
 
 		s.link.Refuse(true)
 		s.link.CloseConnections()
 		s.note("green", "R", "third")
 		time.Sleep(2 * time.Minute)
-		told = s.hooks()
-		assert.Equal(t, "dropped third: given up", told[len(told)-1])
-		assert.Len(t, told, 12)
+		reported = s.hooks()
+		assert.Equal(t, "dropped third: given up", reported[len(reported)-1])
+		assert.Len(t, reported, 12)
 	})
 }
 
-// Whoever notes something never waits, whatever the server does.
-func TestNotesBeyondTheQueueAreDropped(t *testing.T) {
+// Event never blocks, whatever the server does.
+func TestEventsBeyondTheQueueAreDropped(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.link.Refuse(true)
 		began := time.Now()
@@ -195,11 +198,11 @@ func TestNotesBeyondTheQueueAreDropped(t *testing.T) {
 		assert.Zero(t, time.Since(began))
 		synctest.Wait()
 		snapshot := s.recorder.Snapshot()
-		assert.EqualValues(t, 1500, snapshot.Dropped[events.DropQueueFull]+int64(snapshot.Waiting)+1, "one is in hand")
+		assert.EqualValues(t, 1500, snapshot.Dropped[events.DropQueueFull]+int64(snapshot.Waiting)+1, "one is being sent")
 		assert.GreaterOrEqual(t, snapshot.Waiting, 999)
 		began = time.Now()
 		s.recorder.Stop(2 * time.Second)
-		assert.Equal(t, 2*time.Second, time.Since(began), "the end does not wait for the server")
+		assert.Equal(t, 2*time.Second, time.Since(began), "Stop does not wait for the server")
 		s.note("late", "R", "m")
 		snapshot = s.recorder.Snapshot()
 		assert.Zero(t, snapshot.Waiting)
@@ -220,7 +223,7 @@ func TestStopSendsWhatWaits(t *testing.T) {
 	})
 }
 
-// A server that takes a request and does not answer is given up after a while like one that cannot be reached.
+// A server that accepts a request and does not answer is handled like one that is unreachable.
 func TestAServerThatDoesNotAnswerIsTriedAgain(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		heal := s.fault("delay:by=10m,resource=events,verb=create")
@@ -232,11 +235,11 @@ func TestAServerThatDoesNotAnswerIsTriedAgain(t *testing.T) {
 	})
 }
 
-// A hook that panics costs its Event at most, neither the recorder nor the process.
+// A hook that panics costs at most its Event, neither the recorder nor the process.
 func TestAHookThatPanicsDoesNotEndTheRecorder(t *testing.T) {
 	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
-	var told atomic.Int32
-	defer wait.PanicHandlers.Replace(func(context.Context, *wait.Panic) { told.Add(1) })()
+	var reported atomic.Int32
+	defer wait.PanicHandlers.Replace(func(context.Context, *wait.Panic) { reported.Add(1) })()
 	inBubble(t, func(s *stage) {
 		recorder := events.Start(events.Config{Client: s.client, Component: "test", Trace: &events.Trace{
 			Recorded: func(context.Context, *api.Event) { panic("a fault") },
@@ -248,7 +251,7 @@ func TestAHookThatPanicsDoesNotEndTheRecorder(t *testing.T) {
 		recorder.Event(context.Background(), about("green"), api.EventNormal, "NamespaceDeleted", "Emptied.")
 		recorder.Stop(time.Minute)
 		assert.Len(t, s.events("default"), 3)
-		assert.Equal(t, int32(3), told.Load())
+		assert.Equal(t, int32(3), reported.Load())
 	})
 }
 
@@ -263,7 +266,7 @@ func TestLongNamesAndMessagesAreCut(t *testing.T) {
 	})
 }
 
-// Two that happen in one tick of the clock are two all the same.
+// Events within one tick of the clock have different names.
 func TestNamesAreUnique(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		for i := range 5 {
@@ -273,7 +276,8 @@ func TestNamesAreUnique(t *testing.T) {
 	})
 }
 
-// The requests of an Event are made on behalf of whoever noted it, also when that has ended.
+// The requests of an Event have the origin of the context it was recorded with, even after that
+// context has ended.
 func TestRequestsKeepTheirOrigin(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var origins []string

@@ -6,13 +6,13 @@ import (
 	"orrery/restclient/api"
 )
 
-// Snapshot is what a recorder has done and has to do, as plain data.
+// Snapshot is the state of a recorder at one moment, as plain data.
 type Snapshot struct {
-	// Waiting is how many Events have not been sent yet.
+	// Waiting is how many Events wait to be sent.
 	Waiting int
-	// Created and Counted are how many Events the server has taken, new ones and repetitions of those.
+	// Created and Counted are how many Events the server has accepted, new ones and repetitions.
 	Created, Counted int64
-	// Dropped is how many it has not, by reason.
+	// Dropped is how many were dropped, by reason.
 	Dropped map[Drop]int64
 }
 
@@ -21,7 +21,7 @@ type counters struct {
 	dropped          map[Drop]int64
 }
 
-// Snapshot may be called from any goroutine.
+// Snapshot returns the state. It may be called from any goroutine.
 func (r *Recorder) Snapshot() Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()

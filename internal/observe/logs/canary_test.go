@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -26,10 +27,11 @@ import (
 	"orrery/wait"
 )
 
-// canary is a secret. No line may have it.
+// canary is a secret. It must not appear in any line.
 const canary = "canary-0123456789-abcdef"
 
-// secretive are errors in which other packages quote what they choke on, in the ways in which secrets are quoted.
+// secretive are errors of other packages that quote their input, in each way in which secrets are
+// quoted.
 func secretive() []error {
 	texts := []string{
 		"header Authorization: Bearer " + canary + " is malformed",
@@ -53,8 +55,8 @@ func secretive() []error {
 	return all
 }
 
-// adapters calls all methods of a logger that are adapters, and returns those that are sets of hooks. The others have written
-// their lines then.
+// adapters calls all adapter methods of a logger and returns the sets of hooks among their
+// results. The other adapters write their lines during the call.
 func adapters(l *logs.Logger) (hooks []reflect.Value) {
 	ofLines := map[string]bool{"Info": true, "Warn": true, "Error": true, "At": true, "Stop": true, "Dropped": true, "Hide": true}
 	logger := reflect.ValueOf(l)
@@ -71,8 +73,8 @@ func adapters(l *logs.Logger) (hooks []reflect.Value) {
 	return hooks
 }
 
-// values are arguments for hooks: a few of each type, with secrets wherever that type may have one that is not meant to be
-// shown.
+// values are arguments for hooks: a few of each type, with a secret wherever that type may hold
+// one that must not be shown.
 func values(t reflect.Type) []reflect.Value {
 	var all []any
 	switch t {
@@ -133,7 +135,7 @@ func values(t reflect.Type) []reflect.Value {
 	for _, value := range all {
 		out = append(out, reflect.ValueOf(value))
 	}
-	if out == nil { // whatever it is, it holds nothing that could be secret
+	if out == nil { // whatever its type, it holds no secret
 		switch value := reflect.New(t).Elem(); t.Kind() {
 		case reflect.Int, reflect.Int64:
 			out = append(out, value, reflect.ValueOf(1).Convert(t))
@@ -155,19 +157,20 @@ func callAll(hook reflect.Value, args []reflect.Value, done func(results []refle
 	}
 }
 
-// Every log statement of this package is reached with secrets in what it is given, and none shows them. A statement that is
-// added and not reached by this fails it.
+// Every log statement of this package is reached with secrets in its arguments, and none shows
+// them. A new statement that the test does not reach fails it.
 func TestNoStatementShowsASecret(t *testing.T) {
 	for _, format := range []logs.Format{logs.JSON, logs.Text} {
 		var out bytes.Buffer
 		logger := logs.New(logs.Config{Writer: &out, Format: format, Verbosity: 9})
 		for _, hooks := range adapters(logger) {
-			for i := range 2 * hooks.NumField() { // twice: some have more to tell when others were called before
+			for i := range 2 * hooks.NumField() { // twice: some log more after other hooks were called
 				if hook := hooks.Field(i % hooks.NumField()); !hook.IsNil() {
 					callAll(hook, nil, func([]reflect.Value) {})
 				}
 			}
 		}
+		waitLong(t, &out, format)
 		text := out.String()
 		require.NotEmpty(t, text)
 		for line := range strings.Lines(text) {
@@ -175,20 +178,38 @@ func TestNoStatementShowsASecret(t *testing.T) {
 		}
 		for _, s := range statements(t, ".") {
 			if s.message == lostMessage {
-				continue // it has a number and nothing else; TestAFullDiskLosesLinesAndSaysSoAfterwards reaches it
+				continue // it logs a number only; TestAFullDiskLosesLinesAndSaysSoAfterwards reaches it
 			}
 			assert.Contains(t, text, s.message, "%s: no test reaches this statement", s.file)
 		}
 	}
 }
 
-// A secret that is known is found wherever it got into a line from.
+// waitLong reaches the statements about slow operations, for which time must pass.
+func waitLong(t *testing.T, out *bytes.Buffer, format logs.Format) {
+	for _, err := range secretive() {
+		synctest.Test(t, func(*testing.T) {
+			requests := logs.New(logs.Config{Writer: out, Format: format}).Requests()
+			info := restclient.RequestInfo{Method: "GET", Path: "/version", Attempt: 1}
+			requests.RequestStart(info)
+			requests.Retry(info, time.Second, err)
+			time.Sleep(time.Minute)
+			requests.Finished(info, restclient.RequestResult{})
+			list := logs.New(logs.Config{Writer: out, Format: format}).Reflector("namespaces")
+			list.WatchStarted(api.ListOptions{SendInitialEvents: true})
+			time.Sleep(time.Minute)
+			synctest.Wait()
+		})
+	}
+}
+
+// A known secret is removed from every line, whatever its origin.
 func TestKnownSecretsAreHidden(t *testing.T) {
 	for _, format := range []logs.Format{logs.JSON, logs.Text} {
 		var out bytes.Buffer
 		logger := logs.New(logs.Config{Writer: &out, Format: format})
 		logger.Hide("")
-		logger.Hide("short") // would be found in every other word
+		logger.Hide("short") // would occur in every other word
 		for i := range 40 {
 			logger.Hide(fmt.Sprintf("%s-%d", canary, i))
 			logger.Hide(canary)
@@ -200,11 +221,11 @@ func TestKnownSecretsAreHidden(t *testing.T) {
 	}
 }
 
-// What is a secret here is a word of the program there, or a number: lines stay what they are, and what varies in them is
-// looked through.
+// A secret in one program may be an ordinary word or number in another: constant text stays, and
+// only variable parts are searched.
 func TestHidingLeavesTheProgramsOwnWords(t *testing.T) {
 	words := []string{"message", "namespace", "finalized", "warning", "took_s", "123456", `quo"ted\canary` + "\n", "<&>häh?"}
-	told := lines(t, 0, func(l *logs.Logger) {
+	reported := lines(t, 0, func(l *logs.Logger) {
 		for _, word := range words {
 			l.Hide(word)
 		}
@@ -219,7 +240,7 @@ func TestHidingLeavesTheProgramsOwnWords(t *testing.T) {
 	for _, word := range words {
 		want["of "+word] = "a [redacted]."
 	}
-	assert.Equal(t, []map[string]any{want}, told)
+	assert.Equal(t, []map[string]any{want}, reported)
 
 	var out bytes.Buffer
 	text := logs.New(logs.Config{Writer: &out})
@@ -230,15 +251,15 @@ func TestHidingLeavesTheProgramsOwnWords(t *testing.T) {
 	assert.Regexp(t, `^\S+ WARN  namespace finalized namespace=blue detail=\[redacted\]\n$`, out.String())
 }
 
-// A line remains one that a machine can read, whatever is taken out of it.
+// A line stays machine-readable, whatever is removed from it.
 func TestRedactionLeavesWholeLines(t *testing.T) {
 	for _, err := range secretive() {
 		if err == nil {
 			continue
 		}
-		told := lines(t, 0, func(l *logs.Logger) { l.Warn().Err(fmt.Errorf("%w \"quoted\\\" and more", err)).Msg("something") })
-		require.Len(t, told, 1)
+		reported := lines(t, 0, func(l *logs.Logger) { l.Warn().Err(fmt.Errorf("%w \"quoted\\\" and more", err)).Msg("something") })
+		require.Len(t, reported, 1)
 	}
-	told := lines(t, 0, func(l *logs.Logger) { l.Warn().Err(nil).Msg("something") })
-	assert.NotContains(t, told[0], "error")
+	reported := lines(t, 0, func(l *logs.Logger) { l.Warn().Err(nil).Msg("something") })
+	assert.NotContains(t, reported[0], "error")
 }

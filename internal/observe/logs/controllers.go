@@ -8,11 +8,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"orrery/examples/worker"
+	"orrery/internal/leaderelection"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
 
-// Controller returns hooks that tell how the passes of a controller go.
+// Controller returns hooks that log the passes of a controller.
 func (l *Logger) Controller(name string) *worker.Trace {
 	log := &controllerLog{Logger: l, name: name, stories: newStories()}
 	return &worker.Trace{
@@ -22,7 +23,12 @@ func (l *Logger) Controller(name string) *worker.Trace {
 	}
 }
 
-// controllerLog tells the story of each key.
+// FinalizerRemoved logs what a pass of a controller has done for a key.
+func (l *Logger) FinalizerRemoved(controller, key, finalizer string) {
+	l.passes.of(controller, key, l.Info().Str("controller", controller).Str("key", key)).Str("finalizer", finalizer).Msg("finalizer removed")
+}
+
+// controllerLog logs the story of each key.
 type controllerLog struct {
 	*Logger
 	name    string
@@ -33,9 +39,8 @@ func (l *controllerLog) passStarted(key string) {
 	l.line(l.at(verbosityPasses), key).Msg("pass started")
 }
 
-// ordinaryConflicts is how often in a row a pass may have met a change of somebody else before that
-// is worth a warning. The store of an informer is behind for a moment after each write, the
-// controller's own too.
+// ordinaryConflicts is how many conflicts in a row are logged at -v1 only. After each write, also
+// the controller's own, the store of an informer is behind for a moment.
 const ordinaryConflicts = 3
 
 func (l *controllerLog) passDone(key string, took time.Duration, failures int, after time.Duration, err error) {
@@ -50,26 +55,26 @@ func (l *controllerLog) passDone(key string, took time.Duration, failures int, a
 		return
 	}
 	if panicked, ok := errors.AsType[*wait.Panic](err); ok {
-		l.line(l.Error(), key).Err(err).Bytes("stack", panicked.Stack).Msg("pass panicked, it is going to be repeated")
+		l.line(l.Error(), key).Err(err).Bytes("stack", panicked.Stack).Msg("pass panicked, retrying")
 		return
 	}
-	if errors.Is(err, worker.ErrCutShort) {
-		l.line(l.Warn(), key).Dur("took_s", rounded(took)).Err(err).Msg("pass cut short, the next run begins it again")
+	if errors.Is(err, worker.ErrCutShort) || leaderelection.IsLost(err) {
+		l.line(l.Warn(), key).Dur("took_s", rounded(took)).Err(err).Msg("pass interrupted, the next run or leader repeats it")
 		return
 	}
 	line := l.at(verbosityPasses)
 	if api.IsConflict(err) && failures <= ordinaryConflicts {
-		l.line(line, key).Int("failures", failures).Err(err).Msg("somebody else changed the object, trying again on the new state")
+		l.line(line, key).Int("failures", failures).Err(err).Msg("conflict, the object has changed, retrying on the new state")
 		return
 	}
 	l.stories.begin(key, "")
 	if l.stories.isNews(key, err.Error()) {
 		line = l.Warn()
 	}
-	l.line(line, key).Dur("took_s", rounded(took)).Int("failures", failures).Err(err).Msg("pass failed, it is going to be repeated")
+	l.line(line, key).Dur("took_s", rounded(took)).Int("failures", failures).Err(err).Msg("pass failed, retrying")
 }
 
-// line says which pass of which controller a line is about.
+// line adds the controller, the key and the pass to a line.
 func (l *controllerLog) line(line *zerolog.Event, key string) *zerolog.Event {
 	return l.passes.of(l.name, key, line.Str("controller", l.name).Str("key", key))
 }

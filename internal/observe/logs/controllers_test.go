@@ -16,8 +16,8 @@ import (
 	"orrery/wait"
 )
 
-// told returns the lines that passes of a controller write, without their time.
-func told(t *testing.T, verbosity int, tell func(*worker.Trace)) (lines []string) {
+// reported returns the log lines of a controller's passes, without their time.
+func reported(t *testing.T, verbosity int, tell func(*worker.Trace)) (lines []string) {
 	t.Helper()
 	var out bytes.Buffer
 	tell(logs.New(logs.Config{Writer: &out, Verbosity: verbosity}).Controller("things"))
@@ -30,7 +30,7 @@ func told(t *testing.T, verbosity int, tell func(*worker.Trace)) (lines []string
 
 func TestPassesOfAController(t *testing.T) {
 	failed := errors.New("no")
-	lines := told(t, 0, func(trace *worker.Trace) {
+	lines := reported(t, 0, func(trace *worker.Trace) {
 		trace.PassStarted("a")
 		trace.PassDone("a", time.Second, 0, time.Minute, nil)
 		for failures := range 3 {
@@ -42,16 +42,16 @@ func TestPassesOfAController(t *testing.T) {
 		trace.PassDone("c", time.Second, 1, 0, worker.ErrCutShort)
 	})
 	assert.Equal(t, []string{
-		"WARN  pass failed, it is going to be repeated controller=things key=a error=no failures=1 took_s=1",
-		"WARN  pass failed, it is going to be repeated controller=things key=a error=no failures=1 took_s=1",
-		`ERROR pass panicked, it is going to be repeated controller=things key=b error="panic: broken" stack=here`,
-		`WARN  pass cut short, the next run begins it again controller=things key=c error="the controller was stopped" took_s=1`,
-	}, lines, "the same news is told once, until a pass has succeeded")
+		"WARN  pass failed, retrying controller=things key=a error=no failures=1 took_s=1",
+		"WARN  pass failed, retrying controller=things key=a error=no failures=1 took_s=1",
+		`ERROR pass panicked, retrying controller=things key=b error="panic: broken" stack=here`,
+		`WARN  pass interrupted, the next run or leader repeats it controller=things key=c error="the controller was stopped" took_s=1`,
+	}, lines, "the same text is logged once, until a pass has succeeded")
 }
 
 func TestALineOfAPassHasItsName(t *testing.T) {
 	var id string
-	lines := told(t, 1, func(trace *worker.Trace) {
+	lines := reported(t, 1, func(trace *worker.Trace) {
 		id = restclient.OriginOf(trace.PassContext(t.Context(), "a"))
 		trace.PassStarted("a")
 		trace.PassDone("a", time.Second, 0, time.Minute, nil)
@@ -64,13 +64,13 @@ func TestALineOfAPassHasItsName(t *testing.T) {
 	}, lines)
 }
 
-// The store of an informer is a moment behind, so a conflict is ordinary until it is met again and again.
+// The cache of an informer lags, so a conflict is ordinary until it repeats.
 func TestConflictsAreOrdinary(t *testing.T) {
 	conflict := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 409, Reason: api.ReasonConflict, Message: "modified"})
-	lines := told(t, 0, func(trace *worker.Trace) {
+	lines := reported(t, 0, func(trace *worker.Trace) {
 		for failures := range 6 {
 			trace.PassDone("a", time.Second, failures+1, 0, conflict)
 		}
 	})
-	assert.Equal(t, []string{"WARN  pass failed, it is going to be repeated controller=things key=a error=modified failures=4 took_s=1"}, lines)
+	assert.Equal(t, []string{"WARN  pass failed, retrying controller=things key=a error=modified failures=4 took_s=1"}, lines)
 }

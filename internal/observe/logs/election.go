@@ -7,19 +7,26 @@ import (
 	"orrery/internal/leaderelection"
 )
 
-// Election returns hooks that tell how an election goes. Attempts that fail again and again for the same reason are told
-// once, and from -v1 on each.
+// Election returns hooks that log an election. Repeated failures for the same reason are logged
+// once; with -v1, each.
 func (l *Logger) Election() *leaderelection.Trace {
 	told := ""
 	return &leaderelection.Trace{
-		NewLeader: func(identity string) {
-			l.Info().Str("leader", identity).Msg("standing by, another one leads")
+		NewLeader: func(identity string, silent time.Duration) {
+			line := l.Info().Str("leader", identity)
+			if silent > 0 {
+				line = line.Dur("silence_s", rounded(silent))
+			}
+			line.Msg("standing by, another replica leads")
 		},
 		Acquired: func(term leaderelection.Term) {
 			told = ""
 			line := l.Info().Str("identity", term.Identity).Int("transitions", term.Transitions)
 			if term.Predecessor != "" {
 				line = line.Str("predecessor", term.Predecessor)
+			}
+			if term.Silent > 0 {
+				line = line.Dur("silence_s", rounded(term.Silent))
 			}
 			line.Msg("became leader")
 		},
@@ -30,7 +37,7 @@ func (l *Logger) Election() *leaderelection.Trace {
 		Failed: func(err error, leading bool) {
 			if text := fmt.Sprint(err); text != told {
 				told = text
-				l.Warn().Err(err).Bool("leading", leading).Msg("an attempt to get or to keep the Lease failed, trying again")
+				l.Warn().Err(err).Bool("leading", leading).Msg("an attempt to get or to keep the Lease failed")
 				return
 			}
 			l.at(verbosityPasses).Err(err).Bool("leading", leading).Msg("an attempt to get or to keep the Lease failed again")
@@ -40,17 +47,17 @@ func (l *Logger) Election() *leaderelection.Trace {
 		},
 		Released: func(err error) {
 			if err != nil {
-				l.Warn().Err(err).Msg("the Lease could not be given back, the others wait until it runs out")
+				l.Warn().Err(err).Msg("the Lease could not be released, the others wait until it expires")
 				return
 			}
 			l.Info().Msg("gave the Lease back")
 		},
 		WatchFailed: func(err error, forbidden bool) {
 			if forbidden {
-				l.Info().Err(err).Msg("the Lease may not be watched, going by retries alone")
+				l.Info().Err(err).Msg("watching the Lease is forbidden, polling instead")
 				return
 			}
-			l.at(verbosityPasses).Err(err).Msg("watching the Lease failed, trying again")
+			l.at(verbosityPasses).Err(err).Msg("watching the Lease failed, retrying")
 		},
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Events returns hooks that tell what becomes of the Events that are recorded.
+// Events returns hooks that log what becomes of recorded Events.
 func (l *Logger) Events() *events.Trace {
 	return &events.Trace{
 		Recorded: func(ctx context.Context, event *api.Event) {
@@ -19,15 +19,15 @@ func (l *Logger) Events() *events.Trace {
 		},
 		Dropped: func(ctx context.Context, event *api.Event, why events.Drop, err error) {
 			if why == events.DropForbidden {
-				return // told once, below
+				return // logged once, by Suppressed
 			}
 			l.event(ctx, verbosityPasses, event).Str("why", string(why)).AnErr("error", err).Msg("event dropped")
 		},
-		Muted: func(ctx context.Context, namespace string, err error, pause time.Duration) {
-			origin(restclient.OriginOf(ctx), l.at(verbosityPasses)).Str("in_namespace", namespace).Dur("pause_s", pause).Err(err).Msg("events are forbidden, going on without them")
+		Suppressed: func(ctx context.Context, namespace string, err error, pause time.Duration) {
+			origin(restclient.OriginOf(ctx), l.at(verbosityPasses)).Str("in_namespace", namespace).Dur("pause_s", pause).Err(err).Msg("events are forbidden, continuing without them")
 		},
 		Retry: func(ctx context.Context, event *api.Event, err error, pause time.Duration) {
-			l.event(ctx, verbosityPasses, event).Dur("wait_s", rounded(pause)).Err(err).Msg("event is going to be sent again")
+			l.event(ctx, verbosityPasses, event).Dur("wait_s", rounded(pause)).Err(err).Msg("sending the event failed, retrying")
 		},
 	}
 }

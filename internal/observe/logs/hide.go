@@ -10,30 +10,29 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// secrets are texts that no line may have. Whoever comes by one, such as a token that a plugin has printed, tells it; it is
-// taken out of every line that is written from then on, wherever it got there from. That is the last of several nets: errors
-// and what a server says have been looked through before.
+// secrets holds texts that are removed from every line, such as a token that a plugin has printed. This is the last of several
+// safeguards: errors and messages of servers are redacted before.
 type secrets struct {
 	known atomic.Pointer[[]secret]
 
 	mu sync.Mutex // held while known is replaced
 }
 
-// secret is one, and how it stands in a line.
+// secret is a text and its encoding in a line.
 type secret struct {
 	text   string
 	inJSON []byte // without quotation marks
 }
 
-// manySecrets: of tokens that are renewed, so many are remembered.
+// manySecrets is how many secrets are remembered, since tokens are renewed.
 const manySecrets = 16
 
-// shortestSecret: what is shorter is not looked for, or it would be found in every other word.
+// shortestSecret is the length of the shortest text that is removed. A shorter one would be found in ordinary words.
 const shortestSecret = 6
 
-// Hide takes a secret out of all lines to come: out of what varies in them, see hider. It may be called again and again with
-// the same one. Whether a secret can be told from the words around it is decided by whoever calls this, see
-// [restclient.SecretsOf]; what has less than six bytes is not looked for in any case.
+// Hide removes a secret from the fields of all later lines. Calling it again with the same secret has no effect, and texts of
+// less than six bytes are ignored. The caller decides whether a secret differs from ordinary words, see
+// [restclient.SecretsOf].
 func (l *Logger) Hide(secret string) { l.secrets.add(secret) }
 
 func (s *secrets) add(text string) {
@@ -61,7 +60,7 @@ func (s *secrets) has(text string) bool {
 	return slices.ContainsFunc(s.all(), func(known secret) bool { return known.text == text })
 }
 
-// inJSON is a text as zerolog writes it between quotation marks.
+// inJSON returns a text as zerolog encodes it between quotation marks.
 func inJSON(text string) []byte {
 	var out bytes.Buffer
 	line := zerolog.New(&out)
@@ -69,9 +68,9 @@ func inJSON(text string) []byte {
 	return out.Bytes()[len(`{"s":"`) : out.Len()-len("\"}\n")]
 }
 
-// hider is a writer of lines in JSON, without secrets. It looks at the values of fields alone. Their names, the messages,
-// levels and times are the program's own words, whatever a secret may be: to take a password out that is the name of a field
-// would hide nothing and leave a line that no machine can read.
+// hider removes secrets from lines in JSON before it writes them. It changes only the values of fields. Field names, messages,
+// levels and times are the program's own words: removing a password that equals a field name would hide nothing and break the
+// line.
 type hider struct {
 	io.Writer
 	secrets *secrets
@@ -92,11 +91,10 @@ func (h hider) Write(line []byte) (int, error) {
 
 var redacted = []byte("[redacted]")
 
-// withoutSecret returns a line, which is a JSON object, with the secret taken out of all strings in it that are not the
-// program's own.
+// withoutSecret returns a line, which is a JSON object, with the secret removed from all strings that are not the program's own.
 func withoutSecret(line, secret []byte) []byte {
 	out := make([]byte, 0, len(line)+len(redacted))
-	own := false // the field that the next value belongs to is one of those that hold the program's own words
+	own := false // the next value belongs to one of ownFields
 	for len(line) > 0 {
 		begin := bytes.IndexByte(line, '"')
 		if begin < 0 {
@@ -116,10 +114,10 @@ func withoutSecret(line, secret []byte) []byte {
 	return append(out, line...)
 }
 
-// ownFields are those whose values are words of this program.
+// ownFields are the fields whose values are this program's own words.
 var ownFields = map[string]bool{`"message"`: true, `"level"`: true, `"time"`: true}
 
-// endOfString is where the string ends that begins before text, behind its quotation mark.
+// endOfString returns the index behind the closing quotation mark of a string; text begins behind the opening one.
 func endOfString(text []byte) int {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"orrery/informer"
@@ -12,11 +13,16 @@ import (
 	"orrery/restclient/api"
 )
 
-// Informer returns hooks that tell what an informer's handlers have to do with.
+// Informer returns hooks that log the trouble of one informer's handlers.
 func (l *Logger) Informer() *informer.Trace {
+	var filled sync.Once
 	return &informer.Trace{
-		Synced: func(name string) {
-			l.Info().Str("informer", name).Msg("store is filled")
+		// Not Synced: the lines of a handler about what was found in the store come before this one.
+		HandlerSynced: func(h informer.HandlerInfo) {
+			filled.Do(func() {
+				l.filled.Store(true)
+				l.Info().Str("informer", h.Informer).Msg("store is filled")
+			})
 		},
 		HandlerLagging: func(h informer.HandlerInfo, pending int) {
 			l.Warn().Str("informer", h.Informer).Str("handler", h.Handler).Int("pending", pending).Msg("handler cannot keep up")
@@ -26,14 +32,16 @@ func (l *Logger) Informer() *informer.Trace {
 				Dur("running_s", rounded(s.Running)).Int("pending", s.Pending).Msg("handler does not return")
 		},
 		HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, _ any) {
-			l.Error().Str("informer", h.Informer).Str("handler", h.Handler).Stringer("event", kind).Str("key", key).Msg("handler panicked")
+			if l.panics.due(h.Informer + " " + h.Handler + " " + kind.String()) {
+				l.Error().Str("informer", h.Informer).Str("handler", h.Handler).Stringer("event", kind).Str("key", key).Msg("handler panicked")
+			}
 		},
 		ProcessError: func(name string, err *informer.ProcessError) {
 			l.Error().Str("informer", name).Err(err).Msg("event could not be applied")
 		},
 		Mutated: func(name string, err *informer.MutationError) {
-			// The error shows the object; a log must not.
-			l.Error().Str("informer", name).Str("key", err.Key).Msg("somebody changed a shared object")
+			// The error contains the object, which a log must not show.
+			l.Error().Str("informer", name).Str("key", err.Key).Msg("an object of the store was changed")
 		},
 		Distributed: l.distributed,
 	}
@@ -43,11 +51,18 @@ func (l *Logger) distributed(kind informer.EventKind, key string, listeners int)
 	l.at(verbosityEvents).Stringer("event", kind).Str("key", key).Int("handlers", listeners).Msg("event distributed")
 }
 
-// Reflector returns hooks that tell how the list-watch of an informer goes.
+// Reflector returns hooks that log the list-watch of an informer.
 func (l *Logger) Reflector(name string) *reflector.Trace {
 	trouble := &outage{}
+	var initial *time.Timer // runs while a streaming list is open; the hooks are called by one goroutine
+	received := func() {
+		if initial != nil {
+			initial.Stop()
+		}
+	}
 	return &reflector.Trace{
 		Listed: func(info reflector.ListInfo) {
+			received()
 			l.at(verbosityPasses).Str("informer", name).Int("items", info.Items).Bool("streamed", info.Streamed).
 				Str("resource_version", info.ResourceVersion).Dur("took_s", rounded(info.Duration)).Msg("state received")
 		},
@@ -58,10 +73,16 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 			if lasted, attempts := trouble.over(); lasted > 0 {
 				l.Info().Str("informer", name).Dur("after_s", rounded(lasted)).Int("attempts", attempts).Msg("list-watch works again")
 			}
+			if opts.SendInitialEvents {
+				initial = time.AfterFunc(slowNotice, func() {
+					l.Warn().Str("informer", name).Dur("waited_s", slowNotice).Msg("still waiting for the initial list")
+				})
+			}
 			l.at(verbosityRequests).Str("informer", name).Str("resource_version", opts.ResourceVersion).
 				Bool("initial_events", opts.SendInitialEvents).Msg("watch opened")
 		},
 		WatchEnded: func(info reflector.WatchInfo) {
+			received()
 			event := l.at(verbosityRequests).Str("informer", name).Str("resource_version", info.ResourceVersion).
 				Int("events", info.Events).Dur("lasted_s", rounded(info.Lasted))
 			if info.Err != nil && !errors.Is(info.Err, io.EOF) {
@@ -71,17 +92,17 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 		},
 		BackOff: func(delay time.Duration, err error) {
 			event := l.Warn()
-			if reflector.CauseOf(err) == reflector.CauseExpired || errors.Is(err, leaderelection.ErrFenced) || !trouble.failed(fmt.Sprint(err)) {
-				// An expired position is ordinary after a pause: the server keeps a few minutes of history. What is cut off because
-				// the lease was lost is told by the election. And what was told a moment ago is no news.
+			if reflector.CauseOf(err) == reflector.CauseExpired || leaderelection.IsLost(err) || !trouble.failed(fmt.Sprint(err)) {
+				// An expired position is ordinary after a pause, because the server keeps a few minutes of history. The election
+				// logs the loss of the Lease.
 				event = l.at(verbosityPasses)
 			}
-			event.Str("informer", name).Dur("wait_s", rounded(delay)).Err(err).Msg("list-watch failed, it is going to be repeated")
+			event.Str("informer", name).Dur("wait_s", rounded(delay)).Err(err).Msg("list-watch failed, retrying")
 		},
 		Expired: func(resourceVersion string, err error) {
 			if reflector.CauseOf(err) == reflector.CauseTooLarge {
 				l.Warn().Str("informer", name).Str("resource_version", resourceVersion).Err(err).
-					Msg("the server is behind what was seen of it, as after a restore from a backup; listing again")
+					Msg("the server is older than its last known version, as after a restore from a backup; listing again")
 				return
 			}
 			l.at(verbosityPasses).Str("informer", name).Str("resource_version", resourceVersion).Err(err).Msg("position is too old, listing again")

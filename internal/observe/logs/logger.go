@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -24,7 +25,7 @@ const (
 	JSON Format = "json"
 )
 
-// ParseFormat reads the value of --log-format. "console" is another name of text, which others use.
+// ParseFormat parses the value of --log-format. "console" is an alias of text.
 func ParseFormat(s string) (Format, error) {
 	if s == "console" {
 		return Text, nil
@@ -35,22 +36,22 @@ func ParseFormat(s string) (Format, error) {
 	return "", fmt.Errorf("there is no log format %q; use text or json", s)
 }
 
-// The verbosities of -v, from which on a line is written.
+// The verbosities (-v) from which a line is written.
 const (
 	verbosityPasses   = 1
 	verbosityRequests = 2
 	verbosityEvents   = 3
 )
 
-// Config says where lines go and which.
+// Config is what a logger needs. Writer is required.
 type Config struct {
-	// Writer gets the lines. Required.
+	// Writer gets the lines.
 	Writer io.Writer
 	// Format defaults to Text.
 	Format Format
-	// Verbosity is the value of -v; 0 is the quietest.
+	// Verbosity is the value of -v; 0 logs least.
 	Verbosity int
-	// Color paints the text format.
+	// Color adds colours to the text format.
 	Color bool
 }
 
@@ -60,23 +61,25 @@ type Logger struct {
 	verbosity int
 	passes    *reconciles
 	secrets   *secrets
-	sink      *sink // nil: lines are written by those who log them
+	sink      *sink        // nil: lines are written by the goroutine that logs them
+	filled    *atomic.Bool // a store has been filled: the start is over
+	panics    *seldom
 }
 
-// New returns a logger that writes each line where it is logged, however long that takes.
+// New returns a logger that writes each line on the goroutine that logs it, however long that takes.
 func New(config Config) *Logger {
 	config.Writer = zerolog.SyncWriter(config.Writer)
 	return newLogger(config)
 }
 
-// newLogger takes a writer that many may use at once.
+// newLogger needs a writer that is safe for concurrent use.
 func newLogger(config Config) *Logger {
 	hidden := &secrets{}
-	return &Logger{zero: zeroLogger(config, hidden), verbosity: config.Verbosity, passes: newReconciles(), secrets: hidden}
+	return &Logger{zero: zeroLogger(config, hidden), verbosity: config.Verbosity, passes: newReconciles(), secrets: hidden, filled: &atomic.Bool{}, panics: &seldom{}}
 }
 
-// Start returns a logger that never holds up whoever logs for more than a moment, whatever becomes of the writer: lines are
-// dropped then, and counted. It has a goroutine, which Stop ends.
+// Start returns a logger that blocks for a moment at most, even if the writer hangs: it then drops lines and counts them. It
+// has a goroutine, which Stop ends.
 func Start(config Config) *Logger {
 	s := newSink(config.Writer, func(lost int64) []byte {
 		var line bytes.Buffer
@@ -91,18 +94,17 @@ func Start(config Config) *Logger {
 	return l
 }
 
-// lastLines is how long Stop waits for a writer that is slow.
+// lastLines is how long Stop waits for a slow writer.
 const lastLines = time.Second
 
-// Stop has what waits written, for at most a second. The logger must not be used any more; lines that come all the same
-// are lost.
+// Stop writes what waits, for at most a second. The logger must not be used afterwards; later lines are lost.
 func (l *Logger) Stop() {
 	if l.sink != nil {
 		l.sink.close(lastLines)
 	}
 }
 
-// Dropped is how many lines were lost since the beginning.
+// Dropped returns how many lines have been lost.
 func (l *Logger) Dropped() int64 {
 	if l.sink == nil {
 		return 0
@@ -126,10 +128,10 @@ func zeroLogger(config Config, hidden *secrets) zerolog.Logger {
 	return zerolog.New(hider{writer, hidden}).With().Timestamp().Logger()
 }
 
-// fieldsFirst is the order in which a line of text tells what it is about; other fields follow by name.
+// fieldsFirst is the order of the first fields in a line of text; the others follow by name.
 var fieldsFirst = []string{reconcileID, "namespace", "informer", "controller", "queue", "key", "resource", "method", "path", "code", "condition", "reason", "detail", zerolog.ErrorFieldName}
 
-// levelColors are those of a terminal (ECMA-48): what needs a look stands out.
+// levelColors are colours of a terminal (ECMA-48), by level.
 var levelColors = map[string]string{"debug": "90", "info": "32", "warn": "33", "error": "31"}
 
 func paint(text, level string, color bool) string {
@@ -139,7 +141,7 @@ func paint(text, level string, color bool) string {
 	return "\x1b[" + levelColors[level] + "m" + text + "\x1b[0m"
 }
 
-// rounded leaves what a person reads in a duration: milliseconds, or microseconds of one that is short.
+// rounded rounds a duration for people: to milliseconds, or a short one to microseconds.
 func rounded(d time.Duration) time.Duration {
 	if d < 10*time.Millisecond {
 		return d.Round(time.Microsecond)
@@ -147,20 +149,19 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(time.Millisecond)
 }
 
-// Info starts a line about something that changed.
+// Info starts a line about a change.
 func (l *Logger) Info() *zerolog.Event { return l.zero.Info() }
 
-// Warn starts a line about something that went wrong and is going to be tried again.
+// Warn starts a line about a failure that is retried, or that needs attention.
 func (l *Logger) Warn() *zerolog.Event { return l.zero.Warn() }
 
-// Error starts a line about something that went wrong for good.
+// Error starts a line about a permanent failure.
 func (l *Logger) Error() *zerolog.Event { return l.zero.Error() }
 
-// At starts a line that is written from a verbosity on, for what only some programs log.
+// At starts a line that is written from a verbosity on. It is for the lines of other packages.
 func (l *Logger) At(verbosity int) *zerolog.Event { return l.at(verbosity) }
 
-// at starts a line that is written from a verbosity on. The event is nil, and everything done to it nothing,
-// below that.
+// at starts a line that is written from a verbosity on. Below that it returns nil, on which all methods do nothing.
 func (l *Logger) at(verbosity int) *zerolog.Event {
 	if l.verbosity < verbosity {
 		return nil
@@ -171,7 +172,7 @@ func (l *Logger) at(verbosity int) *zerolog.Event {
 func init() {
 	zerolog.TimeFieldFormat = time.RFC3339Nano
 	zerolog.DurationFieldUnit = time.Second
-	// Errors quote what they choke on. Those of restclient are careful, others may not be.
+	// Errors may quote a secret in malformed input.
 	zerolog.ErrorMarshalFunc = func(err error) any {
 		if err == nil {
 			return nil // no error, no field

@@ -16,6 +16,7 @@ import (
 
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
 	"orrery/nsctl"
 	"orrery/queue"
@@ -23,7 +24,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// lines runs something with a logger in JSON format and returns what it wrote, without times.
+// lines calls a function with a logger in JSON format and returns the lines, without times.
 func lines(t *testing.T, verbosity int, run func(*logs.Logger)) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
@@ -63,7 +64,7 @@ func TestParseFormat(t *testing.T) {
 	}
 	format, err := logs.ParseFormat("console")
 	require.NoError(t, err)
-	assert.Equal(t, logs.Text, format, "as others call it")
+	assert.Equal(t, logs.Text, format, "the usual name")
 	_, err = logs.ParseFormat("")
 	assert.ErrorContains(t, err, "use text or json")
 }
@@ -109,7 +110,7 @@ func TestTheStoryOfADeletion(t *testing.T) {
 		"condition holds",
 		"content remains and needs time",
 		"cannot report conditions",
-		"pass failed, it is going to be repeated",
+		"pass failed, retrying",
 		"namespace finalized",
 	}, messages(lines(t, 0, story)))
 
@@ -124,11 +125,30 @@ func TestTheStoryOfADeletion(t *testing.T) {
 	assert.Len(t, lines(t, 3, story), 17)
 }
 
-// The event of the last report arrives when the namespace has gone, and a namespace that somebody else holds is looked at
-// for ever. Neither is another deletion; a new namespace of the old name is.
-func TestTheBeginningIsToldOnce(t *testing.T) {
+// After a restart or a takeover the log says why a namespace hangs, although the status has said it before.
+func TestExistingConditionsAreLoggedOnce(t *testing.T) {
+	conditions := []api.NamespaceCondition{
+		{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "SomeResourcesRemain", Message: "pods"},
+		{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse},
+	}
+	reported := lines(t, 0, func(l *logs.Logger) {
+		trace := l.Namespaces()
+		trace.Enqueued(namespace("a"), 0)
+		trace.ConditionsKept("a", conditions)
+		trace.ConditionsKept("a", conditions)
+		trace.Enqueued(namespace("b"), 0)
+		trace.ConditionsUpdated("b", conditions)
+		trace.ConditionsKept("b", conditions)
+	})
+	assert.Equal(t, []string{"namespace is being deleted", "condition holds", "namespace is being deleted", "condition holds"}, messages(reported))
+	assert.Equal(t, "SomeResourcesRemain", reported[1]["reason"])
+}
+
+// Events may arrive late, and a namespace with another party's finalizer is examined for ever.
+// Neither begins another deletion; a new namespace with the old name does.
+func TestTheStartIsLoggedOnce(t *testing.T) {
 	begun := func(uids ...string) int {
-		told := lines(t, 0, func(l *logs.Logger) {
+		reported := lines(t, 0, func(l *logs.Logger) {
 			trace := l.Namespaces()
 			for _, uid := range uids {
 				ns := namespace("a")
@@ -137,16 +157,16 @@ func TestTheBeginningIsToldOnce(t *testing.T) {
 				trace.PassDone("a", 0, 0, nil)
 			}
 		})
-		return len(told)
+		return len(reported)
 	}
 	assert.Equal(t, 1, begun("1", "1", "1"))
 	assert.Equal(t, 2, begun("1", "1", "2", "2"))
 }
 
-func TestTheSameNewsIsToldOnceAMinute(t *testing.T) {
+func TestRepeatedReportsAreLoggedOnceAMinute(t *testing.T) {
 	remaining, failed := &nsctl.ResourcesRemainingError{Estimate: 15}, errors.New("refused")
 	synctest.Test(t, func(t *testing.T) {
-		told := messages(lines(t, 0, func(l *logs.Logger) {
+		reported := messages(lines(t, 0, func(l *logs.Logger) {
 			trace := l.Namespaces()
 			trace.Enqueued(namespace("a"), 0)
 			trace.Enqueued(namespace("b"), 0)
@@ -161,9 +181,46 @@ func TestTheSameNewsIsToldOnceAMinute(t *testing.T) {
 			trace.PassDone("b", 0, 0, nil)
 			trace.PassDone("b", 0, 1, failed)
 		}))
-		assert.Equal(t, 5, count(told, "content remains and needs time"))
-		assert.Equal(t, 4, count(told, "pass failed, it is going to be repeated"))
+		assert.Equal(t, 5, count(reported, "content remains and needs time"))
+		assert.Equal(t, 3, count(reported, "pass failed, retrying"))
 	})
+}
+
+// A status update that is refused is repeated with each pass, for seconds or for hours.
+func TestReportsThatAreRefusedAreLoggedOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		story := func(l *logs.Logger) {
+			trace := l.Namespaces()
+			trace.Enqueued(namespace("a"), 0)
+			for range 24 {
+				trace.ConditionsFailed("a", errors.New("forbidden"))
+				trace.PassDone("a", 0, 1, errors.New("refused"))
+				time.Sleep(5 * time.Second)
+			}
+			trace.ConditionsFailed("a", errors.New("a webhook denies it"))
+		}
+		assert.Equal(t, 3, count(messages(lines(t, 0, story)), "cannot report conditions"), "two minutes, and another reason")
+		assert.Equal(t, 25, count(messages(lines(t, 1, story)), "cannot report conditions"))
+	})
+}
+
+// A process that no longer leads repeats no line, whatever its passes end with.
+func TestNothingIsRepeatedAfterTheLeadershipWasLost(t *testing.T) {
+	lost := &leaderelection.LostError{Lease: "kube-system/orrery"}
+	fenced := fmt.Errorf("deleting: %w", leaderelection.ErrFenced)
+	reported := messages(lines(t, 0, func(l *logs.Logger) {
+		l.Election().Lost(lost)
+		namespaces, things := l.Namespaces(), l.Controller("things")
+		namespaces.Enqueued(namespace("a"), 0)
+		for _, err := range []error{lost, fenced} {
+			namespaces.ConditionsFailed("a", err)
+			namespaces.PassDone("a", 0, 1, err)
+			things.PassDone("a", 0, 1, 0, err)
+			l.Reflector("namespaces").BackOff(time.Second, err)
+		}
+	}))
+	cut := "pass interrupted, the next run or leader repeats it"
+	assert.Equal(t, []string{"lost leadership, stopping at once", "namespace is being deleted", cut, cut, cut, cut}, reported)
 }
 
 func count(lines []string, wanted string) int {
@@ -176,7 +233,7 @@ func count(lines []string, wanted string) int {
 	return n
 }
 
-// What is remembered of namespaces that have gone does not grow with their number.
+// Memory for namespaces that have gone does not grow with their number.
 func TestManyDeletionsAreNotRemembered(t *testing.T) {
 	var out bytes.Buffer
 	trace := logs.New(logs.Config{Writer: &out}).Namespaces()
@@ -193,17 +250,17 @@ func TestManyDeletionsAreNotRemembered(t *testing.T) {
 	assert.Contains(t, out.String(), "namespace is being deleted", "it was forgotten long ago")
 	out.Reset()
 	deletion(4999)
-	assert.Empty(t, out.String(), "this one just now")
+	assert.Empty(t, out.String(), "logged just now")
 }
 
 func TestPassCutShortAndVanishedNamespace(t *testing.T) {
-	told := lines(t, 0, func(l *logs.Logger) {
+	reported := lines(t, 0, func(l *logs.Logger) {
 		trace := l.Namespaces()
 		trace.Enqueued(namespace("a"), 0)
 		trace.PassDone("a", time.Second, 1, nsctl.ErrCutShort)
 		trace.ConditionsFailed("a", api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}))
 	})
-	assert.Equal(t, []string{"namespace is being deleted", "pass cut short, the next run begins it again"}, messages(told))
+	assert.Equal(t, []string{"namespace is being deleted", "pass interrupted, the next run or leader repeats it"}, messages(reported))
 }
 
 func TestExpiredPositionsAreOrdinary(t *testing.T) {
@@ -213,12 +270,12 @@ func TestExpiredPositionsAreOrdinary(t *testing.T) {
 	assert.Len(t, lines(t, 1, story), 1)
 }
 
-// That versions went back is for whoever restored the cluster to know: other programs may have to be started again.
+// After a restore from a backup other programs may have to be restarted, so the operator must see it.
 func TestAServerThatIsBehindIsNotOrdinary(t *testing.T) {
 	behind := api.NewStatusError(api.Status{Code: 504, Reason: api.ReasonTimeout, Message: "Too large resource version: 9, current: 2",
 		Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}})
-	told := lines(t, 0, func(l *logs.Logger) { l.Reflector("namespaces").Expired("9", behind) })
-	assert.Equal(t, []string{"the server is behind what was seen of it, as after a restore from a backup; listing again"}, messages(told))
+	reported := lines(t, 0, func(l *logs.Logger) { l.Reflector("namespaces").Expired("9", behind) })
+	assert.Equal(t, []string{"the server is older than its last known version, as after a restore from a backup; listing again"}, messages(reported))
 }
 
 func TestTextBeginsWithWhatItIsAbout(t *testing.T) {
@@ -232,16 +289,16 @@ func TestTextBeginsWithWhatItIsAbout(t *testing.T) {
 	assert.Contains(t, out.String(), "namespace=a error=no failures=2 took_s=0.028\n")
 }
 
-func TestDryRunTellsWhatItWouldDelete(t *testing.T) {
-	told := lines(t, 0, func(l *logs.Logger) {
+func TestDryRunLogsWhatItWouldDelete(t *testing.T) {
+	reported := lines(t, 0, func(l *logs.Logger) {
 		trace := l.Namespaces()
 		trace.WouldDelete("a", api.PodsResource, 0, nil)
 		trace.WouldDelete("a", api.PodsResource, 4, nil)
 		trace.WouldDelete("a", api.PodsResource, 0, errors.New("forbidden"))
 	})
-	assert.Equal(t, []string{"dry run: would delete", "dry run: cannot see this content"}, messages(told))
-	assert.Equal(t, 4.0, told[0]["items"])
-	assert.Equal(t, "pods", told[0]["resource"], "as kubectl calls it, not as the conditions do")
+	assert.Equal(t, []string{"dry run: would delete", "dry run: cannot see this content"}, messages(reported))
+	assert.Equal(t, 4.0, reported[0]["items"])
+	assert.Equal(t, "pods", reported[0]["resource"], "as kubectl calls it, not as the conditions do")
 }
 
 func TestRequestsShowNoQueryAndEachWarningOnce(t *testing.T) {
@@ -263,13 +320,73 @@ func TestRequestsShowNoQueryAndEachWarningOnce(t *testing.T) {
 		"the connection is not safe",
 	}, messages(lines(t, 0, story)))
 	assert.Equal(t, 1, count(messages(lines(t, 1, story)), "the API server warns"))
-	assert.Equal(t, "pass-1", lines(t, 1, story)[2]["reconcile_id"], "it belongs to the pass in which it came")
+	assert.Equal(t, "pass-1", lines(t, 1, story)[2]["reconcile_id"], "the reconcile ID of its pass")
 	assert.Len(t, lines(t, 1, story), 4)
 	assert.Len(t, lines(t, 2, story), 6)
 }
 
-// A watch that cannot be opened is visible without -v: when that begins, once a minute while it lasts, and when it is over.
-func TestAnOutageIsToldOnceAMinute(t *testing.T) {
+// A server that throttles or does not answer is reported after three seconds, until the first
+// store is filled.
+func TestASlowStartIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reported := lines(t, 0, func(l *logs.Logger) {
+			trace := l.Requests()
+			version := restclient.RequestInfo{Method: "GET", Path: "/version"}
+			for attempt := range 5 {
+				version.Attempt = attempt + 1
+				trace.RequestStart(version)
+				trace.RequestDone(version, restclient.RequestResult{Code: 429})
+				trace.Retry(version, 2*time.Second, errors.New("too many requests"))
+				time.Sleep(2 * time.Second)
+			}
+			trace.Finished(version, restclient.RequestResult{Code: 429})
+			watch := restclient.RequestInfo{Method: "GET", Verb: "watch", Path: "/api/v1/namespaces", Attempt: 1}
+			trace.RequestStart(watch)
+			trace.RequestDone(watch, restclient.RequestResult{Code: 200})
+			quick := restclient.RequestInfo{Method: "GET", Path: "/apis", Attempt: 1}
+			trace.RequestStart(quick)
+			time.Sleep(time.Second)
+			trace.Finished(quick, restclient.RequestResult{Code: 200})
+			time.Sleep(time.Minute)
+			l.Informer().HandlerSynced(informer.HandlerInfo{})
+			trace.RequestStart(quick)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+		})
+		require.Equal(t, []string{"still waiting for an answer of the API server", "still waiting for an answer of the API server", "store is filled"}, messages(reported))
+		assert.Equal(t, map[string]any{"level": "warn", "message": reported[0]["message"], "method": "GET", "path": "/version",
+			"waited_s": 3.0, "attempts": 2.0, "error": "too many requests"}, reported[0])
+		assert.Equal(t, 6.0, reported[1]["waited_s"])
+	})
+}
+
+// A server may open a streaming list and send nothing.
+func TestAnInitialListThatDoesNotComeIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reported := messages(lines(t, 0, func(l *logs.Logger) {
+			list := l.Reflector("namespaces")
+			list.WatchStarted(api.ListOptions{SendInitialEvents: true})
+			list.Listed(reflector.ListInfo{})
+			time.Sleep(time.Minute)
+			list.WatchEnded(reflector.WatchInfo{})
+			list.WatchStarted(api.ListOptions{SendInitialEvents: true})
+			time.Sleep(2 * time.Second)
+			list.WatchEnded(reflector.WatchInfo{})
+			time.Sleep(time.Minute)
+			list.WatchStarted(api.ListOptions{SendInitialEvents: true})
+			time.Sleep(10 * time.Second)
+			list.WatchEnded(reflector.WatchInfo{})
+			list.WatchStarted(api.ListOptions{})
+			time.Sleep(time.Minute)
+			synctest.Wait() // the line was written on the timer's goroutine
+		}))
+		assert.Equal(t, []string{"still waiting for the initial list"}, reported)
+	})
+}
+
+// A watch that cannot be opened is reported without -v: at the beginning, once a minute, and at
+// the end.
+func TestAnOutageIsLoggedOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := errors.New("the server cannot be reached")
 		story := func(l *logs.Logger) {
@@ -286,21 +403,22 @@ func TestAnOutageIsToldOnceAMinute(t *testing.T) {
 			list.WatchStarted(api.ListOptions{})
 			list.BackOff(5*time.Second, refused)
 		}
-		told := lines(t, 0, story)
-		require.Len(t, told, 13)
-		assert.Equal(t, []string{"list-watch works again", "list-watch failed, it is going to be repeated"}, messages(told)[11:])
-		assert.EqualValues(t, 121, told[11]["attempts"])
-		assert.EqualValues(t, 600, told[11]["after_s"])
+		reported := lines(t, 0, story)
+		require.Len(t, reported, 13)
+		assert.Equal(t, []string{"list-watch works again", "list-watch failed, retrying"}, messages(reported)[11:])
+		assert.EqualValues(t, 121, reported[11]["attempts"])
+		assert.EqualValues(t, 600, reported[11]["after_s"])
 		assert.Len(t, lines(t, 1, story), 10*12+3)
 	})
 }
 
-func TestInformersTellOfTrouble(t *testing.T) {
+func TestInformersReportTrouble(t *testing.T) {
 	const secret = "the-content-of-an-object"
 	story := func(l *logs.Logger) {
 		trace := l.Informer()
 		handler := informer.HandlerInfo{Informer: "pods", Handler: "h"}
-		trace.Synced("pods")
+		trace.HandlerSynced(handler)
+		trace.HandlerSynced(handler)
 		trace.HandlerLagging(handler, 1024)
 		trace.HandlerPanicked(handler, informer.EventUpdate, "a/b", secret)
 		trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
@@ -319,7 +437,7 @@ func TestInformersTellOfTrouble(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		"store is filled", "handler cannot keep up", "handler panicked", "event could not be applied",
-		"somebody changed a shared object", "list-watch failed, it is going to be repeated",
+		"an object of the store was changed", "list-watch failed, retrying",
 		"event could not be queued",
 	}, messages(lines(t, 0, story)))
 	all := lines(t, 3, story)

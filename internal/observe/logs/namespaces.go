@@ -3,21 +3,23 @@ package logs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"orrery/internal/leaderelection"
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
 
-// namespaceController is whose passes are told here.
+// namespaceController is the controller whose passes are logged here.
 const namespaceController = "namespace-controller"
 
-// Namespaces returns hooks that tell how the deletion of namespaces goes.
+// Namespaces returns hooks that log the deletion of namespaces.
 func (l *Logger) Namespaces() *nsctl.Trace {
 	log := &namespaceLog{Logger: l, stories: newStories()}
 	return &nsctl.Trace{
@@ -32,6 +34,7 @@ func (l *Logger) Namespaces() *nsctl.Trace {
 		WouldDelete:       log.wouldDelete,
 		Conflict:          log.conflict,
 		ConditionsUpdated: log.conditionsUpdated,
+		ConditionsKept:    log.conditionsKept,
 		ConditionsFailed:  log.conditionsFailed,
 		Finalized:         log.finalized,
 		PassStuck:         log.passStuck,
@@ -40,7 +43,7 @@ func (l *Logger) Namespaces() *nsctl.Trace {
 	}
 }
 
-// namespaceLog tells the story of each deletion.
+// namespaceLog logs the story of each deletion.
 type namespaceLog struct {
 	*Logger
 	stories *stories
@@ -60,7 +63,7 @@ func (l *namespaceLog) passStarted(namespace string) {
 
 func (l *namespaceLog) discovered(namespace string, types int, err error) {
 	if err != nil {
-		// What the pass ends with tells everybody.
+		// The end of the pass is logged without -v.
 		l.line(l.at(verbosityPasses), namespace).Int("types", types).Err(err).Msg("discovery is incomplete, the namespace cannot be finalized yet")
 		return
 	}
@@ -68,7 +71,7 @@ func (l *namespaceLog) discovered(namespace string, types int, err error) {
 }
 
 func (l *namespaceLog) emptinessChecked(ctx context.Context, types, seen int, took time.Duration) {
-	origin(restclient.OriginOf(ctx), l.at(verbosityPasses)).Int("types", types).Int("seen", seen).Dur("took_s", rounded(took)).Msg("several namespaces are in deletion: looked into all of them at once")
+	origin(restclient.OriginOf(ctx), l.at(verbosityPasses)).Int("types", types).Int("seen", seen).Dur("took_s", rounded(took)).Msg("checked which types have content in any namespace in deletion")
 }
 
 func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionResource, remaining int, err error) {
@@ -92,10 +95,22 @@ func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionRe
 }
 
 func (l *namespaceLog) conflict(namespace string, err error) {
-	l.line(l.at(verbosityPasses), namespace).Err(err).Msg("somebody else changed the namespace, trying again on the new state")
+	l.line(l.at(verbosityPasses), namespace).Err(err).Msg("conflict, the namespace has changed, retrying on the new state")
 }
 
 func (l *namespaceLog) conditionsUpdated(namespace string, conditions []api.NamespaceCondition) {
+	l.stories.firstReport(namespace)
+	l.conditions(namespace, conditions)
+}
+
+// conditionsKept logs, once, what another process has reported: this one was started, or has taken over, since.
+func (l *namespaceLog) conditionsKept(namespace string, conditions []api.NamespaceCondition) {
+	if l.stories.firstReport(namespace) {
+		l.conditions(namespace, conditions)
+	}
+}
+
+func (l *namespaceLog) conditions(namespace string, conditions []api.NamespaceCondition) {
 	for _, condition := range conditions {
 		if condition.Status != api.ConditionTrue {
 			continue
@@ -106,10 +121,10 @@ func (l *namespaceLog) conditionsUpdated(namespace string, conditions []api.Name
 }
 
 func (l *namespaceLog) conditionsFailed(namespace string, err error) {
-	if api.IsNotFound(err) {
-		return // somebody else has finalized it
+	if api.IsNotFound(err) || leaderelection.IsLost(err) {
+		return // another controller has finalized it, or works now and reports
 	}
-	l.line(l.Warn(), namespace).Err(err).Msg("cannot report conditions")
+	l.line(l.news(zerolog.WarnLevel, namespace, "report: "+fmt.Sprint(err)), namespace).Err(err).Msg("cannot report conditions")
 }
 
 func (l *namespaceLog) finalized(namespace string, err error) {
@@ -121,13 +136,13 @@ func (l *namespaceLog) finalized(namespace string, err error) {
 	}
 }
 
-// passStuck is told by a goroutine of its own, of a pass that is under way.
+// passStuck runs on a goroutine of its own, while the pass is in progress.
 func (l *namespaceLog) passStuck(namespace string, running time.Duration, waiting int) {
-	l.line(l.Warn(), namespace).Dur("running_s", rounded(running)).Int("waiting", waiting).Msg("pass takes long, a request is not answered or there is much to do")
+	l.line(l.Warn(), namespace).Dur("running_s", rounded(running)).Int("waiting", waiting).Msg("pass is slow, a request is unanswered or there is much to do")
 }
 
 func (l *namespaceLog) passPanicked(namespace string, err *wait.Panic) {
-	l.line(l.Error(), namespace).Err(err).Bytes("stack", err.Stack).Msg("pass panicked, it is going to be repeated")
+	l.line(l.Error(), namespace).Err(err).Bytes("stack", err.Stack).Msg("pass panicked, retrying")
 }
 
 func (l *namespaceLog) passDone(namespace string, took time.Duration, failures int, err error) {
@@ -140,20 +155,20 @@ func (l *namespaceLog) passDone(namespace string, took time.Duration, failures i
 	case errors.As(err, &remaining):
 		l.line(l.news(zerolog.InfoLevel, namespace, "remaining"), namespace).Dur("took_s", rounded(took)).Int64("estimate_s", remaining.Estimate).
 			Dur("next_look_in_s", remaining.RequeueAfter()).Msg("content remains and needs time")
-	case errors.Is(err, nsctl.ErrCutShort):
-		l.line(l.Warn(), namespace).Dur("took_s", rounded(took)).Err(err).Msg("pass cut short, the next run begins it again")
+	case errors.Is(err, nsctl.ErrCutShort), leaderelection.IsLost(err):
+		l.line(l.Warn(), namespace).Dur("took_s", rounded(took)).Err(err).Msg("pass interrupted, the next run or leader repeats it")
 	default:
 		l.line(l.news(zerolog.WarnLevel, namespace, err.Error()), namespace).Dur("took_s", rounded(took)).Int("failures", failures).
-			Err(err).Msg("pass failed, it is going to be repeated")
+			Err(err).Msg("pass failed, retrying")
 	}
 }
 
-// line says which namespace and which pass over it a line is about.
+// line adds the namespace and the pass to a line.
 func (l *namespaceLog) line(line *zerolog.Event, namespace string) *zerolog.Event {
 	return l.passes.of(namespaceController, namespace, line.Str("namespace", namespace))
 }
 
-// news starts a line at the level if it tells something new of the namespace, and at -v1 if it was told a moment ago.
+// news starts a line at the level, or at -v1 if the same text was logged of the namespace in the last minute.
 func (l *namespaceLog) news(level zerolog.Level, namespace, news string) *zerolog.Event {
 	if l.stories.isNews(namespace, news) {
 		return l.zero.WithLevel(level)
@@ -161,7 +176,7 @@ func (l *namespaceLog) news(level zerolog.Level, namespace, news string) *zerolo
 	return l.at(verbosityPasses)
 }
 
-// typeName is how kubectl calls a type: "pods", "deployments.apps". The conditions of a namespace write "pods.".
+// typeName returns kubectl's name of a type: "pods", "deployments.apps". Conditions have "pods." instead.
 func typeName(resource api.GroupVersionResource) string {
 	return strings.TrimSuffix(resource.GroupResource(), ".")
 }

@@ -6,11 +6,10 @@ import (
 	"orrery/queue"
 )
 
-// Queue returns hooks that tell what the work queue of a controller does. A line about a key that a pass has in hand carries
-// the pass's id.
+// Queue returns hooks that log the work queue of a controller. A line about a key in progress has the id of its pass.
 func (l *Logger) Queue(name, controller string) *queue.Trace[string] {
 	if l.verbosity < verbosityPasses {
-		return nil // a queue without a trace does not look at the clock
+		return nil // a queue without a trace does not read the clock
 	}
 	return &queue.Trace[string]{
 		Added: func(e queue.Event[string]) {

@@ -13,28 +13,27 @@ import (
 	"orrery/restclient"
 )
 
-// reconcileID is the field that tells which pass a line belongs to.
+// reconcileID is the field with the pass that a line belongs to.
 const reconcileID = "reconcile_id"
 
-// reconciles gives each pass a name of its own, and remembers which one has what in hand. There is at most one
-// for each key of a controller: that is what a work queue guarantees.
+// reconciles gives each pass an id and holds those in progress. The work queue guarantees at most one for each key of a
+// controller.
 type reconciles struct {
-	process string // tells passes of this process from those of others that write into the same log
+	process string // distinguishes the passes of several processes in one log
 	count   atomic.Uint64
 
-	// mu guards underway.
 	mu       sync.Mutex
-	underway map[passKey]string
+	underway map[passKey]string // guarded by mu
 }
 
-// passKey is what a pass is about: controllers may have the same key in hand.
+// passKey is the key of a pass. Two controllers may process the same key.
 type passKey struct{ controller, key string }
 
 func newReconciles() *reconciles {
 	return &reconciles{process: strings.ToLower(rand.Text()[:6]), underway: map[passKey]string{}}
 }
 
-// begin names a pass. The requests that are made with the context carry the name.
+// begin gives a pass an id, which requests with the context carry.
 func (r *reconciles) begin(ctx context.Context, controller, key string) context.Context {
 	id := r.process + "-" + strconv.FormatUint(r.count.Add(1), 10)
 	r.mu.Lock()
@@ -49,7 +48,7 @@ func (r *reconciles) end(controller, key string) {
 	delete(r.underway, passKey{controller, key})
 }
 
-// of adds the name of the pass that has the key in hand to a line, if there is one.
+// of adds the id of the pass that processes the key to a line, if there is one.
 func (r *reconciles) of(controller, key string, line *zerolog.Event) *zerolog.Event {
 	if line == nil {
 		return nil
@@ -59,7 +58,7 @@ func (r *reconciles) of(controller, key string, line *zerolog.Event) *zerolog.Ev
 	return origin(r.underway[passKey{controller, key}], line)
 }
 
-// origin adds the name of a pass to a line, if there is one.
+// origin adds the id of a pass to a line, if there is one.
 func origin(id string, line *zerolog.Event) *zerolog.Event {
 	if id == "" {
 		return line

@@ -5,15 +5,32 @@ import (
 	"time"
 
 	"orrery/restclient"
+	"orrery/restclient/kubeconfig"
 )
 
-// throttleNotice is the wait for the client's own rate limit from which on it is worth a line.
+// KubeconfigChanged logs that the kubeconfig in use was rewritten. Renewed credentials are used; other changes are not
+// followed and are a warning.
+func (l *Logger) KubeconfigChanged(change kubeconfig.Change) {
+	event := l.Warn()
+	if change.Kind == kubeconfig.CredentialsRenewed || change.Kind == kubeconfig.AuthorityRenewed {
+		event = l.Info()
+	}
+	event.Str("change", change.Text).Msg("the kubeconfig has changed")
+}
+
+// throttleNotice is how long a request waits for the client's own rate limit before that is logged.
 const throttleNotice = time.Second
 
-// Requests returns hooks that tell what is asked of the API server.
+// Requests returns hooks that log requests to the API server.
 func (l *Logger) Requests() *restclient.Trace {
+	slow := &slowStart{Logger: l, waiting: map[request]*slowRequest{}}
 	return &restclient.Trace{
+		RequestStart: slow.started,
+		Finished:     func(info restclient.RequestInfo, _ restclient.RequestResult) { slow.ended(info) },
 		RequestDone: func(info restclient.RequestInfo, result restclient.RequestResult) {
+			if info.Verb == "watch" {
+				slow.ended(info) // open; it has no other end
+			}
 			event := origin(info.Origin, l.at(verbosityRequests)).Str("method", info.Method).Str("path", info.Path).
 				Int("code", result.Code).Dur("took_s", rounded(result.Duration))
 			if result.Err != nil {
@@ -22,29 +39,28 @@ func (l *Logger) Requests() *restclient.Trace {
 			event.Msg("request")
 		},
 		Retry: func(info restclient.RequestInfo, wait time.Duration, err error) {
+			slow.failed(info, err)
 			origin(info.Origin, l.at(verbosityPasses)).Str("method", info.Method).Str("path", info.Path).Int("attempt", info.Attempt).
-				Dur("wait_s", rounded(wait)).Err(err).Msg("request is going to be repeated")
+				Dur("wait_s", rounded(wait)).Err(err).Msg("request failed, retrying")
 		},
 		Throttled: func(info restclient.RequestInfo, wait time.Duration) {
 			if wait >= throttleNotice {
 				origin(info.Origin, l.Warn()).Str("method", info.Method).Str("path", info.Path).Dur("waited_s", rounded(wait)).Msg("request waited for the client's own rate limit, see --kube-api-qps")
 			}
 		},
-		Warning: (&warningLog{Logger: l, told: map[string]bool{}}).warn,
+		Warning: (&warningLog{Logger: l, reported: map[string]bool{}}).warn,
 	}
 }
 
-// manyWarnings bounds what is remembered; a server with more different warnings than that repeats itself.
+// manyWarnings is how many warnings are remembered. After that many different ones, warnings are repeated.
 const manyWarnings = 1000
 
-// warningLog tells each warning once: a server repeats it with every request, and a namespace controller makes the
-// same requests again and again.
+// warningLog logs each warning once, because a server repeats it with every request.
 type warningLog struct {
 	*Logger
 
-	// mu guards told.
-	mu   sync.Mutex
-	told map[string]bool
+	mu       sync.Mutex
+	reported map[string]bool // guarded by mu
 }
 
 func (l *warningLog) warn(warning restclient.Warning) {
@@ -52,7 +68,7 @@ func (l *warningLog) warn(warning restclient.Warning) {
 	case !l.isNew(warning.Text):
 	case warning.Code == 0: // the client's own
 		l.Warn().Str("warning", warning.Text).Msg("the connection is not safe")
-	default: // of types that are going to be removed, mostly: nothing that the operator of a controller could change
+	default: // mostly of deprecated types, which an operator cannot change
 		origin(warning.Origin, l.at(verbosityPasses)).Str("warning", warning.Text).Msg("the API server warns")
 	}
 }
@@ -60,12 +76,85 @@ func (l *warningLog) warn(warning restclient.Warning) {
 func (l *warningLog) isNew(text string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.told[text] {
+	if l.reported[text] {
 		return false
 	}
-	if len(l.told) >= manyWarnings {
-		clear(l.told)
+	if len(l.reported) >= manyWarnings {
+		clear(l.reported)
 	}
-	l.told[text] = true
+	l.reported[text] = true
 	return true
+}
+
+// slowNotice is how long a request may take at the start before a line says so: without one, a server that throttles or is
+// silent looks like a program that hangs.
+const slowNotice = 3 * time.Second
+
+// slowStart warns of requests that take long until the first store is filled. Later such a request holds up one pass or
+// one informer, and they have lines of their own.
+type slowStart struct {
+	*Logger
+
+	mu      sync.Mutex // guards what follows
+	waiting map[request]*slowRequest
+}
+
+// request is how a request is recognised at the start, when no two are alike.
+type request struct{ method, path string }
+
+// slowRequest is a request that has not ended.
+type slowRequest struct {
+	timer    *time.Timer
+	since    time.Time
+	attempts int
+	err      error // of the last attempt
+}
+
+func (s *slowStart) started(info restclient.RequestInfo) {
+	if s.filled.Load() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := request{info.Method, info.Path}
+	if w := s.waiting[key]; w != nil {
+		w.attempts = info.Attempt
+		return
+	}
+	s.waiting[key] = &slowRequest{
+		timer: time.AfterFunc(slowNotice, func() { s.warn(key) }),
+		since: time.Now(), attempts: info.Attempt,
+	}
+}
+
+func (s *slowStart) failed(info restclient.RequestInfo, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w := s.waiting[request{info.Method, info.Path}]; w != nil {
+		w.err = err
+	}
+}
+
+func (s *slowStart) ended(info restclient.RequestInfo) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := request{info.Method, info.Path}
+	if w := s.waiting[key]; w != nil {
+		w.timer.Stop()
+		delete(s.waiting, key)
+	}
+}
+
+// warn logs a request that is waited for, and again each time that the wait has doubled.
+func (s *slowStart) warn(key request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.waiting[key]
+	if w == nil || s.filled.Load() {
+		return
+	}
+	waited := time.Since(w.since)
+	w.timer.Reset(waited)
+	s.Warn().Str("method", key.method).Str("path", key.path).Dur("waited_s", rounded(waited)).Int("attempts", w.attempts).
+		AnErr("error", w.err).Msg("still waiting for an answer of the API server")
 }

@@ -7,44 +7,45 @@ import (
 	"time"
 )
 
-// sink passes lines on to a writer that may fail, or take for ever: a disk that is full, a pipe that nobody reads. It has a
-// goroutine that writes, and whoever logs hands it a line and waits until that is out, so that after a crash the last line
-// is there. But not longer than patience: a line must not hold up the work. While the writer is stuck, lines wait in a
-// buffer of bounded size, and those that do not fit are dropped. So are those that the writer refuses. How many were lost
-// is counted, and said in a line of its own when lines get through again.
+// sink passes lines on to a writer that may fail or hang, such as a full disk or a pipe without a reader. Its goroutine
+// writes. Write waits until the line has been written, so that a crash loses no line, but at most writeTimeout, so that
+// logging does not stop the work.
+//
+// While the writer is stuck, lines wait in a bounded buffer. Lines that do not fit and lines that the writer refuses are
+// dropped and counted. When lines get through again, one of them gives the number of lost lines.
 type sink struct {
 	writer io.Writer
-	// notice is the line that says how many were lost.
+	// notice returns the line about lost lines.
 	notice func(lost int64) []byte
 	done   chan struct{} // closed when the goroutine has ended
 
-	torn bool // of the goroutine alone: the last line that is out is not whole
+	torn bool // used by the goroutine only: the last written line is incomplete
 
 	mu      sync.Mutex // guards the rest
-	wake    *sync.Cond // signalled when there is something to write, or nothing more to come
-	pending *batch     // what is to be written next
-	stuck   bool       // somebody has waited in vain, and the writer has not caught up since
+	wake    *sync.Cond // signalled when there is something to write, and by close
+	pending *batch     // written next
+	stuck   bool       // a Write has timed out, and the writer has not caught up since
 	closed  bool
-	ended   bool  // what was lost last has been said, or nobody was there to hear it
-	lost    int64 // not said yet
-	total   int64 // lost since the beginning
+	ended   bool  // the last notice has been written, or could not be
+	lost    int64 // lines that no notice has reported
+	total   int64 // all lost lines
 }
 
-// batch are the lines that are written at once.
+// batch holds lines that are written together.
 type batch struct {
 	text []byte
-	// noticed is the number of lost lines that the line at its beginning speaks of; noticeEnd is where that ends.
+	// noticed is the number of lost lines in the notice at the beginning; noticeEnd is where the notice ends.
 	noticed   int64
 	noticeEnd int
-	done      chan struct{} // closed when all has been written or was refused
+	done      chan struct{} // closed when the batch has been written or refused
 }
 
 const (
-	// patience is how long a line may hold up whoever logs it, once for each time that the writer is stuck.
-	patience = 100 * time.Millisecond
-	// mostPending is how much text waits for a writer that is stuck.
+	// writeTimeout is how long Write blocks when the writer gets stuck; it does not block again until the writer has caught up.
+	writeTimeout = 100 * time.Millisecond
+	// mostPending is how many bytes wait for a stuck writer.
 	mostPending = 256 << 10
-	// keptBuffer is how large a buffer may be that is used again.
+	// keptBuffer is the size of the largest buffer that is reused.
 	keptBuffer = 16 << 10
 )
 
@@ -60,10 +61,10 @@ func newBatch(buffer []byte) *batch {
 	return &batch{text: buffer[:0], done: make(chan struct{})}
 }
 
-// Write takes one whole line. It never fails.
+// Write accepts one complete line. It always returns a nil error.
 func (s *sink) Write(line []byte) (int, error) {
 	if written, wait := s.add(line); wait {
-		timer := time.NewTimer(patience)
+		timer := time.NewTimer(writeTimeout)
 		defer timer.Stop()
 		select {
 		case <-written:
@@ -74,8 +75,8 @@ func (s *sink) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// add puts the line into the buffer, if there is room. It returns what is closed when it has been written, and whether it
-// is worth waiting for that.
+// add puts the line into the buffer, if there is room. It returns a channel that is closed when the line has been written, and
+// whether to wait for it.
 func (s *sink) add(line []byte) (written <-chan struct{}, wait bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,9 +93,8 @@ func (s *sink) add(line []byte) (written <-chan struct{}, wait bool) {
 	return s.pending.done, !s.stuck
 }
 
-// sayLostLocked adds the line that says how many were lost, at the place where they would be. A batch has one such line at
-// most, and at its beginning: what is lost while a batch is being collected does not fit, and so nothing else fits either,
-// or fits by chance, and then the next batch tells of it.
+// sayLostLocked adds the notice about lost lines where they would be. A batch has one notice at most, at its beginning. A line
+// is lost while a batch is collected only if the batch is full; then the next batch reports it.
 func (s *sink) sayLostLocked() {
 	b := s.pending
 	if len(b.text) > 0 {
@@ -105,7 +105,7 @@ func (s *sink) sayLostLocked() {
 	s.lost = 0
 }
 
-// givenUp notes that somebody has waited in vain, unless the lines have been written just now.
+// givenUp marks the writer as stuck, unless the line has just been written.
 func (s *sink) givenUp(written <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,14 +125,14 @@ func (s *sink) run() {
 		if b == nil {
 			return
 		}
-		s.settle(b, s.write(b.text))
+		s.complete(b, s.write(b.text))
 		if spare = b.text; cap(spare) > keptBuffer {
 			spare = nil
 		}
 	}
 }
 
-// take waits for something to write. It returns nil when nothing more is to come.
+// take blocks until there is something to write. It returns nil after close, when everything has been taken.
 func (s *sink) take(spare []byte) *batch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *sink) take(spare []byte) *batch {
 	return b
 }
 
-// write returns how much of the text got out. A line that was torn before is ended first, so that it spoils no other.
+// write returns how many bytes were written. It first ends an incomplete line, so that the next one starts on its own.
 func (s *sink) write(text []byte) int {
 	if s.torn {
 		if n, err := s.writer.Write([]byte("\n")); n == 0 || err != nil {
@@ -159,20 +159,20 @@ func (s *sink) write(text []byte) int {
 		}
 		s.torn = false
 	}
-	n, _ := s.writer.Write(text) // what has not been written is lost, whatever the reason
+	n, _ := s.writer.Write(text) // the rest is lost, whatever the error
 	n = max(0, min(n, len(text)))
 	s.torn = n > 0 && text[n-1] != '\n'
 	return n
 }
 
-// settle counts what was lost of a batch, and lets those go on who wait for it.
-func (s *sink) settle(b *batch, n int) {
+// complete counts the lost lines of a batch of which n bytes were written, and releases the goroutines that wait for it.
+func (s *sink) complete(b *batch, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n < b.noticeEnd {
 		s.lost += b.noticed
 	}
-	begin := bytes.LastIndexByte(b.text[:n], '\n') + 1 // of the first line that is not out
+	begin := bytes.LastIndexByte(b.text[:n], '\n') + 1 // of the first line that was not written
 	lost := int64(bytes.Count(b.text[max(begin, b.noticeEnd):], []byte("\n")))
 	s.lost += lost
 	s.total += lost
@@ -182,15 +182,15 @@ func (s *sink) settle(b *batch, n int) {
 	close(b.done)
 }
 
-// dropped is how many lines were lost since the beginning.
+// dropped returns how many lines have been lost.
 func (s *sink) dropped() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.total
 }
 
-// close has written what waits, for at most that long. Lines that come later are lost. If the writer is stuck for good the
-// goroutine stays: nothing can be done about it but to end the process, which is what comes next.
+// close writes what waits, for at most the time atMost. Later lines are lost. If the writer never returns, the goroutine stays
+// until the process ends.
 func (s *sink) close(atMost time.Duration) {
 	s.mu.Lock()
 	s.closed = true

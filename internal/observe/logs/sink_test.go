@@ -21,17 +21,18 @@ import (
 
 const lostMessage = "log lines were lost, the writer failed or was too slow"
 
-// disk is a writer with so much room; negative: no end of it. gate, if not nil, is what a write waits for.
+// disk is a writer with limited room; negative means unlimited. If gate is not nil, a write
+// blocks on it.
 type disk struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-	room int
-	gate chan struct{}
+	mu      sync.Mutex
+	text    bytes.Buffer
+	room    int
+	unblock chan struct{}
 }
 
 func (d *disk) Write(p []byte) (int, error) {
-	if gate := d.closed(); gate != nil {
-		<-gate
+	if unblock := d.closed(); unblock != nil {
+		<-unblock
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,10 +48,10 @@ func (d *disk) Write(p []byte) (int, error) {
 func (d *disk) closed() chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.gate
+	return d.unblock
 }
 
-// give sets how much room there is from now on.
+// give sets the room from now on.
 func (d *disk) give(room int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,8 +61,8 @@ func (d *disk) give(room int) {
 func (d *disk) open() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	close(d.gate)
-	d.gate = nil
+	close(d.unblock)
+	d.unblock = nil
 }
 
 func (d *disk) lines() []string {
@@ -72,7 +73,7 @@ func (d *disk) lines() []string {
 
 const endless = -1
 
-// A line is out when it has been logged: whatever happens next, a crash for instance, cannot take it back.
+// A line is written when the call returns: a crash after that cannot lose it.
 func TestALineIsOutWhenItHasBeenLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{room: endless}
@@ -98,25 +99,25 @@ func TestAFullDiskLosesLinesAndSaysSoAfterwards(t *testing.T) {
 			for range 1000 {
 				log("lost")
 			}
-			assert.Zero(t, time.Since(started), "who logs is not held up")
+			assert.Zero(t, time.Since(started), "logging does not block")
 			assert.EqualValues(t, 1000, logger.Dropped())
 			d.give(endless)
 			log("after")
 			log("later")
 			logger.Stop()
-			told := d.lines()
-			require.Len(t, told, 4)
-			assert.Contains(t, told[0], "before")
-			assert.Contains(t, told[1], lostMessage)
-			assert.Contains(t, told[1], "1000")
-			assert.Contains(t, told[2], "after")
-			assert.Contains(t, told[3], "later")
+			reported := d.lines()
+			require.Len(t, reported, 4)
+			assert.Contains(t, reported[0], "before")
+			assert.Contains(t, reported[1], lostMessage)
+			assert.Contains(t, reported[1], "1000")
+			assert.Contains(t, reported[2], "after")
+			assert.Contains(t, reported[3], "later")
 			assert.EqualValues(t, 1000, logger.Dropped())
 		})
 	}
 }
 
-// A disk that fills up in the middle of a line leaves half of one. It spoils no other.
+// A disk that fills up in the middle of a line keeps half of it. No other line is damaged.
 func TestAHalfLineSpoilsNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{room: 40}
@@ -129,21 +130,21 @@ func TestAHalfLineSpoilsNoOther(t *testing.T) {
 		assert.EqualValues(t, 2, logger.Dropped())
 		d.give(endless)
 		logger.Info().Msg("whole")
-		told := d.lines()
-		require.Len(t, told, 4)
-		assert.Contains(t, told[2], `"lost":2`)
-		assert.Contains(t, told[3], "whole")
-		for _, line := range told[2:] {
+		reported := d.lines()
+		require.Len(t, reported, 4)
+		assert.Contains(t, reported[2], `"lost":2`)
+		assert.Contains(t, reported[3], "whole")
+		for _, line := range reported[2:] {
 			assert.True(t, strings.HasPrefix(line, "{") && strings.HasSuffix(line, "}"), line)
 		}
 	})
 }
 
-// A pipe that nobody reads must not stop the work: whoever logs is held up once, for a moment. What fits into the buffer
-// comes later, the rest is counted.
+// A pipe without a reader must not stop the work: logging blocks once, for a moment. Lines that
+// fit into the buffer are written later, the rest is counted.
 func TestAReaderThatStallsDoesNotStopTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &disk{room: endless, gate: make(chan struct{})}
+		d := &disk{room: endless, unblock: make(chan struct{})}
 		logger := logs.Start(logs.Config{Writer: d, Format: logs.JSON})
 		started := time.Now()
 		var workers sync.WaitGroup
@@ -164,18 +165,18 @@ func TestAReaderThatStallsDoesNotStopTheWork(t *testing.T) {
 		synctest.Wait()
 		logger.Info().Msg("the last")
 		logger.Stop()
-		told := d.lines()
-		assert.Len(t, told, 10_000-int(dropped)+2)
-		assert.Contains(t, told[len(told)-2], fmt.Sprintf(`"lost":%d`, dropped))
-		assert.Contains(t, told[len(told)-1], "the last")
+		reported := d.lines()
+		assert.Len(t, reported, 10_000-int(dropped)+2)
+		assert.Contains(t, reported[len(reported)-2], fmt.Sprintf(`"lost":%d`, dropped))
+		assert.Contains(t, reported[len(reported)-1], "the last")
 		assert.EqualValues(t, dropped, logger.Dropped(), "nothing more was lost")
 	})
 }
 
-// The end of the program does not wait for a reader either.
+// The exit of the program does not wait for a reader either.
 func TestStopDoesNotWaitForAReaderThatStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &disk{room: endless, gate: make(chan struct{})}
+		d := &disk{room: endless, unblock: make(chan struct{})}
 		logger := logs.Start(logs.Config{Writer: d})
 		logger.Info().Msg("something")
 		started := time.Now()
@@ -187,8 +188,8 @@ func TestStopDoesNotWaitForAReaderThatStalls(t *testing.T) {
 	})
 }
 
-// What was lost is said at the end, if it has not been before.
-func TestStopTellsWhatWasLost(t *testing.T) {
+// Lost lines are reported at the end, if they have not been before.
+func TestStopLogsTheLostLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{}
 		logger := logs.Start(logs.Config{Writer: d})
@@ -205,7 +206,7 @@ func TestStopTellsWhatWasLost(t *testing.T) {
 	})
 }
 
-// For real: the device that has no room, and a pipe that is never read.
+// With the real device that has no room, and a pipe that is never read.
 func TestRealWritersThatFail(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
@@ -229,7 +230,7 @@ func TestRealWritersThatFail(t *testing.T) {
 	require.NoError(t, errors.Join(writer.Close(), reader.Close()))
 }
 
-// Lines of several at once are whole, and those of each in order.
+// Lines of concurrent writers are whole, and those of each writer are in order.
 func TestManyWriteAtOnce(t *testing.T) {
 	d := &disk{room: endless}
 	logger := logs.Start(logs.Config{Writer: d, Format: logs.JSON})

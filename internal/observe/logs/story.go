@@ -5,74 +5,125 @@ import (
 	"time"
 )
 
-const (
-	// repeatEvery is how long the same news of a namespace is held back: a namespace that is stuck is looked at every
-	// few seconds, for hours perhaps, and one line a minute is enough to see that.
-	repeatEvery = time.Minute
-	// manyStories bounds how many namespaces that are done with are remembered.
-	manyStories = 1000
-)
+// repeatEvery is how long the same text is held back. A namespace that is stuck is looked at every few seconds, perhaps
+// for hours; one line a minute shows that.
+const repeatEvery = time.Minute
 
-// stories remembers what has been told of which namespace, or other key,, so that the beginning is told once and the same news not
-// again and again.
+// manyTexts bounds what one recent remembers. One with more texts than that forgets all of them.
+const manyTexts = 16
+
+// recent holds what was logged in the last minute, by text. The zero value is empty.
+type recent struct{ at map[string]time.Time }
+
+// due reports whether the text was not logged in the last minute, and counts it as logged.
+func (r *recent) due(text string) bool {
+	now := time.Now()
+	if at, known := r.at[text]; known && now.Sub(at) < repeatEvery {
+		return false
+	}
+	if r.at == nil || len(r.at) >= manyTexts {
+		r.at = map[string]time.Time{}
+	}
+	r.at[text] = now
+	return true
+}
+
+// outage is a time in which a list-watch does not work.
+type outage struct {
+	mu       sync.Mutex // guards what follows
+	since    time.Time  // zero: there is no outage
+	attempts int
+	logged   recent
+}
+
+// failed counts an attempt, which may begin an outage, and reports whether its error deserves a line.
+func (o *outage) failed(text string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.since.IsZero() {
+		o.since = time.Now()
+	}
+	o.attempts++
+	return o.logged.due(text)
+}
+
+// over ends an outage. lasted is 0 if there was none.
+func (o *outage) over() (lasted time.Duration, attempts int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.since.IsZero() {
+		return 0, 0
+	}
+	lasted, attempts = max(time.Since(o.since), 1), o.attempts
+	o.since, o.attempts, o.logged = time.Time{}, 0, recent{}
+	return lasted, attempts
+}
+
+// manyStories bounds how many stories that are over are remembered.
+const manyStories = 1000
+
+// stories holds what was logged of each namespace, or of each key of another controller, so that the beginning is logged
+// once and the same text once a minute.
 type stories struct {
-	// mu guards the rest.
-	mu    sync.Mutex
+	mu    sync.Mutex // guards what follows
 	known map[string]*story
 	over  int // how many of the known are over
 }
 
-// story is what has been told of one namespace.
+// story is what was logged of one key.
 type story struct {
-	uid string
-	// over: the last pass found nothing more to do. The story is kept all the same, because news of it arrive late.
-	over bool
-	// news was told at newsAt.
-	news   string
-	newsAt time.Time
+	uid      string
+	over     bool // the last pass found nothing more to do; the story is kept, because events of it arrive late
+	reported bool // see firstReport
+	logged   recent
 }
 
 func newStories() *stories { return &stories{known: map[string]*story{}} }
 
-// begin tells whether this is the first that is heard of the namespace. A new one of an old name is another namespace.
-func (s *stories) begin(namespace, uid string) bool {
+// begin reports whether the key is new. A new object of an old name is new as well.
+func (s *stories) begin(key, uid string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := s.known[namespace]
+	known := s.known[key]
 	if known != nil && known.uid == uid {
 		return false
 	}
 	if known != nil && known.over {
 		s.over--
 	}
-	s.known[namespace] = &story{uid: uid}
+	s.known[key] = &story{uid: uid}
 	return true
 }
 
-// isNews tells whether something different was told last, or the same so long ago that it bears repeating.
-func (s *stories) isNews(namespace, news string) bool {
+// firstReport reports whether this is its first call for the key.
+func (s *stories) firstReport(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := s.known[namespace]
-	if known == nil {
-		return true
-	}
-	if known.news == news && time.Since(known.newsAt) < repeatEvery {
+	known := s.known[key]
+	if known == nil || known.reported {
 		return false
 	}
-	known.news, known.newsAt = news, time.Now()
+	known.reported = true
 	return true
 }
 
-// end notes that there is nothing more to do for the namespace.
-func (s *stories) end(namespace string) {
+// isNews reports whether the text was not logged of the key in the last minute.
+func (s *stories) isNews(key, text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := s.known[namespace]
+	known := s.known[key]
+	return known == nil || known.logged.due(text)
+}
+
+// end marks that there is nothing more to do for the key: what goes wrong from now on is news.
+func (s *stories) end(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.known[key]
 	if known == nil {
 		return
 	}
-	known.news = ""
+	known.logged = recent{}
 	if !known.over {
 		known.over = true
 		s.over++
@@ -82,11 +133,11 @@ func (s *stories) end(namespace string) {
 	}
 }
 
-// forgetLocked drops what is over.
+// forgetLocked drops the stories that are over.
 func (s *stories) forgetLocked() {
-	for namespace, known := range s.known {
+	for key, known := range s.known {
 		if known.over {
-			delete(s.known, namespace)
+			delete(s.known, key)
 		}
 	}
 	s.over = 0

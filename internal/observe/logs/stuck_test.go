@@ -15,10 +15,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// A handler hangs for an hour. The log says which, over what, for how long and how far behind it is, a few times.
+// A handler hangs for an hour. The log reports the handler, its event, the time, and the backlog
+// a few times.
 func TestAHandlerThatHangsIsInTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		told := lines(t, 0, func(l *logs.Logger) {
+		reported := lines(t, 0, func(l *logs.Logger) {
 			release := make(chan struct{})
 			source := informertest.NewNamespaceSource()
 			inf := informer.NewSharedIndexInformer(source, informer.Config[*api.Namespace]{Name: "namespaces", Trace: l.Informer()})
@@ -38,11 +39,11 @@ func TestAHandlerThatHangsIsInTheLog(t *testing.T) {
 			cancel()
 			<-done
 		})
-		require.Len(t, told, 7)
+		require.Len(t, reported, 7)
 		assert.Equal(t, map[string]any{
 			"level": "warn", "message": "handler does not return", "informer": "namespaces", "handler": "hangs", "event": "add",
 			"key": "a", "running_s": 60.0, "pending": 3.0,
-		}, told[1])
-		assert.Equal(t, 32*60.0, told[6]["running_s"])
+		}, reported[1])
+		assert.Equal(t, 32*60.0, reported[6]["running_s"])
 	})
 }

@@ -1,24 +1,49 @@
 package metrics
 
 import (
+	"cmp"
 	"slices"
 
+	"orrery/internal/observe/metrics/exposition"
 	"orrery/queue"
 )
 
-// Definitions returns every metric, sorted by name. docs/observing.md has the same table; a test compares
+// Kind is the type of a metric.
+type Kind = exposition.Kind
+
+// The kinds of metrics.
+const (
+	Counter   = exposition.CounterKind
+	Gauge     = exposition.GaugeKind
+	Histogram = exposition.HistogramKind
+)
+
+// Definition describes a metric.
+type Definition struct {
+	Name string
+	Kind Kind
+	// Labels tell the values of the metric apart. None ever holds the name of a namespace or of an object.
+	Labels []string
+	// Buckets are the upper bounds of a histogram.
+	Buckets []float64
+	// Help is one sentence.
+	Help string
+	// Kubernetes reports whether name, labels, unit and buckets are those of Kubernetes components.
+	Kubernetes bool
+}
+
+func (d *Definition) desc() exposition.Desc {
+	return exposition.Desc{Name: d.Name, Kind: d.Kind, Help: d.Help, Labels: d.Labels, Buckets: d.Buckets}
+}
+
+// Definitions returns every metric, sorted by name. docs/operate/observing.md has the same table; a test compares
 // the two.
 func Definitions() []Definition {
 	sorted := make([]Definition, 0, len(catalogue))
 	for _, d := range catalogue {
 		sorted = append(sorted, *d)
 	}
-	slices.SortFunc(sorted, func(a, b Definition) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(sorted, func(a, b Definition) int { return cmp.Compare(a.Name, b.Name) })
 	return sorted
 }
 
@@ -34,19 +59,19 @@ var (
 	queueDepth = define(Definition{Name: queue.MetricDepth, Kind: Gauge, Labels: []string{"name"}, Kubernetes: true,
 		Help: "Keys that wait in the work queue for a worker."})
 	queueAdds = define(Definition{Name: queue.MetricAdds, Kind: Counter, Labels: []string{"name"}, Kubernetes: true,
-		Help: "Keys added to the work queue; additions of a key that waits already are not counted."})
+		Help: "Keys added to the work queue, without those that were waiting already."})
 	queueLatency = define(Definition{Name: queue.MetricLatency, Kind: Histogram, Labels: []string{"name"}, Kubernetes: true,
 		Buckets: queue.MetricBuckets(),
 		Help:    "Seconds that a key waited in the work queue before a worker took it."})
 	queueWork = define(Definition{Name: queue.MetricWorkDuration, Kind: Histogram, Labels: []string{"name"}, Kubernetes: true,
 		Buckets: queue.MetricBuckets(),
-		Help:    "Seconds that a worker had a key of the work queue in hand."})
+		Help:    "Seconds that a worker took to process a key of the work queue."})
 	queueUnfinished = define(Definition{Name: queue.MetricUnfinishedWork, Kind: Gauge, Labels: []string{"name"}, Kubernetes: true,
-		Help: "Seconds that all keys in the workers' hands have been there, summed up. If it rises by n seconds a second, n workers are stuck or busy for long."})
+		Help: "Seconds that the keys in progress have been in progress, summed up. If it rises by n seconds a second, n workers are stuck or busy for long."})
 	queueLongest = define(Definition{Name: queue.MetricLongestRunning, Kind: Gauge, Labels: []string{"name"}, Kubernetes: true,
-		Help: "Seconds that the oldest of the keys in the workers' hands has been there."})
+		Help: "Seconds that the oldest key in progress has been in progress."})
 	queueRetries = define(Definition{Name: queue.MetricRetries, Kind: Counter, Labels: []string{"name"}, Kubernetes: true,
-		Help: "Keys added to the work queue for later: retries, and looks that were planned."})
+		Help: "Keys added to the work queue after a delay: retries and planned looks."})
 )
 
 // Requests to the API server, as component-base registers them.
@@ -55,29 +80,29 @@ var (
 	requestBytes   = []float64{64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216}
 
 	requestsTotal = define(Definition{Name: "rest_client_requests_total", Kind: Counter, Labels: []string{"code", "method", "host"}, Kubernetes: true,
-		Help: "Requests sent to the API server, watches and repetitions included, by the HTTP status of the answer (<error>: there was none), method and host."})
+		Help: "Requests sent to the API server, watches and retries included, by the HTTP status of the answer (<error>: no answer), method and host."})
 	requestRetries = define(Definition{Name: "rest_client_request_retries_total", Kind: Counter, Labels: []string{"code", "verb", "host"}, Kubernetes: true,
-		Help: "Requests that repeated one before, by the HTTP status of the answer to the repetition, HTTP method and host."})
+		Help: "Retries of requests, by the HTTP status of the answer to the retry, HTTP method and host."})
 	requestDuration = define(Definition{Name: "rest_client_request_duration_seconds", Kind: Histogram, Labels: []string{"verb", "host"}, Kubernetes: true,
 		Buckets: requestSeconds,
-		Help:    "Seconds that requests took, with the waits and repetitions that they needed, by HTTP method and host. Watches are not among them."})
+		Help:    "Seconds that requests took, waits and retries included, by HTTP method and host. Watches are not counted."})
 	rateLimiterDuration = define(Definition{Name: "rest_client_rate_limiter_duration_seconds", Kind: Histogram, Labels: []string{"verb", "host"}, Kubernetes: true,
 		Buckets: requestSeconds,
-		Help:    "Seconds that requests waited for this client's own rate limit, by HTTP method and host; 0 for those that did not have to."})
+		Help:    "Seconds that requests waited for this client's own rate limit, by HTTP method and host; 0 for those that did not wait."})
 	requestSize = define(Definition{Name: "rest_client_request_size_bytes", Kind: Histogram, Labels: []string{"verb", "host"}, Kubernetes: true,
 		Buckets: requestBytes,
-		Help:    "Bytes of the bodies of requests, by HTTP method and host. Watches are not among them."})
+		Help:    "Bytes of the bodies of requests, by HTTP method and host. Watches are not counted."})
 	responseSize = define(Definition{Name: "rest_client_response_size_bytes", Kind: Histogram, Labels: []string{"verb", "host"}, Kubernetes: true,
 		Buckets: requestBytes,
-		Help:    "Bytes of the bodies of answers, uncompressed, by HTTP method and host. Watches are not among them."})
+		Help:    "Bytes of the bodies of answers, uncompressed, by HTTP method and host. Watches are not counted."})
 )
 
 // Leader election, as component-base registers it.
 var (
 	leaderStatus = define(Definition{Name: "leader_election_master_status", Kind: Gauge, Labels: []string{"name"}, Kubernetes: true,
-		Help: "1 if this process holds the Lease of that name and works, 0 if it stands by."})
+		Help: "1 if this process works, 0 if it stands by. With leader election it holds the Lease of that name."})
 	leaderSlowPath = define(Definition{Name: "leader_election_slowpath_total", Kind: Counter, Labels: []string{"name"}, Kubernetes: true,
-		Help: "Renewals of the Lease that had to read it first, because what was remembered of it had changed."})
+		Help: "Renewals of the Lease that had to read it first, because it was not as this process had last seen it."})
 )
 
 // Informers, as component-base registers them (KEP-4346).
@@ -88,7 +113,7 @@ var (
 		Help: "Keys that wait in the DeltaFIFO, between the watch and the store."})
 	informerProcessing = define(Definition{Name: "informer_processing_latency_seconds", Kind: Histogram, Labels: informerLabels, Kubernetes: true,
 		Buckets: []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10},
-		Help:    "Seconds from the moment in which a key left the DeltaFIFO until its changes were in the store and with the listeners."})
+		Help:    "Seconds from the time a key left the DeltaFIFO until its changes were in the store and with the listeners."})
 	informerVersion = define(Definition{Name: "informer_store_resource_version", Kind: Gauge, Labels: informerLabels, Kubernetes: true,
-		Help: "The resourceVersion up to which the store is filled, its last 15 digits. One that stands still while those of others rise belongs to a stale store."})
+		Help: "The last 15 digits of the store's resourceVersion. If it stays the same while those of other processes rise, the store is stale."})
 )

@@ -5,35 +5,35 @@ var (
 	informerObjects = define(Definition{Name: "orrery_informer_objects", Kind: Gauge, Labels: []string{"informer"},
 		Help: "Objects in the informer's store."})
 	informerSynced = define(Definition{Name: "orrery_informer_synced", Kind: Gauge, Labels: []string{"informer"},
-		Help: "1 if the informer's store has had the whole state of the server once, else 0."})
+		Help: "1 if the informer's store has received the complete initial list, else 0."})
 	informerErrors = define(Definition{Name: "orrery_informer_process_errors_total", Kind: Counter, Labels: []string{"informer"},
-		Help: "Events that the informer could not apply in full, such as an object that has no key."})
+		Help: "Events that the informer could not apply completely, for example because an object has no key."})
 
 	reflectorLists = define(Definition{Name: "orrery_reflector_lists_total", Kind: Counter, Labels: []string{"informer"},
-		Help: "List requests of the informer; each page is one."})
+		Help: "List requests of the informer; each page counts as one."})
 	reflectorWatches = define(Definition{Name: "orrery_reflector_watches_total", Kind: Counter, Labels: []string{"informer"},
-		Help: "Watches and streaming lists that the informer asked for."})
+		Help: "Watches and streaming lists that the informer requested."})
 	reflectorEvents = define(Definition{Name: "orrery_reflector_events_total", Kind: Counter, Labels: []string{"informer"},
-		Help: "Changes that came over the informer's watches."})
+		Help: "Changes received over the informer's watches."})
 	reflectorBookmarks = define(Definition{Name: "orrery_reflector_bookmarks_total", Kind: Counter, Labels: []string{"informer"},
-		Help: "Bookmarks that came over the informer's watches."})
+		Help: "Bookmarks received over the informer's watches."})
 	reflectorFailures = define(Definition{Name: "orrery_reflector_consecutive_failures", Kind: Gauge, Labels: []string{"informer"},
-		Help: "Attempts to list or watch that have failed one after the other; 0 while the watch is healthy. Above 0 the store may be behind the server."})
+		Help: "Consecutive failed attempts to list or watch; 0 while the watch is healthy. Above 0 the store may be behind the server."})
 	reflectorErrors = define(Definition{Name: "orrery_reflector_errors_total", Kind: Counter, Labels: []string{"informer", "cause"},
-		Help: "Failures of lists and watches that the informer waited after, by what they meant."})
+		Help: "Failures of lists and watches after which the informer backed off, by their cause."})
 
 	listenerBacklog = define(Definition{Name: "orrery_listener_backlog", Kind: Gauge, Labels: []string{"informer", "handler"},
-		Help: "Events that the handler has not dealt with, the one in its hands included. One that keeps rising belongs to a handler that is too slow."})
+		Help: "Events that the handler has not finished, including the one in progress. If it keeps rising, the handler is too slow."})
 	listenerPeak = define(Definition{Name: "orrery_listener_backlog_peak", Kind: Gauge, Labels: []string{"informer", "handler"},
-		Help: "The greatest backlog that the handler has had since it was registered."})
+		Help: "The largest backlog of the handler since it was registered."})
 	listenerHandled = define(Definition{Name: "orrery_listener_handled_total", Kind: Counter, Labels: []string{"informer", "handler"},
 		Help: "Callbacks of the handler that have returned."})
 	listenerMerged = define(Definition{Name: "orrery_listener_merged_total", Kind: Counter, Labels: []string{"informer", "handler"},
 		Help: "Events that were merged into later ones of the same object, because the handler was behind."})
 	listenerPanics = define(Definition{Name: "orrery_listener_panics_total", Kind: Counter, Labels: []string{"informer", "handler"},
-		Help: "Callbacks of the handler that panicked, and were survived."})
+		Help: "Callbacks of the handler that panicked; the process went on."})
 	listenerStalled = define(Definition{Name: "orrery_listener_stalled_seconds", Kind: Gauge, Labels: []string{"informer", "handler"},
-		Help: "Seconds for which the handler has had events and finished none, as far as readings of this metric have seen: at least so long has the oldest callback been running."})
+		Help: "Seconds for which the handler has had events and finished none, as far as scrapes have seen. Its current callback has been running for at least that long."})
 )
 
 // This project's own metrics of the deletion of namespaces.
@@ -42,28 +42,32 @@ var (
 	phaseSeconds    = []float64{0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300}
 
 	deletionsInProgress = define(Definition{Name: "orrery_deletions_in_progress", Kind: Gauge,
-		Help: "Namespaces that are known to be in deletion and are not gone. A process that stands by knows of them too."})
+		Help: "Namespaces that are in deletion. A standby counts them as well."})
+	oldestDeletion = define(Definition{Name: "orrery_oldest_deletion_seconds", Kind: Gauge,
+		Help: "Seconds since the deletion timestamp of the namespace that has been in deletion for longest; 0 if none is. A process that stands by knows of it too."})
+	namespacesPassedOver = define(Definition{Name: "orrery_namespaces_passed_over", Kind: Gauge,
+		Help: "Namespaces in deletion that --namespaces does not select, and that this program leaves alone."})
 	deletionsTotal = define(Definition{Name: "orrery_deletions_total", Kind: Counter,
-		Help: "Namespaces in deletion that have gone while this process worked. One that stands by does not count them, so replicas can be summed up."})
+		Help: "Namespaces removed while this process worked. A standby does not count them, so replicas can be added up."})
 	deletionDuration = define(Definition{Name: "orrery_deletion_duration_seconds", Kind: Histogram, Buckets: deletionSeconds,
-		Help: "Seconds from the moment in which this process saw that a namespace was in deletion until it was gone, counted by the process that works."})
+		Help: "Seconds from the deletion timestamp of a namespace until it was gone, counted by the process that works."})
 	deletionPhase = define(Definition{Name: "orrery_deletion_phase_seconds", Kind: Histogram, Labels: []string{"phase"}, Buckets: phaseSeconds,
-		Help: "Seconds that parts of a deletion took: grace, waiting (between passes), reading, discovery, emptiness_check, pods, content, report, finalization. All of them together are where the time goes."})
+		Help: "Seconds that parts of a deletion took: grace, waiting (between passes), reading, discovery, emptiness_check, pods, content, report, finalization."})
 
 	passesTotal = define(Definition{Name: "orrery_passes_total", Kind: Counter, Labels: []string{"result"},
 		Help: "Passes over namespaces, by how they ended: done (nothing more to do), remaining (content needs time), failed, panicked, timed_out, cut_short (this process was stopped)."})
 	passesStuck = define(Definition{Name: "orrery_passes_stuck_total", Kind: Counter,
-		Help: "Passes that took longer than a minute, counted when the minute is over."})
+		Help: "Passes that took longer than a minute, counted after that minute."})
 	passRequests = define(Definition{Name: "orrery_pass_requests", Kind: Histogram, Buckets: []float64{1, 2, 5, 10, 20, 35, 50, 75, 100, 200, 500, 1000, 5000},
-		Help: "Requests to the API server that passes made, repetitions included."})
+		Help: "Requests to the API server that one pass made, retries included."})
 	conflictsTotal = define(Definition{Name: "orrery_namespace_conflicts_total", Kind: Counter,
-		Help: "Writes to a namespace that were repeated because somebody else had changed it."})
+		Help: "Writes to a namespace that were retried because another client had changed it."})
 	finalizationsTotal = define(Definition{Name: "orrery_namespace_finalizations_total", Kind: Counter, Labels: []string{"result"},
 		Help: "Removals of this controller's token from namespaces: success or failure."})
 	reportFailures = define(Definition{Name: "orrery_namespace_report_failures_total", Kind: Counter,
 		Help: "Conditions that could not be written into a namespace's status."})
 	discoveryFailures = define(Definition{Name: "orrery_discovery_failures_total", Kind: Counter,
-		Help: "Passes for which the resource types could not all be found out: such a pass finalizes nothing."})
+		Help: "Passes with incomplete discovery. Such a pass finalizes nothing."})
 	typeFailures = define(Definition{Name: "orrery_content_failures_total", Kind: Counter, Labels: []string{"resource"},
 		Help: "Resource types that could not be emptied in a pass, by resource and group."})
 )
@@ -73,39 +77,39 @@ var (
 	controllersRunning = define(Definition{Name: "running_managed_controllers", Kind: Gauge, Labels: []string{"name", "manager"}, Kubernetes: true,
 		Help: "1 if the controller works in this process, 0 if it stands by or waits for its resource."})
 	controllerPasses = define(Definition{Name: "orrery_controller_passes_total", Kind: Counter, Labels: []string{"controller", "result"},
-		Help: "Passes of controllers over their objects, by how they ended: done, failed, panicked, timed_out, cut_short (this process was stopped). Those over namespaces have a metric of their own."})
+		Help: "Passes of controllers over their objects, by how they ended: done, failed, panicked, timed_out, cut_short (this process was stopped). Passes over namespaces have a metric of their own."})
 )
 
-// What is not about one gear.
+// Metrics that belong to no gear.
 var (
 	droppedTotal = define(Definition{Name: "orrery_dropped_trace_events_total", Kind: Counter, Labels: []string{"by", "reason"},
-		Help: "What was to be told and was not, by who dropped it (events: the recorder of Kubernetes Events; logs) and why. The work goes on without."})
+		Help: "Kubernetes Events (by events) and log lines (by logs) that were dropped, and why."})
 	recordedTotal = define(Definition{Name: "orrery_events_recorded_total", Kind: Counter,
-		Help: "Kubernetes Events that the API server has taken, new ones and repetitions."})
+		Help: "Kubernetes Events that the API server has accepted, new ones and repetitions."})
 	buildInfo = define(Definition{Name: "orrery_build_info", Kind: Gauge, Labels: []string{"version", "go_version"},
-		Help: "1; the labels tell what is running."})
+		Help: "1; the labels name what is running."})
 )
 
-// The process and the Go runtime, as every Go program shows them that uses the usual library.
+// The process and the Go runtime, named as by prometheus/client_golang.
 var (
 	processStart = define(Definition{Name: "process_start_time_seconds", Kind: Gauge,
 		Help: "When the process was started, in seconds since 1970."})
 	processCPU = define(Definition{Name: "process_cpu_seconds_total", Kind: Counter,
 		Help: "Seconds of processor time that the process has used."})
 	processResident = define(Definition{Name: "process_resident_memory_bytes", Kind: Gauge,
-		Help: "Bytes of the machine's memory that the process has, pages of its program file included."})
+		Help: "Bytes of resident memory, including pages of the program file."})
 	processVirtual = define(Definition{Name: "process_virtual_memory_bytes", Kind: Gauge,
-		Help: "Bytes of address space that the process has reserved; nearly all of it is not used."})
+		Help: "Bytes of address space that the process has reserved, nearly all of it unused."})
 	processOpenFiles = define(Definition{Name: "process_open_fds", Kind: Gauge,
 		Help: "Files and connections that the process has open."})
 	processMaxFiles = define(Definition{Name: "process_max_fds", Kind: Gauge,
 		Help: "Files and connections that the process may have open."})
 	goInfo = define(Definition{Name: "go_info", Kind: Gauge, Labels: []string{"version"},
-		Help: "1; the label tells the version of Go."})
+		Help: "1; the label is the version of Go."})
 	goGoroutines = define(Definition{Name: "go_goroutines", Kind: Gauge,
 		Help: "Goroutines that exist."})
 	goAlloc = define(Definition{Name: "go_memstats_alloc_bytes", Kind: Gauge,
-		Help: "Bytes of objects on the heap, garbage that was not collected yet included."})
+		Help: "Bytes of objects on the heap, including garbage that has not been collected."})
 	goAllocTotal = define(Definition{Name: "go_memstats_alloc_bytes_total", Kind: Counter,
 		Help: "Bytes of all objects that were ever allocated."})
 	goHeapInuse = define(Definition{Name: "go_memstats_heap_inuse_bytes", Kind: Gauge,

@@ -1,41 +1,40 @@
-// Package metrics makes what the gears do into Prometheus metrics.
+// Package metrics exports what the gears do as Prometheus metrics.
 //
 // # Concept
 //
-// No gear knows Prometheus. Each has hooks and snapshots, and this package has an adapter for each of them:
+// No gear knows Prometheus. This package adapts their hooks and snapshots:
 //
-//	hooks of restclient, reflector, deltafifo, nsctl   counters and histograms: what happened
-//	queue.MetricsProvider                              the queue's own
+//	hooks of restclient, reflector, deltafifo, nsctl   counters and histograms
+//	queue.MetricsProvider                              the metrics of work queues
 //	snapshots of informers                             gauges, and counters that the informer keeps anyway
 //
-// What a snapshot tells is read when somebody reads the metrics, and costs nothing meanwhile. The same holds for what is set before
-// each reading, see [Metrics.BeforeGather].
+// Snapshots are taken when the metrics are read and cost nothing in between. [Metrics.BeforeGather] is for gauges that
+// are set before each reading.
 //
-// [Definitions] is the table of all metrics. Where Kubernetes components have a metric for the same thing, its name,
-// labels, unit and buckets are taken over as they are, so that dashboards and alerts that exist fit; the rest begins with
-// orrery_. docs/observing.md says what to do with them.
+// [Definitions] is the table of all metrics. A metric that Kubernetes components have as well has their name, labels, unit
+// and buckets, so that existing dashboards and alerts fit; the names of all others begin with orrery_.
+// docs/operate/observing.md explains how to use them.
 //
 // # Guarantees
 //
-// No label holds the name of a namespace or of an object, a UID, or a path: the number of values is bounded by what the
-// program and the cluster's resource types are, and whoever may read the metrics learns no names. The registry is of its
-// own; nothing is in the library's default one.
+// No label holds the name of a namespace or of an object, a UID, or a path. The number of values is bounded by the program
+// and the cluster's resource types, and the metrics reveal no names.
 //
-// Counting a request, or an event of a queue, allocates nothing.
+// Counters start at 0 for every label value that is known at the start. Counting a request, or an event of a queue, does not
+// allocate.
 //
 // # Goroutines
 //
-// None of its own. Everything may be called from any goroutine.
+// None. All functions may be called from any goroutine.
 //
 // # Failure
 //
-// Counters begin at 0 when the process begins, as Prometheus expects. A reading that goes wrong is an error of
-// [Metrics.Gather], which comes with all that could be read.
+// [Metrics.WriteText] returns the error of its writer. Wrong labels are mistakes in the program and panic.
 //
 // # Testing
 //
-// The values are compared with scripted work in virtual time, the text is read by Prometheus' own parser and linter, the
-// definitions are compared with Kubernetes' own in the module upstream/.
+// The values are compared with scripted work in virtual time. Prometheus' own parser and linter read the text. The module
+// upstream/ compares the definitions with Kubernetes' own.
 //
 // Next: package internal/observe/debugserver
 package metrics

@@ -15,9 +15,9 @@ import (
 
 var metricRow = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| (counter|gauge|histogram) \\| ([^|]*) \\| ([^|]+) \\|$")
 
-// docs/observing.md has a row for every metric, with its kind and labels, and none for anything else.
+// docs/operate/observing.md has exactly one row for every metric, with its kind and labels.
 func TestEveryMetricIsDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/observing.md")
+	text, err := os.ReadFile("../../../docs/operate/observing.md")
 	require.NoError(t, err)
 	rows := map[string][]string{}
 	for _, row := range metricRow.FindAllStringSubmatch(strings.ReplaceAll(string(text), "| |", "|  |"), -1) {
@@ -45,9 +45,9 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 
 var queried = regexp.MustCompile(`(?:orrery|workqueue|rest_client|informer|leader_election)_[a-z_]+`)
 
-// Queries in the documentation ask for metrics that there are.
+// Queries in the documentation use existing metrics.
 func TestQueriesAskForWhatThereIs(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/observing.md")
+	text, err := os.ReadFile("../../../docs/operate/observing.md")
 	require.NoError(t, err)
 	_, questions, found := strings.Cut(string(text), "\n## Questions and alerts\n")
 	require.True(t, found)

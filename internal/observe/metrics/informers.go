@@ -12,7 +12,7 @@ import (
 	"orrery/internal/observe/metrics/exposition"
 )
 
-// InformerID is how Kubernetes' metrics name an informer.
+// InformerID holds the labels of an informer in Kubernetes' metrics.
 type InformerID struct {
 	Name                     string // of the program or of the part of it that the informer belongs to
 	Group, Version, Resource string
@@ -20,14 +20,13 @@ type InformerID struct {
 
 func (id InformerID) labels() []string { return []string{id.Name, id.Group, id.Version, id.Resource} }
 
-// informers are the metrics of informers. What their snapshots tell is read when the metrics are: it costs an event
-// nothing.
+// informers holds the metrics of informers. Most are read from snapshots when the metrics are read, at no cost for events.
 type informers struct {
 	processing *exposition.Vec[exposition.Histogram]
 
 	mu      sync.Mutex
 	watched []*watchedInformer        // guarded by mu
-	read    map[*Definition][]reading // guarded by mu; as of the last reading
+	read    map[*Definition][]reading // guarded by mu; from the last snapshots
 }
 
 // reading is one value of a metric.
@@ -43,13 +42,13 @@ type watchedInformer struct {
 	stalls   map[uint64]stall // by the handlers' IDs
 }
 
-// stall is what was seen of a handler at the last reading.
+// stall is the state of a handler at the last reading.
 type stall struct {
 	handled uint64
-	since   time.Time // when handled was seen for the first time
+	since   time.Time // when handled was first seen
 }
 
-// fromSnapshots are the metrics that are read from snapshots.
+// fromSnapshots lists the metrics that are read from snapshots.
 var fromSnapshots = []*Definition{
 	informerQueued, informerVersion, informerObjects, informerSynced, informerErrors,
 	reflectorLists, reflectorWatches, reflectorEvents, reflectorBookmarks, reflectorFailures,
@@ -69,14 +68,14 @@ func newInformers(registry *exposition.Registry, before *onGather) *informers {
 	return i
 }
 
-// Informer has the metrics show what the snapshots of an informer tell.
+// Informer adds an informer, whose snapshots are read when the metrics are.
 func (m *Metrics) Informer(id InformerID, snapshot func() informer.Snapshot) {
 	m.informers.mu.Lock()
 	defer m.informers.mu.Unlock()
 	m.informers.watched = append(m.informers.watched, &watchedInformer{id: id, snapshot: snapshot, stalls: map[uint64]stall{}})
 }
 
-// FIFO returns hooks for the DeltaFIFO of an informer. They are for one FIFO, which has one consumer.
+// FIFO returns hooks for the DeltaFIFO of one informer, which has one consumer.
 func FIFO[T any](m *Metrics, id InformerID) *deltafifo.Trace[T] {
 	latency := m.informers.processing.With(id.labels()...)
 	var popped time.Time // belongs to the consumer
@@ -92,7 +91,7 @@ func (i *informers) of(definition *Definition) []reading {
 	return i.read[definition]
 }
 
-// readAll takes one snapshot of each informer, so that what is written of it is of one moment.
+// readAll takes one snapshot of each informer, so that its metrics are consistent.
 func (i *informers) readAll() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -132,7 +131,7 @@ func (w *watchedInformer) read(put func(definition *Definition, value float64, l
 	}
 }
 
-// named returns names for the handlers that differ: two of the same name would be the same metric.
+// named returns a unique name for each handler: handlers with the same name would be the same metric.
 func (w *watchedInformer) named(handlers []informer.HandlerSnapshot) []string {
 	var names []string
 	there := map[uint64]bool{}
@@ -148,7 +147,7 @@ func (w *watchedInformer) named(handlers []informer.HandlerSnapshot) []string {
 	return names
 }
 
-// stalled is for how long the handler has been seen with events and the same number of callbacks behind it.
+// stalled returns for how long the handler has been seen with events and the same number of finished callbacks.
 func (w *watchedInformer) stalled(h informer.HandlerSnapshot, now time.Time) time.Duration {
 	last, seen := w.stalls[h.ID]
 	if h.Pending == 0 {
@@ -162,8 +161,8 @@ func (w *watchedInformer) stalled(h informer.HandlerSnapshot, now time.Time) tim
 	return now.Sub(last.since)
 }
 
-// shortVersion is a resourceVersion as Kubernetes' metric has it: its last 15 digits, which a float can hold. It has no
-// value for one that is no number.
+// shortVersion returns the last 15 digits of a resourceVersion, as Kubernetes' metric does, because a float64 holds them
+// exactly. ok is false if it is not a number.
 func shortVersion(version string) (float64, bool) {
 	const digits = 15
 	number, err := strconv.ParseUint(version[max(0, len(version)-digits):], 10, 64)

@@ -4,45 +4,57 @@ import (
 	"io"
 	"runtime"
 
+	"orrery/internal/observe/events"
 	"orrery/internal/observe/metrics/exposition"
+	"orrery/nsctl"
 )
 
-// Metrics is a registry, and the adapters that fill it. Its methods may be called from any goroutine.
+// Metrics is a registry with the adapters that fill it. Its methods may be called from any goroutine.
 type Metrics struct {
 	registry *exposition.Registry
 	before   onGather
 
 	informers *informers
 	passes    *passes
-	// What others know, and are asked for when the metrics are read.
-	inProgress, recorded, dropped *sum
+	// Read from their owners when the metrics are.
+	inProgress, oldest, passedOver, recorded, dropped *sum
 }
 
-// New returns metrics that say what version is running.
+// New returns metrics for a program of that version.
 func New(version string) *Metrics {
 	m := &Metrics{registry: &exposition.Registry{}}
 	m.informers = newInformers(m.registry, &m.before)
 	m.passes = newPasses(m.histogram(passRequests))
-	m.inProgress, m.recorded, m.dropped = newSum(m.registry, deletionsInProgress), newSum(m.registry, recordedTotal), newSum(m.registry, droppedTotal)
+	m.inProgress, m.oldest = newSum(m.registry, deletionsInProgress), newSum(m.registry, oldestDeletion)
+	m.passedOver = newSum(m.registry, namespacesPassedOver)
+	m.recorded, m.dropped = newSum(m.registry, recordedTotal), newSum(m.registry, droppedTotal)
 	registerProcess(m.registry, &m.before)
 	m.gauge(buildInfo, version, runtime.Version()).Set(1)
 
-	// These are there, with 0, from the beginning.
+	// These exist, with 0, from the beginning: Prometheus does not see an increase that comes with the first value.
 	for _, d := range []*Definition{deletionsTotal, passesStuck, conflictsTotal, reportFailures, discoveryFailures} {
 		m.counter(d)
 	}
 	m.histogram(deletionDuration)
+	for _, phase := range nsctl.Phases() {
+		m.histogram(deletionPhase, string(phase))
+	}
 	for _, result := range passResults {
 		m.counter(passesTotal, result)
 	}
 	for _, result := range []string{success, failure} {
 		m.counter(finalizationsTotal, result)
 	}
+	m.recorded.declare()
+	for _, why := range events.Drops() {
+		m.dropped.declare(byEvents, dropLabel(why))
+	}
+	m.dropped.declare(byLogs, lostLine)
 	return m
 }
 
-// counter, gauge and histogram return the value of a metric for these labels. They look it up by name: what happens with each
-// request keeps what they return, see children.
+// counter, gauge and histogram return the value of a metric for these labels. They look it up by name; code that runs for
+// each request caches the result, see children.
 func (m *Metrics) counter(d *Definition, labels ...string) *exposition.Counter {
 	return m.registry.Counters(d.desc()).With(labels...)
 }
@@ -55,15 +67,15 @@ func (m *Metrics) histogram(d *Definition, labels ...string) *exposition.Histogr
 	return m.registry.Histograms(d.desc()).With(labels...)
 }
 
-// ContentType is that of what [Metrics.WriteText] writes.
+// ContentType is the content type of [Metrics.WriteText].
 const ContentType = exposition.ContentType
 
-// WriteText reads all metrics and writes them in Prometheus' text format. Its error is the writer's.
+// WriteText writes all metrics in Prometheus' text format. It returns the writer's error.
 func (m *Metrics) WriteText(w io.Writer) error {
 	m.before.run()
 	return m.registry.WriteText(w)
 }
 
-// BeforeGather has update called before the metrics are read, on the goroutine that reads them, for gauges that are set
-// by others, such as those of a queue.
+// BeforeGather calls update before the metrics are read, on the goroutine that reads them. It is for gauges that are set
+// elsewhere, such as those of a queue.
 func (m *Metrics) BeforeGather(update func()) { m.before.add(update) }

@@ -17,6 +17,7 @@ import (
 	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/observe/events"
 	"orrery/internal/observe/metrics"
 	"orrery/queue"
 	"orrery/queue/fast"
@@ -25,7 +26,7 @@ import (
 	"orrery/wait"
 )
 
-// busy returns metrics of which every one has a value.
+// busy returns metrics that all have a value.
 func busy(t *testing.T) *metrics.Metrics {
 	m := metrics.New("v1")
 	q := queue.New(queue.Config[string]{Name: "q", Metrics: m.Queues()})
@@ -46,18 +47,19 @@ func busy(t *testing.T) *metrics.Metrics {
 	fifo.Popped("a", nil, false, 0)
 	fifo.Processed("a", nil, nil)
 	m.Reflector("things").BackOff(time.Second, io.EOF)
-	m.Deleting(func() int { return 1 })
+	m.Deleting(func() int { return 1 }, func() time.Duration { return time.Minute })
+	m.PassedOver(func() int { return 0 })
 	namespaces := m.Namespaces()
 	namespaces.PhaseDone("ns", "grace", time.Second)
 	namespaces.TypeDeleted("ns", api.PodsResource, 0, io.EOF)
 	m.Running("things-controller", true)
 	m.Controller("things-controller")
-	m.Recorded(func() int64 { return 1 })
-	m.Dropped("logs", "writer", func() int64 { return 1 })
+	m.Events(func() events.Snapshot { return events.Snapshot{Created: 1} })
+	m.LostLines(func() int64 { return 1 })
 	return m
 }
 
-// What is written and what is defined are the same: names, types, labels, buckets and help.
+// The scraped families equal the definitions: names, types, labels, buckets and help.
 func TestDefinitionsAreWhatIsWritten(t *testing.T) {
 	families := scrape(t, busy(t))
 	for _, d := range metrics.Definitions() {
@@ -79,7 +81,7 @@ func TestDefinitionsAreWhatIsWritten(t *testing.T) {
 	assert.Empty(t, families, "everything that is written is defined")
 }
 
-// Prometheus' own linter finds nothing wrong with our names and texts.
+// Prometheus' own linter accepts the names and texts.
 func TestTheLinterHasNothingToSay(t *testing.T) {
 	problems, err := promlint.New(strings.NewReader(text(t, busy(t)))).Lint()
 	require.NoError(t, err)
@@ -91,11 +93,11 @@ func TestHelpIsASentence(t *testing.T) {
 		assert.True(t, strings.HasSuffix(d.Help, "."), "%s: %s", d.Name, d.Help)
 		ours := strings.HasPrefix(d.Name, "orrery_")
 		theirs := d.Kubernetes || strings.HasPrefix(d.Name, "process_") || strings.HasPrefix(d.Name, "go_")
-		assert.NotEqual(t, ours, theirs, "%s is either ours or somebody else's", d.Name)
+		assert.NotEqual(t, ours, theirs, "%s is either ours or Kubernetes'", d.Name)
 	}
 }
 
-// What happens with each request, each event of a queue and each change in a FIFO allocates nothing.
+// Counting a request, a queue event or a FIFO change does not allocate.
 func TestCountingCostsNoAllocation(t *testing.T) {
 	m := metrics.New("")
 	requests := m.Requests("https://server:6443")
@@ -171,7 +173,7 @@ func TestRequestsInFigures(t *testing.T) {
 	}
 }
 
-// Requests are counted by the pass that they belong to, whoever named it.
+// Requests are counted for their pass, whether the metrics or the log set its ID.
 func TestRequestsOfPasses(t *testing.T) {
 	m := metrics.New("")
 	requests, namespaces := m.Requests("server"), m.Namespaces()
@@ -189,13 +191,13 @@ func TestRequestsOfPasses(t *testing.T) {
 	namespaces.PassDone("a", time.Second, 0, nil)
 	ask(named, 100)
 	namespaces.PassDone("b", time.Second, 0, nil)
-	namespaces.PassDone("nobody", time.Second, 0, nil)
+	namespaces.PassDone("unknown", time.Second, 0, nil)
 	perPass := histogram(t, scrape(t, m), "orrery_pass_requests")
 	assert.EqualValues(t, 2, perPass.GetSampleCount())
 	assert.Equal(t, 8.0, perPass.GetSampleSum())
 }
 
-// A handler that hangs can be seen by comparing two readings; nothing has to be written down for each event.
+// Comparing two scrapes shows a handler that hangs, without a record of each event.
 func TestAHandlerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := metrics.New("")
@@ -214,8 +216,8 @@ func TestAHandlerThatHangs(t *testing.T) {
 		}
 		assert.Equal(t, 0.0, stalled("h"))
 		time.Sleep(time.Minute)
-		assert.Equal(t, 0.0, stalled("h"), "it has nothing to do")
-		assert.Equal(t, 60.0, stalled("h 2"), "two of a name are told apart")
+		assert.Equal(t, 0.0, stalled("h"), "it is idle")
+		assert.Equal(t, 60.0, stalled("h 2"), "handlers of the same name are distinct")
 		assert.Equal(t, 7.0, gauge(t, scrape(t, m), "orrery_listener_backlog", "handler=h 2"))
 		assert.Equal(t, 9.0, gauge(t, scrape(t, m), "orrery_listener_backlog_peak", "handler=h 2"))
 		handler.Pending = 1
@@ -226,7 +228,7 @@ func TestAHandlerThatHangs(t *testing.T) {
 		assert.Equal(t, 0.0, stalled("h"), "one more is done")
 		handlers = handlers[1:]
 		assert.Len(t, scrape(t, m)["orrery_listener_stalled_seconds"].Metric, 1, "it was removed")
-		assert.Equal(t, 90.0, stalled("h"), "now it has the name to itself")
+		assert.Equal(t, 90.0, stalled("h"), "it has the name alone now")
 	})
 }
 
@@ -243,7 +245,7 @@ func TestResourceVersionsFitIntoANumber(t *testing.T) {
 	assert.NotContains(t, scrape(t, m), "informer_store_resource_version", "there is none yet")
 }
 
-// Several may read at the same time, while everything is being counted.
+// Scrapes may be concurrent with each other and with all counters.
 func TestReadingWhileWorking(t *testing.T) {
 	m := busy(t)
 	requests := m.Requests("server")
@@ -264,7 +266,7 @@ func TestReadingWhileWorking(t *testing.T) {
 	assert.Equal(t, 800.0, counter(t, scrape(t, m), "rest_client_requests_total", "code=201"))
 }
 
-// The passes of a controller are counted by how they ended.
+// The passes of a controller are counted by result.
 func TestPassesOfAController(t *testing.T) {
 	m := metrics.New("")
 	trace := m.Controller("things")

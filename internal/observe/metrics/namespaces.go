@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/leaderelection"
 	"orrery/internal/observe/metrics/exposition"
 	"orrery/nsctl"
 	"orrery/restclient/api"
@@ -17,7 +18,7 @@ const (
 	failure = "failure"
 )
 
-// The ways in which passes end.
+// The results of passes.
 const (
 	passDone      = "done"
 	passRemaining = "remaining"
@@ -41,15 +42,21 @@ func passResult(err error) string {
 		return passPanicked
 	case errors.Is(err, nsctl.ErrPassTimeout):
 		return passTimedOut
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), leaderelection.IsLost(err):
 		return passCutShort
 	}
 	return passFailed
 }
 
-// Deleting has the metrics show how many namespaces are in deletion.
-func (m *Metrics) Deleting(count func() int) {
+// Deleting shows how many namespaces are in deletion, and for how long the oldest of them has been.
+func (m *Metrics) Deleting(count func() int, oldest func() time.Duration) {
 	m.inProgress.add(func() float64 { return float64(count()) })
+	m.oldest.add(func() float64 { return oldest().Seconds() })
+}
+
+// PassedOver has the metrics show how many namespaces in deletion are left alone.
+func (m *Metrics) PassedOver(count func() int) {
+	m.passedOver.add(func() float64 { return float64(count()) })
 }
 
 // Namespaces returns hooks for a namespace controller and its deleter.
@@ -63,8 +70,9 @@ func (m *Metrics) Namespaces() *nsctl.Trace {
 			}
 		},
 		TypeDeleted: func(_ string, resource api.GroupVersionResource, _ int, err error) {
+			failures := m.counter(typeFailures, resourceLabel(resource)) // 0 for a type that has not failed
 			if err != nil {
-				m.counter(typeFailures, resourceLabel(resource)).Inc()
+				failures.Inc()
 			}
 		},
 		Conflict:         func(string, error) { m.counter(conflictsTotal).Inc() },
@@ -78,7 +86,7 @@ func (m *Metrics) Namespaces() *nsctl.Trace {
 		},
 		PhaseDone: func(_ string, phase nsctl.Phase, took time.Duration) { phases.of(phase).Observe(took.Seconds()) },
 		PassStuck: func(_ string, running time.Duration, _ int) {
-			if running <= nsctl.StuckAfter { // it is told again and again
+			if running <= nsctl.StuckAfter { // the hook is called again and again
 				m.counter(passesStuck).Inc()
 			}
 		},
@@ -93,7 +101,7 @@ func (m *Metrics) Namespaces() *nsctl.Trace {
 	}
 }
 
-// resourceLabel is a resource as kubectl calls it: pods, deployments.apps.
+// resourceLabel returns kubectl's name of a resource: pods, deployments.apps.
 func resourceLabel(resource api.GroupVersionResource) string {
 	return strings.TrimSuffix(resource.Resource+"."+resource.Group, ".")
 }

@@ -9,11 +9,11 @@ import (
 	"orrery/restclient"
 )
 
-// passes count the requests of each pass that is under way. What tells them apart is the origin of the requests.
+// passes counts the requests of each pass in progress, by the origin of the requests.
 type passes struct {
 	requests *exposition.Histogram
 
-	mu       sync.Mutex // guards what follows; there are as many entries as workers
+	mu       sync.Mutex // guards what follows, with at most one entry for each worker
 	begun    uint64
 	origins  map[string]string // by namespace
 	underway map[string]int    // requests, by origin
@@ -23,7 +23,7 @@ func newPasses(requests *exposition.Histogram) *passes {
 	return &passes{requests: requests, origins: map[string]string{}, underway: map[string]int{}}
 }
 
-// begin is nsctl.Trace.PassContext. Somebody else may have named the pass before.
+// begin is nsctl.Trace.PassContext. The log may have named the pass before.
 func (p *passes) begin(ctx context.Context, namespace string) context.Context {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -38,7 +38,7 @@ func (p *passes) begin(ctx context.Context, namespace string) context.Context {
 	return ctx
 }
 
-// requested counts a request. Those of nobody's pass, or of one that is over, do not count.
+// requested counts a request, if it belongs to a pass in progress.
 func (p *passes) requested(origin string) {
 	if origin == "" {
 		return

@@ -11,11 +11,11 @@ import (
 	"orrery/internal/observe/metrics/exposition"
 )
 
-// started is when the program was, nearly enough.
+// started is the approximate start time of the process.
 var started = time.Now()
 
-// registerProcess adds the metrics of the process and of the Go runtime that dashboards look for, under the names that the
-// usual library gives them. What the machine does not tell (/proc is Linux's) has no value.
+// registerProcess adds the metrics of the process and of the Go runtime that dashboards expect. Those that need Linux's
+// /proc have no value elsewhere.
 func registerProcess(registry *exposition.Registry, before *onGather) {
 	p := &process{}
 	before.add(p.read)
@@ -43,7 +43,7 @@ func registerProcess(registry *exposition.Registry, before *onGather) {
 	registry.Gauges(goInfo.desc()).With(runtime.Version()).Set(1)
 }
 
-// process is what was last read of this one. A number that is not known is negative.
+// process holds what was last read of this process. An unknown number is negative.
 type process struct {
 	mu                     sync.Mutex // guards what follows
 	cpu, resident, virtual float64
@@ -61,16 +61,16 @@ func (p *process) read() {
 
 const unknown = -1
 
-// ticksPerSecond is in which unit Linux tells processor time, on every architecture that Go has.
+// ticksPerSecond is Linux's unit of processor time, on every architecture that Go supports.
 const ticksPerSecond = 100
 
-// readStat reads seconds of processor time, and bytes of address space and of memory, from the file that proc(5) describes.
+// readStat returns seconds of processor time, and bytes of address space and of resident memory, from a file as in proc(5).
 func readStat(file string) (cpu, virtual, resident float64) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return unknown, unknown, unknown
 	}
-	// The name of the program is in brackets and may hold anything. What follows begins with the third field.
+	// The name of the program is in brackets and may contain anything. The third field follows it.
 	const third, utime, stime, vsize, rss = 3, 14, 15, 23, 24
 	_, rest, _ := cutLast(string(text), ")")
 	fields := strings.Fields(rest)
@@ -100,7 +100,7 @@ func countFiles(directory string) float64 {
 	if err != nil {
 		return unknown
 	}
-	return float64(len(entries) - 1) // without the one that was open for reading the directory
+	return float64(len(entries) - 1) // without the directory itself
 }
 
 func readLimit(file string) float64 {

@@ -20,7 +20,7 @@ func TestStatOfAProcess(t *testing.T) {
 	assert.Equal(t, 77.0*float64(os.Getpagesize()), resident)
 }
 
-func TestWhatTheMachineDoesNotTellHasNoValue(t *testing.T) {
+func TestAnUnavailableFigureHasNoValue(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	cpu, virtual, resident := readStat(missing)
 	for _, value := range []float64{cpu, virtual, resident, countFiles(missing), readLimit(missing)} {

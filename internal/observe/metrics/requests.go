@@ -10,13 +10,13 @@ import (
 	"orrery/restclient"
 )
 
-// attempt is what tells the values of a counter of requests apart, within one host.
+// attempt is the key of a counter of requests within one host.
 type attempt struct {
 	code   int
 	method string
 }
 
-// noAnswer is what Kubernetes writes for the code of a request that was not answered.
+// noAnswer is Kubernetes' code label for a request without an answer.
 const noAnswer = "<error>"
 
 func (a attempt) codeLabel() string {
@@ -26,7 +26,7 @@ func (a attempt) codeLabel() string {
 	return strconv.Itoa(a.code)
 }
 
-// Requests returns hooks for the client of a server, whose address is that of the client's configuration.
+// Requests returns hooks for a client of the server at that address.
 func (m *Metrics) Requests(server string) *restclient.Trace {
 	host := hostOf(server)
 	counters := func(d *Definition) *children[attempt, *exposition.Counter] {
@@ -65,7 +65,7 @@ func (m *Metrics) Requests(server string) *restclient.Trace {
 	}
 }
 
-// methodLabel is the method if it is one that HTTP has: a label must not have any number of values.
+// methodLabel returns the method if HTTP defines it, so that the number of label values is bounded.
 func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions:
@@ -74,7 +74,7 @@ func methodLabel(method string) string {
 	return "other"
 }
 
-// hostOf is the host and port in the address of a server, with or without a scheme.
+// hostOf returns host and port of a server's address, with or without a scheme.
 func hostOf(server string) string {
 	if !strings.Contains(server, "://") {
 		server = "https://" + server

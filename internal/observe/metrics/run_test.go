@@ -22,6 +22,8 @@ import (
 	"orrery/informer/reflector"
 	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/leaderelection"
+	"orrery/internal/observe/events"
 	"orrery/internal/observe/metrics"
 	"orrery/nsctl"
 	"orrery/nsctl/fast"
@@ -50,7 +52,7 @@ func parse(t require.TestingT, text string) map[string]*dto.MetricFamily {
 	return families
 }
 
-// of returns the one metric of a family that has these labels, given as name=value.
+// of returns the one metric of a family with these labels, given as name=value.
 func of(t require.TestingT, families map[string]*dto.MetricFamily, name string, labels ...string) *dto.Metric {
 	require.Contains(t, families, name)
 	for _, metric := range families[name].Metric {
@@ -78,13 +80,14 @@ func histogram(t require.TestingT, families map[string]*dto.MetricFamily, name s
 	return of(t, families, name, labels...).GetHistogram()
 }
 
-// world is a namespace controller with all its metrics on the built-in server, in a synctest bubble.
+// world is a namespace controller with all its metrics on the built-in server, in a synctest
+// bubble.
 type world struct {
 	t          *testing.T
 	metrics    *metrics.Metrics
 	server     *apiserver.Server
 	client     *restclient.Client // the controller's
-	user       *restclient.Client // somebody else's
+	user       *restclient.Client // of another client
 	controller *nsctl.Controller
 	stop       func()
 }
@@ -135,7 +138,7 @@ func (w *world) start() {
 	})
 	require.NoError(w.t, err)
 	w.controller = controller
-	w.metrics.Deleting(controller.Deleting)
+	w.metrics.Deleting(controller.Deleting, controller.OldestDeletion)
 	w.metrics.BeforeGather(controller.UpdateMetrics)
 
 	informerCtx, stopInformer := context.WithCancel(context.Background())
@@ -168,7 +171,7 @@ func (w *world) delete(name string) {
 	require.NoError(w.t, restclient.Typed[*api.Namespace](w.user, api.NamespacesResource, "").Delete(w.t.Context(), name, api.DeleteOptions{}))
 }
 
-// The life of one deletion, in figures.
+// The metrics of one deletion, from beginning to end.
 func TestADeletionInFigures(t *testing.T) {
 	inWorld(t, func(w *world) {
 		t := w.t
@@ -184,8 +187,9 @@ func TestADeletionInFigures(t *testing.T) {
 		time.Sleep(4 * time.Second)
 		waiting := scrape(t, w.metrics)
 		assert.Equal(t, 1.0, gauge(t, waiting, "orrery_deletions_in_progress"))
+		assert.Equal(t, 4.0, gauge(t, waiting, "orrery_oldest_deletion_seconds"))
 		assert.Equal(t, 0.0, counter(t, waiting, "orrery_deletions_total"))
-		assert.Equal(t, 1.0, counter(t, waiting, "workqueue_retries_total", "name=namespace"), "the look after the grace period")
+		assert.Equal(t, 1.0, counter(t, waiting, "workqueue_retries_total", "name=namespace"), "the pass after the grace period")
 		assert.Equal(t, 0.0, counter(t, waiting, "workqueue_adds_total", "name=namespace"), "which is not due yet")
 
 		time.Sleep(2 * time.Second)
@@ -210,7 +214,7 @@ func TestADeletionInFigures(t *testing.T) {
 		for _, metric := range after["rest_client_requests_total"].Metric {
 			sent += metric.GetCounter().GetValue()
 		}
-		assert.Equal(t, sent-requests, perPass.GetSampleSum(), "every request since then was the pass's")
+		assert.Equal(t, sent-requests, perPass.GetSampleSum(), "every request since then belongs to the pass")
 		assert.Equal(t, sent-1, sumOfCounts(after, "rest_client_request_duration_seconds"), "all but the watch")
 		assert.Equal(t, sent-1, sumOfCounts(after, "rest_client_rate_limiter_duration_seconds"))
 		assert.Positive(t, histogram(t, after, "rest_client_request_size_bytes", "verb=PUT").GetSampleSum(), "finalize has a body")
@@ -234,8 +238,8 @@ func sumOfCounts(families map[string]*dto.MetricFamily, name string) float64 {
 	return sum
 }
 
-// Names of namespaces and objects, their UIDs and paths never get into a metric, whatever happens to them: a deletion that
-// goes well, one that somebody else's finalizer holds up, and one whose requests fail.
+// Names of namespaces and objects, their UIDs and paths never appear in a metric: not in a
+// deletion that succeeds, nor in one that a finalizer blocks, nor in one whose requests fail.
 func TestNoNameIsInAnyMetric(t *testing.T) {
 	const canary = "canary-7f3a"
 	inWorld(t, func(w *world) {
@@ -268,12 +272,51 @@ func TestNoNameIsInAnyMetric(t *testing.T) {
 			assert.NotContains(t, all, namespace.UID)
 		}
 		for name, family := range families {
-			assert.LessOrEqual(t, len(family.Metric), 20, "%s has too many values", name)
+			assert.LessOrEqual(t, len(family.Metric), 40, "%s has too many values: there are 31 types", name)
 		}
 	})
 }
 
-func TestWhatGoesWrongIsCounted(t *testing.T) {
+// A counter that appears with its first increase hides it: rate and increase compare with the
+// scrape before.
+func TestCountersExistBeforeAnythingIsCounted(t *testing.T) {
+	m := metrics.New("")
+	m.Namespaces().TypeDeleted("ns", api.PodsResource, 0, nil)
+	m.Reflector("namespaces")
+	families := scrape(t, m)
+	for name, labels := range map[string][]string{
+		"orrery_content_failures_total":        {"resource=pods"},
+		"orrery_reflector_errors_total":        {"cause=Expired", "cause=Unknown", "cause=Unreachable"},
+		"orrery_passes_total":                  {"result=done", "result=timed_out"},
+		"orrery_events_recorded_total":         {""},
+		"orrery_dropped_trace_events_total":    {"reason=queue_full", "reason=given_up", "reason=writer"},
+		"orrery_namespace_conflicts_total":     {""},
+		"orrery_namespace_finalizations_total": {"result=success", "result=failure"},
+	} {
+		for _, label := range labels {
+			assert.Zero(t, counter(t, families, name, slices.DeleteFunc([]string{label}, func(l string) bool { return l == "" })...), "%s %s", name, label)
+		}
+	}
+	for _, phase := range nsctl.Phases() {
+		assert.Zero(t, histogram(t, families, "orrery_deletion_phase_seconds", "phase="+string(phase)).GetSampleCount())
+	}
+}
+
+// No two series have the same labels: Prometheus drops the second.
+func TestEachValueIsWrittenOnce(t *testing.T) {
+	m := busy(t)
+	m.Events(func() events.Snapshot { return events.Snapshot{} })
+	seen := map[string]bool{}
+	for line := range strings.Lines(text(t, m)) {
+		series := line[:strings.LastIndex(line, " ")]
+		if !strings.HasPrefix(line, "#") {
+			assert.False(t, seen[series], "%s is written twice", series)
+			seen[series] = true
+		}
+	}
+}
+
+func TestFailuresAreCounted(t *testing.T) {
 	m := metrics.New("")
 	trace := m.Namespaces()
 	pods := api.PodsResource
@@ -292,7 +335,7 @@ func TestWhatGoesWrongIsCounted(t *testing.T) {
 	trace.PassStuck("ns", 2*nsctl.StuckAfter, 3)
 	for _, err := range []error{
 		nil, &nsctl.ResourcesRemainingError{Estimate: 3}, errors.New("refused"), fmt.Errorf("wrapped: %w", &wait.Panic{}),
-		nsctl.ErrPassTimeout, nsctl.ErrCutShort, context.Canceled,
+		nsctl.ErrPassTimeout, nsctl.ErrCutShort, context.Canceled, &leaderelection.LostError{},
 	} {
 		trace.PassDone("ns", time.Second, 0, err)
 	}
@@ -300,9 +343,12 @@ func TestWhatGoesWrongIsCounted(t *testing.T) {
 	m.Leading("orrery", true)
 	m.SlowPath("orrery")
 	m.Leading("other", false)
-	m.Recorded(func() int64 { return 12 })
-	m.Dropped("events", "queue_full", func() int64 { return 3 })
-	m.Dropped("logs", "writer", func() int64 { return 4 })
+	for range 2 { // the controllers and the process have a recorder each
+		m.Events(func() events.Snapshot {
+			return events.Snapshot{Created: 4, Counted: 2, Dropped: map[events.Drop]int64{events.DropQueueFull: 3}}
+		})
+	}
+	m.LostLines(func() int64 { return 4 })
 
 	families := scrape(t, m)
 	for name, want := range map[string]float64{
@@ -315,14 +361,14 @@ func TestWhatGoesWrongIsCounted(t *testing.T) {
 	assert.Equal(t, 1.0, counter(t, families, "orrery_content_failures_total", "resource=deployments.apps"))
 	assert.Equal(t, 2.0, counter(t, families, "orrery_namespace_finalizations_total", "result=success"))
 	assert.Equal(t, 1.0, counter(t, families, "orrery_namespace_finalizations_total", "result=failure"))
-	for result, want := range map[string]float64{"done": 1, "remaining": 1, "failed": 1, "panicked": 1, "timed_out": 1, "cut_short": 2} {
+	for result, want := range map[string]float64{"done": 1, "remaining": 1, "failed": 1, "panicked": 1, "timed_out": 1, "cut_short": 3} {
 		assert.Equal(t, want, counter(t, families, "orrery_passes_total", "result="+result), result)
 	}
-	assert.Len(t, families["orrery_reflector_errors_total"].Metric, 1)
+	assert.Equal(t, 1.0, counter(t, families, "orrery_reflector_errors_total", "informer=namespaces", "cause=Expired"))
 	assert.Equal(t, 1.0, gauge(t, families, "leader_election_master_status", "name=orrery"))
 	assert.Equal(t, 1.0, counter(t, families, "leader_election_slowpath_total", "name=orrery"))
 	assert.Equal(t, 0.0, gauge(t, families, "leader_election_master_status", "name=other"))
-	assert.Equal(t, 3.0, counter(t, families, "orrery_dropped_trace_events_total", "by=events", "reason=queue_full"))
+	assert.Equal(t, 6.0, counter(t, families, "orrery_dropped_trace_events_total", "by=events", "reason=queue_full"))
 	assert.Equal(t, 4.0, counter(t, families, "orrery_dropped_trace_events_total", "by=logs"))
 	m.Leading("orrery", false)
 	assert.Equal(t, 0.0, gauge(t, scrape(t, m), "leader_election_master_status", "name=orrery"))

@@ -25,7 +25,7 @@ func Call(t *testing.T, root *cobra.Command, explain func(error) string, args ..
 	return code, out.String(), err.String()
 }
 
-// Complete returns what a shell offers when somebody presses Tab behind these words.
+// Complete returns the completions that a shell offers after these words.
 func Complete(t *testing.T, root *cobra.Command, words ...string) []string {
 	t.Helper()
 	code, stdout, stderr := Call(t, root, error.Error, append([]string{cobra.ShellCompNoDescRequestCmd}, words...)...)

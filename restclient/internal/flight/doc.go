@@ -1,4 +1,4 @@
-// Package flight lets callers who want the same answer at the same time share one run of the work that produces it.
+// Package flight lets concurrent callers share one run of the same work.
 //
 // # Concept
 //
@@ -7,9 +7,9 @@
 //
 // # Guarantees
 //
-// At most one run is under way at any moment, even if its callers have given up and new ones have come. A caller waits no
-// longer than its own context lives, and its leaving does not disturb the others: the context of the run is cancelled
-// when the last of its callers has left.
+// At most one run is in progress at any moment, even if its callers have given up and new ones
+// have come. A caller waits no longer than its own context, and its leaving does not disturb the
+// others: the context of the run is cancelled when the last of its callers has left.
 //
 // # Goroutines
 //

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// Flight shares the runs of one function. Create it with [New]. It may be used by any number of goroutines.
+// Flight shares the runs of one function. Create it with [New]. It may be used by any number of
+// goroutines.
 type Flight[T any] struct {
 	fn func(context.Context) (T, error) // immutable
 
@@ -21,8 +22,8 @@ type run[T any] struct {
 	value T     // written once, before done is closed
 	err   error // as value
 
-	// waiting counts the callers that want this run, guarded by Flight.mu. Once it has fallen to zero the run is
-	// cancelled and cannot be joined: its result is of no use.
+	// waiting counts the callers that want this run, guarded by Flight.mu. Once it has fallen to
+	// zero the run is cancelled and cannot be joined: its result is of no use.
 	waiting int
 }
 
@@ -31,10 +32,11 @@ func New[T any](fn func(context.Context) (T, error)) *Flight[T] {
 	return &Flight[T]{fn: fn}
 }
 
-// Do returns the result of a run. joined reports whether the run was under way already when Do was called, so that its
-// result may describe the world as it was before the call. The error is that of the run, or ctx.Err() if ctx ends first;
-// the last caller to leave a run stays until that has ended, too, which it does soon. The values in fn's context are those
-// of the call that started the run, and nothing else of it.
+// Do returns the result of a run. joined reports whether the run was under way already when Do was
+// called, so that its result may describe the world as it was before the call. The error is that of
+// the run, or ctx.Err() if ctx ends first; the last caller to leave a run stays until that has
+// ended, too, which it does soon. The values in fn's context are those of the call that started the
+// run, and nothing else of it.
 func (f *Flight[T]) Do(ctx context.Context) (value T, joined bool, err error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -53,8 +55,8 @@ func (f *Flight[T]) Do(ctx context.Context) (value T, joined bool, err error) {
 	}
 }
 
-// join joins the run that is under way, or starts one. A run that all callers have left cannot be joined, and no other may
-// start before it has ended.
+// join joins the run that is under way, or starts one. A run that all callers have left cannot be
+// joined, and no other may start before it has ended.
 func (f *Flight[T]) join(first context.Context) (r *run[T], joined, abandoned bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +77,8 @@ func (f *Flight[T]) join(first context.Context) (r *run[T], joined, abandoned bo
 func (f *Flight[T]) fly(ctx context.Context, r *run[T]) {
 	r.value, r.err = f.fn(ctx)
 	r.cancel()
-	// The next run may start before the callers of this one have woken up, but not before value and err are written.
+	// The next run may start before the callers of this one have woken up, but not before value and
+	// err are written.
 	f.mu.Lock()
 	f.current = nil
 	f.mu.Unlock()
@@ -93,7 +96,8 @@ func (f *Flight[T]) wait(ctx context.Context, r *run[T]) (T, error) {
 	last := r.waiting == 0
 	f.mu.Unlock()
 	if last {
-		// The caller that ends a run waits for its end: a program that exits now must leave nothing behind that the run has started.
+		// The caller that ends a run waits for its end: a program that exits now must leave nothing
+		// behind that the run has started.
 		r.cancel()
 		<-r.done
 	}

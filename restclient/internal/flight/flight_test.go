@@ -53,7 +53,7 @@ func TestCallersShareARun(t *testing.T) {
 	})
 }
 
-func TestLeavingCallerDisturbsNobody(t *testing.T) {
+func TestLeavingCallerDoesNotDisturbOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int32
 		f := slow(&runs)
@@ -91,7 +91,7 @@ func TestNewRunWaitsForTheAbandonedOne(t *testing.T) {
 			assert.Equal(t, int32(1), under.Add(1), "one run at a time")
 			defer under.Add(-1)
 			n := int(runs.Add(1))
-			<-time.After(time.Second) // a run that takes its time to notice
+			<-time.After(time.Second) // a run that is slow to notice
 			return n, ctx.Err()
 		})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -108,7 +108,8 @@ func TestNewRunWaitsForTheAbandonedOne(t *testing.T) {
 	})
 }
 
-// A program that was told to stop while somebody logs in ends when Do returns, and must not leave the exec plugin behind.
+// If a program stops while an exec plugin prompts for a login, Do must kill the plugin before it
+// returns.
 func TestLastToLeaveSeesTheRunEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ended atomic.Bool

@@ -1,3 +1,4 @@
-// Package contract compares parts of the built-in API server with the originals that they stand for, on many random
-// inputs: strategic merge patches with apimachinery's, JSON patches with the library that kube-apiserver uses.
+// Package contract compares parts of the server in memory with their originals on random inputs:
+// strategic merge patches with apimachinery's, JSON patches with kube-apiserver's library,
+// quantities with apimachinery's.
 package contract

@@ -20,7 +20,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// bases are documents with every kind of list: keyed, plain sets, replaced, and lists in lists.
+// bases are documents with every kind of list: keyed, sets, replaced, and lists in lists.
 var bases = []struct {
 	gvk      api.GroupVersionKind
 	original any
@@ -53,7 +53,7 @@ func write(t *testing.T, value any) string {
 	return string(data)
 }
 
-// cuttings are values to put into patches: parts of the documents, by the name of their field.
+// cuttings are values for patches: parts of the documents, by field name.
 type cuttings map[string][]any
 
 func (c cuttings) collect(value any, field string) {
@@ -82,7 +82,8 @@ func clone(value any) any {
 
 func (d dice) of(list []any) any { return clone(list[d.IntN(len(list))]) }
 
-// change makes a patch of a value at a field: most parts are left out, some are deleted, some are directives.
+// change returns a patch of the value of a field: it omits most parts, deletes some, and adds
+// directives.
 func (d dice) change(value any, field string) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -226,7 +227,7 @@ func TestStrategicMergeIsTheOriginals(t *testing.T) {
 		base := bases[seed%uint64(len(bases))]
 		d := dice{Rand: rand.New(rand.NewPCG(seed, 1))}
 		document := read(t, base.document)
-		if d.IntN(4) == 0 { // a document that lacks something
+		if d.IntN(4) == 0 { // a document with missing parts
 			document = d.sparse(document).(map[string]any)
 		}
 		change := write(t, d.change(read(t, base.document), ""))
@@ -244,13 +245,13 @@ func TestStrategicMergeIsTheOriginals(t *testing.T) {
 			require.Error(t, ourError, "seed %d: %s\n  on %s\n  original: %v", seed, change, before, theirError)
 			continue
 		}
-		if api.CodeOf(ourError) == 422 { // the merge is the same, the result is no document of the type
+		if api.CodeOf(ourError) == 422 { // the merge is the same, but the result is not of the type
 			continue
 		}
 		applied++
 		require.NoError(t, ourError, "seed %d: %s\n  on %s\n  original: %s", seed, change, before, write(t, theirs))
 		if result := write(t, full(ours)); write(t, full(theirs)) != result {
-			// A field that a patch changes in two ways at once: the original's result depends on chance.
+			// The patch changes a field in two ways at once, so the original's result is random.
 			require.Contains(t, chances(t, before, change, base.original), result, "seed %d: %s\n  on %s", seed, change, before)
 		}
 		require.Equal(t, before, write(t, document), "the document was changed")
@@ -260,7 +261,8 @@ func TestStrategicMergeIsTheOriginals(t *testing.T) {
 	t.Logf("applied %d, refused %d", applied, refused)
 }
 
-// mergeOriginal calls apimachinery, which panics at some patches; kube-apiserver answers 500 to them.
+// mergeOriginal calls apimachinery, which panics at some patches; kube-apiserver answers 500 to
+// them.
 func mergeOriginal(document, change map[string]any, like any) (result map[string]any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -270,7 +272,7 @@ func mergeOriginal(document, change map[string]any, like any) (result map[string
 	return strategicpatch.StrategicMergeMapPatch(document, change, like)
 }
 
-// chances are the results that the original comes to in several attempts.
+// chances returns the original's results of several attempts.
 func chances(t *testing.T, before, change string, like any) []string {
 	results := map[string]bool{}
 	for range 30 {
@@ -281,7 +283,7 @@ func chances(t *testing.T, before, change string, like any) []string {
 	return slices.Sorted(maps.Keys(results))
 }
 
-// full removes nulls, which both leave behind in some lists, and which mean nothing to the types.
+// full removes nulls, which both leave in some lists, and which mean nothing to the types.
 func full(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -341,7 +343,7 @@ func TestJSONPatchIsTheOriginals(t *testing.T) {
 		require.NoError(t, err)
 		theirs, theirError := applyOriginal(original, document)
 		ours, ourError := patch.Apply(api.JSONPatchType, read(t, document), []byte(change), nil)
-		if theirError != nil || theirs[0] != '{' { // a list is no document
+		if theirError != nil || theirs[0] != '{' { // a list is not an object
 			require.Error(t, ourError, "%s: original %v %s", change, theirError, theirs)
 			continue
 		}

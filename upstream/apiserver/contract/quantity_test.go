@@ -15,7 +15,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// TestQuantitiesAreTheOriginals writes random amounts with both implementations.
+// TestQuantitiesAreTheOriginals formats random quantities with both implementations.
 func TestQuantitiesAreTheOriginals(t *testing.T) {
 	typ, ok := schema.Builtin().Type(api.GroupVersionKind{Version: "v1", Kind: "ResourceQuota"})
 	require.True(t, ok)
@@ -42,7 +42,7 @@ func TestQuantitiesAreTheOriginals(t *testing.T) {
 		require.True(t, ok, text)
 		stored, err := theirs.MarshalJSON()
 		require.NoError(t, err)
-		// The original keeps some texts as they came (007, +5 and 5.), and takes 1000E for 1.
+		// The original keeps some texts as they are (007, +5 and 5.), and parses 1000E as 1.
 		if string(stored) != strconv.Quote(text) && !strings.HasSuffix(ours.String(), "000E") {
 			require.Equal(t, string(stored), strconv.Quote(ours.String()), text)
 		}

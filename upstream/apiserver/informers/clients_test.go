@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// The types that are written and followed.
+// The written and observed types.
 var (
 	namespaces  = corev1.SchemeGroupVersion.WithResource("namespaces")
 	configMaps  = corev1.SchemeGroupVersion.WithResource("configmaps")
@@ -28,8 +28,8 @@ var (
 	widgets     = schema.GroupVersionResource{Group: "example.org", Version: "v1", Resource: "widgets"}
 )
 
-// clients are client-go's three ways to the server. The typed one asks for protobuf, as it does by default, and has to make do
-// with JSON; with it nothing is written.
+// clients are client-go's three clients. The typed one asks for protobuf, its default, and gets
+// JSON; it writes nothing.
 type clients struct {
 	typed    kubernetes.Interface
 	dynamic  dynamic.Interface
@@ -41,7 +41,7 @@ func newClients(t *testing.T, kubeconfig string) *clients {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	require.NoError(t, err)
 	config.QPS = -1
-	// Connections of their own: those of other clients may be broken at any moment.
+	// They have their own connections, since the test breaks those of other clients.
 	config.Dial = new(net.Dialer).DialContext
 	c := &clients{}
 	c.typed, err = kubernetes.NewForConfig(config)
@@ -53,7 +53,7 @@ func newClients(t *testing.T, kubeconfig string) *clients {
 	return c
 }
 
-// defineWidgets makes the server serve a type that nobody has compiled in.
+// defineWidgets adds a custom type.
 func (c *clients) defineWidgets(t *testing.T) {
 	t.Helper()
 	definition := &unstructured.Unstructured{Object: map[string]any{
@@ -80,7 +80,7 @@ func (c *clients) defineWidgets(t *testing.T) {
 	})
 }
 
-// informers makes one informer of each sort.
+// informers returns one informer of each sort.
 func (c *clients) informers(t *testing.T, streaming bool) []*watched {
 	t.Helper()
 	name := func(format string, args ...any) string {
@@ -113,8 +113,8 @@ func (c *clients) informers(t *testing.T, streaming bool) []*watched {
 	return watchers
 }
 
-// listHeads lists as the metadata client does, with items that do not say what they are. By JSON they do, in lists alone: that client
-// asks for protobuf, and has never been told JSON by a server that has it.
+// listHeads lists as the metadata client does, whose items have no kind. In JSON lists alone they
+// have one, and that client asks for protobuf.
 func listHeads(client metadata.Getter) func(context.Context, metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
 	return func(ctx context.Context, options metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
 		list, err := client.List(ctx, options)

@@ -9,15 +9,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// history is a handler that replays what it is told, and remembers the first thing that cannot be true.
+// history is a handler that replays its notifications and records the first impossible one.
 type history struct {
 	mu                             sync.Mutex // guards the fields below
 	present                        map[string]runtime.Object
-	added, updated, deleted, finds int // finds are deletions that were found out by a list
+	added, updated, deleted, finds int // finds are deletions detected by a list
 	contradiction                  error
 }
 
-// OnAdd is told of an object that was not there.
+// OnAdd requires an unknown object.
 func (h *history) OnAdd(obj any, _ bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -29,7 +29,7 @@ func (h *history) OnAdd(obj any, _ bool) {
 	h.putLocked(key, obj)
 }
 
-// OnUpdate is told of an object that was there.
+// OnUpdate requires a known object.
 func (h *history) OnUpdate(old, obj any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -41,7 +41,7 @@ func (h *history) OnUpdate(old, obj any) {
 	h.putLocked(key, obj)
 }
 
-// OnDelete is told of an object that was there.
+// OnDelete requires a known object.
 func (h *history) OnDelete(obj any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -67,7 +67,8 @@ func (h *history) keyLocked(obj any) string {
 	return key
 }
 
-// putLocked notes an object. Versions only ever rise, also from an object to its successor of the same name.
+// putLocked stores an object. Versions must rise, also from an object to its successor of the same
+// name.
 func (h *history) putLocked(key string, obj any) {
 	if h.present == nil {
 		h.present = map[string]runtime.Object{}
@@ -95,7 +96,7 @@ func (h *history) contradictLocked(format string, args ...any) {
 	}
 }
 
-// objects are those that are there by all that was told.
+// objects returns the objects that exist by the history.
 func (h *history) objects() ([]runtime.Object, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

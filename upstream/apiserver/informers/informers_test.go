@@ -24,11 +24,11 @@ const (
 	writersAtOnce  = 4
 )
 
-// compactions are the rounds in which history is forgotten. Each is an error to a reflector, which then waits twice as
-// long as the time before, up to half a minute.
+// compactions are the rounds that compact history. Each is an error to a reflector, which doubles
+// its back-off, up to half a minute.
 var compactions = map[int]bool{1: true, 4: true, 7: true}
 
-// TestInformersStayEqual is what the package's documentation tells.
+// TestInformersStayEqual is described in the package documentation.
 func TestInformersStayEqual(t *testing.T) {
 	server, err := served.Start(t.Context(), served.Config{Log: t.Output()})
 	require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestInformersStayEqual(t *testing.T) {
 	followers, authors := newClients(t, server.Kubeconfig()), newClients(t, server.Kubeconfig())
 	authors.defineWidgets(t)
 
-	// client-go can check for itself that a streaming list and a list agree. It panics if they do not.
+	// client-go panics if a streaming list and a list differ.
 	t.Cleanup(consistencydetector.SetDataConsistencyDetectionForWatchListEnabledForTest(true))
 	var all []*watched
 	for _, streaming := range []bool{true, false} {
@@ -51,7 +51,8 @@ func TestInformersStayEqual(t *testing.T) {
 		disturbed := make(chan error, 1)
 		target := (round + 1) * writesPerRound
 		go func() {
-			// In the middle of the round: a watch that has told of nothing and breaks at once counts as an error.
+			// In the middle of the round: a watch that breaks before its first event counts as an
+			// error.
 			at := target - writesPerRound/2 + disturbances.IntN(writesPerRound/4)
 			disturbed <- disturb(t.Context(), server, source, at, compactions[round])
 		}()
@@ -65,20 +66,20 @@ func TestInformersStayEqual(t *testing.T) {
 	}
 
 	for _, w := range all {
-		t.Logf("%s: %d objects, %d beginnings, told of %s", w.name, len(w.informer.GetStore().List()), w.beginnings.Load(), w.history.counts())
+		t.Logf("%s: %d objects, %d lists, handler saw %s", w.name, len(w.informer.GetStore().List()), w.beginnings.Load(), w.history.counts())
 		beginnings := w.beginnings.Load()
-		assert.Greater(t, beginnings, int64(len(compactions)), "%s: it had to begin anew after each compaction", w.name)
+		assert.Greater(t, beginnings, int64(len(compactions)), "%s: it lists again after each compaction", w.name)
 		if w.streaming {
 			assert.Equal(t, beginnings, w.streams.Load(), "%s: it streams its lists", w.name)
 		} else {
 			assert.Zero(t, w.streams.Load(), "%s: it does not stream its lists", w.name)
 		}
 	}
-	t.Logf("what was written: %s", source.summary())
+	t.Logf("writes: %s", source.summary())
 }
 
-// disturb waits until so much has been written, and then cuts all watches. If history is to be forgotten they come back only
-// when that has happened, and more has been written before: then none of them can be resumed.
+// disturb waits for a number of writes and then cuts all watches. To compact history it holds new
+// watches up until more has been written and compacted, so that no watch can be resumed.
 func disturb(ctx context.Context, server *served.Server, source *writers, at int, compact bool) error {
 	if err := source.await(ctx, at); err != nil {
 		return err
@@ -103,7 +104,7 @@ func disturb(ctx context.Context, server *served.Server, source *writers, at int
 	return server.Remove(ctx, busy)
 }
 
-// startInformers starts one informer of each sort, and waits until they have synced.
+// startInformers starts one informer of each sort and waits until they have synced.
 func startInformers(t *testing.T, clients *clients, streaming bool) []*watched {
 	t.Helper()
 	featurestesting.SetFeatureDuringTest(t, features.WatchListClient, streaming)
@@ -122,7 +123,7 @@ func startInformers(t *testing.T, clients *clients, streaming bool) []*watched {
 	return all
 }
 
-// awaitEqual waits until an informer's store and what its handler was told are equal to what the server lists.
+// awaitEqual blocks until an informer's store and its handler's history equal the server's list.
 func awaitEqual(t *testing.T, server *served.Server, w *watched) {
 	t.Helper()
 	await(t, server.Failed(), w.name+" equals the server", func() error {
@@ -134,13 +135,13 @@ func awaitEqual(t *testing.T, server *served.Server, w *watched) {
 	})
 }
 
-// patience is reached only by a test that fails. A reflector that was turned away three times waits for up to 13 s.
-const patience = 10 * time.Minute
+// waitTimeout is reached only by a failing test. After three errors a reflector waits for up to 13 s.
+const waitTimeout = 10 * time.Minute
 
-// await asks until there is no error.
+// await polls until check returns nil.
 func await(t *testing.T, dead <-chan struct{}, what string, check func() error) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(waitTimeout)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -153,12 +154,12 @@ func await(t *testing.T, dead <-chan struct{}, what string, check func() error) 
 		case <-dead:
 			require.Fail(t, "the server died while waiting until "+what)
 		case <-deadline:
-			require.NoError(t, err, "waited in vain until %s", what)
+			require.NoError(t, err, "timed out waiting until %s", what)
 		}
 	}
 }
 
-// seedOf returns the seed of the dice: the one of the environment or a new one, which is logged.
+// seedOf returns the seed in the environment or a new one, and logs it.
 func seedOf(t *testing.T) uint64 {
 	seed := rand.Uint64()
 	if text := os.Getenv("ORRERY_SEED"); text != "" {

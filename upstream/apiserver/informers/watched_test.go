@@ -17,10 +17,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// document is an object as JSON, decoded.
+// document is a decoded JSON object.
 type document map[string]any
 
-// watched is a shared informer with a handler, and the means to compare it with the server.
+// watched is a shared informer with a handler, comparable with the server.
 type watched struct {
 	name      string
 	streaming bool
@@ -28,14 +28,14 @@ type watched struct {
 	lists     func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	history   history
 
-	beginnings atomic.Int64 // how often it asked for everything there is
-	streams    atomic.Int64 // of these, by a watch
+	beginnings atomic.Int64 // lists, streaming or not
+	streams    atomic.Int64 // streaming ones
 
 	mu  sync.Mutex // guards err
-	err error      // the last that the reflector reported
+	err error      // the reflector's last error
 }
 
-// observe makes an informer of what a client offers. selector is a label selector.
+// observe returns an informer of a client's resource. selector is a label selector.
 func observe[L runtime.Object](name string, streaming bool, example runtime.Object, selector string,
 	list func(context.Context, metav1.ListOptions) (L, error),
 	follow func(context.Context, metav1.ListOptions) (watch.Interface, error),
@@ -47,7 +47,7 @@ func observe[L runtime.Object](name string, streaming bool, example runtime.Obje
 	}
 	w.informer = cache.NewSharedIndexInformer(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			// The check of streaming lists asks for what there was at an exact version.
+			// The check of streaming lists lists at an exact version.
 			if options.Continue == "" && options.ResourceVersionMatch != metav1.ResourceVersionMatchExact {
 				w.beginnings.Add(1)
 			}
@@ -90,7 +90,7 @@ func (w *watched) lastError() error {
 	return w.err
 }
 
-// list is what the server says, by a consistent read, by key.
+// list returns the server's objects by key, by a consistent read.
 func (w *watched) list(ctx context.Context) (map[string]document, error) {
 	list, err := w.lists(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -103,7 +103,7 @@ func (w *watched) list(ctx context.Context) (map[string]document, error) {
 	return documents(items)
 }
 
-// compare tells in what the store or the history differ from what the server has.
+// compare describes the differences of store and history from the server.
 func (w *watched) compare(want map[string]document) error {
 	var items []runtime.Object
 	for _, item := range w.informer.GetStore().List() {
@@ -116,11 +116,11 @@ func (w *watched) compare(want map[string]document) error {
 	if err := difference(want, have); err != nil {
 		return fmt.Errorf("the store: %w (last error: %v)", err, w.lastError())
 	}
-	told, err := w.history.objects()
+	replayed, err := w.history.objects()
 	if err != nil {
 		return err
 	}
-	if have, err = documents(told); err != nil {
+	if have, err = documents(replayed); err != nil {
 		return err
 	}
 	if err := difference(want, have); err != nil {
@@ -141,7 +141,7 @@ func difference(want, have map[string]document) error {
 	}
 	for key := range have {
 		if _, ok := want[key]; !ok {
-			return fmt.Errorf("%s is there, the server has it not", key)
+			return fmt.Errorf("%s is not on the server", key)
 		}
 	}
 	return nil

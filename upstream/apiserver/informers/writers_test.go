@@ -20,22 +20,22 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Every object has a label with its value, and one that tells whether that is even: by the second it comes and goes for
-// whoever selects.
+// Every object has a label with its value, and one that says whether the value is even, so that
+// objects enter and leave a selector.
 const (
 	valueLabel = "value"
 	evenLabel  = "even"
 	evenOnes   = evenLabel + "=yes"
 )
 
-// writers change objects at random. What is refused because somebody else was faster does not count.
+// writers change objects at random. Conflicts are ignored.
 type writers struct {
 	clients *clients
 	dice    []*rand.Rand // one for each writer
 
 	mu      sync.Mutex     // guards the fields below
-	written int            // writes that succeeded
-	kinds   map[string]int // of these, by what they were
+	written int            // successful writes
+	kinds   map[string]int // the same, by kind of write
 }
 
 func newWriters(clients *clients, seed uint64) *writers {
@@ -46,7 +46,7 @@ func newWriters(clients *clients, seed uint64) *writers {
 	return w
 }
 
-// writeUntil lets all writers write until so many writes have succeeded since the beginning.
+// writeUntil runs all writers until the total of successful writes is reached.
 func (w *writers) writeUntil(ctx context.Context, atOnce, target int) error {
 	var writing sync.WaitGroup
 	errs := make([]error, atOnce)
@@ -67,9 +67,9 @@ func (w *writers) count() int {
 	return w.written
 }
 
-// await waits until so many writes have succeeded.
+// await blocks until so many writes have succeeded.
 func (w *writers) await(ctx context.Context, count int) error {
-	deadline := time.After(patience)
+	deadline := time.After(waitTimeout)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for w.count() < count {
@@ -94,7 +94,7 @@ func (w *writers) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// writeOnce throws the dice for one write.
+// writeOnce makes one random write.
 func (w *writers) writeOnce(ctx context.Context, dice *rand.Rand) error {
 	resource := []schema.GroupVersionResource{configMaps, configMaps, secrets, pods, deployments, widgets, widgets, namespaces}[dice.IntN(8)]
 	client, name := w.clients.dynamic.Resource(resource).Namespace(""), fmt.Sprintf("it-%d", dice.IntN(15))
@@ -109,7 +109,7 @@ func (w *writers) writeOnce(ctx context.Context, dice *rand.Rand) error {
 		w.kinds[kind]++
 		w.mu.Unlock()
 	case apierrors.IsNotFound(err), apierrors.IsAlreadyExists(err), apierrors.IsConflict(err):
-		// somebody else was faster
+		// another writer was faster
 	default:
 		return fmt.Errorf("%s of %s %s: %w", kind, resource.Resource, name, err)
 	}
@@ -127,7 +127,7 @@ func (w *writers) change(ctx context.Context, dice *rand.Rand, resource schema.G
 	case n < 80:
 		return w.patch(ctx, resource, client, name, value, n%3)
 	case n < 82 && resource != namespaces:
-		// Deleted objects are not counted one by one.
+		// The deleted objects are not counted.
 		return "deletecollection", client.DeleteCollection(ctx, immediately, metav1.ListOptions{LabelSelector: fmt.Sprintf("%s=%s", valueLabel, text(value))})
 	default:
 		return "delete", w.remove(ctx, resource, client, name)
@@ -176,7 +176,7 @@ func (w *writers) patch(ctx context.Context, resource schema.GroupVersionResourc
 	}
 }
 
-// remove deletes an object. A namespace is finalized at once: no controller does that here.
+// remove deletes an object. It finalizes namespaces itself: no controller does that here.
 func (w *writers) remove(ctx context.Context, resource schema.GroupVersionResource, client dynamic.ResourceInterface, name string) error {
 	if err := client.Delete(ctx, name, immediately); err != nil || resource != namespaces {
 		return err
@@ -197,7 +197,7 @@ func labelsOf(value int) map[string]string {
 	return map[string]string{valueLabel: text(value), evenLabel: even}
 }
 
-// newObject makes an object of a type with some content.
+// newObject returns an object of a type with some content.
 func newObject(resource schema.GroupVersionResource, name string, value int) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	container := map[string]any{"name": "main", "image": "example.com/pretended"}

@@ -1,33 +1,13 @@
-// Package kubectl types commands at kubectl and compares what it prints on the API server in memory with what it prints
-// on the genuine one.
-//
-// # Concept
-//
-// A transcript in testdata is a session at a terminal: lines that begin with "$ " (and "> " for further lines) are typed
-// into a shell, the lines after them are what the command prints. The transcripts are written by hand up to the output,
-// which comes from a genuine control plane:
+// Package kubectl compares kubectl's output on the server in memory with its output on a genuine
+// control plane. A transcript in testdata is a terminal session: lines that begin with "$ "
+// (continued by "> ") are run by a shell, the lines below are their output. Transcripts are written
+// by hand up to the output, which
 //
 //	go test ./apiserver/kubectl -update
 //
-// Then each is played with each kubectl of this machine (the one that "make -C upstream kubectl" builds, and the one in
-// PATH, such as Debian's) on "lab serve", and with the first of them on a genuine control plane again.
-//
-// # Guarantees
-//
-// Ages, moments, UIDs, versions and addresses are masked. Everything else that is printed must be the same, and so must
-// the status that a command ends with.
-//
-// # Goroutines
-//
-// Those of package controlplane. Commands run one after the other.
-//
-// # Failure
-//
-// A transcript that differs is shown as a whole, with what differs.
-//
-// # Testing
-//
-// The package has nothing but tests. They need bin/lab, bin/controlplane and bin/kubectl: "make e2e" builds them.
-//
-// Next: package upstream/e2e
+// records on a genuine control plane. The tests then play each transcript with each kubectl of this
+// machine (bin/kubectl and the one in PATH) on "lab serve", and with bin/kubectl on a genuine
+// control plane. docs/learn/first-hour.md is a transcript too. Ages, times, UIDs, versions and
+// addresses are masked; the rest of the output and the exit codes must be equal. The tests need
+// bin/lab, bin/orrery, bin/controlplane and bin/kubectl.
 package kubectl

@@ -18,17 +18,17 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// patience is how long a command may take: far longer than any does.
-const patience = 10 * time.Minute
+// waitTimeout bounds a command's time.
+const waitTimeout = 10 * time.Minute
 
 // transcript is a session at a terminal.
 type transcript struct {
 	name string
-	head string // what stands before the first command
+	head string // text before the first command
 	acts []act
 }
 
-// act is a command and what it prints.
+// act is a command with its output.
 type act struct{ command, output string }
 
 func readTranscripts(t *testing.T) []*transcript {
@@ -69,7 +69,7 @@ func parseTranscript(name, text string) *transcript {
 	return tr
 }
 
-// String is the text that parseTranscript reads.
+// String returns the text that parseTranscript reads.
 func (tr *transcript) String() string {
 	var text strings.Builder
 	text.WriteString(strings.TrimRight(tr.head, "\n") + "\n")
@@ -86,9 +86,9 @@ func (tr *transcript) String() string {
 	return text.String()
 }
 
-// terminal runs commands in a shell that finds one kubectl and one server.
+// terminal runs commands in a shell with one kubectl and one server.
 type terminal struct {
-	dir         string // a home with nothing in it
+	dir         string // an empty home
 	environment []string
 }
 
@@ -103,14 +103,14 @@ func newTerminal(t *testing.T, kubectl, kubeconfig string) *terminal {
 	}}
 }
 
-// examples is the directory of the examples, for transcripts that apply their files.
+// examples returns the directory of the examples, whose files transcripts apply.
 func examples(t *testing.T) string {
 	found, err := controlplane.FindUp(filepath.Join("examples", "virtualmachine", "crd.yaml"))
 	require.NoError(t, err)
 	return filepath.Dir(filepath.Dir(found))
 }
 
-// play types the commands of a transcript and returns it with what they print.
+// play runs the commands of a transcript and returns it with their output.
 func (term *terminal) play(ctx context.Context, tr *transcript) (*transcript, error) {
 	played := &transcript{name: tr.name, head: tr.head}
 	for _, a := range tr.acts {
@@ -123,9 +123,9 @@ func (term *terminal) play(ctx context.Context, tr *transcript) (*transcript, er
 	return played, nil
 }
 
-// run types one command. A status that is not 0 becomes the last line of its output.
+// run runs one command. A non-zero exit code becomes the last line of the output.
 func (term *terminal) run(ctx context.Context, command string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	shell := exec.CommandContext(ctx, "sh", "-c", command)
 	shell.Dir = term.dir
@@ -159,7 +159,7 @@ var masks = []struct {
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "<server>"},
 	{regexp.MustCompile(`(?m) \d+[smh](\d+[sm])? *$`), " <age>"},
 	{regexp.MustCompile(` \d+[smh](\d+[sm])? +([a-z<])`), " <age> ${2}"},
-	// What kubectl 1.32 says and later ones do not, and the other way round.
+	// kubectl 1.32 prints these, later ones do not, and vice versa.
 	{regexp.MustCompile(`(?m)^ *creationTimestamp: null\n`), ""},
 	{regexp.MustCompile(`(?m)^WARNING: version difference .*\n`), ""},
 	{regexp.MustCompile(`" deleted from \S+ namespace`), "\" deleted"},
@@ -187,7 +187,7 @@ func TestOutputIsMasked(t *testing.T) {
 		maskOutput("a    Active   4m5s\nuid: 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0 at 2026-01-02T03:04:05Z\n   resourceVersion: \"17\""))
 }
 
-// kubectls are the programs of this machine, the one of this Kubernetes version first.
+// kubectls returns the programs of this machine, the one of this Kubernetes version first.
 func kubectls(t *testing.T, built string) []string {
 	found := []string{built}
 	if path, err := exec.LookPath("kubectl"); err == nil {

@@ -16,7 +16,7 @@ import (
 	"orrery/restclient/kubeconfig"
 )
 
-// steady is a driver whose servers always use the same.
+// steady is a driver whose servers have a constant usage.
 type steady struct{ *driver.Memory }
 
 func (d steady) GetServerStatus(ctx context.Context, name string) (driver.Status, error) {

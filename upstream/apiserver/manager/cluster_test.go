@@ -22,8 +22,8 @@ import (
 	"orrery/upstream/apiserver/served"
 )
 
-// patience is reached only by a test that fails.
-const patience = 10 * time.Minute
+// waitTimeout is reached only by a failing test.
+const waitTimeout = 10 * time.Minute
 
 var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
 
@@ -51,7 +51,7 @@ func newCluster(t *testing.T, server *served.Server) *cluster {
 
 func (c *cluster) eventually(what string, probe func() (bool, error)) {
 	c.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(waitTimeout)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -64,7 +64,7 @@ func (c *cluster) eventually(what string, probe func() (bool, error)) {
 		case <-c.server.Failed():
 			require.NoError(c.t, c.server.Err(), "while waiting until "+what)
 		case <-deadline:
-			require.Fail(c.t, "waited in vain until "+what, "last answer: %v, %v", ok, err)
+			require.Fail(c.t, "timed out waiting until "+what, "last answer: %v, %v", ok, err)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (c *cluster) namespace(name string) *corev1.Namespace {
 	return namespace
 }
 
-// awaitDefaults waits for what the controllers put into a namespace.
+// awaitDefaults blocks until a namespace has its default content.
 func (c *cluster) awaitDefaults(namespace string) {
 	c.t.Helper()
 	c.eventually("namespace "+namespace+" has its service account and its bundle", func() (bool, error) {
@@ -99,7 +99,7 @@ func (c *cluster) awaitDefaults(namespace string) {
 	})
 }
 
-// awaitConditions waits until the namespace says all this: the reason and message of each condition.
+// awaitConditions blocks until the namespace's conditions have these reasons and messages.
 func (c *cluster) awaitConditions(name string, want map[corev1.NamespaceConditionType]string) {
 	c.t.Helper()
 	have := map[corev1.NamespaceConditionType]string{}
@@ -119,7 +119,7 @@ func (c *cluster) awaitConditions(name string, want map[corev1.NamespaceConditio
 	})
 }
 
-// awaitGone waits until a namespace is gone and checks that nothing of it is left.
+// awaitGone blocks until a namespace is gone and checks that nothing of it is left.
 func (c *cluster) awaitGone(name string) {
 	c.t.Helper()
 	c.eventually("namespace "+name+" is gone", func() (bool, error) {
@@ -132,10 +132,10 @@ func (c *cluster) awaitGone(name string) {
 		}
 		return false, err
 	})
-	require.Empty(c.t, c.content(name), "what namespace %s left behind", name)
+	require.Empty(c.t, c.content(name), "objects left of namespace %s", name)
 }
 
-// listable finds all namespaced types that can be listed, by client-go's discovery.
+// listable returns the namespaced types that can be listed, by client-go's discovery.
 func (c *cluster) listable() map[schema.GroupVersionResource]metav1.APIResource {
 	c.t.Helper()
 	lists, err := c.typed.Discovery().ServerPreferredNamespacedResources()
@@ -145,7 +145,7 @@ func (c *cluster) listable() map[schema.GroupVersionResource]metav1.APIResource 
 		gv, err := schema.ParseGroupVersion(list.GroupVersion)
 		require.NoError(c.t, err)
 		for _, resource := range list.APIResources {
-			if slices.Contains(resource.Verbs, "list") && gv.Group != "events.k8s.io" { // events are served twice
+			if slices.Contains(resource.Verbs, "list") && gv.Group != "events.k8s.io" { // Events have two groups
 				found[gv.WithResource(resource.Name)] = resource
 			}
 		}
@@ -153,14 +153,14 @@ func (c *cluster) listable() map[schema.GroupVersionResource]metav1.APIResource 
 	return found
 }
 
-// content returns the names of everything in a namespace, by resource.
+// content returns the names of a namespace's objects, by resource.
 func (c *cluster) content(namespace string) map[string][]string {
 	c.t.Helper()
 	content := map[string][]string{}
 	for resource := range c.listable() {
 		list, err := c.dynamic.Resource(resource).Namespace(namespace).List(c.ctx, metav1.ListOptions{})
 		if apierrors.IsNotFound(err) {
-			continue // a custom type that has gone in the meantime
+			continue // a custom type that is gone
 		}
 		require.NoError(c.t, err)
 		for _, item := range list.Items {
@@ -180,7 +180,7 @@ func (c *cluster) create(resource schema.GroupVersionResource, namespace string,
 	require.NoError(c.t, err, "%s %s", resource.Resource, object.GetName())
 }
 
-// free takes the finalizers off an object.
+// free removes the finalizers of an object.
 func (c *cluster) free(resource schema.GroupVersionResource, namespace, name string) {
 	c.t.Helper()
 	_, err := c.dynamic.Resource(resource).Namespace(namespace).Patch(c.ctx, name, types.MergePatchType,

@@ -28,14 +28,14 @@ func TestManager(t *testing.T) {
 		require.NoError(t, server.Stop())
 	})
 	for name, test := range map[string]func(*cluster){
-		"every namespace is filled":         (*cluster).everyNamespaceIsFilled,
-		"what is taken away comes back":     (*cluster).whatIsTakenAwayComesBack,
-		"a full namespace is emptied":       (*cluster).fullNamespaceIsEmptied,
-		"finalizers hold a namespace up":    (*cluster).finalizersHoldNamespaceUp,
-		"a foreign token holds it up":       (*cluster).foreignTokenHoldsNamespaceUp,
-		"many namespaces come and go":       (*cluster).manyComeAndGo,
-		"a name is used again":              (*cluster).nameIsUsedAgain,
-		"watches that are cut are no drama": (*cluster).disturbances,
+		"every namespace is filled":       (*cluster).everyNamespaceIsFilled,
+		"removed default content returns": (*cluster).whatIsTakenAwayComesBack,
+		"a full namespace is emptied":     (*cluster).fullNamespaceIsEmptied,
+		"finalizers hold a namespace":     (*cluster).finalizersHoldNamespaceUp,
+		"a foreign token holds it":        (*cluster).foreignTokenHoldsNamespaceUp,
+		"many namespaces come and go":     (*cluster).manyComeAndGo,
+		"a name is used again":            (*cluster).nameIsUsedAgain,
+		"cut watches are reopened":        (*cluster).disturbances,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -46,7 +46,7 @@ func TestManager(t *testing.T) {
 	}
 }
 
-// Also those that the server itself has made.
+// Including those that the server itself created.
 func (c *cluster) everyNamespaceIsFilled() {
 	c.createNamespace("filled")
 	for _, name := range []string{"filled", "default", "kube-system", "kube-public", "kube-node-lease"} {
@@ -80,7 +80,7 @@ func (c *cluster) whatIsTakenAwayComesBack() {
 	forged.Data["ca.crt"] = "forged"
 	_, err = core.ConfigMaps("robbed").Update(c.ctx, forged, metav1.UpdateOptions{})
 	require.NoError(c.t, err)
-	c.eventually("the bundle is what it was", func() (bool, error) {
+	c.eventually("the bundle is unchanged", func() (bool, error) {
 		now, err := core.ConfigMaps("robbed").Get(c.ctx, "kube-root-ca.crt", metav1.GetOptions{})
 		return err == nil && now.Data["ca.crt"] == bundle.Data["ca.crt"], err
 	})
@@ -98,11 +98,11 @@ func (c *cluster) fullNamespaceIsEmptied() {
 		c.create(widgets, "full", widget(widgets, fmt.Sprintf("widget-%03d", i)))
 	}
 	c.fillWithEveryType("full")
-	// The controller that takes this finalizer off when no pod uses the claim is not among the three.
+	// The controller that removes this finalizer when no pod uses the claim does not run.
 	c.free(corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims"), "full", "one-of-each")
 	c.deleteNamespace("full")
 	_, err := c.typed.CoreV1().ConfigMaps("full").Create(c.ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "late"}}, metav1.CreateOptions{})
-	if !apierrors.IsNotFound(err) { // it may have gone already
+	if !apierrors.IsNotFound(err) { // it may be gone
 		assert.True(c.t, apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause), "%v", err)
 	}
 	c.awaitGone("full")
@@ -136,7 +136,7 @@ func (c *cluster) finalizersHoldNamespaceUp() {
 	c.awaitGone("held")
 }
 
-// Another party's token in spec.finalizers: the controller takes off its own and leaves the rest.
+// Another party's token in spec.finalizers: the controller removes its own and leaves the rest.
 func (c *cluster) foreignTokenHoldsNamespaceUp() {
 	const origin corev1.FinalizerName = "openshift.io/origin"
 	_, err := c.typed.CoreV1().Namespaces().Create(c.ctx, &corev1.Namespace{
@@ -187,7 +187,7 @@ func (c *cluster) nameIsUsedAgain() {
 	c.awaitGone("again")
 }
 
-// Watches are cut and history is forgotten while namespaces come and go.
+// Watches are cut and history is compacted while namespaces come and go.
 func (c *cluster) disturbances() {
 	for i, fault := range []string{"cut-watches", "compact", "cut-watches"} {
 		name := fmt.Sprintf("disturbed-%d", i)
@@ -201,11 +201,11 @@ func (c *cluster) disturbances() {
 	}
 }
 
-// explainFailure shows the end of what the manager said when the test has failed.
+// explainFailure logs the end of the manager's output if the test has failed.
 func (c *cluster) explainFailure(logFile string) {
 	if !c.t.Failed() {
 		return
 	}
 	text, err := os.ReadFile(logFile)
-	c.t.Logf("what kube-controller-manager said last (%v):\n%s", err, text[max(0, len(text)-4000):])
+	c.t.Logf("the end of kube-controller-manager's log (%v):\n%s", err, text[max(0, len(text)-4000):])
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// defineType makes the server serve widgets of a group of their own.
+// defineType adds a custom type in a group of its own.
 func (c *cluster) defineType(group string) schema.GroupVersionResource {
 	c.t.Helper()
 	definition := &unstructured.Unstructured{Object: map[string]any{
@@ -54,12 +54,12 @@ func widget(resource schema.GroupVersionResource, name string, finalizers ...str
 	return object(resource.GroupVersion().String(), "Widget", name, finalizers...)
 }
 
-// fillWithEveryType creates an object of every type that discovery tells of.
+// fillWithEveryType creates an object of every discovered type.
 func (c *cluster) fillWithEveryType(namespace string) {
 	c.t.Helper()
 	for resource, found := range c.listable() {
 		if strings.HasSuffix(resource.Group, "example.com") && resource.Group != namespace+".example.com" {
-			continue // another test's, which may go at any moment
+			continue // another test's, which may be removed
 		}
 		o := object(resource.GroupVersion().String(), found.Kind, "one-of-each")
 		for field, value := range required(found.Kind) {
@@ -69,7 +69,7 @@ func (c *cluster) fillWithEveryType(namespace string) {
 	}
 }
 
-// required is what objects of a kind cannot be created without.
+// required returns the required fields of a kind.
 func required(kind string) map[string]any {
 	selected := map[string]any{"app": "one-of-each"}
 	pod := map[string]any{"terminationGracePeriodSeconds": int64(1), "containers": []any{map[string]any{"name": "main", "image": "example.com/pretended"}}}

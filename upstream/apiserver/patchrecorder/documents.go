@@ -1,6 +1,6 @@
 package main
 
-// documents are right and wrong in many ways.
+// documents are valid and invalid in many ways.
 var documents = []struct {
 	path, apiVersion, kind string
 	documents              []string

@@ -1,7 +1,7 @@
-// Command patchrecorder asks a running kube-apiserver what it makes of patches, and what it says about documents that do not
-// fit their types, and writes the answers down: internal/lab/apiserver/patch/testdata/patches.jsonl and
-// internal/lab/apiserver/schema/testdata/documents.jsonl. Nothing is stored but the objects that are patched, in a namespace that is
-// deleted in the end.
+// Command patchrecorder records how a running kube-apiserver applies patches, and its errors about
+// documents that do not fit their types, in internal/lab/apiserver/patch/testdata/patches.jsonl and
+// internal/lab/apiserver/schema/testdata/documents.jsonl. It stores only the patched objects, in a
+// namespace that it deletes.
 package main
 
 import (
@@ -48,7 +48,7 @@ func run(ctx context.Context, kubeconfig, root string) error {
 		return err
 	}
 	r := recorder{client: client}
-	// A name that nobody has: where no namespace controller runs, the one of the last time is still there.
+	// A new name: without a namespace controller the last run's namespace still exists.
 	made := r.send(ctx, http.MethodPost, "/api/v1/namespaces", "application/json", `{"metadata":{"generateName":"patch-recorder-"}}`)
 	metadata, _ := made["metadata"].(map[string]any)
 	if r.namespace, _ = metadata["name"].(string); r.namespace == "" {
@@ -100,11 +100,11 @@ func (r recorder) patches(ctx context.Context, file string) error {
 		}
 		for _, change := range subject.changes {
 			answer := r.send(ctx, http.MethodPatch, path+"/"+name+"?dryRun=All", string(change.kind), change.patch)
-			line := patched{Kind: fmt.Sprint(object["kind"]), Object: settled(object), Type: change.kind, Patch: change.patch}
+			line := patched{Kind: fmt.Sprint(object["kind"]), Object: normalized(object), Type: change.kind, Patch: change.patch}
 			if answer["kind"] == "Status" {
 				line.Code, line.Reason, line.Message = answer["code"], answer["reason"], sentence(answer)
 			} else {
-				line.Result = settled(answer)
+				line.Result = normalized(answer)
 			}
 			if err := out.add(line); err != nil {
 				return err
@@ -114,8 +114,8 @@ func (r recorder) patches(ctx context.Context, file string) error {
 	return os.WriteFile(file, out.Bytes(), 0o644)
 }
 
-// settled is an object without what differs from run to run and what only the server writes.
-func settled(object map[string]any) map[string]any {
+// normalized returns an object without what differs from run to run and what only the server writes.
+func normalized(object map[string]any) map[string]any {
 	data, _ := json.Marshal(object)
 	var out map[string]any
 	_ = json.Unmarshal(data, &out)
@@ -127,7 +127,7 @@ func settled(object map[string]any) map[string]any {
 	return out
 }
 
-// sentence is a message without the document that some of them quote, which has times and versions in it.
+// sentence returns a message without the document that some quote, which has times and versions.
 func sentence(answer map[string]any) string {
 	message := fmt.Sprint(answer["message"])
 	if _, tail, ok := strings.Cut(message, `}": `); ok && strings.HasPrefix(message, ` "" is invalid: patch`) {
@@ -141,7 +141,7 @@ type document struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
 	Document   json.RawMessage `json:"document"`
-	// What the server says: that the document is wrong, or nothing.
+	// The server's error about the document, if any.
 	Mistake string `json:"mistake,omitempty"`
 }
 

@@ -13,14 +13,14 @@ const (
 	asStrategic = types.StrategicMergePatchType
 )
 
-// container is complete, so that the server has no defaults to add.
+// container is complete, so that the server adds no defaults.
 func container(name, more string) string {
 	return `{"name":"` + name + `","image":"i","imagePullPolicy":"Always","resources":{},"terminationMessagePath":"/t","terminationMessagePolicy":"File"` + more + `}`
 }
 
 func inContainers(patch string) string { return `{"spec":{"template":{"spec":` + patch + `}}}` }
 
-// subjects are objects, and patches of each.
+// subjects are objects with patches.
 var subjects = []struct {
 	path, object string
 	changes      []change

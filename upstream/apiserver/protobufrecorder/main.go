@@ -1,5 +1,6 @@
-// Command protobufrecorder writes down how Kubernetes' own types travel in protobuf: the numbers and types of their fields, which stand
-// in the tags of the Go structs. The built-in API server reads the bodies of kubectl and client-go with it.
+// Command protobufrecorder records the protobuf form of Kubernetes' types: the numbers and types of
+// their fields, from the Go structs' tags. With it the server in memory reads the bodies of kubectl
+// and client-go.
 //
 //	go run ./apiserver/protobufrecorder > ../internal/lab/apiserver/protobuf/messages.txt
 package main
@@ -32,7 +33,7 @@ import (
 	"orrery/internal/lab/apiserver/resources"
 )
 
-// others are objects that a client may send and that are no resources of the catalog.
+// others are objects of requests that are not resources.
 var others = []struct {
 	groupVersion string
 	objects      []any
@@ -48,13 +49,13 @@ var others = []struct {
 	{"policy/v1", []any{policy.Eviction{}}},
 }
 
-// root is an object that a client may send.
+// root is an object of a request.
 type root struct {
 	groupVersion string
 	object       reflect.Type
 }
 
-// roots returns all of them: those of the built-in server's resources first.
+// roots returns all of them, those of the server's resources first.
 func roots() ([]root, error) {
 	known := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensions.AddToScheme, apiregistration.AddToScheme} {
@@ -83,7 +84,7 @@ func roots() ([]root, error) {
 	return all, nil
 }
 
-// special are the types whose JSON is not that of their fields. The reader knows them by these names.
+// special are the types whose JSON is not that of their fields. The reader has the same names.
 var special = map[reflect.Type]string{
 	reflect.TypeFor[meta.Time]():                                  "Time",
 	reflect.TypeFor[meta.MicroTime]():                             "MicroTime",
@@ -154,8 +155,8 @@ func (r recorder) message(t reflect.Type) string {
 	return name
 }
 
-// field is a line: number, JSON name ("-" for a struct whose fields are those of its parent), flags and type. The flags are o for
-// fields that are left out when they are empty, and p for pointers, of which only nil is empty.
+// field returns a line: number, JSON name ("-" for an inlined struct), flags and type. The flags
+// are o for omitempty, and p for pointers, of which only nil is empty.
 func (r recorder) field(field reflect.StructField, tag string) string {
 	number := strings.Split(tag, ",")[1]
 	name, options, _ := strings.Cut(field.Tag.Get("json"), ",")

@@ -21,7 +21,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// The file in the server's package is what this program writes.
+// The file in the server's package is this program's output.
 func TestTheFileIsUpToDate(t *testing.T) {
 	want, err := os.ReadFile("../../../internal/lab/apiserver/protobuf/messages.txt")
 	require.NoError(t, err)
@@ -30,7 +30,7 @@ func TestTheFileIsUpToDate(t *testing.T) {
 	assert.Equal(t, string(want), got.String(), "go run ./apiserver/protobufrecorder > ../internal/lab/apiserver/protobuf/messages.txt")
 }
 
-// Objects of every kind, with something in every field, mean the same in both forms.
+// Objects of every kind with every field set are equal in both forms.
 func TestBothFormsMeanTheSame(t *testing.T) {
 	all, err := roots()
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func compare(t *testing.T, object any, apiVersion, kind string) {
 	assert.Equal(t, withoutNothing(want.Object), withoutNothing(got.Tree))
 }
 
-// withoutNothing leaves out what says nothing: null, empty lists and empty maps, which the two forms treat differently.
+// withoutNothing removes null, empty lists and empty maps, which the two forms treat differently.
 func withoutNothing(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -87,10 +87,10 @@ func withoutNothing(value any) any {
 	return value
 }
 
-// deepest is how deep structures are filled that contain themselves.
+// deepest is the depth to which recursive structures are filled.
 const deepest = 9
 
-// fill puts something into every field.
+// fill sets every field.
 func fill(v reflect.Value, r *rand.Rand, depth int) {
 	if special, ok := values(r)[v.Type()]; ok {
 		v.Set(special)

@@ -1,3 +1,11 @@
+// Package recorder plays the scripts of internal/lab/apiserver/apiservertest on a genuine
+// kube-apiserver and records its answers, masked, for comparison with the server in memory. The
+// only controller is the garbage collector, since deletion is compared, and the admission plugin
+// ServiceAccount is off, since it refuses pods without service accounts. A recording is written
+// only when every case has an answer, and recording twice changes no file, which the test checks.
+//
+//	make -C upstream record                         # a fresh control plane for each script
+//	go run ./apiserver/recorder/cmd/record --kubeconfig FILE   # a running one
 package recorder
 
 import (
@@ -14,7 +22,7 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// Config is the control plane that recordings are made with.
+// Config returns the control plane of the recordings.
 func Config() controlplane.Config {
 	return controlplane.Config{
 		Controllers:   []string{"garbage-collector-controller"},
@@ -22,8 +30,8 @@ func Config() controlplane.Config {
 	}
 }
 
-// TargetFor returns the server of a kubeconfig file, whose user must be allowed everything. The client speaks HTTP/1.1
-// and adds nothing to a request but the credentials.
+// TargetFor returns the server of a kubeconfig file, whose user must be an administrator. The
+// client speaks HTTP/1.1 and adds only credentials.
 func TargetFor(kubeconfig string) (apiservertest.Target, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -48,7 +56,7 @@ func transportFor(config *rest.Config) (http.RoundTripper, error) {
 	return transport, nil
 }
 
-// Record plays a script with a server and writes the recording into a directory.
+// Record plays a script on a server and writes the recording to a directory.
 func Record(ctx context.Context, target apiservertest.Target, script *apiservertest.Script, dir string) error {
 	player := apiservertest.NewPlayer(target)
 	var answers []*apiservertest.Answer

@@ -25,14 +25,14 @@ func genuine(t *testing.T) apiservertest.Target {
 	return target
 }
 
-// A recording that depends on chance, on the day or on what was recorded before it would be found out here: a fresh
-// control plane gives the same answers, without any gap.
+// A fresh control plane gives the same answers, so no recording depends on chance, the date or
+// earlier recordings.
 func TestRecordingsCanBeRepeated(t *testing.T) {
 	start := sync.OnceValue(func() apiservertest.Target { return genuine(t) })
 	apiservertest.Run(t, func(*testing.T) apiservertest.Target { return start() }, nil)
 }
 
-// What is written is what is committed, byte for byte.
+// The output equals the committed files.
 func TestRecordingsAreWritten(t *testing.T) {
 	target := genuine(t)
 	scripts, err := apiservertest.Scripts()
@@ -50,7 +50,7 @@ func TestRecordingsAreWritten(t *testing.T) {
 		assert.Equal(t, string(committed), string(written))
 
 		err = Record(t.Context(), target, script, dir)
-		assert.NoError(t, err, "an answer that differs is an answer, too")
+		assert.NoError(t, err, "a different answer is recorded")
 		assert.Error(t, Record(t.Context(), target, script, filepath.Join(dir, "absent")))
 	}
 	_, err = TargetFor(filepath.Join(dir, "absent"))

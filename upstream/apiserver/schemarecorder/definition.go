@@ -9,14 +9,15 @@ import (
 type definition struct {
 	Name   string         `json:"name"`
 	Schema map[string]any `json:"schema"`
-	// Types are the Go types of fields where they are others than the schema suggests: named strings, maps and lists.
+	// Types are the fields' Go types where the schema suggests others: named strings, maps and
+	// lists.
 	Types map[string]string `json:"types,omitempty"`
-	// Inside names the embedded struct through which a field came to its type. It appears in the paths of sentences about
-	// values that do not fit.
+	// Inside names the embedded struct of a field. It appears in the paths of errors about values.
 	Inside map[string]string `json:"inside,omitempty"`
-	// Omitted are the fields that vanish when they are written with an empty value: "", 0, false, an empty list or map.
+	// Omitted are the fields with omitempty and an empty value other than nil: "", 0, false, an
+	// empty list or map.
 	Omitted []string `json:"omitted,omitempty"`
-	// Always are the fields that are written whatever their value is.
+	// Always are the fields that are always written.
 	Always []string `json:"always,omitempty"`
 }
 
@@ -61,10 +62,11 @@ func (d *definition) add(t reflect.Type, inside string, properties map[string]an
 	}
 }
 
-// vanishes tells whether a type has an empty value that encoding/json omits.
+// vanishes reports whether a type has an empty value that encoding/json omits.
 func vanishes(t reflect.Type) bool { return t.Kind() != reflect.Pointer && t.Kind() != reflect.Struct }
 
-// suggested is the Go type that a schema would have without any names of its own. The reader of the file has the same rule.
+// suggested returns a schema's Go type without named types. The reader of the file has the same
+// rule.
 func suggested(schema map[string]any) string {
 	if all, ok := schema["allOf"].([]any); ok && len(all) == 1 {
 		schema, _ = all[0].(map[string]any)

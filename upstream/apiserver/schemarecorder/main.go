@@ -1,10 +1,11 @@
-// Command schemarecorder writes down what the built-in API server has to know of the types of Kubernetes: their
-// fields, as a running kube-apiserver publishes them at /openapi/v3, without its texts; and the names that the types have
-// in Go, which appear in the sentences about values that do not fit, as the Go packages declare them.
+// Command schemarecorder records Kubernetes' types for the server in memory: their fields, as a
+// running kube-apiserver publishes them at /openapi/v3, without descriptions, and their names in
+// Go, which appear in errors about values.
 //
-// The results are internal/lab/apiserver/schema/builtin.jsonl, one definition a line, in alphabetical order, and
-// internal/lab/apiserver/resources/builtin.jsonl, one resource a line, in the order of discovery: its names, verbs,
-// subresources and columns. Two runs against the same version of Kubernetes write the same bytes.
+// It writes internal/lab/apiserver/schema/builtin.jsonl, one definition a line in alphabetical
+// order, and internal/lab/apiserver/resources/builtin.jsonl, one resource a line in the order of
+// discovery: names, verbs, subresources and columns. The output depends on the version of
+// Kubernetes alone.
 package main
 
 import (
@@ -67,7 +68,7 @@ func record(ctx context.Context, kubeconfig, root string) error {
 	return writeLines(filepath.Join(root, "resources", "builtin.jsonl"), all)
 }
 
-// fetch reads the definitions of every group and version that the server's types come from.
+// fetch reads the definitions of every group and version of the server's types.
 func fetch(ctx context.Context, client rest.Interface, served []resource) (map[string]any, error) {
 	all, read := map[string]any{}, map[string]bool{}
 	for _, r := range served {
@@ -91,14 +92,15 @@ func fetch(ctx context.Context, client rest.Interface, served []resource) (map[s
 	return all, nil
 }
 
-// merge adds a definition. Documents of several groups carry the shared types, each with the kinds of its own group only.
+// merge adds a definition. The documents of several groups have the shared types, each with its own
+// group's kinds.
 func merge(all map[string]any, name string, schema any) {
 	if _, known := all[name]; !known {
 		all[name] = schema
 	}
 }
 
-// closure returns the definitions that the roots refer to, with the roots.
+// closure returns the roots and the definitions that they refer to.
 func closure(published map[string]any, roots []string) (map[string]map[string]any, error) {
 	kept := map[string]map[string]any{}
 	for todo := roots; len(todo) > 0; {

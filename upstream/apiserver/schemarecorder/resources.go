@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// resource is a line of the file of resources: what discovery and a table say of a resource.
+// resource is a line of the file of resources, from discovery and a table.
 type resource struct {
 	Group        string        `json:"group,omitempty"`
 	Version      string        `json:"version"`
@@ -35,7 +35,7 @@ type subresource struct {
 	Verbs   []string `json:"verbs"`
 }
 
-// column is a column without its description, which the server words itself.
+// column is a column without its description, which our server has in its own words.
 type column struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"`
@@ -43,7 +43,7 @@ type column struct {
 	Priority int32  `json:"priority,omitempty"`
 }
 
-// path is where the resource is, without a namespace.
+// path returns the resource's path without a namespace.
 func (r resource) path() string {
 	if r.Group == "" {
 		return "/api/" + r.Version + "/" + r.Plural
@@ -51,7 +51,7 @@ func (r resource) path() string {
 	return "/apis/" + r.Group + "/" + r.Version + "/" + r.Plural
 }
 
-// document is the path of the group version below /openapi/v3/.
+// document returns the path of the group version below /openapi/v3/.
 func (r resource) document() string {
 	if r.Group == "" {
 		return "api/" + r.Version
@@ -59,7 +59,7 @@ func (r resource) document() string {
 	return "apis/" + r.Group + "/" + r.Version
 }
 
-// resourcesOf asks a server that has nothing but what kube-apiserver serves by default, in the order of its discovery.
+// resourcesOf returns kube-apiserver's default resources in the order of discovery.
 func resourcesOf(ctx context.Context, client rest.Interface) ([]resource, error) {
 	var all []resource
 	for _, root := range []string{"/api", "/apis"} {
@@ -98,7 +98,7 @@ func newResource(group, version string, found discovery.APIResourceDiscovery) re
 	return r
 }
 
-// readColumns asks for a list as a table.
+// readColumns requests a list as a table.
 func (r *resource) readColumns(ctx context.Context, client rest.Interface) error {
 	for _, verb := range r.Verbs {
 		if verb != "list" {

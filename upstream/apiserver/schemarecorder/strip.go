@@ -1,10 +1,11 @@
 package main
 
-// dropped are the members of a schema that are not recorded: texts, and values that the server's own code fills in.
+// dropped are the members of a schema that are not recorded: texts, and values that our server's
+// code sets.
 var dropped = map[string]bool{"description": true, "default": true, "title": true, "externalDocs": true, "example": true}
 
-// strip removes what is not needed from a schema. The names of properties are no members of a schema: a field that is
-// called "description" stays.
+// strip removes what is not needed from a schema. Property names are not members: a field called
+// "description" stays.
 func strip(value any) any {
 	schema, ok := value.(map[string]any)
 	if !ok {

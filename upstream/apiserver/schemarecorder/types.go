@@ -16,7 +16,7 @@ import (
 
 const referencePrefix = "#/components/schemas/"
 
-// others are the types that no discovery lists: what subresources take, what every resource answers with.
+// others are the types outside discovery: bodies of subresources, and common answers.
 var others = []string{
 	"io.k8s.api.autoscaling.v1.Scale", "io.k8s.api.authentication.v1.TokenRequest", "io.k8s.api.policy.v1.Eviction",
 	"io.k8s.apimachinery.pkg.apis.meta.v1.Status", "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions",
@@ -24,7 +24,7 @@ var others = []string{
 	"io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent",
 }
 
-// roots are the published types of the resources, with their lists, and the others.
+// roots returns the published types of the resources, with their lists, and the others.
 func roots(published map[string]any, all []resource) []string {
 	kinds := map[schema.GroupVersionKind]bool{}
 	for _, r := range all {
@@ -40,7 +40,7 @@ func roots(published map[string]any, all []resource) []string {
 	return names
 }
 
-// kindOf returns the kind that a definition says it is. Shared types say many.
+// kindOf returns the kind of a definition. Shared types have several.
 func kindOf(definition any) (schema.GroupVersionKind, bool) {
 	d, _ := definition.(map[string]any)
 	kinds, _ := d["x-kubernetes-group-version-kind"].([]any)
@@ -52,12 +52,12 @@ func kindOf(definition any) (schema.GroupVersionKind, bool) {
 	return schema.GroupVersionKind{Group: text("group"), Version: text("version"), Kind: text("kind")}, true
 }
 
-// goTypes returns the structs that the published types are made of, by the published name.
+// goTypes returns the structs of the published types by published name.
 func goTypes() map[string]reflect.Type {
 	known := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensions.AddToScheme, apiregistration.AddToScheme} {
 		if err := add(known); err != nil {
-			panic(err) // a programming error of this file
+			panic(err) // a programming error in this file
 		}
 	}
 	types := map[string]reflect.Type{}
@@ -83,7 +83,7 @@ func collect(types map[string]reflect.Type, t reflect.Type) {
 	}
 }
 
-// publishedName is the name under which the OpenAPI documents have a Go type.
+// publishedName returns a Go type's name in the OpenAPI documents.
 func publishedName(t reflect.Type) string {
 	path, ok := strings.CutPrefix(t.PkgPath(), "k8s.io/")
 	if !ok {
@@ -92,7 +92,7 @@ func publishedName(t reflect.Type) string {
 	return "io.k8s." + strings.ReplaceAll(path, "/", ".") + "." + t.Name()
 }
 
-// plain makes a configuration for reading documents.
+// plain returns a configuration for reading documents.
 func plain(config *rest.Config) *rest.Config {
 	c := rest.CopyConfig(config)
 	c.NegotiatedSerializer = serializer.NewCodecFactory(runtime.NewScheme())

@@ -7,22 +7,24 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// NamespaceControllers are the controllers of kube-controller-manager that give every namespace what the genuine
-// control plane gives it: a default service account and the bundle of the cluster's authority.
+// NamespaceControllers are the controllers that fill every namespace as the genuine control plane
+// does: with a default service account and the CA bundle.
 func NamespaceControllers() []string {
 	return []string{"serviceaccount-controller", "root-ca-certificate-publisher-controller"}
 }
 
-// Config says what to run. The zero value is the server alone, as "lab serve" starts it.
+// Config configures a server. The zero value is "lab serve" alone.
 type Config struct {
-	// Binary is the program lab. Default: bin/lab in the working directory or the nearest directory above it.
+	// Binary is the program lab. Default: bin/lab in the working directory or the nearest directory
+	// above it.
 	Binary string
-	// Args are added to the arguments of "lab serve".
+	// Args are further arguments of "lab serve".
 	Args []string
-	// Controllers are those that kube-controller-manager is to run on the server, as the administrator. Default: it is
-	// not started.
+	// Controllers are the controllers that kube-controller-manager runs on the server, as the
+	// administrator. Default: it does not run.
 	Controllers []string
-	// ControlPlane is the program that holds kube-controller-manager. Default: bin/controlplane, found as Binary is.
+	// ControlPlane is the program with kube-controller-manager. Default: bin/controlplane, found as
+	// Binary is.
 	ControlPlane string
 	// Log receives a line for each process that dies. Default: nowhere.
 	Log io.Writer

@@ -9,29 +9,29 @@ import (
 	"strings"
 )
 
-// faultsPath is where the server takes orders for faults.
+// faultsPath is the server's API of faults.
 const faultsPath = "/debug/orrery/faults"
 
-// Fault is a fault that is on, as the server tells it.
+// Fault is an active fault.
 type Fault struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
 	Hits int    `json:"hits"`
 }
 
-// Add switches a fault on, described as in "lab serve --fault", and returns its id.
+// Add injects a fault, described as in "lab serve --fault", and returns its id.
 func (s *Server) Add(ctx context.Context, text string) (id string, err error) {
 	var added Fault
 	err = s.do(ctx, http.MethodPost, faultsPath, text, &added)
 	return added.ID, err
 }
 
-// Remove switches a fault off. Requests that it holds up go on.
+// Remove removes a fault. Requests that it holds up go on.
 func (s *Server) Remove(ctx context.Context, id string) error {
 	return s.do(ctx, http.MethodDelete, faultsPath+"/"+id, "", nil)
 }
 
-// Hits returns how often a fault that is on has struck.
+// Hits returns how often an active fault has struck.
 func (s *Server) Hits(ctx context.Context, id string) (int, error) {
 	var faults struct {
 		Active []Fault `json:"active"`
@@ -44,15 +44,15 @@ func (s *Server) Hits(ctx context.Context, id string) (int, error) {
 			return fault.Hits, nil
 		}
 	}
-	return 0, fmt.Errorf("there is no fault %s (any more)", id)
+	return 0, fmt.Errorf("there is no active fault %s", id)
 }
 
-// get asks for a path as the administrator. The answer is of no interest unless it is a refusal.
+// get requests a path as the administrator and discards the answer unless it is an error.
 func (s *Server) get(ctx context.Context, path string) error {
 	return s.do(ctx, http.MethodGet, path, "", nil)
 }
 
-// do sends a request as the administrator and decodes the answer into out, unless that is nil.
+// do sends a request as the administrator and decodes the answer into out unless that is nil.
 func (s *Server) do(ctx context.Context, method, path, body string, out any) error {
 	request, err := http.NewRequestWithContext(ctx, method, s.address+path, strings.NewReader(body))
 	if err != nil {

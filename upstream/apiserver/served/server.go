@@ -1,3 +1,10 @@
+// Package served runs "lab serve", the API server in memory, as a process, with as many of
+// kube-controller-manager's controllers as a test needs. [Start] and [Server] are used like those
+// of package controlplane; Start returns when the server is ready and the controllers have filled
+// the default namespace. What the genuine server does only under mistreatment, such as forgetting
+// history, this one does on request: see [Server.Add]. A process that ends unexpectedly closes
+// [Server.Failed], and Stop returns a [controlplane.ExitError]. [Server.Stop] ends all processes
+// and goroutines.
 package served
 
 import (
@@ -18,14 +25,15 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// ProgramName is how log files and errors call the server.
+// ProgramName is the server's name in log files and errors.
 const ProgramName = "lab-serve"
 
-// startTimeout bounds each wait for a process to become ready, for callers whose context has no deadline. A process that dies
-// ends the wait at once; this is for one that hangs, and not for a machine that has many others to serve.
+// startTimeout bounds each wait for a process when the context has no deadline. It is for a process
+// that hangs: a dead one ends the wait at once, and a busy machine stays below it.
 const startTimeout = 10 * time.Minute
 
-// Server is a running "lab serve" with what was started beside it. Its methods may be called from any goroutine.
+// Server is a running "lab serve" with the processes beside it. Its methods are safe for concurrent
+// use.
 type Server struct {
 	config  Config
 	dir     string       // removed by Stop
@@ -38,11 +46,11 @@ type Server struct {
 	mu        sync.Mutex // guards the fields below
 	processes []*controlplane.Process
 	users     int   // kubeconfig files written for users
-	err       error // the first unexpected end of a process
+	err       error // the first unexpected exit
 }
 
-// Start runs the server and returns when it is ready. The context bounds the start only; to end it call Stop. When Start
-// fails it has stopped everything.
+// Start starts the server and returns when it is ready. The context bounds the start only; the
+// caller must call Stop. A failed Start has stopped everything.
 func Start(ctx context.Context, config Config) (*Server, error) {
 	config, err := config.complete()
 	if err != nil {
@@ -77,7 +85,7 @@ func (s *Server) start(ctx context.Context) error {
 	return s.startControllers(ctx)
 }
 
-// connect reads the kubeconfig file that the server has written when it listens.
+// connect reads the kubeconfig file, which the server writes when it listens.
 func (s *Server) connect(context.Context) error {
 	config, err := clientcmd.BuildConfigFromFlags("", s.Kubeconfig())
 	if err != nil {
@@ -88,7 +96,7 @@ func (s *Server) connect(context.Context) error {
 	return err
 }
 
-// startControllers runs kube-controller-manager with the controllers that were asked for.
+// startControllers runs kube-controller-manager with the configured controllers.
 func (s *Server) startControllers(ctx context.Context) error {
 	bundle, err := s.writeBundle()
 	if err != nil {
@@ -105,7 +113,7 @@ func (s *Server) startControllers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// That the default namespace has been filled proves that the controllers work.
+	// The default namespace's content proves that the controllers work.
 	for controller, path := range map[string]string{
 		"serviceaccount-controller":                "/api/v1/namespaces/default/serviceaccounts/default",
 		"root-ca-certificate-publisher-controller": "/api/v1/namespaces/default/configmaps/kube-root-ca.crt",
@@ -120,7 +128,7 @@ func (s *Server) startControllers(ctx context.Context) error {
 	return nil
 }
 
-// writeBundle writes the certificate of the server's authority to a file of its own and returns its path.
+// writeBundle writes the server's CA certificate to a file and returns its path.
 func (s *Server) writeBundle() (string, error) {
 	config, err := clientcmd.LoadFromFile(s.Kubeconfig())
 	if err != nil {
@@ -130,7 +138,7 @@ func (s *Server) writeBundle() (string, error) {
 	return path, os.WriteFile(path, config.Clusters[config.Contexts[config.CurrentContext].Cluster].CertificateAuthorityData, 0o600)
 }
 
-// launch starts a process and watches over it.
+// launch starts a process and a goroutine that observes it.
 func (s *Server) launch(name, path string, args []string) error {
 	process, err := controlplane.StartProcess(controlplane.ProcessConfig{Name: name, Path: path, Args: args, LogFile: s.LogFile(name)})
 	if err != nil {
@@ -158,7 +166,8 @@ func (s *Server) fail(err error) {
 	}
 }
 
-// await calls ready until it returns nil, gives up when a process dies or ctx is done, and then tells what ready missed.
+// await calls ready until it returns nil. It gives up when a process dies or ctx is done, and
+// returns ready's last error.
 func (s *Server) await(ctx context.Context, ready func(context.Context) error) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -183,11 +192,11 @@ func (s *Server) last() *controlplane.Process {
 	return s.processes[len(s.processes)-1]
 }
 
-// Kubeconfig is the path of the administrator's kubeconfig file, the one that the server itself has written.
+// Kubeconfig returns the path of the administrator's kubeconfig file.
 func (s *Server) Kubeconfig() string { return filepath.Join(s.dir, "admin.kubeconfig") }
 
-// KubeconfigFor writes a kubeconfig file with which the administrator acts in the name of a user, and returns its path.
-// Each call makes a new file. Here every user may do everything, unless a fault forbids it; see [Server.Add].
+// KubeconfigFor writes a new kubeconfig file that impersonates a user, and returns its path. Every
+// user may do everything unless a fault forbids it; see [Server.Add].
 func (s *Server) KubeconfigFor(user string, groups ...string) (string, error) {
 	config, err := clientcmd.LoadFromFile(s.Kubeconfig())
 	if err != nil {
@@ -204,29 +213,29 @@ func (s *Server) KubeconfigFor(user string, groups ...string) (string, error) {
 	}, path)
 }
 
-// LogFile is the path of the file with all that a program has printed. Whoever runs one beside the server may have it
-// print to such a file, which Stop removes.
+// LogFile returns the path of a program's output. A caller may use it for a program of its own;
+// Stop removes the file.
 func (s *Server) LogFile(name string) string { return filepath.Join(s.dir, name+".log") }
 
-// Failed is closed when a process ends without having been asked to; Err tells which.
+// Failed is closed when a process ends unexpectedly; Err returns how.
 func (s *Server) Failed() <-chan struct{} { return s.failed }
 
-// Err is the first unexpected end of a process, a [*controlplane.ExitError], or nil.
+// Err returns the first unexpected exit, a [*controlplane.ExitError], or nil.
 func (s *Server) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// PID is the process number of the server.
+// PID returns the server's process id.
 func (s *Server) PID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.processes[0].PID()
 }
 
-// Stop ends the processes, the server last, and removes what they have written. It returns what Err returns. Stopping
-// twice is harmless.
+// Stop ends the processes, the server last, removes their files, and returns Err. It may be called
+// twice.
 func (s *Server) Stop() error {
 	s.mu.Lock()
 	processes := s.processes

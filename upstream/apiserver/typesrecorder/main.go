@@ -1,3 +1,12 @@
+// Command typesrecorder sends manifests to a kube-apiserver and records what it stores, refuses and
+// shows in a table, for the tests of orrery/internal/lab/apiserver/resources:
+//
+//	go run ./apiserver/typesrecorder -kubeconfig FILE -dir ../internal/lab/apiserver/resources/testdata [pods ...]
+//
+// It reads cases/*.yaml (all, or the named ones) and writes recorded/*.json. A case creates an
+// object, and each step updates the object or a subresource by a JSON merge patch that is applied
+// here to the last stored object. Objects are in the namespace orrery-types, or have names with
+// that prefix, and are deleted after their case. managedFields are left out.
 package main
 
 import (
@@ -100,8 +109,8 @@ func (s *server) call(method, path, accept string, body map[string]any) (map[str
 	return answer, nil
 }
 
-// dropDescriptions takes the sentences about columns out of a table: they are the original's, and nothing is compared with
-// them.
+// dropDescriptions removes the columns' descriptions from a table: they are the original's, and are
+// not compared.
 func dropDescriptions(answer map[string]any) {
 	columns, _ := answer["columnDefinitions"].([]any)
 	for _, column := range columns {
@@ -116,7 +125,7 @@ const (
 	acceptTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
 )
 
-// makeNamespace makes the namespace and waits for its service account, without which no pod is admitted.
+// makeNamespace creates the namespace and waits for its service account, which pods need.
 func (s *server) makeNamespace() error {
 	if _, err := s.call("POST", "/api/v1/namespaces", acceptJSON, map[string]any{"metadata": map[string]any{"name": namespace}}); err != nil {
 		return err
@@ -189,7 +198,7 @@ func (s *server) record(file *File, c *Case) error {
 	return s.remove(address)
 }
 
-// remove deletes an object at once, finalizers or not.
+// remove deletes an object at once, with or without finalizers.
 func (s *server) remove(address string) error {
 	deletion := map[string]any{"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0, "propagationPolicy": "Background"}
 	answer, err := s.call("DELETE", address, acceptJSON, deletion)
@@ -207,7 +216,7 @@ func (s *server) remove(address string) error {
 	return err
 }
 
-// path is the address of the collection.
+// path returns the path of the collection.
 func (f *File) path() string {
 	prefix := "/apis/"
 	if strings.Count(f.Resource, "/") == 1 {
@@ -220,8 +229,8 @@ func (f *File) path() string {
 	return prefix + f.Resource
 }
 
-// mergePatch applies a JSON merge patch (RFC 7396) to a document and returns the result, which shares the parts that the
-// patch leaves alone.
+// mergePatch applies a JSON merge patch (RFC 7396) to a document. The result shares the unchanged
+// parts.
 func mergePatch(document, patch map[string]any) map[string]any {
 	out := maps.Clone(document)
 	if out == nil {

@@ -6,7 +6,8 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// ratio makes a measure of which less is better. Its name is the scenario, a space and the figure.
+// ratio returns a measure of which less is better. Its name is the scenario, a space and the
+// figure.
 func ratio(name, title, unit string, target float64) Measure {
 	scenario, figure, _ := strings.Cut(name, " ")
 	return Measure{
@@ -15,19 +16,19 @@ func ratio(name, title, unit string, target float64) Measure {
 	}
 }
 
-// perOp makes a measure of the time of an operation.
+// perOp returns a measure of the time of an operation.
 func perOp(scenario, title string, target float64) Measure {
 	return ratio(scenario+" ns/op", title, "ns/op", target)
 }
 
-// higher makes a measure of which more is better.
+// higher returns a measure of which more is better.
 func higher(name, title, unit string, target float64) Measure {
 	m := ratio(name, title, unit, target)
 	m.Better = bench.Higher
 	return m
 }
 
-// value makes a measure whose target is for our figure itself.
+// value returns a measure whose target bounds our figure itself.
 func value(name, title, unit string, target float64) Measure {
 	m := ratio(name, title, unit, target)
 	m.Kind = Value
@@ -44,7 +45,7 @@ func (m Measure) grain(grain float64) Measure {
 	return m
 }
 
-// of takes the figure from another scenario than the one that the measure is named for.
+// of takes the figure from another scenario.
 func (m Measure) of(scenario string) Measure {
 	m.Scenario = scenario
 	return m
@@ -55,32 +56,32 @@ func (m Measure) shown() Measure {
 	return m
 }
 
-// over compares with another scenario of the other side. What is proven need not be the same words then: a design that
-// merges events has something else to prove than one that delivers them all. It is a design of its own, with no textbook form.
+// over compares with another scenario of the other side. The proofs may differ then: a design that
+// merges events proves something else than one that delivers them all. It has no textbook form.
 func (m Measure) over(scenario string) Measure {
 	m.Other, m.Different = scenario, true
 	return m.beside("")
 }
 
-// beside names the side that is the textbook form for this measure; "" is none.
+// beside sets the side of the textbook form; "" is none.
 func (m Measure) beside(textbook Side) Measure {
 	m.Textbook = textbook
 	return m
 }
 
-// against compares with another rival, without a target and without the textbook form, which its rows have already.
+// against compares with another rival, without a target or a textbook form.
 func (m Measure) against(side Side) Measure {
 	m.Name += " against " + string(side)
 	m.Against = side
 	return m.shown().beside("")
 }
 
-// isOf tells whether the measure belongs to a group: "queue", "queue/cycle".
+// isOf reports whether the measure belongs to a group: "queue", "queue/cycle".
 func (m Measure) isOf(group string) bool {
 	return m.Scenario == group || strings.HasPrefix(m.Scenario, group+"/")
 }
 
-// title is the scenario that the name of the measure begins with. For most it is the one that is run.
+// title returns the scenario in the measure's name, which is usually the one that is run.
 func (m Measure) title() string {
 	scenario, _, _ := strings.Cut(m.Name, " ")
 	return scenario

@@ -1,3 +1,17 @@
+// Package compare measures this project against client-go: both do the same work in turns, each in
+// a process of its own. The textbook forms take turns as well, without a target. [Measures] is the
+// table of what is compared with the targets; [Extras] are shown beside it. Each round of a
+// scenario runs every side once, in an order that is reversed from round to round (A B, B A, ...),
+// so that a disturbance of the machine affects both and the ratio of a round is worth more than its
+// figures. Sides whose proofs differ did different work, which is an error. A ratio whose rounds
+// disagree on which side is ahead is "no difference". [Workers], deletion.Runner and collector.Run
+// run the sides; the records become a table, bench.json and the page, where every word that depends
+// on a figure is computed.
+//
+// To add a measure, write its scenario for every side, enter it in Measures, and describe it in
+// texts/. A section "## missed NAME OF THE MEASURE" there explains a missed target, and appears on
+// the page only while it is missed. "## anew NAME OF THE MEASURE" states a former target and why it
+// was changed.
 package compare
 
 import (
@@ -9,24 +23,24 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Config of a comparison.
+// Config configures a comparison.
 type Config struct {
-	// Measures to take.
+	// Measures are the measures to take.
 	Measures []Measure
-	// Rounds of each. At least 1; fewer than five support little.
+	// Rounds is the number of rounds of each, at least 1. Fewer than five prove little.
 	Rounds int
 	Effort bench.Effort
-	// Limit is how long one side may take for one scenario. 0 is for ever.
+	// Limit bounds the time of one side for one scenario; 0 is no limit.
 	Limit time.Duration
-	// Observer is told how far the comparison is. It may be nil.
+	// Observer receives the progress. It may be nil.
 	Observer Observer
 }
 
-// Observer is told how far a comparison is, by its goroutine.
+// Observer receives the progress of a comparison, on its goroutine.
 type Observer interface {
-	// Turn comes before each turn.
+	// Turn is called before each turn.
 	Turn(Turn)
-	// Finished comes when all rounds of a scenario are over, with what they say or why there is nothing to say.
+	// Finished is called after all rounds of a scenario, with its records or the error.
 	Finished(records []Record, err error)
 }
 
@@ -34,16 +48,16 @@ type Observer interface {
 type Turn struct {
 	Side     Side
 	Scenario string
-	// Round is counted from 1.
+	// Round counts from 1.
 	Round, Rounds int
-	// Contest is the number of the scenario, counted from 1.
+	// Contest is the number of the scenario, from 1.
 	Contest, Contests int
-	// Left is a guess at how long everything may still take.
+	// Left estimates the time that everything still takes.
 	Left time.Duration
 }
 
-// Run takes the measures. It returns the records of those that could be taken, in the order of the measures, and the
-// errors of the others, joined. The end of the context ends it at once, with the context's error.
+// Run takes the measures. It returns the records in the order of the measures, and the joined
+// errors of those that failed. It returns at once with the context's error when the context ends.
 func Run(ctx context.Context, runner Runner, config Config) ([]Record, error) {
 	all := contests(config.Measures)
 	run := &comparison{Config: config, runner: runner, clock: newForecast(all, config)}
@@ -80,7 +94,8 @@ type comparison struct {
 	clock  *forecast
 }
 
-// contest runs all rounds of a scenario. One side that fails ends it: there is nothing to compare with.
+// contest runs all rounds of a scenario. A failed side ends it, as there is nothing to compare
+// with.
 func (r *comparison) contest(ctx context.Context, c contest, turn Turn) ([]Record, error) {
 	defer r.clock.finish(c)
 	outcomes := make(map[entrant][]bench.Outcome)
@@ -125,4 +140,10 @@ func (r *comparison) one(ctx context.Context, e entrant) (bench.Outcome, error) 
 		defer cancel()
 	}
 	return r.runner.Run(ctx, e.side, e.scenario, r.Effort)
+}
+
+// Runner runs a side's scenario once. It returns when that side is idle again, so that the next one
+// has the machine to itself.
+type Runner interface {
+	Run(ctx context.Context, side Side, scenario string, effort bench.Effort) (bench.Outcome, error)
 }

@@ -127,8 +127,8 @@ func none(m *compare.Measure) { m.Kind = compare.None }
 
 func rounded(m *compare.Measure) { m.Kind, m.Target, m.Grain = compare.Value, 0, 0.01 }
 
-// Two sides that are the same program must not be told apart, however much a round is disturbed. With five rounds they
-// agree by chance once in sixteen times, and that is what the page says.
+// Two sides that are the same program must not differ, however much a round is disturbed. Five
+// rounds agree by chance once in sixteen times, as the page says.
 func TestASideComparedWithItself(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	noisy := func() []float64 {
@@ -136,7 +136,7 @@ func TestASideComparedWithItself(t *testing.T) {
 		for i := range values {
 			values[i] = 100 * (1 + 0.02*random.NormFloat64())
 			if random.IntN(6) == 0 {
-				values[i] *= 1 + random.Float64()*2 // a neighbour was at work
+				values[i] *= 1 + random.Float64()*2 // a disturbance
 			}
 		}
 		return values
@@ -199,7 +199,7 @@ func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
 	assert.Equal(t, []string{"failed", "queue/cycle ns/op"}, observer.finished)
 }
 
-// notes is an Observer that remembers.
+// notes is an Observer that records its calls.
 type notes struct {
 	left     []time.Duration
 	finished []string
@@ -229,7 +229,7 @@ func TestTheEndOfTheContextEndsEverything(t *testing.T) {
 	assert.Len(t, runner.turns, 1)
 }
 
-// slowly is a Runner each of whose turns takes a time of its own.
+// slowly is a Runner whose turns each take a different time.
 type slowly time.Duration
 
 func (s slowly) Run(ctx context.Context, side compare.Side, scenario string, _ bench.Effort) (bench.Outcome, error) {
@@ -253,7 +253,7 @@ func TestASideThatHangs(t *testing.T) {
 	})
 }
 
-func TestTheGuessAtWhatIsLeft(t *testing.T) {
+func TestForecast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		observer := &notes{}
 		_, err := compare.Run(t.Context(), slowly(10*time.Second), compare.Config{

@@ -2,21 +2,21 @@ package compare
 
 import "slices"
 
-// entrant is a side with the scenario that it does.
+// entrant is a side with its scenario.
 type entrant struct {
 	side     Side
 	scenario string
 }
 
-// contest is what takes turns: everybody who is compared over one scenario of the other side.
+// contest is one scenario of the other side, with every side that is compared over it.
 type contest struct {
-	// name is the scenario of the other side.
+	// name is the other side's scenario.
 	name     string
 	entrants []entrant
 	measures []Measure
 }
 
-// contests puts the measures together that one series of rounds answers, in the order of the table.
+// contests groups the measures that one series of rounds answers, in the order of the table.
 func contests(measures []Measure) []contest {
 	var all []contest
 	for _, m := range measures {
@@ -41,8 +41,8 @@ func contests(measures []Measure) []contest {
 	return all
 }
 
-// order returns who runs in which turn of a round: every other round backwards, so that nobody always runs on a machine
-// that somebody else has just warmed up.
+// order returns the order of a round. Every other round runs backwards, so that no side always
+// follows the same one on a warm machine.
 func (c contest) order(round int) []entrant {
 	order := slices.Clone(c.entrants)
 	if round%2 == 1 {

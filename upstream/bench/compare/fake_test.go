@@ -8,17 +8,17 @@ import (
 	"orrery/upstream/bench/compare"
 )
 
-// turn is what a fake runner was asked for.
+// turn is one call of a fake runner.
 type turn struct {
 	side     compare.Side
 	scenario string
 	effort   bench.Effort
 }
 
-// fake is a Runner whose outcomes are made up.
+// fake is a Runner with given outcomes.
 type fake struct {
 	turns []turn
-	// outcome makes up what a side finds in its n-th turn at a scenario, counted from 0.
+	// outcome returns a side's outcome in its n-th turn at a scenario, counted from 0.
 	outcome func(side compare.Side, scenario string, n int) (bench.Outcome, error)
 }
 
@@ -36,7 +36,7 @@ func (f *fake) Run(ctx context.Context, side compare.Side, scenario string, effo
 	return f.outcome(side, scenario, n)
 }
 
-// series makes up "ns/op" from what each side needs in each round.
+// series returns a fake whose "ns/op" are each side's figures by round.
 func series(figures map[compare.Side][]float64) *fake {
 	return &fake{outcome: func(side compare.Side, scenario string, n int) (bench.Outcome, error) {
 		values, ok := figures[side]
@@ -47,7 +47,7 @@ func series(figures map[compare.Side][]float64) *fake {
 	}}
 }
 
-// cycle is a measure of the fake runner.
+// cycle returns a measure of the fake runner.
 func cycle() compare.Measure {
 	return compare.Measure{
 		Name: "queue/cycle ns/op", Scenario: "queue/cycle", Figure: "ns/op", Unit: "ns/op",

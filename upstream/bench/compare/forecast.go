@@ -1,14 +1,19 @@
 package compare
 
-import "time"
+import (
+	"strings"
+	"time"
 
-// forecast guesses how long a comparison still takes: the turns to come as long as they usually take, times what the
-// turns that are over have taken in place of their usual time.
+	"orrery/internal/lab/bench"
+)
+
+// forecast estimates how long a comparison still takes: the usual times of the remaining turns,
+// scaled by how the finished turns compare with theirs.
 type forecast struct {
-	turns   map[contestTurn]time.Duration // how long one turn usually takes
-	waiting map[contestTurn]int           // how many turns are still to come
-	spent   time.Duration                 // of the turns that are over
-	meant   time.Duration                 // what they usually take
+	turns   map[contestTurn]time.Duration // the usual time of one turn
+	waiting map[contestTurn]int           // remaining turns
+	spent   time.Duration                 // the finished turns' time
+	meant   time.Duration                 // the finished turns' usual time
 }
 
 type contestTurn struct {
@@ -28,7 +33,7 @@ func newForecast(all []contest, config Config) *forecast {
 	return f
 }
 
-// took notes how long a turn has taken.
+// took records the time of a turn.
 func (f *forecast) took(c contest, e entrant, elapsed time.Duration) {
 	turn := contestTurn{c.name, e}
 	f.spent += elapsed
@@ -36,14 +41,14 @@ func (f *forecast) took(c contest, e entrant, elapsed time.Duration) {
 	f.waiting[turn]--
 }
 
-// finish forgets the turns that a scenario has not had: it failed.
+// finish drops the remaining turns of a scenario that failed.
 func (f *forecast) finish(c contest) {
 	for _, e := range c.entrants {
 		delete(f.waiting, contestTurn{c.name, e})
 	}
 }
 
-// left returns the guess.
+// left returns the estimate.
 func (f *forecast) left() time.Duration {
 	var sum time.Duration
 	for turn, n := range f.waiting {
@@ -53,4 +58,33 @@ func (f *forecast) left() time.Duration {
 		return sum
 	}
 	return time.Duration(float64(sum) * float64(f.spent) / float64(f.meant))
+}
+
+// slow lists the scenarios whose turns take longer than about a second with full effort on two
+// cores.
+var slow = map[string]struct{ ours, theirs time.Duration }{
+	"collector/owned":                   {12 * time.Second, 20 * time.Second},
+	"deletion/hundred":                  {20 * time.Second, 32 * time.Second},
+	"deletion/empty":                    {5 * time.Second, 6 * time.Second},
+	"dispatch/stalled-default":          {6 * time.Second, 12 * time.Second},
+	"dispatch/stalled-coalescing":       {2 * time.Second, 12 * time.Second},
+	"dispatch/stalled-default-metadata": {4 * time.Second, 6 * time.Second},
+	"sync/json":                         {3 * time.Second, 12 * time.Second},
+	"sync/protobuf":                     {4 * time.Second, 8 * time.Second},
+}
+
+// usual returns how long a turn usually takes, for the estimate of the remaining time.
+func usual(e entrant, effort bench.Effort) time.Duration {
+	turn, ok := slow[e.scenario]
+	if !ok {
+		turn.ours, turn.theirs = time.Second, time.Second
+	}
+	took := turn.theirs
+	if e.side == Ours {
+		took = turn.ours
+	}
+	if effort == bench.Quick && !strings.HasPrefix(e.scenario, "deletion/") {
+		took /= 4
+	}
+	return took
 }

@@ -9,7 +9,7 @@ import (
 	"orrery/internal/lab/bench/report"
 )
 
-// human writes a figure with its unit, as short as it can be: "83.1 ns", "1.2 M/s".
+// human formats a figure with its unit: "83.1 ns", "1.2 M/s".
 func human(value float64, unit string) string {
 	switch unit {
 	case "ns", "ns/op", "ns/event":
@@ -31,7 +31,7 @@ func human(value float64, unit string) string {
 	}
 }
 
-// times writes a ratio: the two digits that matter.
+// times formats a ratio with two digits.
 func times(ratio float64) string {
 	switch size := math.Abs(ratio); {
 	case size >= 100:
@@ -46,7 +46,7 @@ func times(ratio float64) string {
 	}
 }
 
-// grouped writes a large number with commas.
+// grouped formats a large number with commas.
 func grouped(value float64) string {
 	digits := strconv.FormatFloat(math.Round(math.Abs(value)), 'f', 0, 64)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -58,7 +58,7 @@ func grouped(value float64) string {
 	return digits
 }
 
-// wanted writes what the target of a record is: "≤ 0.25", "≥ 1,000", "≤ 2 allocs".
+// wanted formats the target of a record: "≤ 0.25", "≥ 1,000", "≤ 2 allocs".
 func wanted(r Record) string {
 	sign := "≤ "
 	if r.Better == bench.Higher {
@@ -74,7 +74,7 @@ func wanted(r Record) string {
 	}
 }
 
-// textbook writes the textbook form's figure and its ratio: "440 ns (3.3)". It is empty where there is none.
+// textbook formats the textbook form's figure and ratio, "440 ns (3.3)", or returns "".
 func textbook(r Record) string {
 	if r.Textbook == nil {
 		return ""
@@ -82,8 +82,8 @@ func textbook(r Record) string {
 	return human(r.Textbook.Figure, r.Unit) + " (" + times(r.Textbook.Ratio) + ")"
 }
 
-// reach writes the ratios of the rounds: "0.21–0.26".
+// reach formats the ratios of the rounds: "0.21–0.26".
 func reach(r Record) string { return times(r.Low) + "–" + times(r.High) }
 
-// percent writes a spread.
+// percent formats a spread.
 func percent(spread float64) string { return fmt.Sprintf("%.0f %%", spread*100) }

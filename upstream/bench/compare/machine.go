@@ -11,26 +11,26 @@ import (
 	"strings"
 )
 
-// Machine is where figures come from, without its name.
+// Machine describes the machine that measured, without its name.
 type Machine struct {
-	// Processor is its model, Cores how many of its cores this process may use.
+	// Processor is the model, Cores the number of cores that this process may use.
 	Processor string `json:"processor"`
 	Cores     int    `json:"cores"`
 	// Memory in bytes.
 	Memory uint64 `json:"memory"`
 	// System is the operating system with its version, and the architecture.
 	System string `json:"system"`
-	// Go is the version that everything was built with.
+	// Go is the version that built the programs.
 	Go string `json:"go"`
-	// Modules are the versions of the originals that were compared with, by their module paths.
+	// Modules holds the versions of the originals by module path.
 	Modules map[string]string `json:"modules"`
 }
 
-// originals are the modules whose versions matter to a reader.
+// originals lists the modules whose versions are shown.
 var originals = []string{"k8s.io/client-go", "k8s.io/kubernetes", "sigs.k8s.io/controller-runtime"}
 
-// ThisMachine describes the machine as far as it lets itself be known. The versions of the originals are those that these
-// programs were built from.
+// ThisMachine describes the machine as far as the system reveals it. The originals' versions are
+// those in the programs' build information.
 func ThisMachine(programs ...string) Machine {
 	m := Machine{
 		Processor: field("/proc/cpuinfo", "model name"),
@@ -54,7 +54,7 @@ func ThisMachine(programs ...string) Machine {
 	return m
 }
 
-// note takes the versions of the originals over.
+// note adds the versions of the originals.
 func (m *Machine) note(info *debug.BuildInfo) {
 	for _, module := range append(info.Deps, &info.Main) {
 		if slices.Contains(originals, module.Path) {
@@ -70,7 +70,7 @@ func effective(module *debug.Module) *debug.Module {
 	return module
 }
 
-// field returns the value of the first line "name: value" of a file, or nothing.
+// field returns the value of the first line "name: value" of a file, or "".
 func field(path, name string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -85,7 +85,7 @@ func field(path, name string) string {
 	return ""
 }
 
-// Busy returns a warning if others are at work on the machine: ratios survive that to some degree, figures do not.
+// Busy returns a warning if the machine has other work: ratios tolerate some of it, figures do not.
 func Busy() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

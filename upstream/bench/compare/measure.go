@@ -6,35 +6,39 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Measure is a figure of a scenario, compared between two sides, and what is wanted of it.
+// Measure is a figure of a scenario, compared between two sides, with its target.
 type Measure struct {
-	// Name is what the record of the measure is called: "queue/cycle ns/op". No two measures have the same.
+	// Name is the unique name of the measure's record: "queue/cycle ns/op".
 	Name string
-	// Title says in a few words what it is: "Add, Get, Done: one goroutine".
+	// Title describes it: "Add, Get, Done: one goroutine".
 	Title string
-	// Scenario is the piece of work on our side, Figure the name of the number in its outcome.
+	// Scenario is our side's scenario, Figure the name of the number in its outcome.
 	Scenario, Figure string
-	// Against is who it is compared with; client-go if empty. Other is that side's scenario, if it has another name.
+	// Against is the other side, client-go if empty. Other is its scenario if that has another
+	// name.
 	Against Side
 	Other   string
-	// Textbook is the side whose form of the gear explains it; it does Scenario, too, and is shown without a target. Empty if no
-	// textbook form does this work.
+	// Textbook is the side of the gear's textbook form, which runs Scenario without a target. Empty
+	// if no textbook form does this work.
 	Textbook Side
-	// Unit is what the figure is printed with: "ns".
+	// Unit is the figure's unit: "ns".
 	Unit   string
 	Better bench.Better
-	// Kind says what Target is a bound of.
+	// Kind is what Target bounds.
 	Kind   TargetKind
 	Target float64
-	// Grain is what figures are rounded to. Counts of allocations need it: the runtime allocates a little on its own.
+	// Grain is the unit to which figures are rounded. Allocation counts need it: the runtime
+	// allocates a little itself.
 	Grain float64
-	// Quick measures are exact, so a busy machine does not change them: the check of every change holds them to their targets.
+	// Quick measures are exact even on a busy machine, so the check of every change holds them to
+	// their targets.
 	Quick bool
-	// Proofs of the two sides need not be the same, because the measure compares different work on purpose.
+	// Different allows the sides' proofs to differ, because the measure compares different work on
+	// purpose.
 	Different bool
 }
 
-// TargetKind says what the target of a measure bounds.
+// TargetKind is what the target of a measure bounds.
 type TargetKind string
 
 const (
@@ -42,7 +46,7 @@ const (
 	Ratio TargetKind = "ratio"
 	// Value bounds our median itself, in the unit of the measure.
 	Value TargetKind = "value"
-	// None is a measure that is shown without a target.
+	// None has no target.
 	None TargetKind = "none"
 )
 
@@ -58,10 +62,13 @@ func (m Measure) entrants() (ours, theirs entrant) {
 	return ours, theirs
 }
 
-// textbook returns what the textbook form does for the measure, if anything.
+// textbook returns the textbook form's entrant, if any.
 func (m Measure) textbook() (e entrant, ok bool) {
 	return entrant{side: m.Textbook, scenario: m.Scenario}, m.Textbook != ""
 }
+
+// isWholePrograms reports whether the measure compares "orrery run" with kube-controller-manager.
+func (m Measure) isWholePrograms() bool { return m.isOf("deletion") || m.isOf("collector") }
 
 func (m Measure) rounded(value float64) float64 {
 	if m.Grain == 0 {
@@ -70,10 +77,30 @@ func (m Measure) rounded(value float64) float64 {
 	return math.Round(value/m.Grain) * m.Grain
 }
 
-// reached tells whether a ratio or a value is at least as good as a bound.
+// reached reports whether a ratio or a value is at least as good as a bound.
 func (m Measure) reached(got, bound float64) bool {
 	if m.Better == bench.Higher {
 		return got >= bound
 	}
 	return got <= bound
 }
+
+// Side is one of the compared programs.
+type Side string
+
+// The sides of a comparison.
+const (
+	// Ours is this project with the fast form of every gear.
+	Ours Side = "ours"
+	// Textbook is this project with the textbook form of every gear.
+	Textbook Side = "textbook"
+	// InOrder is this project's FIFO that keeps every event in order of arrival, for the scenarios
+	// of the FIFO.
+	InOrder Side = "inorder"
+	// Theirs is client-go, or kube-controller-manager among whole processes.
+	Theirs Side = "client-go"
+	// RealFIFO is client-go's newer FIFO, its informers' default, for the scenarios of the FIFO.
+	RealFIFO Side = "client-go's RealFIFO"
+	// Priority is controller-runtime's priority queue, for the scenarios of the queue.
+	Priority Side = "controller-runtime"
+)

@@ -1,7 +1,12 @@
 package compare
 
-// Measures is the table of what is compared: the targets of this project, in the order of the page. To add one, write
-// its scenario for both sides, an entry here, and a section in texts/.
+import (
+	"fmt"
+	"slices"
+)
+
+// Measures returns the project's targets in the order of the page. To add one, write its scenario
+// for both sides, an entry here, and a section in texts/.
 func Measures() []Measure {
 	return []Measure{
 		perOp("queue/cycle", "queue: Add, Get, Done", 0.6),
@@ -42,8 +47,9 @@ func Measures() []Measure {
 	}
 }
 
-// Extras are what is measured beside the targets: figures of the same rounds that have no target, the designs of the
-// dispatcher that no form of a gear is, controller-runtime's priority queue, and client-go's newer FIFO.
+// Extras returns what is measured without a target: further figures of the same rounds, dispatcher
+// designs that are no form of a gear, controller-runtime's priority queue, and client-go's newer
+// FIFO.
 func Extras() []Measure {
 	extras := []Measure{
 		higher("queue/pipeline-singly processed/s", "queue: 4 producers, 4 workers, without batches", "1/s", 0).shown(),
@@ -56,6 +62,9 @@ func Extras() []Measure {
 		ratio("sync/protobuf wall s", "sync of 100k pods, protobuf: time", "s", 0).shown().beside(""),
 		ratio("sync/protobuf peak MiB", "sync of 100k pods, protobuf: peak memory", "MiB", 0).shown().beside(""),
 		ratio("sync/protobuf live MiB", "sync of 100k pods, protobuf: live heap", "MiB", 0).shown().beside(""),
+		ratio("collector/owned s", "garbage: 10k of 100k objects lose their owners", "s", 0).shown(),
+		ratio("collector/owned cpu s", "garbage: processor time, with the first sync", "s", 0).shown(),
+		ratio("collector/owned peak MiB", "garbage: peak memory", "MiB", 0).shown(),
 	}
 	for _, design := range []string{"bounded", "coalescing"} {
 		for _, handlers := range []string{"1", "16"} {
@@ -71,8 +80,32 @@ func Extras() []Measure {
 		case m.isOf("queue"):
 			extras = append(extras, m.against(Priority))
 		case m.isOf("fifo/add-pop"):
-			extras = append(extras, m.against(RealFIFO).beside(InOrder)) // the same way to keep events
+			extras = append(extras, m.against(RealFIFO).beside(InOrder)) // both keep every event
 		}
 	}
 	return extras
+}
+
+// Only returns the selected measures: by a group ("queue"), a scenario ("queue/cycle") or a name
+// ("queue/cycle ns/op"). It returns an error for a selection without a match.
+func Only(measures []Measure, wanted []string) ([]Measure, error) {
+	var chosen []Measure
+	for _, m := range measures {
+		if slices.ContainsFunc(wanted, m.matches) {
+			chosen = append(chosen, m)
+		}
+	}
+	for _, w := range wanted {
+		if !slices.ContainsFunc(measures, func(m Measure) bool { return m.matches(w) }) {
+			return nil, fmt.Errorf("there is no measure %q; -list names them all", w)
+		}
+	}
+	return chosen, nil
+}
+
+// matches reports whether a name or a group selects the measure.
+func (m Measure) matches(asked string) bool {
+	scenario := m
+	scenario.Scenario = m.title()
+	return m.Name == asked || m.isOf(asked) || scenario.isOf(asked)
 }

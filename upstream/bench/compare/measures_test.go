@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
+	"orrery/upstream/bench/collector"
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/bench/deletion"
 	"orrery/upstream/bench/ours"
 	"orrery/upstream/bench/theirs"
 )
 
-// promised are this project's targets.
+// promised lists this project's targets.
 var promised = []struct {
 	name   string
 	kind   compare.TargetKind
@@ -79,8 +80,8 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
-// The page shows the textbook form of every gear; only what no textbook form does is left out.
-func TestWhatHasNoTextbookForm(t *testing.T) {
+// The page shows the textbook form of every gear that has one.
+func TestMeasuresWithoutTextbookForm(t *testing.T) {
 	var without []string
 	for _, m := range compare.Measures() {
 		if m.Textbook == "" {
@@ -104,9 +105,9 @@ func TestExtrasHaveNoTarget(t *testing.T) {
 	}
 }
 
-// A measure needs its scenario on every side that takes part in it.
+// A measure needs its scenario on each of its sides.
 func TestEverySideHasItsScenarios(t *testing.T) {
-	whole := []bench.Scenario{{Name: deletion.Hundred}, {Name: deletion.Empty}, {Name: deletion.Idle}}
+	whole := []bench.Scenario{{Name: deletion.Hundred}, {Name: deletion.Empty}, {Name: deletion.Idle}, {Name: collector.Owned}}
 	scenarios := map[compare.Side][]bench.Scenario{
 		compare.Ours:     slices.Concat(ours.Scenarios(), whole),
 		compare.Textbook: slices.Concat(ours.TextbookScenarios(), whole),
@@ -132,7 +133,7 @@ func contains(scenarios []bench.Scenario, name string) bool {
 	return slices.ContainsFunc(scenarios, func(s bench.Scenario) bool { return s.Name == name })
 }
 
-// A process initialises and holds in memory what it links, so our side must not link the original.
+// A process initialises and keeps in memory what it links, so our side must not link the original.
 func TestOurSideLinksNothingOfTheOriginal(t *testing.T) {
 	output, err := exec.Command("go", "list", "-deps", "orrery/upstream/bench/cmd/ours").Output()
 	require.NoError(t, err)

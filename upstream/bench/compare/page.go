@@ -13,8 +13,8 @@ import (
 //go:embed page.tmpl
 var pageTemplate string
 
-// Page returns the files of the page by their names below docs: benchmarks.md and its pictures. Every word in it that depends
-// on a figure is computed.
+// Page returns the files of the page by their names below docs: benchmarks.md and its pictures. It
+// computes every word that depends on a figure.
 func Page(results Results) (map[string][]byte, error) {
 	p := page{Results: results, measures: slices.Concat(Measures(), Extras())}
 	for _, group := range groups {
@@ -24,7 +24,7 @@ func Page(results Results) (map[string][]byte, error) {
 		}
 		for _, name := range slices.Concat(slices.Collect(maps.Keys(c.why)), slices.Collect(maps.Keys(c.anew))) {
 			if m, ok := p.measure(name); !ok || m.Kind == None {
-				return nil, fmt.Errorf("texts/%s.md: there is a text about the target of %s, which has none", group.name, name)
+				return nil, fmt.Errorf("texts/%s.md: a section is about the target of %s, which has none", group.name, name)
 			}
 		}
 		p.Chapters = append(p.Chapters, pageChapter{page: &p, Name: group.name, Title: group.title, chapter: c})
@@ -42,7 +42,7 @@ func Page(results Results) (map[string][]byte, error) {
 	return files, nil
 }
 
-// page is what the template is filled with.
+// page is the data of the template.
 type page struct {
 	Results
 	Chapters []pageChapter
@@ -61,19 +61,19 @@ type section struct {
 	Scenario, How, Proof string
 	Rows                 []row
 	Anew, Why            []reason
-	// Deletion scenarios have no worker program that could run one side alone.
+	// Worker reports whether a worker program can run one side alone; whole programs have none.
 	Worker bool
-	// Different work was done on purpose, so that the proof is ours alone.
+	// Different reports that the work differs on purpose, so that the proof is ours alone.
 	Different bool
 }
 
-// reason says why a target is missed, or why it is another one than before.
+// reason explains a missed or a changed target.
 type reason struct{ Title, Text string }
 
 // row is a measure in a table.
 type row struct {
 	Title, Against, Ours, Theirs, Textbook, Ratio, Rounds, Spread, Target, Verdict string
-	// Anchor is the section with more.
+	// Anchor is the measure's section.
 	Anchor string
 }
 
@@ -88,7 +88,7 @@ func (p *page) row(r Record) row {
 		verdict = ""
 	}
 	against := m.Against
-	if m.isOf("deletion") {
+	if m.isWholePrograms() {
 		against = "kube-controller-manager"
 	}
 	return row{
@@ -106,10 +106,10 @@ func (p *page) measure(name string) (Measure, bool) {
 	return p.measures[i], true
 }
 
-// Summary is a sentence about all targets.
+// Summary returns a sentence about all targets.
 func (p *page) Summary() string { return Summary(p.Targets) }
 
-// TargetRows are the rows of the table at the top.
+// TargetRows returns the rows of the table at the top.
 func (p *page) TargetRows() []row {
 	var rows []row
 	for _, r := range p.Targets {
@@ -118,7 +118,7 @@ func (p *page) TargetRows() []row {
 	return rows
 }
 
-// Rounds is how many rounds there were.
+// Rounds returns the number of rounds.
 func (p *page) Rounds() int {
 	most := 0
 	for _, r := range p.Targets {
@@ -127,20 +127,20 @@ func (p *page) Rounds() int {
 	return most
 }
 
-// ByChance is how often the rounds of two equal sides agree by chance: once in so many times.
+// ByChance returns n where the rounds of two equal sides agree by chance once in n times.
 func (p *page) ByChance() int { return 1 << max(p.Rounds()-1, 0) }
 
-// Unlucky is how many of the targets would look like a difference by chance if there were none.
+// Unlucky returns how many targets would show a difference by chance alone.
 func (p *page) Unlucky() int { return (len(p.Targets) + p.ByChance()/2) / p.ByChance() }
 
-// Memory of the machine.
+// Memory returns the machine's memory.
 func (p *page) Memory() string { return human(float64(p.Machine.Memory)/(1<<20), "MiB") }
 
-// Sections are the scenarios of a chapter, in the order of its text.
+// Sections returns the scenarios of a chapter, in the order of its text.
 func (c pageChapter) Sections() ([]section, error) {
 	var sections []section
 	for _, scenario := range c.order {
-		s := section{Scenario: scenario, How: c.how[scenario], Worker: c.Name != "deletion"}
+		s := section{Scenario: scenario, How: c.how[scenario], Worker: !Measure{Scenario: scenario}.isWholePrograms()}
 		for _, r := range slices.Concat(c.page.Targets, c.page.Extras) {
 			if named, _, _ := strings.Cut(r.Name, " "); named != scenario {
 				continue
@@ -160,12 +160,12 @@ func (c pageChapter) Sections() ([]section, error) {
 			}
 		}
 		if len(s.Rows) == 0 {
-			return nil, fmt.Errorf("there is a text about %s and no record", scenario)
+			return nil, fmt.Errorf("a section is about %s, which has no record", scenario)
 		}
 		sections = append(sections, s)
 	}
 	return sections, nil
 }
 
-// Intro of the chapter.
+// Intro returns the chapter's introduction.
 func (c pageChapter) Intro() string { return c.intro }

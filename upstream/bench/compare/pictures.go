@@ -8,7 +8,7 @@ import (
 	"orrery/internal/lab/bench/plot"
 )
 
-// pictures draws everything that the page shows.
+// pictures draws every picture of the page.
 func (p *page) pictures() map[string][]byte {
 	files := map[string][]byte{"benchmarks/ratios.svg": p.ratios().SVG(), "benchmarks/designs.svg": p.designs().SVG()}
 	for _, c := range p.Chapters {
@@ -19,7 +19,7 @@ func (p *page) pictures() map[string][]byte {
 	return files
 }
 
-// ratios shows every ratio with a target as how many times better we are, so that better is always to the right.
+// ratios shows how many times better each ratio with a target is, so that better is to the right.
 func (p *page) ratios() plot.Bars {
 	b := plot.Bars{
 		Title:   "How many times better than client-go",
@@ -44,7 +44,7 @@ func (p *page) ratios() plot.Bars {
 	return b
 }
 
-// chapterPictures are the figures that a chapter's picture shows, all in one unit.
+// chapterPictures lists the figures of each chapter's picture, in one unit.
 var chapterPictures = map[string]struct {
 	title string
 	unit  string // of package bench
@@ -58,7 +58,7 @@ var chapterPictures = map[string]struct {
 	"deletion": {"Time to delete namespaces", bench.Seconds, []string{"deletion/hundred s", "deletion/empty ms"}},
 }
 
-// Picture is the file name of the chapter's picture.
+// Picture returns the file name of the chapter's picture.
 func (c pageChapter) Picture() string {
 	if _, ok := chapterPictures[c.Name]; !ok {
 		return ""
@@ -66,10 +66,10 @@ func (c pageChapter) Picture() string {
 	return c.Name + ".svg"
 }
 
-// PictureTitle describes it.
+// PictureTitle returns its description.
 func (c pageChapter) PictureTitle() string { return chapterPictures[c.Name].title }
 
-// bars shows the figures of each side beside each other.
+// bars shows the figures of the sides beside each other.
 func (c pageChapter) bars() plot.Bars {
 	picture := chapterPictures[c.Name]
 	b := plot.Bars{
@@ -101,7 +101,7 @@ func (c pageChapter) bars() plot.Bars {
 	return fitted(b)
 }
 
-// fitted chooses the axis: one that begins at nothing shows best how large things are, but only if they are of one size.
+// fitted chooses a logarithmic axis if the values differ more than thirtyfold.
 func fitted(b plot.Bars) plot.Bars {
 	least, most := math.Inf(1), 0.0
 	for _, group := range b.Groups {
@@ -117,7 +117,7 @@ func fitted(b plot.Bars) plot.Bars {
 	return b
 }
 
-// third is whom else a chapter compares with, if anybody.
+// third returns the chapter's third side, if any.
 func (c pageChapter) third() Side {
 	for _, r := range c.page.Extras {
 		m, _ := c.page.measure(r.Name)
@@ -137,7 +137,7 @@ func scaled(value float64, unit, into string) float64 {
 	return value * seconds[unit] * 1e9
 }
 
-// designs are the ways in which an event can be brought to handlers: the scenarios that show each, and whose figure there.
+// designs lists the dispatcher's designs: the scenarios that show each, and the side of the figure.
 var designs = []struct {
 	name, scenario string
 	side           Side
@@ -180,7 +180,7 @@ func (p *page) designs() plot.Bars {
 	return fitted(b)
 }
 
-// designRows are the rows of the table of designs.
+// designRows returns the rows of the table of designs.
 func (p *page) designRows() []string {
 	var rows []string
 	for _, d := range designs {

@@ -8,42 +8,43 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Record is a measure after its rounds, as build/bench.json lists it.
+// Record is the result of a measure, as build/bench.json lists it.
 type Record struct {
 	// Name of the measure.
 	Name string `json:"name"`
 	// Unit of Ours and Theirs.
 	Unit string `json:"unit"`
-	// Ours and Theirs are medians over the rounds, Ratio is Ours divided by Theirs.
+	// Ours and Theirs are medians over the rounds; Ratio is Ours divided by Theirs.
 	Ours   float64 `json:"ours"`
 	Theirs float64 `json:"theirs"`
 	Ratio  float64 `json:"ratio"`
-	// Spread is how far the ratios of the rounds are apart, (max-min)/median.
+	// Spread is the spread of the rounds' ratios, (max-min)/median.
 	Spread float64 `json:"spread"`
-	// Target is what TargetKind says: a bound for Ratio, or for Ours. 0 where there is none.
+	// Target bounds Ratio or Ours, as TargetKind says; 0 if there is none.
 	Target float64 `json:"target"`
 	// Better is "lower" or "higher", for the figure and so for the ratio.
 	Better     bench.Better `json:"better"`
 	TargetKind TargetKind   `json:"target_kind"`
-	// Rounds is how many there were, Low and High are the least and the greatest of their ratios.
+	// Rounds is the number of rounds, Low and High are the least and the greatest of their ratios.
 	Rounds  int     `json:"rounds"`
 	Verdict Verdict `json:"verdict"`
 	Low     float64 `json:"low"`
 	High    float64 `json:"high"`
-	// Proof is what every side was checked for.
+	// Proof is what each side's work was checked for.
 	Proof string `json:"proof"`
-	// Textbook is what the textbook form needed in the same rounds; nil where no textbook form does this work.
+	// Textbook is the textbook form's result in the same rounds; nil if no textbook form does this
+	// work.
 	Textbook *TextbookRecord `json:"textbook,omitempty"`
 }
 
-// TextbookRecord is the textbook form's part in a record. It has no target.
+// TextbookRecord is the textbook form's part of a record. It has no target.
 type TextbookRecord struct {
-	// Figure is the median over the rounds, Ratio is that divided by the record's Theirs.
+	// Figure is the median over the rounds, Ratio is Figure divided by the record's Theirs.
 	Figure float64 `json:"figure"`
 	Ratio  float64 `json:"ratio"`
 }
 
-// newRecord makes the record of a measure from the figures of the rounds.
+// newRecord returns the record of a measure from the outcomes of the rounds.
 func newRecord(m Measure, ours, theirs []bench.Outcome) (Record, error) {
 	our, their := m.entrants()
 	a, proof, err := figures(m, our, ours)
@@ -59,7 +60,7 @@ func newRecord(m Measure, ours, theirs []bench.Outcome) (Record, error) {
 	}
 	ratios := bench.Ratios(a, b)
 	if slices.ContainsFunc(ratios, math.IsNaN) {
-		return Record{}, fmt.Errorf("%s: %s of %s is 0: there is no ratio to nothing", m.Name, m.Figure, their.side)
+		return Record{}, fmt.Errorf("%s: %s of %s is 0: there is no ratio to 0", m.Name, m.Figure, their.side)
 	}
 	r := Record{
 		Name: m.Name, Unit: m.Unit, Better: m.Better, Target: m.Target, TargetKind: m.Kind, Proof: proof, Rounds: len(a),
@@ -67,13 +68,13 @@ func newRecord(m Measure, ours, theirs []bench.Outcome) (Record, error) {
 	}
 	r.Ratio = bench.Ratios([]float64{r.Ours}, []float64{r.Theirs})[0]
 	if r.Spread = bench.Spread(ratios); math.IsNaN(r.Spread) || math.IsInf(r.Spread, 0) {
-		r.Spread = r.High - r.Low // around a median of nothing there is only an absolute spread
+		r.Spread = r.High - r.Low // around a median of 0 there is only an absolute spread
 	}
-	r.Verdict = judge(m, r.Ours, r.Ratio, ratios)
+	r.Verdict = verdictOf(m, r.Ours, r.Ratio, ratios)
 	return r, nil
 }
 
-// addTextbook adds what the textbook form needed. It must have done the same work.
+// addTextbook adds the textbook form's result. Its proof must be the same.
 func (r *Record) addTextbook(m Measure, e entrant, outcomes []bench.Outcome) error {
 	values, proof, err := figures(m, e, outcomes)
 	if err != nil {
@@ -87,7 +88,7 @@ func (r *Record) addTextbook(m Measure, e entrant, outcomes []bench.Outcome) err
 	return nil
 }
 
-// figures returns the figure of a measure in each round, and the proof, which is the same for all of them.
+// figures returns a measure's figure in each round, and the common proof.
 func figures(m Measure, e entrant, outcomes []bench.Outcome) ([]float64, string, error) {
 	values := make([]float64, len(outcomes))
 	for i, outcome := range outcomes {
@@ -101,4 +102,15 @@ func figures(m Measure, e entrant, outcomes []bench.Outcome) ([]float64, string,
 		values[i] = m.rounded(value)
 	}
 	return values, outcomes[0].Proof, nil
+}
+
+// ProofsDifferError reports that two sides did different work.
+type ProofsDifferError struct {
+	Measure      string
+	Ours, Theirs string
+	Against      Side
+}
+
+func (e *ProofsDifferError) Error() string {
+	return fmt.Sprintf("%s: the sides did not do the same work: ours proves %q, %s proves %q", e.Measure, e.Ours, e.Against, e.Theirs)
 }

@@ -3,6 +3,7 @@ package compare
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,14 +12,15 @@ import (
 	"strings"
 )
 
-// Results are all that a comparison has found out.
+// Results holds the result of a comparison.
 type Results struct {
 	Machine Machine
-	// Targets are the records of measures with a target, Extras are the others.
+	// Targets are the records with a target, Extras the others.
 	Targets, Extras []Record
 }
 
-// extrasFile is what stands beside the list of targets: build/bench-extras.json beside build/bench.json.
+// extrasFile is the file beside the list of targets: build/bench-extras.json beside
+// build/bench.json.
 type extrasFile struct {
 	Machine Machine  `json:"machine"`
 	Extras  []Record `json:"extras"`
@@ -37,7 +39,7 @@ func NewResults(machine Machine, records []Record) Results {
 	return r
 }
 
-// Files returns what Write writes, by path.
+// Files returns the files to write, by path.
 func (r Results) Files(path string) (map[string][]byte, error) {
 	targets, err := marshal(r.Targets)
 	if err != nil {
@@ -50,7 +52,7 @@ func (r Results) Files(path string) (map[string][]byte, error) {
 	return map[string][]byte{path: targets, extrasPath(path): extras}, nil
 }
 
-// ReadResults reads what was written.
+// ReadResults reads the files.
 func ReadResults(path string) (Results, error) {
 	var r Results
 	if err := unmarshal(path, &r.Targets); err != nil {
@@ -116,6 +118,38 @@ func unmarshal(path string, value any) error {
 	}
 	if err := json.Unmarshal(text, value); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// WriteFiles writes all files or none: it writes each beside its place and renames them when all
+// are written. It creates directories.
+func WriteFiles(files map[string][]byte) (err error) {
+	waiting := make(map[string]string, len(files)) // final paths by temporary path
+	defer func() {
+		for name := range waiting {
+			err = errors.Join(err, os.Remove(name))
+		}
+	}()
+	for path, content := range files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		file, err := os.CreateTemp(filepath.Dir(path), ".bench-*")
+		if err != nil {
+			return err
+		}
+		waiting[file.Name()] = path
+		_, writeErr := file.Write(content)
+		if err := errors.Join(writeErr, file.Chmod(0o644), file.Close()); err != nil {
+			return err
+		}
+	}
+	for name, path := range waiting {
+		if err := os.Rename(name, path); err != nil {
+			return err
+		}
+		delete(waiting, name)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"orrery/upstream/bench/compare"
 )
 
-// results are records of a comparison that never took place.
+// results returns made-up records.
 func results() compare.Results {
 	return compare.NewResults(compare.Machine{Processor: "a processor", Cores: 2, Modules: map[string]string{"k8s.io/client-go": "v0.36.3"}},
 		[]compare.Record{
@@ -27,7 +27,7 @@ func results() compare.Results {
 		})
 }
 
-// The format of build/bench.json is for programs: a list with one record a measure and these fields.
+// Programs read build/bench.json: a list with one record a measure and these fields.
 func TestTheRecordsAsPrograms(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "build", "bench.json")
 	files, err := results().Files(path)
@@ -97,7 +97,7 @@ func TestTheGuard(t *testing.T) {
 	none.Name, none.Kind, none.Target = "queue allocs/op", compare.Value, 0
 	for name, c := range map[string]struct {
 		measure compare.Measure
-		ours    float64 // divided by 1 it is the ratio as well
+		ours    float64 // theirs is 1, so this is the ratio too
 		want    string
 	}{
 		"met":            {lower, 0.25, ""},

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Line is a record in one line.
+// Line formats a record as one line.
 func Line(r Record) string {
 	line := fmt.Sprintf("%s: %s, theirs %s, ratio %s (%s)", r.Name, human(r.Ours, r.Unit), human(r.Theirs, r.Unit), times(r.Ratio), reach(r))
 	if want := wanted(r); want != "" {
@@ -35,7 +35,7 @@ func WriteTable(w io.Writer, records []Record) error {
 		for i, cell := range row {
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			if i == 0 || i == len(row)-1 {
-				line.WriteString(cell + pad + "  ") // words begin at the left, numbers end at the right
+				line.WriteString(cell + pad + "  ") // words align left, numbers right
 			} else {
 				line.WriteString(pad + cell + "  ")
 			}
@@ -47,7 +47,7 @@ func WriteTable(w io.Writer, records []Record) error {
 	return nil
 }
 
-// Summary says in a sentence how the targets stand.
+// Summary returns a sentence about how many targets are met.
 func Summary(records []Record) string {
 	count := make(map[Verdict]int)
 	for _, r := range records {

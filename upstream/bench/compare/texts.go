@@ -9,7 +9,7 @@ import (
 //go:embed texts/*.md
 var textFiles embed.FS
 
-// groups are the chapters of the page, in their order; each is a file in texts/.
+// groups lists the chapters of the page in order; each has a file in texts/.
 var groups = []struct{ name, title string }{
 	{"queue", "The work queue"},
 	{"fifo", "DeltaFIFO"},
@@ -17,11 +17,13 @@ var groups = []struct{ name, title string }{
 	{"dispatch", "From the watch to the handlers"},
 	{"sync", "The first sync"},
 	{"deletion", "Deleting namespaces on a control plane"},
+	{"collector", "Collecting garbage"},
 }
 
-// chapter is what a file in texts/ says: an introduction, and for each scenario how it was measured. A section whose heading is
-// "missed" and the name of a measure says why that target is missed; the page has it only while it is. One that begins with "anew"
-// says what the target was before it was changed, and why it was; the page always has it.
+// chapter is the content of a file in texts/: an introduction, and how each scenario is measured. A
+// section "missed" with the name of a measure explains a missed target, and appears on the page
+// only while it is missed. A section "anew" states a former target and why it was changed; it
+// always appears.
 type chapter struct {
 	intro string
 	how   map[string]string // by scenario
@@ -61,4 +63,24 @@ func parseChapter(text string) (chapter, error) {
 		}
 	}
 	return c, nil
+}
+
+// designText describes the dispatcher's designs under a heading of its own.
+//
+//go:embed *_designs.md
+var designText embed.FS
+
+// Designs returns the section about the dispatcher's designs.
+func (c pageChapter) Designs() (string, error) {
+	text, err := designText.ReadFile("dispatch_designs.md")
+	if err != nil {
+		return "", err
+	}
+	parts := []string{
+		strings.TrimSpace(string(text)),
+		"![Designs of the dispatcher](benchmarks/designs.svg)",
+		"| design | 1 handler | 16 handlers | allocations, 1 handler | 16 handlers |\n| --- | ---: | ---: | ---: | ---: |\n" +
+			strings.Join(c.page.designRows(), "\n"),
+	}
+	return strings.Join(parts, "\n\n"), nil
 }

@@ -1,24 +1,30 @@
 package compare
 
-import "orrery/internal/lab/bench"
+import (
+	"errors"
+	"fmt"
+	"slices"
 
-// Verdict is what the rounds of a measure say about its target.
+	"orrery/internal/lab/bench"
+)
+
+// Verdict is the result of a measure against its target.
 type Verdict string
 
 const (
-	// Met is a target that the medians reach.
+	// Met: the medians reach the target.
 	Met Verdict = "met"
-	// Missed is a target that they do not reach.
+	// Missed: the medians do not reach the target.
 	Missed Verdict = "missed"
-	// NoDifference is a measure whose rounds do not agree on who is ahead. Its ratio is noise, whatever it is.
+	// NoDifference: the rounds disagree on which side is ahead, so the ratio is noise.
 	NoDifference Verdict = "no difference"
-	// Shown is a measure without a target whose rounds do agree.
+	// Shown: the measure has no target, and its rounds agree.
 	Shown Verdict = "shown"
 )
 
-// judge says what the medians and the ratios of the rounds mean. A target for our own value needs no rival: there the
-// rounds need not agree on anything.
-func judge(m Measure, ours, ratio float64, ratios []float64) Verdict {
+// verdictOf returns the verdict on the medians and the ratios of the rounds. A target for our own value
+// needs no agreement of the rounds.
+func verdictOf(m Measure, ours, ratio float64, ratios []float64) Verdict {
 	switch {
 	case m.Kind == Value && m.reached(ours, m.Target):
 		return Met
@@ -33,4 +39,23 @@ func judge(m Measure, ours, ratio float64, ratios []float64) Verdict {
 	default:
 		return Missed
 	}
+}
+
+// MissedTargets returns an error that names every record below its target, or nil.
+func MissedTargets(measures []Measure, records []Record) error {
+	var missed []error
+	for _, r := range records {
+		i := slices.IndexFunc(measures, func(m Measure) bool { return m.Name == r.Name })
+		if i < 0 || r.TargetKind == None {
+			continue
+		}
+		got, text := r.Ratio, "the ratio is "+times(r.Ratio)
+		if r.TargetKind == Value {
+			got, text = r.Ours, "it is "+human(r.Ours, r.Unit)
+		}
+		if !measures[i].reached(got, r.Target) {
+			missed = append(missed, fmt.Errorf("%s: %s, and the target is %s", r.Name, text, wanted(r)))
+		}
+	}
+	return errors.Join(missed...)
 }

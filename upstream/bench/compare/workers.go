@@ -8,19 +8,19 @@ import (
 	"orrery/internal/lab/bench/worker"
 )
 
-// Workers is the Runner of all scenarios that run in a worker process. The process of a side is started when it is first
-// needed. Its methods must not be called at the same time.
+// Workers is the Runner of the scenarios that run in a worker process. A side's process starts when
+// it is first needed. The methods must not be called concurrently.
 type Workers struct {
 	commands map[Side]worker.Command
 	running  map[Side]*worker.Process
 }
 
-// NewWorkers returns a Runner with these programs. Whoever makes it calls Stop.
+// NewWorkers returns a new Runner with these programs. The caller must call Stop.
 func NewWorkers(commands map[Side]worker.Command) *Workers {
 	return &Workers{commands: commands, running: make(map[Side]*worker.Process)}
 }
 
-// Run lets the worker of a side do the scenario.
+// Run runs the scenario in the side's worker.
 func (w *Workers) Run(ctx context.Context, side Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
 	process, err := w.process(ctx, side)
 	if err != nil {
@@ -45,7 +45,7 @@ func (w *Workers) process(ctx context.Context, side Side) (*worker.Process, erro
 	return process, nil
 }
 
-// Stop ends the workers and returns when they are gone.
+// Stop stops the workers and returns when they are gone.
 func (w *Workers) Stop() {
 	for side, process := range w.running {
 		process.Stop()

@@ -41,7 +41,7 @@ func TestEachSideHasAProcess(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, string(side), outcome.Proof)
 		}
-		workers.Stop() // the next Run starts them again
+		workers.Stop() // the next Run restarts them
 	}
 	_, err = workers.Run(t.Context(), compare.Theirs, "what", bench.Full)
 	assert.EqualError(t, err, `what on client-go: there is no scenario "what" here`)
@@ -60,5 +60,5 @@ func TestTheMachine(t *testing.T) {
 	assert.NotEmpty(t, m.Go)
 	host, err := os.Hostname()
 	require.NoError(t, err)
-	assert.NotContains(t, []string{m.Processor, m.System}, host, "whose machine it is is nobody's business")
+	assert.NotContains(t, []string{m.Processor, m.System}, host, "the description must not name the machine")
 }

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// auditLog is kube-apiserver's audit log, read piece by piece: it grows with every request of every run.
+// auditLog is kube-apiserver's audit log, read incrementally.
 type auditLog struct {
 	path   string
-	offset int64 // what has been read; always the beginning of a line
+	offset int64 // of the first unread line
 }
 
-// request is a line of the log: something that a controller has asked for.
+// request is a line of the log: a controller's request.
 type request struct {
 	Stage      string
 	RequestURI string
@@ -31,13 +31,13 @@ type request struct {
 	StageTimestamp           time.Time // when it was answered
 }
 
-// skip forgets what is there, but not a line that is not complete yet.
+// skip skips the complete lines.
 func (l *auditLog) skip() error {
 	_, err := l.added()
 	return err
 }
 
-// read returns what has been added since the last time, without a line that is not complete yet.
+// read returns the complete lines added since the last read.
 func (l *auditLog) read() ([]request, error) {
 	lines, err := l.added()
 	if err != nil {
@@ -46,11 +46,11 @@ func (l *auditLog) read() ([]request, error) {
 	return parseAudit(lines)
 }
 
-// added returns the complete lines that have been added since the last time.
+// added returns the unread complete lines.
 func (l *auditLog) added() ([]byte, error) {
 	file, err := os.Open(l.path)
 	if os.IsNotExist(err) {
-		return nil, nil // nothing has been asked for yet
+		return nil, nil // no request yet
 	}
 	if err != nil {
 		return nil, err
@@ -77,7 +77,8 @@ func parseAudit(lines []byte) ([]request, error) {
 	return requests, nil
 }
 
-// watchesNamespaces tells whether a watch of all namespaces has been opened, by an informer: those ask for bookmarks.
+// watchesNamespaces reports whether an informer has opened a watch of all namespaces: informers ask
+// for bookmarks.
 func watchesNamespaces(requests []request) bool {
 	for _, r := range requests {
 		ref := r.ObjectRef
@@ -89,15 +90,15 @@ func watchesNamespaces(requests []request) bool {
 	return false
 }
 
-// work is what a controller has asked for between the deletion of the namespaces and the end of the last of them, for any
-// purpose; only its watches are left out, which are open all the time.
+// work sums up a controller's requests between the deletion of the namespaces and the end of the
+// last, without its watches.
 type work struct {
 	requests    int
-	first, last time.Time // when the first request arrived, and when the one that ended the last namespace was answered
+	first, last time.Time // arrival of the first request, and the answer that ended the last namespace
 }
 
-// workSince sums up the requests that arrived after a moment and before the answer that ended the last namespace. What a
-// controller says afterwards, such as an event, is not in it: it may be in the log by now or not.
+// workSince sums up the requests from a moment until the answer that ended the last namespace.
+// Later requests, such as events, may or may not be in the log by now.
 func workSince(moment time.Time, requests []request) work {
 	var w work
 	for _, r := range requests {
@@ -118,10 +119,10 @@ func workSince(moment time.Time, requests []request) work {
 	return w
 }
 
-// took is the time from the first request to the last answer.
+// took returns the time from the first request to the last answer.
 func (w work) took() time.Duration { return w.last.Sub(w.first) }
 
-// finalizes tells whether the request has taken a namespace's finalizer off.
+// finalizes reports whether the request removed a namespace's finalizer.
 func (r request) finalizes() bool {
 	ref := r.ObjectRef
 	return r.Stage == "ResponseComplete" && ref.Resource == "namespaces" && ref.Subresource == "finalize" && r.ResponseStatus.Code == 200

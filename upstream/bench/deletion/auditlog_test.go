@@ -8,9 +8,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/bench"
 )
 
-// A few lines as kube-apiserver writes them, shortened.
+// Lines of kube-apiserver's log, shortened.
 const recorded = `{"kind":"Event","stage":"ResponseStarted","requestURI":"/api/v1/namespaces?allowWatchBookmarks=true\u0026watch=true","verb":"watch","objectRef":{"resource":"namespaces","apiVersion":"v1"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-02T03:04:05.000000Z","stageTimestamp":"2026-01-02T03:04:05.001000Z"}
 {"kind":"Event","stage":"ResponseComplete","requestURI":"/api/v1/namespaces/a","verb":"get","objectRef":{"resource":"namespaces","namespace":"a","name":"a"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-02T03:04:06.500000Z","stageTimestamp":"2026-01-02T03:04:06.502000Z"}
 {"kind":"Event","stage":"ResponseComplete","requestURI":"/apis","verb":"get","responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-02T03:04:06.400000Z","stageTimestamp":"2026-01-02T03:04:06.401000Z"}
@@ -38,7 +40,7 @@ func TestWorkIsSummedUpFromTheAuditLog(t *testing.T) {
 	assert.Zero(t, workSince(moment(t, "2026-01-02T03:04:07Z"), requests))
 }
 
-func TestWhatALineSays(t *testing.T) {
+func TestParseLine(t *testing.T) {
 	requests, err := parseAudit([]byte(recorded))
 	require.NoError(t, err)
 	var finalizing []int
@@ -80,7 +82,7 @@ func TestAuditLogIsReadPieceByPiece(t *testing.T) {
 	assert.ErrorContains(t, err, "no json")
 }
 
-// The log is being written while it is skipped: what is there may end in the middle of a line.
+// The log is written while it is skipped, so it may end in the middle of a line.
 func TestSkippingStopsAtTheBeginningOfALine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.log")
 	require.NoError(t, os.WriteFile(path, []byte(recorded[:len(recorded)-10]), 0o600))
@@ -98,4 +100,19 @@ func TestResidentMemory(t *testing.T) {
 	assert.Greater(t, own, 1.0)
 	_, err = residentOf(-1)
 	assert.Error(t, err, "there is no such process")
+}
+
+func TestChangedBystandersFailTheProof(t *testing.T) {
+	before := []string{"configmaps a settings uid-1 7", "secrets a key uid-2 8"}
+	require.NoError(t, proveUntouched(before, []string{before[1], before[0]}))
+	for name, after := range map[string][]string{
+		"gone":    before[:1],
+		"new":     append([]string{"secrets b left-behind uid-3 9"}, before...),
+		"changed": {before[0], "secrets a key uid-2 10"},
+	} {
+		var proof *bench.ProofError
+		require.ErrorAs(t, proveUntouched(before, after), &proof, name)
+		assert.Contains(t, proof.Got, "secrets", name)
+		assert.NotContains(t, proof.Got, "configmaps", name)
+	}
 }

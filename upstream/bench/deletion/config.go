@@ -9,14 +9,16 @@ import (
 	"orrery/upstream/e2e"
 )
 
-// Config says which programs are compared. The zero value takes those that the Makefile builds.
+// Config names the programs. The zero value takes those that the Makefile builds.
 type Config struct {
-	// Orrery is the program of our side. Default: bin/orrery in the working directory or the nearest above it.
+	// Orrery is our side's program. Default: bin/orrery in the working directory or the nearest
+	// above it.
 	Orrery string
-	// ControlPlane is the program that everything else is made of: etcd, kube-apiserver, kube-controller-manager.
-	// Default: bin/controlplane, looked for in the same way.
+	// ControlPlane is the program with etcd, kube-apiserver and kube-controller-manager. Default:
+	// bin/controlplane, found in the same way.
 	ControlPlane string
-	// Dir receives the control plane's logs and data. Default: a temporary directory that Stop removes.
+	// Dir receives the control plane's logs and data. Default: a temporary directory that Stop
+	// removes.
 	Dir string
 	// Log receives a line for each step. Default: nowhere.
 	Log io.Writer
@@ -40,7 +42,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// subject returns the namespace controller of a side, with the program that it is run by.
+// subject returns a side's namespace controller and its program.
 func (c Config) subject(side compare.Side) (subject e2e.Subject, path string, known bool) {
 	switch side {
 	case compare.Ours:

@@ -13,18 +13,18 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// bystander is a namespace that is not deleted, with the same content as those that are. It must be found as it was.
+// bystander is a namespace with the same content that is not deleted and must not change.
 const bystander = "bench-bystander"
 
-// atOnce is how many requests of the administrator are under way at a time.
+// atOnce is the number of concurrent administrator requests.
 const atOnce = 16
 
-// objectsPerNamespace is the number of objects that fill puts into a namespace.
+// objectsPerNamespace is the number of objects that fill creates in a namespace.
 const objectsPerNamespace = 11
 
-// fill puts into a namespace what the namespace of a small application holds: what every namespace gets (the default
-// service account and the bundle of the cluster's certificate authority), configuration, secrets, and an identity with
-// its rights. Pods and services are left out, because other controllers have a part in their end.
+// fill creates the content of a small application: the default service account, the CA bundle,
+// configuration, secrets, and an identity with its rights. It leaves out pods and services, whose
+// deletion involves other controllers.
 func fill(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	core, rbac := client.CoreV1(), client.RbacV1()
 	named := func(name string) metav1.ObjectMeta {
@@ -61,9 +61,9 @@ func fill(ctx context.Context, client kubernetes.Interface, namespace string) er
 	return errors.Join(errs...)
 }
 
-// create makes namespaces, filled or empty.
+// create creates namespaces, filled or empty.
 func (r *Runner) create(ctx context.Context, names []string, filled bool) error {
-	return sideBySide(names, func(name string) error {
+	return parallelize(names, func(name string) error {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		_, err := r.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
 		if err != nil || !filled {
@@ -73,14 +73,14 @@ func (r *Runner) create(ctx context.Context, names []string, filled bool) error 
 	})
 }
 
-// deleteAndAwait deletes namespaces, all at once, and returns when the last is gone.
+// deleteAndAwait deletes namespaces concurrently and returns when the last is gone.
 func (r *Runner) deleteAndAwait(ctx context.Context, names []string) error {
 	watch, err := r.client.CoreV1().Namespaces().Watch(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
 	defer watch.Stop()
-	err = sideBySide(names, func(name string) error {
+	err = parallelize(names, func(name string) error {
 		return r.client.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{})
 	})
 	if err != nil {
@@ -106,8 +106,8 @@ func (r *Runner) deleteAndAwait(ctx context.Context, names []string) error {
 	return nil
 }
 
-// sideBySide calls do for each name, several at a time.
-func sideBySide(names []string, do func(name string) error) error {
+// parallelize calls do for each name, several at a time.
+func parallelize(names []string, do func(name string) error) error {
 	errs := make([]error, len(names))
 	slots := make(chan struct{}, atOnce)
 	var running sync.WaitGroup

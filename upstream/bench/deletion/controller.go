@@ -41,22 +41,22 @@ func (r *Runner) startController(ctx context.Context, side compare.Side, kubecon
 	return process, nil
 }
 
-// stopController ends a controller, and tells if it had ended before.
+// stopController stops a controller, and returns an error if it had already ended.
 func stopController(process *controlplane.Process) error {
 	process.Stop(context.Background())
 	return process.Err()
 }
 
-// residentOf is the memory that a process has of the machine's, in MiB.
+// residentOf returns a process's resident memory in MiB.
 func residentOf(pid int) (float64, error) {
 	now, _ := bench.ResidentMemoryOf(pid)
 	if now == 0 {
-		return 0, fmt.Errorf("process %d has no memory: it has ended, or there is no /proc", pid)
+		return 0, fmt.Errorf("process %d has no VmRSS: it has ended, or there is no /proc", pid)
 	}
 	return float64(now) / (1 << 20), nil
 }
 
-// poll asks until the answer is yes or an error, or the context ends.
+// poll calls done until it returns true or an error, or the context ends.
 func poll(ctx context.Context, what string, done func() (bool, error)) error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()

@@ -15,16 +15,17 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// inventory tells what a cluster holds, for comparing before with after.
+// inventory lists a cluster's objects, to compare before with after.
 type inventory struct {
 	client metadata.Interface
 	kinds  []schema.GroupVersionResource
 }
 
-// movingKinds change by themselves: kube-apiserver renews its lease, and events are what others have noticed.
+// movingKinds change by themselves: kube-apiserver renews its lease, and events report what others
+// do.
 var movingKinds = []string{"leases", "events"}
 
-// newInventory finds out which kinds there are: those that live in namespaces, and namespaces.
+// newInventory discovers the namespaced kinds, and adds namespaces.
 func newInventory(client metadata.Interface, discoverer discovery.DiscoveryInterface) (*inventory, error) {
 	lists, err := discoverer.ServerPreferredNamespacedResources()
 	if err != nil {
@@ -60,7 +61,7 @@ func (i *inventory) take(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// proveUntouched returns a *[bench.ProofError] that names what has changed between two inventories.
+// proveUntouched returns a *[bench.ProofError] that lists the differences between two inventories.
 func proveUntouched(before, after []string) error {
 	then, now := sets.New(before...), sets.New(after...)
 	var changes []string

@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// latency is what the relay adds to each request.
+// latency is the relay's delay of each request.
 const latency = 5 * time.Millisecond
 
-// relay passes TCP connections on to a server, as a network with a latency would: what a client sends arrives later by
-// that time, in the same order, and as much of it may be under way as the client likes to send. So each request takes
-// longer by the latency, however many there are side by side on one connection. Answers are not delayed. It knows
-// nothing of TLS or HTTP, which both pass through it from end to end.
+// relay forwards TCP connections with a delay from client to server, as a network with latency
+// would: in order, and with any amount of data in flight. Concurrent requests on one connection
+// thus all take longer by the delay. Answers are not delayed. TLS and HTTP pass through.
 type relay struct {
 	listener net.Listener
 	server   string
@@ -24,7 +23,7 @@ type relay struct {
 	stopped bool
 }
 
-// startRelay starts to listen on a port of its own. stop ends it.
+// startRelay listens on a free port. stop ends it.
 func startRelay(server string, delay time.Duration) (*relay, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -37,7 +36,7 @@ func startRelay(server string, delay time.Duration) (*relay, error) {
 
 func (r *relay) address() string { return r.listener.Addr().String() }
 
-// stop closes all connections and returns when nothing of the relay runs any more.
+// stop closes all connections and waits for the relay's goroutines.
 func (r *relay) stop() {
 	r.listener.Close()
 	r.mu.Lock()
@@ -59,7 +58,7 @@ func (r *relay) accept() {
 	}
 }
 
-// connect passes one connection on, until either end closes it.
+// connect forwards one connection until either end closes it.
 func (r *relay) connect(client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("tcp", r.server)
@@ -84,7 +83,7 @@ func (r *relay) connect(client net.Conn) {
 	directions.Wait()
 }
 
-// track tells stop about connections; false: it has been called.
+// track registers connections for stop, and returns false after stop.
 func (r *relay) track(conns ...net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,16 +101,16 @@ func (r *relay) untrack(conns ...net.Conn) {
 	}
 }
 
-// piece is what was read at one time, and when it is due at the other end.
+// piece is the data of one read, with the time at which it is due.
 type piece struct {
 	due  time.Time
 	data []byte
 }
 
-// mostUnderWay bounds the pieces between reading and writing: 32 KiB each at most. A sender that is faster waits.
+// mostUnderWay bounds the pieces in flight, of at most 32 KiB each. A faster sender waits.
 const mostUnderWay = 1024
 
-// carryLate copies from one connection to the other, each piece later by delay, until one of them ends.
+// carryLate copies from one connection to the other, each piece delayed, until one of them ends.
 func carryLate(to, from net.Conn, delay time.Duration) {
 	underWay := make(chan piece, mostUnderWay)
 	var writing sync.WaitGroup
@@ -121,7 +120,7 @@ func carryLate(to, from net.Conn, delay time.Duration) {
 				time.Sleep(wait)
 			}
 			if _, err := to.Write(p.data); err != nil {
-				from.Close() // which ends the reading below
+				from.Close() // ends the read below
 			}
 		}
 	})

@@ -15,8 +15,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// What is sent arrives later by the delay, in order, and as much of it may be under way as there is: ten pieces sent
-// within ten milliseconds do not wait for each other.
+// Data arrives in order after the delay, with any amount in flight: ten pieces sent within ten
+// milliseconds do not wait for each other.
 func TestEachPieceIsLateByTheDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, relayIn := net.Pipe()
@@ -47,7 +47,7 @@ func TestEachPieceIsLateByTheDelay(t *testing.T) {
 	})
 }
 
-// upperCase answers each line with the same in upper case.
+// upperCase serves an echo in upper case.
 func upperCase(t *testing.T) (address string) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestRelayPassesConnectionsOn(t *testing.T) {
 	})
 }
 
-// Connections that are open when the relay stops end with it.
+// Stopping the relay closes its open connections.
 func TestRelayStops(t *testing.T) {
 	r, err := startRelay(upperCase(t), 0)
 	require.NoError(t, err)
@@ -110,10 +110,10 @@ func TestRelayStops(t *testing.T) {
 	assert.Error(t, err)
 }
 
-func TestRelayToNobodyClosesTheConnection(t *testing.T) {
+func TestRelayWithoutTargetClosesTheConnection(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	listener.Close() // a port that nobody listens on
+	listener.Close() // a port without a listener
 	r, err := startRelay(listener.Addr().String(), 0)
 	require.NoError(t, err)
 	defer r.stop()

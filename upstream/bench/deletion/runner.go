@@ -1,3 +1,11 @@
+// Package deletion compares namespace deletion by whole programs: "orrery run" and
+// kube-controller-manager with its namespace controller, on a real control plane. One control plane
+// without a namespace controller serves all runs. Each run starts one side's controller as a fresh
+// process, with the same user and default flags, and deletes namespaces created for the run. The
+// figures come from kube-apiserver's audit log, not from either program; for [Empty] a relay delays
+// requests by 5 ms. A run returns figures only if exactly these namespaces are gone and nothing
+// else has changed. It fails when a controller dies or takes longer than three minutes;
+// [Runner.Stop] reports components that died.
 package deletion
 
 import (
@@ -19,15 +27,15 @@ import (
 	"orrery/upstream/e2e"
 )
 
-// The scenarios; their figures are in the documentation of the functions that run them.
+// The scenarios; the functions that run them document their figures.
 const (
 	Hundred = "deletion/hundred"
 	Empty   = "deletion/empty"
 	Idle    = "deletion/idle"
 )
 
-// Runner runs namespace controllers, one at a time, on a control plane of its own. Its methods must not overlap.
-// Create it with [Start].
+// Runner runs namespace controllers, one at a time, on a control plane of its own. Its methods must
+// not overlap. Create it with [Start].
 type Runner struct {
 	config Config
 	cp     *controlplane.ControlPlane
@@ -40,12 +48,12 @@ type Runner struct {
 	direct  string // kubeconfig file of the controllers
 	distant string // the same, through the relay
 
-	runs int // so that each run has names of its own
+	runs int // makes names unique
 }
 
-// Start starts the control plane: etcd, kube-apiserver, and kube-controller-manager with its garbage collector only.
-// Controllers that would put something into namespaces, or look at what is deleted there, are left out: their share
-// would be measured with the rest. The context bounds the start. Whoever calls Start calls [Runner.Stop].
+// Start starts etcd, kube-apiserver, and kube-controller-manager with its garbage collector only:
+// other controllers that fill or observe namespaces would be measured too. The context bounds the
+// start. The caller must call [Runner.Stop].
 func Start(ctx context.Context, config Config) (*Runner, error) {
 	config, err := config.withDefaults()
 	if err != nil {
@@ -68,7 +76,7 @@ func Start(ctx context.Context, config Config) (*Runner, error) {
 	return r, nil
 }
 
-// prepare makes the clients, the ways to the server, and the namespace that nobody may touch.
+// prepare creates the clients, the kubeconfig files and the bystander.
 func (r *Runner) prepare(ctx context.Context) error {
 	rest, err := clientcmd.BuildConfigFromFlags("", r.cp.Kubeconfig())
 	if err != nil {
@@ -98,7 +106,7 @@ func (r *Runner) prepare(ctx context.Context) error {
 	return r.create(ctx, []string{bystander}, true)
 }
 
-// throughRelay writes the controllers' kubeconfig with the relay's address for the server's.
+// throughRelay writes the controllers' kubeconfig with the relay's address.
 func (r *Runner) throughRelay() (path string, err error) {
 	text, err := os.ReadFile(r.direct)
 	if err != nil {
@@ -112,7 +120,7 @@ func (r *Runner) throughRelay() (path string, err error) {
 	return path, os.WriteFile(path, []byte(changed), 0o600)
 }
 
-// Stop ends the control plane and everything else. It returns an error when a component died before.
+// Stop stops the control plane and the relay. It returns an error if a component had died.
 func (r *Runner) Stop() error {
 	if r.relay != nil {
 		r.relay.stop()
@@ -120,12 +128,12 @@ func (r *Runner) Stop() error {
 	return r.cp.Stop()
 }
 
-// Run lets one side do a scenario. The side's controller is a fresh process, which has ended when Run returns.
+// Run runs one side once, with a fresh controller process that has ended when Run returns.
 func (r *Runner) Run(ctx context.Context, side compare.Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
 	if _, _, known := r.config.subject(side); !known {
 		return bench.Outcome{}, fmt.Errorf("%s: there is no namespace controller of %s", scenario, side)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
 	r.runs++
 	var outcome bench.Outcome
@@ -146,10 +154,10 @@ func (r *Runner) Run(ctx context.Context, side compare.Side, scenario string, ef
 	return outcome, errors.Join(r.cp.Err(), ctx.Err())
 }
 
-// patience bounds a run. It is several times what the slower side takes.
-const patience = 3 * time.Minute
+// runTimeout bounds a run at several times what the slower side takes.
+const runTimeout = 3 * time.Minute
 
-// logf tells what happens.
+// logf logs a step.
 func (r *Runner) logf(format string, args ...any) {
 	_, _ = fmt.Fprintf(r.config.Log, format+"\n", args...)
 }

@@ -10,7 +10,7 @@ import (
 	"orrery/upstream/bench/compare"
 )
 
-// The whole, with little work: both controllers on a genuine control plane.
+// Both controllers on a genuine control plane, with little work.
 func TestBothSidesDoTheSameWork(t *testing.T) {
 	runner, err := Start(t.Context(), Config{Log: t.Output()})
 	require.NoError(t, err)

@@ -13,9 +13,10 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// hundred is the scenario Hundred: many namespaces at once. Its figures are "s", from the arrival of the controller's first
-// request after the grace period to the answer with which the last namespace goes; "requests", all of the controller's
-// from the deletion to that moment, without its watches; and "resident MiB", that of Idle: one run brings back both.
+// hundred is the scenario Hundred: many namespaces at once. Its figures are "s", from the
+// controller's first request after the grace period to the answer that removes the last namespace;
+// "requests", all of the controller's from the deletion to that moment without its watches; and
+// "resident MiB" of Idle, from the same run.
 func (r *Runner) hundred(ctx context.Context, side compare.Side, effort bench.Effort) (bench.Outcome, error) {
 	names := r.names(effort.Of(100, 20))
 	var done work
@@ -24,13 +25,13 @@ func (r *Runner) hundred(ctx context.Context, side compare.Side, effort bench.Ef
 		if done, err = r.deleteAll(ctx, names, true); err != nil {
 			return err
 		}
-		resident, err = r.settle(ctx, process, effort)
+		resident, err = r.idleMemory(ctx, process, effort)
 		return err
 	})
 	if err != nil {
 		return bench.Outcome{}, err
 	}
-	proof := fmt.Sprintf("%d namespaces of %d objects are gone with all that was in them, and everything else is as it was", len(names), objectsPerNamespace)
+	proof := fmt.Sprintf("%d namespaces of %d objects deleted with their content; nothing else changed", len(names), objectsPerNamespace)
 	r.logf("%s %s: %.3f s, %d requests; %.1f MiB at rest", Hundred, side, done.took().Seconds(), done.requests, resident)
 	return bench.Outcome{
 		Figures: map[string]float64{"s": done.took().Seconds(), "requests": float64(done.requests), "resident MiB": resident},
@@ -38,7 +39,8 @@ func (r *Runner) hundred(ctx context.Context, side compare.Side, effort bench.Ef
 	}, nil
 }
 
-// atRest is the scenario Idle: what a process holds some time after the work of hundred. Its figure is "resident MiB".
+// atRest is the scenario Idle: a process's memory some time after the work of hundred. Its figure
+// is "resident MiB".
 func (r *Runner) atRest(ctx context.Context, side compare.Side, effort bench.Effort) (bench.Outcome, error) {
 	outcome, err := r.hundred(ctx, side, effort)
 	if err != nil {
@@ -49,8 +51,8 @@ func (r *Runner) atRest(ctx context.Context, side compare.Side, effort bench.Eff
 	return outcome, nil
 }
 
-// empty is the scenario Empty: one namespace without content, far from the server. Its figures are "ms", from the moment
-// when the first request was sent to the last answer, and "requests", as for hundred.
+// empty is the scenario Empty: one namespace without content, with latency. Its figures are "ms",
+// from the sending of the first request to the last answer, and "requests", as for hundred.
 func (r *Runner) empty(ctx context.Context, side compare.Side) (bench.Outcome, error) {
 	var done work
 	err := r.withController(ctx, side, r.distant, func(*controlplane.Process) (err error) {
@@ -64,11 +66,11 @@ func (r *Runner) empty(ctx context.Context, side compare.Side) (bench.Outcome, e
 	r.logf("%s %s: %.1f ms, %d requests", Empty, side, took, done.requests)
 	return bench.Outcome{
 		Figures: map[string]float64{"ms": took, "requests": float64(done.requests)},
-		Proof:   "the empty namespace is gone, and everything else is as it was",
+		Proof:   "the empty namespace deleted; nothing else changed",
 	}, nil
 }
 
-// names are new ones for each run.
+// names returns n unused names.
 func (r *Runner) names(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -77,7 +79,7 @@ func (r *Runner) names(n int) []string {
 	return names
 }
 
-// withController does something while a side's controller runs.
+// withController calls do while a side's controller runs.
 func (r *Runner) withController(ctx context.Context, side compare.Side, kubeconfig string, do func(*controlplane.Process) error) error {
 	process, err := r.startController(ctx, side, kubeconfig)
 	if err != nil {
@@ -87,8 +89,8 @@ func (r *Runner) withController(ctx context.Context, side compare.Side, kubeconf
 	return errors.Join(err, stopController(process))
 }
 
-// deleteAll makes namespaces, has the controller delete them, and returns what that took it. It fails if anything is
-// left, or if anything else was touched.
+// deleteAll creates namespaces, has the controller delete them, and returns its work. It fails if
+// anything is left or anything else has changed.
 func (r *Runner) deleteAll(ctx context.Context, names []string, filled bool) (work, error) {
 	before, err := r.inventory.take(ctx)
 	if err != nil {
@@ -115,8 +117,8 @@ func (r *Runner) deleteAll(ctx context.Context, names []string, filled bool) (wo
 	return workSince(deleted, requests), proveUntouched(before, after)
 }
 
-// auditedUntilFinalized returns the controller's requests. A namespace is seen to be gone before the request that made
-// it go is answered and written down, so the log is read until it has that of each namespace.
+// auditedUntilFinalized returns the controller's requests. A namespace is seen to be gone before
+// the request that removed it is logged, so it reads the log until each namespace has that request.
 func (r *Runner) auditedUntilFinalized(ctx context.Context, names []string) (requests []request, err error) {
 	waiting := map[string]bool{}
 	for _, name := range names {
@@ -138,8 +140,8 @@ func (r *Runner) auditedUntilFinalized(ctx context.Context, names []string) (req
 	return requests, nil
 }
 
-// settle waits until a process has been at rest for some time and returns its memory.
-func (r *Runner) settle(ctx context.Context, process *controlplane.Process, effort bench.Effort) (residentMiB float64, err error) {
+// idleMemory waits until a process has been idle for some time and returns its memory.
+func (r *Runner) idleMemory(ctx context.Context, process *controlplane.Process, effort bench.Effort) (residentMiB float64, err error) {
 	rest := time.NewTimer(time.Duration(effort.Of(10, 5)) * time.Second)
 	defer rest.Stop()
 	select {

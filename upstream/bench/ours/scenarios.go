@@ -1,3 +1,6 @@
+// Package ours holds this project's scenarios for the comparison, one function for each form. It
+// must not link anything of the original, which the process would initialise and keep in memory; a
+// test of package compare checks that.
 package ours
 
 import (
@@ -11,7 +14,7 @@ import (
 	"orrery/internal/lab/bench/syncbench"
 )
 
-// Scenarios returns the work that the fast forms of this project's gears do in the comparison.
+// Scenarios returns the scenarios of the fast forms.
 func Scenarios() []bench.Scenario {
 	return slices.Concat(
 		queuebench.Scenarios(queuebench.Orrery()),
@@ -22,7 +25,7 @@ func Scenarios() []bench.Scenario {
 	)
 }
 
-// TextbookScenarios returns the work that the textbook forms do.
+// TextbookScenarios returns the scenarios of the textbook forms.
 func TextbookScenarios() []bench.Scenario {
 	return slices.Concat(
 		queuebench.Scenarios(queuebench.Textbook()),
@@ -33,5 +36,5 @@ func TextbookScenarios() []bench.Scenario {
 	)
 }
 
-// InOrderScenarios returns the work that the FIFO does which keeps every event in order of arrival.
+// InOrderScenarios returns the scenarios of the FIFO that keeps every event in order of arrival.
 func InOrderScenarios() []bench.Scenario { return fifobench.Scenarios(fifobench.InOrder()) }

@@ -47,7 +47,7 @@ func (dispatch) New(kind dispatchbench.Kind) (dispatchbench.Informer, error) {
 	return nil, fmt.Errorf("there is no kind of objects %q", kind)
 }
 
-// dispatched is an informer of *O behind a channel, which is the watch.
+// dispatched is an informer of *O with a channel for a watch.
 type dispatched[O any, T interface {
 	*O
 	metav1.Object
@@ -122,7 +122,7 @@ func (d *dispatched[O, T]) Start(listed []int, buffer int) error {
 		synced = append(synced, r.HasSynced)
 	}
 	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
-		return errors.New("the informer did not become synced")
+		return errors.New("the informer has not synced")
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (d *dispatched[O, T]) Versions() map[string]string {
 	objects := d.informer.GetStore().List()
 	out := make(map[string]string, len(objects))
 	for _, obj := range objects {
-		key, _ := cache.MetaNamespaceKeyFunc(obj) // it was stored by it
+		key, _ := cache.MetaNamespaceKeyFunc(obj) // the informer's own key function
 		out[key] = obj.(T).GetResourceVersion()
 	}
 	return out
@@ -157,8 +157,8 @@ type dispatchListWatch[O any, T interface {
 	runtime.Object
 }] struct{ *dispatched[O, T] }
 
-// IsWatchListSemanticsUnSupported says that there is a list to begin with. Without it the informer would wait for the
-// bookmark that ends a streaming list.
+// IsWatchListSemanticsUnSupported reports that there are no streaming lists, for whose bookmark the
+// informer would wait.
 func (f dispatchListWatch[O, T]) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (f dispatchListWatch[O, T]) List(metav1.ListOptions) (runtime.Object, error) {
@@ -171,7 +171,7 @@ func (f dispatchListWatch[O, T]) Watch(metav1.ListOptions) (watch.Interface, err
 	return dispatchWatch(f.events), nil
 }
 
-// dispatchWatch hands out what the driver sends.
+// dispatchWatch delivers the driver's events.
 type dispatchWatch chan watch.Event
 
 func (w dispatchWatch) ResultChan() <-chan watch.Event { return w }

@@ -8,7 +8,7 @@ import (
 	"orrery/internal/lab/bench/fifobench"
 )
 
-// FIFO is client-go's DeltaFIFO in front of client-go's store.
+// FIFO is client-go's DeltaFIFO with client-go's store.
 func FIFO() fifobench.Subject {
 	return fifobench.Of(fifobench.Gear[object]{
 		Name:      "client-go",
@@ -45,8 +45,8 @@ func (f deltaFIFO) Popper(see func(obj object, deleted bool)) (pop func() error)
 	}
 }
 
-// RealFIFO is the queue that client-go's informers use now: in order, without merging, with a consumer that takes
-// batches. A list is one item in it; the consumer compares it with the store.
+// RealFIFO is the default queue of client-go's informers: in order, without merging, consumed in
+// batches. A list is one item, which the consumer compares with the store.
 func RealFIFO() fifobench.Subject {
 	return fifobench.Of(fifobench.Gear[object]{
 		Name:      "client-go RealFIFO",
@@ -56,7 +56,7 @@ func RealFIFO() fifobench.Subject {
 		NewQueue: func([]object) (fifobench.Queue[object], error) {
 			return realFIFO{cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{
 				KeyFunction: cache.MetaNamespaceKeyFunc,
-				// The defaults of an informer's feature gates.
+				// The defaults of an informer.
 				AtomicEvents:          true,
 				UnlockWhileProcessing: true,
 				EmitDeltaTypeBookmark: true,
@@ -89,10 +89,10 @@ func (f realFIFO) Popper(see func(obj object, deleted bool)) (pop func() error) 
 	return func() error { return closed(f.PopBatch(batch, single)) }
 }
 
-// seeDelta takes the object out of a delta.
+// seeDelta passes the object of a delta to see.
 func seeDelta(d cache.Delta, see func(obj object, deleted bool)) {
 	content := d.Object
-	if tombstone, buried := content.(cache.DeletedFinalStateUnknown); buried {
+	if tombstone, ok := content.(cache.DeletedFinalStateUnknown); ok {
 		content = tombstone.Obj
 	}
 	see(content.(object), d.Type == cache.Deleted)

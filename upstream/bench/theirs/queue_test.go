@@ -10,7 +10,7 @@ import (
 	"orrery/internal/lab/bench/queuebench"
 )
 
-// The originals do the same work as this project's queue: their proofs are the same.
+// The originals' proofs equal those of this project's queue.
 func TestQueuesProveTheSame(t *testing.T) {
 	for _, original := range []queuebench.Subject{Queue(), PriorityQueue()} {
 		theirs := queuebench.Scenarios(original)

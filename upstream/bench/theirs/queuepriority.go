@@ -6,8 +6,8 @@ import (
 	"orrery/internal/lab/bench/queuebench"
 )
 
-// PriorityQueue is controller-runtime's priority queue, which its controllers use by default. All keys have the same
-// priority here.
+// PriorityQueue is controller-runtime's priority queue, its controllers' default. All keys have the
+// same priority.
 func PriorityQueue() queuebench.Subject { return priorityQueue{} }
 
 type priorityQueue struct{}
@@ -26,8 +26,8 @@ func (priorityQueue) New(options queuebench.Options) queuebench.Queue {
 	return lastKeyKept{q}
 }
 
-// lastKeyKept keeps what the priority queue gives away and calls a shutdown: a key that is handed out while ShutDown is
-// called comes with shutdown=true. The workloads shut a queue down when it is empty, and count every key.
+// lastKeyKept keeps the key that the priority queue returns with shutdown=true while ShutDown runs.
+// The workloads shut down an empty queue and count every key.
 type lastKeyKept struct {
 	priorityqueue.PriorityQueue[string]
 }

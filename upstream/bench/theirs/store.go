@@ -11,7 +11,7 @@ import (
 	"orrery/internal/lab/bench/storebench"
 )
 
-// object is what the queues and stores hold: the head of a pod.
+// object is what the queues and stores hold: a pod's metadata.
 type object = *metav1.PartialObjectMetadata
 
 // newObject is load.Pod.Metadata for the original's type.

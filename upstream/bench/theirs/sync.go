@@ -15,7 +15,7 @@ import (
 	"orrery/internal/lab/bench/syncbench"
 )
 
-// Sync is client-go's informer: the one for metadata on the client for metadata, as its factory makes it.
+// Sync is client-go's metadata informer on its metadata client, as its factory creates it.
 func Sync() syncbench.Subject { return syncSubject{} }
 
 type syncSubject struct{}
@@ -45,7 +45,7 @@ type syncInformer struct {
 }
 
 func (i *syncInformer) start(start func(<-chan struct{})) error {
-	// As large clusters do, and as this project's metadata client always does.
+	// Large clusters do this, and this project's metadata client always does.
 	err := i.informer.SetTransform(func(object any) (any, error) {
 		if head, ok := object.(metav1.Object); ok {
 			head.SetManagedFields(nil)
@@ -94,7 +94,7 @@ func (i *syncInformer) Stop() {
 	i.shutdown()
 }
 
-// syncPod says in plain data what an object has.
+// syncPod returns an object's fields as plain data.
 func syncPod(m metav1.Object) syncbench.Pod {
 	pod := syncbench.Pod{
 		Name: m.GetName(), GenerateName: m.GetGenerateName(), Namespace: m.GetNamespace(),

@@ -39,7 +39,8 @@ func TestSyncDoesTheSameWork(t *testing.T) {
 	}
 }
 
-// The two clients ask the same questions: for a stream first, and as that is refused for a list; in protobuf or JSON.
+// The two clients send the same requests: for a streaming list, which is refused, and then for a
+// list, in protobuf or JSON.
 func TestSyncAsksForTheSame(t *testing.T) {
 	in, end := io.Pipe()
 	said, out := io.Pipe()

@@ -1,16 +1,16 @@
-// Command conformance runs Kubernetes' own end-to-end specs for namespaces, workloads or garbage collection, unmodified, against a
-// cluster.
+// Command conformance runs Kubernetes' own end-to-end specs for namespaces, workloads or garbage
+// collection, unmodified, against a cluster.
 //
 //	conformance --kubeconfig FILE [--of workloads|garbage]
 //
-// They are the specs that a distribution has to pass to call itself Kubernetes, "[sig-api-machinery] Namespaces
-// [Serial]" and "[sig-api-machinery] OrderedNamespaceDeletion", taken from the k8s.io/kubernetes module; with --of
-// workloads those of "[sig-apps] Deployment" and "[sig-apps] ReplicaSet" that need no containers, with --of garbage
-// "[sig-api-machinery] Garbage collector". They check a controller
-// through the API alone, so they cannot tell whether kube-controller-manager's own controller or another one does the work.
+// The specs come from the k8s.io/kubernetes module. By default they are those that a certified
+// distribution must pass: "[sig-api-machinery] Namespaces [Serial]" and "[sig-api-machinery]
+// OrderedNamespaceDeletion". With --of workloads they are those of "[sig-apps] Deployment" and
+// "[sig-apps] ReplicaSet" that need no containers, with --of garbage "[sig-api-machinery] Garbage
+// collector". They check a controller through the API alone, so any controller can be tested.
 //
-// All flags of the official test program and of ginkgo are understood; the defaults of those that a bare control plane
-// needs are set here. The exit code is 0 only when every selected spec ran and passed.
+// The command takes all flags of the official test program and of ginkgo, with defaults that suit a
+// bare control plane. The exit code is 0 only when every selected spec ran and passed.
 package main
 
 import (
@@ -25,13 +25,14 @@ import (
 	_ "k8s.io/kubernetes/test/e2e/apps"         // those of workloads
 	"k8s.io/kubernetes/test/e2e/framework"
 	"k8s.io/kubernetes/test/e2e/framework/config"
-	_ "k8s.io/kubernetes/test/e2e/framework/debug/init" // events of the namespace when a spec fails
-	_ "k8s.io/kubernetes/test/utils/format"             // how failed expectations print API objects
+	_ "k8s.io/kubernetes/test/e2e/framework/debug/init" // logs the namespace's events when a spec fails
+	_ "k8s.io/kubernetes/test/utils/format"             // prints API objects in failed expectations
 )
 
-// selection is a choice of specs. It applies when the command line makes no choice of its own.
+// selection is a choice of specs, used when the command line makes none.
 type selection struct {
-	// specs is how many have to run. A name that changes upstream would otherwise go unnoticed: a run of no specs succeeds.
+	// specs is the number of specs that must run: after a rename upstream a run of no specs would
+	// succeed.
 	specs int
 	flags map[string]string
 }
@@ -39,11 +40,11 @@ type selection struct {
 var selections = map[string]selection{
 	"namespaces": {8, map[string]string{
 		"ginkgo.focus": `\[sig-api-machinery\] (Namespaces \[Serial\]|OrderedNamespaceDeletion)`,
-		// The ninth spec belongs to a feature that official conformance runs leave out as well.
+		// The ninth spec belongs to a feature that official conformance runs leave out too.
 		"ginkgo.skip":         `\[Feature:ComprehensiveNamespaceDraining\]|\[Slow\]`,
 		"ginkgo.label-filter": "",
 	}},
-	// docs/learn/replicasets-and-deployments.md says why those that are skipped are.
+	// docs/learn/replicasets-and-deployments.md explains why some are skipped.
 	"workloads": {16, map[string]string{
 		"ginkgo.focus":        `\[sig-apps\] (Deployment|ReplicaSet) `,
 		"ginkgo.skip":         `should serve a basic image|proportional scaling|load-balancer|\[Feature:|\[FeatureGate:|\[Slow\]`,
@@ -56,14 +57,14 @@ var selections = map[string]selection{
 	}},
 }
 
-// defaults are the other flags whose defaults differ from the official test program's.
+// defaults holds the other flags whose defaults differ from the official test program's.
 var defaults = map[string]string{
 	// No cloud.
 	"provider": "skeleton",
-	// The nodes, if any, are fake: there are no system pods and daemon sets to wait for.
+	// Fake nodes have no system pods or daemon sets to wait for.
 	"allowed-not-ready-nodes":  "-1",
 	"node-schedulable-timeout": "1s",
-	// Specs run in random order; the same one each time makes two runs comparable.
+	// A fixed seed makes two runs comparable.
 	"ginkgo.seed": "1",
 	"ginkgo.v":    "true",
 	// Nine hundred other specs of this area are skipped.
@@ -102,7 +103,7 @@ func main() {
 	os.Exit(run(*want))
 }
 
-// setUnlessGiven sets the flags that the command line has not set.
+// setUnlessGiven sets the flags that the command line did not set.
 func setUnlessGiven(given map[string]bool, values map[string]string) {
 	for name, value := range values {
 		if given[name] {
@@ -120,7 +121,8 @@ func fail(message string) {
 	os.Exit(2)
 }
 
-// run runs the selected specs and returns the exit code. want is how many have to run; 0 stands for any number.
+// run runs the selected specs and returns the exit code. want is the number that must run; 0 means
+// any number.
 func run(want int) int {
 	framework.AfterReadingAllFlags(&framework.TestContext)
 	gomega.RegisterFailHandler(framework.Fail)
@@ -148,13 +150,13 @@ func run(want int) int {
 	return 0
 }
 
-// isTerminal tells whether a file is a character device, which of the things that output goes to only a terminal is.
+// isTerminal reports whether a file is a character device; of the usual outputs only a terminal is.
 func isTerminal(file *os.File) bool {
 	info, err := file.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// testing stands in for *testing.T: ginkgo reports the result to its caller as well, which is all that is needed here.
+// testing stands in for *testing.T: ginkgo also reports the result to its caller.
 type testing struct{}
 
 // Fail is called when a spec failed.

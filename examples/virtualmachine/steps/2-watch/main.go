@@ -10,25 +10,18 @@ import (
 	"os/signal"
 
 	"orrery/examples/virtualmachine"
+	"orrery/examples/virtualmachine/steps"
 	"orrery/informer"
 	"orrery/restclient"
-	"orrery/restclient/kubeconfig"
 )
 
 func main() {
-	config, _, err := kubeconfig.Load(kubeconfig.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	client, err := restclient.New(config)
-	if err != nil {
-		log.Fatal(err)
-	}
+	client := steps.Connect()
 	defer client.Close()
 	machines := restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "")
 
-	cache := informer.NewSharedIndexInformer(machines, informer.Config[*virtualmachine.VirtualMachine]{Name: "virtualmachines"})
-	_, err = cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*virtualmachine.VirtualMachine]{
+	cache := informer.NewSharedIndexInformer(machines, steps.Telling[*virtualmachine.VirtualMachine]("virtualmachines"))
+	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*virtualmachine.VirtualMachine]{
 		AddFunc: func(vm *virtualmachine.VirtualMachine, _ bool) {
 			fmt.Printf("added %s/%s\n", vm.Namespace, vm.Name)
 		},

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"orrery/examples/virtualmachine"
+	"orrery/examples/virtualmachine/steps"
 	"orrery/informer"
 	"orrery/queue"
 	"orrery/restclient"
-	"orrery/restclient/kubeconfig"
 	"orrery/wait"
 )
 
@@ -24,23 +24,16 @@ type controller struct {
 }
 
 func main() {
-	config, _, err := kubeconfig.Load(kubeconfig.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	client, err := restclient.New(config)
-	if err != nil {
-		log.Fatal(err)
-	}
+	client := steps.Connect()
 	defer client.Close()
 	machines := restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "")
-	cache := informer.NewSharedIndexInformer(machines, informer.Config[*virtualmachine.VirtualMachine]{Name: "virtualmachines"})
+	cache := informer.NewSharedIndexInformer(machines, steps.Telling[*virtualmachine.VirtualMachine]("virtualmachines"))
 
 	c := &controller{
 		lister: informer.NewLister(cache.GetIndexer(), "virtualmachines"),
 		queue:  queue.NewRateLimiting(queue.DefaultControllerRateLimiter[string](), queue.Config[string]{Name: "virtualmachine"}),
 	}
-	_, err = cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*virtualmachine.VirtualMachine]{
+	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*virtualmachine.VirtualMachine]{
 		AddFunc:    func(vm *virtualmachine.VirtualMachine, _ bool) { c.enqueue(vm) },
 		UpdateFunc: func(_, vm *virtualmachine.VirtualMachine) { c.enqueue(vm) },
 		DeleteFunc: func(deleted informer.DeletedObject[*virtualmachine.VirtualMachine]) { c.queue.Add(deleted.Key) },

@@ -13,11 +13,11 @@ import (
 
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
+	"orrery/examples/virtualmachine/steps"
 	"orrery/informer"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/kubeconfig"
 	"orrery/wait"
 )
 
@@ -32,25 +32,23 @@ func main() {
 	engine := flag.String("vm-driver", "process", "what makes the machines: memory, process, docker or podman")
 	stateDir := flag.String("state-dir", "", "where the driver process remembers its processes")
 	flag.Parse()
-	config, _, err := kubeconfig.Load(kubeconfig.Options{})
+	servers, err := driver.New(*engine, driver.Options{StateDir: *stateDir})
 	if err != nil {
 		log.Fatal(err)
 	}
-	client, err := restclient.New(config)
-	if err != nil {
+	if err := servers.Ping(context.Background()); err != nil {
 		log.Fatal(err)
 	}
+	client := steps.Connect()
 	defer client.Close()
 	machines := restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "")
-	cache := informer.NewSharedIndexInformer(machines, informer.Config[*virtualmachine.VirtualMachine]{Name: "virtualmachines"})
+	cache := informer.NewSharedIndexInformer(machines, steps.Telling[*virtualmachine.VirtualMachine]("virtualmachines"))
 
 	c := &controller{
 		machines: machines,
 		lister:   informer.NewLister(cache.GetIndexer(), "virtualmachines"),
 		queue:    queue.NewRateLimiting(queue.DefaultControllerRateLimiter[string](), queue.Config[string]{Name: "virtualmachine"}),
-	}
-	if c.driver, err = driver.New(*engine, driver.Options{StateDir: *stateDir}); err != nil {
-		log.Fatal(err)
+		driver:   servers,
 	}
 	_, err = cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*virtualmachine.VirtualMachine]{
 		AddFunc: func(vm *virtualmachine.VirtualMachine, _ bool) { c.enqueue(vm) },
@@ -115,7 +113,7 @@ func (c *controller) syncHandler(ctx context.Context, key string) error {
 	if err != nil || shared.Status.Phase == virtualmachine.VirtualMachineActive {
 		return nil
 	}
-	return c.createServer(ctx, shared.DeepCopy()) // the objects of the store belong to everybody
+	return c.createServer(ctx, shared.DeepCopy()) // objects of the store are shared and must not be changed
 }
 
 func (c *controller) createServer(ctx context.Context, vm *virtualmachine.VirtualMachine) error {

@@ -15,11 +15,11 @@ import (
 
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
+	"orrery/examples/virtualmachine/steps"
 	"orrery/informer"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/kubeconfig"
 	"orrery/wait"
 )
 
@@ -40,27 +40,25 @@ func main() {
 	finalizerLast := flag.Bool("finalizer-last", false, "write the finalizer after the machine was created, as the article does")
 	die := flag.Bool("die", false, "end between the finalizer and the machine, whichever comes first")
 	flag.Parse()
-	config, _, err := kubeconfig.Load(kubeconfig.Options{})
+	servers, err := driver.New(*engine, driver.Options{StateDir: *stateDir})
 	if err != nil {
 		log.Fatal(err)
 	}
-	client, err := restclient.New(config)
-	if err != nil {
+	if err := servers.Ping(context.Background()); err != nil {
 		log.Fatal(err)
 	}
+	client := steps.Connect()
 	defer client.Close()
 	machines := restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "")
-	cache := informer.NewSharedIndexInformer(machines, informer.Config[*virtualmachine.VirtualMachine]{Name: "virtualmachines"})
+	cache := informer.NewSharedIndexInformer(machines, steps.Telling[*virtualmachine.VirtualMachine]("virtualmachines"))
 
 	c := &controller{
 		machines: machines,
 		lister:   informer.NewLister(cache.GetIndexer(), "virtualmachines"),
 		queue:    queue.NewRateLimiting(queue.DefaultControllerRateLimiter[string](), queue.Config[string]{Name: "virtualmachine"}),
+		driver:   servers,
 
 		finalizerLast: *finalizerLast, die: *die,
-	}
-	if c.driver, err = driver.New(*engine, driver.Options{StateDir: *stateDir}); err != nil {
-		log.Fatal(err)
 	}
 	_, err = cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*virtualmachine.VirtualMachine]{
 		AddFunc: func(vm *virtualmachine.VirtualMachine, _ bool) { c.enqueue(vm) },
@@ -125,7 +123,7 @@ func (c *controller) syncHandler(ctx context.Context, key string) error {
 	if err != nil {
 		return nil
 	}
-	vm := shared.DeepCopy() // the objects of the store belong to everybody
+	vm := shared.DeepCopy() // objects of the store are shared and must not be changed
 	switch {
 	case vm.DeletionTimestamp != nil:
 		return c.deleteServer(ctx, vm)

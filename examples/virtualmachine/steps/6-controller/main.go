@@ -1,5 +1,5 @@
 // Step 6 of docs/learn/write-your-own-controller.md: the whole controller, which is package
-// virtualmachine, and what runs it.
+// virtualmachine, and what runs it. With -die-after the program ends between driver and server.
 package main
 
 import (
@@ -10,36 +10,40 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"syscall"
+	"time"
 
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
+	"orrery/examples/virtualmachine/steps"
+	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/kubeconfig"
 )
 
 func main() {
 	engine := flag.String("vm-driver", "process", "what makes the machines: memory, process, docker or podman")
-	stateDir := flag.String("state-dir", "", "where the driver process remembers its processes")
+	stateDir := flag.String("state-dir", "", "where the drivers process and memory remember their servers")
+	dieAfter := flag.String("die-after", "", "end the program right after this call of the driver: CreateServer or DeleteServer")
 	flag.Parse()
-	config, _, err := kubeconfig.Load(kubeconfig.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	client, err := restclient.New(config)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer client.Close()
 	servers, err := driver.New(*engine, driver.Options{StateDir: *stateDir})
 	if err != nil {
 		log.Fatal(err)
 	}
+	client := steps.Connect()
+	defer client.Close()
 	machines := restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "")
-	cache := informer.NewSharedIndexInformer(machines, informer.Config[*virtualmachine.VirtualMachine]{Name: "virtualmachines"})
+	cache := informer.NewSharedIndexInformer(machines, steps.Telling[*virtualmachine.VirtualMachine]("virtualmachines"))
 	controller, err := virtualmachine.NewController(virtualmachine.Config{
-		Machines: cache, Client: machines, Driver: servers,
+		Machines: cache, Client: machines, Driver: mortal{servers, *dieAfter},
+		Worker: worker.Config{Trace: &worker.Trace{
+			PassDone: func(key string, _ time.Duration, _ int, _ time.Duration, err error) {
+				if err != nil {
+					log.Println(key, "failed:", err)
+				}
+			},
+		}},
 		Trace: &virtualmachine.Trace{
 			PhaseChanged: func(vm *virtualmachine.VirtualMachine, _ virtualmachine.VirtualMachinePhase) {
 				fmt.Printf("%s/%s is %s\n", vm.Namespace, vm.Name, vm.Status.Phase)
@@ -47,13 +51,18 @@ func main() {
 			Event: func(vm *virtualmachine.VirtualMachine, kind api.EventType, reason, message string) {
 				fmt.Printf("%s/%s %s %s: %s\n", vm.Namespace, vm.Name, kind, reason, message)
 			},
+			DriverWorks: func(err error) {
+				if err != nil {
+					log.Println(err)
+				}
+			},
 		},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	informers, end := context.WithCancel(context.Background())
 	var informing sync.WaitGroup
@@ -61,4 +70,30 @@ func main() {
 	controller.RunWithin(ctx, informers)
 	end() // the informer ends after the controller, which reads its store to the end
 	informing.Wait()
+}
+
+// mortal is a driver that ends the program after one kind of call, before the controller gets the
+// result, as if it was killed.
+type mortal struct {
+	driver.Interface
+	after string
+}
+
+func (m mortal) CreateServer(ctx context.Context, request driver.CreateRequest) error {
+	err := m.Interface.CreateServer(ctx, request)
+	m.die("CreateServer")
+	return err
+}
+
+func (m mortal) DeleteServer(ctx context.Context, name string) error {
+	err := m.Interface.DeleteServer(ctx, name)
+	m.die("DeleteServer")
+	return err
+}
+
+func (m mortal) die(call string) {
+	if call == m.after {
+		fmt.Println("killed after", call)
+		os.Exit(137) // as a shell reports SIGKILL
+	}
 }

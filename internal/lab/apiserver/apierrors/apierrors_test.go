@@ -16,14 +16,14 @@ import (
 	"orrery/restclient/api"
 )
 
-// The documents are those that a kube-apiserver 1.36 sent, without the empty metadata.
+// The documents are those of kube-apiserver 1.36, without the empty metadata.
 func TestRefusalsAreThoseOfTheRealServer(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  *api.StatusError
 		want string
 		is   func(error) bool
 	}{
-		"an object that is not there": {
+		"a missing object": {
 			apierrors.NotFound("", "configmaps", "zzz"),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"configmaps \"zzz\" not found","reason":"NotFound","details":{"name":"zzz","kind":"configmaps"},"code":404}`,
 			api.IsNotFound,
@@ -33,17 +33,17 @@ func TestRefusalsAreThoseOfTheRealServer(t *testing.T) {
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"deployments.apps \"zz\" not found","reason":"NotFound","details":{"name":"zz","group":"apps","kind":"deployments"},"code":404}`,
 			api.IsNotFound,
 		},
-		"a resource that is not there": {
+		"a missing resource": {
 			apierrors.ResourceNotFound(),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"the server could not find the requested resource","reason":"NotFound","details":{},"code":404}`,
 			api.IsNotFound,
 		},
-		"a name that is taken": {
+		"a taken name": {
 			apierrors.AlreadyExists("", "configmaps", "a"),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"configmaps \"a\" already exists","reason":"AlreadyExists","details":{"name":"a","kind":"configmaps"},"code":409}`,
 			api.IsAlreadyExists,
 		},
-		"made-up names that are taken": {
+		"taken generated names": {
 			apierrors.GenerateNameConflict("", "configmaps", "a-x"),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"configmaps \"a-x\" already exists, the server was not able to generate a unique name for the object","reason":"AlreadyExists","details":{"name":"a-x","kind":"configmaps","retryAfterSeconds":1},"code":409}`,
 			api.IsAlreadyExists,
@@ -53,12 +53,12 @@ func TestRefusalsAreThoseOfTheRealServer(t *testing.T) {
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Operation cannot be fulfilled on configmaps \"a\": the object has been modified; please apply your changes to the latest version and try again","reason":"Conflict","details":{"name":"a","kind":"configmaps"},"code":409}`,
 			api.IsConflict,
 		},
-		"one thing wrong": {
+		"one error": {
 			apierrors.Invalid("", "ConfigMap", "", []apierrors.FieldError{{Type: apierrors.FieldRequired, Field: "metadata.name", Detail: "name or generateName is required"}}),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"ConfigMap \"\" is invalid: metadata.name: Required value: name or generateName is required","reason":"Invalid","details":{"kind":"ConfigMap","causes":[{"reason":"FieldValueRequired","message":"Required value: name or generateName is required","field":"metadata.name"}]},"code":422}`,
 			api.IsInvalid,
 		},
-		"two things wrong, one of them twice": {
+		"two errors, one of them twice": {
 			apierrors.Invalid("", "ConfigMap", "a", []apierrors.FieldError{
 				{Type: apierrors.FieldInvalid, Field: "metadata.deletionTimestamp", Value: "2020-01-01T00:00:00Z", Detail: "field is immutable"},
 				{Type: apierrors.FieldInvalid, Field: "metadata.deletionGracePeriodSeconds", Value: int64(7), Detail: "field is immutable"},
@@ -67,37 +67,37 @@ func TestRefusalsAreThoseOfTheRealServer(t *testing.T) {
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"ConfigMap \"a\" is invalid: [metadata.deletionTimestamp: Invalid value: \"2020-01-01T00:00:00Z\": field is immutable, metadata.deletionGracePeriodSeconds: Invalid value: 7: field is immutable]","reason":"Invalid","details":{"name":"a","kind":"ConfigMap","causes":[{"reason":"FieldValueInvalid","message":"Invalid value: \"2020-01-01T00:00:00Z\": field is immutable","field":"metadata.deletionTimestamp"},{"reason":"FieldValueInvalid","message":"Invalid value: 7: field is immutable","field":"metadata.deletionGracePeriodSeconds"},{"reason":"FieldValueInvalid","message":"Invalid value: \"2020-01-01T00:00:00Z\": field is immutable","field":"metadata.deletionTimestamp"}]},"code":422}`,
 			api.IsInvalid,
 		},
-		"invalid without saying why": {
+		"no errors": {
 			apierrors.Invalid("stable.example.com", "CronTab", "a", nil),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"CronTab.stable.example.com \"a\" is invalid","reason":"Invalid","details":{"name":"a","group":"stable.example.com","kind":"CronTab"},"code":422}`,
 			api.IsInvalid,
 		},
-		"something that is not allowed": {
+		"a forbidden object": {
 			apierrors.Forbidden("", "namespaces", "default", "this namespace may not be deleted"),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"namespaces \"default\" is forbidden: this namespace may not be deleted","reason":"Forbidden","details":{"name":"default","kind":"namespaces"},"code":403}`,
 			api.IsForbidden,
 		},
-		"a collection that is not allowed": {
+		"a forbidden collection": {
 			apierrors.Forbidden("", "pods", "", "no"),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"pods is forbidden: no","reason":"Forbidden","details":{"kind":"pods"},"code":403}`,
 			api.IsForbidden,
 		},
-		"a path that is not allowed": {
+		"a forbidden path": {
 			apierrors.Forbidden("", "", "", `User "eve" cannot get path "/"`),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"forbidden: User \"eve\" cannot get path \"/\"","reason":"Forbidden","details":{},"code":403}`,
 			api.IsForbidden,
 		},
-		"a namespace that is being deleted": {
+		"a terminating namespace": {
 			apierrors.NamespaceTerminating("", "configmaps", "x", "reg-2"),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"configmaps \"x\" is forbidden: unable to create new content in namespace reg-2 because it is being terminated","reason":"Forbidden","details":{"name":"x","kind":"configmaps","causes":[{"reason":"NamespaceTerminating","message":"namespace reg-2 is being terminated","field":"metadata.namespace"}]},"code":403}`,
 			api.IsNamespaceTerminating,
 		},
-		"a version to come": {
+		"a future version": {
 			apierrors.TooLargeVersion(99999999, 652),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Timeout: Too large resource version: 99999999, current: 652","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1},"code":504}`,
 			api.IsTooLargeResourceVersion,
 		},
-		"a version that is forgotten": {
+		"a compacted version": {
 			apierrors.Expired("The resourceVersion for the provided list is too old."),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"The resourceVersion for the provided list is too old.","reason":"Expired","code":410}`,
 			api.IsExpired,
@@ -120,12 +120,12 @@ func TestRefusalsAreThoseOfTheRealServer(t *testing.T) {
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"create is not supported on resources of kind \"deployments.apps\"","reason":"MethodNotAllowed","details":{"group":"apps","kind":"deployments"},"code":405}`,
 			api.IsMethodNotAllowed,
 		},
-		"a form of answer": {
+		"an unacceptable form": {
 			apierrors.NotAcceptable("only the following media types are accepted: application/json"),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"only the following media types are accepted: application/json","reason":"NotAcceptable","code":406}`,
 			hasReason(api.ReasonNotAcceptable),
 		},
-		"a form of body": {
+		"an unsupported body": {
 			apierrors.UnsupportedMediaType("no"),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","reason":"UnsupportedMediaType","code":415}`, hasReason(api.ReasonUnsupportedMediaType),
 		},
@@ -139,14 +139,14 @@ func TestRefusalsAreThoseOfTheRealServer(t *testing.T) {
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Internal error occurred: boom","reason":"InternalError","details":{"causes":[{"message":"boom"}]},"code":500}`,
 			api.IsInternalError,
 		},
-		"a failure without a reason": {
+		"an error without a reason": {
 			apierrors.Unclassified("resourceVersion should not be set on objects to be created"),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"resourceVersion should not be set on objects to be created","code":500}`,
 			api.IsInternalError,
 		},
-		"nobody": {
-			apierrors.ServiceUnavailable("nobody"),
-			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"nobody","reason":"ServiceUnavailable","code":503}`, api.IsServiceUnavailable,
+		"unavailable": {
+			apierrors.ServiceUnavailable("shutting down"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"shutting down","reason":"ServiceUnavailable","code":503}`, api.IsServiceUnavailable,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestRefusalsAreThoseOfTheRealServer(t *testing.T) {
 	}
 }
 
-func TestAdviceOnWhenToComeBack(t *testing.T) {
+func TestRetryAfter(t *testing.T) {
 	assert.Equal(t, time.Second, apierrors.TooLargeVersion(2, 1).RetryAfter)
 	assert.Equal(t, http.StatusGatewayTimeout, apierrors.Timeout("slow", 0).Status.Code)
 	assert.Zero(t, apierrors.Timeout("slow", 0).RetryAfter)

@@ -7,7 +7,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// The kinds of mistakes in a field, as the causes of a Status name them.
+// The kinds of field errors, as causes of a Status name them.
 const (
 	FieldRequired     api.CauseType = "FieldValueRequired"
 	FieldInvalid      api.CauseType = "FieldValueInvalid"
@@ -21,8 +21,8 @@ const (
 	FieldInternal     api.CauseType = "InternalError"
 )
 
-// mistakes are the words of each kind, and whether the value is shown: it is not where it is missing, or long.
-var mistakes = map[api.CauseType]struct {
+// kinds are the texts of the kinds, and whether the value is shown.
+var kinds = map[api.CauseType]struct {
 	words string
 	value bool
 }{
@@ -38,31 +38,31 @@ var mistakes = map[api.CauseType]struct {
 	FieldInternal:     {words: "Internal error"},
 }
 
-// FieldError is one mistake in one field of an object.
+// FieldError is one error in one field of an object.
 type FieldError struct {
 	// Type is one of the Field... constants.
 	Type api.CauseType
-	// Field is the path, "metadata.labels" or "spec.containers[0].name".
+	// Field is the path, such as "metadata.labels" or "spec.containers[0].name".
 	Field string
-	// Value is what was found there. [Omitted] is not shown.
+	// Value is the invalid value. [Omitted] is not shown.
 	Value any
-	// Detail says what is wanted instead; "" for nothing.
+	// Detail says what is valid; it may be empty.
 	Detail string
 }
 
-// Omitted is a value that is left out of sentences: it would be too long.
+// Omitted replaces a value that would be too long to show.
 const Omitted omitted = true
 
 type omitted bool
 
-// Error returns the sentence for the field: `metadata.name: Invalid value: "A": ...`.
+// Error returns the message with the field: `metadata.name: Invalid value: "A": ...`.
 func (e FieldError) Error() string { return e.Field + ": " + e.Body() }
 
-// Body returns the sentence without the field, as it stands in the message of a cause.
+// Body returns the message without the field, as in a cause.
 func (e FieldError) Body() string {
-	mistake := mistakes[e.Type]
-	text := mistake.words
-	if mistake.value && e.Value != Omitted {
+	kind := kinds[e.Type]
+	text := kind.words
+	if kind.value && e.Value != Omitted {
 		text += ": " + formatValue(e.Value)
 	}
 	if e.Detail != "" {
@@ -71,7 +71,7 @@ func (e FieldError) Body() string {
 	return text
 }
 
-// formatValue writes a string in quotes and everything else as JSON.
+// formatValue quotes a string and encodes everything else as JSON.
 func formatValue(value any) string {
 	if text, ok := value.(string); ok {
 		return fmt.Sprintf("%q", text)

@@ -1,3 +1,15 @@
+// Package apierrors has a constructor for each error of the API server, with the code, reason and
+// message of kube-apiserver 1.36.
+//
+//	about an object        NotFound, AlreadyExists, GenerateNameConflict, Conflict, Invalid, Forbidden, NamespaceTerminating
+//	about a version        Expired, TooLargeVersion
+//	about a request        BadRequest, MethodNotAllowed, NotAcceptable, UnsupportedMediaType, RequestEntityTooLarge
+//	about the user         Unauthorized
+//	about the server       ServiceUnavailable, InternalError, Timeout, Unclassified
+//
+// [Invalid] combines [FieldError] values. Every call returns a new error that the caller may
+// change. Group "" is the core group. Package restclient/api distinguishes these errors (IsNotFound
+// and so on).
 package apierrors
 
 import (
@@ -8,13 +20,14 @@ import (
 	"orrery/restclient/api"
 )
 
-// The reasons that [Conflict] is given.
+// Reasons for [Conflict].
 const (
-	// ObjectModified is the conflict of optimistic concurrency: the writer had seen another version.
+	// ObjectModified is the conflict of optimistic concurrency: the client has updated an older
+	// version.
 	ObjectModified = "the object has been modified; please apply your changes to the latest version and try again"
 )
 
-// groupResource returns "configmaps" or "deployments.apps", as messages name a resource.
+// groupResource returns "configmaps" or "deployments.apps", as in messages.
 func groupResource(group, resource string) string {
 	if group == "" {
 		return resource
@@ -26,24 +39,24 @@ func details(group, resource, name string) *api.StatusDetails {
 	return &api.StatusDetails{Name: name, Group: group, Kind: resource}
 }
 
-// NotFound says that there is no such object (404).
+// NotFound reports that an object does not exist (404).
 func NotFound(group, resource, name string) *api.StatusError {
 	return failure(http.StatusNotFound, api.ReasonNotFound,
 		fmt.Sprintf("%s %q not found", groupResource(group, resource), name), details(group, resource, name))
 }
 
-// ResourceNotFound says that the server has no such resource, or nothing at that path (404).
+// ResourceNotFound reports that the server has no such resource (404).
 func ResourceNotFound() *api.StatusError {
 	return failure(http.StatusNotFound, api.ReasonNotFound, "the server could not find the requested resource", &api.StatusDetails{})
 }
 
-// AlreadyExists says that the name is taken (409).
+// AlreadyExists reports that the name is taken (409).
 func AlreadyExists(group, resource, name string) *api.StatusError {
 	return failure(http.StatusConflict, api.ReasonAlreadyExists,
 		fmt.Sprintf("%s %q already exists", groupResource(group, resource), name), details(group, resource, name))
 }
 
-// GenerateNameConflict says that every name that was made up from metadata.generateName is taken; name is the last (409).
+// GenerateNameConflict reports that every generated name was taken (409); name is the last one.
 func GenerateNameConflict(group, resource, name string) *api.StatusError {
 	d := details(group, resource, name)
 	d.RetryAfterSeconds = 1
@@ -52,15 +65,15 @@ func GenerateNameConflict(group, resource, name string) *api.StatusError {
 		groupResource(group, resource), name), d)
 }
 
-// Conflict says that the operation does not fit the state of the object (409); reason is [ObjectModified], or what
-// precondition does not hold.
+// Conflict reports that the operation conflicts with the state of the object (409). reason is
+// [ObjectModified] or the failed precondition.
 func Conflict(group, resource, name, reason string) *api.StatusError {
 	return failure(http.StatusConflict, api.ReasonConflict, fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s",
 		groupResource(group, resource), name, reason), details(group, resource, name))
 }
 
-// Invalid says what is wrong with the fields of an object (422). It is named by its kind, not by its resource. The same
-// sentence is said once, but each field error is a cause.
+// Invalid reports errors in the fields of an object (422), which is named by its kind, not its
+// resource. The message has each error once, but every error is a cause.
 func Invalid(group, kind, name string, errs []FieldError) *api.StatusError {
 	d := details(group, kind, name)
 	var sentences []string
@@ -83,7 +96,7 @@ func Invalid(group, kind, name string, errs []FieldError) *api.StatusError {
 	return failure(http.StatusUnprocessableEntity, api.ReasonInvalid, message, d)
 }
 
-// Forbidden says that this is not allowed, and why (403). A name or a resource that is empty is left out.
+// Forbidden reports that an action is not allowed (403). An empty name or resource is omitted.
 func Forbidden(group, resource, name, why string) *api.StatusError {
 	message := "forbidden: " + why
 	switch {
@@ -96,9 +109,9 @@ func Forbidden(group, resource, name, why string) *api.StatusError {
 	return failure(http.StatusForbidden, api.ReasonForbidden, message, details(group, resource, name))
 }
 
-// NamespaceTerminating refuses new content in a namespace that is being deleted (403). This is the rule of the design
-// document, "Admission control blocks creation of new resources in that namespace": the cause is what a controller
-// recognises it by.
+// NamespaceTerminating refuses new content in a terminating namespace (403), as the design document
+// says: "Admission control blocks creation of new resources in that namespace". Controllers
+// recognize it by its cause.
 func NamespaceTerminating(group, resource, name, namespace string) *api.StatusError {
 	err := Forbidden(group, resource, name,
 		fmt.Sprintf("unable to create new content in namespace %s because it is being terminated", namespace))
@@ -110,8 +123,8 @@ func NamespaceTerminating(group, resource, name, namespace string) *api.StatusEr
 	return err
 }
 
-// TooLargeVersion says that the server has not reached the version that was asked for (504). The client is to try again,
-// or to ask without a version.
+// TooLargeVersion reports that the server has not reached the requested version (504). The client
+// should retry, or read without a version.
 func TooLargeVersion(asked, current uint64) *api.StatusError {
 	err := Timeout(fmt.Sprintf("Too large resource version: %d, current: %d", asked, current), 1)
 	err.Status.Details.Causes = []api.StatusCause{{
@@ -120,7 +133,7 @@ func TooLargeVersion(asked, current uint64) *api.StatusError {
 	return err
 }
 
-// failure makes the error that all constructors return.
+// failure returns the error of all constructors.
 func failure(code int, reason api.StatusReason, message string, details *api.StatusDetails) *api.StatusError {
 	return api.NewStatusError(api.Status{
 		TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"},
@@ -132,66 +145,68 @@ func failure(code int, reason api.StatusReason, message string, details *api.Sta
 	})
 }
 
-// BadRequest refuses a request that cannot be understood (400).
+// BadRequest reports an invalid request (400).
 func BadRequest(message string) *api.StatusError {
 	return failure(http.StatusBadRequest, api.ReasonBadRequest, message, nil)
 }
 
-// Unauthorized refuses a request whose user is not known (401).
+// Unauthorized reports that the user is unknown (401).
 func Unauthorized() *api.StatusError {
 	return failure(http.StatusUnauthorized, api.ReasonUnauthorized, "Unauthorized", nil)
 }
 
-// MethodNotAllowed refuses a verb that the resource does not have (405).
+// MethodNotAllowed reports a verb that the resource does not support (405).
 func MethodNotAllowed(message string) *api.StatusError {
 	return failure(http.StatusMethodNotAllowed, api.ReasonMethodNotAllowed, message, &api.StatusDetails{})
 }
 
-// MethodNotSupported is [MethodNotAllowed] with the sentence for a verb ("create", "delete") and the resource that lacks it.
+// MethodNotSupported is [MethodNotAllowed] with the message for a verb such as "create".
 func MethodNotSupported(group, resource, verb string) *api.StatusError {
 	err := MethodNotAllowed(verb + ` is not supported on resources of kind "` + groupResource(group, resource) + `"`)
 	err.Status.Details = &api.StatusDetails{Group: group, Kind: resource}
 	return err
 }
 
-// NotAcceptable refuses to answer in none of the forms that were asked for (406).
+// NotAcceptable reports that none of the requested forms is available (406).
 func NotAcceptable(message string) *api.StatusError {
 	return failure(http.StatusNotAcceptable, api.ReasonNotAcceptable, message, nil)
 }
 
-// RequestEntityTooLarge refuses a body that is larger than the server takes (413); message is "limit is 3145728".
+// RequestEntityTooLarge reports a body that is too large (413); message is for example "limit is
+// 3145728".
 func RequestEntityTooLarge(message string) *api.StatusError {
 	return failure(http.StatusRequestEntityTooLarge, api.ReasonRequestEntityTooLarge, "Request entity too large: "+message, nil)
 }
 
-// UnsupportedMediaType refuses a body in a form that the server does not read (415).
+// UnsupportedMediaType reports an unsupported content type (415).
 func UnsupportedMediaType(message string) *api.StatusError {
 	return failure(http.StatusUnsupportedMediaType, api.ReasonUnsupportedMediaType, message, nil)
 }
 
-// InternalError says that the server failed, and at what (500).
+// InternalError reports an error of the server (500).
 func InternalError(err error) *api.StatusError {
 	return failure(http.StatusInternalServerError, api.ReasonInternalError, "Internal error occurred: "+err.Error(),
 		&api.StatusDetails{Causes: []api.StatusCause{{Message: err.Error()}}})
 }
 
-// ServiceUnavailable says that nobody is there to answer (503).
+// ServiceUnavailable reports that the server cannot answer (503).
 func ServiceUnavailable(message string) *api.StatusError {
 	return failure(http.StatusServiceUnavailable, api.ReasonServiceUnavailable, message, nil)
 }
 
-// Timeout says that the request took longer than the server allows (504); retryAfter is in seconds, 0 for no advice.
+// Timeout reports that the request took too long (504). retryAfter is in seconds; 0 means none.
 func Timeout(message string, retryAfter int) *api.StatusError {
 	return failure(http.StatusGatewayTimeout, api.ReasonTimeout, "Timeout: "+message,
 		&api.StatusDetails{RetryAfterSeconds: retryAfter})
 }
 
-// Expired says that a version or a continue token is too old (410).
+// Expired reports that a version or continue token is too old (410).
 func Expired(message string) *api.StatusError {
 	return failure(http.StatusGone, api.ReasonExpired, message, nil)
 }
 
-// Unclassified is a failure that kube-apiserver has no reason for: errors of its storage that come out as they are (500).
+// Unclassified is an error without a reason (500), as kube-apiserver returns for some errors of its
+// storage.
 func Unclassified(message string) *api.StatusError {
 	return failure(http.StatusInternalServerError, api.ReasonUnknown, message, nil)
 }

@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Answer is what a server has answered, masked.
+// Answer is a masked answer of a server.
 type Answer struct {
 	Status  int
 	Headers []Header
-	// Documents are the JSON values of the body: one, or the events of a stream. Empty: the body is Text.
+	// Documents are the JSON values in the body: one, or the events of a stream. If empty, the body
+	// is Text.
 	Documents []any
-	// Text is a body that is not JSON.
-	Text string
+	Text      string
 }
 
-// headersThatMatter are compared, in this order; what else a server sends is its own affair.
+// headersThatMatter are compared, in this order.
 var headersThatMatter = []string{"Content-Type", "Warning", "Retry-After", "Allow", "Location", "Www-Authenticate"}
 
-// String is the answer as recordings show it.
+// String formats the answer as in recordings.
 func (a *Answer) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "HTTP %d\n", a.Status)
@@ -43,14 +43,14 @@ func (a *Answer) String() string {
 	return text.String()
 }
 
-// indent encodes a value for people: members sorted, no HTML escapes.
+// indent formats a JSON value: members sorted, no HTML escapes.
 func indent(value any) []byte {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(value); err != nil {
-		panic(err) // the value was decoded from JSON
+		panic(err) // it was decoded from JSON
 	}
 	return buffer.Bytes()
 }
@@ -65,13 +65,13 @@ func (a *Answer) header(name string) string {
 	return ""
 }
 
-// isJSON tells whether a media type is JSON, possibly a stream of it.
+// isJSON reports whether a media type is JSON, possibly a stream of it.
 func isJSON(contentType string) bool {
 	mediaType, _, err := mime.ParseMediaType(contentType)
 	return err == nil && mediaType == "application/json"
 }
 
-// parseAnswer reads an answer from a recording.
+// parseAnswer parses an answer in a recording.
 func parseAnswer(lines []string) (*Answer, error) {
 	if len(lines) == 0 {
 		return nil, fmt.Errorf("is empty")
@@ -100,7 +100,7 @@ func parseAnswer(lines []string) (*Answer, error) {
 	return a, nil
 }
 
-// documentsOf decodes JSON values one after the other: at most so many, 0 stands for all. Numbers stay as they are.
+// documentsOf decodes up to most consecutive JSON values; 0 means all. Numbers are preserved.
 func documentsOf(body io.Reader, most int) ([]any, error) {
 	decoder := json.NewDecoder(body)
 	decoder.UseNumber()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What stands in recordings in place of a value that differs from run to run.
+// What recordings contain in place of values that differ from run to run.
 const (
 	maskedUID     = "<uid>"
 	maskedVersion = "<version>"
@@ -21,7 +21,8 @@ const (
 	maskedText    = "<text>"
 )
 
-// masker replaces, in one answer, what differs from run to run. A value that the script has kept becomes the variable.
+// masker masks the values of one answer that differ from run to run. A value kept by the script
+// becomes its variable.
 type masker struct {
 	variables map[string]kept
 	names     []string // of the variables, those with the longest values first
@@ -30,12 +31,11 @@ type masker struct {
 // kept is the value of a variable.
 type kept struct {
 	text string
-	// ofList says that it belongs to a list and not to an object. A list has the version of the server's last write,
-	// which may happen to be that of an object and may happen to be another one, so the two are told apart.
+	// ofList reports that the value is the version of a list. That is the version of the last
+	// write, which may equal that of an object by chance, so the two are distinguished.
 	ofList bool
 }
 
-// mask masks an answer in place.
 func mask(answer *Answer, variables map[string]kept) {
 	m := &masker{variables: variables, names: slices.SortedFunc(maps.Keys(variables), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(variables[b].text), len(variables[a].text)), cmp.Compare(a, b))
@@ -49,7 +49,7 @@ func mask(answer *Answer, variables map[string]kept) {
 	}
 }
 
-// value masks a value that stands under a key.
+// value masks the value of a member.
 func (m *masker) value(key string, value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -95,7 +95,7 @@ func (m *masker) version(metadata map[string]any) {
 	}
 }
 
-// maskTable takes out of a table what is older or worded otherwise: ages, and the descriptions of columns.
+// maskTable removes ages and column descriptions from a table.
 func maskTable(table map[string]any) {
 	columns, _ := table["columnDefinitions"].([]any)
 	for _, column := range columns {
@@ -114,10 +114,10 @@ func maskTable(table map[string]any) {
 	}
 }
 
-// age is how long ago something was, as kubectl shows it.
+// age matches ages as kubectl shows them.
 var age = regexp.MustCompile(`^\d+[smh](\d+[sm])?$`)
 
-// member masks a string by the name of the member that it is.
+// member masks a string by the name of its member.
 func (m *masker) member(key, value string) string {
 	if value == "" {
 		return value
@@ -138,7 +138,7 @@ func (m *masker) member(key, value string) string {
 	return m.text(value)
 }
 
-// whole masks a value that is an identifier and nothing else, of a list or of an object.
+// whole masks a string that is an identifier of a list or an object.
 func (m *masker) whole(value, mask string, ofList bool) string {
 	for _, name := range m.names {
 		if m.variables[name] == (kept{value, ofList}) {
@@ -156,8 +156,8 @@ func isAddress(value string) bool {
 	return err == nil
 }
 
-// shortest is the length from which on a kept value is looked for inside of sentences. Versions are shorter, and would
-// be found in every other number.
+// shortest is the minimal length of values that are replaced within text. Versions are shorter and
+// would match parts of other numbers.
 const shortest = 8
 
 var (
@@ -168,14 +168,14 @@ var (
 	addressText = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 )
 
-// text masks what occurs inside of a sentence.
+// text masks the identifiers within a text.
 func (m *masker) text(text string) string {
 	for _, name := range m.names {
 		if value := m.variables[name].text; len(value) >= shortest {
 			text = strings.ReplaceAll(text, value, "${"+name+"}")
 		}
 	}
-	// A server shows the whole object that it could not decode, with its managedFields and every time.
+	// Error messages show the whole object that could not be decoded, with managedFields and times.
 	text = dumpInText.ReplaceAllString(text, `Invalid value: "<object>"${1}`)
 	text = uidInText.ReplaceAllString(text, maskedUID)
 	text = timeInText.ReplaceAllStringFunc(text, func(found string) string {

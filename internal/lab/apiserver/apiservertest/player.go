@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// answerTime bounds a request: far more than any answer takes.
+	// answerTime bounds a request; it is far more than any answer takes.
 	answerTime = 30 * time.Second
-	// repeatEvery is how often a request with "until" is sent, and repeatFor how long.
+	// A request with "until" is repeated every repeatEvery for at most repeatFor.
 	repeatEvery = 50 * time.Millisecond
 	repeatFor   = 30 * time.Second
 )
 
-// Player has the conversation of one script with a server. It is used by one goroutine.
+// Player plays one script against a server. It must be used by one goroutine.
 type Player struct {
 	target    Target
 	variables map[string]kept
 }
 
-// NewPlayer returns a player that has kept nothing yet.
+// NewPlayer returns a player without variables.
 func NewPlayer(target Target) *Player {
 	return &Player{target: target, variables: map[string]kept{}}
 }
 
-// Play sends the request of a case, repeats it where the case says so, keeps what the case wants to keep, and returns
-// the answer, masked. An error means that there was no answer, or not the one that was waited for.
+// Play sends the request of a case, repeats it as the case demands, sets the variables, and returns
+// the masked answer. An error means that there was no answer, or not the expected one.
 func (p *Player) Play(ctx context.Context, c *Case) (*Answer, error) {
 	answer, err := p.await(ctx, c)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p *Player) Play(ctx context.Context, c *Case) (*Answer, error) {
 	return answer, nil
 }
 
-// await sends the request until the answer is the one that the case waits for.
+// await repeats the request until the answer meets the case's condition.
 func (p *Player) await(ctx context.Context, c *Case) (*Answer, error) {
 	if c.Until == nil {
 		return p.send(ctx, c)
@@ -88,13 +88,13 @@ func (u *Until) met(answer *Answer) bool {
 // send sends the request once and reads the answer.
 func (p *Player) send(ctx context.Context, c *Case) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel() // also ends a stream of which enough was read
+	defer cancel() // also ends a stream after enough events
 	request, err := p.request(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	transport := p.target.Transport
-	if c.Nobody {
+	if c.Anonymous {
 		transport = p.target.Anonymous
 	}
 	response, err := transport.RoundTrip(request)
@@ -156,7 +156,7 @@ func (p *Player) request(ctx context.Context, c *Case) (*http.Request, error) {
 
 var variable = regexp.MustCompile(`\$\{([a-zA-Z0-9:]+)\}`)
 
-// fill puts the values of variables into a text.
+// fill replaces the variables in a text.
 func (p *Player) fill(text string) (string, error) {
 	var missing error
 	filled := variable.ReplaceAllStringFunc(text, func(use string) string {
@@ -178,8 +178,8 @@ func (p *Player) fill(text string) (string, error) {
 	return filled, missing
 }
 
-// lookup returns the value at a path of an answer, such as items.0.metadata.name. Of a stream the path begins with the
-// number of the event.
+// lookup returns the value at a path of an answer, such as items.0.metadata.name. For a stream the
+// path starts with the number of the event.
 func lookup(answer *Answer, path string) (string, bool) {
 	var value any = answer.Documents
 	if len(answer.Documents) == 1 {

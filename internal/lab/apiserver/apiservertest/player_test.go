@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// served is a transport that answers from a function, without any connection.
+// served is a transport that answers by a function.
 type served func(w http.ResponseWriter, r *http.Request)
 
 func (s served) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -27,7 +27,7 @@ func (s served) RoundTrip(request *http.Request) (*http.Response, error) {
 	return recorder.Result(), nil
 }
 
-// broken is a connection that is none.
+// broken is a connection that always fails.
 type broken struct{}
 
 func (broken) RoundTrip(*http.Request) (*http.Response, error) {
@@ -54,7 +54,7 @@ func playAll(t *testing.T, target Target, text string) []*Answer {
 	return answers
 }
 
-func TestRequestsAreFilledWithWhatWasKept(t *testing.T) {
+func TestRequestsUseKeptValues(t *testing.T) {
 	var asked []string
 	target := Target{URL: "http://server", Transport: served(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -80,15 +80,15 @@ ${pad:3} ${name}
 	}, asked)
 	assert.Equal(t, map[string]any{"items": []any{map[string]any{"metadata": map[string]any{
 		"name": "${name}", "uid": "<uid>", "resourceVersion": "<version>",
-	}}}}, answers[0].Documents[0], "the version was not kept from the metadata of an object")
+	}}}}, answers[0].Documents[0], "the version of a list")
 }
 
-func TestStrangersHaveNoCredentials(t *testing.T) {
+func TestAnonymousRequestsHaveNoCredentials(t *testing.T) {
 	target := Target{
 		Transport: broken{},
 		Anonymous: served(func(w http.ResponseWriter, r *http.Request) { answer(w, 401, "text/plain", "who") }),
 	}
-	answers := playAll(t, target, "=== a\nGET /\nas nobody")
+	answers := playAll(t, target, "=== a\nGET /\nas anonymous")
 	assert.Equal(t, "HTTP 401\nContent-Type: text/plain\n\nwho\n", answers[0].String())
 }
 
@@ -122,7 +122,7 @@ func TestRequestsAreRepeatedUntil(t *testing.T) {
 	})
 }
 
-func TestWaitingInVainSaysForWhat(t *testing.T) {
+func TestWaitingInVainNamesTheCondition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := Target{Transport: served(func(w http.ResponseWriter, r *http.Request) { answer(w, 418, "text/plain", "teapot") })}
 		script, err := ParseScript("test", "=== a\nGET /\nuntil 200")
@@ -133,21 +133,21 @@ func TestWaitingInVainSaysForWhat(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBePlayed(t *testing.T) {
+func TestInvalidScripts(t *testing.T) {
 	half := served(func(w http.ResponseWriter, r *http.Request) { answer(w, 200, "application/json", `{"a":`) })
 	for text, problem := range map[string]string{
-		"=== a\nGET /${missing}":              "no answer before has set ${missing}",
-		"=== a\nGET /\nX: ${missing}":         "no answer before has set ${missing}",
-		"=== a\nGET /\n\n${missing}":          "no answer before has set ${missing}",
-		"=== a\nGET /\n\n${pad:many}":         "${pad:many}",
-		"=== a\nGET /%zz":                     "invalid URL escape",
-		"=== a\nGET /":                        "document 1",
-		"=== a\nGET /\nas nobody":             "no connection",
-		"=== a\nGET /\nas nobody\nuntil 200":  "no connection",
-		"=== a\nGET /list\nkeep x = items.5":  "no items.5 to keep as x",
-		"=== a\nGET /list\nkeep x = items.z":  "no items.z to keep as x",
-		"=== a\nGET /list\nkeep x = kind.x":   "no kind.x to keep as x",
-		"=== a\nGET /list\nkeep x = absent.x": "no absent.x to keep as x",
+		"=== a\nGET /${missing}":                "no answer before has set ${missing}",
+		"=== a\nGET /\nX: ${missing}":           "no answer before has set ${missing}",
+		"=== a\nGET /\n\n${missing}":            "no answer before has set ${missing}",
+		"=== a\nGET /\n\n${pad:many}":           "${pad:many}",
+		"=== a\nGET /%zz":                       "invalid URL escape",
+		"=== a\nGET /":                          "document 1",
+		"=== a\nGET /\nas anonymous":            "no connection",
+		"=== a\nGET /\nas anonymous\nuntil 200": "no connection",
+		"=== a\nGET /list\nkeep x = items.5":    "no items.5 to keep as x",
+		"=== a\nGET /list\nkeep x = items.z":    "no items.z to keep as x",
+		"=== a\nGET /list\nkeep x = kind.x":     "no kind.x to keep as x",
+		"=== a\nGET /list\nkeep x = absent.x":   "no absent.x to keep as x",
 	} {
 		script, err := ParseScript("test", text)
 		require.NoError(t, err)

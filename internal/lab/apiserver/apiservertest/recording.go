@@ -11,10 +11,10 @@ import (
 //go:embed testdata
 var testdata embed.FS
 
-// recordingSuffix is that of the file beside the script theme.txt.
+// recordingSuffix is the suffix of the recording of theme.txt.
 const recordingSuffix = ".recorded"
 
-// Recording is what kube-apiserver answered to the requests of a script, by title.
+// Recording has kube-apiserver's answers to the requests of a script, by title.
 type Recording struct {
 	Answers map[string]*Answer
 }
@@ -40,7 +40,6 @@ func Scripts() ([]*Script, error) {
 	return scripts, nil
 }
 
-// RecordingOf returns the recording of a script.
 func RecordingOf(script *Script) (*Recording, error) {
 	text, err := testdata.ReadFile("testdata/" + RecordingFile(script))
 	if err != nil {
@@ -49,10 +48,10 @@ func RecordingOf(script *Script) (*Recording, error) {
 	return ParseRecording(script, string(text))
 }
 
-// RecordingFile is the name of a script's recording, which lies beside it.
+// RecordingFile returns the name of a script's recording.
 func RecordingFile(script *Script) string { return script.Theme + recordingSuffix }
 
-// FormatRecording is the text of a recording: the answers in the order of the cases.
+// FormatRecording formats the answers in the order of the cases.
 func FormatRecording(script *Script, answers []*Answer) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "# What kube-apiserver answers to %s.txt. Made by \"make -C upstream record\"; do not edit.\n", script.Theme)
@@ -62,7 +61,7 @@ func FormatRecording(script *Script, answers []*Answer) string {
 	return text.String()
 }
 
-// ParseRecording reads what [FormatRecording] has written. Every case must have an answer, and every answer a case.
+// ParseRecording parses the output of [FormatRecording]. Cases and answers must correspond.
 func ParseRecording(script *Script, text string) (*Recording, error) {
 	_, sections, err := sectionsOf(text)
 	if err != nil {

@@ -48,5 +48,5 @@ func TestBadRecordingsAreRefused(t *testing.T) {
 		assert.ErrorContains(t, err, problem, text)
 	}
 	_, err = RecordingOf(script)
-	assert.Error(t, err, "there is no such file")
+	assert.Error(t, err, "no such file")
 }

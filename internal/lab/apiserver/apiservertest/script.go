@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Script is a conversation: requests in the order in which they are sent.
+// Script is a sequence of requests.
 type Script struct {
-	// Theme is the name of its file without ".txt".
+	// Theme is the file name without ".txt".
 	Theme string
-	// About is what the first lines of the file say.
+	// About is the comment at the beginning of the file.
 	About string
 	Cases []*Case
 }
 
-// marker begins the title of a case, in scripts and in recordings.
+// marker starts the title of a case, in scripts and recordings.
 const marker = "=== "
 
-// ParseScript reads a script. Errors name theme and case.
+// ParseScript parses a script. Errors name the theme and the case.
 func ParseScript(theme, text string) (*Script, error) {
 	script := &Script{Theme: theme}
 	head, sections, err := sectionsOf(text)
@@ -36,13 +36,14 @@ func ParseScript(theme, text string) (*Script, error) {
 	return script, nil
 }
 
-// section is what stands under a title.
+// section is the text below a title.
 type section struct {
 	title string
 	lines []string
 }
 
-// sectionsOf splits a script or a recording at its titles, which must differ. head is the comment before the first.
+// sectionsOf splits a script or recording at its titles, which must be unique. head is the comment
+// before the first.
 func sectionsOf(text string) (head string, sections []section, err error) {
 	var comment []string
 	seen := map[string]bool{}
@@ -73,31 +74,31 @@ func sectionsOf(text string) (head string, sections []section, err error) {
 type Case struct {
 	Title  string
 	Method string
-	// Path is path and query as they are sent, with variables.
+	// Path is the path and query, with variables.
 	Path    string
 	Headers []Header
-	// Body may have variables. Empty: no body.
+	// Body may contain variables. Empty means no body.
 	Body string
 
-	// Keep are the variables that the answer sets.
+	// Keep are the variables set from the answer.
 	Keep []Keep
-	// Until repeats the request until the answer is as it says; nil: it is sent once.
+	// Until repeats the request until the answer meets it. Nil sends it once.
 	Until *Until
-	// Events is how many events are read of a stream; 0: the answer is no stream.
+	// Events is how many events of a stream are read; 0 means that the answer is not a stream.
 	Events int
-	// Nobody sends the request without credentials.
-	Nobody bool
-	// NoBody leaves the body of the answer out of the comparison.
+	// Anonymous sends the request without credentials.
+	Anonymous bool
+	// NoBody excludes the body of the answer from the comparison.
 	NoBody bool
 }
 
-// Header is a header of a request or an answer.
+// Header is a header of a request or answer.
 type Header struct{ Name, Value string }
 
 // Keep sets a variable to the value at a path of the answer.
 type Keep struct{ Variable, Path string }
 
-// Until is the answer that a repeated request waits for: a status, or the value at a path.
+// Until is the condition of a repeated request: a status, or the value at a path.
 type Until struct {
 	Status      int
 	Path, Value string
@@ -123,7 +124,7 @@ func parseCase(s section) (*Case, error) {
 	return c, nil
 }
 
-// parseLine reads a line between the request and its body.
+// parseLine parses a line between the request and its body.
 func (c *Case) parseLine(line string) error {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
@@ -151,10 +152,10 @@ func (c *Case) parseLine(line string) error {
 		}
 		c.Events = n
 	case "as":
-		if rest != "nobody" {
-			return fmt.Errorf("%q: as nobody", line)
+		if rest != "anonymous" {
+			return fmt.Errorf("%q: as anonymous", line)
 		}
-		c.Nobody = true
+		c.Anonymous = true
 	case "without":
 		if rest != "body" {
 			return fmt.Errorf("%q: without body", line)

@@ -24,7 +24,7 @@ until status.phase = Ready
 === It is watched
 GET /things?watch=true
 events 2
-as nobody
+as anonymous
 without body
 === It goes
 DELETE /things/${name}
@@ -45,7 +45,7 @@ func TestScriptIsParsed(t *testing.T) {
 				Until:   &Until{Path: "status.phase", Value: "Ready"},
 				Body:    "{\n  \"a\": 1\n}",
 			},
-			{Title: "It is watched", Method: "GET", Path: "/things?watch=true", Events: 2, Nobody: true, NoBody: true},
+			{Title: "It is watched", Method: "GET", Path: "/things?watch=true", Events: 2, Anonymous: true, NoBody: true},
 			{Title: "It goes", Method: "DELETE", Path: "/things/${name}", Until: &Until{Status: 404}},
 		},
 	}, script)
@@ -62,7 +62,7 @@ func TestBadScriptsAreRefused(t *testing.T) {
 		"=== a\nGET /\nuntil ready":          "until status, or until path = value",
 		"=== a\nGET /\nevents none":          "events number",
 		"=== a\nGET /\nevents 0":             "events number",
-		"=== a\nGET /\nas somebody":          "as nobody",
+		"=== a\nGET /\nas alice":             "as anonymous",
 		"=== a\nGET /\nwithout head":         "without body",
 		"=== a\nGET /\nno header in any way": "neither a header nor",
 	} {
@@ -72,7 +72,7 @@ func TestBadScriptsAreRefused(t *testing.T) {
 	}
 }
 
-// The scripts are read by people: each says what it is about, and they are many.
+// Every script says what it is about.
 func TestEveryScriptSaysWhatItIsAbout(t *testing.T) {
 	scripts, err := Scripts()
 	require.NoError(t, err)

@@ -1,3 +1,33 @@
+// Package apiservertest has recorded conversations with a genuine kube-apiserver, and a suite that
+// replays them with another server and compares the answers.
+//
+// A script is a text file in testdata with cases, each a title and a request:
+//
+//	=== An update that has seen an older version is refused
+//	PUT /api/v1/namespaces/crud/configmaps/settings
+//
+//	{"metadata":{"name":"settings","resourceVersion":"${old}"},"data":{"colour":"green"}}
+//
+//	=== A read shows what the first update has left
+//	GET /api/v1/namespaces/crud/configmaps/settings
+//	keep uid = metadata.uid
+//
+// The recording beside it has kube-apiserver's answer under the same title; "make -C upstream
+// record" renews it. Values that differ from run to run are masked in both: a UID is <uid>, a
+// version <version>, a time <time>, unless the script has kept it as a variable. ${pad:5} stands
+// for xxxxx. These lines may stand between the request and its body:
+//
+//	Header: value            a header; the body is JSON unless Content-Type says otherwise
+//	keep name = path         sets a variable to a value of the answer, such as items.0.metadata.name
+//	until 404                repeats the request until this status
+//	until status.phase = X   repeats the request until the answer has this value
+//	events 3                 reads that many events of a stream, or fewer if it ends
+//	as anonymous             sends no credentials
+//	without body             records only the status and the headers
+//
+// [Run] compares the status, the headers that matter and the whole body, without the order of
+// members and without managedFields. [Gaps] lists the cases in which this project's server
+// deliberately differs; they must differ, so that the list stays true.
 package apiservertest
 
 import (
@@ -8,9 +38,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Run plays every script and compares the answers with those recorded. newTarget is called once for each script, with
-// its test, and returns a server on which nothing has happened yet that the script could notice. gaps are the cases
-// that must differ: [Gaps] for this project's server, none for kube-apiserver itself.
+// Run plays every script and compares the answers with the recordings. newTarget is called once per
+// script and returns a fresh server. gaps are the cases that must differ: [Gaps] for this project's
+// server, none for kube-apiserver.
 func Run(t *testing.T, newTarget func(t *testing.T) Target, gaps []Gap) {
 	scripts, err := Scripts()
 	require.NoError(t, err)
@@ -29,7 +59,7 @@ func Run(t *testing.T, newTarget func(t *testing.T) Target, gaps []Gap) {
 	}
 }
 
-// check plays a case. With a reason, which is that of a gap, the answer must differ.
+// check plays a case. If reason, that of a gap, is not empty, the answer must differ.
 func check(t *testing.T, player *Player, c *Case, recorded *Answer, reason string) {
 	answer, err := player.Play(t.Context(), c)
 	if err != nil {
@@ -40,13 +70,13 @@ func check(t *testing.T, player *Player, c *Case, recorded *Answer, reason strin
 	}
 	want, got := recorded.String(), answer.String()
 	if reason != "" {
-		assert.NotEqual(t, want, got, "the gap has closed: take it off the list (%s)", reason)
+		assert.NotEqual(t, want, got, "the gap has closed, remove it from the list (%s)", reason)
 		return
 	}
 	assert.Equal(t, want, got, "%s %s", c.Method, c.Path)
 }
 
-// gapsByCase returns the reasons by theme and title. A gap of no case, without a reason, or listed twice fails the test.
+// gapsByCase returns the reasons by theme and title. An invalid gap fails the test.
 func gapsByCase(t *testing.T, scripts []*Script, gaps []Gap) map[[2]string]string {
 	cases := map[[2]string]bool{}
 	for _, script := range scripts {
@@ -57,34 +87,35 @@ func gapsByCase(t *testing.T, scripts []*Script, gaps []Gap) map[[2]string]strin
 	reasons := map[[2]string]string{}
 	for _, gap := range gaps {
 		key := [2]string{gap.Theme, gap.Title}
-		assert.True(t, cases[key], "the gap %s: %s belongs to no case", gap.Theme, gap.Title)
+		assert.True(t, cases[key], "gap %s: %s: no such case", gap.Theme, gap.Title)
 		assert.NotEmpty(t, gap.Reason, "the gap %s: %s", gap.Theme, gap.Title)
-		assert.Empty(t, reasons[key], "the gap %s: %s is listed twice", gap.Theme, gap.Title)
+		assert.Empty(t, reasons[key], "gap %s: %s is listed twice", gap.Theme, gap.Title)
 		reasons[key] = gap.Reason
 	}
 	return reasons
 }
 
-// Gap is a case in which this project's server deliberately answers otherwise than kube-apiserver.
+// Gap is a case in which this project's server deliberately differs from kube-apiserver.
 type Gap struct {
 	Theme, Title string
-	// Reason says why. docs/apiserver.md has the same sentence.
+	// Reason says why, in the same words as docs/operate/apiserver.md.
 	Reason string
 }
 
 const (
-	onlyText = "Answers are JSON or YAML, never protobuf: every client that asks for protobuf can fall back, and a learner can read the conversation."
-	ownWords = "The refusal shows the schema as it was written, kube-apiserver the Go struct that it has become."
-	noApply  = "Server-side apply is not built: it needs the owner of every field. It is refused with 415 before anything else about it is checked, and kubectl apply without --server-side does not use it."
+	onlyText = "Answers are JSON or YAML, never protobuf: every client that asks for protobuf can fall back, and JSON is readable."
+	ownWords = "The error shows the schema as written; kube-apiserver shows its Go struct."
+	noApply  = "Server-side apply, which must track the owner of every field, is not implemented and refused with 415. kubectl apply without --server-side does not use it."
 )
 
-// Gaps are all of them. A test holds this list and the section "Deliberate gaps" of docs/apiserver.md together.
+// Gaps returns the deliberate gaps. A test compares them with the section "Deliberate gaps" of
+// docs/operate/apiserver.md.
 func Gaps() []Gap {
 	return []Gap{
-		{Theme: "forms", Title: "An unknown form alone", Reason: onlyText},
-		{Theme: "forms", Title: "Any application will not do", Reason: onlyText},
-		{Theme: "forms", Title: "Text cannot be had", Reason: onlyText},
-		{Theme: "forms", Title: "An object as HTML cannot be had", Reason: onlyText},
+		{Theme: "forms", Title: "An unknown media type alone", Reason: onlyText},
+		{Theme: "forms", Title: "application/* is not acceptable", Reason: onlyText},
+		{Theme: "forms", Title: "Plain text is not available", Reason: onlyText},
+		{Theme: "forms", Title: "HTML is not available for an object", Reason: onlyText},
 		{Theme: "forms", Title: "Protobuf or JSON", Reason: onlyText},
 		{Theme: "forms", Title: "Protobuf alone", Reason: onlyText},
 		{Theme: "patch", Title: "Server-side apply", Reason: noApply},
@@ -93,12 +124,12 @@ func Gaps() []Gap {
 	}
 }
 
-// Target is a server to have conversations with.
+// Target is a server under test.
 type Target struct {
-	// URL is where it listens, without a slash at the end.
+	// URL is its address without a trailing slash.
 	URL string
-	// Transport sends requests of a user who may do everything (in Kubernetes' terms: of the group system:masters).
+	// Transport sends requests as an administrator (group system:masters).
 	Transport http.RoundTripper
-	// Anonymous sends requests as they are, without credentials.
+	// Anonymous sends requests without credentials.
 	Anonymous http.RoundTripper
 }

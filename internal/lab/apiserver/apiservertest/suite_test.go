@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// parrot answers the requests of a script as they were recorded, whatever they are. What is masked in a recording stays
-// masked when it is masked again, so the parrot passes the suite; spoil may change an answer that it gives.
+// parrot answers the requests of a script as recorded. Masking is idempotent, so it passes the
+// suite. spoil may change an answer.
 type parrot struct {
 	answers []*Answer
 	spoil   func(title string, a *Answer) *Answer
@@ -49,7 +49,7 @@ func (p *parrot) RoundTrip(*http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// targets gives each script a parrot of its own, in the order of the scripts.
+// targets returns a parrot for each script, in their order.
 func targets(t *testing.T, spoil func(string, *Answer) *Answer) func(*testing.T) Target {
 	scripts, err := Scripts()
 	require.NoError(t, err)

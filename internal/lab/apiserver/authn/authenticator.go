@@ -1,3 +1,6 @@
+// Package authn authenticates requests. An [Authenticator] returns the [User] of a bearer token or
+// a client certificate. An invalid credential is an error even where anonymous requests are
+// accepted. The error gives no reason. Authorization is not decided here.
 package authn
 
 import (
@@ -12,25 +15,25 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// ErrUnauthorized says that a request is nobody's.
+// ErrUnauthorized is returned for a request without a valid user.
 var ErrUnauthorized = errors.New("Unauthorized")
 
-// Authenticator finds out who sends a request.
+// Authenticator determines the user of a request. It must not be changed while in use.
 type Authenticator struct {
-	// Tokens are the bearer tokens and whom they stand for.
+	// Tokens are the bearer tokens and their users.
 	Tokens TokenSet
-	// ServiceAccounts reads the tokens that the server has issued; nil for none.
+	// ServiceAccounts verifies the tokens that the server has issued. It may be nil.
 	ServiceAccounts *Issuer
-	// ClientCAs are the authorities of client certificates; nil for none.
+	// ClientCAs verify client certificates. It may be nil.
 	ClientCAs *x509.CertPool
-	// Anonymous lets requests without credentials in.
+	// Anonymous accepts requests without credentials.
 	Anonymous bool
 }
 
-// TokenSet are bearer tokens by their SHA-256: a look-up takes as long for a token that is nearly right as for any other.
+// TokenSet maps the SHA-256 of bearer tokens to users, so that the time of a lookup reveals nothing
+// about a token.
 type TokenSet map[[sha256.Size]byte]User
 
-// NewTokenSet returns the set of these tokens.
 func NewTokenSet(tokens map[string]User) TokenSet {
 	set := TokenSet{}
 	for token, user := range tokens {
@@ -39,9 +42,10 @@ func NewTokenSet(tokens map[string]User) TokenSet {
 	return set
 }
 
-// Authenticate returns the user with all groups, system:authenticated or system:unauthenticated included. Every error is
-// [ErrUnauthorized]. As in kube-apiserver a certificate counts before a token, and a credential that nobody knows is refused
-// even where requests without any are welcome, unless another one is good.
+// Authenticate returns the user with all groups, including system:authenticated or
+// system:unauthenticated. Every error is [ErrUnauthorized]. As in kube-apiserver a certificate
+// takes precedence over a token. An invalid credential is refused even if anonymous requests are
+// accepted, unless another one is valid.
 func (a *Authenticator) Authenticate(r *http.Request) (User, error) {
 	user, presented, known := a.fromCertificate(r)
 	if !known {
@@ -60,7 +64,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (User, error) {
 	return User{}, ErrUnauthorized
 }
 
-// FromToken returns the user that a bearer token stands for.
+// FromToken returns the user of a bearer token.
 func (a *Authenticator) FromToken(token string) (User, bool) {
 	if user, known := a.Tokens[sha256.Sum256([]byte(token))]; known {
 		return user, true
@@ -91,10 +95,11 @@ func (a *Authenticator) fromCertificate(r *http.Request) (user User, presented, 
 	return User{Name: subject.CommonName, Groups: slices.Clone(subject.Organization)}, true, true
 }
 
-// webSocketToken is how browsers, which cannot set headers, send a token: as a subprotocol.
+// webSocketToken is the prefix of the subprotocol in which browsers, which cannot set headers, send
+// a token.
 const webSocketToken = "base64url.bearer.authorization.k8s.io."
 
-// BearerToken returns the token of a request, "" if it has none.
+// BearerToken returns the bearer token of a request, or "".
 func BearerToken(r *http.Request) string {
 	scheme, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
 	if strings.EqualFold(scheme, "bearer") {
@@ -111,7 +116,7 @@ func BearerToken(r *http.Request) string {
 	return ""
 }
 
-// with returns the groups and one more, in a slice of its own.
+// with returns a copy of groups with one more group.
 func with(groups []string, group string) []string {
 	if slices.Contains(groups, group) {
 		return groups
@@ -119,23 +124,24 @@ func with(groups []string, group string) []string {
 	return append(slices.Clip(groups), group)
 }
 
-// User is who sends a request.
+// User is the user of a request.
 type User struct {
-	// Name is the user name: "kubernetes-admin", "system:serviceaccount:default:default".
+	// Name is for example "kubernetes-admin" or "system:serviceaccount:default:default".
 	Name string
-	// UID tells two users of one name apart; often "".
+	// UID distinguishes users of the same name; often "".
 	UID string
-	// Groups are the groups that the user is in, besides system:authenticated, which every user is in who is somebody.
+	// Groups are the groups besides system:authenticated, which all authenticated users are in.
 	Groups []string
 }
 
-// The names that Kubernetes gives to special users and groups.
+// Special users and groups of Kubernetes.
 const (
 	// Anonymous is the user of requests without credentials.
 	Anonymous = "system:anonymous"
-	// GroupUnauthenticated is the group of the anonymous user, GroupAuthenticated that of all others.
+	// GroupUnauthenticated is the group of the anonymous user, GroupAuthenticated that of all
+	// others.
 	GroupUnauthenticated = "system:unauthenticated"
 	GroupAuthenticated   = "system:authenticated"
-	// GroupMasters is the group that may do everything.
+	// GroupMasters is the group of administrators.
 	GroupMasters = "system:masters"
 )

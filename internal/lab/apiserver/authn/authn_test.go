@@ -47,7 +47,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Who presents a credential wants to be somebody: a bad one is refused even where none is needed.
+// An invalid credential is refused even if none is required.
 func TestAnonymousRequests(t *testing.T) {
 	a := &authn.Authenticator{Anonymous: true}
 	user, err := a.Authenticate(request())
@@ -86,7 +86,7 @@ func TestClientCertificates(t *testing.T) {
 	r := request("Authorization", "Bearer wrong")
 	r.TLS = certificates(t, good, known.PEM())
 	user, err := a.Authenticate(r)
-	require.NoError(t, err, "a good certificate counts before a bad token")
+	require.NoError(t, err, "a valid certificate takes precedence over an invalid token")
 	assert.Equal(t, authn.User{Name: "joe", Groups: []string{"devs", authn.GroupAuthenticated}}, user)
 
 	foreign, _, err := stranger.IssueClient(authn.User{Name: "joe"})
@@ -105,7 +105,7 @@ func TestClientCertificates(t *testing.T) {
 		assert.ErrorIs(t, err, authn.ErrUnauthorized, name)
 		r.Header.Set("Authorization", "Bearer secret")
 		user, err := a.Authenticate(r)
-		require.NoError(t, err, "a good token makes up for it")
+		require.NoError(t, err, "a valid token suffices")
 		assert.Equal(t, "token", user.Name)
 	}
 }
@@ -131,6 +131,6 @@ func TestServiceAccountTokens(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		_, ok := issuer.Read(token)
-		assert.False(t, ok, "it has expired")
+		assert.False(t, ok, "expired")
 	})
 }

@@ -14,24 +14,23 @@ import (
 	"time"
 )
 
-// Authority signs certificates: that of the server, and those of its users. Its key exists only in memory, so whatever it has
-// signed is worth nothing once the server has ended.
+// Authority signs the certificates of the server and its users. Its key exists only in memory.
 type Authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 }
 
-// certificateLifetime is that of everything an Authority signs. A server in memory does not get as old.
+// certificateLifetime is the lifetime of all certificates, longer than that of the server.
 const certificateLifetime = 365 * 24 * time.Hour
 
-// clockSkew is how far in the past certificates become valid: clocks of clients may be late.
+// clockSkew is how far in the past certificates become valid, for clients with slow clocks.
 const clockSkew = time.Hour
 
-// NewAuthority makes an authority with a new key.
+// NewAuthority returns an authority with a new key.
 func NewAuthority() (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("making the key of the certificate authority: %w", err)
+		return nil, fmt.Errorf("generating the key of the certificate authority: %w", err)
 	}
 	template := template(pkix.Name{CommonName: "orrery certificate authority"})
 	template.IsCA, template.BasicConstraintsValid = true, true
@@ -47,13 +46,12 @@ func NewAuthority() (*Authority, error) {
 	return &Authority{certificate: certificate, key: key}, nil
 }
 
-// PEM returns the authority's certificate.
+// PEM returns the authority's certificate in PEM.
 func (a *Authority) PEM() []byte { return certificatePEM(a.certificate.Raw) }
 
-// Certificate returns the authority's certificate.
 func (a *Authority) Certificate() *x509.Certificate { return a.certificate }
 
-// IssueServer signs a certificate for a server that is called by these names and addresses.
+// IssueServer signs a certificate for a server with these names and addresses.
 func (a *Authority) IssueServer(hosts []string) (tls.Certificate, error) {
 	template := template(pkix.Name{CommonName: "orrery"})
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
@@ -71,7 +69,7 @@ func (a *Authority) IssueServer(hosts []string) (tls.Certificate, error) {
 	return tls.X509KeyPair(certificate, key)
 }
 
-// IssueClient signs a certificate for a user, and returns it with its key, both in PEM.
+// IssueClient signs a certificate for a user and returns it with its key, both in PEM.
 func (a *Authority) IssueClient(user User) (certificate, key []byte, err error) {
 	template := template(pkix.Name{CommonName: user.Name, Organization: user.Groups})
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
@@ -81,7 +79,7 @@ func (a *Authority) IssueClient(user User) (certificate, key []byte, err error) 
 func (a *Authority) issue(template *x509.Certificate) (certificate, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, fmt.Errorf("making a key for %s: %w", template.Subject, err)
+		return nil, nil, fmt.Errorf("generating a key for %s: %w", template.Subject, err)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &private.PublicKey, a.key)
 	if err != nil {
@@ -97,7 +95,7 @@ func (a *Authority) issue(template *x509.Certificate) (certificate, key []byte, 
 func template(subject pkix.Name) *x509.Certificate {
 	now := time.Now()
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
-	if err != nil { // the system has no randomness: nothing works any more
+	if err != nil { // no randomness available
 		panic(err)
 	}
 	return &x509.Certificate{

@@ -10,29 +10,29 @@ import (
 	"time"
 )
 
-// Issuer makes and reads the tokens of service accounts: JSON Web Tokens (RFC 7519) that are signed with a key which exists only
-// in this server's memory.
+// Issuer issues and verifies the tokens of service accounts: JSON Web Tokens (RFC 7519), signed
+// with a key that exists only in memory.
 type Issuer struct {
 	key []byte
 }
 
-// ServiceAccount is whom a token is issued for.
+// ServiceAccount is the subject of a token.
 type ServiceAccount struct {
 	Namespace, Name, UID string
 	Audiences            []string
 }
 
-// Address is who issues the tokens, and whom they are for by default.
+// Address is the issuer and the default audience of tokens.
 const Address = "https://kubernetes.default.svc.cluster.local"
 
-// NewIssuer makes an issuer with a new key.
+// NewIssuer returns an issuer with a new key.
 func NewIssuer() *Issuer {
 	key := make([]byte, sha256.Size)
 	rand.Read(key)
 	return &Issuer{key: key}
 }
 
-// claims are what a token says.
+// claims are the claims of a token.
 type claims struct {
 	Audience   []string `json:"aud"`
 	Expires    int64    `json:"exp"`
@@ -51,7 +51,7 @@ type claims struct {
 
 const tokenHeader = `{"alg":"HS256","typ":"JWT"}`
 
-// Issue returns a token for the account that is good until expires.
+// Issue returns a token for the account, valid until expires.
 func (i *Issuer) Issue(account ServiceAccount, expires time.Time) string {
 	now := time.Now().Unix()
 	said := claims{
@@ -62,7 +62,7 @@ func (i *Issuer) Issue(account ServiceAccount, expires time.Time) string {
 	said.Kubernetes.ServiceAccount.Name = account.Name
 	said.Kubernetes.ServiceAccount.UID = account.UID
 	payload, err := json.Marshal(said)
-	if err != nil { // strings and numbers
+	if err != nil {
 		panic(err)
 	}
 	signed := encode([]byte(tokenHeader)) + "." + encode(payload)
@@ -71,7 +71,7 @@ func (i *Issuer) Issue(account ServiceAccount, expires time.Time) string {
 
 const serviceAccountPrefix = "system:serviceaccount:"
 
-// Read returns the user of a token that this issuer has made and that is still good.
+// Read returns the user of a valid token of this issuer.
 func (i *Issuer) Read(token string) (User, bool) {
 	cut := strings.LastIndexByte(token, '.')
 	if cut < 0 {

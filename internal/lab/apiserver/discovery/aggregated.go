@@ -7,7 +7,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// aggregate makes an aggregated document: of the core group, or of all others.
+// aggregate returns an aggregated document: of the core group, or of all others.
 func aggregate(all []group, core bool) Aggregated {
 	list := api.APIGroupDiscoveryList{
 		TypeMeta: api.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"},
@@ -53,8 +53,8 @@ func aggregateVersion(v version) api.APIVersionDiscovery {
 	return out
 }
 
-// Negotiate tells from Accept headers whether a client wants the aggregated form: the first that is known counts. Nothing that
-// this server has is a refusal.
+// Negotiate reports whether a client prefers the aggregated form. The first known media type
+// decides; refused means that there is none.
 func Negotiate(accept []string) (aggregated, refused bool) {
 	header := strings.Join(accept, ",")
 	if strings.TrimSpace(header) == "" {

@@ -25,7 +25,8 @@ func decode(t *testing.T, data []byte) (list api.APIGroupDiscoveryList) {
 	return list
 }
 
-// testdata/aggregated.json is what a kube-apiserver v1.36 says, of everything that it serves by default.
+// testdata/aggregated.json is the document of kube-apiserver v1.36 for everything that it serves by
+// default.
 func TestAggregatedDiscoveryIsThatOfARealServer(t *testing.T) {
 	text, err := os.ReadFile("testdata/aggregated.json")
 	require.NoError(t, err)
@@ -37,7 +38,7 @@ func TestAggregatedDiscoveryIsThatOfARealServer(t *testing.T) {
 	}
 }
 
-// The two forms say the same.
+// Both forms have the same content.
 func TestBothFormsAgree(t *testing.T) {
 	d := documents(t)
 	for _, document := range []discovery.Aggregated{d.AggregatedCore, d.AggregatedGroups} {
@@ -76,7 +77,7 @@ func path(gv api.GroupVersion) string {
 	return "/apis/" + gv.String()
 }
 
-// What does not answer is announced, and known not to answer.
+// A group that does not answer is announced as stale.
 func TestStaleVersions(t *testing.T) {
 	known, other := api.GroupVersion{Group: "apps", Version: "v1"}, api.GroupVersion{Group: "apps", Version: "v2"}
 	unknown := api.GroupVersion{Group: "metrics.k8s.io", Version: "v1beta1"}
@@ -86,13 +87,13 @@ func TestStaleVersions(t *testing.T) {
 		_, ok := d.Resources(gv)
 		assert.False(t, ok)
 		_, ok = d.Group(gv.Group)
-		assert.True(t, ok, "the group is announced")
+		assert.True(t, ok, "group not announced")
 	}
 	list := decode(t, d.AggregatedGroups.Document)
 	at := slices.IndexFunc(list.Items, func(g api.APIGroupDiscovery) bool { return g.Name == "apps" })
 	assert.Equal(t, []api.APIVersionDiscovery{{Version: "v1", Freshness: "Stale"}, {Version: "v2", Freshness: "Stale"}}, list.Items[at].Versions)
 	assert.Equal(t, "metrics.k8s.io", list.Items[len(list.Items)-1].Name)
-	assert.False(t, documents(t).Stale(known), "the catalogue itself is left alone")
+	assert.False(t, documents(t).Stale(known), "the catalogue was changed")
 }
 
 func TestReviews(t *testing.T) {
@@ -109,7 +110,7 @@ func TestReviews(t *testing.T) {
 	}
 }
 
-// A server without anything has reviews still.
+// A server with an empty catalog has the reviews.
 func TestAnEmptyCatalogue(t *testing.T) {
 	_, ok := discovery.New(nil, nil, "").Group("authorization.k8s.io")
 	assert.True(t, ok)

@@ -1,3 +1,10 @@
+// Package discovery builds the documents under /api and /apis in both forms: the older one, with a
+// document for each group and version, and aggregated discovery (KEP-3352), which is everything in
+// two documents. [New] builds them from a catalog of resources before they are requested.
+//
+// A group version whose server does not answer is listed as stale, so that clients know that they
+// do not know everything. The namespace controller depends on it: it must not finalize a namespace
+// whose content it cannot list.
 package discovery
 
 import (
@@ -9,11 +16,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// Documents are the answers of discovery for one state of the catalogue.
+// Documents are the discovery documents for one state of the catalog. They are immutable.
 type Documents struct {
 	// Versions is /api, Groups is /apis.
 	Versions, Groups []byte
-	// Aggregated are /api and /apis in the newer form.
+	// AggregatedCore and AggregatedGroups are /api and /apis in aggregated form.
 	AggregatedCore, AggregatedGroups Aggregated
 
 	groups map[string][]byte
@@ -31,8 +38,8 @@ type Aggregated struct {
 // AggregatedType is the Content-Type of aggregated documents.
 const AggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// New makes the documents. serverAddress is told to clients under /api; unavailable are group versions that are announced and do
-// not answer.
+// New builds the documents. /api announces serverAddress. unavailable are group versions that are
+// announced and do not answer.
 func New(catalogue []resources.Group, unavailable []api.GroupVersion, serverAddress string) *Documents {
 	all := collect(catalogue, unavailable)
 	d := &Documents{groups: map[string][]byte{}, lists: map[api.GroupVersion][]byte{}, stale: map[api.GroupVersion]bool{}}
@@ -73,7 +80,7 @@ func (d *Documents) Resources(gv api.GroupVersion) ([]byte, bool) {
 	return document, ok
 }
 
-// Stale tells whether a group version is announced and does not answer.
+// Stale reports whether a group version is announced and does not answer.
 func (d *Documents) Stale(gv api.GroupVersion) bool { return d.stale[gv] }
 
 // Paths returns the paths of all documents, for the index at "/".
@@ -94,7 +101,7 @@ func (d *Documents) Paths() []string {
 
 func encode(document any) []byte {
 	data, err := json.Marshal(document)
-	if err != nil { // strings and truth values
+	if err != nil {
 		panic(err)
 	}
 	return data

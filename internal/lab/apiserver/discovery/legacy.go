@@ -8,7 +8,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// versionsDocument is the answer of /api, with the address that the original tells.
+// versionsDocument is the document /api.
 type versionsDocument struct {
 	Kind          string          `json:"kind"`
 	Versions      []string        `json:"versions"`
@@ -43,7 +43,7 @@ func legacyGroup(g group) api.APIGroup {
 func resourceList(gv api.GroupVersion, v version) legacyList {
 	list := legacyList{TypeMeta: typeMeta("APIResourceList"), GroupVersion: gv.String(), Resources: []legacyResource{}}
 	if gv.Group == "" {
-		list.APIVersion = "" // so it is in the original
+		list.APIVersion = "" // as in kube-apiserver
 	}
 	for _, r := range v.resources {
 		list.Resources = append(list.Resources, legacyResource{
@@ -63,8 +63,8 @@ func resourceList(gv api.GroupVersion, v version) legacyList {
 	return list
 }
 
-// legacyList and legacyResource are api.APIResourceList with the hash by which a migration of stored objects sees that the version
-// in the store has changed.
+// legacyList and legacyResource are api.APIResourceList with the hash by which storage migration
+// notices a changed storage version.
 type legacyList struct {
 	api.TypeMeta `json:",inline"`
 	GroupVersion string           `json:"groupVersion"`
@@ -78,7 +78,7 @@ type legacyResource struct {
 
 const admissionGroup = "admissionregistration.k8s.io"
 
-// storedAs are the types that the original stores in another version than the one it serves first.
+// storedAs are the types whose storage version in kube-apiserver is not the preferred version.
 var storedAs = map[[2]string][2]string{
 	{"events.k8s.io", "Event"}:                           {"", "v1"},
 	{"apiextensions.k8s.io", "CustomResourceDefinition"}: {"apiextensions.k8s.io", "v1beta1"},
@@ -86,7 +86,7 @@ var storedAs = map[[2]string][2]string{
 	{admissionGroup, "MutatingAdmissionPolicyBinding"}:   {admissionGroup, "v1beta1"},
 }
 
-// storageHash is that hash: of the version in which objects are stored. What is not stored has none.
+// storageHash returns the hash of the storage version, or "" for resources that are not stored.
 func storageHash(d *resources.Definition) string {
 	if !d.HasVerb("watch") {
 		return ""
@@ -99,8 +99,8 @@ func storageHash(d *resources.Definition) string {
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 
-// reviews are the groups of questions: resources that can only be created, whose answer is in what comes back. They are not in
-// the catalogue, because nothing of them is stored.
+// reviews are resources that can only be created; the response has the answer. They are not in the
+// catalog because they are not stored.
 var reviews = []group{
 	{name: "authentication.k8s.io", versions: []version{{name: "v1", resources: []resource{
 		review("selfsubjectreviews", "SelfSubjectReview", false),
@@ -114,7 +114,7 @@ var reviews = []group{
 	}}}},
 }
 
-// reviewsBefore is the group that stands behind the reviews in the order of the original.
+// reviewsBefore is the group that follows the reviews in kube-apiserver's order.
 const reviewsBefore = "autoscaling"
 
 func review(plural, kind string, namespaced bool) resource {
@@ -123,7 +123,7 @@ func review(plural, kind string, namespaced bool) resource {
 	}
 }
 
-// IsReview tells whether a resource is one of the questions, and what kind it is.
+// IsReview returns the kind and scope of a review, and whether the resource is one.
 func IsReview(gvr api.GroupVersionResource) (kind string, namespaced, ok bool) {
 	for _, g := range reviews {
 		if g.name != gvr.Group || g.versions[0].name != gvr.Version {

@@ -7,7 +7,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// group, version and resource are what both forms of the documents are made from.
+// group, version and resource are what both forms of documents are built from.
 type group struct {
 	name     string
 	versions []version
@@ -16,7 +16,7 @@ type group struct {
 type version struct {
 	name      string
 	resources []resource
-	stale     bool // the server behind it does not answer
+	stale     bool // its server does not answer
 }
 
 type resource struct {
@@ -28,7 +28,7 @@ type resource struct {
 	subresources           []resources.Subresource
 }
 
-// collect puts the catalogue's groups, the reviews and the groups that do not answer together.
+// collect combines the groups of the catalog, the reviews and the unavailable groups.
 func collect(catalogue []resources.Group, unavailable []api.GroupVersion) []group {
 	var all []group
 	for _, g := range catalogue {
@@ -61,7 +61,7 @@ func fromCatalogue(g resources.Group) group {
 	return out
 }
 
-// verbs are those of a resource in the order of the original, which has one of its own for custom resources.
+// verbs returns the verbs in kube-apiserver's order, which differs for custom resources.
 func verbs(d *resources.Definition) []string {
 	if d.Custom && d.Verbs == nil {
 		return []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
@@ -69,7 +69,7 @@ func verbs(d *resources.Definition) []string {
 	return d.VerbList()
 }
 
-// withStale marks a group version, or adds it.
+// withStale marks or adds a group version that does not answer.
 func withStale(all []group, gv api.GroupVersion) []group {
 	at := slices.IndexFunc(all, func(g group) bool { return g.name == gv.Group })
 	if at < 0 {

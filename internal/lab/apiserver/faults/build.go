@@ -11,13 +11,13 @@ import (
 	"orrery/restclient/api"
 )
 
-// builder reads the values of an order. The first problem stays.
+// builder reads the options of an order and keeps the first problem.
 type builder struct {
 	order   order
 	problem string
 }
 
-// build makes a fault of its text.
+// build parses the text of a fault.
 func build(text string, now time.Time) (*fault, error) {
 	o, err := parse(text)
 	if err != nil {
@@ -53,7 +53,7 @@ func (b *builder) fault(text string, now time.Time) *fault {
 	return f
 }
 
-// limit reads how often and how long the fault strikes.
+// limit reads how often and how long the fault is active.
 func (b *builder) limit(f *fault, now time.Time) {
 	switch {
 	case f.kind == conflict:
@@ -71,12 +71,12 @@ func (b *builder) limit(f *fault, now time.Time) {
 	} else if b.order.kind.Action {
 		f.count = 1
 		if b.has("count") || b.has("for") {
-			b.fail("without every it happens once, so count and for have no meaning")
+			b.fail("without every it happens once, so count and for have no effect")
 		}
 	}
 }
 
-// particulars reads what only some kinds have.
+// particulars reads the options of single kinds.
 func (b *builder) particulars(f *fault) {
 	switch f.kind {
 	case tooManyRequests, unavailable:
@@ -87,7 +87,7 @@ func (b *builder) particulars(f *fault) {
 		f.events = b.number("back", 2)
 	case withholdBookmarks:
 		if f.which = b.text("which", "all"); !slices.Contains([]string{"regular", "initial", "all"}, f.which) {
-			b.fail("which=" + f.which + ": it has to be regular, initial or all")
+			b.fail("which=" + f.which + ": must be regular, initial or all")
 		}
 	case delay:
 		f.wait = b.duration("by", time.Second)
@@ -96,22 +96,22 @@ func (b *builder) particulars(f *fault) {
 	case brokenGroup:
 		f.broken = api.GroupVersion{Group: b.text("group", "metrics.k8s.io"), Version: b.text("version", "v1beta1")}
 		if strings.ContainsAny(f.broken.Group+f.broken.Version, "/| ") {
-			b.fail("group and version are one of each, in two options")
+			b.fail("group and version must each be a single name")
 		}
 	case webhookDenies:
 		f.webhook = b.text("webhook", "deny.example.com")
 	case webhookUnreachable:
 		f.webhook = b.text("webhook", "unreachable.example.com")
 	case internalError:
-		f.message = b.text("message", "a fault was asked for")
+		f.message = b.text("message", "a fault was requested")
 	case forbid:
 		if f.scope.empty() {
-			b.fail("it needs at least one of verb, group, resource, namespace, name and user, or nobody could do anything any more")
+			b.fail("it needs at least one of verb, group, resource, namespace, name and user; otherwise it would forbid everything")
 		}
 	}
 }
 
-// retryAfter reads how long clients are asked to wait; 0 is that nothing is said of it.
+// retryAfter reads the Retry-After time; 0 means no header.
 func (b *builder) retryAfter(kind string) time.Duration {
 	otherwise := time.Duration(0)
 	if kind == tooManyRequests {
@@ -121,7 +121,7 @@ func (b *builder) retryAfter(kind string) time.Duration {
 	}
 	wait := b.duration("retry-after", otherwise)
 	if wait%time.Second != 0 {
-		b.fail("retry-after is in whole seconds, as the header is")
+		b.fail("retry-after must be whole seconds")
 	}
 	return wait
 }
@@ -149,7 +149,7 @@ func (b *builder) list(name string) []string {
 	parts := alternatives(value)
 	for _, part := range parts {
 		if part == "" {
-			b.fail(fmt.Sprintf("%s=%s: there is nothing before or after a |", name, value))
+			b.fail(fmt.Sprintf("%s=%s: empty alternative next to a |", name, value))
 		}
 	}
 	return parts
@@ -162,7 +162,7 @@ func (b *builder) number(name string, otherwise int) int {
 	}
 	n, err := strconv.ParseInt(value, 10, 32)
 	if err != nil || n < 1 {
-		b.fail(fmt.Sprintf("%s=%s: it has to be a whole number, 1 or more", name, value))
+		b.fail(fmt.Sprintf("%s=%s: must be an integer, 1 or more", name, value))
 	}
 	return int(n)
 }
@@ -174,7 +174,7 @@ func (b *builder) duration(name string, otherwise time.Duration) time.Duration {
 	}
 	d, err := time.ParseDuration(value)
 	if err != nil || d <= 0 {
-		b.fail(fmt.Sprintf("%s=%s: it has to be a time with its unit, as 300ms, 10s or 2m", name, value))
+		b.fail(fmt.Sprintf("%s=%s: must be a duration such as 300ms, 10s or 2m", name, value))
 	}
 	return d
 }
@@ -190,7 +190,7 @@ func (b *builder) share() float64 {
 		share /= 100
 	}
 	if err != nil || !(share > 0 && share <= 1) {
-		b.fail(fmt.Sprintf("share=%s: it has to be more than 0 and at most 1, or a percentage", value))
+		b.fail(fmt.Sprintf("share=%s: must be more than 0 and at most 1, or a percentage", value))
 	}
 	return share
 }

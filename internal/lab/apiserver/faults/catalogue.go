@@ -8,11 +8,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The names of the kinds that something is done for, as they are written.
+// The kinds of faults, as they are written in an order.
 const (
-	// Compact makes the store forget its history. An action.
+	// Compact makes the store forget its history. It is an action.
 	Compact = "compact"
-	// CutWatches ends the connection of every watch. An action.
+	// CutWatches breaks the connection of every watch. It is an action.
 	CutWatches = "cut-watches"
 
 	silence            = "silence"
@@ -35,53 +35,51 @@ const (
 	holdEvents         = "hold-events"
 )
 
-// Actions returns the names of the actions: faults that happen once, or every so often, instead of lasting.
+// Actions returns the names of the actions, which happen once or periodically and do not last.
 func Actions() []string { return []string{Compact, CutWatches} }
 
-// Catalogue returns the kinds of faults in the order in which they are best explained.
+// Catalogue returns the kinds of faults, in the order in which they are best explained.
 func Catalogue() []Kind { return slices.Clone(catalogue) }
 
-// Kind describes one kind of fault.
 type Kind struct {
-	// Name begins the line that orders the fault.
+	// Name is the first word of the order.
 	Name string
-	// Usage is an example of such a line, with the options that matter for this kind.
+	// Usage is an example of an order.
 	Usage string
 	// Summary says in one sentence what the server does.
 	Summary string
-	// Teaches says in a sentence or two what one learns from it.
+	// Teaches says in a sentence or two what the fault demonstrates.
 	Teaches string
-	// Options are the options that the kind takes, the most particular first.
+	// Options are the options of the kind, the most specific first.
 	Options []Option
-	// Action tells that the fault happens once, or every so often, instead of lasting.
+	// Action reports that the fault happens once or periodically and does not last.
 	Action bool
 }
 
-// Option describes an option of a kind.
 type Option struct {
 	Name string
-	// Meaning says what it does, with its unit and its default.
+	// Meaning describes the option, with its unit and default.
 	Meaning string
 }
 
-// commonOptions are those that several kinds take.
+// commonOptions are shared by several kinds.
 var commonOptions = map[string][]Option{
 	"scope": {
 		{"verb", "only these verbs, list|watch for several; any"},
 		{"group", "only these API groups, core for the one without a name; any"},
 		{"resource", "only these resources, namespaces/finalize for a subresource; any"},
-		{"namespace", "only in these namespaces; any"},
-		{"name", "only objects of these names; any"},
+		{"namespace", "only these namespaces; any"},
+		{"name", "only objects with these names; any"},
 		{"user", "only these users; any"},
 	},
 	"share": {
-		{"share", "the part of the requests that is hit, 0.3 or 30%; all"},
-		{"seed", "where the dice that decide a share start, a whole number; 1"},
+		{"share", "the share of requests affected, 0.3 or 30%; all"},
+		{"seed", "the seed of the random choice for share, an integer; 1"},
 	},
-	"count": {{"count", "over after this many hits; no limit"}},
-	"once":  {{"count", "over after this many hits; 1"}},
-	"for":   {{"for", "over after this time, 30s; no limit"}},
-	"every": {{"every", "again and again after this time, 10s; once"}},
+	"count": {{"count", "ends after this many hits; no limit"}},
+	"once":  {{"count", "ends after this many hits; 1"}},
+	"for":   {{"for", "ends after this time, 30s; no limit"}},
+	"every": {{"every", "repeats at this interval, 10s; once"}},
 }
 
 //go:embed catalogue.yaml
@@ -93,7 +91,7 @@ var catalogue = func() []Kind {
 		Common []string
 	}
 	if err := yaml.Unmarshal(catalogueText, &entries); err != nil {
-		panic("faults: catalogue.yaml: " + err.Error()) // it is part of the program
+		panic("faults: catalogue.yaml: " + err.Error())
 	}
 	kinds := make([]Kind, len(entries))
 	for i, entry := range entries {

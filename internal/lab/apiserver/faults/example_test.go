@@ -7,7 +7,7 @@ import (
 	"orrery/internal/lab/apiserver/faults"
 )
 
-// The next two lists of secrets are refused; everything else is not.
+// The next two lists of secrets are refused; everything else passes.
 func Example() {
 	set := faults.New()
 	defer set.Stop()
@@ -29,10 +29,10 @@ func Example() {
 	// answered
 }
 
-// A mistyped fault says what would have been right.
+// The error for a mistyped fault says what would be valid.
 func ExampleSet_Add() {
 	_, err := faults.New().Add("delay:by=half a second")
 	fmt.Println(err)
 	// Output:
-	// fault "delay:by=half a second": by=half a second: it has to be a time with its unit, as 300ms, 10s or 2m
+	// fault "delay:by=half a second": by=half a second: must be a duration such as 300ms, 10s or 2m
 }

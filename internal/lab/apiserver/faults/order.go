@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// order is the text of a fault, taken apart.
+// order is the parsed text of a fault.
 type order struct {
 	kind    Kind
 	options []setting
@@ -23,22 +23,22 @@ func (o order) value(name string) (string, bool) {
 	return "", false
 }
 
-// parse takes the text of a fault apart:
+// parse parses the text of a fault:
 //
 //	fault  = kind [ ":" option { "," option } ]
 //	option = name "=" value
 //	value  = text without comma and quote, or text in double quotes with \" and \\
 //
-// Spaces around names and bare values do not count. The values are not looked at yet.
+// Spaces around names and unquoted values are ignored. The values are not validated.
 func parse(text string) (order, error) {
 	name, rest, hasOptions := strings.Cut(text, ":")
 	name = strings.TrimSpace(name)
 	kind, known := kindNamed(name)
 	switch {
 	case name == "":
-		return order{}, &SyntaxError{text, "it begins with the kind of fault, one of " + kindNames()}
+		return order{}, &SyntaxError{text, "must start with a kind of fault: " + kindNames()}
 	case !known:
-		return order{}, &SyntaxError{text, "there is no kind " + name + "; the kinds are " + kindNames()}
+		return order{}, &SyntaxError{text, "unknown kind " + name + "; the kinds are " + kindNames()}
 	}
 	o := order{kind: kind}
 	for hasOptions {
@@ -48,22 +48,22 @@ func parse(text string) (order, error) {
 			return order{}, &SyntaxError{text, problem}
 		}
 		if !kind.takes(s.name) {
-			return order{}, &SyntaxError{text, name + " takes no option " + s.name + "; its options are " + kind.optionNames()}
+			return order{}, &SyntaxError{text, name + " has no option " + s.name + "; its options are " + kind.optionNames()}
 		}
 		if _, twice := o.value(s.name); twice {
-			return order{}, &SyntaxError{text, "the option " + s.name + " is there twice"}
+			return order{}, &SyntaxError{text, "duplicate option " + s.name}
 		}
 		o.options = append(o.options, s)
 	}
 	return o, nil
 }
 
-// parseSetting reads one option and tells whether another has to follow.
+// parseSetting parses one option and reports whether another must follow.
 func parseSetting(text string) (s setting, rest string, more bool, problem string) {
 	equals := strings.IndexAny(text, "=,")
 	if equals < 0 || text[equals] == ',' {
 		word, _, _ := strings.Cut(text, ",")
-		return s, "", false, "after the colon come options as name=value, separated by commas; " + printable(word) + " is none"
+		return s, "", false, "options after the colon must be name=value, separated by commas, not " + printable(word)
 	}
 	s.name = strings.TrimSpace(text[:equals])
 	text = strings.TrimLeft(text[equals+1:], " ")
@@ -82,19 +82,19 @@ func parseSetting(text string) (s setting, rest string, more bool, problem strin
 	case s.value == "":
 		return s, "", false, "the option " + printable(s.name) + " has no value"
 	case strings.ContainsFunc(s.value, unicode.IsControl):
-		return s, "", false, "the value of " + printable(s.name) + " has control characters in it"
+		return s, "", false, "the value of " + printable(s.name) + " has control characters"
 	}
 	text = strings.TrimLeft(text, " ")
 	if text == "" {
 		return s, "", false, ""
 	}
 	if text[0] != ',' {
-		return s, "", false, "after the value of " + printable(s.name) + " comes a comma or the end"
+		return s, "", false, "the value of " + printable(s.name) + " must be followed by a comma or the end"
 	}
 	return s, text[1:], true, ""
 }
 
-// parseQuoted reads a value in double quotes, which text begins with.
+// parseQuoted parses the quoted value at the beginning of text.
 func parseQuoted(text string) (value, rest string, problem string) {
 	var b strings.Builder
 	for i := 1; i < len(text); i++ {
@@ -104,7 +104,7 @@ func parseQuoted(text string) (value, rest string, problem string) {
 		case '\\':
 			i++
 			if i == len(text) || text[i] != '"' && text[i] != '\\' {
-				return "", "", ` has a \ in front of something else than " and \`
+				return "", "", ` has a \ before something other than " and \`
 			}
 		}
 		b.WriteByte(text[i])
@@ -112,17 +112,17 @@ func parseQuoted(text string) (value, rest string, problem string) {
 	return "", "", " has no closing quote"
 }
 
-// SyntaxError says what is wrong with the text of a fault, in words for whoever typed it.
+// SyntaxError reports an invalid order.
 type SyntaxError struct {
-	// Text is the whole line.
+	// Text is the whole order.
 	Text string
-	// Problem says what is wrong with it and what would be right.
+	// Problem says what is wrong and what would be valid.
 	Problem string
 }
 
 func (e *SyntaxError) Error() string { return "fault " + printable(e.Text) + ": " + e.Problem }
 
-// printable returns text as it can be shown: in quotes, with what is no letter written out, and not without end.
+// printable quotes text with unprintable characters escaped, and limits its length.
 func printable(text string) string {
 	const enough = 200
 	if runes := []rune(text); len(runes) > enough {

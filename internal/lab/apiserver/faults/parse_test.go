@@ -27,39 +27,39 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// Who mistypes a fault is told what would have been right.
+// Errors say what would be valid.
 func TestMistakes(t *testing.T) {
 	for text, words := range map[string]string{
-		"":                                     "it begins with the kind of fault, one of cut-watches, compact, silence",
-		":by=1s":                               "it begins with the kind of fault",
-		"dealy":                                "there is no kind dealy; the kinds are cut-watches, compact, silence",
-		"delay:":                               `options as name=value, separated by commas; "" is none`,
-		"delay:by":                             `"by" is none`,
-		"delay:by,for=1s":                      `"by" is none`,
+		"":                                     "must start with a kind of fault: cut-watches, compact, silence",
+		":by=1s":                               "must start with a kind of fault",
+		"dealy":                                "unknown kind dealy; the kinds are cut-watches, compact, silence",
+		"delay:":                               `options after the colon must be name=value, separated by commas, not ""`,
+		"delay:by":                             `not "by"`,
+		"delay:by,for=1s":                      `not "by"`,
 		"delay:by=":                            `the option "by" has no value`,
-		"delay:by=1s,":                         `"" is none`,
-		"delay:how=1s":                         "delay takes no option how; its options are by, verb, group",
-		"delay:by=1s,by=2s":                    "the option by is there twice",
-		"delay:by=1":                           "by=1: it has to be a time with its unit, as 300ms, 10s or 2m",
-		"delay:by=-1s":                         "it has to be a time",
-		"delay:by=1s,for=ever":                 "for=ever: it has to be a time",
-		"delay:count=0":                        "count=0: it has to be a whole number, 1 or more",
-		"delay:count=99999999999":              "it has to be a whole number",
-		"delay:share=0":                        "share=0: it has to be more than 0 and at most 1, or a percentage",
-		"delay:share=101%":                     "it has to be more than 0",
-		"delay:share=NaN":                      "it has to be more than 0",
-		"delay:verb=list|":                     "verb=list|: there is nothing before or after a |",
-		"delay:verb=\x07":                      "has control characters in it",
-		"too-many-requests:retry-after=1500ms": "retry-after is in whole seconds",
-		"withhold-bookmarks:which=some":        "which=some: it has to be regular, initial or all",
+		"delay:by=1s,":                         `not ""`,
+		"delay:how=1s":                         "delay has no option how; its options are by, verb, group",
+		"delay:by=1s,by=2s":                    "duplicate option by",
+		"delay:by=1":                           "by=1: must be a duration such as 300ms, 10s or 2m",
+		"delay:by=-1s":                         "must be a duration",
+		"delay:by=1s,for=ever":                 "for=ever: must be a duration",
+		"delay:count=0":                        "count=0: must be an integer, 1 or more",
+		"delay:count=99999999999":              "must be an integer",
+		"delay:share=0":                        "share=0: must be more than 0 and at most 1, or a percentage",
+		"delay:share=101%":                     "must be more than 0",
+		"delay:share=NaN":                      "must be more than 0",
+		"delay:verb=list|":                     "verb=list|: empty alternative next to a |",
+		"delay:verb=\x07":                      "has control characters",
+		"too-many-requests:retry-after=1500ms": "retry-after must be whole seconds",
+		"withhold-bookmarks:which=some":        "which=some: must be regular, initial or all",
 		"forbid":                               "it needs at least one of verb, group",
 		"forbid:count=3":                       "it needs at least one of verb, group",
 		"compact:count=2":                      "without every it happens once",
-		"compact:verb=list":                    "compact takes no option verb",
-		"broken-group:group=a/v1":              "group and version are one of each",
+		"compact:verb=list":                    "compact has no option verb",
+		"broken-group:group=a/v1":              "group and version must each be a single name",
 		`webhook-denies:message="a`:            "the value of message has no closing quote",
-		`webhook-denies:message="a\n"`:         `has a \ in front of something else`,
-		`webhook-denies:message="a"b`:          `after the value of "message" comes a comma or the end`,
+		`webhook-denies:message="a\n"`:         `has a \ before something other`,
+		`webhook-denies:message="a"b`:          `the value of "message" must be followed by a comma or the end`,
 	} {
 		s := faults.New()
 		_, err := s.Add(text)
@@ -68,11 +68,11 @@ func TestMistakes(t *testing.T) {
 			assert.Equal(t, text, syntax.Text)
 			assert.Contains(t, err.Error(), words)
 		}
-		assert.Empty(t, s.List(), "nothing has been switched on by %q", text)
+		assert.Empty(t, s.List(), "%q added a fault", text)
 	}
 }
 
-// What a terminal shows of somebody else's text is one line of letters that ends.
+// Text in errors is printable and bounded.
 func TestMistakesAreShownHarmlessly(t *testing.T) {
 	long := make([]byte, 5000)
 	for i := range long {
@@ -84,7 +84,7 @@ func TestMistakesAreShownHarmlessly(t *testing.T) {
 	assert.Less(t, len(err.Error()), 2500)
 }
 
-// The help shows the usage of each kind, so it has to be right.
+// The help shows the usage of each kind, which must be valid.
 func TestCatalogue(t *testing.T) {
 	kinds := faults.Catalogue()
 	assert.Len(t, kinds, 20)
@@ -102,7 +102,7 @@ func TestCatalogue(t *testing.T) {
 		assert.Contains(t, kind.Usage, kind.Name)
 	}
 	kinds[0].Name = "changed"
-	assert.NotEqual(t, "changed", faults.Catalogue()[0].Name, "the catalogue is not the caller's")
+	assert.NotEqual(t, "changed", faults.Catalogue()[0].Name, "Catalogue returns a copy")
 }
 
 func FuzzAdd(f *testing.F) {
@@ -123,7 +123,7 @@ func FuzzAdd(f *testing.F) {
 			return
 		}
 		require.NotEmpty(t, id)
-		// What has been understood once is understood again.
+		// The text of a fault can be parsed again.
 		for _, active := range s.List() {
 			again := faults.New()
 			_, err := again.Add(active.Text)

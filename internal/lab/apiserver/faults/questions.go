@@ -9,9 +9,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// Before is called for every request, after Authorize. It waits where a fault says so, but no longer than ctx and not
-// after the fault has been removed, and returns the refusal to send, or nil. Paths of health and of the debug endpoint are never hit: the one is how one sees
-// that the server lives, the other is how a fault is taken away again.
+// Before is called for every request, after Authorize. It delays the request as faults demand, at
+// most until ctx ends or the fault is removed, and returns the error to answer with, or nil. Health
+// and debug paths are exempt, so that the server can be observed and faults removed.
 func (s *Set) Before(ctx context.Context, r Request) *api.StatusError {
 	if exempt(r.Path) {
 		return nil
@@ -23,7 +23,8 @@ func (s *Set) Before(ctx context.Context, r Request) *api.StatusError {
 	return refused
 }
 
-// before decides at once, so that a request that waits is not hit by what begins meanwhile.
+// before decides immediately, so that a delayed request is not affected by faults that start
+// meanwhile.
 func (s *Set) before(r Request) (delays []*fault, refused *api.StatusError) {
 	s.each(func(f *fault) {
 		switch f.kind {
@@ -45,7 +46,7 @@ func (s *Set) before(r Request) (delays []*fault, refused *api.StatusError) {
 	return delays, refused
 }
 
-// pause waits as long as the fault says.
+// pause waits for the delay of the fault.
 func (f *fault) pause(ctx context.Context) {
 	timer := time.NewTimer(f.wait)
 	defer timer.Stop()
@@ -67,7 +68,8 @@ func (f *fault) refusal() *api.StatusError {
 	}
 }
 
-// asksFor tells whether a request is for the group, be it for a resource of it or for the list of its resources.
+// asksFor reports whether a request is for a resource of the group version or for its list of
+// resources.
 func asksFor(r Request, gv api.GroupVersion) bool {
 	prefix := "/apis/" + gv.Group + "/" + gv.Version
 	return r.Resource != "" && r.Group == gv.Group && r.Version == gv.Version ||
@@ -80,7 +82,7 @@ func exempt(path string) bool {
 	})
 }
 
-// Authorize returns the 403 that RBAC would give for the request, or nil.
+// Authorize returns the 403 of RBAC for the request, or nil.
 func (s *Set) Authorize(r Request) *api.StatusError {
 	if exempt(r.Path) || !s.strike(forbid, r) {
 		return nil
@@ -88,9 +90,24 @@ func (s *Set) Authorize(r Request) *api.StatusError {
 	return refuseForbidden(r)
 }
 
-// Admit returns the refusal of an admission webhook for a write, or nil. The error is an *api.StatusError. Reads are
-// not what webhooks are asked about, and writes to the configuration of webhooks are let through, as the real server
-// does so that a broken one can be removed.
+// Forbids reports whether Authorize may refuse a request, for reviews of rights. A "*" in r
+// stands for any value. It counts nothing.
+func (s *Set) Forbids(r Request) bool {
+	forbidden := false
+	s.each(func(f *fault) { forbidden = forbidden || f.kind == forbid && f.scope.includes(r) })
+	return forbidden && !exempt(r.Path)
+}
+
+// ForbidsSomething reports whether Authorize may refuse anything to a user.
+func (s *Set) ForbidsSomething(user string) bool {
+	forbidden := false
+	s.each(func(f *fault) { forbidden = forbidden || f.kind == forbid && among(f.scope.users, user) })
+	return forbidden
+}
+
+// Admit returns the refusal of an admission webhook for a write, or nil. The error is an
+// *api.StatusError. Reads pass, and so do writes to webhook configurations, as in kube-apiserver,
+// so that a broken webhook can be removed.
 func (s *Set) Admit(r Request) error {
 	if !isWrite(r.Verb) || r.Group == "admissionregistration.k8s.io" {
 		return nil
@@ -115,7 +132,7 @@ func isWrite(verb string) bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, verb)
 }
 
-// Conflict tells whether this update or patch is to fail with 409, as if somebody else had been faster.
+// Conflict reports whether an update or patch fails with 409.
 func (s *Set) Conflict(r Request) bool {
 	return (r.Verb == "update" || r.Verb == "patch") && s.strike(conflict, r)
 }
@@ -127,23 +144,22 @@ func (s *Set) Lag() uint64 {
 	return lag
 }
 
-// Silent tells whether streams (watches) are half-open at the moment: they neither send nor end, and whatever is
-// written to them is swallowed.
+// Silent reports whether watches are half-open: they neither send nor end.
 func (s *Set) Silent() bool {
 	silent := false
 	s.each(func(f *fault) { silent = silent || f.kind == silence })
 	return silent
 }
 
-// NodeLost tells whether the kubelet of the node does not answer, so that its pods do not end.
+// NodeLost reports whether the kubelet of the node is unreachable.
 func (s *Set) NodeLost(node string) bool {
 	lost := false
 	s.each(func(f *fault) { lost = lost || f.kind == nodeLost && among(f.nodes, node) })
 	return lost
 }
 
-// Unavailable returns the groups that are announced in discovery by an APIService whose server does not answer.
-// Requests to them are refused by Before.
+// Unavailable returns the groups that discovery announces and whose server does not answer. Before
+// refuses requests to them.
 func (s *Set) Unavailable() []api.GroupVersion {
 	var groups []api.GroupVersion
 	s.each(func(f *fault) {
@@ -154,14 +170,14 @@ func (s *Set) Unavailable() []api.GroupVersion {
 	return groups
 }
 
-// strike tells whether a fault of the kind hits the request.
+// strike reports whether a fault of the kind affects the request.
 func (s *Set) strike(kind string, r Request) bool {
 	struck := false
 	s.each(func(f *fault) { struck = struck || f.kind == kind && f.strikesLocked(r) })
 	return struck
 }
 
-// each calls do with every fault that is on, oldest first, while it holds the lock.
+// each calls do for every active fault, oldest first, with mu held.
 func (s *Set) each(do func(*fault)) {
 	if !s.some.Load() {
 		return
@@ -174,14 +190,14 @@ func (s *Set) each(do func(*fault)) {
 	}
 }
 
-// Holds tells whether a watch is to say nothing at the moment, and to catch up later.
+// Holds reports whether a watch holds its events back for now.
 func (s *Set) Holds(r Request) bool {
 	held := false
 	s.each(func(f *fault) { held = held || f.kind == holdEvents && f.scope.matches(r) })
 	return held
 }
 
-// Withholds tells whether a bookmark is not to be sent. initial is the one that ends the initial events.
+// Withholds reports whether a bookmark is withheld. initial says that it ends the initial events.
 func (s *Set) Withholds(r Request, initial bool) bool {
 	withheld := false
 	s.each(func(f *fault) {
@@ -194,7 +210,7 @@ func (s *Set) Withholds(r Request, initial bool) bool {
 	return withheld
 }
 
-// Interrupts returns after how many initial events the streaming list that begins is to break; negative: not at all.
+// Interrupts returns after how many initial events a streaming list breaks; negative means never.
 func (s *Set) Interrupts(r Request) int {
 	after := -1
 	s.each(func(f *fault) {
@@ -205,8 +221,8 @@ func (s *Set) Interrupts(r Request) int {
 	return after
 }
 
-// Repeats is asked after an event was sent to a watch. It returns how many of the last events are to be sent again, and of which
-// older one, counted from the last, is to be sent once more by itself; 0 is none.
+// Repeats is called after an event was sent to a watch. back is how many of the last events to send
+// again. stale is which earlier event, counted from the last, to send again alone; 0 means none.
 func (s *Set) Repeats(r Request) (back, stale int) {
 	s.each(func(f *fault) {
 		switch {
@@ -219,11 +235,11 @@ func (s *Set) Repeats(r Request) (back, stale int) {
 	return back, stale
 }
 
-// ExpiresContinue tells whether the token that a list goes on with counts as too old.
+// ExpiresContinue reports whether a continue token is treated as expired.
 func (s *Set) ExpiresContinue(r Request) bool { return s.strike(expireContinue, r) }
 
-// TroublesEvents tells whether there is any fault for which a watch has to keep what it has sent.
-func (s *Set) TroublesEvents() bool {
+// RepeatsEvents reports whether a watch must keep the events that it has sent.
+func (s *Set) RepeatsEvents() bool {
 	troubled := false
 	s.each(func(f *fault) { troubled = troubled || f.kind == repeatEvents || f.kind == staleEvents })
 	return troubled

@@ -8,7 +8,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// refusal makes an error that says what kube-apiserver would say.
+// refusal returns an error in kube-apiserver's form.
 func refusal(code int, reason api.StatusReason, message string, details *api.StatusDetails) *api.StatusError {
 	return api.NewStatusError(api.Status{
 		TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"},
@@ -37,7 +37,7 @@ func refuseInternal(message string) *api.StatusError {
 		&api.StatusDetails{Causes: []api.StatusCause{{Message: message}}})
 }
 
-// refuseForbidden words the refusal as RBAC does, with the namespace of a request for a namespace being the namespace.
+// refuseForbidden returns the message of RBAC. A request for a Namespace object has that namespace.
 func refuseForbidden(r Request) *api.StatusError {
 	const code, reason = http.StatusForbidden, api.ReasonForbidden
 	if r.Resource == "" {
@@ -77,5 +77,5 @@ func refuseUnreachable(f *fault) *api.StatusError {
 		f.webhook, "https://127.0.0.1:9/?timeout=10s"))
 }
 
-// Forbidden returns the refusal of RBAC for a request, for whoever has other reasons for it than a fault.
+// Forbidden returns the 403 of RBAC for a request.
 func Forbidden(r Request) *api.StatusError { return refuseForbidden(r) }

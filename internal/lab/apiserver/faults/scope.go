@@ -9,7 +9,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// scope says which requests a fault is about. An empty list means any.
+// scope selects requests. An empty list matches everything.
 type scope struct {
 	verbs, groups, resources, namespaces, names, users []string
 }
@@ -18,7 +18,8 @@ func (s scope) empty() bool {
 	return len(s.verbs)+len(s.groups)+len(s.resources)+len(s.namespaces)+len(s.names)+len(s.users) == 0
 }
 
-// matches follows RBAC: a resource does not stand for its subresources, a namespace has itself for its namespace.
+// matches follows RBAC: a resource does not include its subresources, and a Namespace object is in
+// its own namespace.
 func (s scope) matches(r Request) bool {
 	verb := r.Verb
 	if r.Watch {
@@ -36,11 +37,24 @@ func (s scope) matches(r Request) bool {
 		among(s.namespaces, namespace) && among(s.names, r.Name) && among(s.users, r.User)
 }
 
+// includes is matches for a question in which "*" stands for any verb, group or resource.
+func (s scope) includes(r Request) bool {
+	for _, wildcard := range []struct {
+		asked  string
+		wanted *[]string
+	}{{r.Verb, &s.verbs}, {r.Group, &s.groups}, {r.Resource, &s.resources}} {
+		if wildcard.asked == "*" {
+			*wildcard.wanted = nil
+		}
+	}
+	return s.matches(r)
+}
+
 func among(wanted []string, value string) bool {
 	return len(wanted) == 0 || slices.Contains(wanted, value)
 }
 
-// alternatives takes a value such as list|watch apart.
+// alternatives splits a value such as list|watch.
 func alternatives(value string) []string {
 	parts := strings.Split(value, "|")
 	for i := range parts {
@@ -49,12 +63,12 @@ func alternatives(value string) []string {
 	return parts
 }
 
-// Request is what a fault may look at to decide whether a request is hit.
+// Request describes a request to the faults.
 type Request struct {
-	// Verb is the verb of the API as RBAC calls it: get, list, watch, create, update, patch, delete, deletecollection.
-	// For paths that are no resources it is the HTTP method in lower case.
+	// Verb is the RBAC verb: get, list, watch, create, update, patch, delete, deletecollection. For
+	// other paths it is the HTTP method in lower case.
 	Verb string
-	// Group, Version, Resource and Subresource say what is asked for; Resource is empty for paths that are no resources.
+	// Resource is empty for paths that are not resources.
 	Group, Version, Resource, Subresource string
 	Namespace, Name                       string
 	Path                                  string
@@ -62,14 +76,14 @@ type Request struct {
 	Watch                                 bool
 }
 
-// fault is a fault that is on. All of it but dice, hits and timer is immutable.
+// fault is an active fault. It is immutable except for dice, hits and timer.
 type fault struct {
 	id, kind, text string
 	scope          scope
 	share          float64       // 0 to 1
-	count          int           // how often it may strike; -1 for ever
+	count          int           // how often it may strike; -1 means no limit
 	until          time.Time     // zero: no end
-	every          time.Duration // of a repeated action; 0: once
+	every          time.Duration // interval of a repeated action; 0: once
 	wait           time.Duration // delay: by; too-many-requests and unavailable: retry-after
 	versions       uint64
 	events         int    // repeat-events and stale-events: back; interrupt-streaming-lists: after
@@ -78,7 +92,7 @@ type fault struct {
 	webhook        string
 	nodes          []string
 	broken         api.GroupVersion
-	removed        chan struct{} // closed when somebody has taken the fault away; not when it is over by itself
+	removed        chan struct{} // closed when the fault is removed, not when it expires
 
 	// guarded by Set.mu
 	dice  *rand.Rand
@@ -90,8 +104,8 @@ func (f *fault) overLocked(now time.Time) bool {
 	return f.count >= 0 && f.hits >= f.count || !f.until.IsZero() && !now.Before(f.until)
 }
 
-// strikesLocked decides whether the fault hits the request, and counts it if so. The dice are thrown for every request that
-// the fault is about, so that what happens to one does not depend on the others.
+// strikesLocked decides whether the fault affects the request, and counts it. It draws a random
+// number for every matching request, so that one decision does not depend on the others.
 func (f *fault) strikesLocked(r Request) bool {
 	if !f.scope.matches(r) || f.share < 1 && f.dice.Float64() >= f.share {
 		return false

@@ -1,3 +1,19 @@
+// Package faults makes the API server misbehave on demand. The server asks a [Set] of faults at the
+// points where a real server fails:
+//
+//	request ──▶ Authorize ──▶ Before ──▶ Admit, Conflict ──▶ store
+//	            403           429, 500,  403, 500, 409
+//	                          503, delay
+//	list, get ─▶ Lag              a stale answer
+//	next page ─▶ ExpiresContinue  410
+//	watch ─────▶ Silent           an open connection without events
+//	             Holds, Withholds, Interrupts, Repeats   late, missing, incomplete and repeated events
+//	discovery ─▶ Unavailable      a group that is announced and does not answer
+//
+// A fault is a line of text, kind:option=value,..., the same for --fault, the debug endpoint and
+// tests; [Catalogue] has the kinds and [Set.Add] parses them. Random choices are seeded, so the
+// same faults and requests give the same results. Errors have the code, reason and message of
+// kube-apiserver. Repeated actions run on timers, which [Set.Stop] ends.
 package faults
 
 import (
@@ -8,28 +24,26 @@ import (
 	"time"
 )
 
-// Set holds the faults that are on. The zero value is not usable; use [New]. All methods may be called from any
-// goroutine.
+// Set holds the active faults. Create one with [New]. It is safe for concurrent use.
 type Set struct {
 	mu       sync.Mutex
-	faults   []*fault          // guarded by mu; oldest first; those that are over go when somebody looks
-	made     map[string]int    // guarded by mu; how many of each kind there were, for ids
-	actions  map[string]func() // guarded by mu; what On said
-	overdue  map[string]bool   // guarded by mu; actions ordered before On
-	running  sync.WaitGroup    // actions that timers have begun; added to under mu
+	faults   []*fault          // guarded by mu; oldest first; expired faults are removed on access
+	made     map[string]int    // guarded by mu; number of each kind, for IDs
+	actions  map[string]func() // guarded by mu; the functions of On
+	overdue  map[string]bool   // guarded by mu; actions added before On
+	running  sync.WaitGroup    // actions started by timers; added to under mu
 	finished bool              // guarded by mu; Stop was called
 
-	// some is whether faults has entries. It spares a server without faults the lock: a watch asks at every event.
+	// some reports whether faults has entries. It spares watches the lock when there are none.
 	some atomic.Bool // written under mu
 }
 
-// New returns a set without faults.
 func New() *Set {
 	return &Set{made: map[string]int{}, actions: map[string]func(){}, overdue: map[string]bool{}}
 }
 
-// Add switches a fault on. An action (compact, cut-watches) is carried out at once, by the caller's goroutine; its id is
-// of use only if it is a repeated one. Errors are *SyntaxError.
+// Add adds a fault. An action (compact, cut-watches) runs immediately on the caller's goroutine;
+// its ID matters only if it repeats. Errors are *SyntaxError.
 func (s *Set) Add(text string) (id string, err error) {
 	f, err := build(text, time.Now())
 	if err != nil {
@@ -57,7 +71,7 @@ func (s *Set) Add(text string) (id string, err error) {
 	return f.id, nil
 }
 
-// actLocked counts the action and returns what it consists in.
+// actLocked counts the action and returns its function.
 func (s *Set) actLocked(f *fault) func() {
 	f.hits++
 	if act := s.actions[f.kind]; act != nil {
@@ -67,7 +81,7 @@ func (s *Set) actLocked(f *fault) func() {
 	return func() {}
 }
 
-// again carries out a repeated action and winds up its clock.
+// again runs a repeated action and resets its timer.
 func (s *Set) again(f *fault) {
 	s.mu.Lock()
 	if !slices.Contains(s.faults, f) || f.overLocked(time.Now()) {
@@ -82,7 +96,7 @@ func (s *Set) again(f *fault) {
 	act()
 }
 
-// Remove switches a fault off and tells whether it was on. Requests that it holds up go on.
+// Remove removes a fault and reports whether it was active. Requests that it delays continue.
 func (s *Set) Remove(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +112,7 @@ func (s *Set) Remove(id string) bool {
 	return true
 }
 
-// List returns the faults that are on, oldest first.
+// List returns the active faults, oldest first.
 func (s *Set) List() []Active {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,8 +124,8 @@ func (s *Set) List() []Active {
 	return list
 }
 
-// On says what an action does; the server calls it once for each of [Actions]. An action that was ordered earlier is
-// carried out now. f may be called from several goroutines at once, and must not wait for the Set to be stopped.
+// On sets the function of an action. The server calls it once for each of [Actions]. An action
+// added earlier runs now. f may be called concurrently and must not wait for Stop.
 func (s *Set) On(action string, f func()) {
 	s.mu.Lock()
 	s.actions[action] = f
@@ -123,8 +137,7 @@ func (s *Set) On(action string, f func()) {
 	}
 }
 
-// Stop removes all faults, ends repeated actions, and returns when none of them is under way any more. Faults that are
-// added afterwards do nothing.
+// Stop removes all faults and returns when no action is running. Faults added later have no effect.
 func (s *Set) Stop() {
 	s.mu.Lock()
 	s.finished = true
@@ -138,7 +151,7 @@ func (s *Set) Stop() {
 	s.running.Wait()
 }
 
-// tidyLocked forgets the faults that are over.
+// tidyLocked removes expired faults.
 func (s *Set) tidyLocked(now time.Time) {
 	s.faults = slices.DeleteFunc(s.faults, func(f *fault) bool {
 		over := f.overLocked(now)
@@ -161,16 +174,15 @@ func (f *fault) stopLocked() {
 	}
 }
 
-// Active is a fault that is on.
 type Active struct {
 	ID   string `json:"id"`
 	Kind string `json:"kind"`
-	// Text is the line that ordered it.
+	// Text is the order.
 	Text string `json:"text"`
 	// Hits is how often it has struck.
 	Hits int `json:"hits"`
-	// Left is how often it is still going to strike; -1 if that is not limited.
+	// Left is how often it may still strike; -1 means no limit.
 	Left int `json:"left"`
-	// Until is when it ends; zero if it does not by itself.
+	// Until is when it ends; zero means never.
 	Until time.Time `json:"until,omitzero"`
 }

@@ -33,7 +33,7 @@ func with(t *testing.T, texts ...string) *faults.Set {
 	return s
 }
 
-// statusOf is the refusal that err is, or nil.
+// statusOf returns the StatusError in err, or nil.
 func statusOf(err error) *api.StatusError {
 	var status *api.StatusError
 	errors.As(err, &status)
@@ -77,7 +77,7 @@ func TestRefusals(t *testing.T) {
 	assert.Equal(t, 2*time.Second, with(t, "too-many-requests:retry-after=2s").Before(t.Context(), listConfigMaps).RetryAfter)
 }
 
-// The sentences are those of kube-apiserver 1.36.
+// The messages are those of kube-apiserver 1.36.
 func TestForbidden(t *testing.T) {
 	s := with(t, "forbid:user=alice")
 	for want, r := range map[string]faults.Request{
@@ -100,7 +100,7 @@ func TestForbidden(t *testing.T) {
 		r.User = "bob"
 		assert.Nil(t, s.Authorize(r))
 	}
-	assert.Nil(t, s.Authorize(faults.Request{Verb: "get", Path: "/livez", User: "alice"}), "health is open to everybody")
+	assert.Nil(t, s.Authorize(faults.Request{Verb: "get", Path: "/livez", User: "alice"}), "health checks are exempt")
 }
 
 func TestWebhooks(t *testing.T) {
@@ -116,7 +116,7 @@ func TestWebhooks(t *testing.T) {
 		require.NotNil(t, refused)
 		assert.Equal(t, want, refused.Status.Message)
 		assert.Equal(t, 1, s.List()[0].Hits)
-		assert.Zero(t, s.List()[1].Hits, "the first refusal is the one that counts")
+		assert.Zero(t, s.List()[1].Hits, "the first refusal wins")
 		assert.NoError(t, s.Admit(listConfigMaps), "webhooks are not asked about reads")
 		repair := faults.Request{Verb: "delete", Group: "admissionregistration.k8s.io", Resource: "validatingwebhookconfigurations"}
 		assert.NoError(t, s.Admit(repair), "a broken webhook can be removed")
@@ -152,7 +152,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// The same seed hits the same requests; another share or seed does not.
+// The same seed selects the same requests; another share or seed does not.
 func TestShares(t *testing.T) {
 	pattern := func(text string) (hits string) {
 		s := with(t, text)
@@ -188,7 +188,7 @@ func TestCount(t *testing.T) {
 		{ID: "conflict-1", Kind: "conflict", Text: "conflict", Left: 1},
 		{ID: "conflict-2", Kind: "conflict", Text: "conflict:count=2", Left: 2},
 	}, s.List())
-	assert.False(t, s.Conflict(listConfigMaps), "only updates and patches can be in conflict")
+	assert.False(t, s.Conflict(listConfigMaps), "only updates and patches conflict")
 	assert.True(t, s.Conflict(update))
 	assert.True(t, s.Conflict(update))
 	assert.Equal(t, []faults.Active{{ID: "conflict-2", Kind: "conflict", Text: "conflict:count=2", Hits: 1, Left: 1}}, s.List())
@@ -222,18 +222,19 @@ func TestDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := with(t, "delay:by=2s", "delay:by=500ms", "unavailable:count=1")
 		began := time.Now()
-		assert.NotNil(t, s.Before(t.Context(), listConfigMaps), "a refusal comes late too")
+		assert.NotNil(t, s.Before(t.Context(), listConfigMaps), "refusals are delayed too")
 		assert.Equal(t, 2500*time.Millisecond, time.Since(began))
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began = time.Now()
 		assert.Nil(t, s.Before(ctx, listConfigMaps))
-		assert.Equal(t, time.Second, time.Since(began), "who has gone is not waited for")
+		assert.Equal(t, time.Second, time.Since(began), "no delay after the client is gone")
 	})
 }
 
-// Requests for resources of the group and for the list of its resources fail; the rest of discovery does not.
+// Requests for resources of the group and for the list of its resources fail; the rest of discovery
+// works.
 func TestBrokenGroup(t *testing.T) {
 	s := with(t, "broken-group:group=a.example.com,version=v1")
 	refused := func(r faults.Request) bool { return s.Before(t.Context(), r) != nil }
@@ -248,11 +249,11 @@ func TestBrokenGroup(t *testing.T) {
 
 func TestActions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := with(t, "compact") // before the server is there
+		s := with(t, "compact") // before the server exists
 		var compactions, cuts atomic.Int64
 		s.On(faults.Compact, func() { compactions.Add(1) })
 		s.On(faults.CutWatches, func() { cuts.Add(1) })
-		assert.EqualValues(t, 1, compactions.Load(), "what was ordered early is not lost")
+		assert.EqualValues(t, 1, compactions.Load(), "an early action is not lost")
 		id, err := s.Add("cut-watches:every=10s,count=3")
 		require.NoError(t, err)
 		assert.Equal(t, "cut-watches-1", id)
@@ -278,12 +279,12 @@ func TestActions(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.Add("unavailable")
 		require.NoError(t, err)
-		assert.EqualValues(t, 12, compactions.Load(), "a set that has been stopped does nothing")
+		assert.EqualValues(t, 12, compactions.Load(), "no action after Stop")
 		assert.Nil(t, s.Before(t.Context(), listConfigMaps))
 	})
 }
 
-// Everything at once; the race detector looks on.
+// Concurrent use, for the race detector.
 func TestManyGoroutines(t *testing.T) {
 	s := faults.New()
 	s.On(faults.Compact, func() {})
@@ -316,7 +317,7 @@ func TestManyGoroutines(t *testing.T) {
 	assert.Equal(t, 100, hits, "a count is exact")
 }
 
-// Whoever takes a delay away does not want to sit out what is left of it.
+// Removing a delay releases the requests that it delays.
 func TestRemovedDelayLetsGo(t *testing.T) {
 	for name, remove := range map[string]func(s *faults.Set, id string){
 		"removed": func(s *faults.Set, id string) { assert.True(t, s.Remove(id)) },
@@ -339,7 +340,7 @@ func TestRemovedDelayLetsGo(t *testing.T) {
 	}
 }
 
-// A delay that is over by its count still delays the last request that it counted.
+// A delay that has reached its count still delays the last request counted.
 func TestDelayOutlivesItsCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := with(t, "delay:by=3s,count=1")

@@ -7,32 +7,32 @@ import (
 	"orrery/internal/lab/apiserver/resources"
 )
 
-// Config says what a [Kubelet] works on. Registry and Catalog are needed.
+// Config configures a [Kubelet]. Registry and Catalog are required.
 type Config struct {
 	Registry *registry.Registry
 	Catalog  *resources.Catalog
-	// Nodes is how many nodes there are; 0: 1. Their names are orrery-node-1 and so on.
+	// Nodes is the number of nodes; 0 means 1. They are named orrery-node-1 and so on.
 	Nodes int
-	// Lost tells whether a node does not answer at the moment. It is asked once a second and whenever something is to be
-	// done on the node. nil: none is ever lost.
+	// Lost reports whether a node is unreachable. It is called once a second and before every
+	// action on a node. Nil means never.
 	Lost func(node string) bool
-	// Trace is told what happens; nil for none.
+	// Trace receives events; it may be nil.
 	Trace *Trace
 }
 
-// Trace holds hooks, which are called from the kubelet's goroutines and must not wait. Each may be nil.
+// Trace holds optional hooks, which are called from the kubelet's goroutines and must not block.
 type Trace struct {
-	// Bound: a pod was given a node.
+	// Bound is called when a pod was bound to a node.
 	Bound func(namespace, pod, node string)
-	// Started: a pod is running.
+	// Started is called when a pod is running.
 	Started func(namespace, pod, node string)
-	// Stopping: a pod is being deleted; its containers have this long.
+	// Stopping is called when a pod is being deleted, with the time that its containers have left.
 	Stopping func(namespace, pod, node string, grace time.Duration)
-	// Stopped: a pod's containers have ended and it was removed.
+	// Stopped is called when a pod's containers have ended and the pod was deleted.
 	Stopped func(namespace, pod, node string)
-	// Failed: a write was refused and is going to be repeated.
+	// Failed is called when a write failed. It will be retried.
 	Failed func(namespace, pod string, err error)
-	// NodeChanged: a node does not answer any more (lost), or does again.
+	// NodeChanged is called when a node becomes unreachable (lost) or reachable.
 	NodeChanged func(node string, lost bool)
 }
 

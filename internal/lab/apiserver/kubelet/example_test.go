@@ -12,7 +12,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// A pod runs on a node that is played, and goes when it is deleted, as soon as its containers have listened.
+// A pod runs on a simulated node, and is deleted as soon as its containers have stopped.
 func Example() {
 	catalog := resources.NewCatalog()
 	r := registry.New(registry.Config{Store: store.New(store.Config{}), Catalog: catalog})

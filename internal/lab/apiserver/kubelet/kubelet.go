@@ -1,3 +1,23 @@
+// Package kubelet simulates nodes: it schedules pods, reports that they run, and ends them.
+//
+// A DELETE does not remove a pod. The API server sets metadata.deletionTimestamp to the time by
+// which the pod must have ended. The kubelet of the pod's node stops the containers within that
+// time and then deletes the pod with a grace period of 0, which removes it. This is why the
+// namespace controller deletes pods first and comes back after half a minute, and why a namespace
+// hangs when a node is lost.
+//
+// [Kubelet] is a controller with a watch, a work queue and one worker:
+//
+//	no node yet              bind to the next reachable node, like a scheduler
+//	bound to our node        status Running and Ready
+//	terminating              wait for the grace period, or less (see [StopsAfter])
+//	grace period over        delete with a grace period of 0 and the UID as precondition
+//	node lost                nothing, until the node is reachable
+//
+// It also removes the taint of new nodes, renews a Lease per node, and releases unused claims,
+// which other controllers do in a real cluster. Pods on other nodes are left alone. Failed writes
+// are retried with growing delays. [Kubelet.Run] starts one goroutine for the worker, which has
+// ended when Run returns.
 package kubelet
 
 import (
@@ -16,19 +36,19 @@ import (
 	"orrery/restclient/api"
 )
 
-// StopsAfter is the annotation by which a pod says how long its containers take to stop when they are told to:
-// "kubelet.orrery/stops-after": "2s". Without it they never listen and last for the whole grace period.
+// StopsAfter is the annotation that says how long a pod's containers take to stop, for example
+// "kubelet.orrery/stops-after": "2s". Without it they use the whole grace period.
 const StopsAfter = "kubelet.orrery/stops-after"
 
-// The pace of a kubelet.
+// The timing of the kubelet.
 const (
-	heartbeat   = time.Second // looks whether nodes are lost
+	heartbeat   = time.Second // checks for lost nodes
 	leaseEvery  = 10 * time.Second
 	firstRetry  = 10 * time.Millisecond
 	slowRetries = 10 * time.Second
 )
 
-// Kubelet plays nodes. [New] makes one and [Kubelet.Run] runs it.
+// Kubelet simulates nodes. Create one with [New].
 type Kubelet struct {
 	config Config
 	trace  *Trace
@@ -38,13 +58,13 @@ type Kubelet struct {
 
 	keys *fast.RateLimitingQueue[store.Key]
 
-	// Only of the worker.
-	turn     int                  // whose turn it is to get the next pod
+	// Used by the worker only.
+	turn     int                  // the node for the next pod
 	lastIP   uint32               // the last part of the last pod's address
-	stopping map[store.Key]ending // pods that are being ended
+	stopping map[store.Key]ending // terminating pods
 }
 
-// New returns a kubelet that does not run yet.
+// New returns a kubelet; [Kubelet.Run] runs it.
 func New(config Config) *Kubelet {
 	if config.Nodes == 0 {
 		config.Nodes = 1
@@ -74,7 +94,7 @@ func target(catalog *resources.Catalog, group, version, plural string) registry.
 	return registry.Target{Definition: definition, Version: version}
 }
 
-// Run plays the nodes until ctx ends. It is called once.
+// Run runs the kubelet until ctx ends. It must be called once.
 func (k *Kubelet) Run(ctx context.Context) {
 	for _, n := range k.nodes {
 		n.register(ctx)
@@ -99,12 +119,12 @@ func (k *Kubelet) Run(ctx context.Context) {
 			}
 		}
 		if errors.Is(err, registry.ErrEnded) {
-			return // there are no pods in this cluster any more
+			return // the resource pods was removed
 		}
 	}
 }
 
-// enqueue takes what a watch has to tell at the moment. All events are alike: somebody has to look at the pod.
+// enqueue adds the keys of the pending events of a watch.
 func (k *Kubelet) enqueue(watch *registry.Watch) error {
 	for {
 		events, err := watch.Next(ended)
@@ -122,14 +142,14 @@ func (k *Kubelet) enqueue(watch *registry.Watch) error {
 	}
 }
 
-// ended is a context that has ended: Next with it does not wait. The heartbeat must go on while nothing happens.
+// ended is a canceled context, with which Next does not block and delay the heartbeat.
 var ended = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// beat looks after the nodes and claims. The pods of a node that was lost and has been found are looked at again.
+// beat updates the nodes and claims, and enqueues all pods when a node has become reachable.
 func (k *Kubelet) beat(ctx context.Context) {
 	for _, n := range k.nodes {
 		if found := n.beat(ctx); found {
@@ -149,7 +169,7 @@ func (k *Kubelet) enqueueAll() {
 	}
 }
 
-// work looks at one pod after the other.
+// work processes one pod after the other.
 func (k *Kubelet) work(ctx context.Context) {
 	for {
 		key, shutdown := k.keys.Get()

@@ -23,27 +23,30 @@ type cluster struct {
 	t        *testing.T
 	registry *registry.Registry
 	catalog  *resources.Catalog
-	told     chan string
+	reported chan string
 	lost     atomic.Bool
 }
 
-// start runs a kubelet; it must be called in a bubble, which then proves that nothing is left of it.
+// start runs a kubelet. It must be called in a synctest bubble, which proves that no goroutine is
+// left.
 func start(t *testing.T, config Config, admit func(registry.Attributes) error) *cluster {
 	catalog := resources.NewCatalog()
-	c := &cluster{t: t, catalog: catalog, told: make(chan string, 1000)}
+	c := &cluster{t: t, catalog: catalog, reported: make(chan string, 1000)}
 	c.registry = registry.New(registry.Config{Store: store.New(store.Config{}), Catalog: catalog, Admit: admit})
 	config.Registry, config.Catalog = c.registry, catalog
 	config.Lost = func(string) bool { return c.lost.Load() }
 	tell := func(what string) func(namespace, pod, node string) {
-		return func(_, pod, node string) { c.told <- fmt.Sprint(what, " ", pod, " ", node) }
+		return func(_, pod, node string) { c.reported <- fmt.Sprint(what, " ", pod, " ", node) }
 	}
 	config.Trace = &Trace{
 		Bound: tell("bound"), Started: tell("started"), Stopped: tell("stopped"),
 		Stopping: func(_, pod, _ string, grace time.Duration) {
-			c.told <- fmt.Sprint("stopping ", pod, " ", grace.Round(time.Second))
+			c.reported <- fmt.Sprint("stopping ", pod, " ", grace.Round(time.Second))
 		},
-		Failed:      func(_, pod string, err error) { c.told <- fmt.Sprint("failed ", pod, ": ", err) },
-		NodeChanged: func(node string, lost bool) { c.told <- map[bool]string{true: "lost ", false: "found "}[lost] + node },
+		Failed: func(_, pod string, err error) { c.reported <- fmt.Sprint("failed ", pod, ": ", err) },
+		NodeChanged: func(node string, lost bool) {
+			c.reported <- map[bool]string{true: "lost ", false: "found "}[lost] + node
+		},
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -58,7 +61,7 @@ func (c *cluster) news() []string {
 	var all []string
 	for {
 		select {
-		case one := <-c.told:
+		case one := <-c.reported:
 			all = append(all, one)
 		default:
 			return all
@@ -117,14 +120,14 @@ func TestPodRuns(t *testing.T) {
 	})
 }
 
-// Two things that a scheduler looks at: gates of the pod, taints of the node.
+// Pod scheduling gates and node taints.
 func TestGatesAndTaints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, nil)
 		c.create("gated", nil, map[string]any{"schedulingGates": []any{map[string]any{"name": "example.com/wait"}}})
 		synctest.Wait()
 		assert.Empty(t, c.get("gated").NestedString("spec", "nodeName"))
-		assert.Empty(t, c.taints(), "the server taints a new node until it is ready")
+		assert.Empty(t, c.taints(), "a new node is tainted until it is ready")
 
 		c.lost.Store(true)
 		time.Sleep(time.Minute)
@@ -168,13 +171,13 @@ func TestClaimsGoWhenNoPodUsesThem(t *testing.T) {
 			claims.Name = name
 			_, gone, err := c.registry.Delete(t.Context(), claims, api.DeleteOptions{}, registry.WriteOptions{})
 			require.NoError(t, err)
-			assert.False(t, gone, "the finalizer holds it up at first")
+			assert.False(t, gone, "held by the finalizer at first")
 		}
 		time.Sleep(3 * time.Second)
 		assert.False(t, exists("unused"))
-		assert.True(t, exists("used"), "a pod uses it")
-		assert.True(t, exists("held"), "somebody else's finalizer stays")
-		assert.True(t, exists("kept"), "nobody deletes it")
+		assert.True(t, exists("used"), "used by a pod")
+		assert.True(t, exists("held"), "other finalizers stay")
+		assert.True(t, exists("kept"), "not deleted")
 		c.delete("user", nil)
 		time.Sleep(8 * time.Second)
 		assert.False(t, exists("used"))
@@ -185,7 +188,7 @@ func TestClaimsGoWhenNoPodUsesThem(t *testing.T) {
 	})
 }
 
-// taints returns the keys of the taints of the first node.
+// taints returns the taint keys of the first node.
 func (c *cluster) taints() []string {
 	taints, _ := c.node().Nested("spec", "taints").([]any)
 	var keys []string
@@ -303,7 +306,7 @@ func TestFinalizerOutlivesTheContainers(t *testing.T) {
 		c.delete("held", seconds(3))
 		time.Sleep(time.Minute)
 		require.False(t, c.gone("held"))
-		assert.Len(t, c.news(), 2, "stopping, stopped: once each")
+		assert.Len(t, c.news(), 2, "stopping and stopped, once each")
 	})
 }
 
@@ -323,7 +326,7 @@ func TestNodeIsRenewed(t *testing.T) {
 		_, _, err := c.registry.Delete(t.Context(), lease, api.DeleteOptions{}, registry.WriteOptions{})
 		require.NoError(t, err)
 		time.Sleep(time.Minute)
-		assert.Greater(t, read(), first, "a lease that was taken away is made again")
+		assert.Greater(t, read(), first, "a deleted lease is created again")
 	})
 }
 

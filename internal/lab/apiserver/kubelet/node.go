@@ -9,7 +9,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// node is one of the nodes that are played.
+// node is a simulated node.
 type node struct {
 	kubelet *Kubelet
 	name    string
@@ -17,20 +17,20 @@ type node struct {
 
 	// wasLost is written by the heartbeat.
 	wasLost atomic.Bool
-	// renewed is when the lease was renewed last. Only of the heartbeat.
+	// renewed is when the lease was last renewed. Used by the heartbeat only.
 	renewed time.Time
 }
 
-// user is who the kubelet of the node is to the server.
+// user returns the user name of the node's kubelet.
 func (n *node) user() string { return "system:node:" + n.name }
 
-// lost tells whether the node can be reached, as far as is known: what has just been found counts as lost until the
-// heartbeat has noticed it, so that everything that waited is looked at then.
+// lost reports whether the node is unreachable. A recovered node counts as lost until the heartbeat
+// has noticed, because that enqueues the waiting pods.
 func (n *node) lost() bool {
 	return n.wasLost.Load() || n.kubelet.config.Lost != nil && n.kubelet.config.Lost(n.name)
 }
 
-// beat notices whether the node is lost or found, and renews its lease if it can be reached.
+// beat notices whether the node was lost or found, and renews its lease if it is reachable.
 func (n *node) beat(ctx context.Context) (found bool) {
 	lost := n.kubelet.config.Lost != nil && n.kubelet.config.Lost(n.name)
 	if lost != n.wasLost.Swap(lost) {
@@ -45,7 +45,7 @@ func (n *node) beat(ctx context.Context) (found bool) {
 	return found
 }
 
-// register makes the node and its lease, as a kubelet does when it starts. What exists already is kept.
+// register creates the node and its lease if they do not exist.
 func (n *node) register(ctx context.Context) {
 	_, err := n.kubelet.config.Registry.Create(ctx, n.kubelet.nodeTarget(), n.object(), writeOptions(n.user()))
 	if err != nil && !api.IsAlreadyExists(err) {
@@ -56,8 +56,8 @@ func (n *node) register(ctx context.Context) {
 	n.renew(ctx)
 }
 
-// report writes the conditions of the node. The real kubelet reports that it is ready; that it does not report any more is
-// found out by the node lifecycle controller.
+// report updates the conditions of the node. In a real cluster the kubelet reports readiness, and
+// the node lifecycle controller notices that it no longer does.
 func (n *node) report(ctx context.Context, lost bool) {
 	t := n.kubelet.nodeTarget()
 	t.Name, t.Subresource = n.name, "status"
@@ -69,8 +69,8 @@ func (n *node) report(ctx context.Context, lost bool) {
 	}
 }
 
-// taint takes away the taint that a node has until it is ready, and gives it that of a node that cannot be reached: in a real
-// cluster both is the node lifecycle controller's. Other taints stay.
+// taint removes the taint of new nodes and maintains that of unreachable nodes, which is the job of
+// the node lifecycle controller. Other taints stay.
 func (n *node) taint(ctx context.Context, lost bool) {
 	const notReady, unreachable = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
 	t := n.kubelet.nodeTarget()
@@ -98,7 +98,7 @@ func (n *node) taint(ctx context.Context, lost bool) {
 	}
 }
 
-// renew says that the node lives. A lease that is missing is made.
+// renew renews the lease, creating it if necessary.
 func (n *node) renew(ctx context.Context) {
 	now := time.Now()
 	t := n.kubelet.leaseTarget()
@@ -111,7 +111,7 @@ func (n *node) renew(ctx context.Context) {
 	}
 	if err != nil {
 		n.kubelet.trace.failed(t.Namespace, n.name, err)
-		return // the next heartbeat tries again
+		return // retried by the next heartbeat
 	}
 	n.renewed = now
 }

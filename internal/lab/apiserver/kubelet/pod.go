@@ -12,7 +12,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// sync does for a pod what is to be done now, whatever made somebody look at it. An error means: look again.
+// sync does what is due for a pod. After an error it is retried.
 func (k *Kubelet) sync(ctx context.Context, key store.Key) error {
 	t := k.pods
 	t.Namespace, t.Name = key.Namespace, key.Name
@@ -32,7 +32,7 @@ func (k *Kubelet) sync(ctx context.Context, key store.Key) error {
 	n := k.byName[name]
 	switch {
 	case n == nil || n.lost():
-		return nil // somebody else's, or it cannot hear us: when the node is found all pods are looked at again
+		return nil // another kubelet's pod, or unreachable: beat enqueues all pods when the node is found
 	case pod.GetDeletionTimestamp() != nil:
 		return k.stop(ctx, t, pod, n)
 	case pod.NestedString("status", "phase") == "Pending" || pod.NestedString("status", "phase") == "":
@@ -41,8 +41,7 @@ func (k *Kubelet) sync(ctx context.Context, key store.Key) error {
 	return nil
 }
 
-// schedule gives a pod the next node that can be reached. A pod that is being deleted needs none any more,
-// and one with scheduling gates has to wait for them.
+// schedule binds a pod to the next reachable node. Terminating and gated pods are not scheduled.
 func (k *Kubelet) schedule(ctx context.Context, t registry.Target, pod *api.Unstructured) error {
 	if gates, _ := pod.Nested("spec", "schedulingGates").([]any); pod.GetDeletionTimestamp() != nil || len(gates) > 0 {
 		return nil
@@ -57,14 +56,14 @@ func (k *Kubelet) schedule(ctx context.Context, t registry.Target, pod *api.Unst
 			return ignoreGone(err)
 		}
 		k.trace.bound(t.Namespace, t.Name, n.name)
-		return nil // its being bound is an event, which brings us back
+		return nil // the binding is an event, which enqueues the pod again
 	}
-	return nil // when a node is found all pods are looked at again
+	return nil // beat enqueues all pods when a node is found
 }
 
 const scheduler = "system:kube-scheduler"
 
-// start says that a pod's containers run.
+// start reports that a pod's containers run.
 func (k *Kubelet) start(ctx context.Context, t registry.Target, pod *api.Unstructured, n *node) error {
 	k.lastIP++
 	ip := fmt.Sprintf("10.244.%d.%d", k.lastIP>>8&0xff, k.lastIP&0xff)
@@ -72,7 +71,7 @@ func (k *Kubelet) start(ctx context.Context, t registry.Target, pod *api.Unstruc
 	t.Subresource = "status"
 	_, err := k.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
 		if current.GetUID() != uid || current.GetDeletionTimestamp() != nil {
-			return current, nil // another one, or it is not going to run any more: nothing is changed
+			return current, nil // another pod, or terminating: no change
 		}
 		return current, current.SetNested(runningStatus(current, n, ip), "status")
 	}, writeOptions(n.user()))
@@ -83,7 +82,7 @@ func (k *Kubelet) start(ctx context.Context, t registry.Target, pod *api.Unstruc
 	return nil
 }
 
-// stop ends a pod, or comes back when it is time to.
+// stop deletes a terminating pod when its time is over, and waits until then.
 func (k *Kubelet) stop(ctx context.Context, t registry.Target, pod *api.Unstructured, n *node) error {
 	key := keyOf(t)
 	deadline, grace := pod.GetDeletionTimestamp().Time, pod.NestedInt64("metadata", "deletionGracePeriodSeconds")
@@ -98,7 +97,7 @@ func (k *Kubelet) stop(ctx context.Context, t registry.Target, pod *api.Unstruct
 		k.stopping[key] = ending{uid: uid}
 		k.trace.stopping(t.Namespace, t.Name, n.name, max(wait, 0))
 	case known.over:
-		return nil // what holds it now are finalizers
+		return nil // held by finalizers
 	}
 	if wait > 0 {
 		k.keys.AddAfter(key, wait)
@@ -120,13 +119,13 @@ func (k *Kubelet) stop(ctx context.Context, t registry.Target, pod *api.Unstruct
 	return nil
 }
 
-// ending is what has been done about the end of a pod.
+// ending is the progress of a pod's termination.
 type ending struct {
 	uid  string
-	over bool // its containers have ended, and the server was told
+	over bool // the containers have ended and the pod was deleted
 }
 
-// stopsAfter is what a pod says of its containers. What is no duration is nothing.
+// stopsAfter returns the duration in the annotation, if it is valid.
 func stopsAfter(pod *api.Unstructured) (time.Duration, bool) {
 	text, ok := pod.GetAnnotations()[StopsAfter]
 	if !ok {
@@ -143,7 +142,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// ignoreGone: that a pod has gone meanwhile is no failure. That another one has its name is found out by looking again.
+// ignoreGone ignores that a pod is already gone. The retry notices another pod with its name.
 func ignoreGone(err error) error {
 	if api.IsNotFound(err) {
 		return nil
@@ -153,14 +152,13 @@ func ignoreGone(err error) error {
 
 func keyOf(t registry.Target) store.Key { return store.Key{Namespace: t.Namespace, Name: t.Name} }
 
-// releaseClaims lets claims go that are being deleted and that no pod uses, by taking away the finalizer that the server gave
-// them. In a real cluster that is the work of a controller of its own; without anybody who does it no namespace with a claim in
-// it could ever be emptied.
+// releaseClaims removes the protection finalizer from terminating claims that no pod uses, like the
+// pvc-protection controller. Without it a namespace with a claim could not be emptied.
 func (k *Kubelet) releaseClaims(ctx context.Context) {
 	claims := target(k.config.Catalog, "", "v1", "persistentvolumeclaims")
 	page, err := k.config.Registry.List(claims, api.ListOptions{})
 	if err != nil {
-		return // the next heartbeat tries again
+		return // retried by the next heartbeat
 	}
 	for _, claim := range page.Items {
 		if claim.Deleting && !k.used(claim.Key) {
@@ -169,7 +167,7 @@ func (k *Kubelet) releaseClaims(ctx context.Context) {
 	}
 }
 
-// used tells whether there is a pod that may still write to the claim: one that has not ended.
+// used reports whether an unfinished pod uses the claim.
 func (k *Kubelet) used(claim store.Key) bool {
 	pods := k.pods
 	pods.Namespace = claim.Namespace

@@ -8,11 +8,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// This file is what the played nodes say about themselves and about pods: documents, and nothing that decides anything.
+// This file has the documents that simulated nodes report about themselves and their pods.
 
 func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// microTime is how leases write moments.
+// microTime formats a time like leases.
 func microTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z07:00") }
 
 func (n *node) object() *api.Unstructured {
@@ -24,7 +24,7 @@ func (n *node) object() *api.Unstructured {
 				"kubernetes.io/arch":     runtime.GOARCH,
 				"kubernetes.io/os":       "linux",
 			},
-			"annotations": map[string]any{"kubelet.orrery/played": "true"},
+			"annotations": map[string]any{"kubelet.orrery/simulated": "true"},
 		},
 	}}
 }
@@ -40,7 +40,7 @@ func (n *node) lease(now time.Time) *api.Unstructured {
 	}}
 }
 
-// nodeStatus is the status of a node that can be reached, or of one that has not been heard of for too long.
+// nodeStatus returns the status of a reachable node, or of a lost one.
 func nodeStatus(n *node, lost bool) map[string]any {
 	resources := map[string]any{"cpu": "8", "memory": "16Gi", "pods": "110000"}
 	now := timestamp(time.Now())
@@ -61,10 +61,10 @@ func nodeStatus(n *node, lost bool) map[string]any {
 			map[string]any{"type": "Hostname", "address": n.name},
 		},
 		"conditions": []any{
-			condition("Ready", "True", "KubeletReady", "this node is played, it has no containers"),
-			condition("MemoryPressure", "False", "KubeletHasSufficientMemory", "there is enough memory on paper"),
-			condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "there is enough disk on paper"),
-			condition("PIDPressure", "False", "KubeletHasSufficientPID", "there are enough process numbers on paper"),
+			condition("Ready", "True", "KubeletReady", "simulated node without containers"),
+			condition("MemoryPressure", "False", "KubeletHasSufficientMemory", "simulated memory"),
+			condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "simulated disk"),
+			condition("PIDPressure", "False", "KubeletHasSufficientPID", "simulated process IDs"),
 		},
 		"nodeInfo": map[string]any{
 			"machineID": "", "systemUUID": "", "bootID": "",
@@ -75,7 +75,7 @@ func nodeStatus(n *node, lost bool) map[string]any {
 	}
 }
 
-// runningStatus is the status of a pod whose containers all run.
+// runningStatus returns the status of a pod whose containers all run.
 func runningStatus(pod *api.Unstructured, n *node, ip string) map[string]any {
 	now := timestamp(time.Now())
 	var conditions []any

@@ -6,7 +6,7 @@ import (
 	"orrery/internal/lab/apiserver/names"
 )
 
-// The same name is good for one kind and bad for another.
+// The same name may be valid for one kind and invalid for another.
 func Example() {
 	fmt.Println(len(names.Subdomain("v1.example")), names.Label("v1.example"))
 	fmt.Println(names.PathSegment("system:node", false))

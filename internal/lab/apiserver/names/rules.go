@@ -1,3 +1,6 @@
+// Package names has the rules for names in Kubernetes: of objects, labels, keys and ports. A rule
+// returns a message for each violation, in the words of kube-apiserver, and nothing for a valid
+// name.
 package names
 
 import (
@@ -6,14 +9,14 @@ import (
 	"strings"
 )
 
-// The limits of the rules, in bytes.
+// The limits, in bytes.
 const (
 	maxSubdomain = 253
 	maxLabel     = 63
 	maxPortName  = 15
 )
 
-// The regular expressions that the sentences quote, and that names are checked with.
+// The regular expressions that names must match and that the messages quote.
 const (
 	labelPattern      = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 	subdomainPattern  = labelPattern + `(\.` + labelPattern + ")*"
@@ -23,14 +26,14 @@ const (
 	dataKeyPattern    = "[-._a-zA-Z0-9]+"
 )
 
-// Some rules speak of bytes and some of characters. All count bytes.
+// Some messages say bytes and some characters. All limits are in bytes.
 func tooLong(limit int) string { return fmt.Sprintf("must be no more than %d bytes", limit) }
 
 func tooManyCharacters(limit int) string {
 	return fmt.Sprintf("must be no more than %d characters", limit)
 }
 
-// pattern is the sentence for a name that does not fit the alphabet.
+// pattern returns the message for a name that does not match regex.
 func pattern(what, regex string, examples ...string) string {
 	var b strings.Builder
 	b.WriteString(what)
@@ -51,7 +54,7 @@ func pattern(what, regex string, examples ...string) string {
 
 var subdomainSentence = pattern("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character", subdomainPattern, "example.com")
 
-// Subdomain checks a lower-case DNS subdomain (RFC 1123).
+// Subdomain checks a lower-case DNS subdomain (RFC 1123): the names of most objects.
 func Subdomain(name string) []string {
 	var wrong []string
 	if len(name) > maxSubdomain {
@@ -63,7 +66,7 @@ func Subdomain(name string) []string {
 	return wrong
 }
 
-// Label checks a lower-case DNS label (RFC 1123).
+// Label checks a lower-case DNS label (RFC 1123): the names of namespaces and containers.
 func Label(name string) []string {
 	var wrong []string
 	if len(name) > maxLabel {
@@ -75,7 +78,7 @@ func Label(name string) []string {
 	return wrong
 }
 
-// labelSentence tells a name that would do as a subdomain from one that would not.
+// labelSentence returns a shorter message for a valid subdomain.
 func labelSentence(name string) string {
 	if isSubdomain(name) {
 		return "must not contain dots"
@@ -95,7 +98,8 @@ func ServiceLabel(name string) []string {
 	return wrong
 }
 
-// PathSegment checks that a name can be one element of a URL path. With prefix, more characters follow it.
+// PathSegment checks an element of a URL path, such as the name of a role. With prefix, more
+// characters will follow it.
 func PathSegment(name string, prefix bool) []string {
 	if !prefix && (name == "." || name == "..") {
 		return []string{"may not be '" + name + "'"}
@@ -109,7 +113,7 @@ func PathSegment(name string, prefix bool) []string {
 	return wrong
 }
 
-// Qualified checks a name that may have a domain in front: "name" or "example.com/name".
+// Qualified checks a key of a label or annotation, or a finalizer: "name" or "example.com/name".
 func Qualified(name string) []string {
 	const alphabet = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 	examples := []string{"MyName", "my.name", "123-abc"}
@@ -141,7 +145,6 @@ func Qualified(name string) []string {
 	return wrong
 }
 
-// LabelValue checks the value of a label.
 func LabelValue(value string) []string {
 	var wrong []string
 	if len(value) > maxLabel {
@@ -153,7 +156,7 @@ func LabelValue(value string) []string {
 	return wrong
 }
 
-// DataKey checks a key of a config map or secret.
+// DataKey checks a key of a ConfigMap or Secret, which becomes a file name.
 func DataKey(key string) []string {
 	var wrong []string
 	if len(key) > maxSubdomain {
@@ -171,7 +174,7 @@ func DataKey(key string) []string {
 	return wrong
 }
 
-// PortName checks the name of a port: at most 15 characters, with a letter among them.
+// PortName checks the name of a port: at most 15 characters, with at least one letter.
 func PortName(name string) []string {
 	var wrong []string
 	if len(name) > maxPortName {
@@ -192,7 +195,7 @@ func PortName(name string) []string {
 	return wrong
 }
 
-// whole matches names that are nothing but the expression.
+// whole returns a function that reports whether a name matches the whole expression.
 func whole(expression string) func(name string) bool {
 	return regexp.MustCompile("^" + expression + "$").MatchString
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// What kube-apiserver 1.36 says.
+// The messages are those of kube-apiserver 1.36.
 func TestSentences(t *testing.T) {
 	const (
 		subdomain = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
@@ -68,5 +68,5 @@ func TestSentences(t *testing.T) {
 	} {
 		assert.Equal(t, c.want, c.rule(c.name), "%.70q", c.name)
 	}
-	assert.Empty(t, PathSegment("..", true), "a prefix is no whole name")
+	assert.Empty(t, PathSegment("..", true), "a prefix is not a whole name")
 }

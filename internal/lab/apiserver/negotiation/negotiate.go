@@ -1,3 +1,7 @@
+// Package negotiation determines the form of an answer from the Accept header: JSON or YAML; the
+// whole object, its metadata, or a table. The client's order and weights decide among the forms
+// that the server supports, so a client that prefers protobuf and accepts JSON gets JSON. If there
+// is none, the request is refused with 406.
 package negotiation
 
 import (
@@ -10,26 +14,27 @@ import (
 	"strings"
 )
 
-// The messages with which kube-apiserver refuses a form, for the media types that this server has. Which of the two a client
-// gets depends on whether a type is unknown or its parameters.
+// The messages of kube-apiserver. Which one a client gets depends on whether the media type or its
+// parameters are unknown.
 const (
 	UnknownTypes  = "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml"
 	UnknownForms  = "only the following media types are accepted: application/json, application/yaml"
 	UnknownStream = "only the following media types are accepted: application/json;stream=watch"
 )
 
-// Rules say what an endpoint can be asked for.
+// Rules describe the forms that an endpoint supports.
 type Rules struct {
-	// Convert: the endpoint's objects can be had as tables and as metadata alone.
+	// Convert allows tables and metadata.
 	Convert bool
-	// Custom: the resource is not one of the original's own, and its requests do not pass the router that refuses unknown types.
+	// Custom marks custom resources, whose requests do not pass the router that refuses unknown
+	// media types.
 	Custom bool
-	// Stream: the answer is a watch, which there is only in JSON.
+	// Stream marks a watch, which supports only JSON.
 	Stream bool
 }
 
-// Negotiate reads the Accept header of a request. If there is no form that both sides know, refusal is the message to refuse with,
-// and form is how to write the refusal.
+// Negotiate returns the form for the Accept header of a request. If there is none, refusal is the
+// message of the 406, and form is the form of the error.
 func Negotiate(r *http.Request, rules Rules) (form Form, refusal string) {
 	pretty := isPretty(r.URL.RawQuery, r.UserAgent())
 	header := strings.Join(r.Header.Values("Accept"), ",")
@@ -60,7 +65,7 @@ func Negotiate(r *http.Request, rules Rules) (form Form, refusal string) {
 	return form, UnknownForms
 }
 
-// kindOf tells whether this server has the media type, and whether it is YAML.
+// kindOf reports whether the server supports a media type, and whether it is YAML.
 func kindOf(mediaType string) (yaml, ok bool) {
 	switch mediaType {
 	case "*/*", "application/json":
@@ -71,7 +76,7 @@ func kindOf(mediaType string) (yaml, ok bool) {
 	return false, false
 }
 
-// form is what the clause asks for, if the endpoint has it.
+// form returns the form that the clause requests, if the endpoint supports it.
 func (c clause) form(yaml bool, rules Rules) (Form, bool) {
 	form := Form{YAML: yaml, As: Conversion(c.params["as"]), Version: c.params["v"]}
 	if yaml && rules.Stream {
@@ -92,7 +97,8 @@ func (c clause) form(yaml bool, rules Rules) (Form, bool) {
 	return Form{}, false
 }
 
-// isPretty tells whether an answer is for a person: who says so in the query, or uses a tool of people.
+// isPretty reports whether the answer should be indented: if the query says so, or for curl, wget
+// and browsers.
 func isPretty(rawQuery, userAgent string) bool {
 	if strings.Contains(rawQuery, "pretty") {
 		if values, given := lenientQuery(rawQuery)["pretty"]; given {
@@ -102,35 +108,34 @@ func isPretty(rawQuery, userAgent string) bool {
 	return strings.HasPrefix(userAgent, "curl") || strings.HasPrefix(userAgent, "Wget") || strings.HasPrefix(userAgent, "Mozilla/5.0")
 }
 
-// lenientQuery reads what can be read of a query.
+// lenientQuery parses the valid parts of a query.
 func lenientQuery(raw string) url.Values {
 	values, _ := url.ParseQuery(raw)
 	return values
 }
 
-// Form is how an answer is to look.
+// Form is the form of an answer.
 type Form struct {
-	// YAML instead of JSON.
+	// YAML selects YAML instead of JSON.
 	YAML bool
-	// As is the kind to convert to; "" for the object as it is.
+	// As is the kind to convert to; "" means the object itself.
 	As Conversion
-	// Version is that of meta.k8s.io to convert to, "v1" or "v1beta1".
+	// Version is the version of meta.k8s.io to convert to, "v1" or "v1beta1".
 	Version string
-	// Pretty indents JSON, for people.
+	// Pretty indents JSON.
 	Pretty bool
 }
 
-// Conversion is another kind that an object can be sent as.
+// Conversion is a kind that objects can be converted to.
 type Conversion string
 
-// The conversions.
 const (
 	Table                     Conversion = "Table"
 	PartialObjectMetadata     Conversion = "PartialObjectMetadata"
 	PartialObjectMetadataList Conversion = "PartialObjectMetadataList"
 )
 
-// MediaType is the Content-Type of the answer.
+// MediaType returns the Content-Type.
 func (f Form) MediaType() string {
 	if f.YAML {
 		return "application/yaml"
@@ -138,17 +143,17 @@ func (f Form) MediaType() string {
 	return "application/json"
 }
 
-// maxClauses bounds how much of an Accept header is read. No client needs as many.
+// maxClauses limits the part of an Accept header that is parsed.
 const maxClauses = 32
 
-// clause is one of the media types of an Accept header.
+// clause is a media type in an Accept header.
 type clause struct {
 	mediaType string
 	params    map[string]string
 	weight    float64
 }
 
-// parseAccept reads a header, best first. Clauses that cannot be read count for nothing.
+// parseAccept parses an Accept header, highest weight first. It skips invalid clauses.
 func parseAccept(header string) []clause {
 	var clauses []clause
 	for text := range strings.SplitSeq(header, ",") {

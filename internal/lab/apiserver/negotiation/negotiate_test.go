@@ -9,7 +9,7 @@ import (
 	"orrery/internal/lab/apiserver/negotiation"
 )
 
-// What kubectl sends for a table, so that older servers understand it as well.
+// kubectl's Accept header for a table, with fallbacks for older servers.
 const kubectlTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
 
 func TestForms(t *testing.T) {
@@ -58,7 +58,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Indented answers are for people: who says so, and tools of people.
+// Answers are indented on request, and for curl, wget and browsers.
 func TestPretty(t *testing.T) {
 	for _, row := range []struct {
 		query, agent string
@@ -80,7 +80,7 @@ func TestMediaTypes(t *testing.T) {
 	assert.Equal(t, "application/yaml", negotiation.Form{YAML: true}.MediaType())
 }
 
-// A header is read as far as sense goes, so that it costs little whatever its length.
+// Only the beginning of a long header is parsed.
 func TestLongHeaders(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
 	for range 1000 {

@@ -1,3 +1,23 @@
+// Package patch applies the three kinds of patches; [Apply] handles all of them. A JSON patch (RFC
+// 6902) is a list of operations. A merge patch (RFC 7386) is a partial document, in which null
+// removes and a list replaces the old one. A strategic merge patch merges lists by the merge keys
+// in the types of package schema, and has directives:
+//
+//	{"$patch": "replace", ...}              replaces the map, or in a list the list
+//	{"$patch": "delete", "name": "log"}     deletes the element with this key
+//	"$retainKeys": ["type"]                 deletes all other keys of the map
+//	"$deleteFromPrimitiveList/finalizers"   deletes these values from the set
+//	"$setElementOrder/containers"           gives the order of the merged list
+//
+// Custom resources have no merge keys, so strategic merge patches are refused for them. JSON
+// patches and merge patches use evanphx/json-patch in kube-apiserver's version. Strategic merge
+// patches are written by hand, because Kubernetes' library needs Go structs.
+//
+// Errors are *api.StatusError values with kube-apiserver's codes and messages: 400 for an invalid
+// patch, 422 for one that does not fit the document or the type, 413 for one that exceeds
+// kube-apiserver's limits, 415 for an unsupported kind, and 500 for a contradictory strategic merge
+// patch. testdata/patches.jsonl has patches with the answers of kube-apiserver;
+// upstream/apiserver/contract compares random patches with the original implementations.
 package patch
 
 import (
@@ -10,14 +30,16 @@ import (
 	"orrery/restclient/api"
 )
 
-// LargestResult bounds what a JSON patch or merge patch may make of a document, in bytes of JSON. Bodies have the same limit.
-const LargestResult = 3 << 20
+// MaxResult limits the result of a JSON patch or merge patch, in bytes of JSON. Bodies have the
+// same limit.
+const MaxResult = 3 << 20
 
-// Apply returns the document that the patch makes of current, which stays as it is. The result is a tree of the caller's
-// own, and its values fit the type; fields that the type does not have are still in it (schema.Type.Check names them).
+// Apply returns the result of applying the patch to current, which it does not change. The result
+// is a new tree whose values fit the type; unknown fields are still in it (schema.Type.Check
+// reports them).
 //
-// t is the type of the document; nil for a custom resource, for which a strategic merge patch is refused (415), because
-// nothing is known of its lists.
+// t is the type of the document. It is nil for a custom resource, for which strategic merge patches
+// are refused (415).
 func Apply(kind api.PatchType, current map[string]any, data []byte, t *schema.Type) (map[string]any, error) {
 	if err := Supported(kind, t == nil || t.Custom()); err != nil {
 		return nil, err
@@ -36,8 +58,8 @@ func Apply(kind api.PatchType, current map[string]any, data []byte, t *schema.Ty
 	return result, nil
 }
 
-// keepKind puts kind and apiVersion back where a patch has removed them; a strategic merge patch cannot even change them. In the
-// documents of custom resources nothing else says what they are.
+// keepKind restores kind and apiVersion if a patch has removed them. A strategic merge patch cannot
+// change them either. Custom resources must state them.
 func keepKind(kind api.PatchType, current, result map[string]any, t *schema.Type) {
 	if t == nil || t.Custom() {
 		return
@@ -49,8 +71,8 @@ func keepKind(kind api.PatchType, current, result map[string]any, t *schema.Type
 	}
 }
 
-// Refuse is the answer to a patch whose result the server does not take, for the reason that is given (422). It shows the result,
-// or for a strategic merge patch the patch.
+// Refuse returns the error for a patch with an invalid result (422). It shows the result, or for a
+// strategic merge patch the patch.
 func Refuse(kind api.PatchType, data []byte, result map[string]any, why string) *api.StatusError {
 	if kind == api.StrategicMergePatchType {
 		if patch, err := strategicDocument(data); err == nil {
@@ -89,31 +111,33 @@ func refused(shown, why string) *api.StatusError {
 		{Type: apierrors.FieldInvalid, Field: "patch", Value: shown, Detail: why}})
 }
 
-// cannotApply is the answer to a JSON patch that does not fit the document. kube-apiserver gives no reason.
+// cannotApply is the error for a JSON patch that does not fit the document. kube-apiserver gives no
+// reason.
 func cannotApply() *api.StatusError {
 	return api.NewStatusError(api.Status{Status: api.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: api.ReasonInvalid,
 		Message: "the server rejected our request due to an error in our request", Details: &api.StatusDetails{}})
 }
 
-// impossible is the answer to a strategic merge patch that contradicts itself or its type: kube-apiserver takes the blame.
+// impossible is the error for a contradictory strategic merge patch, for which kube-apiserver
+// returns 500.
 func impossible(format string, args ...any) *api.StatusError {
 	return api.NewStatusError(api.Status{Status: api.StatusFailure, Code: http.StatusInternalServerError, Message: fmt.Sprintf(format, args...)})
 }
 
-// Supported refuses the content types that this server does not apply to a resource (415). kube-apiserver does so
-// before it looks at the patch or at the object. Server-side apply is not built.
+// Supported refuses the content types that this server does not apply to a resource (415), like
+// kube-apiserver before it reads the patch or the object. Server-side apply is not implemented.
 func Supported(kind api.PatchType, custom bool) error {
 	switch {
 	case kind == api.JSONPatchType, kind == api.MergePatchType, kind == api.StrategicMergePatchType && !custom:
 		return nil
 	case kind == api.ApplyPatchType || kind == "application/apply-patch+cbor":
-		return apierrors.UnsupportedMediaType("server-side apply is not built into this server: use a merge patch, a strategic merge patch " +
+		return apierrors.UnsupportedMediaType("server-side apply is not supported by this server: use a merge patch, a strategic merge patch " +
 			"or a JSON patch (kubectl apply without --server-side)")
 	case custom:
 		return apierrors.UnsupportedMediaType("the body of the request was in an unknown format - accepted media types include: " +
 			"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
 	}
 	refused := apierrors.UnsupportedMediaType("415: Unsupported Media Type")
-	refused.Status.Details = &api.StatusDetails{} // so it is in the original
+	refused.Status.Details = &api.StatusDetails{} // as in kube-apiserver
 	return refused
 }

@@ -41,7 +41,7 @@ func encode(t testing.TB, tree map[string]any) string {
 	return string(data)
 }
 
-// TestAsKubeAPIServerPatches compares results and refusals with those that a real server gave
+// TestAsKubeAPIServerPatches compares results and errors with those of kube-apiserver
 // (upstream/apiserver/patchrecorder).
 func TestAsKubeAPIServerPatches(t *testing.T) {
 	file, err := os.Open("testdata/patches.jsonl")
@@ -63,7 +63,7 @@ func TestAsKubeAPIServerPatches(t *testing.T) {
 		about := fmt.Sprintf("%s %s %s", line.Kind, line.Type, line.Patch)
 		typ, object := typeOf(t, line.Kind), decode(t, string(line.Object))
 		patched, err := patch.Apply(line.Type, object, []byte(line.Patch), typ)
-		assert.JSONEq(t, string(line.Object), encode(t, object), "%s has changed the document", about)
+		assert.JSONEq(t, string(line.Object), encode(t, object), "%s changed the document", about)
 		if line.Code != 0 {
 			refusals++
 			if assert.Error(t, err, about) {
@@ -86,7 +86,8 @@ func TestAsKubeAPIServerPatches(t *testing.T) {
 	assert.Greater(t, refusals, 60)
 }
 
-// withoutDocument leaves out the document that a sentence quotes, as the recorder does: it has times and versions in it.
+// withoutDocument removes the document from an error, as the recorder does, because it has times
+// and versions.
 func withoutDocument(message string) string {
 	if _, tail, ok := strings.Cut(message, `}": `); ok && strings.HasPrefix(message, ` "" is invalid: patch`) {
 		return "...: " + tail
@@ -94,7 +95,7 @@ func withoutDocument(message string) string {
 	return message
 }
 
-// The kind is not a field like others: what removes it, or changes it by a strategic merge patch, changes nothing.
+// A patch cannot remove the kind, and a strategic merge patch cannot change it.
 func TestKindStays(t *testing.T) {
 	document := decode(t, `{"kind":"ConfigMap","apiVersion":"v1","data":{"a":"1"}}`)
 	for _, test := range []struct {
@@ -111,7 +112,7 @@ func TestKindStays(t *testing.T) {
 	}
 	patched, err := patch.Apply(api.MergePatchType, document, []byte(`{"kind":null}`), nil)
 	require.NoError(t, err)
-	assert.NotContains(t, patched, "kind", "a custom resource must say what it is")
+	assert.NotContains(t, patched, "kind", "removed from a custom resource")
 }
 
 func TestRefuse(t *testing.T) {

@@ -13,7 +13,7 @@ const deployment = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"nam
 	"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"100m"}},
 	"livenessProbe":{"httpGet":{"path":"/","port":80},"periodSeconds":10}},{"name":"log","image":"log:1"}],"restartPolicy":"Always","volumes":[{"name":"v","emptyDir":{}}]}}}}`
 
-// BenchmarkApply changes the image of one container of a deployment.
+// BenchmarkApply changes the image of one container of a Deployment.
 func BenchmarkApply(b *testing.B) {
 	for name, change := range map[api.PatchType]string{
 		api.JSONPatchType:           `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"web:2"}]`,

@@ -9,7 +9,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// The same words mean two things: a merge patch replaces a list, a strategic merge patch finds the element.
+// A merge patch replaces a list; a strategic merge patch finds the element.
 func ExampleApply() {
 	deployment := map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{
 		map[string]any{"name": "web", "image": "web:1"},

@@ -11,8 +11,8 @@ import (
 
 var fuzzed = []api.PatchType{api.JSONPatchType, api.MergePatchType, api.StrategicMergePatchType, api.ApplyPatchType}
 
-// FuzzApply sends any bytes as any kind of patch: Apply never panics, refuses with a Status, leaves the document alone, and
-// what it returns is a document of bounded size.
+// FuzzApply applies arbitrary bytes as every kind of patch: Apply never panics, fails only with a
+// Status, does not change the document, and returns a document of bounded size.
 func FuzzApply(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `null`, `[]`, `x`, `{"metadata":{"finalizers":["a.b/c"],"labels":{"a":null}}}`, `{"spec":{"containers":[{"name":"c","$patch":"delete"}]}}`,
@@ -36,17 +36,17 @@ func FuzzApply(f *testing.F) {
 		}
 		patched, err := patch.Apply(fuzzed[int(kind)%len(fuzzed)], document, data, typ)
 		if after := encode(t, document); after != before {
-			t.Fatalf("the document has become %s", after)
+			t.Fatalf("the document was changed to %s", after)
 		}
 		var refused *api.StatusError
 		if err != nil {
 			if !errors.As(err, &refused) || refused.Status.Code < 400 || refused.Status.Message == "" {
-				t.Fatalf("%v is no refusal", err)
+				t.Fatalf("%v is not a StatusError", err)
 			}
 			return
 		}
 		encoded, err := json.Marshal(patched)
-		if err != nil || len(encoded) > 2*patch.LargestResult {
+		if err != nil || len(encoded) > 2*patch.MaxResult {
 			t.Fatalf("%d bytes, %v", len(encoded), err)
 		}
 		again := &api.Unstructured{}

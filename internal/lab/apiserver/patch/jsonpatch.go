@@ -12,14 +12,14 @@ import (
 	"orrery/restclient/api"
 )
 
-// LargestOperations is how many operations a JSON patch may have.
-const LargestOperations = 10_000
+// MaxOperations limits the operations of a JSON patch.
+const MaxOperations = 10_000
 
-// As in kube-apiserver, the copies that one patch makes are bounded, so that a short patch cannot double a document with
-// each operation.
-func init() { jsonpatch.AccumulatedCopySizeLimit = LargestResult }
+// As in kube-apiserver, the copies of a patch are limited, so that a short patch cannot double a
+// document repeatedly.
+func init() { jsonpatch.AccumulatedCopySizeLimit = MaxResult }
 
-// jsonPatchOp is one step of a JSON patch. Its names and types are part of the sentences about patches that cannot be read.
+// jsonPatchOp is an operation of a JSON patch. Its names and types appear in error messages.
 type jsonPatchOp struct {
 	Op    string `json:"op"`
 	From  string `json:"from"`
@@ -27,8 +27,9 @@ type jsonPatchOp struct {
 	Value any    `json:"value"`
 }
 
-// applyJSON applies a JSON patch (RFC 6902) or a merge patch (RFC 7386) with the library that kube-apiserver uses. Its departures
-// from the RFC are those on which clients rely: the target of a replace may be absent, and indices may count from the end.
+// applyJSON applies a JSON patch (RFC 6902) or a merge patch (RFC 7386) with the library of
+// kube-apiserver. Clients rely on its deviations from the RFC: the target of a replace may be
+// absent, and indices may count from the end.
 func applyJSON(kind api.PatchType, current map[string]any, data []byte) (map[string]any, error) {
 	if current == nil {
 		current = map[string]any{}
@@ -45,8 +46,8 @@ func applyJSON(kind api.PatchType, current map[string]any, data []byte) (map[str
 	if err != nil {
 		return nil, err
 	}
-	if len(patched) > LargestResult {
-		return nil, apierrors.RequestEntityTooLarge(fmt.Sprintf("limit is %d", LargestResult))
+	if len(patched) > MaxResult {
+		return nil, apierrors.RequestEntityTooLarge(fmt.Sprintf("limit is %d", MaxResult))
 	}
 	result := &api.Unstructured{}
 	if err := json.Unmarshal(patched, result); err != nil || result.Object == nil {
@@ -64,11 +65,11 @@ func jsonPatch(document, data []byte) (patched []byte, err error) {
 	if err != nil {
 		return nil, apierrors.BadRequest(err.Error())
 	}
-	if len(operations) > LargestOperations {
-		return nil, apierrors.RequestEntityTooLarge(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", LargestOperations, len(operations)))
+	if len(operations) > MaxOperations {
+		return nil, apierrors.RequestEntityTooLarge(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", MaxOperations, len(operations)))
 	}
 	defer func() {
-		if recover() != nil { // the library panics where a document is replaced by null
+		if recover() != nil { // the library panics if the document is replaced by null
 			patched, err = nil, cannotApply()
 		}
 	}()
@@ -90,7 +91,7 @@ func mergePatch(document, data []byte) ([]byte, error) {
 	return patched, err
 }
 
-// undecodable names the types as the package does in which kube-apiserver has them.
+// undecodable names the types as kube-apiserver's package does.
 func undecodable(err error) error {
 	return apierrors.BadRequest("error decoding patch: " + strings.ReplaceAll(err.Error(), "patch.jsonPatchOp", "handlers.jsonPatchOp"))
 }

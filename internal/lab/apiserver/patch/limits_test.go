@@ -47,15 +47,15 @@ func operations(one string, count int) []byte {
 func TestTooManyOperations(t *testing.T) {
 	test := `{"op":"test","path":"/a","value":1}`
 	document := map[string]any{"a": int64(1)}
-	_, err := patch.Apply(api.JSONPatchType, document, operations(test, patch.LargestOperations), nil)
+	_, err := patch.Apply(api.JSONPatchType, document, operations(test, patch.MaxOperations), nil)
 	assert.NoError(t, err)
-	_, err = patch.Apply(api.JSONPatchType, document, operations(test, patch.LargestOperations+1), nil)
+	_, err = patch.Apply(api.JSONPatchType, document, operations(test, patch.MaxOperations+1), nil)
 	assert.Equal(t, 413, api.CodeOf(err))
 	assert.EqualError(t, err, "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001")
 }
 
-// Each of these would keep a careless server busy for minutes, or make it grow without bound.
-func TestHungryPatches(t *testing.T) {
+// Without limits each of these would take minutes or unbounded memory.
+func TestExpensivePatchesAreRefused(t *testing.T) {
 	long := make([]any, 20_000)
 	for i := range long {
 		long[i] = int64(i)
@@ -80,7 +80,7 @@ func TestHungryPatches(t *testing.T) {
 	assert.Len(t, wide["l"], 20_000)
 }
 
-// Lists are merged in the time of their length, not of its square.
+// Merging lists takes linear time.
 func TestLongListsAreMergedQuickly(t *testing.T) {
 	var names, env []string
 	for i := range 20_000 {
@@ -109,7 +109,7 @@ func TestNothingIsShared(t *testing.T) {
 	}
 }
 
-// scribble overwrites everything in a tree.
+// scribble overwrites all values in a tree.
 func scribble(value any) {
 	switch v := value.(type) {
 	case map[string]any:

@@ -7,7 +7,8 @@ import (
 	"orrery/internal/lab/apiserver/schema"
 )
 
-// mergeLists merges the elements of a list, by the type's merge key, or as a set if they are plain values.
+// mergeLists merges the elements of a list by the merge key of its type, or as a set if they are
+// scalars.
 func mergeLists(current, patch []any, t *schema.Type, deleting bool) ([]any, error) {
 	if len(current) == 0 && len(patch) == 0 {
 		return current, nil
@@ -52,7 +53,7 @@ func allHave(list []any, key string) error {
 	return nil
 }
 
-// sortOf is what all elements of both lists are.
+// sortOf returns the JSON type of all elements.
 func sortOf(lists ...[]any) (string, error) {
 	sort := ""
 	for _, list := range lists {
@@ -73,8 +74,8 @@ func sortOf(lists ...[]any) (string, error) {
 	return sort, nil
 }
 
-// listDirectives carries out the elements of a patch that are directives. It returns the elements that are none, what is left of
-// the list, and whether the former replace the latter.
+// listDirectives applies the elements of a patch that are directives. It returns the other
+// elements, what is left of the list, and whether the former replace the latter.
 func listDirectives(current, patch []any, key string) (rest, kept []any, replaced bool, err error) {
 	deleted := positions{}
 	for _, entry := range patch {
@@ -106,7 +107,7 @@ func keyless(element map[string]any, key string) error {
 	return impossible("map: %v does not contain declared merge key: %s", element, key)
 }
 
-// mergeElements merges each element of the patch into the one with the same key, or adds it.
+// mergeElements merges each element of the patch into the one with the same key, or appends it.
 func mergeElements(list, patch []any, t *schema.Type, key string) ([]any, error) {
 	at := positionsOf(list, key)
 	for _, entry := range patch {
@@ -144,7 +145,7 @@ func unique(list []any) []any {
 	})
 }
 
-// without returns the elements of a list that are not among the others. The list stays as it is.
+// without returns a copy of list without the others.
 func without(list []any, others positions, key string) []any {
 	return slices.DeleteFunc(slices.Clone(list), func(v any) bool {
 		_, found := others[identity(v, key)]
@@ -152,8 +153,8 @@ func without(list []any, others positions, key string) []any {
 	})
 }
 
-// positions says where in a list an element is first found, by its identity. Lists are as long as a client likes: nothing
-// here may take the square of their length.
+// positions maps the identity of an element to its first position in a list. Because clients choose
+// the length of lists, nothing here may take quadratic time.
 type positions map[any]int
 
 func positionsOf(list []any, key string) positions {
@@ -167,7 +168,7 @@ func positionsOf(list []any, key string) positions {
 	return at
 }
 
-// of returns the position of a value, -1 if it is not in the list.
+// of returns the position of a value, or -1.
 func (p positions) of(value any, key string) int {
 	if i, ok := p[identity(value, key)]; ok {
 		return i
@@ -175,7 +176,7 @@ func (p positions) of(value any, key string) int {
 	return -1
 }
 
-// identity is what two elements of a list have in common if they are the same: the merge key, or the value.
+// identity returns what equal elements have in common: the merge key, or the value.
 func identity(value any, key string) any {
 	if element, ok := value.(map[string]any); ok && key != "" {
 		return asKey(element[key])
@@ -183,7 +184,7 @@ func identity(value any, key string) any {
 	return asKey(value)
 }
 
-// composite is the JSON of a value that Go cannot compare.
+// composite is the JSON of a value that is not comparable in Go.
 type composite string
 
 func asKey(value any) any {

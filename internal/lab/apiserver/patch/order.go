@@ -8,7 +8,8 @@ import (
 	"orrery/internal/lab/apiserver/schema"
 )
 
-// mergeOrdered merges the lists whose order the patch gives by $setElementOrder, and takes them out of the patch.
+// mergeOrdered merges the lists for which the patch has $setElementOrder, and removes them from the
+// patch.
 func mergeOrdered(document, patch map[string]any, t *schema.Type) error {
 	for key, value := range patch {
 		name, ok := strings.CutPrefix(key, setElementOrder)
@@ -79,8 +80,8 @@ func listOf(fields map[string]any, name string) (list []any, there bool, err err
 	return list, there, nil
 }
 
-// follows checks that the elements of a list, directives aside, stand in the given order. As in the original a directive after
-// the last element of the order is a mistake, unless it deletes.
+// follows checks that the elements of a list, except directives, are in the given order. As in
+// kube-apiserver a directive after the last element of the order is an error, unless it deletes.
 func follows(list, order []any, key string) error {
 	if len(list) == 0 || len(order) == 0 {
 		return nil
@@ -105,8 +106,8 @@ func follows(list, order []any, key string) error {
 	return nil
 }
 
-// inOrder sorts a list: the elements that the patch names come in its order; the others, which only the server has, stay
-// where they were in the current list in relation to them.
+// inOrder sorts a list: the elements of the patch in its order; the others keep their position
+// relative to them.
 func inOrder(list, order, current []any, key string) []any {
 	wanted, was := positionsOf(order, key), positionsOf(current, key)
 	var named, others []any
@@ -131,7 +132,7 @@ func inOrder(list, order, current []any, key string) []any {
 	return append(append(out, others...), named...)
 }
 
-// sortBy sorts a list as another has it; what that does not have comes last.
+// sortBy sorts a list by the positions in another; absent elements come last.
 func sortBy(list []any, order positions, key string) {
 	place := func(value any) int {
 		if at := order.of(value, key); at >= 0 {

@@ -21,7 +21,7 @@ func nilIf(none bool, t testing.TB) *schema.Type {
 	return typeOf(t, "Pod")
 }
 
-// tree draws a document: maps, lists and plain values, without nulls, which a merge patch cannot write.
+// tree generates a document without nulls, which a merge patch cannot set.
 func tree(t *rapid.T, depth int) map[string]any {
 	out := map[string]any{}
 	for range rapid.IntRange(0, 4).Draw(t, "size") {
@@ -51,7 +51,7 @@ func value(t *rapid.T, depth int) any {
 	}
 }
 
-// difference is the merge patch that makes one document of another.
+// difference returns the merge patch from one document to another.
 func difference(from, to map[string]any) map[string]any {
 	out := map[string]any{}
 	for key := range from {
@@ -81,18 +81,18 @@ func apply(t *rapid.T, kind api.PatchType, document, change map[string]any, typ 
 func TestMergePatchLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from, to := tree(t, 3), tree(t, 3)
-		require.Equal(t, from, apply(t, api.MergePatchType, from, map[string]any{}, nil), "an empty patch changes nothing")
+		require.Equal(t, from, apply(t, api.MergePatchType, from, map[string]any{}, nil), "an empty patch changed the document")
 		change := difference(from, to)
 		once := apply(t, api.MergePatchType, from, change, nil)
-		require.Equal(t, to, once, "the difference leads from one to the other")
-		require.Equal(t, once, apply(t, api.MergePatchType, once, change, nil), "twice is once")
+		require.Equal(t, to, once, "the patch does not lead to the document")
+		require.Equal(t, once, apply(t, api.MergePatchType, once, change, nil), "not idempotent")
 		any := tree(t, 2)
 		once = apply(t, api.MergePatchType, from, any, nil)
-		require.Equal(t, once, apply(t, api.MergePatchType, once, any, nil), "twice is once, for any patch")
+		require.Equal(t, once, apply(t, api.MergePatchType, once, any, nil), "an arbitrary patch is not idempotent")
 	})
 }
 
-// pod draws a pod with lists of each kind.
+// pod generates a pod with lists of each kind.
 func pod(t *rapid.T) map[string]any {
 	names := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), rapid.ID[string])
 	spec := map[string]any{"containers": []any{}}
@@ -122,18 +122,18 @@ func TestStrategicMergeLaws(t *testing.T) {
 	typ := typeOf(t, "Pod")
 	rapid.Check(t, func(t *rapid.T) {
 		document, change := pod(t), pod(t)
-		require.Equal(t, document, apply(t, api.StrategicMergePatchType, document, map[string]any{}, typ), "an empty patch changes nothing")
-		require.Equal(t, document, apply(t, api.StrategicMergePatchType, document, document, typ), "what is there already changes nothing")
+		require.Equal(t, document, apply(t, api.StrategicMergePatchType, document, map[string]any{}, typ), "an empty patch changed the document")
+		require.Equal(t, document, apply(t, api.StrategicMergePatchType, document, document, typ), "merging a document with itself changed it")
 		once := apply(t, api.StrategicMergePatchType, document, change, typ)
-		require.Equal(t, once, apply(t, api.StrategicMergePatchType, once, change, typ), "twice is once")
+		require.Equal(t, once, apply(t, api.StrategicMergePatchType, once, change, typ), "not idempotent")
 		replaced := map[string]any{"$patch": "replace"}
 		maps.Copy(replaced, change)
-		require.Equal(t, change, apply(t, api.StrategicMergePatchType, document, replaced, typ), "a replacement forgets what was there")
+		require.Equal(t, change, apply(t, api.StrategicMergePatchType, document, replaced, typ), "the replacement kept old content")
 		require.Equal(t, map[string]any{}, apply(t, api.StrategicMergePatchType, document, map[string]any{"$patch": "delete"}, typ))
 	})
 }
 
-// Every key of a list stays unique, and no element is lost.
+// Keys of a list stay unique, and no element is lost.
 func TestMergedListsAreSets(t *testing.T) {
 	typ := typeOf(t, "Pod")
 	rapid.Check(t, func(t *rapid.T) {
@@ -148,7 +148,7 @@ func TestMergedListsAreSets(t *testing.T) {
 		got := map[string]bool{}
 		for _, container := range patched["spec"].(map[string]any)["containers"].([]any) {
 			name := container.(map[string]any)["name"].(string)
-			require.False(t, got[name], "%s is there twice", name)
+			require.False(t, got[name], "%s is a duplicate", name)
 			got[name] = true
 		}
 		require.Equal(t, want, got)

@@ -7,8 +7,8 @@ import (
 	"orrery/internal/lab/apiserver/schema"
 )
 
-// restored words the error for a value that does not fit as kube-apiserver does after a strategic merge patch: it takes the
-// merged tree into its types without JSON in between, and says less about the place.
+// restored returns the message of kube-apiserver for a mismatch after a strategic merge patch. It
+// converts the merged tree without JSON, and says less about the position.
 func restored(err error) error {
 	var wrong *schema.MismatchError
 	if !errors.As(err, &wrong) {
@@ -36,7 +36,7 @@ func restored(err error) error {
 		}
 		return fmt.Errorf("unrecognized type: %s", wrong.GoType)
 	}
-	// Times and the like are read from JSON after all, each for itself.
+	// Times and other special types are decoded from JSON one by one.
 	alone := *wrong
 	alone.Struct, alone.Path = "", ""
 	return &alone

@@ -12,18 +12,18 @@ import (
 // The directives of a strategic merge patch.
 const (
 	directive        = "$patch"      // merge (lists only), replace, delete
-	retainKeys       = "$retainKeys" // the only keys that are to stay
+	retainKeys       = "$retainKeys" // the only keys to keep
 	setElementOrder  = "$setElementOrder/"
 	deleteFromValues = "$deleteFromPrimitiveList/"
 )
 
-// strategicDocument reads the patch. null is a patch that changes nothing.
+// strategicDocument parses the patch. null changes nothing.
 func strategicDocument(data []byte) (map[string]any, error) {
 	var readable map[string]any
 	if err := json.Unmarshal(data, &readable); err != nil {
 		return nil, apierrors.BadRequest(err.Error())
 	}
-	// Numbers become what they are in documents.
+	// api.Unstructured decodes numbers as in documents.
 	patch := &api.Unstructured{}
 	if err := json.Unmarshal(data, patch); err != nil {
 		return nil, apierrors.BadRequest(err.Error())
@@ -31,7 +31,8 @@ func strategicDocument(data []byte) (map[string]any, error) {
 	return patch.Object, nil
 }
 
-// mergeMaps merges the patch into the document, taking both apart, and returns the document, or another one if a directive says so.
+// mergeMaps merges the patch into the document and returns it, or another one if a directive says
+// so. It changes both arguments.
 func mergeMaps(document, patch map[string]any, t *schema.Type) (map[string]any, error) {
 	if what, ok := patch[directive]; ok {
 		return directed(patch, what)
@@ -42,7 +43,7 @@ func mergeMaps(document, patch map[string]any, t *schema.Type) (map[string]any, 
 	if err := mergeOrdered(document, patch, t); err != nil {
 		return nil, err
 	}
-	// What is deleted goes first, so that the result does not depend on the order of a map.
+	// Deletions come first, so that the result does not depend on map order.
 	for key, value := range patch {
 		name, deleting := strings.CutPrefix(key, deleteFromValues)
 		if !deleting {
@@ -61,7 +62,7 @@ func mergeMaps(document, patch map[string]any, t *schema.Type) (map[string]any, 
 	return document, nil
 }
 
-// mergeField merges the patch of one field.
+// mergeField merges one field of the patch.
 func mergeField(document map[string]any, name string, value any, t *schema.Type) error {
 	current, there := document[name]
 	switch {
@@ -83,7 +84,7 @@ func mergeField(document map[string]any, name string, value any, t *schema.Type)
 	return nil
 }
 
-// deleteValues removes the values of a $deleteFromPrimitiveList from the list that it names.
+// deleteValues removes the values of a $deleteFromPrimitiveList.
 func deleteValues(document map[string]any, name string, value any, t *schema.Type) error {
 	current, there := document[name]
 	switch {
@@ -104,7 +105,7 @@ func unknownField(t *schema.Type, name string) error {
 	return impossible("unable to find api field in struct %s for the json field %q", t.Name(), name)
 }
 
-// directed is what becomes of a map whose patch has a $patch directive.
+// directed returns the result of a map with a $patch directive.
 func directed(patch map[string]any, what any) (map[string]any, error) {
 	switch what {
 	case "replace":
@@ -116,7 +117,7 @@ func directed(patch map[string]any, what any) (map[string]any, error) {
 	return nil, impossible("unknown patch type: %s in map: %v", what, patch)
 }
 
-// retain removes the keys that $retainKeys does not name.
+// retain removes the keys that $retainKeys does not list.
 func retain(document, patch map[string]any) error {
 	value, ok := patch[retainKeys]
 	if !ok {
@@ -143,7 +144,7 @@ func retain(document, patch map[string]any) error {
 
 func badRetainKeys() error { return apierrors.BadRequest("invalid patch format of retainKeys") }
 
-// mergeValues merges two values of the same sort.
+// mergeValues merges two values of the same JSON type.
 func mergeValues(current, value any, t *schema.Type, deleting bool) (any, error) {
 	switch patch := value.(type) {
 	case map[string]any:
@@ -160,8 +161,7 @@ func mergeValues(current, value any, t *schema.Type, deleting bool) (any, error)
 	return value, nil
 }
 
-// plain takes away what has no meaning in a value that is new: nulls, and parts that say what is to be done with
-// others ($patch).
+// plain removes from a new value what has no meaning there: nulls and $patch directives.
 func plain(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -189,7 +189,7 @@ func isDirected(value any) bool {
 	return ok && has(v, directive)
 }
 
-// isMark tells whether a key of a map is about other keys.
+// isMark reports whether a key of a map is a directive about other keys.
 func isMark(key string) bool {
 	return key == directive || strings.HasPrefix(key, setElementOrder) || strings.HasPrefix(key, deleteFromValues)
 }

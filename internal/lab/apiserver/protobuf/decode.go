@@ -1,3 +1,11 @@
+// Package protobuf decodes Kubernetes objects from protobuf. kubectl create and the typed clients
+// of client-go send protobuf without asking, but accept JSON in return, so the package does not
+// encode.
+//
+// A body has a magic prefix and an envelope with the kind and the message. messages.txt, recorded
+// from the Go types of Kubernetes, names the fields by number. [Decode] returns the tree that the
+// JSON of the same object would give: empty fields that Go omits are omitted, and unknown fields
+// are skipped. An unknown kind is a [*KindError].
 package protobuf
 
 import (
@@ -8,21 +16,21 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// MediaType is the content type of bodies in protobuf.
+// MediaType is the content type of protobuf bodies.
 const MediaType = "application/vnd.kubernetes.protobuf"
 
-// magic begins every body.
+// magic is the prefix of every body.
 var magic = []byte("k8s\x00")
 
-// Object is what is in a body.
+// Object is a decoded body.
 type Object struct {
-	// Kind and APIVersion are what the envelope says.
+	// Kind and APIVersion are those of the envelope.
 	Kind, APIVersion string
 	// Tree is the object, without kind and apiVersion.
 	Tree map[string]any
 }
 
-// KindError says that nothing is known about the objects of a kind.
+// KindError reports an unknown kind.
 type KindError struct{ Kind, APIVersion string }
 
 func (e *KindError) Error() string {
@@ -35,7 +43,7 @@ var (
 	errEncoding = errors.New("content encoding inside the envelope is not supported")
 )
 
-// Decode reads a body.
+// Decode decodes a body.
 func Decode(data []byte) (Object, error) {
 	rest, ok := bytes.CutPrefix(data, magic)
 	if !ok {
@@ -67,7 +75,7 @@ func Decode(data []byte) (Object, error) {
 	return object, readMessage(object.Tree, raw, name, 0)
 }
 
-// readType reads what the envelope says about its content.
+// readType decodes kind and apiVersion of the envelope.
 func (o *Object) readType(data []byte) error {
 	return fields(data, func(number protowire.Number, value wireValue) error {
 		switch number {
@@ -80,13 +88,13 @@ func (o *Object) readType(data []byte) error {
 	})
 }
 
-// wireValue is a value as it travels: a number or bytes, depending on the field.
+// wireValue is an encoded value: a number or bytes, depending on the field.
 type wireValue struct {
 	number uint64
 	bytes  []byte
 }
 
-// fields calls a function with each field of a message.
+// fields calls each for every field of a message.
 func fields(data []byte, each func(protowire.Number, wireValue) error) error {
 	for len(data) > 0 {
 		number, kind, n := protowire.ConsumeTag(data)

@@ -11,7 +11,7 @@ import (
 	"orrery/internal/lab/apiserver/protobuf"
 )
 
-// The functions below write messages, as short as can be.
+// The functions below encode messages.
 
 func text(number protowire.Number, value string) []byte {
 	return protowire.AppendString(protowire.AppendTag(nil, number, protowire.BytesType), value)
@@ -39,7 +39,7 @@ func body(apiVersion, kind string, fields ...[]byte) []byte {
 
 type tree = map[string]any
 
-// What the same object would have been in JSON.
+// Objects as they would be in JSON.
 func TestObjects(t *testing.T) {
 	for name, row := range map[string]struct {
 		body []byte
@@ -49,7 +49,7 @@ func TestObjects(t *testing.T) {
 			body("v1", "Namespace", msg(1, text(1, "a"), text(2, ""), text(3, ""), msg(8)), msg(2), msg(3, text(1, ""))),
 			tree{"metadata": tree{"name": "a"}, "spec": tree{}, "status": tree{}},
 		},
-		"maps, of text and of bytes": {
+		"maps of strings and bytes": {
 			body("v1", "Secret", msg(2, text(1, "k"), text(2, "\x00\xff")), msg(4, text(1, "s"), text(2, "v")), text(3, "Opaque")),
 			tree{"data": tree{"k": "AP8="}, "stringData": tree{"s": "v"}, "type": "Opaque"},
 		},
@@ -62,7 +62,7 @@ func TestObjects(t *testing.T) {
 				tree{"port": int64(81), "targetPort": int64(8081)},
 			}}},
 		},
-		"fields of an embedded struct, quantities, and pointers to nothing": {
+		"embedded structs, quantities and pointers to zero": {
 			body("v1", "Pod", msg(2, num(4, 0),
 				msg(1, text(1, "v"), msg(2, msg(2, text(1, "Memory"), msg(2, text(1, "1Gi"))))))),
 			tree{"spec": tree{"terminationGracePeriodSeconds": int64(0), "volumes": []any{
@@ -73,11 +73,11 @@ func TestObjects(t *testing.T) {
 			body("coordination.k8s.io/v1", "Lease", msg(1, msg(8, num(1, 1000000000))), msg(2, msg(3, num(1, 1000000000), num(2, 5000)))),
 			tree{"metadata": tree{"creationTimestamp": "2001-09-09T01:46:40Z"}, "spec": tree{"acquireTime": "2001-09-09T01:46:40.000005Z"}},
 		},
-		"negative numbers and truth": {
+		"negative numbers and booleans": {
 			body("v1", "DeleteOptions", num(1, math.MaxUint64), num(3, 1), text(5, "All")),
 			tree{"gracePeriodSeconds": int64(-1), "orphanDependents": true, "dryRun": []any{"All"}},
 		},
-		"JSON inside, and values of extra keys": {
+		"embedded JSON and maps of lists": {
 			body("authorization.k8s.io/v1", "SubjectAccessReview",
 				msg(1, msg(17, text(1, "m"), text(6, "FieldsV1"), msg(7, text(1, `{"f:data":{"n":7}}`)))),
 				msg(2, text(3, "joe"), msg(5, text(1, "k"), msg(2, text(1, "a"), text(1, "b"))))),
@@ -86,7 +86,7 @@ func TestObjects(t *testing.T) {
 				"spec":     tree{"user": "joe", "extra": tree{"k": []any{"a", "b"}}},
 			},
 		},
-		"fields that nobody knows": {
+		"unknown fields": {
 			body("v1", "ConfigMap", num(999, 7), msg(998), protowire.AppendFixed32(protowire.AppendTag(nil, 997, protowire.Fixed32Type), 1), msg(1, text(1, "a"))),
 			tree{"metadata": tree{"name": "a"}},
 		},
@@ -99,7 +99,7 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// The schemas in a custom resource definition have three types that are one of two things.
+// The schemas in a CustomResourceDefinition have three union types.
 func TestSchemas(t *testing.T) {
 	schema := func(fields ...[]byte) []byte {
 		return body("apiextensions.k8s.io/v1", "CustomResourceDefinition", msg(2, msg(7, text(1, "v1"), msg(4, msg(1, fields...)))))
@@ -131,17 +131,17 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 		body []byte
 		is   string
 	}{
-		"nothing":              {nil, "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"},
-		"JSON":                 {[]byte("{}"), "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"},
-		"a kind nobody knows":  {body("v9", "Thing"), `no kind "Thing" is registered for version "v9"`},
-		"compressed":           {join([]byte("k8s\x00"), text(3, "gzip")), "content encoding inside the envelope is not supported"},
-		"cut in the envelope":  {body("v1", "Pod")[:7], "unexpected EOF"},
-		"cut in the type":      {join([]byte("k8s\x00"), msg(1, []byte{0x0a})), "unexpected EOF"},
-		"cut in the object":    {body("v1", "Pod", []byte{0x0a, 0x05}), "unexpected EOF"},
-		"cut in a map":         {body("v1", "ConfigMap", msg(2, []byte{0x0a})), "unexpected EOF"},
-		"cut in a time":        {body("v1", "Pod", msg(1, msg(8, []byte{0x08}))), "unexpected EOF"},
-		"JSON inside is wrong": {body("v1", "Pod", msg(1, msg(17, msg(7, text(1, "{"))))), "unexpected end of JSON input"},
-		"too deep":             {body("apiextensions.k8s.io/v1", "CustomResourceDefinition", msg(2, msg(7, msg(4, msg(1, deep))))), "proto: exceeded max depth"},
+		"nothing":               {nil, "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"},
+		"JSON":                  {[]byte("{}"), "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"},
+		"an unknown kind":       {body("v9", "Thing"), `no kind "Thing" is registered for version "v9"`},
+		"compressed":            {join([]byte("k8s\x00"), text(3, "gzip")), "content encoding inside the envelope is not supported"},
+		"cut in the envelope":   {body("v1", "Pod")[:7], "unexpected EOF"},
+		"cut in the type":       {join([]byte("k8s\x00"), msg(1, []byte{0x0a})), "unexpected EOF"},
+		"cut in the object":     {body("v1", "Pod", []byte{0x0a, 0x05}), "unexpected EOF"},
+		"cut in a map":          {body("v1", "ConfigMap", msg(2, []byte{0x0a})), "unexpected EOF"},
+		"cut in a time":         {body("v1", "Pod", msg(1, msg(8, []byte{0x08}))), "unexpected EOF"},
+		"invalid embedded JSON": {body("v1", "Pod", msg(1, msg(17, msg(7, text(1, "{"))))), "unexpected end of JSON input"},
+		"too deep":              {body("apiextensions.k8s.io/v1", "CustomResourceDefinition", msg(2, msg(7, msg(4, msg(1, deep))))), "proto: exceeded max depth"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := protobuf.Decode(row.body)

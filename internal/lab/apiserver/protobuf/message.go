@@ -12,36 +12,36 @@ import (
 //go:embed messages.txt
 var messagesText string
 
-// message is a type of message: its fields by number.
+// message describes a type of message: its fields by number.
 type message map[protowire.Number]field
 
-// field says what a number stands for.
+// field describes a field of a message.
 type field struct {
-	// name is that in JSON; "-" for a message whose fields are those of its parent.
+	// name is the name in JSON, or "-" for an embedded message.
 	name string
-	// optional fields are left out when they are empty, unless they are pointers.
+	// optional fields are omitted if empty, unless they are pointers.
 	optional, pointer bool
 	form              form
 }
 
 // form is the type of a value.
 type form struct {
-	// name is a basic type, one of the special types, or that of a message.
+	// name is a basic type, a special type, or the name of a message.
 	name string
-	// list and mapped tell that the field holds many values of the type, one after the other or by keys.
+	// list and mapped report that the field is repeated or a map.
 	list, mapped bool
 }
 
-// types are all messages, and which of them an object of a kind is.
+// types are all messages and the message of each kind.
 type types struct {
 	messages map[string]message
 	kinds    map[[2]string]string // apiVersion and kind
 }
 
-// known are the types in messages.txt.
+// known returns the types in messages.txt.
 var known = sync.OnceValue(func() types { return parseTypes(messagesText) })
 
-// parseTypes reads the file. It is a part of the program, so whatever is wrong with it shows in tests.
+// parseTypes parses messages.txt.
 func parseTypes(text string) types {
 	all := types{messages: map[string]message{}, kinds: map[[2]string]string{}}
 	var current message

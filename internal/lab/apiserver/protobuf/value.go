@@ -12,12 +12,12 @@ import (
 	"orrery/restclient/api"
 )
 
-// deepest is how deep messages may nest.
-const deepest = 1000
+// maxDepth limits the nesting of messages.
+const maxDepth = 1000
 
-// readMessage reads the fields of a message into a tree.
+// readMessage decodes the fields of a message into a tree.
 func readMessage(tree map[string]any, data []byte, name string, depth int) error {
-	if depth > deepest {
+	if depth > maxDepth {
 		return errTooDeep
 	}
 	known := known().messages[name]
@@ -48,7 +48,7 @@ func readMessage(tree map[string]any, data []byte, name string, depth int) error
 	})
 }
 
-// readEntry reads an entry of a map: a message with a key and a value.
+// readEntry decodes a map entry: a message with a key and a value.
 func readEntry(tree map[string]any, f field, data []byte, depth int) error {
 	entries, _ := tree[f.name].(map[string]any)
 	if entries == nil {
@@ -66,7 +66,7 @@ func readEntry(tree map[string]any, f field, data []byte, depth int) error {
 	return err
 }
 
-// parts are the values of a message, by the numbers of their fields.
+// parts are the values of a message by field number.
 type parts map[protowire.Number][]wireValue
 
 func partsOf(data []byte) (parts, error) {
@@ -78,7 +78,7 @@ func partsOf(data []byte) (parts, error) {
 	return p, err
 }
 
-// last returns the value of a field that is no list.
+// last returns the value of a field that is not repeated.
 func (p parts) last(number protowire.Number) wireValue {
 	values := p[number]
 	if len(values) == 0 {
@@ -87,7 +87,7 @@ func (p parts) last(number protowire.Number) wireValue {
 	return values[len(values)-1]
 }
 
-// isEmpty tells whether a field with this value is left out of JSON. A structure never is.
+// isEmpty reports whether JSON omits a field with this value. It never omits a struct.
 func isEmpty(value any) bool {
 	switch value {
 	case "", false, int64(0), float64(0):
@@ -96,7 +96,7 @@ func isEmpty(value any) bool {
 	return false
 }
 
-// readValue reads one value. nil is a value that JSON leaves out.
+// readValue decodes one value. It returns nil for a value that JSON omits.
 func readValue(form string, value wireValue, depth int) (any, error) {
 	switch form {
 	case "string":
@@ -120,7 +120,7 @@ func readValue(form string, value wireValue, depth int) (any, error) {
 // specials are the types whose JSON is not that of their fields.
 var specials map[string]func(data []byte, depth int) (any, error)
 
-func init() { // not a literal: it would refer to itself
+func init() { // a literal would refer to itself
 	specials = map[string]func([]byte, int) (any, error){
 		"Time":            func(data []byte, _ int) (any, error) { return readTime(data, time.RFC3339) },
 		"MicroTime":       func(data []byte, _ int) (any, error) { return readTime(data, "2006-01-02T15:04:05.000000Z07:00") },
@@ -135,7 +135,7 @@ func init() { // not a literal: it would refer to itself
 	}
 }
 
-// readTime reads a moment. The zero one, which has no fields, is left out.
+// readTime decodes a time. The zero time, which has no fields, is omitted.
 func readTime(data []byte, layout string) (any, error) {
 	p, err := partsOf(data)
 	if err != nil || len(data) == 0 {
@@ -149,13 +149,13 @@ func readDuration(data []byte, _ int) (any, error) {
 	return time.Duration(p.last(1).number).String(), err
 }
 
-// readRaw reads JSON that travels as bytes.
+// readRaw decodes embedded JSON.
 func readRaw(data []byte, _ int) (any, error) {
 	raw, err := first(data)
 	if err != nil || len(raw) == 0 {
 		return nil, err
 	}
-	// The document is put into an object, because that is what the tree type can read.
+	// Only objects can be decoded into api.Unstructured.
 	var tree api.Unstructured
 	wrapped := append(append([]byte(`{"value":`), bytes.TrimSpace(raw)...), '}')
 	if err := json.Unmarshal(wrapped, &tree); err != nil {
@@ -164,7 +164,7 @@ func readRaw(data []byte, _ int) (any, error) {
 	return tree.Object["value"], nil
 }
 
-// first returns the bytes of the first field.
+// first returns the bytes of field 1.
 func first(data []byte) ([]byte, error) {
 	p, err := partsOf(data)
 	return p.last(1).bytes, err
@@ -192,10 +192,10 @@ func readStrings(data []byte, _ int) (any, error) {
 	return list, err
 }
 
-// schemaType is the message for the schemas of custom resources.
+// schemaType is the message for schemas of custom resources.
 const schemaType = "apiextensions.JSONSchemaProps"
 
-// readEither reads a schema, or a list of something.
+// readEither decodes a schema or a list.
 func readEither(data []byte, depth int, element string) (any, error) {
 	p, err := partsOf(data)
 	if err != nil {

@@ -12,19 +12,19 @@ import (
 	"orrery/internal/lab/apiserver/store"
 )
 
-// continueToken is where a list goes on. Clients hand it back as they got it.
+// continueToken is the position of the next page of a list. It is opaque to clients.
 type continueToken struct {
 	Format string `json:"v"`
-	// Version is the one of the first page; -1 for whatever is there by now, which is what somebody gets who comes back
-	// after the history has been forgotten.
+	// Version is that of the first page, or -1 for the latest. A client gets -1 after the history
+	// was compacted.
 	Version int64 `json:"rv"`
-	// Start is the key after the last one of the page before.
+	// Start is the key after the last one of the previous page.
 	Start string `json:"start"`
 }
 
 const (
 	tokenFormat = "meta.k8s.io/v1"
-	// inconsistent is the version of tokens that go on in the present.
+	// inconsistent is the version of tokens that continue with the latest state.
 	inconsistent = -1
 )
 
@@ -33,12 +33,12 @@ func (t continueToken) String() string {
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-// tokenAfter makes the token for the page behind an object.
+// tokenAfter returns the token of the page that starts after last.
 func tokenAfter(version int64, last store.Key) string {
 	return continueToken{tokenFormat, version, "/" + last.String() + "\x00"}.String()
 }
 
-// after returns the key that the page comes after. Tokens of a list of one namespace may leave it out.
+// after returns the key before the page. Tokens of a list of one namespace may omit the namespace.
 func (t continueToken) after(namespace string) store.Key {
 	start := strings.TrimSuffix(strings.TrimPrefix(t.Start, "/"), "\x00")
 	if before, name, found := strings.Cut(start, "/"); found {
@@ -77,8 +77,8 @@ func decodeToken(text string) (continueToken, error) {
 	return token, nil
 }
 
-// tooOld is the answer to a token of a list whose version is forgotten, with another token for who would rather have the
-// rest as it is now than begin again.
+// tooOld returns the 410 for a token whose version is compacted. It carries another token, with
+// which the client may read the rest in its latest state.
 func (t continueToken) tooOld() error {
 	err := apierrors.Expired("The provided continue parameter is too old to display a consistent list result. " +
 		"You can start a new list without the continue parameter, or use the continue token in this response to retrieve " +

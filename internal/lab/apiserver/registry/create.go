@@ -12,11 +12,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// Create stores a new object. The tree belongs to the registry from now on. An object without a name gets one that begins
-// with its metadata.generateName.
+// Create stores a new object and takes ownership of o. Without a name the object gets one that
+// starts with metadata.generateName.
 //
-// In this order: the namespace of the path is filled in, or a 400; the namespace exists (404) and is not being deleted (403);
-// the object is prepared and checked (422), admission is asked, and the name is not taken (409).
+// The checks run in this order: the namespace in the path (400), the namespace exists (404) and is
+// not terminating (403), validation (422), admission, and the name is free (409).
 func (r *Registry) Create(ctx context.Context, t Target, o *api.Unstructured, w WriteOptions) (*store.Object, error) {
 	if err := t.sameNamespace(o); err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (r *Registry) Create(ctx context.Context, t Target, o *api.Unstructured, w 
 	}
 	base := o.NestedString("metadata", "generateName")
 	if err := r.mayCreate(t.named(base)); err != nil {
-		return nil, err // names are made up later
+		return nil, err // before a name is generated
 	}
 	for attempt := 1; ; attempt++ {
 		one := o.DeepCopy()
@@ -48,7 +48,7 @@ func (r *Registry) Create(ctx context.Context, t Target, o *api.Unstructured, w 
 	}
 }
 
-// create stores an object under the name of the target.
+// create stores o under the name of the target.
 func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w WriteOptions) (*store.Object, error) {
 	if err := r.mayCreate(t); err != nil {
 		return nil, err
@@ -64,9 +64,9 @@ func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	version, _ := parseVersion(o.GetResourceVersion()) // what is no number is no version
+	version, _ := parseVersion(o.GetResourceVersion()) // checkCreate has refused malformed versions
 	draft := store.Draft{Object: o, Fields: t.Definition.FieldsOf(o)}
-	if w.DryRun { // which does not mind a version, and shows it
+	if w.DryRun { // a dry run accepts a resourceVersion and returns it
 		if current, taken := r.collection(t).Get(t.key()); taken {
 			return nil, t.alreadyExists(current)
 		}
@@ -87,10 +87,10 @@ func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w 
 	return created, nil
 }
 
-// prepareCreate makes of what a client sent what is stored: the server's fields, defaults, and what the type wants.
+// prepareCreate sets the server's fields and the defaults, and drops what clients may not set.
 func prepareCreate(d *resources.Definition, o *api.Unstructured) {
 	metadata := metadataOf(o)
-	forget(metadata)
+	dropIgnoredFields(metadata)
 	delete(metadata, "deletionTimestamp")
 	delete(metadata, "deletionGracePeriodSeconds")
 	metadata["uid"] = newUID()
@@ -118,7 +118,7 @@ func toStorage(d *resources.Definition, o *api.Unstructured) {
 	}
 }
 
-// parseVersion reads a resource version of an object that is sent: 0 is none.
+// parseVersion parses the resourceVersion of an object in a request; "" is 0.
 func parseVersion(text string) (uint64, error) {
 	if text == "" {
 		return 0, nil
@@ -130,7 +130,7 @@ func parseVersion(text string) (uint64, error) {
 	return version, nil
 }
 
-// Bind assigns a pod to a node, once: the subresource binding, which is how a scheduler decides.
+// Bind assigns a pod to a node (the subresource binding). A pod is bound only once.
 func (r *Registry) Bind(ctx context.Context, t Target, node string, w WriteOptions) error {
 	for {
 		if err := ctx.Err(); err != nil {

@@ -23,14 +23,14 @@ func TestCreateFillsInWhatOnlyTheServerKnows(t *testing.T) {
 	assert.Equal(t, before+1, o.Version)
 	assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, created.GetUID())
 	assert.NotEqual(t, "2020-01-01T00:00:00Z", created.NestedString("metadata", "creationTimestamp"))
-	assert.Equal(t, "default", created.GetNamespace(), "the namespace of the path is filled in")
+	assert.Equal(t, "default", created.GetNamespace(), "the namespace comes from the path")
 	for _, field := range []string{"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"} {
 		assert.Nil(t, created.Nested("metadata", field), field)
 	}
 	assert.Equal(t, map[string]string{"k": "v"}, created.NestedStringMap("data"))
 }
 
-// The answers of a kube-apiserver 1.36 to the same mistakes.
+// The answers are those of kube-apiserver 1.36.
 func TestCreateRefuses(t *testing.T) {
 	w := newWorld(t)
 	w.make(w.cm(""), `{"metadata":{"name":"taken"}}`)
@@ -47,7 +47,7 @@ func TestCreateRefuses(t *testing.T) {
 		causes        []api.StatusCause
 		kind, objName string
 	}{
-		"a name that is taken": {
+		"a taken name": {
 			w.cm(""), `{"metadata":{"name":"taken"}}`, 409, api.ReasonAlreadyExists, `configmaps "taken" already exists`, nil, "configmaps", "taken",
 		},
 		"no name": {
@@ -55,27 +55,27 @@ func TestCreateRefuses(t *testing.T) {
 			`ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required`,
 			[]api.StatusCause{{Type: "FieldValueRequired", Message: "Required value: name or generateName is required", Field: "metadata.name"}}, "ConfigMap", "",
 		},
-		"a name that is taken for a while": {
+		"a name taken by a terminating object": {
 			w.cm(""), `{"metadata":{"name":"held"}}`, 409, api.ReasonAlreadyExists, `object is being deleted: configmaps "held" already exists`, nil, "configmaps", "held",
 		},
-		"another namespace than the path's": {
+		"a namespace other than the path's": {
 			w.cm(""), `{"metadata":{"name":"b","namespace":"other"}}`, 400, api.ReasonBadRequest,
 			"the namespace of the provided object does not match the namespace sent on the request", nil, "", "",
 		},
-		"a namespace that is not there, which matters more than a bad name": {
+		"a missing namespace and an invalid name": {
 			w.at("configmaps", "nope", ""), `{"metadata":{"name":"A_B"}}`, 404, api.ReasonNotFound, `namespaces "nope" not found`, nil, "namespaces", "nope",
 		},
-		"a namespace that is being deleted, before a name is missed": {
+		"a terminating namespace and no name": {
 			w.at("configmaps", "ending", ""), `{"metadata":{}}`, 403, api.ReasonForbidden,
 			`configmaps "Unknown" is forbidden: unable to create new content in namespace ending because it is being terminated`,
 			[]api.StatusCause{{Type: api.CauseNamespaceTerminating, Message: "namespace ending is being terminated", Field: "metadata.namespace"}}, "configmaps", "Unknown",
 		},
-		"a namespace that is being deleted, before names are made up": {
+		"a terminating namespace and a generated name": {
 			w.at("configmaps", "ending", ""), `{"metadata":{"generateName":"x-"}}`, 403, api.ReasonForbidden,
 			`configmaps "x-" is forbidden: unable to create new content in namespace ending because it is being terminated`,
 			[]api.StatusCause{{Type: api.CauseNamespaceTerminating, Message: "namespace ending is being terminated", Field: "metadata.namespace"}}, "configmaps", "x-",
 		},
-		"a namespace that is being deleted": {
+		"a terminating namespace": {
 			w.at("configmaps", "ending", ""), `{"metadata":{"name":"x"}}`, 403, api.ReasonForbidden,
 			`configmaps "x" is forbidden: unable to create new content in namespace ending because it is being terminated`,
 			[]api.StatusCause{{Type: api.CauseNamespaceTerminating, Message: "namespace ending is being terminated", Field: "metadata.namespace"}}, "configmaps", "x",
@@ -93,7 +93,7 @@ func TestCreateRefuses(t *testing.T) {
 					assert.Equal(t, c.objName, status.Status.Details.Name)
 				}
 			}
-			assert.Equal(t, before, w.store.Version(), "a refusal consumes no version")
+			assert.Equal(t, before, w.store.Version(), "a refused write consumes no version")
 		})
 	}
 }
@@ -108,7 +108,7 @@ func TestNewObjectsHaveNoVersion(t *testing.T) {
 	}
 	shown, err := w.Create(ctx, w.cm(""), tree(`{"metadata":{"name":"new","resourceVersion":"5"}}`), dry)
 	require.NoError(t, err)
-	assert.Equal(t, uint64(5), shown.Version, "a dry run does not get as far as that")
+	assert.Equal(t, uint64(5), shown.Version, "a dry run accepts a version")
 	w.make(w.cm(""), `{"metadata":{"name":"new","resourceVersion":"x"}}`)
 }
 
@@ -126,7 +126,7 @@ func TestDryRunOfCreateStoresNothing(t *testing.T) {
 	shown := o.Decode()
 	assert.Regexp(t, `^abc-[bcdfghjklmnpqrstvwxz2456789]{5}$`, shown.GetName())
 	assert.NotEmpty(t, shown.GetUID())
-	assert.Empty(t, shown.GetResourceVersion(), "it has never had one")
+	assert.Empty(t, shown.GetResourceVersion(), "never stored")
 	assert.Equal(t, before, w.store.Version())
 	assert.False(t, w.exists(w.cm(shown.GetName())))
 }
@@ -135,15 +135,16 @@ func TestGeneratedNames(t *testing.T) {
 	w := newWorld(t)
 	long := strings.Repeat("x", 100)
 	o := w.make(w.cm(""), `{"metadata":{"generateName":"`+long+`"}}`)
-	assert.Len(t, o.Key.Name, 63, "the name is a label again")
+	assert.Len(t, o.Key.Name, 63, "the name fits a label")
 	assert.Equal(t, long, o.Decode().NestedString("metadata", "generateName"))
 	o = w.make(w.cm(""), `{"metadata":{"name":"given","generateName":"x-"}}`)
-	assert.Equal(t, "given", o.Key.Name, "a name that is given counts")
+	assert.Equal(t, "given", o.Key.Name, "a given name takes precedence")
 	_, err := w.Create(ctx, w.at("configmaps", "nope", ""), tree(`{"metadata":{"generateName":"x-"}}`), none)
 	assert.True(t, api.IsNotFound(err), "%v", err)
 }
 
-// A name that is made up may be taken. The server makes up others, and says after eight that it cannot (KEP-4420).
+// A generated name may be taken. The server generates another one, and gives up after eight
+// (KEP-4420).
 func TestGeneratedNamesThatAreTakenAreReplaced(t *testing.T) {
 	attempts, taken := 0, 3
 	w := newWorld(t, func(c *registry.Config) {
@@ -151,7 +152,7 @@ func TestGeneratedNamesThatAreTakenAreReplaced(t *testing.T) {
 			if a.User != "tester" {
 				return nil
 			}
-			if attempts++; attempts <= taken { // somebody takes the name at the last moment
+			if attempts++; attempts <= taken { // another client takes the name at the last moment
 				_, err := newTaker(c).Create(ctx, a.Target, tree(fmt.Sprintf(`{"metadata":{"name":%q}}`, a.Name)), none)
 				return err
 			}
@@ -171,7 +172,7 @@ func TestGeneratedNamesThatAreTakenAreReplaced(t *testing.T) {
 	assert.Equal(t, "1s", api.RetryAfterOf(err).String())
 }
 
-// newTaker is somebody else with the same store.
+// newTaker returns another registry on the same store.
 func newTaker(c *registry.Config) *registry.Registry {
 	return registry.New(registry.Config{Store: c.Store, Catalog: c.Catalog})
 }
@@ -188,19 +189,19 @@ func TestAdmissionIsAskedLast(t *testing.T) {
 			return denied
 		}
 	})
-	somebody := registry.WriteOptions{User: "eve"}
-	_, err := w.Create(ctx, w.cm(""), tree(`{"metadata":{"name":"UPPER"}}`), somebody)
+	eve := registry.WriteOptions{User: "eve"}
+	_, err := w.Create(ctx, w.cm(""), tree(`{"metadata":{"name":"UPPER"}}`), eve)
 	assert.True(t, api.IsInvalid(err), "%v", err)
-	_, err = w.Create(ctx, w.cm(""), tree(`{"metadata":{"name":"a"},"data":{"k":"1"}}`), somebody)
+	_, err = w.Create(ctx, w.cm(""), tree(`{"metadata":{"name":"a"},"data":{"k":"1"}}`), eve)
 	require.ErrorIs(t, err, denied)
 	assert.False(t, w.exists(w.cm("a")))
 
 	w.make(w.cm(""), `{"metadata":{"name":"a"},"data":{"k":"1"}}`)
-	_, _, err = w.Update(ctx, w.cm("a"), tree(`{"metadata":{"name":"a"},"data":{"k":"2"}}`), somebody)
+	_, _, err = w.Update(ctx, w.cm("a"), tree(`{"metadata":{"name":"a"},"data":{"k":"2"}}`), eve)
 	require.ErrorIs(t, err, denied)
-	_, err = w.Patch(ctx, w.cm("a"), merge(`{"data":{"k":"3"}}`), somebody)
+	_, err = w.Patch(ctx, w.cm("a"), merge(`{"data":{"k":"3"}}`), eve)
 	require.ErrorIs(t, err, denied)
-	_, _, err = w.Delete(ctx, w.cm("a"), api.DeleteOptions{}, somebody)
+	_, _, err = w.Delete(ctx, w.cm("a"), api.DeleteOptions{}, eve)
 	require.ErrorIs(t, err, denied)
 	assert.Equal(t, "1", w.get(w.cm("a")).NestedString("data", "k"))
 	assert.Equal(t, []string{

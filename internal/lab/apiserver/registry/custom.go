@@ -13,14 +13,15 @@ import (
 	"orrery/restclient/api"
 )
 
-// FinalizerCustomResources holds a CustomResourceDefinition that is being deleted until none of its objects is left.
+// FinalizerCustomResources holds a terminating CustomResourceDefinition until all of its objects
+// are gone.
 const FinalizerCustomResources = "customresourcecleanup.apiextensions.k8s.io"
 
 func (r *Registry) customTarget(name string) Target {
 	return Target{Definition: r.customResources, Version: r.customResources.Version, Name: name}
 }
 
-// customPlace tells whether objects of a custom resource may be created: not while the resource is being removed.
+// customPlace checks that a custom resource is not being removed.
 func (r *Registry) customPlace(t Target, get func(prefix string, key store.Key) (*store.Object, bool)) error {
 	d := t.Definition
 	crd, ok := get(r.customResources.Prefix, store.Key{Name: d.Qualified()})
@@ -33,8 +34,9 @@ func (r *Registry) customPlace(t Target, get func(prefix string, key store.Key) 
 	return nil
 }
 
-// syncCustom makes the catalog say what the store says of a CustomResourceDefinition, and tells the world that it does
-// (the conditions NamesAccepted and Established). With the definition the collection goes, and whoever watches it hears that.
+// syncCustom updates the catalog from a CustomResourceDefinition and sets its conditions
+// NamesAccepted and Established. If the definition is gone it drops the collection, which ends the
+// watches of it.
 func (r *Registry) syncCustom(name string) {
 	_, group, _ := strings.Cut(name, ".")
 	defer r.registerGroup(group)
@@ -52,18 +54,18 @@ func (r *Registry) syncCustom(name string) {
 	r.acceptOthers(name)
 }
 
-// accept serves a custom resource, unless its names are taken.
+// accept serves a custom resource unless its names are taken.
 func (r *Registry) accept(t Target, crd *api.Unstructured) {
 	reason, message := r.namesConflict(crd)
 	if reason == "" {
 		if err := r.catalog.PutCustom(crd); err != nil {
-			reason, message = "NotServed", err.Error() // validation lets nothing through that cannot be served
+			reason, message = "NotServed", err.Error() // validation refuses definitions that cannot be served
 		}
 	}
 	r.amend(t, func(o *api.Unstructured) bool { return setNames(o, reason, message) })
 }
 
-// acceptOthers looks again at the definitions of the same group whose names were taken: perhaps they are free now.
+// acceptOthers retries the definitions of the same group whose names were taken.
 func (r *Registry) acceptOthers(name string) {
 	_, group, _ := strings.Cut(name, ".")
 	view, err := r.store.Collection(r.customResources.Prefix).View(0)
@@ -80,7 +82,7 @@ func (r *Registry) acceptOthers(name string) {
 	})
 }
 
-// refusedNames tells whether the names of a definition were taken when it was looked at last.
+// refusedNames reports whether the names of a definition were taken at the last check.
 func refusedNames(crd *api.Unstructured) bool {
 	conditions, _ := crd.Nested("status", "conditions").([]any)
 	return slices.ContainsFunc(conditions, func(one any) bool {
@@ -89,8 +91,8 @@ func refusedNames(crd *api.Unstructured) bool {
 	})
 }
 
-// namesConflict looks for another resource of the group that has one of the names already: names are what kubectl and
-// owner references find a resource by.
+// namesConflict looks for another resource of the group with one of the same names. kubectl and
+// owner references find resources by these names.
 func (r *Registry) namesConflict(crd *api.Unstructured) (reason, message string) {
 	group, name := crd.NestedString("spec", "group"), crd.GetName()
 	for _, d := range r.catalog.All() {
@@ -118,7 +120,6 @@ func (r *Registry) namesConflict(crd *api.Unstructured) (reason, message string)
 	return reason, message
 }
 
-// setNames writes what came of the names into the status.
 func setNames(crd *api.Unstructured, reason, message string) bool {
 	if reason != "" {
 		changed := setCondition(crd, "NamesAccepted", api.ConditionFalse, reason, message)
@@ -133,7 +134,7 @@ func setNames(crd *api.Unstructured, reason, message string) bool {
 	return changed
 }
 
-// setCondition writes a condition if it says something new.
+// setCondition sets a condition and reports whether it has changed.
 func setCondition(o *api.Unstructured, kind string, status api.ConditionStatus, reason, message string) bool {
 	condition := map[string]any{"type": kind, "status": string(status), "lastTransitionTime": timestamp(time.Now())}
 	for field, text := range map[string]string{"reason": reason, "message": message} {
@@ -159,10 +160,11 @@ func setCondition(o *api.Unstructured, kind string, status api.ConditionStatus, 
 	return o.SetNested(append(conditions, condition), "status", "conditions") == nil
 }
 
-// deleteCustom is the first DELETE of a CustomResourceDefinition: it is marked, and its objects are deleted. It goes when
-// the last of them has gone, which their finalizers may delay. marked=false: that was done before, go on as usual.
+// deleteCustom handles the first DELETE of a CustomResourceDefinition: it marks the definition and
+// deletes its objects. The definition is removed with the last of them. It returns marked=false if
+// the definition is already marked.
 func (r *Registry) deleteCustom(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, marked, swapped bool, err error) {
-	if err := r.holdsMeta(t, old, o.Preconditions); err != nil || old.Deleting {
+	if err := r.checkMetaPreconditions(t, old, o.Preconditions); err != nil || old.Deleting {
 		return nil, false, true, err
 	}
 	next := old.Decode()
@@ -189,17 +191,17 @@ func (r *Registry) emptyCustom(ctx context.Context, t Target) {
 	if !ok {
 		return
 	}
-	if d, err := resources.StoredAs(crd.Decode()); err == nil { // there are no objects without a version to store them in
+	if d, err := resources.StoredAs(crd.Decode()); err == nil { // without a storage version there are no objects
 		all := Target{Definition: d, Version: d.Version}
-		// It cannot be refused: nobody is asked, and there are no preconditions. Should ctx end, a DELETE of the objects or of
-		// the definition goes on where this stopped.
+		// This cannot be refused: it skips admission and has no preconditions. If ctx ends, another
+		// DELETE of the objects or the definition continues it.
 		_, _ = r.DeleteCollection(context.WithoutCancel(ctx), all, api.DeleteOptions{}, api.ListOptions{}, WriteOptions{internal: true})
 	}
 	r.finishCustom(ctx, t.Name)
 }
 
-// finishCustom lets a CustomResourceDefinition go that is being deleted and has no objects any more. It is asked after each
-// object that goes.
+// finishCustom removes a terminating CustomResourceDefinition that has no objects left. It runs
+// after each removal of one of its objects.
 func (r *Registry) finishCustom(ctx context.Context, name string) {
 	t := r.customTarget(name)
 	crd, ok := r.collection(t).Get(t.key())

@@ -15,7 +15,7 @@ func (w *world) crd(name string) registry.Target {
 	return w.at("customresourcedefinitions.apiextensions.k8s.io", "", name)
 }
 
-// condition returns a condition as "status reason: message".
+// condition formats a condition as "status reason: message".
 func condition(o *api.Unstructured, kind string) string {
 	conditions, _ := o.Nested("status", "conditions").([]any)
 	for _, one := range conditions {
@@ -41,7 +41,7 @@ func TestACustomResourceIsServedAsSoonAsItIsDefined(t *testing.T) {
 
 	tab := w.at("crontabs.stable.example.com", "default", "a")
 	w.make(tab, `{"metadata":{"name":"a"},"spec":{"n":1},"status":{"b":2}}`)
-	assert.Nil(t, w.get(tab).Nested("status"), "it has a status subresource")
+	assert.Nil(t, w.get(tab).Nested("status"), "the status is a subresource")
 	version := fmt.Sprint(w.store.Version())
 	_, err := w.update(w.at("crontabs.stable.example.com", "default", "a", "status"),
 		`{"metadata":{"name":"a","resourceVersion":"`+version+`"},"spec":{"n":9},"status":{"b":2}}`)
@@ -68,7 +68,7 @@ func TestADefinitionMayChange(t *testing.T) {
 	assert.Equal(t, []string{"ct", "cron"}, w.get(w.crd("crontabs.stable.example.com")).NestedStringSlice("status", "acceptedNames", "shortNames"))
 }
 
-// Two resources of a group cannot have a name in common; the second one is not served.
+// Two resources of a group cannot share a name; the second one is not served.
 func TestNamesThatAreTakenAreNotAccepted(t *testing.T) {
 	w := newWorld(t)
 	w.makeCronTabs()
@@ -85,10 +85,10 @@ func TestNamesThatAreTakenAreNotAccepted(t *testing.T) {
 	after, gone := w.delete(w.crd("crontubs.stable.example.com"), api.DeleteOptions{})
 	assert.False(t, gone)
 	assert.Equal(t, []string{registry.FinalizerCustomResources}, after.Decode().GetFinalizers())
-	assert.False(t, w.exists(w.crd("crontubs.stable.example.com")), "there is nothing of it")
+	assert.False(t, w.exists(w.crd("crontubs.stable.example.com")), "it was never served")
 }
 
-func TestWithItsDefinitionAResourceGoes(t *testing.T) {
+func TestDeletingADefinitionDeletesItsObjects(t *testing.T) {
 	w := newWorld(t)
 	w.makeCronTabs()
 	tab := w.at("crontabs.stable.example.com", "default", "a")
@@ -106,7 +106,7 @@ func TestWithItsDefinitionAResourceGoes(t *testing.T) {
 	held := w.at("crontabs.stable.example.com", "default", "held")
 	assert.NotNil(t, w.get(held).GetDeletionTimestamp())
 	again, gone := w.delete(w.crd("crontabs.stable.example.com"), api.DeleteOptions{})
-	assert.False(t, gone, "the object with the finalizer holds it")
+	assert.False(t, gone, "an object with a finalizer holds it")
 	assert.NotNil(t, again)
 
 	for _, object := range []string{`{"metadata":{"name":"b"}}`, `{"metadata":{"generateName":"b"}}`} {
@@ -126,11 +126,11 @@ func TestWithItsDefinitionAResourceGoes(t *testing.T) {
 	_, err = w.Create(ctx, tab, tree(`{"metadata":{"name":"a"}}`), none)
 	refused(t, err, 404, "the server could not find the requested resource")
 	w.makeCronTabs()
-	assert.Empty(t, w.list(tab, api.ListOptions{}).Items, "a later resource of the same name begins empty")
+	assert.Empty(t, w.list(tab, api.ListOptions{}).Items, "a later resource of the same name starts empty")
 }
 
-// Who takes the finalizer away by force loses the objects, and nobody is told.
-func TestADefinitionThatIsForcedOut(t *testing.T) {
+// Removing the finalizer by force loses the objects without events.
+func TestADefinitionWithoutItsFinalizer(t *testing.T) {
 	w := newWorld(t)
 	w.makeCronTabs()
 	all := w.at("crontabs.stable.example.com", "default", "")
@@ -141,10 +141,10 @@ func TestADefinitionThatIsForcedOut(t *testing.T) {
 	require.True(t, api.IsInvalid(err), "%v", err)
 	_, err = w.patch(w.crd("crontabs.stable.example.com"), `{"metadata":{"finalizers":null}}`)
 	require.NoError(t, err)
-	assert.False(t, w.exists(w.crd("crontabs.stable.example.com")), "nothing holds the definition any more")
-	told := read(t, watch)
-	assert.Equal(t, registry.ErrEnded.Error(), told[len(told)-1])
-	assert.Len(t, told, 2, "%v", told)
+	assert.False(t, w.exists(w.crd("crontabs.stable.example.com")), "nothing holds the definition")
+	reported := read(t, watch)
+	assert.Equal(t, registry.ErrEnded.Error(), reported[len(reported)-1])
+	assert.Len(t, reported, 2, "%v", reported)
 }
 
 func TestADefinitionMayHaveOtherFinalizers(t *testing.T) {
@@ -159,7 +159,7 @@ func TestADefinitionMayHaveOtherFinalizers(t *testing.T) {
 	assert.Equal(t, "False InstanceDeletionCompleted: removed all instances", condition(o, "Terminating"))
 	_, err = w.patch(w.crd("crontabs.stable.example.com"), `{"metadata":{"finalizers":null}}`)
 	require.NoError(t, err)
-	assert.False(t, w.exists(w.crd("crontabs.stable.example.com")), "the last finalizer was what held it")
+	assert.False(t, w.exists(w.crd("crontabs.stable.example.com")), "the last finalizer is gone")
 	_, served := w.catalog.Lookup(cronTab)
 	assert.False(t, served)
 }

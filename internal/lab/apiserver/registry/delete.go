@@ -11,15 +11,15 @@ import (
 	"orrery/restclient/api"
 )
 
-// Delete deletes an object, or begins to: gone=false says that it is only marked, and that finalizers, a grace period or
-// a namespace's content hold it. The object is its last state, or the one that it is in now. The preconditions must hold
-// (409).
+// Delete removes an object or marks it as terminating. gone is false if finalizers, a grace period
+// or the content of a namespace hold it. The returned object is the last state, or the current one
+// if the object remains.
 func (r *Registry) Delete(ctx context.Context, t Target, o api.DeleteOptions, w WriteOptions) (*store.Object, bool, error) {
 	w.DryRun = w.DryRun || o.DryRun
 	if err := checkDeleteOptions(o); err != nil {
 		return nil, false, err
 	}
-	if t.Definition == r.namespaces && immortal[t.Name] && !w.internal {
+	if t.Definition == r.namespaces && undeletable[t.Name] && !w.internal {
 		return nil, false, apierrors.Forbidden("", "namespaces", t.Name, "this namespace may not be deleted")
 	}
 	for {
@@ -44,7 +44,8 @@ func (r *Registry) Delete(ctx context.Context, t Target, o api.DeleteOptions, w 
 	}
 }
 
-// begin is the first DELETE of the types for which it is something else than any other. marked=false: it is not, go on.
+// begin handles the first DELETE of namespaces and CustomResourceDefinitions. If marked is false,
+// deletion goes on as for any other object.
 func (r *Registry) begin(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, marked, swapped bool, err error) {
 	switch t.Definition {
 	case r.namespaces:
@@ -55,10 +56,10 @@ func (r *Registry) begin(ctx context.Context, t Target, old *store.Object, o api
 	return nil, false, true, nil
 }
 
-// deleteStep is the DELETE of any object.
+// deleteStep handles the DELETE of an ordinary object.
 func (r *Registry) deleteStep(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, gone, swapped bool, err error) {
 	if t.Definition != r.namespaces && t.Definition != r.customResources {
-		if err := t.holds(old, o.Preconditions); err != nil {
+		if err := t.checkPreconditions(old, o.Preconditions); err != nil {
 			return nil, false, false, err
 		}
 	}
@@ -86,7 +87,6 @@ func (r *Registry) deleteStep(ctx context.Context, t Target, old *store.Object, 
 	return r.removeMarked(ctx, t, after, w)
 }
 
-// remove takes an object out of the store.
 func (r *Registry) remove(ctx context.Context, t Target, old *store.Object, w WriteOptions) (*store.Object, bool, bool, error) {
 	if w.DryRun {
 		return old, true, true, nil
@@ -99,7 +99,8 @@ func (r *Registry) remove(ctx context.Context, t Target, old *store.Object, w Wr
 	return last, true, true, nil
 }
 
-// removeMarked removes an object that has just been marked with no time left, whatever else was written to it since.
+// removeMarked removes an object that was just marked with a grace period of 0, even if another
+// client has written to it since.
 func (r *Registry) removeMarked(ctx context.Context, t Target, marked *store.Object, w WriteOptions) (*store.Object, bool, bool, error) {
 	for {
 		last, done, swapped, err := r.remove(ctx, t, marked, w)
@@ -108,7 +109,7 @@ func (r *Registry) removeMarked(ctx context.Context, t Target, marked *store.Obj
 		}
 		current, ok := r.collection(t).Get(t.key())
 		if !ok || current.UID != marked.UID {
-			return marked, true, true, nil // somebody else has removed it
+			return marked, true, true, nil // another client removed it
 		}
 		if len(current.Decode().GetFinalizers()) > 0 {
 			return current, false, true, nil
@@ -117,12 +118,12 @@ func (r *Registry) removeMarked(ctx context.Context, t Target, marked *store.Obj
 	}
 }
 
-// holds checks the preconditions of a delete: it is to hit the object that the client has seen.
-func (t Target) holds(old *store.Object, p *api.Preconditions) error {
+// checkPreconditions checks the preconditions of a DELETE.
+func (t Target) checkPreconditions(old *store.Object, p *api.Preconditions) error {
 	if p == nil {
 		return nil
 	}
-	conflict := func(reason string) error { // named by its kind here, in the real one as well
+	conflict := func(reason string) error { // kube-apiserver names the kind here, not the resource
 		return apierrors.Conflict(t.Definition.Group, t.Definition.Kind, t.Name, reason)
 	}
 	if p.UID != nil && *p.UID != old.UID {
@@ -136,8 +137,9 @@ func (t Target) holds(old *store.Object, p *api.Preconditions) error {
 	return nil
 }
 
-// holdsMeta is the same in the words that namespaces and custom resource definitions have for it.
-func (r *Registry) holdsMeta(t Target, old *store.Object, p *api.Preconditions) error {
+// checkMetaPreconditions is checkPreconditions with the messages that namespaces and
+// CustomResourceDefinitions have.
+func (r *Registry) checkMetaPreconditions(t Target, old *store.Object, p *api.Preconditions) error {
 	if p == nil {
 		return nil
 	}
@@ -162,13 +164,13 @@ func checkDeleteOptions(o api.DeleteOptions) error {
 	}})
 }
 
-// deletion is what a DELETE does to an object.
+// deletion is the effect of a DELETE on an object.
 type deletion struct {
-	changed bool // the tree was changed and has to be stored
-	remove  bool // then the object goes
+	changed bool // the tree was changed and must be stored
+	remove  bool // remove the object, after storing it if changed
 }
 
-// planDeletion marks o as being deleted, as far as it is to be.
+// planDeletion marks o as terminating if necessary and returns what to do with it.
 func planDeletion(d *resources.Definition, o *api.Unstructured, options api.DeleteOptions, now time.Time) deletion {
 	graceful, pending, marked := markGraceful(d, o, options.GracePeriodSeconds, now)
 	if pending {
@@ -186,8 +188,8 @@ func planDeletion(d *resources.Definition, o *api.Unstructured, options api.Dele
 	return deletion{remove: true}
 }
 
-// DeleteCollection deletes what a list with the same options shows, one object after the other, and returns that list.
-// Objects that have gone in between are no error; the first other error ends it.
+// DeleteCollection deletes every object that List returns for the same options, and returns that
+// list. It ignores objects that are already gone and stops at the first other error.
 func (r *Registry) DeleteCollection(ctx context.Context, t Target, d api.DeleteOptions, l api.ListOptions, w WriteOptions) (*Page, error) {
 	if err := r.CheckList(t, l); err != nil {
 		return nil, err

@@ -34,11 +34,11 @@ func TestDryRunOfDeleteDeletesNothing(t *testing.T) {
 	for _, options := range []api.DeleteOptions{{DryRun: true}, {}} {
 		_, gone, err := w.Delete(ctx, w.cm("a"), options, registry.WriteOptions{DryRun: !options.DryRun})
 		require.NoError(t, err)
-		assert.True(t, gone, "it would be")
+		assert.True(t, gone, "it would be removed")
 	}
 	o, gone := w.delete(w.cm("f"), api.DeleteOptions{DryRun: true})
 	assert.False(t, gone)
-	assert.NotNil(t, o.Decode().GetDeletionTimestamp(), "the answer is the real one")
+	assert.NotNil(t, o.Decode().GetDeletionTimestamp(), "the answer is that of a real DELETE")
 	o, gone = w.delete(w.ns("n"), api.DeleteOptions{DryRun: true})
 	assert.False(t, gone)
 	assert.Equal(t, "Terminating", o.Decode().NestedString("status", "phase"))
@@ -46,7 +46,7 @@ func TestDryRunOfDeleteDeletesNothing(t *testing.T) {
 	assert.Nil(t, w.get(w.cm("f")).GetDeletionTimestamp())
 }
 
-// The answers of a kube-apiserver 1.36 to the same preconditions and options.
+// The answers are those of kube-apiserver 1.36.
 func TestDeleteRefuses(t *testing.T) {
 	w := newWorld(t)
 	o := w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
@@ -83,13 +83,13 @@ func TestDeleteRefuses(t *testing.T) {
 			`Operation cannot be fulfilled on customresourcedefinitions.apiextensions.k8s.io "crontabs.stable.example.com": ` +
 				`Precondition failed: UID in precondition: abc, UID in object meta: ` + crdUID,
 		},
-		"a policy that is none": {
+		"an unknown policy": {
 			w.cm("a"), api.DeleteOptions{PropagationPolicy: "Foo"}, 422,
 			`DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Foo": supported values: "Foreground", "Background", "Orphan", "nil"`,
 		},
-		"a namespace that every cluster needs": {w.ns("default"), api.DeleteOptions{}, 403, `namespaces "default" is forbidden: this namespace may not be deleted`},
-		"another":                              {w.ns("kube-system"), api.DeleteOptions{}, 403, `namespaces "kube-system" is forbidden: this namespace may not be deleted`},
-		"the last":                             {w.ns("kube-public"), api.DeleteOptions{}, 403, `namespaces "kube-public" is forbidden: this namespace may not be deleted`},
+		"a system namespace": {w.ns("default"), api.DeleteOptions{}, 403, `namespaces "default" is forbidden: this namespace may not be deleted`},
+		"another":            {w.ns("kube-system"), api.DeleteOptions{}, 403, `namespaces "kube-system" is forbidden: this namespace may not be deleted`},
+		"the last":           {w.ns("kube-public"), api.DeleteOptions{}, 403, `namespaces "kube-public" is forbidden: this namespace may not be deleted`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := w.store.Version()
@@ -99,9 +99,9 @@ func TestDeleteRefuses(t *testing.T) {
 		})
 	}
 	_, gone := w.delete(w.cm("a"), api.DeleteOptions{Preconditions: &api.Preconditions{UID: &o.UID, ResourceVersion: ptr(fmt.Sprint(o.Version))}})
-	assert.True(t, gone, "preconditions that hold are no obstacle")
+	assert.True(t, gone, "the preconditions hold")
 	_, gone = w.delete(w.ns("kube-node-lease"), api.DeleteOptions{})
-	assert.False(t, gone, "this one may be deleted, in the real one as well")
+	assert.False(t, gone, "kube-apiserver allows it too")
 }
 
 func TestFinalizersHoldAnObject(t *testing.T) {
@@ -115,16 +115,16 @@ func TestFinalizersHoldAnObject(t *testing.T) {
 
 	again, gone := w.delete(w.cm("a"), api.DeleteOptions{})
 	assert.False(t, gone)
-	assert.Equal(t, first.Version, again.Version, "there is nothing to do")
+	assert.Equal(t, first.Version, again.Version, "nothing to do")
 
 	_, err := w.patch(w.cm("a"), `{"metadata":{"finalizers":["a.b/c","x.y/z"]}}`)
 	status := refused(t, err, 422, `ConfigMap "a" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, `+
 		`found new finalizers []string{"x.y/z"}`)
-	assert.Len(t, status.Status.Details.Causes, 2, "the real one says it twice")
+	assert.Len(t, status.Status.Details.Causes, 2, "kube-apiserver repeats it")
 
 	after, err := w.patch(w.cm("a"), `{"metadata":{"deletionTimestamp":null,"deletionGracePeriodSeconds":null},"data":{"k":"v"}}`)
 	require.NoError(t, err)
-	assert.Equal(t, o.GetDeletionTimestamp(), after.GetDeletionTimestamp(), "a deletion is not taken back")
+	assert.Equal(t, o.GetDeletionTimestamp(), after.GetDeletionTimestamp(), "a deletion cannot be undone")
 
 	after, err = w.patch(w.cm("a"), `{"metadata":{"finalizers":["d.e/f"]}}`)
 	require.NoError(t, err)
@@ -145,7 +145,7 @@ func TestTheLastFinalizerMayGoByUpdateToo(t *testing.T) {
 	w.make(w.cm(""), `{"metadata":{"name":"a","finalizers":["a.b/c"]}}`)
 	_, err := w.update(w.cm("a"), `{"metadata":{"name":"a"}}`)
 	require.NoError(t, err)
-	assert.True(t, w.exists(w.cm("a")), "it is not being deleted")
+	assert.True(t, w.exists(w.cm("a")), "not terminating")
 	_, err = w.update(w.cm("a"), `{"metadata":{"name":"a","finalizers":["a.b/c"]}}`)
 	require.NoError(t, err)
 	w.delete(w.cm("a"), api.DeleteOptions{})
@@ -154,7 +154,7 @@ func TestTheLastFinalizerMayGoByUpdateToo(t *testing.T) {
 	assert.False(t, w.exists(w.cm("a")))
 }
 
-// The policy of the last DELETE is what the finalizers say.
+// The finalizers state the policy of the last DELETE.
 func TestPropagationIsAFinalizer(t *testing.T) {
 	w := newWorld(t)
 	w.make(w.cm(""), `{"metadata":{"name":"a","finalizers":["a.b/c"]}}`)
@@ -174,21 +174,21 @@ func TestPropagationIsAFinalizer(t *testing.T) {
 	}
 	w.make(w.cm(""), `{"metadata":{"name":"b"}}`)
 	o, gone := w.delete(w.cm("b"), api.DeleteOptions{PropagationPolicy: api.DeletePropagationForeground})
-	assert.False(t, gone, "it waits for the collector")
+	assert.False(t, gone, "waits for the collector")
 	assert.Equal(t, []string{registry.FinalizerForeground}, o.Decode().GetFinalizers())
 	_, gone = w.delete(w.cm("b"), api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground})
-	assert.True(t, gone, "and then does not any more")
+	assert.True(t, gone, "no longer waits")
 
 	w.make(w.cm(""), `{"metadata":{"name":"c","finalizers":["orphan"]}}`)
 	o, gone = w.delete(w.cm("c"), api.DeleteOptions{})
 	assert.False(t, gone)
-	assert.Equal(t, []string{registry.FinalizerOrphan}, o.Decode().GetFinalizers(), "what was set before is the default")
+	assert.Equal(t, []string{registry.FinalizerOrphan}, o.Decode().GetFinalizers(), "the earlier policy is the default")
 }
 
 const pod = `{"metadata":{"name":"p"},"spec":{"nodeName":"n","terminationGracePeriodSeconds":20,"containers":[{"name":"c","image":"i"}]}}`
 
-// The numbers are those of a kube-apiserver that was asked the same.
-func TestPodsEndInTheirOwnTime(t *testing.T) {
+// The numbers are those of kube-apiserver.
+func TestPodsHaveAGracePeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		p := w.at("pods", "default", "p")
@@ -222,11 +222,11 @@ func TestPodsEndInTheirOwnTime(t *testing.T) {
 		events, err := watch.Next(ctx)
 		require.NoError(t, err)
 		assert.Equal(t, []api.WatchEventType{api.WatchModified, api.WatchDeleted}, []api.WatchEventType{events[0].Type, events[1].Type},
-			"its time is set to nothing before it goes")
+			"the grace period is 0 before the removal")
 	})
 }
 
-func TestPodsWithNobodyToEndThemGoAtOnce(t *testing.T) {
+func TestPodsWithoutAKubeletAreRemovedImmediately(t *testing.T) {
 	w := newWorld(t)
 	for name, o := range map[string]string{
 		"without a node": `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`,
@@ -254,7 +254,7 @@ func TestPodsWithFinalizersWaitForBoth(t *testing.T) {
 	assert.False(t, gone)
 	_, err := w.patch(p, `{"metadata":{"finalizers":null}}`)
 	require.NoError(t, err)
-	assert.True(t, w.exists(p), "its containers still have time")
+	assert.True(t, w.exists(p), "the grace period has not ended")
 	_, gone = w.delete(p, api.DeleteOptions{GracePeriodSeconds: ptr(int64(0))})
 	assert.True(t, gone)
 
@@ -275,7 +275,7 @@ func TestDeleteCollection(t *testing.T) {
 	page, err := w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{}, api.ListOptions{LabelSelector: "x in (a,b)"}, none)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a", "b", "held"}, namesOf(page))
-	assert.Equal(t, held.Version, page.Items[2].Version, "the answer is the list from before")
+	assert.Equal(t, held.Version, page.Items[2].Version, "the answer is the earlier list")
 	page, err = w.List(w.cm(""), api.ListOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"c", "held"}, namesOf(page))
@@ -294,8 +294,8 @@ func TestDeleteCollection(t *testing.T) {
 	assert.True(t, w.exists(w.cm("c")))
 }
 
-// Somebody writes to an object between the moment a DELETE has looked at it and the moment it acts.
-func TestDeleteLooksAgainWhenSomebodyWasFaster(t *testing.T) {
+// Another client writes to an object between the check and the removal.
+func TestDeleteRetriesAfterAConcurrentWrite(t *testing.T) {
 	for name, target := range map[string]func(*world) registry.Target{
 		"object":    func(w *world) registry.Target { return w.cm("a") },
 		"namespace": func(w *world) registry.Target { return w.ns("a") },
@@ -317,9 +317,9 @@ func TestDeleteLooksAgainWhenSomebodyWasFaster(t *testing.T) {
 			})
 			w.make(target(w), `{"metadata":{"name":"a"}}`)
 			o, gone := w.delete(target(w), api.DeleteOptions{})
-			assert.False(t, gone, "it has a finalizer by now")
+			assert.False(t, gone, "it now has a finalizer")
 			assert.Equal(t, []string{"a.b/c"}, o.Decode().GetFinalizers())
-			assert.Equal(t, 2, asked, "once for each attempt")
+			assert.Equal(t, 2, asked, "once per attempt")
 		})
 	}
 }

@@ -8,18 +8,17 @@ import (
 	"orrery/restclient/api"
 )
 
-// The finalizers that the garbage collector answers for: an object with one of them waits until the collector has dealt
-// with what the object owns.
+// The garbage collector's finalizers.
 const (
 	// FinalizerForeground holds an object until its dependents are gone.
 	FinalizerForeground = "foregroundDeletion"
-	// FinalizerOrphan holds an object until its dependents have forgotten it.
+	// FinalizerOrphan holds an object until its dependents no longer refer to it.
 	FinalizerOrphan = "orphan"
 )
 
-// markGraceful marks an object of a type that ends in its own time: deletionTimestamp is the moment when that time is over.
-// A second DELETE may only shorten the time. pending says that there is nothing to do, graceful that the type is one of
-// these.
+// markGraceful marks an object whose type has a grace period: deletionTimestamp is the time at
+// which that period ends. A second DELETE may only shorten it. graceful reports whether the type
+// has a grace period; pending reports that nothing remains to be done.
 func markGraceful(d *resources.Definition, o *api.Unstructured, asked *int64, now time.Time) (graceful, pending, changed bool) {
 	if d.Strategy.GraceSeconds == nil {
 		return false, false, false
@@ -66,15 +65,15 @@ func markAtOnce(o *api.Unstructured, now time.Time) bool {
 	return true
 }
 
-// nextGeneration counts the wish to delete as a change of what is wanted, for types that count.
+// nextGeneration increments metadata.generation, for types that have one.
 func nextGeneration(metadata map[string]any) {
 	if generation, ok := wholeNumber(metadata["generation"]); ok && generation > 0 {
 		metadata["generation"] = generation + 1
 	}
 }
 
-// propagation is the policy of a delete: the one of the request; or the one that the object's finalizers stand for, which
-// is "" here, as nothing is to be changed; or that of the type.
+// propagation returns the policy of the request, else that of the type. It returns "" if the
+// object's finalizers already state a policy.
 func propagation(d *resources.Definition, o *api.Unstructured, asked api.DeletePropagation) api.DeletePropagation {
 	if asked != "" {
 		return asked
@@ -87,7 +86,7 @@ func propagation(d *resources.Definition, o *api.Unstructured, asked api.DeleteP
 	return d.Strategy.DefaultPropagation
 }
 
-// setCollectorFinalizers makes the finalizers say what the policy is. It tells whether they have changed.
+// setCollectorFinalizers sets the finalizer of the policy and reports whether the list has changed.
 func setCollectorFinalizers(o *api.Unstructured, policy api.DeletePropagation) bool {
 	old := o.GetFinalizers()
 	finalizers := without(old, FinalizerForeground, FinalizerOrphan)

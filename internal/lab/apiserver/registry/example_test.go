@@ -10,7 +10,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// A namespace is deleted: the server's side of the story.
+// The server's side of the deletion of a namespace.
 func Example() {
 	catalog := resources.NewCatalog()
 	r := registry.New(registry.Config{Store: store.New(store.Config{}), Catalog: catalog})

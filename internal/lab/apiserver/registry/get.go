@@ -8,8 +8,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Get returns an object: the latest state, or, with a resourceVersion, one that is at least as new and may be behind the
-// latest on a replica that lags.
+// Get returns an object: the latest state, or with a resourceVersion one that is at least as new.
 func (r *Registry) Get(t Target, o api.GetOptions) (*store.Object, error) {
 	asked, err := queryVersion(o.ResourceVersion)
 	if err != nil {
@@ -33,8 +32,8 @@ func (r *Registry) Get(t Target, o api.GetOptions) (*store.Object, error) {
 	return object, nil
 }
 
-// cached is what a replica has at hand: the state as it was some versions ago, if it lags. A version that it has not
-// reached is an error.
+// cached returns the state that a lagging replica would serve. It returns an error if the replica
+// has not reached atLeast.
 func (r *Registry) cached(t Target, atLeast uint64) (*store.View, error) {
 	at := r.reached()
 	if atLeast > at {
@@ -42,13 +41,13 @@ func (r *Registry) cached(t Target, atLeast uint64) (*store.View, error) {
 	}
 	view, err := r.collection(t).View(at)
 	if err != nil {
-		// The history does not reach back so far: nobody can be that much behind.
+		// The history does not reach back that far.
 		view, err = r.collection(t).View(0)
 	}
 	return view, r.storeError(t, err)
 }
 
-// reached is the version that the replica has seen.
+// reached returns the version up to which the simulated replica has caught up.
 func (r *Registry) reached() uint64 {
 	version := r.store.Version()
 	if r.lag == nil {
@@ -57,7 +56,7 @@ func (r *Registry) reached() uint64 {
 	return version - min(r.lag(), version-1)
 }
 
-// versionError says what is wrong with the resourceVersion of a read.
+// versionError reports a malformed resourceVersion in a query.
 type versionError struct {
 	text  string
 	cause error
@@ -69,7 +68,7 @@ func (e *versionError) Error() string {
 	}.Error()
 }
 
-// queryVersion reads the resourceVersion of a read: "" and "0" are 0.
+// queryVersion parses the resourceVersion of a read: "" and "0" are 0.
 func queryVersion(text string) (uint64, error) {
 	if text == "" {
 		return 0, nil

@@ -15,7 +15,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// world is a registry with everything under it.
+// world is a registry with a store and a catalog.
 type world struct {
 	t       *testing.T
 	store   *store.Store
@@ -41,8 +41,8 @@ var (
 	dry  = registry.WriteOptions{DryRun: true}
 )
 
-// at returns a target: "configmaps/default/a", "namespaces//a", "leases.coordination.k8s.io/default", with "/status" at the
-// end for a subresource.
+// at returns a target, such as at("configmaps", "default", "a") or at("leases.coordination.k8s.io",
+// "default", "").
 func (w *world) at(resource, namespace, name string, subresource ...string) registry.Target {
 	w.t.Helper()
 	for _, d := range w.catalog.All() {
@@ -64,7 +64,6 @@ func (w *world) ns(name string, subresource ...string) registry.Target {
 	return w.at("namespaces", "", name, subresource...)
 }
 
-// tree reads an object written in JSON.
 func tree(text string) *api.Unstructured {
 	o := new(api.Unstructured)
 	if err := json.Unmarshal([]byte(text), o); err != nil {
@@ -73,7 +72,7 @@ func tree(text string) *api.Unstructured {
 	return o
 }
 
-// make creates an object and expects that it works.
+// make creates an object.
 func (w *world) make(t registry.Target, text string) *store.Object {
 	w.t.Helper()
 	o, err := w.Create(ctx, t, tree(text), none)
@@ -81,7 +80,7 @@ func (w *world) make(t registry.Target, text string) *store.Object {
 	return o
 }
 
-// merge is a patch that sets fields (by a JSON merge patch of one level, and of metadata).
+// merge returns a JSON merge patch that merges the top level and the metadata.
 func merge(text string) func(*api.Unstructured) (*api.Unstructured, error) {
 	return func(o *api.Unstructured) (*api.Unstructured, error) {
 		for key, value := range tree(text).Object {
@@ -134,11 +133,11 @@ func (w *world) exists(t registry.Target) bool {
 	return err == nil
 }
 
-// refused checks code and message, which are those of a kube-apiserver.
+// refused checks the code and the message, which are those of kube-apiserver.
 func refused(t *testing.T, err error, code int, message string) *api.StatusError {
 	t.Helper()
 	status, ok := errors.AsType[*api.StatusError](err)
-	require.True(t, ok, "%v is no refusal", err)
+	require.True(t, ok, "%v is not a StatusError", err)
 	assert.Equal(t, message, status.Status.Message)
 	assert.Equal(t, code, status.Status.Code)
 	return status
@@ -154,7 +153,7 @@ func namesOf(p *registry.Page) []string {
 	return names
 }
 
-// crontabs makes a custom resource.
+// crontabs defines a custom resource.
 const crontabs = `{"metadata":{"name":"crontabs.stable.example.com"},"spec":{"group":"stable.example.com","scope":"Namespaced",
 	"names":{"plural":"crontabs","singular":"crontab","kind":"CronTab","listKind":"CronTabList","shortNames":["ct"]},
 	"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},

@@ -10,14 +10,14 @@ import (
 	"orrery/restclient/api"
 )
 
-// List returns a collection, or a page of it. Which version it shows depends on resourceVersion and
-// resourceVersionMatch (KEP-2340 and the API concepts page call it the semantics of list):
+// List returns a collection or one page of it. resourceVersion and resourceVersionMatch select the
+// version (KEP-2340; "semantics for list" in the API concepts):
 //
 //	""                   the latest
-//	"0"                  what the replica has at hand; the limit is not looked at
-//	N                    at least N; with a limit exactly N, as before there was a match
+//	"0"                  whatever the replica has; limit is ignored
+//	N                    at least N; with a limit exactly N, as before KEP-2340
 //	N NotOlderThan       at least N
-//	N Exact              exactly N, or 410 if that is forgotten
+//	N Exact              exactly N, or 410 if that is compacted
 //	with continue        the version of the first page
 func (r *Registry) List(t Target, o api.ListOptions) (*Page, error) {
 	selected, err := t.selects(o, checkListOptions(o))
@@ -50,14 +50,12 @@ func (r *Registry) List(t Target, o api.ListOptions) (*Page, error) {
 	return page(view, selected, store.Key{}, limit, int64(view.Version())), nil
 }
 
-// CheckList says what is wrong with the options of a list, as far as that can be said without looking at objects: selectors
-// and combinations.
+// CheckList validates the options of a list: selectors and combinations of options.
 func (r *Registry) CheckList(t Target, o api.ListOptions) error {
 	_, err := t.selects(o, checkListOptions(o))
 	return err
 }
 
-// nextPage goes on where a token says.
 func (r *Registry) nextPage(t Target, o api.ListOptions, selected selection) (*Page, error) {
 	token, err := parseToken(o.Continue)
 	if err != nil {
@@ -80,7 +78,7 @@ func (r *Registry) nextPage(t Target, o api.ListOptions, selected selection) (*P
 	return page(view, selected, token.after(selected.namespace), o.Limit, int64(view.Version())), nil
 }
 
-// page reads as many objects as asked for, and looks whether there is one more.
+// page reads up to limit objects, and one more to see whether there is a next page.
 func page(view *store.View, selected selection, after store.Key, limit, version int64) *Page {
 	p := &Page{Version: view.Version()}
 	if limit <= 0 {
@@ -108,7 +106,7 @@ func page(view *store.View, selected selection, after store.Key, limit, version 
 	return p
 }
 
-// readError words what the store says about a read for the client.
+// readError converts an error of a read into an API status.
 func (r *Registry) readError(t Target, err error, expired string) error {
 	if future, ok := errors.AsType[*store.FutureError](err); ok {
 		return apierrors.TooLargeVersion(future.Version, future.Current)
@@ -122,7 +120,7 @@ func (r *Registry) readError(t Target, err error, expired string) error {
 	return r.storeError(t, err)
 }
 
-// checkListOptions says which combinations a list must not have.
+// checkListOptions returns the forbidden combinations of list options.
 func checkListOptions(o api.ListOptions) []apierrors.FieldError {
 	const match = "resourceVersionMatch"
 	var errs []apierrors.FieldError
@@ -163,28 +161,29 @@ func invalidOptions(errs []apierrors.FieldError) error {
 	return apierrors.Invalid("meta.k8s.io", "ListOptions", "", errs)
 }
 
-// Page is the answer to a list request: all of a collection, or a part of it.
+// Page is the answer to a list request: a whole collection or a part of it.
 type Page struct {
-	// Items are in the order of namespace and name. They are shared: read only.
+	// Items are ordered by namespace and name. They are shared and must not be changed.
 	Items []*store.Object
-	// Version is the one at which the collection looked like this: all pages of a list have the same.
+	// Version is the resourceVersion of the list. All pages have the same.
 	Version uint64
-	// Continue asks for the next page; "" on the last one.
+	// Continue is the token of the next page, "" on the last one.
 	Continue string
-	// Remaining is how many items are on the pages to come; nil on the last page, and if selectors make it unknown.
+	// Remaining is the number of items on later pages. It is nil on the last page, and unknown
+	// (nil) with selectors.
 	Remaining *int64
 }
 
-// selection is which objects of a collection a list or a watch is about.
+// selection selects the objects of a list or watch.
 type selection struct {
 	namespace string
 	labels    selector.Labels
 	fields    selector.Fields
 }
 
-// selects reads the selectors of a request. mistakes are what is wrong with its other options, which is told after what is wrong
-// with the form of the selectors, and before what is wrong with the fields in them.
-func (t Target) selects(o api.ListOptions, mistakes []apierrors.FieldError) (selection, error) {
+// selects parses the selectors of a request. kube-apiserver reports malformed selectors before the
+// other mistakes, and unknown fields after them.
+func (t Target) selects(o api.ListOptions, wrong []apierrors.FieldError) (selection, error) {
 	labels, err := selector.ParseLabels(o.LabelSelector)
 	if err != nil {
 		return selection{}, apierrors.BadRequest(err.Error())
@@ -193,7 +192,7 @@ func (t Target) selects(o api.ListOptions, mistakes []apierrors.FieldError) (sel
 	if err != nil {
 		return selection{}, apierrors.BadRequest(err.Error())
 	}
-	if err := invalidOptions(mistakes); err != nil {
+	if err := invalidOptions(wrong); err != nil {
 		return selection{}, err
 	}
 	if fields, err = t.Definition.FieldSelector(fields); err != nil {
@@ -207,7 +206,7 @@ const (
 	namespaceField = "metadata.namespace"
 )
 
-// all tells whether there are no selectors.
+// all reports whether there are no selectors.
 func (s *selection) all() bool { return s.labels.Empty() && s.fields.Empty() }
 
 func (s *selection) matches(o *store.Object) bool {

@@ -34,14 +34,14 @@ func TestListSelects(t *testing.T) {
 		options   api.ListOptions
 		want      []string
 	}{
-		"a namespace":     {"default", api.ListOptions{}, []string{"c0", "c1", "c2", "c3"}},
-		"all namespaces":  {"", api.ListOptions{}, []string{"c0", "c1", "c2", "c3", "other"}},
-		"labels":          {"", api.ListOptions{LabelSelector: "parity=0"}, []string{"c0", "c2", "other"}},
-		"a name":          {"", api.ListOptions{FieldSelector: "metadata.name=c1"}, []string{"c1"}},
-		"not a namespace": {"", api.ListOptions{FieldSelector: "metadata.namespace!=default"}, []string{"other"}},
-		"both":            {"default", api.ListOptions{LabelSelector: "parity=1", FieldSelector: "metadata.name!=c1"}, []string{"c3"}},
-		"nothing":         {"kube-public", api.ListOptions{}, []string{}},
-		"no such place":   {"nope", api.ListOptions{}, []string{}},
+		"a namespace":          {"default", api.ListOptions{}, []string{"c0", "c1", "c2", "c3"}},
+		"all namespaces":       {"", api.ListOptions{}, []string{"c0", "c1", "c2", "c3", "other"}},
+		"labels":               {"", api.ListOptions{LabelSelector: "parity=0"}, []string{"c0", "c2", "other"}},
+		"a name":               {"", api.ListOptions{FieldSelector: "metadata.name=c1"}, []string{"c1"}},
+		"not a namespace":      {"", api.ListOptions{FieldSelector: "metadata.namespace!=default"}, []string{"other"}},
+		"both":                 {"default", api.ListOptions{LabelSelector: "parity=1", FieldSelector: "metadata.name!=c1"}, []string{"c3"}},
+		"nothing":              {"kube-public", api.ListOptions{}, []string{}},
+		"an unknown namespace": {"nope", api.ListOptions{}, []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			page := w.list(w.at("configmaps", c.namespace, ""), c.options)
@@ -52,10 +52,10 @@ func TestListSelects(t *testing.T) {
 		})
 	}
 	page := w.list(w.ns(""), api.ListOptions{FieldSelector: "status.phase=Active,metadata.name=default"})
-	assert.Equal(t, []string{"default"}, namesOf(page), "types may have fields of their own")
+	assert.Equal(t, []string{"default"}, namesOf(page), "type-specific field selectors")
 }
 
-// The answers of a kube-apiserver 1.36 to the same questions.
+// The answers are those of kube-apiserver 1.36.
 func TestListRefuses(t *testing.T) {
 	w := newWorld(t)
 	w.makeSome(2)
@@ -68,7 +68,7 @@ func TestListRefuses(t *testing.T) {
 		code    int
 		message string
 	}{
-		"a version that is none": {
+		"an invalid version": {
 			api.ListOptions{ResourceVersion: "abc"}, 400,
 			`invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`,
 		},
@@ -76,7 +76,7 @@ func TestListRefuses(t *testing.T) {
 			api.ListOptions{ResourceVersionMatch: "Exact"}, 422,
 			badOptions + `resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided`,
 		},
-		"a match that is none": {
+		"an unknown match": {
 			api.ListOptions{ResourceVersionMatch: "Foo", ResourceVersion: "1"}, 422,
 			badOptions + `resourceVersionMatch: Unsupported value: "Foo": supported values: "Exact", "NotOlderThan", ""`,
 		},
@@ -92,29 +92,29 @@ func TestListRefuses(t *testing.T) {
 			badOptions + `[resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided, ` +
 				`resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided]`,
 		},
-		"a version that is forgotten":           {api.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "Exact"}, 410, "The resourceVersion for the provided list is too old."},
-		"a page of a version that is forgotten": {api.ListOptions{ResourceVersion: "1", Limit: 1}, 410, "The resourceVersion for the provided list is too old."},
-		"a version to come":                     {api.ListOptions{ResourceVersion: "99999"}, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)},
-		"exactly a version to come":             {api.ListOptions{ResourceVersion: "99999", ResourceVersionMatch: "Exact"}, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)},
-		"a field that is not known":             {api.ListOptions{FieldSelector: "foo=bar"}, 400, `"foo" is not a known field selector: only "metadata.name", "metadata.namespace"`},
-		"a field that is not known, and a match that is none": {
+		"a compacted version":           {api.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "Exact"}, 410, "The resourceVersion for the provided list is too old."},
+		"a page of a compacted version": {api.ListOptions{ResourceVersion: "1", Limit: 1}, 410, "The resourceVersion for the provided list is too old."},
+		"a future version":              {api.ListOptions{ResourceVersion: "99999"}, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)},
+		"exactly a future version":      {api.ListOptions{ResourceVersion: "99999", ResourceVersionMatch: "Exact"}, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)},
+		"an unknown field":              {api.ListOptions{FieldSelector: "foo=bar"}, 400, `"foo" is not a known field selector: only "metadata.name", "metadata.namespace"`},
+		"an unknown field and an unknown match": {
 			api.ListOptions{FieldSelector: "foo=bar", ResourceVersionMatch: "Foo"}, 422, badOptions + `[resourceVersionMatch: Forbidden: resourceVersionMatch is ` +
 				`forbidden unless resourceVersion is provided, resourceVersionMatch: Unsupported value: "Foo": supported values: "Exact", "NotOlderThan", ""]`,
 		},
-		"half a field selector, and a match that is none": {
+		"an invalid field selector and an unknown match": {
 			api.ListOptions{FieldSelector: "foo", ResourceVersionMatch: "Foo"}, 400, `invalid selector: 'foo'; can't understand 'foo'`,
 		},
-		"half a field selector":                   {api.ListOptions{FieldSelector: "foo"}, 400, `invalid selector: 'foo'; can't understand 'foo'`},
-		"half a label selector":                   {api.ListOptions{LabelSelector: "a b"}, 400, `unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt`},
-		"a token that is none":                    {api.ListOptions{Continue: "abc"}, 400, `invalid continue token: continue key is not valid: invalid character 'i' looking for beginning of value`},
-		"a token of other letters":                {api.ListOptions{Continue: "***"}, 400, `invalid continue token: continue key is not valid: illegal base64 data at input byte 0`},
-		"a token of another time":                 {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v2","rv":1,"start":"/a\u0000"}`)}, 400, `invalid continue token: continue key is not valid: server does not recognize this encoded version meta.k8s.io/v2`},
-		"a token without a version":               {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v1","rv":0,"start":"/a\u0000"}`)}, 400, `invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)`},
-		"a token without a place":                 {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v1","rv":1,"start":""}`)}, 400, `invalid continue token: continue key is not valid: encoded start key empty (version meta.k8s.io/v1)`},
-		"a token that climbs":                     {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v1","rv":1,"start":"/../a"}`)}, 400, `invalid continue token: continue key is not valid: /../a`},
-		"a token of the future":                   {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v1","rv":99999,"start":"/a\u0000"}`)}, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)},
-		"a token and a version":                   {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v1","rv":1,"start":"/a\u0000"}`), ResourceVersion: "5"}, 400, `specifying resource version is not allowed when using continue`},
-		"negative numbers, which are no versions": {api.ListOptions{ResourceVersion: "-1"}, 400, `invalid resource version: resourceVersion: Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid syntax`},
+		"an invalid field selector":       {api.ListOptions{FieldSelector: "foo"}, 400, `invalid selector: 'foo'; can't understand 'foo'`},
+		"an invalid label selector":       {api.ListOptions{LabelSelector: "a b"}, 400, `unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt`},
+		"an invalid token":                {api.ListOptions{Continue: "abc"}, 400, `invalid continue token: continue key is not valid: invalid character 'i' looking for beginning of value`},
+		"a token with invalid characters": {api.ListOptions{Continue: "***"}, 400, `invalid continue token: continue key is not valid: illegal base64 data at input byte 0`},
+		"a token of another format":       {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v2","rv":1,"start":"/a\u0000"}`)}, 400, `invalid continue token: continue key is not valid: server does not recognize this encoded version meta.k8s.io/v2`},
+		"a token without a version":       {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v1","rv":0,"start":"/a\u0000"}`)}, 400, `invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)`},
+		"a token without a key":           {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v1","rv":1,"start":""}`)}, 400, `invalid continue token: continue key is not valid: encoded start key empty (version meta.k8s.io/v1)`},
+		"a token with ..":                 {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v1","rv":1,"start":"/../a"}`)}, 400, `invalid continue token: continue key is not valid: /../a`},
+		"a token of a future version":     {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v1","rv":99999,"start":"/a\u0000"}`)}, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)},
+		"a token and a version":           {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v1","rv":1,"start":"/a\u0000"}`), ResourceVersion: "5"}, 400, `specifying resource version is not allowed when using continue`},
+		"a negative version":              {api.ListOptions{ResourceVersion: "-1"}, 400, `invalid resource version: resourceVersion: Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid syntax`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := w.List(w.cm(""), c.options)
@@ -145,7 +145,7 @@ func TestPagesShowOneVersion(t *testing.T) {
 	assert.Equal(t, []string{"c2", "c3"}, namesOf(second))
 	assert.Equal(t, first.Version, second.Version)
 	assert.Equal(t, int64(1), *second.Remaining)
-	assert.Nil(t, second.Items[1].Decode().Nested("data"), "as it was then")
+	assert.Nil(t, second.Items[1].Decode().Nested("data"), "as of the version of the list")
 
 	last := w.list(w.cm(""), api.ListOptions{Limit: 2, Continue: second.Continue, ResourceVersion: "0"})
 	assert.Equal(t, []string{"c4"}, namesOf(last))
@@ -170,7 +170,7 @@ func TestPagesOfASelection(t *testing.T) {
 	pages := 0
 	for {
 		page := w.list(w.at("configmaps", "", ""), options)
-		assert.Nil(t, page.Remaining, "nobody has counted")
+		assert.Nil(t, page.Remaining, "not counted")
 		names = append(names, namesOf(page)...)
 		pages++
 		if page.Continue == "" {
@@ -182,8 +182,8 @@ func TestPagesOfASelection(t *testing.T) {
 	assert.Equal(t, 2, pages)
 }
 
-// After the history has been forgotten the client may begin again, or take the rest as it is now.
-func TestAPageThatComesTooLate(t *testing.T) {
+// After the history was compacted the client may start again or read the rest in its latest state.
+func TestExpiredContinueTokens(t *testing.T) {
 	w := newWorld(t)
 	w.makeSome(4)
 	first := w.list(w.cm(""), api.ListOptions{Limit: 2})
@@ -200,7 +200,7 @@ func TestAPageThatComesTooLate(t *testing.T) {
 	assert.Equal(t, w.store.Version(), rest.Version)
 }
 
-// A replica whose watch cache is behind answers what it has; a client that has seen more is told to come back.
+// A replica whose watch cache lags answers what it has; a client that has seen more must retry.
 func TestAReplicaThatLags(t *testing.T) {
 	lag := uint64(0)
 	w := newWorld(t, func(c *registry.Config) { c.Lag = func() uint64 { return lag } })
@@ -208,7 +208,7 @@ func TestAReplicaThatLags(t *testing.T) {
 	last := w.store.Version()
 	lag = 2
 	assert.Equal(t, []string{"c0", "c1"}, namesOf(w.list(w.cm(""), api.ListOptions{ResourceVersion: "0"})))
-	assert.Len(t, w.list(w.cm(""), api.ListOptions{}).Items, 4, "who asks for the latest gets the latest")
+	assert.Len(t, w.list(w.cm(""), api.ListOptions{}).Items, 4, "a read of the latest version does not lag")
 	_, err := w.Get(w.cm("c3"), api.GetOptions{ResourceVersion: "0"})
 	assert.True(t, api.IsNotFound(err), "%v", err)
 	_, err = w.Get(w.cm("c3"), api.GetOptions{ResourceVersion: fmt.Sprint(last)})
@@ -218,7 +218,7 @@ func TestAReplicaThatLags(t *testing.T) {
 	lag = 1000
 	assert.Empty(t, w.list(w.cm(""), api.ListOptions{ResourceVersion: "0"}).Items)
 	w.store.Compact()
-	assert.Len(t, w.list(w.cm(""), api.ListOptions{ResourceVersion: "0"}).Items, 4, "what is forgotten cannot be shown")
+	assert.Len(t, w.list(w.cm(""), api.ListOptions{ResourceVersion: "0"}).Items, 4, "compacted history cannot be shown")
 }
 
 func TestGet(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// metadataOf returns the metadata of an object, made if there is none, to be changed in place.
+// metadataOf returns the metadata of an object to be changed in place, adding it if necessary.
 func metadataOf(o *api.Unstructured) map[string]any {
 	if o.Object == nil {
 		o.Object = map[string]any{}
@@ -22,10 +22,10 @@ func metadataOf(o *api.Unstructured) map[string]any {
 	return metadata
 }
 
-// timestamp writes a moment as it is stored: UTC, whole seconds.
+// timestamp formats a time as objects store it: UTC, whole seconds.
 func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// newUID makes the identity of an object: a random UUID (version 4).
+// newUID returns a random UUID (version 4).
 func newUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -34,8 +34,8 @@ func newUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// generatedSuffix is what a server appends to metadata.generateName: five characters that neither make words nor are
-// mistaken for one another.
+// generatedSuffix returns five random characters for metadata.generateName. The alphabet has no
+// vowels and no characters that look alike.
 func generatedSuffix() string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	var b [5]byte
@@ -47,18 +47,15 @@ func generatedSuffix() string {
 }
 
 const (
-	// maximalBase is how much of metadata.generateName is used: with the suffix it makes a DNS label.
+	// maximalBase is how much of metadata.generateName is used: with the suffix it is a DNS label.
 	maximalBase = 63 - 5
-	// nameAttempts is how many names are made up before the server gives up (KEP-4420).
+	// nameAttempts is how many names are tried before giving up (KEP-4420).
 	nameAttempts = 8
 )
 
-// generateName returns a name that begins with base and has probably not been used.
 func generateName(base string) string { return base[:min(len(base), maximalBase)] + generatedSuffix() }
 
-// sameNamespace fills in the namespace of the path, or refuses an object that says another one: "If the Namespace of the
-// resource being created, or updated does not match the Namespace on the request, then the API server will reject the
-// request" (the design document, REST API).
+// sameNamespace fills in the namespace of the path, or refuses an object with another one.
 func (t Target) sameNamespace(o *api.Unstructured) error {
 	metadata := metadataOf(o)
 	if !t.Definition.Namespaced {
@@ -89,14 +86,14 @@ func (t Target) sameName(o *api.Unstructured) error {
 	}
 }
 
-// forget removes what this server does not keep from what a client sends.
-func forget(metadata map[string]any) {
+// dropIgnoredFields removes the metadata that this server does not keep.
+func dropIgnoredFields(metadata map[string]any) {
 	for _, field := range []string{"selfLink", "managedFields"} {
 		delete(metadata, field)
 	}
 }
 
-// carry replaces a field by the old value, or removes it if there was none.
+// carry copies a field from old, or removes it if old has none.
 func carry(metadata, old map[string]any, field string) {
 	if value, ok := old[field]; ok {
 		metadata[field] = value
@@ -105,7 +102,6 @@ func carry(metadata, old map[string]any, field string) {
 	}
 }
 
-// wholeNumber reads a number of an object.
 func wholeNumber(value any) (int64, bool) {
 	n, ok := value.(int64)
 	return n, ok

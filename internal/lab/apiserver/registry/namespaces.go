@@ -10,24 +10,29 @@ import (
 	"orrery/restclient/api"
 )
 
-// This file is the server's half of what the two articles describe. The other half, the controller that empties a
-// namespace, is package nsctl.
+// This file is the server's half of namespace deletion. The controller's half, which empties a
+// namespace, is package nsctl. The design document ("Namespaces", sections Finalizers and Phases)
+// says:
 //
-// The design document ("Namespaces", sections Finalizers and Phases) says: "A Namespace must exist prior to associating
-// content with it" ([Registry.mayCreate]); "The API Server enforces that a Namespace can only be deleted from storage if
-// and only if it's Namespace.Spec.Finalizers is empty" ([namespaceMayGo]); "If a DELETE request occurs for a Namespace, the
-// Namespace.ObjectMeta.DeletionTimestamp is set to the current server time" ([Registry.deleteNamespace]); "A finalize
-// operation is the only mechanism to modify the Namespace.Spec.Finalizers field post creation" (the strategy of namespaces in
-// package resources); "Admission control blocks creation of new resources in that namespace" ([Registry.guard]).
+//   - "A Namespace must exist prior to associating content with it": [Registry.mayCreate].
+//   - "If a DELETE request occurs for a Namespace, the Namespace.ObjectMeta.DeletionTimestamp is
+//     set to the current server time": [Registry.deleteNamespace].
+//   - "Admission control blocks creation of new resources in that namespace": [Registry.guard].
+//   - "A finalize operation is the only mechanism to modify the Namespace.Spec.Finalizers field
+//     post creation": the strategy of namespaces in package resources.
+//   - "The API Server enforces that a Namespace can only be deleted from storage if and only if
+//     it's Namespace.Spec.Finalizers is empty": [namespaceComplete].
 //
-// The second article ("k8s 中删除 namespace 时发生了什么", section 二) tells the order of a DELETE: deletionTimestamp is empty:
-// stamp it, set the phase; it is not empty: look at spec.finalizers, and remove the namespace only if there are none.
+// The second article ("k8s 中删除 namespace 时发生了什么", section 二) gives the order of a DELETE: without a
+// deletionTimestamp, set it and the phase; otherwise remove the namespace if spec.finalizers is
+// empty.
 
-// systemNamespaces exist from the start, as in every cluster.
+// systemNamespaces exist in every cluster.
 var systemNamespaces = []string{"default", "kube-node-lease", "kube-public", "kube-system"}
 
-// immortal are the namespaces that cannot be deleted. kube-node-lease can, in the real one as well.
-var immortal = map[string]bool{"default": true, "kube-public": true, "kube-system": true}
+// undeletable namespaces answer 403 to a DELETE. kube-node-lease may be deleted, in kube-apiserver
+// as well.
+var undeletable = map[string]bool{"default": true, "kube-public": true, "kube-system": true}
 
 func (r *Registry) makeSystemNamespaces() {
 	t := Target{Definition: r.namespaces, Version: "v1"}
@@ -39,14 +44,15 @@ func (r *Registry) makeSystemNamespaces() {
 	}
 }
 
-// mayCreate tells whether the place of a new object is open: its namespace exists and is not being deleted. This is
-// asked first of all, as admission does, so that an object that is wrong as well hears this.
+// mayCreate checks that the namespace of a new object exists and is not terminating. It runs before
+// validation, so that an invalid object gets this answer first.
 func (r *Registry) mayCreate(t Target) error {
 	return r.place(t, func(prefix string, key store.Key) (*store.Object, bool) { return r.store.Collection(prefix).Get(key) })
 }
 
-// guard asks the same again in the instant of the write: whatever the controller has found empty after the namespace was
-// marked stays empty. In kube-apiserver a cache may be a moment behind, and the controller looks twice for it.
+// guard repeats mayCreate atomically with the write, so that a namespace found empty after it was
+// marked stays empty. kube-apiserver asks a cache that may lag, which is why the controller checks
+// twice.
 func (r *Registry) guard(t Target) store.Guard {
 	return func(reader store.Reader) error { return r.place(t, reader.Get) }
 }
@@ -70,7 +76,7 @@ func (r *Registry) place(t Target, get func(prefix string, key store.Key) (*stor
 	return nil
 }
 
-// namespaceExists is what is asked of a write to an object that exists.
+// namespaceExists is the check for writes to an existing object.
 func (r *Registry) namespaceExists(t Target) error {
 	if !t.Definition.Namespaced {
 		return nil
@@ -81,11 +87,11 @@ func (r *Registry) namespaceExists(t Target) error {
 	return nil
 }
 
-// deleteNamespace is the first half of a DELETE of a namespace: the one that marks it. It returns marked=false if that has
-// been done and the namespace has no finalizers of its own any more: then it is deleted like any other object, which is
-// the "final DELETE action" of the design document.
+// deleteNamespace handles the DELETE that marks a namespace. It returns marked=false if the
+// namespace is already marked and spec.finalizers is empty. It is then deleted like any other
+// object: the "final DELETE action" of the design document.
 func (r *Registry) deleteNamespace(t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, marked, swapped bool, err error) {
-	if err := r.holdsMeta(t, old, o.Preconditions); err != nil {
+	if err := r.checkMetaPreconditions(t, old, o.Preconditions); err != nil {
 		return nil, true, true, err
 	}
 	current := old.Decode()
@@ -100,14 +106,14 @@ func (r *Registry) deleteNamespace(t Target, old *store.Object, o api.DeleteOpti
 	}
 	metadata := metadataOf(current)
 	metadata["deletionTimestamp"] = timestamp(time.Now())
-	_ = current.SetNested(string(api.NamespaceTerminating), "status", "phase") // status is a map, or nothing
+	_ = current.SetNested(string(api.NamespaceTerminating), "status", "phase") // fails only if status is not a map
 	setCollectorFinalizers(current, o.PropagationPolicy)
 	after, swapped, err = r.replace(t, old, current, w)
 	return after, true, swapped, err
 }
 
-// namespaceMayGo tells whether nothing holds a namespace any more that is being deleted: both lists of finalizers are empty.
-func namespaceMayGo(o *api.Unstructured) bool {
+// namespaceComplete reports whether a terminating namespace has no finalizers left in either list.
+func namespaceComplete(o *api.Unstructured) bool {
 	return o.Nested("metadata", "deletionTimestamp") != nil &&
 		len(o.GetFinalizers()) == 0 && len(o.NestedStringSlice("spec", "finalizers")) == 0
 }

@@ -17,20 +17,20 @@ func TestEveryClusterHasItsNamespaces(t *testing.T) {
 	assert.Equal(t, []string{"default", "kube-node-lease", "kube-public", "kube-system"}, namesOf(page))
 	version := w.store.Version()
 	registry.New(w.config)
-	assert.Equal(t, version, w.store.Version(), "what is there is kept")
+	assert.Equal(t, version, w.store.Version(), "existing namespaces are kept")
 }
 
-// The life of a namespace as the articles tell it. The states are those that a kube-apiserver went through.
+// The life of a namespace as in the articles. The states are those of kube-apiserver.
 func TestTheLifeOfANamespace(t *testing.T) {
 	w := newWorld(t)
 	created := w.make(w.ns(""), `{"metadata":{"name":"n"},"spec":{"finalizers":["openshift.com/origin"]},"status":{"phase":"Terminating"}}`)
 	o := created.Decode()
-	assert.Equal(t, []string{"openshift.com/origin", "kubernetes"}, o.NestedStringSlice("spec", "finalizers"), "each namespace has this finalizer")
+	assert.Equal(t, []string{"openshift.com/origin", "kubernetes"}, o.NestedStringSlice("spec", "finalizers"), "every namespace gets this finalizer")
 	assert.Equal(t, "Active", o.NestedString("status", "phase"))
 
 	o, err := w.update(w.ns("n"), `{"metadata":{"name":"n","labels":{"a":"b"}},"spec":{"finalizers":[]},"status":{"phase":"Foo"}}`)
 	require.NoError(t, err)
-	assert.Len(t, o.NestedStringSlice("spec", "finalizers"), 2, "an update leaves the finalizers alone")
+	assert.Len(t, o.NestedStringSlice("spec", "finalizers"), 2, "an update keeps the finalizers")
 	assert.Equal(t, "Active", o.NestedString("status", "phase"))
 	_, err = w.update(w.ns("n", "status"), `{"metadata":{"name":"n"},"status":{"phase":"Terminating"}}`)
 	refused(t, err, 422, "Namespace \"n\" is invalid: status.Phase: Invalid value: \"Terminating\": may only be 'Active' if `deletionTimestamp` is empty")
@@ -40,7 +40,7 @@ func TestTheLifeOfANamespace(t *testing.T) {
 	assert.False(t, gone)
 	o = after.Decode()
 	assert.NotNil(t, o.GetDeletionTimestamp())
-	assert.Nil(t, o.Nested("metadata", "deletionGracePeriodSeconds"), "only the timestamp says so")
+	assert.Nil(t, o.Nested("metadata", "deletionGracePeriodSeconds"), "only the timestamp is set")
 	assert.Equal(t, "Terminating", o.NestedString("status", "phase"))
 	again, gone := w.delete(w.ns("n"), api.DeleteOptions{})
 	assert.False(t, gone)
@@ -51,11 +51,11 @@ func TestTheLifeOfANamespace(t *testing.T) {
 	_, err = w.Create(ctx, w.at("configmaps", "n", ""), tree(`{"metadata":{"generateName":"x"}}`), none)
 	assert.True(t, api.IsNamespaceTerminating(err), "%v", err)
 	_, _, err = w.Update(ctx, w.at("leases.coordination.k8s.io", "n", "new"), tree(`{"metadata":{"name":"new"}}`), none)
-	assert.True(t, api.IsNamespaceTerminating(err), "an update that would create is a creation: %v", err)
+	assert.True(t, api.IsNamespaceTerminating(err), "create on update is refused: %v", err)
 	_, err = w.patch(w.at("configmaps", "n", "content"), `{"data":{"k":"v"}}`)
-	require.NoError(t, err, "what is there may be changed")
+	require.NoError(t, err, "existing objects may be updated")
 
-	// The registry does not look whether the namespace is empty: that is what the finalizers are for.
+	// The registry does not check whether the namespace is empty: that is the controller's job.
 	o, err = w.update(w.ns("n", "finalize"), `{"metadata":{"name":"n"},"spec":{"finalizers":["openshift.com/origin"]}}`)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"openshift.com/origin"}, o.NestedStringSlice("spec", "finalizers"))
@@ -64,7 +64,7 @@ func TestTheLifeOfANamespace(t *testing.T) {
 	o, err = w.update(w.ns("n", "finalize"), `{"metadata":{"name":"n"},"spec":{"finalizers":[]}}`)
 	require.NoError(t, err)
 	assert.Empty(t, o.NestedStringSlice("spec", "finalizers"))
-	assert.False(t, w.exists(w.ns("n")), "with the last finalizer the namespace goes")
+	assert.False(t, w.exists(w.ns("n")), "removed with the last finalizer")
 }
 
 func TestANamespaceWaitsForBothListsOfFinalizers(t *testing.T) {
@@ -76,7 +76,7 @@ func TestANamespaceWaitsForBothListsOfFinalizers(t *testing.T) {
 	assert.True(t, w.exists(w.ns("n")))
 	after, gone := w.delete(w.ns("n"), api.DeleteOptions{})
 	assert.False(t, gone)
-	assert.Equal(t, int64(0), after.Decode().Nested("metadata", "deletionGracePeriodSeconds"), "from here on it is an object like any other")
+	assert.Equal(t, int64(0), after.Decode().Nested("metadata", "deletionGracePeriodSeconds"), "now deleted like any other object")
 	_, err = w.patch(w.ns("n"), `{"metadata":{"finalizers":null}}`)
 	require.NoError(t, err)
 	assert.False(t, w.exists(w.ns("n")))
@@ -85,11 +85,11 @@ func TestANamespaceWaitsForBothListsOfFinalizers(t *testing.T) {
 	w.delete(w.ns("n"), api.DeleteOptions{})
 	_, err = w.patch(w.ns("n"), `{"metadata":{"finalizers":null}}`)
 	require.NoError(t, err)
-	assert.True(t, w.exists(w.ns("n")), "the other way round as well")
+	assert.True(t, w.exists(w.ns("n")), "in the other order")
 }
 
-// "It performs a final DELETE action to remove that Namespace from the storage" (the design document): needed if the
-// finalizers went before the deletion began.
+// "It performs a final DELETE action to remove that Namespace from the storage" (the design
+// document). This is needed if the finalizers were removed before the deletion began.
 func TestTheFinalDelete(t *testing.T) {
 	w := newWorld(t)
 	w.make(w.ns(""), `{"metadata":{"name":"n"}}`)

@@ -9,14 +9,14 @@ import (
 	"orrery/restclient/api"
 )
 
-// patchAttempts is how often a patch is made anew on what somebody else has written in between.
+// patchAttempts is how often a patch is retried after a conflict.
 const patchAttempts = 5
 
-// Patch changes an object: change gets it in the form of the target's version, with kind and apiVersion, may change it in
-// place, and returns what it shall be (of the subresource scale: the scale).
+// Patch changes an object. change gets the object in the target's version, may change it in place,
+// and returns the new state. For the subresource scale it gets and returns a Scale.
 //
-// A patch is a statement about some fields, so it is repeated on the latest version if somebody else was faster. A patch that
-// names a resourceVersion is a statement about that version: another one is a conflict.
+// A patch without a resourceVersion is retried on the latest state if another writer was faster.
+// With a resourceVersion it fails with a conflict.
 func (r *Registry) Patch(ctx context.Context, t Target, change func(current *api.Unstructured) (*api.Unstructured, error), w WriteOptions) (*store.Object, error) {
 	for range patchAttempts {
 		if err := ctx.Err(); err != nil {
@@ -33,7 +33,7 @@ func (r *Registry) Patch(ctx context.Context, t Target, change func(current *api
 		if err := r.namespaceExists(t); err != nil {
 			return nil, err
 		}
-		if r.struck("patch", t, w, next) {
+		if r.injectConflict("patch", t, w, next) {
 			return nil, t.conflict(apierrors.ObjectModified)
 		}
 		after, swapped, err := r.revise(ctx, "patch", t, old, next, w)
@@ -44,7 +44,7 @@ func (r *Registry) Patch(ctx context.Context, t Target, change func(current *api
 	return nil, t.conflict(apierrors.ObjectModified)
 }
 
-// patched returns the state that a patch makes of an object, as it is stored.
+// patched applies change and returns the new state in storage form.
 func (r *Registry) patched(t Target, old *store.Object, change func(*api.Unstructured) (*api.Unstructured, error)) (*api.Unstructured, error) {
 	view := t.show(old)
 	if t.Subresource == "scale" {
@@ -64,13 +64,13 @@ func (r *Registry) patched(t Target, old *store.Object, change func(*api.Unstruc
 	if err != nil {
 		return nil, err
 	}
-	if err := t.mayReplace(asked, old.Version); err != nil {
+	if err := t.checkVersion(asked, old.Version); err != nil {
 		return nil, err
 	}
 	return t.replacement(changed, old)
 }
 
-// show returns an object as a client of the target's version sees it.
+// show returns an object in the target's version.
 func (t Target) show(o *store.Object) *api.Unstructured {
 	tree := o.Decode()
 	if t.Definition.FromStorage != nil {

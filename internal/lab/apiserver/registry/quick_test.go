@@ -14,15 +14,15 @@ import (
 	"orrery/restclient/api"
 )
 
-// objectModel is what a test remembers of an object.
+// objectModel is the model of an object.
 type objectModel struct {
 	uid        string
-	finalizers []string // of metadata
+	finalizers []string // of the metadata
 	deleting   bool
 	own        []string // spec.finalizers of a namespace
 }
 
-// lifeModel is a second, much simpler, registry of namespaces and config maps.
+// lifeModel is a registry and its model: namespaces and ConfigMaps.
 type lifeModel struct {
 	*world
 	namespaces map[string]*objectModel
@@ -109,7 +109,7 @@ func (m *lifeModel) refinalizeNamespace(t *rapid.T) {
 	}
 }
 
-// refinalized checks the answer to a new list of finalizers: while an object is being deleted the list only shrinks.
+// refinalized checks the answer to a new list of finalizers, which may only shrink during deletion.
 func (m *lifeModel) refinalized(t *rapid.T, o *objectModel, finalizers []string, err error) bool {
 	if o == nil {
 		require.True(t, api.IsNotFound(err), "%v", err)
@@ -162,7 +162,7 @@ func (m *lifeModel) refinalizeContent(t *rapid.T) {
 	key := namespace + "/" + name
 	o := m.content[key]
 	_, err := m.patch(m.at("configmaps", namespace, name), fmt.Sprintf(`{"metadata":{"finalizers":%s}}`, list(finalizers)))
-	if m.namespaces[namespace] == nil { // whoever is left behind there can only be deleted
+	if m.namespaces[namespace] == nil { // remaining objects can only be deleted
 		require.True(t, api.IsNotFound(err), "%v", err)
 		return
 	}
@@ -171,8 +171,8 @@ func (m *lifeModel) refinalizeContent(t *rapid.T) {
 	}
 }
 
-// check compares everything. In particular: nothing has gone that a finalizer held, nothing is in a namespace that was not
-// created before the namespace was marked.
+// check compares the registry with the model: no object with a finalizer has gone, and a
+// terminating namespace has no new content.
 func (m *lifeModel) check(t *rapid.T) {
 	compare := func(target registry.Target, want map[string]*objectModel, key func(namespace, name string) string) {
 		page, err := m.List(target, api.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"})
@@ -216,7 +216,7 @@ func TestQuickTheLifeOfNamespacesAndTheirContent(t *testing.T) {
 	})
 }
 
-// Whatever a list with pages and selectors returns is what a watcher of the same selection has by then.
+// A watch has the state that a list with pages and the same selectors shows.
 func TestQuickWatchersHaveWhatListsShow(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)

@@ -1,3 +1,19 @@
+// Package registry implements the verbs of the API over the versioned store. A write is decided on
+// a state that was read without a lock, and made only if that state is still current; otherwise it
+// is decided again. What differs between types is in their [resources.Strategy]:
+//
+//	create   namespace active? -> prepare -> validate (422) -> admission -> store, if absent (409)
+//	update   version current? (409) -> keep server fields -> prepare -> validate -> admission -> swap
+//	patch    like update, retried on the latest state after a conflict
+//	delete   preconditions (409) -> admission -> mark, or remove if nothing holds the object
+//	list     a view of one version, filtered; all pages show that version
+//	watch    a position in the history; each change is filtered by the selection
+//
+// A write that changes nothing consumes no version. Nothing is created in a terminating namespace:
+// that is checked atomically with the write. Codes, reasons and messages are those of
+// kube-apiserver 1.36. The package starts no goroutines: what kube-apiserver leaves to a
+// controller, such as accepting the names of custom resources, is done before the request is
+// answered.
 package registry
 
 import (
@@ -12,25 +28,24 @@ import (
 	"orrery/restclient/api"
 )
 
-// Config says what a Registry works on. Store and Catalog are needed.
+// Config configures a Registry. Store and Catalog are required.
 type Config struct {
 	Store   *store.Store
 	Catalog *resources.Catalog
-	// Admit is asked about every write after it has been found valid and before it is stored, as validating admission
-	// webhooks are. An error refuses it. nil admits everything.
+	// Admit is called for every valid write before it is stored, like a validating admission
+	// webhook. An error refuses the write. Nil admits everything.
 	Admit func(Attributes) error
-	// Conflict tells whether to answer an update or patch with a conflict, as if somebody else had been faster. nil: no.
+	// Conflict reports whether to answer an update or patch with a conflict. Nil means never.
 	Conflict func(Attributes) bool
-	// Lag is by how many versions reads that do not ask for the latest state are behind, as those of a replica with a slow
-	// watch cache are. nil: they are not.
+	// Lag returns by how many versions a read from the watch cache is behind the store. Nil means
+	// none.
 	Lag func() uint64
-	// ExpireContinue tells whether the token of a list that goes on counts as too old, as after a compaction. nil: no.
+	// ExpireContinue reports whether to treat a continue token as expired. Nil means never.
 	ExpireContinue func(Target) bool
 }
 
-// Registry knows the verbs. Make one with [New]; it may be used from any goroutine.
+// Registry implements the API verbs. It is safe for concurrent use.
 type Registry struct {
-	// Immutable.
 	store    *store.Store
 	catalog  *resources.Catalog
 	admit    func(Attributes) error
@@ -38,17 +53,17 @@ type Registry struct {
 	lag      func() uint64
 	expires  func(Target) bool
 
-	// The types that the registry has to do with itself.
+	// The types with behaviour of their own in this package.
 	namespaces, pods, customResources, services *resources.Definition
 
-	// syncing orders what the catalog is told of custom resources and of other servers: whoever holds it looks at the
-	// store first, so that the catalog ends up with what was written last.
+	// syncing serializes updates of the catalog from definitions and APIServices. Its holder reads
+	// the store after locking, so that the catalog ends up with the latest state.
 	syncing sync.Mutex
-	// registering orders what the APIServices of custom resources are told of the catalog.
+	// registering serializes updates of the APIServices of custom resources.
 	registering sync.Mutex
 }
 
-// New returns a registry over a store, with the namespaces that every cluster has.
+// New returns a new Registry with the system namespaces.
 func New(c Config) *Registry {
 	r := &Registry{
 		store: c.Store, catalog: c.Catalog,
@@ -70,13 +85,12 @@ func New(c Config) *Registry {
 	return r
 }
 
-// readCatalog makes the catalog say what a store says that is not new: which custom resources there are, and which groups
-// other servers are to serve.
+// readCatalog adds the custom resources and remote groups of an existing store to the catalog.
 func (r *Registry) readCatalog() {
 	for definition, sync := range map[*resources.Definition]func(string){r.customResources: r.syncCustom, r.services: r.syncService} {
 		view, err := r.store.Collection(definition.Prefix).View(0)
 		if err != nil {
-			continue // dropped: these two never are
+			continue // neither collection is ever dropped
 		}
 		view.Ascend("", store.Key{}, func(o *store.Object) bool {
 			sync(o.Key.Name)
@@ -89,7 +103,7 @@ func (r *Registry) collection(t Target) *store.Collection {
 	return r.store.Collection(t.Definition.Prefix)
 }
 
-// admitted asks the hook about a write.
+// admitted calls the admission hook.
 func (r *Registry) admitted(verb string, t Target, w WriteOptions, object *api.Unstructured) error {
 	if r.admit == nil || w.internal {
 		return nil
@@ -97,12 +111,12 @@ func (r *Registry) admitted(verb string, t Target, w WriteOptions, object *api.U
 	return r.admit(Attributes{Verb: verb, Target: t, User: w.User, Object: object})
 }
 
-// struck tells whether the hook wants a conflict.
-func (r *Registry) struck(verb string, t Target, w WriteOptions, object *api.Unstructured) bool {
+// injectConflict reports whether the hook asks for a conflict.
+func (r *Registry) injectConflict(verb string, t Target, w WriteOptions, object *api.Unstructured) bool {
 	return r.conflict != nil && !w.internal && r.conflict(Attributes{Verb: verb, Target: t, User: w.User, Object: object})
 }
 
-// storeError words what the store says about a write for the client.
+// storeError converts an error of a write into an API status.
 func (r *Registry) storeError(t Target, err error) error {
 	switch {
 	case err == nil:
@@ -111,12 +125,12 @@ func (r *Registry) storeError(t Target, err error) error {
 		return t.notFound()
 	}
 	if _, ok := errors.AsType[*api.StatusError](err); ok {
-		return err // a guard's
+		return err // returned by a guard
 	}
 	return apierrors.InternalError(err)
 }
 
-// removed is called after an object has gone.
+// removed runs after an object was removed from the store.
 func (r *Registry) removed(ctx context.Context, t Target, last *store.Object) {
 	switch {
 	case t.Definition == r.customResources:
@@ -130,7 +144,7 @@ func (r *Registry) removed(ctx context.Context, t Target, last *store.Object) {
 	}
 }
 
-// written is called after an object has been stored.
+// written runs after an object was stored.
 func (r *Registry) written(t Target, o *store.Object) {
 	switch t.Definition {
 	case r.customResources:

@@ -11,8 +11,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// A definition may cease to serve a resource of which there are objects. They must go with it all the same, or a later
-// definition of the same name would find them again.
+// The objects of a resource that is no longer served must be deleted with its definition, or a
+// later definition of the same name would find them again.
 func TestObjectsThatAreNotServedGoWithTheirDefinition(t *testing.T) {
 	w := newWorld(t)
 	w.makeCronTabs()
@@ -31,7 +31,7 @@ func TestObjectsThatAreNotServedGoWithTheirDefinition(t *testing.T) {
 
 	w.delete(w.crd("crontabs.stable.example.com"), api.DeleteOptions{})
 	assert.False(t, w.exists(old))
-	assert.True(t, w.exists(w.crd("crontabs.stable.example.com")), "it waits for the object with a finalizer")
+	assert.True(t, w.exists(w.crd("crontabs.stable.example.com")), "an object with a finalizer holds it")
 	_, err = w.patch(held, `{"metadata":{"finalizers":null}}`)
 	require.NoError(t, err)
 	assert.False(t, w.exists(w.crd("crontabs.stable.example.com")))
@@ -40,8 +40,8 @@ func TestObjectsThatAreNotServedGoWithTheirDefinition(t *testing.T) {
 	assert.Empty(t, w.list(all, api.ListOptions{}).Items)
 }
 
-// Names that become free are given to whoever waits for them.
-func TestNamesThatAreFreeAgainAreAccepted(t *testing.T) {
+// Names that become free are given to a definition that waits for them.
+func TestFreedNamesAreAccepted(t *testing.T) {
 	w := newWorld(t)
 	w.makeCronTabs()
 	other := strings.NewReplacer(`"plural":"crontabs"`, `"plural":"others"`, `"name":"crontabs.`, `"name":"others.`).Replace(crontabs)
@@ -54,9 +54,9 @@ func TestNamesThatAreFreeAgainAreAccepted(t *testing.T) {
 	assert.True(t, served)
 }
 
-// While an APIService changes, its group must be among those that do not answer at every moment: a namespace controller that
-// does not see it believes that nothing is left.
-func TestAnUnavailableGroupDoesNotBlink(t *testing.T) {
+// While an APIService changes, its group must stay in discovery: otherwise a namespace controller
+// concludes that nothing is left.
+func TestAnUnavailableGroupStaysInDiscovery(t *testing.T) {
 	w := newWorld(t)
 	group := api.GroupVersion{Group: "metrics.example.com", Version: "v1beta1"}
 	service := w.apiService("v1beta1.metrics.example.com")
@@ -77,14 +77,14 @@ func TestAnUnavailableGroupDoesNotBlink(t *testing.T) {
 		default:
 			if !w.catalog.Unavailable(group) {
 				<-done
-				require.Fail(t, "the group was gone for a moment")
+				require.Fail(t, "the group disappeared")
 			}
 		}
 	}
 }
 
-// Between the question whether the namespace is open and the write there is time for it to close: admission webhooks take
-// theirs. What is asked again in the instant of the write decides.
+// The namespace may close between the check and the write, for example while an admission webhook
+// runs. The guard, which runs with the write, decides.
 func TestNothingSlipsIntoAPlaceThatCloses(t *testing.T) {
 	var meanwhile func()
 	w := newWorld(t, func(c *registry.Config) {

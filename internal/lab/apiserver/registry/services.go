@@ -10,10 +10,10 @@ import (
 	"orrery/restclient/api"
 )
 
-// syncService makes the catalog say what an APIService says: a version of a group that another server is to serve. There
-// is no other server here, so that the group is in discovery and does not answer, which is how a namespace gets stuck:
-// "apiservice 出问题了" (the second article, section 五). The group must not vanish for a moment while its APIService changes: a
-// controller that looks right then believes that it has seen everything, and finalizes.
+// syncService updates the catalog from an APIService. A version of a group that refers to another
+// server appears in discovery and does not answer, which is one way for a namespace to get stuck
+// ("apiservice 出问题了", the second article, section 五). The group must not disappear while its
+// APIService changes: a controller that looks at that moment would conclude that nothing is left.
 func (r *Registry) syncService(name string) {
 	r.syncing.Lock()
 	defer r.syncing.Unlock()
@@ -41,9 +41,9 @@ func (r *Registry) syncService(name string) {
 	})
 }
 
-// forgetService takes the version that an APIService is named for out of the list of those that do not answer.
+// forgetService removes an APIService's version from the list of unavailable ones.
 func (r *Registry) forgetService(t Target) {
-	for i, c := range t.Name { // "v1.example.com": the version, then the group
+	for i, c := range t.Name { // "v1.example.com": version, group
 		if c == '.' {
 			r.catalog.RemoveUnavailable(t.Name[i+1:], t.Name[:i])
 			return
@@ -51,7 +51,8 @@ func (r *Registry) forgetService(t Target) {
 	}
 }
 
-// whyUnavailable words the reason as kube-aggregator does, as far as it can be known without connecting to anything.
+// whyUnavailable returns the reason and message of kube-aggregator, as far as they can be known
+// without connecting.
 func (r *Registry) whyUnavailable(namespace, name string) (reason, message string) {
 	d, ok := r.catalog.Lookup(api.GroupVersionResource{Version: "v1", Resource: "services"})
 	if ok {
@@ -62,11 +63,11 @@ func (r *Registry) whyUnavailable(namespace, name string) (reason, message strin
 	return "ServiceNotFound", fmt.Sprintf("service/%s in %q is not present", name, namespace)
 }
 
-// autoManaged labels the APIServices that the server makes itself: "onstart" for built-in groups, which is made again by
-// the next start only, "true" for those of custom resources, which come and go with them.
+// autoManaged is the label of APIServices that the server creates: "onstart" for built-in groups,
+// which the next start restores, and "true" for custom resources, whose APIServices come and go
+// with them.
 const autoManaged = "kube-aggregator.kubernetes.io/automanaged"
 
-// makeLocalServices makes the APIServices of the built-in groups.
 func (r *Registry) makeLocalServices() {
 	for gv, priority := range resources.LocalServices {
 		if r.isServed(gv) {
@@ -75,7 +76,7 @@ func (r *Registry) makeLocalServices() {
 	}
 }
 
-// isServed reports whether the server itself answers for a version of a group.
+// isServed reports whether this server serves a version of a group.
 func (r *Registry) isServed(gv api.GroupVersion) bool {
 	if gv.Group == "authentication.k8s.io" || gv.Group == "authorization.k8s.io" {
 		return true // reviews are not in the catalog
@@ -101,10 +102,11 @@ func (r *Registry) makeLocalService(gv api.GroupVersion, priority resources.Prio
 	}
 }
 
-// serviceName is the name of the APIService of a version of a group: "v1.apps", and "v1." for the core group.
+// serviceName returns the name of an APIService: "v1.apps", and "v1." for the core group.
 func serviceName(gv api.GroupVersion) string { return gv.Version + "." + gv.Group }
 
-// registerGroup makes the APIServices of a group of custom resources those that it should have: one for each version.
+// registerGroup creates and removes the APIServices of a group so that each version of its custom
+// resources has one.
 func (r *Registry) registerGroup(group string) {
 	r.registering.Lock()
 	defer r.registering.Unlock()
@@ -132,7 +134,6 @@ func (r *Registry) registerGroup(group string) {
 	}
 }
 
-// customVersions are the versions of a group that have custom resources.
 func (r *Registry) customVersions(group string) []string {
 	var versions []string
 	for _, g := range r.catalog.Groups() {

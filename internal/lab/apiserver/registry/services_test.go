@@ -15,7 +15,8 @@ func (w *world) apiService(name string) registry.Target {
 	return w.at("apiservices.apiregistration.k8s.io", "", name)
 }
 
-// A group whose server is gone stays in discovery and does not answer: the classic reason for a namespace that hangs.
+// A group whose server is gone stays in discovery and does not answer: the classic reason for a
+// stuck namespace.
 func TestAGroupOfAServerThatIsNotThere(t *testing.T) {
 	w := newWorld(t)
 	group := api.GroupVersion{Group: "metrics.example.com", Version: "v1beta1"}
@@ -35,7 +36,7 @@ func TestAGroupOfAServerThatIsNotThere(t *testing.T) {
 	assert.False(t, w.catalog.Unavailable(group))
 }
 
-// Every group that the server answers for itself has an APIService that says so.
+// Every group that this server serves has a local APIService.
 func TestGroupsHaveLocalServices(t *testing.T) {
 	w := newWorld(t)
 	for _, group := range w.catalog.Groups() {
@@ -50,7 +51,7 @@ func TestGroupsHaveLocalServices(t *testing.T) {
 	}
 }
 
-// Those of custom resources come and go with them, and come back when somebody deletes them.
+// APIServices of custom resources come and go with them, and are created again after a deletion.
 func TestGroupsOfCustomResourcesHaveLocalServices(t *testing.T) {
 	w := newWorld(t)
 	services := func() (names []string) {

@@ -16,16 +16,16 @@ import (
 	"orrery/restclient/api"
 )
 
-// storm is everybody writing, listing, watching and forgetting at the same time.
+// storm is the shared state of concurrent writers, lists, watches and compactions.
 type storm struct {
 	*world
-	maps    registry.Target // config maps of all namespaces
-	done    chan struct{}   // closed when nothing is written any more
-	patched int             // how often the counter was counted up
+	maps    registry.Target // ConfigMaps of all namespaces
+	done    chan struct{}   // closed when writing has ended
+	patched int             // how often the counter was incremented
 	mu      sync.Mutex      // guards patched
 }
 
-// busy is one write of many, of a random kind, to a random object. Whether it succeeds depends on the others.
+// busy does a random write to a random object. Whether it succeeds depends on the others.
 func (s *storm) busy(random *rand.Rand) {
 	t := s.maps
 	t.Namespace = []string{"default", "gone"}[random.IntN(2)]
@@ -50,7 +50,7 @@ func (s *storm) busy(random *rand.Rand) {
 	s.count()
 }
 
-// tolerable checks that a refusal is one of those that a race explains.
+// tolerable checks that a refusal can be explained by a race.
 func (s *storm) tolerable(err error) {
 	if err == nil || api.IsNotFound(err) || api.IsConflict(err) || api.IsAlreadyExists(err) || api.IsNamespaceTerminating(err) || api.IsInvalid(err) {
 		return
@@ -58,7 +58,7 @@ func (s *storm) tolerable(err error) {
 	assert.NoError(s.t, err)
 }
 
-// count counts up an object's number by a patch, which is repeated on what others have written.
+// count increments an object's number by a patch, which is retried after conflicts.
 func (s *storm) count() {
 	t := s.maps
 	t.Namespace, t.Name = "default", "counter"
@@ -79,8 +79,8 @@ func counted(o *api.Unstructured) (n int) {
 	return n
 }
 
-// controlNamespace makes a namespace and ends it as its controller does, again and again: mark it, empty it once, look that it is
-// empty, finalize. What is found empty must stay so.
+// controlNamespace repeatedly creates a namespace and deletes it like its controller: mark it,
+// empty it once, check that it is empty, finalize. It must then stay empty.
 func (s *storm) controlNamespace(rounds int) {
 	namespace, finalize := s.ns("gone"), s.ns("gone", "finalize")
 	content := s.maps
@@ -93,7 +93,8 @@ func (s *storm) controlNamespace(rounds int) {
 		_, _, err = s.Delete(ctx, namespace, api.DeleteOptions{}, none)
 		assert.NoError(s.t, err)
 		for left := 1; left > 0; {
-			// A finalizer may hold something: the writers take it away, sooner or later, and here as well.
+			// An object may have a finalizer, which the writers eventually remove, and this loop
+			// too.
 			page, err := s.DeleteCollection(ctx, content, api.DeleteOptions{}, api.ListOptions{}, none)
 			assert.NoError(s.t, err)
 			for _, o := range page.Items {
@@ -118,7 +119,7 @@ func (s *storm) controlNamespace(rounds int) {
 	}
 }
 
-// replica is what an informer would have: a list in pages, and then the changes.
+// replica is the cache of an informer: a list in pages, then the changes.
 type replica struct {
 	storm     *storm
 	selection api.ListOptions
@@ -127,7 +128,7 @@ type replica struct {
 	lists     int
 }
 
-// list begins again, in small pages.
+// list starts again, in small pages.
 func (r *replica) list() (*registry.Watch, bool) {
 	options := r.selection
 	options.Limit = 2
@@ -158,7 +159,7 @@ func (r *replica) list() (*registry.Watch, bool) {
 	return watch, assert.NoError(r.storm.t, err)
 }
 
-// apply checks that an event says something that is true of what the replica has.
+// apply checks an event against the replica and applies it.
 func (r *replica) apply(e registry.Event) {
 	_, known := r.objects[e.Object.Key]
 	assert.Greater(r.storm.t, e.Version, r.version)
@@ -172,7 +173,7 @@ func (r *replica) apply(e registry.Event) {
 	}
 }
 
-// follow watches until nothing is written any more and everything has been read.
+// follow watches until writing has ended and all events are read.
 func (r *replica) follow(ctx context.Context) {
 	watch, ok := r.list()
 	for {
@@ -191,7 +192,7 @@ func (r *replica) follow(ctx context.Context) {
 			ok = false
 			continue
 		case err != nil && last:
-			return // ctx ends after done, and Next returns what there is before it looks at ctx
+			return // ctx ends after done, and Next returns pending events first
 		}
 		if err == nil {
 			for _, e := range events {
@@ -201,9 +202,9 @@ func (r *replica) follow(ctx context.Context) {
 	}
 }
 
-// Whatever many writers do, with namespaces that come and go under them and history that is forgotten: no write is lost, lists in
-// pages show one moment, watches tell every change of their selection and only those, and a namespace that was found empty while
-// it was ending has nothing in it.
+// Concurrent writers, namespaces that come and go, and compaction: no write is lost, pages show one
+// version, watches report every change of their selection and nothing else, and a namespace that
+// was found empty while terminating stays empty.
 func TestStorm(t *testing.T) {
 	const writers, writes = 4, 400
 	s := &storm{world: newWorld(t), done: make(chan struct{})}
@@ -273,8 +274,8 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// Definitions of custom resources come and go while others create, delete and watch their objects: with the definition everything
-// goes, and every watch ends.
+// Definitions come and go while others create, delete and watch their objects: with the definition
+// its objects are removed and every watch ends.
 func TestStormOfDefinitions(t *testing.T) {
 	const rounds, writers = 40, 3
 	w := newWorld(t)
@@ -326,7 +327,7 @@ func TestStormOfDefinitions(t *testing.T) {
 		_, _, err = w.Delete(ctx, definition, api.DeleteOptions{}, none)
 		require.NoError(t, err)
 		<-ended
-		assert.Empty(t, r.objects, "the watch has ended, and was not told of the end of these")
+		assert.Empty(t, r.objects, "the watch ended without events for these")
 		_, served = w.catalog.Lookup(cronTab)
 		assert.False(t, served)
 	}

@@ -7,40 +7,41 @@ import (
 	"orrery/restclient/api"
 )
 
-// Target is what a request is about: the address of a collection, of an object, or of a part of it.
+// Target addresses a collection, an object, or a subresource of an object.
 type Target struct {
 	// Definition describes the resource, Version is the API version in the path.
 	Definition *resources.Definition
 	Version    string
-	// Namespace is "" for objects of the cluster, and for a list of all namespaces. Name is "" for collections.
+	// Namespace is "" for cluster-scoped objects and for lists of all namespaces. Name is "" for
+	// collections.
 	Namespace, Name string
 	// Subresource is "", "status", "finalize" or "scale".
 	Subresource string
 }
 
-// Attributes describe a write to those who may object to it.
+// Attributes describe a write to the admission hook.
 type Attributes struct {
-	// Verb is create, update, patch or delete. The deletion of a collection asks for each object, with the verb delete.
+	// Verb is create, update, patch or delete. A deletecollection asks once per object, with the
+	// verb delete.
 	Verb string
 	Target
-	// User is who writes.
 	User string
-	// Object is the object as it would be stored, or as it would be deleted. It must not be changed.
+	// Object is the object as it would be stored or deleted. It must not be changed.
 	Object *api.Unstructured
 }
 
-// WriteOptions are what a request says about itself, whatever it writes.
+// WriteOptions are the options common to all writes.
 type WriteOptions struct {
-	// DryRun does everything but storing: the answer is the real one, but no version is consumed.
+	// DryRun does everything but store the object: it consumes no version.
 	DryRun bool
-	// FieldManager is the name of the writing program. It is accepted and not kept: this server has no managed fields.
+	// FieldManager is accepted and ignored: this server has no managed fields.
 	FieldManager string
-	// User is who writes.
-	User string
-	// Warn is told what is no reason to refuse the write; a repeated attempt may say it again. Nil: nothing is said.
+	User         string
+	// Warn receives warnings. It may be called again with the same text when a write is retried.
+	// Nil drops them.
 	Warn func(sentences []string)
 
-	// internal writes are the server's own: nobody is asked whether they are allowed.
+	// internal marks the server's own writes, which skip admission.
 	internal bool
 }
 
@@ -50,7 +51,7 @@ func (w WriteOptions) warn(sentences []string) {
 	}
 }
 
-// in returns the namespace of the key: none for objects of the cluster.
+// in returns the namespace of the key, "" for cluster-scoped objects.
 func (t Target) in() string {
 	if t.Definition.Namespaced {
 		return t.Namespace
@@ -60,13 +61,12 @@ func (t Target) in() string {
 
 func (t Target) key() store.Key { return store.Key{Namespace: t.in(), Name: t.Name} }
 
-// named returns the target with another name.
 func (t Target) named(name string) Target {
 	t.Name = name
 	return t
 }
 
-// of returns the target that is the object itself.
+// of returns the target of the object itself.
 func (t Target) of(o *store.Object) Target {
 	t.Namespace, t.Name, t.Subresource = o.Key.Namespace, o.Key.Name, ""
 	return t
@@ -76,7 +76,7 @@ func (t Target) notFound() error {
 	return apierrors.NotFound(t.Definition.Group, t.Definition.Plural, t.Name)
 }
 
-// alreadyExists says that the name is taken, perhaps not for long.
+// alreadyExists returns the 409 of a create whose name is taken.
 func (t Target) alreadyExists(current *store.Object) error {
 	err := apierrors.AlreadyExists(t.Definition.Group, t.Definition.Plural, t.Name)
 	if current.Deleting {

@@ -12,12 +12,12 @@ import (
 	"orrery/restclient/api"
 )
 
-// Update puts a new state in the place of an object, or of the part that the subresource names. The tree belongs to the
-// registry from now on. created tells that there was no object and the type lets an update create it.
+// Update replaces an object, or the part of it that the subresource names, and takes ownership of
+// o. created reports that the object did not exist and that its type allows creation by update.
 //
-// An object with a resourceVersion replaces that version and no other (409); without one it replaces whatever there is, if
-// the type allows that (422). If the last finalizer of an object that is being deleted is gone in the new state, the object
-// is removed, and the answer is the state that it never had in the store.
+// An object with a resourceVersion replaces only that version (409). Without one it replaces any
+// version, if the type allows it (422). If o removes the last finalizer of an object that is being
+// deleted, the object is removed. The answer is then o, which was never stored.
 func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w WriteOptions) (after *store.Object, created bool, err error) {
 	if err := t.sameNamespace(o); err != nil {
 		return nil, false, err
@@ -25,7 +25,7 @@ func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w 
 	if err := t.sameName(o); err != nil {
 		return nil, false, err
 	}
-	if r.struck("update", t, w, o) {
+	if r.injectConflict("update", t, w, o) {
 		return nil, false, t.conflict(apierrors.ObjectModified)
 	}
 	for {
@@ -47,7 +47,7 @@ func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w 
 		if err != nil {
 			return nil, false, err
 		}
-		if err := t.mayReplace(asked, old.Version); err != nil {
+		if err := t.checkVersion(asked, old.Version); err != nil {
 			return nil, false, err
 		}
 		next, err := t.replacement(o, old)
@@ -61,7 +61,8 @@ func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w 
 	}
 }
 
-// createOnUpdate is an update of an object that does not exist. That of a status creates as well, in the real server too.
+// createOnUpdate handles an update of an object that does not exist. As in kube-apiserver, an
+// update of the status creates it as well.
 func (r *Registry) createOnUpdate(ctx context.Context, t Target, o *api.Unstructured, w WriteOptions) (*store.Object, error) {
 	if !t.Definition.Strategy.AllowCreateOnUpdate || t.Subresource != "" && t.Subresource != "status" {
 		return nil, t.notFound()
@@ -79,8 +80,8 @@ func (r *Registry) createOnUpdate(ctx context.Context, t Target, o *api.Unstruct
 	return r.create(ctx, t, o, w)
 }
 
-// otherUID is what a write hears that is meant for an earlier object of the same name. The text is that of the storage
-// layer, which dry runs go round.
+// otherUID returns the conflict of a write meant for an earlier object of the same name. A dry run
+// bypasses the storage layer, so its key lacks the prefix.
 func (t Target) otherUID(asked, found string, w WriteOptions) error {
 	prefix := t.Definition.Prefix
 	if w.DryRun {
@@ -90,8 +91,9 @@ func (t Target) otherUID(asked, found string, w WriteOptions) error {
 		"Precondition failed: UID in precondition: %s, UID in object meta: %s", prefix, t.key(), asked, found))
 }
 
-// mayReplace is optimistic concurrency: a writer that says which version it has seen replaces only that.
-func (t Target) mayReplace(asked, current uint64) error {
+// checkVersion implements optimistic concurrency: a writer that names a version replaces only that
+// version.
+func (t Target) checkVersion(asked, current uint64) error {
 	switch {
 	case asked == current:
 		return nil
@@ -105,7 +107,7 @@ func (t Target) mayReplace(asked, current uint64) error {
 	}})
 }
 
-// replacement returns the tree that o asks for, in the form in which objects are stored: a copy, as it may be needed again.
+// replacement returns a copy of o in storage form. It copies because the caller may retry.
 func (t Target) replacement(o *api.Unstructured, old *store.Object) (*api.Unstructured, error) {
 	if t.Subresource == "scale" {
 		next := old.Decode()
@@ -119,8 +121,8 @@ func (t Target) replacement(o *api.Unstructured, old *store.Object) (*api.Unstru
 	return next, nil
 }
 
-// revise is the way of a new state into the store: the server's fields are taken from the old one, the type prepares and
-// checks the step, admission is asked. swapped=false says that somebody else was faster.
+// revise stores a new state: it keeps the server's fields, prepares and validates the change, and
+// calls admission. swapped is false if another writer changed the object first.
 func (r *Registry) revise(ctx context.Context, verb string, t Target, old *store.Object, next *api.Unstructured, w WriteOptions) (after *store.Object, swapped bool, err error) {
 	current := old.Decode()
 	prepareUpdate(t, next, current)
@@ -131,7 +133,7 @@ func (r *Registry) revise(ctx context.Context, verb string, t Target, old *store
 	if err := r.admitted(verb, t, w, next); err != nil {
 		return nil, false, err
 	}
-	if r.mayGo(t.Definition, next, current) {
+	if r.deletionComplete(t.Definition, next, current) {
 		return r.removeInstead(ctx, t, old, next, w)
 	}
 	after, swapped, err = r.replace(t, old, next, w)
@@ -141,10 +143,9 @@ func (r *Registry) revise(ctx context.Context, verb string, t Target, old *store
 	return after, swapped, err
 }
 
-// prepareUpdate makes of what a client sent what is stored.
 func prepareUpdate(t Target, next, current *api.Unstructured) {
 	metadata, old := metadataOf(next), metadataOf(current)
-	forget(metadata)
+	dropIgnoredFields(metadata)
 	for _, field := range []string{"creationTimestamp", "generation", "name", "namespace"} {
 		carry(metadata, old, field)
 	}
@@ -154,7 +155,7 @@ func prepareUpdate(t Target, next, current *api.Unstructured) {
 		}
 	}
 	if old["deletionTimestamp"] != nil {
-		carry(metadata, old, "deletionTimestamp") // nobody takes a deletion back
+		carry(metadata, old, "deletionTimestamp") // a deletion cannot be undone
 	}
 	strategy := t.Definition.Strategy
 	if strategy.Default != nil {
@@ -176,7 +177,6 @@ func prepareUpdate(t Target, next, current *api.Unstructured) {
 	}
 }
 
-// checkUpdate says what is wrong with a step.
 func checkUpdate(t Target, next, current *api.Unstructured) []apierrors.FieldError {
 	errs := resources.MetaUpdateValidation(t.Definition, t.Subresource, next, current)
 	check := t.Definition.Strategy.ValidateUpdate
@@ -196,17 +196,18 @@ func checkUpdate(t Target, next, current *api.Unstructured) []apierrors.FieldErr
 	return errs
 }
 
-// mayGo tells whether a step ends a deletion: nothing holds the object any more.
-func (r *Registry) mayGo(d *resources.Definition, next, current *api.Unstructured) bool {
+// deletionComplete reports whether the update removes the last thing that holds a terminating
+// object.
+func (r *Registry) deletionComplete(d *resources.Definition, next, current *api.Unstructured) bool {
 	if d == r.namespaces {
-		return namespaceMayGo(next)
+		return namespaceComplete(next)
 	}
-	grace, _ := wholeNumber(current.Nested("metadata", "deletionGracePeriodSeconds")) // a definition is marked without it
+	grace, _ := wholeNumber(current.Nested("metadata", "deletionGracePeriodSeconds")) // absent on a CustomResourceDefinition
 	return current.GetDeletionTimestamp() != nil && grace == 0 && len(next.GetFinalizers()) == 0
 }
 
-// removeInstead removes an object whose new state has no finalizers left. What is removed is the old state; the answer is
-// the new one.
+// removeInstead removes an object whose new state has no finalizers left. It removes the old state
+// and returns the new one.
 func (r *Registry) removeInstead(ctx context.Context, t Target, old *store.Object, next *api.Unstructured, w WriteOptions) (*store.Object, bool, error) {
 	after, err := store.Preview(store.Draft{Object: next, Fields: t.Definition.FieldsOf(next)}, old.Version)
 	if err != nil || w.DryRun {
@@ -219,7 +220,7 @@ func (r *Registry) removeInstead(ctx context.Context, t Target, old *store.Objec
 	return after, swapped, nil
 }
 
-// replace stores next in the place of old, or shows what would be stored.
+// replace stores next in place of old. A dry run returns what would be stored.
 func (r *Registry) replace(t Target, old *store.Object, next *api.Unstructured, w WriteOptions) (*store.Object, bool, error) {
 	draft := store.Draft{Object: next, Fields: t.Definition.FieldsOf(next)}
 	if w.DryRun {
@@ -230,8 +231,8 @@ func (r *Registry) replace(t Target, old *store.Object, next *api.Unstructured, 
 	return after, swapped, r.storeError(t, err)
 }
 
-// amend is how the server itself changes an object: no checks, and as often as it takes. change returns false if there is
-// nothing to do.
+// amend applies a change of the server itself, without validation, and retries on conflict. change
+// returns false if there is nothing to do.
 func (r *Registry) amend(t Target, change func(o *api.Unstructured) bool) (*store.Object, bool) {
 	for {
 		old, ok := r.collection(t).Get(t.key())
@@ -252,7 +253,7 @@ func (r *Registry) amend(t Target, change func(o *api.Unstructured) bool) (*stor
 	}
 }
 
-// setFinalizers replaces metadata.finalizers; an empty list is no list.
+// setFinalizers replaces metadata.finalizers; an empty list removes the field.
 func setFinalizers(o *api.Unstructured, finalizers []string) {
 	metadata := metadataOf(o)
 	if len(finalizers) == 0 {
@@ -266,7 +267,7 @@ func setFinalizers(o *api.Unstructured, finalizers []string) {
 	metadata["finalizers"] = list
 }
 
-// without returns the list without a value.
+// without returns a copy of list without the given values.
 func without(list []string, values ...string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(one string) bool { return slices.Contains(values, one) })
 }

@@ -31,7 +31,7 @@ func TestUpdateKeepsWhatTheServerOwns(t *testing.T) {
 	assert.Equal(t, before.Nested("metadata", "creationTimestamp"), after.Nested("metadata", "creationTimestamp"))
 	assert.Nil(t, after.Nested("metadata", "generation"))
 	assert.Nil(t, after.Nested("metadata", "managedFields"))
-	assert.Empty(t, after.GetLabels(), "an update replaces")
+	assert.Empty(t, after.GetLabels(), "an update replaces the labels")
 	assert.Equal(t, fmt.Sprint(old.Version+1), after.GetResourceVersion())
 }
 
@@ -44,7 +44,7 @@ func TestUpdateWithoutAChangeConsumesNoVersion(t *testing.T) {
 	assert.Equal(t, old.Version, w.store.Version())
 }
 
-// The answers of a kube-apiserver 1.36 to the same mistakes.
+// The answers are those of kube-apiserver 1.36.
 func TestUpdateRefuses(t *testing.T) {
 	w := newWorld(t)
 	a := w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
@@ -61,7 +61,7 @@ func TestUpdateRefuses(t *testing.T) {
 			w.cm("a"), `{"metadata":{"name":"b","namespace":"x"}}`, 400,
 			"the namespace of the provided object does not match the namespace sent on the request",
 		},
-		"nothing there, and no version in a version": {
+		"create on update with an invalid version": {
 			w.at("leases.coordination.k8s.io", "default", "new"), `{"metadata":{"name":"new","resourceVersion":"x"}}`, 500, `strconv.ParseUint: parsing "x": invalid syntax`,
 		},
 		"no name": {w.cm("a"), `{"metadata":{}}`, 400, "the name of the object (a based on URL) was undeterminable: name must be provided"},
@@ -69,19 +69,19 @@ func TestUpdateRefuses(t *testing.T) {
 			w.cm("a"), `{"metadata":{"name":"a","namespace":"x"}}`, 400,
 			"the namespace of the provided object does not match the namespace sent on the request",
 		},
-		"nothing there":                 {w.cm("zz"), `{"metadata":{"name":"zz"}}`, 404, `configmaps "zz" not found`},
-		"nothing there, with a version": {w.cm("zz"), `{"metadata":{"name":"zz","resourceVersion":"5"}}`, 404, `configmaps "zz" not found`},
-		"nothing there, with a UID":     {w.cm("zz"), `{"metadata":{"name":"zz","uid":"5"}}`, 404, `configmaps "zz" not found`},
-		"no namespace there": {
+		"nothing there":                    {w.cm("zz"), `{"metadata":{"name":"zz"}}`, 404, `configmaps "zz" not found`},
+		"a missing object, with a version": {w.cm("zz"), `{"metadata":{"name":"zz","resourceVersion":"5"}}`, 404, `configmaps "zz" not found`},
+		"a missing object, with a UID":     {w.cm("zz"), `{"metadata":{"name":"zz","uid":"5"}}`, 404, `configmaps "zz" not found`},
+		"a missing namespace": {
 			w.at("leases.coordination.k8s.io", "nope", "zz"), `{"metadata":{"name":"zz"}}`, 404, `namespaces "nope" not found`,
 		},
 		"another version": {
 			w.cm("a"), `{"metadata":{"name":"a","resourceVersion":"5"}}`, 409,
 			`Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again`,
 		},
-		"nothing there, with no version at all": {w.cm("zz"), `{"metadata":{"name":"zz","resourceVersion":"x"}}`, 404, `configmaps "zz" not found`},
-		"nothing there, not even the namespace": {w.at("configmaps", "nope", "a"), `{"metadata":{"name":"a"}}`, 404, `configmaps "a" not found`},
-		"no version at all": {
+		"a missing object, with an invalid version": {w.cm("zz"), `{"metadata":{"name":"zz","resourceVersion":"x"}}`, 404, `configmaps "zz" not found`},
+		"a missing object and namespace":            {w.at("configmaps", "nope", "a"), `{"metadata":{"name":"a"}}`, 404, `configmaps "a" not found`},
+		"an invalid version": {
 			w.cm("a"), `{"metadata":{"name":"a","resourceVersion":"abc"}}`, 500, `strconv.ParseUint: parsing "abc": invalid syntax`,
 		},
 		"another UID": {
@@ -89,16 +89,16 @@ func TestUpdateRefuses(t *testing.T) {
 			`Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, Key: /registry/configmaps/default/a, ` +
 				`ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: abc, UID in object meta: ` + a.UID,
 		},
-		"a UID where there is none": {
+		"a UID for a missing object": {
 			w.at("leases.coordination.k8s.io", "default", "zz3"), `{"metadata":{"name":"zz3","uid":"abc"}}`, 409,
 			`Operation cannot be fulfilled on leases.coordination.k8s.io "zz3": StorageError: invalid object, Code: 4, Key: ` +
 				`/registry/leases/default/zz3, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: abc, UID in object meta: `,
 		},
-		"no version where one is needed": {
+		"no version where one is required": {
 			lease, `{"metadata":{"name":"zz"}}`, 422,
 			`leases.coordination.k8s.io "zz" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`,
 		},
-		"deletion that is not for clients to set": {
+		"deletion fields set by a client": {
 			w.cm("a"), `{"metadata":{"name":"a","deletionTimestamp":"2020-01-01T00:00:00Z","deletionGracePeriodSeconds":7}}`, 422,
 			`ConfigMap "a" is invalid: [metadata.deletionTimestamp: Invalid value: "2020-01-01T00:00:00Z": field is immutable, ` +
 				`metadata.deletionGracePeriodSeconds: Invalid value: 7: field is immutable]`,
@@ -110,7 +110,7 @@ func TestUpdateRefuses(t *testing.T) {
 				_, _, err := w.Update(ctx, c.target, tree(c.object), options)
 				message := c.message
 				if options.DryRun {
-					message = strings.Replace(message, "Key: /registry", "Key: ", 1) // a dry run goes round the storage
+					message = strings.Replace(message, "Key: /registry", "Key: ", 1) // a dry run bypasses the storage
 				}
 				refused(t, err, c.code, message)
 			}
@@ -119,7 +119,7 @@ func TestUpdateRefuses(t *testing.T) {
 	}
 }
 
-// Some types let an update create what is not there. A version in it is then not looked at.
+// Some types allow an update to create an object. A resourceVersion is then ignored.
 func TestUpdateMayCreate(t *testing.T) {
 	w := newWorld(t)
 	for _, object := range []string{`{"metadata":{"name":"a"}}`, `{"metadata":{"name":"b","resourceVersion":"5"}}`} {
@@ -194,7 +194,7 @@ func TestPatch(t *testing.T) {
 
 	same, err := w.patch(w.cm("a"), `{"metadata":{"creationTimestamp":"2020-01-01T00:00:00Z","generation":9,"resourceVersion":null}}`)
 	require.NoError(t, err)
-	assert.Equal(t, fmt.Sprint(o.Version), same.GetResourceVersion(), "nothing has changed")
+	assert.Equal(t, fmt.Sprint(o.Version), same.GetResourceVersion(), "unchanged")
 
 	shown, err := w.Patch(ctx, w.cm("a"), merge(`{"data":{"k":"dry"}}`), dry)
 	require.NoError(t, err)
@@ -214,9 +214,9 @@ func TestPatchRefuses(t *testing.T) {
 			`{"metadata":{"resourceVersion":"1"},"data":{"a":"b"}}`, 409,
 			`Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again`,
 		},
-		"no number for a version": {`{"metadata":{"resourceVersion":"abc"}}`, 500, `strconv.ParseUint: parsing "abc": invalid syntax`},
-		"another UID":             {`{"metadata":{"uid":"1"}}`, 422, `ConfigMap "a" is invalid: metadata.uid: Invalid value: "1": field is immutable`},
-		"another name":            {`{"metadata":{"name":"1"}}`, 400, "the name of the object (1) does not match the name on the URL (a)"},
+		"an invalid version": {`{"metadata":{"resourceVersion":"abc"}}`, 500, `strconv.ParseUint: parsing "abc": invalid syntax`},
+		"another UID":        {`{"metadata":{"uid":"1"}}`, 422, `ConfigMap "a" is invalid: metadata.uid: Invalid value: "1": field is immutable`},
+		"another name":       {`{"metadata":{"name":"1"}}`, 400, "the name of the object (1) does not match the name on the URL (a)"},
 		"another namespace": {
 			`{"metadata":{"namespace":"1"}}`, 400, "the namespace of the provided object does not match the namespace sent on the request",
 		},
@@ -242,7 +242,7 @@ func TestPatchRefuses(t *testing.T) {
 	assert.ErrorIs(t, err, broken)
 }
 
-// A patch is made again on what somebody else has written, a patch that names a version is not.
+// A patch is retried on the latest state, unless it names a version.
 func TestPatchesAreRepeated(t *testing.T) {
 	w := newWorld(t)
 	w.make(w.cm(""), `{"metadata":{"name":"a"},"data":{"n":"0"}}`)
@@ -290,28 +290,28 @@ func TestConflictsOnDemand(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-func TestStatusAndScaleAreAddressesOfTheirOwn(t *testing.T) {
+func TestStatusAndScaleAreSubresources(t *testing.T) {
 	w := newWorld(t)
 	deployment := func(subresource ...string) registry.Target {
 		return w.at("deployments.apps", "default", "d", subresource...)
 	}
 	w.make(deployment(), `{"metadata":{"name":"d"},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}},
 		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}},"status":{"replicas":7}}`)
-	assert.Zero(t, w.get(deployment()).NestedInt64("status", "replicas"), "creation sets no status")
+	assert.Zero(t, w.get(deployment()).NestedInt64("status", "replicas"), "creation ignores the status")
 
 	_, err := w.patch(deployment("status"), `{"status":{"replicas":1},"spec":{"replicas":9}}`)
 	require.NoError(t, err)
 	o := w.get(deployment())
 	assert.Equal(t, int64(1), o.NestedInt64("status", "replicas"))
-	assert.Equal(t, int64(2), o.NestedInt64("spec", "replicas"), "the status is all that is written there")
+	assert.Equal(t, int64(2), o.NestedInt64("spec", "replicas"), "only the status is written")
 	assert.Equal(t, int64(1), o.NestedInt64("metadata", "generation"))
 
 	_, err = w.patch(deployment(), `{"status":{"replicas":5},"spec":{"replicas":3}}`)
 	require.NoError(t, err)
 	o = w.get(deployment())
-	assert.Equal(t, int64(1), o.NestedInt64("status", "replicas"), "and nowhere else")
+	assert.Equal(t, int64(1), o.NestedInt64("status", "replicas"), "and only there")
 	assert.Equal(t, int64(3), o.NestedInt64("spec", "replicas"))
-	assert.Equal(t, int64(2), o.NestedInt64("metadata", "generation"), "a change of the spec is counted")
+	assert.Equal(t, int64(2), o.NestedInt64("metadata", "generation"), "a change of the spec increments it")
 
 	_, err = w.Patch(ctx, deployment("scale"), func(scale *api.Unstructured) (*api.Unstructured, error) {
 		assert.Equal(t, "Scale", scale.GetKind())
@@ -346,7 +346,7 @@ func TestStatusAndScaleAreAddressesOfTheirOwn(t *testing.T) {
 	refused(t, err, 422, `Service "none" is invalid: spec.ports: Required value`)
 }
 
-// Events are the same objects in two groups, with other field names.
+// Events are the same objects in two groups, with different field names.
 func TestEventsInTwoGroups(t *testing.T) {
 	w := newWorld(t)
 	o := w.make(w.at("events.events.k8s.io", "default", ""), `{"metadata":{"name":"e"},"eventTime":"2026-01-01T00:00:00.000000Z","action":"Test",

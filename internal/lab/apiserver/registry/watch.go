@@ -10,32 +10,33 @@ import (
 	"orrery/restclient/api"
 )
 
-// initialBatch is how many initial events are returned at once.
+// initialBatch is the maximal number of initial events that Next returns at once.
 const initialBatch = 500
 
-// Watch is a watch of a collection. One goroutine at a time uses it. It needs no closing, and nothing piles up for it: it
-// is a position in the store's window of events, and in the list of initial objects before that.
+// Watch is one watch of a collection. It must be used by one goroutine at a time and need not be
+// closed. It buffers nothing: it is a position in the initial list and then in the store's window
+// of events.
 type Watch struct {
 	selected selection
 	cursor   *store.Cursor
-	// after is the version up to which nothing is told.
+	// after is the version up to which events are skipped.
 	after uint64
-	// err is told before everything else.
+	// err is returned before anything else.
 	err error
 
-	// The objects of the beginning are read from initial, which is nil when they have all been told; last is the one that
-	// was told last. bookmark says that a bookmark ends them.
+	// initial is the list of initial objects, nil when all were returned. last is the key of the
+	// last one returned. bookmark asks for a bookmark after them.
 	initial  *store.View
 	last     store.Key
 	bookmark bool
 }
 
-// Watch begins a watch. Where depends on resourceVersion: "" and "0" begin with the present objects as ADDED events, a
-// version N with the first change after N; sendInitialEvents makes a list of the beginning, which a bookmark ends if the
-// client takes bookmarks (KEP-3157).
+// Watch starts a watch. With resourceVersion "" or "0" it first sends the present objects as ADDED
+// events. With version N it starts after N. With sendInitialEvents a bookmark ends the initial
+// events if the client accepts bookmarks (KEP-3157).
 //
-// An error is an answer instead of a watch. What goes wrong later, a version that is too old among it, is told by
-// [Watch.Next], as the real server does, which has sent 200 by then.
+// An error is the answer to the request. Later errors, among them a version that is too old, are
+// returned by [Watch.Next], because kube-apiserver has answered 200 by then.
 func (r *Registry) Watch(t Target, o api.ListOptions) (*Watch, error) {
 	selected, err := t.selects(o, checkWatchOptions(o, false))
 	if err != nil {
@@ -44,8 +45,8 @@ func (r *Registry) Watch(t Target, o api.ListOptions) (*Watch, error) {
 	return r.watch(t, o, selected, o.SendInitialEvents || o.ResourceVersion == "" || o.ResourceVersion == "0")
 }
 
-// WatchChanges begins a watch that was asked for with sendInitialEvents=false: even without a version it begins with the
-// next change.
+// WatchChanges starts a watch with an explicit sendInitialEvents=false: even without a version it
+// sends no initial events.
 func (r *Registry) WatchChanges(t Target, o api.ListOptions) (*Watch, error) {
 	selected, err := t.selects(o, checkWatchOptions(o, true))
 	if err != nil {
@@ -75,7 +76,6 @@ func (r *Registry) watch(t Target, o api.ListOptions, selected selection, withSt
 	return w, nil
 }
 
-// watchFromState begins with the objects of the present.
 func (r *Registry) watchFromState(t Target, w *Watch, atLeast uint64, o api.ListOptions) (err error) {
 	view, err := r.collection(t).View(0)
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *Registry) watchFromState(t Target, w *Watch, atLeast uint64, o api.List
 	return err
 }
 
-// watchFrom begins after a version. One that has not been written yet is waited for.
+// watchFrom starts after a version, which may be in the future.
 func (r *Registry) watchFrom(t Target, w *Watch, after uint64) (err error) {
 	w.after = after
 	w.cursor, err = r.collection(t).Watch(after)
@@ -100,7 +100,7 @@ func (r *Registry) watchFrom(t Target, w *Watch, after uint64) (err error) {
 	return err
 }
 
-// watchError words what the store says for the watcher.
+// watchError converts an error of the store for the watcher.
 func watchError(err error) error {
 	if expired, ok := errors.AsType[*store.ExpiredError](err); ok {
 		return apierrors.Expired(fmt.Sprintf("too old resource version: %d (%d)", expired.Version, expired.Oldest))
@@ -111,9 +111,10 @@ func watchError(err error) error {
 	return err
 }
 
-// Next returns the events that come next, at least one; it waits for them until ctx ends, whose error it then returns. What
-// is there already is returned all the same, so that a call with a context that has ended does not wait.
-// A [*api.StatusError] is to be told the watcher as an ERROR event, [ErrEnded] ends the watch without a word.
+// Next returns at least one event, or blocks until there is one or ctx ends. With an ended context
+// it still returns pending events.
+//
+// A [*api.StatusError] is to be sent as an ERROR event; [ErrEnded] ends the watch without one.
 func (w *Watch) Next(ctx context.Context) ([]Event, error) {
 	if w.err != nil {
 		return nil, w.err
@@ -134,7 +135,7 @@ func (w *Watch) Next(ctx context.Context) ([]Event, error) {
 	}
 }
 
-// nextInitial returns some of the objects of the beginning, and after the last of them the bookmark.
+// nextInitial returns a batch of initial objects, and the bookmark after the last one.
 func (w *Watch) nextInitial() []Event {
 	var events []Event
 	w.initial.Ascend(w.selected.namespace, w.last, func(o *store.Object) bool {
@@ -154,8 +155,8 @@ func (w *Watch) nextInitial() []Event {
 	return events
 }
 
-// translate makes what this watcher sees of the changes of the collection: an object that begins to match the selection is
-// added to it, one that ceases to match is deleted from it.
+// translate converts changes of the collection to events of the selection: an object that starts to
+// match is added, one that no longer matches is deleted.
 func (w *Watch) translate(changes []store.Event) []Event {
 	var events []Event
 	for _, change := range changes {
@@ -183,8 +184,8 @@ func (w *Watch) translate(changes []store.Event) []Event {
 	return events
 }
 
-// Wait returns a channel that is closed when there is something for Next, if only an event that this watcher does not
-// select. Ask for a new one each time.
+// Wait returns a channel that is closed when Next may have events, including events outside the
+// selection. Each channel is for one use.
 func (w *Watch) Wait() <-chan struct{} {
 	if w.err != nil || w.initial != nil {
 		return ready
@@ -192,15 +193,15 @@ func (w *Watch) Wait() <-chan struct{} {
 	return w.cursor.Wait()
 }
 
-// ready is what there is to wait for if there is nothing to wait for.
+// ready is a closed channel.
 var ready = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
-// Progress returns a version such that every change up to it has been returned by Next, and whether there is nothing
-// more at the moment: then a bookmark may say so.
+// Progress returns a version up to which Next has returned every change, and whether it is the
+// latest, so that a bookmark may be sent.
 func (w *Watch) Progress() (version uint64, upToDate bool) {
 	if w.err != nil || w.initial != nil {
 		return 0, false
@@ -209,7 +210,8 @@ func (w *Watch) Progress() (version uint64, upToDate bool) {
 	return max(version, w.after), upToDate
 }
 
-// checkWatchOptions says which combinations a watch must not have. withoutState is an explicit sendInitialEvents=false.
+// checkWatchOptions returns the forbidden combinations of watch options. withoutState is an
+// explicit sendInitialEvents=false.
 func checkWatchOptions(o api.ListOptions, withoutState bool) []apierrors.FieldError {
 	const match = "resourceVersionMatch"
 	var errs []apierrors.FieldError
@@ -223,7 +225,7 @@ func checkWatchOptions(o api.ListOptions, withoutState bool) []apierrors.FieldEr
 	case !explicit && o.ResourceVersionMatch != "":
 		forbid("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
 	}
-	// A watch without a version is one with initial events, by default, and then it has a match as well.
+	// A watch without a version implies initial events, and therefore a match.
 	matches := o.ResourceVersionMatch != "" || o.ResourceVersion == "" || o.ResourceVersion == "0"
 	if o.Continue != "" && matches {
 		forbid("resourceVersionMatch is forbidden when continue is provided")
@@ -237,19 +239,20 @@ func checkWatchOptions(o api.ListOptions, withoutState bool) []apierrors.FieldEr
 	return errs
 }
 
-// Event is what a watcher is told.
+// Event is one event of a watch.
 type Event struct {
 	// Type is ADDED, MODIFIED, DELETED or BOOKMARK.
 	Type api.WatchEventType
-	// Object is the state after the change; of a DELETED event the last one, with the version of the change. It is
-	// shared: read only. nil for bookmarks.
+	// Object is the state after the change. For DELETED it is the last state with the version of
+	// the deletion. It is shared and must not be changed. It is nil for bookmarks.
 	Object *store.Object
-	// Version is the one of the change, or of the bookmark: the position to resume from. Initial events have that of their
-	// object.
+	// Version is the position to resume from: the version of the change or bookmark, or of the
+	// object for initial events.
 	Version uint64
-	// InitialEventsEnd marks the bookmark that ends the initial events (annotation k8s.io/initial-events-end).
+	// InitialEventsEnd marks the bookmark that ends the initial events (annotation
+	// k8s.io/initial-events-end).
 	InitialEventsEnd bool
 }
 
-// ErrEnded ends a watch for which nothing more can come: its resource has been removed.
+// ErrEnded ends a watch whose resource was removed.
 var ErrEnded = errors.New("registry: the watch has ended, its resource was removed")

@@ -13,7 +13,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// read returns what a watch has to tell by now, one line an event.
+// read returns the pending events of a watch, one line each.
 func read(t *testing.T, watch *registry.Watch) []string {
 	t.Helper()
 	lines := []string{}
@@ -24,7 +24,7 @@ func read(t *testing.T, watch *registry.Watch) []string {
 			return lines
 		}
 		ended, cancel := context.WithCancel(ctx)
-		cancel() // what is pending is returned all the same, the rest is not waited for
+		cancel() // pending events are returned, but Next does not block
 		events, err := watch.Next(ended)
 		if err != nil {
 			if err != context.Canceled {
@@ -62,20 +62,20 @@ func TestWatchBegins(t *testing.T) {
 		options api.ListOptions
 		want    []string
 	}{
-		"without a version":    {api.ListOptions{}, present},
-		"at any version":       {api.ListOptions{ResourceVersion: "0"}, present},
-		"after a version":      {api.ListOptions{ResourceVersion: fmt.Sprint(base + 1)}, present[1:]},
-		"now":                  {api.ListOptions{ResourceVersion: fmt.Sprint(base + 3)}, []string{}},
-		"after what is coming": {api.ListOptions{ResourceVersion: fmt.Sprint(base + 100)}, []string{}},
+		"without a version":      {api.ListOptions{}, present},
+		"at any version":         {api.ListOptions{ResourceVersion: "0"}, present},
+		"after a version":        {api.ListOptions{ResourceVersion: fmt.Sprint(base + 1)}, present[1:]},
+		"now":                    {api.ListOptions{ResourceVersion: fmt.Sprint(base + 3)}, []string{}},
+		"after a future version": {api.ListOptions{ResourceVersion: fmt.Sprint(base + 100)}, []string{}},
 		"with a list": {
 			api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, AllowWatchBookmarks: true}, append(present, "BOOKMARK end"),
 		},
 		"with a list, without bookmarks": {
 			api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, ResourceVersion: fmt.Sprint(base + 1)}, present,
 		},
-		"a page is not for watches":  {api.ListOptions{Continue: "abc", ResourceVersion: fmt.Sprint(base + 1)}, present[1:]},
-		"a limit is not for watches": {api.ListOptions{Limit: 1}, present},
-		"a selection":                {api.ListOptions{LabelSelector: "parity=1"}, present[1:]},
+		"continue is ignored": {api.ListOptions{Continue: "abc", ResourceVersion: fmt.Sprint(base + 1)}, present[1:]},
+		"limit is ignored":    {api.ListOptions{Limit: 1}, present},
+		"a selection":         {api.ListOptions{LabelSelector: "parity=1"}, present[1:]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, c.want, read(t, w.watch(w.cm(""), c.options)))
@@ -91,8 +91,8 @@ func TestWatchRefuses(t *testing.T) {
 		code    int
 		message string
 	}{
-		"a version that is none": {api.ListOptions{ResourceVersion: "abc"}, 500, `resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`},
-		"a match":                {api.ListOptions{ResourceVersionMatch: "NotOlderThan"}, 422, badOptions + "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"},
+		"an invalid version": {api.ListOptions{ResourceVersion: "abc"}, 500, `resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`},
+		"a match":            {api.ListOptions{ResourceVersionMatch: "NotOlderThan"}, 422, badOptions + "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"},
 		"another match": {
 			api.ListOptions{ResourceVersionMatch: "Exact"}, 422, badOptions + "[resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless " +
 				`sendInitialEvents is provided, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]`,
@@ -106,9 +106,9 @@ func TestWatchRefuses(t *testing.T) {
 			badOptions + "[resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan, " +
 				`resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]`,
 		},
-		"a page":       {api.ListOptions{Continue: "abc"}, 422, badOptions + "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided"},
-		"a field":      {api.ListOptions{FieldSelector: "foo=bar"}, 400, `"foo" is not a known field selector: only "metadata.name", "metadata.namespace"`},
-		"half a label": {api.ListOptions{LabelSelector: "a b"}, 400, `unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt`},
+		"a page":                    {api.ListOptions{Continue: "abc"}, 422, badOptions + "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided"},
+		"a field":                   {api.ListOptions{FieldSelector: "foo=bar"}, 400, `"foo" is not a known field selector: only "metadata.name", "metadata.namespace"`},
+		"an invalid label selector": {api.ListOptions{LabelSelector: "a b"}, 400, `unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := w.Watch(w.cm(""), c.options)
@@ -117,7 +117,7 @@ func TestWatchRefuses(t *testing.T) {
 	}
 }
 
-func TestWatchesWithoutABeginning(t *testing.T) {
+func TestWatchesWithoutInitialEvents(t *testing.T) {
 	w := newWorld(t)
 	w.makeSome(1)
 	for _, version := range []string{"", "0", fmt.Sprint(w.store.Version())} {
@@ -135,7 +135,7 @@ func TestWatchesWithoutABeginning(t *testing.T) {
 	assert.True(t, api.IsBadRequest(err), "%v", err)
 }
 
-// The real server has answered 200 by the time it finds out: these are ERROR events.
+// kube-apiserver has answered 200 before it finds out: these are ERROR events.
 func TestWatchesThatCannotBegin(t *testing.T) {
 	w := newWorld(t)
 	w.makeSome(2)
@@ -152,7 +152,7 @@ func TestWatchesThatCannotBegin(t *testing.T) {
 	refused(t, err, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", version))
 }
 
-func TestWatchTellsChanges(t *testing.T) {
+func TestWatchSendsChanges(t *testing.T) {
 	w := newWorld(t)
 	w.makeSome(1)
 	watch := w.watch(w.cm(""), api.ListOptions{ResourceVersion: fmt.Sprint(w.store.Version())})
@@ -165,11 +165,11 @@ func TestWatchTellsChanges(t *testing.T) {
 	w.make(w.ns(""), `{"metadata":{"name":"of-another-resource"}}`)
 	version, upToDate := watch.Progress()
 	assert.True(t, upToDate)
-	assert.Equal(t, base+4, version, "a bookmark may say that nothing has happened since")
+	assert.Equal(t, base+4, version, "the bookmark is up to date")
 }
 
-// An object that leaves the selection is deleted, for this watcher; what it gets is the last state that it may see, with the
-// version of the change.
+// When an object leaves the selection, this watcher gets a DELETED event with the last matching
+// state and the version of the change.
 func TestObjectsEnterAndLeaveASelection(t *testing.T) {
 	w := newWorld(t)
 	watch := w.watch(w.cm(""), api.ListOptions{LabelSelector: "app=web", ResourceVersion: fmt.Sprint(w.store.Version())})
@@ -200,7 +200,7 @@ func TestObjectsEnterAndLeaveASelection(t *testing.T) {
 	}
 }
 
-func TestALongBeginningComesInParts(t *testing.T) {
+func TestManyInitialEventsComeInBatches(t *testing.T) {
 	w := newWorld(t)
 	for i := range 1200 {
 		w.make(w.cm(""), fmt.Sprintf(`{"metadata":{"name":"c%04d"}}`, i))
@@ -216,7 +216,7 @@ func TestALongBeginningComesInParts(t *testing.T) {
 			break
 		}
 		if parts == 1 {
-			w.delete(w.cm("c1100"), api.DeleteOptions{}) // told behind the list, which shows one version
+			w.delete(w.cm("c1100"), api.DeleteOptions{}) // reported after the list, which shows one version
 		}
 	}
 	assert.Equal(t, 1201, total)
@@ -245,7 +245,7 @@ func TestWatchersWait(t *testing.T) {
 		}()
 		w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
 		synctest.Wait()
-		assert.Empty(t, got, "this is not selected")
+		assert.Empty(t, got, "not selected")
 		w.make(w.cm(""), `{"metadata":{"name":"b"}}`)
 		synctest.Wait()
 		assert.Equal(t, "b", <-got)

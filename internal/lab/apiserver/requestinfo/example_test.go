@@ -6,7 +6,7 @@ import (
 	"orrery/internal/lab/apiserver/requestinfo"
 )
 
-// The same word is a namespace in one path and a resource in the other.
+// namespaces is a prefix in one path and the resource in another.
 func ExampleParse() {
 	for _, path := range []string{
 		"/api/v1/namespaces/shop", "/api/v1/namespaces/shop/pods/web/log", "/apis/apps/v1/deployments", "/healthz",

@@ -1,3 +1,10 @@
+// Package requestinfo parses the method and path of a request. It knows the grammar of paths, but
+// not which resources and verbs exist:
+//
+//	/api/{version}/{resource}[/{name}[/{subresource}]]
+//	/api/{version}/namespaces/{namespace}/{resource}[/{name}[/{subresource}]]
+//	/apis/{group}/{version}/...           the same for other groups
+//	/api/{version}/watch/...              the old form of ?watch=1
 package requestinfo
 
 import (
@@ -5,30 +12,31 @@ import (
 	"strings"
 )
 
-// Info is what a request is about.
+// Info describes a request.
 type Info struct {
-	// Path is the path as it came.
+	// Path is the path as received.
 	Path string
-	// Verb is get, list, watch, create, update, patch, delete or deletecollection for resources, and the method in small
-	// letters for everything else.
+	// Verb is get, list, watch, create, update, patch, delete or deletecollection for resources,
+	// and the method in lower case otherwise.
 	Verb string
 
-	// IsResource tells whether the path is that of a resource. The fields below are empty if it is not.
+	// IsResource reports whether the path is that of a resource. Otherwise the fields below are
+	// empty.
 	IsResource bool
 	// Group is "" for the core group.
 	Group, Version string
-	// Namespace is that in the path; for a namespace itself it is the namespace's name, as RBAC has it.
+	// Namespace is the namespace in the path. For a Namespace object it is its name, as in RBAC.
 	Namespace string
-	// Scoped tells whether the resource stands behind namespaces/{namespace}/ in the path.
+	// Scoped reports whether the path has namespaces/{namespace}/ before the resource.
 	Scoped                      bool
 	Resource, Name, Subresource string
-	// Rest is what comes after the subresource. Nothing of this server has anything there.
+	// Rest are the parts after the subresource. No path of this server has any.
 	Rest []string
-	// LegacyWatch tells that the path has the old prefix watch/.
+	// LegacyWatch reports the old prefix watch/.
 	LegacyWatch bool
 }
 
-// Parse reads a request. The path is without escapes.
+// Parse parses the method and the unescaped path of a request.
 func Parse(method, path string) Info {
 	info := Info{Path: path, Verb: strings.ToLower(method)}
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
@@ -52,7 +60,7 @@ func Parse(method, path string) Info {
 	return info
 }
 
-// readResource reads what follows group and version.
+// readResource parses what follows the group and version.
 func (info *Info) readResource(parts []string) {
 	if parts[0] == "namespaces" && len(parts) > 1 {
 		info.Namespace = parts[1]
@@ -73,7 +81,8 @@ func (info *Info) readResource(parts []string) {
 	}
 }
 
-// namespaceSubresources are the words behind namespaces/{name}/ that belong to the namespace itself.
+// namespaceSubresources are the parts after namespaces/{name}/ that are subresources of the
+// namespace.
 var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
 
 func (info *Info) verbOf(method string) string {

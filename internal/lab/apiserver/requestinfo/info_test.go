@@ -44,7 +44,7 @@ func TestPathsAreRead(t *testing.T) {
 	}
 }
 
-// The parts that are found are parts of the path, whatever the path.
+// Every field is a part of the path, whatever the path.
 func TestNothingIsInvented(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		method := rapid.SampledFrom([]string{http.MethodGet, http.MethodPost, http.MethodDelete, "X"}).Draw(t, "method")

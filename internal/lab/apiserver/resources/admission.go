@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Webhooks and policies may refuse or change what is written. Nobody asks them here.
+// Webhooks and admission policies are stored and validated but never called.
 
 var policyCells = map[string]cell{
 	"Validations": length("spec", "validations"), "Mutations": length("spec", "mutations"), "ParamKind": policyParamKind,
@@ -19,7 +19,7 @@ var policyCells = map[string]cell{
 }
 
 func validateWebhooks(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	seen := map[string]bool{}
 	for i, hook := range items(o.Object, "webhooks") {
 		path := at("webhooks", i)
@@ -35,7 +35,7 @@ func validateWebhooks(o *api.Unstructured) []apierrors.FieldError {
 		m.oneOf(hook, "failurePolicy", path+".failurePolicy", false, "Fail", "Ignore")
 		m.oneOf(hook, "matchPolicy", path+".matchPolicy", false, "Equivalent", "Exact")
 		m.sideEffects(hook, path+".sideEffects")
-		if n := whole(hook, "timeoutSeconds"); n < 1 || n > 30 {
+		if n := integer(hook, "timeoutSeconds"); n < 1 || n > 30 {
 			m.invalid(path+".timeoutSeconds", n, "the timeout value must be between 1 and 30 seconds")
 		}
 		config := child(hook, "clientConfig")
@@ -47,7 +47,7 @@ func validateWebhooks(o *api.Unstructured) []apierrors.FieldError {
 	return m
 }
 
-func (m *mistakes) sideEffects(hook tree, path string) {
+func (m *errorList) sideEffects(hook tree, path string) {
 	switch effects := text(hook, "sideEffects"); effects {
 	case "":
 		m.required(path, "must specify one of None, NoneOnDryRun")
@@ -57,7 +57,7 @@ func (m *mistakes) sideEffects(hook tree, path string) {
 	}
 }
 
-func (m *mistakes) reviewVersions(hook tree, path string) {
+func (m *errorList) reviewVersions(hook tree, path string) {
 	versions := texts(hook, "admissionReviewVersions")
 	if len(versions) == 0 {
 		m.required(path, "must specify one of v1, v1beta1")
@@ -87,7 +87,7 @@ func bindingParamRef(o *api.Unstructured, _ time.Time) any {
 }
 
 func validatePolicy(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	spec := child(o.Object, "spec")
 	m.oneOf(spec, "failurePolicy", "spec.failurePolicy", false, "Fail", "Ignore")
 	if child(spec, "matchConstraints") == nil {
@@ -107,7 +107,7 @@ func validatePolicy(o *api.Unstructured) []apierrors.FieldError {
 }
 
 func validatePolicyBinding(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	spec := child(o.Object, "spec")
 	if text(spec, "policyName") == "" {
 		m.required("spec.policyName", "")

@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// How kube-apiserver writes ages in the date columns of a custom resource, whose definition had a column for a time of our
-// choice.
+// The ages that kube-apiserver showed in date columns of a custom resource.
 func TestAgesAreWrittenAsRecorded(t *testing.T) {
 	data, err := os.ReadFile("testdata/durations.json")
 	require.NoError(t, err)
@@ -24,7 +23,7 @@ func TestAgesAreWrittenAsRecorded(t *testing.T) {
 	now := time.Now().Truncate(time.Second)
 	for _, r := range recorded {
 		moment := now.Add(-time.Duration(r.Seconds) * time.Second).UTC().Format(time.RFC3339)
-		later := now.Add(300 * time.Millisecond) // as it was in the recordings: moments are whole seconds, now is not
+		later := now.Add(300 * time.Millisecond) // as in the recordings: timestamps have whole seconds, now does not
 		assert.Equal(t, r.Text, ageOf(moment, later), "%d s", r.Seconds)
 	}
 	assert.Equal(t, "<unknown>", ageOf("", now))

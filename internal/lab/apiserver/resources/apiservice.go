@@ -9,12 +9,10 @@ import (
 	"orrery/restclient/api"
 )
 
-// APIServices say that another server serves a version of a group.
-
 var apiServiceCells = map[string]cell{"Service": apiServiceService, "Available": apiServiceAvailable}
 
 func validateAPIService(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	spec := child(o.Object, "spec")
 	group, version := text(spec, "group"), text(spec, "version")
 	if name := version + "." + group; o.GetName() != name {
@@ -28,10 +26,10 @@ func validateAPIService(o *api.Unstructured) []apierrors.FieldError {
 		m.names("spec.group", group, names.Subdomain(group))
 	}
 	m.names("spec.version", version, names.ServiceLabel(version))
-	if n := whole(spec, "groupPriorityMinimum"); n <= 0 || n > 20000 {
+	if n := integer(spec, "groupPriorityMinimum"); n <= 0 || n > 20000 {
 		m.invalid("spec.groupPriorityMinimum", n, "must be positive and less than 20000")
 	}
-	if n := whole(spec, "versionPriority"); n <= 0 || n > 1000 {
+	if n := integer(spec, "versionPriority"); n <= 0 || n > 1000 {
 		m.invalid("spec.versionPriority", n, "must be positive and less than 1000")
 	}
 	if service := child(spec, "service"); service != nil {
@@ -64,15 +62,14 @@ func apiServiceAvailable(o *api.Unstructured, _ time.Time) any {
 	return fmt.Sprintf("%s (%s)", available, condition(status, "Available", "reason"))
 }
 
-// Priority is the place of a group, and of a version within it, among all that an aggregated API has: the higher, the
-// earlier in discovery.
+// Priority orders the groups of discovery and the versions within a group, highest first.
 type Priority struct{ Group, Version int64 }
 
-// CustomPriority is that of the groups of custom resources.
+// CustomPriority is the priority of the groups of custom resources.
 var CustomPriority = Priority{Group: 1000, Version: 100}
 
-// LocalServices are the versions of the built-in groups for which kube-apiserver makes an APIService when it starts. Its
-// own group has none.
+// LocalServices are the versions of built-in groups for which kube-apiserver creates an APIService
+// at start. apiregistration.k8s.io has none.
 var LocalServices = map[api.GroupVersion]Priority{
 	{Version: "v1"}:                                        {18000, 1},
 	{Group: "apps", Version: "v1"}:                         {17800, 15},

@@ -6,11 +6,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// autoscaling is the group of autoscalers, which are stored as those of its second version.
+// autoscaling is the group and version in which HorizontalPodAutoscalers are stored.
 var autoscaling = api.GroupVersion{Group: "autoscaling", Version: "v2"}
 
-// olderAutoscalers makes of one of the two versions of HorizontalPodAutoscalers the first, which has one target: the use of
-// processors. Other metrics are not shown in it, and a write in it loses them.
+// olderAutoscalers makes d convert autoscaling/v1, whose only metric is CPU utilization. That
+// version does not show other metrics, and a write in it loses them.
 func olderAutoscalers(d *Definition) {
 	if d.Version == "v1" {
 		d.Versions, d.Stored, d.ToStorage, d.FromStorage = []string{"v2", "v1"}, &autoscaling, newerAutoscaler, olderAutoscaler

@@ -13,8 +13,8 @@ import (
 //go:embed builtin.jsonl
 var recordedResources string
 
-// record is a line of builtin.jsonl: what discovery and tables of a kube-apiserver say of a resource. The file is written
-// by upstream/apiserver/schemarecorder.
+// record is a line of builtin.jsonl: a resource as discovery and tables of kube-apiserver describe
+// it. The file is written by upstream/apiserver/schemarecorder.
 type record struct {
 	Group, Version         string
 	Plural, Singular, Kind string
@@ -31,15 +31,15 @@ type record struct {
 	}
 }
 
-// records returns all resources of a kube-apiserver in the order of its discovery, but for the reviews, which are not
-// stored.
+// records returns all resources in the order of kube-apiserver's discovery, except the reviews,
+// which are not stored.
 func records() []record {
 	var all []record
 	decoder := json.NewDecoder(strings.NewReader(recordedResources))
 	for decoder.More() {
 		var r record
 		if err := decoder.Decode(&r); err != nil {
-			panic("resources: builtin.jsonl: " + err.Error()) // it is part of the program
+			panic("resources: builtin.jsonl: " + err.Error())
 		}
 		if r.Group != "authentication.k8s.io" && r.Group != "authorization.k8s.io" {
 			all = append(all, r)
@@ -48,8 +48,8 @@ func records() []record {
 	return all
 }
 
-// builtinDefinitions returns the built-in types, by group in the order of kube-apiserver's discovery: all that it serves by
-// default. What can be said of each in general is recorded; what is special about some is in the table of types.
+// builtinDefinitions returns the built-in types in the order of kube-apiserver's discovery. What
+// holds for each type is recorded; the exceptions are in builtinTypes.
 func builtinDefinitions() []*Definition {
 	types := builtinTypes(newAllocator())
 	var definitions []*Definition
@@ -96,7 +96,7 @@ func (r record) definition(types map[string]traits) *Definition {
 	return d
 }
 
-// columns makes the columns of a table from those of the record, with cells.
+// columns returns the recorded columns with their cells.
 func (r record) columns(cells map[string]cell) []Column {
 	var columns []Column
 	for _, c := range r.Columns {
@@ -112,69 +112,72 @@ func (r record) columns(cells map[string]cell) []Column {
 		case c.Name == "Created At":
 			column.Description, column.Cell = "When the object was created.", created
 		default:
-			panic("resources: no cell for " + r.Plural + " " + c.Name) // a programming error
+			panic("resources: no cell for " + r.Plural + " " + c.Name)
 		}
 		columns = append(columns, column)
 	}
 	return columns
 }
 
-// traits say in what a type differs from the plainest one. The zero value is a type without generation, that an update does
-// not create, and whose updates need no resourceVersion.
+// traits describe how a type differs from the default. The zero value is a type without generation,
+// without creation by update, and whose updates need no resourceVersion.
 type traits struct {
-	// generation says whether the changes of the object outside of its metadata and status are counted.
-	generation counting
-	// createOnUpdate and conditional are AllowCreateOnUpdate and the contrary of AllowUnconditionalUpdate.
+	// generation says whether changes outside of the metadata and status are counted.
+	generation generationPolicy
+	// createOnUpdate is AllowCreateOnUpdate; conditional is the opposite of
+	// AllowUnconditionalUpdate.
 	createOnUpdate, conditional bool
-	// loose is LooseFinalizers, meta is UpdateMeta, name is ValidateName.
+	// The fields of Strategy: LooseFinalizers, UpdateMeta, ValidateName.
 	loose bool
 	meta  MetaCheck
 	name  NameRule
-	// orphans makes Orphan the default propagation.
+	// orphans makes Orphan the default propagation policy.
 	orphans bool
 
-	// fill fills in what depends on other fields, after the defaults of the types.
+	// fill sets defaults that depend on other fields, after those of the types.
 	fill func(o tree)
-	// status is that of a new object; nil is an empty one. sentStatus: a new object keeps what the client sent.
+	// status returns the status of a new object; nil means empty. With sentStatus a new object
+	// keeps the client's.
 	status     func(o tree) tree
 	sentStatus bool
-	// create is done to a new object; update to one that is updated, before it is known whether it has changed; prepare to
-	// both, after the generation is known.
+	// create runs for a new object. update runs for an updated one before the generation is
+	// computed, prepare for both afterwards.
 	create  func(o *api.Unstructured)
 	update  func(o, old *api.Unstructured)
 	prepare func(o *api.Unstructured)
-	// statusKeeps are fields of the metadata that a write to the status leaves alone.
+	// statusKeeps are metadata fields that a write to the status cannot change.
 	statusKeeps []string
 
-	// validate and validateUpdate are those of the strategy. Without the latter updates are checked like new objects.
+	// validate and validateUpdate are the hooks of Strategy. Without validateUpdate, updates are
+	// validated like new objects.
 	validate       func(o *api.Unstructured) []apierrors.FieldError
 	validateUpdate func(o, old *api.Unstructured) []apierrors.FieldError
 
-	// selectable are fields by which clients may select. fields corrects those whose value is not the text at that place.
+	// selectable are the selectable fields. fields corrects those whose value is not the text at
+	// their path.
 	selectable []string
 	fields     func(o tree, fields map[string]string)
 	scale      *scalePaths
 	cells      map[string]cell
-	// parts is Parts.
-	parts map[string]func(o, old *api.Unstructured)
-	// special changes the finished definition.
+	parts      map[string]func(o, old *api.Unstructured)
+	// special adjusts the finished definition.
 	special func(d *Definition)
 }
 
-// counting is how a type counts its changes.
-type counting int
+// generationPolicy is how a type maintains metadata.generation.
+type generationPolicy int
 
 const (
-	_ counting = iota
-	// counted is from 1 on.
+	_ generationPolicy = iota
+	// counted starts at 1 and counts changes.
 	counted
-	// countedOnce is 1 for ever.
+	// countedOnce stays at 1.
 	countedOnce
-	// countedLater begins with the first change.
+	// countedLater is set by the first change.
 	countedLater
 )
 
-// strategy makes the hooks of a type.
+// strategy returns the hooks of a type.
 func (t traits) strategy(d *Definition) Strategy {
 	s := Strategy{
 		Parts: t.parts, UpdateMeta: t.meta, LooseFinalizers: t.loose, ValidateName: t.name,
@@ -221,14 +224,14 @@ func (t traits) strategy(d *Definition) Strategy {
 	return s
 }
 
-// fillIn is the Default of a type.
+// fillIn is the Default hook of a type.
 func (t traits) fillIn(d *Definition, o *api.Unstructured) {
 	if o.Object == nil {
 		o.Object = tree{}
 	}
 	stored, _ := schema.Builtin().Type(d.storedKind())
 	if spec, _ := stored.Field("spec"); spec.Struct() {
-		made(o.Object, "spec")
+		ensure(o.Object, "spec")
 	}
 	fillIn(stored, o.Object)
 	if t.fill != nil {
@@ -236,7 +239,7 @@ func (t traits) fillIn(d *Definition, o *api.Unstructured) {
 	}
 }
 
-// resetStatus gives a new object its first status.
+// resetStatus sets the status of a new object.
 func (t traits) resetStatus(d *Definition, o *api.Unstructured) {
 	status := tree{}
 	if t.status != nil {

@@ -12,24 +12,23 @@ import (
 	"orrery/restclient/api"
 )
 
-// Catalog is the set of resources that a server has at the moment. Make one with [NewCatalog].
+// Catalog is the set of resources that the server currently serves. It is safe for concurrent use.
 type Catalog struct {
-	builtin []*Definition // in the order of discovery; immutable
+	builtin []*Definition // in discovery order; immutable
 
 	mu sync.RWMutex
-	// custom holds the definitions of each CustomResourceDefinition by its name, one for each served version, in the
-	// order of preference.
+	// custom maps the name of each CustomResourceDefinition to its definitions, one per served
+	// version, preferred first.
 	custom map[string][]*Definition
-	// unavailable are the versions that other servers are said to serve, in the order in which they came.
+	// unavailable are the versions whose APIService refers to another server, in order of arrival.
 	unavailable []api.GroupVersion
-	// byResource and byKind are derived from the above. The lists are replaced, never changed.
+	// Derived from the fields above. The slices are replaced, never changed.
 	byResource map[api.GroupVersionResource]*Definition
 	byKind     map[api.GroupVersionKind]*Definition
 	all        []*Definition
 	groups     []Group
 }
 
-// NewCatalog returns a catalog of the built-in types.
 func NewCatalog() *Catalog {
 	c := &Catalog{builtin: builtinDefinitions(), custom: map[string][]*Definition{}}
 	c.mu.Lock()
@@ -38,7 +37,7 @@ func NewCatalog() *Catalog {
 	return c
 }
 
-// Lookup returns the definition of a resource at a version, if the server has it.
+// Lookup returns the definition of a resource in a version, if it is served.
 func (c *Catalog) Lookup(gvr api.GroupVersionResource) (*Definition, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -46,7 +45,7 @@ func (c *Catalog) Lookup(gvr api.GroupVersionResource) (*Definition, bool) {
 	return d, ok
 }
 
-// ByKind returns the definition of the resource whose objects are of the kind.
+// ByKind returns the definition of the resource of a kind.
 func (c *Catalog) ByKind(gvk api.GroupVersionKind) (*Definition, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -54,32 +53,32 @@ func (c *Catalog) ByKind(gvk api.GroupVersionKind) (*Definition, bool) {
 	return d, ok
 }
 
-// All returns one definition for each resource, at its preferred version, in the order of discovery. The slice is
-// shared: read only.
+// All returns one definition per resource, in its preferred version and in discovery order. The
+// slice is shared and must not be changed.
 func (c *Catalog) All() []*Definition {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.all
 }
 
-// Groups returns everything that discovery lists, in kube-apiserver's order: the core group first. The slice is
-// shared: read only.
+// Groups returns the groups in discovery order: the core group first. The slice is shared and must
+// not be changed.
 func (c *Catalog) Groups() []Group {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.groups
 }
 
-// Unavailable tells whether a version of a group was declared by [Catalog.PutUnavailable].
+// Unavailable reports whether a version was declared by [Catalog.PutUnavailable].
 func (c *Catalog) Unavailable(gv api.GroupVersion) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return slices.Contains(c.unavailable, gv)
 }
 
-// PutUnavailable declares that another server serves a version of a group and does not answer: what an APIService
-// whose service is gone leaves behind. The version is in discovery, as stale, and requests to it should be answered
-// 503.
+// PutUnavailable declares that another server, which does not answer, serves a version of a group:
+// what an APIService without its service leaves behind. Discovery lists the version as stale, and
+// requests to it get 503.
 func (c *Catalog) PutUnavailable(group, version string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +90,7 @@ func (c *Catalog) PutUnavailable(group, version string) {
 	c.indexLocked()
 }
 
-// RemoveUnavailable takes back what PutUnavailable declared.
+// RemoveUnavailable reverts PutUnavailable.
 func (c *Catalog) RemoveUnavailable(group, version string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,8 +99,8 @@ func (c *Catalog) RemoveUnavailable(group, version string) {
 	c.indexLocked()
 }
 
-// PutCustom adds the resource of a CustomResourceDefinition, or replaces it. The definition should have passed
-// validation; one that cannot be served is an error.
+// PutCustom adds or replaces the resource of a CustomResourceDefinition, which should have passed
+// validation.
 func (c *Catalog) PutCustom(crd *api.Unstructured) error {
 	definitions, err := customDefinitions(crd)
 	if err != nil {
@@ -114,7 +113,7 @@ func (c *Catalog) PutCustom(crd *api.Unstructured) error {
 	return nil
 }
 
-// RemoveCustom removes the resource of a CustomResourceDefinition. Nothing happens if there is none of the name.
+// RemoveCustom removes the resource of a CustomResourceDefinition, if it is there.
 func (c *Catalog) RemoveCustom(crdName string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +121,7 @@ func (c *Catalog) RemoveCustom(crdName string) {
 	c.indexLocked()
 }
 
-// indexLocked derives the lists and indexes.
+// indexLocked updates the derived fields.
 func (c *Catalog) indexLocked() {
 	served := slices.Clone(c.builtin)
 	c.all = slices.DeleteFunc(slices.Clone(c.builtin), func(d *Definition) bool { return d.Version != d.Versions[0] })
@@ -141,8 +140,8 @@ func (c *Catalog) indexLocked() {
 	c.groups = groupsOf(served, c.unavailable)
 }
 
-// groupsOf sorts definitions into groups. Built-in groups have the order of the definitions; those of custom resources
-// and of other servers follow by name.
+// groupsOf groups definitions. Built-in groups keep the order of the definitions; those of custom
+// resources and other servers follow by name.
 func groupsOf(definitions []*Definition, unavailable []api.GroupVersion) []Group {
 	versions := map[string]map[string]*GroupVersion{}
 	var order, guests []string
@@ -185,8 +184,8 @@ func groupsOf(definitions []*Definition, unavailable []api.GroupVersion) []Group
 
 var kubernetesVersion = regexp.MustCompile(`^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$`)
 
-// compareVersions orders the versions of a group by preference, as the API conventions say: stable before beta before
-// alpha, newer before older, and anything that does not look like a version last, by name.
+// compareVersions orders the versions of a group by preference, as in the API conventions: stable
+// before beta before alpha, newer before older, and everything else last, by name.
 func compareVersions(a, b string) int {
 	left, right := kubernetesVersion.FindStringSubmatch(a), kubernetesVersion.FindStringSubmatch(b)
 	switch {

@@ -68,7 +68,7 @@ func qualified(definitions []*Definition) []string {
 func TestCatalogOfBuiltInTypes(t *testing.T) {
 	c := NewCatalog()
 	for name := range builtinTypes(newAllocator()) {
-		assert.Contains(t, qualified(c.All()), name, "what is special about a type is found by its name")
+		assert.Contains(t, qualified(c.All()), name, "traits without a type")
 	}
 	for _, d := range c.All() {
 		found, ok := c.Lookup(d.Resource())
@@ -78,7 +78,6 @@ func TestCatalogOfBuiltInTypes(t *testing.T) {
 		assert.True(t, ok)
 		assert.Same(t, d, found)
 		assert.Equal(t, d.Kind+"List", d.ListKind)
-		assert.Contains(t, d.GroupKind(), d.Kind)
 		assert.NotNil(t, d.Strategy.Default)
 		if d.Strategy.Validate != nil {
 			assert.NotNil(t, d.Strategy.ValidateUpdate, "%s: what is checked at creation is checked at updates", d.Kind)
@@ -101,15 +100,15 @@ func TestCustomResourcesComeAndGo(t *testing.T) {
 	c := withGadgets(t)
 	d, ok := c.ByKind(api.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"})
 	require.True(t, ok)
-	assert.Equal(t, []string{"v1", "v1beta1"}, d.Versions, "the preferred one first, those that are not served not at all")
+	assert.Equal(t, []string{"v1", "v1beta1"}, d.Versions, "served versions, preferred first")
 	assert.Equal(t, "gadget", d.Singular)
 	assert.Equal(t, "GadgetList", d.ListKind)
 	assert.Equal(t, "/registry/example.com/gadgets", d.Prefix)
 	assert.True(t, d.Custom && d.Namespaced && d.Status && d.Scale)
 	assert.Equal(t, "scale", d.Subresources()[1].Name)
 	beta := gadgets(t, "v1beta1")
-	assert.False(t, beta.Status || beta.Scale, "subresources are a matter of the version")
-	assert.Equal(t, d.Prefix, beta.Prefix, "the storage is not")
+	assert.False(t, beta.Status || beta.Scale, "subresources depend on the version")
+	assert.Equal(t, d.Prefix, beta.Prefix, "the storage does not")
 	assert.Equal(t, "gadgets.example.com", c.All()[len(c.All())-1].Qualified())
 
 	c.PutUnavailable("metrics.example.com", "v1beta1")
@@ -146,7 +145,7 @@ func TestDefinitionsThatCannotBeServed(t *testing.T) {
 	} {
 		assert.Error(t, c.PutCustom(parse(t, text)), text)
 	}
-	assert.NoError(t, c.PutCustom(parse(t, `{"metadata":{"name":"x"}}`)), "one that serves nothing adds nothing")
+	assert.NoError(t, c.PutCustom(parse(t, `{"metadata":{"name":"x"}}`)), "a definition without served versions adds nothing")
 	assert.Len(t, c.All(), len(NewCatalog().All()))
 }
 
@@ -161,7 +160,7 @@ func TestVersionsByPreference(t *testing.T) {
 
 func sign(n int) int { return min(max(n, -1), 1) }
 
-// What kube-apiserver showed of three objects of this definition.
+// As kube-apiserver showed three objects of this definition.
 func TestCustomTable(t *testing.T) {
 	d := gadgets(t, "v1")
 	now := time.Date(2026, 11, 21, 7, 39, 7, 0, time.UTC)
@@ -202,7 +201,7 @@ func TestScale(t *testing.T) {
 	deployments, _ := NewCatalog().Lookup(api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"})
 	scale := deployments.ScaleOf(parse(t, `{"spec":{"selector":{"matchLabels":{"a":"b"},"matchExpressions":[{"key":"c","operator":"Exists"}]}}}`))
 	assert.Equal(t, "a=b,c", scale.NestedString("status", "selector"))
-	assert.NotContains(t, scale.Nested("spec"), "replicas", "upstream leaves a zero out here")
+	assert.NotContains(t, scale.Nested("spec"), "replicas", "upstream omits a zero")
 	assert.Empty(t, deployments.ScaleOf(parse(t, `{"spec":{"selector":{"matchExpressions":[{}]}}}`)).Nested("status", "selector"))
 	plain := &Definition{scale: &scalePaths{replicas: []string{"r"}, status: []string{"s"}}}
 	assert.Nil(t, plain.ScaleOf(parse(t, `{}`)).Nested("status", "selector"))
@@ -261,7 +260,7 @@ func TestFieldSelectors(t *testing.T) {
 	}
 }
 
-// Every field that clients may select by is one that Fields fills in, and nothing in a document makes that fail.
+// Fields sets every selectable field, whatever the document holds.
 func TestSelectableFieldsAreThere(t *testing.T) {
 	for _, d := range NewCatalog().All() {
 		if len(d.Selectable) == 0 {

@@ -11,14 +11,15 @@ import (
 	"orrery/restclient/api"
 )
 
-// unknown and none are what kubectl's readers know as "not there".
+// The placeholders of kubectl for absent values.
 const (
 	unknownText = "<unknown>"
 	noneText    = "<none>"
 	unsetText   = "<unset>"
 )
 
-// cell makes the cell of an object in a table: a string, int64, float64, bool or nil. now is what ages are counted to.
+// cell returns the cell of an object in a table: a string, int64, float64, bool or nil. Ages are
+// relative to now.
 type cell = func(o *api.Unstructured, now time.Time) any
 
 func nameColumn() Column {
@@ -35,17 +36,17 @@ func created(o *api.Unstructured, _ time.Time) any {
 	return o.NestedString("metadata", "creationTimestamp")
 }
 
-// fieldOr does so, with a word for nothing.
+// fieldOr returns the cell of a string field, with a placeholder for "".
 func fieldOr(nothing string, path ...string) cell {
 	return func(o *api.Unstructured, _ time.Time) any { return cmp.Or(o.NestedString(path...), nothing) }
 }
 
-// number makes the cell of a whole number in the document; 0 if it is not there.
+// number64 returns the cell of an integer field.
 func number64(path ...string) cell {
 	return func(o *api.Unstructured, _ time.Time) any { return o.NestedInt64(path...) }
 }
 
-// length makes the cell of the length of a list in the document.
+// length returns the cell of the length of a list.
 func length(path ...string) cell {
 	return func(o *api.Unstructured, _ time.Time) any {
 		list, _ := o.Nested(path...).([]any)
@@ -53,7 +54,7 @@ func length(path ...string) cell {
 	}
 }
 
-// labelSetCell makes the cell of a map of labels.
+// labelSetCell returns the cell of a map of labels.
 func labelSetCell(path ...string) cell {
 	return func(o *api.Unstructured, _ time.Time) any {
 		labels, _ := o.Nested(path...).(map[string]any)
@@ -73,10 +74,10 @@ func ratio(part, of int64) string { return fmt.Sprintf("%d/%d", part, of) }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-// field makes the cell of a text in the document.
+// field returns the cell of a string field.
 func field(path ...string) cell { return fieldOr("", path...) }
 
-// joined makes the cell of one field of each object in a list.
+// joined returns the cell of one string field of all objects in a list.
 func joined(key string, path ...string) cell {
 	return func(o *api.Unstructured, _ time.Time) any {
 		var found []string
@@ -87,7 +88,7 @@ func joined(key string, path ...string) cell {
 	}
 }
 
-// labelSelectorCell makes the cell of a label selector with matchLabels and matchExpressions.
+// labelSelectorCell returns the cell of a label selector.
 func labelSelectorCell(path ...string) cell {
 	return func(o *api.Unstructured, _ time.Time) any {
 		t, _ := o.Nested(path...).(map[string]any)
@@ -102,7 +103,7 @@ func labelSelectorCell(path ...string) cell {
 	}
 }
 
-// value makes the cell of any value in the document, with a word for nothing.
+// value returns the cell of a scalar field, with a placeholder.
 func value(nothing any, path ...string) cell {
 	return func(o *api.Unstructured, _ time.Time) any {
 		switch v := o.Nested(path...).(type) {
@@ -114,7 +115,7 @@ func value(nothing any, path ...string) cell {
 	}
 }
 
-// shown makes the cell of any value as text.
+// shown returns the cell of any field, formatted as text.
 func shown(nothing string, path ...string) cell {
 	return func(o *api.Unstructured, _ time.Time) any {
 		if v := o.Nested(path...); v != nil {
@@ -124,14 +125,14 @@ func shown(nothing string, path ...string) cell {
 	}
 }
 
-// list makes the cell of a list of texts.
+// list returns the cell of a list of strings.
 func list(nothing string, path ...string) cell {
 	return func(o *api.Unstructured, _ time.Time) any {
 		return cmp.Or(strings.Join(o.NestedStringSlice(path...), ","), nothing)
 	}
 }
 
-// part makes a cell of what a function makes of the part of the document at a path.
+// part returns the cell that a function formats from the object at a path.
 func part(make func(t tree) string, path ...string) cell {
 	return func(o *api.Unstructured, _ time.Time) any {
 		t, _ := o.Nested(path...).(map[string]any)
@@ -141,7 +142,7 @@ func part(make func(t tree) string, path ...string) cell {
 
 func reference(t tree) string { return text(t, "kind") + "/" + text(t, "name") }
 
-// since makes the cell of the time that has passed since a moment in the document.
+// since returns the cell of the time since a timestamp.
 func since(nothing string, path ...string) cell {
 	return func(o *api.Unstructured, now time.Time) any {
 		if moment := o.NestedString(path...); moment != "" {
@@ -151,7 +152,7 @@ func since(nothing string, path ...string) cell {
 	}
 }
 
-// few joins at most three of several texts, with a word for none.
+// few joins at most three strings, with a placeholder for none.
 func few(all []string, nothing string) string {
 	const most = 3
 	switch {
@@ -168,8 +169,8 @@ const (
 	year = 365 * day
 )
 
-// humanDuration writes a duration as kubectl's readers know it: with the two largest units at most, and the second one
-// only while it says something.
+// humanDuration formats a duration like kubectl: at most two units, the second only for small
+// values of the first.
 func humanDuration(d time.Duration) string {
 	switch {
 	case d <= -2*time.Second:
@@ -198,7 +199,7 @@ func humanDuration(d time.Duration) string {
 
 func count(d, unit time.Duration) string { return strconv.FormatInt(int64(d/unit), 10) }
 
-// parts writes two units, the second one only if there is something of it.
+// parts formats two units and omits the second if it is zero.
 func parts(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
 	text := count(d, large) + largeName
 	if rest := d % large / small; rest > 0 {
@@ -207,7 +208,7 @@ func parts(d, large time.Duration, largeName string, small time.Duration, smallN
 	return text
 }
 
-// ageOf is how long ago a moment in a document was.
+// ageOf returns the time since a timestamp.
 func ageOf(moment string, now time.Time) string {
 	t, err := time.Parse(time.RFC3339, moment)
 	if err != nil || t.IsZero() {

@@ -170,7 +170,7 @@ func slicePorts(o *api.Unstructured, _ time.Time) any {
 	for _, port := range items(o.Object, "ports") {
 		number := "*"
 		if has(port, "port") {
-			number = decimal(whole(port, "port"))
+			number = decimal(integer(port, "port"))
 		}
 		ports = append(ports, number)
 	}
@@ -193,7 +193,7 @@ func endpointsList(o *api.Unstructured, _ time.Time) any {
 				all = append(all, text(address, "ip"))
 			}
 			for _, port := range items(subset, "ports") {
-				all = append(all, text(address, "ip")+":"+decimal(whole(port, "port")))
+				all = append(all, text(address, "ip")+":"+decimal(integer(port, "port")))
 			}
 		}
 	}

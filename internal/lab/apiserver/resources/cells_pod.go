@@ -14,7 +14,7 @@ var podCells = map[string]cell{
 	"Node": fieldOr(noneText, "spec", "nodeName"), "Nominated Node": fieldOr(noneText, "status", "nominatedNodeName"), "Readiness Gates": podGates,
 }
 
-// alwaysRestarts tells a sidecar from an init container that ends.
+// sidecars returns the names of the restartable init containers.
 func sidecars(o *api.Unstructured) map[string]bool {
 	found := map[string]bool{}
 	for _, container := range items(child(o.Object, "spec"), "initContainers") {
@@ -31,19 +31,19 @@ func podReady(o *api.Unstructured, _ time.Time) any {
 	total := int64(len(items(spec, "containers")) + len(sidecar))
 	ready := int64(0)
 	for _, c := range items(status, "initContainerStatuses") {
-		if sidecar[text(c, "name")] && truth(c, "ready") && truth(c, "started") {
+		if sidecar[text(c, "name")] && boolean(c, "ready") && boolean(c, "started") {
 			ready++
 		}
 	}
 	for _, c := range items(status, "containerStatuses") {
-		if truth(c, "ready") && child(child(c, "state"), "running") != nil {
+		if boolean(c, "ready") && child(child(c, "state"), "running") != nil {
 			ready++
 		}
 	}
 	return ratio(ready, total)
 }
 
-// podStatus is the reason of the container that explains the pod's state best, or the phase.
+// podStatus returns the reason of the container that best explains the pod's state, or the phase.
 func podStatus(o *api.Unstructured, _ time.Time) any {
 	status := child(o.Object, "status")
 	reason := cmp.Or(text(status, "reason"), text(status, "phase"))
@@ -68,7 +68,7 @@ func podStatus(o *api.Unstructured, _ time.Time) any {
 	return reason
 }
 
-// condition returns a field of the status condition of a type.
+// condition returns a field of the condition of the given type.
 func condition(status tree, kind, key string) string {
 	for _, c := range items(status, "conditions") {
 		if text(c, "type") == kind {
@@ -78,7 +78,8 @@ func condition(status tree, kind, key string) string {
 	return ""
 }
 
-// initReason tells about the first init container that is not done; false if all are.
+// initReason returns the state of the first unfinished init container, or false if all have
+// finished.
 func initReason(o *api.Unstructured) (string, bool) {
 	sidecar := sidecars(o)
 	total := len(items(child(o.Object, "spec"), "initContainers"))
@@ -86,9 +87,9 @@ func initReason(o *api.Unstructured) (string, bool) {
 		state := child(c, "state")
 		terminated, waiting := child(state, "terminated"), child(state, "waiting")
 		switch {
-		case terminated != nil && whole(terminated, "exitCode") == 0:
+		case terminated != nil && integer(terminated, "exitCode") == 0:
 			continue
-		case sidecar[text(c, "name")] && truth(c, "started"):
+		case sidecar[text(c, "name")] && boolean(c, "started"):
 			continue
 		case terminated != nil:
 			return "Init:" + endReason(terminated), true
@@ -100,18 +101,18 @@ func initReason(o *api.Unstructured) (string, bool) {
 	return "", false
 }
 
-// endReason says in a word why a container ended.
+// endReason returns why a container terminated.
 func endReason(terminated tree) string {
 	if reason := text(terminated, "reason"); reason != "" {
 		return reason
 	}
-	if signal := whole(terminated, "signal"); signal != 0 {
+	if signal := integer(terminated, "signal"); signal != 0 {
 		return "Signal:" + decimal(signal)
 	}
-	return "ExitCode:" + decimal(whole(terminated, "exitCode"))
+	return "ExitCode:" + decimal(integer(terminated, "exitCode"))
 }
 
-// containersReason is the reason of the first container that has one to tell.
+// containersReason returns the reason of the first container that has one.
 func containersReason(o *api.Unstructured, reason string) string {
 	status := child(o.Object, "status")
 	running := false
@@ -124,7 +125,7 @@ func containersReason(o *api.Unstructured, reason string) string {
 			reason = text(waiting, "reason")
 		case terminated != nil:
 			reason = endReason(terminated)
-		case truth(c, "ready") && child(state, "running") != nil:
+		case boolean(c, "ready") && child(state, "running") != nil:
 			running = true
 		}
 	}
@@ -137,8 +138,8 @@ func containersReason(o *api.Unstructured, reason string) string {
 	return reason
 }
 
-// podRestarts counts the restarts of the init containers while they run, of the containers afterwards, and says when the
-// last was.
+// podRestarts returns the restarts of the init containers while they run, then of the containers,
+// and the time of the last one.
 func podRestarts(o *api.Unstructured, now time.Time) any {
 	status := child(o.Object, "status")
 	sidecar := sidecars(o)
@@ -161,14 +162,14 @@ func podRestarts(o *api.Unstructured, now time.Time) any {
 	return fmt.Sprintf("%d (%s ago)", all.count, humanDuration(now.Sub(all.last)))
 }
 
-// restarts are those of some containers.
+// restarts sums up the restarts of several containers.
 type restarts struct {
 	count int64
 	last  time.Time
 }
 
 func (r *restarts) add(status tree) {
-	r.count += whole(status, "restartCount")
+	r.count += integer(status, "restartCount")
 	end, err := time.Parse(time.RFC3339, text(child(child(status, "lastState"), "terminated"), "finishedAt"))
 	if err == nil && end.After(r.last) {
 		r.last = end

@@ -8,7 +8,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// withContainers adds the columns about the containers of a template.
+// withContainers adds the columns about the containers of a pod template.
 func withContainers(cells map[string]cell, path ...string) map[string]cell {
 	path = append(path, "containers")
 	cells["Containers"], cells["Images"] = joined("name", path...), joined("image", path...)
@@ -57,7 +57,7 @@ var (
 
 func controllerOf(o *api.Unstructured, _ time.Time) any {
 	for _, owner := range items(child(o.Object, "metadata"), "ownerReferences") {
-		if truth(owner, "controller") {
+		if boolean(owner, "controller") {
 			gv, _ := api.ParseGroupVersion(text(owner, "apiVersion"))
 			kind := strings.ToLower(text(owner, "kind"))
 			if gv.Group != "" {
@@ -122,7 +122,7 @@ func cronSuspended(o *api.Unstructured, _ time.Time) any {
 	return "False"
 }
 
-// autoscalerTargets shows what is measured beside what is wanted, of the first two metrics.
+// autoscalerTargets shows the current and target values of the first two metrics.
 func autoscalerTargets(o *api.Unstructured, _ time.Time) any {
 	const most = 2
 	spec, status := child(o.Object, "spec"), child(o.Object, "status")
@@ -154,7 +154,8 @@ func autoscalerTargets(o *api.Unstructured, _ time.Time) any {
 	return all
 }
 
-// sourceKey is the field of a metric that belongs to its type: "ContainerResource" is in containerResource.
+// sourceKey returns the field with the source of a metric type: "ContainerResource" is in
+// containerResource.
 func sourceKey(kind string) string {
 	if kind == "" {
 		return ""

@@ -14,9 +14,9 @@ var claimCells = map[string]cell{
 	"VolumeAttributesClass": fieldOr(unsetText, "spec", "volumeAttributesClassName"), "VolumeMode": fieldOr(unsetText, "spec", "volumeMode"),
 }
 
-// protectClaim gives a claim the finalizer that keeps it while a pod uses it.
+// protectClaim adds the finalizer that keeps a claim while a pod uses it.
 func protectClaim(o *api.Unstructured) {
-	metadata := made(o.Object, "metadata")
+	metadata := ensure(o.Object, "metadata")
 	if !slices.Contains(texts(metadata, "finalizers"), FinalizerClaimProtection) {
 		list, _ := metadata["finalizers"].([]any)
 		metadata["finalizers"] = append(slices.Clone(list), any(FinalizerClaimProtection))
@@ -24,7 +24,7 @@ func protectClaim(o *api.Unstructured) {
 }
 
 func validateClaim(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	spec := child(o.Object, "spec")
 	modes := []string{"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"}
 	if len(texts(spec, "accessModes")) == 0 {
@@ -45,9 +45,9 @@ func validateClaim(o *api.Unstructured) []apierrors.FieldError {
 	return m
 }
 
-// validateClaimUpdate lets the size grow once the claim is bound, and nothing else change.
+// validateClaimUpdate allows a bound claim to grow and forbids all other changes.
 func validateClaimUpdate(o, old *api.Unstructured) []apierrors.FieldError {
-	m := mistakes(validateClaim(o))
+	m := errorList(validateClaim(o))
 	patched := o.DeepCopy()
 	bound := old.NestedString("status", "phase") == "Bound"
 	if bound {
@@ -84,7 +84,7 @@ func claimModes(o *api.Unstructured, now time.Time) any {
 	return accessModes("status", "accessModes")(o, now)
 }
 
-// accessModes makes the cell of a list of access modes, in the order in which kubectl's readers know them.
+// accessModes returns the cell of a list of access modes, in kubectl's order.
 func accessModes(path ...string) cell {
 	return func(o *api.Unstructured, _ time.Time) any {
 		set := o.NestedStringSlice(path...)

@@ -12,27 +12,27 @@ import (
 )
 
 func fillCRD(o tree) {
-	names := made(made(o, "spec"), "names")
+	names := ensure(ensure(o, "spec"), "names")
 	if kind := text(names, "kind"); kind != "" {
 		fillText(names, "singular", strings.ToLower(kind))
 		fillText(names, "listKind", kind+"List")
 	}
 }
 
-// newCRDStatus is the status of a definition that nobody has looked at yet.
+// newCRDStatus returns the status of a definition before its names are checked.
 func newCRDStatus(tree) tree { return tree{"acceptedNames": tree{"kind": "", "plural": ""}} }
 
-// rememberVersions writes down the versions in which objects may be stored.
+// rememberVersions records in the status the versions in which objects may be stored.
 func rememberVersions(o *api.Unstructured) {
-	status := made(o.Object, "status")
+	status := ensure(o.Object, "status")
 	stored, _ := status["storedVersions"].([]any)
 	status["storedVersions"] = storageVersions(o, stored)
 }
 
-// storageVersions adds the storage version, the first if there are several, to a list of versions.
+// storageVersions adds the storage version (the first if there are several) to the stored versions.
 func storageVersions(o *api.Unstructured, stored []any) any {
 	versions := items(child(o.Object, "spec"), "versions")
-	i := slices.IndexFunc(versions, func(version tree) bool { return truth(version, "storage") })
+	i := slices.IndexFunc(versions, func(version tree) bool { return boolean(version, "storage") })
 	switch {
 	case i >= 0 && !slices.Contains(stored, any(text(versions[i], "name"))):
 		return append(slices.Clone(stored), text(versions[i], "name"))
@@ -42,7 +42,7 @@ func storageVersions(o *api.Unstructured, stored []any) any {
 	return stored
 }
 
-// unknownFormats warns of formats that mean nothing.
+// unknownFormats warns of unsupported formats.
 func unknownFormats(o *api.Unstructured) []string {
 	var warnings []string
 	for _, version := range items(child(o.Object, "spec"), "versions") {
@@ -53,9 +53,8 @@ func unknownFormats(o *api.Unstructured) []string {
 	return warnings
 }
 
-// validateCRD says what is wrong with a definition.
 func validateCRD(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	spec := child(o.Object, "spec")
 	group, crdNames := text(spec, "group"), child(spec, "names")
 	if o.GetName() != text(crdNames, "plural")+"."+group {
@@ -77,14 +76,14 @@ func validateCRD(o *api.Unstructured) []apierrors.FieldError {
 		}
 		m.versionExtras(version, path)
 	}
-	if truth(spec, "preserveUnknownFields") {
+	if boolean(spec, "preserveUnknownFields") {
 		m.invalid("spec.preserveUnknownFields", true, "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")
 	}
 	m.storedVersions(o, versions)
 	return m
 }
 
-func (m *mistakes) group(o *api.Unstructured, group string) {
+func (m *errorList) group(o *api.Unstructured, group string) {
 	switch {
 	case group == "":
 		m.required("spec.group", "")
@@ -99,7 +98,7 @@ func (m *mistakes) group(o *api.Unstructured, group string) {
 	}
 }
 
-func (m *mistakes) versions(spec tree) {
+func (m *errorList) versions(spec tree) {
 	versions := items(spec, "versions")
 	storage, unique, seen := 0, true, map[string]bool{}
 	for i, version := range versions {
@@ -115,7 +114,7 @@ func (m *mistakes) versions(spec tree) {
 		}
 		unique = unique && !seen[name]
 		seen[name] = true
-		if truth(version, "storage") {
+		if boolean(version, "storage") {
 			storage++
 		}
 	}
@@ -131,27 +130,29 @@ func (m *mistakes) versions(spec tree) {
 	}
 }
 
-// alike tells whether all versions say the same: then it is said once for all of them in the original, and its place is another one.
+// alike reports whether all versions have the same value. kube-apiserver then validates it once, at
+// another path.
 func alike(versions []tree, key string) bool {
 	return !slices.ContainsFunc(versions, func(version tree) bool { return !same(version[key], versions[0][key]) })
 }
 
 func hasStatus(version tree) bool { return child(child(version, "subresources"), "status") != nil }
 
-// schema says what is wrong with the schema of a version.
-func (m *mistakes) schema(version tree, path string, hasStatus bool) {
+// schema validates the schema of a version.
+func (m *errorList) schema(version tree, path string, hasStatus bool) {
 	if schema := child(child(version, "schema"), "openAPIV3Schema"); schema != nil {
 		*m = append(*m, structural.Check(path+".openAPIV3Schema", schema, hasStatus)...)
 	}
 }
 
-// conversion knows only the strategy None: versions differ in name only.
-func (m *mistakes) conversion(spec tree) {
+// conversion validates the conversion strategy. Only None has an effect: versions then differ in
+// apiVersion only.
+func (m *errorList) conversion(spec tree) {
 	conversion := child(spec, "conversion")
 	switch strategy := text(conversion, "strategy"); strategy {
 	case "", "None":
 	case "Webhook":
-		if truth(spec, "preserveUnknownFields") {
+		if boolean(spec, "preserveUnknownFields") {
 			m.invalid("spec.conversion.strategy", strategy, "must be None if spec.preserveUnknownFields is true")
 		}
 		webhook := child(conversion, "webhook")
@@ -166,7 +167,7 @@ func (m *mistakes) conversion(spec tree) {
 	}
 }
 
-func (m *mistakes) crdNames(t tree) {
+func (m *errorList) crdNames(t tree) {
 	const mixed = "may have mixed case, but should otherwise match: "
 	for _, key := range []string{"plural", "singular", "kind", "listKind"} {
 		name, path := text(t, key), "spec.names."+key
@@ -194,7 +195,7 @@ func (m *mistakes) crdNames(t tree) {
 
 const simplePath = "must be a simple json path starting with ."
 
-func (m *mistakes) versionExtras(version tree, path string) {
+func (m *errorList) versionExtras(version tree, path string) {
 	if scale := child(child(version, "subresources"), "scale"); scale != nil {
 		m.scalePath(scale, "specReplicasPath", ".spec.", path+".subresources.scale", true)
 		m.scalePath(scale, "statusReplicasPath", ".status.", path+".subresources.scale", true)
@@ -217,8 +218,8 @@ func (m *mistakes) versionExtras(version tree, path string) {
 	m.selectableFields(version, path)
 }
 
-// selectableFields wants fields by which clients may select to be there, and to be texts, truths or whole numbers.
-func (m *mistakes) selectableFields(version tree, path string) {
+// selectableFields checks that selectable fields exist and are strings, booleans or integers.
+func (m *errorList) selectableFields(version tree, path string) {
 	fields := items(version, "selectableFields")
 	if len(fields) == 0 {
 		return
@@ -241,7 +242,7 @@ func (m *mistakes) selectableFields(version tree, path string) {
 	}
 }
 
-func (m *mistakes) jsonPath(expression, path string) {
+func (m *errorList) jsonPath(expression, path string) {
 	if expression == "" {
 		m.required(path, "")
 		return
@@ -255,7 +256,7 @@ func (m *mistakes) jsonPath(expression, path string) {
 	}
 }
 
-func (m *mistakes) scalePath(scale tree, key, under, path string, required bool) {
+func (m *errorList) scalePath(scale tree, key, under, path string, required bool) {
 	value := text(scale, key)
 	path += "." + key
 	switch {
@@ -269,7 +270,7 @@ func (m *mistakes) scalePath(scale tree, key, under, path string, required bool)
 	}
 }
 
-func (m *mistakes) storedVersions(o *api.Unstructured, versions []tree) {
+func (m *errorList) storedVersions(o *api.Unstructured, versions []tree) {
 	stored := o.NestedStringSlice("status", "storedVersions")
 	if len(stored) == 0 {
 		m.invalid("status.storedVersions", o.Nested("status", "storedVersions"), "must have at least one stored version")
@@ -281,15 +282,16 @@ func (m *mistakes) storedVersions(o *api.Unstructured, versions []tree) {
 		}
 	}
 	for _, version := range versions {
-		if name := text(version, "name"); truth(version, "storage") && !slices.Contains(stored, name) {
+		if name := text(version, "name"); boolean(version, "storage") && !slices.Contains(stored, name) {
 			m.invalid("status.storedVersions", stored, "must have the storage version "+name)
 		}
 	}
 }
 
-// validateCRDUpdate keeps the group, the scope and, once objects may exist, the names under which they are stored.
+// validateCRDUpdate keeps the group, the plural name and, once objects may exist, the scope and the
+// kind.
 func validateCRDUpdate(o, old *api.Unstructured) []apierrors.FieldError {
-	m := mistakes(validateCRD(o))
+	m := errorList(validateCRD(o))
 	for _, path := range [][]string{{"group"}, {"names", "plural"}, {"scope"}, {"names", "kind"}} {
 		full := append([]string{"spec"}, path...)
 		established := condition(child(old.Object, "status"), "Established", "status") == "True"

@@ -16,14 +16,14 @@ import (
 	"orrery/restclient/api"
 )
 
-// customDefinitions makes the definitions of a custom resource, one for each served version, in the order of
-// preference.
+// customDefinitions returns the definitions of a custom resource, one per served version, preferred
+// first.
 func customDefinitions(crd *api.Unstructured) ([]*Definition, error) {
 	spec := child(crd.Object, "spec")
 	byName := map[string]tree{}
 	var served []string
 	for _, version := range items(spec, "versions") {
-		if name := text(version, "name"); truth(version, "served") && byName[name] == nil {
+		if name := text(version, "name"); boolean(version, "served") && byName[name] == nil {
 			served = append(served, name)
 			byName[name] = version
 		}
@@ -41,20 +41,20 @@ func customDefinitions(crd *api.Unstructured) ([]*Definition, error) {
 	return definitions, nil
 }
 
-// StoredAs returns the definition of a custom resource at the version in which its objects are stored, whether that is
-// served or not: what has to be known to delete them.
+// StoredAs returns the definition of a custom resource in its storage version, even if that is not
+// served. It is needed to delete the objects.
 func StoredAs(crd *api.Unstructured) (*Definition, error) {
 	spec := child(crd.Object, "spec")
 	for _, version := range items(spec, "versions") {
-		if truth(version, "storage") {
+		if boolean(version, "storage") {
 			return customDefinition(spec, text(version, "name"), version)
 		}
 	}
-	return nil, fmt.Errorf("%s has no version for its objects to be stored in", crd.GetName())
+	return nil, fmt.Errorf("%s has no storage version", crd.GetName())
 }
 
-// CustomPrefix returns where the store keeps the objects of the custom resource that a CustomResourceDefinition of this
-// name ("crontabs.stable.example.com") defines.
+// CustomPrefix returns the store prefix of the custom resource of a definition such as
+// "crontabs.stable.example.com".
 func CustomPrefix(crdName string) string {
 	plural, group, _ := strings.Cut(crdName, ".")
 	return "/registry/" + group + "/" + plural
@@ -71,7 +71,7 @@ func customDefinition(spec tree, name string, version tree) (*Definition, error)
 		Status:     child(subresources, "status") != nil,
 	}
 	if d.Group == "" || d.Plural == "" || d.Kind == "" {
-		return nil, fmt.Errorf("group, plural and kind are needed")
+		return nil, fmt.Errorf("group, plural and kind are required")
 	}
 	d.Prefix = CustomPrefix(d.Qualified())
 	if d.Singular == "" {
@@ -99,7 +99,7 @@ func customDefinition(spec tree, name string, version tree) (*Definition, error)
 	return d, nil
 }
 
-// simpleSteps cuts a path of names, ".spec.replicas".
+// simpleSteps splits a path such as ".spec.replicas".
 func simpleSteps(path string) []string {
 	if path == "" {
 		return nil
@@ -107,7 +107,7 @@ func simpleSteps(path string) []string {
 	return strings.Split(strings.TrimPrefix(path, "."), ".")
 }
 
-// selectable takes over the fields by which clients may select.
+// selectable sets the selectable fields of a version.
 func (d *Definition) selectable(version tree) {
 	var paths []string
 	for _, field := range items(version, "selectableFields") {
@@ -118,8 +118,8 @@ func (d *Definition) selectable(version tree) {
 	d.selectPaths(paths, false)
 }
 
-// selectPaths makes fields selectable, each by its path without a dot before it. A field that is absent has the empty value
-// if it is there in general.
+// selectPaths makes fields selectable by their paths. With always, an absent field has the value
+// "".
 func (d *Definition) selectPaths(paths []string, always bool) {
 	if len(paths) == 0 {
 		return
@@ -138,7 +138,7 @@ func (d *Definition) selectPaths(paths []string, always bool) {
 	}
 }
 
-// customStrategy is that of custom resources with a schema.
+// customStrategy returns the strategy of a custom resource.
 func customStrategy(d *Definition, schema *structural.Schema) Strategy {
 	status := d.Status
 	s := Strategy{
@@ -147,7 +147,7 @@ func customStrategy(d *Definition, schema *structural.Schema) Strategy {
 			if status {
 				delete(o.Object, "status")
 			}
-			schema.FillIn(o.Object) // what is read from the store in the original has all defaults
+			schema.FillIn(o.Object) // kube-apiserver applies the defaults when it reads from etcd
 			firstGeneration(o)
 		},
 		PrepareUpdate: func(o, old *api.Unstructured) {
@@ -161,29 +161,29 @@ func customStrategy(d *Definition, schema *structural.Schema) Strategy {
 		s.PrepareStatus = statusKeepsMetadata("labels", "annotations", "finalizers", "ownerReferences", "generation")
 	}
 	s.Validate = func(o *api.Unstructured) []apierrors.FieldError {
-		return customMistakes(d, schema, o, &api.Unstructured{})
+		return validateCustom(d, schema, o, &api.Unstructured{})
 	}
-	s.ValidateUpdate = func(o, old *api.Unstructured) []apierrors.FieldError { return customMistakes(d, schema, o, old) }
+	s.ValidateUpdate = func(o, old *api.Unstructured) []apierrors.FieldError { return validateCustom(d, schema, o, old) }
 	s.ValidateStatusUpdate = func(o, old *api.Unstructured) []apierrors.FieldError {
-		m := mistakes(schema.StatusSchema().Validate("status", o.Object["status"], old.Object["status"]))
+		m := errorList(schema.StatusSchema().Validate("status", o.Object["status"], old.Object["status"]))
 		m.scaleStatus(d, o)
 		return append(m, customRules(schema, o, old, m)...)
 	}
 	return s
 }
 
-// customMistakes says what is wrong with a custom resource, or with the step to it.
-func customMistakes(d *Definition, schema *structural.Schema, o, old *api.Unstructured) []apierrors.FieldError {
-	m := mistakes(schema.Validate("", o.Object, present(old)))
+// validateCustom validates a custom resource; old is empty for a new one.
+func validateCustom(d *Definition, schema *structural.Schema, o, old *api.Unstructured) []apierrors.FieldError {
+	m := errorList(schema.Validate("", o.Object, present(old)))
 	m.scaleSpec(d, o)
 	m.scaleStatus(d, o)
 	schema.EmbeddedIn("", o.Object, m.embedded)
 	return append(m, customRules(schema, o, old, m)...)
 }
 
-// customRules are the mistakes that are looked for after the values have been compared with the schema: duplicates, and what rules
-// say, unless the object is so wrong that they could not be evaluated.
-func customRules(schema *structural.Schema, o, old *api.Unstructured, before mistakes) (m mistakes) {
+// customRules finds duplicates and evaluates the validation rules. Rules are skipped if an earlier
+// error would break them.
+func customRules(schema *structural.Schema, o, old *api.Unstructured, before errorList) (m errorList) {
 	if len(schema.Lists("", old.Object)) == 0 {
 		m = append(m, schema.Lists("", o.Object)...)
 	}
@@ -200,7 +200,7 @@ func customRules(schema *structural.Schema, o, old *api.Unstructured, before mis
 	return m
 }
 
-// present is an object as an old value: nil if there is none.
+// present returns the tree of an old object, or nil if there is none.
 func present(o *api.Unstructured) any {
 	if o.Object == nil {
 		return nil
@@ -208,14 +208,14 @@ func present(o *api.Unstructured) any {
 	return o.Object
 }
 
-// scaleSpec and scaleStatus want the fields of a scale to be what a scale can hold.
-func (m *mistakes) scaleSpec(d *Definition, o *api.Unstructured) {
+// scaleSpec and scaleStatus check the types of the fields that a Scale is made of.
+func (m *errorList) scaleSpec(d *Definition, o *api.Unstructured) {
 	if d.scale != nil {
 		m.replicas(o, d.scale.replicas)
 	}
 }
 
-func (m *mistakes) scaleStatus(d *Definition, o *api.Unstructured) {
+func (m *errorList) scaleStatus(d *Definition, o *api.Unstructured) {
 	if d.scale == nil {
 		return
 	}
@@ -227,7 +227,7 @@ func (m *mistakes) scaleStatus(d *Definition, o *api.Unstructured) {
 	}
 }
 
-func (m *mistakes) replicas(o *api.Unstructured, path []string) {
+func (m *errorList) replicas(o *api.Unstructured, path []string) {
 	field := "." + strings.Join(path, ".")
 	switch n, broken := nested[int64](o.Object, path, "int64"); {
 	case broken != "":
@@ -239,7 +239,7 @@ func (m *mistakes) replicas(o *api.Unstructured, path []string) {
 	}
 }
 
-// nested returns the value at a path, and a sentence if there is something else.
+// nested returns the value at a path, or a message if it has another type.
 func nested[T any](object any, path []string, want string) (value T, broken string) {
 	for i, name := range path {
 		t, ok := object.(map[string]any)
@@ -257,8 +257,8 @@ func nested[T any](object any, path []string, want string) (value T, broken stri
 	return value, ""
 }
 
-// embedded says what is wrong with the head of an object inside of another one.
-func (m *mistakes) embedded(path string, object map[string]any) {
+// embedded validates apiVersion, kind and metadata of an embedded resource.
+func (m *errorList) embedded(path string, object map[string]any) {
 	for _, key := range []string{"apiVersion", "kind"} {
 		if _, there := object[key]; !there {
 			m.required(path+"."+key, "")
@@ -279,7 +279,7 @@ func (m *mistakes) embedded(path string, object map[string]any) {
 		}
 	}
 	metadata := child(object, "metadata")
-	var inside mistakes
+	var inside errorList
 	if name := text(metadata, "name"); name != "" {
 		inside.names("metadata.name", name, names.PathSegment(name, false))
 	}
@@ -291,7 +291,8 @@ func (m *mistakes) embedded(path string, object map[string]any) {
 	}
 }
 
-// contentChanged compares everything but the head of two objects, and the status if it has a subresource.
+// contentChanged compares two objects except for kind, apiVersion and metadata, and except for the
+// status if it is a subresource.
 func contentChanged(o, old *api.Unstructured, status bool) bool {
 	changed := func(a, b tree) bool {
 		for key := range a {
@@ -304,12 +305,12 @@ func contentChanged(o, old *api.Unstructured, status bool) bool {
 	return changed(o.Object, old.Object) || changed(old.Object, o.Object)
 }
 
-// customColumns are the name and what the definition adds; the age if it adds nothing.
+// customColumns returns the name and the columns of the definition, or the name and the age.
 func customColumns(version tree) ([]Column, error) {
 	columns := []Column{nameColumn()}
 	added := items(version, "additionalPrinterColumns")
 	if len(added) == 0 {
-		added = []tree{{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp", "description": "How long ago the object was created."}}
+		added = []tree{{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp", "description": "The time since the object was created."}}
 	}
 	for _, column := range added {
 		path, err := parseJSONPath(text(column, "jsonPath"))
@@ -319,15 +320,15 @@ func customColumns(version tree) ([]Column, error) {
 		kind := text(column, "type")
 		columns = append(columns, Column{
 			Name: text(column, "name"), Type: kind, Format: text(column, "format"),
-			Description: cmp.Or(text(column, "description"), "The value at "+text(column, "jsonPath")+"."), Priority: int32(whole(column, "priority")),
+			Description: cmp.Or(text(column, "description"), "The value at "+text(column, "jsonPath")+"."), Priority: int32(integer(column, "priority")),
 			Cell: func(o *api.Unstructured, now time.Time) any { return customCell(kind, path.find(o.Object), now) },
 		})
 	}
 	return columns, nil
 }
 
-// customCell makes the cell of the first of the values that a path has found: nil for none, and for one that is not of the
-// column's type.
+// customCell returns the cell of the first value found, or nil if there is none of the column's
+// type.
 func customCell(kind string, found []any, now time.Time) any {
 	if len(found) == 0 {
 		return nil
@@ -377,7 +378,7 @@ func dateCell(moment string, now time.Time) any {
 	return humanDuration(now.Sub(t))
 }
 
-// printed writes a value as text: plain values as they are, others as JSON.
+// printed formats a value as text: scalars as they are, others as JSON.
 func printed(value any) string {
 	switch v := value.(type) {
 	case nil:

@@ -12,11 +12,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// maxData is the limit of the data of a config map or secret, in bytes.
+// maxData limits the data of a ConfigMap or Secret, in bytes.
 const maxData = 1 << 20
 
 func validateConfigMap(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	data, binary := child(o.Object, "data"), child(o.Object, "binaryData")
 	total := 0
 	for _, key := range sortedKeys(data) {
@@ -37,19 +37,19 @@ func validateConfigMap(o *api.Unstructured) []apierrors.FieldError {
 }
 
 func validateConfigMapUpdate(o, old *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	m.sealed(o, old, "data", "binaryData")
 	return append(m, validateConfigMap(o)...)
 }
 
 const sealed = "field is immutable when `immutable` is set"
 
-// sealed wants the fields of an object that is marked immutable to stay, and the mark too.
-func (m *mistakes) sealed(o, old *api.Unstructured, fields ...string) {
-	if !truth(old.Object, "immutable") {
+// sealed checks that an object marked immutable keeps the given fields and the mark.
+func (m *errorList) sealed(o, old *api.Unstructured, fields ...string) {
+	if !boolean(old.Object, "immutable") {
 		return
 	}
-	if !truth(o.Object, "immutable") {
+	if !boolean(o.Object, "immutable") {
 		m.forbidden("immutable", sealed)
 	}
 	for _, field := range fields {
@@ -65,14 +65,14 @@ func configMapKeys(o *api.Unstructured, _ time.Time) any {
 
 func secretKeys(o *api.Unstructured, _ time.Time) any { return int64(len(child(o.Object, "data"))) }
 
-// fillSecret makes data of stringData, which is for writing only.
+// fillSecret moves stringData, which is write-only, to data.
 func fillSecret(o tree) {
 	plain := child(o, "stringData")
 	delete(o, "stringData")
 	if len(plain) == 0 {
 		return
 	}
-	data := made(o, "data")
+	data := ensure(o, "data")
 	for key := range plain {
 		data[key] = base64.StdEncoding.EncodeToString([]byte(text(plain, key)))
 	}
@@ -82,11 +82,11 @@ func base64Length(encoded string) int {
 	return base64.StdEncoding.DecodedLen(len(encoded)) - (len(encoded) - len(strings.TrimRight(encoded, "=")))
 }
 
-func (m *mistakes) tooMuchData(path string) {
+func (m *errorList) tooMuchData(path string) {
 	m.add(apierrors.FieldTooLong, path, nil, fmt.Sprintf("may not be more than %d bytes", maxData))
 }
 
-// secretKeysOf are the keys that a secret of a type must have.
+// secretKeysOf are the required keys of each secret type.
 var secretKeysOf = map[string][]string{
 	"kubernetes.io/dockercfg":        {".dockercfg"},
 	"kubernetes.io/dockerconfigjson": {".dockerconfigjson"},
@@ -95,7 +95,7 @@ var secretKeysOf = map[string][]string{
 }
 
 func validateSecret(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	data := child(o.Object, "data")
 	total := 0
 	for _, key := range sortedKeys(data) {
@@ -128,8 +128,8 @@ func validateSecret(o *api.Unstructured) []apierrors.FieldError {
 	return m
 }
 
-// jsonSecret wants the value of a key to be JSON. The sentence does not show it.
-func (m *mistakes) jsonSecret(data tree, key string) {
+// jsonSecret checks that the value of a key is JSON. The error does not show the value.
+func (m *errorList) jsonSecret(data tree, key string) {
 	if !has(data, key) {
 		return
 	}
@@ -143,7 +143,7 @@ func (m *mistakes) jsonSecret(data tree, key string) {
 }
 
 func validateSecretUpdate(o, old *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	m.immutable("type", o.Nested("type"), old.Nested("type"))
 	m.sealed(o, old, "data")
 	return append(m, validateSecret(o)...)

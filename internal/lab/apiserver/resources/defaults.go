@@ -14,20 +14,20 @@ import (
 //go:embed defaults.yaml
 var defaultsText []byte
 
-// defaults are the fields that are filled in, by the name of the type that has them.
+// defaults maps type names to the default values of their fields.
 var defaults = sync.OnceValue(func() tree {
 	var types map[string]any
 	err := yaml.Unmarshal(defaultsText, &types)
 	data, _ := json.Marshal(types)
 	read := &api.Unstructured{}
 	if err != nil || json.Unmarshal(data, read) != nil {
-		panic("resources: defaults.yaml cannot be read") // it is part of the program
+		panic("resources: defaults.yaml cannot be read")
 	}
 	return read.Object
 })
 
-// fillIn fills in what the types of an object and of all objects in it say about absent fields: their defaults, and the empty
-// values of fields that are always written.
+// fillIn sets the defaults of an object and of all objects in it, and the zero values of fields
+// that are always encoded.
 func fillIn(t *schema.Type, o tree) {
 	if t.Struct() {
 		fillFrom(o, child(defaults(), t.Name()))
@@ -51,23 +51,23 @@ func fillIn(t *schema.Type, o tree) {
 	}
 }
 
-// fillFrom stores values under keys that have none, or the empty text, which is the same for most fields.
+// fillFrom sets the keys that are absent or "", which is the same for most fields.
 func fillFrom(o, values tree) {
 	for key, value := range values {
 		if inner, ok := value.(map[string]any); ok {
-			fillFrom(made(o, key), inner)
+			fillFrom(ensure(o, key), inner)
 		} else if o[key] == nil || o[key] == "" {
 			o[key] = cloneValue(value)
 		}
 	}
 }
 
-// fillAlways writes the empty values of fields that Kubernetes writes whatever their value is.
+// fillAlways sets the zero values of the fields that Kubernetes encodes even if empty.
 func fillAlways(t *schema.Type, o tree) {
 	for _, name := range t.Always() {
 		if value, there := o[name]; there {
 			if list, ok := value.([]any); ok && len(list) == 0 {
-				o[name] = nil // what is stored is protobuf, which has no empty lists
+				o[name] = nil // objects are stored as protobuf, which has no empty lists
 			}
 			continue
 		}
@@ -80,7 +80,7 @@ func fillAlways(t *schema.Type, o tree) {
 		case schema.String:
 			o[name] = ""
 		case schema.Object:
-			// Selectors are pointers, which are null.
+			// Selectors are pointers and encoded as null.
 			if field.Struct() && field.Name() != "LabelSelector" {
 				o[name] = tree{}
 			}

@@ -1,3 +1,14 @@
+// Package resources is the catalogue of the types that the server serves; package registry
+// implements the verbs for all of them. A [Definition] has the names and subresources of a
+// resource, its [Strategy] (the hooks that set defaults, prepare and validate an object on its way
+// to the store) and the [Column]s of kubectl get. A [Catalog] holds the definitions of built-in
+// types, most of which are recorded in builtin.jsonl, and those of custom resources, which come and
+// go with their CustomResourceDefinitions. [Table] renders a list as a table, because the server
+// chooses the columns.
+//
+// A Definition is immutable once a Catalog has it. Hooks never panic, whatever an object holds, and
+// do not change the old object. Defaults, messages and tables are compared with those of
+// kube-apiserver (testdata, recorded by upstream/apiserver/typesrecorder).
 package resources
 
 import (
@@ -9,65 +20,62 @@ import (
 	"orrery/restclient/api"
 )
 
-// Definition describes a resource. It is immutable after a [Catalog] has it.
+// Definition describes a resource. It is immutable once it is in a [Catalog].
 type Definition struct {
 	// Group is the API group, "" for the core group.
 	Group string
-	// Versions are the served versions, the preferred one first. They share one storage.
+	// Versions are the served versions, preferred first. They share one storage.
 	Versions []string
-	// Version is the one of Versions that this definition describes: the versions of a custom resource may differ in
-	// subresources, columns and selectable fields, and [Catalog.Lookup] returns the definition of the version that was
-	// asked for. For built-in types it is the only one.
+	// Version is the version that this definition describes. The versions of a custom resource may
+	// differ in subresources, columns and selectable fields. Built-in types have only one.
 	Version string
 
 	Plural, Singular, Kind, ListKind string
 	ShortNames, Categories           []string
 
-	// Namespaced tells whether objects live in namespaces.
 	Namespaced bool
-	// Custom marks resources that come from a CustomResourceDefinition.
+	// Custom reports whether the resource comes from a CustomResourceDefinition.
 	Custom bool
-	// Prefix is where the objects are in the store: "/registry/configmaps". Resources that are the same objects in two
-	// groups (events) have the same prefix.
+	// Prefix is the prefix in the store: "/registry/configmaps". The two groups of events share
+	// one.
 	Prefix string
 	// Verbs are the verbs of the resource itself, sorted; nil means all eight.
 	Verbs []string
 
-	// Status, Finalize and Scale tell which subresources there are.
+	// Status, Finalize and Scale report which subresources there are.
 	Status, Finalize, Scale bool
 
-	// Columns are those of the table; nil means name and age.
+	// Columns are the columns of the table; nil means name and age.
 	Columns []Column
-	// Selectable are the field selectors beyond metadata.name and metadata.namespace.
+	// Selectable are the field selectors besides metadata.name and metadata.namespace.
 	Selectable []string
-	// Fields returns the values of Selectable, for [store.Draft]; nil if there are none.
+	// Fields returns the values of Selectable, for [store.Draft]. It may be nil.
 	Fields func(o *api.Unstructured) map[string]string
 
-	// Stored is the group and version in which objects are stored, if it is another one: events.k8s.io and autoscaling/v1.
+	// Stored is the storage version if it differs: for events.k8s.io and autoscaling/v1.
 	Stored *api.GroupVersion
-	// ToStorage and FromStorage translate between this group's form of an object and the stored one, in place. Both
-	// are nil where the forms are the same. Stored is set where they are not.
+	// ToStorage and FromStorage convert an object between this version and the stored one, in
+	// place. They are nil if Stored is.
 	ToStorage, FromStorage func(o *api.Unstructured)
 
-	// Type describes the documents, for fields that they do not have and values that do not fit.
+	// Type describes the documents.
 	Type *schema.Type
-	// Schema is the openAPIV3Schema of a custom resource, for the OpenAPI documents; nil if there is none. Read only.
+	// Schema is the openAPIV3Schema of a custom resource, if any. It must not be changed.
 	Schema map[string]any
 
-	// Strategy is what happens on writes.
 	Strategy Strategy
 
-	// renamed gives some of Selectable the name that they have in Fields.
+	// renamed maps names in Selectable to those in Fields, where they differ.
 	renamed map[string]string
 	// parts are the subresources of a built-in type.
 	parts []Subresource
-	// scale finds the fields that the scale subresource is made of.
+	// scale has the paths of the fields of the scale subresource.
 	scale *scalePaths
 }
 
 var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
-// VerbList returns the verbs of the resource, sorted, as discovery lists them.
+// VerbList returns the verbs of the resource, sorted.
 func (d *Definition) VerbList() []string {
 	if d.Verbs == nil {
 		return slices.Clone(allVerbs)
@@ -75,22 +83,21 @@ func (d *Definition) VerbList() []string {
 	return slices.Clone(d.Verbs)
 }
 
-// HasVerb tells whether the resource has the verb.
+// HasVerb reports whether the resource has the verb.
 func (d *Definition) HasVerb(verb string) bool {
 	return d.Verbs == nil && slices.Contains(allVerbs, verb) || slices.Contains(d.Verbs, verb)
 }
 
-// Subresource is a part of an object, or a view on it, with an address of its own.
+// Subresource is a subresource of a resource.
 type Subresource struct {
-	// Name is the last element of the address: "status".
+	// Name is the last element of the path: "status".
 	Name string
-	// Kind is what it answers with. Group and version are empty if they are those of the resource.
-	Kind api.GroupVersionKind
-	// Verbs are sorted.
+	// Kind is the kind of its objects. An empty group and version mean those of the resource.
+	Kind  api.GroupVersionKind
 	Verbs []string
 }
 
-// Subresources returns the subresources in the order in which discovery lists them: sorted by name, but status first for
+// Subresources returns the subresources in discovery order: sorted by name, but status first for
 // custom resources.
 func (d *Definition) Subresources() []Subresource {
 	if !d.Custom {
@@ -107,25 +114,16 @@ func (d *Definition) Subresources() []Subresource {
 	return found
 }
 
-// Resource returns the name of the resource at its version.
 func (d *Definition) Resource() api.GroupVersionResource {
 	return api.GroupVersionResource{Group: d.Group, Version: d.Version, Resource: d.Plural}
 }
 
-// GroupKind returns "kind.group", or the kind alone for the core group, as error messages name a type.
-func (d *Definition) GroupKind() string {
-	if d.Group == "" {
-		return d.Kind
-	}
-	return d.Kind + "." + d.Group
-}
-
-// InvalidGroup is the group under which messages about mistakes in an object name the type: that of the stored form.
+// InvalidGroup returns the group that validation errors name: that of the stored version.
 func (d *Definition) InvalidGroup() string {
 	return d.storedKind().Group
 }
 
-// storedKind is the kind in whose form objects are stored.
+// storedKind returns the kind in its storage version.
 func (d *Definition) storedKind() api.GroupVersionKind {
 	if d.Stored != nil {
 		return api.GroupVersionKind{Group: d.Stored.Group, Version: d.Stored.Version, Kind: d.Kind}
@@ -133,8 +131,8 @@ func (d *Definition) storedKind() api.GroupVersionKind {
 	return api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind}
 }
 
-// Qualified returns "plural.group", or the plural alone for the core group: the name of a CustomResourceDefinition,
-// and how error messages name a resource.
+// Qualified returns "plural.group", or just the plural for the core group: the name of a
+// CustomResourceDefinition, and the resource in error messages.
 func (d *Definition) Qualified() string {
 	if d.Group == "" {
 		return d.Plural
@@ -142,7 +140,7 @@ func (d *Definition) Qualified() string {
 	return d.Plural + "." + d.Group
 }
 
-// FieldsOf returns what field selectors see of an object beyond its name and namespace; nil for most types.
+// FieldsOf returns the values for field selectors besides name and namespace; nil for most types.
 func (d *Definition) FieldsOf(o *api.Unstructured) map[string]string {
 	if d.Fields == nil {
 		return nil
@@ -150,43 +148,37 @@ func (d *Definition) FieldsOf(o *api.Unstructured) map[string]string {
 	return d.Fields(o)
 }
 
-// Group is an API group with everything that is served in it, for discovery.
+// Group is an API group as discovery lists it.
 type Group struct {
-	// Name is "" for the core group.
 	Name string
-	// Versions, the preferred one first.
+	// Versions are ordered by preference.
 	Versions []GroupVersion
 }
 
-// GroupVersion is a version of a group.
 type GroupVersion struct {
 	Version string
 	// Definitions are sorted by plural name.
 	Definitions []*Definition
-	// Unavailable marks a version that another server is said to serve which does not answer: discovery lists it as
-	// stale and requests to it are answered 503.
+	// Unavailable marks a version of another server that does not answer: discovery lists it as
+	// stale and requests to it get 503.
 	Unavailable bool
 }
 
-// Column is a column of a table.
 type Column struct {
-	// Name is the heading; kubectl shows it in upper case.
+	// Name is the heading, which kubectl shows in upper case.
 	Name string
 	// Type is the OpenAPI type of the cells: "string", "integer", "number", "boolean" or "date".
 	Type string
-	// Format is the OpenAPI format: "name" for the column that holds the name of the object, else mostly "".
-	Format string
-	// Description says what the column shows.
+	// Format is the OpenAPI format: "name" for the column with the object's name, usually "".
+	Format      string
 	Description string
-	// Priority 0 is always shown, others only by `-o wide`.
+	// Priority 0 is always shown; others only by `-o wide`.
 	Priority int32
-	// Cell makes the cell of an object.
-	Cell cell
+	Cell     cell
 }
 
-// FieldSelector returns the selector in terms of the names that [Definition.Fields], "metadata.name" and
-// "metadata.namespace" go by, or an error whose text is kube-apiserver's if the type does not let clients select by one
-// of the fields.
+// FieldSelector translates a selector to the names that [Definition.Fields] uses. The error for an
+// unsupported field has kube-apiserver's text.
 func (d *Definition) FieldSelector(s selector.Fields) (selector.Fields, error) {
 	return s.Rename(func(field string) (string, error) {
 		switch {

@@ -10,7 +10,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Events are what programs report about objects. They are stored in the older of their two forms, that of the core group.
+// Events are stored in their older form, that of the core group.
 
 var eventSelectable = []string{
 	"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
@@ -29,7 +29,7 @@ func eventSource(o tree, fields map[string]string) {
 }
 
 func validateEvent(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	namespace, involved := o.GetNamespace(), o.NestedString("involvedObject", "namespace")
 	switch {
 	case involved == "" && namespace != "default" && namespace != "kube-system":
@@ -89,12 +89,13 @@ func eventMessage(o *api.Unstructured, _ time.Time) any {
 
 func eventCount(o *api.Unstructured, _ time.Time) any {
 	if series := child(o.Object, "series"); series != nil {
-		return whole(series, "count")
+		return integer(series, "count")
 	}
-	return max(whole(o.Object, "count"), 1)
+	return max(integer(o.Object, "count"), 1)
 }
 
-// groupEvents are the events in the newer form. They are the same objects as those of the core group.
+// groupEvents configures events.k8s.io, whose events are the objects of the core group in another
+// form.
 func groupEvents(d *Definition) {
 	d.Prefix, d.Stored = "/registry/events", &api.GroupVersion{Version: "v1"}
 	d.ToStorage, d.FromStorage = func(o *api.Unstructured) { rename(o, eventNames, true) }, newerEvent
@@ -109,7 +110,8 @@ func groupEvents(d *Definition) {
 	}
 }
 
-// eventNames are the fields that have another name in the newer form, which comes first.
+// eventNames are the fields that have different names in events.k8s.io (first) and in the core
+// group.
 var eventNames = [][2]string{
 	{"note", "message"},
 	{"regarding", "involvedObject"},
@@ -120,7 +122,7 @@ var eventNames = [][2]string{
 	{"deprecatedSource", "source"},
 }
 
-// rename gives fields their second names, or back their first ones.
+// rename renames fields from the first name to the second, or back.
 func rename(o *api.Unstructured, names [][2]string, forward bool) {
 	for _, pair := range names {
 		from, to := pair[0], pair[1]
@@ -134,7 +136,7 @@ func rename(o *api.Unstructured, names [][2]string, forward bool) {
 	}
 }
 
-// newerEvent makes the newer form of a stored event, in which some fields may be missing that are always there in the older.
+// newerEvent converts a stored event to events.k8s.io, which omits some empty fields.
 func newerEvent(o *api.Unstructured) {
 	rename(o, eventNames, false)
 	for _, key := range []string{"reportingController", "reportingInstance"} {
@@ -144,9 +146,9 @@ func newerEvent(o *api.Unstructured) {
 	}
 }
 
-// validateGroupEvent checks an event in its stored form that came in the newer one, for which more is wanted.
+// validateGroupEvent validates a stored event that was written as events.k8s.io, which is stricter.
 func validateGroupEvent(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	if !has(o.Object, "eventTime") {
 		m.required("eventTime", "")
 	}

@@ -8,7 +8,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// What a server does with a new Deployment before it stores it.
+// What a server does to a new Deployment before it stores it.
 func Example() {
 	catalog := resources.NewCatalog()
 	deployments, _ := catalog.Lookup(api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"})
@@ -20,8 +20,8 @@ func Example() {
 	deployments.Strategy.Default(&o)
 	deployments.Strategy.PrepareCreate(&o)
 	fmt.Println(o.NestedInt64("spec", "replicas"), o.NestedString("spec", "strategy", "type"), o.NestedInt64("metadata", "generation"))
-	for _, mistake := range deployments.Strategy.Validate(&o) {
-		fmt.Println(mistake)
+	for _, err := range deployments.Strategy.Validate(&o) {
+		fmt.Println(err)
 	}
 	// Output:
 	// 1 RollingUpdate 1

@@ -4,9 +4,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// What workloads fill in that depends on other fields. Only what a client is likely to notice is here.
+// Defaults of workloads that depend on other fields, as far as clients are likely to notice them.
 
-// fillTemplate is for everything with a template of pods.
+// fillTemplate sets the defaults of a pod template.
 func fillTemplate(o tree) {
 	template := child(o, "template") // of a PodTemplate
 	if spec := child(o, "spec"); spec != nil {
@@ -32,35 +32,35 @@ func fillDeployment(o tree) {
 	fillRolling(o, "strategy", tree{"maxUnavailable": "25%", "maxSurge": "25%"})
 }
 
-// fillRolling fills in the details of a workload that replaces its pods one after the other.
+// fillRolling sets the defaults of a rolling update.
 func fillRolling(o tree, key string, details tree) {
 	if strategy := child(child(o, "spec"), key); text(strategy, "type") == "RollingUpdate" {
 		fillMap(strategy, "rollingUpdate", details)
 	}
 }
 
-// templateGeneration is written for programs of a time when there was no other way to see that a template has changed.
+// templateGeneration sets the deprecated annotation with the generation of the template.
 func templateGeneration(o *api.Unstructured) {
-	metadata := made(o.Object, "metadata")
-	made(metadata, "annotations")["deprecated.daemonset.template.generation"] = decimal(whole(metadata, "generation"))
+	metadata := ensure(o.Object, "metadata")
+	ensure(metadata, "annotations")["deprecated.daemonset.template.generation"] = decimal(integer(metadata, "generation"))
 }
 
-// fillController takes the selector, and the labels of the controller itself, from the template where they are not given.
+// fillController takes an absent selector and absent labels from the template.
 func fillController(o tree) {
 	fillTemplate(o)
-	spec := made(o, "spec")
+	spec := ensure(o, "spec")
 	labels := child(child(child(spec, "template"), "metadata"), "labels")
 	if len(child(spec, "selector")) == 0 {
 		fillMap(spec, "selector", labels)
 	}
-	if metadata := made(o, "metadata"); len(child(metadata, "labels")) == 0 {
+	if metadata := ensure(o, "metadata"); len(child(metadata, "labels")) == 0 {
 		fillMap(metadata, "labels", labels)
 	}
 }
 
 func fillJob(o tree) {
 	fillTemplate(o)
-	spec := made(o, "spec")
+	spec := ensure(o, "spec")
 	if spec["completions"] == nil && spec["parallelism"] == nil {
 		spec["completions"] = int64(1)
 	}
@@ -69,29 +69,30 @@ func fillJob(o tree) {
 
 func fillCronJob(o tree) { fillTemplate(child(child(o, "spec"), "jobTemplate")) }
 
-// selectOwnPods gives the pods of a new job labels that no other job's have, and selects them, unless the client has.
+// selectOwnPods labels the pods of a new job uniquely and selects them, unless the client chose a
+// selector.
 func selectOwnPods(o *api.Unstructured) {
-	spec := made(o.Object, "spec")
-	if truth(spec, "manualSelector") || child(spec, "selector") != nil {
+	spec := ensure(o.Object, "spec")
+	if boolean(spec, "manualSelector") || child(spec, "selector") != nil {
 		return
 	}
 	spec["selector"] = tree{"matchLabels": tree{"batch.kubernetes.io/controller-uid": o.GetUID()}}
-	labels := made(made(made(spec, "template"), "metadata"), "labels")
+	labels := ensure(ensure(ensure(spec, "template"), "metadata"), "labels")
 	for _, prefix := range []string{"batch.kubernetes.io/", ""} {
 		fill(labels, prefix+"controller-uid", o.GetUID())
 		fill(labels, prefix+"job-name", o.GetName())
 	}
-	if metadata := made(o.Object, "metadata"); len(child(metadata, "labels")) == 0 {
+	if metadata := ensure(o.Object, "metadata"); len(child(metadata, "labels")) == 0 {
 		fillMap(metadata, "labels", labels)
 	}
 }
 
-// fillMap fills in the keys of a map that it does not have.
+// fillMap sets the absent keys of a map.
 func fillMap(t tree, key string, from tree) {
 	if len(from) == 0 {
 		return
 	}
-	into := made(t, key)
+	into := ensure(t, key)
 	for name, value := range from {
 		fill(into, name, value)
 	}
@@ -100,7 +101,7 @@ func fillMap(t tree, key string, from tree) {
 func phase(name string) func(tree) tree { return func(tree) tree { return tree{"phase": name} } }
 
 func fillNetworkPolicy(o tree) {
-	spec := made(o, "spec")
+	spec := ensure(o, "spec")
 	if has(spec, "policyTypes") {
 		return
 	}

@@ -20,8 +20,8 @@ func lookup(t testing.TB, group, resource string) *Definition {
 	return d
 }
 
-// mistakesIn returns what the type's check for new objects says, one sentence for each mistake.
-func mistakesIn(d *Definition, o *api.Unstructured) []string {
+// validate returns the validation errors of a new object.
+func validate(d *Definition, o *api.Unstructured) []string {
 	return sentences(d.Strategy.Validate(o))
 }
 
@@ -82,7 +82,7 @@ func TestQualityOfService(t *testing.T) {
 	}
 }
 
-func TestStatusOfPodsInAWord(t *testing.T) {
+func TestPodStatusColumn(t *testing.T) {
 	for text, want := range map[string][3]string{
 		`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Running"}}`:                                                                                                                                                                                              {"Terminating", "0/0", "0"},
 		`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Running","reason":"NodeLost"}}`:                                                                                                                                                                          {"Unknown", "0/0", "0"},
@@ -97,14 +97,14 @@ func TestStatusOfPodsInAWord(t *testing.T) {
 	assert.Equal(t, "a", podAddress(parse(t, `{"status":{"podIP":"a"}}`), time.Now()))
 }
 
-func TestNamespacesThatEnd(t *testing.T) {
+func TestTerminatingNamespaces(t *testing.T) {
 	d := lookup(t, "", "namespaces")
 	ending := parse(t, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Active"}}`)
 	assert.Equal(t, []string{"status.Phase: Invalid value: \"Active\": may only be 'Terminating' if `deletionTimestamp` is not empty"},
 		sentences(d.Strategy.ValidateStatusUpdate(ending, ending)))
 	o := parse(t, `{"metadata":{"generateName":"x-"}}`)
 	d.Strategy.Default(o)
-	assert.Empty(t, o.GetLabels(), "there is no name yet")
+	assert.Empty(t, o.GetLabels(), "no name yet")
 }
 
 func TestMetadataThatMustNotChange(t *testing.T) {
@@ -118,7 +118,7 @@ func TestMetadataThatMustNotChange(t *testing.T) {
 		`metadata.uid: Invalid value: "w": field is immutable`,
 		`metadata.deletionTimestamp: Invalid value: null: field is immutable`,
 	}
-	assert.Equal(t, append(step, step...), sentences(MetaUpdateValidation(d, "", o, old)), "for all types, and for this one")
+	assert.Equal(t, append(step, step...), sentences(MetaUpdateValidation(d, "", o, old)), "once for all types and once for this one")
 	assert.Empty(t, MetaUpdateValidation(d, "", old, old))
 }
 
@@ -136,18 +136,18 @@ func TestMetadataOfNewObjects(t *testing.T) {
 
 func subdomainSentence(t *testing.T) string {
 	t.Helper()
-	mistakes := subdomainName("A", false)
-	require.Len(t, mistakes, 1)
-	return mistakes[0]
+	errs := subdomainName("A", false)
+	require.Len(t, errs, 1)
+	return errs[0]
 }
 
 func TestDataThatIsTooLarge(t *testing.T) {
 	text := strings.Repeat("x", maxData+1)
 	o := parse(t, `{}`)
 	require.NoError(t, o.SetNested(text, "data", "k"))
-	assert.Equal(t, []string{"[]: Too long: may not be more than 1048576 bytes"}, mistakesIn(lookup(t, "", "configmaps"), o))
+	assert.Equal(t, []string{"[]: Too long: may not be more than 1048576 bytes"}, validate(lookup(t, "", "configmaps"), o))
 	require.NoError(t, o.SetNested(base64.StdEncoding.EncodeToString([]byte(text)), "data", "k"))
-	assert.Equal(t, []string{"data: Too long: may not be more than 1048576 bytes"}, mistakesIn(lookup(t, "", "secrets"), o))
+	assert.Equal(t, []string{"data: Too long: may not be more than 1048576 bytes"}, validate(lookup(t, "", "secrets"), o))
 	assert.Equal(t, 1, base64Length("YQ=="))
 	assert.Equal(t, 3, base64Length("YWJj"))
 }
@@ -166,7 +166,7 @@ func TestDefinitionsThatChange(t *testing.T) {
 	versions[0].(map[string]any)["storage"], versions[1].(map[string]any)["storage"] = true, false
 	d.Strategy.Default(o)
 	d.Strategy.PrepareUpdate(o, old)
-	assert.Equal(t, []string{"v1", "v1beta1"}, o.NestedStringSlice("status", "storedVersions"), "objects of both may be stored now")
+	assert.Equal(t, []string{"v1", "v1beta1"}, o.NestedStringSlice("status", "storedVersions"), "both may have stored objects")
 	assert.EqualValues(t, 2, o.NestedInt64("metadata", "generation"))
 	assert.Empty(t, d.Strategy.ValidateUpdate(o, old))
 
@@ -175,11 +175,11 @@ func TestDefinitionsThatChange(t *testing.T) {
 	assert.Equal(t, []string{`spec.scope: Invalid value: "Cluster": field is immutable`, `spec.names.kind: Invalid value: "Other": field is immutable`},
 		sentences(d.Strategy.ValidateUpdate(o, old)))
 	require.NoError(t, o.SetNested([]any{"v0"}, "status", "storedVersions"))
-	assert.Contains(t, mistakesIn(d, o), `status.storedVersions[0]: Invalid value: "v0": must appear in spec.versions`)
+	assert.Contains(t, validate(d, o), `status.storedVersions[0]: Invalid value: "v0": must appear in spec.versions`)
 	require.NoError(t, o.SetNested("local", "spec", "group"))
-	assert.Contains(t, mistakesIn(d, o), `spec.group: Invalid value: "local": should be a domain with at least one dot`)
+	assert.Contains(t, validate(d, o), `spec.group: Invalid value: "local": should be a domain with at least one dot`)
 	require.NoError(t, o.SetNested("Other", "spec", "conversion", "strategy"))
-	assert.Contains(t, mistakesIn(d, o), `spec.conversion.strategy: Unsupported value: "Other": supported values: "None", "Webhook"`)
+	assert.Contains(t, validate(d, o), `spec.conversion.strategy: Unsupported value: "Other": supported values: "None", "Webhook"`)
 }
 
 func TestDeploymentsOfOddNumbers(t *testing.T) {
@@ -188,7 +188,7 @@ func TestDeploymentsOfOddNumbers(t *testing.T) {
 		o := parse(t, `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"x"}]}}}}`)
 		o.Object = mergePatch(o.Object, parse(t, text).Object)
 		d.Strategy.Default(o)
-		return mistakesIn(d, o)
+		return validate(d, o)
 	}
 	assert.Empty(t, check(`{"spec":{"strategy":{"rollingUpdate":{"maxSurge":"30%","maxUnavailable":2}}}}`))
 	assert.Equal(t, []string{"spec.progressDeadlineSeconds: Invalid value: 5: must be greater than minReadySeconds"}, check(`{"spec":{"minReadySeconds":5,"progressDeadlineSeconds":5}}`))
@@ -250,7 +250,7 @@ func TestAllocation(t *testing.T) {
 	for range portCount {
 		ports[a.port()] = true
 	}
-	assert.Len(t, ports, portCount, "every port before one comes again")
+	assert.Len(t, ports, portCount, "every port is used once before any repeats")
 
 	d := lookup(t, "", "services")
 	o := parse(t, `{"metadata":{"name":"s"},"spec":{"type":"LoadBalancer","externalTrafficPolicy":"Local","ports":[{"port":80}]}}`)

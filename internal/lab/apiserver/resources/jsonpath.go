@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// jsonPath finds values in a document: the part of kubectl's JSONPath that columns of custom resources use. A path is a
-// chain of steps from the root: .field, ['field'], [0], [-1], [*], [?(@.type=="Ready")].
+// jsonPath is the part of kubectl's JSONPath that columns of custom resources use: a chain of steps
+// from the root, .field, ['field'], [0], [-1], [*], [?(@.type=="Ready")].
 type jsonPath []pathStep
 
-// pathStep goes from each value to some of its members.
+// pathStep selects members of a value.
 type pathStep struct {
 	field  string    // of an object
-	index  *int      // of a list, from the end if negative
-	all    bool      // of the members
+	index  *int      // in a list, from the end if negative
+	all    bool      // all members
 	filter *equality // of the members of a list
 }
 
-// equality wants a field of a member to be, or not to be, a value.
+// equality compares a field of a member with a value.
 type equality struct {
 	path  jsonPath
 	not   bool
-	any   bool // the field only has to be there
+	any   bool // the field must exist
 	value any
 }
 
@@ -52,7 +52,8 @@ func parseJSONPath(text string) (jsonPath, error) {
 	return path, nil
 }
 
-// parseField reads a name up to the next step. A backslash takes a dot into the name. Nothing at all is the value itself.
+// parseField parses a name up to the next step. A backslash escapes a dot. An empty name stands for
+// the value itself.
 func parseField(text string) (pathStep, string, error) {
 	var name strings.Builder
 	i := 0
@@ -124,7 +125,7 @@ func parseEquality(condition string) (*equality, error) {
 func parseFilterPath(text string) (jsonPath, error) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "@")
 	if !ok {
-		return nil, fmt.Errorf("a condition begins with @, not with %q", text)
+		return nil, fmt.Errorf("condition %q does not start with @", text)
 	}
 	return parseJSONPath(rest)
 }
@@ -146,7 +147,7 @@ func parseLiteral(text string) (any, error) {
 	return n, err
 }
 
-// find returns the values that the path leads to.
+// find returns the values at the path.
 func (p jsonPath) find(root any) []any {
 	values := []any{root}
 	for _, step := range p {
@@ -159,7 +160,7 @@ func (p jsonPath) find(root any) []any {
 	return values
 }
 
-// from appends what the step leads to from one value.
+// from appends what the step selects from one value.
 func (s pathStep) from(found []any, value any) []any {
 	switch v := value.(type) {
 	case map[string]any:

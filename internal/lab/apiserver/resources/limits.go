@@ -11,16 +11,16 @@ import (
 	"orrery/restclient/api"
 )
 
-// nameOfUID names an object that has no name by its UID, which is what LimitRanges have come with since they exist.
+// nameOfUID names an object without a name after its UID, as kube-apiserver does for LimitRanges.
 func nameOfUID(o *api.Unstructured) {
 	if o.GetName() == "" {
-		metadata := made(o.Object, "metadata")
+		metadata := ensure(o.Object, "metadata")
 		metadata["name"] = metadata["uid"]
 	}
 }
 
-// fillLimitRange takes what is not said about containers from what is: the default from the maximum, the default
-// request from the default, or else from the minimum.
+// fillLimitRange derives the absent limits of containers: default from max, and defaultRequest from
+// default or else min.
 func fillLimitRange(o tree) {
 	for _, limit := range items(child(o, "spec"), "limits") {
 		if text(limit, "type") != "Container" {
@@ -33,7 +33,7 @@ func fillLimitRange(o tree) {
 }
 
 func validateLimitRange(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	for i, limit := range items(child(o.Object, "spec"), "limits") {
 		path := at("spec.limits", i)
 		if text(limit, "type") == "Pod" {
@@ -49,7 +49,7 @@ func validateLimitRange(o *api.Unstructured) []apierrors.FieldError {
 	return m
 }
 
-func (m *mistakes) limit(limit tree, path string) {
+func (m *errorList) limit(limit tree, path string) {
 	all := tree{}
 	for _, key := range []string{"min", "max", "default", "defaultRequest"} {
 		for name := range child(limit, key) {
@@ -79,7 +79,7 @@ var quotaResources = []string{
 var quotaScopes = []string{"Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity", "VolumeAttributesClass"}
 
 func validateQuota(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	spec := child(o.Object, "spec")
 	hard := child(spec, "hard")
 	for _, name := range sortedKeys(hard) {
@@ -98,7 +98,7 @@ func validateQuota(o *api.Unstructured) []apierrors.FieldError {
 }
 
 func validateQuotaUpdate(o, old *api.Unstructured) []apierrors.FieldError {
-	m := mistakes(validateQuota(o))
+	m := errorList(validateQuota(o))
 	m.immutable("spec.scopes", o.Nested("spec", "scopes"), old.Nested("spec", "scopes"))
 	return m
 }
@@ -124,7 +124,7 @@ func quantityText(value any) string {
 	return "0"
 }
 
-// compareQuantities compares two amounts; false if one cannot be read.
+// compareQuantities compares two quantities. It returns false if one is invalid.
 func compareQuantities(a, b any) (int, bool) {
 	left, ok := schema.ParseAmount(a)
 	right, also := schema.ParseAmount(b)
@@ -135,10 +135,10 @@ func compareQuantities(a, b any) (int, bool) {
 }
 
 func validateLease(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	spec := child(o.Object, "spec")
 	if has(spec, "leaseDurationSeconds") {
-		if n := whole(spec, "leaseDurationSeconds"); n <= 0 {
+		if n := integer(spec, "leaseDurationSeconds"); n <= 0 {
 			m.invalid("spec.leaseDurationSeconds", n, "must be greater than 0")
 		}
 	}

@@ -10,13 +10,13 @@ import (
 	"orrery/restclient/api"
 )
 
-// maxAnnotations is the limit of all annotations of an object together, in bytes.
+// maxAnnotations limits the total size of an object's annotations, in bytes.
 const maxAnnotations = 256 << 10
 
-// ObjectMetaValidation says what is wrong with the metadata of an object of the type, whatever its kind: name, labels,
-// annotations, finalizers, owner references.
+// ObjectMetaValidation validates the metadata of a new object: name, labels, annotations,
+// finalizers, owner references.
 func ObjectMetaValidation(d *Definition, o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	rule := d.Strategy.ValidateName
 	if rule == nil {
 		rule = subdomainName
@@ -38,7 +38,7 @@ func ObjectMetaValidation(d *Definition, o *api.Unstructured) []apierrors.FieldE
 	case namespace != "":
 		m.forbidden("metadata.namespace", "not allowed on this type")
 	}
-	if generation := whole(metadata, "generation"); generation < 0 {
+	if generation := integer(metadata, "generation"); generation < 0 {
 		m.invalid("metadata.generation", generation, "must be greater than or equal to 0")
 	}
 	m.metadata(metadata)
@@ -47,14 +47,14 @@ func ObjectMetaValidation(d *Definition, o *api.Unstructured) []apierrors.FieldE
 	return m
 }
 
-// metadata says what is wrong with labels, annotations and owner references.
-func (m *mistakes) metadata(metadata tree) {
+// metadata validates labels, annotations and owner references.
+func (m *errorList) metadata(metadata tree) {
 	m.labels(child(metadata, "labels"), "metadata.labels")
 	m.annotations(child(metadata, "annotations"))
 	m.ownerReferences(metadata)
 }
 
-func (m *mistakes) labels(labels tree, path string) {
+func (m *errorList) labels(labels tree, path string) {
 	for _, key := range sortedKeys(labels) {
 		m.names(path, key, names.Qualified(key))
 		value := text(labels, key)
@@ -62,7 +62,7 @@ func (m *mistakes) labels(labels tree, path string) {
 	}
 }
 
-func (m *mistakes) annotations(annotations tree) {
+func (m *errorList) annotations(annotations tree) {
 	total := 0
 	for _, key := range sortedKeys(annotations) {
 		m.names("metadata.annotations", key, names.Qualified(strings.ToLower(key)))
@@ -73,12 +73,12 @@ func (m *mistakes) annotations(annotations tree) {
 	}
 }
 
-func (m *mistakes) ownerReferences(metadata tree) {
+func (m *errorList) ownerReferences(metadata tree) {
 	const path = "metadata.ownerReferences"
 	controller := ""
 	for _, owner := range items(metadata, "ownerReferences") {
 		m.ownerReference(owner, path)
-		if !truth(owner, "controller") {
+		if !boolean(owner, "controller") {
 			continue
 		}
 		name := text(owner, "kind") + "/" + text(owner, "name")
@@ -89,7 +89,7 @@ func (m *mistakes) ownerReferences(metadata tree) {
 	}
 }
 
-// shownOwner is an owner reference as messages show it.
+// shownOwner returns an owner reference as messages show it.
 func shownOwner(owner tree) api.OwnerReference {
 	reference := api.OwnerReference{
 		APIVersion: text(owner, "apiVersion"), Kind: text(owner, "kind"), Name: text(owner, "name"), UID: text(owner, "uid"),
@@ -111,7 +111,7 @@ func shownOwners(metadata tree) []api.OwnerReference {
 	return shown
 }
 
-func (m *mistakes) ownerReference(owner tree, path string) {
+func (m *errorList) ownerReference(owner tree, path string) {
 	gv, err := api.ParseGroupVersion(text(owner, "apiVersion"))
 	if err != nil || gv.Version == "" {
 		m.invalid(path+".apiVersion", text(owner, "apiVersion"), "version must not be empty")
@@ -126,17 +126,18 @@ func (m *mistakes) ownerReference(owner tree, path string) {
 	}
 }
 
-// The finalizers that Kubernetes gives a meaning.
+// The finalizers of Kubernetes.
 const (
 	FinalizerOrphan     = "orphan"
 	FinalizerForeground = "foregroundDeletion"
-	// FinalizerClaimProtection is the one finalizer that an object gets without anybody asking for it: a claim that a pod uses stays.
+	// FinalizerClaimProtection keeps a claim while a pod uses it. It is the only finalizer that the
+	// server adds on its own.
 	FinalizerClaimProtection = "kubernetes.io/pvc-protection"
 )
 
 var standardFinalizers = []string{api.FinalizerKubernetes, FinalizerOrphan, FinalizerForeground}
 
-func (m *mistakes) finalizers(finalizers []string) {
+func (m *errorList) finalizers(finalizers []string) {
 	const path = "metadata.finalizers"
 	for _, finalizer := range finalizers {
 		m.names(path, finalizer, names.Qualified(finalizer))
@@ -152,8 +153,9 @@ func isKnownFinalizer(finalizer string) bool {
 	return strings.Contains(finalizer, "/") || slices.Contains(standardFinalizers, finalizer)
 }
 
-// unqualified refuses finalizers that have neither a domain nor a meaning of their own, where the type does.
-func (m *mistakes) unqualified(d *Definition, metadata tree) {
+// unqualified refuses finalizers without a domain, except the standard ones and for types that
+// allow them.
+func (m *errorList) unqualified(d *Definition, metadata tree) {
 	if d.Custom || d.Strategy.LooseFinalizers {
 		return
 	}
@@ -164,7 +166,7 @@ func (m *mistakes) unqualified(d *Definition, metadata tree) {
 	}
 }
 
-// Warnings returns what the writer of an object is warned of. old is nil for a new object.
+// Warnings returns the warnings for a write. old is nil for a new object.
 func Warnings(d *Definition, o, old *api.Unstructured) []string {
 	if d.Custom {
 		return finalizerWarnings(o, old)
@@ -175,8 +177,8 @@ func Warnings(d *Definition, o, old *api.Unstructured) []string {
 	return nil
 }
 
-// finalizerWarnings are about each finalizer of a custom resource, of those that old does not have, that has neither a domain nor a
-// meaning of its own. Built-in types warn of none.
+// finalizerWarnings warns of each finalizer added to a custom resource that has no domain and is
+// not a standard one.
 func finalizerWarnings(o, old *api.Unstructured) []string {
 	added := slices.Clone(o.GetFinalizers())
 	if old != nil {
@@ -199,27 +201,27 @@ func finalizerWarnings(o, old *api.Unstructured) []string {
 	return warnings
 }
 
-// MetaCheck says which checks of the metadata a type adds, on an update, to those that all types have. They find the same
-// mistakes again, and the causes of a refusal list them again.
+// MetaCheck says how an update validates the metadata in addition to what all types do.
+// kube-apiserver then finds the same errors twice, and lists their causes twice.
 type MetaCheck int
 
 const (
-	// CheckStep checks the step from the old metadata to the new.
+	// CheckStep validates the change of the metadata.
 	CheckStep MetaCheck = iota
-	// CheckStepThenAll checks the new metadata once more after the step, as if the object was created.
+	// CheckStepThenAll then validates the new metadata as on creation.
 	CheckStepThenAll
-	// CheckAllThenStep does so before the step.
+	// CheckAllThenStep validates the new metadata first.
 	CheckAllThenStep
-	// CheckAll does so and leaves out the step.
+	// CheckAll validates only the new metadata.
 	CheckAll
 )
 
-// MetaUpdateValidation says what is wrong with the metadata of o, and with the step to it from that of old: fields that
-// must not change, finalizers that are added to an object that is being deleted. The registry has carried over the fields
-// that a client may leave out. A mistake is there as often as among the causes of kube-apiserver's answer, which checks
-// metadata for all types and again for the type of the object.
+// MetaUpdateValidation validates the metadata of o and its change from old: immutable fields, and
+// finalizers added during deletion. The registry has restored the fields that a client may omit. An
+// error is repeated as often as among the causes of kube-apiserver, which validates the metadata
+// once for all types and again for the type.
 func MetaUpdateValidation(d *Definition, subresource string, o, old *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	metadata, before := child(o.Object, "metadata"), child(old.Object, "metadata")
 	m.metadata(metadata)
 	m.finalizers(texts(metadata, "finalizers"))
@@ -241,12 +243,12 @@ func MetaUpdateValidation(d *Definition, subresource string, o, old *api.Unstruc
 	return m
 }
 
-// metadataStep says what is wrong with the step from one state of the metadata to the next.
-func (m *mistakes) metadataStep(metadata, before tree) {
+// metadataStep validates the change of the metadata.
+func (m *errorList) metadataStep(metadata, before tree) {
 	if has(before, "deletionTimestamp") {
 		m.noNewFinalizers(texts(metadata, "finalizers"), texts(before, "finalizers"))
 	}
-	if generation := whole(metadata, "generation"); generation < whole(before, "generation") {
+	if generation := integer(metadata, "generation"); generation < integer(before, "generation") {
 		m.invalid("metadata.generation", generation, "must not be decremented")
 	}
 	for _, key := range []string{"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
@@ -255,7 +257,7 @@ func (m *mistakes) metadataStep(metadata, before tree) {
 	m.metadata(metadata)
 }
 
-func (m *mistakes) noNewFinalizers(finalizers, before []string) {
+func (m *errorList) noNewFinalizers(finalizers, before []string) {
 	var added []string
 	for _, finalizer := range finalizers {
 		if !slices.Contains(before, finalizer) && !slices.Contains(added, finalizer) {

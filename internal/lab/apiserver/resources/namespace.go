@@ -10,25 +10,25 @@ import (
 
 const nameLabel = "kubernetes.io/metadata.name"
 
-// finalizeNamespace makes a write to the subresource finalize change the finalizers and nothing else. What phases and
-// finalizers mean is told in package registry.
+// finalizeNamespace lets the subresource finalize change the finalizers only. Package registry
+// explains phases and finalizers.
 func finalizeNamespace(d *Definition) {
 	d.Strategy.PrepareFinalize = keepStatus
 	d.Strategy.ValidateStatusUpdate, d.Strategy.ValidateFinalizeUpdate = validateNamespaceStatus, validateNamespaceFinalize
 }
 
-// labelNamespace lets selectors pick a namespace by name.
+// labelNamespace sets the label by which selectors find a namespace by name.
 func labelNamespace(o tree) {
 	if name := text(child(o, "metadata"), "name"); name != "" {
-		made(made(o, "metadata"), "labels")[nameLabel] = name
+		ensure(ensure(o, "metadata"), "labels")[nameLabel] = name
 	}
 }
 
-// prepareNamespace gives a new namespace the token of the namespace controller, which is taken away when the
-// namespace's content is gone.
+// prepareNamespace adds the finalizer of the namespace controller, which the controller removes
+// when the namespace is empty.
 func prepareNamespace(o *api.Unstructured) {
 	labelNamespace(o.Object)
-	spec := made(o.Object, "spec")
+	spec := ensure(o.Object, "spec")
 	finalizers := texts(spec, "finalizers")
 	if !slices.Contains(finalizers, api.FinalizerKubernetes) {
 		list, _ := spec["finalizers"].([]any)
@@ -37,7 +37,7 @@ func prepareNamespace(o *api.Unstructured) {
 }
 
 func validateNamespace(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	for _, finalizer := range o.NestedStringSlice("spec", "finalizers") {
 		m.names("spec.finalizers", finalizer, names.Qualified(finalizer))
 		if !isKnownFinalizer(finalizer) {
@@ -48,7 +48,7 @@ func validateNamespace(o *api.Unstructured) []apierrors.FieldError {
 }
 
 func validateNamespaceFinalize(o, old *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	for i, finalizer := range o.NestedStringSlice("spec", "finalizers") {
 		path := at("spec.finalizers", i)
 		m.names(path, finalizer, names.Qualified(finalizer))
@@ -59,9 +59,9 @@ func validateNamespaceFinalize(o, old *api.Unstructured) []apierrors.FieldError 
 	return m
 }
 
-// validateNamespaceStatus wants the phase to say what the deletion timestamp says.
+// validateNamespaceStatus checks that the phase agrees with the deletionTimestamp.
 func validateNamespaceStatus(o, old *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	phase := o.NestedString("status", "phase")
 	if o.NestedString("metadata", "deletionTimestamp") == "" {
 		if phase != string(api.NamespaceActive) {

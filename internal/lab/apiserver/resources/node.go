@@ -15,9 +15,9 @@ var nodeCells = map[string]cell{
 	"Kernel-Version": nodeKernel, "Container-Runtime": fieldOr(unknownText, "status", "nodeInfo", "containerRuntimeVersion"),
 }
 
-// fillNode lets each of two fields about the same say what the other does.
+// fillNode keeps podCIDR and podCIDRs consistent.
 func fillNode(o tree) {
-	spec := made(o, "spec")
+	spec := ensure(o, "spec")
 	switch cidr, cidrs := text(spec, "podCIDR"), texts(spec, "podCIDRs"); {
 	case cidr != "" && len(cidrs) == 0:
 		spec["podCIDRs"] = []any{cidr}
@@ -29,7 +29,7 @@ func fillNode(o tree) {
 // taintNode taints a new node until it reports that it is ready.
 func taintNode(o *api.Unstructured) {
 	const taint = "node.kubernetes.io/not-ready"
-	spec := made(o.Object, "spec")
+	spec := ensure(o.Object, "spec")
 	for _, t := range items(spec, "taints") {
 		if text(t, "key") == taint {
 			return

@@ -20,17 +20,17 @@ func podFields(o tree, fields map[string]string) {
 		addresses = append(addresses, text(address, "ip"))
 	}
 	fields["status.podIPs"] = strings.Join(addresses, ",")
-	fields["spec.hostNetwork"] = strconv.FormatBool(truth(child(o, "spec"), "hostNetwork"))
+	fields["spec.hostNetwork"] = strconv.FormatBool(boolean(child(o, "spec"), "hostNetwork"))
 }
 
-// fillPod fills in what a pod has beyond a template of one.
+// fillPod sets the defaults that a pod has in addition to a pod template.
 func fillPod(o tree) {
-	spec := made(o, "spec")
+	spec := ensure(o, "spec")
 	fillPodSpec(spec)
 	for _, container := range allContainers(spec) {
 		requestDefaults(child(container, "resources"))
 		for _, port := range items(container, "ports") {
-			if truth(spec, "hostNetwork") && whole(port, "hostPort") == 0 && has(port, "containerPort") {
+			if boolean(spec, "hostNetwork") && integer(port, "hostPort") == 0 && has(port, "containerPort") {
 				port["hostPort"] = port["containerPort"]
 			}
 		}
@@ -40,7 +40,7 @@ func fillPod(o tree) {
 	firstOf(status, "hostIP", "hostIPs")
 }
 
-// fillPodSpec fills in what depends on other fields in a pod or a template of pods.
+// fillPodSpec sets the defaults of a pod or pod template that depend on other fields.
 func fillPodSpec(spec tree) {
 	if account := text(spec, "serviceAccountName"); account != "" {
 		spec["serviceAccount"] = account
@@ -53,7 +53,7 @@ func fillPodSpec(spec tree) {
 		}
 	}
 	for _, volume := range items(spec, "volumes") {
-		if len(volume) == 1 && has(volume, "name") { // a volume of which nothing is said is an empty directory
+		if len(volume) == 1 && has(volume, "name") { // a volume without a source is an emptyDir
 			volume["emptyDir"] = tree{}
 		}
 	}
@@ -63,7 +63,7 @@ func allContainers(spec tree) []tree {
 	return append(items(spec, "initContainers"), items(spec, "containers")...)
 }
 
-// pullPolicy is Always for images that may change under their name: those of the tag latest.
+// pullPolicy is Always for the tag latest, which may change.
 func pullPolicy(image string) string {
 	if strings.Contains(image, "@") {
 		return "IfNotPresent"
@@ -75,19 +75,19 @@ func pullPolicy(image string) string {
 	return "Always"
 }
 
-// requestDefaults requests as much of a resource as is the limit, where nothing else is said.
+// requestDefaults sets absent requests to the limits.
 func requestDefaults(resources tree) {
 	limits := child(resources, "limits")
 	if len(limits) == 0 {
 		return
 	}
-	requests := made(resources, "requests")
+	requests := ensure(resources, "requests")
 	for name, limit := range limits {
 		fill(requests, name, limit)
 	}
 }
 
-// firstOf keeps an address and a list of addresses together: the one is the first of the others.
+// firstOf keeps an address and a list consistent: the address is the first of the list.
 func firstOf(status tree, one, several string) {
 	address, list := text(status, one), items(status, several)
 	switch {
@@ -98,7 +98,7 @@ func firstOf(status tree, one, several string) {
 	}
 }
 
-// podPending is the status of a new pod.
+// podPending returns the status of a new pod.
 func podPending(o tree) tree {
 	spec := child(o, "spec")
 	status := tree{"phase": "Pending", "qosClass": qosClass(spec)}
@@ -112,18 +112,19 @@ func podPending(o tree) tree {
 	return status
 }
 
-// preparePod fills in what kube-apiserver's admission plugins for priorities and tolerations do.
+// preparePod does what the admission plugins Priority and DefaultTolerationSeconds do.
 func preparePod(o *api.Unstructured) {
-	spec := made(o.Object, "spec")
+	spec := ensure(o.Object, "spec")
 	fill(spec, "priority", int64(0))
 	fillText(spec, "preemptionPolicy", "PreemptLowerPriority")
 	tolerate(spec, "node.kubernetes.io/not-ready")
 	tolerate(spec, "node.kubernetes.io/unreachable")
 }
 
-// preparePodUpdate lets a manifest that says nothing of what was filled in at creation be written a second time.
+// preparePodUpdate keeps what was set at creation, so that the original manifest can be applied
+// again.
 func preparePodUpdate(o, old *api.Unstructured) {
-	spec := made(o.Object, "spec")
+	spec := ensure(o.Object, "spec")
 	for _, key := range []string{"priority", "preemptionPolicy"} {
 		if !has(spec, key) {
 			keep(o, old, "spec", key)
@@ -133,7 +134,7 @@ func preparePodUpdate(o, old *api.Unstructured) {
 	tolerate(spec, "node.kubernetes.io/unreachable")
 }
 
-// tolerate lets a pod stay for five minutes on a node that has the taint, unless the pod says something about it.
+// tolerate adds a toleration of five minutes for a taint, unless the pod has one.
 func tolerate(spec tree, taint string) {
 	for _, toleration := range items(spec, "tolerations") {
 		effect := text(toleration, "effect")
@@ -147,7 +148,7 @@ func tolerate(spec tree, taint string) {
 	}))
 }
 
-// qosClass says how much of what a pod needs it has been promised: everything, something, or nothing.
+// qosClass returns the quality of service class.
 func qosClass(spec tree) string {
 	guaranteed, promised := true, false
 	for _, container := range allContainers(spec) {
@@ -168,8 +169,8 @@ func qosClass(spec tree) string {
 	return "Burstable"
 }
 
-// podGrace is the time that the pod asks for, unless the request asks for another. A pod that no kubelet looks after ends
-// at once: before it has a node, and after all its containers have ended.
+// podGrace returns the grace period of the request or of the pod. It is 0 if no kubelet has to stop
+// anything: before the pod has a node, and after it has finished.
 func podGrace(o *api.Unstructured, asked *int64) int64 {
 	grace := int64(30)
 	if seconds, ok := o.Nested("spec", "terminationGracePeriodSeconds").(int64); ok {

@@ -2,10 +2,10 @@ package resources
 
 import "orrery/restclient/api"
 
-// keepStatus keeps the stored status on a write to the object itself.
+// keepStatus keeps the stored status.
 func keepStatus(o, old *api.Unstructured) { keep(o, old, "status") }
 
-// keepAllButStatus keeps, on a write to the status, the stored fields of the object outside of its metadata.
+// keepAllButStatus keeps the stored fields except for the metadata and the status.
 func keepAllButStatus(o, old *api.Unstructured) {
 	for key := range o.Object {
 		if _, stored := old.Object[key]; !stored && !isHead(key) && key != "status" {
@@ -21,18 +21,18 @@ func keepAllButStatus(o, old *api.Unstructured) {
 
 func isHead(key string) bool { return key == "kind" || key == "apiVersion" || key == "metadata" }
 
-// firstGeneration starts to count the changes of an object's spec.
+// firstGeneration sets the generation of a new object.
 func firstGeneration(o *api.Unstructured) { setGeneration(o, 1) }
 
 func setGeneration(o *api.Unstructured, generation int64) {
 	if o.Object != nil {
-		made(o.Object, "metadata")["generation"] = generation
+		ensure(o.Object, "metadata")["generation"] = generation
 	}
 }
 
-// nextGeneration keeps the generation, one higher if the object has changed.
+// nextGeneration keeps the generation, and increments it after a change.
 func nextGeneration(o, old *api.Unstructured, changed bool) {
-	generation := whole(child(old.Object, "metadata"), "generation")
+	generation := integer(child(old.Object, "metadata"), "generation")
 	if changed {
 		generation++
 	}
@@ -41,11 +41,9 @@ func nextGeneration(o, old *api.Unstructured, changed bool) {
 	}
 }
 
-// specChanged tells whether the spec is another one.
 func specChanged(o, old *api.Unstructured) bool { return !same(o.Nested("spec"), old.Nested("spec")) }
 
-// statusKeepsMetadata makes a PrepareStatus that leaves the metadata as it is stored, too: labels, annotations,
-// finalizers, owner references.
+// statusKeepsMetadata returns a PrepareStatus hook that also keeps the given metadata fields.
 func statusKeepsMetadata(keys ...string) func(o, old *api.Unstructured) {
 	return func(o, old *api.Unstructured) {
 		keepAllButStatus(o, old)
@@ -55,7 +53,7 @@ func statusKeepsMetadata(keys ...string) func(o, old *api.Unstructured) {
 	}
 }
 
-// keepAllBut keeps, on a write to a subresource, the stored object but for one place of it.
+// keepAllBut keeps the stored object except for one path, for a write to a subresource.
 func keepAllBut(path ...string) func(o, old *api.Unstructured) {
 	return func(o, old *api.Unstructured) {
 		wanted := cloneValue(o.Nested(path...))
@@ -72,7 +70,8 @@ func keepAllBut(path ...string) func(o, old *api.Unstructured) {
 	}
 }
 
-// keepAllButResources keeps, on a write to the size of a pod, everything but the resources of its containers.
+// keepAllButResources keeps the stored pod except for the resources of its containers, for the
+// subresource resize.
 func keepAllButResources(o, old *api.Unstructured) {
 	wanted := map[string]any{}
 	for _, container := range items(child(o.Object, "spec"), "containers") {

@@ -16,7 +16,7 @@ var bindingCells = map[string]cell{
 	"Role": part(reference, "roleRef"), "Users": bindingSubjects("User"), "Groups": bindingSubjects("Group"), "ServiceAccounts": bindingSubjects("ServiceAccount"),
 }
 
-// bindings adds what bindings to roles of these kinds have to the traits of all in the group.
+// bindings returns a function that adds the traits of a binding to roles of the given kinds.
 func bindings(roleKinds ...string) func(t *traits) {
 	validate := validateBinding(roleKinds...)
 	return func(t *traits) {
@@ -25,10 +25,10 @@ func bindings(roleKinds ...string) func(t *traits) {
 	}
 }
 
-// validateRole says what is wrong with the rules of a role.
+// validateRole validates the rules of a role.
 func validateRole(namespaced bool) func(o *api.Unstructured) []apierrors.FieldError {
 	return func(o *api.Unstructured) []apierrors.FieldError {
-		var m mistakes
+		var m errorList
 		for i, rule := range items(o.Object, "rules") {
 			m.rule(rule, at("rules", i), namespaced)
 		}
@@ -36,7 +36,7 @@ func validateRole(namespaced bool) func(o *api.Unstructured) []apierrors.FieldEr
 	}
 }
 
-func (m *mistakes) rule(rule tree, path string, namespaced bool) {
+func (m *errorList) rule(rule tree, path string, namespaced bool) {
 	if len(texts(rule, "verbs")) == 0 {
 		m.required(path+".verbs", "verbs must contain at least one value")
 	}
@@ -67,7 +67,7 @@ func fillBinding(o tree) {
 
 func validateBinding(roleKinds ...string) func(o *api.Unstructured) []apierrors.FieldError {
 	return func(o *api.Unstructured) []apierrors.FieldError {
-		var m mistakes
+		var m errorList
 		ref := child(o.Object, "roleRef")
 		if group := text(ref, "apiGroup"); group != rbacGroup {
 			m.unsupported("roleRef.apiGroup", group, rbacGroup)
@@ -87,7 +87,7 @@ func validateBinding(roleKinds ...string) func(o *api.Unstructured) []apierrors.
 	}
 }
 
-func (m *mistakes) subject(subject tree, path string) {
+func (m *errorList) subject(subject tree, path string) {
 	name := text(subject, "name")
 	if name == "" {
 		m.required(path+".name", "")
@@ -112,12 +112,12 @@ func (m *mistakes) subject(subject tree, path string) {
 	}
 }
 
-// shownRoleRef is a reference to a role as messages show it.
+// shownRoleRef is a roleRef as messages show it.
 type shownRoleRef struct{ APIGroup, Kind, Name string }
 
 func validateBindingUpdate(validate func(*api.Unstructured) []apierrors.FieldError) func(o, old *api.Unstructured) []apierrors.FieldError {
 	return func(o, old *api.Unstructured) []apierrors.FieldError {
-		m := mistakes(validate(o))
+		m := errorList(validate(o))
 		ref := child(o.Object, "roleRef")
 		if !same(ref, child(old.Object, "roleRef")) {
 			m.invalid("roleRef", shownRoleRef{text(ref, "apiGroup"), text(ref, "kind"), text(ref, "name")}, "cannot change roleRef")

@@ -18,7 +18,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// recordedFile is what upstream/apiserver/typesrecorder has written down of the answers of a kube-apiserver.
+// recordedFile has the answers of kube-apiserver that upstream/apiserver/typesrecorder recorded.
 type recordedFile struct {
 	Resource   string         `json:"resource"`
 	Namespaced bool           `json:"namespaced"`
@@ -57,7 +57,6 @@ func readRecorded(t testing.TB) map[string]recordedFile {
 	return files
 }
 
-// definition returns the definition that the file is about.
 func (f recordedFile) definition(t testing.TB) *Definition {
 	t.Helper()
 	at := strings.LastIndexByte(f.Resource, '/')
@@ -68,7 +67,8 @@ func (f recordedFile) definition(t testing.TB) *Definition {
 	return d
 }
 
-// read is what becomes of a document on the way to the hooks: fields are pruned, the stored form taken, defaults filled in.
+// read does what happens to a document before the hooks: pruning, conversion to the stored version,
+// defaulting.
 func read(d *Definition, document *api.Unstructured) *api.Unstructured {
 	o := document.DeepCopy()
 	d.Type.Prune(o.Object)
@@ -79,10 +79,11 @@ func read(d *Definition, document *api.Unstructured) *api.Unstructured {
 	return o
 }
 
-// create does what the registry does for a new object. The server's own fields are taken from the recorded answer.
+// create does what the registry does for a new object. It takes the server's own fields from the
+// recorded answer.
 func create(d *Definition, sent, recorded *api.Unstructured, namespace string) (*api.Unstructured, []apierrors.FieldError) {
 	o := read(d, sent)
-	metadata := made(o.Object, "metadata")
+	metadata := ensure(o.Object, "metadata")
 	for _, key := range []string{"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
 		delete(metadata, key)
 	}
@@ -102,7 +103,7 @@ func create(d *Definition, sent, recorded *api.Unstructured, namespace string) (
 	return o, errs
 }
 
-// update does what the registry does for a write to an object or a subresource of it.
+// update does what the registry does for a write to an object or a subresource.
 func update(d *Definition, step recordedStep) (*api.Unstructured, []apierrors.FieldError) {
 	before := step.Before.DeepCopy()
 	if d.ToStorage != nil {
@@ -167,7 +168,8 @@ func TestObjectsAreStoredAndRefusedAsRecorded(t *testing.T) {
 	}
 }
 
-// refusedByTheRegistry tells whether the answer is a refusal that is none of a type's: another name or UID than before.
+// refusedByTheRegistry reports whether the registry, not the type, refuses the write, because of
+// another name or UID.
 func (s recordedStep) refusedByTheRegistry() bool {
 	return s.Answer.GetKind() == "Status" && s.Answer.NestedString("reason") != string(api.ReasonInvalid)
 }
@@ -175,7 +177,7 @@ func (s recordedStep) refusedByTheRegistry() bool {
 func assertAnswer(t *testing.T, d *Definition, want, o *api.Unstructured, errs []apierrors.FieldError) {
 	t.Helper()
 	if want.GetKind() == "Status" {
-		require.Equal(t, "Invalid", want.NestedString("reason"), "the case is about something else: %s", want.NestedString("message"))
+		require.Equal(t, "Invalid", want.NestedString("reason"), "unexpected reason: %s", want.NestedString("message"))
 		require.NotEmpty(t, errs, "should have been refused: %s", want.NestedString("message"))
 		name, _ := want.Nested("details", "name").(string)
 		got := apierrors.Invalid(d.InvalidGroup(), d.Kind, name, errs)
@@ -190,8 +192,8 @@ func assertAnswer(t *testing.T, d *Definition, want, o *api.Unstructured, errs [
 	assert.Equal(t, expected, got)
 }
 
-// What differs without harm: addresses and ports that are chosen at random, the moment of a condition, values that upstream
-// prints as its Go structs, and the comparison that it adds to some sentences.
+// Harmless differences: random addresses and ports, the time of a condition, values that upstream
+// prints as Go structs, and comparisons that it appends to messages.
 var (
 	goStructs  = regexp.MustCompile(`spec.versions: Invalid value: (null|\[.*?\]): must`)
 	comparison = regexp.MustCompile(`(?s)\n@@.*`)
@@ -247,7 +249,6 @@ func TestTablesAreAsRecorded(t *testing.T) {
 	}
 }
 
-// stored is the object as the store has it.
 func stored(t testing.TB, d *Definition, o *api.Unstructured) *store.Object {
 	t.Helper()
 	o = o.DeepCopy()
@@ -267,7 +268,7 @@ func tableOf(t testing.TB, d *Definition, object *store.Object, options TableOpt
 	return &table
 }
 
-// assertColumns compares everything but the descriptions: ours are in words of our own, and none are recorded.
+// assertColumns compares the columns without their descriptions, which are our own.
 func assertColumns(t *testing.T, want, got *api.Unstructured) {
 	t.Helper()
 	columns := items(got.Object, "columnDefinitions")
@@ -278,7 +279,7 @@ func assertColumns(t *testing.T, want, got *api.Unstructured) {
 	assert.Equal(t, items(want.Object, "columnDefinitions"), columns)
 }
 
-// cellsOf returns the cells of the one row; the seconds since the creation are none of a comparison's.
+// cellsOf returns the cells of the only row, without the age.
 func cellsOf(t *testing.T, table *api.Unstructured) []any {
 	t.Helper()
 	rows := items(table.Object, "rows")

@@ -5,27 +5,26 @@ import (
 	"orrery/restclient/api"
 )
 
-// scalePaths are the fields that a scale is made of. The last may be nil.
+// scalePaths are the fields that a Scale is made of. selector may be nil.
 type scalePaths struct {
 	replicas, status, selector []string
 }
 
-// Scales describes the documents of all scale subresources.
+// Scales returns the definition that describes the documents of all scale subresources.
 func Scales() *Definition { return scales }
 
 var scales = &Definition{
 	Group: "autoscaling", Version: "v1", Versions: []string{"v1"},
 	Plural: "scales", Singular: "scale", Kind: "Scale", ListKind: "ScaleList", Namespaced: true,
 	Columns: []Column{
-		{Name: "Name", Type: "string", Description: "The name of the object that has replicas.", Cell: objectName},
-		{Name: "Desired", Type: "integer", Description: "How many are wanted.", Cell: number64("spec", "replicas")},
-		{Name: "Available", Type: "integer", Description: "How many there are.", Cell: number64("status", "replicas")},
+		{Name: "Name", Type: "string", Description: "The name of the scaled object.", Cell: objectName},
+		{Name: "Desired", Type: "integer", Description: "The desired number of replicas.", Cell: number64("spec", "replicas")},
+		{Name: "Available", Type: "integer", Description: "The number of replicas.", Cell: number64("status", "replicas")},
 		ageColumn(),
 	},
 }
 
-// ScaleOf returns the autoscaling/v1 Scale of an object: what a read of its scale subresource answers. The type must have
-// the subresource.
+// ScaleOf returns the autoscaling/v1 Scale of an object. The type must have the subresource.
 func (d *Definition) ScaleOf(o *api.Unstructured) *api.Unstructured {
 	metadata, from := tree{}, child(o.Object, "metadata")
 	for _, key := range []string{"name", "namespace", "uid", "resourceVersion", "creationTimestamp"} {
@@ -46,7 +45,8 @@ func (d *Definition) ScaleOf(o *api.Unstructured) *api.Unstructured {
 	}}
 }
 
-// selectorText returns the selector as a query has it: custom resources keep it so, built-in ones as a tree.
+// selectorText returns the selector as a string. Custom resources store it so, built-in types as an
+// object.
 func (p *scalePaths) selectorText(o *api.Unstructured) string {
 	if p.selector == nil {
 		return ""
@@ -64,8 +64,8 @@ func (p *scalePaths) selectorText(o *api.Unstructured) string {
 	return ""
 }
 
-// SetScale takes the wanted number of replicas from a scale into an object: what a write to the scale subresource does.
-// It fails if the object has something else where the number belongs.
+// SetScale sets the desired number of replicas from a Scale. It fails if something in the path is
+// not an object.
 func (d *Definition) SetScale(o, scale *api.Unstructured) error {
 	return o.SetNested(scale.NestedInt64("spec", "replicas"), d.scale.replicas...)
 }

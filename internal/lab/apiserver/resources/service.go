@@ -25,16 +25,16 @@ const (
 )
 
 func fillService(o tree) {
-	spec := made(o, "spec")
+	spec := ensure(o, "spec")
 	switch text(spec, "sessionAffinity") {
 	case "ClientIP":
-		fill(made(made(spec, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", int64(10800))
+		fill(ensure(ensure(spec, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", int64(10800))
 	case "None":
 		delete(spec, "sessionAffinityConfig")
 	}
 	for _, port := range items(spec, "ports") {
 		if target := port["targetPort"]; port != nil && (target == nil || target == int64(0) || target == "") {
-			port["targetPort"] = whole(port, "port")
+			port["targetPort"] = integer(port, "port")
 		}
 	}
 	kind := text(spec, "type")
@@ -54,8 +54,8 @@ func fillService(o tree) {
 	}
 }
 
-// prepareService gives a new service its address and ports.
-func (a *allocator) prepareService(o *api.Unstructured) { a.allocate(made(o.Object, "spec")) }
+// prepareService allocates the address and ports of a new service.
+func (a *allocator) prepareService(o *api.Unstructured) { a.allocate(ensure(o.Object, "spec")) }
 
 func (a *allocator) allocate(spec tree) {
 	kind := text(spec, "type")
@@ -75,18 +75,17 @@ func (a *allocator) allocate(spec tree) {
 	families(spec)
 	if kind == nodePort || kind == loadBalancer && spec["allocateLoadBalancerNodePorts"] != false {
 		for _, port := range items(spec, "ports") {
-			if port != nil && whole(port, "nodePort") == 0 {
+			if port != nil && integer(port, "nodePort") == 0 {
 				port["nodePort"] = a.port()
 			}
 		}
 	}
-	if kind == loadBalancer && text(spec, "externalTrafficPolicy") == "Local" && whole(spec, "healthCheckNodePort") == 0 {
+	if kind == loadBalancer && text(spec, "externalTrafficPolicy") == "Local" && integer(spec, "healthCheckNodePort") == 0 {
 		spec["healthCheckNodePort"] = a.port()
 	}
 }
 
-// families says which kinds of addresses the service has. One that has none of its own, and no selector to take those of pods, is
-// open for both.
+// families sets the IP families. A headless service without a selector has both.
 func families(spec tree) {
 	if text(spec, "clusterIP") == "None" && len(child(spec, "selector")) == 0 && text(spec, "ipFamilyPolicy") == "" && !has(spec, "ipFamilies") {
 		spec["ipFamilies"], spec["ipFamilyPolicy"] = []any{"IPv4", "IPv6"}, "RequireDualStack"
@@ -96,10 +95,10 @@ func families(spec tree) {
 	fillText(spec, "ipFamilyPolicy", "SingleStack")
 }
 
-// prepareServiceUpdate keeps what was allocated where the client leaves it out, as one does who writes the manifest again
-// that the service was made with. A service that becomes a name loses its addresses.
+// prepareServiceUpdate keeps what was allocated and the client omits, so that the original manifest
+// can be applied again. A service that becomes an ExternalName loses its addresses.
 func (a *allocator) prepareServiceUpdate(o, old *api.Unstructured) {
-	spec, before := made(o.Object, "spec"), child(old.Object, "spec")
+	spec, before := ensure(o.Object, "spec"), child(old.Object, "spec")
 	if text(spec, "type") == externalName {
 		if text(before, "type") != externalName {
 			for _, key := range []string{"ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy", "externalTrafficPolicy"} {
@@ -118,7 +117,7 @@ func (a *allocator) prepareServiceUpdate(o, old *api.Unstructured) {
 	a.allocate(spec)
 }
 
-// keepNodePorts gives a port without a node port the one that the same port had.
+// keepNodePorts keeps the node ports of unchanged ports.
 func keepNodePorts(spec, before tree) {
 	if kind := text(spec, "type"); kind != nodePort && kind != loadBalancer {
 		return
@@ -129,17 +128,17 @@ func keepNodePorts(spec, before tree) {
 	}
 	ports := map[key]int64{}
 	for _, port := range items(before, "ports") {
-		ports[key{text(port, "protocol"), whole(port, "port")}] = whole(port, "nodePort")
+		ports[key{text(port, "protocol"), integer(port, "port")}] = integer(port, "nodePort")
 	}
 	for _, port := range items(spec, "ports") {
-		if number := ports[key{text(port, "protocol"), whole(port, "port")}]; number != 0 && whole(port, "nodePort") == 0 {
+		if number := ports[key{text(port, "protocol"), integer(port, "port")}]; number != 0 && integer(port, "nodePort") == 0 {
 			port["nodePort"] = number
 		}
 	}
 }
 
-// allocator hands out the addresses and ports of services. They start somewhere in their range and come in an order that
-// looks like chance, each once until the range is used up; nothing is given back.
+// allocator allocates addresses and node ports in pseudo-random order from a random start. Each is
+// used once until the range is exhausted; nothing is returned.
 type allocator struct {
 	addresses, ports atomic.Uint32
 }
@@ -151,22 +150,21 @@ func newAllocator() *allocator {
 	return a
 }
 
-// The ranges of kube-apiserver's defaults: 10.96.0.0/12 without its first few addresses, which are kept for services that
-// every cluster has, and the ports 30000 to 32767.
+// The default ranges of kube-apiserver: 10.96.0.0/12, without its first addresses, and the ports
+// 30000 to 32767.
 const (
 	firstAddress, addressCount = 10<<24 | 96<<16 | 256, 1<<20 - 257
 	firstPort, portCount       = 30000, 2768
 )
 
-// address returns the next cluster IP. The stride and the size of the range have no common divisor, so that every address
-// comes before one is repeated.
+// address returns the next cluster IP. The stride is coprime to the size of the range, so no
+// address repeats early.
 func (a *allocator) address() string {
 	n := uint64(a.addresses.Add(1)) * 611_953 % addressCount
 	n += firstAddress
 	return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}).String()
 }
 
-// port returns the next node port.
 func (a *allocator) port() int64 {
 	return int64(uint64(a.ports.Add(1))*1_021%portCount) + firstPort
 }
@@ -193,8 +191,8 @@ func serviceExternal(o *api.Unstructured, _ time.Time) any {
 func servicePorts(o *api.Unstructured, _ time.Time) any {
 	var parts []string
 	for _, port := range items(child(o.Object, "spec"), "ports") {
-		number := decimal(whole(port, "port"))
-		if node := whole(port, "nodePort"); node > 0 {
+		number := decimal(integer(port, "port"))
+		if node := integer(port, "nodePort"); node > 0 {
 			number += ":" + decimal(node)
 		}
 		parts = append(parts, fmt.Sprintf("%s/%s", number, text(port, "protocol")))

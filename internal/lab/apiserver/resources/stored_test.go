@@ -9,7 +9,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// The objects of a resource are found by the name of its definition, whether any of its versions is served.
+// The stored objects of a resource are found even if no version is served.
 func TestAResourceThatIsNotServedIsStored(t *testing.T) {
 	crd := &api.Unstructured{}
 	require.NoError(t, crd.UnmarshalJSON([]byte(`{"metadata":{"name":"crontabs.stable.example.com"},"spec":{"group":"stable.example.com",
@@ -28,5 +28,5 @@ func TestAResourceThatIsNotServedIsStored(t *testing.T) {
 
 	crd.RemoveNested("spec", "versions")
 	_, err = StoredAs(crd)
-	assert.ErrorContains(t, err, "crontabs.stable.example.com has no version")
+	assert.ErrorContains(t, err, "crontabs.stable.example.com has no storage version")
 }

@@ -10,17 +10,17 @@ import (
 	"orrery/restclient/api"
 )
 
-// TableOptions say what a table looks like beyond its rows.
+// TableOptions configure a table.
 type TableOptions struct {
-	// APIVersion is the version of Table to write: "meta.k8s.io/v1", which is also the meaning of "".
+	// APIVersion is the version of Table; "" means "meta.k8s.io/v1".
 	APIVersion string
-	// Version is the API version of the objects that Include "Object" puts into the rows; "" is that of the definition.
+	// Version is the API version of the objects in the rows; "" means that of the definition.
 	Version string
-	// Include is what the rows carry of the objects: "Metadata" (also ""), "Object" or "None".
+	// Include is "Metadata" (also ""), "Object" or "None".
 	Include string
-	// NoHeaders leaves the column definitions out, as in the later events of a watch.
+	// NoHeaders omits the column definitions, as in the later events of a watch.
 	NoHeaders bool
-	// Now is what ages are counted to; zero is the moment of the call.
+	// Now is the time to which ages are relative; zero means the current time.
 	Now time.Time
 	// ResourceVersion, Continue and Remaining are the metadata of the list.
 	ResourceVersion, Continue string
@@ -34,7 +34,7 @@ const (
 	IncludeNone     = "None"
 )
 
-// Table appends to dst the meta.k8s.io Table of the objects and returns the extended buffer.
+// Table appends the meta.k8s.io Table of the objects to dst.
 func Table(dst []byte, d *Definition, objects iter.Seq[*store.Object], options TableOptions) []byte {
 	if options.APIVersion == "" {
 		options.APIVersion = "meta.k8s.io/v1"
@@ -64,7 +64,6 @@ func Table(dst []byte, d *Definition, objects iter.Seq[*store.Object], options T
 	return append(dst, "]}"...)
 }
 
-// columnDefinition is a column as it is sent.
 type columnDefinition struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"`
@@ -123,7 +122,7 @@ func appendObject(dst []byte, d *Definition, object *store.Object, decoded *api.
 	return appendJSON(dst, decoded)
 }
 
-// appendJSON appends a value that a document can hold.
+// appendJSON appends a value, or null if it cannot be encoded.
 func appendJSON(dst []byte, value any) []byte {
 	data, err := json.Marshal(value)
 	if err != nil {

@@ -15,7 +15,7 @@ func TestTableCarriesObjects(t *testing.T) {
 
 	full := child(row(TableOptions{Include: IncludeObject}), "object")
 	assert.Equal(t, "events.k8s.io/v1", full["apiVersion"])
-	assert.Equal(t, "hello", full["note"], "in the form of its group")
+	assert.Equal(t, "hello", full["note"], "in the version of its group")
 	assert.NotContains(t, full, "message")
 	assert.NotContains(t, full, "reportingController")
 
@@ -39,8 +39,8 @@ func TestTableOfNothing(t *testing.T) {
 	table := parse(t, string(data))
 	assert.Equal(t, tree{"resourceVersion": "7", "continue": "next", "remainingItemCount": int64(5)}, table.Nested("metadata"))
 	assert.Equal(t, []any{}, table.Nested("rows"))
-	assert.Len(t, table.Nested("columnDefinitions"), 2, "name and age, if a type says nothing")
+	assert.Len(t, table.Nested("columnDefinitions"), 2, "name and age by default")
 	table = parse(t, string(Table(nil, plain, func(func(*store.Object) bool) {}, TableOptions{NoHeaders: true})))
 	assert.Nil(t, table.Nested("columnDefinitions"))
-	assert.Equal(t, "null", string(appendJSON(nil, func() {})), "what cannot be written is nothing")
+	assert.Equal(t, "null", string(appendJSON(nil, func() {})), "values that cannot be encoded become null")
 }

@@ -7,18 +7,18 @@ import (
 	"orrery/restclient/api"
 )
 
-// tree is an object in a document. All functions here may be given nil, and documents in which other types stand than
-// they expect: the schema has refused those of built-in types, but nothing vouches for custom ones.
+// tree is a JSON object. All functions here accept nil and values of unexpected types: the schema
+// checks built-in types, but custom ones may hold anything.
 type tree = map[string]any
 
-// child returns the object under a key, nil if there is none.
+// child returns the object under a key, or nil.
 func child(t tree, key string) tree {
 	c, _ := t[key].(map[string]any)
 	return c
 }
 
-// made returns the object under a key, and puts an empty one there if there is none.
-func made(t tree, key string) tree {
+// ensure returns the object under a key, creating it if necessary.
+func ensure(t tree, key string) tree {
 	if c, ok := t[key].(map[string]any); ok {
 		return c
 	}
@@ -54,33 +54,33 @@ func text(t tree, key string) string {
 	return s
 }
 
-func whole(t tree, key string) int64 {
+func integer(t tree, key string) int64 {
 	n, _ := t[key].(int64)
 	return n
 }
 
-func truth(t tree, key string) bool {
+func boolean(t tree, key string) bool {
 	b, _ := t[key].(bool)
 	return b
 }
 
 func has(t tree, key string) bool { return t[key] != nil }
 
-// fill stores a value under a key that has none.
+// fill sets an absent key.
 func fill(t tree, key string, value any) {
 	if t[key] == nil {
 		t[key] = value
 	}
 }
 
-// fillText stores a text under a key that has none or the empty one, which for most fields is the same.
+// fillText sets a key that is absent or "", which is the same for most fields.
 func fillText(t tree, key, value string) {
 	if t[key] == nil || t[key] == "" {
 		t[key] = value
 	}
 }
 
-// keep makes a field of the object what it is in the old one, by a copy.
+// keep copies a field from old to o.
 func keep(o, old *api.Unstructured, path ...string) {
 	value := old.Nested(path...)
 	if value == nil {
@@ -104,7 +104,7 @@ func cloneValue(value any) any {
 	return value
 }
 
-// same compares two values of documents. Nothing, null, and an empty list or map are the same.
+// same compares two JSON values. Absent, null, and an empty list or map are equal.
 func same(a, b any) bool {
 	if isNothing(a) && isNothing(b) {
 		return true

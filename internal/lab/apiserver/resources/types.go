@@ -9,7 +9,8 @@ import (
 
 var replicaPaths = &scalePaths{replicas: []string{"spec", "replicas"}, status: []string{"status", "replicas"}, selector: []string{"spec", "selector"}}
 
-// builtinTypes are the traits of built-in types, by their qualified names. Types that are not here are the plainest.
+// builtinTypes returns the traits of built-in types by qualified name. Types that are absent have
+// the zero value.
 func builtinTypes(a *allocator) map[string]traits {
 	allMetadata := []string{"labels", "annotations", "finalizers", "ownerReferences"}
 	role := traits{meta: CheckAllThenStep, name: names.PathSegment, createOnUpdate: true}
@@ -35,7 +36,7 @@ func builtinTypes(a *allocator) map[string]traits {
 			sentStatus: true, fill: fillNode, create: taintNode, cells: nodeCells,
 			selectable: []string{"spec.unschedulable"},
 			fields: func(o tree, fields map[string]string) {
-				fields["spec.unschedulable"] = strconv.FormatBool(truth(child(o, "spec"), "unschedulable"))
+				fields["spec.unschedulable"] = strconv.FormatBool(boolean(child(o, "spec"), "unschedulable"))
 			},
 		},
 		"persistentvolumeclaims": {

@@ -12,7 +12,7 @@ import (
 )
 
 func validatePodStatus(o, old *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	nominated := o.NestedString("status", "nominatedNodeName")
 	if o.NestedString("spec", "nodeName") != "" && nominated != "" && nominated != old.NestedString("status", "nominatedNodeName") {
 		m.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node")
@@ -24,10 +24,10 @@ const podImmutable = "pod updates may not change fields other than `spec.contain
 	"`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
 	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
-// validatePodUpdate lets only images, the deadline, more tolerations, and while the pod waits its gates change. Upstream
-// adds to the sentence a comparison of the two specs as Go prints them, which is left out here.
+// validatePodUpdate allows changes of images, the deadline, added tolerations and, while the pod is
+// gated, its scheduling gates. It omits the comparison that kube-apiserver appends to the message.
 func validatePodUpdate(o, old *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	spec, before := child(o.Object, "spec"), child(old.Object, "spec")
 	for _, kind := range []string{"containers", "initContainers"} {
 		if len(items(spec, kind)) != len(items(before, kind)) {
@@ -55,7 +55,7 @@ func validatePodUpdate(o, old *api.Unstructured) []apierrors.FieldError {
 	if isAddition(before, patched, "schedulingGates") {
 		patched["schedulingGates"] = before["schedulingGates"]
 	}
-	if seconds, ok := before["terminationGracePeriodSeconds"].(int64); ok && seconds < 0 && whole(patched, "terminationGracePeriodSeconds") == 1 {
+	if seconds, ok := before["terminationGracePeriodSeconds"].(int64); ok && seconds < 0 && integer(patched, "terminationGracePeriodSeconds") == 1 {
 		patched["terminationGracePeriodSeconds"] = seconds
 	}
 	if !sameFields(patched, before) {
@@ -64,8 +64,8 @@ func validatePodUpdate(o, old *api.Unstructured) []apierrors.FieldError {
 	return m
 }
 
-// deadline may be set, and brought forward.
-func (m *mistakes) deadline(spec, before tree) {
+// deadline checks that activeDeadlineSeconds is only set or reduced.
+func (m *errorList) deadline(spec, before tree) {
 	const path = "spec.activeDeadlineSeconds"
 	if !has(spec, "activeDeadlineSeconds") {
 		if has(before, "activeDeadlineSeconds") {
@@ -73,13 +73,13 @@ func (m *mistakes) deadline(spec, before tree) {
 		}
 		return
 	}
-	n := whole(spec, "activeDeadlineSeconds")
-	if has(before, "activeDeadlineSeconds") && n > whole(before, "activeDeadlineSeconds") {
+	n := integer(spec, "activeDeadlineSeconds")
+	if has(before, "activeDeadlineSeconds") && n > integer(before, "activeDeadlineSeconds") {
 		m.invalid(path, n, "must be less than or equal to previous value")
 	}
 }
 
-// isAddition tells whether every item of the old list is in the new one.
+// isAddition reports whether all old items are among the new ones.
 func isAddition(o, old tree, key string) bool {
 	for _, item := range items(old, key) {
 		if !slices.ContainsFunc(items(o, key), func(other tree) bool { return reflect.DeepEqual(item, other) }) {
@@ -89,7 +89,7 @@ func isAddition(o, old tree, key string) bool {
 	return true
 }
 
-// sameFields compares two objects field by field, as [same] does.
+// sameFields compares two objects field by field with [same].
 func sameFields(a, b tree) bool {
 	for key := range a {
 		if !same(a[key], b[key]) {
@@ -105,13 +105,13 @@ func sameFields(a, b tree) bool {
 }
 
 func validatePod(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	m.podSpec(child(o.Object, "spec"), "spec")
 	return m
 }
 
-// podSpec says what is wrong with the spec of a pod or of a pod template. The order is upstream's, as in all messages.
-func (m *mistakes) podSpec(spec tree, path string) {
+// podSpec validates a pod or pod template, in upstream's order.
+func (m *errorList) podSpec(spec tree, path string) {
 	volumes := m.volumes(spec, path+".volumes")
 	seen := map[string]bool{}
 	containers := items(spec, "containers")
@@ -134,7 +134,7 @@ func (m *mistakes) podSpec(spec tree, path string) {
 		m.names(path+".nodeName", node, names.Subdomain(node))
 	}
 	if has(spec, "activeDeadlineSeconds") {
-		if n := whole(spec, "activeDeadlineSeconds"); n < 1 || n > math.MaxInt32 {
+		if n := integer(spec, "activeDeadlineSeconds"); n < 1 || n > math.MaxInt32 {
 			m.invalid(path+".activeDeadlineSeconds", n, "must be between 1 and 2147483647, inclusive")
 		}
 	}
@@ -146,8 +146,8 @@ func (m *mistakes) podSpec(spec tree, path string) {
 	}
 }
 
-// volumes checks the names of volumes and returns them.
-func (m *mistakes) volumes(spec tree, path string) map[string]bool {
+// volumes validates the names of volumes and returns them.
+func (m *errorList) volumes(spec tree, path string) map[string]bool {
 	seen := map[string]bool{}
 	for i, volume := range items(spec, "volumes") {
 		name := text(volume, "name")
@@ -164,7 +164,7 @@ func (m *mistakes) volumes(spec tree, path string) map[string]bool {
 	return seen
 }
 
-func (m *mistakes) container(c tree, path string, volumes, seen map[string]bool) {
+func (m *errorList) container(c tree, path string, volumes, seen map[string]bool) {
 	name := text(c, "name")
 	switch {
 	case name == "":
@@ -184,7 +184,7 @@ func (m *mistakes) container(c tree, path string, volumes, seen map[string]bool)
 	m.containerResources(child(c, "resources"), path+".resources")
 }
 
-func (m *mistakes) image(c tree, path string) {
+func (m *errorList) image(c tree, path string) {
 	switch image := text(c, "image"); {
 	case image == "":
 		m.required(path, "")
@@ -197,7 +197,7 @@ const portRange = "must be between 1 and 65535, inclusive"
 
 func isPort(n int64) bool { return n >= 1 && n <= 65535 }
 
-func (m *mistakes) containerPorts(c tree, path string) {
+func (m *errorList) containerPorts(c tree, path string) {
 	seen := map[string]bool{}
 	for i, port := range items(c, "ports") {
 		path := at(path, i)
@@ -208,20 +208,20 @@ func (m *mistakes) containerPorts(c tree, path string) {
 			}
 			seen[name] = true
 		}
-		switch number := whole(port, "containerPort"); {
+		switch number := integer(port, "containerPort"); {
 		case number == 0:
 			m.required(path+".containerPort", "")
 		case !isPort(number):
 			m.invalid(path+".containerPort", number, portRange)
 		}
-		if number := whole(port, "hostPort"); number != 0 && !isPort(number) {
+		if number := integer(port, "hostPort"); number != 0 && !isPort(number) {
 			m.invalid(path+".hostPort", number, portRange)
 		}
 		m.oneOf(port, "protocol", path+".protocol", true, "SCTP", "TCP", "UDP")
 	}
 }
 
-func (m *mistakes) environment(c tree, path string) {
+func (m *errorList) environment(c tree, path string) {
 	for i, variable := range items(c, "env") {
 		field := at(path, i) + ".name"
 		switch name := text(variable, "name"); {
@@ -233,7 +233,7 @@ func (m *mistakes) environment(c tree, path string) {
 	}
 }
 
-func (m *mistakes) mounts(c tree, path string, volumes map[string]bool) {
+func (m *errorList) mounts(c tree, path string, volumes map[string]bool) {
 	seen := map[string]bool{}
 	for i, mount := range items(c, "volumeMounts") {
 		path := at(path, i)
@@ -255,8 +255,8 @@ func (m *mistakes) mounts(c tree, path string, volumes map[string]bool) {
 	}
 }
 
-// containerResources wants amounts that are not negative, and no request above its limit.
-func (m *mistakes) containerResources(resources tree, path string) {
+// containerResources checks that quantities are not negative and requests do not exceed limits.
+func (m *errorList) containerResources(resources tree, path string) {
 	limits, requests := child(resources, "limits"), child(resources, "requests")
 	for _, name := range sortedKeys(limits) {
 		m.amount(limits[name], under(path+".limits", name))
@@ -269,14 +269,14 @@ func (m *mistakes) containerResources(resources tree, path string) {
 	}
 }
 
-// amount wants a quantity not to be negative.
-func (m *mistakes) amount(value any, path string) {
+// amount checks that a quantity is not negative.
+func (m *errorList) amount(value any, path string) {
 	if order, ok := compareQuantities(value, int64(0)); ok && order < 0 {
 		m.invalid(path, value, "must be greater than or equal to 0")
 	}
 }
 
-func (m *mistakes) nodeSelector(labels tree, path string) {
+func (m *errorList) nodeSelector(labels tree, path string) {
 	for _, key := range sortedKeys(labels) {
 		m.names(path, key, names.Qualified(key))
 		m.names(path, text(labels, key), names.LabelValue(text(labels, key)))

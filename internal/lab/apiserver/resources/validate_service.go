@@ -9,9 +9,9 @@ import (
 )
 
 func validateService(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	spec := child(o.Object, "spec")
-	// An address that cannot be read is found while addresses are allocated, before all the rest.
+	// Invalid addresses fail at allocation, before everything else.
 	if m.addresses(spec); len(m) > 0 {
 		return m
 	}
@@ -33,7 +33,7 @@ func validateService(o *api.Unstructured) []apierrors.FieldError {
 	return m
 }
 
-func (m *mistakes) addresses(spec tree) {
+func (m *errorList) addresses(spec tree) {
 	if text(spec, "type") == externalName {
 		return
 	}
@@ -44,7 +44,7 @@ func (m *mistakes) addresses(spec tree) {
 	}
 }
 
-func (m *mistakes) externalName(name string) {
+func (m *errorList) externalName(name string) {
 	if name == "" {
 		m.required("spec.externalName", "")
 		return
@@ -52,7 +52,7 @@ func (m *mistakes) externalName(name string) {
 	m.names("spec.externalName", name, names.Subdomain(name))
 }
 
-func (m *mistakes) servicePorts(spec tree, headless bool) {
+func (m *errorList) servicePorts(spec tree, headless bool) {
 	ports := items(spec, "ports")
 	seen := map[string]bool{}
 	for i, port := range ports {
@@ -64,7 +64,7 @@ func (m *mistakes) servicePorts(spec tree, headless bool) {
 	}
 	served := map[address]bool{}
 	for i, port := range ports {
-		key := address{text(port, "protocol"), whole(port, "port")}
+		key := address{text(port, "protocol"), integer(port, "port")}
 		if served[key] {
 			m.duplicate(at("spec.ports", i), shownPort{Protocol: key.protocol, Port: key.port})
 		}
@@ -80,7 +80,7 @@ type shownPort struct {
 	TargetPort, NodePort int
 }
 
-func (m *mistakes) servicePort(port tree, path string, several, headless bool, seen map[string]bool) {
+func (m *errorList) servicePort(port tree, path string, several, headless bool, seen map[string]bool) {
 	name := text(port, "name")
 	switch {
 	case name == "" && several:
@@ -91,7 +91,7 @@ func (m *mistakes) servicePort(port tree, path string, several, headless bool, s
 		m.duplicate(path+".name", name)
 	}
 	seen[name] = true
-	if number := whole(port, "port"); !isPort(number) {
+	if number := integer(port, "port"); !isPort(number) {
 		m.invalid(path+".port", number, portRange)
 	}
 	m.oneOf(port, "protocol", path+".protocol", true, "SCTP", "TCP", "UDP")
@@ -103,19 +103,19 @@ func (m *mistakes) servicePort(port tree, path string, several, headless bool, s
 	case string:
 		m.names(path+".targetPort", target, names.PortName(target))
 	}
-	if number := whole(port, "nodePort"); number != 0 {
+	if number := integer(port, "nodePort"); number != 0 {
 		m.nodePort(number, path+".nodePort")
 	}
 }
 
-func (m *mistakes) nodePort(number int64, path string) {
+func (m *errorList) nodePort(number int64, path string) {
 	if number < firstPort || number >= firstPort+portCount {
 		m.invalid(path, number, "provided port is not in the valid range. The range of valid ports is 30000-32767")
 	}
 }
 
 func validateServiceUpdate(o, old *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	before, now := old.NestedStringSlice("spec", "clusterIPs"), o.NestedStringSlice("spec", "clusterIPs")
 	stays := o.NestedString("spec", "type") != externalName && old.NestedString("spec", "type") != externalName
 	if stays && len(before) > 0 && (len(now) == 0 || now[0] != before[0]) {

@@ -10,8 +10,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// labelSelector says what is wrong with a selector that stands in an object, and returns it.
-func (m *mistakes) labelSelector(t tree, path string) (selector.Labels, bool) {
+// labelSelector validates and returns a label selector.
+func (m *errorList) labelSelector(t tree, path string) (selector.Labels, bool) {
 	before := len(*m)
 	labels := child(t, "matchLabels")
 	for _, key := range sortedKeys(labels) {
@@ -25,7 +25,7 @@ func (m *mistakes) labelSelector(t tree, path string) (selector.Labels, bool) {
 	return parsed, err == nil && len(*m) == before
 }
 
-func (m *mistakes) expression(e tree, path string) {
+func (m *errorList) expression(e tree, path string) {
 	values := texts(e, "values")
 	switch operator := text(e, "operator"); operator {
 	case "In", "NotIn":
@@ -45,9 +45,9 @@ func (m *mistakes) expression(e tree, path string) {
 	}
 }
 
-// podsOf is the selector of a type that makes pods: it must be there, select something particular, and the pods that
-// are made from the template must be among it.
-func (m *mistakes) podsOf(spec tree, kind string) (matches bool) {
+// podSelector validates the selector of a workload: it is required, must not be empty, and must
+// match the pod template.
+func (m *errorList) podSelector(spec tree, kind string) (matches bool) {
 	t := child(spec, "selector")
 	if t == nil {
 		m.required("spec.selector", "")
@@ -69,8 +69,8 @@ func (m *mistakes) podsOf(spec tree, kind string) (matches bool) {
 	return parsed.Empty() || parsed.Matches(labels)
 }
 
-// template says what is wrong with the pods that will be made.
-func (m *mistakes) template(spec tree, matches bool) {
+// template validates the pod template.
+func (m *errorList) template(spec tree, matches bool) {
 	template := child(spec, "template")
 	metadata := child(template, "metadata")
 	if !matches {
@@ -88,7 +88,8 @@ func (m *mistakes) template(spec tree, matches bool) {
 	}
 }
 
-// prepareDeploymentUpdate counts changes of annotations as well: a rollout records its cause in one.
+// prepareDeploymentUpdate also counts changes of annotations, because a rollout records its cause
+// in one.
 func prepareDeploymentUpdate(o, old *api.Unstructured) {
 	keepStatus(o, old)
 	annotated := !same(o.Nested("metadata", "annotations"), old.Nested("metadata", "annotations"))
@@ -96,10 +97,10 @@ func prepareDeploymentUpdate(o, old *api.Unstructured) {
 }
 
 func validateDeployment(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	spec := child(o.Object, "spec")
 	m.notNegative(spec, "replicas", "spec.replicas")
-	m.template(spec, m.podsOf(spec, "deployment"))
+	m.template(spec, m.podSelector(spec, "deployment"))
 	m.rollout(child(spec, "strategy"))
 	m.notNegative(spec, "minReadySeconds", "spec.minReadySeconds")
 	m.notNegative(spec, "revisionHistoryLimit", "spec.revisionHistoryLimit")
@@ -107,22 +108,22 @@ func validateDeployment(o *api.Unstructured) []apierrors.FieldError {
 	return m
 }
 
-func (m *mistakes) progressDeadline(spec tree) {
+func (m *errorList) progressDeadline(spec tree) {
 	const path = "spec.progressDeadlineSeconds"
 	if !has(spec, "progressDeadlineSeconds") {
 		return
 	}
 	m.notNegative(spec, "progressDeadlineSeconds", path)
-	if n := whole(spec, "progressDeadlineSeconds"); n <= whole(spec, "minReadySeconds") {
+	if n := integer(spec, "progressDeadlineSeconds"); n <= integer(spec, "minReadySeconds") {
 		m.invalid(path, n, "must be greater than minReadySeconds")
 	}
 }
 
-func (m *mistakes) rollout(strategy tree) {
+func (m *errorList) rollout(strategy tree) {
 	rolling := child(strategy, "rollingUpdate")
 	switch kind := text(strategy, "type"); kind {
 	case "RollingUpdate":
-		surge, unavailable := m.share(rolling, "maxSurge"), m.share(rolling, "maxUnavailable")
+		surge, unavailable := m.percentage(rolling, "maxSurge"), m.percentage(rolling, "maxUnavailable")
 		if surge == 0 && unavailable == 0 {
 			m.invalid("spec.strategy.rollingUpdate.maxUnavailable", rolling["maxUnavailable"], "may not be 0 when `maxSurge` is 0")
 		}
@@ -138,8 +139,8 @@ func (m *mistakes) rollout(strategy tree) {
 	}
 }
 
-// share reads a number or a percentage.
-func (m *mistakes) share(rolling tree, key string) int64 {
+// percentage returns a number or percentage.
+func (m *errorList) percentage(rolling tree, key string) int64 {
 	path := "spec.strategy.rollingUpdate." + key
 	switch v := rolling[key].(type) {
 	case int64:
@@ -159,22 +160,22 @@ func (m *mistakes) share(rolling tree, key string) int64 {
 }
 
 func validateDeploymentUpdate(o, old *api.Unstructured) []apierrors.FieldError {
-	m := mistakes(validateDeployment(o))
+	m := errorList(validateDeployment(o))
 	m.immutable("spec.selector", o.Nested("spec", "selector"), old.Nested("spec", "selector"))
 	return m
 }
 
 func validateReplicaSet(o *api.Unstructured) []apierrors.FieldError {
-	var m mistakes
+	var m errorList
 	spec := child(o.Object, "spec")
 	m.notNegative(spec, "replicas", "spec.replicas")
 	m.notNegative(spec, "minReadySeconds", "spec.minReadySeconds")
-	m.template(spec, m.podsOf(spec, "replicaset"))
+	m.template(spec, m.podSelector(spec, "replicaset"))
 	return m
 }
 
 func validateReplicaSetUpdate(o, old *api.Unstructured) []apierrors.FieldError {
-	m := mistakes(validateReplicaSet(o))
+	m := errorList(validateReplicaSet(o))
 	m.immutable("spec.selector", o.Nested("spec", "selector"), old.Nested("spec", "selector"))
 	return m
 }

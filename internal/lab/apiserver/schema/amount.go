@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Amount is a quantity of a resource, "500m", "64Mi" or "1e3": mantissa * 10^exponent, with the sort of suffix that it was
-// written with.
+// Amount is a resource quantity such as "500m", "64Mi" or "1e3": mantissa * 10^exponent, with the
+// kind of suffix that it was written with.
 type Amount struct {
 	mantissa *big.Int
 	exponent int
@@ -26,7 +26,7 @@ const (
 	exponentialSort                   // e3, e6
 )
 
-// The suffixes of amounts. Those of the decimal sort are three digits apart, the binary ones ten bits.
+// The suffixes. Decimal ones are three digits apart, binary ones ten bits.
 var (
 	decimalSuffixes = map[string]int{"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 	decimalNames    = map[int]string{-9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E"}
@@ -34,11 +34,11 @@ var (
 	binaryNames     = []string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
 )
 
-// The sentences of kube-apiserver for amounts that it cannot read.
+// The error messages of kube-apiserver. errQuantitySize never reaches a client.
 var (
 	errQuantityFormat = errors.New("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
 	errQuantitySuffix = errors.New("unable to parse quantity's suffix")
-	errQuantitySize   = errors.New("nobody means such an amount")
+	errQuantitySize   = errors.New("quantity out of range")
 )
 
 var (
@@ -47,7 +47,7 @@ var (
 	kibi     = big.NewInt(1024)
 )
 
-// ParseAmount reads an amount as a document has it, a string or a number; false for anything else.
+// ParseAmount parses a quantity, which is a string or a number in a document.
 func ParseAmount(value any) (Amount, bool) {
 	switch v := value.(type) {
 	case string:
@@ -60,7 +60,7 @@ func ParseAmount(value any) (Amount, bool) {
 	return Amount{}, false
 }
 
-// parseAmount reads a decimal number and a suffix. As in the original the number may be missing.
+// parseAmount parses a decimal number and a suffix. As in kube-apiserver the number may be absent.
 func parseAmount(text string) (Amount, error) {
 	suffix := withoutDigits(withoutSign(text))
 	if fraction, ok := strings.CutPrefix(suffix, "."); ok {
@@ -92,7 +92,7 @@ func parseAmount(text string) (Amount, error) {
 	}
 	a.mantissa, _ = new(big.Int).SetString(strings.TrimPrefix(whole+fraction, "+"), 10)
 	if a.mantissa == nil {
-		a.mantissa = new(big.Int) // "Mi" is nothing of it
+		a.mantissa = new(big.Int) // "Mi" alone is zero
 	}
 	a.mantissa.Lsh(a.mantissa, shift)
 	return a, nil
@@ -107,13 +107,13 @@ func withoutSign(text string) string {
 
 func withoutDigits(text string) string { return strings.TrimLeft(text, "0123456789") }
 
-// Cmp compares two amounts: -1, 0 or 1.
+// Cmp compares two amounts and returns -1, 0 or 1.
 func (a Amount) Cmp(b Amount) int {
 	lowest := min(a.exponent, b.exponent)
 	return a.at(lowest).Cmp(b.at(lowest))
 }
 
-// at is the mantissa for an exponent that is not larger.
+// at returns the mantissa for an exponent that is not larger than a's.
 func (a Amount) at(exponent int) *big.Int {
 	return new(big.Int).Mul(a.mantissa, power(a.exponent-exponent))
 }
@@ -132,8 +132,9 @@ func (a Amount) Rounded(exponent int) Amount {
 	return Amount{mantissa: whole, exponent: exponent, sort: a.sort}
 }
 
-// String writes an amount as kube-apiserver stores it: without a fraction, in the largest unit of its sort in which it
-// is whole. 0.5 is 500m, 1000m is 1, 1024Mi is 1Gi. What is less than a billionth is rounded up to one.
+// String returns the canonical form: without a fraction, in the largest unit of its suffix kind in
+// which it is an integer. 0.5 becomes 500m, 1000m becomes 1, 1024Mi becomes 1Gi. Anything below 1n
+// is rounded up to 1n.
 func (a Amount) String() string {
 	if a.sort == binarySort {
 		if text, ok := a.binary(); ok {
@@ -166,13 +167,14 @@ func (a Amount) String() string {
 	return mantissa.String() + "e" + strconv.Itoa(exponent)
 }
 
-// binary writes the amount in units of 1024; false for what is no whole number, or less than one of them.
+// binary formats the amount with a binary suffix. It returns false if the amount is not an integer
+// or is less than 1Ki.
 func (a Amount) binary() (string, bool) {
 	whole, rest := new(big.Int).QuoRem(a.mantissa, power(-a.exponent), new(big.Int))
 	if rest.Sign() != 0 || whole.CmpAbs(kibi) < 0 {
 		return "", false
 	}
-	if !whole.IsInt64() { // more than there can be
+	if !whole.IsInt64() { // kube-apiserver caps it
 		return strconv.FormatInt(math.MaxInt64*int64(whole.Sign()), 10), true
 	}
 	unit := 0

@@ -10,7 +10,8 @@ import (
 	"orrery/internal/lab/apiserver/schema"
 )
 
-// The forms are those in which kube-apiserver stores the amounts; random ones are compared in upstream/apiserver/contract.
+// The expected forms are those that kube-apiserver stores. upstream/apiserver/contract compares
+// random quantities.
 func TestAmountsAreStoredInOneForm(t *testing.T) {
 	for text, want := range map[string]string{
 		"0": "0", "1": "1", "-1": "-1", "+5": "5", "1000m": "1", "1500m": "1500m", "0.5": "500m", ".5": "500m", "1000": "1k", "1024": "1024", "1000000": "1M", "0.0000000001": "1n", "-0.0000000001": "-1n",
@@ -27,7 +28,7 @@ func TestAmountsAreStoredInOneForm(t *testing.T) {
 	assert.Equal(t, decode(t, `{"spec":{"hard":{"a":"1","b":"1500m","c":"1","d":"0","e":"1e5000"}}}`), tree)
 }
 
-// A quantity in its canonical form is the same amount, rounded up to a billionth, and stays as it is.
+// A canonical quantity is the same amount, rounded up to 1n, and String is idempotent.
 func TestQuickAmounts(t *testing.T) {
 	units := []string{"e3", "E-2", "e0", "Ki", "Mi", "Gi", "Ti", "n", "u", "m", "", "k", "M", "G", "T", "P", "E"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -39,7 +40,7 @@ func TestQuickAmounts(t *testing.T) {
 		assert.Equal(t, amount.String(), again.String())
 		assert.Equal(t, 0, amount.Rounded(-9).Cmp(again), "%s became %s", text, amount)
 	})
-	// What kube-apiserver stored in a LimitRange.
+	// As kube-apiserver stored them in a LimitRange.
 	for text, want := range map[string]string{
 		"1000m": "1", "1000000000": "1G", "1024Mi": "1Gi", "0.5": "500m", "0": "0", "0Gi": "0", "1500m": "1500m", "1e3": "1e3",
 		"12e2": "1200", "1.5e3": "1500", "1e-3": "1e-3", "0.5Gi": "512Mi", "100Ki": "100Ki", "1.5Mi": "1536Ki", "1n": "1m",

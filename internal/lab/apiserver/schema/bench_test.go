@@ -32,7 +32,7 @@ func BenchmarkDuplicates(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenAPIV3Index is what a change of the catalogue costs.
+// BenchmarkOpenAPIV3Index measures what a change of the served resources costs.
 func BenchmarkOpenAPIV3Index(b *testing.B) {
 	resources := catalogue(b)
 	b.ReportAllocs()

@@ -10,21 +10,23 @@ import (
 	"time"
 )
 
-// Findings is what is wrong with a document.
+// Findings are the mistakes in a document.
 type Findings struct {
-	// Unknown has a sentence for every field that the type does not have, such as `unknown field "spec.replica"`, at
-	// most 100. The server refuses the document, warns, or drops the fields, as the client asked by fieldValidation.
+	// Unknown has a message for every unknown field, such as `unknown field "spec.replica"`, at
+	// most 100. fieldValidation decides whether the server refuses the document, warns, or drops
+	// the fields.
 	Unknown []string
-	// TypeError says which value does not fit its field, in the words in which kube-apiserver decodes: `json: cannot
-	// unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`. Nil if all fit. Such a document
-	// is always refused.
+	// TypeError reports a value that does not fit its field, in the words of kube-apiserver's
+	// decoder: `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of
+	// type int32`. It is nil if all values fit. Such a document is always refused.
 	TypeError error
 }
 
-// Check compares a document with its type. If several values do not fit, the error is about the first, in the order of
-// sorted keys; kube-apiserver takes the order of the text, which is the same for everything that was encoded by Go.
+// Check compares a document with its type. If several values do not fit, the error is about the
+// first in the order of sorted keys. kube-apiserver uses the order of the text, which is the same
+// for everything that Go encoded.
 func (t *Type) Check(tree map[string]any) Findings {
-	// Nearly all documents are right, which is found out without sorting.
+	// Nearly all documents are valid, which takes no sorting to find out.
 	quick := checker{}
 	quick.document(t, tree)
 	if quick.unknown == nil && quick.failed == nil {
@@ -35,19 +37,19 @@ func (t *Type) Check(tree map[string]any) Findings {
 	return Findings{Unknown: thorough.unknown, TypeError: thorough.failed}
 }
 
-// largestFindings bounds what is said about one document.
-const largestFindings = 100
+// maxFindings limits the number of findings per document.
+const maxFindings = 100
 
 // checker walks through a document.
 type checker struct {
 	sorted  bool
 	path    []step
-	base    int // the steps before it are not named in sentences about values
+	base    int // messages about values omit the steps before base
 	unknown []string
 	failed  error // ends the walk
 }
 
-// step is one step of a path: a field of a struct, a key of a map, or (with an empty name) an index.
+// step is one step of a path: a struct field, a map key, or (with an empty name) an index.
 type step struct {
 	name   string
 	inside string
@@ -107,7 +109,7 @@ func (c *checker) member(t, owner *Type, key string, value any) {
 	switch {
 	case !known:
 		c.missing()
-	case t.custom && field != nil && !field.custom: // the metadata: it is read for itself
+	case t.custom && field != nil && !field.custom: // metadata is decoded separately
 		outer := c.base
 		c.base = len(c.path)
 		c.value(field, nil, value)
@@ -134,15 +136,15 @@ func (c *checker) list(element, owner *Type, list []any) {
 	}
 }
 
-// missing notes that the type has no field of the path's last name.
+// missing records an unknown field.
 func (c *checker) missing() {
-	if len(c.unknown) == largestFindings {
+	if len(c.unknown) == maxFindings {
 		return
 	}
 	c.unknown = append(c.unknown, fmt.Sprintf("unknown field %q", c.place()))
 }
 
-// place is the path with indices.
+// place formats the path with indices.
 func (c *checker) place() string {
 	var path strings.Builder
 	for i, s := range c.path {
@@ -158,13 +160,13 @@ func (c *checker) place() string {
 	return path.String()
 }
 
-// embedded is the sentence about the metadata of an object inside of another one.
+// embedded wraps the error about the metadata of an embedded resource.
 func (c *checker) embedded(metadata any) error {
-	data, _ := json.Marshal(metadata) // it was JSON before
+	data, _ := json.Marshal(metadata) // it was decoded from JSON
 	return fmt.Errorf("%s: Invalid value: %s: %w", c.place(), data, c.failed)
 }
 
-// plain checks a value that is no object and no list.
+// plain checks a scalar.
 func (c *checker) plain(t, owner *Type, value any) {
 	text, isText := value.(string)
 	switch t.kind {
@@ -201,7 +203,7 @@ func (c *checker) plain(t, owner *Type, value any) {
 	}
 }
 
-// The types in the words of the sentences about values that are decoded in two stages.
+// The types that messages name for values decoded in two stages.
 var (
 	int32Type  = &Type{kind: Integer, goType: "int32", bits: 32}
 	uint8Type  = &Type{kind: Integer, goType: "uint8", bits: 8}
@@ -216,7 +218,7 @@ func isNumber(value any) bool {
 	return false
 }
 
-// integer checks a whole number of the type's size, at a place of the wanted kind.
+// integer checks an integer of t's size for a field of the given kind.
 func (c *checker) integer(t, owner *Type, value any, want Kind) {
 	whole, ok := value.(int64)
 	switch {
@@ -238,7 +240,7 @@ func (c *checker) time(t, owner *Type, value any, layout string) {
 	}
 }
 
-// bytes checks what stands for bytes: text in base64, or, as Go has it, a list of numbers.
+// bytes checks base64 text or, as Go's decoder accepts too, a list of numbers.
 func (c *checker) bytes(t, owner *Type, value any) {
 	switch v := value.(type) {
 	case string:
@@ -252,19 +254,19 @@ func (c *checker) bytes(t, owner *Type, value any) {
 	}
 }
 
-// mismatch notes that a value does not fit.
+// mismatch records a value of the wrong type.
 func (c *checker) mismatch(t, owner *Type, value any) { c.misfit(t, owner, value, t.kind) }
 
-// misfit notes that a value does not fit into a place of the wanted kind, which is read as a value of type t.
+// misfit records a value that does not fit a field of the given kind, decoded as type t.
 func (c *checker) misfit(t, owner *Type, value any, want Kind) {
 	if t.custom {
-		return // package structural compares them
+		return // package structural validates custom resources
 	}
 	c.failed = &MismatchError{Found: found(t, value), Struct: owner.Name(), Path: c.fields(), GoType: t.goType,
 		Want: want, Value: value, Map: t.kind == Object && t.element != nil}
 }
 
-// fields is the path as sentences about values name it: without indices and keys of maps, with embedded structs.
+// fields formats the path for messages about values: no indices and map keys, but embedded structs.
 func (c *checker) fields() string {
 	var names []string
 	for _, s := range c.path[c.base:] {
@@ -279,7 +281,7 @@ func (c *checker) fields() string {
 	return strings.Join(names, ".")
 }
 
-// found is what stands in the document. A number that another number could replace is shown.
+// found describes the value. A number is shown if an integer is expected.
 func found(t *Type, value any) string {
 	name := JSONType(value)
 	if name == "number" && t.kind == Integer {
@@ -288,7 +290,8 @@ func found(t *Type, value any) string {
 	return name
 }
 
-// JSONType is the name of a value's type in the sentences of encoding/json. A null counts as a number.
+// JSONType returns the name of a value's type in encoding/json's messages. A null counts as a
+// number.
 func JSONType(value any) string {
 	switch value.(type) {
 	case map[string]any:
@@ -303,19 +306,19 @@ func JSONType(value any) string {
 	return "number"
 }
 
-// MismatchError says that a value is of another type than its field.
+// MismatchError reports a value of another type than its field.
 type MismatchError struct {
-	// Found is what the document has: "string", "object", "number 1.5".
+	// Found describes the value: "string", "object", "number 1.5".
 	Found string
-	// Struct is the type that has the field, Path the way to it from the document's root: "PodSpec", "spec.hostname". Both are empty
-	// if the document itself does not fit.
+	// Struct is the type that has the field and Path the path to it: "PodSpec", "spec.hostname".
+	// Both are empty if the document itself does not fit.
 	Struct, Path string
-	// GoType is what belongs there, as Go names it.
+	// GoType is the expected Go type.
 	GoType string
-	// Want is the kind that belongs there, Value what the document has.
+	// Want is the expected kind, Value the value found.
 	Want  Kind
 	Value any
-	// Map tells that the object that belongs there has free keys.
+	// Map reports that a map is expected.
 	Map bool
 }
 

@@ -28,7 +28,7 @@ func decode(t testing.TB, text string) map[string]any {
 	return u.Object
 }
 
-// mistake is what a server that is strict says about a document.
+// mistake returns the error of strict decoding.
 func mistake(t *schema.Type, tree map[string]any, data []byte) string {
 	findings := t.Check(tree)
 	if findings.TypeError != nil {
@@ -40,7 +40,7 @@ func mistake(t *schema.Type, tree map[string]any, data []byte) string {
 	return ""
 }
 
-// TestDocumentsAsKubeAPIServerSees compares every sentence with the one that a real server gave
+// TestDocumentsAsKubeAPIServerSees compares every message with that of kube-apiserver
 // (upstream/apiserver/patchrecorder).
 func TestDocumentsAsKubeAPIServerSees(t *testing.T) {
 	file, err := os.Open("testdata/documents.jsonl")
@@ -112,7 +112,7 @@ func TestTypesSayHowTheyAreMerged(t *testing.T) {
 	assert.Equal(t, "unknown", schema.Kind(-1).String())
 }
 
-// A nil type is a place where everything fits: custom resources without a schema are handled without conditions.
+// A nil type accepts everything, so that custom resources without a schema need no special case.
 func TestNilTypeFitsEverything(t *testing.T) {
 	var none *schema.Type
 	tree := decode(t, `{"a":[null,{"b":1}]}`)

@@ -9,8 +9,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// rendered are the definitions of the built-in types as JSON, with our sentences. Every document has a part of them; they are
-// written once.
+// rendered are the encoded definitions of the built-in types with our descriptions. All documents
+// share them.
 type rendered struct {
 	schemas map[string]json.RawMessage
 	refers  map[string][]string // the definitions that a definition refers to
@@ -31,7 +31,7 @@ func render(write func(map[string]any) map[string]any) *rendered {
 	return out
 }
 
-// collect adds the schemas that the operations of a resource refer to, directly and through others.
+// collect adds the schemas that the operations of a resource refer to, directly and indirectly.
 func (to *rendered) collect(r *Resource, s *Set, out map[string]any) {
 	roots := []string{statusName, deleteOptionsName, patchName, listMetaName, objectMetaName}
 	if r.isCustom(s) {
@@ -81,8 +81,8 @@ func (r *Resource) isCustom(s *Set) bool {
 	return r.Custom || !known
 }
 
-// definitionName is the name of the schema of the resource's objects. That of a custom resource begins with its group, turned
-// around: com.example.stable.v1.CronTab.
+// definitionName returns the name of the schema of the resource's objects. For a custom resource it
+// starts with the reversed group: com.example.stable.v1.CronTab.
 func (r *Resource) definitionName(s *Set) string {
 	if !r.isCustom(s) {
 		return s.kinds[r.GVK]
@@ -99,7 +99,7 @@ func (r *Resource) listName(s *Set) string {
 	return s.kinds[api.GroupVersionKind{Group: r.GVK.Group, Version: r.GVK.Version, Kind: r.GVK.Kind + "List"}]
 }
 
-// customSchema is what the user has defined, with the fields that every object has.
+// customSchema returns the user's schema with the standard fields added.
 func (r *Resource) customSchema() map[string]any {
 	out := map[string]any{"type": "object"}
 	for key, value := range r.Schema {
@@ -136,7 +136,7 @@ func addStandard(properties map[string]any, metadata string) {
 
 func referTo(name string) map[string]any { return map[string]any{"$ref": referencePrefix + name} }
 
-// gvkExtension names the kind of a schema or of an operation.
+// gvkExtension is the extension that names the kind of a schema or operation.
 const gvkExtension = "x-kubernetes-group-version-kind"
 
 func gvkMap(gvk api.GroupVersionKind) map[string]any {

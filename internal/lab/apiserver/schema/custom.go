@@ -1,14 +1,14 @@
 package schema
 
-// Custom makes the type of a custom resource's documents from the openAPIV3Schema of its definition; nil for one
-// without. Unknown fields are found and pruned; values that do not fit are found in the metadata alone: all others are compared
-// with the schema later (package structural). The schema is only read.
+// Custom returns the type of a custom resource from the openAPIV3Schema of its definition, which
+// may be nil. It serves to find and prune unknown fields. Mismatches are found in the metadata
+// only; package structural validates the rest.
 func Custom(openAPIV3Schema map[string]any) *Type {
 	t := &Type{kind: Any, custom: true}
 	if openAPIV3Schema != nil {
 		t = structural(openAPIV3Schema)
 	}
-	if t.kind == Any { // the document is an object all the same, and its metadata is known
+	if t.kind == Any { // any object is accepted, but its metadata is checked
 		t.kind, t.element = Object, &Type{custom: true}
 	}
 	root := *t
@@ -20,13 +20,13 @@ func Custom(openAPIV3Schema map[string]any) *Type {
 	return &root
 }
 
-// addMeta adds the fields that every object has.
+// addMeta adds the fields of every object.
 func addMeta(fields map[string]*Type) {
 	fields["kind"], fields["apiVersion"] = &Type{custom: true}, &Type{custom: true}
 	fields["metadata"] = Builtin().types[objectMetaName]
 }
 
-// structural reads a schema of a custom resource definition.
+// structural converts a schema of a CustomResourceDefinition.
 func structural(schema map[string]any) *Type {
 	t := &Type{custom: true}
 	preserve, _ := schema["x-kubernetes-preserve-unknown-fields"].(bool)

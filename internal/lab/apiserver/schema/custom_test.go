@@ -13,7 +13,7 @@ const crontab = `{"type":"object","properties":{"spec":{"type":"object","propert
 	"free":{"type":"object","additionalProperties":true},"em":{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"s":{"type":"object"}}},
 	"ios":{"x-kubernetes-int-or-string":true}}},"status":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}`
 
-// The sentences are those of kube-apiserver 1.36 for a definition with this schema.
+// The messages are those of kube-apiserver 1.36 for a definition with this schema.
 func TestCustomResources(t *testing.T) {
 	custom := schema.Custom(decode(t, crontab))
 	assert.True(t, custom.Custom())
@@ -30,7 +30,7 @@ func TestCustomResources(t *testing.T) {
 		`{"metadata":{"creationTimestamp":"z"}}`:                               `parsing time "z" as "2006-01-02T15:04:05Z07:00": cannot parse "z" as "2006"`,
 		`{"metadata":{"name":"x","name":"y"},"spec":{"q":1}}`:                  `strict decoding error: duplicate field "metadata.name", unknown field "spec.q"`,
 		`{"spec":{"em":{"kind":"Pod","metadata":{"name":"x","bad":1},"t":1}}}`: `strict decoding error: unknown field "spec.em.metadata.bad", unknown field "spec.em.t"`,
-		// Validation against the schema is not built: this is no mistake of the decoding, neither here nor there.
+		// Decoding does not compare values with the schema.
 		`{"spec":{"list":[5],"a":{},"m":{"a":1}}}`: ``,
 		`{"spec":5}`: ``,
 	} {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A sentence about a type or field that does not exist would never be read.
+// A description of an unknown type or field would never be read.
 func TestDescriptionsAreOfTypesAndFields(t *testing.T) {
 	fields := map[string]map[string]*Type{}
 	for name, typ := range Builtin().types {
@@ -33,7 +33,6 @@ func TestDescriptionsAreOfTypesAndFields(t *testing.T) {
 	}
 }
 
-// What a client sees of every kind has at least one sentence.
 func TestKindsAreDescribed(t *testing.T) {
 	for gvk, name := range Builtin().kinds {
 		if strings.HasSuffix(gvk.Kind, "List") || gvk.Kind == "WatchEvent" {

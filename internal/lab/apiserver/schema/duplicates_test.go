@@ -21,7 +21,7 @@ func TestDuplicates(t *testing.T) {
 		`{"a":{},"\u0061":1}`:                                 {`duplicate field "a"`},
 		`{"a":"\"b\":1,\"b\":2"}`:                             nil,
 		`[{"a":1,"a":1}]`:                                     {`duplicate field "[0].a"`},
-		// Not JSON: what stands before the mistake counts.
+		// Invalid JSON: the part before the error counts.
 		`{"a":1,"a":2,}`: {`duplicate field "a"`}, `{"a":1,"a"`: nil, `{"a`: nil, `{a:1}`: nil, `[1,`: nil, `{"a":1 "a":2}`: nil, ``: nil, `"x`: nil, `[1 2]`: nil, `{"a":}`: nil, `[\`: nil,
 	} {
 		assert.Equal(t, want, schema.Duplicates([]byte(document)), document)
@@ -42,7 +42,7 @@ func TestDuplicatesEndsAtDeepNesting(t *testing.T) {
 	assert.Empty(t, schema.Duplicates([]byte(strings.Repeat("[", 1_000_000))))
 }
 
-// FuzzDuplicates looks for panics, and for documents without duplicates in which some are found.
+// FuzzDuplicates looks for panics and for false alarms.
 func FuzzDuplicates(f *testing.F) {
 	for _, seed := range []string{`{"a":1,"a":2}`, `{"a":[{"b":"\u00e4"}]}`, `[1,{"x":{}}]`, `{"a`, `\`} {
 		f.Add([]byte(seed))

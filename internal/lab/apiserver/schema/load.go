@@ -13,8 +13,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// load makes the types of the recorded definitions. Types refer to each other, some to themselves: every definition has its
-// Type first, and the fields are filled in afterwards.
+// load builds the types of the recorded definitions. Since types refer to each other, it creates
+// all of them before it fills in their fields.
 func load(data []byte) (*Set, error) {
 	s := &Set{definitions: map[string]*definition{}, types: map[string]*Type{}, kinds: map[api.GroupVersionKind]string{}}
 	lines := bufio.NewScanner(bytes.NewReader(data))
@@ -41,7 +41,7 @@ func load(data []byte) (*Set, error) {
 	return s, nil
 }
 
-// special are the definitions that are no structs in Go.
+// special are the definitions that are not structs in Go.
 var special = map[string]Kind{
 	"resource.Quantity":    Quantity,
 	"v1.Time":              Time,
@@ -67,7 +67,7 @@ func (s *Set) fill(t *Type, d *definition) error {
 	for name, property := range properties {
 		schema, ok := property.(map[string]any)
 		if !ok {
-			return fmt.Errorf("%s is no schema", name)
+			return fmt.Errorf("%s is not a schema", name)
 		}
 		field, err := s.place(schema, d.Types[name])
 		if err != nil {
@@ -79,8 +79,7 @@ func (s *Set) fill(t *Type, d *definition) error {
 	return nil
 }
 
-// place makes the type of a place: what stands there, and how patches treat it. The Go type is given where it is another
-// than the schema suggests.
+// place returns the type of a field or element. goType is given where the schema does not imply it.
 func (s *Set) place(schema map[string]any, goType string) (*Type, error) {
 	t := &Type{}
 	if name := reference(schema); name != "" {
@@ -88,7 +87,7 @@ func (s *Set) place(schema map[string]any, goType string) (*Type, error) {
 		if !ok {
 			return nil, fmt.Errorf("%s is not recorded", name)
 		}
-		*t = *known // shares the fields, which may be filled in later
+		*t = *known // shares the map of fields, which may be filled in later
 	} else if err := s.describe(t, schema, goType); err != nil {
 		return nil, err
 	}
@@ -111,7 +110,7 @@ func (s *Set) place(schema map[string]any, goType string) (*Type, error) {
 	return t, nil
 }
 
-// describe reads a schema that is no reference.
+// describe parses a schema that is not a reference.
 func (s *Set) describe(t *Type, schema map[string]any, goType string) (err error) {
 	format, _ := schema["format"].(string)
 	switch schema["type"] {
@@ -147,8 +146,8 @@ func (s *Set) describe(t *Type, schema map[string]any, goType string) (err error
 	return err
 }
 
-// elementType is the type of the elements of a Go type such as []v1.Capability or map[string]v1.ExtraValue, empty if the name
-// does not say.
+// elementType returns the element type of a Go type such as []v1.Capability or
+// map[string]v1.ExtraValue, or "".
 func elementType(goType string) string {
 	if !strings.HasPrefix(goType, "[]") && !strings.HasPrefix(goType, "map[") {
 		return ""
@@ -170,17 +169,17 @@ func kindsOf(schema map[string]any) []api.GroupVersionKind {
 	return kinds
 }
 
-// definition is a line of the recorded file: a type as kube-apiserver publishes it, and what its Go type adds.
+// definition is a line of the recorded file: the published schema and what the Go type adds.
 type definition struct {
 	Name    string            `json:"name"`
 	Schema  map[string]any    `json:"schema"`
-	Types   map[string]string `json:"types"`   // Go types of fields that the schema does not suggest
+	Types   map[string]string `json:"types"`   // Go types that the schema does not imply
 	Inside  map[string]string `json:"inside"`  // the embedded structs that fields came from
-	Omitted []string          `json:"omitted"` // fields that vanish when they are empty
-	Always  []string          `json:"always"`  // fields that are written whatever their value is
+	Omitted []string          `json:"omitted"` // fields that are not encoded when empty
+	Always  []string          `json:"always"`  // fields that are encoded even if empty
 }
 
-// goName is the type as Go prints it: io.k8s.api.core.v1.PodSpec is v1.PodSpec.
+// goName returns the type in Go's notation: io.k8s.api.core.v1.PodSpec becomes v1.PodSpec.
 func (d *definition) goName() string {
 	parts := strings.Split(d.Name, ".")
 	return strings.Join(parts[max(0, len(parts)-2):], ".")
@@ -188,7 +187,8 @@ func (d *definition) goName() string {
 
 const referencePrefix = "#/components/schemas/"
 
-// reference returns the name of the definition that a schema is, alone or wrapped into allOf to carry other members.
+// reference returns the name of the definition that a schema refers to, directly or through an
+// allOf with one entry.
 func reference(schema map[string]any) string {
 	if all, ok := schema["allOf"].([]any); ok && len(all) == 1 {
 		schema, _ = all[0].(map[string]any)
@@ -197,7 +197,7 @@ func reference(schema map[string]any) string {
 	return strings.TrimPrefix(name, referencePrefix)
 }
 
-// recorded has a definition a line; upstream/apiserver/schemarecorder writes it.
+// recorded has one definition per line. It is written by upstream/apiserver/schemarecorder.
 //
 //go:embed builtin.jsonl
 var recorded []byte
@@ -205,23 +205,23 @@ var recorded []byte
 var builtin = sync.OnceValue(func() *Set {
 	set, err := load(recorded)
 	if err != nil {
-		panic("the embedded types: " + err.Error()) // a defect of the build
+		panic("schema: embedded types: " + err.Error())
 	}
 	return set
 })
 
-// Set is a collection of types. It does not change. The zero value is empty.
+// Set is a collection of types. It is immutable. The zero value is empty.
 type Set struct {
-	definitions map[string]*definition // by the published name
-	types       map[string]*Type       // by the published name
+	definitions map[string]*definition // by published name
+	types       map[string]*Type       // by published name
 	kinds       map[api.GroupVersionKind]string
 }
 
-// Builtin returns the types of Kubernetes that the server serves. They are read at the first call, which takes some
-// milliseconds; every call returns the same set.
+// Builtin returns the types of Kubernetes that the server serves. The first call takes some
+// milliseconds to load them; every call returns the same set.
 func Builtin() *Set { return builtin() }
 
-// Type returns the type of the documents of a kind, false if the set does not have it.
+// Type returns the type of the documents of a kind, and whether the set has it.
 func (s *Set) Type(gvk api.GroupVersionKind) (*Type, bool) {
 	t, ok := s.types[s.kinds[gvk]]
 	return t, ok

@@ -13,21 +13,21 @@ import (
 	"orrery/restclient/api"
 )
 
-// Resource is what the OpenAPI documents need to know of a resource that the server serves.
+// Resource is what the OpenAPI documents need to know about a served resource.
 type Resource struct {
 	GVK              api.GroupVersionKind
 	Plural, Singular string
 	Namespaced       bool
-	// Verbs are get, list, watch, create, update, patch, delete, deletecollection; nil: all of them.
-	Verbs []string
-	// Subresources are names such as "status".
+	// Verbs are get, list, watch, create, update, patch, delete, deletecollection. Nil means all.
+	Verbs        []string
 	Subresources []string
-	// Custom tells that the resource comes from a definition of the user's, and Schema is its openAPIV3Schema, nil if it has none.
+	// Custom reports that the resource comes from a CustomResourceDefinition. Schema is its
+	// openAPIV3Schema, if any.
 	Custom bool
 	Schema map[string]any
 }
 
-// OpenAPIV2 returns the document of /openapi/v2, as JSON.
+// OpenAPIV2 returns the document of /openapi/v2 as JSON.
 func OpenAPIV2(resources []Resource) []byte {
 	paths, definitions := map[string]any{}, map[string]any{}
 	for _, r := range resources {
@@ -44,11 +44,11 @@ func OpenAPIV2(resources []Resource) []byte {
 	})
 }
 
-// documentVersion is that of the recorded types.
+// documentVersion is the Kubernetes version of the recorded types.
 const documentVersion = "1.36"
 
-// OpenAPIV3Index returns the document of /openapi/v3: where the document of each group and version is found. The addresses have the
-// SHA-512 of the documents, by which clients know whether they have them already.
+// OpenAPIV3Index returns the document of /openapi/v3, which lists the documents of all groups and
+// versions. Their URLs carry a SHA-512 hash, by which clients recognize a cached document.
 func OpenAPIV3Index(resources []Resource) []byte {
 	paths := map[string]any{}
 	for _, gv := range groupVersions(resources) {
@@ -73,7 +73,7 @@ func groupVersions(resources []Resource) []api.GroupVersion {
 	return slices.Compact(all)
 }
 
-// OpenAPIV3 returns the document of one group and version, false if no resource belongs to it.
+// OpenAPIV3 returns the document of one group and version, and whether any resource belongs to it.
 func OpenAPIV3(resources []Resource, gv api.GroupVersion) ([]byte, bool) {
 	paths, schemas := map[string]any{}, map[string]any{}
 	for _, r := range resources {
@@ -96,11 +96,11 @@ func OpenAPIV3(resources []Resource, gv api.GroupVersion) ([]byte, bool) {
 	}), true
 }
 
-// encode writes a document. Keys are sorted, so that the same catalogue makes the same bytes.
+// encode encodes a document. Keys are sorted, so that the same resources give the same bytes.
 func encode(document any) []byte {
 	data, err := json.Marshal(document)
 	if err != nil {
-		panic("a document of maps, lists and strings: " + err.Error())
+		panic("schema: encoding a document: " + err.Error())
 	}
 	return data
 }
@@ -108,7 +108,8 @@ func encode(document any) []byte {
 //go:embed descriptions.txt
 var descriptionsText string
 
-// descriptions are our own sentences about types and fields: "Pod", "PodSpec.containers", and "*.spec" for any type.
+// descriptions are our own descriptions of types and fields. Their keys are "Pod",
+// "PodSpec.containers", or "*.spec" for any type.
 var descriptions = sync.OnceValue(func() map[string]string {
 	sentences := map[string]string{}
 	for line := range strings.Lines(descriptionsText) {
@@ -119,7 +120,7 @@ var descriptions = sync.OnceValue(func() map[string]string {
 	return sentences
 })
 
-// described returns a copy of a definition's schema with the sentences put in.
+// described returns a copy of a definition's schema with descriptions.
 func described(d *definition) map[string]any {
 	sentences := descriptions()
 	name := d.goName()

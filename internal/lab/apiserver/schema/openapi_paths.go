@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// v2 writes a path for OpenAPI 2.
+// v2 renders a path for OpenAPI 2.
 func (e *endpoint) v2() map[string]any {
 	path := map[string]any{"parameters": v2Parameters(e.parameters)}
 	for _, o := range e.operations {
@@ -46,8 +46,8 @@ func v2Parameters(parameters []parameter) []any {
 
 func v2Reference(name string) map[string]any { return map[string]any{"$ref": "#/definitions/" + name} }
 
-// v2Schema writes a schema of OpenAPI 3 in OpenAPI 2, which has no alternatives: what is one of several types has none, or is
-// a text.
+// v2Schema converts a schema to OpenAPI 2, which has no alternatives: an untyped oneOf becomes a
+// string.
 func v2Schema(schema map[string]any) map[string]any {
 	if name := reference(schema); name != "" {
 		out := v2Reference(name)
@@ -85,7 +85,7 @@ func v2Schema(schema map[string]any) map[string]any {
 	return out
 }
 
-// v3 writes a path for OpenAPI 3.
+// v3 renders a path for OpenAPI 3.
 func (e *endpoint) v3() map[string]any {
 	path := map[string]any{"parameters": v3Parameters(e.parameters)}
 	for _, o := range e.operations {

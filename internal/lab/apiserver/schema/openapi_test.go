@@ -39,7 +39,7 @@ func read(t *testing.T, data []byte) document {
 	return d
 }
 
-// checkReferences fails if a document refers to something that it does not have.
+// checkReferences fails if a document has dangling references.
 func checkReferences(t *testing.T, value any, prefix string, known map[string]map[string]any) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -71,7 +71,7 @@ func TestOpenAPIV3(t *testing.T) {
 	for _, p := range patch["parameters"].([]any) {
 		parameters = append(parameters, p.(map[string]any)["name"].(string))
 	}
-	assert.Equal(t, []string{"dryRun", "fieldManager", "fieldValidation", "force"}, parameters, "kubectl looks for dryRun and fieldValidation")
+	assert.Equal(t, []string{"dryRun", "fieldManager", "fieldValidation", "force"}, parameters, "kubectl checks for dryRun and fieldValidation")
 	scale := d.Paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale"]["get"].(map[string]any)
 	assert.Equal(t, map[string]any{"group": "autoscaling", "version": "v1", "kind": "Scale"}, scale["x-kubernetes-group-version-kind"])
 	spec := d.Components.Schemas["io.k8s.api.core.v1.PodSpec"]["properties"].(map[string]any)["containers"].(map[string]any)
@@ -113,7 +113,7 @@ func TestOpenAPIV3OfCustomResources(t *testing.T) {
 func TestOpenAPIV3OfNamespaces(t *testing.T) {
 	data, _ := schema.OpenAPIV3(catalogue(t), api.GroupVersion{Version: "v1"})
 	d := read(t, data)
-	assert.NotContains(t, d.Paths["/api/v1/namespaces"], "delete", "there is no deletecollection of namespaces")
+	assert.NotContains(t, d.Paths["/api/v1/namespaces"], "delete", "namespaces have no deletecollection")
 	assert.Contains(t, d.Paths["/api/v1/namespaces/{name}"], "delete")
 	finalize := d.Paths["/api/v1/namespaces/{name}/finalize"]
 	assert.Contains(t, finalize, "put")
@@ -145,17 +145,17 @@ func TestOpenAPIV2(t *testing.T) {
 	var text strings.Builder
 	require.NoError(t, json.NewEncoder(&text).Encode(d))
 	for _, word := range []string{"oneOf", "anyOf", "allOf", "nullable", "#/components"} {
-		assert.NotContains(t, text.String(), `"`+word, "OpenAPI 2 has no such thing")
+		assert.NotContains(t, text.String(), `"`+word, "not in OpenAPI 2")
 	}
 }
 
-// Whoever fetches a document twice gets the same bytes.
+// Encoding is deterministic.
 func TestDocumentsAreTheSameEveryTime(t *testing.T) {
 	assert.Equal(t, schema.OpenAPIV2(catalogue(t)), schema.OpenAPIV2(catalogue(t)))
 	assert.Equal(t, schema.OpenAPIV3Index(catalogue(t)), schema.OpenAPIV3Index(catalogue(t)))
 }
 
-// A schema is the user's: nothing in it may bring the server down.
+// Nothing in a user's schema may crash the server.
 func TestStrangeSchemas(t *testing.T) {
 	for _, text := range []string{`{"properties":5}`, `{"properties":{"a":5,"b":{"items":[1],"additionalProperties":true,"properties":[]}}}`, `{"type":5,"oneOf":{}}`, `{"type":"array","items":{}}`} {
 		r := schema.Resource{GVK: api.GroupVersionKind{Group: "x.y", Version: "v1", Kind: "K"}, Plural: "ks", Custom: true, Schema: decode(t, text)}

@@ -7,15 +7,15 @@ import (
 	"orrery/restclient/api"
 )
 
-// operation is something that can be done at a path, in words that both versions of OpenAPI are written from.
+// operation is an operation on a path. Both versions of OpenAPI are rendered from it.
 type operation struct {
 	method, action string
 	gvk            api.GroupVersionKind
 	id             string
 	parameters     []parameter
-	body           string // the definition of what is sent, empty for nothing
+	body           string // the definition of the request body, "" for none
 	consumes       []string
-	answer         string // the definition of what comes back
+	answer         string // the definition of the response
 }
 
 // parameter is a query or path parameter.
@@ -37,14 +37,14 @@ var (
 		{"labelSelector", "query", "string"}, {"limit", "query", "integer"}, {"resourceVersion", "query", "string"},
 		{"resourceVersionMatch", "query", "string"}, {"sendInitialEvents", "query", "boolean"}, {"timeoutSeconds", "query", "integer"},
 		{"watch", "query", "boolean"}}
-	// kubectl looks for dryRun and fieldValidation here before it uses them.
+	// kubectl checks for dryRun and fieldValidation here before it uses them.
 	writeParameters  = []parameter{{"dryRun", "query", "string"}, {"fieldManager", "query", "string"}, {"fieldValidation", "query", "string"}}
 	patchParameters  = append(slices.Clone(writeParameters), parameter{"force", "query", "boolean"})
 	deleteParameters = []parameter{{"dryRun", "query", "string"}, {"gracePeriodSeconds", "query", "integer"}, {"orphanDependents", "query", "boolean"},
 		{"propagationPolicy", "query", "string"}}
 )
 
-// endpoints are the paths of a resource.
+// endpoints returns the paths of a resource.
 func (r *Resource) endpoints(s *Set) []endpoint {
 	gv := api.GroupVersion{Group: r.GVK.Group, Version: r.GVK.Version}
 	base := "/apis/" + gv.String()
@@ -80,8 +80,8 @@ func (r *Resource) endpoints(s *Set) []endpoint {
 	return all
 }
 
-// subkinds are the kinds of subresources that have one of their own, to which something is posted; or, in the case of scale,
-// which are read and written like the object.
+// subkinds are the kinds of subresources that have a kind of their own. They accept POST, except
+// scale, which is read and written like the object.
 var subkinds = map[string]api.GroupVersionKind{
 	"eviction": {Group: "policy", Version: "v1", Kind: "Eviction"},
 	"token":    {Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"},
@@ -124,7 +124,7 @@ func (r *Resource) operation(method, action, verb, suffix string, o operation) o
 	return o
 }
 
-// identifier is a group and version as a part of a name: apps/v1 is AppsV1.
+// identifier returns a group and version as part of an operation ID: apps/v1 becomes AppsV1.
 func identifier(gvk api.GroupVersionKind) string {
 	group := gvk.Group
 	if group == "" {
@@ -145,7 +145,7 @@ func (r *Resource) patches() []string {
 	return types
 }
 
-// actionVerbs are the actions that have another name as a verb.
+// actionVerbs are the verbs of the actions that are named differently.
 var actionVerbs = map[string]string{"post": "create", "put": "update"}
 
 func (r *Resource) has(action string) bool {
@@ -156,7 +156,7 @@ func (r *Resource) has(action string) bool {
 	return r.Verbs == nil || slices.Contains(r.Verbs, verb)
 }
 
-// only keeps the operations for which the resource has the verb.
+// only keeps the operations whose verb the resource has.
 func (r *Resource) only(operations ...operation) []operation {
 	return slices.DeleteFunc(operations, func(o operation) bool { return !r.has(o.action) })
 }

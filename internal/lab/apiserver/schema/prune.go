@@ -1,8 +1,9 @@
 package schema
 
-// Prune makes of a document what remains of it when it has been read into its type and written again: fields that the type
-// does not have are gone, and so are fields that are null, and empty ones where the type omits them. In lists and maps of plain
-// values a null becomes the empty value. The tree is changed in place; it must have passed [Type.Check] without a TypeError.
+// Prune reduces a document to what remains after decoding it into its Go type and encoding it
+// again: it drops unknown fields, nulls, and empty fields that the type omits. In lists and maps of
+// scalars a null becomes the zero value. It also brings quantities to canonical form. The tree is
+// changed in place and must have passed [Type.Check] without a TypeError.
 func (t *Type) Prune(tree map[string]any) {
 	if t == nil || t.kind != Object {
 		return
@@ -42,10 +43,10 @@ func (t *Type) prune(value any) {
 	}
 }
 
-// resourceList is the type of the maps of resources, in which nothing is less than a thousandth.
+// resourceList is the type of maps of resources, whose quantities are rounded up to thousandths.
 const resourceList = "v1.ResourceList"
 
-// amount writes a quantity of an object in the one form in which it is stored.
+// amount returns a quantity in canonical form.
 func (t *Type) amount(value any) any {
 	a, ok := ParseAmount(value)
 	switch {
@@ -57,7 +58,7 @@ func (t *Type) amount(value any) any {
 	return a.String()
 }
 
-// isEmpty tells whether a value is the empty one of its type in Go.
+// isEmpty reports whether a value is the zero value of its Go type.
 func isEmpty(value any) bool {
 	switch v := value.(type) {
 	case map[string]any:
@@ -76,7 +77,7 @@ func isEmpty(value any) bool {
 	return false
 }
 
-// empty is the value that a null stands for.
+// empty returns the value that a null decodes to.
 func (t *Type) empty() any {
 	switch t.Kind() {
 	case Object:

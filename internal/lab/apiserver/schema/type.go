@@ -1,36 +1,52 @@
+// Package schema describes the types that the server serves. kube-apiserver has a Go struct for
+// each; a server with untyped trees needs the description as data. A [Type] describes one place in
+// a document. [Builtin] returns the types of Kubernetes, recorded in builtin.jsonl from the OpenAPI
+// documents of kube-apiserver and completed with what only its Go types know; [Custom] derives a
+// type from the schema of a CustomResourceDefinition. They answer:
+//
+//   - Which fields of a document are unknown, and which values do not fit? [Type.Check]
+//   - What remains after decoding and encoding it? [Type.Prune]
+//   - Which keys occur twice? [Duplicates]
+//   - How does a strategic merge patch merge a list? [Type.MergeKey], [Type.PatchStrategy]
+//   - What do clients learn about the types? [OpenAPIV2], [OpenAPIV3Index], [OpenAPIV3]
+//
+// The messages are exactly those of kube-apiserver. The texts of kubectl explain are our own
+// (descriptions.txt). make -C upstream record-schema record-patches renews the recordings.
 package schema
 
 import (
 	"strings"
 )
 
-// PatchStrategy is how a strategic merge patch changes a place. The zero value: maps are merged, everything else is replaced.
+// PatchStrategy is how a strategic merge patch changes a value. The zero value merges maps and
+// replaces everything else.
 type PatchStrategy struct {
-	// Merge: the elements of a list are merged, by the list's merge key, or as a set if they are plain values.
+	// Merge merges the elements of a list, by its merge key or, for scalars, as a set.
 	Merge bool
-	// RetainKeys: a patch may name the only keys that are to stay ($retainKeys).
+	// RetainKeys lets a patch list the keys to keep ($retainKeys).
 	RetainKeys bool
-	// Replace: a map is replaced as a whole.
+	// Replace replaces a map as a whole.
 	Replace bool
 }
 
-// Type describes the values at one place of a document. It is immutable. A nil Type answers as a place of kind [Any].
+// Type describes the values at one place of a document. It is immutable. A nil Type has the kind
+// [Any].
 type Type struct {
 	kind     Kind
-	goType   string // as Go prints it: "v1.PodSpec", "[]string", "int32"
+	goType   string // in Go's notation: "v1.PodSpec", "[]string", "int32"
 	fields   map[string]*Type
-	always   []string // the fields that are written whatever their value is
+	always   []string // fields that are encoded even if empty
 	element  *Type    // of arrays and maps
-	inside   string   // the embedded structs, joined by dots, through which a field came into its struct
+	inside   string   // the embedded structs, joined by dots, that contributed the field
 	bits     int      // of integers
-	omitted  bool     // a field that is not written when it is empty
+	omitted  bool     // the field is not encoded when empty
 	strategy PatchStrategy
 	mergeKey string
 	listType string
-	custom   bool // the document of a custom resource: only its metadata has values that do not fit
+	custom   bool // a custom resource: only its metadata can have mismatches
 }
 
-// Kind returns the sort of value.
+// Kind returns the kind of value.
 func (t *Type) Kind() Kind {
 	if t == nil {
 		return Any
@@ -38,7 +54,7 @@ func (t *Type) Kind() Kind {
 	return t.kind
 }
 
-// Name is the name that the type has in Kubernetes' Go packages, without the package: "PodSpec", "RestartPolicy".
+// Name returns the Go name of the type without its package: "PodSpec", "RestartPolicy".
 func (t *Type) Name() string {
 	if t == nil {
 		return ""
@@ -46,14 +62,14 @@ func (t *Type) Name() string {
 	return t.goType[strings.LastIndexByte(t.goType, '.')+1:]
 }
 
-// Custom tells whether the type is that of a custom resource's documents, or of a part of them.
+// Custom reports whether the type belongs to a custom resource.
 func (t *Type) Custom() bool { return t != nil && t.custom }
 
-// Struct tells whether the type is an object with named fields only.
+// Struct reports whether the type is an object with named fields only.
 func (t *Type) Struct() bool { return t.Kind() == Object && t.element == nil }
 
-// Field returns the type of a field of an object, false if the object has no such field. For an object with free keys
-// every name is a field.
+// Field returns the type of a field of an object and whether there is such a field. In a map every
+// name is a field.
 func (t *Type) Field(name string) (*Type, bool) {
 	if t == nil || t.kind == Any {
 		return nil, true
@@ -67,7 +83,8 @@ func (t *Type) Field(name string) (*Type, bool) {
 	return nil, false
 }
 
-// Always returns the names of the fields of an object that Kubernetes writes whatever their value is. Read only.
+// Always returns the names of the fields that Kubernetes encodes even if empty. The slice must not
+// be changed.
 func (t *Type) Always() []string {
 	if t == nil {
 		return nil
@@ -75,7 +92,7 @@ func (t *Type) Always() []string {
 	return t.always
 }
 
-// Items returns the type of the elements of an array, nil for anything else.
+// Items returns the element type of an array, or nil.
 func (t *Type) Items() *Type {
 	if t == nil || t.kind != Array {
 		return nil
@@ -83,7 +100,7 @@ func (t *Type) Items() *Type {
 	return t.element
 }
 
-// Values returns the type of the values of an object with free keys, nil for anything else.
+// Values returns the value type of a map, or nil.
 func (t *Type) Values() *Type {
 	if t == nil || t.kind != Object {
 		return nil
@@ -91,7 +108,7 @@ func (t *Type) Values() *Type {
 	return t.element
 }
 
-// PatchStrategy says how a strategic merge patch changes this place.
+// PatchStrategy returns how a strategic merge patch changes this value.
 func (t *Type) PatchStrategy() PatchStrategy {
 	if t == nil {
 		return PatchStrategy{}
@@ -99,7 +116,7 @@ func (t *Type) PatchStrategy() PatchStrategy {
 	return t.strategy
 }
 
-// MergeKey is the field by which a strategic merge patch finds an element of the array; empty if there is none.
+// MergeKey returns the field by which a strategic merge patch finds an element of the array, or "".
 func (t *Type) MergeKey() string {
 	if t == nil {
 		return ""
@@ -107,7 +124,7 @@ func (t *Type) MergeKey() string {
 	return t.mergeKey
 }
 
-// ListType is "atomic", "set" or "map" for an array for which it is declared (x-kubernetes-list-type), else empty.
+// ListType returns the x-kubernetes-list-type of an array: "atomic", "set", "map", or "".
 func (t *Type) ListType() string {
 	if t == nil {
 		return ""
@@ -115,29 +132,28 @@ func (t *Type) ListType() string {
 	return t.listType
 }
 
-// Kind is what sort of value a type describes.
+// Kind is the kind of value that a type describes.
 type Kind int
 
-// The kinds.
 const (
-	// Any is a place where everything fits. It is the zero value.
+	// Any accepts every value. It is the zero value.
 	Any Kind = iota
-	// Object has named fields (Type.Field), or free keys with values of one type (Type.Values).
+	// Object has named fields (Type.Field), or is a map with values of one type (Type.Values).
 	Object
 	Array
 	String
 	Integer
 	Number
 	Boolean
-	// IntOrString is a port or a share: 80, "http", "25%".
+	// IntOrString is a port or a percentage: 80, "http", "25%".
 	IntOrString
-	// Quantity is an amount such as "100m" or "1Gi"; a number is understood too.
+	// Quantity is a resource quantity such as "100m" or "1Gi", or a number.
 	Quantity
 	// Time is RFC 3339 with seconds.
 	Time
 	// MicroTime is RFC 3339 with microseconds.
 	MicroTime
-	// Bytes is text in base64.
+	// Bytes is a base64 string.
 	Bytes
 )
 

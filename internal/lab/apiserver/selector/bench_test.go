@@ -8,7 +8,7 @@ import (
 	"orrery/internal/lab/apiserver/selector"
 )
 
-// A watch asks this for every event: it must not allocate.
+// A watch evaluates this for every event: it must not allocate.
 func BenchmarkLabelsMatch(b *testing.B) {
 	s, err := selector.ParseLabels("app in (web,db),!canary,load>3")
 	require.NoError(b, err)

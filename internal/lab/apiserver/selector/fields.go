@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// Fields is a field selector. The zero value selects everything.
+// Fields is a field selector. The zero value selects everything. It is immutable.
 type Fields struct {
 	requirements []FieldRequirement
 }
 
-// FieldRequirement is one condition on a field.
+// FieldRequirement is a condition on a field.
 type FieldRequirement struct {
-	// Field is the name of the field: "metadata.name".
+	// Field is the name of the field, such as "metadata.name".
 	Field string
 	// Operator is [Equals] or [NotEquals].
 	Operator Operator
 	Value    string
 }
 
-// ParseFields reads a selector as it comes in a query. The error's text is that of kube-apiserver's answer.
+// ParseFields parses the field selector of a query. Errors have kube-apiserver's text.
 //
-// Commas and equals signs in values are escaped by a backslash, and so is the backslash. Whitespace counts. A condition
-// without name and value is none.
+// Commas, equals signs and backslashes in values are escaped by a backslash. Whitespace is
+// significant. A condition without name and value is ignored.
 func ParseFields(text string) (Fields, error) {
 	var fields Fields
 	for _, term := range splitTerms(text) {
@@ -46,7 +46,7 @@ func ParseFields(text string) (Fields, error) {
 	return fields, nil
 }
 
-// splitTerms cuts at the commas that are not escaped.
+// splitTerms splits at unescaped commas.
 func splitTerms(text string) []string {
 	var terms []string
 	start := 0
@@ -62,7 +62,7 @@ func splitTerms(text string) []string {
 	return append(terms, text[start:])
 }
 
-// splitTerm cuts at the first operator. Names are taken as they are, backslashes included.
+// splitTerm splits at the first operator. Names are taken literally, including backslashes.
 func splitTerm(term string) (FieldRequirement, bool) {
 	for i := range len(term) {
 		for _, symbol := range []string{"!=", "==", "="} {
@@ -108,24 +108,11 @@ func unescape(value string) (string, error) {
 
 var escaper = strings.NewReplacer(`\`, `\\`, `,`, `\,`, `=`, `\=`)
 
-// Empty tells whether everything is selected.
+// Empty reports whether the selector selects everything.
 func (f Fields) Empty() bool { return len(f.requirements) == 0 }
 
-// Requirements returns the conditions, in the order in which they were written. The slice is shared: read only.
-func (f Fields) Requirements() []FieldRequirement { return f.requirements }
-
-// Exact returns the value that a field must have, if a condition says so: a list of the field metadata.name, for
-// instance, needs to look at one object only.
-func (f Fields) Exact(field string) (value string, ok bool) {
-	for _, requirement := range f.requirements {
-		if requirement.Field == field && requirement.Operator == Equals {
-			return requirement.Value, true
-		}
-	}
-	return "", false
-}
-
-// Matches tells whether an object is selected. get returns the value of a field, "" for one that it does not have.
+// Matches reports whether an object is selected. get returns the value of a field, "" if it is
+// absent.
 func (f Fields) Matches(get func(field string) string) bool {
 	for _, requirement := range f.requirements {
 		if (get(requirement.Field) == requirement.Value) != (requirement.Operator == Equals) {
@@ -135,7 +122,7 @@ func (f Fields) Matches(get func(field string) string) bool {
 	return true
 }
 
-// Rename returns the selector with other names for its fields, or an error of rename's.
+// Rename returns the selector with renamed fields, or the error of rename.
 func (f Fields) Rename(rename func(field string) (string, error)) (Fields, error) {
 	renamed := Fields{requirements: make([]FieldRequirement, len(f.requirements))}
 	for i, requirement := range f.requirements {
@@ -149,7 +136,7 @@ func (f Fields) Rename(rename func(field string) (string, error)) (Fields, error
 	return renamed, nil
 }
 
-// String writes the selector so that ParseFields reads the same one.
+// String returns a text that ParseFields parses to the same selector.
 func (f Fields) String() string {
 	parts := make([]string, len(f.requirements))
 	for i, requirement := range f.requirements {

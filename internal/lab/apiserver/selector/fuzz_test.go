@@ -9,7 +9,7 @@ import (
 	"orrery/internal/lab/apiserver/selector"
 )
 
-// Whatever parses is written so that it parses to the same selector again.
+// String is the inverse of parsing.
 func FuzzParseLabels(f *testing.F) {
 	for _, answer := range readRecorded(f, "labels.json") {
 		f.Add(answer.Selector)

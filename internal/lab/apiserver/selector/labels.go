@@ -1,3 +1,16 @@
+// Package selector parses and evaluates label and field selectors. All requirements of a selector
+// must hold:
+//
+//	app=web            the label has this value; == is the same
+//	app!=web           the label is absent or has another value
+//	app in (web, db)   the label has one of these values
+//	app notin (web)    the label is absent or has another value
+//	app                the label is present
+//	!app               the label is absent
+//	load>7, load<9     the label is an integer greater or less than this
+//
+// Field selectors have only =, == and !=. Callers decide which fields are selectable
+// ([Fields.Rename]). What is accepted and the text of errors are kube-apiserver's.
 package selector
 
 import (
@@ -7,12 +20,12 @@ import (
 	"strings"
 )
 
-// Labels is a label selector. The zero value selects everything.
+// Labels is a label selector. The zero value selects everything. It is immutable.
 type Labels struct {
 	requirements []LabelRequirement // sorted by key
 }
 
-// ParseLabels reads a selector as it comes in a query. The error's text is that of kube-apiserver's answer.
+// ParseLabels parses the label selector of a query. Errors have kube-apiserver's text.
 func ParseLabels(text string) (Labels, error) {
 	requirements, err := parseRequirements(text)
 	if err != nil {
@@ -26,13 +39,10 @@ func newLabels(requirements []LabelRequirement) Labels {
 	return Labels{requirements: requirements}
 }
 
-// Empty tells whether everything is selected.
+// Empty reports whether the selector selects everything.
 func (l Labels) Empty() bool { return len(l.requirements) == 0 }
 
-// Requirements returns the conditions, sorted by key. The slice is shared: read only.
-func (l Labels) Requirements() []LabelRequirement { return l.requirements }
-
-// Matches tells whether an object with these labels is selected.
+// Matches reports whether an object with these labels is selected.
 func (l Labels) Matches(labels map[string]string) bool {
 	for i := range l.requirements {
 		if !l.requirements[i].matches(labels) {
@@ -42,7 +52,7 @@ func (l Labels) Matches(labels map[string]string) bool {
 	return true
 }
 
-// String writes the selector so that ParseLabels reads the same one.
+// String returns a text that ParseLabels parses to the same selector.
 func (l Labels) String() string {
 	parts := make([]string, len(l.requirements))
 	for i, requirement := range l.requirements {
@@ -51,15 +61,15 @@ func (l Labels) String() string {
 	return strings.Join(parts, ",")
 }
 
-// ParseLabelSelector reads a selector as it stands in an object: matchLabels and matchExpressions. A selector without
-// either selects everything.
+// ParseLabelSelector parses the selector of an object: matchLabels and matchExpressions. Without
+// either it selects everything.
 func ParseLabelSelector(tree map[string]any) (Labels, error) {
 	var requirements []LabelRequirement
 	labels, _ := tree["matchLabels"].(map[string]any)
 	for key, value := range labels {
 		text, ok := value.(string)
 		if !ok {
-			return Labels{}, fmt.Errorf("the value of label %q is not a text", key)
+			return Labels{}, fmt.Errorf("the value of label %q is not a string", key)
 		}
 		requirements = append(requirements, LabelRequirement{Key: key, Operator: Equals, Values: []string{text}})
 	}
@@ -97,12 +107,12 @@ func readExpression(e map[string]any) (LabelRequirement, error) {
 	for _, value := range list {
 		text, ok := value.(string)
 		if !ok {
-			return LabelRequirement{}, fmt.Errorf("a value for label %q is not a text", key)
+			return LabelRequirement{}, fmt.Errorf("a value for label %q is not a string", key)
 		}
 		values = append(values, text)
 	}
 	if needs := operator == In || operator == NotIn; needs != (len(values) > 0) {
-		return LabelRequirement{}, fmt.Errorf("%d values for label %q do not go with operator %s", len(values), key, name)
+		return LabelRequirement{}, fmt.Errorf("%d values for label %q are invalid with operator %s", len(values), key, name)
 	}
 	slices.Sort(values)
 	return LabelRequirement{Key: key, Operator: operator, Values: slices.Compact(values)}, nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// parseRequirements reads a whole selector:
+// parseRequirements parses a label selector:
 //
 //	selector    = [ requirement { "," requirement } ]
 //	requirement = "!" key | key [ operator value | ("in"|"notin") "(" [ value { "," value } ] ")" ]
@@ -86,7 +86,7 @@ func parseOperator(lexer *lexer) (Operator, error) {
 	return operator, nil
 }
 
-// parseExactValue reads one value. A value that is missing is the empty one.
+// parseExactValue parses one value, which may be empty.
 func parseExactValue(lexer *lexer) ([]string, error) {
 	if following := lexer.peek(); following.kind == endOfString || following.is(",") {
 		return []string{""}, nil
@@ -98,7 +98,7 @@ func parseExactValue(lexer *lexer) ([]string, error) {
 	return []string{value.text}, nil
 }
 
-// parseValues reads a list in parentheses. Nothing between two separators is the empty value.
+// parseValues parses a list in parentheses, whose values may be empty.
 func parseValues(lexer *lexer) ([]string, error) {
 	if open := lexer.next(); !open.is("(") {
 		return nil, fmt.Errorf("found '%s' expected: '('", open.text)
@@ -125,16 +125,16 @@ func parseValues(lexer *lexer) ([]string, error) {
 	}
 }
 
-// kind is what a token is.
+// kind is the kind of a token.
 type kind int
 
 const (
 	endOfString kind = iota
 	identifier
-	punctuation // one of the symbols, or in and notin where an operator is expected
+	punctuation // a symbol, or in and notin where an operator is expected
 )
 
-// token is a piece of a selector. The text of the end is "".
+// token is a token of a selector. The text of the end is "".
 type token struct {
 	kind kind
 	text string
@@ -142,10 +142,10 @@ type token struct {
 
 func (t token) is(symbol string) bool { return t.kind == punctuation && t.text == symbol }
 
-// startsRequirement tells whether a requirement may begin with the token.
+// startsRequirement reports whether a requirement may start with the token.
 func (t token) startsRequirement() bool { return t.kind == identifier || t.is("!") }
 
-// symbols are tried in this order: the longest first.
+// symbols are tried in this order, longest first.
 var symbols = []string{"==", "!=", "=", "!", "(", ")", ",", ">", "<"}
 
 const (
@@ -153,16 +153,16 @@ const (
 	special    = "=!(),><"
 )
 
-// lexer cuts a selector into tokens. It never fails: whatever is no symbol and no whitespace is an identifier, and whether
-// that is a good name is another question.
+// lexer splits a selector into tokens. It never fails: everything except symbols and whitespace is
+// an identifier.
 type lexer struct {
 	rest string
 }
 
 // peek returns the next token without consuming it.
 func (l *lexer) peek() token {
-	ahead := *l
-	return ahead.next()
+	peeked := *l
+	return peeked.next()
 }
 
 // next consumes a token.
@@ -186,7 +186,7 @@ func (l *lexer) next() token {
 	return token{identifier, word}
 }
 
-// nextOperator consumes a token where an operator is expected: there, in and notin are no names.
+// nextOperator consumes a token where in and notin are operators.
 func (l *lexer) nextOperator() token {
 	t := l.next()
 	if t.text == string(In) || t.text == string(NotIn) {

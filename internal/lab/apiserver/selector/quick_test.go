@@ -10,7 +10,7 @@ import (
 	"orrery/internal/lab/apiserver/selector"
 )
 
-// A selector is the conjunction of its conditions, and each condition with ! or not is the opposite of the one without.
+// A selector is the conjunction of its conditions, and negated operators are the complement.
 func TestQuickConditionsAndTheirOpposites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.SampledFrom([]string{"a", "b", "x/c"})

@@ -12,8 +12,8 @@ import (
 	"orrery/internal/lab/apiserver/selector"
 )
 
-// recorded is a selector that was sent to kube-apiserver 1.36 in a list of pods, and the message of its 400; "" if it
-// answered with a list.
+// recorded is a selector and the message of kube-apiserver 1.36 in a list of pods, "" if it was
+// accepted.
 type recorded struct {
 	Selector string `json:"selector"`
 	Message  string `json:"message"`

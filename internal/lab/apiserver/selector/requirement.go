@@ -10,19 +10,18 @@ import (
 	"orrery/internal/lab/apiserver/names"
 )
 
-// LabelRequirement is one condition on a label.
+// LabelRequirement is a condition on a label.
 type LabelRequirement struct {
 	Key      string
 	Operator Operator
-	// Values are sorted and without repetition: what the label is compared with, one value except for In and NotIn, and
-	// none for Exists and DoesNotExist.
+	// Values are sorted and unique: one value, except for In and NotIn, and none for Exists and
+	// DoesNotExist.
 	Values []string
 }
 
-// Operator says how a requirement compares.
+// Operator is a comparison.
 type Operator string
 
-// The operators.
 const (
 	Equals       Operator = "="
 	NotEquals    Operator = "!="
@@ -51,7 +50,7 @@ func (r *LabelRequirement) matches(labels map[string]string) bool {
 	return false
 }
 
-// compares is the numeric half of matches: a label that is no whole number is on neither side.
+// compares compares numerically. A label that is not an integer never matches.
 func (r *LabelRequirement) compares(value string) bool {
 	number, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
@@ -67,7 +66,7 @@ func (r *LabelRequirement) compares(value string) bool {
 	return number < limit
 }
 
-// String writes the requirement in the syntax of selectors.
+// String returns the requirement in selector syntax.
 func (r LabelRequirement) String() string {
 	switch r.Operator {
 	case Exists:
@@ -80,32 +79,32 @@ func (r LabelRequirement) String() string {
 	return r.Key + string(r.Operator) + r.Values[0]
 }
 
-// checkKey wants a good label key. There is no path to the key in a query, and the sentence says so in its own way.
+// checkKey validates a label key. The message has <nil> for a path, as in kube-apiserver.
 func checkKey(key string) error {
-	if mistakes := names.Qualified(key); len(mistakes) > 0 {
-		return fmt.Errorf("<nil>: Invalid value: %q: %s", key, strings.Join(mistakes, "; "))
+	if errs := names.Qualified(key); len(errs) > 0 {
+		return fmt.Errorf("<nil>: Invalid value: %q: %s", key, strings.Join(errs, "; "))
 	}
 	return nil
 }
 
-// check wants values that a label could have, and numbers for the operators that compare numbers.
+// check validates the values: label values, or integers for numeric operators.
 func (r *LabelRequirement) check() error {
-	var mistakes []string
+	var errs []string
 	if r.Operator == GreaterThan || r.Operator == LessThan {
 		if _, err := strconv.ParseInt(r.Values[0], 10, 64); err != nil {
-			mistakes = append(mistakes, fmt.Sprintf("values[0]: Invalid value: %q: for 'Gt', 'Lt' operators, the value must be an integer", r.Values[0]))
+			errs = append(errs, fmt.Sprintf("values[0]: Invalid value: %q: for 'Gt', 'Lt' operators, the value must be an integer", r.Values[0]))
 		}
 	}
 	for i, value := range r.Values {
 		if wrong := names.LabelValue(value); len(wrong) > 0 {
-			mistakes = append(mistakes, fmt.Sprintf("values[%d][%s]: Invalid value: %q: %s", i, r.Key, value, strings.Join(wrong, "; ")))
+			errs = append(errs, fmt.Sprintf("values[%d][%s]: Invalid value: %q: %s", i, r.Key, value, strings.Join(wrong, "; ")))
 		}
 	}
-	switch len(mistakes) {
+	switch len(errs) {
 	case 0:
 		return nil
 	case 1:
-		return errors.New(mistakes[0])
+		return errors.New(errs[0])
 	}
-	return errors.New("[" + strings.Join(mistakes, ", ") + "]")
+	return errors.New("[" + strings.Join(errs, ", ") + "]")
 }

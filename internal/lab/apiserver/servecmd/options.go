@@ -15,10 +15,12 @@ import (
 	"orrery/internal/observe/logs"
 )
 
-// serveOptions are the flags of "lab serve". Where kube-apiserver has a flag, name and meaning are the same.
+// serveOptions are the flags of "lab serve". Those of kube-apiserver have the same name and
+// meaning.
 type serveOptions struct {
 	listen        string
 	kubeconfigOut string
+	force         bool
 	faults        []string
 
 	insecureHTTP  bool
@@ -37,7 +39,8 @@ type serveOptions struct {
 
 func (o *serveOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "the `address` to listen on; port 0 is a free one")
-	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to, readable only by its owner; default: a temporary file, removed at the end")
+	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to, readable only by its owner and removed at the end; default: a temporary file")
+	flags.BoolVar(&o.force, "force", false, "overwrite the file of --kubeconfig-out even if it is not one of this command's")
 	flags.StringArrayVar(&o.faults, "fault", nil, "a `fault` that is active from the start (see: lab help faults); may be repeated")
 
 	flags.BoolVar(&o.insecureHTTP, "insecure-http", false, "serve plain HTTP and treat every request as the administrator's; loopback only")
@@ -54,7 +57,7 @@ func (o *serveOptions) addTo(flags *pflag.FlagSet) {
 	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 each answered request, 2 also the beginning of each request")
 }
 
-// check finds values that no server can work with, or that are dangerous.
+// check refuses invalid and dangerous values.
 func (o *serveOptions) check() error {
 	host, port, err := net.SplitHostPort(o.listen)
 	if err != nil {
@@ -81,13 +84,14 @@ func (o *serveOptions) check() error {
 	return err
 }
 
-// isLoopback reports whether only this machine can reach an address. Of all names, only localhost is known to be one.
+// isLoopback reports whether only this machine can reach an address. The only name it accepts is
+// localhost.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// config is the server that the flags ask for.
+// config returns the configuration that the flags describe.
 func (o *serveOptions) config() (apiserver.Config, error) {
 	config := apiserver.Config{
 		Listen: o.listen, TLS: !o.insecureHTTP, Anonymous: o.anonymousAuth, Unprotected: o.insecureHTTP,
@@ -110,7 +114,7 @@ func (o *serveOptions) config() (apiserver.Config, error) {
 	return config, nil
 }
 
-// readTokens reads a file of tokens in the form of kube-apiserver. Its content is secret, so errors name lines and never quote them.
+// readTokens reads a token file of kube-apiserver. Errors never quote its secret content.
 func readTokens(path string) (map[string]apiserver.User, error) {
 	file, err := os.Open(path)
 	if err != nil {

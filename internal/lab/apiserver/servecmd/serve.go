@@ -1,3 +1,7 @@
+// Package servecmd is the command "lab serve": an API server in memory for kubectl and for
+// controllers. It prints the line that points kubectl at the server, and removes its temporary
+// kubeconfig at the end. Neither errors nor log lines contain a token. The demo shares its
+// kubeconfig file and listen errors.
 package servecmd
 
 import (
@@ -7,7 +11,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -22,19 +25,19 @@ import (
 	"orrery/restclient"
 )
 
-// New returns the command serve.
+// New returns the command "lab serve".
 func New() *cobra.Command {
 	options := &serveOptions{}
 	command := &cobra.Command{
 		Use:   "serve",
 		Short: "Run a Kubernetes API server in memory",
-		Long: `Runs a Kubernetes API server in memory: kubectl, client-go,
+		Long: `Runs a Kubernetes API server in memory. kubectl, client-go,
 kube-controller-manager and "orrery run" work with it as with a real one. It
-needs nothing but this program, and everything in it is gone when it ends.
+needs nothing but this program, and its content is lost when it ends.
 
-It listens on the loopback interface, with TLS and credentials of its own
-making, and writes them to a kubeconfig. A garbage collector and a kubelet that
-plays its nodes are built in.
+It listens on the loopback interface with TLS and its own credentials, and
+writes them to a kubeconfig. A garbage collector and a kubelet that simulates
+nodes are built in.
 
 Faults make it misbehave on demand. Each is a line of text,
 kind:option=value,..., given with --fault or later to a running server.
@@ -43,16 +46,16 @@ kind:option=value,..., given with --fault or later to a running server.
   echo 'cut-watches' | kubectl create --raw /debug/orrery/faults -f -
   kubectl get --raw /debug/orrery/faults
   kubectl delete --raw /debug/orrery/faults/ID`,
-		Example: `  # a server; it prints the line that tells kubectl about it
+		Example: `  # start a server; it prints the line that points kubectl at it
   lab serve
 
-  # on a certain port, with the kubeconfig where you want it
+  # choose the port and the kubeconfig
   lab serve --listen 127.0.0.1:6443 --kubeconfig-out ./orrery.kubeconfig
 
-  # a third of all requests is told to come back later
+  # answer a third of all requests with 429
   lab serve --fault too-many-requests:share=0.3,retry-after=2s
 
-  # without encryption and credentials, to look at the conversation with curl
+  # without TLS and credentials, for curl
   lab serve --insecure-http --listen 127.0.0.1:8080`,
 		Args: program.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -70,7 +73,7 @@ kind:option=value,..., given with --fault or later to a running server.
 	return command
 }
 
-// completeFault completes the name of a fault; its options are in the help.
+// completeFault completes the names of faults.
 func completeFault(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var names []string
 	for _, kind := range faults.Catalogue() {
@@ -80,39 +83,22 @@ func completeFault(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// NewFaultsTopic returns a help topic, "help faults": every fault, what it does and what it teaches.
+// NewFaultsTopic returns the help topic "help faults".
 func NewFaultsTopic() *cobra.Command {
 	var text strings.Builder
 	text.WriteString("The faults of \"lab serve\". Each is a line of text, kind:option=value,...\n")
 	for _, kind := range faults.Catalogue() {
 		fmt.Fprintf(&text, "\n  %s\n", kind.Usage)
 		for _, part := range []string{kind.Summary, "Teaches: " + kind.Teaches} {
-			for _, line := range wrapped(part, 74) {
+			for _, line := range program.Wrapped(part, 74) {
 				text.WriteString("      " + line + "\n")
 			}
 		}
 	}
-	return &cobra.Command{Use: "faults", Short: "The faults that a server can be told to have", Long: text.String()}
+	return &cobra.Command{Use: "faults", Short: "Faults that the server can inject", Long: text.String()}
 }
 
-// wrapped breaks a text into lines of at most so many bytes, unless a word is longer.
-func wrapped(text string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && len(line)+1+len(word) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
-}
-
-// runServer is "lab serve": it starts the server, says how to reach it, and waits for a signal.
+// runServer starts the server, prints its address, and waits for a signal.
 func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -124,7 +110,7 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 	defer logger.Stop()
 	var cleanUp atomic.Pointer[func()] // set when there is something to clean up
 	ctx, release := program.UntilSignal(ctx, func() {
-		logger.Warn().Msg("stopped at once by a second signal, requests that were under way are broken off")
+		logger.Warn().Msg("second signal: stopping immediately, requests in flight are aborted")
 		if remove := cleanUp.Load(); remove != nil {
 			(*remove)()
 		}
@@ -154,7 +140,7 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 	if err := server.Start(ctx); err != nil {
 		return ListenError(options.listen, err)
 	}
-	path, remove, err := PlaceKubeconfig(server, options.kubeconfigOut)
+	path, remove, err := PlaceKubeconfig(server, options.kubeconfigOut, options.force)
 	if err != nil {
 		return err
 	}
@@ -165,11 +151,11 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 	}
 
 	<-ctx.Done()
-	logger.Info().Msg("stopping: ending watches and finishing what is in hand; press Ctrl-C again to stop at once")
-	return nil
+	logger.Info().Msg("stopping: ending watches and waiting for requests; press Ctrl-C again to stop immediately")
+	return program.Stopped(ctx)
 }
 
-// greeting is what is printed when the server is up: where it is, the line to copy, and how to end it.
+// greeting returns what is printed when the server is up.
 func greeting(url, kubeconfig string, options *serveOptions) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Kubernetes API server in memory at %s\n\n", url)
@@ -185,7 +171,7 @@ func greeting(url, kubeconfig string, options *serveOptions) string {
 	return text.String()
 }
 
-// ShellQuoted makes one word for a shell out of a path.
+// ShellQuoted quotes a path for a shell if necessary.
 func ShellQuoted(path string) string {
 	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@%,:") == "" {
 		return path
@@ -193,28 +179,7 @@ func ShellQuoted(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// PlaceKubeconfig writes the kubeconfig where it was asked for, or else to a new directory that remove removes.
-func PlaceKubeconfig(server *apiserver.Server, path string) (written string, remove func(), err error) {
-	remove = func() {}
-	if path == "" {
-		directory, err := os.MkdirTemp("", "orrery-")
-		if err != nil {
-			return "", nil, fmt.Errorf("there is no place for the kubeconfig: %w; name one with --kubeconfig-out", err)
-		}
-		remove = func() { os.RemoveAll(directory) }
-		path = filepath.Join(directory, "kubeconfig")
-	}
-	if err := server.WriteKubeconfig(path); err != nil {
-		remove()
-		return "", nil, fmt.Errorf("the kubeconfig cannot be written: %w; choose another place with --kubeconfig-out", err)
-	}
-	if absolute, err := filepath.Abs(path); err == nil {
-		path = absolute
-	}
-	return path, remove, nil
-}
-
-// ListenError says in one sentence why a server cannot listen, and what to do about it.
+// ListenError explains why a server cannot listen, and what to do about it.
 func ListenError(address string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -234,7 +199,8 @@ func ListenError(address string, err error) error {
 // defaultShutdown is how long the first Ctrl-C waits for requests.
 const defaultShutdown = 10 * time.Second
 
-// served returns hooks that log the requests to the server: with -v those that were answered, with -v2 also their beginning.
+// served returns hooks that log requests: with -v when they are answered, with -v2 also when they
+// start.
 func served(l *logs.Logger) *apiserver.Trace {
 	return &apiserver.Trace{
 		RequestStarted: func(info apiserver.RequestInfo) {

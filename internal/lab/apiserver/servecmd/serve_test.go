@@ -30,14 +30,14 @@ import (
 	"orrery/restclient/kubeconfig"
 )
 
-// lab is the program with this command.
+// lab returns the program with this command.
 func lab() *cobra.Command {
 	root := &cobra.Command{Use: "lab"}
 	root.AddCommand(New(), NewFaultsTopic())
 	return root
 }
 
-// lockedBuffer collects what several goroutines write.
+// lockedBuffer is a buffer for several goroutines.
 type lockedBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -62,7 +62,7 @@ type serving struct {
 	ended          <-chan error
 }
 
-// startServe runs "lab serve" until the test ends, and waits until it says where it is.
+// startServe runs "lab serve" until the test ends, and waits until it has printed its address.
 func startServe(t *testing.T, args ...string) serving {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -100,7 +100,7 @@ func startServe(t *testing.T, args ...string) serving {
 	return s
 }
 
-// client returns a client with the kubeconfig that the server's own line names.
+// client returns a client with the kubeconfig that the server has printed.
 func (s serving) client(t *testing.T) *restclient.Client {
 	t.Helper()
 	line := regexp.MustCompile(`(?m)^  export KUBECONFIG=(\S+)$`).FindStringSubmatch(s.stdout.String())
@@ -113,7 +113,7 @@ func (s serving) client(t *testing.T) *restclient.Client {
 	return client
 }
 
-// What is printed is all that is needed, and what was made is gone in the end.
+// The output is all that a user needs, and temporary files are removed at the end.
 func TestServe(t *testing.T) {
 	s := startServe(t, "-v2", "--fault", "delay:by=1ms", "--history", "5")
 	assert.Contains(t, s.stdout.String(), "Kubernetes API server in memory at https://127.0.0.1:")
@@ -145,7 +145,8 @@ func TestServeWithoutProtection(t *testing.T) {
 	response.Body.Close()
 	assert.Equal(t, 200, response.StatusCode)
 
-	// A page whose name leads to this machine is not the user. Without credentials nothing else tells them apart.
+	// Without credentials, a page whose host name points at this machine is recognized only by that
+	// name.
 	request, err := http.NewRequest("DELETE", url[1]+"/default", nil)
 	require.NoError(t, err)
 	request.Host = "evil.example"
@@ -157,11 +158,48 @@ func TestServeWithoutProtection(t *testing.T) {
 	assert.Equal(t, 403, response.StatusCode)
 	assert.Equal(t, "this server is not called \"evil.example\": use localhost or a loopback address\n", string(refusal))
 	http.DefaultClient.CloseIdleConnections()
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode())
 	s.stop()
 	require.NoError(t, <-s.ended)
-	info, err := os.Stat(path)
-	require.NoError(t, err, "a file that was asked for stays")
-	assert.Equal(t, os.FileMode(0o600), info.Mode())
+	assert.NoFileExists(t, path)
+}
+
+// "--kubeconfig-out ~/.kube/config" once overwrote a user's access to a cluster.
+func TestServeOverwritesNoOtherKubeconfig(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config")
+	const foreign = `{"apiVersion":"v1","kind":"Config","current-context":"orrery",
+		"clusters":[{"name":"orrery","cluster":{"server":"https://192.168.49.2:8443"}}],"users":[{"name":"orrery","user":{"token":"x"}}],
+		"contexts":[{"name":"orrery","context":{"cluster":"orrery","user":"orrery"}}]}`
+	require.NoError(t, os.WriteFile(path, []byte(foreign), 0o600))
+	code, _, stderr := programtest.Call(t, lab(), error.Error, "serve", "--kubeconfig-out", path)
+	assert.Equal(t, 1, code)
+	assert.Equal(t, "lab: "+path+" exists and is not a kubeconfig of \"lab serve\"; choose another place with --kubeconfig-out, or overwrite it with --force\n", stderr)
+	kept, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, foreign, string(kept))
+
+	first := startServe(t, "--kubeconfig-out", path, "--force")
+	second := startServe(t, "--kubeconfig-out", path) // the file is that of a server now
+	first.stop()
+	require.NoError(t, <-first.ended)
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+	require.NoError(t, err, "the second one's stays")
+	assert.Contains(t, second.stdout.String(), config.Host)
+	added, err := kubeconfig.ReadFile(path)
+	require.NoError(t, err)
+	added.Contexts["mine"] = added.Contexts["orrery"]
+	require.NoError(t, added.WriteFile(path))
+	second.stop()
+	require.NoError(t, <-second.ended)
+	assert.FileExists(t, path, "the file has another context now")
+
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	empty := startServe(t, "--kubeconfig-out", path)
+	empty.stop()
+	require.NoError(t, <-empty.ended)
+	assert.NoFileExists(t, path)
 }
 
 func TestServeKnowsFurtherUsers(t *testing.T) {
@@ -224,7 +262,7 @@ func TestServeMistakesGetOneClearSentence(t *testing.T) {
 		{[]string{"--token-auth-file", file}, `line 1 of ` + file + ` must be token,user,uid`},
 		{[]string{"--token-auth-file", quoted}, `is not a CSV file`},
 		{[]string{"--client-ca-file", filepath.Join(dir, "none")}, `--client-ca-file: open `},
-		{[]string{"--client-ca-file", file}, `the client CA cannot be used`},
+		{[]string{"--client-ca-file", file}, `invalid client CA`},
 	} {
 		code, stdout, stderr := programtest.Call(t, lab(), error.Error, append([]string{"serve"}, row.args...)...)
 		assert.Equal(t, 1, code, row.args)
@@ -251,7 +289,7 @@ func TestHelpTeachesEveryFault(t *testing.T) {
 	}
 }
 
-// Whatever a handler or a client says, no line has a secret.
+// Log lines never contain secrets.
 func TestTheLogHasNoSecrets(t *testing.T) {
 	const canary = "canary-0123456789-abcdef"
 	var out lockedBuffer
@@ -271,13 +309,13 @@ func TestListenErrors(t *testing.T) {
 	assert.EqualError(t, ListenError("x:80", &net.OpError{Op: "listen", Err: errors.New("no such host")}), "listening on x:80 failed: no such host")
 }
 
-func TestShellWords(t *testing.T) {
+func TestShellQuoted(t *testing.T) {
 	for path, want := range map[string]string{"/a/b-c.d": "/a/b-c.d", "/a b": "'/a b'", "/it's": `'/it'\''s'`} {
 		assert.Equal(t, want, ShellQuoted(path), fmt.Sprint(path))
 	}
 }
 
-// A server of which nobody learns the address is of no use.
+// A server that cannot print its address is useless.
 func TestServeEndsWhenItsAddressCannotBeShown(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)

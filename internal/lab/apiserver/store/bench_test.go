@@ -16,7 +16,7 @@ import (
 
 const benchObjects = 100000
 
-// largeDraft is a ConfigMap with 1 KiB of data and the metadata that kube-apiserver gives it.
+// largeDraft is a ConfigMap with 1 KiB of data and the metadata that kube-apiserver adds.
 func largeDraft(i int, value string) Draft {
 	return Draft{Object: &api.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{
@@ -35,7 +35,7 @@ func fill(b testing.TB, c *Collection, n int) {
 	}
 }
 
-// residentMemory is what the process takes of memory, in MiB.
+// residentMemory returns the resident memory of the process in MiB.
 func residentMemory(b testing.TB) float64 {
 	status, err := os.ReadFile("/proc/self/statm")
 	require.NoError(b, err)
@@ -44,8 +44,7 @@ func residentMemory(b testing.TB) float64 {
 	return float64(pages*os.Getpagesize()) / (1 << 20)
 }
 
-// BenchmarkFill stores 100,000 ConfigMaps of 1 KiB and reports what they take: of the heap, and of the process with the
-// garbage of their making.
+// BenchmarkFill stores 100,000 ConfigMaps of 1 KiB and reports the heap and the resident memory.
 func BenchmarkFill(b *testing.B) {
 	for range b.N {
 		s := New(Config{})
@@ -60,7 +59,7 @@ func BenchmarkFill(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*benchObjects), "ns/write")
 }
 
-// BenchmarkList goes through 100,000 objects as a list does: in pages of 500, and putting their bytes together.
+// BenchmarkList reads 100,000 objects like a list: in pages of 500, copying their bytes.
 func BenchmarkList(b *testing.B) {
 	c := New(Config{}).Collection(configMaps)
 	fill(b, c, benchObjects)
@@ -88,7 +87,7 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// BenchmarkViewOfThePast makes a state again by undoing a full window.
+// BenchmarkViewOfThePast rebuilds a state by undoing a full window.
 func BenchmarkViewOfThePast(b *testing.B) {
 	s := New(Config{})
 	c := s.Collection(configMaps)
@@ -111,8 +110,8 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// BenchmarkReplace writes 1 KiB; once alone, and once with a list between any two writes, which makes the writer copy its way
-// through the tree.
+// BenchmarkReplace writes 1 KiB: once alone, and once with a list between any two writes, which
+// makes the writer copy nodes of the tree.
 func BenchmarkReplace(b *testing.B) {
 	for _, lists := range []bool{false, true} {
 		b.Run(fmt.Sprintf("lists=%t", lists), func(b *testing.B) {
@@ -134,7 +133,7 @@ func BenchmarkReplace(b *testing.B) {
 	}
 }
 
-// BenchmarkFanOut is what 200 watchers cost a write, until all of them have seen it.
+// BenchmarkFanOut measures a write until 200 watchers have seen it.
 func BenchmarkFanOut(b *testing.B) {
 	const watchers = 200
 	s := New(Config{})
@@ -165,7 +164,7 @@ func BenchmarkFanOut(b *testing.B) {
 	group.Wait()
 }
 
-// BenchmarkTrace shows that hooks which nobody has set cost nothing.
+// BenchmarkTrace measures the cost of unset hooks.
 func BenchmarkTrace(b *testing.B) {
 	for name, trace := range map[string]*Trace{"nil": nil, "empty": {}} {
 		b.Run(name, func(b *testing.B) {

@@ -43,7 +43,7 @@ func (c *Collection) checkLocked() error {
 	}
 	for _, past := range c.trees {
 		if past.number < c.window.first || past.number > c.window.next {
-			return fmt.Errorf("the state before event %d is kept, and the window goes from %d to %d", past.number, c.window.first, c.window.next)
+			return fmt.Errorf("the state before event %d is kept, outside of the window from %d to %d", past.number, c.window.first, c.window.next)
 		}
 		if err := past.tree.check(c.store.version); err != nil {
 			return fmt.Errorf("state before event %d: %w", past.number, err)
@@ -52,7 +52,8 @@ func (c *Collection) checkLocked() error {
 	return nil
 }
 
-// checkHistoryLocked undoes the window and then does it again: each event must start from what the one before left.
+// checkHistoryLocked undoes the window and replays it: each event must start from the state that
+// its predecessor left.
 func (c *Collection) checkHistoryLocked() error {
 	at := map[Key]*Object{}
 	c.objects.objects.Scan(func(o *Object) bool { at[o.Key] = o; return true })
@@ -84,7 +85,7 @@ func (t tree) check(version uint64) error {
 		count++
 		switch {
 		case last != nil && last.Key.compare(o.Key) >= 0:
-			err = fmt.Errorf("%s stands before %s", last.Key, o.Key)
+			err = fmt.Errorf("%s precedes %s", last.Key, o.Key)
 		case o.Version > version || o.Version == 0:
 			err = fmt.Errorf("%s has version %d, the store is at %d", o.Key, o.Version, version)
 		case !strings.HasPrefix(string(o.body), fmt.Sprintf(`{"metadata":{"resourceVersion":"%d"`, o.Version)):

@@ -2,30 +2,32 @@ package store
 
 import "orrery/restclient/api"
 
-// Collection holds the objects of one resource. It may be used from any goroutine.
+// Collection holds the objects of one resource. It is safe for concurrent use.
 type Collection struct {
 	store  *Store
 	prefix string
 
-	// Guarded by the lock of the store, as the order of writes is one for all collections.
+	// Guarded by the lock of the store, because writes of all collections have one order.
 	objects tree
-	bytes   int // the sum of the sizes of the objects
+	bytes   int // the sum of the objects' sizes
 	window  window
-	trees   []pastTree    // a few states that were asked for, each still within the window
-	changed chan struct{} // closed, and replaced, by every write
+	trees   []pastTree    // a few past states for the next page of a list, each still within the window
+	changed chan struct{} // closed and replaced by every write
 	dropped bool
-	// labels are those of the object that was created last. Who creates many objects often gives all of them the same ones,
-	// which then are one map.
+	// labels are those of the last created object. Objects created in a row often have equal labels
+	// and can share the map.
 	labels map[string]string
 }
 
-// pastTree is the state before the event with a number: of the present, before the one to come.
+// pastTree is the state before the event with the given number. The present has the number of the
+// next event.
 type pastTree struct {
 	number uint64
-	tree   tree // never written again
+	tree   tree // immutable
 }
 
-// maxTrees is how many states are kept for the next page of a list. They keep no object that the window does not keep.
+// maxTrees is the number of past states kept. They keep no object alive that the window does not
+// keep.
 const maxTrees = 4
 
 func newCollection(s *Store, prefix string) *Collection {
@@ -37,17 +39,17 @@ func newCollection(s *Store, prefix string) *Collection {
 	}
 }
 
-// Prefix returns what the keys in etcd would begin with.
+// Prefix returns the prefix that the keys would have in etcd.
 func (c *Collection) Prefix() string { return c.prefix }
 
-// Get returns the current object with a key.
+// Get returns the current object with the given key.
 func (c *Collection) Get(key Key) (*Object, bool) {
 	c.store.mu.RLock()
 	defer c.store.mu.RUnlock()
 	return c.objects.get(key)
 }
 
-// commitLocked makes a write of an event that carries the next version.
+// commitLocked applies an event that carries the next version.
 func (c *Collection) commitLocked(e Event) {
 	c.store.version = e.Version()
 	if e.Previous != nil {
@@ -65,7 +67,7 @@ func (c *Collection) commitLocked(e Event) {
 	c.changed = make(chan struct{})
 }
 
-// forgetTreesLocked drops the states that have fallen out of the window.
+// forgetTreesLocked drops the past states that have left the window.
 func (c *Collection) forgetTreesLocked() {
 	kept := c.trees[:0]
 	for _, past := range c.trees {
@@ -77,10 +79,10 @@ func (c *Collection) forgetTreesLocked() {
 	c.trees = kept
 }
 
-// rememberTreeLocked keeps a state for whoever asks for it next, instead of the one that was kept longest.
+// rememberTreeLocked keeps a past state and drops the one that was kept longest.
 func (c *Collection) rememberTreeLocked(number uint64, t tree) {
 	if _, found := c.pastTreeLocked(number); found || number < c.window.first || c.dropped {
-		return // somebody else has made it meanwhile, or it came too late
+		return // already there, or too late
 	}
 	if len(c.trees) == maxTrees {
 		c.trees = append(c.trees[:0], c.trees[1:]...)
@@ -88,7 +90,7 @@ func (c *Collection) rememberTreeLocked(number uint64, t tree) {
 	c.trees = append(c.trees, pastTree{number, t})
 }
 
-// pastTreeLocked returns a state that is at hand.
+// pastTreeLocked returns a past state if it is kept.
 func (c *Collection) pastTreeLocked(number uint64) (tree, bool) {
 	for _, past := range c.trees {
 		if past.number == number {
@@ -98,8 +100,8 @@ func (c *Collection) pastTreeLocked(number uint64) (tree, bool) {
 	return tree{}, false
 }
 
-// dropLocked empties the collection for good and ends its watches. The window stays: what is in it may still be read by
-// cursors that have not.
+// dropLocked empties the collection for good and ends its watches. Cursors may still read the rest
+// of the window.
 func (c *Collection) dropLocked() {
 	c.dropped = true
 	c.objects, c.bytes, c.trees = newTree(), 0, nil

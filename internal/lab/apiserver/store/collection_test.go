@@ -47,7 +47,7 @@ func TestWritesThatCannotBeStored(t *testing.T) {
 	require.ErrorAs(t, err, &key)
 	_, err = c.Create(Draft{Object: document(t, `{"metadata":{"namespace":"a"}}`)}, nil)
 	require.ErrorAs(t, err, &key)
-	assert.EqualError(t, err, `store: "a/": there is no metadata.name`)
+	assert.EqualError(t, err, `store: "a/": no metadata.name`)
 
 	o := create(t, c, Key{"default", "a"}, "1")
 	_, swapped, err := c.Replace(o, draft(Key{"default", "b"}, "1"), nil)
@@ -72,7 +72,7 @@ func TestOnlyTheCurrentObjectIsReplacedOrDeleted(t *testing.T) {
 	first := create(t, c, Key{"default", "a"}, "1")
 	second := replace(t, c, first, "2")
 
-	_, swapped, err := c.Replace(first, draft(first.Key, "3"), func(Reader) error { panic("somebody else was faster: not asked") })
+	_, swapped, err := c.Replace(first, draft(first.Key, "3"), func(Reader) error { panic("not called for an outdated object") })
 	require.NoError(t, err)
 	assert.False(t, swapped)
 	_, swapped = c.Delete(first)
@@ -80,7 +80,7 @@ func TestOnlyTheCurrentObjectIsReplacedOrDeleted(t *testing.T) {
 
 	last := remove(t, c, second)
 	assert.Equal(t, "2", valueOf(last), "a deletion shows the last state")
-	assert.Equal(t, "4", last.Decode().GetResourceVersion(), "and has a version of its own")
+	assert.Equal(t, "4", last.Decode().GetResourceVersion(), "with a version of its own")
 	_, ok := c.Get(first.Key)
 	assert.False(t, ok)
 	_, swapped, err = c.Replace(second, draft(first.Key, "3"), nil)
@@ -118,7 +118,7 @@ func TestGuardDecidesInTheInstantOfTheWrite(t *testing.T) {
 	missing := errors.New("no namespace")
 	guard := func(r Reader) error {
 		if _, ok := r.Get("/registry/nothing", Key{}); ok {
-			return errors.New("a collection that nobody has made has something in it")
+			return errors.New("a new collection is not empty")
 		}
 		if _, ok := r.Get("/registry/namespaces", Key{Name: "default"}); !ok {
 			return missing
@@ -133,16 +133,16 @@ func TestGuardDecidesInTheInstantOfTheWrite(t *testing.T) {
 	o, err := c.Create(draft(Key{"default", "a"}, "1"), guard)
 	require.NoError(t, err)
 	_, err = c.Create(draft(Key{"default", "a"}, "1"), func(Reader) error { return missing })
-	require.ErrorIs(t, err, missing, "the guard is asked before the key is looked up")
+	require.ErrorIs(t, err, missing, "the guard runs before the lookup of the key")
 
 	remove(t, namespaces, namespace)
 	_, swapped, err := c.Replace(o, draft(o.Key, "2"), guard)
 	require.ErrorIs(t, err, missing)
 	assert.False(t, swapped)
-	assert.Len(t, s.Collections(), 2, "reading makes no collection")
+	assert.Len(t, s.Collections(), 2, "reading creates no collection")
 }
 
-// A guard that panics must not leave the store locked: the server answers 500 and goes on.
+// A guard that panics must not leave the store locked: the server answers 500 and continues.
 func TestGuardThatPanics(t *testing.T) {
 	c := New(Config{}).Collection(configMaps)
 	assert.Panics(t, func() { _, _ = c.Create(draft(Key{"default", "a"}, "1"), func(Reader) error { panic("oops") }) })
@@ -157,7 +157,7 @@ func TestDroppedCollection(t *testing.T) {
 	s.Drop(configMaps)
 	s.Drop("/registry/nothing")
 
-	assert.Equal(t, uint64(3), s.Version(), "the state without the collection has a number of its own")
+	assert.Equal(t, uint64(3), s.Version(), "the state without the collection has its own version")
 	_, ok := c.Get(o.Key)
 	assert.False(t, ok)
 	_, err := c.Create(draft(Key{"default", "b"}, "1"), nil)
@@ -170,7 +170,7 @@ func TestDroppedCollection(t *testing.T) {
 	require.ErrorIs(t, err, ErrDropped)
 	_, err = c.Watch(3)
 	require.ErrorIs(t, err, ErrDropped)
-	assert.Equal(t, 1, before.Len(""), "a view stays what it was")
+	assert.Equal(t, 1, before.Len(""), "views are immutable")
 
 	again := s.Collection(configMaps)
 	require.NotSame(t, c, again)
@@ -209,7 +209,7 @@ func TestSnapshot(t *testing.T) {
 	assert.Equal(t, CollectionSnapshot{Prefix: configMaps, Objects: 1, WindowEvents: 2, Oldest: 2}, got)
 }
 
-// The history of large objects is short, whatever the number of events that it may have.
+// Large objects shorten the history, whatever the limit on events.
 func TestWindowIsBoundedInBytes(t *testing.T) {
 	s := New(Config{WindowBytes: 1 << 20})
 	c := s.Collection(configMaps)
@@ -229,13 +229,14 @@ func TestWindowIsBoundedInBytes(t *testing.T) {
 	require.NoError(t, err)
 	replace(t, c, o, "small")
 	events, err := cursor.Next(t.Context())
-	require.NoError(t, err, "the latest event can always be had")
+	require.NoError(t, err, "the latest event is always kept")
 	assert.Equal(t, huge, valueOf(events[0].Previous))
 	assert.Equal(t, 1, s.Snapshot().Collections[0].WindowEvents)
 	require.NoError(t, s.check())
 }
 
-// What the window has forgotten must be free: chunks are given back whole, and each is bounded in what it keeps.
+// Evicted events must be freed: chunks are freed as a whole, and each is bounded in what it keeps
+// alive.
 func TestChunksKeepLittleMoreThanTheWindow(t *testing.T) {
 	s := New(Config{WindowBytes: 1 << 20})
 	c := s.Collection(configMaps)
@@ -250,9 +251,9 @@ func TestChunksKeepLittleMoreThanTheWindow(t *testing.T) {
 	}
 }
 
-func TestTraceTellsWhatHappens(t *testing.T) {
-	var told []string
-	tell := func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }
+func TestTraceReportsOperations(t *testing.T) {
+	var reported []string
+	tell := func(format string, args ...any) { reported = append(reported, fmt.Sprintf(format, args...)) }
 	s := New(Config{Trace: &Trace{
 		Committed: func(prefix string, e Event) { tell("%s %s %s %d", prefix, e.Type, e.Object.Key, e.Version()) },
 		Expired:   func(e *ExpiredError) { tell("expired %d before %d", e.Version, e.Oldest) },
@@ -276,7 +277,7 @@ func TestTraceTellsWhatHappens(t *testing.T) {
 	assert.Equal(t, []string{
 		"/registry/configmaps ADDED default/a 2", "/registry/configmaps MODIFIED default/a 3", "/registry/configmaps DELETED default/a 4",
 		"rebuilt 2 by 2", "compacted 4", "expired 2 before 4", "dropped /registry/configmaps",
-	}, told)
+	}, reported)
 
 	s = New(Config{Trace: &Trace{}})
 	c = s.Collection(configMaps)
@@ -289,7 +290,7 @@ func TestTraceTellsWhatHappens(t *testing.T) {
 	s.Drop(configMaps)
 }
 
-// Hooks run without a lock: one that asks the store must get an answer.
+// Hooks run without a lock, so they may read the store.
 func TestHooksMayAskTheStore(t *testing.T) {
 	var s *Store
 	var seen []uint64

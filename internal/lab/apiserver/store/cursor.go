@@ -2,17 +2,17 @@ package store
 
 import "context"
 
-// Cursor is a watch: a position in the window of a collection. It is used by one goroutine at a time. It needs no
-// closing and costs nobody anything while it is not read.
+// Cursor is a watch: a position in the window of a collection. It must be used by one goroutine at
+// a time. It need not be closed.
 type Cursor struct {
 	collection *Collection
-	number     uint64 // of the event to come
-	version    uint64 // everything up to it has been handed out
+	number     uint64 // of the next event
+	version    uint64 // everything up to it has been returned
 }
 
-// Watch returns a cursor at a version: what it yields first is the first event after it. It fails with an [*ExpiredError]
-// if the window does not reach back that far, with a [*FutureError] if the version has not been written yet, with
-// [ErrDropped].
+// Watch returns a cursor that starts with the first event after the given version. It fails with an
+// [*ExpiredError] if the window does not reach back that far, with a [*FutureError] if the version
+// has not been written yet, and with [ErrDropped].
 func (c *Collection) Watch(after uint64) (*Cursor, error) {
 	c.store.mu.RLock()
 	version, number, err := c.positionLocked(after, false)
@@ -23,10 +23,10 @@ func (c *Collection) Watch(after uint64) (*Cursor, error) {
 	return &Cursor{collection: c, number: number, version: version}, nil
 }
 
-// Next returns the events that come next, at least one. If there is none yet it waits until there is, or until ctx ends,
-// whose error it then returns; what is there is returned even if ctx has ended, so that a ctx that has makes it a look without
-// waiting. It fails with an [*ExpiredError] if the window has moved past the cursor, and with
-// [ErrDropped] after the last event of a collection that was dropped. The slice is shared and must not be changed.
+// Next returns at least one event, or blocks until there is one or ctx ends. With an ended ctx it
+// still returns pending events, so it can be used to poll. It fails with an [*ExpiredError] if the
+// window has moved past the cursor, and with [ErrDropped] after the last event of a dropped
+// collection. The slice is shared and must not be changed.
 func (cur *Cursor) Next(ctx context.Context) ([]Event, error) {
 	for {
 		events, changed, err := cur.take()
@@ -44,7 +44,7 @@ func (cur *Cursor) Next(ctx context.Context) ([]Event, error) {
 	}
 }
 
-// take returns events if there are any, and else what to wait for.
+// take returns events if there are any, and otherwise the channel to wait on.
 func (cur *Cursor) take() ([]Event, <-chan struct{}, error) {
 	c := cur.collection
 	c.store.mu.RLock()
@@ -63,7 +63,7 @@ func (cur *Cursor) take() ([]Event, <-chan struct{}, error) {
 	return nil, c.changed, nil
 }
 
-// Pending says whether Next would return at once, with events or with an error.
+// Pending reports whether Next would return immediately, with events or with an error.
 func (cur *Cursor) Pending() bool {
 	cur.collection.store.mu.RLock()
 	defer cur.collection.store.mu.RUnlock()
@@ -74,15 +74,14 @@ func (cur *Cursor) pendingLocked() bool {
 	return cur.number < cur.collection.window.next || cur.collection.dropped
 }
 
-// closed is what there is to wait for if there is nothing to wait for.
+// closed is a closed channel.
 var closed = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
-// Wait returns a channel that is closed as soon as Next would return at once: for those who wait for other things as
-// well. Ask for a new one each time.
+// Wait returns a channel that is closed when Next would not block. Each channel is for one use.
 func (cur *Cursor) Wait() <-chan struct{} {
 	cur.collection.store.mu.RLock()
 	defer cur.collection.store.mu.RUnlock()
@@ -92,9 +91,9 @@ func (cur *Cursor) Wait() <-chan struct{} {
 	return cur.collection.changed
 }
 
-// Progress returns a version such that everything up to it has been handed out, and whether that is all there is. Then it
-// is the version of the store, also if this collection has not been written to for long: a bookmark with it spares the
-// watcher a list after a compaction.
+// Progress returns a version up to which everything has been returned, and whether that is the
+// latest. If so it is the version of the store, even if this collection has not changed: a bookmark
+// with it saves the watcher a list after a compaction.
 func (cur *Cursor) Progress() (version uint64, upToDate bool) {
 	c := cur.collection
 	c.store.mu.RLock()

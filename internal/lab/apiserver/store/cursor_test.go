@@ -64,7 +64,7 @@ func TestCursorWaits(t *testing.T) {
 		create(t, s.Collection("/registry/secrets"), Key{"n", "a"}, "1")
 		synctest.Wait()
 		_, some := seen.Load(0)
-		assert.False(t, some, "what happens elsewhere wakes nobody")
+		assert.False(t, some, "writes to other collections wake no cursor")
 		create(t, c, Key{"n", "a"}, "1")
 		synctest.Wait()
 		for i := range 10 {
@@ -86,7 +86,7 @@ func TestCursorStopsWithItsContext(t *testing.T) {
 	})
 }
 
-// With a context that has ended Next is a look without waiting.
+// With an ended context Next polls.
 func TestCursorIsReadWithoutWaiting(t *testing.T) {
 	c := New(Config{}).Collection(configMaps)
 	cursor := watch(t, c, 1)
@@ -111,22 +111,22 @@ func TestCursorInASelect(t *testing.T) {
 		select {
 		case <-cursor.Wait():
 		case <-timeout:
-			t.Fatal("nobody woke it")
+			t.Fatal("the cursor was not woken")
 		}
 		assert.True(t, cursor.Pending())
-		<-cursor.Wait() // still
+		<-cursor.Wait() // still closed
 		assert.Equal(t, []string{"ADDED n/a 1"}, next(t, cursor))
 		select {
 		case <-cursor.Wait():
-			t.Fatal("there is nothing any more")
+			t.Fatal("unexpected events")
 		default:
 		}
 	})
 }
 
 func TestCursorFallsOutOfTheWindow(t *testing.T) {
-	var told []*ExpiredError
-	s := New(Config{Window: 3, Trace: &Trace{Expired: func(e *ExpiredError) { told = append(told, e) }}})
+	var reported []*ExpiredError
+	s := New(Config{Window: 3, Trace: &Trace{Expired: func(e *ExpiredError) { reported = append(reported, e) }}})
 	c := s.Collection(configMaps)
 	o := create(t, c, Key{"n", "a"}, "0")
 	slow, quick := watch(t, c, 2), watch(t, c, 2)
@@ -146,7 +146,7 @@ func TestCursorFallsOutOfTheWindow(t *testing.T) {
 	}
 	_, err := c.Watch(2)
 	require.ErrorAs(t, err, new(*ExpiredError))
-	assert.Len(t, told, 3)
+	assert.Len(t, reported, 3)
 	watch(t, c, 3)
 }
 
@@ -162,7 +162,7 @@ func TestCompactionSparesCursorsThatAreUpToDate(t *testing.T) {
 	_, err := behind.Next(t.Context())
 	require.ErrorAs(t, err, new(*ExpiredError))
 	_, err = c.Watch(2)
-	require.ErrorAs(t, err, new(*ExpiredError), "although nothing has happened here since: as in etcd, there is one horizon for all")
+	require.ErrorAs(t, err, new(*ExpiredError), "as in etcd, compaction affects unchanged collections too")
 	create(t, c, Key{"n", "b"}, "1")
 	assert.Equal(t, []string{"ADDED n/b 1"}, next(t, upToDate))
 	require.NoError(t, s.check())
@@ -186,14 +186,14 @@ func TestCursorOfADroppedCollection(t *testing.T) {
 		s.Drop(configMaps)
 		require.ErrorIs(t, <-ended, ErrDropped)
 
-		assert.Equal(t, []string{"ADDED n/a 1", "DELETED n/a 1"}, next(t, behind), "what was written before can still be read")
+		assert.Equal(t, []string{"ADDED n/a 1", "DELETED n/a 1"}, next(t, behind), "earlier writes can still be read")
 		assert.True(t, behind.Pending())
 		<-behind.Wait()
 		_, err := behind.Next(t.Context())
 		require.ErrorIs(t, err, ErrDropped)
 		version, upToDate := behind.Progress()
 		assert.True(t, upToDate)
-		assert.Equal(t, uint64(3), version, "there is no progress any more")
+		assert.Equal(t, uint64(3), version, "no more progress")
 	})
 }
 
@@ -218,7 +218,8 @@ func TestProgressFollowsTheWholeStore(t *testing.T) {
 	check(3, true)
 }
 
-// What the issue asks for: everybody sees everything, in order, with the usual window, and slower than the writer.
+// Every cursor sees every write in order, with the default window, even if it is slower than the
+// writer.
 func TestManyCursorsSeeEveryWriteInOrder(t *testing.T) {
 	const watchers, writes = 200, 10000
 	s := New(Config{})
@@ -251,7 +252,7 @@ func TestManyCursorsSeeEveryWriteInOrder(t *testing.T) {
 	require.NoError(t, s.check())
 }
 
-// Writers of one object lose nothing of each other.
+// Concurrent writers of one object lose no updates.
 func TestCompareAndSwapLosesNothing(t *testing.T) {
 	const writers, each = 8, 200
 	s := New(Config{})

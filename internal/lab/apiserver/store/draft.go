@@ -8,16 +8,16 @@ import (
 	"orrery/restclient/api"
 )
 
-// Draft is what a write wants to store. The store reads it during the call and keeps nothing of it.
+// Draft is an object to be stored. The store does not retain it.
 type Draft struct {
-	// Object is the tree, with name, namespace and uid in its metadata. Kind, apiVersion and resourceVersion in it are
-	// ignored: the first two depend on who reads, the third on when it is written.
+	// Object is the tree, with name, namespace and uid in its metadata. Its kind, apiVersion and
+	// resourceVersion are ignored: readers choose the first two, the write determines the third.
 	Object *api.Unstructured
-	// Fields is what field selectors shall see of the object beyond its name and namespace; nil for nothing.
+	// Fields are the values for field selectors, besides name and namespace. Nil means none.
 	Fields map[string]string
 }
 
-// encodedDraft is a draft that only lacks its version.
+// encodedDraft is an encoded draft that lacks only its version.
 type encodedDraft struct {
 	key      Key
 	uid      string
@@ -26,14 +26,14 @@ type encodedDraft struct {
 	owners   []string
 	deleting bool
 
-	rest        []byte // from the quote that ends the version to the end of the object
-	metadataEnd int    // position in rest after the metadata
+	rest        []byte // from the quote after the version to the end of the object
+	metadataEnd int    // offset in rest of the end of the metadata
 }
 
-// encode reads and encodes a draft into buffer, which the result uses until it has become an object.
+// encode encodes a draft into buffer, which the result uses until newObject has copied it.
 func (d Draft) encode(buffer []byte) (encodedDraft, error) {
 	if d.Object == nil {
-		return encodedDraft{}, &KeyError{Reason: "there is no object"}
+		return encodedDraft{}, &KeyError{Reason: "no object"}
 	}
 	e := encodedDraft{
 		key:      Key{Namespace: strings.Clone(d.Object.GetNamespace()), Name: strings.Clone(d.Object.GetName())},
@@ -42,7 +42,7 @@ func (d Draft) encode(buffer []byte) (encodedDraft, error) {
 		deleting: d.Object.Nested("metadata", "deletionTimestamp") != nil,
 	}
 	if e.key.Name == "" {
-		return encodedDraft{}, &KeyError{Key: e.key, Reason: "there is no metadata.name"}
+		return encodedDraft{}, &KeyError{Key: e.key, Reason: "no metadata.name"}
 	}
 	if labels := d.Object.GetLabels(); len(labels) > 0 {
 		e.labels = labels
@@ -66,7 +66,8 @@ func (d Draft) encode(buffer []byte) (encodedDraft, error) {
 	return e, nil
 }
 
-// share takes over what is equal in the version before, so that a thousand versions of an object have one map of labels.
+// share reuses the equal parts of the previous version, so that all versions of an object can share
+// one map of labels.
 func (e *encodedDraft) share(old *Object) {
 	e.key, e.uid = old.Key, shared(e.uid, old.UID)
 	if maps.Equal(e.labels, old.Labels) {
@@ -100,8 +101,8 @@ func ownersOf(o *api.Unstructured) []string {
 	return owners
 }
 
-// Preview returns the object that a draft would become, without storing it anywhere: what a dry run answers. Version 0
-// leaves the resource version out, for an object that has never had one.
+// Preview returns the object that a draft would become, for a dry run. Version 0 omits the
+// resourceVersion, for an object that was never stored.
 func Preview(d Draft, version uint64) (*Object, error) {
 	var object *Object
 	err := withEncoded(d, func(e *encodedDraft) error {
@@ -111,7 +112,7 @@ func Preview(d Draft, version uint64) (*Object, error) {
 	if err != nil || version != 0 {
 		return object, err
 	}
-	// The member is cut out together with the comma behind it: metadata always has a name as well.
+	// Cut out the member and the comma after it; metadata always has a name as well.
 	rest := object.body[object.restStart+uint32(len(`",`)):]
 	object.body = append([]byte(bodyStart+"{"), rest...)
 	cut := object.restStart + uint32(len(`",`)) - uint32(len(bodyStart+"{"))
@@ -120,6 +121,6 @@ func Preview(d Draft, version uint64) (*Object, error) {
 	return object, nil
 }
 
-// At returns the same content with another version: of an object that leaves a selection a watcher is sent the last state
-// that was in it, with the version of the write that moved it out.
+// At returns the same content with another version. A watcher whose selection an object leaves gets
+// the last matching state with the version of the write that removed it.
 func (o *Object) At(version uint64) *Object { return o.at(version) }

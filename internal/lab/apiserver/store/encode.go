@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// appendValue appends a value of a document in JSON. It does what encoding/json does with the same tree, without
-// reflection; members are in the order of their names, so that equal trees have equal encodings. What a document does not
-// hold (a struct that somebody put there) goes to encoding/json.
+// appendValue appends a value as JSON. The result equals that of encoding/json, without reflection.
+// Members are sorted by name, so equal trees have equal encodings. Types other than those of a
+// decoded document go to encoding/json.
 func appendValue(dst []byte, value any) ([]byte, error) {
 	switch v := value.(type) {
 	case nil:
@@ -34,9 +34,10 @@ func appendValue(dst []byte, value any) ([]byte, error) {
 	}
 }
 
-// appendMembers appends the members of an object without its braces. comma says that there are members before them.
+// appendMembers appends the members of an object without its braces. comma reports whether members
+// precede them.
 func appendMembers(dst []byte, object map[string]any, comma bool, except ...string) ([]byte, error) {
-	var few [16]string // most objects are small: no allocation for their names
+	var few [16]string // avoids an allocation for small objects
 	names := few[:0]
 	for name := range object {
 		if !slices.Contains(except, name) {
@@ -75,7 +76,7 @@ func appendItems(dst []byte, items []any) ([]byte, error) {
 	return append(dst, ']'), nil
 }
 
-// appendString appends a JSON string. Like encoding/json, and so like kube-apiserver, it escapes what could be taken for
+// appendString appends a JSON string. Like encoding/json, and so like kube-apiserver, it escapes
 // HTML.
 func appendString(dst []byte, text string) []byte {
 	if !plain(text) {
@@ -87,7 +88,7 @@ func appendString(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// plain says whether a string stands for itself between quotes.
+// plain reports whether a string needs no escaping.
 func plain(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; {

@@ -8,21 +8,21 @@ import (
 	"orrery/restclient/api"
 )
 
-// Event is one write of a collection.
+// Event is one write to a collection.
 type Event struct {
 	// Type is ADDED, MODIFIED or DELETED.
 	Type api.WatchEventType
-	// Object is the object as it was written. Of a deletion it is the last state with the version of the deletion.
+	// Object is the object as written. For a deletion it is the last state with the version of the
+	// deletion.
 	Object *Object
 	// Previous is the object before the write; nil for ADDED.
 	Previous *Object
 }
 
-// Version returns the version of the write.
 func (e Event) Version() uint64 { return e.Object.Version }
 
-// pinned is about how much memory the event alone keeps, in bytes: what it replaced, and of a deletion what it says.
-// Object of the other types stands in the tree, or is the Previous of a later event.
+// pinned returns roughly how many bytes the event alone keeps alive: the object it replaced and,
+// for a deletion, its own. Other Objects are in the tree or are the Previous of a later event.
 func (e Event) pinned() int {
 	size := eventOverhead
 	if e.Previous != nil {
@@ -34,15 +34,15 @@ func (e Event) pinned() int {
 	return size
 }
 
-// eventOverhead is the place that an event takes in the window.
+// eventOverhead is the size of an event in the window.
 const eventOverhead = 32
 
-// Key names an object in its collection. Namespace is empty for objects of the whole cluster.
+// Key names an object in its collection. Namespace is empty for cluster-scoped objects.
 type Key struct {
 	Namespace, Name string
 }
 
-// String returns namespace/name, or the name alone without a namespace: the end of the path in etcd.
+// String returns namespace/name, or just the name: the end of the key in etcd.
 func (k Key) String() string {
 	if k.Namespace == "" {
 		return k.Name
@@ -50,7 +50,7 @@ func (k Key) String() string {
 	return k.Namespace + "/" + k.Name
 }
 
-// compare orders keys like the texts namespace/name, without making these texts.
+// compare orders keys like the strings namespace/name, without building them.
 func (k Key) compare(other Key) int {
 	if k.Namespace == other.Namespace {
 		return strings.Compare(k.Name, other.Name)
@@ -59,51 +59,52 @@ func (k Key) compare(other Key) int {
 	if c := strings.Compare(k.Namespace[:shared], other.Namespace[:shared]); c != 0 {
 		return c
 	}
-	// One namespace begins with the other one: what decides is the slash that follows the shorter.
+	// One namespace is a prefix of the other. The slash after the shorter one decides.
 	if len(k.Namespace) == shared {
 		return int('/') - int(other.Namespace[shared])
 	}
 	return int(k.Namespace[shared]) - int('/')
 }
 
-// Object is one version of an object, encoded. It is shared by everybody who reads it and is never changed: not its
-// fields, not its maps, not its bytes.
+// Object is one version of an object, encoded. It is shared by all readers and immutable, including
+// its maps and bytes.
 type Object struct {
-	// Key names the object in its collection.
 	Key Key
-	// UID is metadata.uid: what tells an object from a later one of the same name.
+	// UID is metadata.uid. It distinguishes an object from a later one with the same name.
 	UID string
-	// Version is metadata.resourceVersion: the version of the write that made this object what it is.
+	// Version is metadata.resourceVersion.
 	Version uint64
-	// Labels is metadata.labels; nil if there are none.
+	// Labels is metadata.labels, nil if empty.
 	Labels map[string]string
-	// Fields is what field selectors can see of the object beyond its name and namespace; nil for most.
+	// Fields are the values for field selectors besides name and namespace; usually nil.
 	Fields map[string]string
-	// Owners are the UIDs in metadata.ownerReferences; nil for most.
+	// Owners are the UIDs in metadata.ownerReferences; usually nil.
 	Owners []string
-	// Deleting says that metadata.deletionTimestamp is set.
+	// Deleting reports whether metadata.deletionTimestamp is set.
 	Deleting bool
 
-	// metadataEnd is the position in body after the metadata.
+	// metadataEnd is the offset in body of the end of the metadata.
 	metadataEnd uint32
-	// restStart is the position in body after the resource version: from here on versions of equal content are equal.
+	// restStart is the offset in body after the resourceVersion. From there on, equal content has
+	// equal bytes.
 	restStart uint32
 	body      []byte
 }
 
-// The object in JSON begins with its metadata, and that with the resource version, which only the store knows and only
-// when it commits. Everything after it is encoded before, without a lock.
+// The JSON starts with the metadata, and that with the resourceVersion, which is known only at the
+// commit. Everything after it is encoded before, without a lock.
 const (
-	bodyStart     = `{"metadata":`
-	versionStart  = bodyStart + `{"resourceVersion":"`
-	maximalDigits = 20
-	// objectOverhead is about what an object takes besides its body: the struct, its strings, its place in the tree.
+	bodyStart    = `{"metadata":`
+	versionStart = bodyStart + `{"resourceVersion":"`
+	maxDigits    = 20
+	// objectOverhead is roughly what an object takes besides its body: the struct, its strings, its
+	// place in the tree.
 	objectOverhead = 256
 )
 
 // newObject completes a draft with its version.
 func newObject(d *encodedDraft, version uint64) *Object {
-	var digits [maximalDigits]byte
+	var digits [maxDigits]byte
 	number := strconv.AppendUint(digits[:0], version, 10)
 	restStart := len(versionStart) + len(number)
 	body := make([]byte, 0, restStart+len(d.rest))
@@ -124,19 +125,20 @@ func (o *Object) at(version uint64) *Object {
 	return newObject(&d, version)
 }
 
-// rest is the encoding without the version.
+// rest returns the encoding after the version.
 func (o *Object) rest() []byte { return o.body[o.restStart:] }
 
-// size is about what the object takes of memory, in bytes.
+// size returns roughly how many bytes of memory the object takes.
 func (o *Object) size() int { return len(o.body) + objectOverhead }
 
-// Body returns the object in JSON without kind and apiVersion. It begins with the metadata. The bytes are shared.
+// Body returns the object as JSON without kind and apiVersion. It starts with the metadata. The
+// bytes are shared.
 func (o *Object) Body() []byte { return o.body }
 
-// Metadata returns the metadata in JSON, a part of Body. The bytes are shared.
+// Metadata returns the metadata as JSON, a part of Body. The bytes are shared.
 func (o *Object) Metadata() []byte { return o.body[len(bodyStart):o.metadataEnd] }
 
-// AppendJSON appends the complete object to dst: Body with kind and apiVersion in front.
+// AppendJSON appends Body to dst, with kind and apiVersion in front.
 func (o *Object) AppendJSON(dst []byte, apiVersion, kind string) []byte {
 	dst = append(dst, `{"kind":`...)
 	dst = appendString(dst, kind)
@@ -146,7 +148,7 @@ func (o *Object) AppendJSON(dst []byte, apiVersion, kind string) []byte {
 	return append(dst, o.body[1:]...)
 }
 
-// Decode returns the object as a tree that belongs to the caller, without kind and apiVersion.
+// Decode returns a new tree of the object, without kind and apiVersion.
 func (o *Object) Decode() *api.Unstructured {
 	tree := new(api.Unstructured)
 	if err := tree.UnmarshalJSON(bytes.Clone(o.body)); err != nil {

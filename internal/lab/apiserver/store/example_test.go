@@ -9,7 +9,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// A list and a watch from where it ended: what every informer does.
+// A list and a watch from its version, like an informer.
 func Example() {
 	s := store.New(store.Config{Window: 100})
 	configMaps := s.Collection("/registry/configmaps")
@@ -28,7 +28,7 @@ func Example() {
 
 	changed, _, _ := configMaps.Replace(created, put("a", "2"), nil)
 	if _, swapped, _ := configMaps.Replace(created, put("a", "3"), nil); !swapped {
-		fmt.Println("somebody was faster")
+		fmt.Println("another writer was faster")
 	}
 	configMaps.Delete(changed)
 
@@ -47,14 +47,14 @@ func Example() {
 	// Output:
 	// {"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"2","name":"a","namespace":"default"},"data":{"k":"1"}}
 	// listed 1 at 2
-	// somebody was faster
+	// another writer was faster
 	// MODIFIED default/a 3 2
 	// DELETED default/a 4 2
 	// at 3 there was 1
 	// list again: history begins at 4
 }
 
-// A guard ties a write to the state of another collection: nothing can happen between the question and the write.
+// A guard ties a write to the state of another collection, atomically.
 func ExampleGuard() {
 	s := store.New(store.Config{})
 	inNamespace := func(r store.Reader) error {

@@ -10,14 +10,13 @@ import (
 
 const configMaps = "/registry/configmaps"
 
-// document parses an object.
 func document(t require.TestingT, text string) *api.Unstructured {
 	tree := new(api.Unstructured)
 	require.NoError(t, tree.UnmarshalJSON([]byte(text)))
 	return tree
 }
 
-// draft is a config map with one value.
+// draft returns a ConfigMap with one value.
 func draft(key Key, value string) Draft {
 	metadata := map[string]any{"name": key.Name, "uid": "uid-" + key.Name}
 	if key.Namespace != "" {

@@ -69,7 +69,7 @@ func TestWriterKeepsItsDraft(t *testing.T) {
 	assert.Equal(t, "ConfigMap", d.Object.GetKind())
 }
 
-// Many versions of an object have one map of labels.
+// Versions of an object share one map of labels.
 func TestVersionsShareWhatDoesNotChange(t *testing.T) {
 	c := New(Config{}).Collection(configMaps)
 	labelled := func(label, value string) Draft {
@@ -82,7 +82,7 @@ func TestVersionsShareWhatDoesNotChange(t *testing.T) {
 	require.NoError(t, err)
 	second, _, err := c.Replace(first, labelled("x", "2"), nil)
 	require.NoError(t, err)
-	first.Labels["shared"], first.Fields["shared"] = "yes", "yes" // nobody may do this
+	first.Labels["shared"], first.Fields["shared"] = "yes", "yes" // for the test only: objects are immutable
 	assert.Equal(t, "yes", second.Labels["shared"])
 	assert.Equal(t, "yes", second.Fields["shared"])
 	third, _, err := c.Replace(second, labelled("y", "2"), nil)
@@ -90,7 +90,7 @@ func TestVersionsShareWhatDoesNotChange(t *testing.T) {
 	assert.Equal(t, map[string]string{"app": "y"}, third.Labels)
 }
 
-// So have many objects of one author.
+// Consecutive objects with equal labels share the map.
 func TestObjectsShareTheirLabels(t *testing.T) {
 	c := New(Config{}).Collection(configMaps)
 	labelled := func(name string, labels map[string]any) *Object {
@@ -101,14 +101,14 @@ func TestObjectsShareTheirLabels(t *testing.T) {
 		return o
 	}
 	first, second := labelled("a", map[string]any{"app": "x"}), labelled("b", map[string]any{"app": "x"})
-	first.Labels["shared"] = "yes" // nobody may do this
+	first.Labels["shared"] = "yes" // for the test only: objects are immutable
 	assert.Equal(t, "yes", second.Labels["shared"])
 	assert.Equal(t, map[string]string{"app": "y"}, labelled("c", map[string]any{"app": "y"}).Labels)
 	assert.Nil(t, create(t, c, Key{"default", "d"}, "").Labels)
 	assert.Equal(t, map[string]string{"app": "y"}, labelled("e", map[string]any{"app": "y"}).Labels)
 }
 
-// The encoding is another way to the document that encoding/json writes.
+// The encoding equals that of encoding/json.
 func TestEncodingIsLikeEncodingJSON(t *testing.T) {
 	var value func(depth int) *rapid.Generator[any]
 	scalar := rapid.OneOf(
@@ -133,7 +133,7 @@ func TestEncodingIsLikeEncodingJSON(t *testing.T) {
 	})
 }
 
-// A stored tree comes back as it was, whatever stands in it.
+// A stored tree decodes to the same tree.
 func TestStoredTreesComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := rapid.MapOf(rapid.String(), rapid.OneOf(rapid.String().AsAny(), rapid.Int64().AsAny(), rapid.Bool().AsAny())).Draw(t, "data")

@@ -35,5 +35,5 @@ func TestAtChangesTheVersionAlone(t *testing.T) {
 	require.NoError(t, err)
 	later := object.At(12345)
 	assert.Equal(t, `{"metadata":{"resourceVersion":"12345","name":"a"}}`, string(later.Body()))
-	assert.Equal(t, uint64(3), object.Version, "the original is as it was")
+	assert.Equal(t, uint64(3), object.Version, "the original is unchanged")
 }

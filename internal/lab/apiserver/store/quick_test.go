@@ -13,8 +13,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// model is a store that forgets nothing and does everything the slow way: the state of each collection after each
-// version, and all events.
+// model is a store that keeps everything: the state of each collection after each version, and all
+// events.
 type model struct {
 	version uint64
 	window  int
@@ -44,7 +44,7 @@ func newModel(window int) *model {
 	return m
 }
 
-// step makes the next version: all collections stay as they are.
+// step copies the state of all collections to the next version.
 func (m *model) step() {
 	m.version++
 	for _, p := range prefixes {
@@ -74,21 +74,21 @@ func (m *model) compact() {
 	}
 }
 
-// modelWatch is a cursor with the place in the model's events that it must continue from.
+// modelWatch is a cursor with the position in the model's events that it must continue from.
 type modelWatch struct {
 	prefix string
 	cursor *Cursor
 	next   int
 }
 
-// world is the store beside its model.
+// world is a store and its model.
 type world struct {
 	store   *Store
 	model   *model
 	watches []*modelWatch
 	views   []*View
 	viewOf  []string
-	retired []*Object // objects that have been replaced or deleted
+	retired []*Object // replaced or deleted objects
 	writes  int
 }
 
@@ -167,13 +167,13 @@ func (w *world) delete(t *rapid.T) {
 	w.retired = append(w.retired, old)
 }
 
-// late writes with an object that is not current any more.
-func (w *world) late(t *rapid.T) {
+// outdated writes with an object that is not current.
+func (w *world) outdated(t *rapid.T) {
 	if len(w.retired) == 0 {
 		return
 	}
 	old, c := rapid.SampledFrom(w.retired).Draw(t, "old"), w.store.Collection(drawPrefix.Draw(t, "prefix"))
-	_, swapped, err := c.Replace(old, draft(old.Key, "late"), nil)
+	_, swapped, err := c.Replace(old, draft(old.Key, "outdated"), nil)
 	require.NoError(t, err)
 	require.False(t, swapped)
 	_, swapped = c.Delete(old)
@@ -185,12 +185,12 @@ func (w *world) compact(*rapid.T) {
 	w.model.compact()
 }
 
-// drawVersion draws any version, now and then one of the future.
+// drawVersion draws a version, sometimes a future one.
 func (w *world) drawVersion(t *rapid.T) uint64 {
 	return rapid.Uint64Range(1, w.model.version+2).Draw(t, "version")
 }
 
-// expect checks the error for a version and says whether there must have been none.
+// expect checks the error for a version and reports whether there must be none.
 func (w *world) expect(t *rapid.T, prefix string, version uint64, err error) bool {
 	switch {
 	case version > w.model.version:
@@ -218,7 +218,7 @@ func (w *world) view(t *rapid.T) {
 	w.views, w.viewOf = append(w.views, v), append(w.viewOf, prefix)
 }
 
-// lookAgain reads a view that was taken some time ago, from anywhere.
+// lookAgain reads an older view.
 func (w *world) lookAgain(t *rapid.T) {
 	if len(w.views) == 0 {
 		return
@@ -267,7 +267,7 @@ func (w *world) read(t *rapid.T) {
 	w.readOne(t, rapid.IntRange(0, len(w.watches)-1).Draw(t, "watch"))
 }
 
-// readOne reads one cursor once, and forgets it if it has expired.
+// readOne reads one cursor once, and drops it if it has expired.
 func (w *world) readOne(t *rapid.T, i int) {
 	watch := w.watches[i]
 	all := w.model.events[watch.prefix]
@@ -313,8 +313,8 @@ func (w *world) check(t *rapid.T) {
 	}
 }
 
-// Whatever is written, forgotten and read: every view shows what the model had at that version, every cursor yields the
-// events after its version without a gap, and only what the window has lost is refused.
+// Every view shows the model's state at its version, every cursor yields the events after its
+// version without a gap, and only what has left the window is refused.
 func TestStoreIsLikeItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		config := Config{Window: rapid.SampledFrom([]int{1, 2, 5, 200, 1000}).Draw(t, "window")}
@@ -326,7 +326,7 @@ func TestStoreIsLikeItsModel(t *testing.T) {
 			w.store.Collection(prefix)
 		}
 		actions := map[string]func(*rapid.T){
-			"create": w.create, "replace": w.replace, "delete": w.delete, "late": w.late, "view": w.view,
+			"create": w.create, "replace": w.replace, "delete": w.delete, "outdated": w.outdated, "view": w.view,
 			"look again": w.lookAgain, "watch": w.watch, "read": w.read, "": w.check,
 		}
 		if rapid.Bool().Draw(t, "compactions") {
@@ -336,7 +336,7 @@ func TestStoreIsLikeItsModel(t *testing.T) {
 	})
 }
 
-// Long histories fill many chunks, which short random ones do not.
+// Long histories fill many chunks; short random ones do not.
 func TestWindowOfManyChunks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		window := rapid.IntRange(1, 600).Draw(t, "window")
@@ -362,7 +362,7 @@ func TestWindowOfManyChunks(t *testing.T) {
 	})
 }
 
-// The order of keys is the one of the paths in etcd.
+// Keys are ordered like their paths in etcd.
 func TestKeysAreOrderedAsText(t *testing.T) {
 	part := rapid.StringMatching(`[a-z0-9.-]{0,4}`)
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,3 +1,30 @@
+// Package store holds the objects of the API server in memory, with versions, a bounded history and
+// watches. It stands where etcd and the watch cache stand in a real control plane.
+//
+// One counter numbers the writes of all collections, so a resource version names one state of
+// everything. A collection holds the objects of one resource and is named like its directory in
+// etcd; the key of an object is its namespace and name:
+//
+//	Store ── version 41
+//	  ├─ /registry/namespaces   {"", "default"} ─> Object 2    window: 1 2
+//	  └─ /registry/configmaps   {"default","a"} ─> Object 39   window: 17 18 23 39 41
+//	                            {"default","b"} ─> Object 23            ▲        ▲
+//	                                                               a cursor    another
+//
+// An [Object] is encoded once, when it is written, and shared by all readers. Every collection
+// keeps its latest events, the window. A watch is a [Cursor], a position in the window, and has no
+// buffer: a watcher that falls out of the window gets an [*ExpiredError] (410 Gone) and lists
+// again. A [View] of an earlier version is the present tree with the later events undone, so that
+// all pages of a list show one version while others write. The trees are copy-on-write: taking a
+// View of the present copies two pointers.
+//
+// A write names the object that its author has seen and fails if that is no longer the current one.
+// A [Guard] is checked atomically with the write. A cursor returns every event of its collection in
+// order, without gaps. A version is answered with the content that it always had, or refused, even
+// after a collection was dropped and created again.
+//
+// Views are ordered like keys in etcd, as the text namespace/name: the objects of the namespace
+// "a-b" come before those of "a", because a hyphen sorts before a slash.
 package store
 
 import (
@@ -7,14 +34,14 @@ import (
 	"sync"
 )
 
-// Config configures a Store. The zero value is a store with the usual windows.
+// Config configures a Store. The zero value uses the defaults.
 type Config struct {
 	// Window is how many events each collection keeps. 0 means 10000.
 	Window int
-	// WindowBytes is how many bytes the events of each collection may keep from being freed: the objects that they
-	// replaced or deleted. 0 means 32 MiB. The latest event is kept whatever its size.
+	// WindowBytes limits the memory that the events of each collection keep alive: the objects that
+	// they replaced or deleted. 0 means 32 MiB. The latest event is always kept.
 	WindowBytes int
-	// Trace, if not nil, is told what happens.
+	// Trace, if not nil, receives the events of the store.
 	Trace *Trace
 }
 
@@ -24,16 +51,17 @@ const (
 	firstVersion       = 1
 )
 
-// Store holds collections under one counter of versions. It may be used from any goroutine. There is nothing to close.
+// Store holds collections with a common version counter. It is safe for concurrent use and need not
+// be closed.
 type Store struct {
 	window, windowBytes int
 	trace               *Trace
 
-	// One lock orders everything. It is held for as long as it takes to change a tree and a window, never while something
-	// is encoded, listed or waited for.
+	// mu orders all writes. It is held while a tree and a window change, never while encoding,
+	// listing or waiting.
 	mu          sync.RWMutex
 	version     uint64                 // of the last write
-	floor       uint64                 // versions before it are forgotten by every collection
+	floor       uint64                 // history before it was compacted
 	collections map[string]*Collection // by prefix
 }
 
@@ -48,14 +76,16 @@ func New(config Config) *Store {
 	}
 }
 
-// Version returns the version of the last write of any collection. It starts at 1 and never falls.
+// Version returns the version of the last write to any collection. It starts at 1 and never
+// decreases.
 func (s *Store) Version() uint64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.version
 }
 
-// Collection returns the collection with a prefix such as "/registry/configmaps". It is made at first use.
+// Collection returns the collection with a prefix such as "/registry/configmaps", creating it if
+// necessary.
 func (s *Store) Collection(prefix string) *Collection {
 	s.mu.RLock()
 	c := s.collections[prefix]
@@ -73,7 +103,7 @@ func (s *Store) Collection(prefix string) *Collection {
 	return c
 }
 
-// Collections returns all collections in the order of their prefixes.
+// Collections returns all collections, ordered by prefix.
 func (s *Store) Collections() []*Collection {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -89,17 +119,17 @@ func (s *Store) collectionsLocked() []*Collection {
 	return all
 }
 
-// Drop removes a collection with everything in it, as happens to the objects of a custom resource whose definition goes.
-// Its watchers get what they have not seen yet and then [ErrDropped]; nothing is told of the objects that were left in
-// it. A collection that is made later under the same prefix knows nothing of the time before.
+// Drop removes a collection and its objects, as when a CustomResourceDefinition is deleted. Its
+// watchers get their pending events and then [ErrDropped], but no events for the remaining objects.
+// A later collection with the same prefix has no history before the drop.
 func (s *Store) Drop(prefix string) {
 	s.mu.Lock()
 	c := s.collections[prefix]
 	if c != nil {
 		delete(s.collections, prefix)
-		// The number makes the state without the objects another one than the state with them, and the floor keeps a
-		// collection that comes after this one from telling that it has always been empty. One floor for all forgets more than
-		// it must of collections that are still to be made, but it does not grow with every prefix that ever was.
+		// The new version distinguishes the state without the objects from the one with them. The
+		// floor keeps a new collection with this prefix from claiming that it was always empty. A
+		// floor per prefix would be more precise but would grow with every prefix ever used.
 		s.version++
 		s.floor = s.version
 		c.dropLocked()
@@ -110,8 +140,9 @@ func (s *Store) Drop(prefix string) {
 	}
 }
 
-// Compact forgets all history, as etcd does for kube-apiserver every five minutes: watches and reads from versions before
-// now get an [*ExpiredError]. Cursors that have seen everything go on. It returns the version that is the oldest now.
+// Compact forgets all history, as kube-apiserver has etcd do every five minutes. Watches and reads
+// from earlier versions get an [*ExpiredError]; cursors that are up to date continue. It returns
+// the oldest version that is now available.
 func (s *Store) Compact() uint64 {
 	s.mu.Lock()
 	version := s.version
@@ -125,19 +156,20 @@ func (s *Store) Compact() uint64 {
 	return version
 }
 
-// Trace holds hooks that are called when something happens. Each may be nil. They run on the goroutine that does it, after
-// it is done and without a lock, so hooks of two goroutines may run at the same time and in either order: versions tell the
-// order of writes.
+// Trace holds optional hooks. They run on the goroutine that acts, afterwards and without a lock.
+// Hooks of two goroutines may run concurrently and out of order; the versions give the order of
+// writes.
 type Trace struct {
-	// Committed is called after a write, with the collection and its event.
+	// Committed is called after a write to a collection.
 	Committed func(prefix string, e Event)
-	// Expired is called when a version is asked for that is not kept any more, or a cursor has fallen out of the window.
+	// Expired is called when a version is requested that is no longer kept, or a cursor has fallen
+	// out of the window.
 	Expired func(e *ExpiredError)
-	// Rebuilt is called after an earlier version has been made by undoing so many events.
+	// Rebuilt is called after an earlier state was rebuilt by undoing the given number of events.
 	Rebuilt func(prefix string, version uint64, events int)
-	// Compacted is called after all history before a version has been forgotten.
+	// Compacted is called after the history before version was forgotten.
 	Compacted func(version uint64)
-	// Dropped is called after a collection has been removed.
+	// Dropped is called after a collection was removed.
 	Dropped func(prefix string)
 }
 

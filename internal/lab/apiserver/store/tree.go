@@ -6,12 +6,12 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// tree holds the objects of a collection in the order of their keys. A copy shares all nodes with its original, and each
-// of the two copies a node the first time it writes to it. So a copy that nobody writes to any more may be read by
-// anybody without a lock.
+// tree holds the objects of a collection, ordered by key. A copy shares all nodes with its
+// original, and each copies a node when it first writes to it. A copy that is no longer written may
+// be read without a lock.
 //
-// Get and Ascend need an object to compare with. It costs an allocation, and keeping the keys beside the pointers
-// instead would cost five times the memory.
+// get and ascend allocate an object to compare with. Keeping the keys next to the pointers would
+// avoid that and take five times the memory.
 type tree struct {
 	objects *btree.BTreeG[*Object]
 }
@@ -21,7 +21,8 @@ func newTree() tree {
 	return tree{objects: btree.NewBTreeGOptions(less, btree.Options{NoLocks: true})}
 }
 
-// copy needs the lock under which the tree is written: it marks the nodes of both as shared.
+// copy must be called with the lock that guards writes to t: it marks the nodes of both trees as
+// shared.
 func (t tree) copy() tree { return tree{objects: t.objects.Copy()} }
 
 func (t tree) len() int { return t.objects.Len() }
@@ -32,7 +33,7 @@ func (t tree) set(o *Object) { t.objects.Set(o) }
 
 func (t tree) delete(o *Object) { t.objects.Delete(o) }
 
-// undo takes an event back.
+// undo reverts an event.
 func (t tree) undo(e Event) {
 	if e.Previous == nil {
 		t.delete(e.Object)
@@ -41,13 +42,13 @@ func (t tree) undo(e Event) {
 	t.set(e.Previous)
 }
 
-// ascend yields the objects of a namespace ("" for all) that come after a key (the zero Key for all).
+// ascend yields the objects of a namespace ("" for all) after the given key (the zero Key for all).
 func (t tree) ascend(namespace string, after Key, yield func(*Object) bool) {
 	within := func(o *Object) bool {
 		if namespace != "" && o.Key.Namespace != namespace {
 			return false
 		}
-		return o.Key == after || yield(o) // the first one may be the one to come after
+		return o.Key == after || yield(o) // the tree may start with after itself
 	}
 	start := Key{Namespace: namespace}
 	switch {
@@ -60,8 +61,8 @@ func (t tree) ascend(namespace string, after Key, yield func(*Object) bool) {
 	}
 }
 
-// count returns how many objects ascend would yield. It does not go through them: the tree knows how many objects each of
-// its nodes holds.
+// count returns how many objects ascend would yield, in logarithmic time: each node knows the size
+// of its subtree.
 func (t tree) count(namespace string, after Key) int {
 	begin := 0
 	if after != (Key{}) {
@@ -76,8 +77,8 @@ func (t tree) count(namespace string, after Key) int {
 	return max(0, end-max(begin, first))
 }
 
-// search returns the position, from a position on, of the first object of which the question is true. For all after it the
-// question must be true as well.
+// search returns the position, starting at from, of the first object for which question is true. It
+// must be true for all later objects.
 func (t tree) search(from int, question func(Key) bool) int {
 	return from + sort.Search(t.len()-from, func(i int) bool {
 		o, _ := t.objects.GetAt(from + i)

@@ -1,15 +1,16 @@
 package store
 
-// View is a collection as it was at one version. It never changes and may be read from any goroutine, without stopping
-// anybody. As long as it is held, so are its objects.
+// View is a collection at one version. It is immutable and safe for concurrent use. It keeps its
+// objects alive.
 type View struct {
 	version uint64
-	objects tree // never written again
+	objects tree // immutable
 }
 
-// View returns the collection as it was at a version; 0 is now. Now costs next to nothing; an earlier version costs a
-// step for each event since, the first time. It fails with an [*ExpiredError] if the window does not reach back to the
-// version, with a [*FutureError] if it has not been written yet, with [ErrDropped].
+// View returns the collection as it was at a version; 0 is the latest. The latest is nearly free.
+// An earlier one takes a step for each event since then, the first time. It fails with an
+// [*ExpiredError] if the window does not reach back that far, with a [*FutureError] if the version
+// has not been written yet, and with [ErrDropped].
 func (c *Collection) View(at uint64) (*View, error) {
 	c.store.mu.RLock()
 	version, number, err := c.positionLocked(at, true)
@@ -24,8 +25,8 @@ func (c *Collection) View(at uint64) (*View, error) {
 	return c.makeView(at)
 }
 
-// makeView makes the state that is not at hand. The present is copied under the lock, and what was written since is
-// undone in the copy, without it.
+// makeView builds a state that is not kept: it copies the present under the lock and undoes the
+// later events in the copy, without the lock.
 func (c *Collection) makeView(at uint64) (*View, error) {
 	c.store.mu.Lock()
 	version, number, err := c.positionLocked(at, true)
@@ -56,8 +57,8 @@ func (c *Collection) makeView(at uint64) (*View, error) {
 	return &View{version, objects}, nil
 }
 
-// positionLocked finds the place of a version in the window: the number of the first event after it. zeroIsNow gives the
-// version 0 the meaning of now.
+// positionLocked returns the version and the number of the first event after it. With zeroIsNow,
+// version 0 is the latest.
 func (c *Collection) positionLocked(version uint64, zeroIsNow bool) (uint64, uint64, error) {
 	if version == 0 && zeroIsNow {
 		version = c.store.version
@@ -73,52 +74,51 @@ func (c *Collection) positionLocked(version uint64, zeroIsNow bool) (uint64, uin
 	return version, c.window.after(version), nil
 }
 
-// traced tells the hook of history that was asked for in vain.
+// traced reports an expired version to the trace.
 func (c *Collection) traced(err error) error {
 	c.store.trace.expired(err)
 	return err
 }
 
-// Version returns the version at which the view was taken.
 func (v *View) Version() uint64 { return v.version }
 
-// Get returns the object with a key.
+// Get returns the object with the given key.
 func (v *View) Get(key Key) (*Object, bool) { return v.objects.get(key) }
 
-// Ascend yields the objects of a namespace, of all namespaces if it is "", in the order of their keys. It starts after a
-// key, which need not exist; the zero Key is before all. It ends when yield returns false.
+// Ascend yields the objects of a namespace, or of all if it is "", in the order of their keys. It
+// starts after the given key, which need not exist; the zero Key comes first. It ends when yield
+// returns false.
 func (v *View) Ascend(namespace string, after Key, yield func(*Object) bool) {
 	v.objects.ascend(namespace, after, yield)
 }
 
-// Len returns the number of objects of a namespace, of all namespaces if it is "".
+// Len returns the number of objects of a namespace, or of all if it is "".
 func (v *View) Len(namespace string) int { return v.objects.count(namespace, Key{}) }
 
-// LenAfter returns how many objects Ascend would yield: what remains of a list after a page. It does not go through them.
+// LenAfter returns how many objects Ascend would yield, without visiting them.
 func (v *View) LenAfter(namespace string, after Key) int { return v.objects.count(namespace, after) }
 
-// Snapshot describes a store at one moment, in plain data.
+// Snapshot describes a store at one moment.
 type Snapshot struct {
 	// Version is the version of the last write.
 	Version uint64 `json:"version"`
-	// Collections are in the order of their prefixes.
+	// Collections are ordered by prefix.
 	Collections []CollectionSnapshot `json:"collections"`
 }
 
-// CollectionSnapshot describes a collection.
 type CollectionSnapshot struct {
 	Prefix string `json:"prefix"`
-	// Objects is their number, Bytes about what they take of memory.
+	// Objects is the number of objects, Bytes roughly their memory.
 	Objects int `json:"objects"`
 	Bytes   int `json:"bytes"`
-	// WindowEvents is the number of events that are kept, WindowBytes about the memory that only they keep.
+	// WindowEvents is the number of events kept, WindowBytes roughly the memory that only they keep
+	// alive.
 	WindowEvents int `json:"windowEvents"`
 	WindowBytes  int `json:"windowBytes"`
 	// Oldest is the oldest version that can be read or watched from.
 	Oldest uint64 `json:"oldest"`
 }
 
-// Snapshot returns a description of the store.
 func (s *Store) Snapshot() Snapshot {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -18,7 +18,7 @@ func TestViewIsOrderedAsInEtcd(t *testing.T) {
 	assert.Equal(t, []string{"a-b/x", "a/x", "a/y", "a/z", "ab/x", "b/z"}, keysOf(v, "", Key{}))
 	assert.Equal(t, []string{"a/x", "a/y", "a/z"}, keysOf(v, "a", Key{}))
 	assert.Equal(t, []string{"a/z"}, keysOf(v, "a", Key{"a", "y"}))
-	assert.Equal(t, []string{"a/z"}, keysOf(v, "a", Key{"a", "yy"}), "the key to come after need not exist")
+	assert.Equal(t, []string{"a/z"}, keysOf(v, "a", Key{"a", "yy"}), "the start key need not exist")
 	assert.Equal(t, []string{"a/x", "a/y", "a/z"}, keysOf(v, "a", Key{"a-b", "x"}))
 	assert.Empty(t, keysOf(v, "a", Key{"b", "a"}))
 	assert.Equal(t, []string{"ab/x", "b/z"}, keysOf(v, "", Key{"a", "z"}))
@@ -28,7 +28,7 @@ func TestViewIsOrderedAsInEtcd(t *testing.T) {
 
 	count := 0
 	v.Ascend("", Key{}, func(*Object) bool { count++; return count < 2 })
-	assert.Equal(t, 2, count, "yield ends it")
+	assert.Equal(t, 2, count, "yield ends the iteration")
 }
 
 func TestViewOfTheWholeCluster(t *testing.T) {
@@ -70,12 +70,12 @@ func TestViewsOfEarlierVersions(t *testing.T) {
 	assert.Same(t, a, now)
 	assert.Equal(t, 2, view(t, c, 4).Len(""))
 	assert.Equal(t, 1, view(t, c, 5).Len(""))
-	assert.Equal(t, uint64(6), view(t, c, 0).Version(), "now is the version of the whole store")
+	assert.Equal(t, uint64(6), view(t, c, 0).Version(), "the latest version is that of the whole store")
 	assert.Equal(t, uint64(5), view(t, c, 5).Version())
 	require.NoError(t, s.check())
 }
 
-// The pages of a long list come with one version, while others write: the state is made once.
+// The pages of a long list share one rebuilt state while others write.
 func TestPagesOfAListShareAState(t *testing.T) {
 	rebuilt := 0
 	s := New(Config{Trace: &Trace{Rebuilt: func(string, uint64, int) { rebuilt++ }}})
@@ -101,11 +101,10 @@ func TestPagesOfAListShareAState(t *testing.T) {
 
 	s.Compact()
 	_, err := c.View(first.Version())
-	assert.ErrorAs(t, err, new(*ExpiredError), "a state that is at hand is forgotten like any other")
+	assert.ErrorAs(t, err, new(*ExpiredError), "kept states expire like any other")
 }
 
-// Whoever goes through a view stops nobody and sees nothing of what is written, and writers do not touch what he reads.
-// This is a test for the race detector as well.
+// Reading a view blocks no writer and sees no later writes. The race detector checks it as well.
 func TestViewsAreReadWhileOthersWrite(t *testing.T) {
 	s := New(Config{Window: 50})
 	c := s.Collection(configMaps)

@@ -2,22 +2,26 @@ package store
 
 import "sort"
 
-// window is the recent history of a collection: its latest events, numbered in sequence. It is guarded by the lock of the
-// store.
+// window is the recent history of a collection: its latest events, numbered consecutively. It is
+// guarded by the lock of the store.
 //
-// Events stand in chunks that are only appended to. What stands in a chunk is never written again, so a reader may keep a
-// part of a chunk after the lock is released, and two hundred watchers read the same memory. An event leaves the window
-// when its number falls behind first; its memory is given back with its whole chunk.
+// Events are in chunks that are only appended to, so a reader may use a part of a chunk after it
+// released the lock, and two hundred watchers read the same memory. An event has left the window
+// when its number is below first; its memory is freed with its whole chunk.
 //
-// Invariants: the versions of events rise with their numbers; all events with a version above oldest are there; chunks
-// are not empty and follow each other without a gap, and the first one holds number first; bytes is the sum of the sizes
-// of the events from first on; the bounds hold, except that the latest event is always kept.
+// Invariants:
+//
+//   - the versions of events increase with their numbers;
+//   - all events with a version above oldest are there;
+//   - chunks are not empty, have no gaps, and the first one contains the event first;
+//   - bytes is the sum of the sizes of the events from first on;
+//   - the limits hold, except that the latest event is always kept.
 type window struct {
 	maxEvents, maxBytes int
 
 	chunks      []*chunk
-	first, next uint64 // numbers of the oldest event and of the one to come
-	oldest      uint64 // version from which on nothing is missing
+	first, next uint64 // numbers of the oldest and of the next event
+	oldest      uint64 // no event after this version is missing
 	bytes       int
 }
 
@@ -28,7 +32,7 @@ type chunk struct {
 	bytes  int
 }
 
-// A chunk is full at a number of events, or when it pins a part of what the window may pin.
+// A chunk is full when it has chunkEvents events or pins its share of the window's bytes.
 const (
 	chunkEvents  = 128
 	chunksPinned = 16
@@ -50,7 +54,7 @@ func (w *window) append(e Event) {
 	}
 }
 
-// evict forgets the oldest event.
+// evict drops the oldest event.
 func (w *window) evict() {
 	c := w.chunks[0]
 	e := c.events[w.first-c.first]
@@ -63,12 +67,12 @@ func (w *window) evict() {
 	}
 }
 
-// compact forgets everything up to a version that is not before the latest event.
+// compact drops all events. version must not be before the latest one.
 func (w *window) compact(version uint64) {
 	w.chunks, w.first, w.bytes, w.oldest = nil, w.next, 0, version
 }
 
-// after returns the number of the first event with a version above the given one, which must not be before oldest.
+// after returns the number of the first event after version, which must not be before oldest.
 func (w *window) after(version uint64) uint64 {
 	i := sort.Search(len(w.chunks), func(i int) bool {
 		events := w.chunks[i].events
@@ -81,8 +85,8 @@ func (w *window) after(version uint64) uint64 {
 	return c.first + uint64(sort.Search(len(c.events), func(i int) bool { return c.events[i].Version() > version }))
 }
 
-// from returns events from a number on, as many as stand together: at least one if the number is before next. The slice
-// is shared and stays as it is.
+// from returns the consecutive events of one chunk from number on: at least one if number is before
+// next. The slice is shared and stays valid.
 func (w *window) from(number uint64) []Event {
 	if number == w.next {
 		return nil
@@ -92,7 +96,7 @@ func (w *window) from(number uint64) []Event {
 	return c.events[number-c.first : len(c.events) : len(c.events)]
 }
 
-// all returns the events from a number on, in parts.
+// all returns the events from number on, chunk by chunk.
 func (w *window) all(number uint64) [][]Event {
 	var parts [][]Event
 	for number < w.next {

@@ -8,21 +8,21 @@ import (
 	"orrery/restclient/api"
 )
 
-// Guard is a condition that is checked in the same instant as a write: its namespace exists and is not being deleted. An
-// error of it prevents the write and is returned as it is. nil is always true. It runs while all writes wait: it must
-// be short, must ask only the Reader, and must not keep it.
+// Guard is a condition that is checked atomically with a write, for example that its namespace
+// exists and is not terminating. Its error prevents the write and is returned unchanged. Nil is
+// always true. All writes wait while it runs: it must be short, use only the Reader, and not retain
+// it.
 type Guard func(Reader) error
 
-// Reader reads the state on which a write is going to be made.
+// Reader reads the state that a write is applied to.
 type Reader interface {
-	// Get returns the current object with a key in the collection with a prefix.
+	// Get returns the current object with the given key in the collection with the given prefix.
 	Get(prefix string, key Key) (*Object, bool)
 }
 
-// lockedReader reads a store of which the caller holds the lock.
+// lockedReader reads a store whose lock the caller holds.
 type lockedReader struct{ store *Store }
 
-// Get implements Reader.
 func (r lockedReader) Get(prefix string, key Key) (*Object, bool) {
 	c := r.store.collections[prefix]
 	if c == nil {
@@ -38,13 +38,13 @@ func (g Guard) checkLocked(s *Store) error {
 	return g(lockedReader{s})
 }
 
-// buffers are for encoding. What is stored is a copy of the right length.
+// buffers are used for encoding. Stored objects are copies of the right size.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxBuffer keeps one large object from making the pool large.
+// maxBuffer keeps large buffers out of the pool.
 const maxBuffer = 1 << 20
 
-// withEncoded encodes a draft for as long as use runs.
+// withEncoded calls use with an encoded draft, which is valid during the call.
 func withEncoded(d Draft, use func(*encodedDraft) error) error {
 	buffer := buffers.Get().(*[]byte)
 	e, err := d.encode(*buffer)
@@ -58,8 +58,8 @@ func withEncoded(d Draft, use func(*encodedDraft) error) error {
 	return err
 }
 
-// Create stores a new object. It fails with an [*ExistsError] if there is one with that key, with what guard returned,
-// with a [*KeyError], an [*EncodingError] or [ErrDropped].
+// Create stores a new object. It fails with an [*ExistsError] if the key is taken, with the error
+// of guard, with a [*KeyError], an [*EncodingError] or [ErrDropped].
 func (c *Collection) Create(d Draft, guard Guard) (*Object, error) {
 	var event Event
 	err := withEncoded(d, func(e *encodedDraft) (err error) {
@@ -94,14 +94,15 @@ func (c *Collection) create(e *encodedDraft, guard Guard) (Event, error) {
 	return event, nil
 }
 
-// Replace puts a new version in the place of old, which must be what is stored. If it is not any more, swapped is false
-// and nothing happens: read again. If the content is the same, the result is old, and there is no event and no new
-// version. The key of an object cannot change. Errors are those of Create, without [*ExistsError].
+// Replace stores a new version in place of old, which must be the current one. Otherwise swapped is
+// false and nothing happens: the caller must read again. If the content is unchanged, Replace
+// returns old and creates neither event nor version. The key cannot change. Errors are those of
+// Create, except [*ExistsError].
 func (c *Collection) Replace(old *Object, d Draft, guard Guard) (replaced *Object, swapped bool, err error) {
 	var event Event
 	err = withEncoded(d, func(e *encodedDraft) (err error) {
 		if e.key != old.Key {
-			return &KeyError{Key: e.key, Reason: "the object in its place is " + old.Key.String()}
+			return &KeyError{Key: e.key, Reason: "it replaces " + old.Key.String()}
 		}
 		e.share(old)
 		event, swapped, err = c.replace(old, e, guard)
@@ -117,7 +118,7 @@ func (c *Collection) Replace(old *Object, d Draft, guard Guard) (replaced *Objec
 	return event.Object, true, nil
 }
 
-// replace returns no event if there is nothing to change.
+// replace returns no event if nothing changes.
 func (c *Collection) replace(old *Object, e *encodedDraft, guard Guard) (Event, bool, error) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
@@ -138,8 +139,8 @@ func (c *Collection) replace(old *Object, e *encodedDraft, guard Guard) (Event, 
 	return event, true, nil
 }
 
-// Delete removes old, which must be what is stored. If it is not any more, swapped is false and nothing happens. last is
-// the object with the version of the deletion, as watchers see it.
+// Delete removes old, which must be the current version. Otherwise swapped is false and nothing
+// happens. last is the object with the version of the deletion, as watchers see it.
 func (c *Collection) Delete(old *Object) (last *Object, swapped bool) {
 	event, swapped := c.delete(old)
 	if !swapped {

@@ -38,7 +38,7 @@ func (l *oneConn) Close() error {
 
 func (l *oneConn) Addr() net.Addr { return &net.TCPAddr{} }
 
-// getHTTP2 asks a server of one endpoint, over HTTP/2.
+// getHTTP2 sends a request to a server over HTTP/2.
 func getHTTP2(t *testing.T, watch func(stream.Stream)) *http.Response {
 	t.Helper()
 	protocols := new(http.Protocols)
@@ -66,9 +66,9 @@ func getHTTP2(t *testing.T, watch func(stream.Stream)) *http.Response {
 	return response
 }
 
-// Over HTTP/2 a deadline for writes ends a stream by itself, so a watch in a quiet cluster ended after half a minute, with an
-// error that client-go backs off from.
-func TestQuietStreamsLiveOverHTTP2(t *testing.T) {
+// Over HTTP/2 an expired write deadline ends a stream. A watch in a quiet cluster ended after half
+// a minute, with an error after which client-go backs off.
+func TestQuietStreamsSurviveOverHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		response := getHTTP2(t, func(s stream.Stream) {
 			for range 3 {
@@ -85,8 +85,8 @@ func TestQuietStreamsLiveOverHTTP2(t *testing.T) {
 	})
 }
 
-// The end of one HTTP/2 stream is a message of the server about this stream, and client-go lists anew after it. A connection that
-// breaks is none: it resumes.
+// The end of a single HTTP/2 stream is an error from the server, after which client-go lists again.
+// After a broken connection it resumes.
 func TestBrokenConnectionsOverHTTP2(t *testing.T) {
 	for name, test := range map[string]struct {
 		end  func(stream.Stream)
@@ -100,7 +100,7 @@ func TestBrokenConnectionsOverHTTP2(t *testing.T) {
 				read := make(chan struct{})
 				response := getHTTP2(t, func(s stream.Stream) {
 					require.NoError(t, s.Send([][]byte{[]byte("one\n")}))
-					<-read // what has not been read when a connection breaks may be lost
+					<-read // unread data may be lost when a connection breaks
 					test.end(s)
 				})
 				text := make([]byte, len("one\n"))

@@ -1,3 +1,8 @@
+// Package stream sends the events of a watch: over plain HTTP as a chunked body with one JSON
+// document per line, over a websocket as one text message per event. Frames arrive whole and in
+// order, or the connection breaks. [Stream.Send] fails after [WriteTimeout] if the client does not
+// read; nothing is buffered for it. A websocket has a reading goroutine, which has ended when
+// [Stream.End], [Stream.Abort] or [Stream.Break] returns.
 package stream
 
 import (
@@ -10,24 +15,25 @@ import (
 	"time"
 )
 
-// WriteTimeout is how long one write may take. Whoever reads nothing for so long is cut.
+// WriteTimeout is the time limit of a write. A client that reads nothing for so long is cut.
 const WriteTimeout = 30 * time.Second
 
-// Stream is the server's end of a watch. Its methods are for the goroutine of the request.
+// Stream is the server's end of a watch. Its methods must be called on the goroutine of the
+// request.
 type Stream interface {
-	// Send sends frames, of which each ends with a line break.
+	// Send sends frames, each of which ends with a newline.
 	Send(frames [][]byte) error
-	// Gone is closed when the client has gone away.
+	// Gone returns a channel that is closed when the client is gone.
 	Gone() <-chan struct{}
-	// End says goodbye.
+	// End ends the stream gracefully.
 	End()
-	// Abort ends the stream in the middle, without a goodbye. Over HTTP it does not return.
+	// Abort ends the stream abruptly. Over HTTP it does not return.
 	Abort()
-	// Break is Abort with everything else that shares the connection, as if somebody had pulled out the cable.
+	// Break aborts everything on the same connection, like a network failure.
 	Break()
 }
 
-// Open agrees to a watch. When it returns nil it has refused.
+// Open starts a stream. It returns nil if it has refused the request.
 func Open(w http.ResponseWriter, r *http.Request) Stream {
 	if IsWebSocket(r) {
 		return openWebSocket(w, r)
@@ -35,13 +41,13 @@ func Open(w http.ResponseWriter, r *http.Request) Stream {
 	return openChunked(w, r)
 }
 
-// IsTimeout tells whether a Send has failed because the client did not read.
+// IsTimeout reports whether Send failed because the client did not read.
 func IsTimeout(err error) bool {
 	failed, ok := errors.AsType[net.Error](err)
 	return ok && failed.Timeout()
 }
 
-// IsWebSocket tells whether the request asks for a websocket.
+// IsWebSocket reports whether the request asks for a websocket.
 func IsWebSocket(r *http.Request) bool {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		return false
@@ -66,16 +72,16 @@ func openChunked(w http.ResponseWriter, r *http.Request) Stream {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
 	s.deadline(WriteTimeout)
-	s.controller.Flush() // the client learns that the watch has begun
+	s.controller.Flush() // tells the client that the watch has begun
 	s.noDeadline()
 	return s
 }
 
-// deadline bounds the writes that follow. Writers that know no deadlines (recorders of tests) go without.
+// deadline bounds the following writes. Writers without deadlines (test recorders) ignore it.
 func (s *chunked) deadline(d time.Duration) { s.controller.SetWriteDeadline(time.Now().Add(d)) }
 
-// noDeadline is for the time between writes, when nothing is due: over HTTP/2 a deadline ends the stream when it passes, whether
-// somebody writes or not.
+// noDeadline clears the deadline between writes: over HTTP/2 an expired deadline ends the stream
+// even if nothing is being written.
 func (s *chunked) noDeadline() { s.controller.SetWriteDeadline(time.Time{}) }
 
 func (s *chunked) Send(frames [][]byte) error {
@@ -91,14 +97,14 @@ func (s *chunked) Send(frames [][]byte) error {
 
 func (s *chunked) Gone() <-chan struct{} { return s.r.Context().Done() }
 
-// End leaves the last chunk to net/http, which writes it when the handler returns. A connection that is used again must not
-// inherit the deadline, so it is set for the goodbye alone.
+// End leaves the last chunk to net/http, which writes it when the handler returns. The deadline is
+// for that write only, because the connection may be reused.
 func (s *chunked) End() { s.deadline(WriteTimeout) }
 
 func (s *chunked) Abort() { panic(http.ErrAbortHandler) }
 
-// Break closes the connection under HTTP/2 as well, where the end of a stream alone would look like an error that the server reports
-// of this stream: client-go begins anew after such a one, while it resumes after a lost connection.
+// Break closes the connection for HTTP/2 too. There, the end of a single stream would look like an
+// error from the server, after which client-go lists again instead of resuming.
 func (s *chunked) Break() {
 	if conn, ok := s.r.Context().Value(connKey{}).(net.Conn); ok {
 		conn.Close()
@@ -106,13 +112,13 @@ func (s *chunked) Break() {
 	s.Abort()
 }
 
-// connKey is where ConnContext puts the connection.
+// connKey is the context key of the connection.
 type connKey struct{}
 
-// ConnContext lets streams find the connection that they are on. It is for [http.Server].
+// ConnContext stores the connection in the context. It is for [http.Server].
 func ConnContext(ctx context.Context, conn net.Conn) context.Context {
 	if encrypted, ok := conn.(*tls.Conn); ok {
-		conn = encrypted.NetConn() // a TLS connection would take leave
+		conn = encrypted.NetConn() // closing a TLS connection would send a close alert
 	}
 	return context.WithValue(ctx, connKey{}, conn)
 }

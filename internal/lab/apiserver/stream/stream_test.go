@@ -19,7 +19,7 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// serve runs a server whose one endpoint is the function, and returns a connection to it.
+// serve runs a server with one endpoint and returns a connection to it.
 func serve(t *testing.T, watch func(stream.Stream)) net.Conn {
 	t.Helper()
 	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +58,7 @@ func TestFramesArriveAsLinesOverHTTP(t *testing.T) {
 		io.WriteString(conn, get+"\r\n")
 		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		require.NoError(t, err)
-		assert.Equal(t, http.StatusOK, response.StatusCode, "the head comes before the first event")
+		assert.Equal(t, http.StatusOK, response.StatusCode, "the header arrives before the first event")
 		assert.Equal(t, "application/json", response.Header.Get("Content-Type"))
 		assert.Equal(t, []string{"chunked"}, response.TransferEncoding)
 		lines := bufio.NewScanner(response.Body)
@@ -71,7 +71,7 @@ func TestFramesArriveAsLinesOverHTTP(t *testing.T) {
 		require.True(t, lines.Scan())
 		assert.Equal(t, "three", lines.Text())
 		assert.False(t, lines.Scan())
-		assert.NoError(t, lines.Err(), "ended in good order")
+		assert.NoError(t, lines.Err(), "ended gracefully")
 	})
 }
 
@@ -92,7 +92,7 @@ func TestFramesArriveAsMessagesOverWebSocket(t *testing.T) {
 	})
 }
 
-func TestAClientThatGoesIsNoticed(t *testing.T) {
+func TestADisconnectIsNoticed(t *testing.T) {
 	for _, transport := range []string{"http", "websocket"} {
 		t.Run(transport, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -115,8 +115,8 @@ func TestAClientThatGoesIsNoticed(t *testing.T) {
 	}
 }
 
-// Pings are answered, and what a client says is thrown away, unless it is too much.
-func TestAClientMayTalkALittle(t *testing.T) {
+// Pings are answered, and messages are discarded unless they are too large.
+func TestClientMessagesAreDiscarded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ws := dial(t, serve(t, func(s stream.Stream) {
 			<-s.Gone()
@@ -137,7 +137,7 @@ func TestAClientMayTalkALittle(t *testing.T) {
 	})
 }
 
-// Nothing piles up for a client that does not read: it is cut when a write has taken too long.
+// A client that does not read is cut after the write timeout.
 func TestASlowClientIsCut(t *testing.T) {
 	for _, transport := range []string{"http", "websocket"} {
 		t.Run(transport, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestABrokenStreamHasNoEnd(t *testing.T) {
 	})
 }
 
-// The answers of kube-apiserver to handshakes that it does not like.
+// The answers of kube-apiserver to invalid handshakes.
 func TestHandshakes(t *testing.T) {
 	for _, row := range []struct {
 		headers string

@@ -11,21 +11,21 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// webSocket is a stream over a websocket: a text message an event.
+// webSocket is a stream over a websocket: one text message per event.
 type webSocket struct {
 	conn *websocket.Conn
 	gone chan struct{} // closed by the reader, which owns it
 	done sync.WaitGroup
 }
 
-// largestMessage is how much a client may say at once: there is nothing for it to say.
-const largestMessage = 4096
+// maxMessage limits messages of the client, which are ignored.
+const maxMessage = 4096
 
-// bearerProtocol begins a subprotocol that is a credential. It has been read, and nobody agrees to it.
+// bearerProtocol is the prefix of a subprotocol that is a credential, which is not negotiated.
 const bearerProtocol = "base64url.bearer.authorization.k8s.io."
 
-// openWebSocket shakes hands in the way of kube-apiserver, whose library is made for browsers: no origin, no websocket, and no more
-// than one subprotocol, which is agreed to whatever it is.
+// openWebSocket performs the handshake like kube-apiserver's library: it requires an Origin and
+// accepts at most one subprotocol, whatever it is.
 func openWebSocket(w http.ResponseWriter, r *http.Request) Stream {
 	if !hasOrigin(r) {
 		refuseHandshake(w, http.StatusForbidden)
@@ -52,13 +52,13 @@ func openWebSocket(w http.ResponseWriter, r *http.Request) Stream {
 	if err != nil {
 		return nil
 	}
-	conn.SetReadLimit(largestMessage)
+	conn.SetReadLimit(maxMessage)
 	s := &webSocket{conn: conn, gone: make(chan struct{})}
 	s.done.Go(s.read)
 	return s
 }
 
-// writeBuffers are shared by all connections: one that has nothing to send holds none.
+// writeBuffers are shared by all connections, so that idle ones hold none.
 var writeBuffers = &sync.Pool{}
 
 func hasOrigin(r *http.Request) bool {
@@ -67,13 +67,13 @@ func hasOrigin(r *http.Request) bool {
 	return origin != "" && err == nil
 }
 
-// refuseHandshake answers as the original does, with a code and nothing else.
+// refuseHandshake answers with a status code only, like kube-apiserver.
 func refuseHandshake(w http.ResponseWriter, code int) {
 	w.Header().Set("Connection", "close")
 	w.WriteHeader(code)
 }
 
-// read throws away what the client says. Reading answers pings and notices the end.
+// read discards the client's messages. Reading answers pings and notices the end.
 func (s *webSocket) read() {
 	defer close(s.gone)
 	for {

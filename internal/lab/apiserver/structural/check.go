@@ -11,14 +11,15 @@ import (
 	"orrery/restclient/api"
 )
 
-// Check says what is wrong with the openAPIV3Schema of a definition, whose place in it is path. The schema must be structural: types
-// stand outside of anyOf, oneOf, allOf and not, which only narrow them down (KEP-1693). Its defaults must be valid, and its rules
-// expressions that can be compiled. With a status of its own only that may stand at the root which says nothing about the status.
+// Check validates the openAPIV3Schema of a definition; path is its position there. The schema must
+// be structural: types may not be declared inside anyOf, oneOf, allOf and not (KEP-1693). Its
+// defaults must be valid and its rules must compile. With a status subresource the root is
+// restricted to rootNames.
 func Check(path string, openAPIV3Schema map[string]any, hasStatus bool) []apierrors.FieldError {
 	s := parse(openAPIV3Schema)
 	c := &check{}
 	if hasStatus {
-		c.besideStatus(s, path)
+		c.rootWithStatus(s, path)
 	}
 	if s.Nullable {
 		c.forbidden(path+".nullable", "nullable cannot be true at the root")
@@ -39,11 +40,11 @@ func Check(path string, openAPIV3Schema map[string]any, hasStatus bool) []apierr
 	return c.wrong
 }
 
-// rootNames are what may stand at the root of a schema beside a status, as the original calls it.
+// rootNames are the fields that the root of a schema with a status subresource may have.
 var rootNames = strings.Fields("Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern " +
 	"MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations")
 
-func (c *check) besideStatus(s *Schema, path string) {
+func (c *check) rootWithStatus(s *Schema, path string) {
 	for _, key := range sortedKeys(s.written) {
 		name := strings.ToUpper(key[:1]) + key[1:]
 		if key == "x-kubernetes-preserve-unknown-fields" || key == "x-kubernetes-validations" || s.written[key] == false {
@@ -59,7 +60,7 @@ func (c *check) besideStatus(s *Schema, path string) {
 	}
 }
 
-// check collects mistakes in a schema.
+// check collects the errors of a schema.
 type check struct{ wrong []apierrors.FieldError }
 
 func (c *check) add(kind api.CauseType, path string, value any, detail string) {
@@ -76,7 +77,7 @@ func (c *check) unsupported(path, value string, supported ...string) {
 	c.add(apierrors.FieldNotSupported, path, value, `supported values: "`+strings.Join(supported, `", "`)+`"`)
 }
 
-// has tells whether something is true of a schema or of one inside.
+// has reports whether what is true of the schema or of any schema inside it.
 func (s *Schema) has(what func(*Schema) bool) bool {
 	if s == nil {
 		return false
@@ -88,7 +89,7 @@ func (s *Schema) has(what func(*Schema) bool) bool {
 	return what(s) || slices.ContainsFunc(inside, func(one *Schema) bool { return one.has(what) })
 }
 
-// unsupported tells whether a schema has what structural schemas cannot.
+// unsupported reports whether the schema uses keywords that a structural schema cannot have.
 func (s *Schema) unsupported() bool {
 	for _, key := range []string{"$ref", "definitions", "dependencies", "patternProperties", "additionalItems", "id"} {
 		if _, there := s.written[key]; there {
@@ -99,7 +100,7 @@ func (s *Schema) unsupported() bool {
 	return several || s.Type == "null"
 }
 
-// level is where a schema is.
+// level is the position of a schema, as the message for an absent type.
 type level string
 
 const (
@@ -139,7 +140,8 @@ func (c *check) structure(s *Schema, path string, where level) {
 	c.root(s, path, where)
 }
 
-// root checks types, and what every object has: kind, apiVersion and metadata.
+// root checks the types, and the fields kind, apiVersion and metadata of the root and of embedded
+// resources.
 func (c *check) root(s *Schema, path string, where level) {
 	const embedded = "must be object if x-kubernetes-embedded-resource is true"
 	switch {
@@ -176,7 +178,7 @@ func (c *check) root(s *Schema, path string, where level) {
 	}
 }
 
-// namesOnly tells whether a schema of metadata says nothing but what names may be.
+// namesOnly reports whether a schema of metadata restricts nothing but names.
 func (s *Schema) namesOnly() bool {
 	for key := range s.written {
 		if key != "type" && key != "properties" && key != "default" {
@@ -191,7 +193,7 @@ func (s *Schema) namesOnly() bool {
 	return true
 }
 
-// narrowing checks anyOf, allOf, oneOf, not, and patterns.
+// narrowing checks anyOf, allOf, oneOf, not and patterns.
 func (c *check) narrowing(s *Schema, path string) {
 	each := func(key string, schemas []*Schema) {
 		for i, one := range schemas {
@@ -213,12 +215,13 @@ func (c *check) narrowing(s *Schema, path string) {
 	}
 }
 
-// isIntOrString tells whether alternatives are the two types that such a value may have, the one place where types may stand there.
+// isIntOrString reports whether anyOf has the two types of an int-or-string, the only types that
+// may be declared there.
 func isIntOrString(anyOf []*Schema) bool {
 	return len(anyOf) == 2 && len(anyOf[0].written) == 1 && len(anyOf[1].written) == 1 && anyOf[0].Type == "integer" && anyOf[1].Type == "string"
 }
 
-// nested checks a schema that only narrows another one down.
+// nested checks a schema inside anyOf, allOf, oneOf or not.
 func (c *check) nested(s *Schema, path string) {
 	if s == nil {
 		return
@@ -244,7 +247,7 @@ func (c *check) nested(s *Schema, path string) {
 	}
 }
 
-// defaults checks that defaults have no unknown fields and are valid.
+// defaults checks that defaults are valid and have no unknown fields.
 func (c *check) defaults(s *Schema, path string, root bool) {
 	if s == nil {
 		return

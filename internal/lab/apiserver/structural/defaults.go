@@ -6,8 +6,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// FillIn fills in the defaults where there is nothing, or a null that may not be there, and drops all other nulls that may not be there.
-// The value is changed in place.
+// FillIn sets the defaults of absent fields and of nulls that are not allowed, and drops the other
+// nulls that are not allowed. It changes value in place.
 func (s *Schema) FillIn(value any) {
 	s.fillIn(value)
 	s.dropNulls(value)
@@ -40,11 +40,12 @@ func (s *Schema) fillIn(value any) {
 	}
 }
 
+// dropNulls runs after fillIn, which leaves only nulls that have no default.
 func (s *Schema) dropNulls(value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		for name, inner := range v {
-			if field := s.at(name); inner == nil && field != nil && !field.Nullable && field.Default == nil {
+			if field := s.at(name); inner == nil && field != nil && !field.Nullable {
 				delete(v, name)
 			} else {
 				field.dropNulls(inner)
@@ -61,14 +62,14 @@ func (s *Schema) dropNulls(value any) {
 	}
 }
 
-// pruned tells whether a value has no fields that the schema does not know.
+// pruned reports whether value has only fields that the schema knows.
 func (s *Schema) pruned(value any) bool {
 	left := clone(value)
 	s.prune(left)
 	return reflect.DeepEqual(left, value)
 }
 
-// prune drops fields that the schema does not know.
+// prune drops the fields that the schema does not know.
 func (s *Schema) prune(value any) {
 	if s == nil {
 		return
@@ -96,7 +97,7 @@ func clone(value any) any {
 	return (&api.Unstructured{Object: map[string]any{"": value}}).DeepCopy().Object[""]
 }
 
-// EmbeddedIn calls f with each object in a value that is a resource of its own.
+// EmbeddedIn calls f for each embedded resource in value.
 func (s *Schema) EmbeddedIn(path string, value any, f func(path string, object map[string]any)) {
 	if s == nil {
 		return

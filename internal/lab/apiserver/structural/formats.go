@@ -14,7 +14,7 @@ import (
 	"orrery/internal/lab/apiserver/names"
 )
 
-// formats tell whether a text has a format. Their names are without hyphens, which do not matter.
+// formats report whether a string has a format. Their names are without hyphens, which are ignored.
 var formats = map[string]func(text string) bool{
 	"bsonobjectid": matches("^[0-9a-fA-F]{24}$"),
 	"uri":          func(text string) bool { _, err := url.ParseRequestURI(text); return err == nil },
@@ -48,7 +48,7 @@ func matches(expression string) func(string) bool { return regexp.MustCompile(ex
 
 func (s *Schema) format() func(string) bool { return formats[strings.ReplaceAll(s.Format, "-", "")] }
 
-// UnknownFormats returns the formats in a schema that have no meaning.
+// UnknownFormats returns the formats in a schema that are not supported.
 func UnknownFormats(openAPIV3Schema map[string]any) []string {
 	var found []string
 	parse(openAPIV3Schema).has(func(one *Schema) bool {
@@ -61,7 +61,7 @@ func UnknownFormats(openAPIV3Schema map[string]any) []string {
 	return found
 }
 
-// knowsFormat tells whether the format has a meaning for the type; others are ignored.
+// knowsFormat reports whether the format applies to the type. Other formats are ignored.
 func (s *Schema) knowsFormat() bool {
 	switch {
 	case s.Format == "":
@@ -76,7 +76,7 @@ func (s *Schema) knowsFormat() bool {
 	return false
 }
 
-// isHostname: labels of letters, digits and hyphens, each at most 63 bytes.
+// hostname matches labels of letters, digits and hyphens; isHostname limits each to 63 bytes.
 var hostname = regexp.MustCompile(`^([\p{L}\p{N}](-*[\p{L}\p{N}])*)(\.[\p{L}\p{N}](-*[\p{L}\p{N}])*)*\.?$`)
 
 func isHostname(text string) bool {
@@ -99,7 +99,7 @@ func parseDateTime(text string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// wordDuration is the other form of durations: "2 days".
+// wordDuration is the alternative form of durations: "2 days".
 var (
 	wordDuration = regexp.MustCompile(`^\s*(\d+)\s*([A-Za-zµ]+)\s*$`)
 	durationUnit = map[string]time.Duration{
@@ -170,7 +170,7 @@ func isISBN13(text string) bool {
 
 var creditCard = regexp.MustCompile(`^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$`)
 
-// isCreditCard checks the number and its last digit, by Luhn's algorithm.
+// isCreditCard checks the number and its check digit (Luhn).
 func isCreditCard(text string) bool {
 	bare, sum := digits(text), 0
 	if !creditCard.MatchString(bare) {

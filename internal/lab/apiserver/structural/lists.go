@@ -6,7 +6,7 @@ import (
 	"orrery/internal/lab/apiserver/apierrors"
 )
 
-// Lists says which elements of sets, and which keys of lists with keys, are there twice.
+// Lists returns the duplicate elements of sets and the duplicate keys of lists of type map.
 func (s *Schema) Lists(path string, value any) []apierrors.FieldError {
 	if s == nil {
 		return nil
@@ -35,7 +35,7 @@ func (s *Schema) Lists(path string, value any) []apierrors.FieldError {
 	return wrong
 }
 
-// keys finds elements of a list with keys that have the same.
+// keys returns the elements of a list of type map whose keys are duplicates.
 func (s *Schema) keys(path string, list []any) []apierrors.FieldError {
 	for i, item := range list {
 		if _, ok := item.(map[string]any); !ok && item != nil {
@@ -46,7 +46,7 @@ func (s *Schema) keys(path string, list []any) []apierrors.FieldError {
 	return duplicates(path, list, func(item any) any { return s.key(item) })
 }
 
-// key is the part of an element by which it is found.
+// key returns the key fields of an element.
 func (s *Schema) key(item any) map[string]any {
 	object, _ := item.(map[string]any)
 	key := map[string]any{}
@@ -65,7 +65,7 @@ func encoded(value any) string {
 	return string(data)
 }
 
-// duplicates are the elements whose key is there already, each key once.
+// duplicates reports each key that occurs more than once, at its second occurrence.
 func duplicates(path string, list []any, key func(any) any) []apierrors.FieldError {
 	var wrong []apierrors.FieldError
 	seen := map[string]int{}

@@ -11,7 +11,7 @@ func (v validator) number(s *Schema, name string, value any, n float64) (r resul
 	if s.Type == "integer" && !s.IntOrString {
 		r.merge(v.inRange(s, name, n, isInt))
 	}
-	limit := func(bound float64) any { // whole numbers are compared with whole numbers
+	limit := func(bound float64) any { // integers are compared with integers
 		if isInt {
 			return int64(bound)
 		}
@@ -48,7 +48,7 @@ func (v validator) number(s *Schema, name string, value any, n float64) (r resul
 	return r
 }
 
-// inRange wants a whole number that its format has room for.
+// inRange checks that the value is an integer and fits its format.
 func (v validator) inRange(s *Schema, name string, n float64, isInt bool) (r result) {
 	fits := isInt || n == math.Trunc(n)
 	if s.Format == "int32" && fits {
@@ -90,7 +90,7 @@ func orEqual(exclusive bool) string {
 	return "or equal to "
 }
 
-// isWhole tells whether a fraction is a whole number, but for what is lost in arithmetic.
+// isWhole reports whether f is an integer up to rounding errors.
 func isWhole(f float64) bool {
 	const largest, tolerance = 1<<53 - 1, 1e-9
 	if math.IsNaN(f) || math.Abs(f) > largest {

@@ -23,12 +23,12 @@ type program struct {
 	usesOld bool
 }
 
-// dearest bounds what one evaluation of a rule may cost, as in kube-apiserver.
-const dearest = 1_000_000
+// costLimit bounds one evaluation of a rule, as in kube-apiserver.
+const costLimit = 1_000_000
 
 var errNoBool = errors.New("cel expression must evaluate to a bool")
 
-// compileExpression compiles an expression about self and oldSelf.
+// compileExpression compiles an expression over self and oldSelf.
 func compileExpression(expression string, optionalOld bool, want *cel.Type) (cel.Program, error) {
 	env := environment()
 	if optionalOld {
@@ -41,7 +41,7 @@ func compileExpression(expression string, optionalOld bool, want *cel.Type) (cel
 	if kind := ast.OutputType(); !kind.IsExactType(want) && kind.Kind() != types.DynKind {
 		return nil, errNoBool
 	}
-	return env.Program(ast, cel.CostLimit(dearest), cel.EvalOptions(cel.OptOptimize))
+	return env.Program(ast, cel.CostLimit(costLimit), cel.EvalOptions(cel.OptOptimize))
 }
 
 func (r Rule) compile() (*program, error) {
@@ -57,7 +57,7 @@ func (r Rule) compile() (*program, error) {
 	return p, err
 }
 
-// compile compiles the rules of a schema and of all inside.
+// compile compiles the rules of a schema and of all schemas inside it.
 func (s *Schema) compile() {
 	s.has(func(one *Schema) bool {
 		for _, rule := range one.Rules {
@@ -69,13 +69,13 @@ func (s *Schema) compile() {
 	})
 }
 
-// HasRules tells whether there are rules to evaluate.
+// HasRules reports whether there are rules to evaluate.
 func (s *Schema) HasRules() bool { return s.has(func(one *Schema) bool { return len(one.rules) > 0 }) }
 
-// reasons are those that a rule may give.
+// reasons are the reasons that a rule may state.
 var reasons = []string{string(apierrors.FieldDuplicate), string(apierrors.FieldForbidden), string(apierrors.FieldInvalid), string(apierrors.FieldRequired)}
 
-// rules checks that rules are expressions.
+// rules checks that the rules compile.
 func (c *check) rules(s *Schema, path string) {
 	if s == nil {
 		return
@@ -102,8 +102,8 @@ func (c *check) rules(s *Schema, path string) {
 	c.rules(s.Items, path+".items")
 }
 
-// Evaluate says which rules a value breaks. Rules about oldSelf are for values that there were before; rules about other values do not
-// complain of what has not changed.
+// Evaluate returns the rules that a value breaks. Transition rules, which mention oldSelf, are
+// skipped without an old value. Other rules are not reported for an unchanged value.
 func (s *Schema) Evaluate(path string, value, old any) []apierrors.FieldError {
 	if s == nil || value == nil {
 		return nil
@@ -134,7 +134,7 @@ func (s *Schema) Evaluate(path string, value, old any) []apierrors.FieldError {
 	return wrong
 }
 
-// evaluate evaluates the rules of one place.
+// evaluate evaluates the rules of one schema.
 func (s *Schema) evaluate(path string, value, old any) (wrong []apierrors.FieldError) {
 	unchanged := old != nil && reflect.DeepEqual(value, old)
 	variables := map[string]any{"self": s.cel(value)}
@@ -167,7 +167,7 @@ func (s *Schema) evaluate(path string, value, old any) (wrong []apierrors.FieldE
 	return wrong
 }
 
-// name is how sentences call a rule.
+// name identifies a rule in error messages.
 func (p *program) name() string {
 	if p.Message != "" {
 		return strings.TrimSpace(p.Message)
@@ -182,7 +182,7 @@ func (p *program) failure(err error) string {
 	return fmt.Sprintf("%v evaluating rule: %v", err, p.name())
 }
 
-// broken is the mistake of a value that breaks a rule.
+// broken returns the error for a value that breaks the rule.
 func (p *program) broken(path string, value any, variables map[string]any) apierrors.FieldError {
 	detail := "failed rule: " + strings.TrimSpace(p.Rule.Rule)
 	if p.Message != "" {

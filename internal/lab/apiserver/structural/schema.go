@@ -1,3 +1,11 @@
+// Package structural validates custom resources against the OpenAPI schema of their definition,
+// which must be structural: types stand in one tree of properties and items, and anyOf, oneOf,
+// allOf and not only narrow it down. [Check] validates the schema itself, [Schema.FillIn] applies
+// defaults, [Schema.Validate] checks values, [Schema.Lists] finds duplicates in sets and maps, and
+// [Schema.Evaluate] evaluates x-kubernetes-validations, which google/cel-go compiles as in
+// kube-apiserver. Package schema prunes unknown fields. The messages are exactly those of
+// kube-apiserver, which JSON schema libraries do not give; where its order is that of a Go map,
+// fields are ordered by name.
 package structural
 
 import (
@@ -9,7 +17,7 @@ import (
 	"strings"
 )
 
-// Schema describes the values at one place of a custom resource's objects. It does not change.
+// Schema describes the values at one place of a custom resource. It is immutable.
 type Schema struct {
 	Type, Format string
 	Nullable     bool
@@ -35,14 +43,14 @@ type Schema struct {
 	ListMapKeys                            []string
 	Rules                                  []Rule
 
-	// written is the schema as its author wrote it, for what is only checked.
+	// written is the schema as its author wrote it, for the checks of the definition.
 	written map[string]any
 	pattern *regexp.Regexp
-	// rules are the compiled Rules.
+	// rules are the Rules that compile.
 	rules []*program
 }
 
-// Rule is an entry of x-kubernetes-validations. Its names are those that sentences about rules show.
+// Rule is an entry of x-kubernetes-validations. Error messages show its field names.
 type Rule struct {
 	Rule, Message, MessageExpression string
 	Reason                           *string
@@ -50,7 +58,8 @@ type Rule struct {
 	OptionalOldSelf                  *bool
 }
 
-// New reads an openAPIV3Schema, which is only read. Rules that cannot be compiled are left out: [Check] finds them.
+// New parses an openAPIV3Schema without changing it. It skips rules that do not compile; [Check]
+// reports them.
 func New(openAPIV3Schema map[string]any) *Schema {
 	s := parse(openAPIV3Schema)
 	s.compile()
@@ -62,16 +71,16 @@ func parse(t map[string]any) *Schema {
 		return nil
 	}
 	s := &Schema{
-		Type: text(t, "type"), Format: text(t, "format"), Nullable: truth(t, "nullable"), Default: t["default"], Pattern: text(t, "pattern"),
+		Type: text(t, "type"), Format: text(t, "format"), Nullable: boolean(t, "nullable"), Default: t["default"], Pattern: text(t, "pattern"),
 		Required: texts(t["required"]),
 		Minimum:  number(t, "minimum"), Maximum: number(t, "maximum"), MultipleOf: number(t, "multipleOf"),
-		ExclusiveMinimum: truth(t, "exclusiveMinimum"), ExclusiveMaximum: truth(t, "exclusiveMaximum"),
+		ExclusiveMinimum: boolean(t, "exclusiveMinimum"), ExclusiveMaximum: boolean(t, "exclusiveMaximum"),
 		MinLength: whole(t, "minLength"), MaxLength: whole(t, "maxLength"), MinItems: whole(t, "minItems"), MaxItems: whole(t, "maxItems"),
 		MinProperties: whole(t, "minProperties"), MaxProperties: whole(t, "maxProperties"),
 		AdditionalProperties: schemaAt(t, "additionalProperties"), Items: schemaAt(t, "items"), Not: schemaAt(t, "not"),
 		AllOf: schemasAt(t, "allOf"), AnyOf: schemasAt(t, "anyOf"), OneOf: schemasAt(t, "oneOf"),
-		IntOrString: truth(t, "x-kubernetes-int-or-string"), PreserveUnknown: truth(t, "x-kubernetes-preserve-unknown-fields"),
-		Embedded: truth(t, "x-kubernetes-embedded-resource"),
+		IntOrString: boolean(t, "x-kubernetes-int-or-string"), PreserveUnknown: boolean(t, "x-kubernetes-preserve-unknown-fields"),
+		Embedded: boolean(t, "x-kubernetes-embedded-resource"),
 		ListType: text(t, "x-kubernetes-list-type"), MapType: text(t, "x-kubernetes-map-type"), ListMapKeys: texts(t["x-kubernetes-list-map-keys"]),
 		written: t,
 	}
@@ -82,7 +91,7 @@ func parse(t map[string]any) *Schema {
 			s.Properties[name] = schemaAt(properties, name)
 		}
 	}
-	// Whoever has sent a rule of a wrong form has been refused by the type of the definition.
+	// The type of the definition has refused malformed rules.
 	data, _ := json.Marshal(t["x-kubernetes-validations"])
 	_ = json.Unmarshal(data, &s.Rules)
 	s.pattern, _ = regexp.Compile(s.Pattern)
@@ -92,7 +101,7 @@ func parse(t map[string]any) *Schema {
 	return s
 }
 
-// types are the types that fit: none for any.
+// types returns the types that the schema accepts, or nil for any.
 func (s *Schema) types() []string {
 	switch {
 	case s.IntOrString:
@@ -105,10 +114,10 @@ func (s *Schema) types() []string {
 
 func (s *Schema) accepts(kind string) bool { return slices.Contains(s.types(), kind) }
 
-// StatusSchema is that of the status, nil if nothing is said about it.
+// StatusSchema returns the schema of the status, or nil if there is none.
 func (s *Schema) StatusSchema() *Schema { return s.at("status") }
 
-// Find returns the schema of a field of an object deep inside, nil if there is none.
+// Find returns the schema of a nested field, or nil if there is none.
 func (s *Schema) Find(path []string) *Schema {
 	for _, name := range path {
 		if s == nil || s.Properties == nil {
@@ -119,7 +128,7 @@ func (s *Schema) Find(path []string) *Schema {
 	return s
 }
 
-// at returns the schema of a field of an object, nil if there is none.
+// at returns the schema of a field, or nil if there is none.
 func (s *Schema) at(field string) *Schema {
 	if s == nil {
 		return nil
@@ -151,7 +160,7 @@ func text(t map[string]any, key string) string {
 	return s
 }
 
-func truth(t map[string]any, key string) bool {
+func boolean(t map[string]any, key string) bool {
 	b, _ := t[key].(bool)
 	return b
 }
@@ -184,7 +193,7 @@ func whole(t map[string]any, key string) *int64 {
 	return nil
 }
 
-// join puts two parts of a path together.
+// join joins two parts of a path.
 func join(path, field string) string { return strings.TrimPrefix(path+"."+field, ".") }
 
 func indexed(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }

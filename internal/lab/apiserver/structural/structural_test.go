@@ -33,7 +33,8 @@ func sentences(wrong []apierrors.FieldError) []string {
 	return all
 }
 
-// The sentences are those that kube-apiserver gave; the conversation schemas of package apiservertest has many more.
+// The messages are those of kube-apiserver. The script schemas of package apiservertest has many
+// more.
 func TestValues(t *testing.T) {
 	for _, c := range []struct {
 		schema, value string
@@ -45,7 +46,7 @@ func TestValues(t *testing.T) {
 		{`{"type":"integer","enum":[1,2.5]}`, `1`, nil},
 		{`{"type":"number","enum":[1.0]}`, `1`, nil},
 		{`{"type":"string","format":"date"}`, `1`, []string{`spec: Invalid value: "int64": spec in body must be of type date: "int64"`}},
-		{`{"type":"string","format":"date"}`, `[]`, nil}, // so it is in the original
+		{`{"type":"string","format":"date"}`, `[]`, nil}, // as in kube-apiserver
 		{`{"type":"integer","format":"int32"}`, `2147483648`, []string{`<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec`}},
 		{`{"type":"integer"}`, `2.0`, nil},
 		{`{"type":"integer"}`, `1e300`, []string{`spec: Invalid value: "number": spec in body must be of type integer: "number"`}},
@@ -53,6 +54,8 @@ func TestValues(t *testing.T) {
 		{`{"type":"number","multipleOf":0.1}`, `0.3`, nil},
 		{`{"type":"number","multipleOf":0}`, `0.3`, []string{`spec: Invalid value: 0: factor MultipleOf declared for spec must be positive: 0`}},
 		{`{"type":"number","maximum":1,"exclusiveMaximum":true}`, `1.0`, []string{`spec: Invalid value: 1: spec in body should be less than 1`}},
+		{`{"type":"number","minimum":1,"exclusiveMinimum":true}`, `1.0`, []string{`spec: Invalid value: 1: spec in body should be greater than 1`}},
+		{`{"type":"string","minLength":3,"maxLength":3}`, `"äöü"`, nil}, // characters, not bytes
 		{`{"type":"string","pattern":"("}`, `"a"`, []string{`spec: Invalid value: "a": spec in body should match '('`}},
 		{`{"type":"array","items":{"type":"boolean"},"maxItems":1}`, `[true,1]`, []string{
 			`spec[1]: Invalid value: "integer": spec[1] in body must be of type boolean: "integer"`, `spec: Too many: 2: must have at most 1 items`}},
@@ -209,20 +212,20 @@ func TestRules(t *testing.T) {
 func TestRulesAboutTheOldValue(t *testing.T) {
 	object := func(n int64) map[string]any { return map[string]any{"v": n} }
 	fixed := withRule(t, `"type":"integer"`, `{"rule":"self == oldSelf","message":"fixed"}`)
-	assert.Empty(t, fixed.Evaluate("", object(2), nil), "there is no old value")
+	assert.Empty(t, fixed.Evaluate("", object(2), nil), "no old value")
 	assert.Equal(t, []string{"v: Invalid value: 2: fixed"}, sentences(fixed.Evaluate("", object(2), object(1))))
 	optional := withRule(t, `"type":"integer"`, `{"rule":"oldSelf.hasValue() ? self > oldSelf.value() : self == 1","optionalOldSelf":true,"messageExpression":"'not ' + string(self)"}`)
 	assert.Empty(t, optional.Evaluate("", object(1), nil))
 	assert.Equal(t, []string{"v: Invalid value: 2: not 2"}, sentences(optional.Evaluate("", object(2), nil)))
 	assert.Equal(t, []string{"v: Invalid value: 1: not 1"}, sentences(optional.Evaluate("", object(1), object(1))))
 	small := withRule(t, `"type":"integer"`, `{"rule":"self < 5"}`)
-	assert.Empty(t, small.Evaluate("", object(9), object(9)), "what has not changed may stay")
+	assert.Empty(t, small.Evaluate("", object(9), object(9)), "unchanged values may stay")
 	assert.Len(t, small.Evaluate("", object(9), object(8)), 1)
 	all := schemaOf(t, `{"type":"object","allOf":[{"x-kubernetes-validations":[{"rule":"false"}]}]}`)
 	assert.Equal(t, []string{"<nil>: Invalid value: failed rule: false"}, sentences(all.Evaluate("", object(1), nil)))
 }
 
-func TestRulesThatAreNone(t *testing.T) {
+func TestInvalidRules(t *testing.T) {
 	for rule, want := range map[string]string{
 		`{"rule":" "}`:      "rule: Required value: rule is not specified",
 		`{"rule":"self ="}`: "rule: Invalid value: ",
@@ -263,7 +266,7 @@ func anyValue(depth int) *rapid.Generator[any] {
 	})
 }
 
-// Whatever an object holds: defaults are filled in once, the second time changes nothing, and an object that stays as it is may.
+// Defaulting is idempotent, and an unchanged object passes the validation of an update.
 func TestQuickObjects(t *testing.T) {
 	s := schemaOf(t, `{"type":"object","required":["a"],"x-kubernetes-validations":[{"rule":"!has(self.k) || self.k == 'x'"}],"properties":{
 		"a":{"type":"string","maxLength":3,"default":"d"},"b":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"type":"object","properties":{"k":{"type":"integer","default":1}}}},

@@ -13,8 +13,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// Validate says what is wrong with a value, whose place in its object is path. With an old value, what has not changed may stay as wrong
-// as it was (KEP-4008); old is nil for a new one.
+// Validate checks a value; path is its position in the object. With an old value, unchanged parts
+// may stay invalid (KEP-4008). old is nil for a new object.
 func (s *Schema) Validate(path string, value, old any) []apierrors.FieldError {
 	if s == nil {
 		return nil
@@ -22,11 +22,11 @@ func (s *Schema) Validate(path string, value, old any) []apierrors.FieldError {
 	return validator{prefix: path}.value(s, "", value, old).wrong
 }
 
-// validator gives sentences that begin with the place below prefix, and fields that begin with prefix.
+// validator prefixes the fields of its errors.
 type validator struct{ prefix string }
 
-// result is what is wrong with a value, and how many checks it has got through: of several alternatives that all fail, the one
-// with the most is shown.
+// result is the errors of a value and the number of checks it passed. If all alternatives fail, the
+// one that passed the most is reported.
 type result struct {
 	wrong   []apierrors.FieldError
 	matched int
@@ -43,7 +43,7 @@ func (v validator) field(name string) string {
 	return join(v.prefix, name)
 }
 
-// whole is how the value as a whole is called.
+// whole names the value as a whole.
 func (v validator) whole() string {
 	if v.prefix == "" {
 		return "<nil>"
@@ -59,12 +59,12 @@ func (v validator) invalid(r *result, name string, value any, format string, arg
 	r.add(apierrors.FieldInvalid, v.field(name), value, "%s in body %s", name, fmt.Sprintf(format, args...))
 }
 
-// about adds a sentence that is about no field.
+// about adds an error that concerns no single field.
 func (v validator) about(r *result, format string, args ...any) {
 	r.add(apierrors.FieldInvalid, v.whole(), "", format, args...)
 }
 
-// value checks one value. The order of the checks is kube-openapi's; fields come in the order of their names.
+// value checks a value in the order of kube-openapi, with fields ordered by name.
 func (v validator) value(s *Schema, name string, value, old any) result {
 	var r result
 	if large, ok := value.(json.Number); ok { // larger than an int64
@@ -160,7 +160,7 @@ func (v validator) enum(s *Schema, name string, value any) (r result) {
 	return r
 }
 
-// equal compares a value with one of a schema: 1 and 1.0 are the same.
+// equal compares a value with one in a schema; 1 equals 1.0.
 func equal(a, b any) bool {
 	if left, ok := a.(int64); ok {
 		if right, ok := b.(float64); ok {
@@ -209,7 +209,8 @@ func (v validator) list(s *Schema, name string, list []any, old any) (r result) 
 	return r
 }
 
-// correlated returns how to find an item of a list among those of the old list: by its keys, or not at all.
+// correlated returns a function that finds the old item with the same list map keys. It finds
+// nothing for other lists.
 func (s *Schema) correlated(old any) func(item any) any {
 	before, _ := old.([]any)
 	if s.ListType != "map" || len(before) == 0 {
@@ -249,7 +250,6 @@ func (v validator) object(s *Schema, name string, object map[string]any, old any
 	return r
 }
 
-// combinations checks anyOf, oneOf, allOf and not.
 func (v validator) combinations(s *Schema, name string, value, old any) (r result) {
 	if len(s.AnyOf) > 0 {
 		valid, first, best := v.alternatives(s.AnyOf, name, value, old)
@@ -291,8 +291,8 @@ func (v validator) combinations(s *Schema, name string, value, old any) (r resul
 	return r
 }
 
-// alternatives counts the schemas that a value fits, and returns what the first of them found, and of those that it does not
-// fit the one that it got furthest with.
+// alternatives returns the number of schemas that accept value, the result of the first of them,
+// and the result of the failed schema that passed the most checks.
 func (v validator) alternatives(schemas []*Schema, name string, value, old any) (valid int, first, best result) {
 	for _, one := range schemas {
 		switch inner := v.value(one, name, value, old); {

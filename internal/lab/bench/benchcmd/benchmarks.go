@@ -51,22 +51,22 @@ var dispatchBench = benchmark{
 	short: "From watch to handlers: four designs behind one interface",
 	long: `A fake watch hands out events, and everything between it and the handlers is
 real: the reflector, the DeltaFIFO, the store, and the part that brings one
-event to many handlers. Of that part there are several designs; docs/bench.md
-says when each is right.
+event to many handlers. Of that part there are several designs;
+docs/measure/bench.md says when each is right.
 
 Shows events per second, what each cost, the peak of memory, and how long an
-event took from when it was due until a handler had been told of it. Every
-handler witnesses what it is told: all of it, in order.`,
+event took from when it was due until it was delivered to a handler. Every
+handler checks that it gets all events, in order.`,
 	examples: `  # the design that is the default, with one handler
   lab bench dispatch
 
   # all designs side by side, sixteen handlers, with a picture
   lab bench dispatch --design all --handlers 16 --plot designs.svg
 
-  # handlers that take 5 us each: who falls behind, and what does it cost?
+  # handlers that take 5 us each: which design falls behind?
   lab bench dispatch --design all --handler-cost 5us --rate 150k
 
-  # one object changes all the time; a design that merges has less to tell
+  # one object changes all the time; a design that merges delivers less
   lab bench dispatch --design fast,coalescing --distribution hot`,
 	sweeps: `  # what does a further handler cost?
   lab bench sweep dispatch --vary handlers=1..32 --design all \
@@ -111,19 +111,19 @@ var storeBench = benchmark{
 	name:  "store",
 	short: "The indexer: writes while others read",
 	long: `One goroutine writes objects into a store with an index by namespace, as an
-informer does, while others read it in a loop: whole lists, lists of a
+informer does, while other goroutines read it in a loop: whole lists, lists of a
 namespace, or single objects.
 
 Shows writes and reads per second, what they cost, the peak of memory, and how
 long a write took from when it was due. Afterwards the store and its index are
 compared with what was written.`,
-	examples: `  # four readers list 100,000 objects again and again: can anybody write?
+	examples: `  # four readers list 100,000 objects again and again: does the writer keep up?
   lab bench store
 
   # this project's store beside a map under one lock
   lab bench store --design all
 
-  # nobody reads
+  # no readers
   lab bench store --readers 0
 
   # readers that look up one object
@@ -143,10 +143,10 @@ var syncBench = benchmark{
 	name:  "sync",
 	short: "The first sync: 100,000 pods over HTTP into the cache",
 	long: `Starts an HTTP server in a process of its own, which has so many pods, and an
-informer that lists them, as a controller does when it starts. What the server
-costs is not counted.
+informer that lists them, as a controller does when it starts. The cost of the
+server is not counted.
 
-Shows how long it takes until the cache is filled and the handler has been told,
+Shows how long it takes until the cache and the handler have every pod,
 processor time, the peak of resident memory, and the live heap afterwards. The
 cache is compared with what the server has. There is no latency, because there
 is one event: the list.`,
@@ -170,7 +170,7 @@ is one event: the list.`,
 	},
 }
 
-// runSync syncs from a server that answers in that format.
+// runSync syncs from a server that answers in the given format.
 func runSync(ctx context.Context, format syncbench.Format, config *syncbench.Config, meter *bench.Meter) (*bench.Result, error) {
 	chosen := *config
 	chosen.Format = format

@@ -1,3 +1,9 @@
+// Package benchcmd holds the commands "lab bench": one for each benchmark, and one that sweeps a
+// flag over several values. A benchmark is a name, help texts, and a workload: flags that become
+// jobs, one for each design. A session runs the jobs in turn, in rounds, and writes the results as
+// a table, JSON, CSV or a picture. It checks all flags before it measures anything. A job whose
+// proof fails shows no figures and ends the command; an interrupted sweep shows its complete rows.
+// Ctrl-C ends the command with exit code 130.
 package benchcmd
 
 import (
@@ -9,7 +15,7 @@ import (
 	"orrery/internal/program"
 )
 
-// New returns the command bench.
+// New returns the command "lab bench".
 func New() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "bench",
@@ -27,9 +33,9 @@ Each run proves that the work was done: every key processed, every event
 arrived, the cache equal to the server. If not there are no figures but an
 error.
 
-Results go to the standard output, progress to the standard error. docs/bench.md
-says what each benchmark shows and has exercises; "make bench" compares with
-client-go.`,
+Results go to the standard output, progress to the standard error.
+docs/measure/bench.md says what each benchmark shows and has exercises;
+"make bench" compares with client-go.`,
 		Example: `  # how fast is the work queue, and how long does a key wait in it?
   lab bench queue
 
@@ -46,7 +52,7 @@ client-go.`,
 	return command
 }
 
-// benchmarks are the benchmarks, in the order of the gears that an article about controllers explains.
+// benchmarks lists the benchmarks in the order in which an event passes the gears.
 var benchmarks = []benchmark{queueBench, dispatchBench, fifoBench, storeBench, syncBench}
 
 func newBenchmarkCommand(b benchmark) *cobra.Command {
@@ -88,7 +94,7 @@ The values are a list, 1,2,4,8, or a range, 1..64, which doubles: 1, 2, 4, 8,
 	return command
 }
 
-// sweepExamples are the first examples of each benchmark.
+// sweepExamples returns the first example of each benchmark.
 func sweepExamples() string {
 	var examples []string
 	for _, b := range benchmarks {
@@ -119,7 +125,7 @@ func newSweepBenchmarkCommand(b benchmark) *cobra.Command {
 			return session.run(sweep.jobs)
 		},
 	}
-	command.Flags().SortFlags = false // messages name the flags in the order of the help
+	command.Flags().SortFlags = false // show flags in the order of the help
 	sweep.addTo(command.Flags())
 	workload.addTo(command.Flags())
 	sweep.own = flagNames(command.Flags())
@@ -130,7 +136,7 @@ func newSweepBenchmarkCommand(b benchmark) *cobra.Command {
 	return command
 }
 
-// benchmark is a benchmark: what its command says, and its workload.
+// benchmark is a benchmark: its help texts and its workload.
 type benchmark struct {
 	name     string
 	short    string

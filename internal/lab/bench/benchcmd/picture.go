@@ -12,7 +12,8 @@ import (
 	"orrery/internal/lab/bench/plot"
 )
 
-// plot draws the records: a curve for each design in a sweep, otherwise all percentiles, or bars for one figure.
+// plot draws the records: a curve for each design in a sweep, otherwise all percentiles, or bars
+// for one figure.
 func (s *session) plot(records []jobResults) ([]byte, error) {
 	first := records[0].median()
 	if s.varied == "" && s.options.figure == "" && first.Latency != nil && first.Latency.Count() > 0 {
@@ -30,7 +31,7 @@ func (s *session) plot(records []jobResults) ([]byte, error) {
 	}
 	name := s.options.figure
 	if name == "" && s.varied == "rate" {
-		name = "p99" // the rate is that of the phase that measures latency
+		name = "p99" // its phase, the paced one, measures latency
 	}
 	figure, err := figureNamed(name, records)
 	if err != nil {
@@ -48,7 +49,7 @@ func (s *session) plot(records []jobResults) ([]byte, error) {
 
 func pictureTitle(name string) string { return "lab bench " + name }
 
-// label is what a record is called in a legend.
+// label returns the name of a record in a legend.
 func (r jobResults) label() string {
 	if r.design != "" {
 		return r.design
@@ -71,7 +72,7 @@ func (s *session) caption(records []jobResults) string {
 	return strings.Join(words, ", ") + ". "
 }
 
-// curves draw a figure along a parameter that is a number.
+// curves draws a figure over a numeric parameter.
 func (s *session) curves(records []jobResults, xs []float64, unit, title string, figure plottable) plot.Lines {
 	picture := plot.Lines{
 		Title: title, Caption: s.caption(records),
@@ -98,7 +99,7 @@ func (s *session) curves(records []jobResults, xs []float64, unit, title string,
 	return picture
 }
 
-// scaleOf chooses a logarithm for values that double or more from one to the next.
+// scaleOf returns a logarithmic scale if each value is at least twice the one before.
 func scaleOf(xs []float64) plot.Scale {
 	low, high := slices.Min(xs), slices.Max(xs)
 	if low <= 0 || high/low < 4 {
@@ -112,7 +113,7 @@ func scaleOf(xs []float64) plot.Scale {
 	return plot.Log2
 }
 
-// bars draw a figure for each design, or for each value of a parameter that is a word.
+// bars draws a figure for each design, or for each value of a parameter that is a word.
 func (s *session) bars(records []jobResults, title string, figure plottable) plot.Bars {
 	picture := plot.Bars{Title: title, Caption: s.caption(records), Axis: plot.Axis{Title: figure.title(), Unit: figure.unit}}
 	for _, record := range records {
@@ -138,7 +139,7 @@ func (s *session) bars(records []jobResults, title string, figure plottable) plo
 	return picture
 }
 
-// numbers are the values of the parameter that was varied, if they are numbers, and their unit.
+// numbers returns the values of the varied parameter and their unit, if they are numbers.
 func (s *session) numbers(records []jobResults) (values []float64, unit string, ok bool) {
 	if s.varied == "" {
 		return nil, "", false
@@ -172,7 +173,7 @@ type plottable struct {
 	of         func(*bench.Result) float64
 }
 
-// valueOf is the median over the rounds, with a whisker from the least to the greatest.
+// valueOf returns the median over the rounds, with a whisker from minimum to maximum.
 func (f plottable) valueOf(record jobResults) plot.Value {
 	median, low, high := record.spread(f.of)
 	if len(record.rounds) == 1 {
@@ -192,7 +193,8 @@ func (f plottable) title() string {
 	}
 }
 
-// figureNamed finds a figure of the records; without a name it is the first, which is the most important.
+// figureNamed returns a figure of the records; without a name the first, which is the most
+// important.
 func figureNamed(name string, records []jobResults) (plottable, error) {
 	first := records[0].median()
 	if percentile, ok := percentileFigures[name]; ok && first.Latency != nil {
@@ -218,7 +220,7 @@ func figureNamed(name string, records []jobResults) (plottable, error) {
 	return plottable{}, fmt.Errorf("there is no figure %q to plot; use one of %s, or a percentile", name, strings.Join(names, ", "))
 }
 
-// percentileFigures are the names of figures that are taken out of a histogram.
+// percentileFigures maps the names of figures to values of a histogram.
 var percentileFigures = map[string]func(*bench.Histogram) time.Duration{
 	"p50":   func(h *bench.Histogram) time.Duration { return h.Quantile(0.5) },
 	"p90":   func(h *bench.Histogram) time.Duration { return h.Quantile(0.9) },

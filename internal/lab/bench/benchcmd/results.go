@@ -18,17 +18,17 @@ import (
 	"orrery/internal/program"
 )
 
-// jobResults is a run and its results, one for each round.
+// jobResults is a job and its results, one for each round.
 type jobResults struct {
 	job
 	rounds []*bench.Result
 }
 
-// last is the only result, or one that says what all of them have in common.
+// last returns the result of the last round.
 func (r jobResults) last() *bench.Result { return r.rounds[len(r.rounds)-1] }
 
-// median is what a table shows of several rounds: the median of each figure, and all latencies together. Parameters that
-// the rounds have chosen for themselves are left out where they differ.
+// median returns the result for a table: the median of each figure, and the latencies of all rounds
+// merged. It omits parameters chosen by the run where they differ between rounds.
 func (r jobResults) median() *bench.Result {
 	if len(r.rounds) == 1 {
 		return r.rounds[0]
@@ -59,7 +59,7 @@ func (r jobResults) median() *bench.Result {
 	return merged
 }
 
-// spread is the median of a number over the rounds, with the least and the greatest.
+// spread returns the median, minimum and maximum of a number over the rounds.
 func (r jobResults) spread(of func(*bench.Result) float64) (median, low, high float64) {
 	values := make([]float64, len(r.rounds))
 	for i, round := range r.rounds {
@@ -68,7 +68,7 @@ func (r jobResults) spread(of func(*bench.Result) float64) (median, low, high fl
 	return bench.Median(values), slices.Min(values), slices.Max(values)
 }
 
-// medians are the results for a table.
+// medians returns the results for a table.
 func medians(records []jobResults) []*bench.Result {
 	var results []*bench.Result
 	for _, record := range records {
@@ -77,7 +77,7 @@ func medians(records []jobResults) []*bench.Result {
 	return results
 }
 
-// everyRound are the results for programs: all of them, with the number of the round where there were several.
+// everyRound returns the results for programs: all rounds, numbered if there are several.
 func everyRound(records []jobResults) []*bench.Result {
 	var results []*bench.Result
 	for _, record := range records {
@@ -93,7 +93,7 @@ func everyRound(records []jobResults) []*bench.Result {
 	return results
 }
 
-// outputFlags are the flags that all benchmarks share: what becomes of the results.
+// outputFlags are the output flags that all benchmarks share.
 type outputFlags struct {
 	output string
 	plot   string
@@ -102,7 +102,7 @@ type outputFlags struct {
 	quiet  bool
 }
 
-// The forms of results.
+// The output formats.
 const (
 	outputTable = "table"
 	outputJSON  = "json"
@@ -112,8 +112,8 @@ const (
 func (o *outputFlags) addTo(flags *pflag.FlagSet) {
 	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputTable, outputJSON, outputCSV}, "form of the results")
 	flags.StringVar(&o.plot, "plot", "", "also draw the results, as SVG, into this `file`")
-	flags.StringVar(&o.figure, "figure", "", "what to plot: the `name` of a figure in the table, or p50, p90, p99, p99.9, max; default: all percentiles, in sweeps the first figure")
-	flags.IntVar(&o.rounds, "rounds", 1, "how often everything is run, in turns; tables and plots show medians, plots also how far the rounds lie apart; JSON and CSV have every round")
+	flags.StringVar(&o.figure, "figure", "", "figure to plot: the `name` of a figure in the table, or p50, p90, p99, p99.9, max; default: all percentiles, in sweeps the first figure")
+	flags.IntVar(&o.rounds, "rounds", 1, "number of rounds; tables and plots show medians, plots also the spread; JSON and CSV have every round")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 }
 
@@ -124,14 +124,14 @@ func (o *outputFlags) check() error {
 	case extension != "" && !strings.EqualFold(extension, ".svg"):
 		return fmt.Errorf("--plot writes SVG: name the file .svg, not %s", extension)
 	case o.figure != "" && o.plot == "":
-		return errors.New("--figure says what to plot: it needs --plot")
+		return errors.New("--figure names the figure to plot: it needs --plot")
 	case o.rounds < 1 || o.rounds > mostRounds:
 		return fmt.Errorf("--rounds must be between 1 and %d, it is %d", mostRounds, o.rounds)
 	}
 	return nil
 }
 
-// write writes the results in the form that was asked for.
+// write writes the results in the chosen format.
 func (o *outputFlags) write(w io.Writer, varied string, records []jobResults) error {
 	switch {
 	case o.output == outputJSON:
@@ -145,8 +145,8 @@ func (o *outputFlags) write(w io.Writer, varied string, records []jobResults) er
 	}
 }
 
-// reservePlot makes sure that the plot can be written, before anything is measured for it. release removes the file if it
-// was made for a plot that there is not going to be.
+// reservePlot checks before the measurement that the plot can be written. release removes the file
+// if it was created for a plot that is not drawn.
 func (o *outputFlags) reservePlot() (release func(), err error) {
 	if o.plot == "" {
 		return func() {}, nil

@@ -13,14 +13,14 @@ import (
 	"orrery/internal/program"
 )
 
-// session does runs, one after the other, and shows what came out.
+// session runs jobs in turn and shows their results.
 type session struct {
 	ctx            context.Context
 	options        *outputFlags
 	stdout, stderr io.Writer
 	varied         string // the flag of a sweep
-	// ownRates tells that each run chooses the rate of its second phase, so that their latencies are not those of the
-	// same load.
+	// ownRates means that each job chooses the rate of its second phase, so their latencies are not
+	// comparable.
 	ownRates bool
 }
 
@@ -32,7 +32,7 @@ func newSession(command *cobra.Command, options *outputFlags) *session {
 	}
 }
 
-// run does the runs. Those that have ended when a sweep is interrupted are shown; there are no results of half a run.
+// run runs the jobs. An interrupted sweep shows the complete jobs.
 func (s *session) run(runs []job) error {
 	release, err := s.options.reservePlot()
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *session) run(runs []job) error {
 	return err
 }
 
-// measure returns the records of the runs that have ended, and why the others have not.
+// measure returns the records of the complete jobs, and why the others are missing.
 func (s *session) measure(runs []job) ([]jobResults, error) {
 	ctx, stop := context.WithCancel(s.ctx)
 	defer stop()
@@ -67,7 +67,7 @@ func (s *session) measure(runs []job) ([]jobResults, error) {
 	var records []jobResults
 	total := len(runs) * s.options.rounds
 	for done := range total {
-		// Round by round: what disturbs the machine for a while disturbs all runs alike.
+		// Round by round: a temporary disturbance of the machine affects all jobs alike.
 		i := done % len(runs)
 		if total > 1 && !s.options.quiet {
 			fmt.Fprintf(s.stderr, "[%d/%d] %s\n", done+1, total, s.name(runs[i]))
@@ -91,7 +91,7 @@ func (s *session) measure(runs []job) ([]jobResults, error) {
 	return records, nil
 }
 
-// one does one run. What the one before has left behind is collected first, because it would be counted as memory.
+// one runs one job. It collects the garbage of the previous one first, which would count as memory.
 func (s *session) one(ctx context.Context, run job, meter *bench.Meter) (*bench.Result, error) {
 	debug.FreeOSMemory()
 	if !s.options.quiet {
@@ -100,7 +100,7 @@ func (s *session) one(ctx context.Context, run job, meter *bench.Meter) (*bench.
 	return run.do(ctx, meter)
 }
 
-// name is what a run is called.
+// name returns the name of a job.
 func (s *session) name(run job) string {
 	switch {
 	case s.varied == "":
@@ -112,14 +112,14 @@ func (s *session) name(run job) string {
 	}
 }
 
-// show writes the results. A pipe whose reader has gone is no error.
+// show writes the results. A pipe closed by its reader is not an error.
 func (s *session) show(records []jobResults, complete bool) error {
 	stdout := program.NewLostReader(s.stdout, func() {})
 	if err := s.options.write(stdout, s.varied, records); err != nil {
 		return fmt.Errorf("the results cannot be written: %w", err)
 	}
 	if s.ownRates && s.varied != "rate" && len(records) > 1 && !s.options.quiet {
-		fmt.Fprintln(s.stderr, "note: each run had half of its own throughput in the second phase; with --rate their latencies are those of the same load")
+		fmt.Fprintln(s.stderr, "note: the second phase of each run had half of its own throughput; use --rate to compare latencies at the same load")
 	}
 	if s.options.plot == "" || !complete {
 		return nil
@@ -137,11 +137,11 @@ func (s *session) show(records []jobResults, complete bool) error {
 	return nil
 }
 
-// interruptedError says that Ctrl-C ended the command during a run.
+// interruptedError reports that Ctrl-C ended the command during a job.
 type interruptedError struct {
-	run   string // empty if there was only one
+	run   string // empty for a single job
 	phase string
-	ended int // runs that had ended before
+	ended int // complete jobs
 }
 
 func (e *interruptedError) Error() string {
@@ -152,9 +152,9 @@ func (e *interruptedError) Error() string {
 	if e.run != "" {
 		text += " of " + e.run
 	}
-	text += "; a run that has not ended has no result"
+	text += "; an unfinished run has no result"
 	if e.ended > 0 {
-		text += fmt.Sprintf(", %d had ended before", e.ended)
+		text += fmt.Sprintf(", %d finished before", e.ended)
 	}
 	return text
 }

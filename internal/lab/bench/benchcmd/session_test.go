@@ -48,7 +48,7 @@ type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// small are flags with which each benchmark takes a moment.
+// small are flags that make each benchmark short.
 var small = map[string][]string{
 	"queue":    {"--keys", "100", "--duration", "20ms"},
 	"dispatch": {"--objects", "50", "--duration", "20ms"},
@@ -57,7 +57,7 @@ var small = map[string][]string{
 	"sync":     {"--objects", "50"},
 }
 
-// benchDocument is what -o json writes.
+// benchDocument is the output of -o json.
 type benchDocument struct {
 	Results []struct {
 		Bench, Subject string
@@ -77,7 +77,7 @@ func benchJSON(t *testing.T, args ...string) benchDocument {
 	return document
 }
 
-// Each benchmark runs, says what it measured and what it checked, on the standard output and nowhere else.
+// Each benchmark runs and prints its figures and its checks, on standard output only.
 func TestBenchmarksRun(t *testing.T) {
 	require.Len(t, small, len(benchmarks))
 	for _, kind := range benchmarks {
@@ -99,7 +99,7 @@ func TestBenchmarksRun(t *testing.T) {
 	}
 }
 
-// pairs are flags and their values.
+// pairs returns flags and their values.
 func pairs(args []string) map[string]string {
 	found := map[string]string{}
 	for i := 0; i+1 < len(args); i += 2 {
@@ -123,20 +123,20 @@ func TestBenchTableAndProgress(t *testing.T) {
 }
 
 // Designs side by side have a column each, and a picture with all of them.
-func TestBenchDesignsSideBySide(t *testing.T) {
+func TestBenchDesigns(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "designs.svg")
 	code, stdout, stderr := lab(t, append([]string{"fifo", "--design", "all", "--plot", file}, small["fifo"]...)...)
 	require.Zero(t, code, stderr)
 	assert.Regexp(t, `(?m)^ +fast +textbook +inorder$`, stdout)
 	assert.Contains(t, stderr, "[2/3] textbook\n")
-	assert.Contains(t, stderr, "with --rate their latencies are those of the same load")
+	assert.Contains(t, stderr, "use --rate to compare latencies at the same load")
 	svg := svgText(t, file)
 	for _, want := range []string{"lab bench fifo: latency by percentile", "fast", "textbook", "inorder", "99%", "Each at half of its own throughput."} {
 		assert.Contains(t, svg, want)
 	}
 }
 
-// svgText reads a picture, makes sure that it is one, and returns its texts.
+// svgText parses a picture and returns its texts.
 func svgText(t *testing.T, file string) string {
 	t.Helper()
 	svg, err := os.ReadFile(file)
@@ -164,7 +164,7 @@ func TestBenchSyncFormats(t *testing.T) {
 	assert.Equal(t, document.Results[0].Proof, document.Results[1].Proof)
 }
 
-// A result that nobody can compute is none: a run that fails shows nothing, and those before it are not passed off as all.
+// A failed job shows nothing, and earlier jobs are not presented as the complete result.
 func TestBenchShowsNothingOfARunThatFails(t *testing.T) {
 	good := job{design: "good", do: func(context.Context, *bench.Meter) (*bench.Result, error) {
 		return &bench.Result{Bench: "x", Subject: "good", Figures: []bench.Figure{{Name: "events", Unit: bench.PerSecond, Value: 1}}}, nil
@@ -187,10 +187,10 @@ func sessionFor(t *testing.T) (s *session, stdout, stderr *bytes.Buffer) {
 	return &session{ctx: t.Context(), options: options, stdout: stdout, stderr: stderr}, stdout, stderr
 }
 
-// interruptedRun is a run during which somebody presses Ctrl-C.
+// interruptedRun is a job interrupted by Ctrl-C.
 func interruptedRun(value string) job {
 	return job{value: value, do: func(ctx context.Context, meter *bench.Meter) (*bench.Result, error) {
-		meter.Begin("as fast as it goes", "keys", 0, 0)
+		meter.Begin("as fast as possible", "keys", 0, 0)
 		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
 			return nil, err
 		}
@@ -203,11 +203,11 @@ func TestBenchInterrupted(t *testing.T) {
 	session, stdout, _ := sessionFor(t)
 	err := session.run([]job{interruptedRun("")})
 	require.ErrorAs(t, err, new(*interruptedError))
-	assert.Equal(t, `interrupted during "as fast as it goes"; a run that has not ended has no result`, err.Error())
+	assert.Equal(t, `interrupted during "as fast as possible"; an unfinished run has no result`, err.Error())
 	assert.Empty(t, stdout.String())
 }
 
-// Of a sweep the rows that are complete are shown. The picture would look complete and is not drawn.
+// An interrupted sweep shows its complete rows. It draws no picture, which would look complete.
 func TestBenchSweepInterrupted(t *testing.T) {
 	session, stdout, stderr := sessionFor(t)
 	session.varied = "workers"
@@ -220,14 +220,14 @@ func TestBenchSweepInterrupted(t *testing.T) {
 	}}
 	err := session.run([]job{first, interruptedRun("2"), first})
 	require.ErrorAs(t, err, new(*interruptedError))
-	assert.Equal(t, `interrupted during "as fast as it goes" of workers=2; a run that has not ended has no result, 1 had ended before`, err.Error())
+	assert.Equal(t, `interrupted during "as fast as possible" of workers=2; an unfinished run has no result, 1 finished before`, err.Error())
 	assert.Regexp(t, `(?m)^  1 +4\.2 M/s$`, stdout.String())
 	assert.Contains(t, stderr.String(), "[2/3] workers=2\n")
 	assert.NotContains(t, stderr.String(), "[3/3]")
 	assert.NoFileExists(t, session.options.plot)
 }
 
-// Scripts see from the exit code that there is no result, and why.
+// The exit code tells scripts that there is no result, and why.
 func TestBenchInterruptedExitCode(t *testing.T) {
 	interrupted := benchmark{name: "interrupted", short: "X", workload: func() workload { return fixedWorkload{interruptedRun("")} }}
 	benchmarks = append(benchmarks, interrupted)
@@ -235,14 +235,14 @@ func TestBenchInterruptedExitCode(t *testing.T) {
 	code, stdout, stderr := lab(t, "interrupted", "-q")
 	assert.Equal(t, program.ExitInterrupted, code)
 	assert.Empty(t, stdout)
-	assert.Equal(t, "lab: interrupted during \"as fast as it goes\"; a run that has not ended has no result\n", stderr)
+	assert.Equal(t, "lab: interrupted during \"as fast as possible\"; an unfinished run has no result\n", stderr)
 }
 
 func TestBenchWritesToAFullDisk(t *testing.T) {
 	session, _, _ := sessionFor(t)
 	session.stdout = writerFunc(func([]byte) (int, error) { return 0, syscall.ENOSPC })
 	assert.ErrorIs(t, session.show(nil, true), syscall.ENOSPC)
-	// Nobody reads any more: "lab bench queue | true".
+	// The reader has closed the pipe: "lab bench queue | true".
 	session.stdout = writerFunc(func([]byte) (int, error) { return 0, syscall.EPIPE })
 	assert.NoError(t, session.show(nil, true))
 }
@@ -281,7 +281,7 @@ func TestBenchRounds(t *testing.T) {
 	assert.Equal(t, "2", document.Results[1].Parameters["round"])
 }
 
-// progressOf are the lines that say which run it is.
+// progressOf returns the lines that name the job.
 func progressOf(stderr string) string {
 	var lines strings.Builder
 	for line := range strings.Lines(stderr) {
@@ -292,7 +292,7 @@ func progressOf(stderr string) string {
 	return lines.String()
 }
 
-// A workload may leave out a parameter that is off; its row says so all the same.
+// A workload may omit a parameter that is off; its row names it nevertheless.
 func TestBenchSweepNamesEveryValue(t *testing.T) {
 	document := benchJSON(t, append([]string{"sweep", "queue", "--vary", "metrics=false,true", "-q"}, small["queue"]...)...)
 	require.Len(t, document.Results, 2)
@@ -300,7 +300,7 @@ func TestBenchSweepNamesEveryValue(t *testing.T) {
 	assert.Equal(t, "true", document.Results[1].Parameters["metrics"])
 }
 
-// A sweep as CSV is a table that a spreadsheet reads.
+// A sweep as CSV is a table for a spreadsheet.
 func TestBenchSweepCSV(t *testing.T) {
 	code, stdout, stderr := lab(t, append([]string{"sweep", "queue", "--vary", "workers=1..3", "-o", "csv", "-q"}, small["queue"]...)...)
 	require.Zero(t, code, stderr)

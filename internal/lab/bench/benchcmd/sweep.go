@@ -30,11 +30,12 @@ func (s *sweepFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&s.vary, "vary", "", "the flag to vary and its values: `flag=1,2,4` or flag=1..64")
 }
 
-// mostSweepValues is how many values a sweep may have: more are a mistake, such as a range of nanoseconds to hours.
+// mostSweepValues limits a sweep: more values are a mistake, such as a range of nanoseconds to
+// hours.
 const mostSweepValues = 32
 
-// prepare finds out what is to be run. given are the flags of the command, as they were given; each run has a set of its
-// own in which one is replaced, so that mistakes are found before anything is measured.
+// prepare makes the jobs. given are the flags of the command; each job gets a copy with one flag
+// replaced, so mistakes are found before the measurement.
 func (s *sweepFlags) prepare(given *pflag.FlagSet) error {
 	values, err := s.parse(given)
 	if err != nil {
@@ -64,7 +65,7 @@ func (s *sweepFlags) prepare(given *pflag.FlagSet) error {
 	return nil
 }
 
-// parse takes --vary apart.
+// parse parses --vary.
 func (s *sweepFlags) parse(given *pflag.FlagSet) (values []string, err error) {
 	if s.vary == "" {
 		return nil, errors.New("--vary is missing: the flag to vary and its values, such as --vary " + s.suggestion())
@@ -80,7 +81,7 @@ func (s *sweepFlags) parse(given *pflag.FlagSet) (values []string, err error) {
 			s.vary, s.flag, strings.Join(s.variable(given), ", "))
 	}
 	if flag.Changed {
-		return nil, fmt.Errorf("--%s has one value and --vary others: leave one of them out", s.flag)
+		return nil, fmt.Errorf("--%s has one value and --vary others: use only one of them", s.flag)
 	}
 	values = strings.Split(text, ",")
 	if low, high, isRange := strings.Cut(text, ".."); isRange {
@@ -94,7 +95,7 @@ func (s *sweepFlags) parse(given *pflag.FlagSet) (values []string, err error) {
 	return values, nil
 }
 
-// suggestion is a value of --vary that works.
+// suggestion returns an example of --vary.
 func (s *sweepFlags) suggestion() string {
 	_, rest, _ := strings.Cut(s.sweeps, "--vary ")
 	word, _, _ := strings.Cut(rest, " ")
@@ -102,7 +103,7 @@ func (s *sweepFlags) suggestion() string {
 	return word
 }
 
-// variable are the flags that can be varied: not those that take several values at once anyway.
+// variable returns the flags that can be varied: all but those that take several values.
 func (s *sweepFlags) variable(flags *pflag.FlagSet) []string {
 	return slices.DeleteFunc(slices.Clone(s.own), func(name string) bool {
 		choice, ok := flags.Lookup(name).Value.(*program.Choice)
@@ -122,7 +123,7 @@ func (s *sweepFlags) complete(command *cobra.Command, _ []string, typed string) 
 	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// doubling returns the values of a range: from low, always twice as much, to high, which is always there.
+// doubling returns the values of a range: low, doubled repeatedly, and finally high.
 func doubling(flag pflag.Value, low, high string) ([]string, error) {
 	from, err := rangeEnd(flag, low)
 	if err != nil {

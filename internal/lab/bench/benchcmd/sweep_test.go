@@ -14,13 +14,13 @@ import (
 	"orrery/internal/program/programtest"
 )
 
-// fixedWorkload has no flags and one run.
+// fixedWorkload has no flags and one job.
 type fixedWorkload struct{ run job }
 
 func (fixedWorkload) addTo(*pflag.FlagSet) {}
 func (w fixedWorkload) jobs() []job        { return []job{w.run} }
 
-// A mistake is one sentence, and nothing is measured before it is found.
+// A mistake is reported in one sentence before anything is measured.
 func TestBenchMistakes(t *testing.T) {
 	directory := t.TempDir()
 	for want, args := range map[string][]string{
@@ -40,7 +40,7 @@ func TestBenchMistakes(t *testing.T) {
 		`"--handler-cost" flag: it must be at least 0s`:                                        {"queue", "--handler-cost", "-1s"},
 		`"--handler-cost" flag: it must be at most 10s`:                                        {"dispatch", "--handler-cost", "1m"},
 		`"--rate" flag: it must be at least 0`:                                                 {"fifo", "--rate", "-1"},
-		`--figure says what to plot: it needs --plot`:                                          {"queue", "--figure", "p99"},
+		`--figure names the figure to plot: it needs --plot`:                                   {"queue", "--figure", "p99"},
 		`the plot cannot be written: open ` + directory:                                        {"queue", "--plot", directory},
 		`no such file or directory; choose another place with --plot`:                          {"queue", "--plot", filepath.Join(directory, "no", "x.svg")},
 		`--vary is missing: the flag to vary and its values, such as --vary workers=1..64`:     {"sweep", "queue"},
@@ -52,7 +52,7 @@ func TestBenchMistakes(t *testing.T) {
 		`--vary workers=0: invalid argument "0" for "--workers" flag: it must be at least 1`:   {"sweep", "queue", "--vary", "workers=1,0"},
 		`--vary duration=5: invalid argument "5" for "--duration" flag: "5" is not a duration`: {"sweep", "queue", "--vary", "duration=5"},
 		`--vary duration=0s: invalid argument "0s" for "--duration" flag: it must be`:          {"sweep", "queue", "--vary", "duration=1s,0s"},
-		`--workers has one value and --vary others: leave one of them out`:                     {"sweep", "queue", "--vary", "workers=1,2", "--workers", "3"},
+		`--workers has one value and --vary others: use only one of them`:                      {"sweep", "queue", "--vary", "workers=1,2", "--workers", "3"},
 		`a range must begin above zero and end above its beginning`:                            {"sweep", "queue", "--vary", "workers=8..1"},
 		`only numbers and durations have ranges; write a list with commas`:                     {"sweep", "queue", "--vary", "distribution=uniform..zipf"},
 		`--vary workers=1..x: "x" is not a number`:                                             {"sweep", "queue", "--vary", "workers=1..x"},
@@ -109,7 +109,7 @@ func TestBenchSweepValues(t *testing.T) {
 	assert.Equal(t, []string{"0 textbook", "0 fast", "1024 textbook", "1024 fast"}, names)
 }
 
-// A parameter that is a number becomes an axis, one that is a word becomes groups of bars.
+// A numeric parameter becomes an axis, a word becomes groups of bars.
 func TestBenchSweepPlots(t *testing.T) {
 	directory := t.TempDir()
 	for _, c := range []struct {
@@ -147,13 +147,13 @@ func TestBenchPlotOfAFigureThatDoesNotExist(t *testing.T) {
 	assert.NoFileExists(t, file)
 }
 
-// Every example of the help, and every command in the documentation, is one that the flags understand.
+// The flags accept every example of the help and every command in the documentation.
 func TestBenchExamplesParse(t *testing.T) {
 	texts := map[string]string{}
 	for command := range programtest.Commands(newRoot()) {
 		texts[command.CommandPath()] = command.Example
 	}
-	for _, document := range []string{"README.md", "docs/bench.md"} {
+	for _, document := range []string{"README.md", "docs/measure/bench.md"} {
 		text, err := os.ReadFile(filepath.Join("../../../..", document))
 		require.NoError(t, err)
 		texts[document] = string(text)
@@ -171,7 +171,7 @@ func TestBenchExamplesParse(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 4, found["README.md"])
-	assert.Greater(t, found["docs/bench.md"], 10)
+	assert.Greater(t, found["docs/measure/bench.md"], 10)
 	assert.Greater(t, found["lab bench queue"], 3)
 }
 

@@ -11,26 +11,26 @@ import (
 	"orrery/internal/program"
 )
 
-// workload is what the flags of a benchmark ask for.
+// workload is the flags of a benchmark and the jobs they ask for.
 type workload interface {
 	addTo(flags *pflag.FlagSet)
-	// jobs are what is to be run, one after the other: one for each design.
+	// jobs returns the jobs in order, one for each design.
 	jobs() []job
 }
 
-// job is one run: of one design, with one value of the flag that is varied.
+// job is one run of one design, with one value of the varied flag.
 type job struct {
-	// design is what the run is called among others: "fast".
+	// design is the name in results: "fast".
 	design string
-	// value is what the varied flag has; empty if none is varied.
+	// value is the value of the varied flag; empty if none is varied.
 	value string
 	do    func(ctx context.Context, meter *bench.Meter) (*bench.Result, error)
 }
 
-// config is that of a benchmark, which knows its flags.
+// config is a benchmark's configuration.
 type config interface{ AddTo(*pflag.FlagSet) }
 
-// work is the workload of a benchmark: a configuration, and some of several subjects.
+// work is the workload of a benchmark: a configuration and some of its subjects.
 type work[S interface{ Name() string }, C config] struct {
 	bench    string
 	flag     string // chooses subjects: "design"
@@ -49,7 +49,7 @@ func newWork[S interface{ Name() string }, C config](name, flag, usage string, s
 }
 
 func (w *work[S, C]) addTo(flags *pflag.FlagSet) {
-	flags.SortFlags = false // tables and messages name the flags in this order
+	flags.SortFlags = false // tables and messages use this order
 	w.flags = flags
 	var names []string
 	for _, subject := range w.subjects {
@@ -81,7 +81,8 @@ func (w *work[S, C]) jobs() []job {
 	return jobs
 }
 
-// parameters are the flags of the configuration, but for those that are off because nobody has said otherwise.
+// parameters returns the flags of the configuration, except boolean and zero flags left at their
+// default.
 func (w *work[S, C]) parameters() []bench.Parameter {
 	var list []bench.Parameter
 	for _, name := range w.own {
@@ -94,7 +95,7 @@ func (w *work[S, C]) parameters() []bench.Parameter {
 	return list
 }
 
-// flagNames are the names of all flags so far.
+// flagNames returns the names of all flags.
 func flagNames(flags *pflag.FlagSet) []string {
 	var names []string
 	flags.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })

@@ -8,17 +8,18 @@ import (
 	"orrery/informer"
 )
 
-// boundedCapacity is how many events may wait for a handler of the bounded design.
+// boundedCapacity is the number of events that may wait for a handler of the bounded design.
 const boundedCapacity = 1024
 
-// bounded is a processor with a channel of fixed capacity for each handler. When one is full the informer waits: no handler is
-// told anything, the store stands still, and changes gather in the DeltaFIFO by object. It is measured here because it is the
-// obvious answer to a slow handler. It is no gear, because one handler can stop all others for ever: a callback that
-// adds or removes a handler while its own channel is full waits for itself.
+// bounded is a processor with a channel of fixed capacity for each handler. When a channel is full
+// the informer blocks: no handler is called, the store does not change, and changes accumulate in
+// the DeltaFIFO by object. It is measured because it is the obvious answer to a slow handler. It is
+// not a gear, because one handler can block all others for ever: a callback that adds or removes a
+// handler while its own channel is full deadlocks.
 type bounded[T any] struct {
 	running sync.WaitGroup
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	started   bool
 	listeners []boundedListener[T]
 }
@@ -62,7 +63,8 @@ func (p *bounded[T]) RemoveListener(h *informer.RegisteredHandler[T]) {
 	}
 }
 
-// Distribute waits for the slowest handler. Resyncs are not part of any measurement: no handler is ever due.
+// Distribute blocks until the slowest handler has room. No measurement resyncs, so no handler is
+// ever due.
 func (p *bounded[T]) Distribute(n informer.Notification[T]) int {
 	p.mu.Lock()
 	listeners := p.listeners

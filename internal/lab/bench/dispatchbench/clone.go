@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Clone returns a copy of a value that shares no memory with it, strings included, as if both had been decoded from the
-// same document. (The DeepCopy of an API type shares the strings, which is right for its purpose.) Fields that are not
-// exported are copied as they are.
+// Clone returns a copy of v that shares no memory with it, strings included, as if both had been
+// decoded separately. (An API type's DeepCopy shares strings.) Unexported fields are copied
+// shallowly.
 func Clone[T any](v T) T {
 	out := reflect.New(reflect.TypeFor[T]()).Elem()
 	out.Set(reflect.ValueOf(&v).Elem())
@@ -15,7 +15,7 @@ func Clone[T any](v T) T {
 	return out.Interface().(T)
 }
 
-// detach replaces whatever v refers to by copies.
+// detach replaces everything v refers to with copies.
 func detach(v reflect.Value) {
 	if !v.CanSet() {
 		return

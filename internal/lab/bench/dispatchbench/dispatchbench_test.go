@@ -13,9 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/benchtest"
 	"orrery/internal/lab/bench/load"
 	"orrery/restclient/api"
 )
+
+// with returns the default configuration with the nonzero fields of c.
+func with(c Config) *Config { return benchtest.With(c, (*Config).AddTo) }
 
 func small() *Config {
 	return with(Config{Objects: 50, Load: load.Load{Duration: 20 * time.Millisecond}})
@@ -65,8 +69,8 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	assert.EqualValues(t, 1, result.Latency.Count(), "one event is due at once, the next one in eleven days")
 }
 
-// A machine may be so busy that the time is up before anything is sent.
-func TestARunInNoTimeMeasuresSomething(t *testing.T) {
+// On a busy machine the time may be up before the first event.
+func TestAVeryShortRunMeasuresSomething(t *testing.T) {
 	cfg := small()
 	cfg.Duration = 1
 	result, err := Run(t.Context(), Orrery(Fast), cfg, nil)
@@ -76,7 +80,7 @@ func TestARunInNoTimeMeasuresSomething(t *testing.T) {
 	assert.Positive(t, result.Latency.Count())
 }
 
-// spoilt is a subject whose handlers are told wrong things.
+// spoilt is a subject whose handlers get wrong events.
 type spoilt struct {
 	Subject
 	spoil func(h Handler) Handler
@@ -94,7 +98,7 @@ func (s spoilt) New(kind Kind) (Informer, error) {
 
 func (s spoiltInformer) AddHandler(h Handler) error { return s.Informer.AddHandler(s.spoil(h)) }
 
-// interceptor passes on what it is told, except for the event that comes as number at.
+// interceptor passes on all events but the one numbered at.
 type interceptor struct {
 	Handler
 	at, seen int
@@ -109,7 +113,7 @@ func (i *interceptor) OnUpdate(oldVersion string, id Identity) {
 	i.Handler.OnUpdate(oldVersion, id)
 }
 
-func TestFaultsAreFoundOut(t *testing.T) {
+func TestFaultsAreDetected(t *testing.T) {
 	version := func(text string, add int) string {
 		v, _ := strconv.Atoi(text)
 		return strconv.Itoa(v + add)
@@ -152,13 +156,13 @@ func TestFaultsAreFoundOut(t *testing.T) {
 	}
 }
 
-// merging says of a subject that it merges events, which loosens what is proven.
+// merging makes a subject report that it merges events, which weakens the proof.
 type merging struct{ Subject }
 
 func (merging) Merges() bool { return true }
 
-// TestAWrongStoreIsFoundOut: fewer objects, or another version of one.
-func TestAWrongStoreIsFoundOut(t *testing.T) {
+// A wrong store has fewer objects, or another version of one.
+func TestAWrongStoreIsDetected(t *testing.T) {
 	s := newRound(Config{Objects: 3})
 	right := map[string]string{}
 	for object, key := range s.keys {
@@ -171,7 +175,7 @@ func TestAWrongStoreIsFoundOut(t *testing.T) {
 	assert.ErrorAs(t, newState(s).verify(right), new(*bench.ProofError))
 }
 
-func TestAListThatIsWrongIsFoundOut(t *testing.T) {
+func TestAWrongListIsDetected(t *testing.T) {
 	s := newRound(Config{Objects: 3})
 	w := newWitness(s, false)
 	w.OnAdd(s.initialIdentity(0))
@@ -201,16 +205,16 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// TestAStalledHandlerThatMissesSomethingIsFoundOut, of all promises.
-func TestAStalledHandlerThatMissesSomethingIsFoundOut(t *testing.T) {
+// A stalled handler that misses an update is detected, for each promise.
+func TestAStalledHandlerThatMissesAnUpdateIsDetected(t *testing.T) {
 	subject := spoilt{Orrery(Fast), func(h Handler) Handler {
 		return &interceptor{Handler: h, at: 1000, instead: func(Handler, string, Identity) {}}
 	}}
-	for _, promised := range []promise{allTold, lastTold} {
+	for _, promised := range []promise{everyUpdate, finalState} {
 		_, err := stalledScenario("stalled", subject, Heads, promised).Run(t.Context(), bench.Quick, nil)
 		assert.ErrorAs(t, err, new(*bench.ProofError))
 	}
-	f := newFollower(lastTold, "1")
+	f := newTracker(finalState, "1")
 	f.OnDelete(Identity{})
 	assert.Error(t, f.fault)
 }
@@ -219,17 +223,17 @@ func TestScriptReturnsToItsBeginning(t *testing.T) {
 	for _, distribution := range load.Distributions() {
 		cfg := Config{Objects: 100, Load: load.Load{Distribution: distribution}}
 		s := newScript(cfg, 1000)
-		told := append([]int32(nil), s.last...)
+		last := append([]int32(nil), s.last...)
 		for i, e := range s.events {
-			assert.Equal(t, told[e.object], e.previous)
+			assert.Equal(t, last[e.object], e.previous)
 			assert.NotEqual(t, int32(i), e.previous, "an update without a new version is none")
-			told[e.object] = int32(i)
+			last[e.object] = int32(i)
 		}
-		assert.Equal(t, s.last, told)
+		assert.Equal(t, s.last, last)
 	}
 }
 
-func TestThereIsNoSuchKind(t *testing.T) {
+func TestUnknownKind(t *testing.T) {
 	_, err := Orrery(Fast).New("boxes")
 	assert.Error(t, err)
 }

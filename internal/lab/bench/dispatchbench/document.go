@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// document is the JSON of a small pod as a server sends it, with a payload of so many bytes in an annotation. The head of
-// an object is decoded from the same text.
+// document returns the JSON of a small pod as a server sends it, with a payload of the given size
+// in an annotation. Heads are decoded from the same text.
 func document(payload int) []byte {
 	metadata := map[string]any{
 		"name":              "web-7c5ddbdf54-00000",
@@ -42,7 +42,7 @@ func document(payload int) []byte {
 		},
 	})
 	if err != nil {
-		panic(err) // it is made of strings
+		panic(err) // cannot fail: the fields are strings
 	}
 	return text
 }

@@ -9,14 +9,15 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// idlePause is long enough for every goroutine on the way, and every thread, to fall asleep.
+// idlePause is long enough for every goroutine and thread on the way to fall asleep.
 const idlePause = 500 * time.Microsecond
 
-// idleScenario sends single events into an informer that has nothing else to do: one handler, 10,000 objects, each event
-// when the handler has been told of the one before. The figure is the time from just before the watch hands the event out
-// until the handler is called, at the 50th and at the 99th percentile. The processor is awake then. The figures "asleep"
-// are the same with half a millisecond between an event and the next, in which every thread falls asleep: waking one
-// takes the operating system longer than all the rest, and it is the same for both sides.
+// idleScenario sends single events into an otherwise idle informer: one handler, 10,000 objects,
+// each event after the handler was called with the previous one. The figure is the time from just
+// before the watch sends the event until the handler is called, at the 50th and the 99th
+// percentile. The processor is awake then. The figures "asleep" have a pause of half a millisecond
+// before each event, in which every thread falls asleep: waking one takes the operating system
+// longer than all the rest, on both sides.
 func idleScenario(subject Subject) bench.Scenario {
 	return bench.Scenario{Name: "dispatch/idle", Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 		cfg := Config{Handlers: 1, Objects: effort.Of(10_000, 2_500), Kind: Heads}
@@ -27,7 +28,7 @@ func idleScenario(subject Subject) bench.Scenario {
 		}
 		defer w.informer.Stop()
 		idle.world = w
-		ctx, cancel := context.WithTimeout(ctx, patience)
+		ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
 		defer cancel()
 		defer context.AfterFunc(ctx, idle.giveUp)()
 
@@ -44,7 +45,7 @@ func idleScenario(subject Subject) bench.Scenario {
 		if err := idle.measure(ctx, asleep, idlePause, &slow, meter); err != nil {
 			return bench.Outcome{}, err
 		}
-		if err := w.settle(ctx); err != nil {
+		if err := w.drain(ctx); err != nil {
 			return bench.Outcome{}, err
 		}
 		if err := w.verify(); err != nil {
@@ -58,7 +59,7 @@ func idleScenario(subject Subject) bench.Scenario {
 				"asleep p50": float64(slow.Quantile(0.5)),
 				"asleep p99": float64(slow.Quantile(0.99)),
 			},
-			Proof: fmt.Sprintf("%d updates, one at a time, told in order; %d objects in the store as they were sent last", w.sent, len(w.script.keys)),
+			Proof: fmt.Sprintf("%d updates, one at a time, delivered in order; %d objects in the store in their latest state", w.sent, len(w.script.keys)),
 		}, nil
 	}}
 }
@@ -67,7 +68,7 @@ func idleScenario(subject Subject) bench.Scenario {
 type idle struct {
 	world  *world
 	began  time.Time
-	called chan time.Duration // when the handler was, since began
+	called chan time.Duration // the time of the call, since began
 }
 
 func (d *idle) observe(event int) {
@@ -76,7 +77,7 @@ func (d *idle) observe(event int) {
 	}
 }
 
-// giveUp ends the waiting for a handler.
+// giveUp unblocks measure.
 func (d *idle) giveUp() {
 	select {
 	case d.called <- gaveUp:
@@ -84,11 +85,11 @@ func (d *idle) giveUp() {
 	}
 }
 
-// gaveUp is no time.
+// gaveUp is not a time.
 const gaveUp = -1
 
-// measure sends n events, each after the pause, and records how long they took. It waits for one channel only, because
-// to choose between two would take time that counts.
+// measure sends n events, each after the pause, and records their latencies. It receives from a
+// single channel, because a select would add to the measured time.
 func (d *idle) measure(ctx context.Context, n int, pause time.Duration, latencies *bench.Histogram, meter *bench.Meter) error {
 	for i := range n {
 		if pause > 0 {

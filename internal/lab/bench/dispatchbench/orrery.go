@@ -12,25 +12,26 @@ import (
 	"orrery/restclient/api"
 )
 
-// Design is a way in which an informer of this project brings events to handlers.
+// Design is an implementation of the delivery from an informer to its handlers.
 type Design string
 
-// The designs.
 const (
-	// Textbook is an informer of textbook gears: each handler has a pair of channels and a growing buffer.
+	// Textbook is an informer of textbook gears: each handler has a pair of channels and a growing
+	// buffer.
 	Textbook Design = "textbook"
 	// Fast is an informer of fast gears: handlers share batches.
 	Fast Design = "fast"
-	// Coalescing keeps at most one event for each object and handler; the other gears are the fast ones.
+	// Coalescing keeps at most one event per object and handler; the other gears are the fast ones.
 	Coalescing Design = "coalescing"
-	// Bounded has a buffer of fixed size for each handler, which the informer waits for; the other gears are the fast ones.
+	// Bounded blocks the informer when a handler's fixed buffer is full; the other gears are the
+	// fast ones.
 	Bounded Design = "bounded"
 )
 
-// Designs are all of this project's.
+// Designs returns all designs of this project.
 func Designs() []Design { return []Design{Fast, Textbook, Coalescing, Bounded} }
 
-// Subjects are informers of all designs.
+// Subjects returns informers of all designs.
 func Subjects() []Subject {
 	var subjects []Subject
 	for _, design := range Designs() {
@@ -53,7 +54,7 @@ func gearsOf[T any](design Design) informer.Gears[T] {
 	return gears
 }
 
-// Orrery returns this project's informer with that design of dispatch.
+// Orrery returns this project's informer with the given design.
 func Orrery(design Design) Subject { return orrery{design} }
 
 type orrery struct{ design Design }
@@ -72,8 +73,8 @@ func (o orrery) New(kind Kind) (Informer, error) {
 	return nil, fmt.Errorf("there is no kind of objects %q", kind)
 }
 
-// ours is an informer of *O behind a channel, which is the watch.
-type ours[O any, T interface {
+// typedInformer is an informer of *O whose watch is a channel.
+type typedInformer[O any, T interface {
 	*O
 	informer.Object
 }] struct {
@@ -91,8 +92,8 @@ type ours[O any, T interface {
 func newOurs[O any, T interface {
 	*O
 	informer.Object
-}](design Design, head func(T) *api.ObjectMeta) *ours[O, T] {
-	o := &ours[O, T]{head: head}
+}](design Design, head func(T) *api.ObjectMeta) *typedInformer[O, T] {
+	o := &typedInformer[O, T]{head: head}
 	o.informer = informer.NewSharedIndexInformer(o, informer.Config[T]{
 		Name:     "bench",
 		Gears:    gearsOf[T](design),
@@ -101,7 +102,7 @@ func newOurs[O any, T interface {
 	return o
 }
 
-func (o *ours[O, T]) Load(document []byte) (int, error) {
+func (o *typedInformer[O, T]) Load(document []byte) (int, error) {
 	obj := T(new(O))
 	if err := json.Unmarshal(document, obj); err != nil {
 		return 0, err
@@ -109,29 +110,29 @@ func (o *ours[O, T]) Load(document []byte) (int, error) {
 	return o.keep(obj), nil
 }
 
-func (o *ours[O, T]) keep(obj T) int {
+func (o *typedInformer[O, T]) keep(obj T) int {
 	o.states = append(o.states, obj)
 	return len(o.states) - 1
 }
 
-func (o *ours[O, T]) Copy(state int, id Identity) int { return o.keep(o.copyOf(state, id)) }
+func (o *typedInformer[O, T]) Copy(state int, id Identity) int { return o.keep(o.copyOf(state, id)) }
 
-func (o *ours[O, T]) copyOf(state int, id Identity) T {
+func (o *typedInformer[O, T]) copyOf(state int, id Identity) T {
 	source := *o.states[state]
 	head := o.head(&source)
 	head.Namespace, head.Name, head.ResourceVersion = id.Namespace, id.Name, id.ResourceVersion
 	return Clone(T(&source))
 }
 
-func (o *ours[O, T]) AddHandler(h Handler) error {
-	r, err := o.informer.AddEventHandler(ourHandler[T]{h})
+func (o *typedInformer[O, T]) AddHandler(h Handler) error {
+	r, err := o.informer.AddEventHandler(handlerAdapter[T]{h})
 	if err == nil {
 		o.registrations = append(o.registrations, r)
 	}
 	return err
 }
 
-func (o *ours[O, T]) Start(listed []int, buffer int) error {
+func (o *typedInformer[O, T]) Start(listed []int, buffer int) error {
 	o.listed = listed
 	o.events = make(chan api.WatchEvent[T], buffer)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -144,34 +145,35 @@ func (o *ours[O, T]) Start(listed []int, buffer int) error {
 	return nil
 }
 
-func (o *ours[O, T]) Send(state int) { o.send(o.states[state]) }
+func (o *typedInformer[O, T]) Send(state int) { o.send(o.states[state]) }
 
-func (o *ours[O, T]) SendCopy(state int, id Identity) { o.send(o.copyOf(state, id)) }
+func (o *typedInformer[O, T]) SendCopy(state int, id Identity) { o.send(o.copyOf(state, id)) }
 
-// send leaves the event's version out: those of a script come round again, and an old version would be no news.
-func (o *ours[O, T]) send(obj T) {
+// send clears the event's version: a script repeats its versions, and the reflector would skip an
+// old one.
+func (o *typedInformer[O, T]) send(obj T) {
 	o.events <- api.WatchEvent[T]{Type: api.WatchModified, Object: obj}
 }
 
-func (o *ours[O, T]) Versions() map[string]string {
+func (o *typedInformer[O, T]) Versions() map[string]string {
 	out := make(map[string]string, o.informer.GetIndexer().Len())
 	for _, obj := range o.informer.GetIndexer().List() {
-		key, _ := informer.MetaNamespaceKeyFunc(obj) // it is in the store, so it has one
+		key, _ := informer.MetaNamespaceKeyFunc(obj) // it is in the store, so it has a key
 		out[key] = obj.GetResourceVersion()
 	}
 	return out
 }
 
-func (o *ours[O, T]) Stop() {
+func (o *typedInformer[O, T]) Stop() {
 	o.cancel()
 	o.running.Wait()
 }
 
-// IsWatchListSemanticsUnSupported says that there is a list to begin with.
-func (o *ours[O, T]) IsWatchListSemanticsUnSupported() bool { return true }
+// IsWatchListSemanticsUnSupported reports true: the informer starts with List.
+func (o *typedInformer[O, T]) IsWatchListSemanticsUnSupported() bool { return true }
 
-// List is the collection at the beginning.
-func (o *ours[O, T]) List(context.Context, api.ListOptions) (*api.List[T], error) {
+// List returns the initial list.
+func (o *typedInformer[O, T]) List(context.Context, api.ListOptions) (*api.List[T], error) {
 	list := &api.List[T]{}
 	list.ResourceVersion = "1"
 	for _, state := range o.listed {
@@ -180,18 +182,18 @@ func (o *ours[O, T]) List(context.Context, api.ListOptions) (*api.List[T], error
 	return list, nil
 }
 
-// Watch takes from the channel. There is one watch in the life of the informer.
-func (o *ours[O, T]) Watch(context.Context, api.ListOptions) (api.Watcher[T], error) {
-	return ourWatcher[T]{events: o.events, stop: sync.OnceFunc(func() { close(o.events) })}, nil
+// Watch returns the channel as a watch. It is called once.
+func (o *typedInformer[O, T]) Watch(context.Context, api.ListOptions) (api.Watcher[T], error) {
+	return channelWatcher[T]{events: o.events, stop: sync.OnceFunc(func() { close(o.events) })}, nil
 }
 
-// ourWatcher is the channel as a watch that is pulled. Nothing is sent any more when it is stopped.
-type ourWatcher[T any] struct {
+// channelWatcher is the channel as a pull-based watch. Nothing is sent after Stop.
+type channelWatcher[T any] struct {
 	events <-chan api.WatchEvent[T]
 	stop   func()
 }
 
-func (w ourWatcher[T]) Next() (api.WatchEvent[T], error) {
+func (w channelWatcher[T]) Next() (api.WatchEvent[T], error) {
 	event, ok := <-w.events
 	if !ok {
 		return api.WatchEvent[T]{}, context.Canceled
@@ -199,24 +201,24 @@ func (w ourWatcher[T]) Next() (api.WatchEvent[T], error) {
 	return event, nil
 }
 
-func (w ourWatcher[T]) Stop() { w.stop() }
+func (w channelWatcher[T]) Stop() { w.stop() }
 
-// ourHandler translates callbacks.
-type ourHandler[T informer.Object] struct{ handler Handler }
+// handlerAdapter translates callbacks.
+type handlerAdapter[T informer.Object] struct{ handler Handler }
 
 func identityOf[T informer.Object](obj T) Identity {
 	return Identity{Namespace: obj.GetNamespace(), Name: obj.GetName(), ResourceVersion: obj.GetResourceVersion()}
 }
 
-func (h ourHandler[T]) OnAdd(obj T, _ bool) { h.handler.OnAdd(identityOf(obj)) }
+func (h handlerAdapter[T]) OnAdd(obj T, _ bool) { h.handler.OnAdd(identityOf(obj)) }
 
-func (h ourHandler[T]) OnUpdate(old, obj T) {
+func (h handlerAdapter[T]) OnUpdate(old, obj T) {
 	if h.handler.Counted() {
 		return
 	}
 	h.handler.OnUpdate(old.GetResourceVersion(), identityOf(obj))
 }
 
-func (h ourHandler[T]) OnDelete(d informer.DeletedObject[T]) {
+func (h handlerAdapter[T]) OnDelete(d informer.DeletedObject[T]) {
 	h.handler.OnDelete(identityOf(d.Object))
 }

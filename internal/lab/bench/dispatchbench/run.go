@@ -1,3 +1,12 @@
+// Package dispatchbench measures the way of an event through an informer, from the watch to the
+// handlers. Only the watch is a fake: a Go channel, because client-go takes events from nothing
+// else. The reflector, the queue, the store and the delivery to the handlers are the subject's. The
+// events are made beforehand and sent in laps. Each has a version of its own, from which a
+// [Handler] knows the event, its predecessor, and when it was due. A run without an error was
+// checked by every handler: all events, in order for each object, each update from the state
+// delivered before. If the subject merges events ([Subject].Merges), the history must be consistent
+// and end in the final state, deletions included. Afterwards the store must hold the final state of
+// the script. Anything lost, repeated, swapped or corrupted is a [*bench.ProofError].
 package dispatchbench
 
 import (
@@ -11,9 +20,10 @@ import (
 	"orrery/internal/lab/bench/load"
 )
 
-// Run measures a subject with the parameters that somebody chose: first as many events as it takes, for throughput,
-// allocations and memory; then events at a rate, for latencies. A latency is the time from when an event was due until
-// a handler was called with it; of events that were merged into one it is that of the oldest. Every handler counts.
+// Run measures a subject with the given parameters: first as many events as possible, for
+// throughput, allocations and memory; then events at a fixed rate, for latencies. A latency is the
+// time from when an event was due until a handler was called with it, or with the event that it was
+// merged into. Every handler counts.
 func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
 	r := &run{Config: *cfg, subject: subject, meter: meter, clocks: make([]clock, cfg.Handlers)}
 	meter.Begin("preparing events", "events", 0, 0)
@@ -39,16 +49,16 @@ type run struct {
 	world   *world
 	clocks  []clock // by handler
 
-	usage    bench.Usage // of the saturated phase
-	measured int         // events in it
-	told     int         // callbacks in it
-	peak     uint64      // bytes of heap in it
-	before   uint64      // bytes of live heap before it
-	rate     float64     // of the paced phase
-	paced    int         // events in it
+	usage     bench.Usage // of the saturated phase
+	measured  int         // its events
+	delivered int         // its callbacks
+	peak      uint64      // its peak heap in bytes
+	before    uint64      // live heap before it, in bytes
+	rate      float64     // of the paced phase
+	paced     int         // its events
 }
 
-// buffer is how many events the watch holds that the subject has not taken.
+// buffer is the number of events that the watch holds for the subject.
 const buffer = 1024
 
 func (r *run) prepare() (err error) {
@@ -65,7 +75,7 @@ func (r *run) prepare() (err error) {
 	return err
 }
 
-// The events of a lap are in memory all the time: a lap is as long as fits into a few hundred megabytes, but longer than
+// The events of a lap stay in memory. A lap fits into a few hundred megabytes and is longer than
 // any subject falls behind.
 const (
 	longestLap  = 1 << 16
@@ -79,8 +89,9 @@ func (r *run) lap() int {
 	return max(lap, shortestLap)
 }
 
-// lead is how many events the slowest handler may be behind while the subject is saturated. Without a bound the memory of
-// a run would grow with its duration, and its end would be far away. Designs that merge have a bound of their own.
+// lead is the number of events that the slowest handler may be behind in the saturated phase.
+// Without a bound, memory would grow with the duration of the run. Designs that merge events have a
+// bound of their own.
 func (r *run) lead() int64 {
 	const most, least, worth = 4096, 16, 50 * time.Millisecond
 	if r.HandlerCost <= 0 {
@@ -89,16 +100,16 @@ func (r *run) lead() int64 {
 	return max(min(most, int64(worth/r.HandlerCost)), least)
 }
 
-// saturate sends as fast as the handlers can take it, and one batch in any case.
+// saturate sends as fast as the handlers keep up, and at least one batch.
 func (r *run) saturate(ctx context.Context) error {
 	r.warmUp(ctx)
-	if err := r.world.settle(ctx); err != nil {
+	if err := r.world.drain(ctx); err != nil {
 		return err
 	}
 	r.before = bench.LiveHeap()
-	sent, told := r.world.sent, r.callbacks()
+	sent, delivered := r.world.sent, r.callbacks()
 	memory := bench.WatchMemory()
-	r.meter.Begin("as fast as it goes", "events", r.Duration, 0)
+	r.meter.Begin("as fast as possible", "events", r.Duration, 0)
 	var err error
 	r.usage = bench.Measure(func() {
 		for began := time.Now(); ctx.Err() == nil; {
@@ -107,24 +118,24 @@ func (r *run) saturate(ctx context.Context) error {
 				break
 			}
 		}
-		err = r.world.settle(ctx)
+		err = r.world.drain(ctx)
 	})
 	r.peak = memory.Stop()
 	if err != nil {
 		return err
 	}
-	r.measured, r.told = r.world.sent-sent, r.callbacks()-told
+	r.measured, r.delivered = r.world.sent-sent, r.callbacks()-delivered
 	return r.world.verify()
 }
 
-// warmUp lets the store and the buffers get their size.
+// warmUp lets the store and the buffers reach their size.
 func (r *run) warmUp(ctx context.Context) {
 	for began := time.Now(); time.Since(began) < r.Duration/10 && ctx.Err() == nil; {
 		r.batch()
 	}
 }
 
-// batch sends some events, and waits first if a handler is too far behind.
+// batch sends some events, after waiting for handlers that are too far behind.
 func (r *run) batch() {
 	lead := r.lead()
 	n := int(min(lead, 64))
@@ -147,7 +158,7 @@ func (r *run) callbacks() (n int) {
 	return n
 }
 
-// pace sends each event when it is due, whatever became of the others.
+// pace sends each event when it is due, without waiting for earlier ones.
 func (r *run) pace(ctx context.Context) error {
 	r.rate = r.RateOr(r.measured, r.usage.Elapsed)
 	r.paced = max(1, int(r.rate*r.Duration.Seconds()))
@@ -170,7 +181,7 @@ func (r *run) pace(ctx context.Context) error {
 			r.meter.Count(counted)
 		}
 	}
-	if err := r.world.settle(ctx); err != nil {
+	if err := r.world.drain(ctx); err != nil {
 		return err
 	}
 	return r.world.verify()
@@ -187,21 +198,21 @@ func (r *run) result() *bench.Result {
 		Latency: latency,
 		Figures: []bench.Figure{
 			{Name: "events", Unit: bench.PerSecond, Value: 1e9 / perSecond, Better: bench.Higher},
-			{Name: "callbacks", Unit: bench.PerSecond, Value: float64(r.told) / r.usage.Elapsed.Seconds(), Better: bench.Higher},
+			{Name: "callbacks", Unit: bench.PerSecond, Value: float64(r.delivered) / r.usage.Elapsed.Seconds(), Better: bench.Higher},
 			{Name: "CPU per event", Unit: bench.Nanoseconds, Value: each(float64(r.usage.CPU.Nanoseconds())), Better: bench.Lower},
 			{Name: "allocations per event", Unit: bench.Count, Value: each(float64(r.usage.Allocs)), Better: bench.Lower},
 			{Name: "allocated per event", Unit: bench.Bytes, Value: each(float64(r.usage.Bytes)), Better: bench.Lower},
 			{Name: "peak memory", Unit: bench.Bytes, Value: float64(r.peak - min(r.peak, r.before)), Better: bench.Lower},
 			{Name: "rate for latency", Unit: bench.PerSecond, Value: r.rate, Better: bench.Higher},
 		},
-		Proof: []string{r.proof("as fast as it goes", r.measured), r.proof("at a steady rate", r.paced)},
+		Proof: []string{r.proof("as fast as possible", r.measured), r.proof("at a steady rate", r.paced)},
 	}
 }
 
 func (r *run) proof(how string, events int) string {
-	told := "told to " + plural(r.Handlers, "handler") + ", in order for each object"
+	order := "delivered to " + plural(r.Handlers, "handler") + ", in order for each object"
 	if r.subject.Merges() {
-		told = "told to " + plural(r.Handlers, "handler") + " as a history that leads to the last state of each object"
+		order = "delivered to " + plural(r.Handlers, "handler") + " as a history that leads to the last state of each object"
 	}
-	return fmt.Sprintf("%d events %s, %s; the store equals what was sent", events, how, told)
+	return fmt.Sprintf("%d events %s, %s; the store equals what was sent", events, how, order)
 }

@@ -8,8 +8,8 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Scenarios are the fixed pieces of work of the comparison. With this project's fast gears as the subject they include the
-// designs that are variants of these, with 1 and with 16 handlers: "dispatch/design-bounded-16".
+// Scenarios returns the fixed pieces of work of the comparison. For this project's fast gears they
+// include the variants of these with 1 and with 16 handlers: "dispatch/design-bounded-16".
 func Scenarios(subject Subject) []bench.Scenario {
 	coalescing := subject
 	isFast := subject == Orrery(Fast)
@@ -21,10 +21,10 @@ func Scenarios(subject Subject) []bench.Scenario {
 		dispatchScenario("dispatch/4", subject, 4, !subject.Merges()),
 		dispatchScenario("dispatch/16", subject, 16, !subject.Merges()),
 		idleScenario(subject),
-		stalledScenario("dispatch/stalled-default", subject, Pods, allTold),
-		stalledScenario("dispatch/stalled-coalescing", coalescing, Pods, lastTold),
-		stalledScenario("dispatch/stalled-default-metadata", subject, Heads, allTold),
-		stalledScenario("dispatch/stalled-coalescing-metadata", coalescing, Heads, lastTold),
+		stalledScenario("dispatch/stalled-default", subject, Pods, everyUpdate),
+		stalledScenario("dispatch/stalled-coalescing", coalescing, Pods, finalState),
+		stalledScenario("dispatch/stalled-default-metadata", subject, Heads, everyUpdate),
+		stalledScenario("dispatch/stalled-coalescing-metadata", coalescing, Heads, finalState),
 	}
 	if isFast {
 		for _, design := range []Design{Coalescing, Bounded} {
@@ -37,13 +37,14 @@ func Scenarios(subject Subject) []bench.Scenario {
 	return all
 }
 
-// dispatchScenario sends updates of 10,000 objects in turn, as fast as the informer takes them, and waits until every
-// handler was told all of them; so a figure is an event's whole way from the watch to all handlers. The events are heads
-// of pods, two states of each, made beforehand and sent round and round. The fake watch is a channel with room for
-// everything, on both sides.
+// dispatchScenario sends updates of 10,000 objects in turn, as fast as the informer takes them, and
+// waits until all are delivered to every handler; a figure covers the whole way from the watch to
+// all handlers. The events are heads of pods, two states of each, made beforehand and sent in laps.
+// The fake watch is a channel with room for everything, on both sides.
 //
-// If counted is true the handlers count what they are told while it is measured, and look at every update before and
-// after. What a design merges cannot be counted, so where designs are compared all of them look at everything.
+// If counted is true, handlers only count updates during the measurement, and check every update
+// before and after. Merged events cannot be counted, so in comparisons of designs all handlers
+// check everything.
 func dispatchScenario(name string, subject Subject, handlers int, counted bool) bench.Scenario {
 	return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 		cfg := Config{Handlers: handlers, Objects: effort.Of(10_000, 2_500), Kind: Heads}
@@ -57,7 +58,7 @@ func dispatchScenario(name string, subject Subject, handlers int, counted bool) 
 		}
 		defer w.informer.Stop()
 		w.play(n / 10)
-		if err := w.settle(ctx); err != nil {
+		if err := w.drain(ctx); err != nil {
 			return bench.Outcome{}, err
 		}
 		runtime.GC()
@@ -68,13 +69,13 @@ func dispatchScenario(name string, subject Subject, handlers int, counted bool) 
 		}
 		usage := bench.Measure(func() {
 			w.play(n)
-			err = w.settle(ctx)
+			err = w.drain(ctx)
 		})
 		meter.Count(n)
 		if err == nil && counted {
 			w.resume()
-			w.play(s.laps) // each object is looked at again
-			err = w.settle(ctx)
+			w.play(s.laps) // checks each object again
+			err = w.drain(ctx)
 		}
 		if err == nil {
 			err = w.verify()
@@ -94,13 +95,13 @@ func dispatchScenario(name string, subject Subject, handlers int, counted bool) 
 	}}
 }
 
-// proof is what was checked, by world.verify.
+// proof describes the check of world.verify.
 func proof(subject Subject, w *world) string {
-	how := fmt.Sprintf("%d updates told to each of %s in order", w.sent, plural(len(w.witnesses), "handler"))
+	how := fmt.Sprintf("%d updates delivered to each of %s in order", w.sent, plural(len(w.witnesses), "handler"))
 	if subject.Merges() {
-		how = fmt.Sprintf("what %d updates have led to told to each of %s", w.sent, plural(len(w.witnesses), "handler"))
+		how = fmt.Sprintf("the state after %d updates delivered to each of %s", w.sent, plural(len(w.witnesses), "handler"))
 	}
-	return fmt.Sprintf("%s; %d objects in the store as they were sent last", how, len(w.script.keys))
+	return fmt.Sprintf("%s; %d objects in the store in their latest state", how, len(w.script.keys))
 }
 
 func plural(n int, noun string) string {

@@ -7,36 +7,37 @@ import (
 	"orrery/internal/lab/bench/load"
 )
 
-// script is a sequence of events that is played round and round: when it ends the objects are as they were before it.
+// script is a sequence of events that is played in laps: at its end the objects are in their
+// initial state.
 //
-// Event i has the resource version firstVersion+i, which no other event has, and so has the state that it brings. The
-// object that follows the last one is the mark: its events end a phase and are not part of the sequence.
+// Event i has the unique resource version firstVersion+i. The object after the last one is the
+// mark: its events end a phase and are not part of the sequence.
 type script struct {
 	keys   []string   // by object; the last is the mark
 	names  []Identity // by object, without a version
 	events []event
-	last   []int32 // by object: the last of its events, the mark's included
-	laps   int     // events that are played round and round; the rest are the mark's
+	last   []int32 // by object: its last event, the mark's included
+	laps   int     // the number of events in a lap; the rest are the mark's
 }
 
-// event is one event of a script: an update of an object.
+// event is an update of an object.
 type event struct {
 	object   int32
-	previous int32 // the event of the object before this one, in the lap before if need be
-	next     int32 // the one after it, in the lap after if need be
+	previous int32 // the object's previous event, possibly in the lap before
+	next     int32 // the object's next event, possibly in the lap after
 	version  string
 }
 
-// firstVersion makes all versions seven digits long.
+// firstVersion gives all versions seven digits.
 const firstVersion = 1_000_000
 
-// versionBefore is that of an object which never changes.
+// versionBefore is the version of an object that never changes.
 var versionBefore = strconv.Itoa(firstVersion - 1)
 
-// marks is the number of states of the mark, which take turns. An update without a new version would be none.
+// marks is the number of states of the mark, used in turn, since an update needs a new version.
 const marks = 2
 
-// newScript makes a script of about n updates of objects that are drawn as cfg.Distribution says.
+// newScript returns a script of about n updates of objects drawn from cfg.Distribution.
 func newScript(cfg Config, n int) *script {
 	pick := load.NewKeys(cfg.Objects, cfg.Distribution, cfg.Seed).Picker(0)
 	objects := make([]int, n)
@@ -45,7 +46,7 @@ func newScript(cfg Config, n int) *script {
 		objects[i] = pick.Next()
 		counts[objects[i]]++
 	}
-	// An object that changes once in a lap would come back in the same version, which is no change.
+	// An object with one event per lap would return in the same version, which is no update.
 	for object, count := range counts {
 		if count == 1 {
 			objects = append(objects, object)
@@ -54,7 +55,7 @@ func newScript(cfg Config, n int) *script {
 	return scriptOf(cfg, objects)
 }
 
-// newRound makes a script in which the objects change in turn, each twice.
+// newRound returns a script in which the objects change in turn, each twice.
 func newRound(cfg Config) *script {
 	turns := make([]int, 2*cfg.Objects)
 	for i := range turns {
@@ -82,7 +83,7 @@ func scriptOf(cfg Config, objects []int) *script {
 	return s
 }
 
-// link finds the events before and after each, with the object's last one before its first.
+// link sets the previous and next event of each; laps wrap around.
 func (s *script) link() {
 	s.last = make([]int32, len(s.keys))
 	for i := range s.last {
@@ -100,7 +101,7 @@ func (s *script) link() {
 	}
 }
 
-// gap is how many events after event i the next one of its object comes.
+// gap returns the number of events from event i to the next one of its object.
 func (s *script) gap(i int) int {
 	if gap := int(s.events[i].next) - i; gap > 0 {
 		return gap
@@ -108,13 +109,13 @@ func (s *script) gap(i int) int {
 	return int(s.events[i].next) - i + s.laps
 }
 
-// identity is that of the state which event i brings.
+// identity returns the identity of the state in event i.
 func (s *script) identity(i int) Identity {
 	return s.identityOf(int(s.events[i].object), s.events[i].version)
 }
 
-// initialIdentity is the state of an object before the first lap: that of its last event, or one of its own if it has
-// none.
+// initialIdentity returns the state of an object before the first lap: that of its last event, or
+// versionBefore if it has none.
 func (s *script) initialIdentity(object int) Identity {
 	if last := s.last[object]; last >= 0 {
 		return s.identity(int(last))
@@ -128,7 +129,7 @@ func (s *script) identityOf(object int, version string) Identity {
 	return id
 }
 
-// eventOf returns the event that brought a version, or -1 if it was none.
+// eventOf returns the event with the given version, or -1.
 func (s *script) eventOf(version string) int {
 	v := 0
 	for i := range len(version) {
@@ -140,7 +141,7 @@ func (s *script) eventOf(version string) int {
 	return v
 }
 
-// versionOf is the version that an event has brought, or the one of an object that none has.
+// versionOf returns the version of an event, or versionBefore for -1.
 func (s *script) versionOf(event int32) string {
 	if event < 0 {
 		return versionBefore

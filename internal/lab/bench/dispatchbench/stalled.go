@@ -9,30 +9,31 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// promise is what a stalled handler must have been told when it has caught up.
+// promise is what a stalled handler must have received when it has caught up.
 type promise string
 
 const (
-	allTold  promise = "all of them, in order, each from the one before"
-	lastTold promise = "what they have led to"
+	everyUpdate promise = "all of them, in order, each from the one before"
+	finalState  promise = "their final state"
 )
 
-// stalledScenario sends 500,000 updates of one small pod to two handlers. One hangs in its first callback until all
-// others are through; that is when the live heap of the process is measured. Each update is an object of its own, made
-// as by a decoder. Afterwards the handler that hung works off what has piled up, and must have been told what was
-// promised; of heads of pods it is 100,000 updates. The design that coalesces promises the final state, by a history that makes sense; the others all updates.
+// stalledScenario sends 500,000 updates of one small pod to two handlers. One of them hangs in its
+// first callback until the other has all updates; then the live heap of the process is measured.
+// Each update is an object of its own, as if decoded. Afterwards the stalled handler processes its
+// backlog and must receive what was promised: the final state by a consistent history for the
+// coalescing design, all updates for the others. With heads of pods there are 100,000 updates.
 func stalledScenario(name string, subject Subject, kind Kind, promised promise) bench.Scenario {
 	return bench.Scenario{Name: name, Fresh: true, Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 		n := effort.Of(500_000, 50_000)
 		if kind == Heads {
-			n = effort.Of(100_000, 20_000) // which says as much of what an update costs, and takes client-go less long
+			n = effort.Of(100_000, 20_000) // enough to show the cost of an update, and quicker for client-go
 		}
 		st, err := newStalled(subject, kind, n, promised)
 		if err != nil {
 			return bench.Outcome{}, err
 		}
 		defer st.informer.Stop()
-		defer st.let()
+		defer st.release()
 		base := bench.LiveHeap()
 
 		meter.Begin("updates behind a stalled handler", "updates", 0, int64(n))
@@ -44,7 +45,7 @@ func stalledScenario(name string, subject Subject, kind Kind, promised promise) 
 		live := bench.LiveHeap()
 
 		meter.Begin("the stalled handler catches up", "updates", 0, 0)
-		st.let()
+		st.release()
 		if err := await(ctx, st.slow.finished); err != nil {
 			return bench.Outcome{}, err
 		}
@@ -59,17 +60,17 @@ func stalledScenario(name string, subject Subject, kind Kind, promised promise) 
 				"B/update":   max(float64(live)-float64(base), 0) / float64(n),
 				"s":          elapsed.Seconds(),
 			},
-			Proof: fmt.Sprintf("%d updates of one object; a handler that hung was told %s, and so was one that did not", n, promised),
+			Proof: fmt.Sprintf("%d updates of one object; a handler that hung received %s, and so did one that did not", n, promised),
 		}, nil
 	}}
 }
 
-// stalled is an informer of one object with a handler that hangs and one that does not.
+// stalled is an informer of one object with a stalled and a healthy handler.
 type stalled struct {
 	informer      Informer
 	object        Identity
 	first         int // state
-	slow, healthy *follower
+	slow, healthy *tracker
 	released      bool
 }
 
@@ -82,8 +83,8 @@ func newStalled(subject Subject, kind Kind, n int, promised promise) (*stalled, 
 	st := &stalled{
 		informer: informer,
 		object:   Identity{Namespace: "namespace-000", Name: "web-7c5ddbdf54-00000"},
-		slow:     newFollower(promised, last),
-		healthy:  newFollower(promised, last),
+		slow:     newTracker(promised, last),
+		healthy:  newTracker(promised, last),
 	}
 	st.slow.hang = make(chan struct{})
 	loaded, err := informer.Load(document(0))
@@ -105,7 +106,7 @@ func (st *stalled) version(i int) Identity {
 	return id
 }
 
-// send sends all updates and waits until the healthy handler has been told of them.
+// send sends all updates and waits until the healthy handler has them.
 func (st *stalled) send(ctx context.Context, n int, meter *bench.Meter) error {
 	const batch = 1000
 	for i := 1; i <= n; i++ {
@@ -120,8 +121,8 @@ func (st *stalled) send(ctx context.Context, n int, meter *bench.Meter) error {
 	return await(ctx, st.healthy.finished)
 }
 
-// let lets the handler go on.
-func (st *stalled) let() {
+// release lets the stalled handler continue.
+func (st *stalled) release() {
 	if !st.released {
 		st.released = true
 		close(st.slow.hang)
@@ -129,12 +130,12 @@ func (st *stalled) let() {
 }
 
 func (st *stalled) verify(n int) error {
-	for _, f := range []*follower{st.slow, st.healthy} {
+	for _, f := range []*tracker{st.slow, st.healthy} {
 		if f.fault != nil {
 			return f.fault
 		}
-		if f.promised == allTold {
-			if err := bench.Prove("updates told to a handler", n, f.told); err != nil {
+		if f.promised == everyUpdate {
+			if err := bench.Prove("updates delivered to a handler", n, f.updates); err != nil {
 				return err
 			}
 		}
@@ -144,46 +145,46 @@ func (st *stalled) verify(n int) error {
 	return bench.Prove("version in the store", st.version(n).ResourceVersion, versions[key])
 }
 
-// await waits for a handler, but not for ever.
+// await waits for a handler, up to deliveryTimeout.
 func await(ctx context.Context, done <-chan struct{}) error {
-	late := time.NewTimer(patience)
-	defer late.Stop()
+	timer := time.NewTimer(deliveryTimeout)
+	defer timer.Stop()
 	select {
 	case <-done:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-late.C:
-		return &bench.ProofError{What: "the last event, told to the handler", Want: "told", Got: "not told within " + patience.String()}
+	case <-timer.C:
+		return &bench.ProofError{What: "the last event", Want: "delivered to the handler", Got: "not delivered within " + deliveryTimeout.String()}
 	}
 }
 
-// follower is a handler that follows one object to its last version.
-type follower struct {
+// tracker is a handler that follows one object to its last version.
+type tracker struct {
 	promised promise
 	last     string
 	hang     chan struct{} // if not nil, the first update waits for it
-	finished chan struct{} // closed when the last version has been told
+	finished chan struct{} // closed at the last version
 
-	version string // that was told
-	told    int    // updates
+	version string // the last one delivered
+	updates int    // updates delivered
 	fault   error
 }
 
-func newFollower(promised promise, last string) *follower {
-	return &follower{promised: promised, last: last, finished: make(chan struct{})}
+func newTracker(promised promise, last string) *tracker {
+	return &tracker{promised: promised, last: last, finished: make(chan struct{})}
 }
 
-// Counted says that every update is looked at.
-func (f *follower) Counted() bool { return false }
+// Counted returns false: every update is checked.
+func (f *tracker) Counted() bool { return false }
 
-func (f *follower) OnAdd(id Identity) { f.version = id.ResourceVersion }
+func (f *tracker) OnAdd(id Identity) { f.version = id.ResourceVersion }
 
-func (f *follower) OnUpdate(oldVersion string, id Identity) {
-	if f.hang != nil && f.told == 0 {
+func (f *tracker) OnUpdate(oldVersion string, id Identity) {
+	if f.hang != nil && f.updates == 0 {
 		<-f.hang
 	}
-	f.told++
+	f.updates++
 	if f.fault == nil {
 		f.fault = f.check(oldVersion, id.ResourceVersion)
 	}
@@ -193,18 +194,18 @@ func (f *follower) OnUpdate(oldVersion string, id Identity) {
 	}
 }
 
-func (f *follower) check(oldVersion, version string) error {
+func (f *tracker) check(oldVersion, version string) error {
 	if err := bench.Prove("the version before "+version, f.version, oldVersion); err != nil {
 		return err
 	}
 	before, _ := strconv.Atoi(oldVersion)
 	now, _ := strconv.Atoi(version)
-	if f.promised == allTold {
+	if f.promised == everyUpdate {
 		return bench.Prove("the version after "+oldVersion, before+1, now)
 	}
-	return bench.Prove("a version after "+oldVersion+" that is newer", true, now > before)
+	return bench.Prove("a version newer than "+oldVersion, true, now > before)
 }
 
-func (f *follower) OnDelete(id Identity) {
+func (f *tracker) OnDelete(id Identity) {
 	f.fault = &bench.ProofError{What: "deletions", Want: 0, Got: id}
 }

@@ -6,10 +6,10 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// state is what the events that were sent have led to. It is the driver's.
+// state is the expected result of the events sent so far. It is owned by the driver.
 type state struct {
 	script *script
-	last   []int32 // by object: the event that was sent last; -1 if none ever is
+	last   []int32 // by object: the last event sent; -1 if it has none
 }
 
 func newState(s *script) *state {
@@ -20,7 +20,7 @@ func (st *state) sent(i int) {
 	st.last[st.script.events[i].object] = int32(i)
 }
 
-// verify compares a store with it.
+// verify compares a store with the expected state.
 func (st *state) verify(versions map[string]string) error {
 	want := make(map[string]string, len(st.last))
 	for object, last := range st.last {

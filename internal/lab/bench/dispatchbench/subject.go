@@ -1,59 +1,65 @@
 package dispatchbench
 
-// Subject makes the informers of one library, or of one design in it. Its methods may be called from any goroutine.
+// Subject makes the informers of one library, or of one design. Its methods may be called from any
+// goroutine.
 type Subject interface {
-	// Name is how the subject is called in results.
+	// Name is the name in results.
 	Name() string
-	// Merges tells that handlers which lag may be told of several events as one.
+	// Merges reports whether slow handlers may get several events as one.
 	Merges() bool
-	// New returns an informer of objects of that kind. Nothing of it runs yet.
+	// New returns an informer of objects of the given kind, not yet running.
 	New(kind Kind) (Informer, error)
 }
 
-// Informer is an informer behind a fake watch. One goroutine uses it: Load and Copy, then AddHandler, then Start, then
-// Send as often as it likes, at the end Stop.
+// Informer is an informer behind a fake watch. It is used by one goroutine: Load and Copy,
+// AddHandler, Start, Send any number of times, and finally Stop.
 //
-// It has a list of states: versions of objects, each a value of the library's type, numbered from 0.
+// It has a list of states, numbered from 0: versions of objects, each a value of the library's
+// type.
 type Informer interface {
-	// Load decodes the JSON of an object by the library's decoder and returns the number of the state.
+	// Load decodes the JSON of an object with the library's decoder and returns the number of the
+	// state.
 	Load(document []byte) (state int, err error)
-	// Copy makes a new state of another one, with another identity. They share no memory, as if both had been decoded.
+	// Copy adds a copy of a state with another identity. They share no memory, as if both had been
+	// decoded.
 	Copy(state int, id Identity) (copied int)
-	// AddHandler registers a handler, which is told the initial list as additions.
+	// AddHandler registers a handler, which gets the initial list as additions.
 	AddHandler(h Handler) error
-	// Start runs the informer and returns when every handler has been told the initial list: those states. The watch
-	// holds as many events as buffer says that nobody has taken yet; then Send waits.
+	// Start runs the informer with the listed states and returns when every handler has them. The
+	// watch holds up to buffer events; then Send blocks.
 	Start(listed []int, buffer int) error
-	// Send makes the watch hand out the object in that state, as modified.
+	// Send makes the watch send the state as a modified event.
 	Send(state int)
-	// SendCopy is Send of a copy that nobody else keeps.
+	// SendCopy is Send of a copy that the informer alone keeps.
 	SendCopy(state int, id Identity)
 	// Versions returns the resource versions of the objects in the store, by key.
 	Versions() map[string]string
-	// Stop ends the informer and waits for everything that it has started.
+	// Stop stops the informer and waits for its goroutines.
 	Stop()
 }
 
-// Handler is told what happens. Each handler has its own goroutine, which the library owns.
+// Handler receives the events. Each handler has its own goroutine, owned by the library.
 type Handler interface {
-	// Counted is asked first when an update comes. It answers whether counting the update was enough; then nobody looks at
-	// the objects.
+	// Counted is called first for an update. If it returns true the update was counted and OnUpdate
+	// is not called.
 	Counted() bool
 	OnAdd(id Identity)
 	OnUpdate(oldVersion string, id Identity)
-	// OnDelete is told the last state of the object.
+	// OnDelete gets the last state of the object.
 	OnDelete(id Identity)
 }
 
-// Identity is what tells a state of an object from others.
+// Identity identifies a state of an object.
 type Identity struct{ Namespace, Name, ResourceVersion string }
 
 // Kind is a type of objects.
 type Kind string
 
 const (
-	// Heads are what all objects have: api.PartialObjectMetadata here, metav1.PartialObjectMetadata there.
+	// Heads are objects with metadata only: api.PartialObjectMetadata here,
+	// metav1.PartialObjectMetadata there.
 	Heads Kind = "metadata"
-	// Pods are typed pods: api.Pod here, corev1.Pod there. This project's has the fields that it reads and no others.
+	// Pods are typed pods: api.Pod here, corev1.Pod there. This project's type has only the fields
+	// that it reads.
 	Pods Kind = "pods"
 )

@@ -6,30 +6,30 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// witness is a handler that checks everything it is told. It belongs to the goroutine of the handler; the driver looks
-// at it only between a phase's mark and the next phase.
+// witness is a handler that checks every event. It is owned by the handler's goroutine; the driver
+// reads it only between a phase's mark and the next phase.
 type witness struct {
 	script *script
 	merges bool
-	// observe, if not nil, is called with each event first thing.
+	// observe, if not nil, is called with each event first.
 	observe func(event int)
-	// work, if not nil, is what the handler does besides.
+	// work, if not nil, is the handler's simulated work.
 	work func()
-	// marked is told when the mark has arrived.
+	// marked receives when the mark has arrived.
 	marked chan struct{}
 
-	expected map[string]int // objects that were not told yet, by key, until the whole initial list was
-	told     []int32        // by object: the event that was told last; -1 if only the initial list was
-	events   int            // that were told since the initial list, marks not included
-	counting int            // so many updates are counted and not looked at
-	fault    error          // the first thing that was wrong
+	expected  map[string]int // undelivered objects of the initial list, by key
+	delivered []int32        // by object: the last event delivered; -1 if only the initial list was
+	events    int            // delivered since the initial list, marks not included
+	counting  int            // the number of updates still to be counted unchecked
+	fault     error          // the first fault
 }
 
 func newWitness(s *script, merges bool) *witness {
 	w := &witness{
 		script: s, merges: merges, marked: make(chan struct{}, 1),
-		expected: make(map[string]int, len(s.keys)),
-		told:     append([]int32(nil), s.last...),
+		expected:  make(map[string]int, len(s.keys)),
+		delivered: append([]int32(nil), s.last...),
 	}
 	for object, key := range s.keys {
 		w.expected[key] = object
@@ -37,14 +37,15 @@ func newWitness(s *script, merges bool) *witness {
 	return w
 }
 
-// count makes the witness count the next n updates only: to look at each would be most of what is measured. A lost one is
-// found out all the same, because then the mark is counted in its place and never arrives, and so is one too many. After
-// the mark, resume makes it look again; each object's next update must come from the state that was sent last.
+// count makes the witness count the next n updates without checking them, which would be most of
+// the measured time. A lost or an extra update is still detected, because the mark is then counted
+// or checked in the wrong place. After the mark, resume restarts checking: each object's next
+// update must come from the last state sent.
 func (w *witness) count(n int) { w.counting = n }
 
-func (w *witness) resume(state *state) { copy(w.told, state.last) }
+func (w *witness) resume(state *state) { copy(w.delivered, state.last) }
 
-// Counted counts an update if it need not be looked at.
+// Counted counts an update that need not be checked.
 func (w *witness) Counted() bool {
 	if w.counting == 0 {
 		return false
@@ -68,18 +69,18 @@ func (w *witness) OnUpdate(oldVersion string, id Identity) {
 		return
 	}
 	e := &w.script.events[i]
-	if oldVersion != w.script.versionOf(w.told[e.object]) {
-		w.wrong("an update from the state that was told before", id, "from version "+oldVersion)
+	if oldVersion != w.script.versionOf(w.delivered[e.object]) {
+		w.wrong("an update from the state delivered before", id, "from version "+oldVersion)
 	}
-	if !w.merges && w.told[e.object] != e.previous {
-		w.wrong("the next event of the object", id, fmt.Sprintf("after event %d instead of %d", w.told[e.object], e.previous))
+	if !w.merges && w.delivered[e.object] != e.previous {
+		w.wrong("the next event of the object", id, fmt.Sprintf("after event %d instead of %d", w.delivered[e.object], e.previous))
 	}
 	w.end(i, e.object)
 }
 
 func (w *witness) OnDelete(id Identity) { w.wrong("no deletion", id, "a deletion") }
 
-// listed is told an object of the initial list.
+// listed checks an object of the initial list.
 func (w *witness) listed(id Identity) {
 	key := id.Namespace + "/" + id.Name
 	object, expected := w.expected[key]
@@ -90,7 +91,7 @@ func (w *witness) listed(id Identity) {
 	delete(w.expected, key)
 }
 
-// begin returns the event that was told, or -1 if it was none.
+// begin returns the event with id's version, or -1.
 func (w *witness) begin(id Identity) int {
 	i := w.script.eventOf(id.ResourceVersion)
 	if i < 0 {
@@ -107,7 +108,7 @@ func (w *witness) begin(id Identity) int {
 }
 
 func (w *witness) end(i int, object int32) {
-	w.told[object] = int32(i)
+	w.delivered[object] = int32(i)
 	if i >= w.script.laps {
 		w.marked <- struct{}{}
 		return
@@ -127,19 +128,19 @@ func (w *witness) wrong(what string, id Identity, got any) {
 	}
 }
 
-// verify returns what was wrong until now. want is the number of events that were sent, state what they have led to.
+// verify returns the first fault. want is the number of events sent, state the expected state.
 func (w *witness) verify(want int, state *state) error {
 	if w.fault != nil {
 		return w.fault
 	}
 	if !w.merges {
-		return bench.Prove("events told to a handler", want, w.events)
+		return bench.Prove("events delivered to a handler", want, w.events)
 	}
-	for object := range w.told {
-		if w.told[object] != state.last[object] {
+	for object := range w.delivered {
+		if w.delivered[object] != state.last[object] {
 			return &bench.ProofError{
-				What: "what a handler was told last of " + w.script.keys[object],
-				Want: state.last[object], Got: w.told[object],
+				What: "the last event delivered of " + w.script.keys[object],
+				Want: state.last[object], Got: w.delivered[object],
 			}
 		}
 	}

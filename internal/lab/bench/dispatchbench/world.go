@@ -13,12 +13,12 @@ type world struct {
 	script    *script
 	witnesses []*witness
 	state     *state
-	states    []int // by event: the number of the state in the informer
+	states    []int // by event: the number of its state in the informer
 	sent      int   // events, marks not included
 	marks     int
 }
 
-// newWorld loads everything that is going to be sent and starts the informer, with its handlers synced.
+// newWorld loads all states and starts the informer, with its handlers synced.
 func newWorld(subject Subject, cfg Config, s *script, buffer int, prepare func(handler int, w *witness)) (*world, error) {
 	informer, err := subject.New(cfg.Kind)
 	if err != nil {
@@ -49,7 +49,7 @@ func newWorld(subject Subject, cfg Config, s *script, buffer int, prepare func(h
 	return w, informer.Start(listed, buffer)
 }
 
-// play sends the next n events as fast as they are taken.
+// play sends the next n events as fast as the informer takes them.
 func (w *world) play(n int) {
 	for range n {
 		w.send()
@@ -64,7 +64,7 @@ func (w *world) send() {
 	w.sent++
 }
 
-// count makes the handlers count the next n updates without looking at them, until resume. Call both after settle.
+// count makes the handlers count the next n updates unchecked, until resume. Call both after drain.
 func (w *world) count(n int) {
 	for _, witness := range w.witnesses {
 		witness.count(n)
@@ -77,31 +77,32 @@ func (w *world) resume() {
 	}
 }
 
-// patience is how long a handler may take to be told of what was sent, before it counts as lost: far longer than it does even on a machine
-// that has little time for it.
-const patience = 5 * time.Minute
+// deliveryTimeout is how long a handler may take to receive an event before the event counts as
+// lost. It is long enough for an overloaded machine.
+const deliveryTimeout = 5 * time.Minute
 
-// settle sends the mark and waits until every handler was told of it, and so of everything before it.
-func (w *world) settle(ctx context.Context) error {
+// drain sends the mark and waits until every handler has received it, and so everything before it.
+func (w *world) drain(ctx context.Context) error {
 	i := w.script.laps + w.marks%marks
 	w.marks++
 	w.informer.Send(w.states[i])
 	w.state.sent(i)
-	late := time.NewTimer(patience)
-	defer late.Stop()
+	timer := time.NewTimer(deliveryTimeout)
+	defer timer.Stop()
 	for _, witness := range w.witnesses {
 		select {
 		case <-witness.marked:
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-late.C:
-			return &bench.ProofError{What: "the last event, told to every handler", Want: "told", Got: "not told within " + patience.String()}
+		case <-timer.C:
+			return &bench.ProofError{What: "the last event", Want: "delivered to every handler", Got: "not delivered within " + deliveryTimeout.String()}
 		}
 	}
 	return nil
 }
 
-// verify proves that every handler was told everything, and that the store holds what came of it. Call it after settle.
+// verify proves that every handler received everything, and that the store holds the final state.
+// Call it after drain.
 func (w *world) verify() error {
 	for _, witness := range w.witnesses {
 		if err := witness.verify(w.sent, w.state); err != nil {

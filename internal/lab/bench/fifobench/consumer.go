@@ -10,19 +10,19 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// consumer pops on a goroutine of its own until the queue is closed and empty.
+// consumer pops in its own goroutine until the queue is closed and empty.
 type consumer[T any] struct {
 	queue Queue[T]
-	// seen counts what was handed out, for those who wait until there is less on its way.
+	// seen counts the objects handed out; producers read it to bound the backlog.
 	seen atomic.Int64
-	// turns counts the calls of Pop that brought something. The goroutine's, until ended.
+	// turns counts the calls of Pop that returned something. Owned by the goroutine until ended.
 	turns int
-	// err is what ended the loop. The goroutine's, until ended.
+	// err is the error that ended the loop. Owned by the goroutine until ended.
 	err   error
 	ended chan struct{}
 }
 
-// consume starts a consumer that shows everything to see, which runs on the consumer's goroutine.
+// consume starts a consumer that calls see for every object, in the consumer's goroutine.
 func consume[T any](queue Queue[T], see func(obj T, deleted bool)) *consumer[T] {
 	c := &consumer[T]{queue: queue, ended: make(chan struct{})}
 	go func() {
@@ -51,21 +51,21 @@ func (c *consumer[T]) loop(see func(obj T, deleted bool)) error {
 	}
 }
 
-// finish closes the queue and waits for the end of the consumer.
+// finish closes the queue and waits until the consumer has ended.
 func (c *consumer[T]) finish() error {
 	c.queue.Close()
 	<-c.ended
 	return c.err
 }
 
-// patience is how long a queue may hand out nothing while something is on its way. Only one that has lost what it was
-// given takes that long, however busy the machine is.
-var patience = 2 * time.Minute
+// stallTimeout is how long a queue may hand out nothing while events are in flight. It is long
+// enough that only a queue that lost an event exceeds it, however busy the machine is.
+var stallTimeout = 2 * time.Minute
 
-// waitFor waits until the consumer has seen n. It is an open-eyed wait: putting the goroutine to sleep and waking it up
-// would be measured as well.
+// waitFor blocks until the consumer has seen n objects. It spins, because parking and waking the
+// goroutine would be measured too.
 func (c *consumer[T]) waitFor(ctx context.Context, n int64) error {
-	var given time.Time
+	var deadline time.Time
 	for spins := 1; c.seen.Load() < n; spins++ {
 		runtime.Gosched()
 		if spins%1024 != 0 {
@@ -74,10 +74,10 @@ func (c *consumer[T]) waitFor(ctx context.Context, n int64) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if given.IsZero() {
-			given = time.Now().Add(patience)
-		} else if time.Now().After(given) {
-			return &bench.ProofError{What: "events handed out before the queue came to a standstill", Want: n, Got: c.seen.Load()}
+		if deadline.IsZero() {
+			deadline = time.Now().Add(stallTimeout)
+		} else if time.Now().After(deadline) {
+			return &bench.ProofError{What: "events handed out before the queue stalled", Want: n, Got: c.seen.Load()}
 		}
 	}
 	return nil

@@ -15,17 +15,18 @@ import (
 
 type object = *api.PartialObjectMetadata
 
-// Fast is package deltafifo/fast in front of package indexer.
+// Fast returns package deltafifo/fast in front of package indexer/fast.
 func Fast() Subject {
 	return Of(gear("fast", func(cfg deltafifo.Config[object]) deltafifo.Interface[object] { return fast.New(cfg) }))
 }
 
-// Textbook is package deltafifo in front of the same store: one lock, held for everything.
+// Textbook returns package deltafifo in front of the same store: one lock, held for everything.
 func Textbook() Subject {
 	return Of(gear("textbook", func(cfg deltafifo.Config[object]) deltafifo.Interface[object] { return deltafifo.New(cfg) }))
 }
 
-// InOrder is package deltafifo/inorder in front of the same store: each event by itself, in order of arrival.
+// InOrder returns package deltafifo/inorder in front of the same store: every event separately, in
+// order of arrival.
 func InOrder() Subject {
 	g := gear("inorder", func(cfg deltafifo.Config[object]) deltafifo.Interface[object] { return inorder.New(cfg) })
 	g.NoRelist = true
@@ -50,7 +51,7 @@ func gear(name string, newQueue func(deltafifo.Config[object]) deltafifo.Interfa
 
 type queue struct{ deltafifo.Interface[object] }
 
-// batch is how many keys the consumer takes at once, from a queue with PopBatch and if they are there.
+// batch is the most keys that the consumer takes at once from a queue with PopBatch.
 const batch = 64
 
 func (q queue) Popper(see func(obj object, deleted bool)) (pop func() error) {

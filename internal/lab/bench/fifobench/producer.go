@@ -7,19 +7,19 @@ import (
 	"orrery/internal/lab/bench/load"
 )
 
-// producer adds objects on a goroutine of its own. It stays ahead of the consumer by its share of the backlog at most:
-// it counts only what it has added itself, so that producers share nothing but the queue.
+// producer adds objects in its own goroutine. It is ahead of the consumer by at most its share of
+// the backlog. It counts only its own objects, so producers share nothing but the queue.
 type producer[T any] struct {
 	counts  []int // how often each object was added
 	added   int64
-	room    int64 // what added must not reach before the consumer has seen more
+	room    int64 // the value of added at which the producer waits for the consumer
 	backlog int64
-	share   int64 // the number of producers, who are taken to be equally fast
+	share   int64 // the number of producers, assumed to be equally fast
 	err     error
 }
 
-// add goes on until the time is up, which is no error. It adds something in any case: a machine may be so busy that the time is up before
-// it begins.
+// add adds objects until timed ends, which is not an error. It adds at least once, since on a busy
+// machine the time may be up before it begins.
 func (p *producer[T]) add(timed context.Context, c *consumer[T], objects []T, picker *load.Picker, meter *bench.Meter) error {
 	for begun := false; !begun || timed.Err() == nil; begun = true {
 		for range 64 {

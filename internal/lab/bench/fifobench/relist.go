@@ -11,17 +11,18 @@ import (
 	"orrery/internal/lab/bench/load"
 )
 
-// relistKnown objects are in the store, fewer in tests, which have no time for so many.
+// relistKnown is the number of objects in the store. Tests use fewer.
 var relistKnown = 100_000
 
-// relistVanished of them are not listed any more.
+// relistVanished of them are missing from the list.
 const relistVanished = 1000
 
-// relist: a store knows 100,000 objects; a list of 100,000 comes in of which 99,000 are known and 1,000 new, so that
-// 1,000 have vanished. "ms" is how long the call of Replace takes. Meanwhile another goroutine goes on adding an object
-// every 200 us, as a watch would; "lock-ms" is the longest that one of its calls took. Each side has its own store
-// behind its queue, filled with the same objects. Proven: every listed object was handed out once, every vanished one
-// as a deletion with the state that the store had, and everything that the other goroutine added.
+// relist calls Replace with a list of 100,000 objects while the store knows 100,000, of which
+// 99,000 are listed: 1,000 objects are new and 1,000 have vanished. "ms" is the duration of
+// Replace. Meanwhile another goroutine adds an object every 200 us, as a watch would; "lock-ms" is
+// the longest of its calls. Each side has its own store behind its queue, filled with the same
+// objects. Proven: every listed object was handed out once, every vanished one as a deletion with
+// the state from the store, and everything that the other goroutine added.
 func (s subject[T]) relist(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 	rounds := effort.Of(3, 2)
 	all := load.MakePods(relistKnown+relistVanished, 101)
@@ -31,7 +32,8 @@ func (s subject[T]) relist(ctx context.Context, effort bench.Effort, meter *benc
 		listed = append(listed, s.gear.NewObject(p.As(p.Number+int64(len(all)))))
 	}
 
-	// Somebody else's object has the key of the first listed one, so the list does not bury it.
+	// The other goroutine's object has the key of the first vanished one, so the list does not
+	// delete that one.
 	other := s.gear.NewObject(all[relistVanished].As(bystander))
 	meter.Begin("listing anew", "lists", 0, int64(rounds))
 	var took, waited []float64 // milliseconds
@@ -45,7 +47,7 @@ func (s subject[T]) relist(ctx context.Context, effort bench.Effort, meter *benc
 	}
 	return bench.Outcome{
 		Figures: map[string]float64{"ms": bench.Median(took), "lock-ms": bench.Median(waited)},
-		Proof: fmt.Sprintf("a list of %d objects against a store of %d: %d objects and %d deletions handed out, and what came in meanwhile",
+		Proof: fmt.Sprintf("a list of %d objects against a store of %d: %d objects and %d deletions popped, concurrent events included",
 			len(listed), len(known), len(listed), relistVanished),
 	}, nil
 }
@@ -54,13 +56,13 @@ func (s subject[T]) relist(ctx context.Context, effort bench.Effort, meter *benc
 type relisting[T any] struct {
 	gear          Gear[T]
 	known, listed []T
-	other         T // what another goroutine adds
+	other         T // added by the other goroutine
 
 	took   time.Duration // by Replace
-	waited time.Duration // the longest of another Add meanwhile
+	waited time.Duration // longest concurrent Add
 }
 
-// bystander is the number of the object that another goroutine adds.
+// bystander is the number of the object that the other goroutine adds.
 const bystander = -1
 
 func (r *relisting[T]) run(ctx context.Context) error {
@@ -71,7 +73,7 @@ func (r *relisting[T]) run(ctx context.Context) error {
 	if err := queue.Add(r.other); err != nil {
 		return err
 	}
-	runtime.GC() // what earlier rounds have left is not this one's to clean up
+	runtime.GC() // collect the garbage of earlier rounds
 
 	stop, stopped := make(chan struct{}), make(chan error, 1)
 	added := 1
@@ -92,10 +94,10 @@ func (r *relisting[T]) run(ctx context.Context) error {
 	return r.prove(queue, added)
 }
 
-// addUntil goes on adding until stop is closed. A ticker would not do: it comes once in a millisecond at most, and a lock
-// that is held for less could be missed.
+// addUntil adds objects until stop is closed. It does not use a ticker, whose resolution of a
+// millisecond would miss shorter locks.
 func (r *relisting[T]) addUntil(ctx context.Context, stop <-chan struct{}, queue Queue[T], added *int) error {
-	const rate = 5000 // a second
+	const rate = 5000 // per second
 	pacer := load.NewPacer(time.Now(), rate)
 	for i := 1; ; i++ {
 		began := time.Now()
@@ -113,7 +115,7 @@ func (r *relisting[T]) addUntil(ctx context.Context, stop <-chan struct{}, queue
 	}
 }
 
-// prove takes everything out and looks whether it is what it should be.
+// prove drains the queue and checks its content.
 func (r *relisting[T]) prove(queue Queue[T], added int) error {
 	bystanders, deleted := 0, 0
 	states := len(r.known) + relistVanished

@@ -1,3 +1,11 @@
+// Package fifobench measures queues of object changes: throughput, waiting time, and how long a
+// relist blocks other callers. One goroutine pops, as an informer's loop does; one or more add, as
+// a reflector does. The driver is the same for all queues; a [Gear] describes the queue and its
+// objects. [Run] is one run with the flags of "lab bench fifo": first as fast as possible, then at
+// a fixed rate for the latency. [Scenarios] are the fixed pieces of work of the comparison. A run
+// has figures only if every event was handed out once; otherwise it returns a [*bench.ProofError].
+// Objects are made before the clock starts, except in the paced part, where each event brings a new
+// object, as from a watch.
 package fifobench
 
 import (
@@ -47,7 +55,7 @@ type runner[T any] struct {
 	pods  []load.Pod
 }
 
-// saturation is what the first part of a run has found out.
+// saturation is the result of the first part of a run.
 type saturation struct {
 	events, turns int
 	usage         bench.Usage
@@ -66,19 +74,19 @@ func (s saturation) figures() []bench.Figure {
 	}
 }
 
-// saturated adds as fast as it goes, with a bound on what is on its way.
+// saturated adds as fast as possible, with a bounded backlog.
 func (r *runner[T]) saturated(ctx context.Context, objects []T) (saturation, error) {
 	queue, err := r.gear.NewQueue(nil)
 	if err != nil {
 		return saturation{}, err
 	}
 	popped := make([]int, len(objects))
-	strangers := 0
+	unknown := 0
 	c := consume(queue, func(obj T, _ bool) {
 		if n := r.gear.Number(obj); n >= 0 && n < int64(len(popped)) {
 			popped[n]++
 		} else {
-			strangers++
+			unknown++
 		}
 	})
 
@@ -95,7 +103,7 @@ func (r *runner[T]) saturated(ctx context.Context, objects []T) (saturation, err
 	if err != nil {
 		return result, err
 	}
-	if err := bench.Prove("objects handed out that nobody had added", 0, strangers); err != nil {
+	if err := bench.Prove("objects handed out but never added", 0, unknown); err != nil {
 		return result, err
 	}
 	for i := range added {
@@ -137,8 +145,8 @@ func (r *runner[T]) addFor(ctx context.Context, c *consumer[T], objects []T) (ad
 	return added, err
 }
 
-// paced adds at a fixed rate, never waiting for the queue, and measures from when an event was due until it was handed
-// out.
+// paced adds at a fixed rate without waiting for the queue, and measures from when an event was due
+// until it was handed out.
 func (r *runner[T]) paced(ctx context.Context) (*bench.Histogram, int, error) {
 	queue, err := r.gear.NewQueue(nil)
 	if err != nil {

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// longestBusy is the longest cost that keeps a processor busy. Handlers that take longer wait for something, as a rule,
-// for an answer of the API server, so a longer cost sleeps.
+// longestBusy is the longest cost that keeps a processor busy. Slower handlers usually wait for the
+// API server, so a longer cost sleeps.
 const longestBusy = 50 * time.Microsecond
 
 // Cost is what a handler spends on each event. The zero value costs nothing.
 type Cost struct {
 	rounds int           // of busy
-	sleep  time.Duration // instead of them
+	sleep  time.Duration // instead of rounds
 }
 
-// NewCost returns a cost of d. Below 50 us it is work for a processor: the amount that takes d when nothing interrupts
-// it, so that two handlers that share a processor take twice as long. From 50 us on it is sleep, which others can use.
-// In a synctest bubble it is always sleep, because work takes no time there.
+// NewCost returns a cost of d. Below 50 us it is processor work that takes d without interruption,
+// so two handlers on one processor take twice as long. From 50 us on it is sleep. In a synctest
+// bubble it is always sleep, because work takes no time there.
 func NewCost(d time.Duration) Cost {
 	switch {
 	case d <= 0:
@@ -30,7 +30,7 @@ func NewCost(d time.Duration) Cost {
 	}
 }
 
-// Spend spends it.
+// Spend spends the cost.
 func (c Cost) Spend() {
 	if c.sleep > 0 {
 		time.Sleep(c.sleep)
@@ -41,7 +41,8 @@ func (c Cost) Spend() {
 	}
 }
 
-// busy does work whose every step needs the one before, so that a processor cannot do several at once.
+// busy does work whose every step needs the one before, so that a processor cannot do several at
+// once.
 //
 //go:noinline
 func busy(rounds int) uint64 {
@@ -52,7 +53,8 @@ func busy(rounds int) uint64 {
 	return x
 }
 
-// roundTime is how many nanoseconds a round of busy takes when nothing interrupts it: the best of several attempts.
+// roundTime returns the duration of an uninterrupted round of busy in nanoseconds: the best of
+// several attempts.
 var roundTime = sync.OnceValue(func() float64 {
 	const rounds = 2000
 	best := time.Duration(1<<63 - 1)

@@ -10,7 +10,7 @@ import (
 	"orrery/internal/lab/bench/load"
 )
 
-func TestInABubbleACostIsTime(t *testing.T) {
+func TestACostInABubbleIsSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, d := range []time.Duration{-1, 0, 1, time.Microsecond, 49 * time.Microsecond, time.Second} {
 			start := time.Now()
@@ -20,7 +20,7 @@ func TestInABubbleACostIsTime(t *testing.T) {
 	})
 }
 
-// How long work takes depends on who else works, but it does not take less than nothing: the amount of it can be compared.
+// The duration of work depends on the machine's load, so the test compares the amount.
 func TestACostIsWorkOrSleep(t *testing.T) {
 	short, long := load.NewCost(time.Microsecond), load.NewCost(49*time.Microsecond)
 	assert.NotEqual(t, load.Cost{}, short)

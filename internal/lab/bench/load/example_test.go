@@ -8,7 +8,7 @@ import (
 	"orrery/internal/lab/bench/load"
 )
 
-// Events are due every 100 us. The third takes a millisecond, and those behind it see how long they would have waited.
+// Events are due every 100 us. The third takes a millisecond and delays those behind it.
 func ExamplePacer() {
 	start := time.Now()
 	pacer := load.NewPacer(start, 10_000)

@@ -1,3 +1,11 @@
+// Package load makes the load of a benchmark: keys, their distribution, the times of events, and
+// the cost of a handler. [Keys] are made once, and a [Picker] draws from them in a few nanoseconds
+// without allocating, so the measurement does not include the generator. The same seed gives every
+// subject the same sequence. A [Pacer] defines when each event of an open loop is due: event i at
+// i/rate, whatever the subject does. A producer that waits for its subject omits the events it
+// would have made meanwhile, and with them the latencies that a user would have seen; this is known
+// as coordinated omission. So a latency is the time from when the event was due until it was
+// handled, and an event that is late is due immediately. [Load] has all of that as flags.
 package load
 
 import (
@@ -12,27 +20,28 @@ import (
 	"orrery/internal/program"
 )
 
-// Load is what most benchmarks can be told: what happens to which keys, how fast and for how long.
+// Load holds the flags that most benchmarks share: which keys change, how fast and for how long.
 type Load struct {
-	// Distribution says which keys are hit how often.
+	// Distribution says how often each key is drawn.
 	Distribution Distribution
-	// Duration is that of each of the two phases.
+	// Duration is the duration of each of the two phases.
 	Duration time.Duration
-	// Rate is how many events a second there are in the second phase; 0: half of what the first has shown to be possible.
+	// Rate is the number of events a second in the second phase; 0: half of what the first reached.
 	Rate float64
-	// Seed of the random choices.
+	// Seed is the seed of the random choices.
 	Seed uint64
 }
 
-// AddTo adds a flag for each field. of is what the keys are: "objects".
+// AddTo adds a flag for each field. of names the keys in help texts: "objects".
 func (l *Load) AddTo(flags *pflag.FlagSet, duration time.Duration, of string) {
-	program.WordVar(flags, &l.Distribution, "distribution", "", "distribution", Distributions(), "which "+of+" are hit how often (hot: one gets 90 %)")
+	program.WordVar(flags, &l.Distribution, "distribution", "", "distribution", Distributions(), "how often each of the "+of+" is drawn (hot: one gets 90 %)")
 	DurationVar(flags, &l.Duration, "duration", duration, 1, 0, "how long each of the two phases takes")
 	flags.Var(&Number{set: func(v float64) { l.Rate = v }}, "rate", "events a second in the second phase, which measures latency; 0: half of what the first phase reached")
 	flags.Uint64Var(&l.Seed, "seed", 1, "seed of the random choices; the same seed makes the same choices")
 }
 
-// RateOr returns the rate of the second phase, after a first one that did so many events in that time.
+// RateOr returns the rate of the second phase, given the number of events and the duration of the
+// first.
 func (l *Load) RateOr(events int, took time.Duration) float64 {
 	if l.Rate > 0 {
 		return l.Rate
@@ -40,15 +49,15 @@ func (l *Load) RateOr(events int, took time.Duration) float64 {
 	return max(1, float64(events)/took.Seconds()/2)
 }
 
-// Number is the value of a flag that may have a suffix: 100k, 1M; 64KiB if it is a size.
+// Number is the value of a flag with an optional suffix: 100k, 1M; 64KiB for a size.
 type Number struct {
 	value       float64
-	least, most float64 // most 0: there is no limit
+	least, most float64 // most 0: no limit
 	whole, size bool
 	set         func(float64)
 }
 
-// The suffixes, the longer ones first where one ends in the other.
+// The suffixes, the longer ones first where one ends in another.
 var (
 	countSuffixes = []suffix{{"k", 1e3}, {"M", 1e6}, {"G", 1e9}}
 	sizeSuffixes  = []suffix{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"kB", 1e3}, {"MB", 1e6}, {"k", 1e3}, {"M", 1e6}, {"B", 1}}
@@ -69,7 +78,7 @@ func (n *Number) Set(text string) error {
 	return err
 }
 
-// Parse returns the number of a text, if it is one that the flag may have.
+// Parse returns the number in text if it is valid for the flag.
 func (n *Number) Parse(text string) (float64, error) {
 	digits, factor := strings.ReplaceAll(text, "_", ""), 1.0
 	suffixes := countSuffixes
@@ -102,7 +111,7 @@ func plain(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64
 
 func (n *Number) String() string { return plain(n.value) }
 
-// Type is what help shows behind the name of the flag.
+// Type is the word for the value in help texts.
 func (n *Number) Type() string {
 	if n.size {
 		return "bytes"
@@ -110,13 +119,13 @@ func (n *Number) Type() string {
 	return "number"
 }
 
-// CountVar adds a flag for a number of things.
+// CountVar adds a flag for a count.
 func CountVar(flags *pflag.FlagSet, n *int, name string, value, least, most int, usage string) {
 	*n = value
 	flags.Var(&Number{value: float64(value), least: float64(least), most: float64(most), whole: true, set: func(v float64) { *n = int(v) }}, name, usage)
 }
 
-// mostBytes is the largest object that there is.
+// mostBytes is the largest object size.
 const mostBytes = 1 << 20
 
 // SizeVar adds a flag for a number of bytes.
@@ -124,13 +133,13 @@ func SizeVar(flags *pflag.FlagSet, n *int, name, usage string) {
 	flags.Var(&Number{whole: true, size: true, most: mostBytes, set: func(v float64) { *n = int(v) }}, name, usage)
 }
 
-// Duration is the value of a flag for a time.
+// Duration is the value of a flag for a duration.
 type Duration struct {
 	value       *time.Duration
-	least, most time.Duration // most 0: there is no limit
+	least, most time.Duration // most 0: no limit
 }
 
-// DurationVar adds a flag for a time.
+// DurationVar adds a flag for a duration.
 func DurationVar(flags *pflag.FlagSet, d *time.Duration, name string, value, least, most time.Duration, usage string) {
 	*d = value
 	flags.Var(&Duration{d, least, most}, name, usage)
@@ -152,19 +161,19 @@ func (d *Duration) Set(text string) error {
 }
 
 func (d *Duration) String() string {
-	if d.value == nil { // pflag looks at a zero value
+	if d.value == nil { // pflag calls String on a zero value
 		return ""
 	}
 	return d.value.String()
 }
 
-// Type is what help shows behind the name of the flag.
+// Type is the word for the value in help texts.
 func (*Duration) Type() string { return "time" }
 
-// mostCost is far less than the time after which a workload takes an event for lost.
+// mostCost is far below the time after which a workload counts an event as lost.
 const mostCost = 10 * time.Second
 
-// CostVar adds the flag for what a handler spends.
+// CostVar adds the flag for the cost of a handler.
 func CostVar(flags *pflag.FlagSet, cost *time.Duration) {
-	DurationVar(flags, cost, "handler-cost", 0, 0, mostCost, "what each handler spends on an event: work below 50us, waiting from there on")
+	DurationVar(flags, cost, "handler-cost", 0, 0, mostCost, "cost of an event in each handler: work below 50us, sleep from there on")
 }

@@ -34,7 +34,7 @@ func TestFlagsForNumbers(t *testing.T) {
 			assert.Error(t, flags.Set(flag, value), "--%s %s", flag, value)
 		}
 	}
-	assert.Equal(t, 1_500_000, keys, "what is refused changes nothing")
+	assert.Equal(t, 1_500_000, keys, "a refused value changes nothing")
 }
 
 func TestTheRateIsHalfOfWhatIsPossible(t *testing.T) {

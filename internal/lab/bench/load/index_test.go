@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestIndexIsWhereTheKeyIs(t *testing.T) {
+func TestIndexOfEachKey(t *testing.T) {
 	for _, n := range []int{1, 2, 99, 100, 101, 250, 12_345} {
 		keys := NewKeys(n, Uniform, 1)
 		indexOf := keys.Index()
@@ -17,7 +17,7 @@ func TestIndexIsWhereTheKeyIs(t *testing.T) {
 	}
 }
 
-func TestIndexOfWhatIsNoKey(t *testing.T) {
+func TestIndexOfAnUnknownKey(t *testing.T) {
 	keys := NewKeys(250, Uniform, 1)
 	indexOf := keys.Index()
 	other := NewKeys(10_000, Uniform, 1)

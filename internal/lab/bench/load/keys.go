@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// Keys are names of objects as a cluster has them: "namespace-017/web-7c5ddbdf54-00042".
+// Keys are object names as in a cluster: "namespace-017/web-7c5ddbdf54-00042".
 type Keys struct {
 	keys         []string
 	distribution Distribution
@@ -17,24 +17,24 @@ type Keys struct {
 const (
 	objectsInNamespace = 100
 	maxNamespaces      = 1000
-	// hashAlphabet are the letters and digits that generated names of a cluster are made of: no vowels, so that no
-	// words come up, and nothing that looks like something else.
+	// hashAlphabet has the characters of names generated in a cluster: no vowels, so that no words
+	// appear, and no lookalikes.
 	hashAlphabet = "bcdfghjklmnpqrstvwxz2456789"
 )
 
 var applications = [...]string{"web", "api", "auth", "cart", "mail", "jobs", "feed", "index"}
 
-// NewKeys makes n distinct keys, of which Pickers draw as d says. Neighbours by index are in different namespaces, so
-// that the keys that Zipf and Hot prefer are spread. The same n gives the same keys whatever the seed; the seed decides
-// the order in which they are drawn. n must be above zero.
+// NewKeys returns n distinct keys, from which Pickers draw with distribution d. Neighbours by index
+// are in different namespaces, so the keys preferred by Zipf and Hot are spread. The keys depend on
+// n alone; the seed decides the order in which they are drawn. n must be above zero.
 func NewKeys(n int, d Distribution, seed uint64) *Keys {
 	if n < 1 {
 		panic(fmt.Sprintf("load: %d keys", n))
 	}
 	k := &Keys{keys: make([]string, n), distribution: d, seed: seed, octaves: math.Log2(float64(n) + 1)}
 	namespaces := k.namespaces()
-	// All keys are parts of one text: a million small strings would keep the garbage collector busy while something
-	// else is measured.
+	// All keys are parts of one text: a million small strings would burden the garbage collector
+	// during the measurement.
 	var buffer []byte
 	ends := make([]int, n)
 	for i := range k.keys {
@@ -62,46 +62,46 @@ func appendKey(b []byte, namespace, ordinal int) []byte {
 // All returns the keys by index. They must not be changed.
 func (k *Keys) All() []string { return k.keys }
 
-// Len is the number of keys.
+// Len returns the number of keys.
 func (k *Keys) Len() int { return len(k.keys) }
 
-// Key returns the key with that index.
+// Key returns the key with the given index.
 func (k *Keys) Key(i int) string { return k.keys[i] }
 
-// Picker returns a new Picker for one producer. Producers with different numbers draw different sequences; the same
-// number draws the same again.
+// Picker returns a new Picker for a producer. Different numbers draw different sequences; the same
+// number draws the same sequence again.
 func (k *Keys) Picker(producer int) *Picker {
 	return &Picker{keys: k, n: uint64(len(k.keys)), state: mix(k.seed ^ mix(uint64(producer)+1))}
 }
 
-// Distribution says which keys are drawn how often.
+// Distribution says how often each key is drawn.
 type Distribution string
 
 // The distributions.
 const (
-	// Uniform draws all keys equally often, in a random order.
+	// Uniform draws all keys equally often, in random order.
 	Uniform Distribution = "uniform"
-	// Zipf draws the key with index i in proportion to 1/(i+1), Zipf's law with s = 1 and v = 1: of 100,000 keys the
-	// first gets 6 % of the events, the first hundred 40 %. Traffic of many clusters looks like that: a few objects
-	// change all the time, most of them hardly ever.
+	// Zipf draws the key with index i in proportion to 1/(i+1), Zipf's law with s = 1 and v = 1: of
+	// 100,000 keys the first gets 6 % of the events, the first hundred 40 %. Many clusters have
+	// such traffic: a few objects change all the time, most hardly ever.
 	Zipf Distribution = "zipf"
 	// Hot draws the first key for 90 % of the events, and the others equally often for the rest.
 	Hot Distribution = "hot"
 )
 
-// Distributions are all of them.
+// Distributions returns all distributions.
 func Distributions() []Distribution { return []Distribution{Uniform, Zipf, Hot} }
 
-// Picker draws keys. It belongs to one goroutine.
+// Picker draws keys. It must not be shared by goroutines.
 type Picker struct {
 	keys  *Keys
 	n     uint64
 	state uint64
 
-	_ [128 - 24]byte // Pickers of other producers are not on the same cache line
+	_ [128 - 24]byte // keeps pickers on separate cache lines
 }
 
-// hotShare of 2^32 is the part of draws that Hot gives to its key.
+// hotShare is the share of Hot's key, in units of 2^-32.
 const hotShare = 1 << 32 / 10 * 9
 
 // Next returns the index of the next key.
@@ -114,16 +114,16 @@ func (p *Picker) Next() int {
 		if uint32(r) < hotShare || p.n == 1 {
 			return 0
 		}
-		// The lower half was used up for the decision, which has left the upper half as random as it was.
+		// The lower half is used up by the decision; the upper half is independent of it.
 		return 1 + int((r>>32)*(p.n-1)>>32)
 	default:
-		index, _ := bits.Mul64(r, p.n) // of 0 to n-1, without a division
+		index, _ := bits.Mul64(r, p.n) // 0 to n-1, without a division
 		return int(index)
 	}
 }
 
-// zipf inverts the integral of 1/x: (n+1)^u is between 1 and n+1 and falls between i+1 and i+2 with a probability of
-// log((i+2)/(i+1)) / log(n+1), about 1/(i+1).
+// zipf inverts the integral of 1/x: (n+1)^u is between 1 and n+1 and falls between i+1 and i+2 with
+// a probability of log((i+2)/(i+1)) / log(n+1), about 1/(i+1).
 func (p *Picker) zipf(r uint64) int {
 	u := float64(r>>11) / (1 << 53)
 	return min(int(math.Exp2(u*p.keys.octaves)), int(p.n)) - 1
@@ -135,15 +135,16 @@ func (p *Picker) random() uint64 {
 	return mix(p.state)
 }
 
-// mix is a permutation of the numbers of 64 bits in which every bit of the input changes half of the output.
+// mix is a permutation of the 64-bit numbers in which every input bit changes half of the output
+// bits.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// Index returns a function that finds the index of a key, so that a worker that was handed one can find what it knows about it;
-// -1 if it is none of the keys. Any goroutine may call it.
+// Index returns a function that returns the index of a key, or -1 if it is not one of the keys. The
+// function may be called from any goroutine.
 func (k *Keys) Index() func(key string) int {
 	indexes := make(map[string]int, len(k.keys))
 	for i, key := range k.keys {
@@ -157,11 +158,12 @@ func (k *Keys) Index() func(key string) int {
 	}
 }
 
-// namespaces is how many there are: key i is in namespace i%namespaces and the one with ordinal i/namespaces in it.
+// namespaces returns the number of namespaces: key i has ordinal i/namespaces in namespace
+// i%namespaces.
 func (k *Keys) namespaces() int { return min(max(len(k.keys)/objectsInNamespace, 1), maxNamespaces) }
 
-// Split divides total items into parts as evenly as it goes and returns the indexes of one part: from, up to but not
-// including to. The parts follow each other without a gap.
+// Split divides total items into consecutive parts of almost equal size and returns the half-open
+// range [from, to) of one part.
 func Split(total, parts, part int) (from, to int) {
 	return total * part / parts, total * (part + 1) / parts
 }

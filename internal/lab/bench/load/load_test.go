@@ -26,11 +26,11 @@ func TestKeysAreDistinctAndLookLikeThoseOfACluster(t *testing.T) {
 	assert.Regexp(t, `^namespace-000/`, load.NewKeys(1, load.Uniform, 1).Key(0))
 }
 
-func TestNoKeysIsAMistake(t *testing.T) {
+func TestNewKeysPanicsWithoutKeys(t *testing.T) {
 	assert.Panics(t, func() { load.NewKeys(0, load.Uniform, 1) })
 }
 
-// shares draws a million keys and returns which part of them each index got.
+// shares draws a million keys and returns the share of each index.
 func shares(d load.Distribution, n int) []float64 {
 	const draws = 1_000_000
 	picker := load.NewKeys(n, d, 42).Picker(0)
@@ -41,7 +41,7 @@ func shares(d load.Distribution, n int) []float64 {
 	return counts
 }
 
-// The draws are the same each time, so these bounds, five standard deviations, hold always or never.
+// The draws are deterministic, so these bounds (five standard deviations) hold always or never.
 func TestSharesAreThoseOfTheDistribution(t *testing.T) {
 	const n = 1000
 	near := func(want, got float64, what string, args ...any) {
@@ -66,8 +66,8 @@ func TestSharesAreThoseOfTheDistribution(t *testing.T) {
 	for _, share := range many[:100] {
 		first += share
 	}
-	assert.InDelta(t, 0.06, many[0], 0.001, "what the documentation says")
-	assert.InDelta(t, 0.40, first, 0.005, "what the documentation says")
+	assert.InDelta(t, 0.06, many[0], 0.001, "as documented")
+	assert.InDelta(t, 0.40, first, 0.005, "as documented")
 }
 
 func TestOneKeyIsDrawnAlways(t *testing.T) {
@@ -101,7 +101,7 @@ func TestDrawingDoesNotAllocate(t *testing.T) {
 	}
 }
 
-func TestSplitGivesEverythingToExactlyOne(t *testing.T) {
+func TestSplitGivesEachItemToOnePart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total, parts := rapid.IntRange(0, 10_000_000).Draw(t, "total"), rapid.IntRange(1, 64).Draw(t, "parts")
 		next := 0

@@ -20,7 +20,7 @@ func TestDuesAreEvenlySpaced(t *testing.T) {
 	assert.Equal(t, time.Microsecond, pacer.Due(3))
 	assert.Equal(t, 1000*time.Second, pacer.Due(3_000_000_000), "no drift")
 	assert.Equal(t, 4*time.Hour, load.NewPacer(time.Now(), 0.25/3600).Due(1))
-	assert.Zero(t, load.NewPacer(time.Now(), math.Inf(1)).Due(1000), "as fast as it goes")
+	assert.Zero(t, load.NewPacer(time.Now(), math.Inf(1)).Due(1000), "as fast as possible")
 	for _, rate := range []float64{0, -1, math.NaN()} {
 		assert.Panics(t, func() { load.NewPacer(time.Now(), rate) })
 	}
@@ -41,8 +41,8 @@ func TestWaitingOnTheClockOfABubble(t *testing.T) {
 	})
 }
 
-// A subject that takes too long does not move the events that come after it: this is what makes the difference.
-func TestWhoIsLateDoesNotWait(t *testing.T) {
+// A slow subject does not delay the events after it: this is the difference to a closed loop.
+func TestALateEventIsNotDelayed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		pacer := load.NewPacer(start, 1000)
@@ -69,12 +69,13 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 		assert.False(t, ok)
 		assert.Equal(t, time.Second, time.Since(start))
 		_, ok = load.NewPacer(start, 1_000_000).Wait(ctx, 1)
-		assert.False(t, ok, "an event that is late already")
+		assert.False(t, ok, "a late event")
 	})
 }
 
-// The real clock. How late it is depends on the machine, so only what holds on any is asserted: never early, and all dues.
-func TestNobodyIsEarly(t *testing.T) {
+// On the real clock lateness depends on the machine, so the test asserts only that no event is
+// early and none is missing.
+func TestNoEventIsEarly(t *testing.T) {
 	for _, rate := range []float64{50, 1000, 30_000, 2_000_000} {
 		start := time.Now()
 		pacer := load.NewPacer(start, rate)
@@ -108,7 +109,7 @@ func TestWaitingDoesNotAllocate(t *testing.T) {
 func BenchmarkWait(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
-	pacer := load.NewPacer(time.Now(), math.Inf(1)) // always late: what the generator itself costs
+	pacer := load.NewPacer(time.Now(), math.Inf(1)) // always late: the cost of the generator itself
 	for b.Loop() {
 		pacer.Wait(ctx, 1)
 	}

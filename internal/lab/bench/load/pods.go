@@ -8,23 +8,25 @@ import (
 	"orrery/restclient/api"
 )
 
-// Pod is what a benchmark knows of an object: where it lives, its number, how large it is. Each subject makes its own type
-// of object from it, with the same fields and the same content. Objects share no strings except those of their labels.
+// Pod is what a benchmark knows of an object: name, number and size. Each subject makes its own
+// type of object from it, with the same fields and content. Objects share no strings except their
+// labels.
 type Pod struct {
 	Namespace, Name string
-	// Number tells objects of a run apart: one object, and one state of it.
+	// Number identifies an object and its state within a run.
 	Number int64
-	// Payload is the size in bytes of what the object carries besides its head's usual fields.
+	// Payload is the size in bytes beyond the head's usual fields.
 	Payload int
 }
 
-// PodLabels are those of every object. They are shared, since nothing that is measured here reads them.
+// PodLabels are the labels of every object. They are shared, since no benchmark reads them.
 var PodLabels = map[string]string{"app": "web", "pod-template-hash": "7c5ddbdf54"}
 
-// PayloadAnnotation is where an object carries its payload.
+// PayloadAnnotation is the annotation with the payload.
 const PayloadAnnotation = "orrery.example/payload"
 
-// MakePods returns n pods, numbered from 0, in namespaces of equal size. Neighbours are in the same namespace.
+// MakePods returns n pods, numbered from 0, in namespaces of equal size. Neighbours are in the same
+// namespace.
 func MakePods(n, namespaces int) []Pod {
 	all := make([]Pod, n)
 	for i := range all {
@@ -40,19 +42,19 @@ func MakePods(n, namespaces int) []Pod {
 // PodNamespace returns the name of the i-th namespace.
 func PodNamespace(i int) string { return fmt.Sprintf("namespace-%03d", i) }
 
-// As returns the pod in another state: with another number.
+// As returns the pod in another state, with the given number.
 func (p Pod) As(number int64) Pod {
 	p.Number = number
 	return p
 }
 
-// Key is "namespace/name".
+// Key returns "namespace/name".
 func (p Pod) Key() string { return p.Namespace + "/" + p.Name }
 
 // UID is the same for all states of the pod.
 func (p Pod) UID() string { return "0f9d2c34-5a1b-4c1e-9d55-" + p.Name[len(p.Name)-5:] }
 
-// ResourceVersion is that of the state.
+// ResourceVersion is different for each state.
 func (p Pod) ResourceVersion() string { return strconv.FormatInt(p.Number+1, 10) }
 
 // Annotations are those of the object: none, or one as large as the payload.

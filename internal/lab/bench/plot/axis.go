@@ -8,19 +8,20 @@ import (
 	"orrery/internal/lab/bench/report"
 )
 
-// Axis is what numbers are measured along.
+// Axis is an axis of a plot.
 type Axis struct {
-	// Title says what is measured: "time of an operation". May be empty.
+	// Title is the measured quantity: "time of an operation". It may be empty.
 	Title string
-	// Unit is what Value and X are in: bench.Nanoseconds, bench.PerSecond, bench.Bytes, bench.Seconds, bench.Count, "×"
-	// for ratios, or whatever else there is. Ticks are written with the prefixes of the unit (µs, M/s, MiB).
+	// Unit is the unit of the values: bench.Nanoseconds, bench.PerSecond, bench.Bytes,
+	// bench.Seconds, bench.Count, "×" for ratios, or any other. Tick labels use its prefixes (µs,
+	// M/s, MiB).
 	Unit string
-	// Scale is Linear, Log10 or Log2; the zero value is Linear. An axis on which a logarithm has nothing to show,
-	// because no number is above zero, is linear all the same.
+	// Scale is Linear, Log10 or Log2; the zero value is Linear. A logarithmic axis without positive
+	// values becomes linear.
 	Scale Scale
 }
 
-// Scale is how numbers become lengths.
+// Scale maps numbers to lengths.
 type Scale string
 
 // The scales.
@@ -30,7 +31,7 @@ const (
 	Log2   Scale = "log2"
 )
 
-// number writes a value with its unit; zero needs none.
+// number returns a value with its unit; zero has none.
 func number(value float64, unit string) string {
 	if value == 0 {
 		return "0"
@@ -38,8 +39,8 @@ func number(value float64, unit string) string {
 	return report.Human(value, unit)
 }
 
-// set gives an axis of a plot its title, its ends and its ticks, so that these values are to be seen. A linear axis begins
-// at zero if zero is set.
+// set sets title, range and ticks of an axis to show the values. If zero is set, a linear axis
+// begins at zero.
 func (a Axis) set(axis *plot.Axis, values []float64, zero bool) {
 	axis.Label.Text = a.Title
 	low, high, positive, _ := extent(values)
@@ -65,7 +66,7 @@ func (a Axis) set(axis *plot.Axis, values []float64, zero bool) {
 	axis.Min, axis.Max = low, high
 }
 
-// ticks writes the labels of ticks with their unit.
+// ticks adds the unit to tick labels.
 type ticks struct {
 	plot.Ticker
 	unit string
@@ -81,8 +82,8 @@ func (t ticks) Ticks(low, high float64) []plot.Tick {
 	return list
 }
 
-// logTicks are gonum's, which labels powers of ten. Over a few decades 2 and 5 are labelled, too: there may be no power of
-// ten among them.
+// logTicks labels powers of ten, as gonum does, and 2 and 5 over a few decades, where there may be
+// no power of ten.
 type logTicks struct{}
 
 func (logTicks) Ticks(low, high float64) []plot.Tick {
@@ -99,7 +100,7 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 	return list
 }
 
-// powersOfTwo are ticks at 1, 2, 4, 8.
+// powersOfTwo returns ticks at 1, 2, 4, 8.
 func powersOfTwo(low, high float64) []plot.Tick {
 	var list []plot.Tick
 	for v := math.Exp2(math.Ceil(math.Log2(low) - 1e-9)); v <= high*(1+1e-9); v *= 2 {

@@ -12,26 +12,27 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Bars are horizontal bars in groups: a group for each thing that was measured, in it a bar for each series.
+// Bars are horizontal bars in groups: a group for each measured thing, with a bar for each series.
 type Bars struct {
-	// Title is the headline; Caption, below it, says how to read the picture. Both are wrapped.
+	// Title is the headline; Caption, below it, explains the picture. Both are wrapped.
 	Title, Caption string
-	// Axis is what the bars are measured along.
+	// Axis is the axis of the bars.
 	Axis Axis
-	// Series are the names for the legend. With one series there is no legend.
+	// Series are the names in the legend. A single series has no legend.
 	Series []string
 	// Groups from top to bottom.
 	Groups []Group
-	// From is where bars begin. For ratios on a logarithmic axis 1 is right: bars to the left are less, bars to the right
-	// are more. The zero value is 0, or the left end of a logarithmic axis.
+	// From is where bars begin: 1 suits ratios on a logarithmic axis, with smaller values to the
+	// left and larger ones to the right. The zero value is 0, or the left end of a logarithmic
+	// axis.
 	From float64
-	// Target is the word for the marks of Group.Target in the legend; empty means "target".
+	// Target is the name of Group.Target in the legend; empty means "target".
 	Target string
 }
 
-// Group is one thing that was measured.
+// Group is one measured thing.
 type Group struct {
-	// Name stands to the left of the bars; it is wrapped when it is long.
+	// Name stands to the left of the bars and is wrapped.
 	Name string
 	// Values are in the order of Bars.Series. A group may have fewer.
 	Values []Value
@@ -39,9 +40,9 @@ type Group struct {
 	Target float64
 }
 
-// Value is a number, and how far it spreads.
+// Value is a number and its spread.
 type Value struct {
-	// At is the number: a median. Not a number (math.NaN()) is left out.
+	// At is the number: a median. NaN is omitted.
 	At float64
 	// Low and High are the ends of the whisker; both 0 is none.
 	Low, High float64
@@ -49,10 +50,10 @@ type Value struct {
 	Label string
 }
 
-// whisker tells whether the value has one.
+// whisker reports whether the value has a whisker.
 func (v Value) whisker() bool { return v.Low != 0 || v.High != 0 }
 
-// The measures of bars. A row is as high as a bar with the gap below it.
+// The measures of bars. A row is the height of a bar and the gap below it.
 const (
 	barHeight  = 14
 	rowHeight  = 17
@@ -100,7 +101,7 @@ func (b Bars) SVG() []byte {
 	return s.svg()
 }
 
-// makeRoom moves the ends of the axis outwards, so that the labels have room behind the bars.
+// makeRoom extends the axis so that the labels fit beside the bars.
 func (b Bars) makeRoom(axis *plot.Axis) {
 	const part = 0.22
 	leftwards := slices.ContainsFunc(b.Groups, func(g Group) bool {
@@ -126,7 +127,8 @@ func fillBox(c draw.Canvas, ink color.Color, left, bottom, right, top vg.Length)
 	c.FillPolygon(ink, []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
 }
 
-// barRows draws bars. gonum's own begin at zero, which a logarithmic axis does not have, and have neither whiskers nor labels.
+// barRows draws bars. gonum's own have neither whiskers nor labels, and begin at zero, which a
+// logarithmic axis lacks.
 type barRows struct {
 	Bars
 	begin  []float64 // the upper end of the bars of each group, in rows
@@ -153,13 +155,14 @@ func (r *barRows) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLine2(draw.LineStyle{Color: gray, Width: 1}, at(r.From), y(0), at(r.From), y(r.height))
 }
 
-// bar draws one bar with its whisker, and its label behind them.
+// bar draws one bar with its whisker and label.
 func (r *barRows) bar(c draw.Canvas, at func(float64) vg.Length, y vg.Length, series int, value Value, group Group) {
 	left, right := min(at(r.From), at(value.At)), max(at(r.From), at(value.At), at(r.From)+1)
 	fillBox(c, seriesColor(series), left, y-barHeight/2, right, y+barHeight/2)
 	if value.whisker() {
 		low, high := at(value.Low), at(value.High)
-		for _, pen := range []draw.LineStyle{{Color: color.White, Width: 3}, {Color: color.Black, Width: 1}} { // with a rim, to be seen on a bar
+		// A white rim keeps the whisker visible on a bar.
+		for _, pen := range []draw.LineStyle{{Color: color.White, Width: 3}, {Color: color.Black, Width: 1}} {
 			c.StrokeLine2(pen, low, y, high, y)
 			c.StrokeLine2(pen, low, y-4, low, y+4)
 			c.StrokeLine2(pen, high, y-4, high, y+4)
@@ -172,7 +175,7 @@ func (r *barRows) bar(c draw.Canvas, at func(float64) vg.Length, y vg.Length, se
 	target := at(group.Target)
 	if r.leftwards(value) {
 		if group.Target != 0 && target < left+3 && target > left-width {
-			left = target // a label that the mark of the target would run through moves behind it
+			left = target // a label that would cross the target's mark moves behind it
 		}
 		label.XAlign = draw.XRight
 		c.FillText(label, vg.Point{X: left - 5, Y: y + 1}, r.label(value))
@@ -184,7 +187,7 @@ func (r *barRows) bar(c draw.Canvas, at func(float64) vg.Length, y vg.Length, se
 	c.FillText(label, vg.Point{X: right + 5, Y: y + 1}, r.label(value))
 }
 
-// bars is how many bars the group has. What is not a number takes no room.
+// bars returns the number of bars in the group, without NaN values.
 func (g Group) bars() int {
 	n := 0
 	for _, value := range g.Values {
@@ -195,7 +198,7 @@ func (g Group) bars() int {
 	return max(n, 1)
 }
 
-// leftwards tells whether the bar of a value goes to the left, so that its label does, too.
+// leftwards reports whether the bar of a value, and so its label, goes to the left.
 func (b Bars) leftwards(value Value) bool { return value.At < b.From }
 
 func (b Bars) label(value Value) string {
@@ -205,7 +208,7 @@ func (b Bars) label(value Value) string {
 	return number(value.At, b.Axis.Unit)
 }
 
-// values are all numbers that the axis has to have room for.
+// values returns all numbers that the axis must include.
 func (b Bars) values() []float64 {
 	var values []float64
 	for _, group := range b.Groups {

@@ -8,7 +8,7 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// drawn are pictures of all kinds, for the tests that look at each.
+// drawn returns pictures of all kinds.
 func drawn() map[string][]byte {
 	pictures := map[string][]byte{}
 	for name, b := range bars() {

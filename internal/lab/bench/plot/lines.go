@@ -11,13 +11,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Lines are curves: a number along another.
+// Lines are curves: one number over another.
 type Lines struct {
-	// Title is the headline; Caption, below it, says how to read the picture. Both are wrapped.
+	// Title is the headline; Caption, below it, explains the picture. Both are wrapped.
 	Title, Caption string
-	// X and Y are the axes. Y begins at zero if it is linear.
+	// X and Y are the axes. A linear Y begins at zero.
 	X, Y Axis
-	// Series are the curves, in the order of the legend. With one there is no legend.
+	// Series are the curves, in the order of the legend. A single one has no legend.
 	Series []Series
 }
 
@@ -27,7 +27,7 @@ type Series struct {
 	Points []Point
 }
 
-// Point is a place on a curve, with a whisker if Y has one.
+// Point is a point of a curve, with a whisker if Y has one.
 type Point struct {
 	X float64
 	Y Value
@@ -62,12 +62,12 @@ func (l Lines) SVG() []byte {
 	return s.svg()
 }
 
-// plotHeight is that of curves with their axes.
+// plotHeight is the height of curves and axes.
 const plotHeight = 340
 
 func (p Point) isNumber() bool { return !math.IsNaN(p.X) && !math.IsNaN(p.Y.At) }
 
-// lineEntry is the entry of a curve in a legend.
+// lineEntry returns the entry of a curve in a legend.
 func lineEntry(name string, i int) legendEntry {
 	return legendEntry{name, func(c draw.Canvas, at vg.Point) {
 		c.StrokeLine2(draw.LineStyle{Color: seriesColor(i), Width: 1.5}, at.X-8, at.Y, at.X+8, at.Y)
@@ -75,12 +75,12 @@ func lineEntry(name string, i int) legendEntry {
 	}}
 }
 
-// glyph is the mark of a series.
+// glyph returns the mark of a series.
 func glyph(i int) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: seriesColor(i), Radius: 3, Shape: plotutil.Shape(i)}
 }
 
-// curve is a series as gonum wants it. A logarithmic axis shows what is not above zero at its edge.
+// curve is a series for gonum. A logarithmic axis shows zero and less at its edge.
 type curve struct {
 	points []Point
 	p      *plot.Plot
@@ -92,7 +92,7 @@ func (c curve) XY(i int) (x, y float64) {
 	return onAxis(c.p.X, c.points[i].X), onAxis(c.p.Y, c.points[i].Y.At)
 }
 
-// YError is how far the whisker of a point reaches down and up.
+// YError returns the lengths of a point's whisker below and above it.
 func (c curve) YError(i int) (down, up float64) {
 	_, y := c.XY(i)
 	v := c.points[i].Y
@@ -106,7 +106,8 @@ func onAxis(axis plot.Axis, v float64) float64 {
 	return v
 }
 
-// addCurve adds a series to a plot: whiskers, the line, and a mark at each point for which marked is nil or returns true.
+// addCurve adds a series to a plot: whiskers, the line, and a mark at each point for which marked
+// is nil or returns true.
 func addCurve(p *plot.Plot, i int, series Series, marked func(Point) bool) {
 	c, marks := curve{p: p}, curve{p: p}
 	for _, point := range series.Points {

@@ -9,12 +9,12 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Percentiles draws histograms of latencies the way that HdrHistogram made popular: each 9 more of the percentile has as
-// much room as the one before, so that the tail, where the trouble is, can be seen.
+// Percentiles draws latency histograms as HdrHistogram does: each further 9 of the percentile has
+// the same width, so the tail is visible.
 type Percentiles struct {
-	// Title is the headline; Caption, below it, says how to read the picture. Both are wrapped.
+	// Title is the headline; Caption, below it, explains the picture. Both are wrapped.
 	Title, Caption string
-	// Series are the histograms, in the order of the legend. With one there is no legend.
+	// Series are the histograms, in the order of the legend. A single one has no legend.
 	Series []Distribution
 }
 
@@ -24,7 +24,7 @@ type Distribution struct {
 	Latency *bench.Histogram
 }
 
-// percentileTicks are the ticks of the horizontal axis, as parts of all.
+// percentileTicks are the ticks of the horizontal axis, as fractions.
 var percentileTicks = []struct {
 	q     float64
 	label string
@@ -66,10 +66,10 @@ func (p Percentiles) SVG() []byte {
 	return s.svg()
 }
 
-// mostOf is where the horizontal axis ends at the latest: one in so many.
+// mostOf is the maximum of the horizontal axis: one value in a million is slower.
 const mostOf = 1e6
 
-// percentileMarks are the ticks of an axis that measures 1/(1-q), up to the number of values: beyond it there are none.
+// percentileMarks returns the ticks of an axis of 1/(1-q), up to the number of values.
 func percentileMarks(_, high float64) []plot.Tick {
 	var list []plot.Tick
 	for _, tick := range percentileTicks {
@@ -80,8 +80,8 @@ func percentileMarks(_, high float64) []plot.Tick {
 	return list
 }
 
-// curveOf follows the percentiles of a histogram from the eighth on, in steps of an eighth of an octave, as far as it has
-// values for them. Ticks are among the points, to be marked.
+// curveOf returns the percentiles of a histogram in steps of an eighth of an octave, as far as it
+// has values. Ticks are among the points, to be marked.
 func curveOf(h *bench.Histogram) []Point {
 	if h == nil || h.Count() == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// The curve says what the histogram says, reaches from the fast ones to the slowest, and stands once at each place.
+// The curve agrees with the histogram, reaches the slowest value, and has each point once.
 func TestCurveOfAHistogram(t *testing.T) {
 	h := &bench.Histogram{}
 	for i := range 10_000 {

@@ -18,6 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot/vg"
+
+	"orrery/internal/lab/bench"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -32,11 +34,12 @@ func TestGolden(t *testing.T) {
 		want, err := os.ReadFile(file)
 		require.NoError(t, err)
 		line, old, now := firstDifference(string(want), string(picture))
-		assert.Equal(t, old, now, "%s, line %d; if the change is meant, run the test with -update and look at the pictures", file, line)
+		assert.Equal(t, old, now, "%s, line %d; if the change is intended, run the test with -update and look at the pictures", file, line)
 	}
 }
 
-// firstDifference returns the first line in which two texts differ; with a whole picture nobody could do anything.
+// firstDifference returns the first line in which two texts differ; a diff of whole pictures would
+// be unreadable.
 func firstDifference(a, b string) (line int, inA, inB string) {
 	linesA, linesB := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range max(len(linesA), len(linesB)) {
@@ -73,7 +76,7 @@ func TestDocumentsAreXMLWithATitle(t *testing.T) {
 	}
 }
 
-// A text that runs out of the picture cannot be read. Those that are turned are the titles of vertical axes.
+// No text is cut off. The rotated ones are the titles of vertical axes.
 func TestTextsHaveRoom(t *testing.T) {
 	element := regexp.MustCompile(`(?s)<text x="([0-9.-]+)" y="[0-9.-]+" transform="scale\(1, -1\)"[^>]*font-size:([0-9.]+)px[^>]*>([^<]*)<`)
 	for name, picture := range drawn() {
@@ -102,4 +105,18 @@ func TestEverySeriesIsDrawn(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A picture is a string of XML with a title for screen readers.
+func ExampleBars_SVG() {
+	svg := Bars{
+		Title:  "Time of an operation",
+		Axis:   Axis{Title: "time", Unit: bench.Nanoseconds},
+		Series: []string{"ours", "theirs"},
+		Groups: []Group{{Name: "Add, Get, Done", Values: []Value{{At: 62}, {At: 310, Low: 300, High: 345}}}},
+	}.SVG()
+	_, rest, _ := strings.Cut(string(svg), "<title>")
+	title, _, _ := strings.Cut(rest, "<")
+	fmt.Println(title)
+	// Output: Time of an operation
 }

@@ -1,3 +1,11 @@
+// Package plot draws the pictures of benchmarks as SVG: [Bars] compare single numbers, [Lines] show
+// a number over a parameter, and [Percentiles] show whole histograms. A plot is a struct, and its
+// method SVG draws it. The picture depends on the struct only, without clock or random identifiers,
+// so a picture in the repository changes only with its figures. It is well-formed XML that needs no
+// script, font or other file. Series differ in colour, brightness and the shape of their marks, and
+// texts have room for the widest usual font. Plots without data say so, a logarithmic axis shows
+// zero and less at its edge, and NaN is omitted. gonum/plot draws axes, curves and marks; bars,
+// units and headings are drawn here.
 package plot
 
 import (
@@ -18,8 +26,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// palette are the colours of series. People with any kind of colour vision tell the first four apart, which differ in
-// brightness as well (blue and vermillion are those of Okabe and Ito). The others need their marks.
+// palette are the colours of series. The first four are distinct with any colour vision and differ
+// in brightness (blue and vermillion are from Okabe and Ito). The others need their marks.
 var palette = []color.Color{
 	color.RGBA{0x00, 0x72, 0xb2, 0xff}, // blue
 	color.RGBA{0xd5, 0x5e, 0x00, 0xff}, // vermillion
@@ -29,10 +37,10 @@ var palette = []color.Color{
 	color.RGBA{0x6b, 0x75, 0x80, 0xff}, // gray
 }
 
-// seriesColor is the colour of a series; they begin again after the sixth, with other marks.
+// seriesColor returns the colour of a series; they repeat after the sixth, with other marks.
 func seriesColor(i int) color.Color { return palette[i%len(palette)] }
 
-// The colours of everything that is not a series.
+// The colours of everything else.
 var (
 	gray  = color.RGBA{0x57, 0x60, 0x6a, 0xff}
 	light = color.RGBA{0xe4, 0xe8, 0xec, 0xff}
@@ -45,19 +53,20 @@ const (
 	lineHeight = 16 * vg.Length(1)
 )
 
-// fontSlack is how much wider than Liberation Sans, with which gonum measures, the widest fonts are that browsers choose for
-// "sans-serif" (DejaVu Sans, Verdana). Texts are laid out larger by this and written in the size that was asked for.
+// fontSlack is the width of the widest fonts that browsers choose for "sans-serif" (DejaVu Sans,
+// Verdana) relative to Liberation Sans, with which gonum measures. Texts are laid out larger by
+// this factor and written in their own size.
 const fontSlack = 1.17
 
 var fontSize = regexp.MustCompile(`font-size:[0-9.]+px`)
 
-// unslack writes a font size without the slack.
+// unslack returns a font size without the slack.
 func unslack(size []byte) []byte {
 	laidOut, _ := strconv.ParseFloat(string(size[len("font-size:"):len(size)-len("px")]), 64)
 	return fmt.Appendf(nil, "font-size:%.4gpx", laidOut/fontSlack)
 }
 
-// sans is a style of text.
+// sans returns a text style.
 func sans(size vg.Length, bold bool, ink color.Color) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: fontSlack * size}
 	if bold {
@@ -66,7 +75,7 @@ func sans(size vg.Length, bold bool, ink color.Color) text.Style {
 	return text.Style{Color: ink, Font: f, XAlign: draw.XLeft, YAlign: draw.YTop, Handler: plot.DefaultTextHandler}
 }
 
-// wrap breaks a text into lines that are no wider than width, unless a word is.
+// wrap breaks a text into lines no wider than width, unless a single word is.
 func wrap(style text.Style, words string, width vg.Length) []string {
 	var lines []string
 	line := ""
@@ -84,11 +93,11 @@ func wrap(style text.Style, words string, width vg.Length) []string {
 	return lines
 }
 
-// sheet is a picture: a headline, a caption, a legend, and below them a plot.
+// sheet is a picture: a headline, a caption and a legend above a plot.
 type sheet struct {
 	title, caption string
 	legend         []legendEntry
-	plot           *plot.Plot // nil if there is nothing to show
+	plot           *plot.Plot // nil if there is no data
 	height         vg.Length  // of the plot
 }
 
@@ -153,11 +162,11 @@ func (s sheet) svg() []byte {
 		s.plot.Draw(draw.Crop(c, 0, 0, 0, y-4-c.Max.Y))
 	}
 	var out bytes.Buffer
-	_, _ = canvas.WriteTo(&out) // a buffer takes everything
+	_, _ = canvas.WriteTo(&out) // a buffer never fails
 	return s.annotated(out.Bytes())
 }
 
-// legendRows are the entries of the legend, as many in a row as it has room for.
+// legendRows splits the legend into rows that fit.
 func (s sheet) legendRows(style text.Style) [][]legendEntry {
 	var rows [][]legendEntry
 	used := vg.Length(0)
@@ -172,8 +181,7 @@ func (s sheet) legendRows(style text.Style) [][]legendEntry {
 	return rows
 }
 
-// annotated adds what gonum does not write: a title for those who cannot see the picture, who find its figures in the table beside
-// it, and the fonts to take where there is no Liberation Sans.
+// annotated adds what gonum omits: a title for screen readers, and substitutes for Liberation Sans.
 func (s sheet) annotated(svg []byte) []byte {
 	var words bytes.Buffer
 	words.WriteString("<title>")
@@ -184,8 +192,7 @@ func (s sheet) annotated(svg []byte) []byte {
 	return bytes.ReplaceAll(svg, []byte("Liberation Sans"), []byte("Liberation Sans,Arial,Helvetica,sans-serif"))
 }
 
-// extent returns the least and the greatest of some values, and the least that is above zero. Without values that are
-// numbers, ok is false.
+// extent returns minimum, maximum and smallest positive value. ok is false if there is no number.
 func extent(values []float64) (low, high, positive float64, ok bool) {
 	low, high, positive = math.Inf(1), math.Inf(-1), math.Inf(1)
 	for _, v := range values {

@@ -11,37 +11,41 @@ import (
 )
 
 const (
-	// farFuture is a delay that does not end while anybody measures.
+	// farFuture is a delay longer than any run.
 	farFuture = time.Hour
 	// sentinel is added last. It is none of the keys.
 	sentinel = "last"
-	// broughtForward is which part of the delayed keys is asked for after the measurement: one in so many.
+	// broughtForward selects the delayed keys to be added again after the measurement: one in a
+	// hundred.
 	broughtForward = 100
 )
 
-// AddAfter delays a million different keys by an hour, in one goroutine and from an empty queue. A queue may take delayed
-// keys in asynchronously; so one more key with a delay of a nanosecond follows, and the time stops when that one
-// is handed out: then all before it have been taken in. Afterwards every hundredth key is asked for again, to
-// come at once, which must bring these, once each, and none of the others. Bytes are all that was allocated on the
-// way, garbage included. Equal on both sides: the keys, their order and the delays.
+// AddAfter delays a million different keys by an hour, in one goroutine, starting with an empty
+// queue. A queue may accept delayed keys asynchronously, so one more key with a delay of a
+// nanosecond follows, and the time stops when that key is handed out: by then the queue has
+// accepted all others. Afterwards every hundredth key is added again without a delay, and exactly
+// these must be handed out, once each. Bytes are everything allocated on the way, including
+// garbage. Both sides have the same keys, order and delays.
 //
-// Both sides keep the keys in tables that double when they are full, each at a size of its own, so bytes per key depend on the
-// number of keys. A quick run has a quarter of the keys: a power of two, so that its tables have doubled as recently.
+// Both sides keep keys in tables that double when full, at sizes of their own, so bytes per key
+// depend on the number of keys. A quick run has a quarter of the keys: a power of two, so its
+// tables have doubled as recently.
 func AddAfter(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 	keys := load.NewKeys(effort.Of(1_000_000, 250_000), load.Uniform, 1)
 	return delayAll(ctx, subject, keys, meter, delays{func(q Queue, key string) { q.AddAfter(key, farFuture) }, 0})
 }
 
-// AddRateLimited reports the first failure of half a million different keys to a queue with an exponential back-off for
-// each key, which starts at an hour so that nothing comes back meanwhile. As in AddAfter, the time stops when one more key
-// is handed out that was delayed by a nanosecond. Proven is that each key has one failure on its account, that none came
-// early, and that every hundredth comes once when it is asked for again. Equal on both sides: keys, order, limiter.
+// AddRateLimited reports the first failure of half a million different keys to a queue with
+// per-item exponential back-off. The back-off starts at an hour, so no key returns during the run.
+// As in AddAfter, the time stops when one more key, delayed by a nanosecond, is handed out. Proven:
+// each key has one failure, none came early, and every hundredth key is handed out once when it is
+// added again. Both sides have the same keys, order and limiter.
 func AddRateLimited(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 	keys := load.NewKeys(effort.Of(500_000, 300_000), load.Uniform, 1)
 	return delayAll(ctx, subject, keys, meter, delays{Queue.AddRateLimited, 1})
 }
 
-// delays are a way to delay a key, and how many failures of the key it counts.
+// delays is a way to delay a key, and the number of failures it records.
 type delays struct {
 	delay    func(Queue, string)
 	failures int
@@ -63,7 +67,7 @@ func delayAll(ctx context.Context, subject Subject, keys *load.Keys, meter *benc
 	for _, key := range keys.All() {
 		failures += g.q.NumRequeues(key)
 	}
-	proof := fmt.Sprintf("%d keys delayed; none came early; %d came once each when they were asked for; %d failures counted",
+	proof := fmt.Sprintf("%d keys delayed; none came early; %d brought forward, each delivered once; %d failures counted",
 		n, n/broughtForward, failures)
 	return bench.Outcome{Figures: perOp(usage, n), Proof: proof}, cmp.Or(
 		ctx.Err(),
@@ -87,7 +91,8 @@ func delayThese(g *guard, keys []string, delay func(Queue, string)) (first strin
 	return first
 }
 
-// proveForward asks for a part of the delayed keys and proves that these come, once each, and nothing else.
+// proveForward adds some of the delayed keys again and proves that exactly these are handed out,
+// once each.
 func proveForward(g *guard, keys *load.Keys) error {
 	var wanted []string
 	var got digest

@@ -7,9 +7,9 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// digest stands for a collection of keys in any order: how many, and two sums over a hash of each. It takes a few
-// nanoseconds a key and no memory, so that proving the work does not become the work. Two collections with the same
-// digest have the same keys equally often: that others have it by chance is as likely as guessing a number of 128 bits.
+// digest summarises a multiset of keys: the count, and two sums over a hash of each. It takes a few
+// nanoseconds per key and no memory. Two different multisets have the same digest with the
+// probability of guessing a 128-bit number.
 type digest struct {
 	count        int
 	sum, squares uint64
@@ -37,7 +37,7 @@ func digestOf(keys []string) (d digest) {
 	return d
 }
 
-// proveSame proves that these are the wanted keys, once each.
+// proveSame proves that got has the wanted keys, once each.
 func proveSame(wanted []string, got digest) error {
 	want := digestOf(wanted)
 	return cmp.Or(

@@ -9,12 +9,12 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// patience is how long a workload waits for a key before it takes it for lost. Keys here take a thousandth of it, unless the machine has
-// hardly any time for them.
-const patience = time.Minute
+// stallTimeout is how long a queue may make no progress before a key counts as lost. Unless the
+// machine is overloaded, keys here take a thousandth of it.
+const stallTimeout = time.Minute
 
-// guard shuts a queue down when the context ends or when nothing has moved for so long that a key must be lost, so that
-// nobody waits for it forever.
+// guard shuts a queue down when the context ends or the queue makes no progress for stallTimeout,
+// so a lost key cannot block a workload forever.
 type guard struct {
 	q     Queue
 	meter *bench.Meter // may be nil
@@ -26,7 +26,7 @@ type guard struct {
 	watching sync.WaitGroup
 }
 
-// watch begins to watch over q. Close ends it.
+// watch returns a guard that watches q. Close ends it.
 func watch(ctx context.Context, q Queue, meter *bench.Meter) *guard {
 	g := &guard{q: q, meter: meter, stop: make(chan struct{})}
 	g.watching.Go(func() { g.run(ctx) })
@@ -34,10 +34,10 @@ func watch(ctx context.Context, q Queue, meter *bench.Meter) *guard {
 }
 
 func (g *guard) run(ctx context.Context) {
-	const looks = 4
-	ticker := time.NewTicker(patience / looks)
+	const checks = 4
+	ticker := time.NewTicker(stallTimeout / checks)
 	defer ticker.Stop()
-	for still, last := 0, int64(-1); still < looks; {
+	for still, last := 0, int64(-1); still < checks; {
 		select {
 		case <-ctx.Done():
 			g.ShutDown()
@@ -54,7 +54,7 @@ func (g *guard) run(ctx context.Context) {
 	g.ShutDown()
 }
 
-// Moved says that n keys have moved. Call it for many at a time.
+// Moved reports that n keys were processed. Call it once per batch.
 func (g *guard) Moved(n int) {
 	g.moves.Add(1)
 	g.meter.Count(n)
@@ -68,7 +68,7 @@ func (g *guard) ShutDown() {
 	})
 }
 
-// ended says that the queue was shut down.
+// ended reports whether the queue was shut down.
 func (g *guard) ended() bool { return g.down.Load() }
 
 // Close shuts the queue down and ends the watch.

@@ -4,69 +4,24 @@ import (
 	"cmp"
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/load"
 )
 
-// run is what the phases of a run have in common.
-type run struct {
-	Config
-	keys    *load.Keys
-	indexOf func(key string) int
-	cells   []cell // by index of the key; all zero between two phases
-	cost    load.Cost
-	meter   *bench.Meter
-}
-
-// cell is what the workload knows about one key. A producer notes an event in it before it adds the key, a worker takes it out
-// when it was handed the key. So an event that is still there when the queue has become empty was lost.
-type cell struct {
-	due  atomic.Int64 // of the oldest event that nobody has dealt with, in ns since the phase began, at least 1; 0: none
-	held atomic.Bool  // a worker has the key
-}
-
-// phase is one load on one queue, and what came of it.
-type phase struct {
-	*run
-	*guard
-	start time.Time
-	until time.Duration // no more events from then on
-	pacer *load.Pacer   // nil: as fast as it goes
-
-	mu sync.Mutex
-	tally
-	usage bench.Usage
-}
-
-// tally is what a goroutine has counted.
-type tally struct {
-	added, processed int
-	strange, twice   int // keys that nobody had added, and that two workers had at once
-	latency          bench.Histogram
-}
-
-func (p *phase) collect(t *tally) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.added += t.added
-	p.processed += t.processed
-	p.strange += t.strange
-	p.twice += t.twice
-	p.latency.Merge(&t.latency)
-}
-
-// phase puts one load on a new queue: rate events a second, or as many as possible if rate is 0.
-func (r *run) phase(ctx context.Context, subject Subject, name string, lasts time.Duration, rate float64) (*phase, error) {
-	options := Options{}
-	if r.Metrics {
-		options.Sinks = new(Sinks)
-	}
+// measure puts a load on a new queue of the subject for a time: rate events a second, or as many as
+// possible if rate is 0. It returns the phase with its counts and its usage, and prove's error.
+//
+// First it prepares everything: the meter begins a phase of this name in the unit "keys", the
+// subject makes the queue, and watch makes the guard. Only then the phase starts. The pacer and all
+// due times count from its start, and bench.Measure measures nothing but work. The guard is closed
+// at the end.
+func (r *run) measure(ctx context.Context, subject Subject, name string, lasts time.Duration, rate float64) (*phase, error) {
 	r.meter.Begin(name, "keys", lasts, 0)
-	p := &phase{run: r, guard: watch(ctx, subject.New(options), r.meter), start: time.Now(), until: lasts}
+	p := &phase{run: r, guard: watch(ctx, subject.New(r.options()), r.meter), until: lasts}
 	defer p.Close()
+	p.start = time.Now()
 	if rate > 0 {
 		p.pacer = load.NewPacer(p.start, rate)
 	}
@@ -74,83 +29,58 @@ func (r *run) phase(ctx context.Context, subject Subject, name string, lasts tim
 	return p, p.prove(ctx)
 }
 
-// prove proves what was done, and wipes the cells.
-func (p *phase) prove(ctx context.Context) error {
-	left := 0
-	for i := range p.cells {
-		if p.cells[i].due.Swap(0) != 0 {
-			left++
-		}
-	}
-	return cmp.Or(
-		ctx.Err(),
-		bench.Prove("keys that nobody had added", 0, p.strange),
-		bench.Prove("keys that two workers had at once", 0, p.twice),
-		bench.Prove("keys that were not handed out after their last Add", 0, left),
-	)
-}
-
+// work runs the workers and the producers until no event is left, and shuts the queue down. The
+// backlog is part of the work: a harness that stops its clock when the last event is added would
+// praise a queue that only takes events in.
 func (p *phase) work(ctx context.Context) {
 	var producers, workers sync.WaitGroup
 	for range p.Workers {
-		workers.Go(func() { p.worker(ctx) })
+		workers.Go(func() { p.consume(ctx) })
 	}
 	for i := range p.Producers {
 		if p.pacer == nil {
-			producers.Go(func() { p.fastProducer(ctx, i) })
+			producers.Go(func() { p.saturate(ctx, i) })
 		} else {
-			producers.Go(func() { p.pacedProducer(ctx, i) })
+			producers.Go(func() { p.produce(ctx, i) })
 		}
 	}
 	producers.Wait()
-	look := max(100*time.Microsecond, p.HandlerCost/10)
-	for ctx.Err() == nil && !p.ended() && !p.settled() {
-		time.Sleep(look)
+	interval := max(100*time.Microsecond, p.HandlerCost/10)
+	for ctx.Err() == nil && !p.ended() && !p.drained() {
+		time.Sleep(interval)
 	}
 	p.ShutDown()
 	workers.Wait()
 }
 
-// settled says that no event waits for a worker.
-func (p *phase) settled() bool {
-	if p.q.Len() > 0 {
-		return false
-	}
-	for i := range p.cells {
-		if p.cells[i].due.Load() != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// batch is how many keys go by between two looks at the clock and the context. A producer adds one at least, however late it begins.
-const batch = 256
-
-// portion is how many keys a worker deals with between two signs of life. Those of slow ones come singly, or the guard would take the keys
-// that wait for them for lost.
-func (r *run) portion() int {
-	if r.HandlerCost <= 0 {
-		return batch
-	}
-	return int(min(max(time.Second/r.HandlerCost, 1), batch))
-}
-
-func (p *phase) fastProducer(ctx context.Context, number int) {
+// saturate is a producer that adds keys as fast as the queue takes them. There is no time at which
+// an event is due, so there are no latencies.
+func (p *phase) saturate(ctx context.Context, number int) {
 	var t tally
 	defer p.collect(&t)
-	picker := p.keys.Picker(number)
+	draw := p.keys.Picker(number)
 	for begun := false; ctx.Err() == nil && (!begun || time.Since(p.start) < p.until); begun = true {
 		for range batch {
-			i := picker.Next()
-			p.cells[i].due.Store(1)
+			i := draw.Next()
+			p.states[i].due.Store(1)
 			p.q.Add(p.keys.Key(i))
 		}
 		t.added += batch
 	}
 }
 
-func (p *phase) pacedProducer(ctx context.Context, number int) {
+// produce is a producer of an open loop: the pacer alone says when an event is due, whatever the
+// queue does. The producers share the events of the pacer: this one has number, number+Producers,
+// number+2*Producers, and so on, as long as they are due before until.
+//
+// For each event it waits until it is due, draws a key from the keys' Picker with its number,
+// records in the key's state when the event was due (see keyState), and then adds the key. An event
+// that is late is added at once and keeps its due time. A key that has an unhandled event keeps the
+// time of that one: the queue merges both, and the older has waited longer.
+//
+// The tally counts what was added; collect gets it when the producer ends. If the pacer reports the
+// end of ctx, produce adds nothing more.
+func (p *phase) produce(ctx context.Context, number int) {
 	var t tally
 	defer p.collect(&t)
 	picker := p.keys.Picker(number)
@@ -160,44 +90,81 @@ func (p *phase) pacedProducer(ctx context.Context, number int) {
 			return
 		}
 		i := picker.Next()
-		p.cells[i].due.CompareAndSwap(0, int64(due)+1)
+		p.states[i].due.CompareAndSwap(0, int64(due)+1)
 		p.q.Add(p.keys.Key(i))
 		t.added++
 	}
 }
 
-func (p *phase) worker(ctx context.Context) {
+// consume is a worker: it gets keys until the queue's shutdown, handles them, and gives them back
+// with Done.
+//
+// To handle a key is, in this order:
+//   - to hold it: a key that another worker holds counts as twice, and is handled as well. A key
+//     that indexOf does not know counts as unknown, and the next two points do not apply to it;
+//   - to take the due time out of the key's state, before the work: an event that comes meanwhile
+//     needs another pass;
+//   - to spend the cost, unless ctx has ended: then the backlog must go quickly.
+//
+// The latency of an event ends here, when its work is done. It is recorded if there is a pacer and
+// an event was due. Then the key is released, and only then comes Done. Every key counts as
+// processed, and after each batchSize of them consume calls Moved.
+func (p *phase) consume(ctx context.Context) {
 	var t tally
 	defer p.collect(&t)
-	portion := p.portion()
+	size := p.batchSize()
 	for {
 		key, shutdown := p.q.Get()
 		if shutdown {
 			return
 		}
 		if i := p.indexOf(key); i >= 0 {
-			p.handle(ctx, &p.cells[i], &t)
+			p.handle(ctx, &p.states[i], &t)
 		} else {
-			t.strange++
+			t.unknown++
 		}
 		p.q.Done(key)
-		if t.processed++; t.processed%portion == 0 {
-			p.Moved(portion)
+		if t.processed++; t.processed%size == 0 {
+			p.Moved(size)
 		}
 	}
 }
 
-// handle is the controller's work on a key. Nobody wants to wait for the backlog of a run that is broken off.
-func (p *phase) handle(ctx context.Context, c *cell, t *tally) {
-	if !c.held.CompareAndSwap(false, true) {
+// handle does the work of consume on a key that is known.
+func (p *phase) handle(ctx context.Context, state *keyState, t *tally) {
+	if !state.held.CompareAndSwap(false, true) {
 		t.twice++
 	}
-	due := c.due.Swap(0)
+	due := state.due.Swap(0)
 	if p.HandlerCost > 0 && ctx.Err() == nil {
 		p.cost.Spend()
 	}
 	if p.pacer != nil && due != 0 {
 		t.latency.Record(time.Since(p.start) - time.Duration(due-1))
 	}
-	c.held.Store(false)
+	state.held.Store(false)
+}
+
+// prove returns an error unless the queue did its work: ctx.Err() if ctx has ended, or else what
+// bench.Prove returns for the first of these counts that is not 0:
+//   - "keys handed out but never added"
+//   - "keys handed out to two workers at once"
+//   - "keys not handed out after their last Add"
+//
+// Numbers of keys prove nothing, because a queue merges keys.
+//
+// It resets the state of every key for the next phase, whatever it finds.
+func (p *phase) prove(ctx context.Context) error {
+	left := 0
+	for i := range p.states {
+		if p.states[i].due.Swap(0) != 0 {
+			left++
+		}
+	}
+	return cmp.Or(
+		ctx.Err(),
+		bench.Prove("keys handed out but never added", 0, p.unknown),
+		bench.Prove("keys handed out to two workers at once", 0, p.twice),
+		bench.Prove("keys not handed out after their last Add", 0, left),
+	)
 }

@@ -9,10 +9,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/benchtest"
 	"orrery/internal/lab/bench/load"
 )
+
+// with returns the default configuration with the nonzero fields of c.
+func with(c Config) *Config { return benchtest.With(c, (*Config).AddTo) }
 
 func TestEveryScenarioProvesItsWork(t *testing.T) {
 	proofs := map[string]string{}
@@ -47,7 +52,7 @@ func (q *broken) AddAfter(key string, after time.Duration) {
 	q.addAfter(q, key, after)
 }
 
-// every says true at every n-th call.
+// every returns true at every n-th call.
 func (q *broken) every(n int64) bool { return q.n.Add(1)%n == 0 }
 
 type brokenSubject struct {
@@ -66,7 +71,7 @@ func (s brokenSubject) New(options Options) Queue {
 	return q
 }
 
-// mistakes are what a queue may do wrong, and the scenarios that have to notice.
+// mistakes are faults of a queue, with the scenarios that must detect them.
 var mistakes = map[string]struct {
 	change  func(*broken)
 	noticed []string
@@ -127,7 +132,7 @@ var mistakes = map[string]struct {
 	"counts no failures": {func(*broken) {}, []string{ScenarioAddRateLimited}},
 }
 
-// In a bubble, because a workload waits for a key that is lost.
+// In a bubble, because a workload waits for lost keys.
 func TestMistakesAreNoticed(t *testing.T) {
 	for name, mistake := range mistakes {
 		for _, scenario := range Scenarios(brokenSubject{Orrery(), mistake.change}) {
@@ -188,92 +193,19 @@ func TestRunWithMetricsRateAndCost(t *testing.T) {
 	assert.LessOrEqual(t, result.Latency.Count(), uint64(90))
 }
 
-// A machine may be so busy that the time is up before a producer begins.
-func TestARunInNoTimeMeasuresSomething(t *testing.T) {
+func TestARunEndsItsGoroutines(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	_, err := Run(t.Context(), Orrery(), short(), nil)
+	require.NoError(t, err)
+}
+
+// On a busy machine the time may be up before a producer begins.
+func TestAVeryShortRunMeasuresSomething(t *testing.T) {
 	result, err := Run(t.Context(), Orrery(), with(Config{Keys: 500, Load: load.Load{Duration: 1}}), nil)
 	require.NoError(t, err)
 	processed, _ := result.Figure("processed")
 	assert.Positive(t, processed.Value)
 	assert.Positive(t, result.Latency.Count())
-}
-
-// Keys that wait for a slow worker are not lost.
-func TestSlowHandlersGetTheirTime(t *testing.T) {
-	for _, cost := range []time.Duration{50 * time.Millisecond, 3 * time.Second, patience / 2} {
-		synctest.Test(t, func(t *testing.T) {
-			cfg := Config{HandlerCost: cost, Producers: 2, Workers: 1, Keys: 100, Load: load.Load{Distribution: load.Uniform}}
-			keys := load.NewKeys(cfg.Keys, cfg.Distribution, 1)
-			r := &run{Config: cfg, keys: keys, indexOf: keys.Index(), cells: make([]cell, cfg.Keys), cost: load.NewCost(cost)}
-			p, err := r.phase(t.Context(), Orrery(), "slowly", time.Second, 100)
-			require.NoError(t, err, cost)
-			assert.Equal(t, 100, p.added)
-			assert.Positive(t, p.processed)
-		})
-	}
-}
-
-// scripted hands out these keys and then says shutdown.
-type scripted struct {
-	Queue
-	keys []string
-}
-
-func (q *scripted) Get() (key string, shutdown bool) {
-	if len(q.keys) == 0 {
-		return "", true
-	}
-	key, q.keys = q.keys[0], q.keys[1:]
-	return key, false
-}
-
-func TestRunNoticesInventedKeysAndSharedOnes(t *testing.T) {
-	keys := load.NewKeys(3, load.Uniform, 1)
-	q := Orrery().New(Options{})
-	phaseOf := func(handedOut ...string) *phase {
-		p := &phase{run: &run{keys: keys, indexOf: keys.Index(), cells: make([]cell, 3)}}
-		p.guard = watch(t.Context(), &scripted{q, handedOut}, nil)
-		t.Cleanup(p.Close)
-		return p
-	}
-	p := phaseOf(keys.All()...)
-	p.worker(t.Context())
-	assert.NoError(t, p.prove(t.Context()))
-	assert.Equal(t, 3, p.processed)
-
-	p = phaseOf(keys.Key(1), "another")
-	p.worker(t.Context())
-	assert.ErrorContains(t, p.prove(t.Context()), "nobody had added")
-
-	p = phaseOf(keys.Key(1))
-	p.cells[1].held.Store(true) // by another worker
-	p.worker(t.Context())
-	assert.ErrorContains(t, p.prove(t.Context()), "two workers")
-}
-
-// Ctrl-C does not wait for a backlog of hours.
-func TestNobodyWorksOffTheBacklogOfARunThatIsBrokenOff(t *testing.T) {
-	keys := load.NewKeys(3, load.Uniform, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	p := &phase{run: &run{keys: keys, indexOf: keys.Index(), cells: make([]cell, 3), Config: Config{HandlerCost: time.Hour}, cost: load.NewCost(time.Hour)}}
-	p.guard = watch(t.Context(), Orrery().New(Options{}), nil)
-	for _, key := range keys.All() {
-		p.q.Add(key)
-	}
-	p.Close()
-	p.worker(ctx)
-	assert.Equal(t, 3, p.processed)
-}
-
-func TestRunNoticesLostKeys(t *testing.T) {
-	p := &phase{run: &run{keys: load.NewKeys(3, load.Uniform, 1), cells: make([]cell, 3)}}
-	p.guard = watch(t.Context(), Orrery().New(Options{}), nil)
-	defer p.Close()
-	assert.True(t, p.settled())
-	p.cells[1].due.Store(1)
-	assert.False(t, p.settled(), "an event that no worker has dealt with")
-	assert.Error(t, p.prove(t.Context()))
-	assert.NoError(t, p.prove(t.Context()), "the cells are clean for the next phase")
 }
 
 func TestBackoffs(t *testing.T) {

@@ -1,3 +1,12 @@
+// Package queuebench has the workloads for work queues: one key's way through, concurrent producers
+// and workers, delays, rate limits. A workload drives a [Queue], the part of a rate-limiting work
+// queue that controllers use, and a [Subject] makes queues: [Orrery] is this project's fast queue,
+// [Textbook] its textbook queue; client-go's queue and controller-runtime's priority queue are
+// subjects in the module upstream. [Run] has the parameters that a user chose; [Scenarios] are
+// fixed pieces of work for comparisons. The driving code is the same for all subjects. Every run
+// proves that an added key is handed out afterwards, and never to two workers at once; otherwise it
+// returns a [*bench.ProofError] and no figures. Run and the scenarios end their goroutines and shut
+// their queues down before they return.
 package queuebench
 
 import (
@@ -9,31 +18,34 @@ import (
 	"orrery/internal/lab/bench/load"
 )
 
-// Run measures one queue of the subject in two phases. In the first the producers add keys as fast as they can, without
-// regard to the workers: throughput, allocations, the most memory. In the second they add them at a steady rate:
-// latency, from when a key was due to be added until a worker has dealt with it. Both phases end when all that was
-// added has been dealt with, and so does what is proven of both. A short phase without figures goes before them.
+// Run measures a queue of the subject in two phases. In the first, producers add keys as fast as
+// they can: throughput, allocations, peak memory. In the second they add keys at a steady rate:
+// latency, from when a key was due until a worker is done with it. Both phases end when everything
+// added has been processed, and each is proven. An unmeasured warm-up precedes them.
 func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
 	keys := load.NewKeys(cfg.Keys, cfg.Distribution, cfg.Seed)
 	r := &run{
 		Config: *cfg,
 		keys:   keys, indexOf: keys.Index(),
-		cells: make([]cell, cfg.Keys),
-		cost:  load.NewCost(cfg.HandlerCost),
-		meter: meter,
+		states: make([]keyState, cfg.Keys),
+		cost:   load.NewCost(cfg.HandlerCost),
+		meter:  meter,
 	}
-	if _, err := r.phase(ctx, subject, "warming up", cfg.Duration/10, 0); err != nil {
+	if cfg.Stall > 0 {
+		subject = stalling{subject, cfg.Duration / 3, cfg.Stall}
+	}
+	if _, err := r.measure(ctx, subject, "warming up", cfg.Duration/10, 0); err != nil {
 		return nil, err
 	}
 	before := bench.LiveHeap()
 	memory := bench.WatchMemory()
-	full, err := r.phase(ctx, subject, "as fast as it goes", cfg.Duration, 0)
+	full, err := r.measure(ctx, subject, "as fast as possible", cfg.Duration, 0)
 	peak := memory.Stop()
 	if err != nil {
 		return nil, err
 	}
 	rate := cfg.RateOr(full.processed, full.usage.Elapsed)
-	paced, err := r.phase(ctx, subject, fmt.Sprintf("%.0f keys a second", rate), cfg.Duration, rate)
+	paced, err := r.measure(ctx, subject, fmt.Sprintf("%.0f keys a second", rate), cfg.Duration, rate)
 	if err != nil {
 		return nil, err
 	}
@@ -41,13 +53,13 @@ func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) 
 		Figures: full.figures(peak-min(peak, before), rate),
 		Latency: &paced.latency,
 		Proof: []string{
-			fmt.Sprintf("%d keys added as fast as it goes, each handed out after its last Add, never to two workers at once", full.added),
+			fmt.Sprintf("%d keys added as fast as possible, each handed out after its last Add, never to two workers at once", full.added),
 			fmt.Sprintf("the same for %d keys added at a steady rate", paced.added),
 		},
 	}, nil
 }
 
-// figures of a phase as fast as it goes, with the rate of the one after it.
+// figures returns the figures of the saturated phase.
 func (p *phase) figures(peak uint64, rate float64) []bench.Figure {
 	seconds := p.usage.Elapsed.Seconds()
 	each := func(v float64) float64 { return v / float64(max(p.processed, 1)) }

@@ -7,7 +7,6 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// The names of the scenarios.
 const (
 	ScenarioCycle          = "queue/cycle"
 	ScenarioCycleMetrics   = "queue/cycle-metrics"
@@ -17,7 +16,7 @@ const (
 	ScenarioAddRateLimited = "queue/add-rate-limited"
 )
 
-// Scenarios are the pieces of work for comparisons.
+// Scenarios returns the pieces of work for comparisons.
 func Scenarios(subject Subject) []bench.Scenario {
 	var scenarios []bench.Scenario
 	for _, s := range []struct {
@@ -41,8 +40,8 @@ func Scenarios(subject Subject) []bench.Scenario {
 	return scenarios
 }
 
-// perOp are the figures of n operations. What a queue allocates once, to be ready, is not counted as a thousandth of an
-// object or a hundredth of a byte a key.
+// perOp returns the figures per operation, rounded so that one-time allocations of the queue do not
+// show.
 func perOp(usage bench.Usage, n int) map[string]float64 {
 	figures := usage.PerOp(n)
 	figures["allocs/op"] = math.Round(figures["allocs/op"]*1000) / 1000

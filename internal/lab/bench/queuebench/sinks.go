@@ -6,20 +6,20 @@ import (
 	"orrery/queue"
 )
 
-// Sinks are metrics that do nothing but count how often they were called, so that what is left is the queue's own work
-// for its metrics, and a run can prove that the queue did it.
+// Sinks are metrics that only count their calls. A run measures the queue's own work for its
+// metrics and can prove that the queue did it.
 type Sinks struct {
 	Adds    Sink // workqueue_adds_total
 	Waits   Sink // workqueue_queue_duration_seconds
 	Works   Sink // workqueue_work_duration_seconds
 	Retries Sink // workqueue_retries_total
-	Gauges  Sink // all the rest
+	Gauges  Sink // everything else
 }
 
 // Sink is a counter, a gauge or a histogram that counts its calls.
 type Sink struct{ calls atomic.Int64 }
 
-// Calls is how often it was called.
+// Calls returns the number of calls.
 func (s *Sink) Calls() int { return int(s.calls.Load()) }
 
 // Inc counts a call.
@@ -34,7 +34,7 @@ func (s *Sink) Set(float64) { s.calls.Add(1) }
 // Observe counts a call.
 func (s *Sink) Observe(float64) { s.calls.Add(1) }
 
-// provider gives the sinks to this project's queue.
+// provider passes the sinks to this project's queue.
 type provider struct{ *Sinks }
 
 func (p provider) NewDepthMetric(string) queue.SettableGaugeMetric                 { return &p.Gauges }

@@ -8,8 +8,7 @@ import (
 	"orrery/wait"
 )
 
-// Queue is what the workloads ask of a work queue. It is a part of queue.RateLimitingInterface, and the methods mean what
-// they mean there.
+// Queue is the part of queue.RateLimitingInterface that the workloads use.
 type Queue interface {
 	Add(key string)
 	Get() (key string, shutdown bool)
@@ -21,24 +20,24 @@ type Queue interface {
 	ShutDown()
 }
 
-// Batcher is a queue that takes and gives many keys at a time. Where a subject has these methods, Pipeline uses them: it is
-// how somebody with a million keys would use it.
+// Batcher is a queue with batch methods. Pipeline uses them if a subject has them, as a user with a
+// million keys would.
 type Batcher interface {
 	AddAll(keys []string)
 	GetBatch(keys []string) (n int, shutdown bool)
 	DoneAll(keys []string)
 }
 
-// Options of a queue that a workload wants. The zero value is a queue without metrics.
+// Options are the options of a queue. The zero value is a queue without metrics.
 type Options struct {
-	// Backoff is what the first failure of a key costs: the queue's rate limiter is the exponential one for each key.
-	// Default: 5 ms, as in controllers.
+	// Backoff is the delay after the first failure of a key; the rate limiter is exponential per
+	// item. Default: 5 ms, as in controllers.
 	Backoff time.Duration
-	// Sinks get the queue's metrics. Default: no metrics.
+	// Sinks receive the queue's metrics. Default: no metrics.
 	Sinks *Sinks
 }
 
-// MaxBackoff is the longest back-off of the queues here, as in controllers unless Backoff is longer.
+// MaxBackoff is the longest back-off, as in controllers, unless Backoff is longer.
 const MaxBackoff = 1000 * time.Second
 
 // Backoffs returns the first and the longest back-off.
@@ -52,23 +51,23 @@ func (o Options) Backoffs() (first, longest time.Duration) {
 
 // Subject makes queues of one kind.
 type Subject interface {
-	// Name of the kind, as flags and tables have it.
+	// Name is the name in flags and tables.
 	Name() string
-	// New makes an empty queue. The workload shuts it down.
+	// New returns an empty queue. The workload shuts it down.
 	New(Options) Queue
 }
 
-// Subjects are the queues that can be measured here, the best first.
+// Subjects returns the queues that can be measured here. The first is the default.
 func Subjects() []Subject { return []Subject{Orrery(), Textbook()} }
 
-// Orrery is this project's fast queue.
+// Orrery returns this project's fast queue.
 func Orrery() Subject {
 	return form{"fast", func(limiter queue.RateLimiter[string], config queue.Config[string]) observable {
 		return fast.NewRateLimiting(limiter, config)
 	}}
 }
 
-// Textbook is this project's textbook queue: two sets and a list under one lock.
+// Textbook returns this project's textbook queue: two sets and a list under one lock.
 func Textbook() Subject {
 	return form{"textbook", func(limiter queue.RateLimiter[string], config queue.Config[string]) observable {
 		return queue.NewRateLimiting(limiter, config)
@@ -77,7 +76,7 @@ func Textbook() Subject {
 
 type observable = queue.ObservableInterface[string]
 
-// form is one of the forms of package queue.
+// form is one of the implementations in package queue.
 type form struct {
 	name string
 	make func(queue.RateLimiter[string], queue.Config[string]) observable
@@ -93,8 +92,8 @@ func (f form) New(options Options) Queue {
 	return newUpdated(f.make(limiter, queue.Config[string]{Name: "bench", Metrics: provider{options.Sinks}}))
 }
 
-// updated is a queue whose gauges are kept up to date, as a program with metrics does it and as client-go does it by
-// itself.
+// updated is a queue whose gauges are updated regularly, as client-go does itself and programs with
+// metrics do for this project's queue.
 type updated struct {
 	observable
 	stop chan struct{}
@@ -106,7 +105,7 @@ func newUpdated(q observable) *updated {
 	return u
 }
 
-// ShutDown ends the updates, too.
+// ShutDown also ends the updates.
 func (u *updated) ShutDown() {
 	close(u.stop)
 	u.observable.ShutDown()

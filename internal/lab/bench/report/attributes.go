@@ -6,7 +6,7 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// attribute is something that is said of each result: a row of [Table], a column of [Sweep] and [CSV].
+// attribute is a property of results: a row of [Table], a column of [Sweep] and [CSV].
 type attribute struct {
 	name, unit string
 	// number returns a figure, text returns anything else. The other is nil.
@@ -14,7 +14,7 @@ type attribute struct {
 	text   func(*bench.Result) (string, bool)
 }
 
-// human is what a table says.
+// human returns the text for a table.
 func (a attribute) human(r *bench.Result) string {
 	if a.text != nil {
 		if text, ok := a.text(r); ok {
@@ -34,7 +34,7 @@ func parameterAttribute(name string) attribute {
 	return attribute{name: name, text: func(r *bench.Result) (string, bool) { return parameterOf(r, name) }}
 }
 
-// figureAttributes are the figures that any of the results has.
+// figureAttributes returns the figures that any of the results has.
 func figureAttributes(results []*bench.Result) []attribute {
 	var list []attribute
 	for _, result := range results {
@@ -50,13 +50,13 @@ func figureAttributes(results []*bench.Result) []attribute {
 	return list
 }
 
-// percentiles are what reports say of a histogram.
+// percentiles are the reported values of a histogram.
 var percentiles = []struct {
 	name string
 	q    float64
 }{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1}}
 
-// latencyAttributes are none if no result has a latency.
+// latencyAttributes returns the percentiles, or nil if no result has a latency.
 func latencyAttributes(results []*bench.Result) []attribute {
 	if !slices.ContainsFunc(results, hasLatency) {
 		return nil
@@ -73,10 +73,10 @@ func latencyAttributes(results []*bench.Result) []attribute {
 	return list
 }
 
-// hasLatency reports whether there is something to say. Percentiles of nothing would be zeros.
+// hasLatency reports whether the result has latencies. Percentiles of nothing would be zeros.
 func hasLatency(r *bench.Result) bool { return r.Latency != nil && r.Latency.Count() > 0 }
 
-// parameterNames are the parameters that any of the results has.
+// parameterNames returns the parameters that any of the results has.
 func parameterNames(results []*bench.Result) []string {
 	var names []string
 	for _, result := range results {
@@ -89,7 +89,7 @@ func parameterNames(results []*bench.Result) []string {
 	return names
 }
 
-// parameterOf returns the value that a result has for a parameter, whichever way its name is written.
+// parameterOf returns a parameter of a result, written with spaces or hyphens.
 func parameterOf(result *bench.Result, name string) (value string, ok bool) {
 	for _, parameter := range result.Parameters {
 		if flagName(parameter.Name) == flagName(name) {

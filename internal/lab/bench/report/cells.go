@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// tableWidth is how wide a table should be at most, and where lists of words are broken.
+// tableWidth is the maximum width of a table, and where lists of words are broken.
 const tableWidth = 100
 
 // The space before a line and between columns.
@@ -14,8 +14,8 @@ const (
 	cellGap    = 3
 )
 
-// cells are the rows of a table. The first column is aligned to the left, all others to the right, so that the digits of
-// numbers stand below each other. A row with a single cell is a heading, which may be wider than its column.
+// cells are the rows of a table. The first column is aligned to the left, all others to the right,
+// so that digits align. A row with a single cell is a heading and may be wider than its column.
 type cells [][]string
 
 func (c *cells) add(row ...string) { *c = append(*c, row) }
@@ -58,12 +58,12 @@ func padding(cell string, width int) string {
 	return strings.Repeat(" ", width-utf8.RuneCountInString(cell))
 }
 
-// writeSentence writes a sentence; the lines that it is continued in are indented further.
+// writeSentence writes a sentence; its continuation lines are indented further.
 func writeSentence(text *strings.Builder, sentence string) {
 	writeWrapped(text, strings.Fields(sentence), " ", "  ", "    ")
 }
 
-// writeWrapped writes words with separators, in as many lines as it takes.
+// writeWrapped writes words with separators, wrapped.
 func writeWrapped(text *strings.Builder, words []string, separator, indent, further string) {
 	line := ""
 	for _, word := range words {

@@ -9,15 +9,15 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// CSV writes a header and one row a result, so that a sweep can be loaded into a spreadsheet as it is. The columns:
+// CSV writes a header and one row per result, for a spreadsheet. The columns:
 //
 //	bench, subject
-//	one for each parameter, under the name of its flag: producers, handler-cost
+//	one for each parameter, named as its flag: producers, handler-cost
 //	one for each figure, with its unit: processed (1/s), peak memory (B)
 //	latency p50 (ns), latency p90 (ns), latency p99 (ns), latency p99.9 (ns), latency max (ns)
 //	proof, go, platform, cpus
 //
-// Parameters and figures are those that any of the results has, in the order in which they come up.
+// Parameters and figures are those that any of the results has, in order of appearance.
 func CSV(w io.Writer, results []*bench.Result) error { return writeCSV(w, here(), results) }
 
 func writeCSV(w io.Writer, where environment, results []*bench.Result) error {

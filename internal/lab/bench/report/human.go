@@ -15,7 +15,7 @@ type prefix struct {
 	unit   string
 }
 
-// prefixes of each unit, the smallest first. A number takes the largest that it has one of.
+// prefixes of each unit, the smallest first. Human uses the largest that is not above the number.
 var prefixes = map[string][]prefix{
 	bench.PerSecond:   {{1, "/s"}, {1e3, " k/s"}, {1e6, " M/s"}, {1e9, " G/s"}},
 	bench.Nanoseconds: {{1, " ns"}, {1e3, " µs"}, {1e6, " ms"}, {1e9, " s"}},
@@ -24,8 +24,8 @@ var prefixes = map[string][]prefix{
 	bench.Count:       {{1, ""}, {1e3, " k"}, {1e6, " M"}, {1e9, " G"}},
 }
 
-// Human writes a number with three digits and the prefix that makes it short: Human(4_200_000, bench.PerSecond) is
-// "4.2 M/s". Units that it does not know are written behind the number. What is not a number is a dash.
+// Human formats a number with three digits and a prefix: Human(4_200_000, bench.PerSecond) is "4.2
+// M/s". Unknown units follow the number. NaN is a dash.
 func Human(value float64, unit string) string {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return "–"
@@ -53,5 +53,5 @@ func threeDigits(value float64) float64 {
 	return rounded
 }
 
-// plain writes a number without exponent and without zeros that say nothing.
+// plain formats a number without exponent and trailing zeros.
 func plain(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }

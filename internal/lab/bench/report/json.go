@@ -24,7 +24,7 @@ import (
 //	    unit         "1/s", "ns", "B", "s" or "count"
 //	    value        number, neither scaled nor rounded
 //	    better       "lower" or "higher"
-//	  latency        from when an event was due until it was dealt with; null if the benchmark has none
+//	  latency        from when an event was due until it was handled; null if not measured
 //	    unit         "ns"
 //	    count        how many were measured
 //	    min, mean, p50, p90, p99, p99.9, max
@@ -62,14 +62,14 @@ type jsonResult struct {
 	Latency    map[string]any    `json:"latency"`
 }
 
-// flagName is the name of a parameter as it is written on the command line: "handler cost" is --handler-cost.
+// flagName returns the flag of a parameter: "handler cost" is --handler-cost.
 func flagName(name string) string { return strings.ReplaceAll(name, " ", "-") }
 
-// environment is where a benchmark has run. Figures from different environments must not be compared.
+// environment is where a benchmark ran. Figures from different environments must not be compared.
 type environment struct {
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
-	CPUs     int    `json:"cpus"` // that Go uses at the same time
+	CPUs     int    `json:"cpus"` // used by Go at the same time
 }
 
 func here() environment {

@@ -44,7 +44,7 @@ func result(subject, handlers string, perEvent float64) *bench.Result {
 	}
 }
 
-// bare has nothing but what every result has.
+// bare has only the required fields.
 func bare() *bench.Result {
 	return &bench.Result{
 		Bench: "sync", Subject: `a "quoted", <odd> name`,
@@ -80,11 +80,11 @@ func TestGolden(t *testing.T) {
 		}
 		want, err := os.ReadFile(file)
 		require.NoError(t, err)
-		assert.Equal(t, string(want), got.String(), "%s; if the change is meant, run the test with -update", name)
+		assert.Equal(t, string(want), got.String(), "%s; if the change is intended, run the test with -update", name)
 	}
 }
 
-// Programs get the numbers as they were measured, wherever they ran.
+// Programs get the numbers as measured.
 func TestNumbersAreNotRounded(t *testing.T) {
 	r := result("batching", "4", math.Pi*100)
 	var text bytes.Buffer

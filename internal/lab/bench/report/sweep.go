@@ -9,8 +9,8 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Sweep writes results below each other: a row for each, which begins with the value of the parameter that was varied.
-// Latencies have a table of their own.
+// Sweep writes a row for each result, beginning with the value of the varied parameter. Latencies
+// have a table of their own.
 func Sweep(w io.Writer, varied string, results []*bench.Result) error {
 	if len(results) == 0 {
 		return nothing(w)
@@ -38,7 +38,7 @@ func Sweep(w io.Writer, varied string, results []*bench.Result) error {
 	return err
 }
 
-// rows is a table with a header and a row for each result.
+// rows returns a table with a header and a row for each result.
 func rows(columns []attribute, results []*bench.Result) cells {
 	table := header(columns)
 	for _, result := range results {
@@ -51,7 +51,7 @@ func rows(columns []attribute, results []*bench.Result) cells {
 	return table
 }
 
-// header has the names of columns, broken into as many lines as it takes; the last lines stand side by side.
+// header returns the names of columns, wrapped and aligned at the bottom.
 func header(columns []attribute) cells {
 	broken := make([][]string, len(columns))
 	height := 1
@@ -72,7 +72,7 @@ func header(columns []attribute) cells {
 	return table
 }
 
-// headerWidth is how wide the name of a column should be at most.
+// headerWidth is the preferred width of a column's name.
 const headerWidth = 12
 
 func brokenName(name string) []string {
@@ -88,7 +88,7 @@ func brokenName(name string) []string {
 	return lines
 }
 
-// sweepProofs says what was checked in the first run. The sentences of the others differ in their numbers only.
+// sweepProofs writes the checks of the first run. Those of the others differ only in numbers.
 func sweepProofs(text *strings.Builder, results []*bench.Result) {
 	if len(results[0].Proof) == 0 {
 		return

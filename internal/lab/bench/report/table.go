@@ -1,3 +1,8 @@
+// Package report writes the results of benchmarks. [Table] has a column for each result and [Sweep]
+// a row, with numbers of three digits and a prefix: 4.2 M/s, 310 ns, 12.3 MiB; [Human] formats
+// them, for plots too. [JSON] and [CSV] are for programs: their numbers are never scaled or rounded
+// and their names are stable. A missing value is null in JSON, empty in CSV and a dash in a table,
+// never a zero.
 package report
 
 import (
@@ -8,8 +13,8 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Table writes results side by side: a column for each, a row for each figure and each percentile. What was the same for
-// all of them is said once, above; what was checked is said below.
+// Table writes a column for each result, with a row for each figure and percentile. It writes
+// shared parameters once, above, and the checks below.
 func Table(w io.Writer, results []*bench.Result) error {
 	if len(results) == 0 {
 		return nothing(w)
@@ -50,7 +55,7 @@ func nothing(w io.Writer) error {
 	return err
 }
 
-// heading says what ran, and with which parameters.
+// heading writes the name of the benchmark and the parameters.
 func heading(text *strings.Builder, results []*bench.Result, same []string) {
 	var benches, words []string
 	for _, result := range results {
@@ -66,7 +71,7 @@ func heading(text *strings.Builder, results []*bench.Result, same []string) {
 	text.WriteString("\n")
 }
 
-// divide tells the parameters that all results share from those in which they differ.
+// divide separates the parameters that all results share from those that differ.
 func divide(names []string, results []*bench.Result) (same, different []string) {
 	for _, name := range names {
 		first, _ := parameterOf(results[0], name)
@@ -82,7 +87,7 @@ func divide(names []string, results []*bench.Result) (same, different []string) 
 	return same, different
 }
 
-// proofs says what was checked: once what is true of all results, otherwise with the name of the subject.
+// proofs writes the checks: once if all results share them, otherwise with the name of the subject.
 func proofs(text *strings.Builder, results []*bench.Result) {
 	var lines []string
 	for _, result := range results {

@@ -12,30 +12,29 @@ import (
 // ReaderKind is what the readers of a run do in a loop.
 type ReaderKind string
 
-// The kinds.
 const (
-	// List asks for a slice of all objects.
+	// List reads a slice of all objects.
 	List ReaderKind = "list"
-	// ByIndex asks for a slice of the objects of one namespace, of each in turn.
+	// ByIndex reads a slice of the objects of each namespace in turn.
 	ByIndex ReaderKind = "by-index"
-	// Get looks up one object, chosen as the writer's are.
+	// Get reads one object, chosen like the writer's.
 	Get ReaderKind = "get"
 )
 
-// ReaderKinds are all of them.
+// ReaderKinds returns all kinds.
 func ReaderKinds() []ReaderKind { return []ReaderKind{List, ByIndex, Get} }
 
-// Config is what "lab bench store" can be told.
+// Config holds the flags of "lab bench store".
 type Config struct {
-	// Objects in the store.
+	// Objects is the number of objects in the store.
 	Objects int
-	// Namespaces over which they are spread evenly, at most one for each object.
+	// Namespaces is the number of namespaces of equal size, at most Objects.
 	Namespaces int
-	// Readers read in a loop while one goroutine writes.
+	// Readers is the number of goroutines that read while one writes.
 	Readers int
-	// Reader is what they do.
+	// Reader is their kind.
 	Reader ReaderKind
-	// ObjectSize is how many bytes an object carries besides the usual fields of its head.
+	// ObjectSize is an object's payload in bytes, beyond its usual metadata.
 	ObjectSize int
 	load.Load
 }
@@ -43,9 +42,9 @@ type Config struct {
 // AddTo adds a flag for each field.
 func (c *Config) AddTo(flags *pflag.FlagSet) {
 	load.CountVar(flags, &c.Objects, "objects", 100_000, 1, 10_000_000, "how many objects are in the store")
-	load.CountVar(flags, &c.Namespaces, "namespaces", 100, 1, 10_000, "how many namespaces they are in, at most one for each object")
+	load.CountVar(flags, &c.Namespaces, "namespaces", 100, 1, 10_000, "how many namespaces they are in; at most one per object")
 	load.CountVar(flags, &c.Readers, "readers", 4, 0, 10_000, "goroutines that read in a loop")
 	program.WordVar(flags, &c.Reader, "reader", "", "kind of reader", ReaderKinds(), "what they do")
-	load.SizeVar(flags, &c.ObjectSize, "object-size", "payload that an object carries besides its head")
+	load.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to its head")
 	c.Load.AddTo(flags, 5*time.Second, "objects")
 }

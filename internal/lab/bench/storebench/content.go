@@ -8,20 +8,20 @@ import (
 	"orrery/internal/lab/bench/load"
 )
 
-// content is what a store should hold, and the objects that are written into it.
+// content is the expected content of a store, and the objects to be written.
 type content[T any] struct {
 	gear Gear[T]
 	pods []load.Pod
 	keys []string
-	// states are the objects in one or two states each: the event "object i has changed" brings the other one.
-	// The number of a state is that of the pod plus len(pods) for each state before.
+	// states are the objects in one or two states each: the event "object i has changed" brings the
+	// other one. The number of a state is that of the pod, plus len(pods) for the second.
 	states  [2][]T
-	current []uint8 // which state was written last
+	current []uint8 // the state written last
 	names   []string
 }
 
-// newContent makes n objects in namespaces of equal size. Every so many of them can change: it has a second state. If
-// every is 0 there is none that can.
+// newContent makes n objects in namespaces of equal size. One of every `every` objects has a second
+// state, so it can change; none if every is 0.
 func newContent[T any](gear Gear[T], n, namespaces, every, payload int) *content[T] {
 	c := &content[T]{gear: gear, pods: load.MakePods(n, namespaces), current: make([]uint8, n)}
 	for i := range c.pods {
@@ -49,13 +49,13 @@ func (c *content[T]) fill() (Store[T], error) {
 	return store, store.Replace(c.states[0], "1")
 }
 
-// next is the object that an event for object i brings.
+// next returns the object of the next event for object i.
 func (c *content[T]) next(i int) T {
 	c.current[i] = 1 - c.current[i]
 	return c.states[c.current[i]][i]
 }
 
-// prove looks whether the store holds every object in its current state, by each way of reading it.
+// prove checks that every read method shows every object in its current state.
 func (c *content[T]) prove(store Store[T]) error {
 	if err := c.proveList("List", len(c.pods), func(see func(T)) error { store.Each(see); return nil }); err != nil {
 		return err
@@ -78,24 +78,24 @@ func (c *content[T]) prove(store Store[T]) error {
 	return nil
 }
 
-// named tells whether obj has the name of object i. Reading it brings the object into the processor's caches.
+// named reports whether obj has the name of object i. Reading it brings the object into the
+// processor's caches.
 func (c *content[T]) named(i int, obj T) bool {
 	namespace, name := c.gear.Name(obj)
 	return namespace == c.pods[i].Namespace && name == c.pods[i].Name
 }
 
-// inNamespace is the number of objects in the namespace with that index: pod k is in namespace k*n/len(pods), rounded
-// down.
+// inNamespace returns the size of namespace i: pod k is in namespace k*n/len(pods), rounded down.
 func (c *content[T]) inNamespace(i int) int {
 	n := len(c.names)
 	first := func(namespace int) int { return (len(c.pods)*namespace + n - 1) / n }
 	return first(i+1) - first(i)
 }
 
-// number of the current state of object i.
+// number returns the number of the current state of object i.
 func (c *content[T]) number(i int) int64 { return int64(i + int(c.current[i])*len(c.pods)) }
 
-// proveList looks whether a way of reading shows so many different objects in their current state.
+// proveList checks that each yields want different objects in their current state.
 func (c *content[T]) proveList(what string, want int, each func(see func(T)) error) error {
 	seen := make(map[int64]bool, want)
 	var wrong error
@@ -121,7 +121,7 @@ func (c *content[T]) proveList(what string, want int, each func(see func(T)) err
 	return bench.Prove(what+": objects", want, len(seen))
 }
 
-// String is what proofs call the content.
+// String describes the content in proofs.
 func (c *content[T]) String() string {
 	return fmt.Sprintf("%s objects in %d namespaces", strconv.Itoa(len(c.pods)), len(c.names))
 }

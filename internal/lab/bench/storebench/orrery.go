@@ -10,12 +10,12 @@ import (
 
 type object = *api.PartialObjectMetadata
 
-// Fast is package indexer/fast.
+// Fast returns package indexer/fast.
 func Fast() Subject {
 	return ours("fast", func(config indexer.Config[object]) indexer.Interface[object] { return fast.New(config) })
 }
 
-// Textbook is package indexer: maps under one read-write lock.
+// Textbook returns package indexer: maps under one read-write lock.
 func Textbook() Subject {
 	return ours("textbook", func(config indexer.Config[object]) indexer.Interface[object] { return indexer.New(config) })
 }

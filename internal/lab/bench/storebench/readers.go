@@ -12,14 +12,15 @@ import (
 type readers struct {
 	stop    atomic.Bool
 	running sync.WaitGroup
-	reads   []int // of each, when it has ended
+	reads   []int // by reader, set when it ends
 	errs    []error
 }
 
-// reader does its i-th read and returns how many reads that were.
+// reader does its i-th read and returns the number of reads.
 type reader func(i int) (reads int, err error)
 
-// start runs each reader on a goroutine of its own. It reads at least once, however late it gets a processor.
+// start runs each reader in its own goroutine. Each reads at least once, however late it is
+// scheduled.
 func start(all []reader) *readers {
 	r := &readers{reads: make([]int, len(all)), errs: make([]error, len(all))}
 	for n, read := range all {
@@ -36,7 +37,7 @@ func start(all []reader) *readers {
 	return r
 }
 
-// end stops them and returns how many reads there were.
+// end stops the readers and returns the total number of reads.
 func (r *readers) end() (reads int, err error) {
 	r.stop.Store(true)
 	r.running.Wait()
@@ -49,7 +50,7 @@ func (r *readers) end() (reads int, err error) {
 	return reads, err
 }
 
-// readers returns n readers of a kind. Each looks whether it was given what it should be.
+// readers returns n readers of a kind. Each checks what it reads.
 func (c *content[T]) readers(n int, kind ReaderKind, store Store[T], keys *load.Keys) []reader {
 	all := make([]reader, n)
 	for i := range all {
@@ -65,7 +66,7 @@ func (c *content[T]) readers(n int, kind ReaderKind, store Store[T], keys *load.
 	return all
 }
 
-// complete is Prove without its cost if all is well.
+// complete is bench.Prove without its cost on success.
 func complete(got, want int) error {
 	if got != want {
 		return bench.Prove("objects that a reader was given", want, got)
@@ -73,7 +74,7 @@ func complete(got, want int) error {
 	return nil
 }
 
-// byIndexReader begins with another namespace than its neighbours.
+// byIndexReader begins with a different namespace for each reader.
 func (c *content[T]) byIndexReader(store Store[T], number int) reader {
 	return func(i int) (int, error) {
 		at := (number + i) % len(c.names)
@@ -85,7 +86,7 @@ func (c *content[T]) byIndexReader(store Store[T], number int) reader {
 	}
 }
 
-// getReader reads many at a time, so that looking whether to stop costs nothing.
+// getReader reads in batches, so the check of the stop flag costs nothing.
 func (c *content[T]) getReader(store Store[T], picker *load.Picker) reader {
 	const many = 64
 	return func(int) (int, error) {

@@ -1,3 +1,11 @@
+// Package storebench measures stores of objects with an index by namespace: the cost of an event,
+// of a look-up, and of readers and the writer to each other. One goroutine writes, as an informer's
+// loop does, and any number read. The driver is the same for all stores; a [Gear] describes the
+// store and its objects. [Run] is one run with the flags of "lab bench store": first as fast as
+// possible, then with writes at a fixed rate for the latency. [Scenarios] are the fixed pieces of
+// work of the comparison. A run has figures only if every read was complete and the store finally
+// holds, by every read method, the states written last; otherwise it returns a [*bench.ProofError].
+// Objects are made before the clock starts.
 package storebench
 
 import (
@@ -43,7 +51,7 @@ type runner[T any] struct {
 	keys    *load.Keys
 }
 
-// saturation is what the first part of a run has found out.
+// saturation is the result of the first part of a run.
 type saturation struct {
 	writes, reads int
 	took          time.Duration
@@ -58,7 +66,7 @@ func (s saturation) figures(cfg Config) []bench.Figure {
 	}
 	if cfg.Readers > 0 {
 		figures = append(figures, bench.Figure{Name: "reads", Unit: bench.PerSecond, Value: float64(s.reads) / s.took.Seconds(), Better: bench.Higher})
-	} else { // what readers allocate is not the writer's
+	} else { // only without readers, whose allocations would be counted
 		perWrite := s.usage.PerOp(s.writes)
 		figures = append(figures,
 			bench.Figure{Name: "allocations per write", Unit: bench.Count, Value: perWrite["allocs/op"], Better: bench.Lower},
@@ -67,7 +75,7 @@ func (s saturation) figures(cfg Config) []bench.Figure {
 	return append(figures, bench.Figure{Name: "peak memory", Unit: bench.Bytes, Value: float64(s.peak), Better: bench.Lower})
 }
 
-// saturated writes as fast as it goes while readers read.
+// saturated writes as fast as possible while readers read.
 func (r *runner[T]) saturated(ctx context.Context) (result saturation, err error) {
 	err = r.whileReading(func(store Store[T]) error {
 		r.meter.Begin("as fast as possible", "writes", r.cfg.Duration, 0)
@@ -81,7 +89,8 @@ func (r *runner[T]) saturated(ctx context.Context) (result saturation, err error
 	return result, err
 }
 
-// paced writes at a fixed rate while readers read, and measures from when a write was due until it was done.
+// paced writes at a fixed rate while readers read, and measures from when a write was due until it
+// was done.
 func (r *runner[T]) paced(ctx context.Context) (*bench.Histogram, error) {
 	latency, reads := &bench.Histogram{}, 0
 	err := r.whileReading(func(store Store[T]) error {
@@ -105,7 +114,7 @@ func (r *runner[T]) paced(ctx context.Context) (*bench.Histogram, error) {
 	return latency, err
 }
 
-// whileReading lets readers loose on a full store while write writes, and proves that all is there afterwards.
+// whileReading runs write and the readers on a full store, and proves the content afterwards.
 func (r *runner[T]) whileReading(write func(Store[T]) error, reads *int) error {
 	store, err := r.content.fill()
 	if err != nil {

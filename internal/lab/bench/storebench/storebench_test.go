@@ -9,8 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/benchtest"
 	"orrery/internal/lab/bench/load"
 )
+
+// with returns the default configuration with the nonzero fields of c.
+func with(c Config) *Config { return benchtest.With(c, (*Config).AddTo) }
 
 func init() { scenarioObjects = 10_000 }
 
@@ -67,12 +71,12 @@ func TestRunWithoutReaders(t *testing.T) {
 	allocations, measured := result.Figure("allocations per write")
 	assert.True(t, measured)
 	assert.Positive(t, allocations.Value)
-	rate := max(result.Figures[0].Value/2, 1) // a second at the least, however slow the machine is
+	rate := max(result.Figures[0].Value/2, 1) // at least one a second, however slow the machine is
 	assert.EqualValues(t, max(int(rate*0.005), 1), result.Latency.Count(), "half of what is possible")
 }
 
-// A machine may be so busy that the time is up before the writer begins, and before a reader gets a processor.
-func TestARunInNoTimeMeasuresSomething(t *testing.T) {
+// On a busy machine the time may be up before the writer begins, and before a reader is scheduled.
+func TestAVeryShortRunMeasuresSomething(t *testing.T) {
 	result, err := Run(t.Context(), Fast(), with(Config{Objects: 10, Readers: 2, Load: load.Load{Duration: 1}}), nil)
 	require.NoError(t, err)
 	for _, name := range []string{"writes", "reads"} {
@@ -82,7 +86,7 @@ func TestARunInNoTimeMeasuresSomething(t *testing.T) {
 	assert.Positive(t, result.Latency.Count())
 }
 
-// endsWith is our store; the end comes when the n-th part of a run begins.
+// endsWith returns our store; it calls end when the n-th part of a run begins.
 func endsWith(n int, end func()) Subject {
 	gear := Fast().(subject[object]).gear
 	newStore := gear.NewStore
@@ -109,14 +113,14 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// faulty is our store with somebody in between who does not do the work.
+// faulty is our store with a fault.
 type faulty struct {
 	Store[object]
 	updates int
 	broken  faults
 }
 
-// faults are what can be wrong. The zero value is nothing.
+// faults are the possible faults. The zero value has none.
 type faults struct {
 	losesAnUpdate, altersAnUpdate, losesOnGet, shortLists, shortIndex, mixedIndex, repeatingList bool
 }
@@ -181,14 +185,14 @@ func faultySubject(broken faults) Subject {
 	return Of(gear)
 }
 
-func TestWorkThatWasNotDoneHasNoFigures(t *testing.T) {
+func TestUnprovenWorkHasNoFigures(t *testing.T) {
 	cfg := Config{Objects: 200, Namespaces: 3, Readers: 1, Load: load.Load{Duration: 10 * time.Millisecond, Rate: 1000}}
 	for _, c := range []struct {
 		broken    faults
 		reader    ReaderKind
 		scenarios []string
 	}{
-		// Whether a run of so many updates shows a lost one depends on whether its object is written again.
+		// Whether a run shows a lost update depends on whether its object is written again.
 		{faults{losesOnGet: true}, List, []string{"store/update", "store/by-index", "store/writes-with-readers"}},
 		{faults{losesOnGet: true}, Get, nil},
 		{faults{shortLists: true}, List, []string{"store/writes-with-readers"}},

@@ -8,25 +8,25 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// scenarioObjects is smaller in tests, which have no time for so many.
+// scenarioObjects is smaller in tests.
 var scenarioObjects = 100_000
 
 const (
 	scenarioNamespaces = 100
-	// stride leads from each object to one far away, as events do, and comes to all of them: it is prime.
+	// stride leads from each object to a distant one, as events do. It is prime, so it visits all.
 	stride = 7919
 )
 
-// update: a store holds 100,000 objects in 100 namespaces with an index by namespace; event after event brings an
-// object in a new state, and Update stores it. Events visit the objects in an order in which neighbours are far apart,
-// as they come from a watch, so that what the store knows of an object is cold in the processor's caches. The new
-// object itself is warm, as it is when a decoder has just made it: events arrive 16 at a time, and the benchmark reads
-// their names before the clock goes on. Both sides get the same objects, ready made, in the same order, and compute key
-// and index value with their own functions from namespace and name. Proven: afterwards List, ByIndex and Get show each
-// object in the state that was written last.
+// update stores events in a store of 100,000 objects in 100 namespaces, with an index by namespace.
+// Consecutive events concern distant objects, as from a watch, so the store's records are cold in
+// the processor's caches. The new object is warm, as if just decoded: events arrive 16 at a time,
+// and the benchmark reads their names before the clock goes on. Both sides get the same ready-made
+// objects in the same order, and compute key and index value with their own functions. Proven:
+// afterwards List, ByIndex and Get show each object in the state written last.
 //
-// The limit: key function and index function cost the same on both sides. Most of the rest is waiting for memory, one
-// cache line after the other: a group of the table, the record, the record's key, a chunk in each of two lists.
+// The limit: key function and index function cost the same on both sides. Most of the rest is
+// waiting for memory, one cache line after the other: a group of the table, the record, its key, a
+// chunk in each of two lists.
 func (s subject[T]) update(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 	warmUp, updates := scenarioObjects, effort.Of(500_000, 100_000)
 	c := newContent(s.gear, scenarioObjects, scenarioNamespaces, 1, 0)
@@ -50,9 +50,9 @@ func (s subject[T]) update(ctx context.Context, effort bench.Effort, meter *benc
 	}, err
 }
 
-// updates stores the objects of n events and returns how long the store took.
+// updates stores the objects of n events and returns the time spent in the store.
 func (c *content[T]) updates(ctx context.Context, store Store[T], n int, meter *bench.Meter) (took time.Duration, err error) {
-	var arrived [16]T // a multiple of this is n
+	var arrived [16]T // n is a multiple of its length
 	for from := 0; from < n; from += len(arrived) {
 		if err := ctx.Err(); err != nil {
 			return took, err

@@ -8,13 +8,13 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// writesWithReaders: in a store of 100,000 objects with an index by namespace one goroutine updates 1,000 of them, in an
-// order in which neighbours are far apart, while four others ask for a list of all objects, again and again.
-// "writes/s" is how many updates get through in a second, "lists/s" how many lists the readers get together; the
-// readers take whatever processors there are. Both sides build their slices. Proven: each list was complete, and
-// afterwards the store and its index show each object in the state that was written last.
+// writesWithReaders updates 1,000 of 100,000 objects in one goroutine, neighbours far apart, while
+// four others list all objects in a loop. The store has an index by namespace. "writes/s" is the
+// number of updates per second, "lists/s" that of all lists together; the scheduler decides which
+// processors the readers get. Both sides build their slices. Proven: each list was complete, and
+// afterwards the store and its index show each object in the state written last.
 func (s subject[T]) writesWithReaders(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
-	const changing = 100 // of so many objects one
+	const changing = 100 // one object in a hundred
 	lasts := time.Duration(effort.Of(1000, 300)) * time.Millisecond
 	c := newContent(s.gear, scenarioObjects, scenarioNamespaces, changing, 0)
 	store, err := c.fill()
@@ -43,10 +43,10 @@ func (s subject[T]) writesWithReaders(ctx context.Context, effort bench.Effort, 
 	}, err
 }
 
-// writeFor updates objects for some time, and a few in any case, and returns how many.
+// writeFor updates objects for some time, at least a few, and returns how many.
 func (c *content[T]) writeFor(ctx context.Context, store Store[T], lasts time.Duration, next func() int, meter *bench.Meter) (writes int, took time.Duration, err error) {
-	// A write can take 15 ms here or a few hundred nanoseconds: the clock is looked at often enough for the former and
-	// seldom enough for the latter.
+	// A write may take a few hundred nanoseconds or 15 ms: the clock is read rarely enough for the
+	// former and often enough for the latter.
 	const many = 8
 	for began := time.Now(); writes == 0 || took < lasts; took = time.Since(began) {
 		if err := ctx.Err(); err != nil {

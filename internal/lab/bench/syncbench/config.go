@@ -6,38 +6,37 @@ import (
 	"orrery/internal/lab/bench/load"
 )
 
-// Format is the encoding in which the server answers clients that read both.
+// Format is the encoding with which the server answers clients that accept both.
 type Format string
 
-// The two formats.
 const (
 	JSON     Format = "json"
 	Protobuf Format = "protobuf"
 )
 
-// Name is that of the format.
+// Name returns the name of the format.
 func (f Format) Name() string { return string(f) }
 
-// Config is what "lab bench sync" can be told, and what a server is started with.
+// Config holds the flags of "lab bench sync", and configures the server.
 type Config struct {
 	// Objects is the number of pods.
 	Objects int
-	// ObjectSize is the size in bytes of the head of a pod in JSON. It is reached with an annotation, so it cannot be less
-	// than a head has anyway. 0: whatever a head has, about 2.7 kB.
+	// ObjectSize is the size in bytes of a pod's head in JSON. An annotation pads the head, so it
+	// cannot be smaller than it is. 0: no padding, about 2.7 kB.
 	ObjectSize int
-	// Format of the server's answers.
+	// Format is the encoding of the server's answers.
 	Format Format
-	// PageSize makes the server answer in pages of so many pods at most, as one without a watch cache does with lists that
-	// have a limit; both clients ask for 500. 0: everything in one page.
+	// PageSize is the most pods in a page. A server without a watch cache pages lists that have a
+	// limit; both clients ask for 500. 0: everything in one page.
 	PageSize int
-	// Seed of the generator.
+	// Seed is the seed of the generator.
 	Seed uint64
 }
 
-// AddTo adds a flag for each field but the format.
+// AddTo adds a flag for each field except Format.
 func (c *Config) AddTo(flags *pflag.FlagSet) {
 	load.CountVar(flags, &c.Objects, "objects", 100_000, 1, 5_000_000, "how many pods the server has")
-	load.SizeVar(flags, &c.ObjectSize, "object-size", "the size of a pod's head in JSON; 0: what it usually has, about 2.7 kB")
+	load.SizeVar(flags, &c.ObjectSize, "object-size", "the size of a pod's head in JSON; 0: its usual size, about 2.7 kB")
 	load.CountVar(flags, &c.PageSize, "page-size", 0, 0, 5_000_000, "pods in a page of the list; 0: all in one")
 	flags.Uint64Var(&c.Seed, "seed", 1, "seed of the pods; the same seed makes the same pods")
 }

@@ -36,19 +36,19 @@ func headJSON(p *Pod) []byte {
 func mustMarshal(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // nothing that the generator makes up cannot be written
+		panic(err) // cannot fail for generated pods
 	}
 	return text
 }
 
-// appendProtobuf writes the pod's head as the message PartialObjectMetadata. The numbers of the fields are those of
-// apimachinery's generated.proto.
+// appendProtobuf appends the pod's head as a PartialObjectMetadata message. The field numbers are
+// those of apimachinery's generated.proto.
 func appendProtobuf(b []byte, p *Pod) []byte {
 	var meta []byte
 	meta = appendString(meta, 1, p.Name)
 	meta = appendString(meta, 2, p.GenerateName)
 	meta = appendString(meta, 3, p.Namespace)
-	meta = appendString(meta, 4, "") // the self link is written although it is empty
+	meta = appendString(meta, 4, "") // the self link is written even if empty
 	meta = appendString(meta, 5, p.UID)
 	meta = appendString(meta, 6, p.ResourceVersion)
 	meta = protowire.AppendTag(meta, 7, protowire.VarintType)
@@ -101,9 +101,9 @@ func appendMessage(b []byte, number protowire.Number, message []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, number, protowire.BytesType), message)
 }
 
-// envelope puts a message of that kind into the form in which kube-apiserver sends it: four magic bytes, and a
-// runtime.Unknown that names the kind. size is the length of the message, which is not included but has to follow; what
-// comes after it in the envelope is returned as the tail.
+// envelope returns the beginning and the end of the envelope in which kube-apiserver sends a
+// message: four magic bytes, and a runtime.Unknown that names the kind. The message itself, of the
+// given size, belongs between head and tail.
 func envelope(apiVersion, kind string, size int) (head, tail []byte) {
 	head = append(head, 'k', '8', 's', 0)
 	head = appendMessage(head, 1, appendString(appendString(nil, 1, apiVersion), 2, kind))

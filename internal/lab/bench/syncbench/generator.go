@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The made-up cluster: so many deployments in so many namespaces share the pods.
+// The generated cluster: its pods are spread over these deployments and namespaces.
 const (
 	deployments = 200
 	namespaces  = 50
@@ -18,14 +18,15 @@ const (
 // firstCreated is when the first pod was created: 2026-01-05 08:00:00 UTC.
 const firstCreated = 1_767_600_000
 
-// Generator makes up the pods of a cluster with a network plugin, all of them running: 200 deployments in 50 namespaces,
-// in the order in which a server lists them. The heads are put together as kube-apiserver shows them for such pods:
+// Generator generates the running pods of a cluster with a network plugin: 200 deployments in 50
+// namespaces, in list order. The heads look as kube-apiserver shows them:
 //
 //   - four labels, the same for all pods of a deployment, and two more in every third deployment;
 //   - two annotations of the network plugin that differ in each pod, two of the deployment's;
 //   - one owner, the replica set;
-//   - managed fields of kube-controller-manager, the plugin and kubelet, with the times of each pod, the replica set's
-//     UID, the pod's address, and the names of containers, variables and volumes of the deployment.
+//   - managed fields of kube-controller-manager, the plugin and kubelet, with the times of each
+//     pod, the replica set's UID, the pod's address, and the names of containers, variables and
+//     volumes.
 //
 // The same seed makes the same pods.
 type Generator struct {
@@ -40,7 +41,7 @@ func NewGenerator(cfg Config) *Generator {
 	return &Generator{objects: cfg.Objects, size: cfg.ObjectSize, random: rand.New(rand.NewPCG(cfg.Seed, 0x5eed)), current: deployment{number: -1}}
 }
 
-// deployment is what its pods have in common.
+// deployment is shared by its pods.
 type deployment struct {
 	number                                       int
 	name, namespace, hash, uid                   string
@@ -48,7 +49,7 @@ type deployment struct {
 	controllerFields, pluginFields, statusFields string
 }
 
-// Next makes the next pod; false after the last. Maps may be shared by pods.
+// Next returns the next pod, or false after the last. Pods may share maps.
 func (g *Generator) Next() (Pod, bool) {
 	if g.made == g.objects {
 		return Pod{}, false
@@ -78,7 +79,7 @@ func (g *Generator) Next() (Pod, bool) {
 	for key, value := range d.annotations {
 		pod.Annotations[key] = value
 	}
-	// The name has to be unique whatever the dice say, and listed in this order.
+	// The name must be unique and in list order.
 	pod.Name = fmt.Sprintf("%s-%s-%s%s", d.name, d.hash, base36(i), g.word(2))
 	g.pad(&pod)
 	return pod, true
@@ -110,7 +111,8 @@ func (g *Generator) newDeployment(number int) deployment {
 	return d
 }
 
-// controllerFields is what the replica set controller owns of a pod with that many variables in its environment (and a container's usual fields).
+// controllerFields returns the replica set controller's managed fields of a pod with the given
+// number of environment variables.
 func controllerFields(d deployment, variables int) string {
 	var b strings.Builder
 	b.WriteString(`{"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/restartedAt":{},"f:prometheus.io/port":{}},"f:generateName":{},"f:labels":{".":{}`)
@@ -126,7 +128,7 @@ func controllerFields(d deployment, variables int) string {
 	return b.String()
 }
 
-// PaddingAnnotation is where a pod carries what it takes to be as large as it was asked to be.
+// PaddingAnnotation is the annotation that pads a pod's head to ObjectSize.
 const PaddingAnnotation = "orrery.example/padding"
 
 func (g *Generator) pad(pod *Pod) {
@@ -154,7 +156,7 @@ func (g *Generator) uuid() string {
 	return g.hex(8) + "-" + g.hex(4) + "-4" + g.hex(3) + "-a" + g.hex(3) + "-" + g.hex(12)
 }
 
-// base36 is the number in five digits.
+// base36 returns i in five digits.
 func base36(i int) string {
 	text := strconv.FormatInt(int64(i), 36)
 	return strings.Repeat("0", max(0, 5-len(text))) + text

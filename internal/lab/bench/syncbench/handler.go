@@ -11,7 +11,7 @@ const (
 	protobufType = "application/vnd.kubernetes.protobuf"
 )
 
-// ServeHTTP answers the requests of an informer about pods.
+// ServeHTTP answers an informer's requests for pods.
 func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	switch {
@@ -27,7 +27,7 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// accepted tells whether the client reads what the server has.
+// accepted reports whether the client accepts the server's encoding.
 func (s *store) accepted(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	if s.cfg.Format == Protobuf {
@@ -36,7 +36,8 @@ func (s *store) accepted(r *http.Request) bool {
 	return accept == "" || strings.Contains(accept, jsonType) || strings.Contains(accept, "*/*")
 }
 
-// limit is how many items a page has: all of them, as from a watch cache, unless the server has none.
+// limit returns the number of items in a page: all of them, as from a watch cache, unless PageSize
+// is set.
 func (s *store) limit(asked string) int {
 	n, _ := strconv.Atoi(asked)
 	if n <= 0 || s.cfg.PageSize == 0 {
@@ -52,7 +53,7 @@ func (s *store) list(w http.ResponseWriter, from, limit int) {
 	}
 	w.Header().Set("Content-Type", s.contentType())
 	for _, piece := range s.page(from, limit) {
-		for len(piece) > 0 { // in pieces, so that the client's end is noticed
+		for len(piece) > 0 { // in pieces, to notice a closed connection
 			n := min(len(piece), 1<<20)
 			if _, err := w.Write(piece[:n]); err != nil {
 				return
@@ -69,7 +70,8 @@ func (s *store) contentType() string {
 	return jsonType
 }
 
-// watch refuses streaming lists. Another one stays open, and nothing happens: a benchmark is over before a bookmark is due.
+// watch refuses streaming lists. Other watches stay open without events: a benchmark ends before a
+// bookmark is due.
 func (s *store) watch(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("sendInitialEvents") == "true" {
 		refuse(w, http.StatusUnprocessableEntity, "Invalid",

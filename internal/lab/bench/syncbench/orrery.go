@@ -13,11 +13,11 @@ import (
 	clientfast "orrery/restclient/fast"
 )
 
-// Orrery is this project's informer on this project's client, as they are by default, with an index by namespace, which
-// client-go's informer for metadata always has.
+// Orrery returns this project's default informer and client, with an index by namespace, which
+// client-go's metadata informer always has.
 func Orrery() Subject { return orrery{name: "orrery", codec: clientfast.Codec{}} }
 
-// Textbook is the same of textbook gears. Its client reads JSON only.
+// Textbook returns the same with textbook gears. Its client reads JSON only.
 func Textbook() Subject {
 	return orrery{name: "textbook", codec: restclient.PlainCodec(), textbook: true}
 }
@@ -90,7 +90,7 @@ func (i *orreryInformer) Stop() {
 	i.client.Close()
 }
 
-// podOf says in plain data what an object has.
+// podOf returns the metadata as plain data.
 func podOf(m *api.ObjectMeta) Pod {
 	pod := Pod{
 		Name: m.Name, GenerateName: m.GenerateName, Namespace: m.Namespace,

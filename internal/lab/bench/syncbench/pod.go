@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Pod is the head of a pod as plain data, neither side's type: what the generator makes up, and what a subject says is in
-// its cache.
+// Pod is the head of a pod as plain data, independent of both sides' types: the output of the
+// generator and the content of a cache.
 type Pod struct {
 	Name, GenerateName, Namespace string
 	UID, ResourceVersion          string
@@ -36,16 +36,17 @@ type Manager struct {
 	Subresource string          `json:"subresource,omitempty"`
 }
 
-// Digest is a number for the content of any number of pods in any order. The zero value is that of none.
+// Digest summarises the content of a set of pods, regardless of order. The zero value is that of
+// the empty set.
 type Digest struct {
-	// Pods is how many there were.
+	// Pods is the number of pods.
 	Pods int `json:"pods"`
 	// Low and High are the sums of the two halves of the first sixteen bytes of each pod's hash.
 	Low  uint64 `json:"low"`
 	High uint64 `json:"high"`
 }
 
-// Add adds everything that a cache keeps of a pod. Managed fields are sent, and not kept.
+// Add adds everything that a cache keeps of a pod, so not the managed fields.
 func (d *Digest) Add(p *Pod) {
 	kept := *p
 	kept.Managers = nil

@@ -1,3 +1,13 @@
+// Package syncbench measures the first sync of an informer: the processor time, memory and time
+// until a new process has all pods of a large cluster in its cache. A server in a process of its
+// own holds the pods made by [Generator], already encoded, so answering costs next to nothing. A
+// [Subject] starts an informer on it with a counting handler, and the workload waits until cache
+// and handler have everything. The clients ask for metadata only (PartialObjectMetadata), as
+// garbage collector and namespace controller do. The server behaves like kube-apiserver 1.36 with
+// one exception: it refuses streaming lists, so both this project and client-go 0.36 fall back to a
+// plain list. client-go needs more than twice the processor time for a stream, so the list is the
+// harder comparison. A result is verified: the digest of the cached objects, without managed fields
+// and order, must equal that of the generated pods; a difference is a [*bench.ProofError].
 package syncbench
 
 import (
@@ -8,7 +18,7 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Run syncs once and returns what it cost this process.
+// Run syncs once and returns the cost for this process.
 func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*bench.Result, error) {
 	m, err := measure(ctx, subject, cfg, meter)
 	if err != nil {
@@ -30,7 +40,7 @@ func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (
 	}, nil
 }
 
-// measurement is one sync, verified.
+// measurement is one verified sync.
 type measurement struct {
 	usage    bench.Usage
 	peak     uint64 // resident memory, bytes
@@ -76,7 +86,7 @@ func measure(ctx context.Context, subject Subject, cfg Config, meter *bench.Mete
 	return m, nil
 }
 
-// follow tells the meter how far the informer is, ten times a second, until done is called.
+// follow updates the meter ten times a second, until done is called.
 func follow(informer Informer, meter *bench.Meter) (done func()) {
 	if meter == nil {
 		return func() {}
@@ -86,13 +96,13 @@ func follow(informer Informer, meter *bench.Meter) (done func()) {
 		defer close(ended)
 		ticker := time.NewTicker(100 * time.Millisecond)
 		defer ticker.Stop()
-		told := 0
+		reported := 0
 		for {
 			select {
 			case <-ticker.C:
 				now := informer.Added()
-				meter.Count(now - told)
-				told = now
+				meter.Count(now - reported)
+				reported = now
 			case <-end:
 				return
 			}
@@ -104,7 +114,7 @@ func follow(informer Informer, meter *bench.Meter) (done func()) {
 	}
 }
 
-// prove compares what is cached, and what the handler was told, with what the server has.
+// prove compares the cache and the handler's count with the server's pods.
 func prove(ctx context.Context, informer Informer, want Digest, meter *bench.Meter) (string, error) {
 	var got Digest
 	err := informer.Each(func(p Pod) error {
@@ -121,14 +131,36 @@ func prove(ctx context.Context, informer Informer, want Digest, meter *bench.Met
 	if err := bench.Prove("pods in the cache", want.Pods, got.Pods); err != nil {
 		return "", err
 	}
-	if err := bench.Prove("pods that the handler was told of", want.Pods, informer.Added()); err != nil {
+	if err := bench.Prove("pods delivered to the handler", want.Pods, informer.Added()); err != nil {
 		return "", err
 	}
 	if err := bench.Prove("digest of the cache", want.String(), got.String()); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d pods in the cache and told to the handler, digest %s", got.Pods, got), nil
+	return fmt.Sprintf("%d pods in the cache and delivered to the handler, digest %s", got.Pods, got), nil
 }
 
 // String returns the digest as hexadecimal digits.
 func (d Digest) String() string { return fmt.Sprintf("%016x%016x", d.High, d.Low) }
+
+// Subject is a client with an informer.
+type Subject interface {
+	// Name is the name in results: "orrery".
+	Name() string
+	// Start starts an informer with a counting handler for the metadata of all pods of the server
+	// at url.
+	Start(url string) (Informer, error)
+}
+
+// Informer is a running informer.
+type Informer interface {
+	// WaitForSync blocks until the cache has the initial list and the handler has received all of
+	// it.
+	WaitForSync(ctx context.Context) error
+	// Added returns the number of additions that the handler received.
+	Added() int
+	// Each calls visit for each cached object until it returns an error.
+	Each(visit func(Pod) error) error
+	// Stop stops the informer and waits for it.
+	Stop()
+}

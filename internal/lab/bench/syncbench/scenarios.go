@@ -6,7 +6,8 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Scenarios are the two syncs of the comparison. A textbook client reads JSON only, and so it has the first only.
+// Scenarios returns the two syncs of the comparison, or only the first for a textbook client, which
+// reads JSON only.
 func Scenarios(subject Subject) []bench.Scenario {
 	if own, ok := subject.(orrery); ok && own.textbook {
 		return []bench.Scenario{jsonScenario(subject)}
@@ -14,16 +15,18 @@ func Scenarios(subject Subject) []bench.Scenario {
 	return []bench.Scenario{jsonScenario(subject), protobufScenario(subject)}
 }
 
-// A process that has done nothing else starts an informer on 100,000 pods as metadata (2.7 kB a pod with the managed fields,
-// which no cache keeps), and waits until the cache is complete and a handler has been told of each pod. A second process serves them over
-// plain HTTP from bytes that were encoded beforehand, in JSON, in the one answer that kube-apiserver gives to a list at
-// resource version "0". Processor time is that of the whole client process from the start of the informer on, peak is its
-// resident memory, live is the heap after a collection with the cache still there. Both caches must have the digest of
-// what the server made up.
+// jsonScenario starts an informer of 100,000 pods as metadata in a new process (2.7 kB a pod,
+// including managed fields, which no cache keeps), and waits until the cache is complete and every
+// pod delivered to a handler. A second process serves them over plain HTTP from encoded JSON, in
+// the single response that kube-apiserver gives to a list at resource version "0". Processor time
+// is that of the whole client process since the start of the informer, peak its resident memory,
+// live the heap after a collection with the cache in use. Both caches must have the digest of the
+// generated pods.
 func jsonScenario(subject Subject) bench.Scenario { return scenario("sync/json", subject, JSON) }
 
-// The same sync with answers in protobuf, which both clients ask for first. A list is an envelope around one message, with
-// a message for each pod; managed fields are JSON texts inside. Peak and live memory are shown without a target.
+// protobufScenario is the same sync with protobuf, which both clients prefer. A list is an envelope
+// around one message, with a message for each pod; managed fields are JSON texts inside. Peak and
+// live memory have no target.
 func protobufScenario(subject Subject) bench.Scenario {
 	return scenario("sync/protobuf", subject, Protobuf)
 }

@@ -13,20 +13,21 @@ import (
 	"os/exec"
 )
 
-// ServerCommand is the first argument that makes a program that runs this benchmark its server; the second is the Config, in
-// JSON. See [ServeIfAsked].
+// ServerCommand is the first argument that turns a program with this benchmark into its server; the
+// second is the Config in JSON. See [ServeIfAsked].
 const ServerCommand = "serve-pods"
 
-// hello is what a server says on its standard output when it is ready.
+// hello is printed by a server on standard output when it is ready.
 type hello struct {
 	URL    string `json:"url"`
-	Bytes  int64  `json:"bytes"` // of the list, in one page
+	Bytes  int64  `json:"bytes"` // size of the list in one page
 	Digest Digest `json:"digest"`
 }
 
-// ServeIfAsked has to be called first by main in every program that runs this benchmark and has no command for
-// [ServerCommand]: to have a server in a process of its own, the program starts itself again. In that process ServeIfAsked
-// serves until standard input ends, which it does when the parent has ended, and exits. Otherwise it returns.
+// ServeIfAsked must be called first in main by every program that runs this benchmark and has no
+// command for [ServerCommand]: the program starts itself again as the server. In that process
+// ServeIfAsked serves until standard input ends, as it does when the parent ends, and exits.
+// Otherwise it returns.
 func ServeIfAsked() {
 	if len(os.Args) != 3 || os.Args[1] != ServerCommand {
 		return
@@ -47,7 +48,8 @@ func ServeText(config string, in io.Reader, out io.Writer) error {
 	return Serve(cfg, in, out)
 }
 
-// Serve serves the pods of the configuration on an address of this machine until in ends. It says on out where.
+// Serve serves the pods of the configuration on a local address, which it prints to out, until in
+// ends.
 func Serve(cfg Config, in io.Reader, out io.Writer) error {
 	pods := newStore(cfg)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -83,7 +85,7 @@ type serverProcess struct {
 	hello   hello
 }
 
-// startServer starts one and waits until it is ready.
+// startServer starts a server and waits until it is ready.
 func startServer(ctx context.Context, cfg Config) (*serverProcess, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -119,8 +121,8 @@ func startServer(ctx context.Context, cfg Config) (*serverProcess, error) {
 	return s, nil
 }
 
-// stop ends the server and waits for its end.
+// stop ends the server and waits for it.
 func (s *serverProcess) stop() {
 	s.input.Close()
-	_ = s.command.Wait() // a server that was killed by the context has nothing to report
+	_ = s.command.Wait() // the context may have killed it: no error
 }

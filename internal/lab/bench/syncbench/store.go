@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// listVersion is the resource version of the collection; all pods have older ones.
+// listVersion is the resource version of the list; all pods have older ones.
 const listVersion = "900000000"
 
 // store holds the encoded pods of a server.
@@ -15,7 +15,7 @@ type store struct {
 	digest Digest
 
 	json     []byte // items of a JSON list with the commas after them
-	jsonEnds []int  // where each item ends, before its comma
+	jsonEnds []int  // the end of each item, before its comma
 
 	protobuf     []byte // items of a list, each with its tag
 	protobufEnds []int
@@ -38,12 +38,12 @@ func newStore(cfg Config) *store {
 	return s
 }
 
-// page is a part of the list in one encoding: three pieces of bytes, one after the other.
+// page is part of the list in one encoding: three slices to be written in order.
 type page [3][]byte
 
 func (p page) size() int64 { return int64(len(p[0]) + len(p[1]) + len(p[2])) }
 
-// page returns the items from the given one on, limit of them at most; 0 is all.
+// page returns at most limit items starting at from; a limit of 0 is none.
 func (s *store) page(from, limit int) page {
 	to := s.cfg.Objects
 	if limit > 0 && from+limit < to {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -59,7 +61,7 @@ func TestGeneratorPads(t *testing.T) {
 	}
 }
 
-// The digest is a digest of everything, in any order.
+// The digest covers everything, in any order.
 func TestDigest(t *testing.T) {
 	pods := generate(Config{Objects: 20})
 	backwards := make([]Pod, 0, 20)
@@ -88,7 +90,7 @@ func serveHere(t *testing.T, cfg Config) (url string, pods *store) {
 	return server.URL, pods
 }
 
-// What the server says, read by this project's client, is what was made up: in each encoding, and in pages.
+// This project's client reads the generated pods back, in each encoding and in pages.
 func TestServer(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"json": {Objects: 30}, "protobuf": {Objects: 30, Format: Protobuf}, "padded": {Objects: 30, ObjectSize: 4000, Format: Protobuf},
@@ -102,7 +104,7 @@ func TestServer(t *testing.T) {
 			require.NoError(t, informer.WaitForSync(t.Context()))
 			proof, err := prove(t.Context(), informer, pods.digest, nil)
 			require.NoError(t, err)
-			assert.Equal(t, "30 pods in the cache and told to the handler, digest "+pods.digest.String(), proof)
+			assert.Equal(t, "30 pods in the cache and delivered to the handler, digest "+pods.digest.String(), proof)
 			assert.Equal(t, digestOf(generate(cfg)).String(), pods.digest.String())
 		})
 	}
@@ -175,7 +177,7 @@ func TestRun(t *testing.T) {
 	assert.Equal(t, "comparing", meter.Phase().Name)
 }
 
-// The textbook gears sync the same pods. They read JSON only, so there is one scenario for them.
+// The textbook gears sync the same pods. They read JSON only, so there is one scenario.
 func TestTheTextbook(t *testing.T) {
 	fast, err := Run(t.Context(), Orrery(), Config{Objects: 300}, nil)
 	require.NoError(t, err)
@@ -202,7 +204,7 @@ func TestScenarios(t *testing.T) {
 	assert.Equal(t, proofs[0], proofs[1], "the same pods in both encodings")
 }
 
-// faulty is a subject that does something else than the others.
+// faulty is a subject with a fault.
 type faulty struct {
 	Subject
 	fault func(Informer) Informer
@@ -244,11 +246,11 @@ type silent struct{ Informer }
 
 func (s silent) Added() int { return s.Informer.Added() - 1 }
 
-func TestRunNoticesWhatIsNotDone(t *testing.T) {
+func TestRunDetectsMissingWork(t *testing.T) {
 	for name, fault := range map[string]func(Informer) Informer{
-		"loses a pod":         func(i Informer) Informer { return loses{i} },
-		"changes a pod":       func(i Informer) Informer { return changes{i} },
-		"handler is not told": func(i Informer) Informer { return silent{i} },
+		"loses a pod":          func(i Informer) Informer { return loses{i} },
+		"changes a pod":        func(i Informer) Informer { return changes{i} },
+		"handler gets nothing": func(i Informer) Informer { return silent{i} },
 	} {
 		_, err := Run(t.Context(), faulty{Orrery(), fault}, Config{Objects: 50}, nil)
 		var proof *bench.ProofError
@@ -318,7 +320,7 @@ func TestServe(t *testing.T) {
 	assert.ErrorIs(t, Serve(Config{Objects: 1}, closed, mouth), errNoSubject)
 }
 
-// counting is an informer that is somewhere.
+// counting is an informer with a fixed count.
 type counting struct {
 	Informer
 	added atomic.Int64
@@ -344,7 +346,7 @@ func TestFollow(t *testing.T) {
 	assert.EqualValues(t, 7, meter.Phase().Done)
 }
 
-// What this project's client asks for by default: a stream first, and as the server refuses that, a list.
+// This project's client asks for a stream first, and for a list when the server refuses.
 func TestWhatOrreryAsksFor(t *testing.T) {
 	pods := newStore(Config{Objects: 5})
 	asked := make(chan string, 10)
@@ -365,4 +367,24 @@ func TestWhatOrreryAsksFor(t *testing.T) {
 	} {
 		assert.Equal(t, want, <-asked)
 	}
+}
+
+// The pods of a small cluster.
+func ExampleGenerator() {
+	generator := NewGenerator(Config{Objects: 400})
+	pods, managers := 0, map[string]int{}
+	for pod, more := generator.Next(); more; pod, more = generator.Next() {
+		pods++
+		for _, m := range pod.Managers {
+			managers[m.Name]++
+		}
+	}
+	fmt.Println(pods, managers)
+	// Output: 400 map[calico:400 kube-controller-manager:400 kubelet:400]
+}
+
+// The tests restart this program as the server, as every program with the benchmark does.
+func TestMain(m *testing.M) {
+	ServeIfAsked()
+	os.Exit(m.Run())
 }

@@ -20,7 +20,7 @@ func alone(t *testing.T, arguments string) (output string, err error) {
 	return string(text), err
 }
 
-func TestAScenarioCanBeRunByHand(t *testing.T) {
+func TestRunningAScenarioByHand(t *testing.T) {
 	output, err := alone(t, "-effort quick -rounds 2 effort")
 	require.NoError(t, err)
 	once := "effort\n  n                    10\n  counted\n"
@@ -38,13 +38,13 @@ func TestTheProfilesOfAScenario(t *testing.T) {
 	}
 }
 
-func TestWhatAWorkerSaysByHand(t *testing.T) {
+func TestMessagesOfAWorkerByHand(t *testing.T) {
 	output, err := alone(t, "-list")
 	require.NoError(t, err)
 	assert.Contains(t, output, "warm\nfresh\n")
 
 	output, err = alone(t, "-help")
-	require.NoError(t, err, "who asks for help gets it")
+	require.NoError(t, err, "asking for help is no error")
 	assert.Contains(t, output, "SCENARIO...")
 
 	for arguments, want := range map[string]string{

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// grace is how long a worker that is told to stop may take before it is killed.
-const grace = 3 * time.Second
+// stopTimeout is how long a worker may take to stop before it is killed.
+const stopTimeout = 3 * time.Second
 
 // child is one process of the operating system.
 type child struct {
 	process *exec.Cmd
 	calls   *rpc.Client
-	kill    context.CancelFunc // kills the child and what it has started; does nothing after stop
-	ended   chan struct{}      // closed when the output has ended: the child is gone, and waits to be collected
+	kill    context.CancelFunc // kills the child and its children; no effect after stop
+	ended   chan struct{}      // closed when the output has ended: the child is gone and can be waited for
 }
 
 func startChild(command Command) (*child, error) {
@@ -28,8 +28,8 @@ func startChild(command Command) (*child, error) {
 	c := &child{process: exec.CommandContext(ctx, command.Path, command.Args...), kill: kill, ended: make(chan struct{})}
 	c.process.Env = append(os.Environ(), command.Env...)
 	c.process.Stderr = command.Stderr
-	c.process.Cancel = func() error { return killFamily(c.process.Process) }
-	apart(c.process)
+	c.process.Cancel = func() error { return killGroup(c.process.Process) }
+	setGroup(c.process)
 	stdin, err := c.process.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -47,7 +47,8 @@ func startChild(command Command) (*child, error) {
 	return c, nil
 }
 
-// ask calls a method of the worker's service and waits for its answer. The end of the context kills the child.
+// ask calls a method of the worker's service and waits for the reply. The end of the context kills
+// the child.
 func (c *child) ask(ctx context.Context, method string, asked, answer any) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -65,13 +66,13 @@ func (c *child) ask(ctx context.Context, method string, asked, answer any) error
 	return fmt.Errorf("the worker is gone: %w", call.Error)
 }
 
-// stop ends the child and what it has started, and returns when they are gone.
+// stop ends the child and its children, and waits for them.
 func (c *child) stop() {
-	_ = c.calls.Close() // and with it the child's input
-	late := time.AfterFunc(grace, c.kill)
+	_ = c.calls.Close() // which closes the child's input
+	late := time.AfterFunc(stopTimeout, c.kill)
 	<-c.ended
 	late.Stop()
-	_ = killFamily(c.process.Process) // what the worker has left behind in its group
+	_ = killGroup(c.process.Process) // the children the worker has left in its process group
 	_ = c.process.Wait()
 	c.kill()
 }

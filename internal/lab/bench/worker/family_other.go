@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// apart does nothing where processes have no groups: Ctrl-C reaches the workers, too.
-func apart(*exec.Cmd) {}
+// setGroup does nothing where processes have no groups: Ctrl-C reaches the workers, too.
+func setGroup(*exec.Cmd) {}
 
-// killFamily kills a process. What it has started ends with its input.
-func killFamily(process *os.Process) error { return process.Kill() }
+// killGroup kills a process. Its children end with their input.
+func killGroup(process *os.Process) error { return process.Kill() }

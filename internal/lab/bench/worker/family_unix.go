@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// apart gives a process that is about to start a group of its own: Ctrl-C reaches whoever compares, which then stops its workers in order,
-// and what a worker has started can be killed with it.
-func apart(command *exec.Cmd) { command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// setGroup gives a process a group of its own before it starts: Ctrl-C reaches the comparison only,
+// which then stops its workers in order, and a worker can be killed with its children.
+func setGroup(command *exec.Cmd) { command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// killFamily kills a process and what it has started.
-func killFamily(process *os.Process) error { return syscall.Kill(-process.Pid, syscall.SIGKILL) }
+// killGroup kills a process and its children.
+func killGroup(process *os.Process) error { return syscall.Kill(-process.Pid, syscall.SIGKILL) }

@@ -1,3 +1,12 @@
+// Package worker runs scenarios in separate processes, so that two subjects can be compared without
+// sharing a heap, a scheduler or a garbage collector. A worker is a program that links one subject
+// and calls [Main] with its scenarios; a comparison starts one [Process] per subject and lets them
+// take turns. Calls are JSON-RPC (net/rpc/jsonrpc) over standard input and output. One scenario
+// runs at a time, and the worker collects garbage before and after it: no scenario pays for an
+// earlier one, and an idle worker does not sweep during the other side's turn. A scenario with
+// [bench.Scenario].Fresh gets a new process. A worker stops when its input ends, so it never
+// survives its parent; [Process.Stop] and the end of a context stop the worker and all its
+// children, by force if needed.
 package worker
 
 import (
@@ -16,8 +25,9 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// patience is how long a worker whose parent is gone waits for its scenario to notice: long enough for one that does on any machine.
-const patience = time.Minute
+// cancelTimeout is how long a worker without a parent waits for its scenario to notice the
+// cancellation. It is enough on any machine.
+const cancelTimeout = time.Minute
 
 const usage = `%s runs scenarios of the comparison for one side.
 
@@ -28,9 +38,9 @@ const usage = `%s runs scenarios of the comparison for one side.
 Flags:
 `
 
-// Main is the main function of a worker, and returns its exit status. Without arguments it serves standard input and
-// output until the input ends; with the names of scenarios it runs these, for somebody who wants to look at one alone or
-// to see its profile.
+// Main is the main function of a worker, and returns its exit status. Without arguments it serves
+// standard input and output until the input ends. With the names of scenarios it runs these, for a
+// look at one of them or its profile.
 func Main(scenarios []bench.Scenario, arguments []string) int {
 	err := runMain(scenarios, arguments)
 	switch {
@@ -51,7 +61,7 @@ func runMain(scenarios []bench.Scenario, arguments []string) error {
 	var effort bench.Effort
 	list := flags.Bool("list", false, "print the names of the scenarios")
 	flags.TextVar(&effort, "effort", bench.Full, "how much work to do: full or quick")
-	rounds := flags.Int("rounds", 1, "how often to do it; the profile is of all rounds together")
+	rounds := flags.Int("rounds", 1, "number of rounds; a profile covers all of them")
 	cpuProfile := flags.String("cpuprofile", "", "write a CPU profile of the scenarios to this `file`")
 	memProfile := flags.String("memprofile", "", "write a profile of all allocations to this `file`")
 	if err := flags.Parse(arguments[1:]); err != nil {
@@ -64,8 +74,8 @@ func runMain(scenarios []bench.Scenario, arguments []string) error {
 		}
 		return nil
 	case flags.NArg() == 0:
-		// A scenario that does not listen to its context must not outlive whoever asked for it.
-		exit := func() { time.AfterFunc(patience, func() { os.Exit(1) }) }
+		// A scenario that ignores its context must not outlive the parent.
+		exit := func() { time.AfterFunc(cancelTimeout, func() { os.Exit(1) }) }
 		return Serve(scenarios, input{os.Stdin, exit}, os.Stdout)
 	}
 	if *memProfile != "" {
@@ -85,7 +95,7 @@ func runMain(scenarios []bench.Scenario, arguments []string) error {
 	})
 }
 
-// profiled does the work and writes the profiles that have a file.
+// profiled calls work and writes the profiles that have a file.
 func profiled(cpuProfile, memProfile string, work func() error) error {
 	if cpuProfile != "" {
 		file, err := os.Create(cpuProfile)

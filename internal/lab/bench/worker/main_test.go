@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// scenarios are what the worker of the tests can do.
+// scenarios are the scenarios of the tests' worker.
 func scenarios() []bench.Scenario {
 	runs := 0
 	count := func(context.Context, bench.Effort, *bench.Meter) (bench.Outcome, error) {
@@ -63,7 +63,7 @@ func scenarios() []bench.Scenario {
 	}
 }
 
-// leaveChild starts a process that does not end by itself and brings back its number.
+// leaveChild starts a process that does not end by itself and returns its number.
 func leaveChild(context.Context, bench.Effort, *bench.Meter) (bench.Outcome, error) {
 	child := exec.Command("sleep", strconv.Itoa(int(time.Hour.Seconds())))
 	if err := child.Start(); err != nil {

@@ -9,28 +9,28 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Process is one side: a worker that stays for the scenarios that do not mind, and one more for each that wants to be the
-// first in its process. Its methods must not be called at the same time. Whoever starts it calls Stop.
+// Process is one side of a comparison: a warm worker, and another one for each scenario that needs
+// a fresh process. Its methods must not be called concurrently. The caller of Start must call Stop.
 type Process struct {
 	command Command
-	fresh   []string // the scenarios that want a process of their own
-	warm    *child   // nil after it was lost: the next Run starts another
+	fresh   []string // the scenarios that need a fresh process
+	warm    *child   // nil after a failure: the next Run starts another
 }
 
-// Command says how to start a worker.
+// Command describes how to start a worker.
 type Command struct {
-	// Side is what errors call the worker: "ours".
+	// Side is the name in errors: "ours".
 	Side string
 	// Path is the program, Args are its arguments.
 	Path string
 	Args []string
 	// Env is added to this process's environment.
 	Env []string
-	// Stderr is where the worker's complaints go. Nil discards them.
+	// Stderr receives the worker's error messages. Nil discards them.
 	Stderr io.Writer
 }
 
-// Start starts a worker and asks what it can do.
+// Start starts a worker and asks for its scenarios.
 func Start(ctx context.Context, command Command) (*Process, error) {
 	p := &Process{command: command}
 	var scenarios []bench.Scenario
@@ -51,9 +51,9 @@ func Start(ctx context.Context, command Command) (*Process, error) {
 	return p, nil
 }
 
-// Run lets the worker do a scenario and waits for its outcome. An error names scenario and side; behind it is an
-// [rpc.ServerError] if the worker said so itself. The end of the context kills the worker. After an error the next Run
-// starts with a new process.
+// Run runs a scenario in the worker and waits for its outcome. Errors name scenario and side, and
+// wrap an [rpc.ServerError] if the worker reported one. The end of the context kills the worker.
+// After an error the next Run starts a new process.
 func (p *Process) Run(ctx context.Context, scenario string, effort bench.Effort) (bench.Outcome, error) {
 	outcome, err := p.run(ctx, Request{Scenario: scenario, Effort: effort})
 	if err != nil {
@@ -77,12 +77,12 @@ func (p *Process) run(ctx context.Context, asked Request) (outcome bench.Outcome
 		}
 	}
 	if err = p.warm.ask(ctx, "Run", asked, &outcome); err != nil {
-		p.Stop() // who knows what it has left behind in there
+		p.Stop() // its state is unknown
 	}
 	return outcome, err
 }
 
-// Stop ends the worker and what it has started, and returns when they are gone. It may be called more than once.
+// Stop ends the worker and its children, and waits for them. It may be called more than once.
 func (p *Process) Stop() {
 	if p.warm != nil {
 		p.warm.stop()

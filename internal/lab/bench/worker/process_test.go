@@ -72,7 +72,7 @@ func TestErrorsNameSideAndScenario(t *testing.T) {
 	} {
 		_, err := process.Run(t.Context(), scenario, bench.Full)
 		assert.EqualError(t, err, want)
-		assert.ErrorAs(t, err, new(rpc.ServerError), "the worker said so itself")
+		assert.ErrorAs(t, err, new(rpc.ServerError), "the worker reported it")
 	}
 	assert.Equal(t, 1.0, n(t, process, "warm"), "the next scenario has a new process")
 }
@@ -85,7 +85,7 @@ func TestAWorkerThatDiesIsReplaced(t *testing.T) {
 	assert.Equal(t, 1.0, n(t, process, "warm"))
 }
 
-func TestAProgramThatIsNotThere(t *testing.T) {
+func TestAMissingProgram(t *testing.T) {
 	_, err := worker.Start(t.Context(), worker.Command{Side: "theirs", Path: "/nowhere/worker"})
 	assert.ErrorIs(t, err, os.ErrNotExist)
 	assert.ErrorContains(t, err, "theirs: ")
@@ -94,7 +94,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 func TestTheEndOfTheContextKillsTheWorker(t *testing.T) {
 	for _, scenario := range []string{"hangs", "deaf"} {
 		process := start(t)
-		reason := errors.New("somebody pressed Ctrl-C")
+		reason := errors.New("interrupted")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancelled := make(chan struct{})
 		go func() {
@@ -107,27 +107,27 @@ func TestTheEndOfTheContextKillsTheWorker(t *testing.T) {
 	}
 }
 
-// A context that has ended before the scenario was asked for says why as well.
+// A context that has ended before the request also reports its cause.
 func TestAnEndedContextGivesItsReason(t *testing.T) {
 	process := start(t)
-	reason := errors.New("somebody pressed Ctrl-C")
+	reason := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(reason)
 	_, err := process.Run(ctx, "hangs", bench.Full)
 	assert.ErrorIs(t, err, reason)
 }
 
-// What a worker has started goes with it, also if the worker does nothing about that.
-func TestStopTakesTheWholeFamily(t *testing.T) {
+// A worker's children end with it, even if the worker does not stop them.
+func TestStopEndsChildProcesses(t *testing.T) {
 	process := start(t)
 	child := int(n(t, process, "leaves a child"))
 	require.NoError(t, syscall.Kill(child, 0), "it is there")
 	process.Stop()
-	process.Stop() // once more does nothing
+	process.Stop() // again: no effect
 	assert.Eventually(t, func() bool { return gone(child) }, 3*time.Minute, 5*time.Millisecond)
 }
 
-// A worker dies with its parent, however that has died: all that it sees of it is the end of its input.
+// A worker ends when its input does, however its parent died.
 func TestAWorkerEndsWithItsInput(t *testing.T) {
 	command := ourselves(t)
 	for _, asked := range []string{"", request("hangs", "full")} {
@@ -143,7 +143,7 @@ func TestAWorkerEndsWithItsInput(t *testing.T) {
 	}
 }
 
-// gone tells whether a process has ended. Whoever has adopted it may not have collected it yet.
+// gone reports whether a process has ended, even if it is still a zombie.
 func gone(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true

@@ -13,14 +13,14 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// serviceName is what calls are addressed to: "Worker.Run".
+// serviceName is the prefix of the calls: "Worker.Run".
 const serviceName = "Worker"
 
-// service is what a worker does for whoever compares. Its exported methods are called over net/rpc.
+// service is the RPC service of a worker. Its exported methods are called over net/rpc.
 type service struct {
 	ctx       context.Context // ends with the input
 	scenarios []bench.Scenario
-	busy      chan struct{} // has room for one: scenarios take turns
+	busy      chan struct{} // capacity 1: one scenario at a time
 }
 
 // Request asks for one run of a scenario.
@@ -35,7 +35,7 @@ func (s *service) List(_ struct{}, reply *[]bench.Scenario) error {
 	return nil
 }
 
-// Run does a scenario once.
+// Run runs a scenario once.
 func (s *service) Run(asked Request, reply *bench.Outcome) (err error) {
 	s.busy <- struct{}{}
 	defer func() { <-s.busy }()
@@ -43,7 +43,8 @@ func (s *service) Run(asked Request, reply *bench.Outcome) (err error) {
 	return err
 }
 
-// Serve answers requests until the input ends. Then it stops a scenario that is running and returns when that has ended.
+// Serve answers requests until the input ends. Then it cancels the running scenario, waits for it,
+// and returns.
 func Serve(scenarios []bench.Scenario, in io.Reader, out io.Writer) error {
 	for i, s := range scenarios {
 		if slices.ContainsFunc(scenarios[:i], func(other bench.Scenario) bool { return other.Name == s.Name }) {
@@ -56,7 +57,7 @@ func Serve(scenarios []bench.Scenario, in io.Reader, out io.Writer) error {
 	if err := server.RegisterName(serviceName, &service{ctx: ctx, scenarios: scenarios, busy: make(chan struct{}, 1)}); err != nil {
 		return err
 	}
-	// The end of the input is how a parent's death is noticed, in the middle of a scenario as well.
+	// The end of the input reveals a parent's death, even during a scenario.
 	server.ServeCodec(jsonrpc.NewServerCodec(pipes{input{in, cancel}, out, io.NopCloser(in)}))
 	return nil
 }
@@ -68,7 +69,7 @@ type pipes struct {
 	io.Closer
 }
 
-// input is a reader that tells somebody when it has ended.
+// input is a reader that calls a function at its end.
 type input struct {
 	io.Reader
 	ended func()
@@ -101,8 +102,8 @@ func run(ctx context.Context, scenarios []bench.Scenario, asked Request) (bench.
 	return outcome, nil
 }
 
-// collect leaves nothing for the collector to do: the second cycle finishes the sweep of the first and frees what
-// finalizers and pools had held on to.
+// collect leaves the collector nothing to do: the second cycle finishes the sweep of the first and
+// frees what finalizers and pools held.
 func collect() {
 	runtime.GC()
 	runtime.GC()

@@ -18,18 +18,19 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// zombie reads the state in a process's stat: behind its name, which is in parentheses.
+// zombie reports whether a process's stat has the zombie state, which follows the name in
+// parentheses.
 func zombie(stat string) bool {
 	_, state, _ := strings.Cut(stat, ") ")
 	return strings.HasPrefix(state, "Z")
 }
 
-// request is a line that asks for a run.
+// request returns a line that asks for a run.
 func request(scenario, effort string) string {
 	return fmt.Sprintf(`{"method":"Worker.Run","params":[{"Scenario":%q,"Effort":%q}],"id":1}`, scenario, effort) + "\n"
 }
 
-// serve starts a worker and sends it these lines.
+// serve starts a worker and sends it the lines.
 func serve(t *testing.T, lines ...string) (hangUp func() (answers string, err error)) {
 	t.Helper()
 	in, requests := io.Pipe()

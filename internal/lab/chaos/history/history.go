@@ -1,3 +1,18 @@
+// Package history checks the events that an informer's handler receives. A handler has nothing to
+// compare its events with; a [History] remembers them, and at the end compares with the server's
+// state. For every key, these are errors:
+//
+//   - an addition of a present object, or an update or deletion of an absent one
+//   - an update from another state than the last one received, or to an older one
+//   - a deletion of another object than the last one received, or in an older state
+//   - any event of an object after its deletion
+//   - a state that the server never had, if there is a journal to ask
+//   - a final state that is not the server's, as after a lost deletion
+//
+// A deletion and recreation in a gap of the watch arrive as one update with another UID, which ends
+// the first object and begins the second. At most ten errors are kept, each with the last events of
+// the key. Chaos uses this package both in virtual time (internal/lab/chaos) and on a real control
+// plane (upstream/chaos).
 package history
 
 import (
@@ -9,43 +24,43 @@ import (
 	"orrery/informer"
 )
 
-// History is what one handler was told, checked while it is told: for every key the events have to make sense one after
-// the other. Only the last few events of each key are kept, to be shown. Its methods may be called from any goroutine.
+// History records the events of one handler and checks that they are consistent for each key. It
+// keeps the last few events of each key to show them. Its methods are safe for concurrent use.
 type History struct {
 	name string
-	// selective: objects may leave and come back, because labels decide which are seen.
+	// selective says that objects may leave and come back, because labels select them.
 	selective bool
 	wrote     func(uid string, version uint64) bool
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	present  map[string]State
-	gone     map[string]uint64 // UID -> version in which it went
-	recent   map[string][]told
+	gone     map[string]uint64 // UID -> version of the deletion
+	recent   map[string][]event
 	wrong    []string
-	unproved []claim // states of which the server's journal did not know yet
+	unproved []claim // states not yet in the server's journal
 	events   int
 }
 
-// told is an event, as a handler was told of it.
-type told struct {
+// event is an event as the handler received it.
+type event struct {
 	kind    informer.EventKind
 	was, is State
 	flagged bool // of an addition: in the initial list; of a deletion: concluded from a list
 }
 
-func (t told) String() string {
+func (e event) String() string {
 	switch {
-	case t.kind == informer.EventUpdate:
-		return fmt.Sprintf("update %s -> %s", t.was, t.is)
-	case t.flagged && t.kind == informer.EventAdd:
-		return fmt.Sprintf("add %s, initially", t.is)
-	case t.flagged:
-		return fmt.Sprintf("delete %s, concluded", t.is)
+	case e.kind == informer.EventUpdate:
+		return fmt.Sprintf("update %s -> %s", e.was, e.is)
+	case e.flagged && e.kind == informer.EventAdd:
+		return fmt.Sprintf("add %s, initially", e.is)
+	case e.flagged:
+		return fmt.Sprintf("delete %s, concluded", e.is)
 	}
-	return fmt.Sprintf("%s %s", t.kind, t.is)
+	return fmt.Sprintf("%s %s", e.kind, e.is)
 }
 
-// claim is a state that a handler was told of.
+// claim is a state that a handler received.
 type claim struct {
 	key string
 	State
@@ -56,38 +71,38 @@ const (
 	mostWrong    = 10
 )
 
-// New returns the history of a handler, which is called by that name in what is wrong with it. Objects may leave and come
-// back if it is selective, because labels decide which are seen. wrote, if it is not nil, tells whether the server ever gave
-// an object that version.
+// New returns the history of the handler with that name. If selective is true, objects may leave
+// and come back, because labels select them. If wrote is not nil, it reports whether the server
+// ever gave an object that version.
 func New(name string, selective bool, wrote func(uid string, version uint64) bool) *History {
 	return &History{
 		name: name, selective: selective, wrote: wrote,
-		present: map[string]State{}, gone: map[string]uint64{}, recent: map[string][]told{},
+		present: map[string]State{}, gone: map[string]uint64{}, recent: map[string][]event{},
 	}
 }
 
-// Added is an addition, initial if it belongs to the initial list.
+// Added records an addition. initial says whether it belongs to the initial list.
 func (h *History) Added(key string, is State, initial bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.noteLocked(key, told{kind: informer.EventAdd, is: is, flagged: initial})
+	h.noteLocked(key, event{kind: informer.EventAdd, is: is, flagged: initial})
 	if was, there := h.present[key]; there {
 		h.failLocked(key, "added as %s though %s is there", is, was)
 	}
 	h.comeLocked(key, is)
 }
 
-// Updated is an update from one state to another.
+// Updated records an update from one state to another.
 func (h *History) Updated(key string, was, is State) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.noteLocked(key, told{kind: informer.EventUpdate, was: was, is: is})
+	h.noteLocked(key, event{kind: informer.EventUpdate, was: was, is: is})
 	known, there := h.present[key]
 	switch {
 	case !there:
 		h.failLocked(key, "updated to %s though nothing is there", is)
 	case known != was:
-		h.failLocked(key, "updated from %s though the last it was told of is %s", was, known)
+		h.failLocked(key, "updated from %s though the last state was %s", was, known)
 	case is.Version < known.Version:
 		h.failLocked(key, "went back from %s to %s", known, is)
 	}
@@ -97,11 +112,12 @@ func (h *History) Updated(key string, was, is State) {
 	h.comeLocked(key, is)
 }
 
-// Deleted is a deletion, concluded if nobody saw it, with the last state of the object.
+// Deleted records a deletion with the last state of the object. concluded says that no watch event
+// reported it.
 func (h *History) Deleted(key string, last State, concluded bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.noteLocked(key, told{kind: informer.EventDelete, is: last, flagged: concluded})
+	h.noteLocked(key, event{kind: informer.EventDelete, is: last, flagged: concluded})
 	known, there := h.present[key]
 	switch {
 	case !there:
@@ -116,7 +132,7 @@ func (h *History) Deleted(key string, last State, concluded bool) {
 	h.proveLocked(key, last)
 }
 
-// comeLocked makes the state the one that is there.
+// comeLocked makes is the present state.
 func (h *History) comeLocked(key string, is State) {
 	if version, went := h.gone[is.UID]; went {
 		if !h.selective || is.Version <= version {
@@ -128,14 +144,14 @@ func (h *History) comeLocked(key string, is State) {
 	h.proveLocked(key, is)
 }
 
-// proveLocked checks that the server has ever had the state. Its journal may be a moment behind.
+// proveLocked checks that the server ever had the state. Its journal may lag slightly behind.
 func (h *History) proveLocked(key string, is State) {
 	if h.wrote != nil && !h.wrote(is.UID, is.Version) {
 		h.unproved = append(h.unproved, claim{key, is})
 	}
 }
 
-func (h *History) noteLocked(key string, e told) {
+func (h *History) noteLocked(key string, e event) {
 	h.events++
 	lines := h.recent[key]
 	if len(lines) == recentEvents {
@@ -146,45 +162,45 @@ func (h *History) noteLocked(key string, e told) {
 
 func (h *History) failLocked(key, format string, args ...any) {
 	if len(h.wrong) < mostWrong {
-		h.wrong = append(h.wrong, fmt.Sprintf("handler %s: %s was %s; it was told: %v", h.name, key, fmt.Sprintf(format, args...), h.recent[key]))
+		h.wrong = append(h.wrong, fmt.Sprintf("handler %s: %s was %s; recent events: %v", h.name, key, fmt.Sprintf(format, args...), h.recent[key]))
 	}
 }
 
-// Violations returns what can never be right again. Call it when nothing is under way.
+// Violations returns errors that can never be corrected. Call it when no event is in flight.
 func (h *History) Violations() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, c := range h.unproved {
 		if !h.wrote(c.UID, c.Version) {
-			h.failLocked(c.key, "told of as %s, which the server never had", c.State)
+			h.failLocked(c.key, "received as %s, which the server never had", c.State)
 		}
 	}
 	h.unproved = nil
 	return slices.Clone(h.wrong)
 }
 
-// Differences returns in what the handler's last state of affairs is not the server's.
+// Differences returns how the handler's last state differs from the server's.
 func (h *History) Differences(server map[string]State) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var wrong []string
 	for key, is := range server {
-		if told, there := h.present[key]; !there {
-			wrong = append(wrong, fmt.Sprintf("handler %s: was not told of %s, which is %s; it was told: %v", h.name, key, is, h.recent[key]))
-		} else if told != is {
-			wrong = append(wrong, fmt.Sprintf("handler %s: %s is %s and it was told %s last: %v", h.name, key, is, told, h.recent[key]))
+		if last, there := h.present[key]; !there {
+			wrong = append(wrong, fmt.Sprintf("handler %s: missed the addition of %s, which is %s; recent events: %v", h.name, key, is, h.recent[key]))
+		} else if last != is {
+			wrong = append(wrong, fmt.Sprintf("handler %s: %s is %s, and the last state was %s; recent events: %v", h.name, key, is, last, h.recent[key]))
 		}
 	}
-	for key, told := range h.present {
+	for key, last := range h.present {
 		if _, there := server[key]; !there {
-			wrong = append(wrong, fmt.Sprintf("handler %s: was not told that %s is gone, which was %s: %v", h.name, key, told, h.recent[key]))
+			wrong = append(wrong, fmt.Sprintf("handler %s: missed the deletion of %s, which was %s; recent events: %v", h.name, key, last, h.recent[key]))
 		}
 	}
 	slices.SortFunc(wrong, cmp.Compare)
 	return wrong
 }
 
-// Count is the number of events.
+// Count returns the number of events.
 func (h *History) Count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

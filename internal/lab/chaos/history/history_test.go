@@ -10,7 +10,7 @@ import (
 // at is a state of the object x under its key.
 func at(version uint64) State { return State{"x", version} }
 
-// Every rule of a history, with the least that breaks it.
+// Every rule is broken by the shortest history that does.
 func TestTheRulesOfAHistory(t *testing.T) {
 	always := func(string, uint64) bool { return true }
 	for name, c := range map[string]struct {
@@ -29,16 +29,16 @@ func TestTheRulesOfAHistory(t *testing.T) {
 		}, ""},
 		"added twice":          {false, func(h *History) { h.Added("k", at(1), false); h.Added("k", at(1), false) }, "added as"},
 		"updated from nothing": {false, func(h *History) { h.Updated("k", at(1), at(2)) }, "nothing is there"},
-		"a step is missing":    {false, func(h *History) { h.Added("k", at(1), false); h.Updated("k", at(2), at(3)) }, "the last it was told of"},
+		"a step is missing":    {false, func(h *History) { h.Added("k", at(1), false); h.Updated("k", at(2), at(3)) }, "the last state was"},
 		"back in time":         {false, func(h *History) { h.Added("k", at(2), false); h.Updated("k", at(2), at(1)) }, "went back"},
 		"deleted twice": {false, func(h *History) {
 			h.Added("k", at(1), false)
 			h.Deleted("k", at(2), false)
 			h.Deleted("k", at(2), false)
 		}, "nothing is there"},
-		"somebody else deleted": {false, func(h *History) { h.Added("k", at(1), false); h.Deleted("k", State{"y", 2}, false) }, "though x@1 is there"},
-		"an old state deleted":  {false, func(h *History) { h.Added("k", at(3), false); h.Deleted("k", at(2), false) }, "though it was x@3"},
-		"back from the dead":    {false, func(h *History) { h.Added("k", at(1), false); h.Deleted("k", at(2), false); h.Added("k", at(1), false) }, "came back"},
+		"another object deleted": {false, func(h *History) { h.Added("k", at(1), false); h.Deleted("k", State{"y", 2}, false) }, "though x@1 is there"},
+		"an old state deleted":   {false, func(h *History) { h.Added("k", at(3), false); h.Deleted("k", at(2), false) }, "though it was x@3"},
+		"back from the dead":     {false, func(h *History) { h.Added("k", at(1), false); h.Deleted("k", at(2), false); h.Added("k", at(1), false) }, "came back"},
 		"replaced, and back": {false, func(h *History) {
 			h.Added("k", at(1), false)
 			h.Updated("k", at(1), State{"y", 2})
@@ -62,7 +62,7 @@ func TestAStateThatNeverWas(t *testing.T) {
 	known := false
 	h := New("h", false, func(string, uint64) bool { return known })
 	h.Added("k", at(1), false)
-	known = true // the journal was a moment behind
+	known = true // the journal lagged behind
 	assert.Empty(t, h.Violations())
 	known = false
 	h.Updated("k", at(1), at(2))
@@ -77,9 +77,9 @@ func TestTheEndOfAHistory(t *testing.T) {
 	assert.Empty(t, h.Differences(map[string]State{"a": at(1), "b": {"y", 2}}))
 	wrong := h.Differences(map[string]State{"a": at(3), "c": {"z", 4}})
 	require.Len(t, wrong, 3)
-	assert.Contains(t, wrong[0], "a is x@3 and it was told x@1 last")
-	assert.Contains(t, wrong[1], "was not told of c")
-	assert.Contains(t, wrong[2], "was not told that b is gone")
+	assert.Contains(t, wrong[0], "a is x@3, and the last state was x@1")
+	assert.Contains(t, wrong[1], "missed the addition of c")
+	assert.Contains(t, wrong[2], "missed the deletion of b")
 }
 
 func TestCompareFindsEachDifference(t *testing.T) {

@@ -9,19 +9,20 @@ import (
 	"orrery/informer"
 )
 
-// State is which object is under a key, in which version. The zero value is that of nothing.
+// State identifies an object and its version. The zero value stands for no object.
 type State struct {
 	UID     string
 	Version uint64
 }
 
-// Object is what can have a history. All types of restclient/api are.
+// Object is the constraint of objects that have a history. All types of restclient/api satisfy it.
 type Object interface {
 	informer.Object
 	GetUID() string
 }
 
-// StateOf returns the state of an object. Versions of Kubernetes' own types are numbers; 0 stands for what is none.
+// StateOf returns the state of an object. Versions of built-in types are numbers; 0 stands for any
+// other version.
 func StateOf(o Object) State {
 	version, _ := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	return State{o.GetUID(), version}
@@ -29,7 +30,7 @@ func StateOf(o Object) State {
 
 func (s State) String() string { return fmt.Sprintf("%s@%d", s.UID, s.Version) }
 
-// Compare returns in what the states of a store are not the server's, by key.
+// Compare returns how the states of a store differ from the server's, by key.
 func Compare(have, server map[string]State) (wrong []string) {
 	for key, is := range server {
 		if ours, there := have[key]; !there {

@@ -1,6 +1,12 @@
+// Package democmd has the command "lab demo": a scene with every gear of the controller, live on a terminal or as lines.
+//
+// It turns flags and the terminal into a [demo.Config]; package demo does the rest. With --keep the server keeps running for
+// kubectl. The terminal is restored when the command returns and while Ctrl-Z suspends the program. All goroutines, one for
+// each kind of signal, have ended when the command returns.
 package democmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,20 +35,21 @@ func New() *cobra.Command {
 process, and shows what each gear does as it happens: lists and watch events,
 deltas, the store, handlers, the queue, the workers, and what is left of the
 namespace. At the end it says where the time went, what was learnt, and which
-files to read. It needs no cluster and leaves nothing behind.
+files to read. It needs no cluster and leaves nothing behind. The last scenes
+show single gears, without the controller.
 
 On a terminal the picture is live; into a pipe or a file it writes plain lines.
 
 The scenes:
 
 ` + "  " + strings.Join(sceneLines("\n    "), "\n  "),
-		Example: `  # a namespace with 320 objects is filled and deleted
+		Example: `  # fill a namespace with 320 objects and delete it
   lab demo
 
   # why namespaces hang in Terminating
   lab demo --scene finalizer
 
-  # leave the server and the controller running, for kubectl
+  # keep the server and the controller running, for kubectl
   lab demo --keep`,
 		Args: program.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -59,7 +66,7 @@ The scenes:
 	return command
 }
 
-// sceneLines are the names of the scenes, each with what happens in it behind the separator.
+// sceneLines returns a line for each scene: name, separator, summary.
 func sceneLines(separator string) []string {
 	var lines []string
 	for _, scene := range scenes.All() {
@@ -96,15 +103,15 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	}
 	err := demo.Run(ctx, config, &curtain)
 	if failed := out.Err(); failed != nil {
-		return fmt.Errorf("the scene cannot be shown: %w", failed)
+		return fmt.Errorf("cannot show the scene: %w", failed)
 	}
 	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "listen" {
 		return servecmd.ListenError(options.listen, err)
 	}
-	return err
+	return cmp.Or(err, program.Stopped(ctx))
 }
 
-// keptServer is a server that others may talk to, with kubectl, from the beginning of the scene on and after its end.
+// keptServer is a server for kubectl, during the scene and after its end.
 type keptServer struct {
 	options    *demoOptions
 	kubeconfig string
@@ -113,7 +120,7 @@ type keptServer struct {
 
 // announce writes the kubeconfig and returns how to use it.
 func (k *keptServer) announce(server *apiserver.Server) (string, error) {
-	path, remove, err := servecmd.PlaceKubeconfig(server, k.options.kubeconfigOut)
+	path, remove, err := servecmd.PlaceKubeconfig(server, k.options.kubeconfigOut, k.options.force)
 	if err != nil {
 		return "", err
 	}
@@ -121,30 +128,30 @@ func (k *keptServer) announce(server *apiserver.Server) (string, error) {
 	return "export KUBECONFIG=" + k.kubeconfig + " in another terminal lets kubectl take part", nil
 }
 
-// forget removes the kubeconfig, unless it was asked for by name.
+// forget removes the kubeconfig.
 func (k *keptServer) forget() {
 	if k.remove != nil {
 		k.remove()
 	}
 }
 
-// wait leaves the server running and says what to do with it.
+// wait prints how to use the server and waits for ctx.
 func (k *keptServer) wait(ctx context.Context, server *apiserver.Server, out io.Writer) error {
 	fmt.Fprintf(out, keptText, server.URL(), k.kubeconfig)
 	<-ctx.Done()
-	fmt.Fprintln(out, "\nServer and controller have ended, and everything that was in them.")
+	fmt.Fprintln(out, "\nServer and controller have stopped; their data is gone.")
 	return nil
 }
 
 const keptText = `
-Server and controller go on, at %s.
+Server and controller keep running, at %s.
 In another terminal:
 
   export KUBECONFIG=%s
   kubectl get namespaces
   kubectl create namespace mine
   kubectl -n mine create configmap something --from-literal=a=b
-  kubectl delete namespace mine     # the controller looks 5 s later
+  kubectl delete namespace mine     # the controller starts 5 s later
 
 Ctrl-C ends both.
 `

@@ -31,6 +31,9 @@ func TestDemoMistakes(t *testing.T) {
 		"--listen must be an address with a port":                                 {"--listen", "here"},
 		"--kubeconfig-out needs --keep":                                           {"--kubeconfig-out", "x"},
 		"is in use by another program; choose another port with --listen":         {"--listen", taken.Addr().String()},
+		"the scene store-decides has no controller that --keep could keep":        {"--scene", "store-decides", "--keep"},
+		"the scene one-key has no server, which --keep, --objects":                {"--scene", "one-key", "--keep"},
+		"the scene stall has no server, which --keep, --objects and --listen":     {"--scene", "stall", "--objects", "20"},
 		`unexpected argument "delete"`:                                            {"delete"},
 	} {
 		code, stdout, stderr := call(t, args...)
@@ -41,7 +44,7 @@ func TestDemoMistakes(t *testing.T) {
 	}
 }
 
-// call runs the command as a user would.
+// call runs the command.
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	root := &cobra.Command{Use: "lab"}
@@ -49,13 +52,13 @@ func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return programtest.Call(t, root, error.Error, append([]string{"demo"}, args...)...)
 }
 
-// A scene that cannot be shown is not played to its end.
+// A scene without a working output stops early.
 func TestDemoEndsWhenItCannotBeShown(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
 	defer full.Close()
 	err = runDemo(t.Context(), &demoOptions{scene: scenes.Default, objects: fewestObjects, listen: "127.0.0.1:0"}, full)
-	assert.EqualError(t, err, "the scene cannot be shown: write /dev/full: no space left on device")
+	assert.EqualError(t, err, "cannot show the scene: write /dev/full: no space left on device")
 }
 
 func TestDemoHelpListsTheScenes(t *testing.T) {
@@ -63,10 +66,11 @@ func TestDemoHelpListsTheScenes(t *testing.T) {
 	assert.Zero(t, code)
 	for _, scene := range scenes.All() {
 		assert.Contains(t, stdout, "\n  "+scene.Name+"\n    "+scene.Summary+"\n")
+		assert.LessOrEqual(t, len(scene.Summary), 76, "the line of %s fits", scene.Name)
 	}
 }
 
-// What is no terminal gets lines; a picture needs one.
+// Output to a pipe or file is lines; pictures need a terminal.
 func TestDemoDrawsOnTerminalsOnly(t *testing.T) {
 	options := &demoOptions{}
 	config := options.config(&bytes.Buffer{})
@@ -93,7 +97,7 @@ func TestDemoGlyphs(t *testing.T) {
 	}
 }
 
-// A server that is kept is announced with a kubeconfig that works, and both are gone in the end.
+// A server that is kept is announced with a working kubeconfig, and both are gone at the end.
 func TestDemoKeepsTheServer(t *testing.T) {
 	server, err := apiserver.New(apiserver.Config{TLS: true})
 	require.NoError(t, err)

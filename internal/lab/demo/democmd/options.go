@@ -26,29 +26,41 @@ type demoOptions struct {
 	plain         bool
 	listen        string
 	kubeconfigOut string
+	force         bool
 	gears         gears.Set
 }
 
 func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.scene, "scene", scenes.Default, "the `scene` to show: "+strings.Join(scenes.Names(), ", "))
-	flags.IntVar(&o.objects, "objects", stage.DefaultObjects, "how many objects the namespace is filled with")
+	flags.IntVar(&o.objects, "objects", stage.DefaultObjects, "the number of objects in the namespace")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook")
 	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the scene, for kubectl")
 	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal")
-	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "the `address` for the server to listen on; port 0 is a free one")
-	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to with --keep; default: a temporary file, removed at the end")
+	flags.StringVar(&o.listen, "listen", anyPort, "the `address` for the server to listen on; port 0 is a free one")
+	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to with --keep, removed at the end; default: a temporary file")
+	flags.BoolVar(&o.force, "force", false, "overwrite the file of --kubeconfig-out even if it is not one of this command's")
 }
 
-// The numbers of objects that make sense: one of each type, and what a laptop fills in a moment.
+// anyPort is the default of --listen.
+const anyPort = "127.0.0.1:0"
+
+// The limits of --objects: one of each type, and what a laptop creates in a moment.
 const (
 	fewestObjects = 10
 	mostObjects   = 20_000
 )
 
-// check finds values that no demo could work with.
+// check reports the first invalid value.
 func (o *demoOptions) check() error {
-	if _, err := scenes.Named(o.scene); err != nil {
+	scene, err := scenes.Named(o.scene)
+	if err != nil {
 		return fmt.Errorf("--scene: %w", err)
+	}
+	if scene.Alone() && (o.keep || o.objects != stage.DefaultObjects || o.listen != anyPort) {
+		return fmt.Errorf("the scene %s has no server, which --keep, --objects and --listen are about", o.scene)
+	}
+	if o.keep && scene.Options.Bare {
+		return fmt.Errorf("the scene %s has no controller that --keep could keep", o.scene)
 	}
 	if o.objects < fewestObjects || o.objects > mostObjects {
 		return fmt.Errorf("--objects must be between %d and %d, not %d", fewestObjects, mostObjects, o.objects)
@@ -57,18 +69,18 @@ func (o *demoOptions) check() error {
 		return fmt.Errorf("--listen must be an address with a port, such as 127.0.0.1:6443, not %q", o.listen)
 	}
 	if o.kubeconfigOut != "" && !o.keep {
-		return fmt.Errorf("--kubeconfig-out needs --keep: without it there is no server left to talk to")
+		return fmt.Errorf("--kubeconfig-out needs --keep: without it the server stops with the scene")
 	}
 	return nil
 }
 
-// config is the demo that the flags and the terminal ask for.
+// config returns the configuration from the flags and the terminal.
 func (o *demoOptions) config(stdout io.Writer) demo.Config {
 	config := demo.Config{
 		Scene: o.scene, Objects: o.objects, Gears: o.gears, Listen: o.listen,
 		Color: program.WantsColor(stdout), Glyphs: glyphs(),
 	}
-	file, ok := stdout.(*os.File)
+	file, ok := program.Underlying(stdout).(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return config
 	}
@@ -87,8 +99,7 @@ func (o *demoOptions) config(stdout io.Writer) demo.Config {
 	return config
 }
 
-// glyphs are those that the terminal shows. A locale that says nothing of UTF-8 is the default of a container and shows it
-// all the same; only one that says that it wants ASCII is believed.
+// glyphs returns ASCII only for the locales C and POSIX. Terminals without a UTF-8 locale, as in containers, show Unicode.
 func glyphs() *display.Glyphs {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		switch value := os.Getenv(name); value {

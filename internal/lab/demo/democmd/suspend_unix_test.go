@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// suspended is set in the child of the test below: it is the program that is suspended.
+// suspended is set in the child of the test below, which is the program that is suspended.
 const suspended = "ORRERY_TEST_SUSPENDED"
 
-// Ctrl-Z gives the terminal back before the program stops, and takes it again when it goes on. Since a program that has
-// stopped cannot look at itself, the test watches a child.
+// Ctrl-Z restores the terminal before the program stops; the program takes the terminal again
+// when it continues. A stopped program cannot observe itself, so the test watches a child.
 func TestSuspension(t *testing.T) {
 	if directory := os.Getenv(suspended); directory != "" {
 		mark := func(name string) { _ = os.WriteFile(filepath.Join(directory, name), nil, 0o600) }

@@ -7,8 +7,7 @@ import (
 	"orrery/internal/lab/demo/story"
 )
 
-// bar draws how many there are of how many there ever were. Something that is there is never drawn as nothing, and
-// something that is missing never as everything.
+// bar draws left out of most. Only 0 is drawn as an empty bar, and only most as a full one.
 func bar(t story.Type, width int, glyphs *Glyphs) Line {
 	full := 0
 	if t.Most > 0 {
@@ -23,10 +22,10 @@ func bar(t story.Type, width int, glyphs *Glyphs) Line {
 	return Line{{Cool, strings.Repeat(glyphs.Full, full)}, {Faint, strings.Repeat(glyphs.Empty, width-full)}}
 }
 
-// numberWidth is the room for the number behind a bar.
+// numberWidth is the width of the number behind a bar.
 const numberWidth = 5
 
-// barRow is a bar with its name and its number, width columns in all, of which the name takes name.
+// barRow draws a bar with its name and its number, width columns in all, name of them for the name.
 func barRow(t story.Type, name, width int, glyphs *Glyphs) Line {
 	ink := Strong
 	figure := fmt.Sprintf("%*d", numberWidth, t.Left)

@@ -7,13 +7,13 @@ import (
 	"orrery/internal/lab/demo/story"
 )
 
-// The columns in front of the words of a beat.
+// The widths of the columns before the text of a beat.
 const (
 	timeColumn = 7
 	whoColumn  = 10
 )
 
-// Beat draws a beat on as many lines as it takes. Narrow pages leave the time out.
+// Beat draws a beat, wrapped. Narrow pages omit the time.
 func Beat(b story.Beat, width int) []Line {
 	var head Line
 	if width >= 60 {

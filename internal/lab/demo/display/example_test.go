@@ -8,7 +8,7 @@ import (
 	"orrery/internal/lab/demo/story"
 )
 
-// A page is made of a state and a size, and of nothing else.
+// A page depends only on a state and a size.
 func ExamplePage() {
 	state := story.State{
 		Scene:     "delete",
@@ -16,7 +16,7 @@ func ExamplePage() {
 		Types:     []story.Type{{Name: "pods", Left: 5, Most: 20}},
 		Now:       "pods first",
 	}
-	state.Tell(story.Deleter, "pods: told to go")
+	state.Tell(story.Deleter, "pods: deleted")
 	for _, line := range display.Page(state, display.Size{Width: 40, Height: 6}, &display.ASCII) {
 		fmt.Println("|" + strings.TrimRight(line.String(), " "))
 	}
@@ -24,7 +24,7 @@ func ExamplePage() {
 	// | lab demo > delete                0.0 s
 	// | shop: Terminating
 	// | pods #######....................     5
-	// | deleter   pods: told to go
+	// | deleter   pods: deleted
 	// | > pods first
 	// |
 }

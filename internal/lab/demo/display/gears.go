@@ -7,7 +7,7 @@ import (
 	"orrery/internal/lab/demo/story"
 )
 
-// gears draws the picture on the left: what has gone through each gear, from the server to the worker.
+// gears draws the left side: the counters of each gear, from the server to the worker.
 func (p *page) gears() []Line {
 	g := p.s.Gears
 	later := ""
@@ -51,9 +51,9 @@ func (p *page) requests() string {
 	return fmt.Sprintf("%d by the controller", total)
 }
 
-// conditions draws the conditions of the namespace that hold. Their common prefix is left out, it says nothing here.
+// conditions draws the true conditions of the namespace, without their common prefix.
 func (p *page) conditions() []Line {
-	rows := []Line{inked(Faint, " conditions that hold:")}
+	rows := []Line{inked(Faint, " conditions with status True:")}
 	for _, condition := range p.s.Namespace.Conditions {
 		rows = append(rows, Line{{Warm, " ! " + strings.TrimPrefix(condition.Type, "Namespace")}})
 	}
@@ -66,7 +66,7 @@ func (p *page) conditions() []Line {
 	return rows
 }
 
-// bars draws the picture on the right: the namespace, and what is left in it.
+// bars draws the right side: the namespace and the objects left in it.
 func (p *page) bars() []Line {
 	const shortestBar = 8
 	width := min(p.size.Width-p.leftWidth()-3, 90)
@@ -94,7 +94,7 @@ func (p *page) namespaceText() string {
 	n := p.s.Namespace
 	switch {
 	case n.Phase == "":
-		return n.Name + ": not there yet"
+		return n.Name + ": does not exist yet"
 	case n.Phase == story.Gone:
 		return n.Name + ": gone"
 	case p.size.Width < roomyWidth || len(n.Finalizers) == 0:

@@ -2,21 +2,20 @@ package display
 
 import "orrery/internal/lab/demo/story"
 
-// Ink is what a piece of text is, for a display to choose how it looks. Nothing is said by colour alone: whoever sees no
-// colours reads the same.
+// Ink is the meaning of a piece of text; a display chooses its colour. Colour never carries information alone.
 type Ink uint8
 
 // The inks.
 const (
 	Plain  Ink = iota
 	Strong     // headings, numbers that matter
-	Faint      // rules, units, what is over
-	Warm       // what waits or is in the way
-	Cool       // what moves
-	Bright     // the script: who did something from outside
+	Faint      // rules, units, past states
+	Warm       // waiting or blocking
+	Cool       // activity
+	Bright     // actions of the script
 )
 
-// ansi are the codes of the inks. Blue and orange are told apart by nearly everybody; light and dark do the rest.
+// ansi has the codes of the inks. Blue and orange differ for most colour-blind readers too.
 var ansi = [...]string{
 	Plain:  "",
 	Strong: "\x1b[1m",
@@ -28,7 +27,7 @@ var ansi = [...]string{
 
 const resetInk = "\x1b[0m"
 
-// inkOf is the ink of the name of a member of the cast.
+// inkOf returns the ink of an actor's name.
 func inkOf(who story.Who) Ink {
 	switch who {
 	case story.You, story.Operator, story.Demo:
@@ -39,3 +38,18 @@ func inkOf(who story.Who) Ink {
 		return Cool
 	}
 }
+
+// Glyphs are the characters of pictures. Each is one column wide.
+type Glyphs struct {
+	Full, Empty string // of bars
+	Busy, Idle  string // workers
+	Rule, Post  string
+	Now, More   string
+	Arrow       string
+}
+
+// Unicode are the glyphs for nearly all terminals.
+var Unicode = Glyphs{Full: "█", Empty: "░", Busy: "●", Idle: "○", Rule: "─", Post: "│", Now: "▸", More: "…", Arrow: "→"}
+
+// ASCII are the glyphs for the others.
+var ASCII = Glyphs{Full: "#", Empty: ".", Busy: "*", Idle: "o", Rule: "-", Post: "|", Now: ">", More: "~", Arrow: ">"}

@@ -14,7 +14,7 @@ type Span struct {
 	Text string
 }
 
-// Width is the number of columns that the line takes. All letters that this package draws are one column wide.
+// Width returns the number of columns. Every character that this package draws is one column wide.
 func (l Line) Width() int {
 	width := 0
 	for _, span := range l {
@@ -23,7 +23,7 @@ func (l Line) Width() int {
 	return width
 }
 
-// String is the line without inks.
+// String returns the text without inks.
 func (l Line) String() string {
 	var b strings.Builder
 	for _, span := range l {
@@ -32,7 +32,7 @@ func (l Line) String() string {
 	return b.String()
 }
 
-// cut returns the line with at most width columns; what is cut off is marked.
+// cut returns the line cut to width columns, with a mark if it was longer.
 func (l Line) cut(width int, glyphs *Glyphs) Line {
 	if l.Width() <= width {
 		return l
@@ -66,7 +66,7 @@ func (l Line) pad(width int, glyphs *Glyphs) Line {
 func plain(text string) Line          { return Line{{Plain, text}} }
 func inked(ink Ink, text string) Line { return Line{{ink, text}} }
 
-// encode appends the line for a terminal.
+// encode appends the line with terminal codes.
 func (l Line) encode(b *strings.Builder, color bool) {
 	for _, span := range l {
 		code := ""
@@ -79,4 +79,30 @@ func (l Line) encode(b *strings.Builder, color bool) {
 			b.WriteString(resetInk)
 		}
 	}
+}
+
+// wrap breaks text at spaces into lines of at most width columns, and longer words at the width.
+func wrap(text string, width int) []string {
+	width = max(1, width)
+	var lines []string
+	line := []rune{}
+	for _, word := range strings.Fields(text) {
+		letters := []rune(word)
+		if len(line) > 0 && len(line)+1+len(letters) <= width {
+			line = append(append(line, ' '), letters...)
+			continue
+		}
+		if len(line) > 0 {
+			lines = append(lines, string(line))
+		}
+		for len(letters) > width {
+			lines = append(lines, string(letters[:width]))
+			letters = letters[width:]
+		}
+		line = letters
+	}
+	if len(line) > 0 {
+		lines = append(lines, string(line))
+	}
+	return lines
 }

@@ -8,10 +8,10 @@ import (
 	"orrery/internal/lab/demo/story"
 )
 
-// Size is that of a terminal, in columns and lines.
+// Size is the size of a terminal in columns and lines.
 type Size struct{ Width, Height int }
 
-// The least size at which there is room for the picture of all gears.
+// The minimum size for the picture of all gears.
 const (
 	roomyWidth  = 76
 	roomyHeight = 22
@@ -20,7 +20,9 @@ const (
 // Page draws the state as a page of exactly size.Height lines of at most size.Width columns. It is a pure function.
 func Page(s story.State, size Size, glyphs *Glyphs) []Line {
 	p := page{s: s, size: size, glyphs: glyphs}
-	if size.Width >= roomyWidth && size.Height >= roomyHeight {
+	if s.Alone {
+		p.alone()
+	} else if size.Width >= roomyWidth && size.Height >= roomyHeight {
 		p.roomy()
 	} else {
 		p.small()
@@ -44,7 +46,7 @@ type page struct {
 
 func (p *page) add(lines ...Line) { p.lines = append(p.lines, lines...) }
 
-// roomy draws title, gears beside bars, narration and what goes on now.
+// roomy draws title, gears beside bars, narration and footer.
 func (p *page) roomy() {
 	p.title()
 	p.intent()
@@ -61,17 +63,16 @@ func (p *page) roomy() {
 	p.add(footer...)
 }
 
-// leftWidth is how much of the width belongs to the gears: what they need, and a little more where there is room.
+// leftWidth returns the width of the gears: what they need, and more on wide pages.
 func (p *page) leftWidth() int { return min(46, max(38, p.size.Width/2-2)) }
 
-// intent says what is going to happen and what to look at; where there is not enough room for both, the one before the
-// deletion and the other from then on.
+// intent draws Happens and Look. If there is room for one only, it draws Happens before the deletion and Look after it.
 func (p *page) intent() {
-	room := p.size.Height/6 - 1
+	room := max(0, p.size.Height/6-1)
 	lines := wrap(p.s.Happens+" "+p.s.Look, p.size.Width-2)
 	if len(lines) > room {
 		text := p.s.Look
-		if p.s.Namespace.Phase != "Terminating" && p.s.Namespace.Phase != story.Gone {
+		if len(p.s.Stages) < 2 && p.s.Alone || !p.s.Alone && p.s.Namespace.Phase != "Terminating" && p.s.Namespace.Phase != story.Gone {
 			text = p.s.Happens
 		}
 		lines = wrap(text, p.size.Width-2)
@@ -81,8 +82,8 @@ func (p *page) intent() {
 	}
 }
 
-// small draws what matters most: how much is left, what was done last, what goes on now. Where there are many lines, the bars
-// of all types are drawn, as long as as much again is left for the narration.
+// small draws what is left, the last beats and the footer. With enough lines it draws the bars of all types, as long as half
+// of the page remains for the narration.
 func (p *page) small() {
 	p.title()
 	width := p.size.Width - 2
@@ -129,18 +130,18 @@ func (p *page) narration(rows int) {
 	if rows <= 0 {
 		return
 	}
-	var told []Line
-	for i := len(p.s.Beats) - 1; i >= 0 && len(told) < rows; i-- {
-		told = append(Beat(p.s.Beats[i], p.size.Width), told...)
+	var reported []Line
+	for i := len(p.s.Beats) - 1; i >= 0 && len(reported) < rows; i-- {
+		reported = append(Beat(p.s.Beats[i], p.size.Width), reported...)
 	}
-	told = told[max(0, len(told)-rows):]
-	for len(told) < rows {
-		told = append(told, nil)
+	reported = reported[max(0, len(reported)-rows):]
+	for len(reported) < rows {
+		reported = append(reported, nil)
 	}
-	p.add(told...)
+	p.add(reported...)
 }
 
-// footer says what goes on now, and how long it is going to take.
+// footer draws the current stage and its remaining time.
 func (p *page) footer(most int) []Line {
 	now := p.s.Now
 	mark := Line{{Strong, " " + p.glyphs.Now + " "}}
@@ -172,14 +173,14 @@ func lineAt(lines []Line, i int) Line {
 	return nil
 }
 
-// beside puts two lines next to each other with a post in between.
+// beside joins two lines with a vertical rule in between.
 func beside(left, right Line, width int, glyphs *Glyphs) Line {
 	line := left.pad(width, glyphs)
 	line = append(line, Span{Faint, glyphs.Post})
 	return append(line, right...)
 }
 
-// seconds writes a time as people say it.
+// seconds formats d in ms or s.
 func seconds(d time.Duration) string {
 	if d > 0 && d < tenth/2 {
 		return fmt.Sprintf("%d ms", max(1, d.Milliseconds()))

@@ -17,8 +17,8 @@ import (
 	"orrery/internal/lab/demo/story"
 )
 
-// Each file is a story with pictures of it. "story" changes how things stand, line by line; "page", "opening", "summary" and
-// "closing" draw.
+// Each file is a story with pictures of it. "story" changes the state, line by line; "page",
+// "opening", "summary" and "closing" draw.
 func TestPictures(t *testing.T) {
 	datadriven.Walk(t, "testdata/pictures", func(t *testing.T, path string) {
 		state := story.State{Requests: map[story.Client]map[string]int{}}
@@ -78,7 +78,7 @@ func text(lines []display.Line) string {
 	return b.String()
 }
 
-// apply makes one line of a story happen.
+// apply applies one line of a story to the state.
 func apply(t *testing.T, s *story.State, line string) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	fields := strings.Fields(rest)
@@ -98,6 +98,14 @@ func apply(t *testing.T, s *story.State, line string) {
 	case "line":
 		name := strings.Join(fields[:len(fields)-1], " ")
 		s.Line(name, integer(t, fields[len(fields)-1]))
+	case "show", "figure":
+		name, text, _ := strings.Cut(rest, ": ")
+		s.Alone = true
+		if word == "show" {
+			s.Show(name, "%s", text)
+		} else {
+			s.Figure(name, "%s", text)
+		}
 	case "namespace":
 		s.Namespace = story.Namespace{Name: fields[0], Phase: strings.Join(fields[1:], "")}
 		if s.Namespace.Phase != "" && s.Namespace.Phase != story.Gone {
@@ -137,7 +145,7 @@ func duration(t *testing.T, text string) time.Duration {
 	return d
 }
 
-// Whatever happens, a page has the size of the terminal, and nothing in it moves the cursor.
+// A page always has the size of the terminal, and nothing in it moves the cursor.
 func TestPagesFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		state := anyState().Draw(t, "state")
@@ -157,6 +165,10 @@ func anyState() *rapid.Generator[story.State] {
 		anyText := rapid.StringN(0, 200, 400)
 		words := func(label string) string { return strings.ToValidUTF8(anyText.Draw(t, label), "?") }
 		s := story.State{Scene: "delete", Happens: "Something happens.", Look: "Look at it.", Requests: map[story.Client]map[string]int{}}
+		s.Alone = rapid.Bool().Draw(t, "alone")
+		for i := range rapid.IntRange(0, 12).Draw(t, "rows") {
+			s.Show("row"+strconv.Itoa(i), "%s", words("row"))
+		}
 		for i := range rapid.IntRange(0, 12).Draw(t, "types") {
 			most := rapid.IntRange(0, 100_000).Draw(t, "most")
 			s.Types = append(s.Types, story.Type{Name: "type" + strconv.Itoa(i), Most: most, Left: rapid.IntRange(0, most).Draw(t, "left")})

@@ -8,7 +8,7 @@ import (
 	"orrery/internal/lab/demo/story"
 )
 
-// PlainWidth is where plain lines are wrapped, so that they can be read in a mail or a log as well.
+// PlainWidth is the width of plain lines.
 const PlainWidth = 120
 
 // Printer writes a story as lines, each once. [NewPrinter] makes one.
@@ -19,7 +19,7 @@ type Printer struct {
 	color bool
 
 	mu      sync.Mutex
-	printed int // guarded by mu; how many beats
+	printed int // guarded by mu; the number of beats
 }
 
 // NewPrinter returns a printer of lines of at most width columns.
@@ -27,13 +27,13 @@ func NewPrinter(out io.Writer, width int, color bool) *Printer {
 	return &Printer{out: out, width: width, color: color}
 }
 
-// Open does nothing: a printer leaves nothing behind.
+// Open does nothing.
 func (p *Printer) Open() {}
 
 // Close does nothing.
 func (p *Printer) Close() {}
 
-// Draw writes the beats that are new.
+// Draw writes the new beats.
 func (p *Printer) Draw(state story.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,7 +53,7 @@ func (p *Printer) Lines(lines []Line) {
 	_, _ = io.WriteString(p.out, b.String())
 }
 
-// Sentence is a paragraph of its own.
+// Sentence returns a paragraph.
 func Sentence(text string, width int) []Line {
 	return append([]Line{nil}, paragraph("", text, width)...)
 }

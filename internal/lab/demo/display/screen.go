@@ -11,16 +11,16 @@ import (
 
 // The few codes of a terminal that a screen needs.
 const (
-	enter       = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J" // the other page, no cursor, no wrapping, empty
-	leave       = "\x1b[?7h\x1b[?25h\x1b[?1049l"        // all of it back
-	beginUpdate = "\x1b[?2026h"                         // terminals that know it show what follows in one go
+	enter       = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J" // alternate screen, no cursor, no wrapping, clear
+	leave       = "\x1b[?7h\x1b[?25h\x1b[?1049l"        // restore
+	beginUpdate = "\x1b[?2026h"                         // synchronized update: terminals that support it draw the whole page at once
 	endUpdate   = "\x1b[?2026l"
 	clearPage   = "\x1b[2J"
 	clearRest   = "\x1b[K"
 )
 
-// healEvery is how many draws come between two that write every line, in case something else wrote on the terminal: a key
-// that was pressed, a message of the kernel.
+// healEvery is the number of draws after which every line is written again, in case something else wrote to the terminal,
+// such as a pressed key.
 const healEvery = 16
 
 // Screen draws pages on a terminal. [NewScreen] makes one.
@@ -38,22 +38,22 @@ type Screen struct {
 	draws int      // guarded by mu
 }
 
-// NewScreen returns a screen on a terminal; size is asked before each page. It is not open yet.
+// NewScreen returns a screen on a terminal, not yet open. It calls size before each page.
 func NewScreen(out io.Writer, size func() Size, color bool, glyphs *Glyphs) *Screen {
 	return &Screen{out: out, size: size, color: color, glyphs: glyphs}
 }
 
-// Open takes the terminal over. Close gives it back.
+// Open takes the terminal over. Close restores it.
 func (s *Screen) Open() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.open {
-		s.open, s.last = true, Size{} // nothing of a page is there
+		s.open, s.last = true, Size{} // nothing is drawn yet
 		s.write(enter)
 	}
 }
 
-// Close gives the terminal back as it was. What is drawn afterwards is dropped. It may be called more than once.
+// Close restores the terminal. Later calls of Draw do nothing. It may be called more than once.
 func (s *Screen) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *Screen) Draw(state story.State) {
 		s.shown[i] = text.String()
 		b.WriteString("\x1b[" + strconv.Itoa(i+1) + ";1H")
 		b.WriteString(text.String())
-		if line.Width() < size.Width { // in the last column there is no rest, and some terminals would clear that column
+		if line.Width() < size.Width { // after the last column there is nothing to clear, and some terminals would clear that column
 			b.WriteString(clearRest)
 		}
 	}

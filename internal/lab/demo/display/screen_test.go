@@ -17,15 +17,15 @@ import (
 	"orrery/internal/lab/demo/story"
 )
 
-// terminal understands the few codes that a screen uses, and fails a test at any other.
+// terminal understands the few escape codes that a screen uses, and fails the test at any other.
 type terminal struct {
 	t       require.TestingT
 	size    display.Size
 	cells   [][]rune
 	row     int
 	column  int
-	other   bool // the other page is shown
-	hidden  bool // the cursor is
+	other   bool // the alternate screen is shown
+	hidden  bool // the cursor is hidden
 	nowrap  bool
 	written int // letters since the last reset
 }
@@ -116,7 +116,7 @@ func (term *terminal) shows(page []display.Line) {
 	}
 }
 
-// Whatever is drawn after whatever, in whatever size, the terminal shows the page.
+// After any sequence of pages and sizes, the terminal shows the last page.
 func TestTerminalShowsThePage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		anySize := rapid.Custom(func(t *rapid.T) display.Size {
@@ -139,7 +139,8 @@ func TestTerminalShowsThePage(t *testing.T) {
 	})
 }
 
-// Lines that have not changed are left alone, so nothing flickers, and healed now and then.
+// Unchanged lines are not drawn again, so nothing flickers; a full redraw now and then repairs
+// damage.
 func TestOnlyChangesAreWritten(t *testing.T) {
 	term := newTerminal(t, display.Size{Width: 80, Height: 24})
 	screen := display.NewScreen(term, func() display.Size { return term.size }, true, &display.Unicode)
@@ -156,7 +157,7 @@ func TestOnlyChangesAreWritten(t *testing.T) {
 	screen.Draw(state)
 	assert.LessOrEqual(t, term.written-first, 80, "one line")
 
-	term.cells[3][0] = '?' // somebody pressed a key
+	term.cells[3][0] = '?' // a key press was echoed
 	for range 16 {
 		screen.Draw(state)
 	}
@@ -168,7 +169,7 @@ func TestOnlyChangesAreWritten(t *testing.T) {
 	assert.Equal(t, before, term.written, "it is closed")
 }
 
-// A terminal that was given back for a while is drawn anew.
+// A terminal that was released for a while is redrawn.
 func TestReopened(t *testing.T) {
 	term := newTerminal(t, display.Size{Width: 80, Height: 24})
 	screen := display.NewScreen(term, func() display.Size { return term.size }, true, &display.Unicode)
@@ -194,7 +195,7 @@ func TestColorsAreAsked(t *testing.T) {
 	}
 }
 
-// Printed lines are plain text without any code, each beat once and in order.
+// Printed lines are plain text without escape codes, each beat once and in order.
 func TestPrinter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
@@ -211,7 +212,7 @@ func TestPrinter(t *testing.T) {
 	})
 }
 
-// The last picture is the last state, even if it came after the last frame.
+// The last picture is the last state, even if that came after the last frame.
 func TestRunDrawsTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		term := newTerminal(t, display.Size{Width: 60, Height: 10})

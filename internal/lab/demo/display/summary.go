@@ -10,7 +10,7 @@ import (
 	"orrery/internal/lab/demo/story"
 )
 
-// Opening draws what stands above the story: what is going to happen and what to look at.
+// Opening draws the introduction: what happens and what to watch.
 func Opening(s story.State, width int) []Line {
 	lines := []Line{{{Strong, "lab demo"}, {Plain, ", scene "}, {Bright, s.Scene}}}
 	lines = append(lines, paragraph("  ", s.Happens, width)...)
@@ -18,12 +18,21 @@ func Opening(s story.State, width int) []Line {
 	return append(lines, nil)
 }
 
-// Summary draws what it took: the time of each stage, what went through each gear, and the requests.
+// Summary draws the time of each stage, the counters of each gear, and the requests. A scene on single gears has
+// figures in place of the counters, and has requests only if it has a server.
 func Summary(s story.State, width int, glyphs *Glyphs) []Line {
 	lines := []Line{nil, inked(Strong, "Where the time went")}
 	lines = append(lines, stages(s, width, glyphs)...)
-	lines = append(lines, nil, inked(Strong, "What went through the gears"))
-	lines = append(lines, counts(s, width)...)
+	if s.Alone {
+		lines = append(lines, nil, inked(Strong, "What was measured"))
+		lines = append(lines, figures(s, width)...)
+		if len(s.Requests) == 0 {
+			return lines
+		}
+	} else {
+		lines = append(lines, nil, inked(Strong, "What went through the gears"))
+		lines = append(lines, counts(s, width)...)
+	}
 	lines = append(lines, nil, inked(Strong, "Requests by verb"))
 	lines = append(lines, requests(s, width)...)
 	return lines
@@ -33,14 +42,14 @@ func Summary(s story.State, width int, glyphs *Glyphs) []Line {
 type Lesson struct {
 	// Learnt are sentences.
 	Learnt []string
-	// Read are files of the repository, with what is to be found in each.
+	// Read are files of the repository, each with the reason to read it.
 	Read []Reading
 }
 
-// Reading is a file that is worth reading. Gear and Form are those that it is about; a file without them is about every form.
+// Reading is a file to read. Gear and Form say which form of which gear it is about; without them, it is about every form.
 type Reading struct{ File, Why, Gear, Form string }
 
-// Closing draws what was learnt and where to read on.
+// Closing draws the lesson and what to read next.
 func Closing(l Lesson, width int) []Line {
 	lines := []Line{nil, inked(Strong, "What was learnt")}
 	for _, text := range l.Learnt {
@@ -61,7 +70,7 @@ func Closing(l Lesson, width int) []Line {
 	return lines
 }
 
-// paragraph wraps a text behind a head, under which further lines are indented.
+// paragraph wraps text behind head and indents the other lines.
 func paragraph(head, text string, width int) []Line {
 	indent := len([]rune(head))
 	if indent > width/2 {
@@ -78,7 +87,7 @@ func paragraph(head, text string, width int) []Line {
 	return lines
 }
 
-// tenth is the unit in which times are shown.
+// tenth is the unit of the times shown.
 const tenth = 100 * time.Millisecond
 
 func stages(s story.State, width int, glyphs *Glyphs) []Line {
@@ -109,12 +118,12 @@ func counts(s story.State, width int) []Line {
 	g := s.Gears
 	reflectors := fmt.Sprintf("%s and %s opened; %s came", plural(g.Lists, "list", "lists"), plural(g.Watches, "watch", "watches"), plural(g.Events, "event", "events"))
 	if g.Expired > 0 {
-		reflectors += fmt.Sprintf("; %d times the position had expired (410)", g.Expired)
+		reflectors += fmt.Sprintf("; the resourceVersion had expired %d times (410)", g.Expired)
 	}
 	fifos := fmt.Sprintf("%s in %s; at most %s for one key and %s at a time",
 		plural(g.Deltas, "delta", "deltas"), plural(g.Pops, "pop", "pops"), plural(g.MostDeltas, "delta", "deltas"), plural(g.MostDepth, "waiting key", "waiting keys"))
 	if g.Tombstones > 0 {
-		fifos += fmt.Sprintf("; %s for objects that vanished unseen", plural(g.Tombstones, "tombstone", "tombstones"))
+		fifos += fmt.Sprintf("; %s for deletions that no watch reported", plural(g.Tombstones, "tombstone", "tombstones"))
 	}
 	queue := fmt.Sprintf("%s, %s, %s handed to workers; %d coalesced, %d retried with back-off",
 		plural(g.Adds, "addition", "additions"), plural(g.Delays, "delay", "delays"), plural(g.Gets, "key", "keys"), g.Coalesced, g.Retries)
@@ -134,7 +143,7 @@ func counts(s story.State, width int) []Line {
 	return lines
 }
 
-// requests draws who sent how many requests of which verb. Verbs stand in the order in which an object meets them.
+// requests draws the number of requests by client and verb, the verbs in the order of an object's life.
 func requests(s story.State, width int) []Line {
 	verbs := []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
 	var lines []Line

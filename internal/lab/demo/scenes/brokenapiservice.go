@@ -9,30 +9,30 @@ import (
 	"orrery/wait"
 )
 
-// attemptsShown is how many passes fail before the APIService is deleted: the last waits are long enough to be felt.
+// attemptsShown is the number of failed passes before the APIService is deleted; the last delays are seconds long.
 const attemptsShown = 11
 
 var brokenAPIService = Scene{
 	Name:    "broken-apiservice",
-	Summary: "a namespace hangs in Terminating, because an aggregated API does not answer",
-	Happens: "An APIService announces metrics.k8s.io, and the service behind it does not exist. The namespace is emptied all the same, but it cannot go: nobody knows what the broken API may hold.",
-	Look:    "Look at the waits between the passes that fail: 5 ms, doubled each time. Then the APIService is deleted; kubectl delete apiservice v1beta1.metrics.k8s.io in another terminal does it sooner.",
+	Summary: "a namespace hangs in Terminating because an aggregated API does not answer",
+	Happens: "An APIService announces metrics.k8s.io, and the service behind it does not exist. The controller empties the namespace but cannot finalize it: the broken API may hold objects that it cannot see.",
+	Look:    "Watch the delay between failed passes: 5 ms, doubled each time. At the end the demo deletes the APIService; kubectl delete apiservice v1beta1.metrics.k8s.io in another terminal does it sooner.",
 	Lesson: display.Lesson{
 		Learnt: []string{
-			"Not knowing is not the same as nothing: as long as one group cannot be discovered, the namespace is not finalized. What is known is deleted all the same.",
+			"Unknown is not empty: while one group cannot be discovered, the controller deletes what it knows and does not finalize the namespace.",
 			"The condition NamespaceDeletionDiscoveryFailure names the group. kubectl get apiservices shows which one is not Available, and why: False (ServiceNotFound).",
-			"A failure is retried by the rate limiter of the queue: 5 ms, 10 ms, 20 ms, up to a minute, for each key on its own.",
-			"An APIService that nobody needs any more is deleted, not left broken: kubectl delete apiservice ends the hang.",
+			"The queue's rate limiter retries a failed key after 5 ms, 10 ms, 20 ms, up to a minute; each key has its own delay.",
+			"Delete an APIService that is no longer used instead of leaving it broken: kubectl delete apiservice ends the hang.",
 		},
 		Read: []display.Reading{
-			{File: "restclient/discovery/discover.go", Why: "what is found although something is missing"},
-			{File: "restclient/discovery/cached.go", Why: "why an old answer is not good enough for deleting"},
-			{File: "queue/ratelimiters.go", Why: "the waits"},
+			{File: "restclient/discovery/discover.go", Why: "partial discovery: the groups that answered"},
+			{File: "restclient/discovery/cached.go", Why: "why a deletion needs a fresh answer"},
+			{File: "queue/ratelimiters.go", Why: "the delays between retries"},
 			{File: "nsctl/errors.go", Why: "what the condition says"},
 		},
 	},
 	play: func(ctx context.Context, on *stage.Stage) error {
-		gone := func(s *story.State) bool { return s.Namespace.Phase == story.Gone } // somebody was faster with kubectl
+		gone := func(s *story.State) bool { return s.Namespace.Phase == story.Gone } // the user deleted the APIService first
 		reportsFailure := reported("NamespaceDeletionDiscoveryFailure")
 		return inOrder(
 			func() error { return on.BreakAPI(ctx) },

@@ -10,20 +10,20 @@ import (
 
 var conflict = Scene{
 	Name:    "conflict",
-	Summary: "somebody else keeps changing the namespace: 409, read again, repeat",
-	Happens: "Whenever the controller writes to the namespace, somebody else was faster: twice when it reports in the status, and twice when it finalizes.",
-	Look:    "Look for 409 Conflict. No pass fails because of it, and nothing of what the others wrote is lost.",
+	Summary: "another client keeps changing the namespace: 409, read again, repeat",
+	Happens: "Another client changes the namespace just before the controller writes it: twice before a status update, and twice before finalize.",
+	Look:    "Watch for 409 Conflict. No pass fails because of it, and no write of the other client is lost.",
 	Lesson: display.Lesson{
 		Learnt: []string{
-			"An update carries the resourceVersion of what it was made from. If the object has changed since, the server says 409, and nothing is overwritten.",
-			"Who is told 409 reads the object again, looks whether the change still makes sense, and makes it on the new state. Sending the same again with the new version would undo the other's work.",
-			"The UID is compared as well: by now the name may belong to a new namespace, which nobody wants to finalize.",
+			"An update carries the resourceVersion that it was made from. If the object has changed since, the server answers 409 and overwrites nothing.",
+			"After a 409 a client reads the object again, checks that its change still makes sense, and applies it to the new state. Sending the old object with the new version would undo the other client's work.",
+			"The controller also compares the UID: the name may now belong to a new namespace, which it must not finalize.",
 		},
 		Read: []display.Reading{
 			{Gear: "nsctl", Form: gears.Textbook, File: "nsctl/deleter.go", Why: "retryOnConflictError: read again, compare the UID, repeat"},
 			{Gear: "nsctl", Form: gears.Fast, File: "nsctl/fast/deleter.go", Why: "retryOnConflict: read again, compare the UID, repeat"},
-			{File: "restclient/api/statuserror.go", Why: "how a conflict is told from other errors"},
-			{File: "internal/lab/apiserver/store/doc.go", Why: "the other side: compare and swap"},
+			{File: "restclient/api/statuserror.go", Why: "how to recognise a conflict"},
+			{File: "internal/lab/apiserver/store/store.go", Why: "the other side: compare and swap"},
 		},
 	},
 	play: func(ctx context.Context, on *stage.Stage) error {

@@ -12,19 +12,19 @@ import (
 var deletion = Scene{
 	Name:    Default,
 	Summary: "a full namespace is deleted, gear by gear",
-	Happens: "A namespace is filled with objects of ten types and then deleted. A few custom resources have a finalizer: somebody wants to be asked before they go.",
-	Look:    "Look at the order: pods first, then everything else, what has a finalizer when its owner agrees, and the namespace last of all.",
+	Happens: "A namespace is filled with objects of ten types and then deleted. A few custom resources have a finalizer: their operator must act before they go.",
+	Look:    "Watch the order: pods first, then everything else, then the objects whose finalizer their operator removes, and the namespace last.",
 	Lesson: display.Lesson{
 		Learnt: []string{
-			"DELETE only marks a namespace: deletionTimestamp and phase Terminating. It goes when spec.finalizers is empty, and the namespace controller is who empties it.",
+			"DELETE only marks a namespace: deletionTimestamp and phase Terminating. It goes when spec.finalizers is empty, and the namespace controller empties it.",
 			"An event passes through every gear once: watch event, delta, pop, store, handler, queue. The handler only puts the name into the queue; the worker reads the rest from the server.",
-			"The controller looks 5 s after the deletion, since other API servers may let objects in that long. What remains decides when it looks again (half the estimate and one second), unless the namespace changes sooner.",
-			"Pods go first and alone, so that what they rely on (network policies above all) outlives them.",
+			"The first pass starts 5 s after the deletion, because other API servers may admit objects until then. The next one starts after half the estimate for the remaining content plus one second, but after no longer than the deletion has taken so far, and sooner if the namespace changes.",
+			"Pods go first and alone, so that what they depend on, network policies above all, outlives them.",
 		},
 		Read: []display.Reading{
 			{Gear: "nsctl", Form: gears.Textbook, File: "nsctl/deleter.go", Why: "one pass over a namespace, top to bottom"},
-			{Gear: "nsctl", Form: gears.Fast, File: "nsctl/fast/pass.go", Why: "one pass over a namespace: several types at a time"},
-			{File: "nsctl/controller.go", Why: "handlers, workers, and when to look again"},
+			{Gear: "nsctl", Form: gears.Fast, File: "nsctl/fast/pass.go", Why: "one pass over a namespace, several types in parallel"},
+			{File: "nsctl/controller.go", Why: "handlers, workers, and when the next pass is due"},
 			{File: "informer/shared_index_informer.go", Why: "from the watch to the handlers"},
 		},
 	},

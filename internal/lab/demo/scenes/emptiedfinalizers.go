@@ -11,24 +11,24 @@ import (
 
 var emptiedFinalizers = Scene{
 	Name:    "emptied-finalizers",
-	Summary: "spec.finalizers is emptied by hand, and what was left comes back",
-	Happens: "The namespace hangs, because nobody works off the finalizer of a few custom resources. Somebody empties spec.finalizers by hand, and later creates a namespace of the same name.",
-	Look:    "Look at the lowest bar when the namespace has gone, and at what the new one contains.",
+	Summary: "spec.finalizers is emptied by hand, and the content comes back",
+	Happens: "The namespace hangs because the operator of a few custom resources is not running. A user empties spec.finalizers by hand, and later creates a namespace of the same name.",
+	Look:    "Watch the lowest bar when the namespace has gone, and what the new namespace contains.",
 	Lesson: display.Lesson{
 		Learnt: []string{
-			"Emptying spec.finalizers tells the server that nobody has anything to clean up any more. It believes that, and the namespace goes with the request.",
-			"What was in it stays in the store, under the name of a namespace that does not exist. No list of namespaces shows it any more, and whatever its owner wanted to clean up has not been.",
-			"A namespace is its name: the next one of that name has the old content, from its first moment on.",
-			"The way out is the way that was avoided: find out who holds the content, and let the owner finish.",
+			"Emptying spec.finalizers tells the server that the cleanup is complete. The server believes it and removes the namespace with the same request.",
+			"The content stays in etcd under the name of a namespace that does not exist. No list of namespaces shows it, and its operator has cleaned up nothing.",
+			"A namespace is its name: the next one of that name holds the old content from the start.",
+			"The right way: find out which controller owns the finalizer, and let it finish.",
 		},
 		Read: []display.Reading{
 			{File: "nsctl/finalizers_test.go", Why: "the same as a test"},
-			{File: "nsctl/conditions.go", Why: "what says why a namespace hangs"},
-			{File: "internal/lab/apiserver/registry/namespaces.go", Why: "when the server lets a namespace go"},
+			{File: "nsctl/conditions.go", Why: "the conditions that say why a namespace hangs"},
+			{File: "internal/lab/apiserver/registry/namespaces.go", Why: "when the server removes a namespace"},
 		},
 	},
 	play: func(ctx context.Context, on *stage.Stage) error {
-		// The look that was planned for the first namespace is over.
+		// The pass that was scheduled for the first namespace is done.
 		idle := func(s *story.State) bool { return s.Gears.Later == 0 && s.Gears.Ready == 0 && s.Gears.Busy == 0 }
 		return inOrder(
 			func() error { return toFinalizers(ctx, on) },

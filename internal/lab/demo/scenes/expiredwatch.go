@@ -10,29 +10,29 @@ import (
 	"orrery/wait"
 )
 
-// deletedUnseen is how many objects vanish while nobody watches, if there are as many.
+// deletedUnseen is the number of objects that are deleted while no watch is open, if there are as many.
 const deletedUnseen = 20
 
 var expiredWatch = Scene{
 	Name:    "expired-watch",
-	Summary: "all watches break, history is forgotten, and nothing is lost",
-	Happens: "All watches break. Before they are back, some configmaps and the namespace itself are deleted, and the server forgets its history: nobody can be told what happened.",
-	Look:    "Look at the 410 that every reflector gets, and at the tombstones: what is missing in the new list must have been deleted.",
-	Options: stage.Options{Told: map[string]bool{"configmaps": true}},
+	Summary: "all watches break, the server forgets its history, and nothing is lost",
+	Happens: "All watches break. Before they are back, some configmaps and the namespace itself are deleted, and the server compacts its history: no watch can report these deletions.",
+	Look:    "Watch the 410 that every reflector gets, and the tombstones: an object that is missing from the new list must have been deleted.",
+	Options: stage.Options{Reported: map[string]bool{"configmaps": true}},
 	Lesson: display.Lesson{
 		Learnt: []string{
-			"A watch that ends is resumed from the last version seen. If the server still has the history, nothing is missed and nobody notices.",
-			"If not, it says 410 Expired, and there is one way back: list everything. Replace compares the list with the store, and a deletion that nobody saw becomes a tombstone, DeletedFinalStateUnknown.",
-			"Handlers that only take keys need not care: the deletion of the namespace came as an entry of a list, not as an event, and was worked off all the same. That is what level-triggered means.",
+			"A reflector resumes a broken watch from the last resourceVersion that it saw. If the server still has the history, no event is missed.",
+			"If not, the server answers 410 Expired, and the reflector lists everything again. Replace compares the list with the store and adds a tombstone, DeletedFinalStateUnknown, for each missing object.",
+			"Handlers that only enqueue keys do not notice: the deletion of the namespace arrived in a list, not as an event, and was processed all the same. That is what level-triggered means.",
 		},
 		Read: []display.Reading{
 			{Gear: "reflector", Form: gears.Textbook, File: "informer/reflector/reflector.go", Why: "ListAndWatch: what a reflector does after a 410"},
-			{Gear: "reflector", Form: gears.Fast, File: "informer/reflector/machine/table.go", Why: "what a reflector does after which failure, as a table"},
-			{Gear: "reflector", Form: gears.Fast, File: "informer/reflector/machine/TRANSITIONS.md", Why: "the same as a picture"},
+			{Gear: "reflector", Form: gears.Fast, File: "informer/reflector/machine/table.go", Why: "the recovery from each failure, as a table"},
+			{Gear: "reflector", Form: gears.Fast, File: "informer/reflector/machine/TRANSITIONS.md", Why: "the same as a diagram"},
 			{Gear: "deltafifo", Form: gears.Textbook, File: "deltafifo/fifo.go", Why: "how a list becomes deltas and tombstones"},
 			{Gear: "deltafifo", Form: gears.Fast, File: "deltafifo/fast/replace.go", Why: "how a list becomes deltas and tombstones"},
 			{Gear: "deltafifo", Form: gears.InOrder, File: "deltafifo/inorder/fifo.go", Why: "how a list becomes deltas and tombstones"},
-			{File: "informer/handle_deltas.go", Why: "the store decides what is news"},
+			{File: "informer/handle_deltas.go", Why: "the store decides between OnAdd and OnUpdate"},
 		},
 	},
 	play: func(ctx context.Context, on *stage.Stage) error {
@@ -42,8 +42,8 @@ var expiredWatch = Scene{
 			func() error { return on.Fill(ctx) },
 			func() error { return wait.Sleep(ctx, look) },
 			func() (err error) {
-				on.Tell(story.Demo, "the way to the server is blocked for new watches of the controller and the spectators, and those that are open are cut")
-				on.Enter("nobody watches", "all watches are cut, and new ones do not get through: what happens now is seen by nobody")
+				on.Tell(story.Demo, "the server cuts all watches of the controller and the spectators, and delays new ones")
+				on.Enter("no watch is open", "all watches are cut and new ones do not get through: no informer sees what happens now")
 				watches = on.Teller().State().Gears.WatchesEnded
 				obstacle, err = on.Fault("delay:by=1m,verb=watch,user=" + stage.ControllerUser + "|" + stage.SpectatorsUser)
 				return err
@@ -61,7 +61,7 @@ var expiredWatch = Scene{
 			func() error { _, err := on.Fault("compact"); return err },
 			func() error { return wait.Sleep(ctx, look) },
 			func() error {
-				on.Tell(story.Demo, "the way is free again: the watches that were asked for get through, from a version that has been forgotten")
+				on.Tell(story.Demo, "the server accepts watches again; they ask for a resourceVersion that has been compacted")
 				on.Enter("catching up", "410 Expired: the reflectors back off for a moment, each for another time, and then list everything anew")
 				on.Repair(obstacle)
 				return nil

@@ -13,21 +13,21 @@ import (
 
 var rollout = Scene{
 	Name:    "rollout",
-	Summary: "a deployment grows while its controller's cache is behind, and is rolled out",
-	Happens: "Two more controllers run on the same gears, for deployments and replica sets. The watch of pods is held up while a deployment is scaled; then it gets another image.",
-	Look:    "Look at the pass that creates nothing although pods are missing in its store, and at the two sets that take turns.",
+	Summary: "a deployment is scaled while the cache is stale, then rolled out",
+	Happens: "Two more controllers run on the same gears, for deployments and replica sets. The watch of pods is delayed while a deployment is scaled up; then the deployment gets another image.",
+	Look:    "Watch the pass that creates nothing although its store lacks pods, and the two replica sets during the rollout.",
 	Lesson: display.Lesson{
 		Learnt: []string{
-			"A cache is always behind. A controller that counts pods in it and creates what is missing would create them twice.",
-			"So it remembers what it has asked for, its expectations, and does nothing until the watch has told of all of it.",
-			"A rollout is two numbers: the new set grows, the old one shrinks, between maxSurge and maxUnavailable. No step is remembered, so another controller can go on.",
-			"A deployment needs no expectations: the name of a set is a hash of its template, and creating it twice fails.",
+			"A cache is always behind. A controller that creates the pods that are missing from its cache creates them twice.",
+			"So it records the creations and deletions that it has requested, its expectations, and waits until the watch has delivered them all.",
+			"A rollout is two numbers: the new set grows and the old one shrinks, within maxSurge and maxUnavailable. No step is stored, so another controller can continue it.",
+			"A deployment needs no expectations: the name of a replica set contains the hash of its template, so creating it twice fails.",
 		},
 		Read: []display.Reading{
-			{File: "examples/replicaset/expectations.go", Why: "what is remembered, and until when"},
+			{File: "examples/replicaset/expectations.go", Why: "what is recorded, and until when"},
 			{File: "examples/replicaset/manage.go", Why: "how pods are created and deleted"},
 			{File: "examples/deployment/rolling.go", Why: "the two bounds"},
-			{File: "docs/learn/replicasets-and-deployments.md", Why: "the wrong version, and what it does"},
+			{File: "docs/learn/replicasets-and-deployments.md", Why: "a version without expectations, and what it does"},
 		},
 	},
 	play: func(ctx context.Context, on *stage.Stage) error {
@@ -57,7 +57,7 @@ func rollOut(ctx context.Context, on *stage.Stage) error {
 		func() error { return workloads.Scale(ctx, many) },
 		func() error { return on.Await(ctx, waits) },
 		func() error {
-			on.Tell(story.Demo, "the store shows %d pods, there are %d. Without expectations, the second pass would have made %d more", few, many, many-few)
+			on.Tell(story.Demo, "the store has %d pods, the server has %d; without expectations, the second pass would have created %d more", few, many, many-few)
 			return wait.Sleep(ctx, look)
 		},
 		func() error { on.Repair(late); return workloads.RolledOut(ctx) },

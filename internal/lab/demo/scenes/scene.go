@@ -17,28 +17,53 @@ import (
 // Scene is a script.
 type Scene struct {
 	Name string
-	// Summary says in a few words what it is about, for lists.
+	// Summary is a few words for lists.
 	Summary string
-	// Happens says what is going to happen, Look what to look at, a sentence or two each.
+	// Happens says what is going to happen and Look what to watch, a sentence or two each.
 	Happens, Look string
 	// Options are what the stage needs for it.
 	Options stage.Options
-	// Lesson is what is said in the end, with files for every set of gears; see LessonOf.
+	// Lesson is printed at the end. It has files for every set of gears; see LessonOf.
 	Lesson display.Lesson
 
-	play func(context.Context, *stage.Stage) error
+	// One of the two: play needs a stage with a server; alone plays on single gears of the set.
+	play  func(context.Context, *stage.Stage) error
+	alone func(context.Context, *story.Teller, gears.Set) error
 }
 
-// Play plays the scene. It returns when the namespace has gone.
+// Story returns the empty story of the scene.
+func (s Scene) Story() *story.Teller {
+	teller := story.New(s.Name, s.Happens, s.Look)
+	teller.Update(func(state *story.State) { state.Alone = s.Alone() || s.Options.Bare })
+	return teller
+}
+
+// Alone reports whether the scene needs no server. Then PlayAlone plays it, otherwise Play.
+func (s Scene) Alone() bool { return s.alone != nil }
+
+// PlayAlone plays a scene that needs no server. It fails if the figures are not what the scene shows.
+func (s Scene) PlayAlone(ctx context.Context, teller *story.Teller, set gears.Set) error {
+	if err := s.alone(ctx, teller, set); err != nil {
+		return err
+	}
+	teller.Update(func(state *story.State) { state.End("the end") })
+	return wait.Sleep(ctx, curtain)
+}
+
+// Play plays a scene on a stage. Unless the stage is bare, it returns when the namespace has gone.
 func (s Scene) Play(ctx context.Context, on *stage.Stage) error {
 	if err := s.play(ctx, on); err != nil {
 		return err
 	}
-	on.Teller().Update(func(state *story.State) { state.End("the end: the namespace has gone, and all that was in it") })
+	end := "the end: the namespace and everything in it are gone"
+	if s.Options.Bare {
+		end = "the end"
+	}
+	on.Teller().Update(func(state *story.State) { state.End(end) })
 	return wait.Sleep(ctx, curtain)
 }
 
-// LessonOf returns the lesson for those who have seen these gears: it names no page of another form.
+// LessonOf returns the lesson for a run with these gears: it names only pages of their forms.
 func (s Scene) LessonOf(set gears.Set) display.Lesson {
 	lesson := display.Lesson{Learnt: s.Lesson.Learnt}
 	for _, reading := range s.Lesson.Read {
@@ -47,23 +72,24 @@ func (s Scene) LessonOf(set gears.Set) display.Lesson {
 		}
 	}
 	if set.String() != gears.Textbook {
-		lesson.Read = append(lesson.Read, display.Reading{File: "docs/gears.md", Why: "the textbook form of each gear, a page each: --gears textbook"})
+		lesson.Read = append(lesson.Read, display.Reading{File: "docs/learn/gears.md", Why: "the textbook form of each gear, one page each: --gears textbook"})
 	}
 	return lesson
 }
 
-// The pauses of a script: how long a new picture is left to be looked at.
+// The pauses of a script, so that the reader can look at a new state.
 const (
 	look    = time.Second
 	curtain = 1500 * time.Millisecond
 )
 
-// All returns the scenes in the order in which they are best seen.
+// All returns the scenes in the recommended order.
 func All() []Scene {
-	return []Scene{deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, conflict, secondParty, emptiedFinalizers, virtualMachine, rollout, garbage}
+	return []Scene{deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, conflict, secondParty, emptiedFinalizers, virtualMachine, rollout, garbage,
+		errorsScene, twoWaysOf410, index, slowConsumer, storeDecides, oneKey, backOff, workersInPool, twoQueues, stalled}
 }
 
-// Default is the name of the scene to begin with.
+// Default is the name of the scene to see first.
 const Default = "delete"
 
 // Names returns the names of the scenes.
@@ -75,7 +101,7 @@ func Names() []string {
 	return names
 }
 
-// UnknownError says that there is no scene of that name, and which there are.
+// UnknownError reports a name that no scene has, and lists the names.
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string {
@@ -92,22 +118,27 @@ func Named(name string) (Scene, error) {
 	return all[at], nil
 }
 
-// slowMotion makes the server answer late when the controller empties a type, so that the eye can follow, and says so.
+// slowMotion delays each deletecollection request of the controller, and announces it.
 func slowMotion(on *stage.Stage) (end func(), err error) {
-	on.Tell(story.Demo, "slow motion: the server answers each deletecollection late, so that the eye can follow; everything else is as fast as it is")
+	on.Tell(story.Demo, "slow motion: the server delays each deletecollection so that you can follow; everything else runs at full speed")
 	id, err := on.Fault("delay:by=150ms,verb=deletecollection")
 	return func() { on.Repair(id) }, err
 }
 
-// reported tells whether the namespace says of itself that the condition holds.
+// reported reports whether the namespace has the condition.
 func reported(condition string) func(*story.State) bool {
 	return func(s *story.State) bool {
 		return slices.ContainsFunc(s.Namespace.Conditions, func(c story.Condition) bool { return c.Type == condition })
 	}
 }
 
-// toFinalizers fills the namespace, does what the scene wants to do with it then, deletes it, and returns when only what has
-// a finalizer is left.
+// reportedOrGone is like [reported] but also holds when the namespace has gone: the user may have deleted the content.
+func reportedOrGone(condition string) func(*story.State) bool {
+	return func(s *story.State) bool { return reported(condition)(s) || s.Namespace.Phase == story.Gone }
+}
+
+// toFinalizers fills the namespace, calls filled, deletes the namespace, and returns when only objects with a finalizer are
+// left.
 func toFinalizers(ctx context.Context, on *stage.Stage, filled ...func() error) error {
 	end, err := slowMotion(on)
 	if err != nil {
@@ -123,7 +154,23 @@ func toFinalizers(ctx context.Context, on *stage.Stage, filled ...func() error) 
 	)
 }
 
-// inOrder does one thing after the other until one fails.
+// enter begins a stage of a scene without a server.
+func enter(teller *story.Teller, stage, now string) {
+	teller.Update(func(s *story.State) { s.Enter(stage, now, 0) })
+}
+
+// soon waits for a condition in a scene on single gears. It fails after a time in which sound gears reach it.
+func soon(ctx context.Context, teller *story.Teller, what string, holds func(*story.State) bool) error {
+	const limit = 20 * time.Second
+	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s: not within %v", what, limit))
+	defer cancel()
+	if teller.Await(limited, holds) != nil {
+		return context.Cause(limited)
+	}
+	return nil
+}
+
+// inOrder runs the steps until one fails.
 func inOrder(steps ...func() error) error {
 	for _, step := range steps {
 		if err := step(); err != nil {

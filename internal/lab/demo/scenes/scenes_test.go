@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	vms "orrery/examples/virtualmachine"
 	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/authn"
@@ -23,16 +24,18 @@ import (
 	"orrery/restclient/api"
 	"orrery/restclient/credentials"
 	"orrery/restclient/restclienttest"
+	"orrery/wait"
 )
 
 const objects = 60
 
-// play plays a scene in a bubble, against the built-in server behind pipes, and hands the story to check.
+// play plays a scene in a bubble, against the built-in server behind pipes, and passes the story
+// to check.
 func play(t *testing.T, name string, check func(t *testing.T, s story.State)) {
 	playWith(t, gears.Set{}, name, nil, check)
 }
 
-// Every scene is played to its end by every form of every gear.
+// Every scene is played to its end with every form of every gear.
 func TestScenesWithOtherGears(t *testing.T) {
 	sets := []string{"textbook", "deltafifo=inorder"}
 	for _, gear := range gears.Names() {
@@ -43,14 +46,19 @@ func TestScenesWithOtherGears(t *testing.T) {
 		require.NoError(t, err)
 		for _, scene := range scenes.All() {
 			t.Run(text+"/"+scene.Name, func(t *testing.T) {
+				if scene.Alone() {
+					playAlone(t, set, scene.Name, func(*testing.T, story.State) {})
+					return
+				}
 				playWith(t, set, scene.Name, nil, func(*testing.T, story.State) {})
 			})
 		}
 	}
 }
 
-// playWith does so with a set of gears while somebody else has a client of the administrator; the story ends when he has returned.
-func playWith(t *testing.T, set gears.Set, name string, somebody func(ctx context.Context, teller *story.Teller, config restclient.Config) error, check func(t *testing.T, s story.State)) {
+// playWith plays a scene with a set of gears. Meanwhile intruder, if not nil, runs with a client
+// of the administrator; the story ends when both have returned.
+func playWith(t *testing.T, set gears.Set, name string, intruder func(ctx context.Context, teller *story.Teller, config restclient.Config) error, check func(t *testing.T, s story.State)) {
 	synctest.Test(t, func(t *testing.T) {
 		scene, err := scenes.Named(name)
 		require.NoError(t, err)
@@ -67,7 +75,7 @@ func playWith(t *testing.T, set gears.Set, name string, somebody func(ctx contex
 			require.NoError(t, err)
 		}
 
-		teller := story.New(scene.Name, scene.Happens, scene.Look)
+		teller := scene.Story()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		on, err := stage.Open(ctx, stage.Config{
@@ -76,10 +84,10 @@ func playWith(t *testing.T, set gears.Set, name string, somebody func(ctx contex
 		require.NoError(t, err)
 		defer on.Close()
 		other := make(chan error, 1)
-		if somebody != nil {
+		if intruder != nil {
 			config := wire.Config()
 			config.Credentials = made[story.Script]
-			go func() { other <- somebody(ctx, teller, config) }()
+			go func() { other <- intruder(ctx, teller, config) }()
 		} else {
 			other <- nil
 		}
@@ -87,19 +95,23 @@ func playWith(t *testing.T, set gears.Set, name string, somebody func(ctx contex
 		require.NoError(t, <-other)
 		state := teller.State()
 		if !assert.NoError(t, err) {
-			t.Log(told(state))
+			t.Log(reported(state))
 			return
 		}
-		checkEveryScene(t, state)
+		if scene.Options.Bare {
+			checkAlone(t, state)
+		} else {
+			checkEveryScene(t, state)
+		}
 		check(t, state)
 		if t.Failed() {
-			t.Log(told(state))
+			t.Log(reported(state))
 		}
 	})
 }
 
-// told is the whole story, for a test that fails.
-func told(s story.State) string {
+// reported returns the whole story, for the log of a failing test.
+func reported(s story.State) string {
 	var b strings.Builder
 	for _, beat := range s.Beats {
 		b.WriteString(beat.At.String() + " " + string(beat.Who) + ": " + beat.Text + "\n")
@@ -107,7 +119,8 @@ func told(s story.State) string {
 	return b.String()
 }
 
-// index finds the first beat of somebody that contains the words, from number from on; -1 if there is none.
+// index returns the number of the actor's first beat that contains the words, from number from
+// on, or -1.
 func index(s story.State, from int, who story.Who, words string) int {
 	at := slices.IndexFunc(s.Beats[from:], func(b story.Beat) bool { return b.Who == who && strings.Contains(b.Text, words) })
 	if at < 0 {
@@ -116,20 +129,21 @@ func index(s story.State, from int, who story.Who, words string) int {
 	return from + at
 }
 
-// beat is a beat that a test looks for.
+// beat is an expected beat.
 type beat struct {
 	who   story.Who
 	words string
 }
 
-// inOrder asserts that the beats were told in this order, with others in between, and returns their numbers.
+// inOrder asserts that the beats occurred in this order, with others in between, and returns
+// their numbers.
 func inOrder(t *testing.T, s story.State, beats ...beat) []int {
 	t.Helper()
 	var found []int
 	from := 0
 	for _, b := range beats {
 		at := index(s, from, b.who, b.words)
-		if !assert.GreaterOrEqual(t, at, 0, "after beat %d nobody tells %q of %s", from, b.words, b.who) {
+		if !assert.GreaterOrEqual(t, at, 0, "after beat %d there is no beat %q of %s", from, b.words, b.who) {
 			return found
 		}
 		found = append(found, at)
@@ -138,7 +152,7 @@ func inOrder(t *testing.T, s story.State, beats ...beat) []int {
 	return found
 }
 
-// howOften counts the beats of somebody that contain the words.
+// howOften counts the actor's beats that contain the words.
 func howOften(s story.State, who story.Who, words string) int {
 	n := 0
 	for _, b := range s.Beats {
@@ -149,8 +163,8 @@ func howOften(s story.State, who story.Who, words string) int {
 	return n
 }
 
-// checkEveryScene asserts what is true of every scene: it begins with a full namespace and ends without one, and what the
-// counters say agrees with what was told.
+// checkEveryScene asserts what holds for every scene: it begins with a full namespace and ends
+// without one, and the counters agree with the beats.
 func checkEveryScene(t *testing.T, s story.State) {
 	assert.Equal(t, story.Gone, s.Namespace.Phase)
 	assert.True(t, s.Over)
@@ -163,19 +177,19 @@ func checkEveryScene(t *testing.T, s story.State) {
 	inOrder(t, s,
 		beat{story.You, "kubectl create namespace shop"},
 		beat{story.Reflector, "ADDED shop"},
-		beat{story.FIFO, "the delta Added joins the queue"},
+		beat{story.FIFO, "the delta Added is queued"},
 		beat{story.FIFO, "popped with 1 delta: Added"},
-		beat{story.Indexer, "holds the new state of shop; "},
+		beat{story.Indexer, "has the new state of shop; "},
 		beat{story.You, "kubectl delete namespace shop"},
-		beat{story.Server, "the phase is Terminating, and spec.finalizers holds it: "},
+		beat{story.Server, "the phase is Terminating, spec.finalizers is "},
 		beat{story.Worker, "pass 1 begins"},
-		beat{story.Deleter, "pods: none is left of"},
-		beat{story.Deleter, "crontabs: none is left of"},
-		beat{story.Deleter, "reports in the status that nothing is in the way any more"},
+		beat{story.Deleter, "pods: all "},
+		beat{story.Deleter, "crontabs: all 2 deleted"},
+		beat{story.Deleter, "updates the status: no condition blocks the deletion any more"},
 	)
 	assert.Equal(t, 1, howOften(s, story.Deleter, "through /finalize"))
 	assert.Equal(t, 1, howOften(s, story.Reflector, "DELETED shop"), "the first of each kind of event is followed")
-	assert.Equal(t, 1, howOften(s, story.Indexer, "has let go of shop"))
+	assert.Equal(t, 1, howOften(s, story.Indexer, "has removed shop"))
 	assert.GreaterOrEqual(t, index(s, 0, story.Worker, "nothing more to do"), 0)
 
 	g := s.Gears
@@ -190,7 +204,7 @@ func checkEveryScene(t *testing.T, s story.State) {
 	assert.GreaterOrEqual(t, s.Requests[story.Script]["create"], objects)
 	assert.Zero(t, s.Requests[story.Controller]["create"])
 
-	// The controller does not look before the grace period of 5 seconds is over.
+	// The controller does not begin before the grace period of 5 seconds is over.
 	marked := index(s, 0, story.Handler, "has a deletionTimestamp")
 	looked := index(s, 0, story.Worker, "pass 1 begins")
 	require.True(t, 0 <= marked && marked < looked)
@@ -199,18 +213,18 @@ func checkEveryScene(t *testing.T, s story.State) {
 
 func TestDelete(t *testing.T) {
 	play(t, "delete", func(t *testing.T, s story.State) {
-		// Pods go first, and the rest only when they have gone.
+		// Pods are deleted first, and the rest once they are gone.
 		order := inOrder(t, s,
-			beat{story.Deleter, "pods: told to go in one request"},
-			beat{story.Worker, "pass 1 is over"},
-			beat{story.Deleter, "pods: none is left"},
-			beat{story.Deleter, "crontabs: told to go in one request; 2 of 2 are still there"},
-			beat{story.Operator, "takes the finalizer from"},
-			beat{story.Deleter, "crontabs: none is left"},
+			beat{story.Deleter, "pods: one deletecollection request"},
+			beat{story.Worker, "pass 1 ends"},
+			beat{story.Deleter, "pods: all "},
+			beat{story.Deleter, "crontabs: one deletecollection request; 2 of 2 remain"},
+			beat{story.Operator, "removes the finalizer from"},
+			beat{story.Deleter, "crontabs: all 2 deleted"},
 		)
 		require.Len(t, order, 6)
 		for _, other := range []string{"configmaps", "secrets", "services", "leases", "roles"} {
-			assert.Greater(t, index(s, 0, story.Deleter, other+": none is left"), order[2], "%s outlive the pods", other)
+			assert.Greater(t, index(s, 0, story.Deleter, other+": all "), order[2], "%s outlive the pods", other)
 		}
 		assert.Equal(t, 3, s.Gears.Passes)
 		assert.Zero(t, s.Gears.Failures+s.Gears.Conflicts+s.Gears.Expired+s.Gears.Retries)
@@ -222,12 +236,12 @@ func TestFinalizer(t *testing.T) {
 	play(t, "finalizer", func(t *testing.T, s story.State) {
 		inOrder(t, s,
 			beat{story.You, "NamespaceFinalizersRemaining, because: Some content in the namespace has finalizers remaining: " + stage.Finalizer},
-			beat{story.Worker, "content remains and needs time, 15 s by estimate"},
-			beat{story.Operator, "is started at last"},
+			beat{story.Worker, "content remains, for an estimated 15 s"},
+			beat{story.Operator, "starts at last"},
 			beat{story.Worker, "nothing more to do"},
 		)
 		assert.Zero(t, s.Gears.Failures, "waiting is no failure")
-		assert.Equal(t, 1, howOften(s, story.Deleter, "reports in the status: NamespaceFinalizersRemaining"), "old news is not reported again")
+		assert.Equal(t, 1, howOften(s, story.Deleter, "updates the status: NamespaceFinalizersRemaining"), "an unchanged condition is not reported again")
 	})
 }
 
@@ -235,12 +249,12 @@ func TestBrokenAPIService(t *testing.T) {
 	play(t, "broken-apiservice", func(t *testing.T, s story.State) {
 		inOrder(t, s,
 			beat{story.You, "kubectl get apiservice v1beta1.metrics.k8s.io: Available is False (ServiceNotFound)"},
-			beat{story.Deleter, "something is missing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1"},
-			beat{story.Deleter, "reports in the status: NamespaceDeletionDiscoveryFailure"},
-			beat{story.Worker, "AddRateLimited: again in 5ms"},
-			beat{story.Worker, "AddRateLimited: again in 10ms"},
-			beat{story.Worker, "AddRateLimited: again in 20ms"},
-			beat{story.Deleter, "configmaps: none is left"}, // what is known goes
+			beat{story.Deleter, "some are missing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1"},
+			beat{story.Deleter, "updates the status: NamespaceDeletionDiscoveryFailure"},
+			beat{story.Worker, "AddRateLimited: retry in 5ms"},
+			beat{story.Worker, "AddRateLimited: retry in 10ms"},
+			beat{story.Worker, "AddRateLimited: retry in 20ms"},
+			beat{story.Deleter, "configmaps: all "}, // content of known types is deleted
 			beat{story.You, "kubectl delete apiservice"},
 			beat{story.Deleter, "through /finalize"}, // and only now the namespace
 		)
@@ -250,8 +264,8 @@ func TestBrokenAPIService(t *testing.T) {
 	})
 }
 
-// What the scene tells people to do works: whoever deletes the APIService in another terminal ends the hang.
-func TestBrokenAPIServiceIsDeletedBySomebodyElse(t *testing.T) {
+// The scene's advice works: deleting the APIService in another terminal ends the hang.
+func TestBrokenAPIServiceIsDeletedByAnotherClient(t *testing.T) {
 	deletes := func(ctx context.Context, teller *story.Teller, config restclient.Config) error {
 		client, err := restclient.New(config)
 		if err != nil {
@@ -267,9 +281,9 @@ func TestBrokenAPIServiceIsDeletedBySomebodyElse(t *testing.T) {
 	}
 	playWith(t, gears.Set{}, "broken-apiservice", deletes, func(t *testing.T, s story.State) {
 		inOrder(t, s,
-			beat{story.Deleter, "something is missing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1"},
+			beat{story.Deleter, "some are missing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1"},
 			beat{story.Deleter, "through /finalize"},
-			beat{story.You, "is gone already: somebody else has deleted it"},
+			beat{story.You, "is already gone: another client deleted it"},
 		)
 		assert.Less(t, s.Gears.Failures, 11)
 	})
@@ -282,13 +296,13 @@ func TestExpiredWatch(t *testing.T) {
 			beat{story.You, "kubectl delete namespace"},
 			beat{story.Demo, "compact"},
 			beat{story.Reflector, "410 Expired"},
-			beat{story.Reflector, "namespaces: the list has shop"}, // not an event
-			beat{story.FIFO, "the delta Replaced joins the queue"},
+			beat{story.Reflector, "namespaces: the list contains shop"}, // not an event
+			beat{story.FIFO, "the delta Replaced is queued"},
 			beat{story.Handler, "has a deletionTimestamp"},
 		)
 		tombstones := howOften(s, story.FIFO, "tombstone")
 		assert.Equal(t, 1, tombstones)
-		assert.Zero(t, howOften(s, story.Reflector, "MODIFIED shop, version")-1, "the deletion itself was not seen, only the first report")
+		assert.Zero(t, howOften(s, story.Reflector, "MODIFIED shop, resourceVersion")-1, "the deletion itself was not seen, only the first report")
 		assert.Equal(t, 11, s.Gears.Expired)
 		assert.Equal(t, 22, s.Gears.Lists)
 		assert.Positive(t, s.Gears.Tombstones)
@@ -298,10 +312,10 @@ func TestExpiredWatch(t *testing.T) {
 func TestSlowHandler(t *testing.T) {
 	play(t, "slow-handler", func(t *testing.T, s story.State) {
 		inOrder(t, s,
-			beat{story.Demo, "a second handler joins the informer of the configmaps"},
+			beat{story.Demo, "a second handler is added to the informer of configmaps"},
 			beat{story.Handler, "0 for the quick one"},
 			beat{story.You, "kubectl delete namespace"},
-			beat{story.Handler, "the quick one has 0"},
+			beat{story.Handler, "stale events still wait for the slow handler, 0 for the quick one"},
 		)
 		require.Len(t, s.Lines, 2)
 		for _, line := range s.Lines {
@@ -317,7 +331,7 @@ func TestConflict(t *testing.T) {
 		inOrder(t, s,
 			beat{story.Deleter, "409 Conflict"},
 			beat{story.Deleter, "409 Conflict"},
-			beat{story.Deleter, "reports in the status: NamespaceContentRemaining"},
+			beat{story.Deleter, "updates the status: NamespaceContentRemaining"},
 			beat{story.Deleter, "409 Conflict"},
 			beat{story.Deleter, "409 Conflict"},
 			beat{story.Deleter, "through /finalize"},
@@ -336,11 +350,11 @@ func TestSecondParty(t *testing.T) {
 			beat{story.You, "kubectl delete namespace shop"},
 			beat{story.You, "spec.finalizers [openshift.com/origin kubernetes], status.phase Terminating"},
 			beat{story.Operator, "the storage is locked by a backup"},
-			beat{story.Deleter, "through /finalize; another party still holds it"},
+			beat{story.Deleter, "through /finalize; another controller still holds it"},
 			beat{story.You, "spec.finalizers [openshift.com/origin], status.phase Terminating"},
 			beat{story.Operator, "the backup has ended"},
 			beat{story.Operator, "builds.build.openshift.com: none is left"},
-			beat{story.Operator, `takes "openshift.com/origin" out of spec.finalizers through /finalize; [] is left`},
+			beat{story.Operator, `removes "openshift.com/origin" from spec.finalizers through /finalize; [] is left`},
 		)
 		require.Len(t, s.Lines, 1)
 		assert.Equal(t, story.Type{Name: "builds outside", Left: 0, Most: 6}, s.Lines[0])
@@ -351,16 +365,16 @@ func TestSecondParty(t *testing.T) {
 func TestEmptiedFinalizers(t *testing.T) {
 	play(t, "emptied-finalizers", func(t *testing.T, s story.State) {
 		inOrder(t, s,
-			beat{story.Deleter, "reports in the status: NamespaceFinalizersRemaining"},
+			beat{story.Deleter, "updates the status: NamespaceFinalizersRemaining"},
 			beat{story.You, "kubectl replace --raw /api/v1/namespaces/shop/finalize"},
 			beat{story.Reflector, "DELETED shop"},
 			beat{story.Demo, "the namespace has gone, and 2 crontabs have not"},
 			beat{story.You, "kubectl create namespace shop"},
 			beat{story.You, "kubectl -n shop get crontabs: 2 crontabs"},
 			beat{story.You, "kubectl delete namespace shop"},
-			beat{story.Deleter, "reports in the status: NamespaceFinalizersRemaining"},
-			beat{story.Operator, "takes the finalizer from 2 crontabs"},
-			beat{story.Deleter, "through /finalize; the server lets it go"},
+			beat{story.Deleter, "updates the status: NamespaceFinalizersRemaining"},
+			beat{story.Operator, "removes the finalizer from 2 crontabs"},
+			beat{story.Deleter, "through /finalize; the server removes the namespace"},
 		)
 	})
 }
@@ -375,19 +389,56 @@ func TestVirtualMachine(t *testing.T) {
 			beat{story.Handler, "the deletion of cache arrives as an update"},
 			beat{story.Operator, "cache is Terminating"},
 			beat{story.Operator, "cache: ServerDeleted"},
-			beat{story.Server, "the last finalizer of cache has gone"},
-			beat{story.Demo, "the controller of the machines is stopped"},
+			beat{story.Server, "the last finalizer of cache is removed"},
+			beat{story.Demo, "the controller of virtual machines stops"},
 			beat{story.You, "kubectl -n shop get vms db -o yaml: status.phase is Active, metadata.finalizers [finalizer.cloudnative.tw], metadata.deletionTimestamp set: true"},
 			beat{story.You, "finalizers remaining: finalizer.cloudnative.tw in 2 resource instances"},
-			beat{story.Operator, "the controller of the machines runs"},
+			beat{story.Operator, "the controller of virtual machines starts"},
 			beat{story.Deleter, "through /finalize"},
 		)
-		for _, what := range []string{"created", "deleted"} { // the finalizer is there before a server is, and until it has gone
+		for _, what := range []string{"created", "deleted"} { // the finalizer exists before a server does, and until the server is gone
 			assert.Equal(t, 3, howOften(s, story.Operator, "was "+what+"; its finalizers are [finalizer.cloudnative.tw]"), what)
 		}
 		require.Len(t, s.Lines, 1)
 		assert.Equal(t, story.Type{Name: "servers outside", Left: 0, Most: 3}, s.Lines[0])
 	})
+}
+
+// A spectator deletes machines as soon as they appear. The scene continues with the remaining
+// ones.
+func TestVirtualMachinesThatAreDeletedAtOnce(t *testing.T) {
+	for name, deletes := range map[string]func(vm string) bool{
+		"one": func(vm string) bool { return vm == "web" },
+		"all": func(string) bool { return true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			playWith(t, gears.Set{}, "virtualmachine", func(ctx context.Context, teller *story.Teller, config restclient.Config) error {
+				client, err := restclient.New(config)
+				if err != nil {
+					return err
+				}
+				defer client.Close()
+				machines := restclient.Dynamic(client, vms.Resource, stage.Namespace)
+				for !teller.State().Over {
+					list, err := machines.List(ctx, api.ListOptions{})
+					if err != nil && !api.IsNotFound(err) { // the definition is not there yet
+						return err
+					}
+					for i := 0; err == nil && i < len(list.Items); i++ {
+						if vm := list.Items[i].GetName(); deletes(vm) {
+							if err := machines.Delete(ctx, vm, api.DeleteOptions{}); err != nil && !api.IsNotFound(err) {
+								return err
+							}
+						}
+					}
+					if err := wait.Sleep(ctx, 10*time.Millisecond); err != nil {
+						return err
+					}
+				}
+				return nil
+			}, func(t *testing.T, s story.State) { assert.Equal(t, story.Gone, s.Namespace.Phase) })
+		})
+	}
 }
 
 func TestRollout(t *testing.T) {
@@ -399,10 +450,10 @@ func TestRollout(t *testing.T) {
 			beat{story.You, "kubectl -n shop scale deployment shop --replicas=5"},
 			beat{story.Worker, "creates pod"},
 			beat{story.Worker, "expectations are open"},
-			beat{story.Demo, "the store shows 2 pods, there are 5"},
+			beat{story.Demo, "the store has 2 pods, the server has 5"},
 			beat{story.You, "5 of 5 pods serve"},
 			beat{story.You, "kubectl -n shop set image deployment/shop"},
-			beat{story.Worker, "is created"},
+			beat{story.Worker, "no replica set has this template; creates"},
 			beat{story.Worker, "deletes pod"},
 			beat{story.You, "5 of 5 pods serve"},
 			beat{story.You, "kubectl delete namespace"},
@@ -423,8 +474,8 @@ func TestGarbage(t *testing.T) {
 			beat{story.Server, "green has gone"},
 			beat{story.You, "kubectl -n shop delete configmap red --cascade=orphan"},
 			beat{story.Server, "red is being deleted; its finalizers are [orphan]"},
-			beat{story.Server, "names no owner any more"},
-			beat{story.Server, "names no owner any more"},
+			beat{story.Server, "has no ownerReferences any more"},
+			beat{story.Server, "has no ownerReferences any more"},
 			beat{story.Server, "red has gone"},
 			beat{story.You, "kubectl delete namespace"},
 		)
@@ -434,13 +485,13 @@ func TestGarbage(t *testing.T) {
 	})
 }
 
-// What a scene says is complete, and the files that it sends its reader to are there.
+// The texts of a scene are complete, and the files that it names exist.
 func TestScenesAreComplete(t *testing.T) {
-	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "conflict", "second-party", "emptied-finalizers", "virtualmachine", "rollout", "garbage"}, scenes.Names())
+	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "conflict", "second-party", "emptied-finalizers", "virtualmachine", "rollout", "garbage", "errors", "two-ways-of-410", "index", "slow-consumer", "store-decides", "one-key", "back-off", "worker-pool", "two-queues", "stall"}, scenes.Names())
 	for _, scene := range scenes.All() {
 		assert.NotEmpty(t, scene.Summary)
 		assert.Regexp(t, `^[A-Z].*[.]$`, scene.Happens)
-		assert.Regexp(t, `^Look .*[.]$`, scene.Look)
+		assert.Regexp(t, `^Watch .*[.]$`, scene.Look)
 		assert.GreaterOrEqual(t, len(scene.Lesson.Learnt), 3)
 		for _, set := range []string{"fast", "textbook", "deltafifo=inorder,queue=textbook"} {
 			var chosen gears.Set
@@ -469,5 +520,5 @@ func TestUnknownScene(t *testing.T) {
 	_, err := scenes.Named("delite")
 	var unknown *scenes.UnknownError
 	require.ErrorAs(t, err, &unknown)
-	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict, second-party, emptied-finalizers, virtualmachine, rollout, garbage`)
+	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict, second-party, emptied-finalizers, virtualmachine, rollout, garbage, errors, two-ways-of-410, index, slow-consumer, store-decides, one-key, back-off, worker-pool, two-queues, stall`)
 }

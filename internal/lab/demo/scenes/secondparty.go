@@ -14,21 +14,21 @@ import (
 
 var secondParty = Scene{
 	Name:    "second-party",
-	Summary: "two parties hold a namespace, each with its own token in spec.finalizers",
-	Happens: "A second controller keeps builds of the namespace in a storage of its own, as OpenShift does in the design document. Its storage is locked when the namespace is deleted, so that the first controller finishes before it.",
-	Look:    "Look at spec.finalizers beside the phase: two tokens, one, none.",
+	Summary: "two controllers hold a namespace, each with its own token in spec.finalizers",
+	Happens: "A second controller stores builds of the namespace outside the API server, as OpenShift does in the design document. Its storage is locked when the namespace is deleted, so the first controller finishes before it.",
+	Look:    "Watch spec.finalizers beside the phase: two tokens, one, none.",
 	Lesson: display.Lesson{
 		Learnt: []string{
-			"spec.finalizers is a list so that several parties can hold a namespace. Each deletes what it knows, and takes off its own token; the namespace goes with the last one.",
-			"The order does not matter. A party that fails holds the namespace and delays nobody else; the first one looks again only with its resync.",
-			"Phase and conditions belong to the first party. If both wrote them, each report would call for a pass of the other, without end.",
-			"The design's last state, an empty list, is not stored any more: it is the answer to the request that takes off the last token.",
+			"spec.finalizers is a list so that several controllers can hold a namespace. Each deletes its own content and removes its own token; the namespace goes with the last token.",
+			"The order does not matter. A controller that fails holds the namespace without delaying the others; the one that has finished looks again only at its resync.",
+			"Phase and conditions belong to the first controller. If both wrote them, each update would cause a pass of the other, without end.",
+			"The design's last state, an empty list, is never stored: it is the response to the request that removes the last token.",
 		},
 		Read: []display.Reading{
-			{File: "examples/secondparty/party.go", Why: "the second party: the same deleter, another configuration"},
-			{File: "examples/secondparty/storage.go", Why: "a content client that is no API server"},
-			{Gear: "nsctl", Form: gears.Textbook, File: "nsctl/deleter.go", Why: "finalizeNamespace: only its own token"},
-			{Gear: "nsctl", Form: gears.Fast, File: "nsctl/fast/deleter.go", Why: "withoutToken: only its own token"},
+			{File: "examples/secondparty/party.go", Why: "the second controller: the same deleter with another configuration"},
+			{File: "examples/secondparty/storage.go", Why: "a content client without an API server"},
+			{Gear: "nsctl", Form: gears.Textbook, File: "nsctl/deleter.go", Why: "finalizeNamespace removes only its own token"},
+			{Gear: "nsctl", Form: gears.Fast, File: "nsctl/fast/deleter.go", Why: "withoutToken removes only its own token"},
 			{File: "nsctl/nsctltest/parties.go", Why: "the four states of the design, as a test"},
 		},
 	},

@@ -13,18 +13,17 @@ var virtualMachine = Scene{
 	Name:    "virtualmachine",
 	Summary: "a second controller: machines outside of the cluster, held by a finalizer",
 	Happens: "A controller of virtual machines joins. It creates a machine for each object, and deletes it before the object may go. Then it is stopped, and both its objects and the namespace have to wait.",
-	Look:    "Look at the bar of the servers outside, and at the order: finalizer, server, Active; later deletionTimestamp, server, finalizer, gone.",
+	Look:    "Watch the bar of servers outside, and the order: finalizer, server, Active; later deletionTimestamp, server, finalizer, gone.",
 	Lesson: display.Lesson{
 		Learnt: []string{
 			"A finalizer makes a deletion wait: the object gets a deletionTimestamp, and that arrives at the controller as an update. It may be stopped meanwhile and misses nothing.",
-			"The finalizer is written before the machine is created. A controller that dies in between leaves a promise, which the next one clears away. The other way round it leaves a machine that nobody knows of.",
+			"The finalizer is written before the machine is created. A controller that dies in between leaves a finalizer, which the next one removes. In the opposite order it leaves a machine without a record.",
 			"A namespace goes after its content. An object that waits for a finalizer holds it, and its conditions say which finalizer that is.",
 			"The namespace controller and this one know nothing of each other. The objects are all that they share.",
 		},
 		Read: []display.Reading{
 			{File: "docs/learn/write-your-own-controller.md", Why: "from an empty file to this controller"},
-			{File: "examples/virtualmachine/sync.go", Why: "which phase, and which step is next"},
-			{File: "examples/virtualmachine/phases.go", Why: "the steps, and why the finalizer comes first"},
+			{File: "examples/virtualmachine/controller.go", Why: "which step is next, and why the finalizer comes first"},
 			{File: "examples/virtualmachine/killed_test.go", Why: "the controller is killed between every two calls"},
 		},
 	},
@@ -36,10 +35,10 @@ var virtualMachine = Scene{
 			func() error { return on.CreateMachine(ctx, "web") },
 			func() error { return on.CreateMachine(ctx, "db") },
 			func() error { return on.CreateMachine(ctx, "cache") },
-			func() error { return on.Await(ctx, stage.ServersAre(3)) },
+			func() error { return on.AwaitMachines(ctx) },
 			func() error { return wait.Sleep(ctx, look) },
 			func() error { return on.DeleteMachine(ctx, "cache") },
-			func() error { return on.Await(ctx, stage.ServersAre(2)) },
+			func() error { return on.AwaitMachines(ctx) },
 			func() error { return wait.Sleep(ctx, look) },
 			func() error { on.StopMachines(); return nil },
 			func() error { return on.DeleteMachine(ctx, "db") },
@@ -48,14 +47,14 @@ var virtualMachine = Scene{
 			func() error { return on.DeleteNamespace(ctx) },
 			func() error { return on.Await(ctx, on.Emptied) },
 			func() error { return on.ReleaseFinalizers(ctx) },
-			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
+			func() error { return on.Await(ctx, reportedOrGone("NamespaceFinalizersRemaining")) },
 			func() error { return on.ShowWhy(ctx) },
 			func() error { return wait.Sleep(ctx, look) },
 			func() error {
 				on.Tell(story.Demo, "the controller of the machines is started again: it hears of both deletions from its first list")
 				return on.StartMachines()
 			},
-			func() error { return on.Await(ctx, stage.ServersAre(0)) },
+			func() error { return on.AwaitMachines(ctx) },
 			func() error { return on.AwaitGone(ctx) },
 		)
 	},

@@ -25,12 +25,12 @@ func (s *Stage) Enter(name, now string) {
 	s.config.Teller.Update(func(state *story.State) { state.Enter(name, now, 0) })
 }
 
-// objectsOf is a type of the content as the script's client sees it.
+// objectsOf returns the script's client for a resource.
 func (s *Stage) objectsOf(resource api.GroupVersionResource, namespace string) *restclient.Resource[*api.Unstructured] {
 	return restclient.Dynamic(s.script, resource, namespace)
 }
 
-// defineCronTabs makes the custom resource known, and waits until the server has it.
+// defineCronTabs creates the CRD and waits until the server serves it.
 func (s *Stage) defineCronTabs(ctx context.Context) error {
 	definitions := s.objectsOf(resource("apiextensions.k8s.io", "v1", "customresourcedefinitions"), "")
 	if _, err := definitions.Create(ctx, definition(), api.UpdateOptions{}); err != nil && !api.IsAlreadyExists(err) {
@@ -40,7 +40,7 @@ func (s *Stage) defineCronTabs(ctx context.Context) error {
 	for {
 		_, err := crontabs.List(ctx, api.ListOptions{Limit: 1})
 		if err == nil {
-			s.Tell(story.You, "kubectl create -f crontabs.yaml: a custom resource, so that not everything is built in")
+			s.Tell(story.You, "kubectl create -f crontabs.yaml: a custom resource, so that not every type is built in")
 			return nil
 		}
 		if !api.IsNotFound(err) {
@@ -52,7 +52,7 @@ func (s *Stage) defineCronTabs(ctx context.Context) error {
 	}
 }
 
-// Fill creates the namespace and everything in it.
+// Fill creates the namespace and its content.
 func (s *Stage) Fill(ctx context.Context) error {
 	s.Enter("filling the namespace", fmt.Sprintf("the namespace %s is filled; each object is an ADDED event for a spectator", Namespace))
 	if err := s.CreateNamespace(ctx); err != nil {
@@ -69,14 +69,14 @@ func (s *Stage) Fill(ctx context.Context) error {
 				return fmt.Errorf("creating %s %s-%d: %w", k.kind, k.prefix, number, err)
 			}
 			made++
-			// As fast as it goes, but not faster than the eye.
+			// Spread over FillTime, so that the bars can be seen to grow.
 			if err := wait.Sleep(ctx, s.config.FillTime*time.Duration(made)/time.Duration(all)-time.Since(began)); err != nil {
 				return err
 			}
 		}
 	}
 	s.Tell(story.You, "%s of %d types are in it: %s", objects(made), len(content), s.inventory())
-	s.Enter("before the deletion", "the namespace is full; in a moment it is deleted")
+	s.Enter("before the deletion", "the namespace is full and is about to be deleted")
 	return s.config.Teller.Await(ctx, func(state *story.State) bool {
 		return state.Total().Most >= all && state.Namespace.Phase != ""
 	})
@@ -108,7 +108,7 @@ func (s *Stage) inventory() string {
 	return strings.Join(parts, ", ")
 }
 
-// DeleteNamespace deletes the namespace, and tells what the server makes of it.
+// DeleteNamespace deletes the namespace and reports its new state.
 func (s *Stage) DeleteNamespace(ctx context.Context) error {
 	s.Tell(story.You, "kubectl delete namespace %s", Namespace)
 	namespaces := s.objectsOf(api.NamespacesResource, "")
@@ -119,7 +119,7 @@ func (s *Stage) DeleteNamespace(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the namespace: %w", err)
 	}
-	s.Tell(story.Server, "it does not go yet: deletionTimestamp is set, the phase is %s, and spec.finalizers holds it: %s. Nothing new may be created in it",
+	s.Tell(story.Server, "the namespace stays: deletionTimestamp is set, the phase is %s, spec.finalizers is %s; the server refuses new objects in it",
 		namespace.NestedString("status", "phase"), strings.Join(namespace.NestedStringSlice("spec", "finalizers"), ", "))
 	return nil
 }
@@ -129,7 +129,7 @@ func (s *Stage) AwaitGone(ctx context.Context) error {
 	return s.config.Teller.Await(ctx, func(state *story.State) bool { return state.Namespace.Phase == story.Gone })
 }
 
-// Emptied tells whether nothing is left but what has a finalizer.
+// Emptied reports whether only objects with a finalizer are left.
 func (s *Stage) Emptied(state *story.State) bool {
 	crontabs, _ := state.TypeNamed(content[len(content)-1].resource.Resource)
 	held := min(finalizers, s.numbers[len(content)-1])
@@ -141,7 +141,7 @@ func (s *Stage) Await(ctx context.Context, holds func(*story.State) bool) error 
 	return s.config.Teller.Await(ctx, holds)
 }
 
-// ReleaseFinalizers takes the finalizer from the custom resources, as its owner does when it has done what it had to.
+// ReleaseFinalizers removes the finalizer from the custom resources, as their operator does after its cleanup.
 func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
 	crontabs := s.objectsOf(content[len(content)-1].resource, Namespace)
 	list, err := crontabs.List(ctx, api.ListOptions{})
@@ -159,11 +159,11 @@ func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
 		}
 		released++
 	}
-	s.Tell(story.Operator, "has made its backups and takes the finalizer from %s: the server lets them go at once", count(released, "crontab", "crontabs"))
+	s.Tell(story.Operator, "has made its backups and removes the finalizer from %s; the server removes them at once", count(released, "crontab", "crontabs"))
 	return nil
 }
 
-// EmptyFinalizers lets the namespace go by hand, as the web recommends, and tells what is left behind.
+// EmptyFinalizers empties spec.finalizers by hand, as many pages on the web recommend.
 func (s *Stage) EmptyFinalizers(ctx context.Context) error {
 	s.Tell(story.You, `kubectl replace --raw /api/v1/namespaces/%s/finalize, with "finalizers": []`, Namespace)
 	namespaces := s.objectsOf(api.NamespacesResource, "")
@@ -178,7 +178,7 @@ func (s *Stage) EmptyFinalizers(ctx context.Context) error {
 	return nil
 }
 
-// ShowContent tells what somebody sees who looks at the custom resources of the namespace.
+// ShowContent reports the number of custom resources in the namespace as kubectl get shows it.
 func (s *Stage) ShowContent(ctx context.Context) error {
 	crontabs, err := s.objectsOf(content[len(content)-1].resource, Namespace).List(ctx, api.ListOptions{})
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *Stage) ShowContent(ctx context.Context) error {
 	return nil
 }
 
-// ShowNamespace tells the state of the namespace as the server has it.
+// ShowNamespace reports the state of the namespace as the server has it.
 func (s *Stage) ShowNamespace(ctx context.Context) error {
 	namespace, err := s.objectsOf(api.NamespacesResource, "").Get(ctx, Namespace, api.GetOptions{})
 	if err != nil {
@@ -199,18 +199,18 @@ func (s *Stage) ShowNamespace(ctx context.Context) error {
 	return nil
 }
 
-// Fault orders a fault of the server, and tells it.
+// Fault injects a fault into the server, and reports it.
 func (s *Stage) Fault(text string) (id string, err error) {
-	s.Tell(story.Demo, "the server is told to misbehave: --fault %s", text)
+	s.Tell(story.Demo, "a fault is injected into the server: --fault %s", text)
 	return s.config.Faults.Add(text)
 }
 
-// Repair takes a fault away.
+// Repair removes a fault.
 func (s *Stage) Repair(id string) {
 	s.config.Faults.Remove(id)
 }
 
-// ShowWhy tells what somebody sees who asks why the namespace hangs, if it still does.
+// ShowWhy reports the conditions of the namespace as kubectl describe shows them, if it still exists.
 func (s *Stage) ShowWhy(ctx context.Context) error {
 	namespace, err := s.objectsOf(api.NamespacesResource, "").Get(ctx, Namespace, api.GetOptions{})
 	if api.IsNotFound(err) {

@@ -14,7 +14,7 @@ const BrokenAPI = "v1beta1.metrics.k8s.io"
 
 var apiServices = resource("apiregistration.k8s.io", "v1", "apiservices")
 
-// BreakAPI creates the APIService, and tells what the server says of it.
+// BreakAPI creates the APIService and reports its condition.
 func (s *Stage) BreakAPI(ctx context.Context) error {
 	services := s.objectsOf(apiServices, "")
 	service := &api.Unstructured{Object: map[string]any{
@@ -27,11 +27,11 @@ func (s *Stage) BreakAPI(ctx context.Context) error {
 	if _, err := services.Create(ctx, service, api.UpdateOptions{}); err != nil {
 		return fmt.Errorf("creating APIService %s: %w", BrokenAPI, err)
 	}
-	s.Tell(story.You, "kubectl create -f apiservice.yaml: %s is served by kube-system/metrics-server, which does not exist", BrokenAPI)
+	s.Tell(story.You, "kubectl create -f apiservice.yaml: %s names the service kube-system/metrics-server, which does not exist", BrokenAPI)
 	return s.ShowAPI(ctx)
 }
 
-// ShowAPI tells what somebody sees who asks for the APIService, if it is still there.
+// ShowAPI reports the APIService's condition Available, if it still exists.
 func (s *Stage) ShowAPI(ctx context.Context) error {
 	service, err := s.objectsOf(apiServices, "").Get(ctx, BrokenAPI, api.GetOptions{})
 	if api.IsNotFound(err) {
@@ -50,16 +50,16 @@ func (s *Stage) ShowAPI(ctx context.Context) error {
 	return nil
 }
 
-// DeleteAPI deletes the APIService, unless somebody else has.
+// DeleteAPI deletes the APIService if it still exists.
 func (s *Stage) DeleteAPI(ctx context.Context) error {
 	err := s.objectsOf(apiServices, "").Delete(ctx, BrokenAPI, api.DeleteOptions{})
 	switch {
 	case api.IsNotFound(err):
-		s.Tell(story.You, "the APIService %s is gone already: somebody else has deleted it", BrokenAPI)
+		s.Tell(story.You, "the APIService %s is already gone: another client deleted it", BrokenAPI)
 	case err != nil:
 		return fmt.Errorf("deleting APIService %s: %w", BrokenAPI, err)
 	default:
-		s.Tell(story.You, "kubectl delete apiservice %s: what nobody answers for need not be announced", BrokenAPI)
+		s.Tell(story.You, "kubectl delete apiservice %s: an API without a service is removed", BrokenAPI)
 	}
 	return nil
 }

@@ -7,18 +7,18 @@ import (
 	"orrery/restclient"
 )
 
-// newClient makes the client of one of those who take part, with its requests counted.
-func newClient(config Config, who story.Client) (*restclient.Client, error) {
+// newClient returns a client whose requests are counted. more is another trace, or nil.
+func newClient(config Config, who story.Client, more *restclient.Trace) (*restclient.Client, error) {
 	server := config.Server
 	server.Credentials = config.Credentials[who]
 	server.QPS = -1
 	server.Codec = config.Gears.Codec()
 	server.UserAgent = "orrery-demo/" + string(who)
-	server.Trace = requestTrace(config.Teller, who)
+	server.Trace = restclient.JoinTraces(requestTrace(config.Teller, who), more)
 	return restclient.New(server)
 }
 
-// requestTrace counts requests by verb. Requests that are about no resource, such as those of discovery, are gets.
+// requestTrace counts requests by verb. Discovery counts as get.
 func requestTrace(teller *story.Teller, who story.Client) *restclient.Trace {
 	trace := &restclient.Trace{
 		RequestDone: func(info restclient.RequestInfo, _ restclient.RequestResult) {
@@ -36,7 +36,7 @@ func requestTrace(teller *story.Teller, who story.Client) *restclient.Trace {
 	}
 	if who == story.Controller {
 		trace.Retry = func(info restclient.RequestInfo, wait time.Duration, err error) {
-			teller.Tell(story.Deleter, "%s %s is repeated in %v: %v", info.Method, info.Path, wait, err)
+			teller.Tell(story.Deleter, "%s %s is retried in %v: %v", info.Method, info.Path, wait, err)
 		}
 	}
 	return trace

@@ -7,29 +7,28 @@ import (
 	"orrery/restclient/api"
 )
 
-// kind is a type of object that the namespace is filled with.
+// kind is a type of the content.
 type kind struct {
 	resource api.GroupVersionResource
 	kind     string
-	// prefix begins the names.
+	// prefix is the start of the names.
 	prefix string
-	// share is how many of a hundred objects are of this type.
+	// share is the percentage of this type.
 	share int
-	// fill adds what the type needs to object number i.
+	// fill adds the type's fields to object number i.
 	fill func(o map[string]any, i int)
 }
 
-// Finalizer is what holds some of the custom resources.
+// Finalizer is the finalizer of some custom resources.
 const Finalizer = "stable.example.com/backup"
 
-// podGrace is how many seconds the pods ask for between being told to end and being killed: the default of Kubernetes. Their
-// processes need a second only.
+// podGrace is the pods' terminationGracePeriodSeconds, Kubernetes' default. Their processes end after one second.
 const podGrace = 30
 
-// finalizers is how many of the custom resources have a finalizer.
+// finalizers is the number of custom resources with a finalizer.
 const finalizers = 3
 
-// content is what the namespace is filled with, in the order of the bars.
+// content is the content of the namespace, in the order of the bars.
 var content = []kind{
 	{core("pods"), "Pod", "web", 8, func(o map[string]any, _ int) {
 		o["metadata"].(map[string]any)["annotations"] = map[string]any{kubelet.StopsAfter: "1s"}
@@ -70,7 +69,7 @@ var content = []kind{
 	}},
 }
 
-// definition is the CustomResourceDefinition of the crontabs.
+// definition returns the CRD of the crontabs.
 func definition() *api.Unstructured {
 	schema := map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
 	return &api.Unstructured{Object: map[string]any{
@@ -87,7 +86,7 @@ func definition() *api.Unstructured {
 	}}
 }
 
-// object makes object number i of a kind.
+// object returns object number i of a kind.
 func (k kind) object(i int) *api.Unstructured {
 	o := map[string]any{
 		"apiVersion": api.GroupVersion{Group: k.resource.Group, Version: k.resource.Version}.String(), "kind": k.kind,
@@ -99,10 +98,10 @@ func (k kind) object(i int) *api.Unstructured {
 	return &api.Unstructured{Object: o}
 }
 
-// name is that of object number i.
+// name returns the name of object number i.
 func (k kind) name(i int) string { return fmt.Sprintf("%s-%d", k.prefix, i) }
 
-// numbers divides a number of objects among the kinds; each gets at least one, the configmaps what is left over.
+// numbers divides objects among the kinds: at least one each, the remainder to the configmaps.
 func numbers(objects int) []int {
 	counts := make([]int, len(content))
 	sum := 0

@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/credentials"
 )
 
-// A server, a stage on it, and a namespace full of objects. The bars are drawn by informers.
+// A server, a stage on it, and a namespace full of objects. Informers drive the bars.
 func Example() {
 	ctx := context.Background()
 	server, err := apiserver.New(apiserver.Config{TLS: true})
@@ -24,13 +24,13 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	everybody, _ := credentials.NewToken(server.Token())
+	credential, _ := credentials.NewToken(server.Token())
 	teller := story.New("example", "A namespace is filled.", "Look at the bars.")
 	on, err := stage.Open(ctx, stage.Config{
 		Teller: teller, Faults: server.Faults(), Objects: 50,
 		Server: restclient.Config{Host: server.URL(), TLS: restclient.TLS{CAData: server.CertificateAuthority()}},
 		Credentials: map[story.Client]restclient.Credentials{
-			story.Controller: everybody, story.Spectators: everybody, story.Script: everybody,
+			story.Controller: credential, story.Spectators: credential, story.Script: credential,
 		},
 	}, stage.Options{})
 	if err != nil {

@@ -14,7 +14,7 @@ const familyLabel = "demo.orrery/family"
 
 // CreateFamily creates an owner with two dependents, all of them ConfigMaps in the namespace.
 func (s *Stage) CreateFamily(ctx context.Context, owner string) error {
-	s.Tell(story.You, "kubectl -n %s apply: a ConfigMap %s, and %s-a and %s-b that name it in metadata.ownerReferences", Namespace, owner, owner, owner)
+	s.Tell(story.You, "kubectl -n %s apply: ConfigMap %s, and its dependents %s-a and %s-b with metadata.ownerReferences", Namespace, owner, owner, owner)
 	objects := s.objectsOf(resource("", "v1", "configmaps"), Namespace)
 	var references []any
 	for _, name := range []string{owner, owner + "-a", owner + "-b"} {
@@ -37,8 +37,8 @@ func (s *Stage) CreateFamily(ctx context.Context, owner string) error {
 	return nil
 }
 
-// DeleteFamily deletes an owner in one of the three ways and tells what becomes of all of them, until as many objects have gone as
-// are to go.
+// DeleteFamily deletes an owner with a propagation policy and reports what happens to the family, until the expected number of
+// objects has gone.
 func (s *Stage) DeleteFamily(ctx context.Context, owner string, policy api.DeletePropagation) error {
 	objects := s.objectsOf(resource("", "v1", "configmaps"), Namespace)
 	ctx, cancel := context.WithCancel(ctx)
@@ -74,7 +74,7 @@ func (s *Stage) DeleteFamily(ctx context.Context, owner string, policy api.Delet
 		case o.GetDeletionTimestamp() != nil:
 			s.Tell(story.Server, "%s is being deleted; its finalizers are %v", o.GetName(), o.GetFinalizers())
 		case o.Nested("metadata", "ownerReferences") == nil:
-			s.Tell(story.Server, "%s names no owner any more", o.GetName())
+			s.Tell(story.Server, "%s has no ownerReferences any more", o.GetName())
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	vms "orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
+	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/internal/lab/demo/story"
 	"orrery/restclient"
@@ -18,16 +19,16 @@ import (
 	"orrery/wait"
 )
 
-// machines are the servers of a scene, which outlive the controller that makes them.
+// machines are the servers of a scene. They outlive the controller that creates them.
 type machines struct {
 	driver driver.Memory
-	stop   func() // ends the controller that runs
+	stop   func() // stops the running controller
 }
 
-// serversLine is the bar that shows how many servers there are.
+// serversLine is the name of the bar that counts the servers.
 const serversLine = "servers outside"
 
-// DefineMachines makes the resource of examples/virtualmachine known, and waits until the server has it.
+// DefineMachines creates the CRD of examples/virtualmachine and waits until the server serves it.
 func (s *Stage) DefineMachines(ctx context.Context) error {
 	var object map[string]any
 	if err := yaml.NewDecoder(bytes.NewReader(vms.CustomResourceDefinition)).Decode(&object); err != nil {
@@ -37,7 +38,7 @@ func (s *Stage) DefineMachines(ctx context.Context) error {
 	if _, err := definitions.Create(ctx, &api.Unstructured{Object: object}, api.UpdateOptions{}); err != nil && !api.IsAlreadyExists(err) {
 		return fmt.Errorf("defining the virtual machines: %w", err)
 	}
-	s.Tell(story.You, "kubectl apply -f examples/virtualmachine/crd.yaml: now there are virtual machines")
+	s.Tell(story.You, "kubectl apply -f examples/virtualmachine/crd.yaml: the type VirtualMachine exists")
 	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		_, err := s.objectsOf(vms.Resource, Namespace).List(ctx, api.ListOptions{Limit: 1})
 		if api.IsNotFound(err) {
@@ -56,18 +57,19 @@ func (s *Stage) StartMachines() error {
 	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*vms.VirtualMachine]{
 		UpdateFunc: func(old, vm *vms.VirtualMachine) {
 			if old.DeletionTimestamp == nil && vm.DeletionTimestamp != nil {
-				teller.Tell(story.Handler, "the deletion of %s arrives as an update: metadata.deletionTimestamp is set", vm.Name)
+				teller.Tell(story.Handler, "the deletion of %s arrives as an update that sets metadata.deletionTimestamp", vm.Name)
 			}
 		},
 		DeleteFunc: func(deleted informer.DeletedObject[*vms.VirtualMachine]) {
-			teller.Tell(story.Server, "the last finalizer of %s has gone, and the object with it", deleted.Object.Name)
+			teller.Tell(story.Server, "the last finalizer of %s is removed, and the server removes the object", deleted.Object.Name)
 		},
 	})
 	if err != nil {
 		return err
 	}
 	controller, err := vms.NewController(vms.Config{
-		Machines: cache, Client: objects, Driver: &s.machines.driver, NewQueue: s.config.Gears.NewQueue, Trace: s.machinesTrace(),
+		Machines: cache, Client: objects, Driver: &s.machines.driver, Trace: s.machinesTrace(),
+		Worker: worker.Config{NewQueue: s.config.Gears.NewQueue},
 	})
 	if err != nil {
 		return err
@@ -80,19 +82,19 @@ func (s *Stage) StartMachines() error {
 		var informers sync.WaitGroup
 		informers.Go(func() { cache.Run(informing) })
 		controller.RunWithin(working, informing)
-		end() // after the controller, which reads the store to the end
+		end() // only now: the controller reads the store until it returns
 		informers.Wait()
 		teller.Update(func(state *story.State) { state.Gears.Objects -= m.objects })
 	})
 	s.machines.stop = func() { cancel(); <-ended }
-	s.Tell(story.Operator, "the controller of the machines runs: an informer, a queue and workers of its own")
+	s.Tell(story.Operator, "the controller of virtual machines starts, with its own informer, queue and workers")
 	return nil
 }
 
 // StopMachines stops the controller of the machines.
 func (s *Stage) StopMachines() {
 	s.machines.stop()
-	s.Tell(story.Demo, "the controller of the machines is stopped")
+	s.Tell(story.Demo, "the controller of virtual machines stops")
 }
 
 func (s *Stage) machinesTrace() *vms.Trace {
@@ -119,15 +121,23 @@ func (s *Stage) CreateMachine(ctx context.Context, name string) error {
 	return err
 }
 
-// DeleteMachine deletes a virtual machine, and tells whether it has gone at once.
+// DeleteMachine deletes a virtual machine.
 func (s *Stage) DeleteMachine(ctx context.Context, name string) error {
 	s.Tell(story.You, "kubectl -n %s delete vms %s", Namespace, name)
-	return s.objectsOf(vms.Resource, Namespace).Delete(ctx, name, api.DeleteOptions{})
+	err := s.objectsOf(vms.Resource, Namespace).Delete(ctx, name, api.DeleteOptions{})
+	if api.IsNotFound(err) {
+		s.Tell(story.Server, "there is no %s any more: another client has deleted it", name)
+		return nil
+	}
+	return err
 }
 
-// ShowMachine tells what somebody sees who asks for a virtual machine.
+// ShowMachine reports phase, finalizers and deletionTimestamp of a virtual machine, if it exists.
 func (s *Stage) ShowMachine(ctx context.Context, name string) error {
 	vm, err := s.objectsOf(vms.Resource, Namespace).Get(ctx, name, api.GetOptions{})
+	if api.IsNotFound(err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -136,14 +146,20 @@ func (s *Stage) ShowMachine(ctx context.Context, name string) error {
 	return nil
 }
 
-// ServersAre returns a condition: there are so many servers outside of the cluster.
-func ServersAre(count int) func(*story.State) bool {
-	return func(state *story.State) bool {
-		for _, line := range state.Lines {
-			if line.Name == serversLine {
-				return line.Left == count
+// AwaitMachines returns when there is one server for each virtual machine that is not being deleted, and no other server. It
+// lists the machines, since the user may create and delete some too.
+func (s *Stage) AwaitMachines(ctx context.Context) error {
+	objects := s.objectsOf(vms.Resource, Namespace)
+	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		list, err := objects.List(ctx, api.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		for _, vm := range list.Items {
+			if vm.GetDeletionTimestamp() != nil || vm.NestedString("status", "phase") != string(vms.VirtualMachineActive) {
+				return false, nil
 			}
 		}
-		return count == 0
-	}
+		return len(s.machines.driver.Names()) == len(list.Items), nil
+	})
 }

@@ -8,7 +8,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// meter counts what goes through the gears of one informer, for the sums of all. It is told under the teller's lock.
+// meter adds the counters of one informer to the sums. The teller's lock guards it.
 type meter struct {
 	teller  *story.Teller
 	depth   int // of its DeltaFIFO
@@ -32,14 +32,14 @@ func (m *meter) reflector() *reflector.Trace {
 	}
 }
 
-// depthIs takes over the number of keys that wait in the FIFO. Only changes are added up, since all informers share the sum.
+// depthIs sets the number of keys in the FIFO. It adds the difference, since all informers share the sum.
 func (m *meter) depthIs(s *story.State, depth int) {
 	s.Gears.Depth += depth - m.depth
 	m.depth = depth
 	s.Gears.MostDepth = max(s.Gears.MostDepth, depth)
 }
 
-// distributed counts the objects of the store: an event is distributed when the store has it.
+// distributed counts the objects of the store: an event is distributed after the store has changed.
 func (m *meter) distributed(s *story.State, kind informer.EventKind) {
 	change := 0
 	switch kind {

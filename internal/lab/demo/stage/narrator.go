@@ -12,24 +12,24 @@ import (
 	"orrery/restclient/api"
 )
 
-// narrator tells what the namespace controller does with the namespace.
+// narrator reports what the namespace controller does to the namespace.
 type narrator struct {
 	teller *story.Teller
 
-	// What follows is used under the teller's lock.
+	// The teller's lock guards the fields below.
 
-	// due is when the namespace is looked at next, by the story's clock; 0 if nothing is planned.
+	// due is the time of the next pass on the story's clock; 0 if none is scheduled.
 	due time.Duration
-	// why says what is waited for.
+	// why is the reason for the current delay.
 	why string
-	// failures counts the passes that failed one after the other, lastFailure is what the last one said.
+	// failures counts consecutive failed passes; lastFailure is the last one's error.
 	failures    int
 	lastFailure string
-	// gone are the types that are known to be gone.
+	// gone has the types that were seen empty.
 	gone map[string]bool
-	// holds are the conditions of the last report that hold, with their messages.
+	// holds has the true conditions of the last status update, with their messages.
 	holds map[string]string
-	// backOff is the wait that the rate limiter ordered last.
+	// backOff is the rate limiter's last delay.
 	backOff time.Duration
 }
 
@@ -40,8 +40,8 @@ func newNarrator(teller *story.Teller) *narrator {
 // The stages of a deletion, for the summary.
 const (
 	stageGrace   = "grace period"
-	stageWaiting = "waiting for what is left"
-	stageRetries = "back-off between passes that fail"
+	stageWaiting = "waiting for the remaining content"
+	stageRetries = "back-off between failed passes"
 )
 
 // trace are the hooks of the controller.
@@ -60,7 +60,7 @@ func (n *narrator) trace() *nsctl.Trace {
 	}
 }
 
-// about changes the state if it is the namespace of the story that something happens to; others may be deleted as well.
+// about changes the state if namespace is the one of the story; others may be deleted at the same time.
 func (n *narrator) about(namespace string, change func(*story.State)) {
 	if namespace == Namespace {
 		n.teller.Update(change)
@@ -71,10 +71,10 @@ func (n *narrator) enqueue(namespace *api.Namespace, after time.Duration) {
 	n.about(namespace.Name, func(s *story.State) {
 		if n.why == "" {
 			n.why = stageGrace
-			s.Tell(story.Handler, "%s has a deletionTimestamp: it is to be looked at in %s, after the grace period", namespace.Name, short(after))
+			s.Tell(story.Handler, "%s has a deletionTimestamp: its first pass is due in %s, after the grace period", namespace.Name, short(after))
 			return
 		}
-		s.Tell(story.Handler, "the controller hears of its own report: %s has changed; look at it in %s at the latest", namespace.Name, short(after))
+		s.Tell(story.Handler, "%s has changed: its next pass is due in %s at the latest", namespace.Name, short(after))
 	})
 }
 
@@ -83,11 +83,11 @@ func (n *narrator) passStarted(namespace string) {
 		s.Gears.Passes++
 		n.due = 0
 		if n.failures > 0 {
-			s.Enter(stageRetries, fmt.Sprintf("pass %d: the controller tries again", s.Gears.Passes), 0)
+			s.Enter(stageRetries, fmt.Sprintf("pass %d: the controller retries", s.Gears.Passes), 0)
 			return
 		}
 		s.Tell(story.Worker, "takes %s from the queue: pass %d begins", namespace, s.Gears.Passes)
-		s.Enter(fmt.Sprintf("pass %d", s.Gears.Passes), fmt.Sprintf("pass %d: pods first, then everything else, and with nothing left, the namespace", s.Gears.Passes), 0)
+		s.Enter(fmt.Sprintf("pass %d", s.Gears.Passes), fmt.Sprintf("pass %d: pods first, then everything else, and then the namespace, if it is empty", s.Gears.Passes), 0)
 	})
 }
 
@@ -95,9 +95,9 @@ func (n *narrator) discovered(namespace string, types int, err error) {
 	n.about(namespace, func(s *story.State) {
 		switch {
 		case err != nil && n.failures == 0:
-			s.Tell(story.Deleter, "asks which types there are: %d are known, and something is missing: %v", types, err)
+			s.Tell(story.Deleter, "discovery: %d types are known, some are missing: %v", types, err)
 		case err == nil && s.Gears.Passes == 1:
-			s.Tell(story.Deleter, "asks which types there are: %d may have objects in a namespace", types)
+			s.Tell(story.Deleter, "discovery: %d namespaced types can be deleted", types)
 		}
 	})
 }
@@ -110,10 +110,10 @@ func (n *narrator) typeDeleted(namespace string, resource api.GroupVersionResour
 		case err != nil && n.failures == 0:
 			s.Tell(story.Deleter, "%s: %s", name, reason(err))
 		case remaining > 0 && n.failures == 0:
-			s.Tell(story.Deleter, "%s: told to go in one request; %d of %d are still there", name, remaining, max(bar.Most, remaining))
+			s.Tell(story.Deleter, "%s: one deletecollection request; %d of %d remain", name, remaining, max(bar.Most, remaining))
 		case err == nil && remaining == 0 && known && bar.Most > 0 && !n.gone[name]:
 			n.gone[name] = true
-			s.Tell(story.Deleter, "%s: none is left of %d", name, bar.Most)
+			s.Tell(story.Deleter, "%s: all %d deleted", name, bar.Most)
 		}
 	})
 }
@@ -121,11 +121,11 @@ func (n *narrator) typeDeleted(namespace string, resource api.GroupVersionResour
 func (n *narrator) conflict(namespace string, err error) {
 	n.about(namespace, func(s *story.State) {
 		s.Gears.Conflicts++
-		s.Tell(story.Deleter, "409 Conflict: somebody else was faster. It reads %s again, makes sure by the UID that it is still the same, and repeats the change", namespace)
+		s.Tell(story.Deleter, "409 Conflict: another client wrote first. The deleter reads %s again, compares the UID, and repeats its change", namespace)
 	})
 }
 
-// conditionsUpdated tells what the report says that the one before did not.
+// conditionsUpdated reports the conditions that changed.
 func (n *narrator) conditionsUpdated(namespace string, conditions []api.NamespaceCondition) {
 	n.about(namespace, func(s *story.State) {
 		holds := map[string]string{}
@@ -135,7 +135,7 @@ func (n *narrator) conditionsUpdated(namespace string, conditions []api.Namespac
 			if c.Status == api.ConditionTrue {
 				holds[name] = c.Message
 				if n.holds[name] != c.Message {
-					s.Tell(story.Deleter, "reports in the status: %s: %s", name, c.Message)
+					s.Tell(story.Deleter, "updates the status: %s: %s", name, c.Message)
 				}
 			} else if n.holds[name] != "" {
 				over = append(over, name)
@@ -144,9 +144,9 @@ func (n *narrator) conditionsUpdated(namespace string, conditions []api.Namespac
 		n.holds = holds
 		switch {
 		case len(holds) == 0:
-			s.Tell(story.Deleter, "reports in the status that nothing is in the way any more")
+			s.Tell(story.Deleter, "updates the status: no condition blocks the deletion any more")
 		case len(over) > 0:
-			s.Tell(story.Deleter, "reports in the status what holds no longer: %s", strings.Join(over, ", "))
+			s.Tell(story.Deleter, "updates the status: no longer true: %s", strings.Join(over, ", "))
 		}
 	})
 }
@@ -155,7 +155,9 @@ func (n *narrator) conditionsFailed(namespace string, err error) {
 	if api.IsNotFound(err) {
 		return
 	}
-	n.about(namespace, func(s *story.State) { s.Tell(story.Deleter, "cannot report: %s; the deletion goes on", reason(err)) })
+	n.about(namespace, func(s *story.State) {
+		s.Tell(story.Deleter, "cannot update the status: %s; the deletion goes on", reason(err))
+	})
 }
 
 func (n *narrator) finalized(namespace string, err error) {
@@ -164,15 +166,15 @@ func (n *narrator) finalized(namespace string, err error) {
 			s.Tell(story.Deleter, "cannot finalize %s: %s", namespace, reason(err))
 			return
 		}
-		then := "the server lets it go"
+		then := "the server removes the namespace"
 		if slices.ContainsFunc(s.Namespace.Finalizers, func(token string) bool { return token != api.FinalizerKubernetes }) {
-			then = "another party still holds it"
+			then = "another controller still holds it"
 		}
-		s.Tell(story.Deleter, `nothing is left: takes "kubernetes" out of spec.finalizers of %s through /finalize; %s`, namespace, then)
+		s.Tell(story.Deleter, `no content is left: removes "kubernetes" from spec.finalizers of %s through /finalize; %s`, namespace, then)
 	})
 }
 
-// forget makes the next namespace of that name a new story.
+// forget resets n for the next namespace of that name.
 func (n *narrator) forget(namespace string, _ time.Duration) {
 	n.about(namespace, func(*story.State) {
 		n.due, n.why, n.failures, n.lastFailure = 0, "", 0, ""
@@ -186,10 +188,10 @@ func (n *narrator) passDone(namespace string, took time.Duration, failures int, 
 		switch {
 		case err == nil:
 			n.failures = 0
-			s.Tell(story.Worker, "pass %d is over after %s: nothing more to do. Forget, Done", s.Gears.Passes, short(took))
+			s.Tell(story.Worker, "pass %d ends after %s: nothing more to do. Forget, Done", s.Gears.Passes, short(took))
 		case errors.As(err, &remaining):
 			n.failures = 0
-			s.Tell(story.Worker, "pass %d is over after %s: content remains and needs time, %d s by estimate. It looks again after half of that and one second: in %s",
+			s.Tell(story.Worker, "pass %d ends after %s: content remains, for an estimated %d s; the next pass is due in %s",
 				s.Gears.Passes, short(took), remaining.Estimate, short(remaining.RequeueAfter()))
 			n.wait(s, stageWaiting)
 		default:
@@ -198,15 +200,15 @@ func (n *narrator) passDone(namespace string, took time.Duration, failures int, 
 	})
 }
 
-// passFailed tells the first of several equal failures in full and the others in one line each.
+// passFailed reports the first of several equal failures in full and each other one in one line.
 func (n *narrator) passFailed(s *story.State, namespace string, failures int, err error) {
 	s.Gears.Failures++
 	n.failures = failures
 	text := strings.TrimSpace(err.Error())
 	if text == n.lastFailure {
-		s.Tell(story.Worker, "pass %d fails for the same reason; AddRateLimited: again in %s", s.Gears.Passes, short(n.backOff))
+		s.Tell(story.Worker, "pass %d fails for the same reason; AddRateLimited: retry in %s", s.Gears.Passes, short(n.backOff))
 	} else {
-		s.Tell(story.Worker, "pass %d fails: %s. AddRateLimited: again in %s, and twice as long after each failure", s.Gears.Passes, text, short(n.backOff))
+		s.Tell(story.Worker, "pass %d fails: %s. AddRateLimited: retry in %s; the delay doubles with each failure", s.Gears.Passes, text, short(n.backOff))
 	}
 	n.lastFailure = text
 	n.wait(s, stageRetries)
@@ -221,9 +223,9 @@ func (n *narrator) wait(s *story.State, why string) {
 	s.Enter(why, waitingTexts[why], n.due-s.Elapsed)
 }
 
-// waitingTexts say why it takes so long, in what fits on two lines of a small terminal.
+// waitingTexts explain each delay, in at most two lines of a small terminal.
 var waitingTexts = map[string]string{
-	stageGrace:   "until the first look: another API server may not have heard of the deletion yet, and still let objects in",
-	stageWaiting: "until the next look: what is left needs time, and asking more often would not make it shorter",
-	stageRetries: "until the next attempt: each failure doubles the wait, so that a broken server is not hammered",
+	stageGrace:   "until the first pass: another API server may not know of the deletion yet, and still admit objects",
+	stageWaiting: "until the next pass: the remaining content needs time, and more requests would not speed it up",
+	stageRetries: "until the next retry: each failure doubles the delay, so that a broken server is not overloaded",
 }

@@ -16,7 +16,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// texts are the words of all beats.
+// texts returns the words of all beats.
 func texts(teller *story.Teller) (all []string) {
 	for _, beat := range teller.State().Beats {
 		all = append(all, string(beat.Who)+": "+beat.Text)
@@ -28,8 +28,8 @@ func status(code int, message string) error {
 	return api.NewStatusError(api.Status{Status: api.StatusFailure, Code: code, Message: message})
 }
 
-// What goes wrong is told in the server's words, and the same news once in full.
-func TestFailuresAreTold(t *testing.T) {
+// A failure is reported in the server's words, and a repeated one in short.
+func TestFailuresAreShown(t *testing.T) {
 	teller := story.New("", "", "")
 	n := newNarrator(teller)
 	hooks, waits := n.trace(), n.queueTrace()
@@ -47,16 +47,16 @@ func TestFailuresAreTold(t *testing.T) {
 	assert.Equal(t, []string{
 		"worker: takes shop from the queue: pass 1 begins",
 		"deleter: pods: 403 no",
-		"worker: pass 1 fails: it does not work. AddRateLimited: again in 5ms, and twice as long after each failure",
-		"worker: pass 2 fails for the same reason; AddRateLimited: again in 5ms",
-		"deleter: cannot report: 403 no reports; the deletion goes on",
+		"worker: pass 1 fails: it does not work. AddRateLimited: retry in 5ms; the delay doubles with each failure",
+		"worker: pass 2 fails for the same reason; AddRateLimited: retry in 5ms",
+		"deleter: cannot update the status: 403 no reports; the deletion goes on",
 		"deleter: cannot finalize shop: 500 broken",
 	}, texts(teller))
 	assert.Equal(t, 2, teller.State().Gears.Failures)
 }
 
-// Other namespaces that are deleted at the same time, by somebody with kubectl, are none of the story's business.
-func TestOthersAreNotTold(t *testing.T) {
+// The deletions of other namespaces are not reported.
+func TestOtherNamespacesAreNotShown(t *testing.T) {
 	teller := story.New("", "", "")
 	n := newNarrator(teller)
 	n.trace().PassStarted("other")
@@ -66,7 +66,7 @@ func TestOthersAreNotTold(t *testing.T) {
 	assert.Zero(t, teller.State().Gears)
 }
 
-// Of several times at which a namespace is to be looked at the earliest counts, and the countdown shows that one.
+// Of several delays of a namespace the earliest counts, and the countdown shows it.
 func TestTheEarliestTimeCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		teller := story.New("", "", "")
@@ -88,10 +88,10 @@ func TestTheEarliestTimeCounts(t *testing.T) {
 		assert.Zero(t, teller.State().Left())
 		assert.Equal(t, []string{
 			"worker: takes shop from the queue: pass 1 begins",
-			"queue: AddAfter: shop waits for its time, 8s",
-			"worker: pass 1 is over after 1s: content remains and needs time, 15 s by estimate. It looks again after half of that and one second: in 8s",
-			"queue: AddAfter: shop waits for its time, 5s",
-			"queue: the time of shop has come: it is ready for a worker",
+			"queue: AddAfter: shop is delayed by 8s",
+			"worker: pass 1 ends after 1s: content remains, for an estimated 15 s; the next pass is due in 8s",
+			"queue: AddAfter: shop is delayed by 5s",
+			"queue: the delay of shop is over: it is ready for a worker",
 		}, texts(teller))
 	})
 }
@@ -110,7 +110,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// However many objects are asked for, there is one of each type, and the sum is right if it can be.
+// Any number of objects gives at least one of each type; the sum is exact where it can be.
 func TestNumbers(t *testing.T) {
 	for _, objects := range []int{1, 10, 11, 60, 320, 20_000} {
 		sum := 0

@@ -7,11 +7,11 @@ import (
 	"orrery/queue"
 )
 
-// queueTrace are the hooks of the controller's queue. Callbacks of different goroutines may come out of order, so what
-// waits is counted as a sum that settles.
+// queueTrace returns the hooks of the controller's queue. Callbacks of different goroutines may come out of order, so the
+// counters may be negative for a moment.
 func (n *narrator) queueTrace() *queue.Trace[string] {
 	ready, busy := 0, 0
-	settle := func(s *story.State) { s.Gears.Ready, s.Gears.Busy = max(0, ready), max(0, busy) }
+	show := func(s *story.State) { s.Gears.Ready, s.Gears.Busy = max(0, ready), max(0, busy) }
 	return &queue.Trace[string]{
 		Delayed: func(e queue.Event[string], wait time.Duration) {
 			n.about(e.Key, func(s *story.State) { n.delayed(s, e.Key, wait) })
@@ -21,7 +21,7 @@ func (n *narrator) queueTrace() *queue.Trace[string] {
 				s.Gears.Later = 0
 				n.due = 0
 				if n.failures == 0 {
-					s.Tell(story.Queue, "the time of %s has come: it is ready for a worker", e.Key)
+					s.Tell(story.Queue, "the delay of %s is over: it is ready for a worker", e.Key)
 				}
 			})
 		},
@@ -29,7 +29,7 @@ func (n *narrator) queueTrace() *queue.Trace[string] {
 			n.about(e.Key, func(s *story.State) {
 				s.Gears.Adds++
 				ready++
-				settle(s)
+				show(s)
 			})
 		},
 		Coalesced: func(e queue.Event[string]) { n.about(e.Key, func(s *story.State) { s.Gears.Coalesced++ }) },
@@ -44,19 +44,19 @@ func (n *narrator) queueTrace() *queue.Trace[string] {
 				s.Gears.Gets++
 				ready--
 				busy++
-				settle(s)
+				show(s)
 			})
 		},
 		Done: func(e queue.Event[string], _ time.Duration) {
 			n.about(e.Key, func(s *story.State) {
 				busy--
-				settle(s)
+				show(s)
 			})
 		},
 	}
 }
 
-// delayed notes when the namespace is looked at next. Of several times the queue keeps the earliest, and says that one.
+// delayed records the time of the next pass. Of several times the queue keeps the earliest.
 func (n *narrator) delayed(s *story.State, key string, wait time.Duration) {
 	s.Gears.Delays++
 	s.Gears.Later = 1
@@ -69,7 +69,7 @@ func (n *narrator) delayed(s *story.State, key string, wait time.Duration) {
 	if n.failures > 0 {
 		return
 	}
-	s.Tell(story.Queue, "AddAfter: %s waits for its time, %s", key, short(wait))
+	s.Tell(story.Queue, "AddAfter: %s is delayed by %s", key, short(wait))
 	if s.Gears.Busy == 0 {
 		n.wait(s, n.why)
 	}

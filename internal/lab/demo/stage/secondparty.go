@@ -23,10 +23,10 @@ type secondParty struct {
 	remove  func() // nil: there is no storage
 }
 
-// buildsLine is the bar of what the second party has in its storage.
+// buildsLine is the name of the bar that counts the second controller's objects.
 const buildsLine = "builds outside"
 
-// StartSecondParty starts a second controller, and has the namespace created with its token. It ends with the stage.
+// StartSecondParty starts a second controller; the namespace will be created with its token. It ends with the stage.
 func (s *Stage) StartSecondParty() error {
 	directory, err := os.MkdirTemp("", "second-party-*")
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Stage) StartSecondParty() error {
 	}
 	s.tokens = []string{secondparty.Token}
 	s.running.Go(func() { controller.Run(s.slowCtx) })
-	s.Tell(story.Operator, "a second party runs: the same controller with the token %s, its own types and its own storage", secondparty.Token)
+	s.Tell(story.Operator, "a second namespace controller starts, with the token %s, its own types and its own storage", secondparty.Token)
 	return nil
 }
 
@@ -68,10 +68,10 @@ func (p *secondParty) close() {
 	}
 }
 
-// errLocked is what the storage says while it is locked.
+// errLocked is the storage's error while it is locked.
 var errLocked = errors.New("the storage is locked by a backup")
 
-// lockable is a storage from which nothing can be deleted while it is locked.
+// lockable refuses deletions while it is locked.
 type lockable struct {
 	*secondparty.Storage
 	locked *atomic.Bool
@@ -85,38 +85,38 @@ func (l lockable) DeleteCollection(ctx context.Context, gvr api.GroupVersionReso
 	return l.Storage.DeleteCollection(ctx, gvr, namespace)
 }
 
-// secondPartyTrace tells what the second party does; equal failures are told once.
+// secondPartyTrace reports what the second controller does; only its first failure.
 func (s *Stage) secondPartyTrace() *nsctl.Trace {
 	var failed atomic.Bool
 	return &nsctl.Trace{
 		Enqueued: func(namespace *api.Namespace, _ time.Duration) {
 			if len(namespace.Status.Conditions) == 0 {
-				s.Tell(story.Operator, "the second party sees the deletionTimestamp of %s as well", namespace.Name)
+				s.Tell(story.Operator, "the second controller also sees the deletionTimestamp of %s", namespace.Name)
 			}
 		},
 		TypeDeleted: func(_ string, gvr api.GroupVersionResource, remaining int, err error) {
 			if gvr == secondparty.Builds && err == nil {
 				s.config.Teller.Update(func(state *story.State) { state.Line(buildsLine, remaining) })
-				s.Tell(story.Operator, "%s: none is left in the second party's storage", gvr.GroupResource())
+				s.Tell(story.Operator, "%s: none is left in the second controller's storage", gvr.GroupResource())
 			}
 		},
 		Finalized: func(_ string, err error) {
 			if err == nil {
-				s.Tell(story.Operator, "the second party takes %q out of spec.finalizers through /finalize; [] is left", secondparty.Token)
+				s.Tell(story.Operator, "the second controller removes %q from spec.finalizers through /finalize; [] is left", secondparty.Token)
 			}
 		},
 		PassDone: func(_ string, _ time.Duration, _ int, err error) {
 			if err != nil && !failed.Swap(true) {
-				s.Tell(story.Operator, "the second party cannot delete its content, and tries again and again: %v", err)
+				s.Tell(story.Operator, "the second controller cannot delete its content, and retries: %v", err)
 			}
 		},
 	}
 }
 
-// builds is how many objects the second party has.
+// builds is the number of the second controller's objects.
 const builds = 6
 
-// FillSecondParty gives the second party content for the namespace.
+// FillSecondParty creates the second controller's content of the namespace.
 func (s *Stage) FillSecondParty(ctx context.Context) error {
 	for i := range builds {
 		err := secondparty.Create(ctx, s.objectsOfSecondParty(), s.party.storage, secondparty.Builds, Namespace, fmt.Sprintf("build-%d", i))
@@ -126,16 +126,16 @@ func (s *Stage) FillSecondParty(ctx context.Context) error {
 	}
 	s.config.Teller.Update(func(state *story.State) {
 		state.Line(buildsLine, builds)
-		state.Tell(story.Operator, "the second party stores %d builds of %s where the API server knows nothing of them", builds, Namespace)
+		state.Tell(story.Operator, "the second controller stores %d builds of %s outside the API server", builds, Namespace)
 	})
 	return nil
 }
 
-// LockSecondParty makes the second party unable to delete its content, and UnlockSecondParty ends that.
+// LockSecondParty makes the second controller unable to delete its content until UnlockSecondParty.
 func (s *Stage) LockSecondParty() { s.party.locked.Store(true) }
 
-// UnlockSecondParty ends what LockSecondParty did.
+// UnlockSecondParty undoes LockSecondParty.
 func (s *Stage) UnlockSecondParty() {
-	s.Tell(story.Operator, "the backup has ended: the second party's storage can be written to again")
+	s.Tell(story.Operator, "the backup has ended: the second controller's storage is unlocked")
 	s.party.locked.Store(false)
 }

@@ -10,8 +10,8 @@ import (
 	"orrery/wait"
 )
 
-// AddSlowHandler adds a handler that takes its time for each event to the informer of one type, next to the spectator, and
-// shows in bars how many events wait for each of the two. It ends with the stage.
+// AddSlowHandler adds a handler that takes this time for each event to the informer of one type, beside the spectator's,
+// and shows in bars how many events wait for each of the two. It ends with the stage.
 func (s *Stage) AddSlowHandler(name string, took time.Duration) error {
 	watched := s.spectators[name]
 	pause := func() { _ = wait.Sleep(s.slowCtx, took) }
@@ -27,13 +27,13 @@ func (s *Stage) AddSlowHandler(name string, took time.Duration) error {
 	return nil
 }
 
-// SlowHandler is the name of the slow handler, QuickHandler that of the one beside it.
+// The names of the slow handler and of the one beside it.
 const (
 	SlowHandler  = "slow handler"
 	QuickHandler = "spectator"
 )
 
-// showPending draws what waits for each handler until the context ends.
+// showPending shows the number of pending notifications of each handler until ctx ends.
 func (s *Stage) showPending(ctx context.Context, watched *spectator) {
 	const often = 100 * time.Millisecond
 	for wait.Sleep(ctx, often) == nil {
@@ -46,7 +46,7 @@ func (s *Stage) showPending(ctx context.Context, watched *spectator) {
 	}
 }
 
-// Pending is how many events wait for a handler of a type's informer.
+// Pending returns the number of notifications that wait for a handler of a type's informer.
 func (s *Stage) Pending(name, handler string) int {
 	for _, h := range s.spectators[name].Snapshot().Handlers {
 		if h.Handler == handler {

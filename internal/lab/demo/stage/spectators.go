@@ -10,17 +10,17 @@ import (
 	"orrery/restclient/api"
 )
 
-// spectator is an informer that exists to draw a bar.
+// spectator is an informer that draws a bar.
 type spectator = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 
-// newSpectators makes an informer for each type of object that the namespace is filled with. They keep only the heads of the
-// objects, as one does who has nothing to do with the rest. Those of the types in told tell how their reflector fares.
-func newSpectators(teller *story.Teller, set gears.Set, client *restclient.Client, factory *informer.SharedInformerFactory, told map[string]bool) (map[string]*spectator, error) {
+// newSpectators returns a metadata-only informer for each type of the content. The reflectors of the reported types show their
+// lists and watches.
+func newSpectators(teller *story.Teller, set gears.Set, client *restclient.Client, factory *informer.SharedInformerFactory, reported map[string]bool) (map[string]*spectator, error) {
 	spectators := map[string]*spectator{}
 	for _, k := range content {
 		name := k.resource.Resource
 		var v *voice
-		if told[name] {
+		if reported[name] {
 			v = newVoice(teller, name, "")
 		}
 		m := &meter{teller: teller, objectsChanged: func(s *story.State, objects int) {

@@ -13,22 +13,23 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// Stage is the controller, the spectators and somebody who types, all connected to one API server. [Open] makes one.
+// Stage is the controller, the spectators and the script, all connected to one API server. [Open] returns one.
 type Stage struct {
 	// Immutable.
 	config  Config
 	clients map[story.Client]*restclient.Client
 	script  *restclient.Client
-	// factories are those of the controller's informers and of the spectators'.
+	added   []*restclient.Client // by NewClient
+	// factories are those of the controller and of the spectators.
 	factories  []*informer.SharedInformerFactory
 	spectators map[string]*spectator
 	numbers    []int
 	stop       context.CancelFunc // of the informers
 	halt       context.CancelFunc // of the controller
-	slowCtx    context.Context    // of what a scene adds; ends with the controller
+	slowCtx    context.Context    // of a scene's additions; ends with the controller
 	machines   machines           // of the scene with virtual machines
 	namespaces *informer.SharedIndexInformer[*api.Namespace]
-	tokens     []string    // what a scene puts into spec.finalizers
+	tokens     []string    // a scene's additions to spec.finalizers
 	party      secondParty // of the scene with a second party
 
 	running sync.WaitGroup
@@ -36,12 +37,14 @@ type Stage struct {
 
 // Options change a stage for a scene.
 type Options struct {
-	// Told are the types whose spectators tell how their reflectors fare.
-	Told map[string]bool
+	// Bare: there are neither spectators nor a namespace controller. The scene starts what it needs; see [Stage.NewClient],
+	// [Stage.NewInformer] and [Stage.ConfigMaps].
+	Bare bool
+	// Reported are the types whose lists and watches the story reports.
+	Reported map[string]bool
 }
 
-// Open makes the custom resource known to the server and starts spectators and controller. A stage that was opened must be
-// closed. Everything ends with the context as well.
+// Open creates the CRD and starts spectators and controller. The caller must call Close. Everything also ends with ctx.
 func Open(ctx context.Context, config Config, options Options) (*Stage, error) {
 	if config.Objects == 0 {
 		config.Objects = DefaultObjects
@@ -60,13 +63,16 @@ func Open(ctx context.Context, config Config, options Options) (*Stage, error) {
 
 func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options Options) error {
 	for _, who := range []story.Client{story.Controller, story.Spectators, story.Script} {
-		client, err := newClient(s.config, who)
+		client, err := newClient(s.config, who, nil)
 		if err != nil {
 			return err
 		}
 		s.clients[who] = client
 	}
 	s.script = s.clients[story.Script]
+	if options.Bare {
+		return nil
+	}
 	s.config.Teller.Update(func(state *story.State) {
 		state.Namespace.Name = Namespace
 		for _, k := range content {
@@ -83,10 +89,10 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 	return s.startController(ctx, informersCtx, controllerCtx)
 }
 
-// startSpectators starts the informers behind the bars and waits until they have their first list.
+// startSpectators starts the spectators' informers and waits for their first lists.
 func (s *Stage) startSpectators(ctx, informersCtx context.Context, options Options) error {
 	factory := &informer.SharedInformerFactory{}
-	spectators, err := newSpectators(s.config.Teller, s.config.Gears, s.clients[story.Spectators], factory, options.Told)
+	spectators, err := newSpectators(s.config.Teller, s.config.Gears, s.clients[story.Spectators], factory, options.Reported)
 	if err != nil {
 		return err
 	}
@@ -98,14 +104,14 @@ func (s *Stage) startSpectators(ctx, informersCtx context.Context, options Optio
 	if err := factory.WaitForCacheSync(ctx); err != nil {
 		return err
 	}
-	s.config.Teller.Tell(story.Demo, "%d more informers list and watch what is in %s: the same gears, here only to draw the bars", len(content), Namespace)
+	s.config.Teller.Tell(story.Demo, "%d more informers watch the content of %s: the same gears, used only to draw the bars", len(content), Namespace)
 	return nil
 }
 
-// workers is how many there are, as in kube-controller-manager.
+// workers is the number of workers, as in kube-controller-manager.
 const workers = 10
 
-// startController wires the namespace controller as "orrery run" does, with hooks on every gear.
+// startController wires the namespace controller as in "orrery run", with hooks on every gear.
 func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context) error {
 	teller, client := s.config.Teller, s.clients[story.Controller]
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
@@ -146,15 +152,14 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	if err := factory.WaitForCacheSync(ctx); err != nil {
 		return err
 	}
-	teller.Tell(story.Worker, "%d workers wait at the queue; it is empty", workers)
+	teller.Tell(story.Worker, "%d workers wait; the queue is empty", workers)
 	return nil
 }
 
-// typesAtATime is how many types are emptied at a time: fewer than "orrery run" takes, so that the eye can follow.
+// typesAtATime is the number of types that are emptied in parallel: fewer than in "orrery run", so that you can follow.
 const typesAtATime = 2
 
-// Close ends the controller first, since it reads the stores while it finishes, then the informers, and returns when
-// everything has ended.
+// Close stops the controller and then the informers, whose stores the controller reads until it ends, and waits for both.
 func (s *Stage) Close() {
 	s.halt()
 	s.running.Wait()
@@ -163,6 +168,9 @@ func (s *Stage) Close() {
 		factory.Shutdown()
 	}
 	for _, client := range s.clients {
+		client.Close()
+	}
+	for _, client := range s.added {
 		client.Close()
 	}
 	s.party.close()

@@ -8,8 +8,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// viewer is a second handler on the controller's informer, which keeps the display's idea of the namespace. The controller
-// does not notice that it is there.
+// viewer is a second handler on the controller's informer that keeps the display's state of the namespace.
 type viewer struct{ teller *story.Teller }
 
 // OnAdd implements informer.ResourceEventHandler.

@@ -14,18 +14,18 @@ import (
 	"orrery/restclient/api"
 )
 
-// voice tells what happens in one informer: how its reflector fares, and the way of one object through all gears. The first
-// event of each kind is followed gear by gear, later ones are told in short.
+// voice reports what happens in one informer: its reflector's lists and watches, and the way of one object through all gears.
+// The first event of each kind is followed gear by gear.
 type voice struct {
 	teller *story.Teller
-	// name is that of the informer, key the object whose way is told.
+	// name is the informer's name, key the followed object's.
 	name, key string
 
-	// seen are the kinds of deltas that were followed. Told under the teller's lock.
+	// seen has the types of delta that were followed. Guarded by the teller's lock.
 	seen map[deltafifo.DeltaType]bool
-	// following: the event under way is told gear by gear. Told under the teller's lock.
+	// following reports whether the current event is followed. Guarded by the teller's lock.
 	following bool
-	// event is what the reflector got last. Only the goroutine of the reflector uses it.
+	// event and version are the reflector's last event. Only the reflector's goroutine uses them.
 	event, version string
 }
 
@@ -33,7 +33,7 @@ func newVoice(teller *story.Teller, name, key string) *voice {
 	return &voice{teller: teller, name: name, key: key, seen: map[deltafifo.DeltaType]bool{}}
 }
 
-// reflector adds what is told to hooks that count.
+// reflector returns counting with the hooks that tell.
 func (v *voice) reflector(counting *reflector.Trace) *reflector.Trace {
 	trace := *counting
 	trace.Listed = func(info reflector.ListInfo) {
@@ -42,7 +42,7 @@ func (v *voice) reflector(counting *reflector.Trace) *reflector.Trace {
 		if info.Streamed {
 			how = "a streaming list"
 		}
-		v.teller.Tell(story.Reflector, "%s: %s brings %s as of version %s; from there on it watches", v.name, how, objects(info.Items), info.ResourceVersion)
+		v.teller.Tell(story.Reflector, "%s: %s returns %s at resourceVersion %s; the watch starts there", v.name, how, objects(info.Items), info.ResourceVersion)
 	}
 	trace.Event = func(kind api.WatchEventType, version string) {
 		counting.Event(kind, version)
@@ -53,19 +53,19 @@ func (v *voice) reflector(counting *reflector.Trace) *reflector.Trace {
 		if info.Err == nil {
 			return // it was stopped
 		}
-		v.teller.Tell(story.Reflector, "%s: the watch has ended at version %s: %s", v.name, info.ResourceVersion, reason(info.Err))
+		v.teller.Tell(story.Reflector, "%s: the watch ended at resourceVersion %s: %s", v.name, info.ResourceVersion, reason(info.Err))
 	}
 	trace.BackOff = func(wait time.Duration, err error) {
-		v.teller.Tell(story.Reflector, "%s: tries again in %s (back-off with jitter): %s", v.name, short(wait), reason(err))
+		v.teller.Tell(story.Reflector, "%s: retries in %s (back-off with jitter): %s", v.name, short(wait), reason(err))
 	}
 	trace.Expired = func(version string, err error) {
 		counting.Expired(version, err)
-		v.teller.Tell(story.Reflector, "%s: 410 Expired: the server no longer knows what came after version %s; everything is listed anew", v.name, version)
+		v.teller.Tell(story.Reflector, "%s: 410 Expired: the server no longer has the events after resourceVersion %s; the reflector lists again", v.name, version)
 	}
 	return &trace
 }
 
-// reason is the innermost of what an error says: the server's words, or what happened to the connection.
+// reason returns the server's status or what happened to the connection.
 func reason(err error) string {
 	var status *api.StatusError
 	switch {
@@ -77,7 +77,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// fifo adds what is told to hooks that count.
+// voiceFIFO returns counting with the hooks that tell.
 func voiceFIFO[T any](v *voice, counting *deltafifo.Trace[T]) *deltafifo.Trace[T] {
 	trace := *counting
 	trace.Queued = func(key string, d deltafifo.Delta[T], depth int) {
@@ -95,26 +95,26 @@ func voiceFIFO[T any](v *voice, counting *deltafifo.Trace[T]) *deltafifo.Trace[T
 	trace.Replaced = func(version string, items, tombstones, depth int) {
 		counting.Replaced(version, items, tombstones, depth)
 		if tombstones > 0 {
-			v.teller.Tell(story.FIFO, "%s: %s that the store knows are not in the list: for each a tombstone (DeletedFinalStateUnknown) joins the queue",
+			v.teller.Tell(story.FIFO, "%s: the list lacks %s of the store: each gets a tombstone (DeletedFinalStateUnknown) in the queue",
 				v.name, objects(tombstones))
 		}
 	}
 	return &trace
 }
 
-// queued tells that the reflector has handed on an event.
+// queued reports that an event has reached the queue.
 func (v *voice) queued(kind deltafifo.DeltaType, tombstone bool) {
 	v.teller.Update(func(s *story.State) {
 		v.following = !v.seen[kind]
 		v.seen[kind] = true
 		switch {
 		case kind == deltafifo.Replaced || tombstone:
-			s.Tell(story.Reflector, "%s: the list has %s", v.name, v.key)
+			s.Tell(story.Reflector, "%s: the list contains %s", v.name, v.key)
 		case v.following:
-			s.Tell(story.Reflector, "%s: a watch event comes: %s %s, version %s", v.name, v.event, v.key, v.version)
+			s.Tell(story.Reflector, "%s: watch event %s %s, resourceVersion %s", v.name, v.event, v.key, v.version)
 		}
 		if v.following {
-			s.Tell(story.FIFO, "%s: the delta %s joins the queue", v.key, kind)
+			s.Tell(story.FIFO, "%s: the delta %s is queued", v.key, kind)
 		}
 	})
 }
@@ -131,19 +131,18 @@ func (v *voice) popped(types []deltafifo.DeltaType) {
 	})
 }
 
-// distributed tells that the store has the object and the handlers are about to be told.
+// distributed reports that the store has changed and the handlers are next.
 func (v *voice) distributed(s *story.State, kind informer.EventKind, key string, listeners int) {
 	if key != v.key || !v.following {
 		return
 	}
-	what := "holds the new state of " + key
+	what := "has the new state of " + key
 	if kind == informer.EventDelete {
-		what = "has let go of " + key
+		what = "has removed " + key
 	}
-	s.Tell(story.Indexer, "the store %s; %s told", what, count(listeners, "handler is", "handlers are"))
+	s.Tell(story.Indexer, "the store %s; %s notified", what, count(listeners, "handler is", "handlers are"))
 }
 
-// objects says how many objects.
 func objects(n int) string { return count(n, "object", "objects") }
 
 func count(n int, one, many string) string {
@@ -153,7 +152,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// short writes a time with as many digits as one wants to read.
+// short formats d with two or three significant digits.
 func short(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:

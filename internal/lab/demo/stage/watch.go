@@ -10,7 +10,7 @@ import (
 	"orrery/restclient"
 )
 
-// newInformer makes an informer with all its hooks connected. v may be nil.
+// newInformer returns an informer with all its hooks connected. v may be nil.
 func newInformer[T informer.Object](resource *restclient.Resource[T], name string, set gears.Set, m *meter, v *voice) *informer.SharedIndexInformer[T] {
 	config := informer.Config[T]{Name: name, Gears: gears.Informer[T](set)}
 	reflectorTrace, fifo := m.reflector(), fifoTrace[T](m)

@@ -80,10 +80,10 @@ func collection[T apps.Owned](factory *informer.SharedInformerFactory, client *r
 func (s *Stage) tellRollout() *deployment.Trace {
 	return &deployment.Trace{
 		Created: func(d *apps.Deployment, set *apps.ReplicaSet) {
-			s.Tell(story.Worker, "deployment %s: no set has this template; %s is created, with %s", d.Name, set.Name, count(set.Spec.Replicas, "pod", "pods"))
+			s.Tell(story.Worker, "deployment %s: no replica set has this template; creates %s with %s", d.Name, set.Name, count(set.Spec.Replicas, "pod", "pods"))
 		},
 		Scaled: func(d *apps.Deployment, set *apps.ReplicaSet, to int) {
-			s.Tell(story.Worker, "deployment %s: %s goes from %d to %s", d.Name, set.Name, set.Spec.Replicas, count(to, "pod", "pods"))
+			s.Tell(story.Worker, "deployment %s: scales %s from %d to %s", d.Name, set.Name, set.Spec.Replicas, count(to, "pod", "pods"))
 		},
 	}
 }
@@ -101,7 +101,7 @@ func (s *Stage) tellReplicas() *replicaset.Trace {
 			}
 		},
 		Waiting: func(set *apps.ReplicaSet) {
-			s.Tell(story.Worker, "replica set %s: expectations are open, so the store is behind: nothing is created", set.Name)
+			s.Tell(story.Worker, "replica set %s: expectations are open, so the store is stale: creates nothing", set.Name)
 		},
 	}
 }
@@ -123,13 +123,13 @@ func (w *Workloads) Deploy(ctx context.Context, replicas int) error {
 	return nil
 }
 
-// Scale gives the deployment another size.
+// Scale changes the number of replicas.
 func (w *Workloads) Scale(ctx context.Context, replicas int) error {
 	w.stage.Tell(story.You, "kubectl -n %s scale deployment %s --replicas=%d", Namespace, Shop, replicas)
 	return w.patch(ctx, fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
 }
 
-// SetImage gives the deployment another image.
+// SetImage changes the image.
 func (w *Workloads) SetImage(ctx context.Context, image string) error {
 	w.stage.Tell(story.You, "kubectl -n %s set image deployment/%s front=%s", Namespace, Shop, image)
 	return w.patch(ctx, fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"front","image":%q}]}}}}`, image))
@@ -140,7 +140,7 @@ func (w *Workloads) patch(ctx context.Context, patch string) error {
 	return err
 }
 
-// RolledOut returns when the rollout is over, as kubectl rollout status does.
+// RolledOut returns when the rollout is complete, as kubectl rollout status does.
 func (w *Workloads) RolledOut(ctx context.Context) error {
 	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		d, err := w.deployments.Get(ctx, Shop, api.GetOptions{})

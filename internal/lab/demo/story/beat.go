@@ -4,33 +4,33 @@ import "time"
 
 // Beat is one thing that happened.
 type Beat struct {
-	// At is when, since the demo began.
+	// At is the time since the demo began.
 	At time.Duration
-	// Who did it.
+	// Who acted.
 	Who Who
 	// Text is a sentence without a full stop, in one line.
 	Text string
 }
 
-// Who is somebody or something that does something in a story.
+// Who is an actor of a story.
 type Who string
 
-// The cast, in the order in which an event passes through their hands.
+// The cast, in the order in which an event passes.
 const (
 	Demo      Who = "demo"      // the script itself
-	You       Who = "you"       // what somebody with kubectl would do
+	You       Who = "you"       // a user with kubectl
 	Server    Who = "server"    // the API server
-	Operator  Who = "operator"  // whoever owns a finalizer
+	Operator  Who = "operator"  // the owner of a finalizer
 	Reflector Who = "reflector" // list, watch
-	FIFO      Who = "deltafifo" // what happened to each key
+	FIFO      Who = "deltafifo" // the deltas of each key
 	Indexer   Who = "indexer"   // the store
 	Handler   Who = "handler"   // OnAdd, OnUpdate, OnDelete
-	Queue     Who = "queue"     // what is to be looked at, and when
-	Worker    Who = "worker"    // takes a key, makes a pass
-	Deleter   Who = "deleter"   // what a pass does
+	Queue     Who = "queue"     // the keys and their delays
+	Worker    Who = "worker"    // takes a key and makes a pass
+	Deleter   Who = "deleter"   // the steps of a pass
 )
 
-// Cast lists everybody, in that order.
+// Cast returns the cast in that order.
 func Cast() []Who {
 	return []Who{Demo, You, Server, Operator, Reflector, FIFO, Indexer, Handler, Queue, Worker, Deleter}
 }

@@ -1,31 +1,13 @@
-// Package story holds what a demo has to tell: what has happened so far, and how things stand.
+// Package story holds what a demo has to show: the events so far and the current state.
 //
-// # Concept
-//
-// The gears of a controller report through trace hooks, from many goroutines, hundreds of times a second. A display shows
-// a page now and then. Between them stands the [Teller]: hooks change its [State] (counters, bars, what waits) and tell
-// [Beat]s (a sentence each), and a display takes a copy whenever it wants to draw one.
+// The gears report through trace hooks, from many goroutines, hundreds of times a second; a display draws a few times a
+// second. Between them stands the [Teller]: hooks change its [State] and add [Beat]s, one sentence each, and a display takes
+// a copy of the state when it draws.
 //
 //	hooks ──Update, Tell──▶ Teller ──State()──▶ display
 //	                          ▲
 //	scene ──────Await─────────┘
 //
-// # Guarantees
-//
-// Beats are in one order, that in which they were told, and their times do not go back. A State is a copy: it belongs to
-// who asked for it and does not change.
-//
-// # Goroutines
-//
-// A Teller may be used from any goroutine and starts none. Its methods are quick, as hooks have to be.
-//
-// # Failure
-//
-// Nothing here fails. Text from outside is made harmless for terminals.
-//
-// # Testing
-//
-// The tests of package scenes assert what was told.
-//
-// Next: package display
+// Beats are in the order of the calls, with non-decreasing times. A Teller may be used from any goroutine, starts
+// none, and never fails. It removes control codes from all texts.
 package story

@@ -6,29 +6,37 @@ import (
 	"time"
 )
 
-// State is how things stand in a demo.
+// State is the current state of a demo.
 type State struct {
-	// Scene is the name of the scene, Happens says what is going to happen in it, and Look what to look at.
+	// Scene is the scene's name; Happens says what happens in it and Look what to watch.
 	Scene, Happens, Look string
 	// Elapsed is the time since the demo began.
 	Elapsed time.Duration
-	// Now says what is going on, and why it takes as long as it does.
+	// Now says what is happening, and why it takes its time.
 	Now string
-	// Wait is what Now waits for, if that has a known end.
+	// Wait is the delay of Now, if it is known.
 	Wait Wait
 	// Over: the scene has ended.
 	Over bool
 
+	// Alone: the scene plays on single gears, without a controller. It has a Panel and Figures, and none
+	// of the next four.
+	Alone bool
+	// Panel is the picture of the gear, a row for each of its parts.
+	Panel []Row
+	// Figures are what the scene has measured.
+	Figures []Row
+
 	Namespace Namespace
-	// Types are what the namespace contains, in the order in which they are shown.
+	// Types are the types of the content, in the order of the bars.
 	Types []Type
 	Gears Gears
-	// Lines are further bars that a scene shows, such as what waits for each handler.
+	// Lines are further bars of a scene, such as the pending notifications of each handler.
 	Lines []Type
 
-	// Stages are what took time, in order. The last one is running unless the scene is over.
+	// Stages are the stages in order. The last one is running unless the scene is over.
 	Stages []Stage
-	// Requests counts requests by who sent them and by verb.
+	// Requests counts requests by client and verb.
 	Requests map[Client]map[string]int
 
 	Beats []Beat
@@ -37,62 +45,65 @@ type State struct {
 // Namespace is the namespace of the story, as its informer knows it.
 type Namespace struct {
 	Name string
-	// Phase is Active or Terminating; "" before it is there, and Gone afterwards.
+	// Phase is Active or Terminating, "" before the namespace exists, and Gone afterwards.
 	Phase string
-	// Finalizers are those in spec.finalizers.
+	// Finalizers are the tokens in spec.finalizers.
 	Finalizers []string
-	// Conditions are those that hold.
+	// Conditions are those with status True.
 	Conditions []Condition
 }
 
-// Gone is the phase of a namespace that was there once.
+// Gone is the phase of a deleted namespace.
 const Gone = "gone"
 
-// Condition is one that holds.
+// Condition is a condition with status True.
 type Condition struct{ Type, Message string }
 
-// Type is how many objects of one type there are: a bar.
+// Type counts the objects of one type, for a bar.
 type Type struct {
 	Name string
-	// Left is how many there are now, Most how many there ever were.
+	// Left is the current number, Most the highest so far.
 	Left, Most int
 }
 
-// Wait is a time that has to pass.
+// Row is a name and a text, in one line. "█" and "░" in Text are drawn with the display's glyphs.
+type Row struct{ Name, Text string }
+
+// Wait is a delay.
 type Wait struct {
-	// Until is when it is over; zero if nothing is waited for.
+	// Until is its end; 0: no delay.
 	Until time.Duration
-	// Long is how long it is altogether.
+	// Long is its whole length.
 	Long time.Duration
 }
 
-// Left is how much of the wait is to come.
+// Left returns the rest of the delay.
 func (s State) Left() time.Duration { return max(0, s.Wait.Until-s.Elapsed) }
 
-// Gears counts what has gone through each gear, of all informers together.
+// Gears has the counters of each gear, summed over all informers.
 type Gears struct {
 	// Reflectors
 	Lists, Events, Watches, WatchesEnded, Expired int
-	// DeltaFIFOs. Depth is how many keys wait, MostDeltas the longest list of deltas that a key was popped with.
+	// DeltaFIFOs. Depth is the number of waiting keys, MostDeltas the most deltas in one Pop.
 	Deltas, Pops, Depth, MostDepth, MostDeltas, Tombstones int
 	// Indexers
 	Objects int
 	// Shared processors: calls of handlers.
 	Calls int
-	// Queue. Ready is how many keys wait for a worker, Later how many for the end of a delay.
+	// Queue. Ready is the number of keys that wait for a worker, Later of delayed keys.
 	Adds, Coalesced, Delays, Retries, Gets, Ready, Later int
 	// Workers
 	Workers, Busy, Passes, Failures, Conflicts int
 }
 
-// Stage is something that takes time.
+// Stage is a part of the story, with its time.
 type Stage struct {
 	Name string
-	// From is when it began, Took how long it lasted, 0 while it runs.
+	// From is its start, Took its length, 0 while it runs.
 	From, Took time.Duration
 }
 
-// Client is who sends requests.
+// Client is a sender of requests.
 type Client string
 
 // The clients of a demo.
@@ -103,6 +114,8 @@ const (
 )
 
 func (s State) clone() State {
+	s.Panel = slices.Clone(s.Panel)
+	s.Figures = slices.Clone(s.Figures)
 	s.Namespace.Finalizers = slices.Clone(s.Namespace.Finalizers)
 	s.Namespace.Conditions = slices.Clone(s.Namespace.Conditions)
 	s.Types = slices.Clone(s.Types)
@@ -113,11 +126,11 @@ func (s State) clone() State {
 		requests[client] = maps.Clone(verbs)
 	}
 	s.Requests = requests
-	s.Beats = slices.Clip(s.Beats) // what is told later goes elsewhere
+	s.Beats = slices.Clip(s.Beats) // later beats go to another array
 	return s
 }
 
-// Count sets how many objects of a type there are.
+// Count sets the number of objects of a type.
 func (s *State) Count(name string, left int) {
 	for i := range s.Types {
 		if s.Types[i].Name == name {
@@ -127,7 +140,7 @@ func (s *State) Count(name string, left int) {
 	}
 }
 
-// TypeNamed returns the bar of a type; ok is false if it has none.
+// TypeNamed returns the bar of a type; ok is false if there is none.
 func (s *State) TypeNamed(name string) (found Type, ok bool) {
 	for _, t := range s.Types {
 		if t.Name == name {
@@ -137,7 +150,7 @@ func (s *State) TypeNamed(name string) (found Type, ok bool) {
 	return Type{}, false
 }
 
-// Total is the sum of all types.
+// Total returns the sum of all types.
 func (s *State) Total() Type {
 	total := Type{Name: "all"}
 	for _, t := range s.Types {

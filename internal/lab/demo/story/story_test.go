@@ -34,7 +34,7 @@ func TestBeatsAreDated(t *testing.T) {
 	})
 }
 
-// Text from a server may hold anything; on a terminal it must not do anything.
+// Text from a server may hold anything; on a terminal it must have no effect.
 func TestTextIsHarmless(t *testing.T) {
 	teller := story.New("", "", "")
 	teller.Tell(story.Server, "%s", "a\x1b[2Jb\tc\nd\x07\u202e\xffé→日e\u0301")
@@ -54,7 +54,7 @@ func TestStages(t *testing.T) {
 		state := teller.State()
 		assert.Equal(t, "two goes on", state.Now)
 		assert.Equal(t, 3*time.Second, state.Left())
-		enter("two", 0) // goes on
+		enter("two", 0) // continues
 		time.Sleep(2 * time.Second)
 		teller.Update(func(s *story.State) { s.End("over") })
 		state = teller.State()
@@ -83,7 +83,7 @@ func TestCounts(t *testing.T) {
 	assert.Equal(t, []story.Type{{Name: "slow waits", Left: 2, Most: 9}}, s.Lines)
 }
 
-// Who has a copy keeps it as it was.
+// A copy of the state does not change.
 func TestStatesAreCopies(t *testing.T) {
 	teller := story.New("", "", "")
 	change := func(s *story.State) {
@@ -151,10 +151,34 @@ func Example() {
 	for _, left := range []int{25, 24} { // a hook
 		teller.Update(func(s *story.State) { s.Count("pods", left) })
 	}
-	teller.Tell(story.Deleter, "pods: told to go")
+	teller.Tell(story.Deleter, "pods: deleted")
 
 	state := teller.State() // a display
 	fmt.Println(state.Types[0].Left, "of", state.Types[0].Most, "-", state.Beats[0].Text)
 	// Output:
-	// 24 of 25 - pods: told to go
+	// 24 of 25 - pods: deleted
+}
+
+func TestPanelAndFigures(t *testing.T) {
+	teller := story.New("", "", "")
+	teller.Update(func(s *story.State) {
+		s.Show("queue", "%s", "a b")
+		s.Show("dirty", "a\nb")
+		s.Figure("passes", "%d", 1)
+	})
+	before := teller.State()
+	teller.Update(func(s *story.State) {
+		s.Show("queue", "b")
+		s.Figure("passes", "2")
+	})
+	assert.Equal(t, []story.Row{{"queue", "a b"}, {"dirty", "a b"}}, before.Panel)
+	assert.Equal(t, []story.Row{{"passes", "1"}}, before.Figures)
+	assert.Equal(t, []story.Row{{"queue", "b"}, {"dirty", "a b"}}, teller.State().Panel, "a row keeps its place")
+}
+
+func TestBar(t *testing.T) {
+	for part, want := range map[int]string{0: "░░░░", 1: "█░░░", 50: "██░░", 51: "███░", 100: "████", 120: "████", -1: "░░░░"} {
+		assert.Equal(t, want, story.Bar(part, 100, 4), part)
+	}
+	assert.Equal(t, "░░░░", story.Bar(3, 0, 4), "nothing is a part of nothing")
 }

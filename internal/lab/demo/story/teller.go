@@ -15,7 +15,7 @@ type Teller struct {
 
 	mu      sync.Mutex
 	state   State         // guarded by mu
-	changed chan struct{} // guarded by mu; closed and replaced by each change that somebody awaits
+	changed chan struct{} // guarded by mu; closed and replaced by each change while Await waits
 	awaited bool          // guarded by mu
 }
 
@@ -26,7 +26,7 @@ func New(scene, happens, look string) *Teller {
 	return t
 }
 
-// Update changes the state. change must not block and must not call the teller; it keeps nothing of what it is given.
+// Update changes the state. change must not block, call the teller, or keep the state.
 func (t *Teller) Update(change func(*State)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,8 +45,8 @@ func (s *State) Tell(who Who, format string, args ...any) {
 	s.Beats = append(s.Beats, Beat{At: s.Elapsed, Who: who, Text: harmless(fmt.Sprintf(format, args...))})
 }
 
-// Enter begins a stage and ends the one before, from within Update. now says what goes on; long is how long the stage
-// takes, 0 if that is not known. A stage that is entered again goes on.
+// Enter starts a stage and ends the previous one, from within Update. now describes it; long is its length, 0 if unknown. A
+// stage that is entered again continues.
 func (s *State) Enter(stage, now string, long time.Duration) {
 	s.Now = harmless(now)
 	s.Wait = Wait{}
@@ -70,7 +70,7 @@ func (s *State) End(now string) {
 	s.Now, s.Wait, s.Over = harmless(now), Wait{}, true
 }
 
-// State returns a copy of how things stand.
+// State returns a copy of the state.
 func (t *Teller) State() State {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,8 +78,7 @@ func (t *Teller) State() State {
 	return t.state.clone()
 }
 
-// Await returns when the condition holds, or with the error of the context. The condition must neither change nor keep
-// the state.
+// Await returns when holds reports true, or with the context's error. holds must not change or keep the state.
 func (t *Teller) Await(ctx context.Context, holds func(*State) bool) error {
 	for {
 		t.mu.Lock()
@@ -98,7 +97,7 @@ func (t *Teller) Await(ctx context.Context, holds func(*State) bool) error {
 	}
 }
 
-// noticeLocked wakes who awaits something.
+// noticeLocked wakes the callers of Await.
 func (t *Teller) noticeLocked() {
 	if t.awaited {
 		close(t.changed)
@@ -106,8 +105,8 @@ func (t *Teller) noticeLocked() {
 	}
 }
 
-// harmless makes text from anywhere fit for one line of a terminal: no codes, and letters of one column only, since nobody
-// knows how many columns a terminal gives to others.
+// harmless makes text fit for one line of a terminal: no control codes, and only characters that are one column wide on
+// every terminal.
 func harmless(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -120,7 +119,7 @@ func harmless(text string) string {
 	}, text)
 }
 
-// narrow are letters that are one column wide everywhere: Latin, Greek, Cyrillic, punctuation, arrows, boxes and blocks.
+// narrow are characters that are one column wide everywhere: Latin, Greek, Cyrillic, punctuation, arrows, boxes and blocks.
 var narrow = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x20, Hi: 0x24f, Stride: 1}, {Lo: 0x370, Hi: 0x482, Stride: 1}, {Lo: 0x48a, Hi: 0x52f, Stride: 1},
 	{Lo: 0x2010, Hi: 0x2027, Stride: 1}, {Lo: 0x2190, Hi: 0x21ff, Stride: 1}, {Lo: 0x2500, Hi: 0x25ff, Stride: 1},

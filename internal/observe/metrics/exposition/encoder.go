@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// encoder writes the text format. Errors of the writer are kept by the buffer and come out of its Flush.
+// encoder writes the text format. The buffer keeps the writer's errors for its Flush.
 type encoder struct{ out *bufio.Writer }
 
 var (
@@ -15,7 +15,7 @@ var (
 	escapeLabel = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 )
 
-// head writes what stands above the values of a family.
+// head writes the HELP and TYPE lines of a family.
 func (e *encoder) head(d Desc) {
 	e.strings("# HELP ", d.Name, " ", escapeHelp.Replace(d.Help), "\n# TYPE ", d.Name, " ", string(d.Kind), "\n")
 }
@@ -25,7 +25,7 @@ func (e *encoder) sample(d Desc, labels []string, value float64) {
 	e.line(d.Name, "", d.Labels, labels, "", value)
 }
 
-// histogram writes the buckets of one, their sum and their count.
+// histogram writes buckets, sum and count.
 func (e *encoder) histogram(d Desc, labels []string, h *Histogram) {
 	sum := h.Sum()
 	counts := h.cumulative()
@@ -38,7 +38,7 @@ func (e *encoder) histogram(d Desc, labels []string, h *Histogram) {
 	e.line(d.Name, "_count", d.Labels, labels, "", total)
 }
 
-// line writes one line; le is the label of a bucket.
+// line writes one line; le is the bucket label, or empty.
 func (e *encoder) line(name, suffix string, names, values []string, le string, value float64) {
 	e.strings(name, suffix)
 	separator := "{"

@@ -32,7 +32,7 @@ func text(t require.TestingT, r *exposition.Registry) string {
 	return out.String()
 }
 
-// The usual library writes the same, byte for byte, for the same values.
+// The official library writes the same bytes for the same values.
 func TestTheLibraryWritesTheSame(t *testing.T) {
 	ours := &exposition.Registry{}
 	theirs := prometheus.NewRegistry()
@@ -65,7 +65,7 @@ func TestTheLibraryWritesTheSame(t *testing.T) {
 	assert.Equal(t, libraryText(t, theirs), text(t, ours))
 }
 
-// libraryText is what the library serves.
+// libraryText returns the official library's output.
 func libraryText(t *testing.T, registry *prometheus.Registry) string {
 	families, err := registry.Gather()
 	require.NoError(t, err)
@@ -84,7 +84,7 @@ func parse(t require.TestingT, text string) map[string]*dto.MetricFamily {
 	return families
 }
 
-// Whatever stands in a label comes back from Prometheus' parser as it was.
+// A label value survives a round trip through Prometheus' parser.
 func TestLabelsComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.String(), 2, 2).Draw(t, "labels")
@@ -98,7 +98,7 @@ func TestLabelsComeBack(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotUTF8IsMadeSo(t *testing.T) {
+func TestInvalidUTF8IsReplaced(t *testing.T) {
 	r := &exposition.Registry{}
 	r.Counters(passes).With("a\xffb", "").Inc()
 	assert.Equal(t, "a\uFFFDb", parse(t, text(t, r))["passes_total"].Metric[0].Label[0].GetValue())
@@ -116,7 +116,7 @@ func TestFunctionsAreAskedAtEachReading(t *testing.T) {
 	value = 2
 	assert.Contains(t, text(t, r), "\ndepth_items 2\n")
 	value = 0
-	assert.Empty(t, text(t, r), "nothing is known, so nothing is said")
+	assert.Empty(t, text(t, r), "families without values are not shown")
 }
 
 func TestMistakesOfTheProgramPanic(t *testing.T) {
@@ -138,7 +138,8 @@ func TestTheErrorIsTheWriters(t *testing.T) {
 	assert.EqualError(t, r.WriteText(brokenPipe{}), "broken pipe")
 }
 
-// While values change every reading is consistent in itself: a histogram's count is that of its last bucket.
+// While values change, each scrape is consistent in itself: a histogram's count is that of its
+// last bucket.
 func TestReadingWhileWriting(t *testing.T) {
 	r := &exposition.Registry{}
 	counter, histograms := r.Counters(passes), r.Histograms(took)

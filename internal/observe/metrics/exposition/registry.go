@@ -19,21 +19,21 @@ type Registry struct {
 
 type family struct {
 	name   string
-	values any // a *Vec, nil if somebody else has the values
+	values any // a *Vec; nil for Func
 	expose func(*encoder)
 }
 
-// Counters returns the family of counters of that name. It is made if there is none.
+// Counters returns the family of counters of that name, and creates it if needed.
 func (r *Registry) Counters(desc Desc) *Vec[Counter] {
 	return vecOf(r, desc, func() *Counter { return &Counter{} }, func(e *encoder, d Desc, labels []string, c *Counter) { e.sample(d, labels, c.Value()) })
 }
 
-// Gauges returns the family of gauges of that name. It is made if there is none.
+// Gauges returns the family of gauges of that name, and creates it if needed.
 func (r *Registry) Gauges(desc Desc) *Vec[Gauge] {
 	return vecOf(r, desc, func() *Gauge { return &Gauge{} }, func(e *encoder, d Desc, labels []string, g *Gauge) { e.sample(d, labels, g.Value()) })
 }
 
-// Histograms returns the family of histograms of that name. It is made if there is none.
+// Histograms returns the family of histograms of that name, and creates it if needed.
 func (r *Registry) Histograms(desc Desc) *Vec[Histogram] {
 	return vecOf(r, desc, func() *Histogram { return newHistogram(desc.Buckets) }, (*encoder).histogram)
 }
@@ -51,8 +51,8 @@ func vecOf[M any](r *Registry, desc Desc, make func() *M, write func(*encoder, D
 	return v
 }
 
-// Func registers a family of counters or gauges whose values somebody else has: collect is called with each reading, and
-// calls put for each value. If it puts two with the same labels, a scraper refuses both.
+// Func registers a family of counters or gauges that is computed at each reading: collect calls put for each value, at most
+// once for the same labels.
 func (r *Registry) Func(desc Desc, collect func(put func(value float64, labels ...string))) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +81,7 @@ func (r *Registry) findLocked(name string) (at int, there bool) {
 	return slices.BinarySearchFunc(r.families, name, func(f family, name string) int { return strings.Compare(f.name, name) })
 }
 
-// WriteText writes all families. Its error is the writer's.
+// WriteText writes all families. It returns the writer's error.
 func (r *Registry) WriteText(w io.Writer) error {
 	r.mu.Lock()
 	families := r.families

@@ -6,28 +6,28 @@ import (
 	"sync/atomic"
 )
 
-// Counter is a number that only rises.
+// Counter is a number that never decreases.
 type Counter struct{ n atomic.Uint64 }
 
 // Inc adds one.
 func (c *Counter) Inc() { c.n.Add(1) }
 
-// Value is the number.
+// Value returns the number.
 func (c *Counter) Value() float64 { return float64(c.n.Load()) }
 
-// Gauge is a number that rises and falls. Its zero value is 0.
+// Gauge is a number that can be set. Its zero value is 0.
 type Gauge struct{ bits atomic.Uint64 }
 
-// Set makes it that number.
+// Set sets the number.
 func (g *Gauge) Set(value float64) { g.bits.Store(math.Float64bits(value)) }
 
-// Value is the number.
+// Value returns the number.
 func (g *Gauge) Value() float64 { return math.Float64frombits(g.bits.Load()) }
 
 // Histogram counts observations in buckets.
 type Histogram struct {
-	bounds  []float64       // upper ones, rising; without infinity
-	buckets []atomic.Uint64 // one more than there are bounds; not cumulative
+	bounds  []float64       // upper bounds, ascending, without infinity
+	buckets []atomic.Uint64 // one more than bounds; not cumulative
 	sum     atomic.Uint64   // bits of a float64
 }
 
@@ -47,10 +47,10 @@ func (h *Histogram) Observe(value float64) {
 	}
 }
 
-// Sum is that of all observations.
+// Sum returns the sum of all observations.
 func (h *Histogram) Sum() float64 { return math.Float64frombits(h.sum.Load()) }
 
-// cumulative returns for each bound, and for infinity, how many observations were not above it.
+// cumulative returns the number of observations up to each bound, and up to infinity.
 func (h *Histogram) cumulative() []uint64 {
 	counts := make([]uint64, len(h.buckets))
 	var total uint64

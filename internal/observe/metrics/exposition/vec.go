@@ -7,14 +7,35 @@ import (
 	"sync"
 )
 
-// Vec is a family that has a value of its own for each set of label values.
+// Kind is the type of a metric.
+type Kind string
+
+// The supported kinds.
+const (
+	CounterKind   Kind = "counter"   // never decreases while the process runs
+	GaugeKind     Kind = "gauge"     // the current value
+	HistogramKind Kind = "histogram" // counts observations by size
+)
+
+// Desc describes a family.
+type Desc struct {
+	Name string
+	Kind Kind
+	Help string
+	// Labels are the names of the labels.
+	Labels []string
+	// Buckets are the upper bounds of a histogram's buckets, ascending, without infinity.
+	Buckets []float64
+}
+
+// Vec is a family with one value for each set of label values.
 type Vec[M any] struct {
 	desc  Desc
 	make  func() *M
 	write func(*encoder, Desc, []string, *M)
 
 	mu       sync.RWMutex
-	children map[string]child[M] // guarded by mu; the key is made of the label values
+	children map[string]child[M] // guarded by mu; by the joined label values
 }
 
 type child[M any] struct {
@@ -22,11 +43,11 @@ type child[M any] struct {
 	metric *M
 }
 
-// With returns the value of the family for these label values, which are in the order of the labels. It is made if there
-// is none, and stays. It takes a lock and allocates: whoever counts often keeps what it returns.
+// With returns the value for these label values, which are in the order of the labels, and creates it if needed. It locks
+// and allocates; callers that count often keep the result.
 func (v *Vec[M]) With(labels ...string) *M {
 	v.desc.mustFit(labels)
-	key := strings.Join(labels, "\xff") // which is in no UTF-8
+	key := strings.Join(labels, "\xff") // a byte that UTF-8 does not use
 	v.mu.RLock()
 	known, ok := v.children[key]
 	v.mu.RUnlock()

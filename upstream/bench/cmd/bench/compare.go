@@ -14,7 +14,7 @@ import (
 	"orrery/upstream/bench/compare"
 )
 
-// limit is how long one side may take for one scenario before it is taken for hung.
+// limit bounds the time of one side for one scenario.
 const limit = 3 * time.Minute
 
 func list(w io.Writer) error {
@@ -26,10 +26,10 @@ func list(w io.Writer) error {
 	return nil
 }
 
-// measures are those that were asked for.
+// measures returns the selected measures.
 func (o *options) measures() ([]compare.Measure, error) {
 	measures := compare.Measures()
-	if o.quick || o.aa { // neither is about the textbook forms
+	if o.quick || o.aa { // neither compares textbook forms
 		for i := range measures {
 			measures[i].Textbook = ""
 		}
@@ -50,7 +50,7 @@ func (o *options) measures() ([]compare.Measure, error) {
 	return compare.Only(measures, strings.Split(o.only, ","))
 }
 
-// compare measures, prints a table, and writes what was asked for.
+// compare measures, prints a table, and writes the selected files.
 func (o *options) compare(ctx context.Context) (err error) {
 	measures, err := o.measures()
 	if err != nil {
@@ -84,8 +84,8 @@ func (o *options) compare(ctx context.Context) (err error) {
 	}
 	switch {
 	case err != nil:
-		o.page = "" // it is about everything
-		return errors.Join(fmt.Errorf("some measures could not be taken, so the page stays as it was:\n%w", err), o.write(results))
+		o.page = "" // the page needs both sides
+		return errors.Join(fmt.Errorf("some measures failed, so the page is unchanged:\n%w", err), o.write(results))
 	case o.aa:
 		fmt.Println(noise(records))
 		return o.write(results)
@@ -96,7 +96,7 @@ func (o *options) compare(ctx context.Context) (err error) {
 	}
 }
 
-// noise says what a comparison of ours with ours has found.
+// noise summarises a comparison of our side with itself.
 func noise(records []compare.Record) string {
 	different := 0
 	for _, r := range records {

@@ -9,8 +9,8 @@ import (
 	"orrery/upstream/bench/compare"
 )
 
-// console shows on stderr how far the comparison is: a line that is rewritten, on a terminal, and a line for each
-// measure when it is over.
+// console shows the progress on stderr: on a terminal as a line that is rewritten. It also prints a
+// line for each finished measure.
 type console struct {
 	meter   bench.Meter
 	display *bench.Progress // nil unless stderr is a terminal
@@ -25,7 +25,7 @@ func newConsole() *console {
 	return c
 }
 
-// Turn shows who is at work.
+// Turn shows the current turn.
 func (c *console) Turn(t compare.Turn) {
 	name := fmt.Sprintf("%d/%d %s: round %d of %d, %s", t.Contest, t.Contests, t.Scenario, t.Round, t.Rounds, t.Side)
 	if left := t.Left.Round(time.Second); left > 0 {
@@ -34,7 +34,7 @@ func (c *console) Turn(t compare.Turn) {
 	c.meter.Begin(name, "", 0, 0)
 }
 
-// Finished prints what the rounds of a scenario have said.
+// Finished prints the records of a scenario.
 func (c *console) Finished(records []compare.Record, err error) {
 	c.meter.End()
 	for _, r := range records {
@@ -45,7 +45,7 @@ func (c *console) Finished(records []compare.Record, err error) {
 	}
 }
 
-// say prints a line that is no result.
+// say prints a line that is not a result.
 func (c *console) say(format string, arguments ...any) { c.print(fmt.Sprintf(format, arguments...)) }
 
 func (c *console) print(text string) {
@@ -56,14 +56,14 @@ func (c *console) print(text string) {
 	fmt.Fprintln(os.Stderr, text)
 }
 
-// close gives the line back.
+// close ends the progress line.
 func (c *console) close() {
 	if c.display != nil {
 		c.display.Stop()
 	}
 }
 
-// roughly rounds a guess to what can be meant by it.
+// roughly rounds an estimate to its likely precision.
 func roughly(left time.Duration) time.Duration {
 	switch {
 	case left > 2*time.Minute:

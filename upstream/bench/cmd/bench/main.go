@@ -1,5 +1,5 @@
-// Command bench compares this project with client-go, both doing the same work in turns, and writes the figures and
-// the page about them.
+// Command bench compares this project with client-go, both doing the same work in turns, and writes
+// the figures and the page about them.
 package main
 
 import (

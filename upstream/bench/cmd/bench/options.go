@@ -12,7 +12,7 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	only     string
 	rounds   int
@@ -46,7 +46,7 @@ Flags:
 func parse(arguments []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // a wrong flag is said once, by main
+	flags.SetOutput(io.Discard) // main reports a wrong flag
 	flags.StringVar(&o.only, "only", "", "compare only these `names`: groups, scenarios or measures, separated by commas")
 	flags.IntVar(&o.rounds, "rounds", 0, "how many `rounds`: 5 unless it is quick, where it is 1")
 	flags.BoolVar(&o.quick, "quick", false, "guard against regressions: less work, and only the figures that a busy machine does not change")
@@ -62,21 +62,21 @@ func parse(arguments []string) (options, error) {
 		flags.PrintDefaults()
 		return o, err
 	} else if err != nil {
-		return o, fmt.Errorf("%w; bench -help tells more", err)
+		return o, fmt.Errorf("%w; see bench -help", err)
 	}
 	return o, o.complete(flags.Args())
 }
 
-// complete checks the flags and fills in what depends on others.
+// complete checks the flags and sets those that depend on others.
 func (o *options) complete(rest []string) error {
 	if len(rest) > 0 {
 		return fmt.Errorf("%q is not a flag; did you mean -only %s?", rest[0], strings.Join(rest, ","))
 	}
 	if o.aa && o.quick {
-		return errors.New("-aa and -quick: a guard against regressions compares with somebody else")
+		return errors.New("-aa and -quick: -quick checks targets, which need the other side")
 	}
 	if o.rounds < 0 {
-		return fmt.Errorf("-rounds %d: there are no fewer than one", o.rounds)
+		return fmt.Errorf("-rounds %d: at least one is needed", o.rounds)
 	}
 	if o.rounds == 0 {
 		o.rounds = 5
@@ -86,14 +86,14 @@ func (o *options) complete(rest []string) error {
 	}
 	everything := !o.quick && !o.aa && o.only == ""
 	if o.page != "" && !everything {
-		return errors.New("-page: the page is about everything; without -quick, -aa and -only")
+		return errors.New("-page: the page needs every measure, without -quick, -aa and -only")
 	}
 	if everything {
 		if o.jsonFile == "" {
 			o.jsonFile = filepath.Join("build", "bench.json")
 		}
 		if o.page == "" {
-			o.page = "docs"
+			o.page = "docs/measure"
 		}
 	}
 	return nil

@@ -28,7 +28,7 @@ func TestWhatIsWritten(t *testing.T) {
 		effort       bench.Effort
 		measuresLike string
 	}{
-		"everything":  {nil, "build/bench.json", "docs", 5, bench.Full, "queue/cycle ns/op"},
+		"everything":  {nil, "build/bench.json", "docs/measure", 5, bench.Full, "queue/cycle ns/op"},
 		"elsewhere":   {[]string{"-json", "x.json", "-page", "y", "-rounds", "9"}, "x.json", "y", 9, bench.Full, "dispatch/4 ns/event"},
 		"a part":      {[]string{"-only", "store"}, "", "", 5, bench.Full, "store/update ns/op"},
 		"a part kept": {[]string{"-only", "store", "-json", "x.json"}, "x.json", "", 5, bench.Full, "store/update ns/op"},
@@ -76,10 +76,10 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 		want      string
 	}{
 		{[]string{"queue", "fifo"}, `"queue" is not a flag; did you mean -only queue,fifo?`},
-		{[]string{"-rouns", "1"}, "flag provided but not defined: -rouns; bench -help tells more"},
-		{[]string{"-rounds", "-1"}, "-rounds -1: there are no fewer than one"},
-		{[]string{"-page", "docs", "-only", "queue"}, "-page: the page is about everything; without -quick, -aa and -only"},
-		{[]string{"-aa", "-quick"}, "-aa and -quick: a guard against regressions compares with somebody else"},
+		{[]string{"-rouns", "1"}, "flag provided but not defined: -rouns; see bench -help"},
+		{[]string{"-rounds", "-1"}, "-rounds -1: at least one is needed"},
+		{[]string{"-page", "docs/measure", "-only", "queue"}, "-page: the page needs every measure, without -quick, -aa and -only"},
+		{[]string{"-aa", "-quick"}, "-aa and -quick: -quick checks targets, which need the other side"},
 	} {
 		_, err := parse(append([]string{"bench"}, c.arguments...))
 		assert.EqualError(t, err, c.want)

@@ -11,12 +11,13 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/worker"
+	"orrery/upstream/bench/collector"
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/bench/deletion"
 )
 
-// runners sends each scenario to who can run it: a worker process, or a control plane that is started when it is first
-// needed.
+// runners passes each scenario to its runner: a worker process, or a control plane that starts when
+// it is first needed.
 type runners struct {
 	programs string
 	say      func(format string, arguments ...any)
@@ -25,7 +26,8 @@ type runners struct {
 	deletion *deletion.Runner
 }
 
-// newRunners needs the directory of the programs. With aa every side is ours, still in a process of its own.
+// newRunners returns runners for the programs in a directory. With aa every side is ours, still in
+// a process of its own.
 func newRunners(programs string, aa bool, say func(string, ...any)) *runners {
 	ours := worker.Command{Path: filepath.Join(programs, "bench-ours"), Stderr: os.Stderr}
 	theirs := worker.Command{Path: filepath.Join(programs, "bench-theirs"), Stderr: os.Stderr}
@@ -46,18 +48,25 @@ func newRunners(programs string, aa bool, say func(string, ...any)) *runners {
 	return &runners{programs: programs, say: say, aa: aa, workers: compare.NewWorkers(commands)}
 }
 
-// Run lets a side do a scenario.
+// Run runs a side once.
 func (r *runners) Run(ctx context.Context, side compare.Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
-	if !strings.HasPrefix(scenario, "deletion/") {
+	garbage := strings.HasPrefix(scenario, "collector/")
+	if !garbage && !strings.HasPrefix(scenario, "deletion/") {
 		return r.workers.Run(ctx, side, scenario, effort)
 	}
-	// The workers hold memory that a control plane can use.
+	// The workers hold memory that the whole programs can use.
 	r.workers.Stop()
 	if r.aa {
 		side = compare.Ours
 	}
+	if garbage {
+		return collector.Run(ctx, collector.Config{
+			Orrery:       filepath.Join(r.programs, "orrery"),
+			ControlPlane: filepath.Join(r.programs, "controlplane"),
+		}, side, effort)
+	}
 	if r.deletion == nil {
-		rest.SetDefaultWarningHandler(rest.NoWarnings{}) // the server's, about types that are old
+		rest.SetDefaultWarningHandler(rest.NoWarnings{}) // the server's, about deprecated types
 		r.say("starting a control plane: etcd, kube-apiserver, kube-controller-manager")
 		started, err := deletion.Start(ctx, deletion.Config{
 			Orrery:       filepath.Join(r.programs, "orrery"),
@@ -71,7 +80,7 @@ func (r *runners) Run(ctx context.Context, side compare.Side, scenario string, e
 	return r.deletion.Run(ctx, side, scenario, effort)
 }
 
-// stop ends everything that was started.
+// stop stops everything that was started.
 func (r *runners) stop() error {
 	r.workers.Stop()
 	if r.deletion == nil {

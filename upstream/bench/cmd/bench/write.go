@@ -9,7 +9,7 @@ import (
 	"orrery/upstream/bench/compare"
 )
 
-// write writes the records and the page, as far as somebody wants them.
+// write writes the records and the page to the selected files.
 func (o *options) write(results compare.Results) error {
 	files := make(map[string][]byte)
 	if o.jsonFile != "" {

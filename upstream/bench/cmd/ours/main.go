@@ -1,5 +1,6 @@
-// Command ours is this project's side of the comparison. Without an argument it is the fast form of each gear; "textbook" as the
-// first argument makes it the textbook form, and "inorder" the FIFO that keeps every event. It links nothing of the original.
+// Command ours is this project's side of the comparison. Its first argument selects the forms: none
+// for the fast form of each gear, "textbook", or "inorder" for the FIFO that keeps every event. It
+// links nothing of the original.
 package main
 
 import (

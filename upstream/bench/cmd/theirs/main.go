@@ -1,5 +1,6 @@
-// Command theirs is the other side of the comparison. Without an argument it is client-go; "priority" as the first argument
-// makes it controller-runtime's priority queue, and "realfifo" the FIFO that client-go's informers use by default.
+// Command theirs is the other side of the comparison. Without an argument it is client-go;
+// "priority" selects controller-runtime's priority queue, and "realfifo" the FIFO that client-go's
+// informers use by default.
 package main
 
 import (

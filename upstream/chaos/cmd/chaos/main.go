@@ -1,5 +1,6 @@
-// Command chaos disturbs this project's informers and "orrery run" on a real control plane, at random but by a plan that
-// its seed decides, and checks that nothing is lost. See package orrery/upstream/chaos.
+// Command chaos disturbs this project's informers and "orrery run" on a real control plane, by a
+// random plan that its seed determines, and checks that nothing is lost. See package
+// orrery/upstream/chaos.
 package main
 
 import (
@@ -31,7 +32,7 @@ func main() {
 	if *seed == 0 {
 		*seed = rand.Uint64N(1e9) + 1
 	}
-	klog.SetLogger(klog.Logger{}) // client-go's own opinion of requests that break is not asked for
+	klog.SetLogger(klog.Logger{}) // client-go's logs of broken requests are expected
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	for range *seeds {
@@ -44,15 +45,15 @@ func main() {
 	}
 }
 
-// one makes a run and tells how it went.
+// one makes a run and reports the result.
 func one(ctx context.Context, config chaos.Config) error {
 	began := time.Now()
-	fmt.Printf("seed=%d: for %v things go wrong between a real control plane and orrery, by the plan below (what, where, how much, for how long).\n"+
+	fmt.Printf("seed=%d: %v of faults between a real control plane and orrery, by the plan below (kind, place, amount, duration).\n"+
 		"After each round the faults end, and everything has to come right again (\"quiet\"). Ctrl-C ends all programs.\n", config.Seed, config.Duration)
 	err := chaos.Run(ctx, config)
 	switch failure, failed := errors.AsType[*chaos.Failure](err); {
 	case err == nil:
-		fmt.Printf("seed=%d: passed after %.0f s: nothing was lost, nothing was left behind\n", config.Seed, time.Since(began).Seconds())
+		fmt.Printf("seed=%d: passed after %.0f s: nothing was lost or leaked\n", config.Seed, time.Since(began).Seconds())
 	case failed:
 		fmt.Printf("\n%v\n\nreplay: make -C upstream chaos SEED=%d DURATION=%s\n", err, failure.Seed, config.Duration)
 	case ctx.Err() != nil:

@@ -30,17 +30,15 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// What the kwok program uses when its configuration does not say otherwise.
+// Defaults of the kwok program.
 const (
 	kwokParallelism      = 4
 	kwokNodeLeaseSeconds = 40
 )
 
-// runKwok pretends to be the kubelets of some nodes: it creates the nodes and runs kwok's controllers, which keep nodes
-// and pods in the states that real kubelets would report.
-//
-// It uses kwok's controllers and not kwok's own command: that one brings a server for logs and exec, which nobody needs
-// here and which is two thirds of kwok's code.
+// runKwok plays the kubelets of some nodes: it creates the nodes and runs kwok's controllers, which
+// keep nodes and pods in the states that kubelets would report. kwok's own command adds a server
+// for logs and exec, two thirds of its code.
 func runKwok() int {
 	flags := pflag.NewFlagSet("kwok", pflag.ExitOnError)
 	kubeconfig := flags.String("kubeconfig", "", "kubeconfig file for the API server")
@@ -88,7 +86,7 @@ func kwokConfig(kubeconfig string) (controllers.Config, error) {
 	if err != nil {
 		return none, err
 	}
-	// kwok's own set of clients: it brings the dynamic and the impersonating ones, and no rate limit.
+	// kwok's own clients include the dynamic and impersonating ones, without a rate limit.
 	clients, err := kwokclient.NewClientset("", kubeconfig)
 	if err != nil {
 		return none, err
@@ -139,11 +137,11 @@ func typedClient(kubeconfig string) (kubernetes.Interface, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.QPS = -1 // this process stands for many kubelets, each with a limit of its own
+	config.QPS = -1 // this process stands for many kubelets
 	return kubernetes.NewForConfig(config)
 }
 
-// loadStages reads the stages that kwok's module ships, as one table by kind of object.
+// loadStages returns the stages in kwok's module by kind of object.
 func loadStages() (map[internalversion.StageResourceRef][]*internalversion.Stage, error) {
 	stages := make(map[internalversion.StageResourceRef][]*internalversion.Stage)
 	for _, text := range []string{
@@ -168,8 +166,8 @@ func loadStages() (map[internalversion.StageResourceRef][]*internalversion.Stage
 	return stages, nil
 }
 
-// delayDeletion lets a pod's annotation say how long the pod takes to vanish, as kwok's other set of pod stages does
-// (that set is not embedded in kwok's packages, and its pods take seconds to start).
+// delayDeletion lets a pod's annotation set how long the pod takes to vanish, as kwok's other pod
+// stages do. Those are not embedded in kwok's packages, and their pods take seconds to start.
 func delayDeletion(stage *v1alpha1.Stage) {
 	var immediately int64
 	stage.Spec.Delay = &v1alpha1.StageDelay{
@@ -180,8 +178,8 @@ func delayDeletion(stage *v1alpha1.Stage) {
 	}
 }
 
-// createNode creates a node and takes away the taint that the API server puts on every new one. In a real cluster the
-// node lifecycle controller does that when the kubelet reports ready; here that controller usually does not run.
+// createNode creates a node and removes the taint of every new node. In a real cluster the node
+// lifecycle controller, which usually does not run here, does that.
 func createNode(ctx context.Context, client kubernetes.Interface, name string) error {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: name,

@@ -1,8 +1,8 @@
-// Command controlplane is a whole Kubernetes control plane in one file: etcd, kube-apiserver, kube-controller-manager
-// and kube-scheduler, each a subcommand with the flags of the genuine program, and fake nodes. "controlplane up" runs
-// them all in the foreground; package orrery/upstream/controlplane runs them for tests.
-//
-// One binary, because the programs share nine tenths of their code and linking is a large part of the build.
+// Command controlplane is a whole Kubernetes control plane in one binary: etcd, kube-apiserver,
+// kube-controller-manager and kube-scheduler, each a subcommand with the genuine program's flags,
+// and fake nodes. "controlplane up" runs them all in the foreground; package
+// orrery/upstream/controlplane runs them for tests. The programs share nine tenths of their code,
+// and linking is a large part of the build.
 package main
 
 import (
@@ -34,13 +34,13 @@ Run one component, with the flags of the program of that name:
   controlplane kwok [flags]                    fake nodes
 `
 
-// components maps a subcommand to what runs it; the result is the exit code. When it is called, os.Args looks as if
-// the component were a program of its own, which is what the components' own flag parsing expects.
+// components maps a subcommand to its main function, which returns the exit code. os.Args then
+// looks as if the component were a program of its own, as its flag parsing expects.
 var components = map[string]func() int{
 	"up":   runUp,
 	"kwok": runKwok,
 	"etcd": func() int {
-		etcdmain.Main(os.Args) // exits by itself when it fails
+		etcdmain.Main(os.Args) // exits on failure
 		return 0
 	},
 	"kube-apiserver":          func() int { return cli.Run(apiserver.NewAPIServerCommand()) },

@@ -15,8 +15,8 @@ import (
 
 const upUsage = `Runs a Kubernetes control plane in the foreground until Ctrl-C.
 
-Without --namespace-controller nobody empties namespaces that are deleted: that is
-the place for "orrery run --kubeconfig FILE".
+Without --namespace-controller, deleted namespaces stay Terminating until
+another controller, such as "orrery run --kubeconfig FILE", empties them.
 
 Usage:
   controlplane up [flags]
@@ -24,7 +24,7 @@ Usage:
 Flags:
 `
 
-// upFlags is what "controlplane up" can be told.
+// upFlags holds the flags of "controlplane up".
 type upFlags struct {
 	config      controlplane.Config
 	kubeconfig  string
@@ -33,11 +33,11 @@ type upFlags struct {
 
 func (f *upFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.config.NamespaceController, "namespace-controller", false, "run kube-controller-manager's own namespace controller")
-	flags.StringSliceVar(&f.config.Controllers, "controllers", controlplane.DefaultControllers(), "controllers of kube-controller-manager to run besides it; '*' for all")
+	flags.StringSliceVar(&f.config.Controllers, "controllers", controlplane.DefaultControllers(), "other controllers of kube-controller-manager to run; '*' for all")
 	flags.IntVar(&f.config.FakeNodes, "nodes", 1, "number of fake nodes; with 0 there is no scheduler either, and pods stay pending")
 	flags.StringVar(&f.config.Dir, "dir", "", "directory for certificates, logs and data, must be empty; it is kept (default: a temporary one, removed at the end)")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "where to write the administrator's kubeconfig (default: in the directory)")
-	flags.BoolVar(&f.config.DisableWatchCache, "disable-watch-cache", false, "have kube-apiserver answer lists and watches from etcd")
+	flags.BoolVar(&f.config.DisableWatchCache, "disable-watch-cache", false, "serve lists and watches from etcd")
 	flags.StringVar(&f.auditPolicy, "audit-policy", "", "file with an audit policy; switches the audit log on")
 	flags.StringArrayVar(&f.config.APIServerArgs, "apiserver-arg", nil, "further argument for kube-apiserver (may be repeated)")
 	flags.StringArrayVar(&f.config.ControllerManagerArgs, "controller-manager-arg", nil, "further argument for kube-controller-manager (may be repeated)")
@@ -64,7 +64,7 @@ func runUp() int {
 }
 
 func (f *upFlags) run() (err error) {
-	// SIGHUP is what a terminal sends that is closed.
+	// A closing terminal sends SIGHUP.
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	if f.config.Binary, err = os.Executable(); err != nil {
@@ -87,7 +87,7 @@ func (f *upFlags) run() (err error) {
 	}
 	kubeconfig, err := f.publish(cp)
 	if err != nil {
-		_ = cp.Stop() // the error at hand says more
+		_ = cp.Stop() // the first error says more
 		return err
 	}
 	fmt.Printf("\nexport KUBECONFIG=%s\n\nLogs and certificates: %s\nCtrl-C ends the control plane.\n", kubeconfig, cp.Dir())
@@ -101,7 +101,7 @@ func (f *upFlags) run() (err error) {
 	return cp.Stop()
 }
 
-// publish copies the administrator's kubeconfig to where --kubeconfig wants it, and returns where it can be found.
+// publish copies the administrator's kubeconfig to --kubeconfig and returns its path.
 func (f *upFlags) publish(cp *controlplane.ControlPlane) (string, error) {
 	if f.kubeconfig == "" {
 		return cp.Kubeconfig(), nil

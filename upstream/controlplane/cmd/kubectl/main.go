@@ -1,5 +1,5 @@
-// Command kubectl is the genuine kubectl of the same version as the control plane, for machines that have none. It is
-// a program of its own because linked into the control plane's binary it would make that half as large again.
+// Command kubectl is the genuine kubectl of the control plane's version. Linked into the control
+// plane's binary it would add half to its size.
 package main
 
 import (
@@ -10,6 +10,6 @@ import (
 
 func main() {
 	if err := cli.RunNoErrOutput(cmd.NewDefaultKubectlCommand()); err != nil {
-		util.CheckErr(err) // prints what kubectl prints, and exits
+		util.CheckErr(err) // prints kubectl's message and exits
 	}
 }

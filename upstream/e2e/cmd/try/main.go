@@ -1,5 +1,6 @@
-// Command try shows the namespace controller at work: it starts a real control plane on loopback, runs "orrery run" on
-// it, fills a namespace, deletes it, and tells what happens until it is gone.
+// Command try shows the namespace controller at work: it starts a real control plane on loopback,
+// runs "orrery run" on it, fills a namespace, deletes it and reports each step until the namespace
+// is gone.
 package main
 
 import (
@@ -34,7 +35,7 @@ func main() {
 
 const namespace = "orrery-try"
 
-// started is when the program began to narrate.
+// started is the start of the narration.
 var started = time.Now()
 
 // say prints one line of the narration.
@@ -42,10 +43,11 @@ func say(format string, args ...any) {
 	fmt.Printf("%6.1fs  %s\n", time.Since(started).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// try is the whole scene. Everything that it started has ended when it returns.
+// try plays the scene. When it returns, everything that it started has ended.
 func try(ctx context.Context, binary string) (err error) {
 	say("starting etcd, kube-apiserver, kube-controller-manager (without its namespace controller) and one fake node")
-	cluster, err := e2e.StartCluster(ctx, e2e.Kubernetes(), e2e.Orrery(), controlplane.Config{Binary: binary, FakeNodes: 1}, "-v1")
+	// The controller has the built-in role, and with it no right to create Events.
+	cluster, err := e2e.StartCluster(ctx, e2e.Kubernetes(), e2e.Orrery(), controlplane.Config{Binary: binary, FakeNodes: 1}, "-v1", "--events=false")
 	if err != nil {
 		return err
 	}
@@ -54,7 +56,7 @@ func try(ctx context.Context, binary string) (err error) {
 	if err != nil {
 		return err
 	}
-	config.QPS = -1 // the default of 5 requests per second is for programs that run for long
+	config.QPS = -1 // the default of 5 requests per second is for long-running programs
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
@@ -67,16 +69,16 @@ func try(ctx context.Context, binary string) (err error) {
 	if err := client.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{}); err != nil {
 		return err
 	}
-	say("deleted it: the API server has stamped it and waits for its finalizer to be taken off")
+	say("deleted it: the API server has set deletionTimestamp and waits until its finalizer is removed")
 	if err := watchItGo(ctx, client); err != nil {
 		return err
 	}
-	say("the namespace is gone; this is what the controller logged:")
+	say("the namespace is gone; the controller's log:")
 	fmt.Println(cluster.Controller().Tail())
 	return nil
 }
 
-// fill creates the namespace and something to delete in it.
+// fill creates the namespace with some content.
 func fill(ctx context.Context, client kubernetes.Interface) error {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 	if _, err := client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
@@ -104,7 +106,8 @@ func fill(ctx context.Context, client kubernetes.Interface) error {
 	})
 }
 
-// createPod creates a pod as soon as its namespace's service account is there: the API server refuses it before.
+// createPod creates a pod once its namespace has a service account, without which the API server
+// refuses it.
 func createPod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) error {
 	return waitFor(ctx, "the service account", func() (bool, error) {
 		_, err := client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
@@ -115,9 +118,9 @@ func createPod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod
 	})
 }
 
-// watchItGo tells each change of the namespace's conditions until it does not exist any more.
+// watchItGo prints each change of the namespace's conditions until the namespace is gone.
 func watchItGo(ctx context.Context, client kubernetes.Interface) error {
-	told := map[corev1.NamespaceConditionType]string{}
+	reported := map[corev1.NamespaceConditionType]string{}
 	return waitFor(ctx, "the namespace to go", func() (bool, error) {
 		ns, err := client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
@@ -127,8 +130,8 @@ func watchItGo(ctx context.Context, client kubernetes.Interface) error {
 			return false, err
 		}
 		for _, condition := range ns.Status.Conditions {
-			if told[condition.Type] != condition.Message {
-				told[condition.Type] = condition.Message
+			if reported[condition.Type] != condition.Message {
+				reported[condition.Type] = condition.Message
 				say("condition %s=%s: %s", condition.Type, condition.Status, condition.Message)
 			}
 		}
@@ -136,7 +139,7 @@ func watchItGo(ctx context.Context, client kubernetes.Interface) error {
 	})
 }
 
-// waitFor asks until the answer is yes. A minute is far longer than anything here takes.
+// waitFor polls until done returns true. A minute is far longer than anything here takes.
 func waitFor(ctx context.Context, what string, done func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

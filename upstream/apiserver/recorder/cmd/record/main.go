@@ -1,4 +1,4 @@
-// Command record writes the recordings of internal/lab/apiserver/apiservertest anew.
+// Command record rewrites the recordings of internal/lab/apiserver/apiservertest.
 package main
 
 import (

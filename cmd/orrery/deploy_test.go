@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"orrery/restclient"
+	"orrery/restclient/discovery"
+	"orrery/restclient/kubeconfig"
+)
+
+// document is a manifest.
+type document map[string]any
+
+func (d document) name() (namespace, name string) {
+	metadata := d["metadata"].(document)
+	namespace, _ = metadata["namespace"].(string)
+	return namespace, metadata["name"].(string)
+}
+
+// kustomized returns the documents of a directory, and the kustomization that names their files.
+func kustomized(t *testing.T, dir string) (kustomization document, documents []document) {
+	t.Helper()
+	read := func(file string) (found []document) {
+		text, err := os.ReadFile(filepath.Join("..", "..", dir, file))
+		require.NoError(t, err)
+		decoder := yaml.NewDecoder(bytes.NewReader(text))
+		for {
+			var d document
+			err := decoder.Decode(&d)
+			if errors.Is(err, io.EOF) {
+				return found
+			}
+			require.NoError(t, err, file)
+			found = append(found, d)
+		}
+	}
+	kustomization = read("kustomization.yaml")[0]
+	for _, file := range kustomization["resources"].([]any) {
+		documents = append(documents, read(file.(string))...)
+	}
+	return kustomization, documents
+}
+
+// A plain API server accepts every field that "kubectl apply -k deploy" sends.
+func TestDeployIsAcceptedByThePlainServer(t *testing.T) {
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: builtIn(t)})
+	require.NoError(t, err)
+	client, err := restclient.New(config)
+	require.NoError(t, err)
+	defer client.Close()
+	_, lists, err := discovery.New(client).ServerGroupsAndResources(t.Context())
+	require.NoError(t, err)
+	plural := map[string]string{}
+	for _, list := range lists {
+		for _, resource := range list.Resources {
+			if plural[list.GroupVersion+" "+resource.Kind] == "" { // the rest are subresources
+				plural[list.GroupVersion+" "+resource.Kind] = resource.Name
+			}
+		}
+	}
+	_, documents := kustomized(t, "deploy")
+	var kinds []string
+	for _, d := range documents {
+		version, kind := d["apiVersion"].(string), d["kind"].(string)
+		kinds = append(kinds, kind)
+		namespace, name := d.name()
+		require.NotEmpty(t, plural[version+" "+kind], "%s %s", kind, name)
+		path := "/apis/" + version
+		if version == "v1" {
+			path = "/api/v1"
+		}
+		if namespace != "" {
+			path += "/namespaces/" + namespace
+		}
+		text, err := json.Marshal(d)
+		require.NoError(t, err)
+		require.NoError(t, client.Do(t.Context(), restclient.Request{
+			Verb: "POST", Path: path + "/" + plural[version+" "+kind], Query: url.Values{"fieldValidation": {"Strict"}}, Body: text,
+		}, nil), "%s %s", kind, name)
+	}
+	assert.Contains(t, kinds, "NetworkPolicy")
+}
+
+// deploy/monitoring, which needs the Prometheus operator, matches deploy: the labels of the pods,
+// the port, the namespaces.
+func TestMonitoringFitsTheDeployment(t *testing.T) {
+	at := func(value any, path ...any) any {
+		for _, step := range path {
+			if key, ok := step.(string); ok {
+				value = value.(document)[key]
+			} else {
+				value = value.([]any)[step.(int)]
+			}
+		}
+		return value
+	}
+	_, deployed := kustomized(t, "deploy")
+	kustomization, monitoring := kustomized(t, "deploy/monitoring")
+	byKind := map[string]document{}
+	for _, d := range append(deployed, monitoring...) {
+		byKind[d["kind"].(string)] = d
+	}
+	deployment, policy, monitor := byKind["Deployment"], byKind["NetworkPolicy"], byKind["PodMonitor"]
+	labels := at(deployment, "spec", "template", "metadata", "labels")
+	port := at(deployment, "spec", "template", "spec", "containers", 0, "ports", 0)
+	namespace, _ := deployment.name()
+
+	assert.Equal(t, labels, at(policy, "spec", "podSelector", "matchLabels"))
+	assert.Equal(t, at(port, "containerPort"), at(policy, "spec", "ingress", 0, "ports", 0, "port"))
+	assert.Equal(t, kustomization["namespace"], at(policy, "spec", "ingress", 0, "from", 0, "namespaceSelector", "matchLabels", "kubernetes.io/metadata.name"))
+
+	assert.Equal(t, labels, at(monitor, "spec", "selector", "matchLabels"))
+	assert.Equal(t, []any{namespace}, at(monitor, "spec", "namespaceSelector", "matchNames"))
+	assert.Equal(t, at(port, "name"), at(monitor, "spec", "podMetricsEndpoints", 0, "port"))
+}

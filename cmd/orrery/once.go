@@ -1,0 +1,170 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"orrery/internal/controllers"
+	"orrery/internal/controllers/all"
+	"orrery/internal/observe/logs"
+	"orrery/internal/program"
+	"orrery/nsctl"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+)
+
+// exitWouldWrite is the exit code of --dry-run --once if a run would write something.
+const exitWouldWrite = 2
+
+// lookOnce is "orrery run --dry-run --once": it looks into every selected namespace that is being
+// deleted and writes to stdout what a run would delete. If a run would write anything it returns
+// [program.Exit]; if not everything could be seen, another error.
+func lookOnce(ctx context.Context, client *restclient.Client, options *runOptions, logger *logs.Logger, stdout io.Writer) error {
+	d := options.chosen[slices.IndexFunc(options.chosen, func(d controllers.Descriptor) bool { return d.Name == all.NamespaceController })]
+	client = client.As(client.Config().UserAgent+" "+d.Name, options.qps*float32(d.QPSFactor), options.burst*d.BurstFactor)
+	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	deleted, err := namespaces.List(ctx, api.ListOptions{FieldSelector: "status.phase=" + string(api.NamespaceTerminating)})
+	if ctx.Err() != nil {
+		return options.stoppedEarly(ctx)
+	}
+	if err != nil {
+		return &startError{doing: "listing namespaces", server: client.Config().Host, err: err}
+	}
+	inDeletion := len(deleted.Items)
+	deleted.Items = slices.DeleteFunc(deleted.Items, func(n *api.Namespace) bool {
+		return !options.each.Namespace.Selection.Selects(n.Name)
+	})
+	content := &seenContent{ContentClient: nsctl.NewContentClient(client), types: map[string][]seenType{}}
+	deleter := nsctl.NewDryRun(nsctl.DeleterConfig{
+		Namespaces: namespaces, Content: content, Trace: logger.Namespaces(),
+		Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
+	})
+	errs := make([]error, len(deleted.Items))
+	free := make(chan struct{}, options.each.Namespace.Workers)
+	var workers sync.WaitGroup
+	for i, namespace := range deleted.Items {
+		free <- struct{}{}
+		workers.Go(func() {
+			errs[i] = deleter.Delete(ctx, namespace.Name, nsctl.ObservedDeletion{UID: namespace.UID})
+			<-free
+		})
+	}
+	workers.Wait()
+	if ctx.Err() != nil {
+		return options.stoppedEarly(ctx)
+	}
+	failed := 0
+	for i, err := range errs {
+		if err != nil {
+			failed++
+			logger.Warn().Str("namespace", deleted.Items[i].Name).Err(err).Msg("dry run: cannot read all content of this namespace")
+		}
+	}
+	if err := content.write(stdout, deleted.Items, inDeletion-len(deleted.Items)); err != nil {
+		return err
+	}
+	switch {
+	case failed > 0:
+		return fmt.Errorf("%d of %d namespaces in deletion could not be read completely, see the log", failed, len(deleted.Items))
+	case len(deleted.Items) > 0:
+		return program.Exit(exitWouldWrite)
+	}
+	return nil
+}
+
+var errLookStopped = errors.New("the dry run was stopped before it had seen everything")
+
+// stoppedEarly returns the error of a run that a signal has stopped. For a look it is never nil,
+// because exit code 0 means that nothing is being deleted.
+func (o *runOptions) stoppedEarly(ctx context.Context) error {
+	if err := program.Stopped(ctx); err != nil || !o.once {
+		return err
+	}
+	return errLookStopped
+}
+
+// seenContent collects what a dry run finds.
+type seenContent struct {
+	nsctl.ContentClient
+
+	mu    sync.Mutex
+	types map[string][]seenType // by namespace; guarded by mu
+}
+
+// seenType is the content of one type in a namespace, with kubectl's name of the type.
+type seenType struct {
+	name    string
+	objects []string
+}
+
+func (c *seenContent) List(ctx context.Context, resource api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
+	items, err := c.ContentClient.List(ctx, resource, namespace)
+	if err != nil || len(items) == 0 {
+		return items, err
+	}
+	found := seenType{name: strings.TrimSuffix(resource.GroupResource(), ".")}
+	for _, item := range items {
+		found.objects = append(found.objects, item.Name)
+	}
+	slices.Sort(found.objects)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.types[namespace] = append(c.types[namespace], found)
+	return items, nil
+}
+
+// namesShown is how many objects of one type in one namespace the summary names.
+const namesShown = 20
+
+// write writes the summary: a line for each type in each namespace, and one for all. passedOver is
+// how many more namespaces are in deletion and not selected.
+func (c *seenContent) write(out io.Writer, namespaces []*api.Namespace, passedOver int) error {
+	if len(namespaces) == 0 {
+		sentence := "No namespace is being deleted."
+		if passedOver > 0 {
+			sentence = fmt.Sprintf("No selected namespace is being deleted; --namespaces excludes %d.", passedOver)
+		}
+		_, err := fmt.Fprintln(out, sentence)
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "NAMESPACE\tTYPE\tOBJECTS\tNAMES")
+	objects := 0
+	slices.SortFunc(namespaces, func(a, b *api.Namespace) int { return cmp.Compare(a.Name, b.Name) })
+	for _, namespace := range namespaces {
+		types := c.types[namespace.Name]
+		slices.SortFunc(types, func(a, b seenType) int { return cmp.Compare(a.name, b.name) })
+		for _, t := range types {
+			objects += len(t.objects)
+			names := strings.Join(t.objects[:min(len(t.objects), namesShown)], ", ")
+			if more := len(t.objects) - namesShown; more > 0 {
+				names += fmt.Sprintf(" and %d more", more)
+			}
+			fmt.Fprintf(table, "%s\t%s\t%d\t%s\n", namespace.Name, t.name, len(t.objects), names)
+		}
+		if len(types) == 0 {
+			fmt.Fprintf(table, "%s\t-\t0\t\n", namespace.Name)
+		}
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	noun := "objects"
+	if objects == 1 {
+		noun = "object"
+	}
+	summary := fmt.Sprintf("Namespaces in deletion: %d. A run would delete %d %s; nothing was written.", len(namespaces), objects, noun)
+	if passedOver > 0 {
+		summary += fmt.Sprintf(" --namespaces excludes %d more.", passedOver)
+	}
+	_, err := fmt.Fprintln(out, "\n"+summary)
+	return err
+}

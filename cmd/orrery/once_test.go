@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+)
+
+// clientOf returns a client of a cluster.
+func clientOf(t *testing.T, path string) *restclient.Client {
+	t.Helper()
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+	require.NoError(t, err)
+	client, err := restclient.New(config)
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	return client
+}
+
+func do(t *testing.T, client *restclient.Client, verb, path, body string) {
+	t.Helper()
+	require.NoError(t, client.Do(t.Context(), restclient.Request{Verb: verb, Path: path, Body: []byte(body)}, nil))
+}
+
+// deleteNamespace creates a namespace with the given number of ConfigMaps and deletes it. Without
+// a controller it stays.
+func deleteNamespace(t *testing.T, client *restclient.Client, name string, configMaps int) {
+	t.Helper()
+	do(t, client, http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
+	for i := range configMaps {
+		do(t, client, http.MethodPost, "/api/v1/namespaces/"+name+"/configmaps", fmt.Sprintf(`{"metadata":{"name":"c%02d"}}`, i))
+	}
+	do(t, client, http.MethodDelete, "/api/v1/namespaces/"+name, "")
+}
+
+func TestALookSaysWhatARunWouldDelete(t *testing.T) {
+	path := builtIn(t)
+	look := func() (int, string, string) {
+		return orrery(t, "run", "--dry-run", "--once", "--kubeconfig", path)
+	}
+	code, stdout, stderr := look()
+	assert.Zero(t, code, stderr)
+	assert.Equal(t, "No namespace is being deleted.\n", stdout)
+
+	client := clientOf(t, path)
+	do(t, client, http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"stays"}}`)
+	deleteNamespace(t, client, "big", 23)
+	deleteNamespace(t, client, "empty", 0)
+	do(t, client, http.MethodDelete, "/api/v1/namespaces/empty/serviceaccounts", "")
+	do(t, client, http.MethodDelete, "/api/v1/namespaces/empty/configmaps", "")
+	code, stdout, stderr = look()
+	assert.Equal(t, exitWouldWrite, code)
+	assert.Contains(t, stdout, "NAMESPACE   TYPE")
+	assert.Regexp(t, `big +configmaps +2\d +c00, c01, .*c19 and \d more\n`, stdout)
+	assert.Regexp(t, `empty +- +0`, stdout)
+	assert.NotContains(t, stdout, "stays")
+	assert.Regexp(t, `Namespaces in deletion: 2. A run would delete 2\d objects; nothing was written.\n$`, stdout)
+	assert.NotContains(t, stderr, "orrery: ", "the exit code is not reported as an error")
+
+	path = builtIn(t, "forbid:verb=list,resource=secrets")
+	deleteNamespace(t, clientOf(t, path), "part", 1)
+	code, stdout, stderr = look()
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stdout, "c00", "readable content is shown")
+	assert.Contains(t, stderr, "dry run: cannot see this content")
+	assert.Equal(t, "orrery: 1 of 1 namespaces in deletion could not be read completely, see the log", lastLine(stderr))
+
+	path = builtIn(t, "broken-group:group=metrics.k8s.io,version=v1beta1")
+	deleteNamespace(t, clientOf(t, path), "undiscovered", 1)
+	code, _, stderr = look()
+	assert.Equal(t, 1, code)
+	assert.Regexp(t, `WARN  dry run: cannot read all content of this namespace namespace=undiscovered error=".*metrics.k8s.io/v1beta1`, stderr)
+}
+
+func TestALookIgnoresUnselectedNamespaces(t *testing.T) {
+	path := builtIn(t)
+	client := clientOf(t, path)
+	deleteNamespace(t, client, "team-a", 1)
+	deleteNamespace(t, client, "private", 1)
+	code, stdout, stderr := orrery(t, "run", "--dry-run", "--once", "--kubeconfig", path, "--namespaces", "team-*")
+	assert.Equal(t, exitWouldWrite, code)
+	assert.Contains(t, stdout, "team-a")
+	assert.NotContains(t, stdout+stderr, "private")
+	assert.Regexp(t, `Namespaces in deletion: 1. A run would delete 1 object; .* --namespaces excludes 1 more.\n$`, stdout)
+
+	code, stdout, _ = orrery(t, "run", "--dry-run", "--once", "--kubeconfig", path, "--namespaces", "team-?,-team-a")
+	assert.Zero(t, code, "nothing to do")
+	assert.Equal(t, "No selected namespace is being deleted; --namespaces excludes 2.\n", stdout)
+}
+
+// With the built-in controller, an ordinary namespace is gone after its grace period. A dry run
+// that waited for that period never saw any.
+func TestADryRunDoesNotWaitForTheGracePeriod(t *testing.T) {
+	path := builtIn(t)
+	deleteNamespace(t, clientOf(t, path), "short", 1)
+	r := startReplica(t, path, "--dry-run")
+	r.await("dry run: would delete")
+	r.stop()
+	require.NoError(t, <-r.ended)
+	assert.Contains(t, r.stderr.String(), "namespace is being deleted namespace=short first_look_in_s=0")
+}
+
+func TestTheSummaryNamesTwentyObjectsOfAType(t *testing.T) {
+	for count, end := range map[int]string{19: ", o19\n", 20: ", o20\n", 21: ", o20 and 1 more\n"} {
+		found := seenType{name: "secrets"}
+		for i := range count {
+			found.objects = append(found.objects, fmt.Sprintf("o%02d", i+1))
+		}
+		var page bytes.Buffer
+		content := &seenContent{types: map[string][]seenType{"ns": {found}}}
+		require.NoError(t, content.write(&page, []*api.Namespace{{ObjectMeta: api.ObjectMeta{Name: "ns"}}}, 0))
+		assert.Contains(t, page.String(), end, "%d objects", count)
+		assert.Contains(t, page.String(), fmt.Sprintf("A run would delete %d objects;", count))
+	}
+}
+
+func TestASummaryThatCannotBeWrittenIsAFailure(t *testing.T) {
+	var page bytes.Buffer
+	require.NoError(t, (&seenContent{}).write(&page, nil, 0))
+	assert.Error(t, (&seenContent{}).write(brokenWriter{}, nil, 0))
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, http.ErrContentLength }

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"orrery/internal/observe/logs"
+	"orrery/internal/program"
+	"orrery/internal/status"
+	"orrery/restclient"
+	"orrery/restclient/kubeconfig"
+)
+
+// statusOptions are the flags of "orrery status". A flag that "orrery run" also has has the same
+// meaning.
+type statusOptions struct {
+	address        string
+	kubeconfig     string
+	context        string
+	as             string
+	asGroups       []string
+	leaseNamespace string
+	leaseName      string
+	hangsAfter     time.Duration
+	output         string
+	replicaTimeout time.Duration
+
+	flags *pflag.FlagSet
+}
+
+// The exit codes of "orrery status".
+const (
+	statusUnhealthy = program.Exit(1)
+	statusUnknown   = program.Exit(2)
+)
+
+const outputText = "text"
+
+// statusTimeout bounds everything that is asked, and replicaTimeout what a replica is asked: one
+// that hangs must leave time to ask the cluster.
+const (
+	statusTimeout  = 30 * time.Second
+	replicaTimeout = 5 * time.Second
+)
+
+func newStatusCommand() *cobra.Command {
+	options := &statusOptions{}
+	command := &cobra.Command{
+		Use:   "status",
+		Short: "Show the leader, the queue, and the namespaces that hang",
+		Long: `Says who leads and since when, how much work waits, and which namespaces are in
+deletion, for how long and why. It only reads, with one to three requests.
+
+It asks the "orrery run" whose debug address is given, or the one at
+` + statusAddress() + `. If none answers there, or if --kubeconfig, --context or --as
+is given, it asks the cluster, which knows the Lease and the namespaces but no
+backlog.
+
+Exit codes:
+  0  there is a leader, and nothing hangs
+  1  there is no leader, a namespace hangs, or the replica cannot watch
+  2  it could not find out; the last line says why`,
+		Example: `  # the replica on this machine, or else the cluster that kubectl talks to
+  orrery status
+
+  # a replica in a pod, by kubectl -n kube-system port-forward
+  orrery status --address 127.0.0.1:9000
+
+  # for scripts: every namespace that has been in deletion for ten minutes
+  orrery status --context staging --hangs-after 10m -o json`,
+		Args: func(command *cobra.Command, args []string) error {
+			if err := program.NoArguments(command, args); err != nil {
+				return cannotTell(command, err)
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := options.check(); err != nil {
+				return cannotTell(command, program.UsageError{Command: command.CommandPath(), Err: err})
+			}
+			ctx, cancel := context.WithTimeout(command.Context(), statusTimeout)
+			defer cancel()
+			report, err := options.report(ctx, command.ErrOrStderr())
+			if err != nil {
+				return cannotTell(command, err)
+			}
+			return options.print(command, report)
+		},
+	}
+	command.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
+		return cannotTell(command, program.UsageError{Command: command.CommandPath(), Err: program.FlagError(err)})
+	})
+	options.addTo(command.Flags())
+	program.CompleteChoices(command)
+	program.CompleteFiles(command, "kubeconfig")
+	cobra.CheckErr(command.RegisterFlagCompletionFunc("context", contexts))
+	return command
+}
+
+func (o *statusOptions) addTo(flags *pflag.FlagSet) {
+	o.flags, o.replicaTimeout = flags, replicaTimeout
+	flags.StringVar(&o.address, "address", statusAddress(), "the debug `address` of the replica to ask: host:port")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "ask the cluster of this kubeconfig `file`")
+	flags.StringVar(&o.context, "context", "", "ask the cluster of the context of this `name`")
+	flags.StringVar(&o.as, "as", "", "ask the cluster as this `user`; needs the right to impersonate")
+	flags.StringArrayVar(&o.asGroups, "as-group", nil, "a `group` of that user; may be repeated")
+	flags.StringVar(&o.leaseNamespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease in the cluster")
+	flags.StringVar(&o.leaseName, "leader-elect-resource-name", "orrery", "the `name` of the Lease in the cluster")
+	flags.DurationVar(&o.hangsAfter, "hangs-after", 2*time.Minute, "how long a deletion must have lasted to be reported as hanging")
+	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputText, outputJSON}, "form of the output")
+}
+
+// statusAddress returns the default debug address of "orrery run".
+func statusAddress() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(defaultMetricsPort)) }
+
+func (o *statusOptions) check() error {
+	_, _, err := net.SplitHostPort(o.address)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--address must be host:port, such as %s, not %q", statusAddress(), o.address)
+	case o.flags.Changed("address") && o.asksCluster():
+		return errors.New("give --address to ask a replica, or --kubeconfig, --context and --as to ask the cluster")
+	case len(o.asGroups) > 0 && o.as == "":
+		return errors.New("--as-group needs --as")
+	case o.hangsAfter <= 0:
+		return fmt.Errorf("--hangs-after must be positive, it is %v", o.hangsAfter)
+	case o.leaseNamespace == "" || o.leaseName == "":
+		return errors.New("--leader-elect-resource-namespace and --leader-elect-resource-name must not be empty")
+	}
+	return nil
+}
+
+func (o *statusOptions) asksCluster() bool {
+	return o.flags.Changed("kubeconfig") || o.flags.Changed("context") || o.flags.Changed("as")
+}
+
+// report asks the replica or the cluster. What is said of the connection, such as how long an answer
+// is awaited, goes to stderr.
+func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*status.Report, error) {
+	if !o.asksCluster() {
+		direct := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // never through a proxy
+		asking, cancel := context.WithTimeout(ctx, o.replicaTimeout)
+		defer cancel()
+		report, err := status.FromReplica(asking, direct, o.address, o.hangsAfter)
+		if err == nil || o.flags.Changed("address") {
+			return report, err
+		}
+	}
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: o.kubeconfig, Context: o.context, As: o.as, AsGroups: o.asGroups})
+	if err != nil {
+		return nil, err
+	}
+	logger := logs.Start(logs.Config{Writer: stderr, Color: program.WantsColor(stderr)})
+	defer logger.Stop()
+	config.UserAgent = "orrery/" + program.Version + " status"
+	config.Credentials = hideFrom(logger, config.Credentials)
+	config.Trace = logger.Requests()
+	client, err := restclient.New(config)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	report, err := status.FromCluster(ctx, client, o.leaseNamespace, o.leaseName, o.hangsAfter)
+	if err != nil {
+		return nil, &startError{doing: "reading the status", server: config.Host, err: err}
+	}
+	return report, nil
+}
+
+func (o *statusOptions) print(command *cobra.Command, report *status.Report) error {
+	var err error
+	if o.output == outputJSON {
+		encoder := json.NewEncoder(command.OutOrStdout())
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(report)
+	} else {
+		err = report.WriteText(command.OutOrStdout())
+	}
+	switch {
+	case err != nil:
+		return cannotTell(command, fmt.Errorf("the output cannot be written: %w", err))
+	case len(report.Problems) > 0:
+		return statusUnhealthy
+	}
+	return nil
+}
+
+// cannotTell prints why the status is unknown.
+func cannotTell(command *cobra.Command, err error) error {
+	program.LastWord(command.ErrOrStderr(), command.Root().Name(), explain(err))
+	return statusUnknown
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/status"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+)
+
+// statusOf runs "orrery status" and returns its JSON output.
+func statusOf(t *testing.T, args ...string) (code int, report status.Report) {
+	t.Helper()
+	code, stdout, stderr := orrery(t, append([]string{"status", "-o", "json"}, args...)...)
+	require.Empty(t, stderr)
+	require.NoError(t, json.Unmarshal([]byte(stdout), &report), stdout)
+	return code, report
+}
+
+// hold creates namespaces that stay in deletion: their content has a finalizer that is never
+// removed.
+func hold(t *testing.T, path string, names ...string) {
+	t.Helper()
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+	require.NoError(t, err)
+	client, err := restclient.New(config)
+	require.NoError(t, err)
+	defer client.Close()
+	do := func(verb, path, body string) {
+		require.NoError(t, client.Do(t.Context(), restclient.Request{Verb: verb, Path: path, Body: []byte(body)}, nil))
+	}
+	for _, name := range names {
+		do("POST", "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
+		do("POST", "/api/v1/namespaces/"+name+"/configmaps", `{"metadata":{"name":"c","finalizers":["example.com/hold"]}}`)
+		do("DELETE", "/api/v1/namespaces/"+name, "")
+	}
+}
+
+func TestStatus(t *testing.T) {
+	path := builtIn(t)
+	code, report := statusOf(t, "--kubeconfig", path)
+	assert.Equal(t, 1, code)
+	assert.Equal(t, []string{"no leader: there is no Lease kube-system/orrery"}, report.Problems)
+
+	var addresses []string
+	for _, line := range []string{"controller started", "standing by"} {
+		port := strconv.Itoa(freePort(t))
+		addresses = append(addresses, "127.0.0.1:"+port)
+		r := startReplica(t, path, "--metrics-port", port, "--namespace-deletion-grace-period=0s", "--namespaces=team-*")
+		r.await("other namespaces are left alone")
+		r.await(line)
+	}
+	hold(t, path, "team-a", "other")
+	leader, standby := addresses[0], addresses[1]
+	await(t, func() bool { // the cache of a standby lags, and so does the leader's report
+		for _, address := range addresses {
+			_, report := statusOf(t, "--address", address)
+			if len(report.Namespaces) != 1 || report.PassedOver != 1 || !strings.Contains(report.Namespaces[0].Why, "example.com/hold in 1 resource instances") {
+				return false
+			}
+		}
+		return true
+	}, func() string { return "" })
+	for name, where := range map[string][]string{"leader": {"--address", leader}, "standby": {"--address", standby}, "cluster": {"--kubeconfig", path}} {
+		t.Run(name, func(t *testing.T) {
+			code, report := statusOf(t, append(where, "--hangs-after=1000h")...)
+			assert.Zero(t, code)
+			assert.Empty(t, report.Problems)
+			assert.Equal(t, "kube-system/orrery", report.Leader.Lease)
+			assert.Equal(t, leaseOf(t, path).Spec.HolderIdentity, report.Leader.Holder)
+			assert.True(t, leaseOf(t, path).Spec.AcquireTime.Equal(*report.Leader.Since))
+			assert.Equal(t, name == "leader", report.Leader.Self)
+			assert.Equal(t, name == "leader", report.Backlog != nil)
+			var names []string
+			for _, n := range report.Namespaces {
+				names = append(names, n.Name)
+			}
+			assert.Contains(t, names, "team-a")
+			assert.Equal(t, name == "cluster", slices.Contains(names, "other"), "replicas report selected namespaces only")
+			await(t, func() bool {
+				code, _, stderr := orrery(t, append([]string{"status", "--hangs-after=1s"}, where...)...)
+				require.Empty(t, stderr)
+				return code == 1
+			}, func() string { return "" })
+		})
+	}
+}
+
+// By default "orrery status" asks a replica on this machine; if none answers, the cluster.
+func TestStatusOfTheClusterIfNoReplicaAnswers(t *testing.T) {
+	path := builtIn(t)
+	t.Setenv("KUBECONFIG", path)
+	var options statusOptions
+	options.addTo(pflag.NewFlagSet("status", pflag.ContinueOnError))
+	options.address = "127.0.0.1:" + strconv.Itoa(freePort(t)) // in place of the default
+	report, err := options.report(t.Context(), t.Output())
+	require.NoError(t, err)
+	assert.Empty(t, report.Replica)
+
+	hangs := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	options.address, options.replicaTimeout = strings.TrimPrefix(hangs, "http://"), time.Millisecond
+	report, err = options.report(t.Context(), t.Output())
+	require.NoError(t, err)
+	assert.Empty(t, report.Replica)
+}
+
+// "orrery status --as" shows what another user may see, as "orrery run --as" does.
+func TestStatusAsAnotherUser(t *testing.T) {
+	asked := make(chan http.Header, 1)
+	url := serve(t, &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) {
+		select {
+		case asked <- r.Header.Clone():
+		default:
+		}
+		return 403, api.ReasonForbidden
+	}})
+	code, _, _ := orrery(t, "status", "--kubeconfig", writeKubeconfig(t, url, "{}"), "--as", "jane", "--as-group", "devs", "--as-group", "ops")
+	assert.Equal(t, 2, code)
+	header := <-asked
+	assert.Equal(t, "jane", header.Get("Impersonate-User"))
+	assert.Equal(t, []string{"devs", "ops"}, header.Values("Impersonate-Group"))
+}
+
+// "orrery status" logs what "orrery run" logs about its connection, and never on standard output.
+func TestStatusSaysWhatTheConnectionIs(t *testing.T) {
+	url := serveTLS(t, &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) { return 403, api.ReasonForbidden }})
+	path := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(path, []byte(config(url, "{}", `"insecure-skip-tls-verify":true,`)), 0o600))
+	code, stdout, stderr := orrery(t, "status", "-o", "json", "--kubeconfig", path)
+	assert.Equal(t, 2, code)
+	assert.Empty(t, stdout)
+	assert.Contains(t, stderr, "WARN  the connection is not safe")
+	assert.Contains(t, lastLine(stderr), "orrery: reading the status at "+url)
+}
+
+func TestAStatusThatCannotBeFoundOut(t *testing.T) {
+	url := serve(t, &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) { return 403, api.ReasonForbidden }})
+	closedAddress := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	for want, args := range map[string][]string{
+		"orrery: asking the replica at " + closedAddress + " failed: nothing listens there\n":          {"--address", closedAddress},
+		`--address must be host:port, such as 127.0.0.1:8081, not "8081" (see "orrery status --help")`: {"--address", "8081"},
+		"give --address to ask a replica, or --kubeconfig, --context and --as to ask the cluster":      {"--address", closedAddress, "--context", "c"},
+		"--as to ask the cluster":                           {"--address", closedAddress, "--as", "jane"},
+		"--as-group needs --as":                             {"--as-group", "devs"},
+		"--hangs-after must be positive, it is 0s":          {"--hangs-after", "0s"},
+		"--hangs-after takes a duration with its unit":      {"--hangs-after", "long"},
+		"unknown flag: --nope":                              {"--nope"},
+		`unexpected argument "now"`:                         {"now"},
+		"--leader-elect-resource-name must not be empty":    {"--leader-elect-resource-name", ""},
+		`there is no output format "xml"; use text or json`: {"-o", "xml"},
+		"/does/not/exist does not exist":                    {"--kubeconfig", "/does/not/exist"},
+		"reading the status at " + url:                      {"--kubeconfig", writeKubeconfig(t, url, "{}")},
+		"check that the cluster is running":                 {"--kubeconfig", writeKubeconfig(t, "http://"+closedAddress, "{}")},
+	} {
+		t.Run(want, func(t *testing.T) {
+			code, stdout, stderr := orrery(t, append([]string{"status"}, args...)...)
+			assert.Equal(t, 2, code)
+			assert.Empty(t, stdout)
+			assert.Contains(t, stderr, want)
+			assert.True(t, strings.HasPrefix(stderr, "orrery: "), stderr)
+			assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %s", stderr)
+		})
+	}
+}

@@ -1,0 +1,378 @@
+package monitor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/examples/monitor"
+	"orrery/informer"
+	"orrery/internal/gears"
+	"orrery/internal/lab/apiserver"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+	"orrery/restclient/restclienttest"
+)
+
+type head = *api.PartialObjectMetadata
+
+// world is the in-memory server and monitors of it, which record events of these types.
+type world struct {
+	t        *testing.T
+	server   *apiserver.Server
+	link     *restclienttest.Server
+	client   *restclient.Client
+	monitors *monitor.Monitors
+	config   monitor.Config
+
+	mu         sync.Mutex // guards the fields below
+	asked      int        // number of discovery requests
+	discovered int        // how often the monitors reported a discovery
+	fails      error      // the answer of discovery
+	refused    []string
+	told       []string
+	known      map[string]*monitor.Resource // by UID: the resource at the last observation; nil if gone
+}
+
+// seen are the resources whose events a world records.
+var seen = []string{"configmaps", "gizmos"}
+
+var (
+	configMaps = api.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	gizmos     = api.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "gizmos"}
+	types      = api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+)
+
+// inWorld runs a test in a bubble, once for each set of gears. prepare changes the world before the
+// monitors run.
+func inWorld(t *testing.T, prepare, play func(w *world)) {
+	t.Helper()
+	for _, name := range []string{gears.Fast, gears.Textbook} {
+		set, err := gears.Parse(name)
+		require.NoError(t, err)
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
+				require.NoError(t, err)
+				w := &world{t: t, server: server, link: restclienttest.NewServer(t, server.Handler()), known: map[string]*monitor.Resource{}}
+				w.client = w.link.Client(func(c *restclient.Config) { c.QPS, c.Codec = -1, set.Codec() })
+				w.config = monitor.Config{
+					Discovery: w,
+					Heads: func(resource api.GroupVersionResource, namespace string) monitor.Heads {
+						return restclient.Metadata(w.client, resource, namespace)
+					},
+					Informer: func(api.GroupVersionResource) informer.Config[head] {
+						return informer.Config[head]{Gears: gears.Informer[head](set)}
+					},
+					Observe: func(r *monitor.Resource, o head) {
+						assert.Empty(t, o.Labels, "unused fields are dropped")
+						w.note(r, "observe "+o.Name)
+						w.know(o.UID, r)
+					},
+					Forget: func(r *monitor.Resource, o head) {
+						w.note(r, "forget "+o.Name)
+						w.know(o.UID, nil)
+					},
+					Vanished: func(r *monitor.Resource) {
+						w.note(r, "vanished "+r.Resource)
+						w.forgetAll(r)
+					},
+					Discovered: func() {
+						w.mu.Lock()
+						defer w.mu.Unlock()
+						w.discovered++
+					},
+					Refused: func(resource api.GroupVersionResource, err error) {
+						w.mu.Lock()
+						defer w.mu.Unlock()
+						w.refused = append(w.refused, resource.Resource+": "+err.Error())
+					},
+				}
+				if prepare != nil {
+					prepare(w)
+				}
+				w.monitors = monitor.New(w.config)
+				ctx, stop := context.WithCancel(t.Context())
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					w.monitors.Run(ctx)
+				}()
+				w.rest()
+				play(w)
+				stop()
+				<-ended
+				w.monitors.ShareInformers() // finds nothing
+				require.NoError(t, server.Stop(context.Background()))
+			})
+		})
+	}
+}
+
+// ServerGroupsAndResources counts, and fails if the test wants it.
+func (w *world) ServerGroupsAndResources(ctx context.Context) ([]*api.APIGroup, []*api.APIResourceList, error) {
+	w.mu.Lock()
+	w.asked++
+	err := w.fails
+	w.mu.Unlock()
+	if err != nil {
+		return nil, nil, err
+	}
+	return discovery.NewWithConfig(w.client, discovery.Config{OnlyWhenReady: true}).ServerGroupsAndResources(ctx)
+}
+
+func (w *world) note(r *monitor.Resource, what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if slices.Contains(seen, r.Resource) {
+		w.told = append(w.told, what)
+	}
+}
+
+// fail makes discovery fail from now on, or succeed if err is nil.
+func (w *world) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fails = err
+}
+
+// counts returns the number of discovery requests, and how often the monitors reported one.
+func (w *world) counts() (asked, discovered int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked, w.discovered
+}
+
+// refusals returns the refused resources so far.
+func (w *world) refusals() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.refused)
+}
+
+func (w *world) knows(object *api.Unstructured) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.known[object.GetUID()] != nil
+}
+
+// know records the resource with which an object was observed, or nil if it is gone.
+func (w *world) know(uid string, r *monitor.Resource) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.known[uid] = r
+}
+
+func (w *world) forgetAll(r *monitor.Resource) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	maps.DeleteFunc(w.known, func(_ string, with *monitor.Resource) bool { return with == r })
+}
+
+// hear returns the records since the last call.
+func (w *world) hear() []string {
+	w.rest()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	told := w.told
+	w.told = nil
+	return told
+}
+
+func (w *world) rest() {
+	time.Sleep(5 * time.Second)
+	synctest.Wait()
+}
+
+func (w *world) create(resource api.GroupVersionResource, text string) *api.Unstructured {
+	w.t.Helper()
+	var o api.Unstructured
+	require.NoError(w.t, o.UnmarshalJSON([]byte(text)))
+	created, err := restclient.Dynamic(w.client, resource, o.GetNamespace()).Create(w.t.Context(), &o, api.UpdateOptions{})
+	require.NoError(w.t, err)
+	return created
+}
+
+func (w *world) configMap(name string) *api.Unstructured {
+	w.t.Helper()
+	return w.create(configMaps, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"default","name":"`+name+`","labels":{"a":"b"}}}`)
+}
+
+func (w *world) gizmo(name string) {
+	w.t.Helper()
+	w.create(gizmos, `{"apiVersion":"example.com/v1","kind":"Gizmo","metadata":{"namespace":"default","name":"`+name+`"}}`)
+}
+
+func (w *world) defineGizmos() {
+	w.t.Helper()
+	w.create(types, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+		"metadata":{"name":"gizmos.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+		"names":{"plural":"gizmos","singular":"gizmo","kind":"Gizmo","listKind":"GizmoList"},
+		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`)
+	w.rest()
+}
+
+func (w *world) delete(resource api.GroupVersionResource, namespace, name string) {
+	w.t.Helper()
+	require.NoError(w.t, restclient.Dynamic(w.client, resource, namespace).Delete(w.t.Context(), name, api.DeleteOptions{}))
+}
+
+func (w *world) fault(order string) (heal func()) {
+	w.t.Helper()
+	id, err := w.server.Faults().Add(order)
+	require.NoError(w.t, err)
+	return func() { w.server.Faults().Remove(id) }
+}
+
+func TestObjectsComeAndGo(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		w.hear() // of the objects of every cluster
+		w.configMap("a")
+		assert.Equal(t, []string{"observe a"}, w.hear())
+		w.delete(configMaps, "default", "a")
+		assert.Equal(t, []string{"forget a"}, w.hear())
+	})
+}
+
+func TestTypesComeAndGo(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		w.hear()
+		for range 2 {
+			_, ok := w.monitors.Find("example.com/v1", "Gizmo")
+			assert.False(t, ok)
+			w.defineGizmos()
+			r, ok := w.monitors.Find("example.com/v1", "Gizmo")
+			require.True(t, ok)
+			assert.Equal(t, gizmos, r.GroupVersionResource)
+			assert.True(t, r.Namespaced)
+			w.gizmo("g")
+			assert.Equal(t, []string{"observe g"}, w.hear())
+			w.delete(types, "", "gizmos.example.com")
+			assert.Equal(t, []string{"forget g", "vanished gizmos"}, w.hear())
+		}
+	})
+}
+
+// An owner reference may name any version of a type, and any string.
+func TestFind(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		r, ok := w.monitors.Find("v1", "Node")
+		require.True(t, ok)
+		assert.Equal(t, "nodes", r.Resource)
+		assert.False(t, r.Namespaced)
+		for _, apiVersion := range []string{"v2", "a/b/c", ""} {
+			_, ok = w.monitors.Find(apiVersion, "Node")
+			assert.False(t, ok, apiVersion)
+		}
+	})
+}
+
+// Types follow discovery where it is certain; the types of a group that does not answer stay.
+func TestAGroupThatDoesNotAnswer(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		w.defineGizmos()
+		w.gizmo("g")
+		w.hear()
+		w.fail(errors.New("no answer at all"))
+		time.Sleep(time.Minute)
+		assert.Empty(t, w.hear())
+		w.fail(nil)
+		heal := w.fault("broken-group:group=example.com,version=v1")
+		time.Sleep(10 * time.Minute)
+		assert.Empty(t, w.hear())
+		_, ok := w.monitors.Find("example.com/v1", "Gizmo")
+		assert.True(t, ok)
+		heal()
+		time.Sleep(10 * time.Minute)
+		w.gizmo("h")
+		assert.Equal(t, []string{"observe h"}, w.hear())
+	})
+}
+
+func TestDiscoveryIsNotAskedTooOften(t *testing.T) {
+	inWorld(t, func(w *world) { w.config.DiscoveryPeriod = time.Hour }, func(w *world) {
+		w.rest()
+		before, _ := w.counts()
+		assert.Positive(t, before)
+		for i := range 20 {
+			name := fmt.Sprint("t", i)
+			w.create(types, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+				"metadata":{"name":"`+name+`.example.com"},"spec":{"group":"example.com","scope":"Cluster",
+				"names":{"plural":"`+name+`","singular":"`+name+`","kind":"K`+name+`","listKind":"K`+name+`List"},
+				"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`)
+		}
+		w.rest()
+		asked, discovered := w.counts()
+		assert.LessOrEqual(t, asked-before, 5, "once a second")
+		assert.Equal(t, asked, discovered)
+		_, ok := w.monitors.Find("example.com/v1", "Kt19")
+		assert.True(t, ok)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		later, _ := w.counts()
+		assert.Equal(t, 1, later-asked)
+	})
+}
+
+// A type that the server refuses to show is reported once, and the others are complete without
+// it.
+func TestATypeThatIsRefused(t *testing.T) {
+	var heal func()
+	inWorld(t, func(w *world) {
+		heal = w.fault("forbid:resource=configmaps,verb=list|watch")
+	}, func(w *world) {
+		time.Sleep(10 * time.Minute)
+		assert.True(t, w.monitors.Synced())
+		refused := w.refusals()
+		require.Len(t, refused, 1)
+		assert.Contains(t, refused[0], "configmaps: ")
+		w.configMap("a")
+		heal()
+		time.Sleep(10 * time.Minute)
+		assert.Contains(t, w.hear(), "observe a", "the informer goes on trying")
+		w.fail(errors.New("no types"))
+		time.Sleep(time.Minute)
+		assert.Contains(t, w.refusals(), ": no types")
+	})
+}
+
+// A slow informer delays the others, but not for ever.
+func TestSynced(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.fault("unavailable:resource=configmaps,verb=list|watch")
+		assert.False(t, monitor.New(w.config).Synced(), "no type is known")
+	}, func(w *world) {
+		assert.False(t, w.monitors.Synced())
+		time.Sleep(30 * time.Second)
+		assert.True(t, w.monitors.Synced())
+	})
+}
+
+// In a gap of the watch an object can be deleted and created again: the informer reports an
+// update.
+func TestAnObjectThatIsCreatedAnewInAGapOfTheWatch(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		old := w.configMap("a")
+		w.hear()
+		heal := w.fault("unavailable:resource=configmaps,verb=list|watch")
+		w.link.CloseConnections()
+		w.delete(configMaps, "default", "a")
+		fresh := w.configMap("a")
+		w.server.Store().Compact()
+		heal()
+		time.Sleep(5 * time.Minute)
+		assert.Contains(t, w.hear(), "forget a")
+		assert.False(t, w.knows(old))
+		assert.True(t, w.knows(fresh))
+	})
+}

@@ -1,0 +1,121 @@
+package virtualmachine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"orrery/examples/virtualmachine/driver"
+	"orrery/examples/worker"
+	"orrery/informer"
+	"orrery/queue"
+	"orrery/restclient/api"
+	"orrery/wait"
+)
+
+// Controller creates and deletes the machines of VirtualMachine objects.
+type Controller struct {
+	lister      informer.Lister[*VirtualMachine]
+	client      Client
+	driver      driver.Interface
+	pool        *worker.Pool
+	usagePeriod time.Duration
+	trace       Trace
+	health      driver.Health
+}
+
+// Client writes objects. *restclient.Resource[*VirtualMachine] is one.
+type Client interface {
+	// Update writes everything but the status, UpdateStatus the status alone. Both fail with a
+	// conflict if the object on the server is newer than the one that was changed.
+	Update(ctx context.Context, vm *VirtualMachine, opts api.UpdateOptions) (*VirtualMachine, error)
+	UpdateStatus(ctx context.Context, vm *VirtualMachine, opts api.UpdateOptions) (*VirtualMachine, error)
+}
+
+// Config is what a controller needs. Machines, Client and Driver are required.
+type Config struct {
+	// Machines is an informer of all namespaces. The caller runs it.
+	Machines *informer.SharedIndexInformer[*VirtualMachine]
+	Client   Client
+	Driver   driver.Interface
+
+	// UsagePeriod is how often the usage of a machine is read. Default 5 seconds.
+	UsagePeriod time.Duration
+	// DriverTimeout is how long one call of the driver may take. Default 30 seconds.
+	DriverTimeout time.Duration
+	// Worker tunes the queue and its workers. The controller overwrites Name, Reconcile, Keys and
+	// Synced. Default: 4 workers; a failed pass is repeated after 100 ms, doubled with each failure
+	// up to a minute, per machine.
+	Worker worker.Config
+	// Trace observes the controller. Default: none.
+	Trace *Trace
+}
+
+// NewController registers the controller's handler. It fails if the informer has stopped.
+func NewController(config Config) (*Controller, error) {
+	if config.Machines == nil || config.Client == nil || config.Driver == nil {
+		return nil, errors.New("a controller of virtual machines needs an informer, a client and a driver")
+	}
+	c := &Controller{
+		lister:      informer.NewLister(config.Machines.GetIndexer(), Resource.Resource),
+		client:      config.Client,
+		driver:      driver.WithTimeout(config.Driver, cmp.Or(max(config.DriverTimeout, 0), 30*time.Second)),
+		usagePeriod: cmp.Or(max(config.UsagePeriod, 0), 5*time.Second),
+	}
+	if config.Trace != nil {
+		c.trace = *config.Trace
+	}
+	c.health.Driver, c.health.Changed = c.driver, c.trace.DriverWorks
+	registration, err := config.Machines.AddEventHandler(c.eventHandler())
+	if err != nil {
+		return nil, err
+	}
+	config.Worker.Name = "virtualmachine"
+	config.Worker.Reconcile = c.syncHandler
+	config.Worker.Keys = config.Machines.GetIndexer().ListKeys
+	config.Worker.Synced = []informer.InformerSynced{registration.HasSynced}
+	config.Worker.Workers = cmp.Or(max(config.Worker.Workers, 0), 4)
+	if config.Worker.RateLimiter == nil {
+		config.Worker.RateLimiter = queue.NewItemExponentialFailureRateLimiter[string](100*time.Millisecond, time.Minute)
+	}
+	c.pool = worker.New(config.Worker)
+	return c, nil
+}
+
+// RunWithin works until stop is done, then finishes queued keys and running passes, and returns.
+// When alive is done it cancels them: another controller may have taken over. The informer must be
+// running. RunWithin may be called once.
+func (c *Controller) RunWithin(stop, alive context.Context) {
+	watching, end := context.WithCancel(stop)
+	var pings wait.Group
+	pings.StartWithContext(watching, c.health.Run)
+	c.pool.Run(stop, alive)
+	end()
+	pings.Wait()
+}
+
+// asksForMore reports whether an update needs a pass. This controller's own status writes do not:
+// metadata.generation counts changes of the spec, and a deletion arrives as an update that sets
+// metadata.deletionTimestamp.
+func asksForMore(old, vm *VirtualMachine) bool {
+	return old.UID != vm.UID || old.Generation != vm.Generation || (old.DeletionTimestamp == nil) != (vm.DeletionTimestamp == nil)
+}
+
+func (c *Controller) enqueue(vm *VirtualMachine) {
+	if key, err := informer.MetaNamespaceKeyFunc(vm); err == nil { // an object of a server has a name
+		c.pool.Add(key)
+	}
+}
+
+// Waiting returns the error of the last ping of the driver, nil if the driver works.
+func (c *Controller) Waiting() error { return c.health.Err() }
+
+// Healthy returns an error if a pass does not end.
+func (c *Controller) Healthy() error { return c.pool.Healthy() }
+
+// Snapshot returns the running passes and the state of the queue.
+func (c *Controller) Snapshot() worker.Snapshot { return c.pool.Snapshot() }
+
+// UpdateMetrics sets the gauges of the queue's metrics. Call it when they are read.
+func (c *Controller) UpdateMetrics() { c.pool.UpdateMetrics() }

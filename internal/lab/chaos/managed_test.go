@@ -1,0 +1,82 @@
+package chaos
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"orrery/internal/controllers"
+	"orrery/internal/controllers/all"
+	"orrery/internal/gears"
+	"orrery/restclient"
+	"orrery/wait"
+)
+
+// managed is the controller manager with all controllers, and a supervisor that restarts it if it
+// cannot start.
+type managed struct {
+	world  *world
+	client *restclient.Client
+	plan   ProcessPlan
+	gears  gears.Set
+	chosen []controllers.Descriptor
+	alive  context.Context
+	kill   context.CancelFunc // ends it immediately
+
+	mu      sync.Mutex
+	manager *controllers.Manager // nil before the first
+}
+
+func newManaged(w *world, client *restclient.Client, p ProcessPlan) (*managed, error) {
+	set, err := gears.Parse(p.Gears)
+	if err != nil {
+		return nil, err
+	}
+	chosen := all.Descriptors(all.Options{
+		VirtualMachine: all.VirtualMachineOptions{Use: &w.outside.machines},
+		SecondParty:    all.SecondPartyOptions{Storage: w.outside.directory},
+	})
+	m := &managed{world: w, client: client, plan: p, gears: set}
+	m.chosen = slices.DeleteFunc(chosen, func(d controllers.Descriptor) bool { return d.Name == w.sabotage.without })
+	m.alive, m.kill = context.WithCancel(context.Background())
+	return m, nil
+}
+
+// run runs the manager until ctx ends.
+func (m *managed) run(ctx context.Context) {
+	defer m.kill()
+	for ctx.Err() == nil && m.try(ctx) != nil {
+		_ = wait.Sleep(ctx, 5*time.Second) // the loop looks whether ctx has ended
+	}
+}
+
+// try runs the program once, as "orrery run" does.
+func (m *managed) try(ctx context.Context) error {
+	manager := controllers.NewManager(controllers.Shared{
+		Client: m.client, QPS: m.plan.QPS, Gears: m.gears, Events: true,
+	}, m.chosen)
+	m.mu.Lock()
+	m.manager = manager
+	m.mu.Unlock()
+	lifetime, end := context.WithCancel(context.Background())
+	defer manager.Shutdown()
+	defer end()
+	asking, cancel := context.WithTimeout(ctx, 10*time.Second)
+	err := manager.Prepare(asking, lifetime)
+	cancel()
+	stop, stopNow := context.WithCancel(ctx)
+	defer stopNow()
+	if err != nil {
+		stopNow()
+	}
+	manager.Work(stop, m.alive)
+	return err
+}
+
+// states returns the state of each controller, as reported by the manager.
+func (m *managed) states() []controllers.Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.manager.Snapshot()
+}

@@ -1,0 +1,216 @@
+package scenes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"orrery/deltafifo"
+	deltafifofast "orrery/deltafifo/fast"
+	"orrery/deltafifo/inorder"
+	"orrery/internal/gears"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/story"
+	"orrery/wait"
+)
+
+// serverEvent is one event of the server's history, and the version that it creates.
+type serverEvent struct {
+	kind    deltafifo.DeltaType
+	name    string
+	version int
+}
+
+// hotHistory is what happens on the server: hot changes all the time; a and b come in between.
+var hotHistory = []*serverEvent{
+	{deltafifo.Added, "hot", 1}, {deltafifo.Added, "a", 2}, {deltafifo.Updated, "hot", 3}, {deltafifo.Updated, "hot", 4},
+	{deltafifo.Updated, "hot", 5}, {deltafifo.Updated, "hot", 6}, {deltafifo.Updated, "hot", 7}, {deltafifo.Updated, "hot", 8},
+	{deltafifo.Updated, "hot", 9}, {deltafifo.Added, "b", 10}, {deltafifo.Updated, "a", 11}, {deltafifo.Updated, "hot", 12},
+}
+
+var twoQueues = Scene{
+	Name:    "two-queues",
+	Summary: "the same events through DeltaFIFO and through the queue in order",
+	Happens: "Twelve events, nine of them of the object hot, wait in a DeltaFIFO and in a queue in order. Then each fills a store, Pop by Pop.",
+	Look:    "Watch which version each store equals, and when it has b. The letters are deltas: A is Added, U is Updated.",
+	Lesson: display.Lesson{
+		Learnt: []string{
+			"A DeltaFIFO gives a key one slot, so a later update overtakes the events of other keys. Its store may show a state that the server never had.",
+			"The queue in order has a place for each event. Its store passes through every version of the server, so it can say at which version it is.",
+			"The price: a hot object takes a turn for each of its events, and the objects behind it wait.",
+			"Upstream changed to the queue in order, because a controller must be able to tell whether its store shows its own last write.",
+		},
+		Read: []display.Reading{
+			{File: "deltafifo/inorder/doc.go", Why: "why informers upstream changed to a queue in order"},
+			{File: "deltafifo/inorder/fifo.go", Why: "the queue in order on one page"},
+			{File: "deltafifo/fifo.go", Why: "DeltaFIFO on one page: items and queue"},
+			{File: "workshop/labs/14-inorder/README.md", Why: "the lab in which you write the queue in order"},
+		},
+	},
+	alone: playTwoQueues,
+}
+
+func playTwoQueues(ctx context.Context, teller *story.Teller, set gears.Set) error {
+	const arrival, turn = 100 * time.Millisecond, 700 * time.Millisecond
+	slotted, ordered := newConsumer(teller, "DeltaFIFO"), newConsumer(teller, "in order")
+	slotted.queue, ordered.queue = deltafifo.New(slotted.config()), inorder.New(ordered.config())
+	if set.Form("deltafifo") == gears.Fast {
+		slotted.queue = deltafifofast.New(slotted.config())
+	}
+	both := []*consumer{slotted, ordered}
+	for _, c := range both {
+		defer context.AfterFunc(ctx, c.queue.Close)() // a Pop that waits ends with the scene
+	}
+
+	enter(teller, "twelve events arrive", "twelve events arrive at both queues; the consumers do not pop yet (artificial)")
+	for _, event := range hotHistory {
+		teller.Tell(story.Server, "version %d: %s %s", event.version, event.name, strings.ToLower(string(event.kind)))
+		for _, c := range both {
+			if err := c.add(event); err != nil {
+				return err
+			}
+		}
+		if err := wait.Sleep(ctx, arrival); err != nil {
+			return err
+		}
+	}
+	enter(teller, "Pop by Pop", fmt.Sprintf("both consumers pop every %v (artificial), until their queues are empty", turn))
+	for slotted.queue.Len()+ordered.queue.Len() > 0 {
+		for _, c := range both {
+			if err := c.pop(); err != nil {
+				return err
+			}
+		}
+		if err := wait.Sleep(ctx, turn); err != nil {
+			return err
+		}
+	}
+	for _, c := range both {
+		c.conclude()
+	}
+	n := len(hotHistory)
+	return cmp.Or(
+		bench.Prove("Pops of the DeltaFIFO", 3, slotted.pops), bench.Prove("Pops in order", n, ordered.pops),
+		bench.Prove("states of no version, DeltaFIFO", 10, slotted.foreign), bench.Prove("states of no version, in order", 0, ordered.foreign),
+		bench.Prove("Pops until b, DeltaFIFO", 3, slotted.popsToB), bench.Prove("Pops until b, in order", 10, ordered.popsToB),
+	)
+}
+
+// consumer pops a queue into a store, and compares the store with the server's history after each delta.
+type consumer struct {
+	teller *story.Teller
+	name   string
+	queue  deltafifo.Interface[*serverEvent]
+
+	store         map[string]int // the version of each object
+	pops, popsToB int
+	shown         []int // the versions of the server that the store has equalled
+	foreign       int   // how often it equalled none
+}
+
+func newConsumer(teller *story.Teller, name string) *consumer {
+	return &consumer{teller: teller, name: name, store: map[string]int{}}
+}
+
+func (c *consumer) config() deltafifo.Config[*serverEvent] {
+	return deltafifo.Config[*serverEvent]{
+		KeyFunc: func(e *serverEvent) (string, error) { return e.name, nil },
+		Trace: &deltafifo.Trace[*serverEvent]{Popped: func(key string, d deltafifo.Deltas[*serverEvent], _ bool, _ int) {
+			c.pops++
+			if key == "b" {
+				c.popsToB = c.pops
+			}
+		}},
+	}
+}
+
+func (c *consumer) add(e *serverEvent) (err error) {
+	if e.kind == deltafifo.Added {
+		err = c.queue.Add(e)
+	} else {
+		err = c.queue.Update(e)
+	}
+	c.show()
+	return err
+}
+
+// pop pops once, if anything waits.
+func (c *consumer) pop() error {
+	if c.queue.Len() == 0 {
+		return nil
+	}
+	_, err := c.queue.Pop(func(key string, d deltafifo.Deltas[*serverEvent], _ bool) error {
+		for _, delta := range d {
+			c.store[key] = delta.Object.version
+			if v := c.version(); v > 0 {
+				c.shown = append(c.shown, v)
+			} else {
+				c.foreign++
+			}
+		}
+		c.teller.Tell(story.FIFO, "%s, Pop %d: %s; store %s", c.name, c.pops, entryWord(key, d.Types()), c.state())
+		return nil
+	})
+	c.show()
+	return err
+}
+
+// version returns the version of the server that the store equals, 0 if there is none.
+func (c *consumer) version() int {
+	server := map[string]int{}
+	for _, event := range hotHistory {
+		server[event.name] = event.version
+		if maps.Equal(server, c.store) {
+			return event.version
+		}
+	}
+	return 0
+}
+
+func (c *consumer) state() string {
+	var objects []string
+	for _, name := range slices.Sorted(maps.Keys(c.store)) {
+		objects = append(objects, fmt.Sprintf("%s@%d", name, c.store[name]))
+	}
+	switch v := c.version(); {
+	case len(objects) == 0:
+		return "empty"
+	case v > 0:
+		return fmt.Sprintf("%s, version %d", strings.Join(objects, " "), v)
+	}
+	return strings.Join(objects, " ") + ", no version of the server"
+}
+
+// show draws the queue, a word for each entry and a letter for each delta, and the store.
+func (c *consumer) show() {
+	var words []string
+	for _, entry := range c.queue.Snapshot().Waiting {
+		words = append(words, entryWord(entry.Key, entry.Types))
+	}
+	c.teller.Update(func(s *story.State) {
+		s.Show(c.name, "%s", strings.Join(words, " "))
+		s.Show("store, "+c.name, "%s", c.state())
+		s.Show("Pops, "+c.name, "%d", c.pops)
+	})
+}
+
+// entryWord is a key with a letter for each of its deltas.
+func entryWord(key string, types []deltafifo.DeltaType) string {
+	for _, kind := range types {
+		key += string(kind[0])
+	}
+	return key
+}
+
+// conclude shows the figures.
+func (c *consumer) conclude() {
+	c.teller.Update(func(s *story.State) {
+		s.Figure(c.name, "%d Pops, b in the store after Pop %d; of %d states of the store, %d were of no version of the server",
+			c.pops, c.popsToB, len(c.shown)+c.foreign, c.foreign)
+	})
+}

@@ -1,0 +1,221 @@
+package scenes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"orrery/internal/gears"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/story"
+	"orrery/queue"
+	"orrery/wait"
+)
+
+const (
+	period     = time.Second
+	shortRun   = 300 * time.Millisecond
+	longRun    = 1600 * time.Millisecond // of the run longNumber
+	longNumber = 3
+	shownFor   = 8200 * time.Millisecond // how long the three loops are watched
+	poolKeys   = 15
+	poisoned   = "bad" // the key whose pass panics
+)
+
+var workersInPool = Scene{
+	Name:    "worker-pool",
+	Summary: "when periodic functions start, and a worker that comes back after a panic",
+	Happens: "Three loops of package wait run a function of 300 ms with a period of 1 s; its third run takes 1.6 s. Then three such loops are the workers of a queue, and one pass panics.",
+	Look:    "Watch the time lines: a number is the start of a run, full is running, empty is waiting.",
+	Lesson: display.Lesson{
+		Learnt: []string{
+			"Sliding: the period begins when a run has ended. Not sliding: it begins when a run starts, a run that takes longer is followed by the next one at once, and a missed start is not made up for.",
+			"Jitter lengthens each period by a random share and never shortens it. So loops that started together drift apart.",
+			"A worker is such a loop around Get and Done. A panic ends one run of it, HandleCrash reports the panic, and the loop starts the next run after its period.",
+			"Meanwhile the other workers take the keys. Done must be deferred: otherwise the key of the panic stays with a worker that is gone.",
+		},
+		Read: []display.Reading{
+			{File: "wait/until.go", Why: "JitterUntil and its kin"},
+			{File: "wait/crash.go", Why: "HandleCrash, ReallyCrash and the panic handlers"},
+			{File: "nsctl/controller.go", Why: "the pool of workers of the namespace controller"},
+			{File: "workshop/labs/10-jitter-until/README.md", Why: "the lab in which you write the loop"},
+		},
+	},
+	alone: playWorkerPool,
+}
+
+func playWorkerPool(ctx context.Context, teller *story.Teller, set gears.Set) error {
+	if err := playPeriods(ctx, teller); err != nil {
+		return err
+	}
+	return playPanic(ctx, teller, set)
+}
+
+// playPeriods watches three loops.
+func playPeriods(ctx context.Context, teller *story.Teller) error {
+	enter(teller, "three loops", "three loops with a period of 1 s run for 8 s; a run takes 300 ms, run 3 takes 1.6 s (artificial)")
+	lines := newTimeLines(teller, "sliding", "not sliding", "with jitter")
+	running, stop := context.WithTimeout(ctx, shownFor)
+	defer stop()
+	start := func(line *timeLine, jitter float64, sliding bool) func() {
+		run := func(ctx context.Context) {
+			line.record(func(number int) {
+				line.tellStart(number)
+				took := shortRun
+				if number == longNumber {
+					took = longRun
+				}
+				_ = wait.Sleep(ctx, took)
+			})
+		}
+		return func() { wait.JitterUntilWithContext(running, run, period, jitter, sliding) }
+	}
+	var loops wait.Group
+	loops.Start(start(lines[0], 0, true))
+	loops.Start(start(lines[1], 0, false))
+	loops.Start(start(lines[2], 0.5, true))
+	loops.Start(func() { drawTimeLines(running, lines) })
+	loops.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	err := cmp.Or(lines[0].conclude(true), lines[1].conclude(false), lines[2].conclude(true))
+	return cmp.Or(err, wait.Sleep(ctx, look))
+}
+
+// tellStart tells when a run has started.
+func (l *timeLine) tellStart(number int) {
+	if number == 1 {
+		return
+	}
+	l.teller.Update(func(s *story.State) {
+		last, run := l.runs[number-2], l.runs[number-1]
+		s.Tell(story.Worker, "%s: run %d starts %.1f s after the start and %.1f s after the end of run %d",
+			l.name, number, (run.from - last.from).Seconds(), (run.from - last.to).Seconds(), number-1)
+	})
+}
+
+// conclude shows the figures. It fails if a run began too early.
+func (l *timeLine) conclude(sliding bool) (err error) {
+	l.teller.Update(func(s *story.State) {
+		var starts []string
+		for n, run := range l.runs {
+			starts = append(starts, fmt.Sprintf("%.1f", (run.from-l.began).Seconds()))
+			earliest := l.began + time.Duration(n)*period
+			if sliding && n > 0 {
+				earliest = l.runs[n-1].to + period
+			}
+			if run.from < earliest {
+				err = cmp.Or(err, fmt.Errorf("%s: run %d started %v too early", l.name, n+1, earliest-run.from))
+			}
+		}
+		s.Figure(l.name, "%d runs, started at %s s", len(l.runs), strings.Join(starts, ", "))
+	})
+	return err
+}
+
+// playPanic runs a pool of workers, of which one panics.
+func playPanic(ctx context.Context, teller *story.Teller, set gears.Set) error {
+	enter(teller, "a pool of workers", "each worker is a loop with a period of 1 s; the pass over "+poisoned+" panics (artificial), any other takes 400 ms")
+	p := &panicPool{teller: teller, queue: set.NewQueue(nil, queue.Config[string]{})}
+	defer wait.PanicHandlers.Replace(p.panicked)()
+	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false)) // as in a program that survives panics
+	stop := p.start(ctx, newTimeLines(teller, "worker 1", "worker 2", "worker 3"))
+	defer stop()
+	for i := range poolKeys {
+		if i == 3 {
+			p.queue.Add(poisoned)
+		}
+		p.queue.Add(fmt.Sprintf("team-%d", i+1))
+	}
+	return inOrder(
+		func() error {
+			return soon(ctx, teller, "all passes, and all workers back", func(*story.State) bool {
+				return p.passes == poolKeys && p.alive == len(p.lines)
+			})
+		},
+		func() error { return wait.Sleep(ctx, look) },
+		func() (err error) {
+			teller.Update(func(s *story.State) {
+				runs := 0
+				for _, line := range p.lines {
+					runs += len(line.runs)
+				}
+				s.Figure("pool", "%d passes and %d panic; %d workers, whose loops made %d runs", p.passes, p.panics, len(p.lines), runs)
+				err = cmp.Or(
+					bench.Prove("panics", 1, p.panics),
+					bench.Prove("passes", poolKeys, p.passes),
+					bench.Prove("runs of the workers' loops", len(p.lines)+1, runs),
+				)
+			})
+			return err
+		},
+	)
+}
+
+// panicPool is a pool of workers.
+type panicPool struct {
+	teller *story.Teller
+	queue  queue.Interface[string]
+	lines  []*timeLine // one for each worker
+
+	passes, panics, alive int // guarded by the teller's lock; alive is the number of workers in a run
+}
+
+// start starts a worker for each time line. stop ends them and returns when they have ended.
+func (p *panicPool) start(ctx context.Context, lines []*timeLine) (stop func()) {
+	p.lines = lines
+	ctx, cancel := context.WithCancel(ctx)
+	var workers wait.Group
+	for _, line := range lines {
+		workers.Start(func() {
+			wait.UntilWithContext(ctx, func(ctx context.Context) {
+				line.record(func(number int) { p.work(ctx, line.name, number) })
+			}, period)
+		})
+	}
+	workers.Start(func() { drawTimeLines(ctx, lines) })
+	return func() {
+		cancel()
+		p.queue.ShutDown()
+		workers.Wait()
+	}
+}
+
+// work is one run of a worker's loop: it processes keys until the shutdown, or until a panic.
+func (p *panicPool) work(ctx context.Context, name string, run int) {
+	p.teller.Update(func(s *story.State) {
+		p.alive++
+		if run > 1 {
+			s.Tell(story.Worker, "%s is back: its loop has begun run %d", name, run)
+		}
+	})
+	defer p.teller.Update(func(*story.State) { p.alive-- })
+	for {
+		key, shutdown := p.queue.Get()
+		if shutdown {
+			return
+		}
+		p.pass(ctx, name, key)
+	}
+}
+
+func (p *panicPool) pass(ctx context.Context, name, key string) {
+	defer p.queue.Done(key)
+	if key == poisoned {
+		panic(name + " cannot process " + key)
+	}
+	_ = wait.Sleep(ctx, 400*time.Millisecond)
+	p.teller.Update(func(*story.State) { p.passes++ })
+}
+
+// panicked is the panic handler.
+func (p *panicPool) panicked(_ context.Context, cause *wait.Panic) {
+	p.teller.Update(func(s *story.State) {
+		p.panics++
+		s.Tell(story.Worker, "HandleCrash has recovered the panic %q; the other %d workers go on", cause.Value, p.alive)
+	})
+}

@@ -1,0 +1,130 @@
+// Command oneevent records the way of one event through the gears. A test of package house builds
+// it with -cover, runs it, and compares the recording with docs/learn.
+//
+//	go build -cover -covermode=atomic -coverpkg=./queue,./informer,... -o oneevent \
+//	    ./internal/lab/integration/oneevent
+//	oneevent textbook DIRECTORY
+//
+// A server in memory and the namespace controller are at rest, in a bubble of virtual time. Then a
+// user deletes a namespace that holds one object. The recording begins before the DELETE and ends
+// with the controller's request that finalizes the namespace. The user's requests do not use
+// restclient, so only the controller's are recorded.
+//
+// It is a program because the counters of a test binary cannot be cleared while it runs.
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime/coverage"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/internal/gears"
+	"orrery/internal/lab/apiserver"
+	"orrery/nsctl"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+	"orrery/restclient/restclienttest"
+)
+
+func main() {
+	set, directory := os.Args[1], os.Args[2]
+	os.Args = os.Args[:1]
+	everything := func(string, string) (bool, error) { return true, nil }
+	testing.Main(everything, []testing.InternalTest{{Name: "OneEvent", F: func(t *testing.T) {
+		parsed, err := gears.Parse(set)
+		require.NoError(t, err)
+		synctest.Test(t, func(t *testing.T) { record(t, parsed, directory) })
+	}}}, nil, nil)
+}
+
+// record writes the counters of one event into the directory.
+func record(t *testing.T, set gears.Set, directory string) {
+	server, err := apiserver.New(apiserver.Config{NoCollector: true, NoKubelet: true}) // they have informers, too
+	require.NoError(t, err)
+	defer func() { require.NoError(t, server.Stop(context.Background())) }()
+	user := func(method, path, body string) {
+		r := httptest.NewRequest(method, path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		require.NoError(t, token(server.Token()).Apply(r))
+		answer := httptest.NewRecorder()
+		server.Handler().ServeHTTP(answer, r)
+		require.Less(t, answer.Code, 300, "%s %s: %s", method, path, answer.Body)
+	}
+	finalized := false
+	link := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut && r.URL.Path == "/api/v1/namespaces/team-a/finalize" {
+			finalized = coverage.WriteMetaDir(directory) == nil && coverage.WriteCountersDir(directory) == nil
+		}
+		server.Handler().ServeHTTP(w, r)
+	}))
+	ctx, stop := context.WithCancel(t.Context())
+	wait := start(t, ctx, set, link.Client(func(c *restclient.Config) {
+		c.Credentials, c.Codec = token(server.Token()), set.Codec()
+	}))
+	defer wait()
+	defer stop()
+
+	user("POST", "/api/v1/namespaces", `{"metadata":{"name":"team-a"}}`)
+	user("POST", "/api/v1/namespaces/team-a/configmaps", `{"metadata":{"name":"settings"}}`)
+	time.Sleep(10 * time.Second)
+	synctest.Wait()
+	require.NoError(t, coverage.ClearCounters())
+	user("DELETE", "/api/v1/namespaces/team-a", "")
+	time.Sleep(10 * time.Second)
+	synctest.Wait()
+	require.True(t, finalized)
+}
+
+// start runs the namespace controller as "orrery run" wires it. It returns a function that waits
+// for its end.
+func start(t *testing.T, ctx context.Context, set gears.Set, client *restclient.Client) (wait func()) {
+	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	factory := &informer.SharedInformerFactory{}
+	shared := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
+		return informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
+			Name: "namespaces", Gears: gears.Informer[*api.Namespace](set),
+		})
+	})
+	controller, err := nsctl.NewController(nsctl.Config{
+		Informer: shared,
+		NewQueue: set.NewQueue,
+		Deleter: set.NewDeleter(nsctl.DeleterConfig{
+			Namespaces: namespaces,
+			Content:    nsctl.NewContentClient(client),
+			Discovery:  discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
+		}),
+	})
+	require.NoError(t, err)
+	ended := make(chan struct{})
+	require.NoError(t, factory.Start(ctx))
+	go func() {
+		defer close(ended)
+		controller.Run(ctx)
+	}()
+	return func() {
+		<-ended
+		factory.Shutdown()
+	}
+}
+
+// token is a bearer token that is also sent over an unencrypted pipe.
+type token string
+
+func (k token) Apply(r *http.Request) error {
+	r.Header.Set("Authorization", "Bearer "+string(k))
+	return nil
+}
+
+func (token) Unauthorized(*http.Request)                   {}
+func (token) ClientCertificate() (*tls.Certificate, error) { return nil, nil }

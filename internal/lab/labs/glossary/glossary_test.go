@@ -1,0 +1,89 @@
+package glossary_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/labs/glossary"
+	"orrery/internal/lab/labs/manifest"
+	"orrery/internal/lab/labs/texts"
+)
+
+func load(t *testing.T) (repository string, labs []*manifest.Lab, g *glossary.Glossary) {
+	t.Helper()
+	repository, err := filepath.Abs("../../../..")
+	require.NoError(t, err)
+	labs, err = manifest.LoadAll(repository)
+	require.NoError(t, err)
+	g, err = glossary.Load(repository)
+	require.NoError(t, err)
+	return repository, labs, g
+}
+
+func TestThePagesAreWrittenFromTheGlossary(t *testing.T) {
+	repository, _, g := load(t)
+	for _, lang := range texts.Langs {
+		page, err := os.ReadFile(filepath.Join(repository, glossary.Page(lang)))
+		require.NoError(t, err)
+		assert.Equal(t, g.Markdown(lang), string(page), `type "make glossary"`)
+	}
+}
+
+func TestWhatIsWrongWithATermIsNamed(t *testing.T) {
+	for want, spoil := range map[string]func(*glossary.Term){
+		"a language is missing":                     func(t *glossary.Term) { t.Name.Chinese = "" },
+		"a language of not is missing":              func(t *glossary.Term) { t.Not = texts.Text{English: "x"} },
+		"the meaning has to be sentences":           func(t *glossary.Term) { t.English = "a thing" },
+		"it is out of order, or occurs twice":       func(t *glossary.Term) { t.Name.English = "a" },
+		"there is no lab 99":                        func(t *glossary.Term) { t.Labs = []string{"99"} },
+		"the file does not declare that name":       func(t *glossary.Term) { t.Code = "queue/queue.go: Nothing" },
+		`"queue/nothing.go": there is no such file`: func(t *glossary.Term) { t.Code = "queue/nothing.go" },
+	} {
+		repository, labs, g := load(t)
+		assert.Empty(t, g.Problems(repository, labs, nil))
+		spoil(&g.Terms[3])
+		problems := g.Problems(repository, labs, nil)
+		require.NotEmpty(t, problems, want)
+		assert.Contains(t, problems[0], want)
+	}
+}
+
+func TestATermOccursOnce(t *testing.T) {
+	repository, labs, g := load(t)
+	g.Terms[3].Name = g.Terms[2].Name
+	want := "workshop/glossary.yaml: " + g.Terms[2].Name.English + ": it is out of order, or occurs twice"
+	assert.Equal(t, []string{want}, g.Problems(repository, labs, nil))
+}
+
+func TestTermsAreFoundInBothLanguages(t *testing.T) {
+	_, _, g := load(t)
+	for word, want := range map[string][]string{"resync": {"resync"}, "RE-LIST": {"re-list"}, "重新列举": {"re-list"}, "处理中": {"in flight", "processing"}, "watch ev": {"watch event"}, "no such word": nil} {
+		var names []string
+		for _, term := range g.Find(word) {
+			names = append(names, term.Name.English)
+		}
+		assert.Equal(t, want, names, word)
+	}
+}
+
+func TestWordsOfAPage(t *testing.T) {
+	const page = "# Lab\n\n## Words\n\n| term | meaning |\n| --- | --- |\n| `Status` | a |\n| re-list | b |\n\n## Do\n\n| x | y |\n| --- | --- |\n| z | z |\n"
+	assert.Equal(t, []string{"Status", "re-list"}, glossary.Words(page, texts.English))
+	const chinese = "## 术语\n\n| 术语 | 含义 |\n| --- | --- |\n| `Status` | 甲 |\n| 重新列举（re-list） | 乙 |\n"
+	assert.Equal(t, []string{"Status", "重新列举"}, glossary.Words(chinese, texts.Chinese))
+
+	g := &glossary.Glossary{Terms: []glossary.Term{{Name: texts.Text{English: "re-list", Chinese: "重新列举"}, Labs: []string{"04"}}}}
+	assert.Empty(t, g.WordProblems("04", []string{"Re-list"}, []string{"重新列举"}))
+	for want, c := range map[string]struct{ lab, english, chinese string }{
+		`lab 04: workshop/glossary.yaml lacks the term "relist"`:                                   {"04", "relist", "重新列举"},
+		`lab 04: "re-list" is 重新列举 in workshop/glossary.yaml, and 重列 on the page`:                  {"04", "re-list", "重列"},
+		`lab 05: it explains "re-list"; add it to the labs of that term in workshop/glossary.yaml`: {"05", "re-list", "重新列举"},
+	} {
+		assert.Equal(t, []string{want}, g.WordProblems(c.lab, []string{c.english}, []string{c.chinese}))
+	}
+	assert.Equal(t, []string{"lab 04: 2 terms in English, and 1 in Chinese"}, g.WordProblems("04", []string{"a", "b"}, []string{"c"}))
+}

@@ -1,0 +1,48 @@
+package glossary
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"orrery/internal/lab/labs/texts"
+)
+
+// Page returns the path of the glossary's page in a language, relative to the repository.
+func Page(lang texts.Lang) string {
+	if lang == texts.Chinese {
+		return "docs/learn/glossary.zh-CN.md"
+	}
+	return "docs/learn/glossary.md"
+}
+
+// words of the page in each language: the heading of the table, what stands before the confusion,
+// and the end of a sentence.
+var words = map[texts.Lang]struct{ head, other, not, stop string }{
+	texts.English: {"| term | in Chinese | meaning | labs | code |", "[中文](glossary.zh-CN.md)", " Not to be confused with ", "."},
+	texts.Chinese: {"| 术语 | 英文 | 含义 | 实验 | 代码 |", "[English](glossary.md)", "不要混淆：", "。"},
+}
+
+// Markdown returns the page of the glossary in a language.
+func (g *Glossary) Markdown(lang texts.Lang) string {
+	w := words[lang]
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s\n\n%s\n\n%s\n| --- | --- | --- | --- | --- |\n", g.Title.In(lang), w.other, g.Intro.In(lang), w.head)
+	for _, term := range g.Terms {
+		meaning := term.In(lang)
+		if term.Not.Complete() {
+			meaning += w.not + term.Not.In(lang) + w.stop
+		}
+		file, name, _ := strings.Cut(term.Code, ": ")
+		code := fmt.Sprintf("[%s](%s)", file, path.Join("../..", file))
+		if name != "" {
+			code += ": " + name
+		}
+		other := texts.Chinese
+		if lang == texts.Chinese {
+			other = texts.English
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", term.Name.In(lang), term.Name.In(other), meaning, strings.Join(term.Labs, " "), code)
+	}
+	return b.String()
+}

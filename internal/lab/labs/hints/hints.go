@@ -1,0 +1,50 @@
+// Package hints chooses what "lab hint" prints: first a hint for the failure that the learner has,
+// then the rungs of the lab, one more at each call.
+package hints
+
+import (
+	"strings"
+
+	"orrery/internal/lab/labs/manifest"
+	"orrery/internal/lab/labs/texts"
+	"orrery/internal/lab/labs/work"
+)
+
+// Hint is what one call prints.
+type Hint struct {
+	texts.Text
+	// Test is the failed test that the hint is about; "" for a rung.
+	Test string
+	// Rung counts from 1; 0 for a hint about a failure.
+	Rung int
+	// Repeated reports that all rungs have been shown before.
+	Repeated bool
+	// Shown records in the progress that the hint was shown.
+	Shown func(*work.LabProgress)
+}
+
+// Match returns the first state-aware hint for a failure, or nil.
+func Match(lab *manifest.Lab, failed *work.FailedTest) *manifest.StateHint {
+	if failed == nil {
+		return nil
+	}
+	for i, hint := range lab.Hints.State {
+		if hint.Test == failed.Test && strings.Contains(failed.Output, hint.Output) {
+			return &lab.Hints.State[i]
+		}
+	}
+	return nil
+}
+
+// Next returns the next hint. A hint about a failure is shown once, until there is another.
+func Next(lab *manifest.Lab, progress work.LabProgress) Hint {
+	if match := Match(lab, progress.Failed); match != nil && progress.HintShown != match.ID {
+		return Hint{Text: match.Text, Test: match.Test, Shown: func(p *work.LabProgress) { p.HintShown = match.ID }}
+	}
+	last := len(lab.Hints.Rungs)
+	rung := min(progress.Hints+1, last)
+	return Hint{
+		Text: lab.Hints.Rungs[rung-1], Rung: rung, Repeated: progress.Hints >= last,
+		Shown: func(p *work.LabProgress) { p.Hints = rung },
+	}
+}

@@ -1,0 +1,269 @@
+package labscmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"orrery/internal/lab/labs/manifest"
+	"orrery/internal/lab/labs/overlay"
+	"orrery/internal/lab/labs/report"
+	"orrery/internal/lab/labs/script"
+	"orrery/internal/lab/labs/steps"
+	"orrery/internal/program"
+)
+
+// serverKind is the value of --server.
+type serverKind string
+
+const (
+	demoServer       serverKind = "demo"
+	kubeconfigServer serverKind = "kubeconfig"
+)
+
+// runOptions are the flags of "lab run".
+type runOptions struct {
+	all, scene, bench bool
+	build             string
+	server            serverKind
+	cluster           clusterOptions
+}
+
+func newRunCommand() *cobra.Command {
+	o := &runOptions{}
+	command := &cobra.Command{
+		Use:   "run [NN]",
+		Short: "Run the real controller with your page in it",
+		Long: `Builds the controller with your page in place of the reference, starts it with
+the textbook form of every gear, and plays the lab's script: requests and faults
+on an API server in memory, and a check of the outcome. A lab that is not about
+this controller runs a program of its own. The log is in the lab's folder in
+workshop/work.
+
+With --server kubeconfig the controller works on a cluster, which is found as
+kubectl finds it; the lab's tests must have passed. lab creates a few
+namespaces whose names begin with "lab-", and the controller deletes them. It
+reads the cluster through a proxy inside lab, which refuses every write outside
+of these namespaces. Afterwards lab removes what is left of them. The cluster's
+own namespace controller must be off (docs/operate/running.md).
+
+With --all and without NN, outside of a lab's folder, it runs the whole runtime
+with your pages of all labs that have passed.`,
+		Example: `  # delete 50 namespaces with your work queue
+  lab run 08
+
+  # the same with your pages of all labs that have passed
+  lab run 08 --all
+
+  # on a cluster
+  lab run 08 --server kubeconfig --context minikube
+
+  # watch your reflector at work, gear by gear
+  lab run 05 --scene
+
+  # your work queue beside the textbook's and the fast one
+  lab run 08 --bench
+
+  # keep the controller that consists of your pages
+  lab run --all --build bin/orrery-mine`,
+		Args:              atMostOne,
+		ValidArgsFunction: completeLab,
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := o.check(command); err != nil {
+				return usage(program.UsageError{Command: command.CommandPath(), Err: err})
+			}
+			s, err := open(command)
+			if err != nil {
+				return err
+			}
+			chosen, err := s.choose(args, o.all)
+			if err != nil {
+				return err
+			}
+			return s.run(command.Context(), chosen, o)
+		},
+	}
+	flags := command.Flags()
+	program.WordVar(flags, &o.server, "server", "", "server", []serverKind{demoServer, kubeconfigServer}, "where the controller works")
+	flags.BoolVar(&o.all, "all", false, "use your pages of all other labs that have passed as well")
+	flags.BoolVar(&o.scene, "scene", false, `play the lab's scene of "lab demo" with your page, gear by gear`)
+	flags.BoolVar(&o.bench, "bench", false, "measure your page beside the textbook's and the fast form")
+	flags.StringVar(&o.build, "build", "", "only build the program with your page, into this `file`")
+	o.cluster.addTo(command)
+	program.CompleteChoices(command)
+	program.CompleteFiles(command, "build")
+	return command
+}
+
+// check reports flags that exclude each other.
+func (o *runOptions) check(command *cobra.Command) error {
+	mode := ""
+	for _, name := range []string{"server", "scene", "bench", "build"} {
+		if !command.Flags().Changed(name) {
+			continue
+		}
+		if mode != "" {
+			return errors.New("--" + mode + " and --" + name + " exclude each other")
+		}
+		mode = name
+	}
+	for _, name := range clusterFlags {
+		if command.Flags().Changed(name) && o.server != kubeconfigServer {
+			return errors.New("--" + name + " needs --server kubeconfig")
+		}
+	}
+	return nil
+}
+
+// run does what the flags ask for.
+func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error {
+	ctx, release := program.UntilSignal(ctx, func() {
+		if left := s.left.Load(); left != nil {
+			fmt.Fprintln(s.ErrOrStderr(), *left)
+		}
+		os.Exit(program.ExitInterrupted)
+	})
+	defer release()
+	dir, err := os.MkdirTemp("", "orrery-lab-")
+	if err != nil {
+		return usage(err)
+	}
+	defer os.RemoveAll(dir)
+	if chosen.lab != nil {
+		progress, err := s.progress(chosen.lab)
+		if err != nil {
+			return err
+		}
+		if progress.Passed.IsZero() {
+			s.print("run-not-passed", chosen.lab.ID)
+		}
+	}
+	switch {
+	case o.scene:
+		err = s.runScene(ctx, chosen, dir)
+	case o.bench:
+		err = s.runBench(ctx, chosen, dir)
+	case o.build != "":
+		if _, err = s.build(ctx, chosen, chosen.run.Package(), dir, o.build); err == nil {
+			s.print("run-built", o.build)
+		}
+	case o.server == kubeconfigServer:
+		err = s.runOnCluster(ctx, chosen, o.cluster, dir)
+	default:
+		err = s.runScript(ctx, chosen, dir)
+	}
+	if stopped := program.Stopped(ctx); stopped != nil && (err == nil || errors.Is(err, ctx.Err())) {
+		return stopped
+	}
+	return err
+}
+
+// executable is the name of a program for a while. Any name works on other systems than Windows.
+const executable = "program.exe"
+
+// build builds a program of the repository with the chosen pages. What does not compile is printed.
+func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary string) (*overlay.Overlay, error) {
+	lay, err := overlay.All(s.folder.Repository, chosen.labs, s.folder.Of, s.here)
+	if err != nil {
+		return nil, usage(err)
+	}
+	if binary, err = filepath.Abs(binary); err != nil {
+		return nil, usage(err)
+	}
+	build := steps.Build{Repository: s.folder.Repository, Package: pkg, Overlay: filepath.Join(dir, "overlay.json")}
+	if err := lay.Write(build.Overlay); err != nil {
+		return nil, usage(err)
+	}
+	s.print("run-builds")
+	output, ok, err := build.Program(ctx, binary)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, s.refuse("no-go", err)
+	case !ok:
+		r := &report.Report{}
+		r.Build, r.NoModule = report.Compiler(output, lay)
+		r.PrintBuild(s.OutOrStdout(), s.lang)
+		return nil, program.Exit(exitFailed)
+	}
+	return lay, nil
+}
+
+// runScript plays the script on the API server in memory.
+func (s *session) runScript(ctx context.Context, chosen *choice, dir string) error {
+	binary := filepath.Join(dir, executable)
+	lay, err := s.build(ctx, chosen, chosen.run.Package(), dir, binary)
+	if err != nil {
+		return err
+	}
+	config := s.config(chosen, binary)
+	if config.Beside, err = s.beside(ctx, chosen, dir); err != nil {
+		return err
+	}
+	outcome, err := script.Play(ctx, config)
+	if err != nil {
+		return usage(err)
+	}
+	return s.showOutcome(chosen, lay, outcome)
+}
+
+// beside builds the program with the pages of Run.Beside as well. If that lab has not passed it
+// says so and returns "".
+func (s *session) beside(ctx context.Context, chosen *choice, dir string) (binary string, err error) {
+	i := slices.IndexFunc(s.labs, func(lab *manifest.Lab) bool { return lab.ID == chosen.run.Beside })
+	if i < 0 {
+		return "", nil
+	}
+	other := s.labs[i]
+	progress, err := s.progress(other)
+	if err != nil {
+		return "", err
+	}
+	if progress.Passed.IsZero() || !s.folder.Started(other) {
+		s.print("run-not-beside", other.ID, other.Title.In(s.lang))
+		return "", nil
+	}
+	s.print("run-with", other.ID, other.Title.In(s.lang))
+	both := &choice{lab: chosen.lab, labs: append(slices.Clone(chosen.labs), other)}
+	binary = filepath.Join(dir, "beside.exe")
+	_, err = s.build(ctx, both, chosen.run.Package(), dir, binary)
+	return binary, err
+}
+
+// config returns the configuration of a script.
+func (s *session) config(chosen *choice, binary string) script.Config {
+	return script.Config{Run: chosen.run, Program: binary, Log: chosen.log, Out: s.OutOrStdout(), Lang: s.lang}
+}
+
+// showOutcome says how the run ended.
+func (s *session) showOutcome(chosen *choice, lay *overlay.Overlay, outcome script.Outcome) error {
+	switch {
+	case outcome.OK:
+		s.print("run-ok")
+		return nil
+	case outcome.Crashed:
+		s.print("run-crashed")
+		failure := report.Explain(steps.Result{Output: outcome.Output}, lay)
+		if failure.Kind == report.Ended { // it has said why
+			fmt.Fprintf(s.OutOrStdout(), "    %s\n", lastLine(outcome.Output))
+			break
+		}
+		failure.Print(s.OutOrStdout(), s.lang, nil)
+	}
+	if frames := report.LoggedPanic(outcome.Output, lay); len(frames) > 0 && !outcome.Crashed {
+		s.print("run-panicked")
+		report.PrintFrames(s.OutOrStdout(), frames)
+	}
+	if chosen.lab == nil {
+		s.print("run-all-failed", s.show(chosen.log))
+	} else {
+		s.print("run-failed", chosen.lab.ID, s.show(chosen.log))
+	}
+	return program.Exit(exitFailed)
+}

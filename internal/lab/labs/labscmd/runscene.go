@@ -1,0 +1,41 @@
+package labscmd
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/program"
+)
+
+// runScene plays the lab's scene with the learner's pages: "lab demo" of a laboratory that is built
+// with them. It has the terminal, and Ctrl-C reaches it as it reaches this process.
+func (s *session) runScene(ctx context.Context, chosen *choice, dir string) error {
+	scene := chosen.run.Scene
+	if chosen.lab == nil {
+		scene = scenes.Default
+	}
+	if _, err := scenes.Named(scene); err != nil {
+		return s.refuse("run-no-scene", chosen.lab.ID)
+	}
+	binary := filepath.Join(dir, executable)
+	if _, err := s.build(ctx, chosen, "cmd/lab", dir, binary); err != nil {
+		return err
+	}
+	demo := exec.CommandContext(ctx, binary, "demo", "--scene", scene, "--gears", chosen.run.GearSet())
+	demo.Stdin, demo.Stdout, demo.Stderr = s.InOrStdin(), program.Underlying(s.OutOrStdout()), s.ErrOrStderr()
+	demo.Cancel = func() error {
+		if program.Stopped(ctx) != nil {
+			return nil // the terminal has sent Ctrl-C to both
+		}
+		return demo.Process.Signal(syscall.SIGTERM)
+	}
+	err := demo.Run()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		return program.Exit(failed.ExitCode())
+	}
+	return usage(err)
+}

@@ -1,0 +1,104 @@
+package labscmd
+
+import (
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orrery/internal/lab/labs/manifest"
+	"orrery/internal/lab/labs/work"
+)
+
+func newStartCommand() *cobra.Command {
+	var skipPredict bool
+	command := &cobra.Command{
+		Use:   "start [NN]",
+		Short: "Begin a lab: get a page of the runtime with the bodies taken out",
+		Long: `Writes the lab's page into workshop/work, with the functions that you are going
+to write as stubs, and the rest of its package around it to read. An editor with
+gopls understands the folder, because it is a Go module. An earlier folder of
+the lab is kept beside it, with the ending .bak-1 and so on.
+
+On a terminal it first asks the lab's questions that you have not answered, as
+"lab quiz" does: predict what the gear does before you write it.`,
+		Example: `  # rebuild the work queue
+  lab start 08
+
+  # without questions
+  lab start 08 --skip-predict`,
+		Args:              atMostOne,
+		ValidArgsFunction: completeLab,
+		RunE: func(command *cobra.Command, args []string) error {
+			s, err := open(command)
+			if err != nil {
+				return err
+			}
+			lab, err := s.lab(args)
+			if err != nil {
+				return err
+			}
+			if !skipPredict {
+				if err := s.askFirst(lab); err != nil {
+					return err
+				}
+			}
+			return s.start(lab)
+		},
+	}
+	command.Flags().BoolVar(&skipPredict, "skip-predict", false, "do not ask the predict questions")
+	return command
+}
+
+func newResetCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "reset [NN]",
+		Short: "Begin a lab again, and keep a backup of what you wrote",
+		Long: `Puts the stub back. What you wrote is kept beside the lab's folder, with the
+ending .bak-1 and so on.`,
+		Example: `  # begin the work queue again
+  lab reset 08`,
+		Args:              atMostOne,
+		ValidArgsFunction: completeLab,
+		RunE: func(command *cobra.Command, args []string) error {
+			s, err := open(command)
+			if err != nil {
+				return err
+			}
+			lab, err := s.lab(args)
+			if err != nil {
+				return err
+			}
+			if _, err := os.Stat(s.folder.Of(lab)); err != nil {
+				return s.refuse("not-started", lab.ID)
+			}
+			return s.start(lab)
+		},
+	}
+}
+
+// start writes the stub and says where it is.
+func (s *session) start(lab *manifest.Lab) error {
+	backup, err := s.folder.Start(lab)
+	if err != nil {
+		return usage(err)
+	}
+	err = s.update(lab, func(p *work.LabProgress) {
+		*p = work.LabProgress{Started: time.Now().UTC().Truncate(time.Second), Answers: p.Answers}
+	})
+	if err != nil {
+		return err
+	}
+	if backup != "" {
+		s.print("kept", s.show(backup))
+	}
+	for _, page := range lab.Files {
+		if file := s.show(s.folder.Page(lab, page.Path)); len(page.Write) == 1 {
+			s.print("started-one", file)
+		} else {
+			s.print("started", file, len(page.Write))
+		}
+	}
+	s.print("task", s.show(lab.Readme(s.lang)), lab.ID)
+	return nil
+}

@@ -1,0 +1,61 @@
+package labscmd
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/labs/labtest"
+	"orrery/internal/lab/labs/work"
+	"orrery/internal/program/programtest"
+	"orrery/restclient/kubeconfig"
+)
+
+// onTerminal runs lab with a terminal on which the input is typed, and then Ctrl-D.
+func onTerminal(t *testing.T, input string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	outside, inside := programtest.Terminal(t, 80)
+	_, err := outside.WriteString(input + "\x04")
+	require.NoError(t, err)
+	root := newRoot()
+	root.SetIn(inside)
+	return programtest.Call(t, root, error.Error, args...)
+}
+
+func TestOnlyAYesIsAYes(t *testing.T) {
+	dir := solved(t)
+	code, stdout, _ := lab(t, "test", "04")
+	require.Zero(t, code, stdout)
+	file := filepath.Join(dir, "kubeconfig")
+	cluster := kubeconfig.Cluster{Server: "http://127.0.0.1:1"}
+	require.NoError(t, kubeconfig.Single("mine", cluster, kubeconfig.User{}, "").WriteFile(file))
+	for answer, want := range map[string]string{
+		"y\n": "cannot be reached", "YES\n": "cannot be reached",
+		"n\n": "lab: nothing was done\n", "\n": "lab: nothing was done\n", "yet\n": "lab: nothing was done\n", "": "lab: nothing was done\n",
+	} {
+		code, stdout, stderr := onTerminal(t, answer, "run", "04", "--server", "kubeconfig", "--kubeconfig", file)
+		assert.Equal(t, 2, code)
+		assert.Contains(t, stdout, "Continue? [y/N] ")
+		assert.Contains(t, stderr, want, "the answer %q", answer)
+	}
+}
+
+func TestStartAsksWhatWasNeverAnswered(t *testing.T) {
+	dir := repository(t)
+	_, _, stderr := quiz(t, "b\n", "quiz", "04")
+	require.Empty(t, stderr)
+	code, stdout, stderr := onTerminal(t, "a\n", "start", "04")
+	assert.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "question 2 of 2")
+	assert.NotContains(t, stdout, "question 1 of 2", "its answer is known")
+	assert.FileExists(t, filepath.Join(dir, yours))
+	progress, _, err := work.In(dir).Progress()
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"order": "a", "again": "1"}, progress["04"].Answers)
+
+	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
+	_, stdout, _ = onTerminal(t, "a\n", "start", "04")
+	assert.NotContains(t, stdout, "question", "all answers are known")
+}

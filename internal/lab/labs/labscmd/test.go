@@ -1,0 +1,159 @@
+package labscmd
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orrery/internal/lab/labs/check"
+	"orrery/internal/lab/labs/manifest"
+	"orrery/internal/lab/labs/overlay"
+	"orrery/internal/lab/labs/report"
+	"orrery/internal/lab/labs/steps"
+	"orrery/internal/lab/labs/work"
+	"orrery/internal/program"
+)
+
+func newTestCommand() *cobra.Command {
+	var format outputFormat
+	command := &cobra.Command{
+		Use:   "test [NN]",
+		Short: "Test your page with the contract suite of the gear",
+		Long: `Builds the gear's own contract suite with your page in place of the reference,
+and runs it step by step, with the race detector and go vet. It stops at the
+first step that fails: your next task. Other labs and the rest of the
+repository do not matter.
+
+The exit code is 0 if everything passed, 1 if something failed, and 2 if the
+lab could not be tested.`,
+		Example: `  # test your work queue
+  lab test 08
+
+  # for an editor or a script
+  lab test 08 -o json`,
+		Args:              atMostOne,
+		ValidArgsFunction: completeLab,
+		RunE: func(command *cobra.Command, args []string) error {
+			s, err := open(command)
+			if err != nil {
+				return err
+			}
+			lab, err := s.started(args)
+			if err != nil {
+				return err
+			}
+			r, err := s.test(command.Context(), lab)
+			if err != nil {
+				return err
+			}
+			return s.showReport(r, format)
+		},
+	}
+	format.addTo(command)
+	return command
+}
+
+// test tests a lab and records the result.
+func (s *session) test(ctx context.Context, lab *manifest.Lab) (*report.Report, error) {
+	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
+	defer release()
+	toolchain, err := steps.Look(ctx, s.folder.Repository)
+	if err != nil {
+		return nil, s.refuse("no-go", err)
+	}
+	r, err := check.Run(ctx, check.Options{
+		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Race: toolchain.Race,
+	})
+	if stopped := program.Stopped(ctx); stopped != nil {
+		return nil, stopped
+	}
+	if errors.Is(err, overlay.ErrNoPage) {
+		return nil, s.refuse("page-gone", s.show(s.folder.Page(lab, lab.Files[0].Path)), lab.ID)
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	return r, s.record(lab, r)
+}
+
+// record writes the result into the progress.
+func (s *session) record(lab *manifest.Lab, r *report.Report) error {
+	hash, err := s.hash(lab)
+	if err != nil {
+		return usage(err)
+	}
+	return s.update(lab, func(p *work.LabProgress) {
+		p.Tests++
+		p.Failed, p.Passed = check.Failed(r), time.Time{}
+		if r.Passed {
+			p.Passed = time.Now().UTC().Truncate(time.Second)
+		}
+		p.Steps = map[string]string{}
+		for _, step := range r.Steps {
+			if step.State == report.Passed {
+				p.Steps[step.Name] = hash
+			}
+		}
+	})
+}
+
+// recordFailure writes the failure that lab hint is about.
+func (s *session) recordFailure(lab *manifest.Lab, failed *work.FailedTest) error {
+	return s.update(lab, func(p *work.LabProgress) { p.Failed = failed })
+}
+
+// hash returns the hash of the learner's pages.
+func (s *session) hash(lab *manifest.Lab) (string, error) {
+	sum := sha256.New()
+	for _, page := range lab.Files {
+		text, err := os.ReadFile(s.folder.Page(lab, page.Path))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(sum, "%s %d\n%s", page.Path, len(text), text)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
+}
+
+// showReport prints a report and returns the exit code as an error.
+func (s *session) showReport(r *report.Report, format outputFormat) error {
+	if format == jsonOutput {
+		if err := writeJSON(s.OutOrStdout(), r); err != nil {
+			return err
+		}
+	} else {
+		r.Print(s.OutOrStdout(), s.lang)
+	}
+	if !r.Passed {
+		return program.Exit(exitFailed)
+	}
+	return nil
+}
+
+// outputFormat is the value of -o.
+type outputFormat string
+
+const (
+	textOutput outputFormat = "text"
+	jsonOutput outputFormat = "json"
+)
+
+func (f *outputFormat) addTo(command *cobra.Command) {
+	program.WordVar(command.Flags(), f, "output", "o", "format", []outputFormat{textOutput, jsonOutput}, "how to print the result")
+	program.CompleteChoices(command)
+}
+
+func writeJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}

@@ -1,0 +1,159 @@
+package labscmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"orrery/internal/lab/labs/check"
+	"orrery/internal/lab/labs/manifest"
+	"orrery/internal/program"
+)
+
+func newWatchCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch [NN]",
+		Short: "Test your page whenever you save it",
+		Long: `Tests the page whenever you save it, without the race detector, so that the
+answer comes quickly. Keys: h shows a hint, t tests with the race detector, r
+runs the real controller, d shows the difference to the reference, n goes to the
+next lab, q quits.`,
+		Example: `  # in a terminal beside your editor
+  lab watch 08`,
+		Args:              atMostOne,
+		ValidArgsFunction: completeLab,
+		RunE: func(command *cobra.Command, args []string) error {
+			s, err := open(command)
+			if err != nil {
+				return err
+			}
+			lab, err := s.started(args)
+			if err != nil {
+				return err
+			}
+			in, ok := command.InOrStdin().(*os.File)
+			out, ok2 := program.Underlying(command.OutOrStdout()).(*os.File)
+			if !ok || !ok2 || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
+				return s.refuse("watch-no-terminal", lab.ID)
+			}
+			before, err := term.MakeRaw(int(in.Fd()))
+			if err != nil {
+				return usage(err)
+			}
+			defer term.Restore(int(in.Fd()), before)
+			command.SetOut(lines{command.OutOrStdout()})
+			return s.watch(command.Context(), lab, keysOf(in))
+		},
+	}
+}
+
+// lines writes the line ends of a terminal in raw mode.
+type lines struct{ io.Writer }
+
+func (l lines) Write(p []byte) (int, error) {
+	_, err := l.Writer.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n")))
+	return len(p), err
+}
+
+// keysOf returns the keys that are pressed. Its goroutine ends with the program.
+func keysOf(in io.Reader) <-chan byte {
+	keys := make(chan byte)
+	go func() {
+		defer close(keys)
+		key := make([]byte, 1)
+		for {
+			if _, err := in.Read(key); err != nil {
+				return
+			}
+			keys <- key[0]
+		}
+	}()
+	return keys
+}
+
+const (
+	poll  = 200 * time.Millisecond
+	ctrlC = 3
+)
+
+// watch tests the lab after each change of its files, and obeys keys.
+func (s *session) watch(ctx context.Context, lab *manifest.Lab, keys <-chan byte) error {
+	tested := ""
+	for {
+		if hash, err := s.hash(lab); err == nil && hash != tested {
+			tested = hash
+			s.quickTest(ctx, lab)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(poll):
+		case key, ok := <-keys:
+			if !ok || key == 'q' || key == ctrlC {
+				return nil
+			}
+			if key == 'n' {
+				lab, tested = s.next(lab), ""
+				continue
+			}
+			s.obey(lab, key)
+		}
+	}
+}
+
+// quickTest tests without the race detector and go vet.
+func (s *session) quickTest(ctx context.Context, lab *manifest.Lab) {
+	r, err := check.Run(ctx, check.Options{
+		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Quick: true,
+	})
+	fmt.Fprint(s.OutOrStdout(), "\x1b[2J\x1b[H")
+	if err != nil {
+		fmt.Fprintln(s.OutOrStdout(), err)
+		return
+	}
+	passed := r.Passed
+	r.Passed, r.Race = false, true // "lab test" has the last word
+	r.Print(s.OutOrStdout(), s.lang)
+	if err := s.recordFailure(lab, check.Failed(r)); err != nil {
+		fmt.Fprintln(s.OutOrStdout(), err)
+	}
+	if passed {
+		s.print("watch-passed")
+	}
+	s.print("watch-keys")
+}
+
+// obey calls the command of a key.
+func (s *session) obey(lab *manifest.Lab, key byte) {
+	name := map[byte]string{'h': "hint", 't': "test", 'r': "run", 'd': "diff"}[key]
+	if name == "" {
+		return
+	}
+	command, _, err := s.Root().Find([]string{name})
+	if err == nil {
+		command.SetContext(s.Context())
+		command.SetOut(s.OutOrStdout())
+		err = command.RunE(command, []string{lab.ID})
+	}
+	if _, exit := err.(program.Exit); err != nil && !exit {
+		fmt.Fprintln(s.OutOrStdout(), err)
+	}
+}
+
+// next returns the next lab that was started, or the same.
+func (s *session) next(lab *manifest.Lab) *manifest.Lab {
+	found := false
+	for _, each := range append(s.labs, s.labs...) {
+		if found && s.folder.Started(each) {
+			return each
+		}
+		found = found || each == lab
+	}
+	return lab
+}

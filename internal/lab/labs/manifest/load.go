@@ -1,0 +1,110 @@
+package manifest
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Folder is where the labs are, relative to the repository.
+const Folder = "workshop/labs"
+
+// LoadAll reads all labs of a repository, by id.
+func LoadAll(repository string) ([]*Lab, error) {
+	entries, err := os.ReadDir(filepath.Join(repository, Folder))
+	if err != nil {
+		return nil, err
+	}
+	var labs []*Lab
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			continue
+		}
+		lab, err := Load(filepath.Join(repository, Folder, entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		labs = append(labs, lab)
+	}
+	slices.SortFunc(labs, func(a, b *Lab) int { return cmp.Compare(a.ID, b.ID) })
+	return labs, nil
+}
+
+// Load reads the lab in a folder.
+func Load(dir string) (*Lab, error) {
+	lab := &Lab{Name: filepath.Base(dir), Dir: dir}
+	if err := Read(filepath.Join(dir, "lab.yaml"), lab); err != nil {
+		return nil, err
+	}
+	if err := Read(filepath.Join(dir, "mutants.yaml"), &lab.Mutants); err != nil {
+		return nil, err
+	}
+	if err := Read(filepath.Join(dir, "predict.yaml"), &lab.Questions); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if len(lab.Files) == 0 {
+		return nil, fmt.Errorf("%s/lab.yaml: files: no page is named", lab.Name)
+	}
+	return lab, nil
+}
+
+// Read reads a file with one YAML document. A field that the value lacks is an error.
+func Read(file string, into any) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(into); err != nil {
+		return fmt.Errorf("%s/%s: %w", filepath.Base(filepath.Dir(file)), filepath.Base(file), err)
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: one document is expected", file)
+	}
+	return nil
+}
+
+// Find returns the lab that a word means: an id with or without zero, the folder's name, or the
+// words in it. Otherwise near are those that look like it.
+func Find(labs []*Lab, word string) (found *Lab, near []*Lab) {
+	word = strings.ToLower(strings.TrimSuffix(word, "/"))
+	for _, lab := range labs {
+		_, words, _ := strings.Cut(lab.Name, "-")
+		if word == lab.ID || "0"+word == lab.ID || word == lab.Name || word == words {
+			return lab, nil
+		}
+	}
+	for _, lab := range labs {
+		if word != "" && (strings.Contains(lab.Name, word) || strings.HasPrefix(lab.ID, word[:1])) {
+			near = append(near, lab)
+		}
+	}
+	if len(near) == 0 {
+		near = labs
+	}
+	return nil, near[:min(len(near), 3)]
+}
+
+// Mutate returns the page after the edits that concern it.
+func (m *Mutant) Mutate(file, text string) (string, error) {
+	for _, edit := range m.Edits {
+		if edit.File != file {
+			continue
+		}
+		if n := strings.Count(text, edit.Find); n != 1 {
+			return "", fmt.Errorf("mutant %s: %q occurs %d times in %s, not once", m.ID, edit.Find, n, file)
+		}
+		text = strings.Replace(text, edit.Find, edit.Replace, 1)
+	}
+	return text, nil
+}

@@ -1,0 +1,173 @@
+// Package manifest reads what describes a lab: lab.yaml, mutants.yaml and predict.yaml in its folder
+// below workshop/labs. workshop/README.md explains the fields to authors of labs. A field that is
+// misspelt is an error; [Lab.Problems] lists what is missing.
+package manifest
+
+import (
+	"cmp"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"orrery/internal/lab/labs/texts"
+)
+
+// Lab is one lab.
+type Lab struct {
+	// ID has two digits.
+	ID    string     `yaml:"id"`
+	Title texts.Text `yaml:"title"`
+	// Article names the article that the lab belongs to.
+	Article string  `yaml:"article"`
+	Minutes Minutes `yaml:"minutes"`
+	// Needs are ids of labs that are better done before. Nothing enforces it.
+	Needs []string `yaml:"needs"`
+	// Files are the pages that the learner writes, all in one package.
+	Files []File `yaml:"files"`
+	Tests Tests  `yaml:"tests"`
+	Run   Run    `yaml:"run"`
+	Hints Hints  `yaml:"hints"`
+
+	// Name is the name of the folder: id, hyphen, words.
+	Name string `yaml:"-"`
+	// Dir is the folder's path.
+	Dir       string     `yaml:"-"`
+	Mutants   []Mutant   `yaml:"-"`
+	Questions []Question `yaml:"-"`
+}
+
+// Minutes is how long the lab takes in each kind of course; 0 means that it is not part of it.
+type Minutes struct {
+	Half int `yaml:"half" json:"half"`
+	Day  int `yaml:"day" json:"day"`
+	Self int `yaml:"self" json:"self"`
+}
+
+// File is a page of the reference.
+type File struct {
+	// Path is relative to the repository, with slashes.
+	Path string `yaml:"path"`
+	// Write are the functions whose bodies the learner writes: Function or Type.Method.
+	Write []string `yaml:"write"`
+	// Remove are helpers that the stub lacks.
+	Remove []string `yaml:"remove"`
+}
+
+// Tests say how the learner's page is tested.
+type Tests struct {
+	// Files are the test files of the package that are kept. The others know private fields of the
+	// reference.
+	Files []string `yaml:"files"`
+	// Steps run in order; the first that fails is the learner's next task.
+	Steps []Step `yaml:"steps"`
+}
+
+// Step is a part of the tests.
+type Step struct {
+	Name string `yaml:"name"`
+	// Run is a pattern of go test -run.
+	Run string `yaml:"run"`
+	// Functions are those that a failure of this step is about, in the order of suspicion.
+	Functions []string `yaml:"functions"`
+	// Limit is how long the step may take. Default: 10 s. A step with searches needs more on a busy
+	// machine.
+	Limit Duration `yaml:"limit"`
+}
+
+// Run is what "lab run" does.
+type Run struct {
+	// Program is the main package that is built with the learner's pages. Default: cmd/orrery. Another
+	// program is started by the script, with Args and the kubeconfig in its environment.
+	Program string `yaml:"program"`
+	// Beside is the id of another lab. If that has passed, the program is built once more with its
+	// pages as well, and benchmarks measure both.
+	Beside string `yaml:"beside"`
+	// Gears is the value of --gears. Default: textbook.
+	Gears string `yaml:"gears"`
+	// Args are further arguments of "orrery run", or the first arguments of another program.
+	Args []string `yaml:"args"`
+	// Script are the requests and faults, and the outcome that is checked. Package script knows the
+	// words.
+	Script []Action `yaml:"script"`
+	// Scene is the scene of "lab demo" that shows the gear.
+	Scene string `yaml:"scene"`
+	// Bench is the benchmark of "lab bench" that measures the gear. Empty: there is none.
+	Bench string `yaml:"bench"`
+}
+
+// Package returns the main package that is built.
+func (r Run) Package() string { return cmp.Or(r.Program, "cmd/orrery") }
+
+// GearSet returns the value of --gears.
+func (r Run) GearSet() string { return cmp.Or(r.Gears, textbook) }
+
+const textbook = "textbook"
+
+// Uses reports whether the run uses the page of a lab: its program and its gears have it.
+func (r Run) Uses(lab *Lab) bool {
+	if lab.Run.Package() != r.Package() {
+		return false
+	}
+	replaced := strings.Contains(r.GearSet(), lab.Package()+"=")
+	return lab.Run.GearSet() == r.GearSet() || lab.Run.GearSet() == textbook && !replaced
+}
+
+// Hints are what "lab hint" prints.
+type Hints struct {
+	// Rungs are three: a question that points at the invariant; the structure or the call;
+	// pseudo-code for the hard half.
+	Rungs []texts.Text `yaml:"rungs"`
+	// State are hints for particular failures. They come before the rungs.
+	State []StateHint `yaml:"state"`
+}
+
+// StateHint is a hint for one failure.
+type StateHint struct {
+	ID string `yaml:"id"`
+	// Test is the full name of the first test that failed.
+	Test string `yaml:"test"`
+	// Output is a part of what that test printed. Empty matches everything.
+	Output     string `yaml:"output"`
+	texts.Text `yaml:",inline"`
+}
+
+// Mutant is a planted wrong solution: the reference with edits. "lab verify" checks that the tests
+// reject it.
+type Mutant struct {
+	ID    string `yaml:"id"`
+	Edits []Edit `yaml:"edits"`
+	// KilledBy is the full name of the first test that fails, in the order of the steps.
+	KilledBy string `yaml:"killed_by"`
+	// Hint is the id of the state-aware hint that "lab hint" prints first.
+	Hint string `yaml:"hint"`
+	// Race marks a mutant that only the race detector sees.
+	Race bool `yaml:"race"`
+}
+
+// Edit replaces a text, which must occur exactly once in the page.
+type Edit struct {
+	File    string `yaml:"file"`
+	Find    string `yaml:"find"`
+	Replace string `yaml:"replace"`
+}
+
+// Package returns the folder of the lab's package, relative to the repository.
+func (l *Lab) Package() string { return path.Dir(l.Files[0].Path) }
+
+// Page returns the page with that path, or nil.
+func (l *Lab) Page(file string) *File {
+	for i := range l.Files {
+		if l.Files[i].Path == file {
+			return &l.Files[i]
+		}
+	}
+	return nil
+}
+
+// Readme returns the path of the lab's page in a language.
+func (l *Lab) Readme(lang texts.Lang) string {
+	if lang == texts.Chinese {
+		return filepath.Join(l.Dir, "README.zh-CN.md")
+	}
+	return filepath.Join(l.Dir, "README.md")
+}

@@ -1,0 +1,126 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// process is a running program: "orrery run", or another one.
+type process struct {
+	command *exec.Cmd
+	log     *os.File
+	// address is where "orrery run" serves its metrics and the state of its gears.
+	address string
+	ended   chan struct{} // closed when the process has ended
+	err     error         // of the process; to be read after ended
+}
+
+// startController starts "orrery run" against the server of a kubeconfig.
+func startController(binary, kubeconfig, logFile string, arguments []string) (*process, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	_, port, _ := net.SplitHostPort(address)
+	p, err := startProcess(exec.Command(binary, append([]string{"run", "--kubeconfig", kubeconfig, "--leader-elect=false",
+		"--metrics-port", port, "--shutdown-timeout", stopLimit.String()}, arguments...)...), logFile)
+	if err == nil {
+		p.address = "http://" + address
+	}
+	return p, err
+}
+
+// startProcess starts a program that appends its output to a file.
+func startProcess(command *exec.Cmd, logFile string) (*process, error) {
+	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{command: command, log: log, ended: make(chan struct{})}
+	command.Stdout, command.Stderr = log, log
+	if err := command.Start(); err != nil {
+		log.Close()
+		return nil, err
+	}
+	go func() {
+		p.err = command.Wait()
+		log.Close()
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+// freeAddress returns a loopback address with a free port. Another program can take it in the
+// meantime; the controller then says so.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer listener.Close()
+	return listener.Addr().String(), nil
+}
+
+// errEnded reports that the controller has ended by itself.
+var errEnded = errors.New("the controller has ended")
+
+// until calls try every 50 ms until it returns true. It returns errEnded if a running process ends,
+// and errTooLong after the limit.
+func (p *player) until(ctx context.Context, limit time.Duration, try func() (bool, error)) error {
+	over := time.After(limit)
+	var ended chan struct{}
+	if p.process != nil {
+		ended = p.process.ended
+	}
+	for {
+		if ok, err := try(); ok || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ended:
+			return errEnded
+		case <-over:
+			return errTooLong
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+var errTooLong = errors.New("it took too long")
+
+// ready reports whether the controller works.
+func (p *process) ready() (bool, error) {
+	answer, err := http.Get(p.address + "/readyz")
+	if err != nil {
+		return false, nil // it does not listen yet
+	}
+	answer.Body.Close()
+	return answer.StatusCode == http.StatusOK, nil
+}
+
+// stopLimit is how long the controller may take to finish its work after the signal.
+const stopLimit = 30 * time.Second
+
+// stop ends the process as a supervisor does, and kills it when it does not end. It reports whether the
+// controller finished its work.
+func (p *process) stop() (finished bool) {
+	if p.command.Process.Signal(syscall.SIGTERM) != nil {
+		p.command.Process.Kill() // a system without that signal
+	}
+	select {
+	case <-p.ended:
+	case <-time.After(stopLimit + 5*time.Second):
+		p.command.Process.Kill()
+		<-p.ended
+		return false
+	}
+	return p.err == nil
+}

@@ -1,0 +1,175 @@
+package script_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"orrery/internal/lab/labs/manifest"
+	"orrery/internal/lab/labs/script"
+	"orrery/internal/lab/labs/texts"
+)
+
+// This test binary is also the controller of its tests.
+func TestMain(m *testing.M) {
+	if mode := os.Getenv("LAB_CONTROLLER"); mode != "" {
+		os.Exit(control(mode))
+	}
+	os.Exit(m.Run())
+}
+
+// control is a controller that does nothing but serve its metrics.
+func control(mode string) int {
+	if mode == "panics" {
+		panic("lab 08: Queue.Get is yours to write")
+	}
+	if mode == "dies" {
+		fmt.Println(os.Args[1:], os.Getenv("KUBECONFIG") != "")
+		return 137
+	}
+	port := os.Args[slices.Index(os.Args, "--metrics-port")+1]
+	var scrapes atomic.Int32
+	http.HandleFunc("/readyz", func(http.ResponseWriter, *http.Request) {})
+	http.HandleFunc("/metrics", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "# HELP passes\npasses{name=\"a\"} 40\npasses{name=\"b\"} 2\n")
+		if scrapes.Add(1) > 1 {
+			io.WriteString(w, "retries{code=\"429\"} 1\n")
+		}
+	})
+	go http.ListenAndServe("127.0.0.1:"+port, nil)
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGTERM)
+	fmt.Println(strings.Join(os.Args[1:], " "))
+	switch mode {
+	case "deletes", "strays", "lazy":
+		go deletes(mode)
+	}
+	<-ended
+	if mode == "fails" {
+		return 1
+	}
+	return 0
+}
+
+// play plays a script with this binary as the controller.
+func play(t *testing.T, mode, actions string) (outcome script.Outcome, told string, err error) {
+	t.Helper()
+	t.Setenv("LAB_CONTROLLER", mode)
+	run := manifest.Run{Args: []string{"--concurrent-namespace-syncs=3"}}
+	if mode == "dies" {
+		run = manifest.Run{Program: "examples/p", Args: []string{"-a"}}
+	}
+	require.NoError(t, yaml.Unmarshal([]byte(actions), &run.Script))
+	var out strings.Builder
+	outcome, err = script.Play(t.Context(), script.Config{
+		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: texts.English,
+	})
+	return outcome, out.String(), err
+}
+
+func TestAScriptIsPlayed(t *testing.T) {
+	outcome, told, err := play(t, "works", `
+- {say: {en: creating, zh-CN: 创建}, fill: {prefix: team, namespaces: 2, objects: 1}}
+- {touch: {prefix: team, times: 2, every: 1ms}}
+- {pause: 1ms}
+- {fault: "delay:by=1h,verb=create"}
+- {end: "delay:by=1h,verb=create"}
+- {fill: {prefix: later, namespaces: 1}}
+- {gone: {prefix: none, within: 1s}}
+- {gone: {prefix: tea, within: 1s}} # team-0 is of another prefix
+- {metric: {name: passes, at_least: 42, at_most: 42, within: 1s}}
+`)
+	require.NoError(t, err)
+	assert.True(t, outcome.OK, told)
+	assert.Contains(t, told, "creating\n")
+	assert.Contains(t, told, "passes is 42 (≥ 42, ≤ 42)\n")
+	assert.Contains(t, outcome.Output, "--gears textbook --concurrent-namespace-syncs=3")
+}
+
+func TestAnotherOutcomeIsToldAndIsNoError(t *testing.T) {
+	for want, c := range map[string]struct{ mode, actions string }{
+		"1 of 1 namespaces are still there after 0 s":        {"works", "[{fill: {prefix: team, namespaces: 1}}, {gone: {prefix: team, within: 1ms}}]"},
+		"passes is 42, and must be ≤ 41":                     {"works", "[{metric: {name: passes, at_most: 41}}]"},
+		"the controller has no metric nothing":               {"works", "[{metric: {name: nothing, within: 1ms}}]"},
+		"The controller did not finish its work within 30 s": {"fails", "[]"},
+	} {
+		outcome, told, err := play(t, c.mode, c.actions)
+		require.NoError(t, err)
+		assert.False(t, outcome.OK)
+		assert.False(t, outcome.Crashed)
+		assert.Contains(t, told, want)
+	}
+}
+
+func TestAControllerThatEndsIsACrash(t *testing.T) {
+	outcome, _, err := play(t, "panics", "[{pause: 1m}]")
+	require.NoError(t, err)
+	assert.True(t, outcome.Crashed)
+	assert.False(t, outcome.OK)
+	assert.Contains(t, outcome.Output, "panic: lab 08: Queue.Get is yours to write")
+}
+
+// A series with labels does not exist before its first value.
+func TestAScriptWaitsForASeriesThatBeginsLater(t *testing.T) {
+	outcome, told, err := play(t, "works", "[{metric: {name: retries, at_least: 1, within: 60s}}]")
+	require.NoError(t, err)
+	assert.True(t, outcome.OK, told)
+}
+
+func TestAMistakeInAScriptIsAnError(t *testing.T) {
+	for want, actions := range map[string]string{
+		"nonsense":                             "[{fault: nonsense}]",
+		"there is no fault \"compact\" to end": "[{end: compact}]",
+	} {
+		_, _, err := play(t, "works", actions)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+// The program of a lab is started by the script, as often as it asks for, and has one log.
+func TestAProgramThatIsKilledIsStartedAgain(t *testing.T) {
+	outcome, told, err := play(t, "dies", `
+- {create_machine: web}
+- {start: {args: [-b, "-state=$STATE"]}}
+- {killed: 60s}
+- {machines: {objects: [web], servers: [], within: 60s}}
+- {delete_machine: web}
+- {machines: {objects: [], servers: []}}
+- {start: {}}
+- {killed: 60s}
+`)
+	require.NoError(t, err)
+	assert.True(t, outcome.OK, told)
+	assert.Contains(t, told, "VirtualMachines: web; servers: none\n")
+	assert.Regexp(t, `^\[-a -b -state=/.*state\] true\n\[-a\] true\n$`, outcome.Output)
+}
+
+func TestAnOrphanIsTold(t *testing.T) {
+	outcome, told, err := play(t, "dies", `[{create_machine: web}, {machines: {objects: [web], servers: [web], within: 1ms}}]`)
+	require.NoError(t, err)
+	assert.False(t, outcome.OK)
+	assert.Contains(t, told, "VirtualMachines: web; servers: none. There must be these VirtualMachines: web; and these servers: web\n")
+}
+
+// Only the exit code of a killed program is not a crash.
+func TestAProgramThatEndsInAnotherWayHasCrashed(t *testing.T) {
+	outcome, _, err := play(t, "panics", "[{killed: 60s}]")
+	require.NoError(t, err)
+	assert.True(t, outcome.Crashed)
+	outcome, told, err := play(t, "works", "[{killed: 1ms}]")
+	require.NoError(t, err)
+	assert.False(t, outcome.OK)
+	assert.Contains(t, told, "The program is still running after 0 s")
+}

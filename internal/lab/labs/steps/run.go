@@ -1,0 +1,135 @@
+package steps
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"orrery/internal/lab/labs/manifest"
+)
+
+// defaultLimit is how long a step may take. Steps run in virtual time; a longer one hangs.
+const defaultLimit = 10 * time.Second
+
+// outputLimit is how much output of a step is kept: its beginning.
+const outputLimit = 4 << 20
+
+// Result is the end of one step.
+type Result struct {
+	Step   string
+	Passed bool
+	// Output is what the tests printed, with -test.v.
+	Output string
+	// Killed reports that the process did not end by itself.
+	Killed bool
+	// Hungry reports that it was killed because it used too much memory.
+	Hungry bool
+	// Limit is how long it was allowed to take.
+	Limit time.Duration
+}
+
+// Tests is a binary of tests that was built.
+type Tests struct {
+	Binary string
+	// Dir is the folder where the tests run: that of the package.
+	Dir string
+	// LimitFactor multiplies the limits of all steps; 0 means 1.
+	LimitFactor int
+	// Memory is how many bytes a step may use; 0 means 3 GiB.
+	Memory uint64
+}
+
+// Run runs one step.
+func (t Tests) Run(ctx context.Context, step manifest.Step) (Result, error) {
+	limit := cmp.Or(step.Limit.Duration, defaultLimit) * time.Duration(max(1, t.LimitFactor))
+	ctx, cancel := context.WithTimeout(ctx, limit+5*time.Second)
+	defer cancel()
+	arguments := []string{"-test.v", "-test.run", step.Run, "-test.timeout", limit.String()}
+	command := t.command(ctx, append(arguments, t.rapid(ctx)...)...)
+	command.WaitDelay = time.Second
+	out := &head{}
+	command.Stdout, command.Stderr = out, out
+	hungry, err := t.start(ctx, command)
+	result := Result{Step: step.Name, Passed: err == nil, Output: out.String(), Hungry: hungry, Limit: limit}
+	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed && ctx.Err() == nil {
+		return result, err
+	}
+	if ctx.Err() != nil {
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return result, ctx.Err()
+		}
+		result.Killed = true
+	}
+	if strings.Contains(result.Output, "testing: warning: no tests to run") {
+		return result, errors.New("step " + step.Name + ": no test has the name " + step.Run)
+	}
+	return result, nil
+}
+
+// start runs a command and watches its memory.
+func (t Tests) start(ctx context.Context, command *exec.Cmd) (hungry bool, err error) {
+	if err := command.Start(); err != nil {
+		return false, err
+	}
+	ctx, end := context.WithCancel(ctx)
+	watched := make(chan bool)
+	go func() {
+		kill := func() { command.Process.Kill() }
+		watched <- watchMemory(ctx, command.Process.Pid, cmp.Or(t.Memory, memoryLimit), kill)
+	}()
+	err = command.Wait()
+	end()
+	return <-watched, err
+}
+
+// command calls the binary. By default, the race detector would keep each process for a second after
+// its end, for the reports of other goroutines.
+func (t Tests) command(ctx context.Context, arguments ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, t.Binary, arguments...)
+	command.Dir = t.Dir
+	if os.Getenv("GORACE") == "" {
+		command.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=10")
+	}
+	return command
+}
+
+// rapid returns flags for property tests, if the binary has some: the same seed each time, little
+// time to shrink a failure, and no file in the repository.
+func (t Tests) rapid(ctx context.Context) []string {
+	help, _ := t.command(ctx, "-help").CombinedOutput()
+	if !bytes.Contains(help, []byte("-rapid.nofailfile")) {
+		return nil
+	}
+	return []string{"-rapid.nofailfile", "-rapid.seed=1", "-rapid.shrinktime=2s"}
+}
+
+// head keeps the beginning of what is written.
+type head struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text.Write(p[:min(len(p), outputLimit-h.text.Len())])
+	return len(p), nil
+}
+
+func (h *head) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}
+
+// PackageDir returns the folder of a lab's package.
+func PackageDir(repository string, lab *manifest.Lab) string {
+	return filepath.Join(repository, filepath.FromSlash(lab.Package()))
+}

@@ -1,0 +1,79 @@
+package steps_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/labs/manifest"
+	"orrery/internal/lab/labs/steps"
+)
+
+// These tests run their own binary with STEP=1: then TestParts has parts that pass, fail and go
+// wrong.
+func TestParts(t *testing.T) {
+	if os.Getenv("STEP") == "" {
+		return
+	}
+	t.Run("passes", func(*testing.T) {})
+	t.Run("fails", func(t *testing.T) { t.Error("because") })
+	t.Run("hangs", func(*testing.T) { select {} })
+	t.Run("talks", func(t *testing.T) { fmt.Println(strings.Repeat("x", 8<<20)) })
+	t.Run("eats", func(t *testing.T) {
+		var eaten [][]byte
+		for {
+			eaten = append(eaten, []byte(strings.Repeat("x", 1<<20)))
+			time.Sleep(time.Millisecond)
+			runtime.KeepAlive(eaten)
+		}
+	})
+}
+
+func run(t *testing.T, step manifest.Step) (steps.Result, error) {
+	t.Helper()
+	t.Setenv("STEP", "1")
+	return steps.Tests{Binary: os.Args[0], Dir: ".", Memory: 300 << 20}.Run(t.Context(), step)
+}
+
+func TestStepsEnd(t *testing.T) {
+	result, err := run(t, manifest.Step{Name: "a", Run: "TestParts/passes"})
+	require.NoError(t, err)
+	assert.True(t, result.Passed)
+	assert.Equal(t, 10*time.Second, result.Limit)
+
+	result, err = run(t, manifest.Step{Name: "b", Run: "TestParts/fails"})
+	require.NoError(t, err)
+	assert.False(t, result.Passed)
+	assert.Contains(t, result.Output, "because")
+
+	result, err = run(t, manifest.Step{Name: "c", Run: "TestParts/hangs", Limit: manifest.Duration{Duration: 100 * time.Millisecond}})
+	require.NoError(t, err)
+	assert.False(t, result.Passed)
+	assert.Contains(t, result.Output, "panic: test timed out after 100ms")
+
+	result, err = run(t, manifest.Step{Name: "d", Run: "TestParts/talks"})
+	require.NoError(t, err)
+	assert.True(t, result.Passed)
+	assert.Len(t, result.Output, 4<<20, "the beginning is kept")
+
+	_, err = run(t, manifest.Step{Name: "e", Run: "TestNothing"})
+	assert.EqualError(t, err, "step e: no test has the name TestNothing")
+}
+
+// Memory is watched where there is /proc.
+func TestAStepThatEatsMemoryIsKilled(t *testing.T) {
+	limit := manifest.Duration{Duration: time.Minute}
+	if runtime.GOOS != "linux" {
+		limit.Duration = 100 * time.Millisecond
+	}
+	result, err := run(t, manifest.Step{Name: "f", Run: "TestParts/eats", Limit: limit})
+	require.NoError(t, err)
+	assert.False(t, result.Passed)
+	assert.Equal(t, runtime.GOOS == "linux", result.Hungry)
+}

@@ -1,0 +1,147 @@
+package stub_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/labs/stub"
+)
+
+const reference = `package gear
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// Gear is a type.
+type Gear[K comparable] struct{ mu sync.Mutex }
+
+// Turn turns; see Interface.
+func (g *Gear[K]) Turn(n int) (err error) {
+	g.mu.Lock() // the answer
+	return fmt.Errorf("%d %d", n, g.teeth())
+}
+
+// teeth is a helper.
+func (g *Gear[K]) teeth() int { return len(strings.Repeat("x", 3)) }
+
+// Free is a function.
+func Free[T any](a, b T) { _ = a }
+`
+
+func parse(t *testing.T, text string) *stub.Page {
+	t.Helper()
+	page, err := stub.Parse("gear.go", []byte(text))
+	require.NoError(t, err)
+	return page
+}
+
+func TestAStubHasCommentsAndNoBodies(t *testing.T) {
+	made, err := parse(t, reference).Make("04", []string{"Gear.Turn", "Free"}, []string{"Gear.teeth"})
+	require.NoError(t, err)
+	assert.Equal(t, `package gear
+
+import (
+	"sync"
+)
+
+// Gear is a type.
+type Gear[K comparable] struct{ mu sync.Mutex }
+
+// Turn turns; see Interface.
+func (g *Gear[K]) Turn(n int) (err error) {
+	panic("lab 04: Gear.Turn is yours to write")
+}
+
+// Free is a function.
+func Free[T any](a, b T) {
+	panic("lab 04: Free is yours to write")
+}
+`, string(made))
+	for name, want := range map[string]string{"Gear.Stop": "there is no function Gear.Stop with a body", "Gear": "there is no function Gear with a body"} {
+		_, err := parse(t, reference).Make("04", []string{name}, nil)
+		assert.EqualError(t, err, want)
+	}
+	_, err = parse(t, reference).Make("04", nil, []string{"nothing"})
+	assert.EqualError(t, err, "there is no declaration of nothing")
+}
+
+func TestWhatIsStillToWrite(t *testing.T) {
+	page := parse(t, reference)
+	assert.Empty(t, page.Unwritten())
+	made, err := page.Make("04", []string{"Gear.Turn"}, nil)
+	require.NoError(t, err)
+	unwritten := parse(t, string(made)).Unwritten()
+	require.Len(t, unwritten, 1)
+	assert.Equal(t, "Gear.Turn", unwritten[0].Name)
+	assert.Equal(t, 12, unwritten[0].Line)
+
+	name, ok := stub.UnwrittenIn("panic: lab 04: Gear.Turn is yours to write [recovered, repanicked]")
+	assert.True(t, ok)
+	assert.Equal(t, "Gear.Turn", name)
+	_, ok = stub.UnwrittenIn("panic: runtime error")
+	assert.False(t, ok)
+}
+
+func TestFunctionsOfAPage(t *testing.T) {
+	page := parse(t, reference)
+	var names []string
+	for _, f := range page.Functions() {
+		names = append(names, f.Name)
+	}
+	assert.Equal(t, []string{"Gear.Turn", "Gear.teeth", "Free"}, names)
+	turn, ok := page.Function("Gear.Turn")
+	require.True(t, ok)
+	assert.True(t, turn.Exported())
+	assert.Equal(t, "func (g *Gear[K]) Turn(n int) (err error)", turn.Signature)
+	assert.Contains(t, page.Body(turn), "the answer")
+	teeth, _ := page.Function("Gear.teeth")
+	assert.False(t, teeth.Exported())
+}
+
+func TestWhatOthersMiss(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "other.go")
+	require.NoError(t, os.WriteFile(other, []byte("package gear\n\nfunc use(g *Gear[int]) int { return g.teeth() }\n"), 0o600))
+	for name, c := range map[string]struct {
+		yours  string
+		moved  string
+		others []string
+		want   []stub.Missing
+	}{
+		"nothing":                            {yours: reference, others: []string{other}},
+		"a private function without callers": {yours: "package gear\n\nfunc (g *Gear[K]) Turn(m int) error { return nil }\n\nfunc Free[T any](x T, y T) {}\n"},
+		"a private function with callers": {
+			yours:  "package gear\n\nfunc (g *Gear[K]) Turn(m int) error { return nil }\n\nfunc Free[T any](x T, y T) {}\n",
+			others: []string{other},
+			want:   []stub.Missing{{Name: "Gear.teeth", Former: "func (g *Gear[K]) teeth() int", Callers: []string{"other.go:3"}}},
+		},
+		"a private function in another file": {
+			yours:  "package gear\n\nfunc (g *Gear[K]) Turn(m int) error { return nil }\n\nfunc Free[T any](x T, y T) {}\n",
+			moved:  "package gear\n\nfunc (g *Gear[K]) teeth() int { return 1 }\n",
+			others: []string{other},
+		},
+		"another signature": {
+			yours: "package gear\n\nfunc (g *Gear[K]) Turn(n int64) error { return nil }\n\nfunc Free[T any](x T, y T) {}\n",
+			want: []stub.Missing{{Name: "Gear.Turn", Former: "func (g *Gear[K]) Turn(n int) (err error)",
+				Present: "func (g *Gear[K]) Turn(n int64) error"}},
+		},
+		"an exported function": {
+			yours: "package gear\n\nfunc (g *Gear[K]) Turn(n int) error { return nil }\n",
+			want:  []stub.Missing{{Name: "Free", Former: "func Free[T any](a, b T)"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var moved []stub.Function
+			if c.moved != "" {
+				moved = parse(t, c.moved).Functions()
+			}
+			assert.Equal(t, c.want, stub.Compare(parse(t, reference), parse(t, c.yours), moved, filepath.Dir(other), c.others))
+		})
+	}
+}

@@ -1,0 +1,127 @@
+// Package texts has the two languages of the workshop, English and simplified Chinese, and the
+// messages of its commands. The texts of a lab are in its folder. The messages are part of the
+// program, because some of them are needed where there is no repository.
+package texts
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Lang is a language, named as in LANG with a hyphen.
+type Lang string
+
+const (
+	English Lang = "en"
+	Chinese Lang = "zh-CN"
+)
+
+// Langs are all languages.
+var Langs = []Lang{English, Chinese}
+
+// FromLocale returns the language of the environment's locale: Chinese if that begins with zh.
+func FromLocale() Lang {
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		if value := os.Getenv(name); value != "" {
+			if strings.HasPrefix(value, "zh") {
+				return Chinese
+			}
+			return English
+		}
+	}
+	return English
+}
+
+// Parse returns the language with that name; "" is that of the locale.
+func Parse(name string) (Lang, error) {
+	if name == "" {
+		return FromLocale(), nil
+	}
+	if !slices.Contains(Langs, Lang(name)) {
+		return "", fmt.Errorf("there is no language %q; use en or zh-CN", name)
+	}
+	return Lang(name), nil
+}
+
+// Text is a text in both languages.
+type Text struct {
+	English string `yaml:"en" json:"en"`
+	Chinese string `yaml:"zh-CN" json:"zh-CN"`
+}
+
+// In returns the text in that language.
+func (t Text) In(lang Lang) string {
+	if lang == Chinese {
+		return strings.TrimSpace(t.Chinese)
+	}
+	return strings.TrimSpace(t.English)
+}
+
+// Complete reports whether the text has both languages.
+func (t Text) Complete() bool { return t.In(English) != "" && t.In(Chinese) != "" }
+
+//go:embed messages.yaml
+var messageFile []byte
+
+// Messages returns all messages by name.
+var Messages = sync.OnceValue(func() map[string]Text {
+	var all map[string]Text
+	if err := yaml.Unmarshal(messageFile, &all); err != nil {
+		panic(err) // the file is part of the program, and a test reads it
+	}
+	return all
+})
+
+// Message returns a message in both languages. The name must be one of [Messages].
+func Message(name string) Text {
+	text, ok := Messages()[name]
+	if !ok {
+		panic("there is no message " + name)
+	}
+	return text
+}
+
+// Say returns a message with its arguments. The name must be one of [Messages].
+func (lang Lang) Say(name string, arguments ...any) string {
+	text := Message(name)
+	form := text.English
+	if lang == Chinese {
+		form = text.Chinese
+	}
+	return fmt.Sprintf(form, arguments...)
+}
+
+// width is that of a paragraph on a terminal.
+const width = 80
+
+// Paragraph returns the text in that language, wrapped between words. Chinese is left to the
+// terminal, which may break it anywhere.
+func (t Text) Paragraph(lang Lang) string {
+	text := t.In(lang)
+	if lang == Chinese {
+		return text
+	}
+	var wrapped []string
+	for line := range strings.SplitSeq(text, "\n") {
+		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		part := indent
+		for word := range strings.FieldsSeq(line) {
+			if part != indent && len(part)+1+len(word) > width {
+				wrapped = append(wrapped, part)
+				part = indent
+			}
+			if part != indent {
+				part += " "
+			}
+			part += word
+		}
+		wrapped = append(wrapped, part)
+	}
+	return strings.Join(wrapped, "\n")
+}

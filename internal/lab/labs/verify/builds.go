@@ -1,0 +1,241 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"orrery/internal/lab/labs/check"
+	"orrery/internal/lab/labs/manifest"
+	"orrery/internal/lab/labs/overlay"
+	"orrery/internal/lab/labs/report"
+	"orrery/internal/lab/labs/script"
+	"orrery/internal/lab/labs/steps"
+	"orrery/internal/lab/labs/stub"
+	"orrery/internal/lab/labs/texts"
+)
+
+// limitFactor is for variants that are built and run side by side.
+const limitFactor = 6
+
+// test is "lab test" of a version, without go vet.
+func (s *subject) test(ctx context.Context, folder string, race bool) (*report.Report, error) {
+	return check.Run(ctx, check.Options{Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, Race: race, Quick: true, LimitFactor: limitFactor})
+}
+
+// unchanged is the reference.
+func unchanged(_ manifest.File, text []byte) ([]byte, error) { return text, nil }
+
+// referencePasses: the reference passes every step.
+func referencePasses(ctx context.Context, s *subject) ([]string, error) {
+	folder, err := s.version("reference", unchanged)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.test(ctx, folder, s.race)
+	if err != nil || r.Passed {
+		return nil, err
+	}
+	return []string{"the reference does not pass: " + summary(r)}, nil
+}
+
+// summary describes a report on one line.
+func summary(r *report.Report) string {
+	switch {
+	case len(r.Missing) > 0:
+		return r.Missing[0].Name + " is missing"
+	case len(r.Build) > 0:
+		return fmt.Sprintf("%s: %s", r.Build[0].Place, r.Build[0].Message)
+	case r.Failure == nil:
+		return "it passes"
+	}
+	return fmt.Sprintf("%s %s %q %s", r.Failure.Kind, r.Failure.Test, r.Failure.Lines, r.Failure.Function)
+}
+
+// stubbed returns a change that makes stubs of these functions, without removing anything.
+func stubbed(lab *manifest.Lab, names ...string) func(manifest.File, []byte) ([]byte, error) {
+	return func(page manifest.File, text []byte) ([]byte, error) {
+		p, err := stub.Parse(page.Path, text)
+		if err != nil {
+			return nil, err
+		}
+		write := slices.DeleteFunc(slices.Clone(page.Write), func(name string) bool { return !slices.Contains(names, name) })
+		return p.Make(lab.ID, write, nil)
+	}
+}
+
+// stubFails: the stub has the reference's functions, passes gofmt and vet, and the program of
+// "lab run" builds with it; its tests fail because something is still to write.
+func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
+	folder, err := s.version("stub", func(page manifest.File, text []byte) ([]byte, error) {
+		p, err := stub.Parse(page.Path, text)
+		if err != nil {
+			return nil, err
+		}
+		made, err := p.Make(s.lab.ID, page.Write, page.Remove)
+		problems = append(problems, linesOfBodies(p, page, string(made))...)
+		return made, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	lay, build, err := s.build(folder, s.lab.Run.Package())
+	if err != nil {
+		return nil, err
+	}
+	if output, ok, err := build.Program(ctx, filepath.Join(s.dir, "stub.exe")); err != nil || !ok {
+		return append(problems, "the program does not build with the stub: "+lay.Map(output)), err
+	}
+	r, err := check.Run(ctx, check.Options{Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, LimitFactor: limitFactor})
+	if err != nil {
+		return nil, err
+	}
+	for _, finding := range r.Vet {
+		problems = append(problems, fmt.Sprintf("go vet of the stub: %s: %s", finding.Place, finding.Message))
+	}
+	if r.Failure == nil || r.Failure.Kind != report.Unwritten {
+		problems = append(problems, "the stub should fail because something is still to write: "+summary(r))
+	}
+	return problems, nil
+}
+
+// linesOfBodies returns a problem for each line of a removed body that the stub still has and that
+// gives something away.
+func linesOfBodies(reference *stub.Page, page manifest.File, made string) (problems []string) {
+	for _, name := range page.Write {
+		f, _ := reference.Function(name)
+		for line := range strings.Lines(reference.Body(f)) {
+			if line = strings.TrimSpace(line); givesAway(line) && strings.Contains(made, line) {
+				problems = append(problems, fmt.Sprintf("the stub still has a line of %s: %s", name, line))
+			}
+		}
+	}
+	return problems
+}
+
+// givesAway reports whether a line of code shows how a function is written. Short lines do not, nor
+// does taking or releasing a lock, which other functions of a page do as well.
+func givesAway(line string) bool {
+	return len(line) >= longLine && !strings.HasSuffix(line, ".Lock()") && !strings.HasSuffix(line, ".Unlock()")
+}
+
+// longLine is the length from which a line of code gives something away.
+const longLine = 24
+
+func (s *subject) build(folder, pkg string) (*overlay.Overlay, steps.Build, error) {
+	lay, err := overlay.New(s.repository, s.lab, folder, s.repository)
+	build := steps.Build{Repository: s.repository, Package: pkg, Overlay: filepath.Join(folder, "overlay.json")}
+	if err == nil {
+		err = lay.Write(build.Overlay)
+	}
+	return lay, build, err
+}
+
+// eachFunctionIsNeeded: with one function as a stub, a step fails because of it.
+func eachFunctionIsNeeded(ctx context.Context, s *subject) ([]string, error) {
+	var names []string
+	for _, page := range s.lab.Files {
+		names = append(names, page.Write...)
+	}
+	return parallel(len(names), func(i int) (string, error) {
+		name := names[i]
+		folder, err := s.version("without-"+name, stubbed(s.lab, name))
+		if err != nil {
+			return "", err
+		}
+		r, err := s.test(ctx, folder, false)
+		if err != nil || r.Failure != nil && r.Failure.Kind == report.Unwritten && r.Failure.Function == name {
+			return "", err
+		}
+		return fmt.Sprintf("without %s a step should fail because of it: %s", name, summary(r)), nil
+	})
+}
+
+// mutantsDie: each planted wrong solution builds, fails first at the test that the manifest names,
+// and gets its hint.
+func mutantsDie(ctx context.Context, s *subject) ([]string, error) {
+	return parallel(len(s.lab.Mutants), func(i int) (string, error) {
+		mutant := s.lab.Mutants[i]
+		if mutant.Race && !s.race {
+			return "mutant " + mutant.ID + " needs the race detector: install a C compiler", nil
+		}
+		folder, err := s.version("mutant-"+mutant.ID, func(page manifest.File, text []byte) ([]byte, error) {
+			changed, err := mutant.Mutate(page.Path, string(text))
+			return []byte(changed), err
+		})
+		if err != nil {
+			return "", err
+		}
+		r, err := s.test(ctx, folder, mutant.Race)
+		switch {
+		case err != nil:
+			return "", err
+		case r.Failure == nil || r.Failure.Test != mutant.KilledBy:
+			return fmt.Sprintf("mutant %s should fail first at %s: %s", mutant.ID, mutant.KilledBy, summary(r)), nil
+		case r.Hint != mutant.Hint:
+			return fmt.Sprintf("mutant %s should get the hint %q, not %q: %s", mutant.ID, mutant.Hint, r.Hint, summary(r)), nil
+		}
+		return "", nil
+	})
+}
+
+// parallel calls check for 0 to n-1, a few at a time, and returns the problems in that order.
+func parallel(n int, check func(i int) (problem string, err error)) ([]string, error) {
+	found, failed := make([]string, n), make([]error, n)
+	var running sync.WaitGroup
+	next := make(chan int)
+	for range min(n, runtime.NumCPU()) {
+		running.Go(func() {
+			for i := range next {
+				found[i], failed[i] = check(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	running.Wait()
+	return slices.DeleteFunc(found, func(problem string) bool { return problem == "" }), errors.Join(failed...)
+}
+
+// scriptPlays: the script of "lab run" has its outcome with the reference.
+func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
+	if len(s.lab.Run.Script) == 0 {
+		return nil, nil
+	}
+	folder, err := s.version("run", unchanged)
+	if err != nil {
+		return nil, err
+	}
+	lay, build, err := s.build(folder, s.lab.Run.Package())
+	if err != nil {
+		return nil, err
+	}
+	return s.play(ctx, lay, build, s.lab.Run)
+}
+
+// play builds a program and plays a script with it.
+func (s *subject) play(ctx context.Context, lay *overlay.Overlay, build steps.Build, run manifest.Run) ([]string, error) {
+	binary := filepath.Join(s.dir, "program.exe")
+	if output, ok, err := build.Program(ctx, binary); err != nil || !ok {
+		return []string{"the program does not build: " + lay.Map(output)}, err
+	}
+	var told bytes.Buffer
+	outcome, err := script.Play(ctx, script.Config{Run: run, Program: binary, Beside: binary, Log: filepath.Join(s.dir, "run.log"), Out: &told, Lang: texts.English})
+	if err != nil || outcome.OK {
+		return nil, err
+	}
+	log := strings.Split(strings.TrimSpace(outcome.Output), "\n")
+	said := "the run fails:\n" + told.String() + "the last lines of the controller's log:\n" + strings.Join(log[max(0, len(log)-shownLog):], "\n")
+	return strings.Split(strings.TrimSpace(said), "\n"), nil
+}
+
+// shownLog is how many lines of the controller's log are shown when a run fails.
+const shownLog = 12

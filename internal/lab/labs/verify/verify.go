@@ -1,0 +1,163 @@
+// Package verify is "lab verify": it checks the labs themselves. Each check is a function that
+// returns what is wrong; the table of checks has their order.
+package verify
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"orrery/internal/lab/labs/manifest"
+	"orrery/internal/lab/labs/steps"
+)
+
+// subject is what is verified: a lab, or the whole course.
+type subject struct {
+	repository string
+	// lab is nil for a check of the course.
+	lab *manifest.Lab
+	// all are all labs of the repository.
+	all []*manifest.Lab
+	// dir is a folder for files of the checks.
+	dir string
+	// race reports whether the race detector is there.
+	race bool
+}
+
+// entry is a line of a table of checks.
+type entry struct {
+	name  string
+	check func(context.Context, *subject) ([]string, error)
+}
+
+// checks are all checks of a lab, the cheap ones first. Each builds on those before it.
+var checks = []entry{
+	{"manifest and pages", complete},
+	{"languages", languages},
+	{"scene", sceneIsNamed},
+	{"predict questions", predictions},
+	{"reference passes", referencePasses},
+	{"stub", stubFails},
+	{"each function is needed", eachFunctionIsNeeded},
+	{"planted wrong solutions", mutantsDie},
+	{"run", scriptPlays},
+}
+
+// courseChecks are all checks of the whole course. They are independent of each other.
+var courseChecks = []entry{
+	{"schedules", schedules},
+	{"glossary", terms},
+	{"tour", tourStops},
+	{"instructor's kit", instructorsKit},
+	{"the whole runtime", wholeRuntime},
+	{"scenes", scenesPlay},
+	{"references to code", referencesResolve},
+	{"code blocks", commandsWork},
+	{"offline kit", offlineKit},
+}
+
+// Run verifies labs and writes a line for each check, with its seconds. Without labs it verifies
+// all of them, and then the course. ok reports that nothing is wrong.
+func Run(ctx context.Context, repository string, labs []*manifest.Lab, out io.Writer) (ok bool, err error) {
+	toolchain, err := steps.Look(ctx, repository)
+	if err != nil {
+		return false, err
+	}
+	all, err := manifest.LoadAll(repository)
+	if err != nil {
+		return false, err
+	}
+	course := len(labs) == 0
+	if course {
+		labs = all
+	}
+	s := &subject{repository: repository, all: all, race: toolchain.Race}
+	var failed []string
+	for _, lab := range labs {
+		s.lab = lab
+		problems, err := s.verify(ctx, checks, out)
+		if err != nil {
+			return false, err
+		}
+		failed = append(failed, problems...)
+	}
+	s.lab = nil
+	for i := range courseChecks {
+		if !course {
+			break
+		}
+		problems, err := s.verify(ctx, courseChecks[i:i+1], out)
+		if err != nil {
+			return false, err
+		}
+		failed = append(failed, problems...)
+	}
+	// Repeated at the end, where a reader of a long log looks first.
+	for _, problem := range failed {
+		fmt.Fprintln(out, problem)
+	}
+	return len(failed) == 0, nil
+}
+
+// verify makes checks and returns what is wrong. The first that finds something is the last.
+func (s *subject) verify(ctx context.Context, checks []entry, out io.Writer) (failed []string, err error) {
+	if s.dir, err = os.MkdirTemp("", "orrery-verify-"); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(s.dir)
+	id := "all"
+	if s.lab != nil {
+		id = s.lab.ID
+	}
+	for _, c := range checks {
+		began := time.Now()
+		problems, err := c.check(ctx, s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", id, c.name, err)
+		}
+		mark := "✔"
+		if len(problems) > 0 {
+			mark = "✘"
+		}
+		fmt.Fprintf(out, "%-3s %s %-26s %5.1f s\n", id, mark, c.name, time.Since(began).Seconds())
+		for _, problem := range problems {
+			fmt.Fprintf(out, "      %s\n", problem)
+			failed = append(failed, fmt.Sprintf("%-3s ✘ %s: %s", id, c.name, problem))
+		}
+		if len(problems) > 0 {
+			return failed, nil
+		}
+	}
+	return nil, nil
+}
+
+// source returns a file of the repository.
+func (s *subject) source(name string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(s.repository, filepath.FromSlash(name)))
+}
+
+// version writes a version of the lab's pages into a folder of its own. change gets each page of
+// the reference.
+func (s *subject) version(name string, change func(page manifest.File, text []byte) ([]byte, error)) (folder string, err error) {
+	folder = filepath.Join(s.dir, name)
+	for _, page := range s.lab.Files {
+		text, err := s.source(page.Path)
+		if err != nil {
+			return "", err
+		}
+		if text, err = change(page, text); err != nil {
+			return "", err
+		}
+		file := filepath.Join(folder, filepath.FromSlash(page.Path))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(file, text, 0o644); err != nil {
+			return "", err
+		}
+	}
+	return folder, nil
+}

@@ -1,0 +1,94 @@
+package work
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Progress is what the learner has done, by the labs' ids.
+type Progress map[string]*LabProgress
+
+// LabProgress is what the learner has done in one lab.
+type LabProgress struct {
+	// Started is zero if the learner has only answered questions.
+	Started time.Time `json:"started,omitzero"`
+	// Passed is when all steps passed with the present files; zero if they did not.
+	Passed time.Time `json:"passed,omitzero"`
+	// Steps maps passed steps to the hash of the files with which they passed.
+	Steps map[string]string `json:"steps,omitempty"`
+	// Failed is the first failure of the last test: lab hint reads it.
+	Failed *FailedTest `json:"failed,omitempty"`
+	// Hints counts the rungs that were shown.
+	Hints int `json:"hints,omitempty"`
+	// HintShown is the id of the state-aware hint that was shown last.
+	HintShown string `json:"hintShown,omitempty"`
+	// Tests counts calls of lab test.
+	Tests int `json:"tests,omitempty"`
+	// Answers maps questions to the learner's choices.
+	Answers map[string]string `json:"answers,omitempty"`
+}
+
+// FailedTest is the first test that failed.
+type FailedTest struct {
+	Step   string `json:"step"`
+	Test   string `json:"test"`
+	Output string `json:"output"`
+}
+
+func (f Folder) progressFile() string { return filepath.Join(f.Dir, "progress.json") }
+
+// Progress reads the progress. An unreadable file is renamed; bad is its new name, or "".
+func (f Folder) Progress() (progress Progress, bad string, err error) {
+	progress = Progress{}
+	text, err := os.ReadFile(f.progressFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return progress, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if json.Unmarshal(text, &progress) == nil && progress != nil {
+		for id, lab := range progress {
+			if lab == nil {
+				delete(progress, id)
+			}
+		}
+		return progress, "", nil
+	}
+	bad = f.progressFile() + ".bad"
+	return Progress{}, bad, os.Rename(f.progressFile(), bad)
+}
+
+// Update changes the progress of one lab. The file is replaced at once, so an interruption leaves
+// the former or the new one.
+func (f Folder) Update(id string, change func(*LabProgress)) (bad string, err error) {
+	progress, bad, err := f.Progress()
+	if err != nil {
+		return bad, err
+	}
+	if progress[id] == nil {
+		progress[id] = &LabProgress{}
+	}
+	change(progress[id])
+	text, err := json.MarshalIndent(progress, "", "  ")
+	if err != nil {
+		return bad, err
+	}
+	if err := os.MkdirAll(f.Dir, 0o755); err != nil {
+		return bad, err
+	}
+	file, err := os.CreateTemp(f.Dir, "progress-*.tmp")
+	if err != nil {
+		return bad, err
+	}
+	defer os.Remove(file.Name())
+	_, err = file.Write(append(text, '\n'))
+	if err := errors.Join(err, file.Close()); err != nil {
+		return bad, err
+	}
+	return bad, os.Rename(file.Name(), f.progressFile())
+}

@@ -1,0 +1,126 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"orrery/examples/worker"
+	"orrery/informer/reflector"
+	"orrery/internal/leaderelection"
+	"orrery/internal/observe/events"
+	"orrery/queue"
+	"orrery/wait"
+)
+
+// manager is the name of the program in Kubernetes' metrics.
+const manager = "orrery"
+
+// Running sets whether a controller works in this process.
+func (m *Metrics) Running(controller string, yes bool) {
+	m.gauge(controllersRunning, controller, manager).Set(boolean(yes))
+}
+
+// Controller returns hooks that count the passes of a controller.
+func (m *Metrics) Controller(name string) *worker.Trace {
+	for _, result := range []string{passDone, passFailed, passPanicked, passTimedOut, passCutShort} {
+		m.counter(controllerPasses, name, result)
+	}
+	return &worker.Trace{PassDone: func(_ string, _ time.Duration, _ int, _ time.Duration, err error) {
+		m.counter(controllerPasses, name, controllerPassResult(err)).Inc()
+	}}
+}
+
+func controllerPassResult(err error) string {
+	var panicked *wait.Panic
+	switch {
+	case err == nil:
+		return passDone
+	case errors.As(err, &panicked):
+		return passPanicked
+	case errors.Is(err, worker.ErrPassTimeout):
+		return passTimedOut
+	case errors.Is(err, worker.ErrCutShort), errors.Is(err, context.Canceled), leaderelection.IsLost(err):
+		return passCutShort
+	}
+	return passFailed
+}
+
+// queues is a queue.MetricsProvider.
+type queues struct{ *Metrics }
+
+// Queues returns the provider of the metrics of work queues. Pass the queue's UpdateMetrics to BeforeGather.
+func (m *Metrics) Queues() queue.MetricsProvider { return queues{m} }
+
+func (q queues) NewDepthMetric(name string) queue.SettableGaugeMetric {
+	return q.gauge(queueDepth, name)
+}
+
+func (q queues) NewAddsMetric(name string) queue.CounterMetric { return q.counter(queueAdds, name) }
+
+func (q queues) NewLatencyMetric(name string) queue.HistogramMetric {
+	return q.histogram(queueLatency, name)
+}
+
+func (q queues) NewWorkDurationMetric(name string) queue.HistogramMetric {
+	return q.histogram(queueWork, name)
+}
+
+func (q queues) NewUnfinishedWorkSecondsMetric(name string) queue.SettableGaugeMetric {
+	return q.gauge(queueUnfinished, name)
+}
+
+func (q queues) NewLongestRunningProcessorSecondsMetric(name string) queue.SettableGaugeMetric {
+	return q.gauge(queueLongest, name)
+}
+
+func (q queues) NewRetriesMetric(name string) queue.CounterMetric {
+	return q.counter(queueRetries, name)
+}
+
+// Leading sets whether this process leads the election of that name.
+func (m *Metrics) Leading(name string, yes bool) {
+	m.counter(leaderSlowPath, name) // 0 from the start
+	m.gauge(leaderStatus, name).Set(boolean(yes))
+}
+
+// SlowPath counts a renewal of the Lease that had to read it first.
+func (m *Metrics) SlowPath(name string) { m.counter(leaderSlowPath, name).Inc() }
+
+// Reflector returns hooks that count the failures of an informer's list-watch by their cause; snapshots have no causes.
+func (m *Metrics) Reflector(name string) *reflector.Trace {
+	for cause := reflector.CauseUnknown; cause <= reflector.CauseUnreachable; cause++ {
+		m.counter(reflectorErrors, name, cause.String())
+	}
+	return &reflector.Trace{
+		BackOff: func(_ time.Duration, err error) {
+			m.counter(reflectorErrors, name, reflector.CauseOf(err).String()).Inc()
+		},
+	}
+}
+
+// The labels of what was dropped.
+const (
+	byEvents = "events"
+	byLogs   = "logs"
+	lostLine = "writer"
+)
+
+func dropLabel(why events.Drop) string { return strings.ReplaceAll(string(why), " ", "_") }
+
+// Events counts what a recorder of Kubernetes Events records and drops. It may be called for several recorders.
+func (m *Metrics) Events(snapshot func() events.Snapshot) {
+	m.recorded.add(func() float64 {
+		s := snapshot()
+		return float64(s.Created + s.Counted)
+	})
+	for _, why := range events.Drops() {
+		m.dropped.add(func() float64 { return float64(snapshot().Dropped[why]) }, byEvents, dropLabel(why))
+	}
+}
+
+// LostLines counts the lines that the log has dropped.
+func (m *Metrics) LostLines(count func() int64) {
+	m.dropped.add(func() float64 { return float64(count()) }, byLogs, lostLine)
+}

@@ -1,0 +1,128 @@
+package metrics_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"orrery/internal/observe/metrics"
+)
+
+const monitoring = "../../../deploy/monitoring"
+
+// alertExpressions returns the expressions of the rules for Prometheus.
+func alertExpressions(t *testing.T) (all []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(monitoring, "prometheusrule.yaml"))
+	require.NoError(t, err)
+	var rules struct {
+		Spec struct {
+			Groups []struct {
+				Rules []struct{ Alert, Expr, For string }
+			}
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(text, &rules))
+	for _, group := range rules.Spec.Groups {
+		for _, rule := range group.Rules {
+			assert.NotEmpty(t, rule.For, rule.Alert)
+			all = append(all, rule.Expr)
+		}
+	}
+	return all
+}
+
+// panelExpressions returns the expressions of the dashboard, whose panels must not overlap or
+// repeat an identifier.
+func panelExpressions(t *testing.T) (all []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(monitoring, "dashboard.json"))
+	require.NoError(t, err)
+	var dashboard struct {
+		Panels []struct {
+			ID      int
+			Type    string
+			Title   string
+			GridPos struct{ X, Y, W, H int }
+			Targets []struct{ Expr string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &dashboard))
+	ids, cells := map[int]bool{}, map[[2]int]string{}
+	for _, panel := range dashboard.Panels {
+		assert.False(t, ids[panel.ID], panel.Title)
+		ids[panel.ID] = true
+		for x := range panel.GridPos.W {
+			for y := range panel.GridPos.H {
+				cell := [2]int{panel.GridPos.X + x, panel.GridPos.Y + y}
+				assert.Empty(t, cells[cell], "%s overlaps", panel.Title)
+				cells[cell] = panel.Title
+			}
+		}
+		assert.Equal(t, panel.Type == "row", len(panel.Targets) == 0, panel.Title)
+		for _, target := range panel.Targets {
+			all = append(all, target.Expr)
+		}
+	}
+	return all
+}
+
+// The words of PromQL that the expressions use; every other word is the name of a metric or of a
+// label. An expression that does not parse is not found here: that takes Prometheus' own parser,
+// with its hundred modules.
+var promWords = strings.Fields("sum max by on and absent rate increase topk histogram_quantile")
+
+var (
+	quotedText  = regexp.MustCompile(`"[^"]*"`)
+	rangeOrStep = regexp.MustCompile(`\[[^\]]*\]`)
+	labelList   = regexp.MustCompile(`\b(?:by|on) \(([^)]*)\)|\{([^}]*)\}`)
+	promWord    = regexp.MustCompile(`[a-zA-Z_:][a-zA-Z0-9_:]*`)
+)
+
+// Rules and dashboard use metrics that the program has, with labels that these have or that
+// Prometheus adds. TestDefinitionsAreWhatIsWritten compares the definitions with the output.
+func TestRulesAndDashboardAskForWhatThereIs(t *testing.T) {
+	labels := map[string][]string{}
+	for _, d := range metrics.Definitions() {
+		names := []string{d.Name}
+		if d.Kind == metrics.Histogram {
+			names = []string{d.Name + "_sum", d.Name + "_count", d.Name + "_bucket"}
+		}
+		for _, name := range names {
+			labels[name] = append([]string{"instance"}, d.Labels...)
+			if strings.HasSuffix(name, "_bucket") {
+				labels[name] = append(labels[name], "le")
+			}
+		}
+	}
+	alerts, panels := alertExpressions(t), panelExpressions(t)
+	assert.Greater(t, len(alerts), 5)
+	assert.Greater(t, len(panels), 20)
+	for _, expression := range slices.Concat(alerts, panels) {
+		bare := rangeOrStep.ReplaceAllString(quotedText.ReplaceAllString(expression, ""), "")
+		assert.Equal(t, strings.Count(bare, "("), strings.Count(bare, ")"), expression)
+		assert.Equal(t, strings.Count(bare, "{"), strings.Count(bare, "}"), expression)
+		var asked, known []string
+		for _, word := range promWord.FindAllString(labelList.ReplaceAllString(bare, ""), -1) {
+			if slices.Contains(promWords, word) {
+				continue
+			}
+			assert.Contains(t, labels, word, "there is no such metric: %s", expression)
+			asked, known = append(asked, word), append(known, labels[word]...)
+		}
+		assert.NotEmpty(t, asked, expression)
+		for _, list := range labelList.FindAllStringSubmatch(bare, -1) {
+			for _, label := range promWord.FindAllString(list[1]+list[2], -1) {
+				assert.Contains(t, known, label, "%v have no such label: %s", asked, expression)
+			}
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package status
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"time"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// pageSize is the page size of lists.
+const pageSize = "500"
+
+// FromCluster reads a report from the API server. The Lease is that of the election.
+func FromCluster(ctx context.Context, client *restclient.Client, leaseNamespace, leaseName string, hangsAfter time.Duration) (*Report, error) {
+	r := &Report{Server: client.Config().Host, Namespaces: []Namespace{}}
+	query := url.Values{"limit": {pageSize}, "fieldSelector": {"status.phase=" + string(api.NamespaceTerminating)}}
+	for {
+		var list api.List[*api.Namespace]
+		now, err := get(ctx, client, "/api/v1/namespaces", query, &list)
+		if err != nil {
+			return nil, err
+		}
+		r.Time = now
+		for _, namespace := range list.Items {
+			if namespace.DeletionTimestamp != nil {
+				r.Namespaces = append(r.Namespaces, Namespace{Deletion: DeletionOf(namespace)})
+			}
+		}
+		if list.Continue == "" {
+			break
+		}
+		query.Set("continue", list.Continue)
+	}
+	r.Leader.Lease = leaseNamespace + "/" + leaseName
+	var lease api.Lease
+	path := "/apis/coordination.k8s.io/v1/namespaces/" + url.PathEscape(leaseNamespace) + "/leases/" + url.PathEscape(leaseName)
+	now, err := get(ctx, client, path, nil, &lease)
+	switch {
+	case api.IsNotFound(err):
+		r.Leader.Missing = "there is no Lease " + r.Leader.Lease
+	case err != nil:
+		return nil, err
+	default:
+		r.Leader.of(&lease, now)
+	}
+	r.assess(hangsAfter)
+	return r, nil
+}
+
+// of sets the leader from a Lease.
+func (l *Leader) of(lease *api.Lease, now time.Time) {
+	spec := lease.Spec
+	l.Holder = spec.HolderIdentity
+	if spec.AcquireTime != nil && l.Holder != "" {
+		l.Since = &spec.AcquireTime.Time
+	}
+	if spec.LeaseTransitions != nil {
+		l.Transitions = int(*spec.LeaseTransitions)
+	}
+	var silent, lasts time.Duration
+	if spec.RenewTime != nil {
+		silent = now.Sub(spec.RenewTime.Time)
+	}
+	if spec.LeaseDurationSeconds != nil {
+		lasts = time.Duration(*spec.LeaseDurationSeconds) * time.Second
+	}
+	l.silence(silent, lasts)
+}
+
+// get reads a document and returns the server's time.
+func get(ctx context.Context, client *restclient.Client, path string, query url.Values, into any) (time.Time, error) {
+	var answer restclient.Response
+	if err := client.Do(ctx, restclient.Request{Path: path, Query: query}, &answer); err != nil {
+		return time.Time{}, err
+	}
+	return clock(answer.Header), json.Unmarshal(answer.Body, into)
+}

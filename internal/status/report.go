@@ -1,0 +1,150 @@
+// Package status reports the leader, the backlog, and the namespaces that hang in deletion.
+// [FromReplica] reads /debug/orrery of a running "orrery run", which includes its backlog.
+// [FromCluster] reads the Lease and the namespaces from the API server. A replica gets one request,
+// an API server two and one more for every 500 namespaces in deletion; all of them only read. Ages
+// are computed with the clock of the server that answered.
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// Report is the state of a controller at one moment.
+type Report struct {
+	// Replica is the address of the replica that answered; empty: the API server answered. Server
+	// is the API server.
+	Replica string `json:"replica,omitempty"`
+	Server  string `json:"server"`
+	// Time is the time of the report by the clock of the server that answered.
+	Time time.Time `json:"time"`
+
+	// Stale is why the replica may not know the current state of the cluster; empty if it does.
+	Stale  string `json:"stale,omitempty"`
+	Leader Leader `json:"leader"`
+	// Backlog is nil unless the leader answered.
+	Backlog *Backlog `json:"backlog,omitempty"`
+	// Selection is --namespaces, and PassedOver the number of namespaces in deletion that it
+	// excludes. Only a replica knows them.
+	Selection  string `json:"selection,omitempty"`
+	PassedOver int    `json:"passedOver"`
+
+	// Namespaces are those in deletion, the oldest first. A namespace hangs if it has been in
+	// deletion for HangsAfterSeconds.
+	Namespaces        []Namespace `json:"namespaces"`
+	HangsAfterSeconds int         `json:"hangsAfterSeconds"`
+
+	// Problems are empty if the controller is healthy.
+	Problems []string `json:"problems"`
+}
+
+// Leader is the holder of the Lease, or the reason why there is none.
+type Leader struct {
+	Lease         string     `json:"lease,omitempty"` // empty: no election
+	Holder        string     `json:"holder,omitempty"`
+	Since         *time.Time `json:"since,omitempty"`
+	SilentSeconds int        `json:"silentSeconds"` // since the last renewal
+	Transitions   int        `json:"transitions"`
+	// Self: the holder is the replica that answered.
+	Self bool `json:"self"`
+	// Missing is why there is no leader; empty if there is one.
+	Missing string `json:"missing,omitempty"`
+}
+
+// Backlog is the leader's pending work.
+type Backlog struct {
+	Waiting int `json:"waiting"` // for a worker
+	Active  int `json:"active"`  // being processed
+	Planned int `json:"planned"` // for later
+}
+
+// Namespace is a namespace in deletion.
+type Namespace struct {
+	Deletion
+	Seconds int  `json:"seconds"` // since DeletedAt
+	Hangs   bool `json:"hangs"`
+}
+
+// Deletion is the state of a deletion, from the namespace itself.
+type Deletion struct {
+	Name      string    `json:"name"`
+	DeletedAt time.Time `json:"deletedAt"` // its deletion timestamp
+	Why       string    `json:"why"`       // why it still exists
+}
+
+// DeletionOf returns the state of a namespace's deletion.
+func DeletionOf(namespace *api.Namespace) Deletion {
+	return Deletion{Name: namespace.Name, DeletedAt: namespace.DeletionTimestamp.Time, Why: why(namespace)}
+}
+
+// why returns the reason why a namespace still exists: its true conditions, or the finalizers of
+// other parties.
+func why(namespace *api.Namespace) string {
+	var reasons []string
+	for _, condition := range namespace.Status.Conditions {
+		if condition.Status == api.ConditionTrue {
+			reasons = append(reasons, condition.Message)
+		}
+	}
+	if len(reasons) > 0 {
+		return strings.Join(reasons, "; ")
+	}
+	tokens := slices.Concat(namespace.Finalizers, namespace.Spec.Finalizers)
+	tokens = slices.DeleteFunc(tokens, func(token string) bool { return token == api.FinalizerKubernetes })
+	if len(tokens) > 0 {
+		return "the namespace itself has the finalizers " + strings.Join(tokens, ", ")
+	}
+	return "no condition says why"
+}
+
+// assess sorts the namespaces, computes ages, and finds the problems.
+func (r *Report) assess(hangsAfter time.Duration) {
+	r.HangsAfterSeconds = int(hangsAfter.Seconds())
+	slices.SortFunc(r.Namespaces, func(a, b Namespace) int {
+		return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), strings.Compare(a.Name, b.Name))
+	})
+	r.Problems = []string{}
+	if r.Stale != "" {
+		r.Problems = append(r.Problems, "the replica's data may be stale: "+r.Stale)
+	}
+	if r.Leader.Missing != "" {
+		r.Problems = append(r.Problems, "no leader: "+r.Leader.Missing)
+	}
+	hanging := 0
+	for i := range r.Namespaces {
+		n := &r.Namespaces[i]
+		age := max(r.Time.Sub(n.DeletedAt), 0)
+		n.Seconds, n.Hangs = int(age.Seconds()), age >= hangsAfter
+		if n.Hangs {
+			hanging++
+		}
+	}
+	if hanging > 0 {
+		r.Problems = append(r.Problems, fmt.Sprintf("%s in deletion for %s or longer", counted(hanging, "namespace"), age(hangsAfter)))
+	}
+}
+
+// silence sets Missing if the Lease has no holder, or one that has been silent for longer than the
+// Lease duration.
+func (l *Leader) silence(silent, lasts time.Duration) {
+	silent = max(silent, 0)
+	l.SilentSeconds = int(silent.Seconds())
+	switch {
+	case l.Holder == "":
+		l.Missing = fmt.Sprintf("the Lease %s was given back %s ago", l.Lease, age(silent))
+	case silent > lasts:
+		l.Missing = fmt.Sprintf("%s, the last holder of the Lease %s, has been silent for %s", l.Holder, l.Lease, age(silent))
+	}
+}
+
+func counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

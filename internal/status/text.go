@@ -1,0 +1,94 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+)
+
+// WriteText writes a report for people.
+func (r *Report) WriteText(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name, format string, values ...any) {
+		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, values...))
+	}
+	if r.Replica != "" {
+		row("asked", "the replica at %s, a client of %s", r.Replica, r.Server)
+	} else {
+		row("asked", "the cluster at %s", r.Server)
+	}
+	if r.Stale != "" {
+		row("may be old", "%s", r.Stale)
+	}
+	row("leader", "%s", r.leader())
+	switch {
+	case r.Backlog != nil:
+		row("backlog", "%d waiting, %d in work, %d planned", r.Backlog.Waiting, r.Backlog.Active, r.Backlog.Planned)
+	case r.Replica != "":
+		row("backlog", "unknown to a standby: ask the leader")
+	default:
+		row("backlog", "unknown to the cluster: ask the leader with --address")
+	}
+	hanging := 0
+	for _, n := range r.Namespaces {
+		if n.Hangs {
+			hanging++
+		}
+	}
+	row("deletions", "%s in deletion, %d of them for %s or longer", counted(len(r.Namespaces), "namespace"), hanging, age(time.Duration(r.HangsAfterSeconds)*time.Second))
+	if r.Selection != "" && r.Selection != "*" {
+		row("passed over", "%s in deletion, by --namespaces %s", counted(r.PassedOver, "namespace"), r.Selection)
+	}
+	if err := table.Flush(); err != nil || len(r.Namespaces) == 0 {
+		return err
+	}
+	fmt.Fprint(table, "\nNAMESPACE\tFOR\tSTATE\tWHY\n")
+	for _, n := range r.Namespaces {
+		state := "in deletion"
+		if n.Hangs {
+			state = "hangs"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", n.Name, age(time.Duration(n.Seconds)*time.Second), state, n.Why)
+	}
+	return table.Flush()
+}
+
+func (r *Report) leader() string {
+	l := r.Leader
+	switch {
+	case l.Missing != "":
+		return "none: " + l.Missing
+	case l.Lease == "":
+		return "no election, this replica works alone"
+	}
+	text := l.Holder
+	if l.Self {
+		text += " (this replica)"
+	}
+	if l.Since != nil {
+		text += ", for " + age(r.Time.Sub(*l.Since))
+	}
+	return fmt.Sprintf("%s; renewed %s ago; Lease %s, %s", text, age(time.Duration(l.SilentSeconds)*time.Second), l.Lease, counted(l.Transitions, "transition"))
+}
+
+// age formats a duration in at most two units: 14m3s, 2h, 3d4h.
+func age(d time.Duration) string {
+	d = max(d, 0).Truncate(time.Second)
+	const day = 24 * time.Hour
+	two := func(n time.Duration, unit string, rest time.Duration, smaller string) string {
+		if rest == 0 {
+			return fmt.Sprintf("%d%s", n, unit)
+		}
+		return fmt.Sprintf("%d%s%d%s", n, unit, rest, smaller)
+	}
+	switch {
+	case d < time.Minute:
+		return two(d/time.Second, "s", 0, "")
+	case d < time.Hour:
+		return two(d/time.Minute, "m", d%time.Minute/time.Second, "s")
+	case d < day:
+		return two(d/time.Hour, "h", d%time.Hour/time.Minute, "m")
+	}
+	return two(d/day, "d", d%day/time.Hour, "h")
+}
