@@ -203,7 +203,7 @@ var removalCases = []contractCase{
 		stays := b.handler()
 		b.start()
 		var changing sync.WaitGroup
-		changing.Go(func() { change3000Times(b) })
+		changing.Go(func() { change3000Times(b, nil) })
 		for range 20 {
 			time.Sleep(time.Nanosecond) // let the others continue
 			leaves, registration := b.handlerDuring(nil)
@@ -243,7 +243,7 @@ var removalCases = []contractCase{
 		drained, other = b.handlerDuring(nil)
 		stays := b.handler()
 		b.start()
-		want := change3000Times(b)
+		want := change3000Times(b, nil)
 		g.open()
 		b.waitIdle()
 		_, err := b.replay(drained)
