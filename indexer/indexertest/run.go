@@ -22,6 +22,7 @@ package indexertest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -176,12 +177,12 @@ func assertContent(t *testing.T, x Indexer, want ...*Object) {
 }
 
 // assertIndexed asserts that every read of an index returns, for each value, the objects with these
-// keys, and that there are no other values.
+// keys, and that there are no other values. It looks at the values in their order.
 func assertIndexed(t *testing.T, x Indexer, index string, want map[string][]string) {
 	t.Helper()
-	values := []string{}
-	for value, keys := range want {
-		values = append(values, value)
+	values := slices.Sorted(maps.Keys(want))
+	for _, value := range values {
+		keys := want[value]
 		objects, err := x.ByIndex(index, value)
 		assert.NoError(t, err)
 		assertKeys(t, fmt.Sprintf("ByIndex(%q, %q)", index, value), sorted(keys), names(objects))
@@ -193,7 +194,7 @@ func assertIndexed(t *testing.T, x Indexer, index string, want map[string][]stri
 		assert.NoError(t, err)
 		assertKeys(t, fmt.Sprintf("IndexKeys(%q, %q)", index, value), sorted(keys), got)
 	}
-	assertKeys(t, fmt.Sprintf("ListIndexFuncValues(%q)", index), sorted(values), sorted(x.ListIndexFuncValues(index)))
+	assertKeys(t, fmt.Sprintf("ListIndexFuncValues(%q)", index), values, sorted(x.ListIndexFuncValues(index)))
 	for _, value := range []string{"no such value", "gone"} {
 		found, err := x.ByIndex(index, value)
 		assert.NoError(t, err)
@@ -230,7 +231,9 @@ func assertConsistent(t *testing.T, x Indexer) {
 	t.Helper()
 	objects := x.List()
 	assertContent(t, x, objects...)
-	for name, values := range x.GetIndexers() {
+	indexers := x.GetIndexers()
+	for _, name := range indexers.Names() {
+		values := indexers[name]
 		want := map[string][]string{}
 		for _, o := range objects {
 			found, err := values(o)
