@@ -71,7 +71,8 @@ func popOnly(cfg deltafifo.Config[head]) informer.Queue[head] {
 }
 
 func TestContract(t *testing.T) {
-	for name, form := range forms {
+	for _, name := range slices.Sorted(maps.Keys(forms)) {
+		form := forms[name]
 		t.Run(name, func(t *testing.T) {
 			lacks := map[informertest.Capability]string{
 				informertest.ArrivalOrder: "the queue is a DeltaFIFO: an object keeps its place and accumulates its changes",
@@ -90,7 +91,8 @@ func TestContract(t *testing.T) {
 
 // What waits for a handler is counted, and so are the handlers that an event goes to.
 func TestCounts(t *testing.T) {
-	for name, form := range forms {
+	for _, name := range slices.Sorted(maps.Keys(forms)) {
+		form := forms[name]
 		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { testCounts(t, form.gears) }) })
 	}
 }
