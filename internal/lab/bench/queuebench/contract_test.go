@@ -329,7 +329,7 @@ func lostKey(t *testing.T) {
 				q.Queue.Add(key)
 			}
 		}
-	}), func(c *Config) { c.Keys = 200 })
+	}), func(c *Config) { c.Keys, c.HandlerCost = 200, 8*time.Millisecond }) // a worker that costs more is asked less often whether it is done
 }
 
 // The queue forgets that a key was added while a worker held it. The key itself was handed out.
