@@ -187,7 +187,7 @@ func (o Options) test(ctx context.Context, lay *overlay.Overlay, pages []page, r
 // run runs the steps.
 func (o Options) run(ctx context.Context, tests steps.Tests, lay *overlay.Overlay, pages []page, r *report.Report) error {
 	for i, step := range o.Lab.Tests.Steps {
-		result, err := tests.Run(ctx, step)
+		result, err := tests.Run(ctx, step, o.Lab.Tests.Steps[:i])
 		if err != nil {
 			return err
 		}

@@ -72,6 +72,8 @@ type Step struct {
 	// Limit is how long the step may take. Default: 10 s. A step with searches needs more on a busy
 	// machine.
 	Limit Duration `yaml:"limit"`
+	// Flags are further flags of the tests, for example for a search that is shorter than in CI.
+	Flags []string `yaml:"flags"`
 }
 
 // Run is what "lab run" does.

@@ -72,9 +72,9 @@ type Build struct {
 	Race    bool
 }
 
-// Test builds the package's tests into a binary.
+// Test builds the package's tests into a binary, without the tables for debuggers: linking takes half as long.
 func (b Build) Test(ctx context.Context, binary string) (output string, ok bool, err error) {
-	arguments := []string{"test", "-c", "-overlay", b.Overlay, "-o", binary}
+	arguments := []string{"test", "-c", "-ldflags=-s", "-overlay", b.Overlay, "-o", binary}
 	if b.Race {
 		arguments = append(arguments, "-race")
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,13 +47,20 @@ type Tests struct {
 	Memory uint64
 }
 
-// Run runs one step.
-func (t Tests) Run(ctx context.Context, step manifest.Step) (Result, error) {
+// Run runs one step, without the tests of the steps before it, which have passed.
+func (t Tests) Run(ctx context.Context, step manifest.Step, before []manifest.Step) (Result, error) {
 	limit := cmp.Or(step.Limit.Duration, defaultLimit) * time.Duration(max(1, t.LimitFactor))
 	ctx, cancel := context.WithTimeout(ctx, limit+5*time.Second)
 	defer cancel()
 	arguments := []string{"-test.v", "-test.run", step.Run, "-test.timeout", limit.String()}
-	command := t.command(ctx, append(arguments, t.rapid(ctx)...)...)
+	if len(before) > 0 {
+		var passed []string
+		for _, step := range before {
+			passed = append(passed, step.Run)
+		}
+		arguments = append(arguments, "-test.skip", strings.Join(passed, "|"))
+	}
+	command := t.command(ctx, slices.Concat(arguments, step.Flags, t.rapid(ctx))...)
 	command.WaitDelay = time.Second
 	out := &head{}
 	command.Stdout, command.Stderr = out, out

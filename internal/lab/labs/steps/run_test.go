@@ -35,10 +35,10 @@ func TestParts(t *testing.T) {
 	})
 }
 
-func run(t *testing.T, step manifest.Step) (steps.Result, error) {
+func run(t *testing.T, step manifest.Step, before ...manifest.Step) (steps.Result, error) {
 	t.Helper()
 	t.Setenv("STEP", "1")
-	return steps.Tests{Binary: os.Args[0], Dir: ".", Memory: 300 << 20}.Run(t.Context(), step)
+	return steps.Tests{Binary: os.Args[0], Dir: ".", Memory: 300 << 20}.Run(t.Context(), step, before)
 }
 
 func TestStepsEnd(t *testing.T) {
@@ -61,6 +61,16 @@ func TestStepsEnd(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, result.Passed)
 	assert.Len(t, result.Output, 4<<20, "the beginning is kept")
+
+	result, err = run(t, manifest.Step{Name: "g", Run: "TestParts/(passes|fails)"}, manifest.Step{Run: "TestParts/fails"}, manifest.Step{Run: "TestParts/hangs"})
+	require.NoError(t, err)
+	assert.True(t, result.Passed, "what an earlier step has run is not run again")
+	assert.Contains(t, result.Output, "TestParts/passes")
+	assert.NotContains(t, result.Output, "TestParts/fails")
+
+	result, err = run(t, manifest.Step{Name: "h", Run: "TestParts/passes", Flags: []string{"-test.count=2"}})
+	require.NoError(t, err)
+	assert.Equal(t, 2, strings.Count(result.Output, "--- PASS: TestParts/passes"))
 
 	_, err = run(t, manifest.Step{Name: "e", Run: "TestNothing"})
 	assert.EqualError(t, err, "step e: no test has the name TestNothing")
