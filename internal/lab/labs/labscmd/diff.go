@@ -25,15 +25,7 @@ have passed it needs --give-up, because it shows the solution.`,
   lab diff 08 --give-up`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
-		RunE: func(command *cobra.Command, args []string) error {
-			s, err := open(command)
-			if err != nil {
-				return err
-			}
-			lab, err := s.started(args)
-			if err != nil {
-				return err
-			}
+		RunE: onStarted(func(s *session, lab *manifest.Lab) error {
 			progress, err := s.progress(lab)
 			if err != nil {
 				return err
@@ -42,7 +34,7 @@ have passed it needs --give-up, because it shows the solution.`,
 				return s.refuse("diff-too-early", lab.ID)
 			}
 			return s.diff(lab)
-		},
+		}),
 	}
 	command.Flags().BoolVar(&giveUp, "give-up", false, "show the reference although the tests have not passed")
 	return command

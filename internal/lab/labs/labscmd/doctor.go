@@ -149,7 +149,7 @@ func (s *session) examine(ctx context.Context, e examination) []ailment {
 		c.add("ports", true, false, "doctor-ports")
 	}
 	if err := s.writable(); err != nil {
-		c.add("work folder", false, false, "doctor-work-bad", err)
+		c.found = append(c.found, ailment{Check: "work folder", Says: plain(c.Command, err).Error()})
 	} else {
 		c.add("work folder", true, false, "doctor-work", s.show(s.folder.Dir))
 		c.disk()

@@ -75,7 +75,7 @@ with your pages of all labs that have passed.`,
 		ValidArgsFunction: completeLab,
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := o.check(command); err != nil {
-				return usage(program.UsageError{Command: command.CommandPath(), Err: err})
+				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
 			s, err := open(command)
 			if err != nil {

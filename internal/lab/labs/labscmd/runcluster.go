@@ -108,18 +108,24 @@ func (s *session) agree(ctx context.Context, o clusterOptions, name, server stri
 	if !s.isTerminal() {
 		return s.refuse("run-no-terminal")
 	}
-	fmt.Fprint(s.OutOrStdout(), s.lang.Say("run-continue"))
+	yes, err := s.agreed(ctx, s.lang.Say("run-continue"))
+	if err == nil && !yes {
+		err = s.refuse("run-declined")
+	}
+	return err
+}
+
+// agreed asks a question and reports whether the answer is yes.
+func (s *session) agreed(ctx context.Context, question string) (bool, error) {
+	fmt.Fprint(s.OutOrStdout(), question)
 	answers := make(chan string, 1)
 	go func() { answers <- readLine(s.InOrStdin()) }() // ends with the program
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(s.OutOrStdout())
-		return ctx.Err()
+		return false, ctx.Err()
 	case answer := <-answers:
-		if answer != "y" && answer != "yes" {
-			return s.refuse("run-declined")
-		}
-		return nil
+		return answer == "y" || answer == "yes", nil
 	}
 }
 

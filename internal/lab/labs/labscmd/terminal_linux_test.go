@@ -1,6 +1,7 @@
 package labscmd
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -56,6 +57,17 @@ func TestStartAsksWhatWasNeverAnswered(t *testing.T) {
 	assert.Equal(t, map[string]string{"order": "a", "again": "1"}, progress["04"].Answers)
 
 	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
-	_, stdout, _ = onTerminal(t, "a\n", "start", "04")
+	code, stdout, stderr = onTerminal(t, "y\n", "start", "04")
+	assert.Zero(t, code, stderr)
 	assert.NotContains(t, stdout, "question", "all answers are known")
+	assert.Contains(t, stdout, "Lab 04 is under way: "+yours+", 0 of 2 steps.\nBegin again?")
+	assert.Contains(t, stdout, "Your earlier folder is now workshop/work/04-counter.bak-1\n")
+
+	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
+	code, _, stderr = onTerminal(t, "\n", "start", "04")
+	assert.Equal(t, 2, code)
+	assert.Equal(t, "lab: nothing was changed; go on with: lab test 04\n", stderr)
+	text, err := os.ReadFile(filepath.Join(dir, yours))
+	require.NoError(t, err)
+	assert.Equal(t, labtest.Reference, string(text))
 }

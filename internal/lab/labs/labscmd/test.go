@@ -41,21 +41,13 @@ lab could not be tested.`,
   lab test 08 -o json`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
-		RunE: func(command *cobra.Command, args []string) error {
-			s, err := open(command)
-			if err != nil {
-				return err
-			}
-			lab, err := s.started(args)
-			if err != nil {
-				return err
-			}
-			r, err := s.test(command.Context(), lab)
+		RunE: onStarted(func(s *session, lab *manifest.Lab) error {
+			r, err := s.test(s.Context(), lab)
 			if err != nil {
 				return err
 			}
 			return s.showReport(r, format)
-		},
+		}),
 	}
 	format.addTo(command)
 	return command
@@ -92,7 +84,8 @@ func (s *session) record(lab *manifest.Lab, r *report.Report) error {
 	}
 	return s.update(lab, func(p *work.LabProgress) {
 		p.Tests++
-		p.Failed, p.Passed = check.Failed(r), time.Time{}
+		p.Fail(check.Failed(r))
+		p.Passed = time.Time{}
 		if r.Passed {
 			p.Passed = time.Now().UTC().Truncate(time.Second)
 		}
@@ -107,7 +100,7 @@ func (s *session) record(lab *manifest.Lab, r *report.Report) error {
 
 // recordFailure writes the failure that lab hint is about.
 func (s *session) recordFailure(lab *manifest.Lab, failed *work.FailedTest) error {
-	return s.update(lab, func(p *work.LabProgress) { p.Failed = failed })
+	return s.update(lab, func(p *work.LabProgress) { p.Fail(failed) })
 }
 
 // hash returns the hash of the learner's pages.
