@@ -30,6 +30,7 @@ func TestWrongUsageOfRun(t *testing.T) {
 	for want, args := range map[string]string{
 		`--scene and --bench exclude each other (see "lab run --help")`:             "04 --scene --bench",
 		`--server and --build exclude each other (see "lab run --help")`:            "04 --server demo --build x",
+		`--keep and --scene exclude each other (see "lab run --help")`:              "04 --keep --scene",
 		`--context needs --server kubeconfig (see "lab run --help")`:                "04 --context minikube",
 		`there is no benchmark for this; labs with one: `:                           "04 --bench",
 		`lab 04 has no scene; "lab demo --help" lists all scenes`:                   "04 --scene",

@@ -64,8 +64,8 @@ func (s *session) test(ctx context.Context, lab *manifest.Lab) (*report.Report, 
 	r, err := check.Run(ctx, check.Options{
 		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Race: toolchain.Race,
 	})
-	if stopped := program.Stopped(ctx); stopped != nil {
-		return nil, stopped
+	if ctx.Err() != nil {
+		return nil, s.stopped(ctx)
 	}
 	if errors.Is(err, overlay.ErrNoPage) {
 		return nil, s.refuse("page-gone", s.show(s.folder.Page(lab, lab.Files[0].Path)), lab.ID)
