@@ -322,12 +322,14 @@ func TestDoctor(t *testing.T) {
 	for _, a := range found {
 		ok[a.Check] = a.OK
 	}
+	assert.Equal(t, "Building the tests of all labs and the controller. The first time takes some minutes …\n", stderr)
 	assert.Contains(t, ok, "disk")
 	delete(ok, "disk") // is that of this machine
 	assert.Equal(t, map[string]bool{"go": true, "modules": true, "race detector": false, "ports": true, "work folder": true, "reference": true, "build": true}, ok)
 	t.Setenv("PATH", t.TempDir())
-	code, stdout, _ = lab(t, "doctor")
+	code, stdout, stderr = lab(t, "doctor")
 	assert.Equal(t, 2, code)
+	assert.Empty(t, stderr)
 	assert.Contains(t, stdout, "✘ go ")
 	assert.Contains(t, stdout, "install Go 1.26 or later")
 }

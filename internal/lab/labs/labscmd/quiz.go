@@ -110,13 +110,14 @@ func (s *session) ask(questions []question) error {
 	ctx, release := program.UntilSignal(s.Context(), func() { os.Exit(program.ExitInterrupted) })
 	defer release()
 	input := linesOf(s.InOrStdin())
-	answered, right := 0, 0
+	asked, answered, right := 0, 0, 0
 	for _, q := range questions {
 		computed, err := predict.Run(ctx, q.Question)
 		if err != nil {
 			return usage(fmt.Errorf("%s/predict.yaml: %s: %w", q.lab.Name, q.ID, err))
 		}
 		s.pose(q)
+		asked++
 		chosen, more := s.answer(ctx, q.Question, input)
 		if ctx.Err() != nil {
 			return program.Exit(program.ExitInterrupted)
@@ -138,11 +139,15 @@ func (s *session) ask(questions []question) error {
 			}
 		}
 		if !more {
+			asked = len(questions) // the end of the input skips all that are left
 			break
 		}
 	}
 	if answered > 0 {
 		s.print("quiz-sum", right, answered)
+	}
+	if skipped := asked - answered; skipped > 0 {
+		s.print("quiz-skipped", skipped)
 	}
 	return nil
 }

@@ -19,20 +19,28 @@ import (
 
 // clusterOptions are the flags of "lab run --server kubeconfig".
 type clusterOptions struct {
-	kubeconfig, context string
-	yes, second         bool
+	clusterPlace
+	yes, second bool
+}
+
+// clusterPlace are the flags that choose a cluster, as kubectl has them.
+type clusterPlace struct{ kubeconfig, context string }
+
+func (p *clusterPlace) addTo(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&p.kubeconfig, "kubeconfig", "", "the kubeconfig `file` to use; default: the files in $KUBECONFIG, else ~/.kube/config")
+	flags.StringVar(&p.context, "context", "", "the `name` of the context to use; default: the current-context of the kubeconfig")
+	program.CompleteFiles(command, "kubeconfig")
 }
 
 // clusterFlags are their names.
 var clusterFlags = []string{"kubeconfig", "context", "yes", "allow-second-controller"}
 
 func (o *clusterOptions) addTo(command *cobra.Command) {
+	o.clusterPlace.addTo(command)
 	flags := command.Flags()
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the kubeconfig `file` to use; default: the files in $KUBECONFIG, else ~/.kube/config")
-	flags.StringVar(&o.context, "context", "", "the `name` of the context to use; default: the current-context of the kubeconfig")
 	flags.BoolVar(&o.yes, "yes", false, "work on the cluster without asking")
 	flags.BoolVar(&o.second, "allow-second-controller", false, "start even if the cluster's own namespace controller may be on")
-	program.CompleteFiles(command, "kubeconfig")
 }
 
 // runOnCluster runs the controller on a cluster, through a proxy.
