@@ -17,7 +17,8 @@ func newDiffCommand() *cobra.Command {
 		Use:   "diff [NN]",
 		Short: "Compare your page with the reference, after your tests pass",
 		Long: `Prints the difference between the reference and your page. Before your tests
-have passed it needs --give-up, because it shows the solution.`,
+have passed it needs --give-up, because it shows the solution. Once they have
+passed it stays open, also for a page that you change again, until "lab reset".`,
 		Example: `  # how does the reference do it?
   lab diff 08
 
@@ -30,7 +31,7 @@ have passed it needs --give-up, because it shows the solution.`,
 			if err != nil {
 				return err
 			}
-			if progress.Passed.IsZero() && !giveUp {
+			if !progress.Solved && progress.Passed.IsZero() && !giveUp {
 				return s.refuse("diff-too-early", lab.ID)
 			}
 			return s.diff(lab)

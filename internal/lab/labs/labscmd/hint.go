@@ -40,7 +40,7 @@ to look at, and uses none of the three.`,
 				s.print("hint-rung", hint.Rung, len(lab.Hints.Rungs))
 			}
 			if hint.Complete() {
-				fmt.Fprintln(s.OutOrStdout(), hint.Paragraph(s.lang))
+				fmt.Fprintln(s.OutOrStdout(), s.paragraph(hint.Text))
 			}
 			if hint.Repeated {
 				s.print("no-more-hints", lab.ID)

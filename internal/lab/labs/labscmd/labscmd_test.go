@@ -81,11 +81,19 @@ func TestALearnersWay(t *testing.T) {
 	_, stdout, _ = lab(t, "list")
 	assert.Contains(t, stdout, "04  passed             –  Counter  [counting]")
 
+	labtest.Write(t, yours, wrong)
+	code, _, _ = lab(t, "test", "04")
+	assert.Equal(t, 1, code)
+	_, stdout, _ = lab(t, "diff", "04")
+	assert.Contains(t, stdout, "+\tc.n = n", "a page that has passed keeps its difference open")
+
 	_, stdout, _ = lab(t, "reset", "04", "--lang", "zh-CN")
 	assert.Contains(t, stdout, "之前的目录已改名为 workshop/work/04-counter.bak-1\n")
 	_, stdout, _ = lab(t, "list", "-o", "json")
 	var rows []row
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rows))
+	code, _, _ = lab(t, "diff", "04")
+	assert.Equal(t, 2, code, "a new beginning closes it")
 	assert.Equal(t, []row{{ID: "04", Title: "Counter", Article: "counting", State: "started", Of: 2, Minutes: 20}}, rows)
 }
 

@@ -168,7 +168,7 @@ func linesOf(in io.Reader) <-chan string {
 func (s *session) pose(q question) {
 	out := s.OutOrStdout()
 	s.print("quiz-question", q.lab.ID, q.lab.Title.In(s.lang), q.number, len(q.lab.Questions))
-	fmt.Fprintf(out, "\n%s\n\n", q.Paragraph(s.lang))
+	fmt.Fprintf(out, "\n%s\n\n", s.paragraph(q.Text))
 	for i, choice := range q.Choices {
 		fmt.Fprintf(out, "  %s  %s\n", letter(i), choice.In(s.lang))
 	}
@@ -215,9 +215,9 @@ func (s *session) comment(q *manifest.Question, chosen *manifest.Choice, compute
 		}
 		s.print("quiz-wrong", right)
 		belief := s.lang.Say("quiz-belief", chosen.Belief.In(s.lang))
-		fmt.Fprintln(out, texts.Text{English: belief, Chinese: belief}.Paragraph(s.lang))
+		fmt.Fprintln(out, s.paragraph(texts.Text{English: belief, Chinese: belief}))
 	}
-	fmt.Fprintf(out, "%s\n", q.Why.Paragraph(s.lang))
+	fmt.Fprintf(out, "%s\n", s.paragraph(q.Why))
 	s.print("quiz-run")
 	for _, line := range computed.Lines {
 		fmt.Fprintf(out, "    %s", line.Command)

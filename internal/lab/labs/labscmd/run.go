@@ -140,13 +140,13 @@ func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error 
 		return usage(err)
 	}
 	defer os.RemoveAll(dir)
-	if chosen.lab != nil {
-		progress, err := s.progress(chosen.lab)
+	for _, lab := range chosen.labs {
+		passes, err := s.passes(lab)
 		if err != nil {
 			return err
 		}
-		if progress.Passed.IsZero() {
-			s.print("run-not-passed", chosen.lab.ID)
+		if !passes {
+			s.print("run-not-passed", lab.ID)
 		}
 	}
 	switch {
@@ -247,11 +247,13 @@ func (s *session) beside(ctx context.Context, chosen *choice, dir string) (binar
 		return "", nil
 	}
 	other := s.labs[i]
-	progress, err := s.progress(other)
-	if err != nil {
-		return "", err
+	passes := false
+	if s.folder.Started(other) {
+		if passes, err = s.passes(other); err != nil {
+			return "", err
+		}
 	}
-	if progress.Passed.IsZero() || !s.folder.Started(other) {
+	if !passes {
 		s.print("run-not-beside", other.ID, other.Title.In(s.lang))
 		return "", nil
 	}

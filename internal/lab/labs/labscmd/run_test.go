@@ -61,6 +61,11 @@ func TestTheWholeRuntimeNamesItsPages(t *testing.T) {
 	assert.Contains(t, stdout, "With your page of lab 04, Counter\n")
 	assert.Contains(t, stdout, "Not yet. The controller's log is in workshop/work/run.log\n")
 
+	assert.NotContains(t, stdout, "have not passed")
+	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference+"\n// changed\n")
+	_, stdout, _ = lab(t, "run", "--all")
+	assert.Contains(t, stdout, "The tests of lab 04 have not passed with your page as it is now,\n")
+
 	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "\tc.n += n // the reference does it so\n", "\tpanic(\"lab 04: Counter.Add is yours to write\")\n", 1))
 	code, stdout, _ = lab(t, "run", "--all")
 	assert.Equal(t, 1, code)

@@ -97,6 +97,7 @@ func open(command *cobra.Command) (*session, error) {
 		return nil, err
 	}
 	s := &session{Command: command}
+	s.fit()
 	if s.lang, err = texts.Parse(name); err != nil {
 		return nil, program.UsageError{Command: command.CommandPath(), Err: err}
 	}

@@ -1,15 +1,19 @@
 package labscmd
 
 import (
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/labs/labtest"
+	"orrery/internal/lab/labs/schedule"
 	"orrery/internal/lab/labs/work"
+	"orrery/internal/program"
 	"orrery/internal/program/programtest"
 	"orrery/restclient/kubeconfig"
 )
@@ -40,6 +44,33 @@ func TestOnlyAYesIsAYes(t *testing.T) {
 		assert.Equal(t, 2, code)
 		assert.Contains(t, stdout, "Continue? [y/N] ")
 		assert.Contains(t, stderr, want, "the answer %q", answer)
+	}
+}
+
+// A narrow terminal gets narrow texts. Where there is none, lines stay as they are.
+func TestATerminalGetsLinesThatFit(t *testing.T) {
+	dir := repository(t)
+	labtest.Write(t, schedule.File, plans)
+	manifest := filepath.Join(dir, "workshop/labs/04-counter/lab.yaml")
+	text, err := os.ReadFile(manifest)
+	require.NoError(t, err)
+	labtest.Write(t, manifest, strings.Replace(string(text), "{en: one,", "{en: 'What must hold after each call of Add and of Value?',", 1))
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"Hint 1 of 3:\r\nWhat must hold after each call\r\nof Add and of Value?\r\n", []string{"hint", "04"}},
+		{"short       60 min  One lab\r\nA timetable: lab schedule\r\n  half-day --start 09:00\r\nA course of your own: lab\r\n  schedule --labs 04,05,08\r\n", []string{"schedule"}},
+	} {
+		outside, inside := programtest.Terminal(t, 30)
+		assert.Zero(t, program.Run(newRoot(), c.args, inside, io.Discard, error.Error))
+		require.NoError(t, inside.Close()) // so that reading less than is wanted is an error
+		shown := make([]byte, len(c.want))
+		_, err = io.ReadFull(outside, shown)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, string(shown))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,7 +88,7 @@ func (s *session) record(lab *manifest.Lab, r *report.Report) error {
 		p.Fail(check.Failed(r))
 		p.Passed = time.Time{}
 		if r.Passed {
-			p.Passed = time.Now().UTC().Truncate(time.Second)
+			p.Passed, p.Solved = time.Now().UTC().Truncate(time.Second), true
 		}
 		p.Steps = map[string]string{}
 		for _, step := range r.Steps {
@@ -101,6 +102,19 @@ func (s *session) record(lab *manifest.Lab, r *report.Report) error {
 // recordFailure writes the failure that lab hint is about.
 func (s *session) recordFailure(lab *manifest.Lab, failed *work.FailedTest) error {
 	return s.update(lab, func(p *work.LabProgress) { p.Fail(failed) })
+}
+
+// passes reports whether all steps of a lab have passed with the learner's pages as they are now.
+func (s *session) passes(lab *manifest.Lab) (bool, error) {
+	progress, err := s.progress(lab)
+	if err != nil || progress.Passed.IsZero() {
+		return false, err
+	}
+	hash, err := s.hash(lab)
+	if err != nil {
+		return false, usage(err)
+	}
+	return !slices.ContainsFunc(lab.Tests.Steps, func(step manifest.Step) bool { return progress.Steps[step.Name] != hash }), nil
 }
 
 // hash returns the hash of the learner's pages.

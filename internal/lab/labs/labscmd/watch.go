@@ -30,7 +30,7 @@ next lab, q quits.`,
 		ValidArgsFunction: completeLab,
 		RunE: onStarted(func(s *session, lab *manifest.Lab) error {
 			in, ok := s.InOrStdin().(*os.File)
-			out, ok2 := program.Underlying(s.OutOrStdout()).(*os.File)
+			out, ok2 := bare(s.OutOrStdout()).(*os.File)
 			if !ok || !ok2 || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
 				return s.refuse("watch-no-terminal", lab.ID)
 			}
@@ -39,7 +39,8 @@ next lab, q quits.`,
 				return usage(err)
 			}
 			defer term.Restore(int(in.Fd()), before)
-			s.SetOut(lines{s.OutOrStdout()})
+			s.SetOut(lines{bare(s.OutOrStdout())})
+			s.fit()
 			return s.watch(s.Context(), lab, keysOf(in))
 		}),
 	}
@@ -47,6 +48,8 @@ next lab, q quits.`,
 
 // lines writes the line ends of a terminal in raw mode.
 type lines struct{ io.Writer }
+
+func (l lines) below() io.Writer { return l.Writer }
 
 func (l lines) Write(p []byte) (int, error) {
 	_, err := l.Writer.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n")))

@@ -19,6 +19,8 @@ type LabProgress struct {
 	Started time.Time `json:"started,omitzero"`
 	// Passed is when all steps passed with the present files; zero if they did not.
 	Passed time.Time `json:"passed,omitzero"`
+	// Solved reports that all steps have passed since the lab was started, whatever came later.
+	Solved bool `json:"solved,omitempty"`
 	// Steps maps passed steps to the hash of the files with which they passed.
 	Steps map[string]string `json:"steps,omitempty"`
 	// Failed is the first failure of the last test: lab hint reads it.
