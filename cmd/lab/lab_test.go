@@ -41,6 +41,7 @@ func TestTheDocumentationsCommandsParse(t *testing.T) {
 	assert.Positive(t, found["README.zh-CN.md"])
 }
 
+// Wrong usage has one exit code in all commands.
 func TestMistakesGetOneClearSentence(t *testing.T) {
 	for want, args := range map[string][]string{
 		`unknown command "dmo"; did you mean demo? (see "lab --help")`: {"dmo"},
@@ -49,14 +50,22 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		`unknown command "queu"; did you mean queue?`:                  {"bench", "queu"},
 		`unknown command "sto"; did you mean store?`:                   {"bench", "sweep", "sto"},
 		`unknown flag: --nope (see "lab demo --help")`:                 {"demo", "--nope"},
-		`unexpected end of JSON input`:                                 {"serve-pods", ""},
+		`--scene: there is no scene "delite"; the scenes are delete, `: {"demo", "--scene", "delite"},
+		`there is no lab "77"; the nearest: `:                          {"start", "77"},
+		`there is no plan "long"; the plans: `:                         {"schedule", "long"},
 	} {
 		code, stdout, stderr := programtest.Call(t, newRootCommand(), error.Error, args...)
-		assert.Equal(t, 1, code, args)
+		assert.Equal(t, 2, code, args)
 		assert.Empty(t, stdout, args)
 		assert.True(t, strings.HasPrefix(stderr, "lab: "+want), stderr)
 		assert.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
 	}
+}
+
+func TestAServerWithoutAConfigurationFails(t *testing.T) {
+	code, _, stderr := programtest.Call(t, newRootCommand(), error.Error, "serve-pods", "")
+	assert.Equal(t, 1, code)
+	assert.Equal(t, "lab: unexpected end of JSON input\n", stderr)
 }
 
 func TestVersion(t *testing.T) {

@@ -39,8 +39,7 @@ controller that runs on a cluster is the other program: orrery run.`,
   # how fast is the work queue, and how long does a key wait in it?
   lab bench queue`,
 	}
-	root.AddGroup(labscmd.Group)
-	root.AddCommand(labscmd.Commands()...)
+	labscmd.AddTo(root)
 	root.AddCommand(democmd.New(), servecmd.New(), benchcmd.New(), program.NewVersionCommand(root.Name()), servecmd.NewFaultsTopic(), newPodServerCommand())
 	return root
 }

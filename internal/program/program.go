@@ -2,8 +2,9 @@
 // signals. [Main] runs a tree of cobra commands. Prepare makes command groups and "help" refuse
 // unknown words, and makes each mistake on the command line one sentence with the help to read
 // ([UsageError]). The exit code is 0 on success, 1 on failure (including output that cannot be
-// written), and 130 after Ctrl-C; a command may have others ([Exit]). A failure ends with one line
-// on standard error, without secrets. A blocked pipe does not keep the program from ending.
+// written), and 130 after Ctrl-C. A mistake on the command line is a failure unless [SetUsageCode]
+// gives it another code; a command may have others ([Exit]). A failure ends with one line on standard
+// error, without secrets. A blocked pipe does not keep the program from ending.
 package program
 
 import (
@@ -77,7 +78,23 @@ func Run(root *cobra.Command, args []string, stdout, stderr io.Writer, explain f
 	if coded, ok := errors.AsType[CodedError](err); ok {
 		return coded.Code
 	}
+	if _, wrong := errors.AsType[UsageError](err); wrong && root.Annotations[usageCode] != "" {
+		code, _ := strconv.Atoi(root.Annotations[usageCode])
+		return code
+	}
 	return 1
+}
+
+// usageCode is the annotation of a root with the exit code of a [UsageError].
+const usageCode = "usage-code"
+
+// SetUsageCode makes a program end with this exit code in place of 1 after a mistake on its command
+// line.
+func SetUsageCode(root *cobra.Command, code int) {
+	if root.Annotations == nil {
+		root.Annotations = map[string]string{}
+	}
+	root.Annotations[usageCode] = strconv.Itoa(code)
 }
 
 // Prepare makes a tree of commands ready to run. The root's output must have been set.

@@ -152,12 +152,10 @@ func (p *phase) handle(ctx context.Context, state *keyState, t *tally) {
 //   - "keys not handed out after their last Add"
 //
 // Numbers of keys prove nothing, because a queue merges keys.
-//
-// It resets the state of every key for the next phase, whatever it finds.
 func (p *phase) prove(ctx context.Context) error {
 	left := 0
 	for i := range p.states {
-		if p.states[i].due.Swap(0) != 0 {
+		if p.states[i].due.Load() != 0 {
 			left++
 		}
 	}

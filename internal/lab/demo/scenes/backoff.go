@@ -115,7 +115,8 @@ func (b *failing) trace() *queue.Trace[string] {
 	}
 }
 
-// start starts a worker, the Adds of the healthy key, and the countdowns. stop ends them and returns when they have ended.
+// start starts a worker, the Adds of the healthy key, and the countdowns. stop ends them and
+// returns when they have ended.
 func (b *failing) start(ctx context.Context) (stop func()) {
 	const often, countdown = 500 * time.Millisecond, 50 * time.Millisecond
 	ctx, cancel := context.WithCancel(ctx)

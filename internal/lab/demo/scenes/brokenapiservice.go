@@ -9,7 +9,8 @@ import (
 	"orrery/wait"
 )
 
-// attemptsShown is the number of failed passes before the APIService is deleted; the last delays are seconds long.
+// attemptsShown is the number of failed passes before the APIService is deleted; the last delays
+// are seconds long.
 const attemptsShown = 11
 
 var brokenAPIService = Scene{
@@ -32,7 +33,8 @@ var brokenAPIService = Scene{
 		},
 	},
 	play: func(ctx context.Context, on *stage.Stage) error {
-		gone := func(s *story.State) bool { return s.Namespace.Phase == story.Gone } // the user deleted the APIService first
+		// The user may have deleted the APIService first.
+		gone := func(s *story.State) bool { return s.Namespace.Phase == story.Gone }
 		reportsFailure := reported("NamespaceDeletionDiscoveryFailure")
 		return inOrder(
 			func() error { return on.BreakAPI(ctx) },

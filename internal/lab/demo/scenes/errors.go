@@ -209,8 +209,8 @@ func (r *refused) watch(ctx context.Context) error {
 	return wait.Sleep(ctx, 2*look)
 }
 
-// refuseWatch breaks the watch, and the gateway answers the next one, asking for a delay. The decision is what the reflector
-// does: a list or not.
+// refuseWatch breaks the watch, and the gateway answers the next one, asking for a delay. The
+// decision is what the reflector does: a list or not.
 func (r *refused) refuseWatch(ctx context.Context, what, message string, asked time.Duration, answer gatewayAnswer) error {
 	r.on.Enter(what, "the watch breaks, and a gateway answers the next one: will the reflector list again?")
 	lists, watches := 0, 0

@@ -10,7 +10,8 @@ import (
 	"orrery/wait"
 )
 
-// deletedUnseen is the number of objects that are deleted while no watch is open, if there are as many.
+// deletedUnseen is the number of objects that are deleted while no watch is open, if there are as
+// many.
 const deletedUnseen = 20
 
 var expiredWatch = Scene{

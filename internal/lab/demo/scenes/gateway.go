@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// gateway stands between a client and the server. It answers single requests in place of the server, and passes on the
-// others. The zero value passes on everything.
+// gateway stands between a client and the server. It answers single requests in place of the
+// server, and passes on the others. The zero value passes on everything.
 type gateway struct {
 	mu     sync.Mutex
 	answer *gatewayAnswer // guarded by mu; of the next watch

@@ -35,7 +35,8 @@ func (k *keySets) trace() *queue.Trace[string] {
 	}
 }
 
-// happened applies the events in their order: callbacks of different goroutines may come out of order.
+// happened applies the events in their order: callbacks of different goroutines may come out of
+// order.
 func (k *keySets) happened(e queue.Event[string], apply func(s *story.State, key string)) {
 	k.teller.Update(func(s *story.State) {
 		k.early[e.Seq] = func() { apply(s, e.Key) }

@@ -2,12 +2,14 @@ package scenes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"orrery/internal/gears"
+	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
@@ -41,19 +43,30 @@ func (s Scene) Story() *story.Teller {
 // Alone reports whether the scene needs no server. Then PlayAlone plays it, otherwise Play.
 func (s Scene) Alone() bool { return s.alone != nil }
 
-// PlayAlone plays a scene that needs no server. It fails if the figures are not what the scene shows.
+// PlayAlone plays a scene that needs no server. It fails if the figures are not what the scene
+// shows.
 func (s Scene) PlayAlone(ctx context.Context, teller *story.Teller, set gears.Set) error {
 	if err := s.alone(ctx, teller, set); err != nil {
-		return err
+		return inWordsOfAScene(err)
 	}
 	teller.Update(func(state *story.State) { state.End("the end") })
 	return wait.Sleep(ctx, curtain)
 }
 
+// inWordsOfAScene returns the error of a scene. Figures that are not those of the scene come from a
+// gear that does something else: "lab run --scene" plays scenes with a learner's page.
+func inWordsOfAScene(err error) error {
+	wrong, ok := errors.AsType[*bench.ProofError](err)
+	if !ok {
+		return err
+	}
+	return fmt.Errorf("the scene did not show what it should: %s: got %v, want %v", wrong.What, wrong.Got, wrong.Want)
+}
+
 // Play plays a scene on a stage. Unless the stage is bare, it returns when the namespace has gone.
 func (s Scene) Play(ctx context.Context, on *stage.Stage) error {
 	if err := s.play(ctx, on); err != nil {
-		return err
+		return inWordsOfAScene(err)
 	}
 	end := "the end: the namespace and everything in it are gone"
 	if s.Options.Bare {
@@ -132,13 +145,14 @@ func reported(condition string) func(*story.State) bool {
 	}
 }
 
-// reportedOrGone is like [reported] but also holds when the namespace has gone: the user may have deleted the content.
+// reportedOrGone is like [reported] but also holds when the namespace has gone: the user may have
+// deleted the content.
 func reportedOrGone(condition string) func(*story.State) bool {
 	return func(s *story.State) bool { return reported(condition)(s) || s.Namespace.Phase == story.Gone }
 }
 
-// toFinalizers fills the namespace, calls filled, deletes the namespace, and returns when only objects with a finalizer are
-// left.
+// toFinalizers fills the namespace, calls filled, deletes the namespace, and returns when only
+// objects with a finalizer are left.
 func toFinalizers(ctx context.Context, on *stage.Stage, filled ...func() error) error {
 	end, err := slowMotion(on)
 	if err != nil {
@@ -159,7 +173,8 @@ func enter(teller *story.Teller, stage, now string) {
 	teller.Update(func(s *story.State) { s.Enter(stage, now, 0) })
 }
 
-// soon waits for a condition in a scene on single gears. It fails after a time in which sound gears reach it.
+// soon waits for a condition in a scene on single gears. It fails after a time in which sound gears
+// reach it.
 func soon(ctx context.Context, teller *story.Teller, what string, holds func(*story.State) bool) error {
 	const limit = 20 * time.Second
 	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s: not within %v", what, limit))

@@ -396,7 +396,8 @@ func TestVirtualMachine(t *testing.T) {
 			beat{story.Operator, "the controller of virtual machines starts"},
 			beat{story.Deleter, "through /finalize"},
 		)
-		for _, what := range []string{"created", "deleted"} { // the finalizer exists before a server does, and until the server is gone
+		// The finalizer exists before a server does, and until the server is gone.
+		for _, what := range []string{"created", "deleted"} {
 			assert.Equal(t, 3, howOften(s, story.Operator, "was "+what+"; its finalizers are [finalizer.cloudnative.tw]"), what)
 		}
 		require.Len(t, s.Lines, 1)

@@ -88,8 +88,8 @@ type revision struct {
 	version int
 }
 
-// slots is a queue with the store of its consumer. One goroutine produces and consumes, so that the consumer is late by
-// exactly what the script says.
+// slots is a queue with the store of its consumer. One goroutine produces and consumes, so that the
+// consumer is late by exactly what the script says.
 type slots struct {
 	teller *story.Teller
 	fifo   informer.Queue[*revision]

@@ -107,7 +107,8 @@ func configMap(name string) *api.Unstructured {
 // deltaCall is a delta with what the store had before and the call that followed.
 type deltaCall struct{ delta, store, call string }
 
-// deltaCalls records the deltas that an informer's queue hands out and the calls that its handler gets.
+// deltaCalls records the deltas that an informer's queue hands out and the calls that its handler
+// gets.
 type deltaCalls struct {
 	on       *stage.Stage
 	informer *stage.Informer

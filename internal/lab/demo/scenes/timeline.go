@@ -39,7 +39,8 @@ func drawTimeLines(ctx context.Context, lines []*timeLine) {
 	}
 }
 
-// record calls run and records when it starts and ends; number counts the runs from 1. It lets a panic pass.
+// record calls run and records when it starts and ends; number counts the runs from 1. It lets a
+// panic pass.
 func (l *timeLine) record(run func(number int)) {
 	number := 0
 	l.teller.Update(func(s *story.State) {

@@ -101,7 +101,8 @@ func playTwoQueues(ctx context.Context, teller *story.Teller, set gears.Set) err
 	)
 }
 
-// consumer pops a queue into a store, and compares the store with the server's history after each delta.
+// consumer pops a queue into a store, and compares the store with the server's history after each
+// delta.
 type consumer struct {
 	teller *story.Teller
 	name   string

@@ -56,7 +56,13 @@ const (
 )
 
 //go:embed start.md
-var startPage []byte
+var startPage string
+
+// startWithoutGo makes the page that of a kit without archives of Go.
+var startWithoutGo = strings.NewReplacer(
+	"install Go from `kit/go`", "install it from https://go.dev/dl; this kit has no archive of Go",
+	"否则请用 `kit/go` 里的安装包安装 Go", "否则请从 https://go.dev/dl 下载安装（这个离线包里没有 Go 安装包）",
+)
 
 // startName is the name of the page to read first.
 const startName = "START.md"
@@ -102,7 +108,11 @@ func (config Config) entries(ctx context.Context) (entries []entry, err error) {
 	if err != nil {
 		return nil, err
 	}
-	entries = append(entries, entry{part: RepositoryPart, name: startName, text: startPage, mode: 0o644})
+	start := startPage
+	if len(config.Archives) == 0 {
+		start = startWithoutGo.Replace(start)
+	}
+	entries = append(entries, entry{part: RepositoryPart, name: startName, text: []byte(start), mode: 0o644})
 	for _, name := range names {
 		entries = append(entries, entry{part: RepositoryPart, name: name, file: filepath.Join(config.Repository, filepath.FromSlash(name))})
 	}

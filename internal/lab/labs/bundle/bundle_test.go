@@ -75,7 +75,9 @@ func TestAKitHasWhatGitTracks(t *testing.T) {
 	kit, err := Read(there)
 	require.NoError(t, err)
 	assert.Equal(t, "v1", kit.Version)
-	assert.FileExists(t, filepath.Join(there, "START.md"))
+	start, err := os.ReadFile(filepath.Join(there, "START.md"))
+	require.NoError(t, err)
+	assert.Equal(t, 2, strings.Count(string(start), "`kit/go`"), "in both languages")
 	assert.FileExists(t, filepath.Join(there, labtest.Page))
 	assert.FileExists(t, filepath.Join(there, "kit/go/go1.26.0.linux-amd64.tar.gz"))
 	assert.NoFileExists(t, filepath.Join(there, "bin/lab"))
@@ -94,6 +96,17 @@ func TestAKitHasWhatGitTracks(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, append(missing, changed...), "go.sum and the page are not below %s", folder)
 	}
+}
+
+// The page to read first names no folder that the kit lacks.
+func TestAKitWithoutGoSaysWhereItIs(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "kit.tar.gz")
+	_, err := Write(t.Context(), Config{Repository: clone(t), File: file, Version: "v1"})
+	require.NoError(t, err)
+	start, err := os.ReadFile(filepath.Join(unpack(t, file), "START.md"))
+	require.NoError(t, err)
+	assert.NotContains(t, string(start), "kit/go")
+	assert.Equal(t, 2, strings.Count(string(start), "https://go.dev/dl"), "in both languages")
 }
 
 // Scripts can be run, and what is read-only can be replaced by its owner.

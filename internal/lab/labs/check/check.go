@@ -222,7 +222,12 @@ func look(lay *overlay.Overlay, pages []page, names []string) (frames []report.F
 
 // Failed returns the failure of a report for the learner's progress, or nil.
 func Failed(r *report.Report) *work.FailedTest {
-	if r.Failure == nil {
+	switch {
+	case len(r.Missing)+len(r.Build) > 0 || r.NoModule != "":
+		return &work.FailedTest{Output: string(report.Build)}
+	case r.Failure == nil && len(r.Vet) > 0:
+		return &work.FailedTest{Output: string(report.Vet)}
+	case r.Failure == nil:
 		return nil
 	}
 	return &work.FailedTest{Step: r.Failure.Step, Test: r.Failure.Test,

@@ -3,9 +3,11 @@
 package hints
 
 import (
+	"slices"
 	"strings"
 
 	"orrery/internal/lab/labs/manifest"
+	"orrery/internal/lab/labs/report"
 	"orrery/internal/lab/labs/texts"
 	"orrery/internal/lab/labs/work"
 )
@@ -15,8 +17,10 @@ type Hint struct {
 	texts.Text
 	// Test is the failed test that the hint is about; "" for a rung.
 	Test string
-	// Rung counts from 1; 0 for a hint about a failure.
+	// Rung counts from 1; 0 for a hint about a failure. With a Trouble it is the one that comes next.
 	Rung int
+	// Trouble is what has to be said in place of a hint, which has no text then.
+	Trouble report.Kind
 	// Repeated reports that all rungs have been shown before.
 	Repeated bool
 	// Shown records in the progress that the hint was shown.
@@ -36,13 +40,23 @@ func Match(lab *manifest.Lab, failed *work.FailedTest) *manifest.StateHint {
 	return nil
 }
 
-// Next returns the next hint. A hint about a failure is shown once, until there is another.
+// troubles are the failures without which a hint is worth nothing: "lab test" has all that is to be
+// known about them.
+var troubles = []report.Kind{report.Build, report.Vet, report.Race, report.Hang, report.Deadlock, report.Memory, report.Ended}
+
+// Next returns the next hint. A hint about a failure is shown once, until there is another. A failure
+// for which the lab has none is named once if it is one of the troubles, so that it uses no rung.
 func Next(lab *manifest.Lab, progress work.LabProgress) Hint {
-	if match := Match(lab, progress.Failed); match != nil && progress.HintShown != match.ID {
+	match := Match(lab, progress.Failed)
+	if match != nil && progress.HintShown != match.ID {
 		return Hint{Text: match.Text, Test: match.Test, Shown: func(p *work.LabProgress) { p.HintShown = match.ID }}
 	}
 	last := len(lab.Hints.Rungs)
 	rung := min(progress.Hints+1, last)
+	kind := report.Kind(progress.Failed.Kind())
+	if match == nil && slices.Contains(troubles, kind) && progress.HintShown != string(kind) {
+		return Hint{Rung: rung, Trouble: kind, Shown: func(p *work.LabProgress) { p.HintShown = string(kind) }}
+	}
 	return Hint{
 		Text: lab.Hints.Rungs[rung-1], Rung: rung, Repeated: progress.Hints >= last,
 		Shown: func(p *work.LabProgress) { p.Hints = rung },

@@ -7,6 +7,7 @@ import (
 
 	"orrery/internal/lab/labs/hints"
 	"orrery/internal/lab/labs/labtest"
+	"orrery/internal/lab/labs/report"
 	"orrery/internal/lab/labs/work"
 )
 
@@ -31,4 +32,39 @@ func TestHintsComeOneByOne(t *testing.T) {
 	assert.Equal(t, "three", next(), "a failure without a hint")
 	assert.Equal(t, "three again", next())
 	assert.Equal(t, 3, progress.Hints)
+}
+
+// A page that does not compile, hangs or has a race uses no rung, unless the lab has a hint for it or
+// the call is repeated.
+func TestTroubleUsesNoRung(t *testing.T) {
+	lab := labtest.Lab(t, labtest.Repository(t))
+	var progress work.LabProgress
+	next := func() hints.Hint {
+		hint := hints.Next(lab, progress)
+		hint.Shown(&progress)
+		return hint
+	}
+	build := &work.FailedTest{Output: "build"}
+	for i, c := range []struct {
+		failed  *work.FailedTest
+		trouble report.Kind
+	}{
+		{build, report.Build}, {build, report.Build}, {&work.FailedTest{Test: "TestContract/twice", Output: "race"}, report.Race},
+		{&work.FailedTest{Test: "TestContract/twice", Output: "hang\nline"}, report.Hang}, {&work.FailedTest{Output: "vet"}, report.Vet},
+	} {
+		progress.Fail(c.failed)
+		hint := next()
+		assert.Equal(t, c.trouble, hint.Trouble, i)
+		assert.Equal(t, 1, hint.Rung, "the rung that comes next")
+		assert.False(t, hint.Complete())
+	}
+	assert.Zero(t, progress.Hints)
+	hint := next()
+	assert.Empty(t, hint.Trouble, "the second call shows a hint")
+	assert.Equal(t, "one", hint.English)
+
+	progress.Fail(&work.FailedTest{Test: "TestContract/sum", Output: "deadlock"})
+	assert.Equal(t, "Wrong.", next().English, "the lab has a hint for it")
+	progress.Fail(&work.FailedTest{Test: "TestContract/sum", Output: "deadlock\nagain"})
+	assert.Equal(t, "two", next().English)
 }

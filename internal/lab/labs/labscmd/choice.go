@@ -38,7 +38,9 @@ func (s *session) choose(args []string, all bool) (*choice, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.labs = append(c.labs, others...)
+		if c.labs = append(c.labs, others...); len(others) == 0 && c.lab != nil {
+			s.print("run-all-none")
+		}
 		for _, other := range others {
 			s.print("run-with", other.ID, other.Title.In(s.lang))
 		}

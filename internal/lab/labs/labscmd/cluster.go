@@ -15,10 +15,10 @@ const clusterLimit = 10 * time.Second
 
 // cluster looks at the cluster that kubectl uses, and whether its own namespace controller would
 // compete with the learner's. It only reads.
-func (c *checkup) cluster(ctx context.Context) {
+func (c *checkup) cluster(ctx context.Context, at clusterPlace) {
 	ctx, cancel := context.WithTimeout(ctx, clusterLimit)
 	defer cancel()
-	config, info, err := kubeconfig.Load(kubeconfig.Options{})
+	config, info, err := kubeconfig.Load(kubeconfig.Options{Path: at.kubeconfig, Context: at.context})
 	if err != nil {
 		c.add("cluster", false, false, "doctor-cluster-bad", err)
 		return

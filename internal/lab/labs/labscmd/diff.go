@@ -17,7 +17,8 @@ func newDiffCommand() *cobra.Command {
 		Use:   "diff [NN]",
 		Short: "Compare your page with the reference, after your tests pass",
 		Long: `Prints the difference between the reference and your page. Before your tests
-have passed it needs --give-up, because it shows the solution.`,
+have passed it needs --give-up, because it shows the solution. Once they have
+passed it stays open, also for a page that you change again, until "lab reset".`,
 		Example: `  # how does the reference do it?
   lab diff 08
 
@@ -25,24 +26,16 @@ have passed it needs --give-up, because it shows the solution.`,
   lab diff 08 --give-up`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
-		RunE: func(command *cobra.Command, args []string) error {
-			s, err := open(command)
-			if err != nil {
-				return err
-			}
-			lab, err := s.started(args)
-			if err != nil {
-				return err
-			}
+		RunE: onStarted(func(s *session, lab *manifest.Lab) error {
 			progress, err := s.progress(lab)
 			if err != nil {
 				return err
 			}
-			if progress.Passed.IsZero() && !giveUp {
+			if !progress.Solved && progress.Passed.IsZero() && !giveUp {
 				return s.refuse("diff-too-early", lab.ID)
 			}
 			return s.diff(lab)
-		},
+		}),
 	}
 	command.Flags().BoolVar(&giveUp, "give-up", false, "show the reference although the tests have not passed")
 	return command

@@ -36,6 +36,9 @@ type examination struct {
 	kit bool
 	// cluster looks at the cluster of kubectl.
 	cluster bool
+	at      clusterPlace
+	// tell gets each result as soon as it is known. It may be nil.
+	tell func(ailment)
 }
 
 func newDoctorCommand() *cobra.Command {
@@ -66,6 +69,12 @@ for each problem. At the end it builds what the labs need, so that the first
 			if err != nil {
 				return err
 			}
+			if e.at != (clusterPlace{}) && !e.cluster {
+				return program.UsageError{Command: command.CommandPath(), Err: errors.New("--kubeconfig and --context need --cluster")}
+			}
+			if !room && format == textOutput {
+				e.tell = s.printAilment
+			}
 			found := s.examine(command.Context(), e)
 			switch {
 			case room && format == jsonOutput:
@@ -74,8 +83,6 @@ for each problem. At the end it builds what the labs need, so that the first
 				fmt.Fprintln(command.OutOrStdout(), newSeat(s, found).line(s.lang))
 			case format == jsonOutput:
 				err = writeJSON(command.OutOrStdout(), found)
-			default:
-				s.printAilments(found)
 			}
 			if err == nil && len(serious(found)) > 0 {
 				return program.Exit(exitUsage)
@@ -86,6 +93,7 @@ for each problem. At the end it builds what the labs need, so that the first
 	command.Flags().BoolVar(&e.warm, "warm", true, "build what the labs need")
 	command.Flags().BoolVar(&e.kit, "kit", false, "compare this folder with the offline kit that it was unpacked from")
 	command.Flags().BoolVar(&e.cluster, "cluster", false, "look at the cluster that kubectl uses, too; nothing there is changed")
+	e.at.addTo(command)
 	command.Flags().BoolVar(&room, "room", false, "print one line for the teacher")
 	format.addTo(command)
 	return command
@@ -101,32 +109,38 @@ func serious(found []ailment) (names []string) {
 	return names
 }
 
-func (s *session) printAilments(found []ailment) {
-	for _, a := range found {
-		mark := "✔"
-		if !a.OK {
-			mark = "✘"
-			if a.Optional {
-				mark = "·"
-			}
+func (s *session) printAilment(a ailment) {
+	mark := "✔"
+	if !a.OK {
+		mark = "✘"
+		if a.Optional {
+			mark = "·"
 		}
-		fmt.Fprintf(s.OutOrStdout(), "  %s %-14s %s\n", mark, a.Check, a.Says)
 	}
+	fmt.Fprintf(s.OutOrStdout(), "  %s %-14s %s\n", mark, a.Check, a.Says)
 }
 
 // checkup collects what the doctor finds.
 type checkup struct {
 	*session
 	found []ailment
+	tell  func(ailment)
 }
 
 func (c *checkup) add(check string, ok, optional bool, message string, arguments ...any) {
-	c.found = append(c.found, ailment{check, ok, optional, c.lang.Say(message, arguments...)})
+	c.note(ailment{check, ok, optional, c.lang.Say(message, arguments...)})
+}
+
+func (c *checkup) note(a ailment) {
+	c.found = append(c.found, a)
+	if c.tell != nil {
+		c.tell(a)
+	}
 }
 
 // examine makes all checks.
 func (s *session) examine(ctx context.Context, e examination) []ailment {
-	c := &checkup{session: s}
+	c := &checkup{session: s, tell: e.tell}
 	toolchain, err := steps.Look(ctx, s.folder.Repository)
 	if err != nil {
 		c.add("go", false, false, "no-go", err)
@@ -149,7 +163,7 @@ func (s *session) examine(ctx context.Context, e examination) []ailment {
 		c.add("ports", true, false, "doctor-ports")
 	}
 	if err := s.writable(); err != nil {
-		c.add("work folder", false, false, "doctor-work-bad", err)
+		c.note(ailment{Check: "work folder", Says: plain(c.Command, err).Error()})
 	} else {
 		c.add("work folder", true, false, "doctor-work", s.show(s.folder.Dir))
 		c.disk()
@@ -159,9 +173,10 @@ func (s *session) examine(ctx context.Context, e examination) []ailment {
 		c.kit(kit)
 	}
 	if e.cluster {
-		c.cluster(ctx)
+		c.cluster(ctx, e.at)
 	}
 	if e.warm && modules {
+		fmt.Fprintln(s.ErrOrStderr(), s.lang.Say("doctor-builds"))
 		if err := s.warm(ctx, toolchain.Race); err != nil {
 			c.add("build", false, false, "doctor-build-bad", err)
 		} else {

@@ -62,10 +62,10 @@ func (s *session) explain(term glossary.Term) error {
 	if err != nil {
 		return usage(err)
 	}
-	fmt.Fprintf(s.OutOrStdout(), "%s · %s\n%s\n", term.Name.English, term.Name.Chinese, term.Paragraph(s.lang))
+	fmt.Fprintf(s.OutOrStdout(), "%s · %s\n%s\n", term.Name.English, term.Name.Chinese, s.paragraph(term.Text))
 	if term.Not.Complete() {
 		other := s.lang.Say("not-to-be-confused", term.Not.In(s.lang))
-		fmt.Fprintln(s.OutOrStdout(), texts.Text{English: other, Chinese: other}.Paragraph(s.lang))
+		fmt.Fprintln(s.OutOrStdout(), s.paragraph(texts.Text{English: other, Chinese: other}))
 	}
 	if len(term.Labs) > 0 {
 		s.print("term-labs", strings.Join(term.Labs, " "))

@@ -20,8 +20,7 @@ import (
 // newRoot returns lab with the workshop's commands alone.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{Use: "lab", Long: "The laboratory", Short: "lab"}
-	root.AddGroup(Group)
-	root.AddCommand(Commands()...)
+	AddTo(root)
 	return root
 }
 
@@ -82,11 +81,19 @@ func TestALearnersWay(t *testing.T) {
 	_, stdout, _ = lab(t, "list")
 	assert.Contains(t, stdout, "04  passed             –  Counter  [counting]")
 
+	labtest.Write(t, yours, wrong)
+	code, _, _ = lab(t, "test", "04")
+	assert.Equal(t, 1, code)
+	_, stdout, _ = lab(t, "diff", "04")
+	assert.Contains(t, stdout, "+\tc.n = n", "a page that has passed keeps its difference open")
+
 	_, stdout, _ = lab(t, "reset", "04", "--lang", "zh-CN")
 	assert.Contains(t, stdout, "之前的目录已改名为 workshop/work/04-counter.bak-1\n")
 	_, stdout, _ = lab(t, "list", "-o", "json")
 	var rows []row
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rows))
+	code, _, _ = lab(t, "diff", "04")
+	assert.Equal(t, 2, code, "a new beginning closes it")
 	assert.Equal(t, []row{{ID: "04", Title: "Counter", Article: "counting", State: "started", Of: 2, Minutes: 20}}, rows)
 }
 
@@ -213,6 +220,68 @@ func TestWrongUsageHasExitCode2(t *testing.T) {
 	assert.Equal(t, "lab: this folder is not inside the repository of Orrery; go there, then try again\n", stderr)
 }
 
+// A lab that has been started is not started again by mistake.
+func TestALabUnderWayIsKept(t *testing.T) {
+	dir := repository(t)
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
+	code, stdout, _ := lab(t, "test", "04")
+	require.Zero(t, code, stdout)
+	before, _, err := work.In(dir).Progress()
+	require.NoError(t, err)
+
+	code, stdout, stderr = lab(t, "start", "04")
+	assert.Equal(t, 2, code)
+	assert.Empty(t, stdout)
+	assert.Equal(t, "lab: lab 04 is under way, and your page is "+yours+
+		"; go on with \"lab test 04\", or begin again with \"lab reset 04\", which keeps what you wrote\n", stderr)
+	text, err := os.ReadFile(yours)
+	require.NoError(t, err)
+	assert.Equal(t, labtest.Reference, string(text))
+	after, _, err := work.In(dir).Progress()
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
+}
+
+// The last test of a page that does not compile has no failure to hint at.
+func TestAHintIsNotUsedOnAPageThatDoesNotCompile(t *testing.T) {
+	dir := repository(t)
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "c.n += n", "c.m += n", 1))
+	code, stdout, _ := lab(t, "test", "04")
+	require.Equal(t, 1, code, stdout)
+	_, stdout, _ = lab(t, "hint", "04")
+	assert.Equal(t, "The page did not compile in the last test; \"lab test 04\" shows the errors.\n"+
+		"No hint was used. The next call shows hint 1.\n", stdout)
+	_, stdout, _ = lab(t, "hint", "04")
+	assert.Equal(t, "Hint 1 of 3:\none\n", stdout)
+}
+
+// A work folder that cannot be used gets a sentence with a remedy.
+func TestAWorkFolderThatCannotBeUsed(t *testing.T) {
+	dir := repository(t)
+	folder := work.In(dir).Dir
+	labtest.Write(t, folder, "a file")
+	const isFile = "lab: workshop/work is a file, but lab needs a folder there: rename it, then try again\n"
+	for _, args := range [][]string{{"start", "04"}, {"list"}} {
+		code, stdout, stderr := lab(t, args...)
+		assert.Equal(t, 2, code)
+		assert.Empty(t, stdout)
+		assert.Equal(t, isFile, stderr)
+	}
+	code, stdout, _ := lab(t, "doctor", "--warm=false")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stdout, "✘ work folder    "+strings.TrimPrefix(isFile, "lab: "))
+
+	require.NoError(t, os.Remove(folder))
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "go.mod"), 0o755)) // in place of a file without rights: root may write that
+	code, _, stderr := lab(t, "start", "04")
+	assert.Equal(t, 2, code)
+	assert.Equal(t, "lab: lab cannot use workshop/work/go.mod (is a directory): make it readable and writable for you, then try again\n", stderr)
+}
+
 func TestInsideALabsFolderItsNumberMayBeLeftOut(t *testing.T) {
 	dir := repository(t)
 	t.Chdir(filepath.Join(dir, "workshop/labs/04-counter"))
@@ -261,12 +330,14 @@ func TestDoctor(t *testing.T) {
 	for _, a := range found {
 		ok[a.Check] = a.OK
 	}
+	assert.Equal(t, "Building the tests of all labs and the controller. The first time takes some minutes …\n", stderr)
 	assert.Contains(t, ok, "disk")
 	delete(ok, "disk") // is that of this machine
 	assert.Equal(t, map[string]bool{"go": true, "modules": true, "race detector": false, "ports": true, "work folder": true, "reference": true, "build": true}, ok)
 	t.Setenv("PATH", t.TempDir())
-	code, stdout, _ = lab(t, "doctor")
+	code, stdout, stderr = lab(t, "doctor")
 	assert.Equal(t, 2, code)
+	assert.Empty(t, stderr)
 	assert.Contains(t, stdout, "✘ go ")
 	assert.Contains(t, stdout, "install Go 1.26 or later")
 }

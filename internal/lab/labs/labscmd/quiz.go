@@ -110,13 +110,14 @@ func (s *session) ask(questions []question) error {
 	ctx, release := program.UntilSignal(s.Context(), func() { os.Exit(program.ExitInterrupted) })
 	defer release()
 	input := linesOf(s.InOrStdin())
-	answered, right := 0, 0
+	asked, answered, right := 0, 0, 0
 	for _, q := range questions {
 		computed, err := predict.Run(ctx, q.Question)
 		if err != nil {
 			return usage(fmt.Errorf("%s/predict.yaml: %s: %w", q.lab.Name, q.ID, err))
 		}
 		s.pose(q)
+		asked++
 		chosen, more := s.answer(ctx, q.Question, input)
 		if ctx.Err() != nil {
 			return program.Exit(program.ExitInterrupted)
@@ -138,11 +139,15 @@ func (s *session) ask(questions []question) error {
 			}
 		}
 		if !more {
+			asked = len(questions) // the end of the input skips all that are left
 			break
 		}
 	}
 	if answered > 0 {
 		s.print("quiz-sum", right, answered)
+	}
+	if skipped := asked - answered; skipped > 0 {
+		s.print("quiz-skipped", skipped)
 	}
 	return nil
 }
@@ -163,7 +168,7 @@ func linesOf(in io.Reader) <-chan string {
 func (s *session) pose(q question) {
 	out := s.OutOrStdout()
 	s.print("quiz-question", q.lab.ID, q.lab.Title.In(s.lang), q.number, len(q.lab.Questions))
-	fmt.Fprintf(out, "\n%s\n\n", q.Paragraph(s.lang))
+	fmt.Fprintf(out, "\n%s\n\n", s.paragraph(q.Text))
 	for i, choice := range q.Choices {
 		fmt.Fprintf(out, "  %s  %s\n", letter(i), choice.In(s.lang))
 	}
@@ -210,9 +215,9 @@ func (s *session) comment(q *manifest.Question, chosen *manifest.Choice, compute
 		}
 		s.print("quiz-wrong", right)
 		belief := s.lang.Say("quiz-belief", chosen.Belief.In(s.lang))
-		fmt.Fprintln(out, texts.Text{English: belief, Chinese: belief}.Paragraph(s.lang))
+		fmt.Fprintln(out, s.paragraph(texts.Text{English: belief, Chinese: belief}))
 	}
-	fmt.Fprintf(out, "%s\n", q.Why.Paragraph(s.lang))
+	fmt.Fprintf(out, "%s\n", s.paragraph(q.Why))
 	s.print("quiz-run")
 	for _, line := range computed.Lines {
 		fmt.Fprintf(out, "    %s", line.Command)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orrery/internal/lab/apiserver/servecmd"
 	"orrery/internal/lab/labs/manifest"
 	"orrery/internal/lab/labs/overlay"
 	"orrery/internal/lab/labs/report"
@@ -28,10 +29,10 @@ const (
 
 // runOptions are the flags of "lab run".
 type runOptions struct {
-	all, scene, bench bool
-	build             string
-	server            serverKind
-	cluster           clusterOptions
+	all, scene, bench, keep bool
+	build                   string
+	server                  serverKind
+	cluster                 clusterOptions
 }
 
 func newRunCommand() *cobra.Command {
@@ -43,7 +44,8 @@ func newRunCommand() *cobra.Command {
 the textbook form of every gear, and plays the lab's script: requests and faults
 on an API server in memory, and a check of the outcome. A lab that is not about
 this controller runs a program of its own. The log is in the lab's folder in
-workshop/work.
+workshop/work. At the end server and controller stop; with --keep they keep
+running, for kubectl and for a look at the gears.
 
 With --server kubeconfig the controller works on a cluster, which is found as
 kubectl finds it; the lab's tests must have passed. lab creates a few
@@ -56,6 +58,9 @@ With --all and without NN, outside of a lab's folder, it runs the whole runtime
 with your pages of all labs that have passed.`,
 		Example: `  # delete 50 namespaces with your work queue
   lab run 08
+
+  # the same, and then look at the gears and use kubectl
+  lab run 08 --keep
 
   # the same with your pages of all labs that have passed
   lab run 08 --all
@@ -75,7 +80,7 @@ with your pages of all labs that have passed.`,
 		ValidArgsFunction: completeLab,
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := o.check(command); err != nil {
-				return usage(program.UsageError{Command: command.CommandPath(), Err: err})
+				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
 			s, err := open(command)
 			if err != nil {
@@ -91,6 +96,7 @@ with your pages of all labs that have passed.`,
 	flags := command.Flags()
 	program.WordVar(flags, &o.server, "server", "", "server", []serverKind{demoServer, kubeconfigServer}, "where the controller works")
 	flags.BoolVar(&o.all, "all", false, "use your pages of all other labs that have passed as well")
+	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the script")
 	flags.BoolVar(&o.scene, "scene", false, `play the lab's scene of "lab demo" with your page, gear by gear`)
 	flags.BoolVar(&o.bench, "bench", false, "measure your page beside the textbook's and the fast form")
 	flags.StringVar(&o.build, "build", "", "only build the program with your page, into this `file`")
@@ -103,7 +109,7 @@ with your pages of all labs that have passed.`,
 // check reports flags that exclude each other.
 func (o *runOptions) check(command *cobra.Command) error {
 	mode := ""
-	for _, name := range []string{"server", "scene", "bench", "build"} {
+	for _, name := range []string{"server", "keep", "scene", "bench", "build"} {
 		if !command.Flags().Changed(name) {
 			continue
 		}
@@ -134,13 +140,13 @@ func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error 
 		return usage(err)
 	}
 	defer os.RemoveAll(dir)
-	if chosen.lab != nil {
-		progress, err := s.progress(chosen.lab)
+	for _, lab := range chosen.labs {
+		passes, err := s.passes(lab)
 		if err != nil {
 			return err
 		}
-		if progress.Passed.IsZero() {
-			s.print("run-not-passed", chosen.lab.ID)
+		if !passes {
+			s.print("run-not-passed", lab.ID)
 		}
 	}
 	switch {
@@ -155,12 +161,23 @@ func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error 
 	case o.server == kubeconfigServer:
 		err = s.runOnCluster(ctx, chosen, o.cluster, dir)
 	default:
-		err = s.runScript(ctx, chosen, dir)
+		err = s.runScript(ctx, chosen, dir, o.keep)
 	}
-	if stopped := program.Stopped(ctx); stopped != nil && (err == nil || errors.Is(err, ctx.Err())) {
-		return stopped
+	switch {
+	case ctx.Err() != nil && err == nil:
+		return program.Stopped(ctx)
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return s.stopped(ctx)
 	}
 	return err
+}
+
+// stopped returns the error of a command that a signal ended before there was a result.
+func (s *session) stopped(ctx context.Context) error {
+	if interrupted := program.Stopped(ctx); interrupted != nil {
+		return interrupted
+	}
+	return s.refuse("ended-early")
 }
 
 // executable is the name of a program for a while. Any name works on other systems than Windows.
@@ -196,7 +213,10 @@ func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary st
 }
 
 // runScript plays the script on the API server in memory.
-func (s *session) runScript(ctx context.Context, chosen *choice, dir string) error {
+func (s *session) runScript(ctx context.Context, chosen *choice, dir string, keep bool) error {
+	if keep && chosen.run.Program != "" {
+		return s.refuse("run-not-kept", chosen.lab.ID)
+	}
 	binary := filepath.Join(dir, executable)
 	lay, err := s.build(ctx, chosen, chosen.run.Package(), dir, binary)
 	if err != nil {
@@ -205,6 +225,12 @@ func (s *session) runScript(ctx context.Context, chosen *choice, dir string) err
 	config := s.config(chosen, binary)
 	if config.Beside, err = s.beside(ctx, chosen, dir); err != nil {
 		return err
+	}
+	if keep {
+		config.Keep = func(ctx context.Context, kubeconfig, gears string) {
+			s.print("run-kept", servecmd.ShellQuoted(kubeconfig), gears)
+			<-ctx.Done()
+		}
 	}
 	outcome, err := script.Play(ctx, config)
 	if err != nil {
@@ -221,11 +247,13 @@ func (s *session) beside(ctx context.Context, chosen *choice, dir string) (binar
 		return "", nil
 	}
 	other := s.labs[i]
-	progress, err := s.progress(other)
-	if err != nil {
-		return "", err
+	passes := false
+	if s.folder.Started(other) {
+		if passes, err = s.passes(other); err != nil {
+			return "", err
+		}
 	}
-	if progress.Passed.IsZero() || !s.folder.Started(other) {
+	if !passes {
 		s.print("run-not-beside", other.ID, other.Title.In(s.lang))
 		return "", nil
 	}

@@ -30,6 +30,7 @@ func TestWrongUsageOfRun(t *testing.T) {
 	for want, args := range map[string]string{
 		`--scene and --bench exclude each other (see "lab run --help")`:             "04 --scene --bench",
 		`--server and --build exclude each other (see "lab run --help")`:            "04 --server demo --build x",
+		`--keep and --scene exclude each other (see "lab run --help")`:              "04 --keep --scene",
 		`--context needs --server kubeconfig (see "lab run --help")`:                "04 --context minikube",
 		`there is no benchmark for this; labs with one: `:                           "04 --bench",
 		`lab 04 has no scene; "lab demo --help" lists all scenes`:                   "04 --scene",
@@ -59,6 +60,11 @@ func TestTheWholeRuntimeNamesItsPages(t *testing.T) {
 	assert.Equal(t, 1, code, "the controller of the small repository ends at once")
 	assert.Contains(t, stdout, "With your page of lab 04, Counter\n")
 	assert.Contains(t, stdout, "Not yet. The controller's log is in workshop/work/run.log\n")
+
+	assert.NotContains(t, stdout, "have not passed")
+	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference+"\n// changed\n")
+	_, stdout, _ = lab(t, "run", "--all")
+	assert.Contains(t, stdout, "The tests of lab 04 have not passed with your page as it is now,\n")
 
 	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "\tc.n += n // the reference does it so\n", "\tpanic(\"lab 04: Counter.Add is yours to write\")\n", 1))
 	code, stdout, _ = lab(t, "run", "--all")

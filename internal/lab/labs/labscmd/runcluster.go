@@ -19,20 +19,28 @@ import (
 
 // clusterOptions are the flags of "lab run --server kubeconfig".
 type clusterOptions struct {
-	kubeconfig, context string
-	yes, second         bool
+	clusterPlace
+	yes, second bool
+}
+
+// clusterPlace are the flags that choose a cluster, as kubectl has them.
+type clusterPlace struct{ kubeconfig, context string }
+
+func (p *clusterPlace) addTo(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&p.kubeconfig, "kubeconfig", "", "the kubeconfig `file` to use; default: the files in $KUBECONFIG, else ~/.kube/config")
+	flags.StringVar(&p.context, "context", "", "the `name` of the context to use; default: the current-context of the kubeconfig")
+	program.CompleteFiles(command, "kubeconfig")
 }
 
 // clusterFlags are their names.
 var clusterFlags = []string{"kubeconfig", "context", "yes", "allow-second-controller"}
 
 func (o *clusterOptions) addTo(command *cobra.Command) {
+	o.clusterPlace.addTo(command)
 	flags := command.Flags()
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the kubeconfig `file` to use; default: the files in $KUBECONFIG, else ~/.kube/config")
-	flags.StringVar(&o.context, "context", "", "the `name` of the context to use; default: the current-context of the kubeconfig")
 	flags.BoolVar(&o.yes, "yes", false, "work on the cluster without asking")
 	flags.BoolVar(&o.second, "allow-second-controller", false, "start even if the cluster's own namespace controller may be on")
-	program.CompleteFiles(command, "kubeconfig")
 }
 
 // runOnCluster runs the controller on a cluster, through a proxy.
@@ -82,18 +90,12 @@ func (s *session) runOnCluster(ctx context.Context, chosen *choice, o clusterOpt
 // tested refuses pages that have not passed all steps of their lab as they are now.
 func (s *session) tested(chosen *choice) error {
 	for _, lab := range chosen.labs {
-		progress, err := s.progress(lab)
+		passes, err := s.passes(lab)
 		if err != nil {
 			return err
 		}
-		hash, err := s.hash(lab)
-		if err != nil {
-			return usage(err)
-		}
-		for _, step := range lab.Tests.Steps {
-			if progress.Passed.IsZero() || progress.Steps[step.Name] != hash {
-				return s.refuse("run-untested", lab.ID)
-			}
+		if !passes {
+			return s.refuse("run-untested", lab.ID)
 		}
 	}
 	return nil
@@ -108,18 +110,24 @@ func (s *session) agree(ctx context.Context, o clusterOptions, name, server stri
 	if !s.isTerminal() {
 		return s.refuse("run-no-terminal")
 	}
-	fmt.Fprint(s.OutOrStdout(), s.lang.Say("run-continue"))
+	yes, err := s.agreed(ctx, s.lang.Say("run-continue"))
+	if err == nil && !yes {
+		err = s.refuse("run-declined")
+	}
+	return err
+}
+
+// agreed asks a question and reports whether the answer is yes.
+func (s *session) agreed(ctx context.Context, question string) (bool, error) {
+	fmt.Fprint(s.OutOrStdout(), question)
 	answers := make(chan string, 1)
 	go func() { answers <- readLine(s.InOrStdin()) }() // ends with the program
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(s.OutOrStdout())
-		return ctx.Err()
+		return false, ctx.Err()
 	case answer := <-answers:
-		if answer != "y" && answer != "yes" {
-			return s.refuse("run-declined")
-		}
-		return nil
+		return answer == "y" || answer == "yes", nil
 	}
 }
 

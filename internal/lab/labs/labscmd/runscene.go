@@ -26,7 +26,7 @@ func (s *session) runScene(ctx context.Context, chosen *choice, dir string) erro
 		return err
 	}
 	demo := exec.CommandContext(ctx, binary, "demo", "--scene", scene, "--gears", chosen.run.GearSet())
-	demo.Stdin, demo.Stdout, demo.Stderr = s.InOrStdin(), program.Underlying(s.OutOrStdout()), s.ErrOrStderr()
+	demo.Stdin, demo.Stdout, demo.Stderr = s.InOrStdin(), bare(s.OutOrStdout()), s.ErrOrStderr()
 	demo.Cancel = func() error {
 		if program.Stopped(ctx) != nil {
 			return nil // the terminal has sent Ctrl-C to both

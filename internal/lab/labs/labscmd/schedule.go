@@ -49,6 +49,9 @@ with the minutes of a full day, or of the plan that NAME says.`,
 			if err != nil {
 				return usage(err)
 			}
+			if int(start)+table.Minutes > 24*60 {
+				return s.refuse("schedule-midnight", table.Minutes, start.String())
+			}
 			if format == jsonOutput {
 				return writeJSON(s.OutOrStdout(), s.timetableJSON(table, start))
 			}
@@ -120,12 +123,16 @@ type rowJSON struct {
 	Lab     string `json:"lab,omitempty"`
 	Title   string `json:"title"`
 	Planned bool   `json:"planned,omitempty"`
+	// Instead is what takes the place of a planned lab.
+	Instead string `json:"instead,omitempty"`
 }
 
 func (s *session) timetableJSON(table schedule.Timetable, start clock) planJSON {
 	result := planJSON{Name: table.Plan.Name, Title: table.Plan.Title.In(s.lang), Minutes: table.Minutes}
 	for _, r := range table.Rows {
-		result.Rows = append(result.Rows, rowJSON{(start + clock(r.At)).String(), r.Minutes, r.Lab, r.Title.In(s.lang), r.Planned})
+		result.Rows = append(result.Rows, rowJSON{
+			At: (start + clock(r.At)).String(), Minutes: r.Minutes, Lab: r.Lab, Title: r.Title.In(s.lang), Planned: r.Planned, Instead: r.Instead.In(s.lang),
+		})
 	}
 	return result
 }
@@ -154,7 +161,8 @@ func (s *session) printTimetable(table schedule.Timetable, start clock) {
 	if title := table.Plan.Title.In(s.lang); title != "" {
 		fmt.Fprintf(s.OutOrStdout(), "%s: %s\n", table.Plan.Name, title)
 	}
-	for _, r := range s.timetableJSON(table, start).Rows {
+	rows := s.timetableJSON(table, start).Rows
+	for _, r := range rows {
 		title := r.Title
 		if r.Planned {
 			title = s.lang.Say("schedule-planned", title)
@@ -162,12 +170,17 @@ func (s *session) printTimetable(table schedule.Timetable, start clock) {
 		fmt.Fprintf(s.OutOrStdout(), "%s  %s  %2s  %s\n", r.At, s.lang.Say("minutes", r.Minutes), r.Lab, title)
 	}
 	s.print("schedule-end", (start + clock(table.Minutes)).String(), table.Minutes)
+	for _, r := range rows {
+		if r.Planned {
+			s.print("schedule-instead", r.Lab, r.Instead)
+		}
+	}
 }
 
 // clock is a time of the day in minutes, as the value of a flag.
 type clock int
 
-func (c clock) String() string { return fmt.Sprintf("%02d:%02d", int(c)/60%24, int(c)%60) }
+func (c clock) String() string { return fmt.Sprintf("%02d:%02d", int(c)/60, int(c)%60) }
 
 // Set parses a time such as 09:00.
 func (c *clock) Set(text string) error {

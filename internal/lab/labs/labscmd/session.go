@@ -1,6 +1,6 @@
 // Package labscmd has the workshop's commands of lab: start, test, hint, run and others. It finds
 // the repository and the lab, calls the packages beside it, and prints. Exit codes: 0 passed, 1 the
-// lab's tests fail, 2 wrong usage or environment.
+// lab's tests fail, 2 wrong usage or environment. Wrong usage has exit code 2 in all commands of lab.
 package labscmd
 
 import (
@@ -26,28 +26,49 @@ const (
 	exitUsage  = 2
 )
 
-// Commands returns the commands of the workshop.
-func Commands() []*cobra.Command {
+// AddTo adds the commands of the workshop to a program, and gives wrong usage the exit code 2.
+func AddTo(root *cobra.Command) {
+	program.SetUsageCode(root, exitUsage)
+	group := &cobra.Group{ID: "workshop", Title: "The workshop: rebuild a gear and run it in the real controller"}
+	root.AddGroup(group)
 	commands := []*cobra.Command{
 		newListCommand(), newStartCommand(), newTestCommand(), newWatchCommand(), newHintCommand(), newRunCommand(),
 		newDiffCommand(), newResetCommand(), newQuizCommand(), newDoctorCommand(), newBundleCommand(),
 		newTourCommand(), newGlossaryCommand(), newScheduleCommand(), newVerifyCommand(),
 	}
 	for _, command := range commands {
-		command.GroupID = Group.ID
+		command.GroupID = group.ID
 		command.Flags().String("lang", "", "the language of texts: en or zh-CN; default: that of the locale")
 		program.Complete(command, "lang", string(texts.English), string(texts.Chinese))
-		command.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-			return usage(program.UsageError{Command: command.CommandPath(), Err: program.FlagError(err)})
-		})
-		inner := command.Args
-		command.Args = func(command *cobra.Command, args []string) error { return usage(inner(command, args)) }
+		inner := command.RunE
+		command.RunE = func(command *cobra.Command, args []string) error { return plain(command, inner(command, args)) }
+		root.AddCommand(command)
 	}
-	return commands
 }
 
-// Group is the group of the commands in the help.
-var Group = &cobra.Group{ID: "workshop", Title: "The workshop: rebuild a gear and run it in the real controller"}
+// plain replaces an error of a command by one that says what to do, if the work folder is the reason.
+func plain(command *cobra.Command, err error) error {
+	failed, ok := errors.AsType[*fs.PathError](err)
+	if renamed, link := errors.AsType[*os.LinkError](err); link {
+		failed, ok = &fs.PathError{Path: renamed.New, Err: renamed.Err}, true
+	}
+	if !ok {
+		return err
+	}
+	s, opened := open(command)
+	if opened != nil || failed.Path != s.folder.Dir && !strings.HasPrefix(failed.Path, s.folder.Dir+string(filepath.Separator)) {
+		return err
+	}
+	return s.unusable(failed.Path, failed.Err)
+}
+
+// unusable says why a file or a folder of the work folder cannot be used.
+func (s *session) unusable(path string, err error) error {
+	if info, failed := os.Stat(s.folder.Dir); failed == nil && !info.IsDir() {
+		return s.refuse("work-is-file", s.show(s.folder.Dir))
+	}
+	return s.refuse("work-unusable", s.show(path), err)
+}
 
 // usage gives an error the exit code of wrong usage or environment.
 func usage(err error) error {
@@ -76,8 +97,9 @@ func open(command *cobra.Command) (*session, error) {
 		return nil, err
 	}
 	s := &session{Command: command}
+	s.fit()
 	if s.lang, err = texts.Parse(name); err != nil {
-		return nil, usage(program.UsageError{Command: command.CommandPath(), Err: err})
+		return nil, program.UsageError{Command: command.CommandPath(), Err: err}
 	}
 	if s.here, err = os.Getwd(); err != nil {
 		return nil, usage(err)
@@ -153,6 +175,30 @@ func (s *session) started(args []string) (*manifest.Lab, error) {
 		err = s.refuse("not-started", lab.ID)
 	}
 	return lab, err
+}
+
+// onLab makes the RunE of a command on a lab, which the arguments name.
+func onLab(run func(*session, *manifest.Lab) error) func(*cobra.Command, []string) error {
+	return withLab((*session).lab, run)
+}
+
+// onStarted is onLab for a lab that must have been started.
+func onStarted(run func(*session, *manifest.Lab) error) func(*cobra.Command, []string) error {
+	return withLab((*session).started, run)
+}
+
+func withLab(find func(*session, []string) (*manifest.Lab, error), run func(*session, *manifest.Lab) error) func(*cobra.Command, []string) error {
+	return func(command *cobra.Command, args []string) error {
+		s, err := open(command)
+		if err != nil {
+			return err
+		}
+		lab, err := find(s, args)
+		if err != nil {
+			return err
+		}
+		return run(s, lab)
+	}
 }
 
 // update changes the progress of a lab, and says when an unreadable file was put aside.

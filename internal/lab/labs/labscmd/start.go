@@ -17,8 +17,9 @@ func newStartCommand() *cobra.Command {
 		Short: "Begin a lab: get a page of the runtime with the bodies taken out",
 		Long: `Writes the lab's page into workshop/work, with the functions that you are going
 to write as stubs, and the rest of its package around it to read. An editor with
-gopls understands the folder, because it is a Go module. An earlier folder of
-the lab is kept beside it, with the ending .bak-1 and so on.
+gopls understands the folder, because it is a Go module. A lab that you have
+started goes on unless you say yes to beginning again; what you wrote is then
+kept, as by "lab reset".
 
 On a terminal it first asks the lab's questions that you have not answered, as
 "lab quiz" does: predict what the gear does before you write it.`,
@@ -29,14 +30,11 @@ On a terminal it first asks the lab's questions that you have not answered, as
   lab start 08 --skip-predict`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
-		RunE: func(command *cobra.Command, args []string) error {
-			s, err := open(command)
-			if err != nil {
-				return err
-			}
-			lab, err := s.lab(args)
-			if err != nil {
-				return err
+		RunE: onLab(func(s *session, lab *manifest.Lab) error {
+			if s.folder.Started(lab) {
+				if err := s.beginAgain(lab); err != nil {
+					return err
+				}
 			}
 			if !skipPredict {
 				if err := s.askFirst(lab); err != nil {
@@ -44,7 +42,7 @@ On a terminal it first asks the lab's questions that you have not answered, as
 				}
 			}
 			return s.start(lab)
-		},
+		}),
 	}
 	command.Flags().BoolVar(&skipPredict, "skip-predict", false, "do not ask the predict questions")
 	return command
@@ -60,21 +58,31 @@ ending .bak-1 and so on.`,
   lab reset 08`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
-		RunE: func(command *cobra.Command, args []string) error {
-			s, err := open(command)
-			if err != nil {
-				return err
-			}
-			lab, err := s.lab(args)
-			if err != nil {
-				return err
-			}
+		RunE: onLab(func(s *session, lab *manifest.Lab) error {
 			if _, err := os.Stat(s.folder.Of(lab)); err != nil {
 				return s.refuse("not-started", lab.ID)
 			}
 			return s.start(lab)
-		},
+		}),
 	}
+}
+
+// beginAgain asks whether a lab that has been started begins again. Without a terminal it refuses.
+func (s *session) beginAgain(lab *manifest.Lab) error {
+	page := s.show(s.folder.Page(lab, lab.Files[0].Path))
+	if !s.isTerminal() {
+		return s.refuse("start-under-way", lab.ID, page)
+	}
+	progress, err := s.progress(lab)
+	if err != nil {
+		return err
+	}
+	s.print("start-again", lab.ID, page, s.row(lab, &progress).Steps, len(lab.Tests.Steps))
+	yes, err := s.agreed(s.Context(), s.lang.Say("start-again-ask"))
+	if err == nil && !yes {
+		err = s.refuse("start-declined", lab.ID)
+	}
+	return err
 }
 
 // start writes the stub and says where it is.

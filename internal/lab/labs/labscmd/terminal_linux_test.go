@@ -1,14 +1,19 @@
 package labscmd
 
 import (
+	"io"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/labs/labtest"
+	"orrery/internal/lab/labs/schedule"
 	"orrery/internal/lab/labs/work"
+	"orrery/internal/program"
 	"orrery/internal/program/programtest"
 	"orrery/restclient/kubeconfig"
 )
@@ -42,6 +47,33 @@ func TestOnlyAYesIsAYes(t *testing.T) {
 	}
 }
 
+// A narrow terminal gets narrow texts. Where there is none, lines stay as they are.
+func TestATerminalGetsLinesThatFit(t *testing.T) {
+	dir := repository(t)
+	labtest.Write(t, schedule.File, plans)
+	manifest := filepath.Join(dir, "workshop/labs/04-counter/lab.yaml")
+	text, err := os.ReadFile(manifest)
+	require.NoError(t, err)
+	labtest.Write(t, manifest, strings.Replace(string(text), "{en: one,", "{en: 'What must hold after each call of Add and of Value?',", 1))
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"Hint 1 of 3:\r\nWhat must hold after each call\r\nof Add and of Value?\r\n", []string{"hint", "04"}},
+		{"short       60 min  One lab\r\nA timetable: lab schedule\r\n  half-day --start 09:00\r\nA course of your own: lab\r\n  schedule --labs 04,05,08\r\n", []string{"schedule"}},
+	} {
+		outside, inside := programtest.Terminal(t, 30)
+		assert.Zero(t, program.Run(newRoot(), c.args, inside, io.Discard, error.Error))
+		require.NoError(t, inside.Close()) // so that reading less than is wanted is an error
+		shown := make([]byte, len(c.want))
+		_, err = io.ReadFull(outside, shown)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, string(shown))
+	}
+}
+
 func TestStartAsksWhatWasNeverAnswered(t *testing.T) {
 	dir := repository(t)
 	_, _, stderr := quiz(t, "b\n", "quiz", "04")
@@ -56,6 +88,17 @@ func TestStartAsksWhatWasNeverAnswered(t *testing.T) {
 	assert.Equal(t, map[string]string{"order": "a", "again": "1"}, progress["04"].Answers)
 
 	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
-	_, stdout, _ = onTerminal(t, "a\n", "start", "04")
+	code, stdout, stderr = onTerminal(t, "y\n", "start", "04")
+	assert.Zero(t, code, stderr)
 	assert.NotContains(t, stdout, "question", "all answers are known")
+	assert.Contains(t, stdout, "Lab 04 is under way: "+yours+", 0 of 2 steps.\nBegin again?")
+	assert.Contains(t, stdout, "Your earlier folder is now workshop/work/04-counter.bak-1\n")
+
+	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
+	code, _, stderr = onTerminal(t, "\n", "start", "04")
+	assert.Equal(t, 2, code)
+	assert.Equal(t, "lab: nothing was changed; go on with: lab test 04\n", stderr)
+	text, err := os.ReadFile(filepath.Join(dir, yours))
+	require.NoError(t, err)
+	assert.Equal(t, labtest.Reference, string(text))
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,21 +42,13 @@ lab could not be tested.`,
   lab test 08 -o json`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
-		RunE: func(command *cobra.Command, args []string) error {
-			s, err := open(command)
-			if err != nil {
-				return err
-			}
-			lab, err := s.started(args)
-			if err != nil {
-				return err
-			}
-			r, err := s.test(command.Context(), lab)
+		RunE: onStarted(func(s *session, lab *manifest.Lab) error {
+			r, err := s.test(s.Context(), lab)
 			if err != nil {
 				return err
 			}
 			return s.showReport(r, format)
-		},
+		}),
 	}
 	format.addTo(command)
 	return command
@@ -72,8 +65,8 @@ func (s *session) test(ctx context.Context, lab *manifest.Lab) (*report.Report, 
 	r, err := check.Run(ctx, check.Options{
 		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Race: toolchain.Race,
 	})
-	if stopped := program.Stopped(ctx); stopped != nil {
-		return nil, stopped
+	if ctx.Err() != nil {
+		return nil, s.stopped(ctx)
 	}
 	if errors.Is(err, overlay.ErrNoPage) {
 		return nil, s.refuse("page-gone", s.show(s.folder.Page(lab, lab.Files[0].Path)), lab.ID)
@@ -92,9 +85,10 @@ func (s *session) record(lab *manifest.Lab, r *report.Report) error {
 	}
 	return s.update(lab, func(p *work.LabProgress) {
 		p.Tests++
-		p.Failed, p.Passed = check.Failed(r), time.Time{}
+		p.Fail(check.Failed(r))
+		p.Passed = time.Time{}
 		if r.Passed {
-			p.Passed = time.Now().UTC().Truncate(time.Second)
+			p.Passed, p.Solved = time.Now().UTC().Truncate(time.Second), true
 		}
 		p.Steps = map[string]string{}
 		for _, step := range r.Steps {
@@ -107,7 +101,20 @@ func (s *session) record(lab *manifest.Lab, r *report.Report) error {
 
 // recordFailure writes the failure that lab hint is about.
 func (s *session) recordFailure(lab *manifest.Lab, failed *work.FailedTest) error {
-	return s.update(lab, func(p *work.LabProgress) { p.Failed = failed })
+	return s.update(lab, func(p *work.LabProgress) { p.Fail(failed) })
+}
+
+// passes reports whether all steps of a lab have passed with the learner's pages as they are now.
+func (s *session) passes(lab *manifest.Lab) (bool, error) {
+	progress, err := s.progress(lab)
+	if err != nil || progress.Passed.IsZero() {
+		return false, err
+	}
+	hash, err := s.hash(lab)
+	if err != nil {
+		return false, usage(err)
+	}
+	return !slices.ContainsFunc(lab.Tests.Steps, func(step manifest.Step) bool { return progress.Steps[step.Name] != hash }), nil
 }
 
 // hash returns the hash of the learner's pages.

@@ -77,13 +77,14 @@ func (s *session) visit(trip *tour.Tour, number int) error {
 		return usage(err)
 	}
 	doc, _, _ := strings.Cut(place.Doc, "\n\n")
-	doc = texts.Text{English: strings.Join(strings.Fields(doc), " ")}.Paragraph(texts.English)
+	doc = strings.Join(strings.Fields(doc), " ")
+	doc = texts.Text{English: doc}.Wrapped(texts.English, s.width()) // also in Chinese
 	s.print("tour-stop", number, len(trip.Stops))
 	fmt.Fprintf(s.OutOrStdout(), "%s\n\n%s\n\n", place, doc)
 	s.print("tour-look")
-	fmt.Fprintln(s.OutOrStdout(), stop.Look.Paragraph(s.lang)+"\n")
+	fmt.Fprintln(s.OutOrStdout(), s.paragraph(stop.Look)+"\n")
 	s.print("tour-question")
-	fmt.Fprintln(s.OutOrStdout(), stop.Question.Paragraph(s.lang)+"\n")
+	fmt.Fprintln(s.OutOrStdout(), s.paragraph(stop.Question)+"\n")
 	for _, lab := range s.labs {
 		if lab.Page(place.File) != nil {
 			s.print("tour-lab", lab.ID, lab.Title.In(s.lang))

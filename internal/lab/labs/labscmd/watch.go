@@ -28,17 +28,9 @@ next lab, q quits.`,
   lab watch 08`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
-		RunE: func(command *cobra.Command, args []string) error {
-			s, err := open(command)
-			if err != nil {
-				return err
-			}
-			lab, err := s.started(args)
-			if err != nil {
-				return err
-			}
-			in, ok := command.InOrStdin().(*os.File)
-			out, ok2 := program.Underlying(command.OutOrStdout()).(*os.File)
+		RunE: onStarted(func(s *session, lab *manifest.Lab) error {
+			in, ok := s.InOrStdin().(*os.File)
+			out, ok2 := bare(s.OutOrStdout()).(*os.File)
 			if !ok || !ok2 || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
 				return s.refuse("watch-no-terminal", lab.ID)
 			}
@@ -47,14 +39,17 @@ next lab, q quits.`,
 				return usage(err)
 			}
 			defer term.Restore(int(in.Fd()), before)
-			command.SetOut(lines{command.OutOrStdout()})
-			return s.watch(command.Context(), lab, keysOf(in))
-		},
+			s.SetOut(lines{bare(s.OutOrStdout())})
+			s.fit()
+			return s.watch(s.Context(), lab, keysOf(in))
+		}),
 	}
 }
 
 // lines writes the line ends of a terminal in raw mode.
 type lines struct{ io.Writer }
+
+func (l lines) below() io.Writer { return l.Writer }
 
 func (l lines) Write(p []byte) (int, error) {
 	_, err := l.Writer.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n")))

@@ -54,7 +54,10 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		"needs an id, a test":            func(l *manifest.Lab) { l.Hints.State[1].Test = "" },
 		"fewer than 3":                   func(l *manifest.Lab) { l.Mutants = l.Mutants[:2] },
 		"needs an id, edits, killed_by":  func(l *manifest.Lab) { l.Mutants[0].Hint = "none" },
-		"not a page of the lab":          func(l *manifest.Lab) { l.Mutants[0].Edits[0].File = "gear/other.go" },
+		"action 2 is about the namespaces later-…, which no action before it creates": func(l *manifest.Lab) {
+			l.Run.Script = []manifest.Action{{Fill: &manifest.Fill{Prefix: "team"}}, {Gone: &manifest.Gone{Prefix: "later"}}, {Delete: "team"}}
+		},
+		"not a page of the lab": func(l *manifest.Lab) { l.Mutants[0].Edits[0].File = "gear/other.go" },
 	} {
 		lab := labtest.Lab(t, labtest.Repository(t))
 		spoil(lab)

@@ -39,8 +39,29 @@ func (l *Lab) Problems(all []*Lab) (problems []string) {
 		report(seen[step.Name] || step.Name == "", "two steps are called %q", step.Name)
 		seen[step.Name] = true
 	}
+	problems = append(problems, l.scriptProblems()...)
 	problems = append(problems, l.hintProblems()...)
 	return append(problems, l.mutantProblems()...)
+}
+
+// scriptProblems returns the namespaces that the script of "lab run" uses and never creates.
+func (l *Lab) scriptProblems() (problems []string) {
+	filled := map[string]bool{"": true}
+	for i, action := range l.Run.Script {
+		prefix := action.Delete
+		switch {
+		case action.Fill != nil:
+			filled[action.Fill.Prefix] = true
+		case action.Touch != nil:
+			prefix = action.Touch.Prefix
+		case action.Gone != nil:
+			prefix = action.Gone.Prefix
+		}
+		if !filled[prefix] {
+			problems = append(problems, fmt.Sprintf("run: action %d is about the namespaces %s-…, which no action before it creates", i+1, prefix))
+		}
+	}
+	return problems
 }
 
 // hintProblems returns what is wrong with the hints.

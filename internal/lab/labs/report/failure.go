@@ -24,6 +24,8 @@ const (
 	Race      Kind = "race"
 	Memory    Kind = "memory"
 	Ended     Kind = "ended" // the process ended without saying why
+	Build     Kind = "build" // the page does not compile, so no step ran
+	Vet       Kind = "vet"   // all steps passed, and go vet found a mistake
 )
 
 // Failure is what a step's output says.

@@ -71,6 +71,8 @@ type Planned struct {
 	ID      string           `yaml:"id"`
 	Title   texts.Text       `yaml:"title"`
 	Minutes manifest.Minutes `yaml:"minutes"`
+	// Instead says what a course does in the minutes of the lab until it is there.
+	Instead texts.Text `yaml:"instead"`
 }
 
 // Load reads the plans of a repository.
@@ -101,6 +103,9 @@ func (c *Course) Problems(labs []*manifest.Lab) (problems []string) {
 	report(c.Break.Every <= 0, "break: every must be positive")
 	if len(problems) > 0 {
 		return problems
+	}
+	for _, planned := range c.Planned {
+		report(!planned.Instead.Complete(), "planned lab %s: instead lacks a language", planned.ID)
 	}
 	for _, plan := range c.Plans {
 		report(!plan.Title.Complete(), "%s: a language of the title is missing", plan.Name)

@@ -23,14 +23,18 @@ type Row struct {
 	Title   texts.Text
 	// Lab is the lab's id, or "".
 	Lab string
-	// Planned reports that the lab has no manifest yet.
+	// Planned reports that the lab has no manifest yet. Instead is what takes its place.
 	Planned bool
+	Instead texts.Text
 }
 
 // Timetable computes the timetable of a plan.
 func (c *Course) Timetable(plan Plan, labs []*manifest.Lab) (Timetable, error) {
 	var rows []Row
-	for _, id := range plan.Labs {
+	for i, id := range plan.Labs {
+		if slices.Contains(plan.Labs[:i], id) {
+			return Timetable{}, fmt.Errorf("%s: lab %s is there twice", plan.Name, id)
+		}
 		row, err := c.row(plan.Column, id, labs)
 		if err != nil {
 			return Timetable{}, fmt.Errorf("%s: %w", plan.Name, err)
@@ -39,10 +43,10 @@ func (c *Course) Timetable(plan Plan, labs []*manifest.Lab) (Timetable, error) {
 	}
 	rows = c.withBreaks(rows)
 	rows = slices.Insert(rows, 0, Row{Minutes: c.Welcome.Minutes, Title: c.Welcome.Text})
-	rows = append(rows, Row{Minutes: c.Close.Minutes, Title: c.Close.Text})
 	if plan.Spare > 0 {
 		rows = append(rows, Row{Minutes: plan.Spare, Title: c.Spare})
 	}
+	rows = append(rows, Row{Minutes: c.Close.Minutes, Title: c.Close.Text})
 	table := Timetable{Plan: plan, Rows: rows}
 	for i := range rows {
 		rows[i].At = table.Minutes
@@ -58,7 +62,8 @@ func (c *Course) row(column Column, id string, labs []*manifest.Lab) (Row, error
 	if i := slices.IndexFunc(labs, func(l *manifest.Lab) bool { return l.ID == id }); i >= 0 {
 		row.Title, minutes = labs[i].Title, labs[i].Minutes
 	} else if i := slices.IndexFunc(c.Planned, func(p Planned) bool { return p.ID == id }); i >= 0 {
-		row.Title, minutes, row.Planned = c.Planned[i].Title, c.Planned[i].Minutes, true
+		planned := c.Planned[i]
+		row.Title, minutes, row.Planned, row.Instead = planned.Title, planned.Minutes, true, planned.Instead
 	} else {
 		return row, fmt.Errorf("there is no lab %s", id)
 	}

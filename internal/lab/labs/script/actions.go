@@ -115,6 +115,7 @@ func (p *player) pause(ctx context.Context, d manifest.Duration) error {
 // gone waits until no namespace with the prefix is left.
 func (p *player) gone(ctx context.Context, g manifest.Gone) error {
 	var left int
+	all := p.filled[g.Prefix]
 	err := p.until(ctx, g.Within.Duration, func() (bool, error) {
 		if p.strayed() {
 			return false, errOutcome
@@ -129,9 +130,9 @@ func (p *player) gone(ctx context.Context, g manifest.Gone) error {
 				left++
 			}
 		}
+		all = max(all, left) // the script need not have created them
 		return left == 0, nil
 	})
-	all := p.filled[g.Prefix]
 	switch {
 	case err == nil:
 		p.say("run-gone", all)

@@ -96,6 +96,9 @@ func (p *player) until(ctx context.Context, limit time.Duration, try func() (boo
 
 var errTooLong = errors.New("it took too long")
 
+// gears returns the address that shows the state of the gears of "orrery run".
+func (p *process) gears() string { return p.address + "/debug/orrery?pretty" }
+
 // ready reports whether the controller works.
 func (p *process) ready() (bool, error) {
 	answer, err := http.Get(p.address + "/readyz")

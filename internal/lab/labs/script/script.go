@@ -29,7 +29,11 @@ type Config struct {
 	// Beside is the same program with the pages of Run.Beside as well; "" if there is none.
 	Beside string
 	// Log is the file for the controller's log.
-	Log  string
+	Log string
+	// Keep, if not nil, is called when the script has ended and the controller still runs. It gets the
+	// kubeconfig of the server and the address of the controller's gears. When it returns, or the
+	// controller has ended, both end. The outcome stays that of the script.
+	Keep func(ctx context.Context, kubeconfig, gears string)
 	Out  io.Writer
 	Lang texts.Lang
 }
@@ -110,24 +114,58 @@ func (p *player) control(ctx context.Context, server string, arguments []string)
 		if p.process, err = startController(p.Program, p.kubeconfig, p.Log, arguments); err != nil {
 			return Outcome{}, err
 		}
-		p.say("run-started", p.Run.GearSet(), server, p.process.address)
+		p.say("run-started", p.Run.GearSet(), server)
+		p.say("run-gears", p.process.gears())
+		if p.Keep == nil && p.server != nil {
+			p.say("run-gears-end")
+		}
 	}
 	err = p.play(ctx)
+	if p.Keep != nil && p.process != nil && (err == nil || errors.Is(err, errOutcome)) {
+		if !p.keep(ctx) {
+			err = errEnded
+		}
+		ctx = context.WithoutCancel(ctx) // the outcome is known
+	}
 	if errors.Is(err, errEnded) {
 		return Outcome{Crashed: true, Output: p.output()}, nil
 	}
-	finished := p.process == nil || p.process.stop()
+	finished := true
+	if p.process != nil {
+		p.say("run-stops", stopLimit.Seconds())
+		finished = p.process.stop()
+	}
 	if ctx.Err() != nil {
 		return Outcome{}, ctx.Err()
 	}
 	if err == nil && !finished {
-		p.say("run-not-finished")
+		p.say("run-not-finished", stopLimit.Seconds())
 		err = errOutcome
 	}
 	if errors.Is(err, errOutcome) {
 		return Outcome{Output: p.output()}, nil
 	}
 	return Outcome{OK: err == nil, Output: p.output()}, err
+}
+
+// keep calls Keep. It reports whether the controller still runs.
+func (p *player) keep(ctx context.Context) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-p.process.ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	p.Keep(ctx, p.kubeconfig, p.process.gears())
+	select {
+	case <-p.process.ended:
+		return false
+	default:
+		return true
+	}
 }
 
 // output returns what the program logged.

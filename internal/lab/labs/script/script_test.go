@@ -1,6 +1,7 @@
 package script_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,6 +21,9 @@ import (
 	"orrery/internal/lab/labs/manifest"
 	"orrery/internal/lab/labs/script"
 	"orrery/internal/lab/labs/texts"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
 )
 
 // This test binary is also the controller of its tests.
@@ -94,6 +98,8 @@ func TestAScriptIsPlayed(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, outcome.OK, told)
 	assert.Contains(t, told, "creating\n")
+	assert.Contains(t, told, "both end with the script, unless you add --keep\n")
+	assert.True(t, strings.HasSuffix(told, "stopping the program; it may finish its work, for 30 s at most\n"), told)
 	assert.Contains(t, told, "passes is 42 (≥ 42, ≤ 42)\n")
 	assert.Contains(t, outcome.Output, "--gears textbook --concurrent-namespace-syncs=3")
 }
@@ -101,6 +107,7 @@ func TestAScriptIsPlayed(t *testing.T) {
 func TestAnotherOutcomeIsToldAndIsNoError(t *testing.T) {
 	for want, c := range map[string]struct{ mode, actions string }{
 		"1 of 1 namespaces are still there after 0 s":        {"works", "[{fill: {prefix: team, namespaces: 1}}, {gone: {prefix: team, within: 1ms}}]"},
+		"2 of 2 namespaces are still there after 0 s":        {"works", "[{fill: {prefix: team-a, namespaces: 2}}, {gone: {prefix: team, within: 1ms}}]"},
 		"passes is 42, and must be ≤ 41":                     {"works", "[{metric: {name: passes, at_most: 41}}]"},
 		"the controller has no metric nothing":               {"works", "[{metric: {name: nothing, within: 1ms}}]"},
 		"The controller did not finish its work within 30 s": {"fails", "[]"},
@@ -111,6 +118,39 @@ func TestAnotherOutcomeIsToldAndIsNoError(t *testing.T) {
 		assert.False(t, outcome.Crashed)
 		assert.Contains(t, told, want)
 	}
+}
+
+// A kept run ends when its context does; the outcome is that of the script.
+func TestARunIsKept(t *testing.T) {
+	t.Setenv("LAB_CONTROLLER", "works")
+	ctx, interrupt := context.WithCancel(t.Context())
+	run := manifest.Run{Script: []manifest.Action{{Fill: &manifest.Fill{Prefix: "team", Namespaces: 2}}}}
+	found := 0
+	outcome, err := script.Play(ctx, script.Config{
+		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: texts.English,
+		Keep: func(ctx context.Context, file, gears string) {
+			config, _, err := kubeconfig.Load(kubeconfig.Options{Path: file})
+			require.NoError(t, err)
+			client, err := restclient.New(config)
+			require.NoError(t, err)
+			defer client.Close()
+			list, err := restclient.Dynamic(client, api.NamespacesResource, "").List(ctx, api.ListOptions{})
+			require.NoError(t, err)
+			for _, namespace := range list.Items {
+				if strings.HasPrefix(namespace.GetName(), "team-") {
+					found++
+				}
+			}
+			answer, err := http.Get(strings.TrimSuffix(gears, "/debug/orrery?pretty") + "/metrics")
+			require.NoError(t, err, "the controller still runs")
+			answer.Body.Close()
+			interrupt()
+			<-ctx.Done()
+		},
+	})
+	require.NoError(t, err)
+	assert.True(t, outcome.OK)
+	assert.Equal(t, 2, found)
 }
 
 func TestAControllerThatEndsIsACrash(t *testing.T) {

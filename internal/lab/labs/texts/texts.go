@@ -97,12 +97,9 @@ func (lang Lang) Say(name string, arguments ...any) string {
 	return fmt.Sprintf(form, arguments...)
 }
 
-// width is that of a paragraph on a terminal.
-const width = 80
-
-// Paragraph returns the text in that language, wrapped between words. Chinese is left to the
-// terminal, which may break it anywhere.
-func (t Text) Paragraph(lang Lang) string {
+// Wrapped returns the text in that language, wrapped between words. Chinese is left to the terminal,
+// which may break it anywhere.
+func (t Text) Wrapped(lang Lang, width int) string {
 	text := t.In(lang)
 	if lang == Chinese {
 		return text

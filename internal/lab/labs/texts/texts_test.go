@@ -80,6 +80,6 @@ func TestLanguages(t *testing.T) {
 func TestParagraphsAreWrappedBetweenWords(t *testing.T) {
 	text := texts.Text{English: strings.Repeat("word ", 20) + "\n    " + strings.Repeat("code ", 18), Chinese: strings.Repeat("字", 100)}
 	assert.Equal(t, strings.TrimSpace(strings.Repeat("word ", 16))+"\nword word word word\n    "+
-		strings.TrimSpace(strings.Repeat("code ", 15))+"\n    code code code", text.Paragraph(texts.English))
-	assert.Equal(t, text.Chinese, text.Paragraph(texts.Chinese))
+		strings.TrimSpace(strings.Repeat("code ", 15))+"\n    code code code", text.Wrapped(texts.English, 80))
+	assert.Equal(t, text.Chinese, text.Wrapped(texts.Chinese, 80))
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -18,6 +19,8 @@ type LabProgress struct {
 	Started time.Time `json:"started,omitzero"`
 	// Passed is when all steps passed with the present files; zero if they did not.
 	Passed time.Time `json:"passed,omitzero"`
+	// Solved reports that all steps have passed since the lab was started, whatever came later.
+	Solved bool `json:"solved,omitempty"`
 	// Steps maps passed steps to the hash of the files with which they passed.
 	Steps map[string]string `json:"steps,omitempty"`
 	// Failed is the first failure of the last test: lab hint reads it.
@@ -34,9 +37,30 @@ type LabProgress struct {
 
 // FailedTest is the first test that failed.
 type FailedTest struct {
-	Step   string `json:"step"`
-	Test   string `json:"test"`
+	// Step and Test are empty if no test failed: the page does not compile, or go vet found a mistake.
+	Step string `json:"step"`
+	Test string `json:"test"`
+	// Output begins with a line that has the kind of the failure.
 	Output string `json:"output"`
+}
+
+// Kind returns the kind of the failure, a report.Kind; "" if f is nil.
+func (f *FailedTest) Kind() string {
+	if f == nil {
+		return ""
+	}
+	kind, _, _ := strings.Cut(f.Output, "\n")
+	return kind
+}
+
+// Fail records the first failure of a test, or nil. Another failure than before gets its hint again,
+// and so does each page that does not compile.
+func (p *LabProgress) Fail(failed *FailedTest) {
+	same := failed != nil && p.Failed != nil && failed.Test != "" && failed.Test == p.Failed.Test && failed.Kind() == p.Failed.Kind()
+	if !same {
+		p.HintShown = ""
+	}
+	p.Failed = failed
 }
 
 func (f Folder) progressFile() string { return filepath.Join(f.Dir, "progress.json") }
