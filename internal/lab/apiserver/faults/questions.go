@@ -170,6 +170,18 @@ func (s *Set) Unavailable() []api.GroupVersion {
 	return groups
 }
 
+// Outdated returns the groups whose server answers although aggregated discovery lists them as
+// stale.
+func (s *Set) Outdated() []api.GroupVersion {
+	var groups []api.GroupVersion
+	s.each(func(f *fault) {
+		if f.kind == staleDiscovery && !slices.Contains(groups, f.broken) {
+			groups = append(groups, f.broken)
+		}
+	})
+	return groups
+}
+
 // strike reports whether a fault of the kind affects the request.
 func (s *Set) strike(kind string, r Request) bool {
 	struck := false
