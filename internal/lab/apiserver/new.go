@@ -44,6 +44,8 @@ func New(config Config) (*Server, error) {
 	})
 	s.faults.On(faults.Compact, func() { s.store.Compact() })
 	s.faults.On(faults.CutWatches, s.cuts.cut)
+	s.faults.OnCreate(s.intrude)
+	s.faults.Look(s.registry)
 	s.handler = handler{server: s}
 	s.http = s.newHTTPServer()
 	s.startWorkers()
@@ -73,13 +75,13 @@ func (s *Server) startWorkers() {
 	})
 	if !s.config.NoKubelet {
 		nodes := kubelet.New(kubelet.Config{
-			Registry: s.registry, Catalog: s.catalog, Nodes: s.config.Nodes, Lost: s.faults.NodeLost, Trace: s.config.Kubelet,
+			Registry: s.registry, Catalog: s.catalog, Nodes: s.config.Nodes, Lost: s.faults.NodeLost, Stays: s.faults.PodStays,
+			Trace: s.config.Kubelet,
 		})
 		s.background.Go(func() { nodes.Run(ctx) })
 	}
 	if !s.config.NoCollector {
-		collector := s.newCollector()
-		s.background.Go(func() { collector.RunWithin(ctx, ctx) })
+		s.background.Go(func() { s.collectGarbage(ctx) })
 	}
 }
 

@@ -68,14 +68,26 @@ func (r *Registry) Ready(namespace, name string) bool {
 	return false
 }
 
-// Exists reports whether an object exists. resource is "plural" or "plural.group".
+// Exists reports whether an object exists. resource is "plural" or "plural.group". An empty namespace
+// means any.
 func (r *Registry) Exists(resource, namespace, name string) bool {
 	for _, d := range r.catalog.All() {
 		if d.Qualified() != resource && d.Plural != resource {
 			continue
 		}
-		if _, ok := r.store.Collection(d.Prefix).Get(store.Key{Namespace: namespace, Name: name}); ok {
+		objects := r.store.Collection(d.Prefix)
+		if _, ok := objects.Get(store.Key{Namespace: namespace, Name: name}); ok {
 			return true
+		}
+		if view, err := objects.View(0); err == nil && d.Namespaced && namespace == "" {
+			found := false
+			view.Ascend("", store.Key{}, func(o *store.Object) bool {
+				found = o.Key.Name == name
+				return !found
+			})
+			if found {
+				return true
+			}
 		}
 	}
 	return false
