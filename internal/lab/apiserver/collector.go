@@ -18,14 +18,33 @@ import (
 	"orrery/restclient/api"
 )
 
+// collectGarbage runs the garbage collector until ctx ends. The fault collector-stopped ends it at
+// its next write, and it starts anew after the fault.
+func (s *Server) collectGarbage(ctx context.Context) {
+	for ctx.Err() == nil {
+		run, stop := context.WithCancel(ctx)
+		s.newCollector(stop).RunWithin(run, run)
+		stop()
+		for ctx.Err() == nil && s.faults.CollectorStopped() {
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// errCollectorStopped is the fault collector-stopped.
+var errCollectorStopped = errors.New("the garbage collector is stopped")
+
 // newCollector returns the garbage collector, which works on the registry directly and not over
-// HTTP. It appears in no request counts or traces, and of the faults only those of admission affect
-// it.
-func (s *Server) newCollector() *garbagecollector.Controller {
+// HTTP. It appears in no request counts or traces, and of the faults only those of admission and
+// collector-stopped affect it. stop ends its run.
+func (s *Server) newCollector(stop context.CancelFunc) *garbagecollector.Controller {
 	collector, err := garbagecollector.NewController(garbagecollector.Config{Monitor: monitor.Config{
 		Discovery: local{s},
 		Heads: func(resource api.GroupVersionResource, namespace string) monitor.Heads {
-			return heads{server: s, resource: resource, namespace: namespace}
+			return heads{server: s, resource: resource, namespace: namespace, stop: stop}
 		},
 		DiscoveryPeriod: time.Hour, // a new type comes with a CustomResourceDefinition, which is watched
 	}})
@@ -63,6 +82,16 @@ type heads struct {
 	server    *Server
 	resource  api.GroupVersionResource
 	namespace string
+	stop      context.CancelFunc
+}
+
+// mayWrite returns an error, and ends the collector, while the fault collector-stopped is active.
+func (h heads) mayWrite() error {
+	if !h.server.faults.CollectorStopped() {
+		return nil
+	}
+	h.stop()
+	return errCollectorStopped
 }
 
 func (h heads) target(name string) (registry.Target, error) {
@@ -111,6 +140,9 @@ func (h heads) List(_ context.Context, opts api.ListOptions) (*api.List[*api.Par
 }
 
 func (h heads) Delete(ctx context.Context, name string, opts api.DeleteOptions) error {
+	if err := h.mayWrite(); err != nil {
+		return err
+	}
 	t, err := h.target(name)
 	if err != nil {
 		return err
@@ -120,6 +152,9 @@ func (h heads) Delete(ctx context.Context, name string, opts api.DeleteOptions) 
 }
 
 func (h heads) Patch(ctx context.Context, name string, kind api.PatchType, body []byte, _ api.UpdateOptions, _ ...string) (*api.PartialObjectMetadata, error) {
+	if err := h.mayWrite(); err != nil {
+		return nil, err
+	}
 	t, err := h.target(name)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,12 @@ var otherPaths = []string{
 }
 
 func (x *exchange) discovered() *discovery.Documents {
-	return x.server.documents.discover(x.server.faults.Unavailable(), x.r.Host)
+	return x.server.documents.discover(x.server.troubled(), x.r.Host)
+}
+
+// troubled returns the versions whose discovery faults disturb.
+func (s *Server) troubled() discovery.Troubled {
+	return discovery.Troubled{Unavailable: s.faults.Unavailable(), Outdated: s.faults.Outdated()}
 }
 
 // servePaths serves the index of paths at "/".

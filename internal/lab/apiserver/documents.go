@@ -17,13 +17,13 @@ import (
 type documents struct {
 	catalog *resources.Catalog
 
-	// mu guards the fields below, which were derived from groups and unavailable.
-	mu          sync.Mutex
-	groups      []resources.Group
-	unavailable []api.GroupVersion
-	made        time.Time
-	discovery   *discovery.Documents
-	openAPI     map[string]document // by path below /openapi/
+	// mu guards the fields below, which were derived from groups and troubled.
+	mu        sync.Mutex
+	groups    []resources.Group
+	troubled  discovery.Troubled
+	made      time.Time
+	discovery *discovery.Documents
+	openAPI   map[string]document // by path below /openapi/
 }
 
 // document is an encoded document.
@@ -39,32 +39,32 @@ func newDocument(data []byte, made time.Time) document {
 
 // currentLocked drops the cache if the catalog has changed. The catalog replaces its slice of
 // groups at every change, so comparing the address suffices.
-func (d *documents) currentLocked(unavailable []api.GroupVersion) {
+func (d *documents) currentLocked(troubled discovery.Troubled) {
 	groups := d.catalog.Groups()
 	same := len(groups) == len(d.groups) && len(groups) > 0 && &groups[0] == &d.groups[0]
-	if same && slices.Equal(unavailable, d.unavailable) {
+	if same && slices.Equal(troubled.Unavailable, d.troubled.Unavailable) && slices.Equal(troubled.Outdated, d.troubled.Outdated) {
 		return
 	}
-	d.groups, d.unavailable, d.made = groups, unavailable, time.Now()
+	d.groups, d.troubled, d.made = groups, troubled, time.Now()
 	d.discovery, d.openAPI = nil, map[string]document{}
 }
 
 // discover returns the discovery documents.
-func (d *documents) discover(unavailable []api.GroupVersion, address string) *discovery.Documents {
+func (d *documents) discover(troubled discovery.Troubled, address string) *discovery.Documents {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.currentLocked(unavailable)
+	d.currentLocked(troubled)
 	if d.discovery == nil {
-		d.discovery = discovery.New(d.groups, unavailable, address)
+		d.discovery = discovery.New(d.groups, troubled, address)
 	}
 	return d.discovery
 }
 
 // describe returns an OpenAPI document: "v2", "v3", or "v3/" and the path of a group version.
-func (d *documents) describe(path string, gv api.GroupVersion, unavailable []api.GroupVersion) (document, bool) {
+func (d *documents) describe(path string, gv api.GroupVersion, troubled discovery.Troubled) (document, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.currentLocked(unavailable)
+	d.currentLocked(troubled)
 	if known, ok := d.openAPI[path]; ok {
 		return known, true
 	}

@@ -19,7 +19,7 @@ func New(config Config) (*Server, error) {
 	s := &Server{
 		config: config, trace: config.Trace,
 		catalog: resources.NewCatalog(), faults: faults.New(), begun: time.Now(),
-		ending: make(chan struct{}),
+		ending: make(chan struct{}), outgoing: newOutgoing(config), ask: make(chan struct{}, 1),
 	}
 	if err := s.inherit(config); err != nil {
 		return nil, err
@@ -31,6 +31,12 @@ func New(config Config) (*Server, error) {
 		Admit:    func(a registry.Attributes) error { return s.faults.Admit(faultOf(a)) },
 		Conflict: func(a registry.Attributes) bool { return s.faults.Conflict(faultOf(a)) },
 		Lag:      s.faults.Lag,
+		AskServices: func() {
+			select {
+			case s.ask <- struct{}{}:
+			default:
+			}
+		},
 
 		ExpireContinue: func(t registry.Target) bool {
 			return s.faults.ExpiresContinue(faultOf(registry.Attributes{Verb: "list", Target: t}))
@@ -38,6 +44,8 @@ func New(config Config) (*Server, error) {
 	})
 	s.faults.On(faults.Compact, func() { s.store.Compact() })
 	s.faults.On(faults.CutWatches, s.cuts.cut)
+	s.faults.OnCreate(s.intrude)
+	s.faults.Look(s.registry)
 	s.handler = handler{server: s}
 	s.http = s.newHTTPServer()
 	s.startWorkers()
@@ -55,22 +63,25 @@ func (s *Server) inherit(config Config) (err error) {
 	return err
 }
 
-// startWorkers starts the kubelet and the garbage collector, which Stop ends.
+// startWorkers starts the kubelet, the garbage collector and the worker of remote APIServices, which
+// Stop ends.
 func (s *Server) startWorkers() {
 	ctx, cancel := context.WithCancel(context.Background())
+	s.life = ctx
+	s.background.Go(func() { s.askServices(ctx) })
 	s.background.Go(func() {
 		<-s.ending
 		cancel()
 	})
 	if !s.config.NoKubelet {
 		nodes := kubelet.New(kubelet.Config{
-			Registry: s.registry, Catalog: s.catalog, Nodes: s.config.Nodes, Lost: s.faults.NodeLost, Trace: s.config.Kubelet,
+			Registry: s.registry, Catalog: s.catalog, Nodes: s.config.Nodes, Lost: s.faults.NodeLost, Stays: s.faults.PodStays,
+			Trace: s.config.Kubelet,
 		})
 		s.background.Go(func() { nodes.Run(ctx) })
 	}
 	if !s.config.NoCollector {
-		collector := s.newCollector()
-		s.background.Go(func() { collector.RunWithin(ctx, ctx) })
+		s.background.Go(func() { s.collectGarbage(ctx) })
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/discovery"
 	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/restclient/api"
 )
@@ -20,10 +21,10 @@ var openAPIV2Types = []string{"*/*", "application/*", "application/json", "appli
 // serveOpenAPI serves /openapi/v2, /openapi/v3 and the documents of the group versions.
 func (x *exchange) serveOpenAPI() error {
 	path := strings.TrimPrefix(x.r.URL.Path, "/openapi/")
-	unavailable := x.server.faults.Unavailable()
+	troubled := x.server.troubled()
 	switch {
 	case path == "v2":
-		found, _ := x.server.documents.describe(path, api.GroupVersion{}, unavailable)
+		found, _ := x.server.documents.describe(path, api.GroupVersion{}, troubled)
 		x.w.Header().Add("Vary", "Accept-Encoding")
 		x.w.Header().Add("Vary", "Accept")
 		if wantsProtobuf(x.r.Header) {
@@ -36,12 +37,12 @@ func (x *exchange) serveOpenAPI() error {
 		}
 		return x.sendDescription(found)
 	case path == "v3":
-		found, _ := x.server.documents.describe(path, api.GroupVersion{}, unavailable)
+		found, _ := x.server.documents.describe(path, api.GroupVersion{}, troubled)
 		x.w.Header().Set("Last-Modified", found.made.UTC().Format(http.TimeFormat))
 		x.send(http.StatusOK, "text/plain; charset=utf-8", found.data)
 		return nil
 	case strings.HasPrefix(path, "v3/"):
-		return x.serveOpenAPIV3(path, unavailable)
+		return x.serveOpenAPIV3(path, troubled)
 	}
 	x.notFoundText()
 	return nil
@@ -49,11 +50,11 @@ func (x *exchange) serveOpenAPI() error {
 
 // serveOpenAPIV3 serves the document of a group version. With the right hash it may be cached
 // forever; a wrong hash is redirected.
-func (x *exchange) serveOpenAPIV3(path string, unavailable []api.GroupVersion) error {
+func (x *exchange) serveOpenAPIV3(path string, troubled discovery.Troubled) error {
 	gv, ok := openAPIGroupVersion(strings.TrimPrefix(path, "v3/"))
 	var found document
 	if ok {
-		found, ok = x.server.documents.describe(path, gv, unavailable)
+		found, ok = x.server.documents.describe(path, gv, troubled)
 	}
 	if !ok {
 		x.w.Header().Set("Content-Length", "0")

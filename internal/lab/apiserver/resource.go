@@ -30,6 +30,9 @@ func (x *exchange) serveResource() error {
 	if def.Namespaced {
 		target.Namespace = x.info.Namespace
 	}
+	if failed := x.readFault(target); failed != nil {
+		return failed
+	}
 	switch {
 	case x.info.LegacyWatch && x.info.Verb != "watch" || x.info.Verb == "watch" && x.info.Subresource != "":
 		return methodNotAllowed()

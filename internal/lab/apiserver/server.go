@@ -50,6 +50,8 @@ type Server struct {
 	registry      *registry.Registry
 	faults        *faults.Set
 	documents     *documents
+	outgoing      *outgoing
+	ask           chan struct{} // wakes askServices; has room for one
 	http          *http.Server
 	handler       http.Handler
 	begun         time.Time
@@ -58,8 +60,9 @@ type Server struct {
 	cuts    cuts
 	running runningRequests
 
-	// ending is closed by Stop. It ends watches and background goroutines.
+	// ending is closed by Stop, and life ends with it. They end watches and background goroutines.
 	ending     chan struct{}
+	life       context.Context
 	background sync.WaitGroup
 	stopOnce   sync.Once
 	stopErr    error
@@ -168,6 +171,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		}
 		s.running.wait()
 		s.background.Wait()
+		s.outgoing.close()
 	})
 	return s.stopErr
 }

@@ -32,6 +32,9 @@ func aggregateVersion(v version) api.APIVersionDiscovery {
 		return api.APIVersionDiscovery{Version: v.name, Freshness: api.FreshnessStale}
 	}
 	out := api.APIVersionDiscovery{Version: v.name, Freshness: api.FreshnessCurrent}
+	if v.outdated {
+		out.Freshness = api.FreshnessStale
+	}
 	for _, r := range v.resources {
 		scope := api.ScopeCluster
 		if r.namespaced {

@@ -16,7 +16,7 @@ import (
 
 func documents(t *testing.T, unavailable ...api.GroupVersion) *discovery.Documents {
 	t.Helper()
-	return discovery.New(resources.NewCatalog().Groups(), unavailable, "server:1")
+	return discovery.New(resources.NewCatalog().Groups(), discovery.Troubled{Unavailable: unavailable}, "server:1")
 }
 
 func decode(t *testing.T, data []byte) (list api.APIGroupDiscoveryList) {
@@ -112,7 +112,7 @@ func TestReviews(t *testing.T) {
 
 // A server with an empty catalog has the reviews.
 func TestAnEmptyCatalogue(t *testing.T) {
-	_, ok := discovery.New(nil, nil, "").Group("authorization.k8s.io")
+	_, ok := discovery.New(nil, discovery.Troubled{}, "").Group("authorization.k8s.io")
 	assert.True(t, ok)
 }
 

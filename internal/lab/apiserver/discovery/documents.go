@@ -38,10 +38,17 @@ type Aggregated struct {
 // AggregatedType is the Content-Type of aggregated documents.
 const AggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// New builds the documents. /api announces serverAddress. unavailable are group versions that are
-// announced and do not answer.
-func New(catalogue []resources.Group, unavailable []api.GroupVersion, serverAddress string) *Documents {
-	all := collect(catalogue, unavailable)
+// Troubled are versions of groups whose discovery fails, besides those of the catalog.
+type Troubled struct {
+	// Unavailable versions are announced and do not answer.
+	Unavailable []api.GroupVersion
+	// Outdated versions answer; only the aggregated document lists them as stale.
+	Outdated []api.GroupVersion
+}
+
+// New builds the documents. /api announces serverAddress.
+func New(catalogue []resources.Group, troubled Troubled, serverAddress string) *Documents {
+	all := collect(catalogue, troubled)
 	d := &Documents{groups: map[string][]byte{}, lists: map[api.GroupVersion][]byte{}, stale: map[api.GroupVersion]bool{}}
 	d.AggregatedCore = aggregate(all, true)
 	d.AggregatedGroups = aggregate(all, false)

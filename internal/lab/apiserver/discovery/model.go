@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"slices"
+	"strings"
 
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
@@ -17,6 +18,7 @@ type version struct {
 	name      string
 	resources []resource
 	stale     bool // its server does not answer
+	outdated  bool // listed as stale although its server answers
 }
 
 type resource struct {
@@ -29,7 +31,7 @@ type resource struct {
 }
 
 // collect combines the groups of the catalog, the reviews and the unavailable groups.
-func collect(catalogue []resources.Group, unavailable []api.GroupVersion) []group {
+func collect(catalogue []resources.Group, troubled Troubled) []group {
 	var all []group
 	for _, g := range catalogue {
 		if g.Name == reviewsBefore {
@@ -40,10 +42,24 @@ func collect(catalogue []resources.Group, unavailable []api.GroupVersion) []grou
 	if !slices.ContainsFunc(all, func(g group) bool { return g.name == reviews[0].name }) {
 		all = append(all, reviews...)
 	}
-	for _, gv := range unavailable {
+	for _, gv := range troubled.Unavailable {
 		all = withStale(all, gv)
 	}
+	for _, gv := range troubled.Outdated {
+		outdate(all, gv)
+	}
 	return all
+}
+
+// outdate marks a group version that answers as stale.
+func outdate(all []group, gv api.GroupVersion) {
+	for i, g := range all {
+		at := slices.IndexFunc(g.versions, func(v version) bool { return g.name == gv.Group && v.name == gv.Version })
+		if at >= 0 {
+			all[i].versions = slices.Clone(g.versions) // those of the reviews are shared
+			all[i].versions[at].outdated = true
+		}
+	}
 }
 
 func fromCatalogue(g resources.Group) group {
@@ -56,9 +72,29 @@ func fromCatalogue(g resources.Group) group {
 				storageHash: storageHash(d), verbs: verbs(d), shortNames: d.ShortNames, categories: d.Categories, subresources: d.Subresources(),
 			})
 		}
+		made.resources = append(made.resources, fromRemote(v.Remote)...)
 		out.versions = append(out.versions, made)
 	}
 	return out
+}
+
+// fromRemote converts the list of another server, in which subresources follow their resources.
+func fromRemote(announced []api.APIResource) []resource {
+	var all []resource
+	for _, r := range announced {
+		name, sub, isSub := strings.Cut(r.Name, "/")
+		if !isSub {
+			all = append(all, resource{
+				plural: r.Name, singular: r.SingularName, kind: r.Kind, namespaced: r.Namespaced,
+				verbs: r.Verbs, shortNames: r.ShortNames, categories: r.Categories,
+			})
+		} else if at := slices.IndexFunc(all, func(o resource) bool { return o.plural == name }); at >= 0 {
+			all[at].subresources = append(all[at].subresources, resources.Subresource{
+				Name: sub, Kind: api.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}, Verbs: r.Verbs,
+			})
+		}
+	}
+	return all
 }
 
 // verbs returns the verbs in kube-apiserver's order, which differs for custom resources.

@@ -40,7 +40,7 @@ func (b *builder) fault(text string, now time.Time) *fault {
 		},
 		message: b.text("message", ""), nodes: b.list("node"),
 	}
-	if f.kind != brokenGroup {
+	if f.kind != brokenGroup && f.kind != staleDiscovery {
 		f.scope.groups = b.list("group")
 		for i, group := range f.scope.groups {
 			if group == "core" {
@@ -49,6 +49,7 @@ func (b *builder) fault(text string, now time.Time) *fault {
 		}
 	}
 	b.limit(f, now)
+	b.conditions(f)
 	b.particulars(f)
 	return f
 }
@@ -68,12 +69,39 @@ func (b *builder) limit(f *fault, now time.Time) {
 	f.dice = rand.New(rand.NewPCG(uint64(b.number("seed", 1)), 0))
 	if b.has("every") {
 		f.every = b.duration("every", 0)
-	} else if b.order.kind.Action {
+	} else if b.order.kind.Action && f.kind != keepsCreating {
 		f.count = 1
 		if b.has("count") || b.has("for") {
 			b.fail("without every it happens once, so count and for have no effect")
 		}
 	}
+}
+
+// conditions reads on which objects the fault depends.
+func (b *builder) conditions(f *fault) {
+	if b.has("while") {
+		parts := strings.Split(b.text("while", ""), "/")
+		if len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
+			b.fail("while must be RESOURCE/NAME or RESOURCE/NAMESPACE/NAME, such as validatingwebhookconfigurations/policy")
+			return
+		}
+		f.while = object{resource: parts[0], name: parts[len(parts)-1]}
+		if len(parts) == 3 {
+			f.while.namespace = parts[1]
+		}
+	}
+	if b.has("unless-ready") {
+		f.unlessReady.namespace, f.unlessReady.name = b.service("unless-ready", "")
+	}
+}
+
+// service reads the namespace and name of a Service.
+func (b *builder) service(option, otherwise string) (namespace, name string) {
+	namespace, name, both := strings.Cut(b.text(option, otherwise), "/")
+	if !both || namespace == "" || name == "" || strings.Contains(name, "/") {
+		b.fail(option + " must be NAMESPACE/NAME")
+	}
+	return namespace, name
 }
 
 // particulars reads the options of single kinds.
@@ -93,7 +121,7 @@ func (b *builder) particulars(f *fault) {
 		f.wait = b.duration("by", time.Second)
 	case staleReads:
 		f.versions = uint64(b.number("versions", 10))
-	case brokenGroup:
+	case brokenGroup, staleDiscovery:
 		f.broken = api.GroupVersion{Group: b.text("group", "metrics.k8s.io"), Version: b.text("version", "v1beta1")}
 		if strings.ContainsAny(f.broken.Group+f.broken.Version, "/| ") {
 			b.fail("group and version must each be a single name")
@@ -102,6 +130,23 @@ func (b *builder) particulars(f *fault) {
 		f.webhook = b.text("webhook", "deny.example.com")
 	case webhookUnreachable:
 		f.webhook = b.text("webhook", "unreachable.example.com")
+	case policyDenies:
+		f.policy, f.binding = b.text("policy", "deny"), b.text("binding", "deny")
+		f.message = b.text("message", "failed expression: false")
+	case conversionFails:
+		f.webhook, f.version = b.url("service", "default/conversion"), b.text("from", "")
+	case unreadable:
+		f.message = b.text("message", "no matching prefix found")
+	case notAllowed:
+		if f.scope.empty() {
+			b.fail("it needs at least one of verb, group, resource, namespace, name and user; otherwise it would allow nothing")
+		}
+	case keepsCreating:
+		f.creation = Creation{Namespace: b.text("namespace", "default"), Manager: b.text("manager", "creator")}
+		f.scope = scope{}
+		if !b.has("every") {
+			f.every = time.Second
+		}
 	case internalError:
 		f.message = b.text("message", "a fault was requested")
 	case forbid:
@@ -109,6 +154,12 @@ func (b *builder) particulars(f *fault) {
 			b.fail("it needs at least one of verb, group, resource, namespace, name and user; otherwise it would forbid everything")
 		}
 	}
+}
+
+// url returns the reason why a conversion webhook fails: its URL and that its Service has no endpoint.
+func (b *builder) url(option, otherwise string) string {
+	namespace, name := b.service(option, otherwise)
+	return fmt.Sprintf("Post \"https://%s.%s.svc:443/convert?timeout=30s\": no endpoints available for service %q", name, namespace, name)
 }
 
 // retryAfter reads the Retry-After time; 0 means no header.

@@ -22,6 +22,14 @@ const (
 	delay              = "delay"
 	conflict           = "conflict"
 	brokenGroup        = "broken-group"
+	staleDiscovery     = "stale-discovery"
+	policyDenies       = "policy-denies"
+	conversionFails    = "conversion-fails"
+	notAllowed         = "not-allowed"
+	unreadable         = "unreadable"
+	keepsCreating      = "keeps-creating"
+	podStays           = "pod-stays"
+	collectorStopped   = "collector-stopped"
 	webhookDenies      = "webhook-denies"
 	webhookUnreachable = "webhook-unreachable"
 	forbid             = "forbid"
@@ -36,7 +44,7 @@ const (
 )
 
 // Actions returns the names of the actions, which happen once or periodically and do not last.
-func Actions() []string { return []string{Compact, CutWatches} }
+func Actions() []string { return []string{Compact, CutWatches, keepsCreating} }
 
 // Catalogue returns the kinds of faults, in the order in which they are best explained.
 func Catalogue() []Kind { return slices.Clone(catalogue) }
@@ -80,6 +88,11 @@ var commonOptions = map[string][]Option{
 	"once":  {{"count", "ends after this many hits; 1"}},
 	"for":   {{"for", "ends after this time, 30s; no limit"}},
 	"every": {{"every", "repeats at this interval, 10s; once"}},
+	// Every kind has these.
+	"condition": {
+		{"while", "active only while the object RESOURCE/NAME or RESOURCE/NAMESPACE/NAME exists; always"},
+		{"unless-ready", "active only while the Service NAMESPACE/NAME has no ready endpoint; always"},
+	},
 }
 
 //go:embed catalogue.yaml
@@ -96,7 +109,7 @@ var catalogue = func() []Kind {
 	kinds := make([]Kind, len(entries))
 	for i, entry := range entries {
 		kinds[i] = entry.Kind
-		for _, name := range entry.Common {
+		for _, name := range append(entry.Common, "condition") {
 			kinds[i].Options = append(kinds[i].Options, commonOptions[name]...)
 		}
 	}

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ func (s *Set) before(r Request) (delays []*fault, refused *api.StatusError) {
 			if f.strikesLocked(r) {
 				delays = append(delays, f)
 			}
-		case tooManyRequests, internalError, unavailable:
+		case tooManyRequests, internalError, unavailable, notAllowed:
 			if refused == nil && f.strikesLocked(r) {
 				refused = f.refusal()
 			}
@@ -63,6 +64,9 @@ func (f *fault) refusal() *api.StatusError {
 		return refuseBusy(f)
 	case unavailable:
 		return refuseUnavailable(f.wait)
+	case notAllowed:
+		return refusal(http.StatusMethodNotAllowed, api.ReasonMethodNotAllowed,
+			"the server does not allow this method on the requested resource", &api.StatusDetails{})
 	default:
 		return refuseInternal(f.message)
 	}
@@ -105,7 +109,7 @@ func (s *Set) ForbidsSomething(user string) bool {
 	return forbidden
 }
 
-// Admit returns the refusal of an admission webhook for a write, or nil. The error is an
+// Admit returns the refusal of an admission webhook or policy for a write, or nil. The error is an
 // *api.StatusError. Reads pass, and so do writes to webhook configurations, as in kube-apiserver,
 // so that a broken webhook can be removed.
 func (s *Set) Admit(r Request) error {
@@ -115,9 +119,11 @@ func (s *Set) Admit(r Request) error {
 	var refused *api.StatusError
 	s.each(func(f *fault) {
 		switch {
-		case refused != nil || f.kind != webhookDenies && f.kind != webhookUnreachable || !f.strikesLocked(r):
+		case refused != nil || !slices.Contains([]string{webhookDenies, webhookUnreachable, policyDenies}, f.kind) || !f.strikesLocked(r):
 		case f.kind == webhookDenies:
 			refused = refuseDenied(f)
+		case f.kind == policyDenies:
+			refused = refusePolicy(f, r)
 		default:
 			refused = refuseUnreachable(f)
 		}
@@ -158,12 +164,67 @@ func (s *Set) NodeLost(node string) bool {
 	return lost
 }
 
+// PodStays reports whether the kubelet cannot tear a pod down.
+func (s *Set) PodStays(namespace, name string) bool {
+	return s.strike(podStays, Request{Version: "v1", Resource: "pods", Namespace: namespace, Name: name})
+}
+
+// CollectorStopped reports whether the garbage collector does nothing.
+func (s *Set) CollectorStopped() bool {
+	stopped := false
+	s.each(func(f *fault) { stopped = stopped || f.kind == collectorStopped })
+	return stopped
+}
+
+// Unconverted returns the error of a conversion webhook for a read of custom objects of a kind, or
+// nil.
+func (s *Set) Unconverted(r Request, kind string) *api.StatusError {
+	var failed *api.StatusError
+	s.each(func(f *fault) {
+		if failed == nil && f.kind == conversionFails && f.strikesLocked(r) {
+			failed = refuseUnconverted(f, r, kind)
+		}
+	})
+	return failed
+}
+
+// Unreadable returns the error of a read of the object in r, or nil: the object cannot be decrypted.
+// key is its key in etcd.
+func (s *Set) Unreadable(r Request, key string) *api.StatusError {
+	var failed *api.StatusError
+	s.each(func(f *fault) {
+		if failed == nil && f.kind == unreadable && f.strikesLocked(r) {
+			failed = refuseUnreadable(f, r, key)
+		}
+	})
+	return failed
+}
+
+// HasUnreadable reports whether Unreadable may return an error.
+func (s *Set) HasUnreadable() bool {
+	some := false
+	s.each(func(f *fault) { some = some || f.kind == unreadable })
+	return some
+}
+
 // Unavailable returns the groups that discovery announces and whose server does not answer. Before
 // refuses requests to them.
 func (s *Set) Unavailable() []api.GroupVersion {
 	var groups []api.GroupVersion
 	s.each(func(f *fault) {
 		if f.kind == brokenGroup && !slices.Contains(groups, f.broken) {
+			groups = append(groups, f.broken)
+		}
+	})
+	return groups
+}
+
+// Outdated returns the groups whose server answers although aggregated discovery lists them as
+// stale.
+func (s *Set) Outdated() []api.GroupVersion {
+	var groups []api.GroupVersion
+	s.each(func(f *fault) {
+		if f.kind == staleDiscovery && !slices.Contains(groups, f.broken) {
 			groups = append(groups, f.broken)
 		}
 	})
@@ -177,7 +238,7 @@ func (s *Set) strike(kind string, r Request) bool {
 	return struck
 }
 
-// each calls do for every active fault, oldest first, with mu held.
+// each calls do for every active fault whose conditions hold, oldest first, with mu held.
 func (s *Set) each(do func(*fault)) {
 	if !s.some.Load() {
 		return
@@ -186,7 +247,9 @@ func (s *Set) each(do func(*fault)) {
 	defer s.mu.Unlock()
 	s.tidyLocked(time.Now())
 	for _, f := range s.faults {
-		do(f)
+		if f.appliesLocked(s.objects) {
+			do(f)
+		}
 	}
 }
 

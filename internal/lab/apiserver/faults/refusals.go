@@ -1,8 +1,10 @@
 package faults
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"orrery/restclient/api"
@@ -75,6 +77,39 @@ func refuseDenied(f *fault) *api.StatusError {
 func refuseUnreachable(f *fault) *api.StatusError {
 	return refuseInternal(fmt.Sprintf("failed calling webhook %q: failed to call webhook: Post %q: dial tcp 127.0.0.1:9: connect: connection refused",
 		f.webhook, "https://127.0.0.1:9/?timeout=10s"))
+}
+
+// refusePolicy returns the 422 of a ValidatingAdmissionPolicy.
+func refusePolicy(f *fault, r Request) *api.StatusError {
+	return PolicyDenied(r, fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", f.policy, f.binding, f.message))
+}
+
+// PolicyDenied returns the 422 of a ValidatingAdmissionPolicy that denies a request, with the text
+// after the object's name.
+func PolicyDenied(r Request, text string) *api.StatusError {
+	what := r.Resource
+	if r.Group != "" {
+		what += "." + r.Group
+	}
+	if r.Name != "" {
+		what += fmt.Sprintf(" %q", r.Name)
+	}
+	return refusal(http.StatusUnprocessableEntity, api.ReasonInvalid, what+" is forbidden: "+text,
+		&api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource, Causes: []api.StatusCause{{Message: text}}})
+}
+
+// refuseUnconverted returns the 500 of a conversion webhook that cannot be called. It has no reason.
+func refuseUnconverted(f *fault, r Request, kind string) *api.StatusError {
+	stored := api.GroupVersion{Group: r.Group, Version: cmp.Or(f.version, r.Version)}
+	return refusal(http.StatusInternalServerError, "", fmt.Sprintf("conversion webhook for %s, Kind=%s failed: %s", stored, kind, f.webhook), nil)
+}
+
+// refuseUnreadable returns the 500 of a read that cannot decrypt an object. Only a list names it.
+func refuseUnreadable(f *fault, r Request, key string) *api.StatusError {
+	if slices.Contains([]string{"list", "watch", "deletecollection"}, r.Verb) {
+		return refuseInternal(fmt.Sprintf("unable to transform key %q: %s", key, f.message))
+	}
+	return refuseInternal(f.message)
 }
 
 // Forbidden returns the 403 of RBAC for a request.

@@ -92,12 +92,39 @@ type fault struct {
 	webhook        string
 	nodes          []string
 	broken         api.GroupVersion
+	policy         string        // policy-denies
+	binding        string        // policy-denies
+	version        string        // conversion-fails: from
+	creation       Creation      // keeps-creating
+	while          object        // zero: no condition
+	unlessReady    object        // a Service; zero: no condition
 	removed        chan struct{} // closed when the fault is removed, not when it expires
 
 	// guarded by Set.mu
 	dice  *rand.Rand
 	hits  int
 	timer *time.Timer
+}
+
+// object names an object of the server.
+type object struct{ resource, namespace, name string }
+
+// Objects is what the conditions of faults look at: the server's objects.
+type Objects interface {
+	// Exists reports whether an object exists. resource is "plural" or "plural.group". An empty
+	// namespace means any.
+	Exists(resource, namespace, name string) bool
+	// Ready reports whether a Service has a ready endpoint.
+	Ready(namespace, service string) bool
+}
+
+// appliesLocked reports whether the conditions of the fault hold.
+func (f *fault) appliesLocked(objects Objects) bool {
+	if objects == nil {
+		return true
+	}
+	return (f.while == object{} || objects.Exists(f.while.resource, f.while.namespace, f.while.name)) &&
+		(f.unlessReady == object{} || !objects.Ready(f.unlessReady.namespace, f.unlessReady.name))
 }
 
 func (f *fault) overLocked(now time.Time) bool {

@@ -8,7 +8,8 @@
 //	next page ─▶ ExpiresContinue  410
 //	watch ─────▶ Silent           an open connection without events
 //	             Holds, Withholds, Interrupts, Repeats   late, missing, incomplete and repeated events
-//	discovery ─▶ Unavailable      a group that is announced and does not answer
+//	discovery ─▶ Unavailable, Outdated   groups that are announced and stale
+//	objects ───▶ Unconverted, Unreadable   500
 //
 // A fault is a line of text, kind:option=value,..., the same for --fault, the debug endpoint and
 // tests; [Catalogue] has the kinds and [Set.Add] parses them. Random choices are seeded, so the
@@ -33,6 +34,8 @@ type Set struct {
 	overdue  map[string]bool   // guarded by mu; actions added before On
 	running  sync.WaitGroup    // actions started by timers; added to under mu
 	finished bool              // guarded by mu; Stop was called
+	objects  Objects           // guarded by mu; nil before Look
+	create   func(Creation)    // guarded by mu; nil before OnCreate
 
 	// some reports whether faults has entries. It spares watches the lock when there are none.
 	some atomic.Bool // written under mu
@@ -73,7 +76,13 @@ func (s *Set) Add(text string) (id string, err error) {
 
 // actLocked counts the action and returns its function.
 func (s *Set) actLocked(f *fault) func() {
+	if !f.appliesLocked(s.objects) {
+		return func() {}
+	}
 	f.hits++
+	if create := s.create; f.kind == keepsCreating && create != nil {
+		return func() { create(f.creation) }
+	}
 	if act := s.actions[f.kind]; act != nil {
 		return act
 	}
@@ -135,6 +144,30 @@ func (s *Set) On(action string, f func()) {
 	if now {
 		f()
 	}
+}
+
+// Creation is what keeps-creating orders.
+type Creation struct {
+	// Namespace is where an object is created, even if the namespace is terminating.
+	Namespace string
+	// Manager is the name of the creator in managedFields.
+	Manager string
+}
+
+// OnCreate sets the function of keeps-creating. create may be called concurrently and must not wait
+// for Stop.
+func (s *Set) OnCreate(create func(Creation)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.create = create
+}
+
+// Look makes the conditions of faults depend on objects. Before that, all faults apply. The methods
+// of objects are called with a lock held and must not call the set.
+func (s *Set) Look(objects Objects) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.objects = objects
 }
 
 // Stop removes all faults and returns when no action is running. Faults added later have no effect.

@@ -103,6 +103,10 @@ func (k *Kubelet) stop(ctx context.Context, t registry.Target, pod *api.Unstruct
 		k.keys.AddAfter(key, wait)
 		return nil
 	}
+	if k.config.Stays != nil && k.config.Stays(t.Namespace, t.Name) {
+		k.keys.AddAfter(key, heartbeat)
+		return k.end(ctx, t, uid, n)
+	}
 	now := int64(0)
 	_, gone, err := k.config.Registry.Delete(ctx, t, api.DeleteOptions{
 		GracePeriodSeconds: &now,
@@ -117,6 +121,18 @@ func (k *Kubelet) stop(ctx context.Context, t registry.Target, pod *api.Unstruct
 	}
 	k.trace.stopped(t.Namespace, t.Name, n.name)
 	return nil
+}
+
+// end reports that the containers of a pod have ended, which stays although they have.
+func (k *Kubelet) end(ctx context.Context, t registry.Target, uid string, n *node) error {
+	t.Subresource = "status"
+	_, err := k.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
+		if current.GetUID() == uid {
+			endContainers(current)
+		}
+		return current, nil
+	}, writeOptions(n.user()))
+	return ignoreGone(err)
 }
 
 // ending is the progress of a pod's termination.

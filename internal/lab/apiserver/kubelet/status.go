@@ -112,3 +112,30 @@ func containerStatuses(pod *api.Unstructured, now string) []any {
 	}
 	return statuses
 }
+
+// endContainers changes the status of a pod to that of one whose containers have ended. A second
+// call changes nothing.
+func endContainers(pod *api.Unstructured) {
+	now := timestamp(time.Now())
+	statuses, _ := pod.Nested("status", "containerStatuses").([]any)
+	for _, one := range statuses {
+		status, _ := one.(map[string]any)
+		state, _ := status["state"].(map[string]any)
+		running, runs := state["running"].(map[string]any)
+		if !runs {
+			continue
+		}
+		status["ready"], status["started"] = false, false
+		status["state"] = map[string]any{"terminated": map[string]any{
+			"exitCode": int64(0), "reason": "Completed", "startedAt": running["startedAt"], "finishedAt": now,
+			"containerID": status["containerID"],
+		}}
+	}
+	conditions, _ := pod.Nested("status", "conditions").([]any)
+	for _, one := range conditions {
+		condition, _ := one.(map[string]any)
+		if kind := condition["type"]; condition["status"] == "True" && (kind == "Ready" || kind == "ContainersReady") {
+			condition["status"], condition["reason"], condition["lastTransitionTime"] = "False", "PodCompleted", now
+		}
+	}
+}

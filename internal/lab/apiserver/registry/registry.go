@@ -40,6 +40,9 @@ type Config struct {
 	// Lag returns by how many versions a read from the watch cache is behind the store. Nil means
 	// none.
 	Lag func() uint64
+	// AskServices is called when a remote server of [Registry.RemoteServices] should be asked for its
+	// resources. It must not block or call the registry. Nil means that none ever answers.
+	AskServices func()
 	// ExpireContinue reports whether to treat a continue token as expired. Nil means never.
 	ExpireContinue func(Target) bool
 }
@@ -55,10 +58,13 @@ type Registry struct {
 
 	// The types with behaviour of their own in this package.
 	namespaces, pods, customResources, services *resources.Definition
+	coreServices, endpointSlices                *resources.Definition
 
 	// syncing serializes updates of the catalog from definitions and APIServices. Its holder reads
 	// the store after locking, so that the catalog ends up with the latest state.
 	syncing sync.Mutex
+	remotes map[string]RemoteService // guarded by syncing; by the name of the APIService
+	ask     func()
 	// registering serializes updates of the APIServices of custom resources.
 	registering sync.Mutex
 }
@@ -68,6 +74,10 @@ func New(c Config) *Registry {
 	r := &Registry{
 		store: c.Store, catalog: c.Catalog,
 		admit: c.Admit, conflict: c.Conflict, lag: c.Lag, expires: c.ExpireContinue,
+		ask: c.AskServices, remotes: map[string]RemoteService{},
+	}
+	if r.ask == nil {
+		r.ask = func() {}
 	}
 	builtin := func(group, resource string) *resources.Definition {
 		d, ok := c.Catalog.Lookup(api.GroupVersionResource{Group: group, Version: "v1", Resource: resource})
@@ -79,6 +89,7 @@ func New(c Config) *Registry {
 	r.namespaces, r.pods = builtin("", "namespaces"), builtin("", "pods")
 	r.customResources = builtin("apiextensions.k8s.io", "customresourcedefinitions")
 	r.services = builtin("apiregistration.k8s.io", "apiservices")
+	r.coreServices, r.endpointSlices = builtin("", "services"), builtin("discovery.k8s.io", "endpointslices")
 	r.makeSystemNamespaces()
 	r.makeLocalServices()
 	r.readCatalog()
@@ -139,6 +150,8 @@ func (r *Registry) removed(ctx context.Context, t Target, last *store.Object) {
 		r.syncService(last.Key.Name)
 		_, group, _ := strings.Cut(last.Key.Name, ".")
 		r.registerGroup(group)
+	case t.Definition == r.coreServices, t.Definition == r.endpointSlices:
+		r.backendChanged(t, last)
 	case t.Definition.Custom:
 		r.finishCustom(ctx, t.Definition.Qualified())
 	}
@@ -151,5 +164,16 @@ func (r *Registry) written(t Target, o *store.Object) {
 		r.syncCustom(o.Key.Name)
 	case r.services:
 		r.syncService(o.Key.Name)
+	case r.coreServices, r.endpointSlices:
+		r.backendChanged(t, o)
 	}
+}
+
+// backendChanged runs after a Service or an EndpointSlice was stored or removed.
+func (r *Registry) backendChanged(t Target, o *store.Object) {
+	name := o.Key.Name
+	if t.Definition == r.endpointSlices {
+		name = o.Labels[serviceLabel]
+	}
+	r.syncBackends(o.Key.Namespace, name)
 }

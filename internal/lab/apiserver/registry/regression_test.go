@@ -75,7 +75,7 @@ func TestAnUnavailableGroupStaysInDiscovery(t *testing.T) {
 		case <-done:
 			return
 		default:
-			if !w.catalog.Unavailable(group) {
+			if !w.unavailable(group) {
 				<-done
 				require.Fail(t, "the group disappeared")
 			}

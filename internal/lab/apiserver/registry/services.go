@@ -2,65 +2,141 @@ package registry
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
 
-// syncService updates the catalog from an APIService. A version of a group that refers to another
-// server appears in discovery and does not answer, which is one way for a namespace to get stuck
-// ("apiservice 出问题了", the second article, section 五). The group must not disappear while its
-// APIService changes: a controller that looks at that moment would conclude that nothing is left.
+// RemoteService is an APIService that refers to another server.
+type RemoteService struct {
+	// Name is that of the APIService.
+	Name string
+	// GroupVersion is what the other server serves.
+	GroupVersion api.GroupVersion
+	// Namespace, Service and Port are where it is.
+	Namespace, Service string
+	Port               int64
+	// CABundle are the PEM certificates that its certificate is verified with; nil means those of
+	// the system. Insecure skips the verification.
+	CABundle []byte
+	Insecure bool
+}
+
+// syncService updates the catalog and the condition Available from an APIService. A version of a
+// group that refers to another server appears in discovery even if that does not answer, which is
+// one way for a namespace to get stuck ("apiservice 出问题了", the second article, section 五). The
+// group must not disappear while its APIService changes: a controller that looks at that moment
+// would conclude that nothing is left.
 func (r *Registry) syncService(name string) {
 	r.syncing.Lock()
 	defer r.syncing.Unlock()
 	t := Target{Definition: r.services, Version: r.services.Version, Name: name}
 	current, ok := r.collection(t).Get(t.key())
 	if !ok {
-		r.forgetService(t)
+		r.forgetServiceLocked(name)
 		return
 	}
-	o := current.Decode()
-	service, remote := o.Nested("spec", "service").(map[string]any)
+	remote, isRemote := remoteService(current.Decode())
+	if !isRemote {
+		r.forgetServiceLocked(name)
+		r.available(name, api.ConditionTrue, "Local", "Local APIServices are always available")
+		return
+	}
+	r.remotes[name] = remote
+	if r.hasBackendLocked(remote) {
+		if _, known := r.catalog.Remote(remote.GroupVersion); !known {
+			r.catalog.PutRemote(resources.Remote{GroupVersion: remote.GroupVersion})
+		}
+		r.ask()
+	}
+}
+
+// remoteService returns the reference of an APIService to another server, if it has one.
+func remoteService(o *api.Unstructured) (RemoteService, bool) {
+	spec, _ := o.Nested("spec").(map[string]any)
+	service, remote := spec["service"].(map[string]any)
 	if !remote {
-		r.forgetService(t)
-		r.amend(t, func(o *api.Unstructured) bool {
-			return setCondition(o, "Available", api.ConditionTrue, "Local", "Local APIServices are always available")
-		})
+		return RemoteService{}, false
+	}
+	s := RemoteService{
+		Name: o.GetName(), GroupVersion: api.GroupVersion{Group: o.NestedString("spec", "group"), Version: o.NestedString("spec", "version")},
+		Port: 443,
+	}
+	s.Namespace, _ = service["namespace"].(string)
+	s.Service, _ = service["name"].(string)
+	if port, ok := wholeNumber(service["port"]); ok {
+		s.Port = port
+	}
+	s.Insecure, _ = spec["insecureSkipTLSVerify"].(bool)
+	s.CABundle, _ = base64.StdEncoding.DecodeString(o.NestedString("spec", "caBundle")) // checked by the schema
+	return s, true
+}
+
+// hasBackendLocked reports whether a request to the remote server has somewhere to go. Otherwise it
+// writes why not into the condition.
+func (r *Registry) hasBackendLocked(remote RemoteService) bool {
+	backend := r.Backend(remote.Namespace, remote.Service, remote.Port)
+	if backend.Reason == "" {
+		return true
+	}
+	r.catalog.PutRemote(resources.Remote{GroupVersion: remote.GroupVersion})
+	r.available(remote.Name, api.ConditionFalse, backend.Reason, backend.Message)
+	return false
+}
+
+// ServiceAnswered records the answer of a remote server to a request for its resources: the list,
+// or an error. It has no effect if the APIService has changed since.
+func (r *Registry) ServiceAnswered(asked RemoteService, announced []api.APIResource, err error) {
+	r.syncing.Lock()
+	defer r.syncing.Unlock()
+	if now, ok := r.remotes[asked.Name]; !ok || !reflect.DeepEqual(now, asked) || !r.hasBackendLocked(asked) {
 		return
 	}
-	r.catalog.PutUnavailable(o.NestedString("spec", "group"), o.NestedString("spec", "version"))
-	namespace, _ := service["namespace"].(string)
-	serviceName, _ := service["name"].(string)
-	reason, message := r.whyUnavailable(namespace, serviceName)
-	r.amend(t, func(o *api.Unstructured) bool {
-		return setCondition(o, "Available", api.ConditionFalse, reason, message)
+	if err != nil {
+		r.catalog.PutRemote(resources.Remote{GroupVersion: asked.GroupVersion})
+		r.available(asked.Name, api.ConditionFalse, "FailedDiscoveryCheck", err.Error())
+		return
+	}
+	r.catalog.PutRemote(resources.Remote{GroupVersion: asked.GroupVersion, Available: true, Resources: announced})
+	r.available(asked.Name, api.ConditionTrue, "Passed", "all checks passed")
+}
+
+// RemoteServices returns the APIServices that refer to other servers, by name.
+func (r *Registry) RemoteServices() []RemoteService {
+	r.syncing.Lock()
+	defer r.syncing.Unlock()
+	return slices.SortedFunc(maps.Values(r.remotes), func(a, b RemoteService) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// syncBackends updates the APIServices that refer to a Service after it or its endpoints changed.
+func (r *Registry) syncBackends(namespace, service string) {
+	for _, remote := range r.RemoteServices() {
+		if remote.Namespace == namespace && remote.Service == service {
+			r.syncService(remote.Name)
+		}
+	}
+}
+
+// available writes the condition Available of an APIService.
+func (r *Registry) available(name string, status api.ConditionStatus, reason, message string) {
+	r.amend(Target{Definition: r.services, Version: r.services.Version, Name: name}, func(o *api.Unstructured) bool {
+		return setCondition(o, "Available", status, reason, message)
 	})
 }
 
-// forgetService removes an APIService's version from the list of unavailable ones.
-func (r *Registry) forgetService(t Target) {
-	for i, c := range t.Name { // "v1.example.com": version, group
-		if c == '.' {
-			r.catalog.RemoveUnavailable(t.Name[i+1:], t.Name[:i])
-			return
-		}
+// forgetServiceLocked removes the version of an APIService from those of other servers.
+func (r *Registry) forgetServiceLocked(name string) {
+	if remote, ok := r.remotes[name]; ok {
+		delete(r.remotes, name)
+		r.catalog.RemoveRemote(remote.GroupVersion)
 	}
-}
-
-// whyUnavailable returns the reason and message of kube-aggregator, as far as they can be known
-// without connecting.
-func (r *Registry) whyUnavailable(namespace, name string) (reason, message string) {
-	d, ok := r.catalog.Lookup(api.GroupVersionResource{Version: "v1", Resource: "services"})
-	if ok {
-		if _, exists := r.store.Collection(d.Prefix).Get(store.Key{Namespace: namespace, Name: name}); exists {
-			return "MissingEndpoints", fmt.Sprintf("endpoints for service/%s in %q have no addresses with port name %q", name, namespace, "")
-		}
-	}
-	return "ServiceNotFound", fmt.Sprintf("service/%s in %q is not present", name, namespace)
 }
 
 // autoManaged is the label of APIServices that the server creates: "onstart" for built-in groups,

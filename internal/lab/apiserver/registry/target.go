@@ -41,6 +41,9 @@ type WriteOptions struct {
 	// Nil drops them.
 	Warn func(sentences []string)
 
+	// Intrusive creates objects in a terminating namespace, as if admission did not run.
+	Intrusive bool
+
 	// internal marks the server's own writes, which skip admission.
 	internal bool
 }

@@ -3,6 +3,7 @@ package resources
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,8 +21,8 @@ type Catalog struct {
 	// custom maps the name of each CustomResourceDefinition to its definitions, one per served
 	// version, preferred first.
 	custom map[string][]*Definition
-	// unavailable are the versions whose APIService refers to another server, in order of arrival.
-	unavailable []api.GroupVersion
+	// remote are the versions that other servers serve, in order of arrival.
+	remote []Remote
 	// Derived from the fields above. The slices are replaced, never changed.
 	byResource map[api.GroupVersionResource]*Definition
 	byKind     map[api.GroupVersionKind]*Definition
@@ -69,33 +70,50 @@ func (c *Catalog) Groups() []Group {
 	return c.groups
 }
 
-// Unavailable reports whether a version was declared by [Catalog.PutUnavailable].
-func (c *Catalog) Unavailable(gv api.GroupVersion) bool {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return slices.Contains(c.unavailable, gv)
+// Remote is a version of a group whose APIService refers to another server.
+type Remote struct {
+	api.GroupVersion
+	// Available reports that the server answers: requests are forwarded to it. Otherwise discovery
+	// lists the version as stale, and requests get 503.
+	Available bool
+	// Resources is what the server announces, including subresources; nil if it is unavailable.
+	Resources []api.APIResource
 }
 
-// PutUnavailable declares that another server, which does not answer, serves a version of a group:
-// what an APIService without its service leaves behind. Discovery lists the version as stale, and
-// requests to it get 503.
-func (c *Catalog) PutUnavailable(group, version string) {
+// Remote returns a version that another server serves, and whether it is one.
+func (c *Catalog) Remote(gv api.GroupVersion) (Remote, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	at := slices.IndexFunc(c.remote, func(r Remote) bool { return r.GroupVersion == gv })
+	if at < 0 {
+		return Remote{}, false
+	}
+	return c.remote[at], true
+}
+
+// PutRemote adds or replaces a version that another server serves. The resources must not be
+// changed afterwards.
+func (c *Catalog) PutRemote(remote Remote) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	gv := api.GroupVersion{Group: group, Version: version}
-	if slices.Contains(c.unavailable, gv) {
+	all := slices.Clone(c.remote)
+	switch at := slices.IndexFunc(all, func(r Remote) bool { return r.GroupVersion == remote.GroupVersion }); {
+	case at < 0:
+		all = append(all, remote)
+	case reflect.DeepEqual(all[at], remote):
 		return
+	default:
+		all[at] = remote
 	}
-	c.unavailable = append(slices.Clone(c.unavailable), gv)
+	c.remote = all
 	c.indexLocked()
 }
 
-// RemoveUnavailable reverts PutUnavailable.
-func (c *Catalog) RemoveUnavailable(group, version string) {
+// RemoveRemote reverts PutRemote.
+func (c *Catalog) RemoveRemote(gv api.GroupVersion) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	gv := api.GroupVersion{Group: group, Version: version}
-	c.unavailable = slices.DeleteFunc(slices.Clone(c.unavailable), func(other api.GroupVersion) bool { return other == gv })
+	c.remote = slices.DeleteFunc(slices.Clone(c.remote), func(r Remote) bool { return r.GroupVersion == gv })
 	c.indexLocked()
 }
 
@@ -137,12 +155,12 @@ func (c *Catalog) indexLocked() {
 		c.byResource[d.Resource()] = d
 		c.byKind[api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind}] = d
 	}
-	c.groups = groupsOf(served, c.unavailable)
+	c.groups = groupsOf(served, c.remote)
 }
 
 // groupsOf groups definitions. Built-in groups keep the order of the definitions; those of custom
 // resources and other servers follow by name.
-func groupsOf(definitions []*Definition, unavailable []api.GroupVersion) []Group {
+func groupsOf(definitions []*Definition, remote []Remote) []Group {
 	versions := map[string]map[string]*GroupVersion{}
 	var order, guests []string
 	add := func(group, version string, guest bool) *GroupVersion {
@@ -163,8 +181,9 @@ func groupsOf(definitions []*Definition, unavailable []api.GroupVersion) []Group
 		gv := add(d.Group, d.Version, d.Custom)
 		gv.Definitions = append(gv.Definitions, d)
 	}
-	for _, gv := range unavailable {
-		add(gv.Group, gv.Version, true).Unavailable = true
+	for _, r := range remote {
+		gv := add(r.Group, r.Version, true)
+		gv.Unavailable, gv.Remote = !r.Available, r.Resources
 	}
 	slices.Sort(guests)
 	var groups []Group

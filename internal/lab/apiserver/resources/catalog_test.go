@@ -111,10 +111,13 @@ func TestCustomResourcesComeAndGo(t *testing.T) {
 	assert.Equal(t, d.Prefix, beta.Prefix, "the storage does not")
 	assert.Equal(t, "gadgets.example.com", c.All()[len(c.All())-1].Qualified())
 
-	c.PutUnavailable("metrics.example.com", "v1beta1")
-	c.PutUnavailable("metrics.example.com", "v1beta1")
-	c.PutUnavailable("example.com", "v2")
-	assert.True(t, c.Unavailable(api.GroupVersion{Group: "example.com", Version: "v2"}))
+	metrics := api.GroupVersion{Group: "metrics.example.com", Version: "v1beta1"}
+	c.PutRemote(Remote{GroupVersion: metrics})
+	c.PutRemote(Remote{GroupVersion: metrics})
+	c.PutRemote(Remote{GroupVersion: api.GroupVersion{Group: "example.com", Version: "v2"}})
+	remote, there := c.Remote(api.GroupVersion{Group: "example.com", Version: "v2"})
+	assert.True(t, there)
+	assert.False(t, remote.Available)
 	groups := c.Groups()
 	assert.Empty(t, groups[0].Name)
 	last := groups[len(groups)-2:]
@@ -127,8 +130,8 @@ func TestCustomResourcesComeAndGo(t *testing.T) {
 	assert.Equal(t, []string{"v2", "v1", "v1beta1"}, versions)
 	assert.Equal(t, Group{Name: "metrics.example.com", Versions: []GroupVersion{{Version: "v1beta1", Unavailable: true}}}, last[1])
 
-	c.RemoveUnavailable("metrics.example.com", "v1beta1")
-	c.RemoveUnavailable("example.com", "v2")
+	c.RemoveRemote(metrics)
+	c.RemoveRemote(remote.GroupVersion)
 	c.RemoveCustom("gadgets.example.com")
 	c.RemoveCustom("gadgets.example.com")
 	assert.Equal(t, NewCatalog().Groups()[1].Name, c.Groups()[1].Name)

@@ -162,6 +162,8 @@ type GroupVersion struct {
 	// Unavailable marks a version of another server that does not answer: discovery lists it as
 	// stale and requests to it get 503.
 	Unavailable bool
+	// Remote are the resources that another server announces for the version.
+	Remote []api.APIResource
 }
 
 type Column struct {

@@ -86,7 +86,9 @@ func completeFault(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 // NewFaultsTopic returns the help topic "help faults".
 func NewFaultsTopic() *cobra.Command {
 	var text strings.Builder
-	text.WriteString("The faults of \"lab serve\". Each is a line of text, kind:option=value,...\n")
+	text.WriteString("The faults of \"lab serve\". Each is a line of text, kind:option=value,...\n" +
+		"Each may have while=RESOURCE/NAME (active only while that object exists) and\n" +
+		"unless-ready=NAMESPACE/SERVICE (only while that Service has no ready endpoint).\n")
 	for _, kind := range faults.Catalogue() {
 		fmt.Fprintf(&text, "\n  %s\n", kind.Usage)
 		for _, part := range []string{kind.Summary, "Teaches: " + kind.Teaches} {
