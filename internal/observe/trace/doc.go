@@ -1,0 +1,34 @@
+// Package trace records what the gears of one process do, and keeps a picture of it.
+//
+// # Concept
+//
+//	gears ── Trace hooks ──▶ Recorder ──▶ collector ──▶ causes, fold ──┬──▶ History, for the view
+//	          (adapters)     bounded       every 50 ms                 └──▶ a file, a Chrome trace
+//
+// An adapter copies names and numbers of a hook into the [Recorder]'s buffer. The collector, one
+// goroutine, numbers the events, adds their causes, folds them into a [State], and encodes each as
+// one line of JSON ([Event]).
+//
+// # Guarantees
+//
+// A hook never waits for a reader, a disk or a browser. It takes one leaf lock for the time of a
+// copy, and does not allocate. When the buffer is full, the new event is dropped and counted, and an
+// event trace.lost says how many were lost, by gear.
+//
+// Adapters copy the listed fields only: names, resource versions, counts and durations. No header,
+// no body, no label and no data of an object gets into an event. Texts of errors pass
+// restclient.Redact and have at most 200 bytes.
+//
+// # Goroutines
+//
+// [Start] starts the collector; [Recorder.Stop] records what is left and ends it.
+//
+// # Failure
+//
+// A file that cannot be written ends the recording, never the run; [Recorder.Err] has the error.
+//
+// # Testing
+//
+// Every hook of every gear has a row in kinds.go; a test walks the Trace structs. At rest the fold
+// equals the gears' snapshots. A canary in every argument must not appear in a line.
+package trace

@@ -1,0 +1,80 @@
+package trace
+
+// Event is one line of a recording. Absent fields are zero or empty. The names of the fields are
+// those of the JSON; VIEW's table of events says which event has which.
+type Event struct {
+	Seq    uint64   `json:"s"`               // sequence number, from 1, without gaps
+	Time   int64    `json:"t"`               // µs since Header.Start; never goes back
+	Name   string   `json:"e"`               // package.hook, such as "deltafifo.queued"
+	Causes []uint64 `json:"c,omitempty"`     // sequence numbers of earlier events
+	Maybe  bool     `json:"maybe,omitempty"` // one of Causes is the cause, it is unknown which
+
+	In              string `json:"i,omitempty"` // the informer, queue or controller
+	Key             string `json:"k,omitempty"`
+	UID             string `json:"uid,omitempty"` // only when the key's object changed
+	ResourceVersion string `json:"rv,omitempty"`
+	Deltas          string `json:"d,omitempty"` // a letter for each delta, oldest first: A U D R S, † for a tombstone
+	Micros          int64  `json:"us,omitempty"`
+	N               int64  `json:"n,omitempty"`
+	M               int64  `json:"m,omitempty"`
+	Handler         string `json:"h,omitempty"` // name#id
+	Pass            string `json:"p,omitempty"` // the log's reconcile_id
+	Request         uint64 `json:"q,omitempty"`
+	Resource        string `json:"r,omitempty"`   // kubectl's name: "pods", "deployments.apps"
+	Err             string `json:"err,omitempty"` // class and redacted text, at most 200 bytes
+
+	From      string `json:"from,omitempty"`
+	To        string `json:"to,omitempty"`
+	On        string `json:"on,omitempty"`
+	Type      string `json:"type,omitempty"` // of a watch event or a condition
+	Op        string `json:"op,omitempty"`
+	By        string `json:"by,omitempty"`
+	Kind      string `json:"kind,omitempty"` // add, update, delete, synced
+	Phase     string `json:"phase,omitempty"`
+	Verb      string `json:"verb,omitempty"`
+	Path      string `json:"path,omitempty"`
+	Identity  string `json:"identity,omitempty"`
+	Text      string `json:"text,omitempty"`
+	Status    string `json:"status,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	Message   string `json:"message,omitempty"`
+	Label     string `json:"name,omitempty"` // of a handler, scene or input
+	Arguments string `json:"args,omitempty"`
+	Gate      string `json:"gate,omitempty"`
+	User      string `json:"user,omitempty"`
+	Number    uint64 `json:"num,omitempty"` // of informer.applied; in all that follows from it
+	Page      int64  `json:"page,omitempty"`
+	Pages     int64  `json:"pages,omitempty"`
+	Attempt   int64  `json:"attempt,omitempty"`
+	Code      int64  `json:"code,omitempty"`
+	Pending   int64  `json:"pending,omitempty"`
+	Merged    int64  `json:"merged,omitempty"`
+	More      bool   `json:"more,omitempty"`
+	Initial   bool   `json:"initial,omitempty"`
+	Sync      bool   `json:"sync,omitempty"`
+	Drain     bool   `json:"drain,omitempty"`
+
+	// Lost, in trace.lost, is the number of lost events by gear.
+	Lost map[string]uint64 `json:"lost,omitempty"`
+	// State, in trace.state, is the whole state after this event.
+	State *State `json:"state,omitempty"`
+}
+
+// Schema is the format of the recordings that this package writes.
+const Schema = "orrery.trace/1"
+
+// Header is the first line of a recording.
+type Header struct {
+	Version   int      `json:"h"` // 1
+	Schema    string   `json:"schema"`
+	Start     string   `json:"start"`           // RFC 3339, the time 0 of the events
+	Clock     string   `json:"clock"`           // real or virtual
+	Run       string   `json:"run,omitempty"`   // the command that was run
+	Mode      string   `json:"mode,omitempty"`  // lab or cluster
+	Scene     string   `json:"scene,omitempty"` // of lab demo
+	Seed      uint64   `json:"seed,omitempty"`
+	Gears     string   `json:"gears"` // as --gears
+	Build     string   `json:"build,omitempty"`
+	Workers   int      `json:"workers,omitempty"`
+	Informers []string `json:"informers,omitempty"`
+}

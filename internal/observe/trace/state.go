@@ -1,0 +1,286 @@
+package trace
+
+// limit is how many entries a list or map of the State has at most.
+const limit = 5000
+
+// State is what the boxes of the view show: the fold of all events up to Seq.
+//
+// Its JSON is the contract with fold.js. Every field is always there: an empty list is [], an empty
+// map is {}, a number is an integer below 2^53. Maps are compared without regard to the order of
+// their keys. Times (…At) are Event.Time of the event that set them; us is a duration in µs.
+//
+// Maps and lists have at most 5,000 entries; a total beside them counts all. An entry that comes
+// when the list is full, or while total says that it is incomplete, is counted only.
+type State struct {
+	Seq  uint64 `json:"s"` // of the last event
+	Time int64  `json:"t"`
+	// Odd counts events that contradict the state, such as the Done of a key that nobody got.
+	Odd uint64 `json:"odd"`
+	// Events counts events by package ("deltafifo", "queue", …).
+	Events map[string]uint64 `json:"events"`
+	// Lost counts lost events by gear. Unsure has the gears whose content is uncertain since then;
+	// the next trace.state empties it.
+	Lost   map[string]uint64 `json:"lost"`
+	Unsure map[string]bool   `json:"unsure"`
+	// Ended is the reason of trace.end; "" before.
+	Ended string `json:"ended"`
+
+	Informers  map[string]*InformerState  `json:"informers"`  // by Event.In
+	Queues     map[string]*QueueState     `json:"queues"`     // by Event.In
+	Namespaces map[string]*NamespaceState `json:"namespaces"` // by key
+	Requests   RequestsState              `json:"requests"`
+	Election   ElectionState              `json:"election"`
+	Lab        LabState                   `json:"lab"`
+}
+
+// InformerState is one informer: reflector, queue, store and listeners.
+type InformerState struct {
+	Phase     string         `json:"phase"` // "", started, synced, stopped
+	Reflector ReflectorState `json:"reflector"`
+	FIFO      FIFOState      `json:"fifo"`
+	Store     StoreState     `json:"store"`
+	// Handlers by Event.Handler. A handler that was removed and has ended is deleted; one that ended
+	// with the informer stays, with Ended set.
+	Handlers map[string]*HandlerState `json:"handlers"`
+	// Applied is the last informer.applied: number, key, kind and resource version.
+	Applied AppliedState `json:"applied"`
+	Resyncs uint64       `json:"resyncs"` // resyncDue with n > 0
+	Errors  uint64       `json:"errors"`  // processError
+	Err     string       `json:"err"`     // the last one
+	Mutated uint64       `json:"mutated"`
+}
+
+// ReflectorState is the list and watch.
+type ReflectorState struct {
+	Phase       string `json:"phase"` // "Idle" at first; then stateChanged.to
+	On          string `json:"on"`    // the input that led there
+	PhaseAt     int64  `json:"phaseAt"`
+	Position    string `json:"rv"`    // of the last listed, event or bookmark with an rv
+	Lists       uint64 `json:"lists"` // listed
+	Items       int64  `json:"items"` // of the last list
+	Pages       int64  `json:"pages"` // of the list under way or the last one
+	Watches     uint64 `json:"watches"`
+	Open        bool   `json:"open"` // between watchStarted and watchEnded
+	OpenAt      int64  `json:"openAt"`
+	Events      uint64 `json:"events"`
+	Stale       uint64 `json:"stale"`
+	Bookmarks   uint64 `json:"bookmarks"`
+	Expired     uint64 `json:"expired"`
+	Idle        uint64 `json:"idle"` // idleTimeout and zombie
+	Resyncs     uint64 `json:"resyncs"`
+	StoreErrors uint64 `json:"storeErrors"`
+	BackOff     int64  `json:"backOff"` // µs of the back-off under way; 0 in every phase but BackingOff
+	BackOffAt   int64  `json:"backOffAt"`
+	Failures    uint64 `json:"failures"` // back-offs since the last listed, watchStarted or event
+	Err         string `json:"err"`      // of the last backOff, expired or watchEnded
+}
+
+// FIFOState is the queue between reflector and store.
+type FIFOState struct {
+	// Slots wait in the order in which they are popped. Total counts them all. A slot is a key; in
+	// the inorder form too, although each delta there waits by itself.
+	Slots []SlotState `json:"slots"`
+	Total int64       `json:"total"`
+	// InFlight is the entry being processed; null if there is none.
+	InFlight     *SlotState `json:"inFlight"`
+	Queued       uint64     `json:"queued"` // deltas
+	Popped       uint64     `json:"popped"`
+	Deduplicated uint64     `json:"deduplicated"`
+	Ignored      uint64     `json:"ignored"`
+	Withdrawn    uint64     `json:"withdrawn"`
+	Requeued     uint64     `json:"requeued"`
+	Failed       uint64     `json:"failed"` // processed with err
+	Replaces     uint64     `json:"replaces"`
+	Tombstones   uint64     `json:"tombstones"` // of all Replaces
+	Peak         int64      `json:"peak"`       // the maximum of Total
+	Synced       bool       `json:"synced"`
+	Closed       bool       `json:"closed"`
+}
+
+// SlotState is one key and its deltas.
+type SlotState struct {
+	Key    string `json:"k"`
+	Deltas string `json:"d"` // letters, oldest first; the first 20
+	N      int64  `json:"n"` // of all deltas
+	At     int64  `json:"at"`
+}
+
+// StoreState is the content of the store.
+type StoreState struct {
+	// Objects has the resource version by key; "" if it is unknown.
+	Objects map[string]string `json:"objects"`
+	Total   int64             `json:"total"`
+	// Key and Kind (added, updated, deleted, replaced) are of the last write. From and To are the
+	// resource versions of the last informer.applied with an object.
+	Key    string `json:"k"`
+	Kind   string `json:"kind"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Failed uint64 `json:"failed"` // indexFailed
+}
+
+// AppliedState is the last informer.applied.
+type AppliedState struct {
+	Number    uint64 `json:"num"`
+	Key       string `json:"k"`
+	Kind      string `json:"kind"` // "" if nothing changed
+	Deltas    string `json:"d"`
+	Listeners int64  `json:"n"` // of its informer.distributed
+}
+
+// HandlerState is one listener.
+type HandlerState struct {
+	// Pending are the events that wait, with the running one and the initial content. It may be
+	// negative for a moment after a loss.
+	Pending int64  `json:"pending"`
+	Peak    int64  `json:"peak"`
+	Handled uint64 `json:"handled"`
+	Merged  uint64 `json:"merged"`
+	Panics  uint64 `json:"panics"`
+	Dropped int64  `json:"dropped"`
+	Lagging int64  `json:"lagging"` // of the last handlerLagging
+	Stuck   int64  `json:"stuck"`   // µs, of the handlerStuck of the running call
+	Blocked uint64 `json:"blocked"` // handlerBlocked
+	Synced  bool   `json:"synced"`
+	Removed bool   `json:"removed"`
+	Ended   bool   `json:"ended"`
+	// Key, Kind and Number are of the running call, since CallAt; "" between calls. Micros is how
+	// long the last call took.
+	Key    string `json:"k"`
+	Kind   string `json:"kind"`
+	Number uint64 `json:"num"`
+	CallAt int64  `json:"callAt"`
+	Micros int64  `json:"us"`
+}
+
+// QueueState is a work queue and its workers.
+type QueueState struct {
+	// Queue are the waiting keys, next first. Total counts them all.
+	Queue []string `json:"queue"`
+	Total int64    `json:"total"`
+	// Processing are the keys with workers. Dirty is Queue and those with Dirty set.
+	Processing map[string]*ProcessingState `json:"processing"`
+	// Slots are the workers: each has its key, "" if it is idle. A key has the lowest free slot from
+	// got to done.
+	Slots []string `json:"slots"`
+	// Delayed are the keys that wait for a delay to end.
+	Delayed      map[string]DelayState `json:"delayed"`
+	DelayedTotal int64                 `json:"delayedTotal"`
+	// Failures are the failures by key since its forgotten.
+	Failures map[string]int64 `json:"failures"`
+
+	Added     uint64 `json:"added"`
+	Coalesced uint64 `json:"coalesced"`
+	Got       uint64 `json:"got"`
+	Done      uint64 `json:"done"`
+	Retried   uint64 `json:"retried"`
+	Refused   uint64 `json:"refused"`
+	Unknown   uint64 `json:"unknown"` // doneUnknown
+	Peak      int64  `json:"peak"`    // the maximum of Total
+
+	ShuttingDown bool `json:"shuttingDown"`
+	Draining     bool `json:"draining"`
+}
+
+// ProcessingState is a key with a worker.
+type ProcessingState struct {
+	Slot  int   `json:"slot"` // index in Slots
+	At    int64 `json:"at"`
+	Dirty bool  `json:"dirty"` // it was added again; done queues it
+}
+
+// DelayState is a delayed key: its delay ends at At plus Micros.
+type DelayState struct {
+	At     int64 `json:"at"`
+	Micros int64 `json:"us"`
+}
+
+// NamespaceState is one namespace in deletion. If there are 5,000, those that are gone make room.
+type NamespaceState struct {
+	UID     string `json:"uid"`
+	Running bool   `json:"running"` // between passStarted and passDone
+	Pass    string `json:"p"`       // the last one
+	Passes  uint64 `json:"passes"`
+	PassAt  int64  `json:"passAt"`
+	// Phase is the phase under way since PhaseAt, "" if none. Phases has the µs of every phase so
+	// far, summed over the passes.
+	Phase   string           `json:"phase"`
+	PhaseAt int64            `json:"phaseAt"`
+	Phases  map[string]int64 `json:"phases"`
+	// DueAt is when a pass was last requested (enqueued), Due the delay in µs.
+	DueAt int64 `json:"dueAt"`
+	Due   int64 `json:"due"`
+
+	Types      int64                     `json:"types"`      // discovered
+	Remaining  map[string]int64          `json:"remaining"`  // by resource, of the last pass; 0 is left out
+	Conditions map[string]ConditionState `json:"conditions"` // by type
+	Conflicts  uint64                    `json:"conflicts"`
+	Failures   int64                     `json:"failures"`
+	Err        string                    `json:"err"`   // of the last pass; "" if it succeeded
+	Stuck      int64                     `json:"stuck"` // µs, of the passStuck of the pass under way
+	Finalized  bool                      `json:"finalized"`
+	Gone       bool                      `json:"gone"`
+	Micros     int64                     `json:"us"` // from deletion to gone
+}
+
+// ConditionState is a condition of a namespace.
+type ConditionState struct {
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// RequestsState are the requests to the API server.
+type RequestsState struct {
+	// Running are the attempts under way, and Watches the open watches, by request number.
+	Running map[string]*RequestState `json:"running"`
+	Watches map[string]*RequestState `json:"watches"`
+	// Recent are the last 50 that are done, the newest last. A watch is done when it is open.
+	Recent []RequestState `json:"recent"`
+
+	Started   uint64 `json:"started"`
+	Done      uint64 `json:"done"`
+	Failed    uint64 `json:"failed"` // done with err
+	Retries   uint64 `json:"retries"`
+	Throttled uint64 `json:"throttled"`
+	Warnings  uint64 `json:"warnings"`
+	Frames    uint64 `json:"frames"`  // of closed watches
+	Warning   string `json:"warning"` // the last one
+}
+
+// RequestState is one request.
+type RequestState struct {
+	Request  uint64 `json:"q"`
+	Pass     string `json:"p"`
+	Verb     string `json:"verb"`
+	Resource string `json:"r"`
+	Key      string `json:"k"`
+	Path     string `json:"path"`
+	Attempt  int64  `json:"attempt"`
+	At       int64  `json:"at"`
+	Micros   int64  `json:"us"`   // 0 while it is under way
+	Code     int64  `json:"code"` // 0 while it is under way, or without an answer
+	Err      string `json:"err"`
+}
+
+// ElectionState is the leader election.
+type ElectionState struct {
+	Leading  bool   `json:"leading"`
+	Identity string `json:"identity"` // of the leader, as far as it is known
+	Renewed  uint64 `json:"renewed"`
+	Err      string `json:"err"`
+}
+
+// LabState is the laboratory's part: scene, gates, and the server in memory.
+type LabState struct {
+	Scene string `json:"scene"`
+	Args  string `json:"args"`
+	Input string `json:"input"` // the last one
+	// Held are the keys that wait at each gate, in order of arrival. A gate without any is deleted.
+	Held map[string][]string `json:"held"`
+	// Version is the rv of the server's last commit.
+	Version  string `json:"rv"`
+	Commits  uint64 `json:"commits"`
+	Expired  uint64 `json:"expired"`
+	Requests uint64 `json:"requests"`
+}
