@@ -150,12 +150,14 @@ func (f *Finding) lack(failed *Failure, format string, arguments ...any) {
 	f.Missing = append(f.Missing, text)
 }
 
-// duration writes a duration as kubectl does: 45s, 12m, 3h12m, 2d4h.
+// duration writes a duration in its two largest units: 45s, 1m40s, 3h12m, 2d4h.
 func duration(d time.Duration) string {
 	switch {
-	case d < 2*time.Minute:
+	case d < time.Minute:
 		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < 2*time.Hour:
+	case d < 10*time.Minute:
+		return fmt.Sprintf("%dm%ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < time.Hour:
 		return fmt.Sprintf("%dm", int(d.Minutes()))
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
@@ -173,9 +175,6 @@ func counted(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
-
-// ofType writes a number of objects of a type, as kubectl names it: "4 configmaps".
-func ofType(n int, t Type) string { return fmt.Sprintf("%d %s", n, t.Name()) }
 
 // listed writes words as a list: "a, b and c".
 func listed(words []string) string {
