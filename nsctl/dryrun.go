@@ -2,6 +2,7 @@ package nsctl
 
 import (
 	"context"
+	"sync"
 
 	"orrery/restclient/api"
 )
@@ -21,22 +22,18 @@ func (d dryRun) Delete(ctx context.Context, nsName string, seen ObservedDeletion
 	if namespace.DeletionTimestamp == nil || seen.IsOfAnother(namespace) {
 		return nil
 	}
-	var updater ConditionUpdater
-	resources, err := updater.ProcessDiscovery(d.config.Discovery.PreferredNamespacedResources(ctx, namespace.DeletionTimestamp.Time))
-	d.config.Trace.Discovered(nsName, len(resources), err)
-	counts, errs := make([]int, len(resources)), make([]error, len(resources))
-	for i, resource := range resources {
-		if resource.CanList {
-			items, err := d.config.Content.List(ctx, resource.GVR, nsName)
-			if counts[i] = len(items); err != nil {
-				errs[i] = &ResourceError{Doing: "listing", Resource: resource.GVR, Err: err}
-			}
-		}
+	var mu sync.Mutex // guards counts
+	counts := map[api.GroupVersionResource]int{}
+	looked := Look(ctx, d.config.Discovery, namespace.DeletionTimestamp.Time, func(ctx context.Context, resource DeletableResource) error {
+		items, err := d.config.Content.List(ctx, resource.GVR, nsName)
+		mu.Lock()
+		defer mu.Unlock()
+		counts[resource.GVR] = len(items)
+		return err
+	})
+	d.config.Trace.Discovered(nsName, len(looked.Resources), looked.DiscoveryErr)
+	for i, resource := range looked.Resources {
+		d.config.Trace.WouldDelete(nsName, resource.GVR, counts[resource.GVR], looked.Errs[i])
 	}
-	ForgiveVanished(ctx, d.config.Discovery, namespace.DeletionTimestamp.Time, resources, errs)
-	for i, resource := range resources {
-		d.config.Trace.WouldDelete(nsName, resource.GVR, counts[i], errs[i])
-		updater.ProcessContent(resource.GVR, Remains{}, errs[i])
-	}
-	return updater.Err()
+	return looked.Err()
 }

@@ -6,12 +6,15 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"orrery/internal/program"
 )
 
 func main() {
+	os.Args = append(os.Args[:1:1], pluginArgs(os.Args[0], os.Args[1:])...)
 	program.Main(newRootCommand(), explain)
 }
 
@@ -33,9 +36,12 @@ cluster, use the other program: lab demo.`,
   # who leads, what waits, what hangs
   orrery status
 
+  # why a namespace hangs in Terminating, and what to do
+  orrery why shop
+
   # the least rights with which it works
   orrery rbac`,
 	}
-	root.AddCommand(newRunCommand(), newStatusCommand(), newRBACCommand(), program.NewVersionCommand(root.Name()))
+	root.AddCommand(newRunCommand(), newStatusCommand(), newWhyCommand(), newRBACCommand(), program.NewVersionCommand(root.Name()))
 	return root
 }

@@ -20,6 +20,7 @@ type rbacOptions struct {
 	serviceAccount string
 	user           string
 	output         string
+	purpose        string
 
 	controllers    []string
 	dryRun         bool
@@ -33,8 +34,9 @@ func newRBACCommand() *cobra.Command {
 	options := &rbacOptions{}
 	command := &cobra.Command{
 		Use:   "rbac",
-		Short: "Print the least rights with which run works",
-		Long: `Prints the roles with the least rights with which "orrery run" works, and the
+		Short: "Print the least rights with which run or why works",
+		Long: `Prints the roles with the least rights with which "orrery run" works (or, with
+--for why, "orrery why"), and the
 bindings that give them to a service account or to a user. Each rule has its
 reason beside it. Nothing is sent to a cluster: the output is for "kubectl apply
 -f -".
@@ -45,6 +47,9 @@ own, so that they take nothing away from the ones that are there.
 Flags that "orrery run" has as well mean the same: give the same values to both.`,
 		Example: `  # what deploy/rbac.yaml has
   orrery rbac
+
+  # the rights of "orrery why", for a user
+  orrery rbac --for why --user jane | kubectl apply -f -
 
   # give the rights to a service account of yours
   orrery rbac --service-account tools/janitor | kubectl apply -f -
@@ -65,10 +70,14 @@ Flags that "orrery run" has as well mean the same: give the same values to both.
 			if err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
-			if options.output == outputJSON {
-				return rbac.WriteJSON(command.OutOrStdout(), rbac.Manifests(config))
+			manifests := rbac.Manifests(config)
+			if options.purpose == forWhy {
+				manifests = rbac.Bind(config, rbac.ForWhy())
 			}
-			return rbac.WriteYAML(command.OutOrStdout(), rbac.Manifests(config))
+			if options.output == outputJSON {
+				return rbac.WriteJSON(command.OutOrStdout(), manifests)
+			}
+			return rbac.WriteYAML(command.OutOrStdout(), manifests)
 		},
 	}
 	options.addTo(command.Flags())
@@ -83,9 +92,16 @@ const (
 	outputJSON = "json"
 )
 
+// The commands that need rights.
+const (
+	forRun = "run"
+	forWhy = "why"
+)
+
 func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
 	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputYAML, outputJSON}, "form of the output")
-	flags.StringVar(&o.name, "name", "", "the `name` of the roles and bindings; default: orrery, followed by -dry-run and the user or service account unless these are the defaults")
+	program.WordVar(flags, &o.purpose, "for", "", "command", []string{forRun, forWhy}, "the command that needs the rights; the flags about controllers, leader election and Events are for run")
+	flags.StringVar(&o.name, "name", "", "the `name` of the roles and bindings; default: orrery, followed by -why or -dry-run and the user or service account unless these are the defaults")
 	flags.StringVar(&o.serviceAccount, "service-account", defaultServiceAccount, "the service account that gets the rights, as `namespace/name`")
 	flags.StringVar(&o.user, "user", "", "the user that gets the rights instead of a service account, by the `name` that the API server knows")
 	flags.StringSliceVar(&o.controllers, "controllers", everyController, controllersUsage("the controllers to run"))
@@ -128,7 +144,10 @@ const defaultServiceAccount = "kube-system/orrery"
 // would take the rights away from the previous subject.
 func (o *rbacOptions) defaultName() string {
 	name := "orrery"
-	if o.dryRun {
+	switch {
+	case o.purpose == forWhy:
+		name += "-why"
+	case o.dryRun:
 		name += "-dry-run"
 	}
 	subject := o.user

@@ -174,3 +174,18 @@ func electing(config Config) []Right {
 	}
 	return rights
 }
+
+// ForWhy returns the rights of "orrery why". Single objects are listed by their name, so that list is enough.
+func ForWhy() []Right {
+	return []Right{{
+		Rule: Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
+		Reason: "List what a namespace holds, of any type, and what may stop its deletion. This includes the content of Secrets: " +
+			"Kubernetes cannot grant their heads alone.",
+	}, {
+		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}},
+		Reason: "Read the namespace, and read it again for the second sample.",
+	}, {
+		Rule:   Rule{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
+		Reason: "Ask whether the controller that a condition names still lacks a right. Nothing is stored.",
+	}}
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"orrery/internal/observe/logs"
+	"orrery/internal/program"
+	"orrery/internal/why"
+	"orrery/internal/why/collect"
+	"orrery/restclient"
+	"orrery/restclient/kubeconfig"
+)
+
+// whyOptions are the flags of "orrery why". A flag that "orrery run" also has has the same meaning.
+type whyOptions struct {
+	kubeconfig string
+	context    string
+	as         string
+	asGroups   []string
+
+	output      string
+	interval    time.Duration
+	noWait      bool
+	explain     string
+	save, from  string
+	timeout     time.Duration
+	maxRequests int
+}
+
+// The output formats of "orrery why", beside json and yaml.
+const (
+	outputTable = "table"
+	outputWide  = "wide"
+)
+
+func newWhyCommand() *cobra.Command {
+	options := &whyOptions{}
+	command := &cobra.Command{
+		Use:   "why NAMESPACE",
+		Short: "Say why a namespace hangs in Terminating, with proof",
+		Long: `Says what keeps a namespace in deletion, how that is proven, what to do and what
+not to do. It takes two samples, ten seconds apart, and compares them. It only
+reads: lists of every type in the namespace, and what a suspicion needs.
+
+A cause is called proven only if every part of its proof was seen. A type that
+could not be read is named, and never counts as empty.
+
+Exit codes:
+  0  the namespace is not stuck: it is gone, Active, or makes progress
+  1  an error
+  2  it is stuck, and at least one cause is proven
+  3  it may be stuck, and no cause is proven`,
+		Example: `  # what blocks the namespace shop, and what to do
+  orrery why shop
+
+  # at once, with one sample, and for scripts
+  orrery why shop --no-wait -o json
+
+  # keep what was seen, and judge it elsewhere without a cluster
+  orrery why shop --save shop.json
+  orrery why --from shop.json
+
+  # the lesson on one cause
+  orrery why --explain C01`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := options.check(args); err != nil {
+				return program.UsageError{Command: command.CommandPath(), Err: err}
+			}
+			return options.run(command, args)
+		},
+	}
+	options.addTo(command.Flags())
+	program.CompleteChoices(command)
+	program.CompleteFiles(command, "kubeconfig", "save", "from")
+	program.Complete(command, "explain", why.IDs()...)
+	cobra.CheckErr(command.RegisterFlagCompletionFunc("context", contexts))
+	return command
+}
+
+func (o *whyOptions) addTo(flags *pflag.FlagSet) {
+	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputTable, outputWide, outputJSON, outputYAML}, "form of the report; wide adds the request behind each proof")
+	flags.DurationVar(&o.interval, "interval", collect.DefaultInterval, "the time between the two samples")
+	flags.BoolVar(&o.noWait, "no-wait", false, "take one sample only; what needs two is then possible and not proven")
+	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
+	flags.StringVar(&o.save, "save", "", "keep the evidence in this `file`: the heads of objects and no secrets; only its owner can read it")
+	flags.StringVar(&o.from, "from", "", "judge the evidence in this `file`, without a cluster")
+	flags.DurationVar(&o.timeout, "timeout", collect.DefaultTimeout, "how long the examination may take; what was not read by then is named")
+	flags.IntVar(&o.maxRequests, "max-requests", collect.DefaultMaxRequests, "how many requests may be sent")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the kubeconfig `file` to use; default: the files in $KUBECONFIG, else ~/.kube/config, else the service account of the pod")
+	flags.StringVar(&o.context, "context", "", "the `name` of the context to use; default: the current-context of the kubeconfig")
+	flags.StringVar(&o.as, "as", "", "the `user` to make every request as; needs the right to impersonate")
+	flags.StringArrayVar(&o.asGroups, "as-group", nil, "a `group` of that user; may be repeated")
+}
+
+// dnsLabel is what a namespace may be called.
+var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+// check rejects invalid flags and arguments.
+func (o *whyOptions) check(args []string) error {
+	switch {
+	case len(args) > 1:
+		return fmt.Errorf("unexpected argument %q: give one namespace", args[1])
+	case o.explain != "" && len(args) > 0, o.from != "" && len(args) > 0:
+		return errors.New("give a namespace, --from or --explain")
+	case o.explain != "":
+		if _, ok := why.Lookup(o.explain); !ok {
+			return fmt.Errorf("there is no cause %q; the causes are %s", o.explain, strings.Join(why.IDs(), " "))
+		}
+	case o.from != "" && o.save != "":
+		return errors.New("give --from or --save: evidence from a file need not be saved")
+	case o.from == "" && len(args) == 0:
+		return errors.New("give the name of a namespace")
+	case len(args) > 0 && !dnsLabel.MatchString(args[0]):
+		return fmt.Errorf("%q is not the name of a namespace: it has lower-case letters, digits and \"-\", at most 63", args[0])
+	}
+	switch {
+	case len(o.asGroups) > 0 && o.as == "":
+		return errors.New("--as-group needs --as")
+	case o.interval <= 0:
+		return fmt.Errorf("--interval must be positive, it is %v; --no-wait takes one sample", o.interval)
+	case o.timeout <= 0:
+		return fmt.Errorf("--timeout must be positive, it is %v", o.timeout)
+	case o.maxRequests < 1:
+		return fmt.Errorf("--max-requests must be at least 1, not %d", o.maxRequests)
+	}
+	return nil
+}
+
+func (o *whyOptions) run(command *cobra.Command, args []string) error {
+	stdout := command.OutOrStdout()
+	if o.explain != "" {
+		cause, _ := why.Lookup(o.explain)
+		return cause.WriteExplanation(stdout, terminalWidth(stdout))
+	}
+	evidence, err := o.evidence(command.Context(), args, command.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	if o.save != "" {
+		if err := evidence.Save(o.save); err != nil {
+			return err
+		}
+	}
+	report := why.Judge(evidence)
+	if err := o.print(stdout, report); err != nil {
+		return fmt.Errorf("the output cannot be written: %w", err)
+	}
+	if report.ExitCode != why.ExitNotStuck {
+		return program.Exit(report.ExitCode)
+	}
+	return nil
+}
+
+func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
+	switch o.output {
+	case outputJSON:
+		return report.WriteJSON(stdout)
+	case outputYAML:
+		return report.WriteYAML(stdout)
+	}
+	return report.WriteText(stdout, o.output == outputWide, terminalWidth(stdout))
+}
+
+// evidence reads a file or asks the cluster.
+func (o *whyOptions) evidence(ctx context.Context, args []string, stderr io.Writer) (why.Evidence, error) {
+	if o.from != "" {
+		return why.Load(o.from)
+	}
+	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
+	defer release()
+	client, end, err := o.connect(stderr)
+	if err != nil {
+		return why.Evidence{}, err
+	}
+	defer end()
+	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests}
+	if o.noWait {
+		options.Interval = -1
+	}
+	evidence, err := collect.Collect(ctx, client, args[0], options)
+	if stopped := program.Stopped(ctx); stopped != nil {
+		return evidence, stopped
+	}
+	if err != nil {
+		return evidence, &startError{doing: "reading the namespace", server: client.Config().Host, err: err}
+	}
+	return evidence, nil
+}
+
+// connect returns a client, and a function that closes it.
+func (o *whyOptions) connect(stderr io.Writer) (client *restclient.Client, end func(), err error) {
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: o.kubeconfig, Context: o.context, As: o.as, AsGroups: o.asGroups})
+	if err != nil {
+		return nil, nil, err
+	}
+	logger := logs.Start(logs.Config{Writer: stderr, Color: program.WantsColor(stderr)})
+	config.UserAgent = "orrery/" + program.Version + " why"
+	config.Credentials = hideFrom(logger, config.Credentials)
+	config.Trace = logger.Requests()
+	client, err = restclient.New(config)
+	if err != nil {
+		logger.Stop()
+		return nil, nil, err
+	}
+	return client, func() {
+		client.Close()
+		logger.Stop()
+	}, nil
+}
+
+// terminalWidth returns the width of the terminal that w is; 0 if it is none.
+func terminalWidth(w io.Writer) int {
+	file, ok := program.Underlying(w).(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// pluginArgs returns the arguments of the program. A link to it that is called like a kubectl plugin, kubectl-why_terminating,
+// is "orrery why".
+func pluginArgs(name string, args []string) []string {
+	base := name[strings.LastIndexAny(name, `/\`)+1:]
+	if !strings.HasPrefix(base, "kubectl-why") {
+		return args
+	}
+	if len(args) > 0 && slices.Contains([]string{cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}, args[0]) {
+		return append([]string{args[0], "why"}, args[1:]...)
+	}
+	return append([]string{"why"}, args...)
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+	"orrery/restclient/api"
+)
+
+func TestMistakesOfWhy(t *testing.T) {
+	for want, args := range map[string][]string{
+		"give the name of a namespace":                           {},
+		`unexpected argument "b": give one namespace`:            {"a", "b"},
+		`"Shop" is not the name of a namespace`:                  {"Shop"},
+		`there is no cause "C99"; the causes are C01 C02`:        {"--explain", "C99"},
+		"give a namespace, --from or --explain":                  {"shop", "--explain", "C01"},
+		"give --from or --save":                                  {"--from", "a", "--save", "b"},
+		"the evidence cannot be read: open /does/not/exist":      {"--from", "/does/not/exist"},
+		"--interval must be positive, it is 0s; --no-wait takes": {"shop", "--interval", "0s"},
+		"--timeout must be positive":                             {"shop", "--timeout", "-1s"},
+		"--max-requests must be at least 1":                      {"shop", "--max-requests", "0"},
+		"--as-group needs --as":                                  {"shop", "--as-group", "devs"},
+		`there is no output format "xml"`:                        {"shop", "-o", "xml"},
+		"/does/not/exist does not exist":                         {"shop", "--kubeconfig", "/does/not/exist"},
+		"cannot be reached":                                      {"shop", "--kubeconfig", writeKubeconfig(t, "http://127.0.0.1:1", "{}")},
+		"does not accept these credentials":                      {"shop", "--kubeconfig", writeKubeconfig(t, serve(t, refusing(401, api.ReasonUnauthorized)), "{}")},
+		"the server rejects requests for now":                    {"shop", "--kubeconfig", writeKubeconfig(t, serve(t, refusing(503, api.ReasonServiceUnavailable)), "{}")},
+		"not a Kubernetes API server":                            {"shop", "--kubeconfig", writeKubeconfig(t, serve(t, http.HandlerFunc(answersEverything)), "{}")},
+	} {
+		t.Run(want, func(t *testing.T) {
+			code, stdout, stderr := orrery(t, append([]string{"why"}, args...)...)
+			assert.Equal(t, 1, code)
+			assert.Empty(t, stdout)
+			assert.Contains(t, stderr, want)
+			assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %s", stderr)
+		})
+	}
+}
+
+// answersEverything is a login page.
+func answersEverything(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }
+
+// A namespace that is not in deletion is no failure; a user without rights learns which one is missing.
+func TestWhyOfANamespaceThatIsNotStuck(t *testing.T) {
+	path := builtIn(t)
+	for name, want := range map[string]string{
+		"nowhere": "namespace \"nowhere\" does not exist; no namespace is Terminating\n",
+		"default": "namespace \"default\" is Active: this namespace may not be deleted\n",
+	} {
+		code, stdout, stderr := orrery(t, "why", name, "--kubeconfig", path)
+		assert.Zero(t, code)
+		assert.Equal(t, want, stdout)
+		assert.Empty(t, stderr)
+	}
+	forbidden := serve(t, refusing(403, api.ReasonForbidden))
+	code, stdout, _ := orrery(t, "why", "shop", "--kubeconfig", writeKubeconfig(t, forbidden, "{}"))
+	assert.Equal(t, why.ExitUnknown, code)
+	assert.Contains(t, stdout, "cannot be read: said the server")
+	assert.Contains(t, stdout, "C30")
+}
+
+// stuck is the evidence of a namespace with a foreign token.
+func stuck() why.Evidence {
+	deleted := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	return why.Evidence{Name: "shop", At: deleted.Add(time.Hour), Namespace: &why.Namespace{
+		UID: "u", ResourceVersion: "7", Deleted: deleted, SpecFinalizers: []string{"example.com/x"}, Request: "GET /api/v1/namespaces/shop",
+	}}
+}
+
+func TestWhyFromSavedEvidence(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shop.json")
+	require.NoError(t, stuck().Save(path))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+	code, table, stderr := orrery(t, "why", "--from", path)
+	assert.Equal(t, why.ExitStuck, code)
+	assert.Empty(t, stderr)
+	assert.Contains(t, table, "Namespace shop hangs for 1h0m: spec.finalizers has the token example.com/x, which its owner does not remove.\nID   WHAT BLOCKS")
+	for line := range strings.Lines(table) {
+		assert.Less(t, len([]rune(line)), 140, line)
+	}
+	_, wide, _ := orrery(t, "why", "--from", path, "-o", "wide")
+	assert.Contains(t, wide, "[sample 1: GET /api/v1/namespaces/shop]")
+	_, document, _ := orrery(t, "why", "--from", path, "-o", "json")
+	var report why.Report
+	require.NoError(t, json.Unmarshal([]byte(document), &report))
+	assert.Equal(t, why.Stuck, report.Verdict)
+	assert.Equal(t, "C18", report.Findings[0].ID)
+	_, yaml, _ := orrery(t, "why", "--from", path, "-o", "yaml")
+	assert.Contains(t, yaml, "apiVersion: orrery/why.v1\nnamespace: shop\n")
+}
+
+func TestExplain(t *testing.T) {
+	for _, id := range why.IDs() {
+		code, stdout, stderr := orrery(t, "why", "--explain", strings.ToLower(id))
+		assert.Zero(t, code)
+		assert.True(t, strings.HasPrefix(stdout, id+"  "), stdout)
+		assert.Empty(t, stderr)
+	}
+}
+
+// A link to the program whose name is that of a kubectl plugin is "orrery why".
+func TestKubectlPlugin(t *testing.T) {
+	for name, want := range map[string][]string{
+		"/usr/bin/orrery":                  {"shop"},
+		"/usr/bin/kubectl-why_terminating": {"why", "shop"},
+		`C:\bin\kubectl-why.exe`:           {"why", "shop"},
+	} {
+		assert.Equal(t, want, pluginArgs(name, []string{"shop"}), name)
+	}
+	assert.Equal(t, []string{"__complete", "why", ""}, pluginArgs("kubectl-why_terminating", []string{"__complete", ""}))
+}
+
+func TestRightsForWhy(t *testing.T) {
+	code, stdout, _ := orrery(t, "rbac", "--for", "why", "--user", "jane")
+	assert.Zero(t, code)
+	assert.Contains(t, stdout, "name: orrery-why-jane")
+	assert.Contains(t, stdout, "This includes the content of Secrets")
+	assert.NotContains(t, stdout, "leases")
+	assert.NotContains(t, stdout, "delete")
+}

@@ -1,0 +1,160 @@
+package causes_test
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/internal/gears"
+	"orrery/internal/lab/causes"
+	"orrery/internal/lab/clustertest"
+	"orrery/internal/why"
+	"orrery/internal/why/collect"
+	"orrery/nsctl"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+)
+
+// inWorld runs a test on a server in memory, in virtual time, with a namespace controller unless the fixture has none.
+func inWorld(t *testing.T, f causes.Fixture, setUp func(*causes.World), settle time.Duration, test func(t *testing.T, c *clustertest.Cluster)) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clustertest.New(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		var ended <-chan struct{}
+		if !f.NoController {
+			ended = startController(ctx, t, c.Client())
+			defer func() { <-ended }()
+		}
+		defer cancel()
+		time.Sleep(time.Second) // the kubelet registers its node
+		w := causes.NewWorld(t.Context(), c.Admin())
+		setUp(w)
+		require.NoError(t, w.Err())
+		if settle == 0 {
+			settle = causes.Settled
+		}
+		time.Sleep(settle)
+		test(t, c)
+	})
+}
+
+func startController(ctx context.Context, t *testing.T, client *restclient.Client) (ended <-chan struct{}) {
+	var set gears.Set
+	typed := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	namespaces := informer.NewSharedIndexInformer(typed, informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
+	controller, err := nsctl.NewController(nsctl.Config{
+		Informer: namespaces, DrainTimeout: time.Second,
+		Deleter: set.NewDeleter(nsctl.DeleterConfig{
+			Namespaces: typed, Content: nsctl.NewContentClient(client),
+			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
+		}),
+	})
+	require.NoError(t, err)
+	return clustertest.Run(ctx,
+		func(ctx context.Context) error { namespaces.Run(ctx); return nil },
+		func(ctx context.Context) error { controller.Run(ctx); return nil },
+	)
+}
+
+// why collects and judges.
+func judged(t *testing.T, c *clustertest.Cluster, options collect.Options) (why.Evidence, why.Report) {
+	t.Helper()
+	evidence, err := collect.Collect(t.Context(), c.Admin(), causes.Namespace, options)
+	require.NoError(t, err)
+	return evidence, why.Judge(evidence)
+}
+
+func text(t *testing.T, r why.Report) string {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, r.WriteText(&out, true, 0))
+	return out.String()
+}
+
+func find(r why.Report, id string) *why.Finding {
+	at := slices.IndexFunc(r.Findings, func(f why.Finding) bool { return f.ID == id })
+	if at < 0 {
+		return nil
+	}
+	return &r.Findings[at]
+}
+
+// Each cause is proven in its own situation, with the right culprit, and no other cause is. What was saved gives the same
+// report.
+func TestCause(t *testing.T) {
+	for _, f := range causes.Fixtures() {
+		t.Run(f.ID, func(t *testing.T) {
+			inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
+				evidence, report := judged(t, c, collect.Options{})
+				shown := text(t, report)
+				t.Log("\n" + shown)
+				found := find(report, f.ID)
+				require.NotNil(t, found, shown)
+				assert.Equal(t, why.Proven, found.Certainty, shown)
+				assert.Equal(t, f.Culprit, found.Culprit)
+				assert.NotEmpty(t, found.Proof)
+				assert.NotEmpty(t, found.Do)
+				for _, other := range report.Findings {
+					assert.True(t, other.ID == f.ID || other.Certainty != why.Proven, "%s is named as well\n%s", other.ID, shown)
+				}
+				assertSaved(t, evidence, report)
+			})
+		})
+	}
+}
+
+func assertSaved(t *testing.T, evidence why.Evidence, report why.Report) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "evidence.json")
+	require.NoError(t, evidence.Save(path))
+	loaded, err := why.Load(path)
+	require.NoError(t, err)
+	var first, again bytes.Buffer
+	require.NoError(t, report.WriteJSON(&first))
+	require.NoError(t, why.Judge(loaded).WriteJSON(&again))
+	assert.Equal(t, first.String(), again.String())
+}
+
+// What only looks like a cause is not named.
+func TestNearMiss(t *testing.T) {
+	for _, f := range causes.Fixtures() {
+		settle := f.NearMissSettle
+		if settle == 0 {
+			settle = f.Settle
+		}
+		t.Run(f.ID, func(t *testing.T) {
+			inWorld(t, f, f.NearMiss, settle, func(t *testing.T, c *clustertest.Cluster) {
+				_, report := judged(t, c, collect.Options{})
+				assert.Nil(t, find(report, f.ID), text(t, report))
+			})
+		})
+	}
+}
+
+// Every cause of the catalogue has a lesson and a remedy, and every fixture a cause.
+func TestCatalogue(t *testing.T) {
+	for _, cause := range why.Catalogue() {
+		assert.NotEmpty(t, cause.Title, cause.ID)
+		assert.NotEmpty(t, cause.Lesson, cause.ID)
+		assert.NotEmpty(t, cause.Proof, cause.ID)
+		assert.NotEmpty(t, cause.Do, cause.ID)
+		for _, hidden := range cause.Hides {
+			_, ok := why.Lookup(hidden)
+			assert.True(t, ok, "%s hides %s", cause.ID, hidden)
+		}
+	}
+	assert.Equal(t, len(why.IDs()), len(slices.Compact(why.IDs())), "no id is used twice")
+	for _, f := range causes.Fixtures() {
+		_, ok := why.Lookup(f.ID)
+		assert.True(t, ok, f.ID)
+	}
+}

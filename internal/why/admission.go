@@ -1,0 +1,292 @@
+package why
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"orrery/restclient/api"
+)
+
+func admissionCauses() []Cause {
+	return []Cause{{
+		ID: "C07", Title: "an admission webhook cannot be reached",
+		Lesson: "A webhook with failurePolicy Fail that is asked about deletions stops them all when its server is down. Often its " +
+			"pods were in the namespace that is being deleted, or an add-on was uninstalled without its configuration.",
+		Proof: "ContentFailure says that calling the webhook failed; its configuration still exists, has failurePolicy Fail, and " +
+			"selects the deletion of a type that remains; its Service is missing or has no ready endpoint, or the error is one of " +
+			"the certificate or of a URL's connection.",
+		Do: []string{
+			"bring the webhook's pods back",
+			"exclude the namespace by the webhook's namespaceSelector",
+			"if the add-on was uninstalled: delete its webhook configuration",
+		},
+		DoNot: "set failurePolicy Ignore on a policy webhook: that switches the policy off everywhere",
+		judge: webhookUnreachable,
+	}, {
+		ID: "C08", Title: "admission denies the deletion",
+		Lesson: "A webhook or a ValidatingAdmissionPolicy may deny deletions, also the controller's. Its message says what it wants.",
+		Proof: "ContentFailure has the denial with the name of the webhook, or of the policy and its binding, and these exist and " +
+			"select the deletion of a type that remains.",
+		Do:    []string{"do what the message asks for", "restore the parameter object of the policy, if that is missing"},
+		DoNot: "delete the policy: it protects other objects, too",
+		judge: admissionDenies,
+	}, {
+		ID: "C09", Title: "a conversion webhook is down", Issues: []int{118357, 71925},
+		Lesson: "A custom resource with several versions may need a webhook to convert between them. Without it the server can " +
+			"neither list nor delete the objects.",
+		Proof: "The list of the type, or ContentFailure, has the failure of the conversion webhook; the definition has strategy " +
+			"Webhook; its Service is missing or has no ready endpoint.",
+		Do: []string{
+			"bring the conversion webhook back",
+			"only if the versions have the same schema: set the strategy None",
+		},
+		DoNot: "delete the definition: that converts the objects, too",
+		judge: conversionFails,
+	}}
+}
+
+// The servers' words in the condition ContentFailure.
+var (
+	failedCalling  = regexp.MustCompile(`failed calling webhook "([^"]+)": ([^,]*)`)
+	webhookDenied  = regexp.MustCompile(`admission webhook "([^"]+)" denied the request(?:: ([^,]*))?`)
+	policyDenied   = regexp.MustCompile(`ValidatingAdmissionPolicy '([^']+)' with binding '([^']+)' denied request: ([^,]*)`)
+	convertsBadly  = regexp.MustCompile(`conversion webhook for ([^ ,]+), Kind=([A-Za-z0-9]+) failed`)
+	certificate    = "x509: "
+	brokenTransfer = []string{certificate, "connection refused", "context deadline exceeded", "no such host", "i/o timeout"}
+)
+
+// Suspicions of the condition ContentFailure, which tell the collector what to ask for.
+
+// BlamesWebhook reports whether the condition names an admission webhook.
+func (n *Namespace) BlamesWebhook() bool {
+	content := n.Condition(api.NamespaceDeletionContentFailure)
+	return failedCalling.MatchString(content) || webhookDenied.MatchString(content)
+}
+
+// BlamesPolicy reports whether the condition names an admission policy.
+func (n *Namespace) BlamesPolicy() bool {
+	return policyDenied.MatchString(n.Condition(api.NamespaceDeletionContentFailure))
+}
+
+// selected are the remaining types whose deletion the rules select.
+func (e *Evidence) selected(rules []Rule) (blocks []Blocked) {
+	for i := range e.Types {
+		t := &e.Types[i]
+		if t.Count > 0 && slices.ContainsFunc(rules, func(r Rule) bool { return r.matchesDelete(*t) }) {
+			blocks = append(blocks, t.blocked())
+		}
+	}
+	return blocks
+}
+
+// blocked describes what remains of a type.
+func (t *Type) blocked() Blocked {
+	b := Blocked{Resource: t.Name(), Count: t.Count}
+	for _, object := range t.Objects[:min(len(t.Objects), 5)] {
+		b.Examples = append(b.Examples, object.Name)
+	}
+	return b
+}
+
+// count writes how many objects are blocked: "4 configmaps and 1 secrets".
+func count(blocks []Blocked) string {
+	var words []string
+	for _, b := range blocks {
+		words = append(words, fmt.Sprintf("%d %s", b.Count, b.Resource))
+	}
+	return listed(words)
+}
+
+// webhookFinding is what C07 and C08 have in common: the webhook that the condition names exists and selects deletions of what
+// remains. ok is false if it does not.
+func webhookFinding(e *Evidence, name string) (f Finding, hook *Webhook, ok bool) {
+	if !e.Webhooks.Known() {
+		f.Culprit = Reference{Resource: "validatingwebhookconfigurations", Name: name}
+		f.lack(e.Webhooks.Failed, "the webhook configurations could not be read")
+		return f, nil, true
+	}
+	for i := range e.Webhooks.Items {
+		hook := &e.Webhooks.Items[i]
+		blocks := e.selected(hook.Rules)
+		if hook.Name != name || len(blocks) == 0 || !hook.NamespaceOnly.matches(e.Namespace.Labels) {
+			continue
+		}
+		f.Culprit = Reference{Resource: hook.Resource, Name: hook.Configuration}
+		f.Blocks = blocks
+		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects DELETE of %s", hook.Resource, hook.Configuration, name, blocks[0].Resource)
+		return f, hook, true
+	}
+	return f, nil, false
+}
+
+func webhookUnreachable(e *Evidence) []Finding {
+	var findings []Finding
+	for name, text := range matchedOnce(failedCalling, e.condition(api.NamespaceDeletionContentFailure)) {
+		f, hook, ok := webhookFinding(e, name)
+		if !ok || hook != nil && hook.FailurePolicy == "Ignore" {
+			continue // it was deleted or changed since
+		}
+		f.Says = fmt.Sprintf("the webhook %s cannot be reached", name)
+		if len(f.Blocks) > 0 {
+			f.Says += ", so " + count(f.Blocks) + " cannot be deleted"
+		}
+		f.saw(1, e.Namespace.Request, "ContentFailure: failed calling webhook %q: %s", name, text)
+		if hook != nil && !hookIsDown(e, &f, hook, text) {
+			continue
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// hookIsDown adds why a webhook cannot be called. It returns false if its server is back.
+func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
+	if hook.Service == nil {
+		if !containsAny(text, brokenTransfer) {
+			f.lack(nil, "the webhook has a URL, which was not called")
+		}
+		return true
+	}
+	if containsAny(text, []string{certificate}) {
+		return true
+	}
+	if down, known := e.backendDown(f, *hook.Service); known {
+		f.Do = []string{
+			fmt.Sprintf("bring the pods behind Service %s back", *hook.Service),
+			fmt.Sprintf("exclude %s by a namespaceSelector in %s %s", e.Name, hook.Resource, hook.Configuration),
+			fmt.Sprintf("if the add-on was uninstalled: kubectl delete %s %s", hook.Resource, hook.Configuration),
+		}
+		return down
+	}
+	return true
+}
+
+// backendDown adds the state of a Service to a finding. known is false if it could not be read.
+func (e *Evidence) backendDown(f *Finding, service Service) (down, known bool) {
+	b := e.backend(service)
+	switch {
+	case b == nil:
+		f.lack(nil, "Service %s was not looked at", service)
+		return false, false
+	case b.Failed != nil:
+		f.lack(b.Failed, "Service %s could not be read", service)
+		return false, false
+	case !b.Exists:
+		f.saw(1, b.Request, "Service %s does not exist", service)
+	case b.Ready == 0:
+		f.saw(1, b.Request, "Service %s has no ready endpoint", service)
+	default:
+		return false, true
+	}
+	return true, true
+}
+
+// matchedOnce yields the first two groups of each match, each first group once, in the order of the text.
+func matchedOnce(pattern *regexp.Regexp, text string) func(yield func(name, rest string) bool) {
+	return func(yield func(string, string) bool) {
+		seen := map[string]bool{}
+		for _, match := range pattern.FindAllStringSubmatch(text, -1) {
+			if !seen[match[1]] {
+				seen[match[1]] = true
+				if !yield(match[1], strings.TrimSpace(match[2])) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func containsAny(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+}
+
+func admissionDenies(e *Evidence) []Finding {
+	content := e.condition(api.NamespaceDeletionContentFailure)
+	var findings []Finding
+	for name, reason := range matchedOnce(webhookDenied, content) {
+		f, _, ok := webhookFinding(e, name)
+		if !ok {
+			continue
+		}
+		f.Says = fmt.Sprintf("the webhook %s denies the deletion: %s", name, orElse(reason, "without explanation"))
+		f.saw(1, e.Namespace.Request, "ContentFailure: admission webhook %q denied the request: %s", name, orElse(reason, "without explanation"))
+		if reason != "" {
+			f.Do = []string{fmt.Sprintf("do what the webhook asks for: %s", reason)}
+		}
+		findings = append(findings, f)
+	}
+	for _, match := range policyDenied.FindAllStringSubmatch(content, -1) {
+		if f, ok := policyFinding(e, match[1], match[2], strings.TrimSpace(match[3])); ok &&
+			!slices.ContainsFunc(findings, func(other Finding) bool { return other.Culprit == f.Culprit }) {
+			findings = append(findings, f)
+		}
+	}
+	return findings
+}
+
+func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok bool) {
+	f = Finding{Culprit: Reference{Resource: "validatingadmissionpolicies", Name: policy}}
+	f.Says = fmt.Sprintf("the admission policy %s denies the deletion: %s", policy, reason)
+	f.saw(1, e.Namespace.Request, "ContentFailure: policy %s with binding %s: %s", policy, binding, reason)
+	f.Do = []string{"do what the policy asks for: " + reason}
+	if strings.HasPrefix(reason, "no params found") {
+		f.Do = []string{fmt.Sprintf("restore the parameter object of binding %s", binding)}
+	}
+	if !e.Policies.Known() {
+		f.lack(e.Policies.Failed, "the admission policies could not be read")
+		return f, true
+	}
+	at := slices.IndexFunc(e.Policies.Items, func(p Policy) bool { return !p.Binding && p.Name == policy })
+	bound := slices.ContainsFunc(e.Policies.Items, func(p Policy) bool { return p.Binding && p.Name == binding && p.Of == policy })
+	if at < 0 || !bound {
+		return f, false // removed since
+	}
+	if f.Blocks = e.selected(e.Policies.Items[at].Rules); len(f.Blocks) == 0 {
+		return f, false
+	}
+	f.saw(1, e.Policies.Request, "policy %s and binding %s exist, and select DELETE of %s", policy, binding, f.Blocks[0].Resource)
+	return f, true
+}
+
+func orElse(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+func conversionFails(e *Evidence) []Finding {
+	var findings []Finding
+	for i := range e.Types {
+		t := &e.Types[i]
+		if t.Failed == nil || !convertsBadly.MatchString(t.Failed.Message) {
+			continue
+		}
+		f := Finding{Culprit: Reference{Resource: "customresourcedefinitions", Name: t.Name()}, Blocks: []Blocked{{Resource: t.Name()}}}
+		f.Says = fmt.Sprintf("the conversion webhook of %s is down, so its objects can be neither listed nor deleted", t.Name())
+		f.saw(1, t.Failed.Request, "%d: %s", t.Failed.Code, t.Failed.Message)
+		at := slices.IndexFunc(e.Definitions.Items, func(d Definition) bool { return d.Type == t.Name() })
+		switch {
+		case !e.Definitions.Known():
+			f.lack(e.Definitions.Failed, "the definition could not be read")
+		case at < 0:
+			continue
+		case e.Definitions.Items[at].Converter == nil:
+			f.lack(nil, "the definition names no Service for its conversion")
+		default:
+			service := *e.Definitions.Items[at].Converter
+			f.saw(1, e.Definitions.Request, "definition %s: strategy Webhook, Service %s", t.Name(), service)
+			if down, known := e.backendDown(&f, service); known && !down {
+				f.lack(nil, "Service %s has ready endpoints", service)
+			}
+			f.Do = []string{
+				fmt.Sprintf("bring the pods behind Service %s back", service),
+				"only if the versions have the same schema: set the strategy None",
+			}
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}

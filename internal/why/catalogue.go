@@ -1,0 +1,57 @@
+package why
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Cause is an entry of the catalogue: one reason why a namespace stays.
+type Cause struct {
+	// ID is stable: "C07". Title is a noun phrase, Issues are numbers of kubernetes/kubernetes.
+	ID     string
+	Title  string
+	Issues []int
+	// Lesson explains the cause to somebody who meets it for the first time; Proof says what must be seen.
+	Lesson string
+	Proof  string
+	// Do are the ways out, the safest first, and DoNot what makes it worse. A finding may have more precise ones.
+	Do    []string
+	DoNot string
+	// Hides are the causes whose evidence this one removes: while it holds, they cannot be seen.
+	Hides []string
+	// Waits: nothing is broken, and the namespace goes by itself.
+	Waits bool
+
+	judge func(*Evidence) []Finding
+}
+
+// Catalogue returns the causes in the order of the report. It is a new slice with each call.
+func Catalogue() []Cause {
+	return slices.Concat(
+		controllerCauses(), discoveryCauses(), storageCauses(), admissionCauses(), podCauses(), namespaceCauses(), nothingCauses(),
+	)
+}
+
+// Lookup returns the cause with an id, in upper or lower case.
+func Lookup(id string) (Cause, bool) {
+	catalogue := Catalogue()
+	at := slices.IndexFunc(catalogue, func(c Cause) bool { return strings.EqualFold(c.ID, id) })
+	if at < 0 {
+		return Cause{}, false
+	}
+	return catalogue[at], true
+}
+
+// IDs returns the ids of the catalogue, sorted.
+func IDs() []string {
+	var ids []string
+	for _, cause := range Catalogue() {
+		ids = append(ids, cause.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// gracePeriod is how long after the deletion the controller begins: until then some API servers accept new content.
+const gracePeriod = 5 * time.Second

@@ -1,0 +1,76 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"orrery/internal/why"
+	"orrery/restclient/api"
+)
+
+const admissionGroup = "admissionregistration.k8s.io"
+
+// webhooks reads both kinds of webhook configurations.
+func (c *collector) webhooks(ctx context.Context) {
+	validating, mutating := c.configurations(ctx, "validatingwebhookconfigurations"), c.configurations(ctx, "mutatingwebhookconfigurations")
+	c.evidence.Webhooks = why.Answer[why.Webhook]{
+		Request: validating.Request, Items: append(slices.Concat(validating.Items...), slices.Concat(mutating.Items...)...),
+		Failed: cmp.Or(validating.Failed, mutating.Failed),
+	}
+}
+
+func (c *collector) configurations(ctx context.Context, resource string) why.Answer[[]why.Webhook] {
+	gvr := api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: resource}
+	return list(ctx, c, gvr, "", api.ListOptions{}, func(o *api.Unstructured) (hooks []why.Webhook, ok bool) {
+		for _, entry := range items(o.Nested("webhooks")) {
+			config, _ := entry["clientConfig"].(map[string]any)
+			hooks = append(hooks, why.Webhook{
+				Resource: resource, Configuration: o.GetName(), UID: o.GetUID(), Name: text(entry, "name"),
+				FailurePolicy: cmp.Or(text(entry, "failurePolicy"), "Fail"), Service: service(config["service"]),
+				Rules: rules(entry["rules"]), NamespaceOnly: selector(entry["namespaceSelector"]),
+			})
+		}
+		return hooks, true
+	})
+}
+
+// policies reads the validating admission policies and their bindings.
+func (c *collector) policies(ctx context.Context) {
+	policies := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "validatingadmissionpolicies"}, "", api.ListOptions{},
+		func(o *api.Unstructured) (why.Policy, bool) {
+			return why.Policy{Name: o.GetName(), UID: o.GetUID(), Rules: rules(o.Nested("spec", "matchConstraints", "resourceRules"))}, true
+		})
+	bindings := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "validatingadmissionpolicybindings"}, "", api.ListOptions{},
+		func(o *api.Unstructured) (why.Policy, bool) {
+			return why.Policy{
+				Name: o.GetName(), UID: o.GetUID(), Binding: true, Of: o.NestedString("spec", "policyName"),
+				Parameter: o.NestedString("spec", "paramRef", "name"),
+			}, true
+		})
+	c.evidence.Policies = why.Answer[why.Policy]{
+		Request: policies.Request, Items: append(policies.Items, bindings.Items...), Failed: cmp.Or(policies.Failed, bindings.Failed),
+	}
+}
+
+func rules(value any) (list []why.Rule) {
+	for _, entry := range items(value) {
+		list = append(list, why.Rule{Operations: words(entry["operations"]), Groups: words(entry["apiGroups"]), Resources: words(entry["resources"])})
+	}
+	return list
+}
+
+func selector(value any) why.Selector {
+	fields, _ := value.(map[string]any)
+	var s why.Selector
+	if labels, ok := fields["matchLabels"].(map[string]any); ok {
+		s.Labels = map[string]string{}
+		for key := range labels {
+			s.Labels[key] = text(labels, key)
+		}
+	}
+	for _, entry := range items(fields["matchExpressions"]) {
+		s.Expressions = append(s.Expressions, why.Expression{Key: text(entry, "key"), Operator: text(entry, "operator"), Values: words(entry["values"])})
+	}
+	return s
+}

@@ -1,0 +1,262 @@
+package collect
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"orrery/internal/why"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// first is wave 0: the namespace. Its error is that of the connection.
+func (c *collector) first(ctx context.Context) error {
+	namespace, at, failed, err := c.namespace(ctx)
+	if err != nil {
+		return err
+	}
+	e := &c.evidence
+	e.Namespace, e.At, e.Refused = namespace, at, failed
+	if failed != nil && failed.Code == http.StatusNotFound {
+		e.Terminating = c.terminating(ctx)
+	}
+	return nil
+}
+
+// namespace reads the namespace. A refusal other than 401 is evidence; anything else that is no namespace is an error.
+func (c *collector) namespace(ctx context.Context) (*why.Namespace, time.Time, *why.Failure, error) {
+	path := "/api/v1/namespaces/" + c.evidence.Name
+	var answer restclient.Response
+	err := c.attempt(ctx, func(ctx context.Context) error {
+		return c.client.Do(ctx, restclient.Request{Path: path}, &answer)
+	})
+	switch api.CodeOf(err) {
+	case http.StatusForbidden, http.StatusNotFound:
+		return nil, time.Now().UTC(), failure("GET "+path, "get namespaces", err), nil
+	}
+	if err != nil {
+		return nil, time.Time{}, nil, err
+	}
+	var namespace api.Namespace
+	if err := json.Unmarshal(answer.Body, &namespace); err != nil || namespace.Name != c.evidence.Name {
+		return nil, time.Time{}, nil, &restclient.DecodeError{Verb: http.MethodGet, URL: path, Err: errNoNamespace}
+	}
+	at, err := http.ParseTime(answer.Header.Get("Date"))
+	if err != nil {
+		at = time.Now() // a proxy dropped the header
+	}
+	return headOf(&namespace, "GET "+path), at.UTC(), nil, nil
+}
+
+func headOf(n *api.Namespace, request string) *why.Namespace {
+	head := &why.Namespace{
+		UID: n.UID, ResourceVersion: n.ResourceVersion, Labels: n.Labels, Created: n.CreationTimestamp.UTC(), Finalizers: n.Finalizers,
+		SpecFinalizers: n.Spec.Finalizers, Conditions: n.Status.Conditions, Request: request,
+	}
+	if n.DeletionTimestamp != nil {
+		head.Deleted = n.DeletionTimestamp.UTC()
+	}
+	entries, err := n.ManagedFields.Entries()
+	if err != nil {
+		return head // no server writes that; then nothing is known of the writers
+	}
+	for _, entry := range entries {
+		if strings.Contains(string(entry.FieldsV1), `"f:conditions"`) && entry.Time != nil {
+			head.Writers = append(head.Writers, why.Writer{Manager: entry.Manager, At: entry.Time.UTC()})
+		}
+	}
+	return head
+}
+
+// terminating lists the namespaces in deletion.
+func (c *collector) terminating(ctx context.Context) []string {
+	resource := restclient.Metadata(c.client, api.NamespacesResource, "")
+	var names []string
+	err := c.attempt(ctx, func(ctx context.Context) error {
+		list, err := resource.List(ctx, api.ListOptions{FieldSelector: "status.phase=" + string(api.NamespaceTerminating), Limit: pageSize})
+		if err == nil {
+			for _, item := range list.Items {
+				names = append(names, item.Name)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil // a hint, no more
+	}
+	slices.Sort(names)
+	return names
+}
+
+// The collections of the cluster that are read.
+var (
+	apiServicesResource = api.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+	definitionsResource = api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	leasesResource      = api.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
+	nodesResource       = api.GroupVersionResource{Version: "v1", Resource: "nodes"}
+	servicesResource    = api.GroupVersionResource{Version: "v1", Resource: "services"}
+	slicesResource      = api.GroupVersionResource{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"}
+	attachmentsResource = api.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattachments"}
+)
+
+const systemNamespace = "kube-system"
+
+// environment is the part of wave 1 that is about the cluster.
+func (c *collector) environment(ctx context.Context) {
+	e := &c.evidence
+	parallel(
+		func() { e.Server = c.version(ctx) },
+		func() { e.APIServices = list(ctx, c, apiServicesResource, "", api.ListOptions{}, apiService) },
+		func() { e.Definitions = c.definitions(ctx) },
+		func() {
+			selected := api.ListOptions{LabelSelector: "component=kube-controller-manager"}
+			e.Managers = list(ctx, c, api.PodsResource, systemNamespace, selected, manager)
+		},
+		func() { e.Leases = list(ctx, c, leasesResource, systemNamespace, api.ListOptions{}, lease) },
+	)
+}
+
+func (c *collector) version(ctx context.Context) string {
+	var version api.VersionInfo
+	err := c.attempt(ctx, func(ctx context.Context) error {
+		return c.client.Do(ctx, restclient.Request{Path: "/version"}, &version)
+	})
+	if err != nil {
+		return ""
+	}
+	return version.GitVersion
+}
+
+// list reads a collection of whole objects, at most one page, and keeps what read makes of each. read returns false for an
+// object that is not of interest.
+func list[T any](
+	ctx context.Context, c *collector, gvr api.GroupVersionResource, namespace string, options api.ListOptions, read func(*api.Unstructured) (T, bool),
+) why.Answer[T] {
+	options.Limit = pageSize
+	answer := why.Answer[T]{Request: requestFor(gvr, namespace, options)}
+	err := c.attempt(ctx, func(ctx context.Context) error {
+		answer.Items = nil
+		page, err := restclient.Dynamic(c.client, gvr, namespace).List(ctx, options)
+		if err != nil {
+			return err
+		}
+		for _, item := range page.Items {
+			if kept, ok := read(item); ok {
+				answer.Items = append(answer.Items, kept)
+			}
+		}
+		return nil
+	})
+	answer.Failed = failure(answer.Request, "list "+kubectlName(gvr), err)
+	return answer
+}
+
+// definitions lists the heads of the custom resource definitions.
+func (c *collector) definitions(ctx context.Context) why.Answer[why.Definition] {
+	options := api.ListOptions{Limit: pageSize}
+	answer := why.Answer[why.Definition]{Request: requestFor(definitionsResource, "", options)}
+	err := c.attempt(ctx, func(ctx context.Context) error {
+		answer.Items = nil
+		page, err := restclient.Metadata(c.client, definitionsResource, "").List(ctx, options)
+		if err != nil {
+			return err
+		}
+		for _, item := range page.Items {
+			answer.Items = append(answer.Items, why.Definition{Object: objectOf(&item.ObjectMeta), Type: item.Name})
+		}
+		return nil
+	})
+	answer.Failed = failure(answer.Request, "list "+kubectlName(definitionsResource), err)
+	return answer
+}
+
+func apiService(o *api.Unstructured) (why.APIService, bool) {
+	a := why.APIService{Name: o.GetName(), UID: o.GetUID(), GroupVersion: api.GroupVersion{
+		Group: o.NestedString("spec", "group"), Version: o.NestedString("spec", "version"),
+	}.String()}
+	a.Service = service(o.Nested("spec", "service"))
+	condition := conditionOf(o, "Available")
+	a.Available, a.Reason, a.Message = text(condition, "status"), text(condition, "reason"), text(condition, "message")
+	a.Since = moment(text(condition, "lastTransitionTime"))
+	return a, a.Service != nil
+}
+
+func manager(o *api.Unstructured) (why.Manager, bool) {
+	m := why.Manager{Name: o.GetName(), Ready: text(conditionOf(o, "Ready"), "status") == "True"}
+	for _, container := range items(o.Nested("spec", "containers")) {
+		for _, key := range []string{"command", "args"} {
+			for _, word := range items(container[key], key) {
+				if value, ok := strings.CutPrefix(text(word, key), "--controllers="); ok {
+					m.Controllers = value
+				}
+			}
+		}
+	}
+	return m, true
+}
+
+func lease(o *api.Unstructured) (why.Lease, bool) {
+	return why.Lease{
+		Namespace: o.GetNamespace(), Name: o.GetName(), Holder: o.NestedString("spec", "holderIdentity"),
+		Renewed: moment(o.NestedString("spec", "renewTime")), Duration: time.Duration(o.NestedInt64("spec", "leaseDurationSeconds")) * time.Second,
+	}, true
+}
+
+// service reads a reference to a Service; nil if it is none.
+func service(reference any) *why.Service {
+	fields, _ := reference.(map[string]any)
+	s := why.Service{Namespace: text(fields, "namespace"), Name: text(fields, "name")}
+	if s.Name == "" {
+		return nil
+	}
+	return &s
+}
+
+// conditionOf returns a condition of an object's status, nil without it.
+func conditionOf(o *api.Unstructured, conditionType string) map[string]any {
+	for _, condition := range items(o.Nested("status", "conditions")) {
+		if text(condition, "type") == conditionType {
+			return condition
+		}
+	}
+	return nil
+}
+
+// items returns the objects of a list. Words of a list become objects with the given key.
+func items(value any, key ...string) (objects []map[string]any) {
+	entries, _ := value.([]any)
+	for _, entry := range entries {
+		if fields, ok := entry.(map[string]any); ok {
+			objects = append(objects, fields)
+		} else if len(key) > 0 {
+			objects = append(objects, map[string]any{key[0]: entry})
+		}
+	}
+	return objects
+}
+
+// words returns the strings of a list.
+func words(value any) (list []string) {
+	for _, item := range items(value, "word") {
+		list = append(list, text(item, "word"))
+	}
+	return list
+}
+
+func text(fields map[string]any, key string) string {
+	value, _ := fields[key].(string)
+	return value
+}
+
+// moment reads a time; what is none is the zero time.
+func moment(value string) time.Time {
+	t, err := time.Parse(time.RFC3339, value)
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}

@@ -1,0 +1,161 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"orrery/internal/why"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/wait"
+)
+
+// Options says how far Collect goes. The zero value has the defaults.
+type Options struct {
+	// Interval is the time between the two samples. Default 10 s; negative: one sample only.
+	Interval time.Duration
+	// Timeout bounds everything but the interval. Default 60 s.
+	Timeout time.Duration
+	// MaxRequests bounds the number of requests. Default 400.
+	MaxRequests int
+}
+
+// The defaults of Options, and the limit of one request.
+const (
+	DefaultInterval    = 10 * time.Second
+	DefaultTimeout     = 60 * time.Second
+	DefaultMaxRequests = 400
+
+	requestTimeout = 5 * time.Second
+)
+
+// Collect reads what is needed to judge why a namespace hangs. The error is that of the first request, if the server gave no
+// answer to it, or that of a context that ended.
+func Collect(ctx context.Context, client *restclient.Client, namespace string, options Options) (why.Evidence, error) {
+	c := &collector{client: client, options: options}
+	c.options.Interval = cmp.Or(options.Interval, DefaultInterval)
+	c.options.Timeout = cmp.Or(options.Timeout, DefaultTimeout)
+	c.options.MaxRequests = cmp.Or(options.MaxRequests, DefaultMaxRequests)
+	c.evidence = why.Evidence{APIVersion: why.EvidenceVersion, Name: namespace}
+	began := time.Now()
+	bounded, cancel := context.WithTimeout(ctx, c.options.Timeout)
+	defer cancel()
+	if err := c.first(bounded); err != nil {
+		return why.Evidence{}, err
+	}
+	if c.inDeletion() {
+		c.environment(bounded)
+		c.content(bounded)
+		c.suspicions(bounded)
+	}
+	c.evidence.Took = time.Since(began)
+	if c.inDeletion() && c.options.Interval > 0 && bounded.Err() == nil {
+		if err := wait.Sleep(ctx, c.options.Interval); err == nil {
+			again := time.Now()
+			left, cancel := context.WithTimeout(ctx, max(requestTimeout, c.options.Timeout-c.evidence.Took))
+			defer cancel()
+			c.second(left)
+			c.evidence.Took += time.Since(again)
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return why.Evidence{}, err
+	}
+	c.finish()
+	return c.evidence, nil
+}
+
+// collector reads the evidence of one namespace.
+type collector struct {
+	client  *restclient.Client
+	options Options
+
+	requests  atomic.Int64
+	throttled atomic.Int64
+
+	mu       sync.Mutex   // guards the next fields while requests run
+	evidence why.Evidence // written by the goroutine of Collect, or under mu
+	cut      string       // why something was left out
+}
+
+func (c *collector) inDeletion() bool {
+	return c.evidence.Namespace != nil && !c.evidence.Namespace.Deleted.IsZero()
+}
+
+func (c *collector) finish() {
+	e := &c.evidence
+	e.Requests, e.Throttled, e.Incomplete = int(c.requests.Load()), int(c.throttled.Load()), c.cut
+	slices.SortFunc(e.Types, func(a, b why.Type) int { return cmp.Compare(a.Name(), b.Name()) })
+}
+
+// errTooMany is the error of a request that was not sent.
+var errTooMany = errors.New("the limit of requests (--max-requests) was reached")
+
+// attempt sends one request, and once more if the server asks for patience. send must use the context that it gets.
+func (c *collector) attempt(ctx context.Context, send func(ctx context.Context) error) error {
+	for again := true; ; again = false {
+		if int(c.requests.Add(1)) > c.options.MaxRequests {
+			c.requests.Add(-1)
+			c.leaveOut(errTooMany)
+			return errTooMany
+		}
+		bounded, cancel := context.WithTimeout(api.WithSingleAttempt(ctx), requestTimeout)
+		err := send(bounded)
+		cancel()
+		if ctx.Err() != nil {
+			c.leaveOut(errors.New("the time limit (--timeout) was reached"))
+			return err
+		}
+		refused, ok := errors.AsType[*api.StatusError](err)
+		if !ok || refused.Status.Code != http.StatusTooManyRequests {
+			return err
+		}
+		c.throttled.Add(1)
+		if !again || wait.Sleep(ctx, min(max(refused.RetryAfter, 100*time.Millisecond), requestTimeout)) != nil {
+			return err
+		}
+	}
+}
+
+// leaveOut records why the evidence is incomplete.
+func (c *collector) leaveOut(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = cmp.Or(c.cut, err.Error())
+}
+
+// failure describes a request that failed. right is what a 403 means: "list nodes".
+func failure(request, right string, err error) *why.Failure {
+	if err == nil {
+		return nil
+	}
+	f := &why.Failure{Request: request, Code: api.CodeOf(err), Message: err.Error()}
+	if refused, ok := errors.AsType[*api.StatusError](err); ok {
+		f.Message = refused.Error()
+	}
+	if f.Code == http.StatusForbidden {
+		f.Right = right
+	}
+	f.Message = restclient.Redact(f.Message)
+	return f
+}
+
+// parallel runs functions at the same time, at most eight, and returns when all have returned.
+func parallel(functions ...func()) {
+	slots := make(chan struct{}, 8)
+	var running sync.WaitGroup
+	for _, function := range functions {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			function()
+		})
+	}
+	running.Wait()
+}

@@ -1,0 +1,176 @@
+package collect
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"orrery/internal/why"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// The bounds of wave 3.
+const (
+	maxProbes   = 4
+	maxReviews  = 4
+	maxBackends = 8
+)
+
+// suspicions is wave 3: what the waves before it give reason to ask for.
+func (c *collector) suspicions(ctx context.Context) {
+	e := &c.evidence
+	var reads []func()
+	ask := func(reason bool, read func()) {
+		if reason {
+			reads = append(reads, read)
+		}
+	}
+	ask(e.Namespace.BlamesWebhook(), func() { c.webhooks(ctx) })
+	ask(e.Namespace.BlamesPolicy(), func() { c.policies(ctx) })
+	ask(e.Late(), func() { e.Nodes = list(ctx, c, nodesResource, "", api.ListOptions{}, node) })
+	ask(e.Late(), func() { e.Volumes = list(ctx, c, attachmentsResource, "", api.ListOptions{}, attachment) })
+	ask(len(e.Discovery.Stale) > 0, func() { c.probes(ctx) })
+	ask(len(why.Refusals(e.Namespace, e.Name)) > 0, func() { c.reviews(ctx) })
+	converting := slices.ContainsFunc(e.Types, func(t why.Type) bool {
+		return t.Failed != nil && strings.Contains(t.Failed.Message, "conversion webhook for ")
+	})
+	ask(converting, func() {
+		e.Definitions = list(ctx, c, definitionsResource, "", api.ListOptions{}, definition)
+	})
+	parallel(reads...)
+	c.backends(ctx)
+}
+
+// probes asks for each stale group version whose APIService is available.
+func (c *collector) probes(ctx context.Context) {
+	e := &c.evidence
+	for _, a := range e.APIServices.Items {
+		if a.Available != "True" || !slices.Contains(e.Discovery.Stale, a.GroupVersion) || len(e.Probes) == maxProbes {
+			continue
+		}
+		path := "/apis/" + a.GroupVersion
+		probe := why.Probe{GroupVersion: a.GroupVersion, Request: "GET " + path}
+		err := c.attempt(ctx, func(ctx context.Context) error {
+			return c.client.Do(ctx, restclient.Request{Path: path}, nil)
+		})
+		probe.Failed = failure(probe.Request, "get "+path, err)
+		e.Probes = append(e.Probes, probe)
+	}
+}
+
+// reviews asks whether the users whom the conditions name lack the rights that they name.
+func (c *collector) reviews(ctx context.Context) {
+	e := &c.evidence
+	const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+	for _, refusal := range why.Refusals(e.Namespace, e.Name)[:min(maxReviews, len(why.Refusals(e.Namespace, e.Name)))] {
+		review := why.Review{User: refusal.User, Verb: refusal.Verb, Group: refusal.Group, Resource: refusal.Resource, Request: "POST " + path}
+		spec := map[string]any{"user": refusal.User, "groups": groupsOf(refusal.User), "resourceAttributes": map[string]any{
+			"namespace": e.Name, "verb": refusal.Verb, "group": refusal.Group, "resource": refusal.Resource,
+		}}
+		question, err := json.Marshal(map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec})
+		var answer struct {
+			Status struct {
+				Allowed bool `json:"allowed"`
+			} `json:"status"`
+		}
+		if err == nil {
+			err = c.attempt(ctx, func(ctx context.Context) error {
+				return c.client.Do(ctx, restclient.Request{Verb: http.MethodPost, Path: path, Body: question}, &answer)
+			})
+		}
+		review.Allowed, review.Failed = answer.Status.Allowed, failure(review.Request, "create subjectaccessreviews", err)
+		e.Reviews = append(e.Reviews, review)
+	}
+}
+
+// groupsOf returns the groups that a user has by its name: those of a service account, or of any user that is logged in.
+func groupsOf(user string) []string {
+	groups := []string{"system:authenticated"}
+	if account, ok := strings.CutPrefix(user, "system:serviceaccount:"); ok {
+		namespace, _, _ := strings.Cut(account, ":")
+		groups = append(groups, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
+	}
+	return groups
+}
+
+// backends reads the Services that the findings of wave 3 depend on.
+func (c *collector) backends(ctx context.Context) {
+	e := &c.evidence
+	var wanted []why.Service
+	want := func(s *why.Service) {
+		if s != nil && !slices.Contains(wanted, *s) && len(wanted) < maxBackends {
+			wanted = append(wanted, *s)
+		}
+	}
+	content := e.Namespace.Condition(api.NamespaceDeletionContentFailure)
+	for _, hook := range e.Webhooks.Items {
+		if strings.Contains(content, `failed calling webhook "`+hook.Name+`"`) {
+			want(hook.Service)
+		}
+	}
+	for _, definition := range e.Definitions.Items {
+		want(definition.Converter)
+	}
+	var reads []func()
+	backends := make([]why.Backend, len(wanted))
+	for i, s := range wanted {
+		reads = append(reads, func() { backends[i] = c.backend(ctx, s) })
+	}
+	parallel(reads...)
+	e.Backends = append(e.Backends, backends...)
+}
+
+// backend reads whether a Service exists and how many ready endpoints it has.
+func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
+	named := list(ctx, c, servicesResource, s.Namespace, api.ListOptions{FieldSelector: "metadata.name=" + s.Name},
+		func(o *api.Unstructured) (string, bool) { return o.GetName(), o.GetName() == s.Name })
+	b := why.Backend{Service: s, Exists: len(named.Items) > 0, Request: named.Request, Failed: named.Failed}
+	if !b.Exists || b.Failed != nil {
+		return b
+	}
+	ready := list(ctx, c, slicesResource, s.Namespace, api.ListOptions{LabelSelector: "kubernetes.io/service-name=" + s.Name}, readyEndpoints)
+	for _, count := range ready.Items {
+		b.Ready += count
+	}
+	b.Request, b.Failed = ready.Request, ready.Failed
+	return b
+}
+
+// readyEndpoints counts the ready endpoints of an EndpointSlice. An endpoint without that condition is ready.
+func readyEndpoints(o *api.Unstructured) (count int, ok bool) {
+	for _, endpoint := range items(o.Nested("endpoints")) {
+		conditions, _ := endpoint["conditions"].(map[string]any)
+		if ready, said := conditions["ready"].(bool); !said || ready {
+			count++
+		}
+	}
+	return count, true
+}
+
+func node(o *api.Unstructured) (why.Node, bool) {
+	condition := conditionOf(o, "Ready")
+	return why.Node{Name: o.GetName(), Ready: text(condition, "status"), Since: moment(text(condition, "lastTransitionTime"))}, true
+}
+
+func attachment(o *api.Unstructured) (why.Attachment, bool) {
+	return why.Attachment{
+		Name: o.GetName(), Node: o.NestedString("spec", "nodeName"), Attacher: o.NestedString("spec", "attacher"),
+		Volume: o.NestedString("spec", "source", "persistentVolumeName"), Attached: o.NestedBool("status", "attached"),
+	}, true
+}
+
+func definition(o *api.Unstructured) (why.Definition, bool) {
+	d := why.Definition{Type: o.GetName(), Object: why.Object{
+		Name: o.GetName(), UID: o.GetUID(), ResourceVersion: o.GetResourceVersion(), Finalizers: o.GetFinalizers(),
+	}}
+	if deleted := o.GetDeletionTimestamp(); deleted != nil {
+		d.Deleted = deleted.UTC()
+	}
+	if o.NestedString("spec", "conversion", "strategy") == "Webhook" {
+		d.Converter = service(o.Nested("spec", "conversion", "webhook", "clientConfig", "service"))
+	}
+	return d, true
+}

@@ -1,0 +1,216 @@
+package why
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+func controllerCauses() []Cause {
+	return []Cause{{
+		ID: "C19", Title: "no namespace controller at work",
+		Lesson: "The API server marks a namespace and nothing more. A controller, usually kube-controller-manager, empties it and " +
+			"removes the token kubernetes from spec.finalizers. Without one, the namespace stays as it is, without any condition.",
+		Proof: "60 s after the deletion none of the five conditions is there. Or nothing changes, and the controller is switched " +
+			"off by --controllers, or its Lease has expired and no pod of it is ready.",
+		Do:    []string{"start kube-controller-manager with its namespace-controller", "run another one: orrery run"},
+		DoNot: "finalize the namespace by hand: its content stays behind, and comes back with a namespace of that name",
+		Hides: []string{"C07", "C08", "C21", "C22"},
+		judge: noController,
+	}, {
+		ID: "C20", Title: "two namespace controllers disagree",
+		Lesson: "Two programs that write the conditions of a namespace overwrite each other. Neither sees what the other counts, " +
+			"and the namespace goes late or never.",
+		Proof: "Two managers own f:conditions of the status, both wrote within 15 s, and the conditions differ between the samples.",
+		Do:    []string{"stop one of the two"},
+		judge: twoControllers,
+	}, {
+		ID: "C21", Title: "the controller may not delete",
+		Lesson: "The controller deletes with rights of its own. When its role was changed, the API server refuses each of its " +
+			"requests, and the condition ContentFailure has that refusal.",
+		Proof: "ContentFailure has the refusal with user, verb and resource, and a SubjectAccessReview for that user agrees.",
+		Do: []string{
+			"restore the ClusterRole system:controller:namespace-controller; for orrery: orrery rbac | kubectl apply -f -",
+			"for an aggregated API: bind the ClusterRole system:auth-delegator to its service account",
+		},
+		DoNot: "bind cluster-admin: the controller needs list, delete and deletecollection",
+		judge: mayNotDelete,
+	}}
+}
+
+// The names of kube-controller-manager and its controllers.
+const (
+	managerName         = "kube-controller-manager"
+	managerNamespace    = "kube-system"
+	namespaceController = "namespace-controller"
+	collectorController = "garbage-collector-controller"
+	claimController     = "persistentvolumeclaim-protection-controller"
+)
+
+// olderNames are what --controllers also accepts.
+var olderNames = map[string]string{
+	namespaceController: "namespace", collectorController: "garbagecollector", claimController: "pvc-protection",
+}
+
+// switchedOff reports whether a value of --controllers leaves a controller out: the first entry that names it decides, then "*".
+func switchedOff(value, controller string) bool {
+	if value == "" {
+		return false
+	}
+	everything := false
+	for word := range strings.SplitSeq(value, ",") {
+		name, off := strings.CutPrefix(strings.TrimSpace(word), "-")
+		if name == controller || name == olderNames[controller] {
+			return off
+		}
+		everything = everything || name == "*"
+	}
+	return !everything
+}
+
+// managerLeases are the Leases of programs that have a namespace controller.
+var managerLeases = []string{managerName, "orrery"}
+
+func noController(e *Evidence) []Finding {
+	if e.Namespace == nil || e.Namespace.Deleted.IsZero() || !slices.Contains(e.Namespace.SpecFinalizers, api.FinalizerKubernetes) {
+		return nil
+	}
+	f := Finding{Culprit: Reference{Resource: "pods", Namespace: managerNamespace, Name: managerName}}
+	f.Says = "no namespace controller works on it"
+	if none(e.Namespace.Conditions) && e.age() >= backOffCap && (e.Second == nil || e.Second.Namespace == nil || none(e.Second.Namespace.Conditions)) {
+		f.saw(1, e.Namespace.Request, "%s after the deletion, status.conditions has none of the five conditions", duration(e.age()))
+		whyNoController(e, &f)
+		return []Finding{f}
+	}
+	if e.Second == nil || e.Second.Namespace == nil || e.Second.Namespace.ResourceVersion != e.Namespace.ResourceVersion {
+		return nil
+	}
+	if !whyNoController(e, &f) {
+		return nil
+	}
+	f.saw(2, e.Namespace.Request, "the namespace has not changed: resourceVersion %s", e.Namespace.ResourceVersion)
+	return []Finding{f}
+}
+
+func none(conditions []api.NamespaceCondition) bool {
+	return !slices.ContainsFunc(conditions, func(c api.NamespaceCondition) bool { return isDeletionCondition(c.Type) })
+}
+
+// whyNoController adds the reason if it can be seen, and reports whether it can.
+func whyNoController(e *Evidence, f *Finding) bool { return controllerOff(e, f, namespaceController) }
+
+// controllerOff reports whether a controller of kube-controller-manager is switched off or its process dead, and adds what
+// shows that.
+func controllerOff(e *Evidence, f *Finding, controller string) bool {
+	live := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool {
+		return slices.Contains(managerLeases, l.Name) && !l.Expired(e.At)
+	})
+	orreryLeads := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return l.Name == "orrery" && !l.Expired(e.At) })
+	ready := false
+	for _, manager := range e.Managers.Items {
+		ready = ready || manager.Ready
+		if switchedOff(manager.Controllers, controller) && !(orreryLeads && controller == namespaceController) {
+			f.Culprit = Reference{Resource: "pods", Namespace: managerNamespace, Name: manager.Name}
+			f.saw(1, e.Managers.Request, "pod %s/%s has --controllers=%s, without %s", managerNamespace, manager.Name, manager.Controllers, controller)
+			return true
+		}
+	}
+	if live || ready || !e.Managers.Known() {
+		return false
+	}
+	for _, lease := range e.Leases.Items {
+		if lease.Name == managerName {
+			f.Culprit = Reference{Resource: "leases.coordination.k8s.io", Namespace: lease.Namespace, Name: lease.Name}
+			f.saw(1, e.Leases.Request, "Lease %s/%s expired: last renewed %s ago; no pod of %s is ready",
+				lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)), managerName)
+			return true
+		}
+	}
+	return false
+}
+
+// togetherWithin is how near two writes of the conditions must be for both writers to be at work.
+const togetherWithin = 15 * time.Second
+
+func twoControllers(e *Evidence) []Finding {
+	if e.Second == nil || e.Second.Namespace == nil || e.Namespace == nil {
+		return nil
+	}
+	writers := e.Second.Namespace.Writers
+	if len(writers) < 2 || !contradict(e.Namespace.Conditions, e.Second.Namespace.Conditions) {
+		return nil
+	}
+	slices.SortFunc(writers, func(a, b Writer) int { return b.At.Compare(a.At) })
+	if writers[0].At.Sub(writers[1].At) > togetherWithin {
+		return nil
+	}
+	names := []string{writers[0].Manager, writers[1].Manager}
+	slices.Sort(names)
+	f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
+	f.Says = fmt.Sprintf("two controllers, %s, overwrite each other's conditions", listed(names))
+	f.saw(2, e.Namespace.Request, "managedFields: %s own f:conditions, both written within %s", listed(names), duration(togetherWithin))
+	f.saw(2, e.Namespace.Request, "the conditions differ between the samples")
+	return []Finding{f}
+}
+
+// contradict reports whether a condition's status differs.
+func contradict(a, b []api.NamespaceCondition) bool {
+	for _, first := range a {
+		for _, second := range b {
+			if first.Type == second.Type && first.Status != second.Status {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// forbidden is the refusal of RBAC in a condition.
+var forbidden = regexp.MustCompile(`is forbidden: User "([^"]+)" cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)" in the namespace "([^"]+)"`)
+
+// Refusal is a right that a condition says the controller lacks.
+type Refusal struct{ User, Verb, Resource, Group string }
+
+// Refusals returns the rights that the condition ContentFailure names, each once.
+func Refusals(n *Namespace, namespace string) []Refusal {
+	var refusals []Refusal
+	for _, match := range forbidden.FindAllStringSubmatch(n.Condition(api.NamespaceDeletionContentFailure), -1) {
+		refusal := Refusal{User: match[1], Verb: match[2], Resource: match[3], Group: match[4]}
+		if match[5] == namespace && !slices.Contains(refusals, refusal) {
+			refusals = append(refusals, refusal)
+		}
+	}
+	return refusals
+}
+
+func mayNotDelete(e *Evidence) []Finding {
+	var findings []Finding
+	for _, refusal := range Refusals(e.latest(), e.Name) {
+		what := Type{Group: refusal.Group, Resource: refusal.Resource}.Name()
+		f := Finding{Culprit: Reference{Resource: "users", Name: refusal.User}}
+		f.Says = fmt.Sprintf("user %s may not %s %s", refusal.User, refusal.Verb, what)
+		f.saw(1, e.Namespace.Request, "ContentFailure: User %q cannot %s resource %q in API group %q", refusal.User, refusal.Verb, refusal.Resource, refusal.Group)
+		if t := e.typeOf(refusal.Group, refusal.Resource); t != nil && t.Count > 0 {
+			f.Blocks = []Blocked{t.blocked()}
+		}
+		at := slices.IndexFunc(e.Reviews, func(r Review) bool {
+			return r.User == refusal.User && r.Verb == refusal.Verb && r.Group == refusal.Group && r.Resource == refusal.Resource
+		})
+		switch {
+		case at < 0:
+			f.lack(nil, "no SubjectAccessReview was made")
+		case e.Reviews[at].Failed != nil:
+			f.lack(e.Reviews[at].Failed, "the SubjectAccessReview failed")
+		case e.Reviews[at].Allowed:
+			continue // restored since; the next pass will succeed
+		default:
+			f.saw(1, e.Reviews[at].Request, "SubjectAccessReview: %s may not %s %s in %s", refusal.User, refusal.Verb, what, e.Name)
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}

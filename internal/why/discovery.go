@@ -1,0 +1,161 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orrery/restclient/api"
+)
+
+const apiServices = "apiservices.apiregistration.k8s.io"
+
+func discoveryCauses() []Cause {
+	return []Cause{{
+		ID: "C01", Title: "the API server behind an APIService is unavailable", Issues: []int{60807, 66735, 84109},
+		Lesson: "An APIService hands a group version to another server. While that one does not answer, nobody can tell what the " +
+			"namespace holds of its types, so the controller may not call the namespace empty. One dead server blocks the " +
+			"deletion of every namespace in the cluster.",
+		Proof: "DiscoveryFailure names the group version, the server's /apis marks it stale, and its APIService has a Service " +
+			"and is not Available, with a reason.",
+		Do: []string{
+			"repair the server that the APIService names; its reason says what is missing",
+			"if the add-on was uninstalled: delete the APIService",
+		},
+		DoNot: "finalize the namespace by hand: what the group holds would be stranded",
+		judge: func(e *Evidence) []Finding { return unavailable(e, false) },
+	}, {
+		ID: "C02", Title: "the API server lived in the namespace that is being deleted",
+		Lesson: "The controller deletes pods first. If they were the server of an APIService, its group cannot be discovered any " +
+			"more, and the deletion waits for what it has itself removed.",
+		Proof: "As C01, and the Service of the APIService is in the namespace.",
+		Do:    []string{"delete the APIService: its server cannot come back"},
+		DoNot: "wait: nothing can be created in the namespace",
+		judge: func(e *Evidence) []Finding { return unavailable(e, true) },
+	}, {
+		ID: "C03", Title: "discovery disagrees with availability", Issues: []int{119662},
+		Lesson: "The aggregator keeps a copy of what each server serves. It may be stale although the server answers again, and " +
+			"then stays so until one of the two is restarted.",
+		Proof: "DiscoveryFailure names the group version, /apis marks it stale in both samples, its APIService is Available, and " +
+			"a request for the group version itself is answered.",
+		Do:    []string{"restart or upgrade the extension server; if that does not help, restart kube-apiserver"},
+		DoNot: "delete the APIService: its server works",
+		judge: staleDiscovery,
+	}}
+}
+
+// apiService returns the APIService of a group version, nil if it is not there.
+func (e *Evidence) apiService(groupVersion string) *APIService {
+	at := slices.IndexFunc(e.APIServices.Items, func(a APIService) bool { return a.GroupVersion == groupVersion })
+	if at < 0 {
+		return nil
+	}
+	return &e.APIServices.Items[at]
+}
+
+// undiscovered are the group versions that the last sample could not discover, sorted.
+func (e *Evidence) undiscovered() []string {
+	failed := e.Discovery.Failed
+	if e.Second != nil && e.Second.Failed != nil {
+		failed = e.Second.Failed
+	}
+	var groupVersions []string
+	for groupVersion := range failed {
+		groupVersions = append(groupVersions, groupVersion)
+	}
+	slices.Sort(groupVersions)
+	return groupVersions
+}
+
+// undiscoveredFinding is what C01 to C03 have in common.
+func undiscoveredFinding(e *Evidence, groupVersion string) Finding {
+	f := Finding{Says: groupVersion + " cannot be discovered, so the controller may not call " + e.Name + " empty"}
+	if strings.Contains(e.condition(api.NamespaceDeletionDiscoveryFailure), groupVersion+": ") {
+		f.saw(1, e.Namespace.Request, "condition DiscoveryFailure names %s", groupVersion)
+	} else {
+		f.lack(nil, "the condition DiscoveryFailure does not name %s yet", groupVersion)
+	}
+	f.saw(1, e.Discovery.Request, "/apis: %s", e.Discovery.Failed[groupVersion])
+	return f
+}
+
+func unavailable(e *Evidence, inside bool) []Finding {
+	var findings []Finding
+	for _, groupVersion := range e.undiscovered() {
+		service := e.apiService(groupVersion)
+		if service == nil {
+			if !inside && !e.APIServices.Known() {
+				f := undiscoveredFinding(e, groupVersion)
+				f.Culprit = Reference{Resource: apiServices, Name: apiServiceName(groupVersion)}
+				f.lack(e.APIServices.Failed, "the APIServices could not be read")
+				findings = append(findings, f)
+			}
+			continue
+		}
+		if service.Service == nil || service.Available == "True" || (service.Service.Namespace == e.Name) != inside {
+			continue
+		}
+		f := undiscoveredFinding(e, groupVersion)
+		f.Culprit = Reference{Resource: apiServices, Name: service.Name}
+		if service.Available == "" {
+			f.lack(nil, "APIService %s has no condition Available yet", service.Name)
+		} else {
+			since := ""
+			if !service.Since.IsZero() {
+				since = " since " + clock(service.Since)
+			}
+			f.saw(1, e.APIServices.Request, "APIService %s: Available=%s %s%s; Service %s", service.Name, service.Available, service.Reason, since, *service.Service)
+		}
+		remove := "kubectl delete apiservice " + service.Name
+		if inside {
+			f.Says = fmt.Sprintf("%s was served by a pod of %s itself, which is gone", groupVersion, e.Name)
+			f.Do = []string{remove + ": its server was in " + e.Name + " and cannot come back"}
+		} else {
+			f.Do = []string{
+				fmt.Sprintf("repair Service %s (%s)", *service.Service, service.Reason),
+				"if the add-on was uninstalled: " + remove,
+			}
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// apiServiceName returns the name that the APIService of a group version must have.
+func apiServiceName(groupVersion string) string {
+	group, version, _ := strings.Cut(groupVersion, "/")
+	return version + "." + group
+}
+
+func staleDiscovery(e *Evidence) []Finding {
+	var findings []Finding
+	for _, groupVersion := range e.undiscovered() {
+		service := e.apiService(groupVersion)
+		if service == nil || service.Service == nil || service.Available != "True" || !slices.Contains(e.Discovery.Stale, groupVersion) {
+			continue
+		}
+		f := undiscoveredFinding(e, groupVersion)
+		f.Culprit = Reference{Resource: apiServices, Name: service.Name}
+		f.Says = fmt.Sprintf("the server's discovery of %s is stale although %s answers", groupVersion, *service.Service)
+		f.saw(1, e.APIServices.Request, "APIService %s: Available=True %s", service.Name, service.Reason)
+		if e.Second == nil {
+			f.lack(nil, "only one sample was taken")
+		} else {
+			f.saw(2, e.Discovery.Request, "/apis: still stale")
+		}
+		at := slices.IndexFunc(e.Probes, func(p Probe) bool { return p.GroupVersion == groupVersion })
+		switch {
+		case at < 0:
+			f.lack(nil, "the group version itself was not asked for")
+		case e.Probes[at].Failed != nil && e.Probes[at].Failed.Code != 403:
+			continue // it does not answer either; the APIService will follow
+		case e.Probes[at].Failed != nil:
+			f.lack(e.Probes[at].Failed, "the group version itself may not be read")
+		default:
+			f.saw(1, e.Probes[at].Request, "GET of the group version: 200")
+		}
+		f.Do = []string{fmt.Sprintf("restart the server behind Service %s; if that does not help, restart kube-apiserver", *service.Service)}
+		findings = append(findings, f)
+	}
+	return findings
+}

@@ -1,0 +1,464 @@
+package why
+
+import (
+	"slices"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// EvidenceVersion is the format of saved evidence.
+const EvidenceVersion = "orrery/why-evidence.v1"
+
+// Evidence is what the server answered about one namespace. It is plain data: it holds no secrets and no bodies of objects,
+// only their heads.
+type Evidence struct {
+	APIVersion string `json:"apiVersion"`
+	// Name is the namespace that was asked for, At the moment of the first answer by the server's clock, and Server the
+	// server's version.
+	Name   string    `json:"name"`
+	At     time.Time `json:"at"`
+	Server string    `json:"server,omitempty"`
+
+	// Namespace is nil if it does not exist or may not be read; Refused says which.
+	Namespace *Namespace `json:"namespace,omitempty"`
+	Refused   *Failure   `json:"refused,omitempty"`
+	// Terminating are the names of the namespaces in deletion, if the one that was asked for does not exist.
+	Terminating []string `json:"terminating,omitempty"`
+
+	// Discovery is what the server says of its types, Types what the namespace holds of each.
+	Discovery Discovery `json:"discovery"`
+	Types     []Type    `json:"types,omitempty"`
+	// Pods are the namespace's pods, at most [MaxKept].
+	Pods []Pod `json:"pods,omitempty"`
+
+	// What wave 1 reads in every case.
+	APIServices Answer[APIService] `json:"apiServices,omitzero"`
+	Definitions Answer[Definition] `json:"definitions,omitzero"`
+	Managers    Answer[Manager]    `json:"managers,omitzero"`
+	Leases      Answer[Lease]      `json:"leases,omitzero"` // of kube-system
+
+	// What wave 3 reads if something of the above raises a suspicion.
+	Probes     []Probe             `json:"probes,omitempty"`
+	Webhooks   Answer[Webhook]     `json:"webhooks,omitzero"`
+	Policies   Answer[Policy]      `json:"policies,omitzero"`
+	Backends   []Backend           `json:"backends,omitempty"`
+	Nodes      Answer[Node]        `json:"nodes,omitzero"`
+	Volumes    Answer[Attachment]  `json:"volumes,omitzero"`
+	Reviews    []Review            `json:"reviews,omitempty"`
+	Owners     []Signs             `json:"owners,omitempty"`
+	Writers    map[string][]string `json:"writers,omitempty"` // managers of late objects, by type
+	Throttled  int                 `json:"throttled,omitempty"`
+	Incomplete string              `json:"incomplete,omitempty"` // why the collection ended early
+
+	// Second is the second sample; nil with one sample.
+	Second *Sample `json:"second,omitempty"`
+
+	// Requests is how many requests were sent, and Took how long that took, without the wait between the samples.
+	Requests int           `json:"requests"`
+	Took     time.Duration `json:"took"`
+}
+
+// MaxKept is how many objects of one type are kept, those that block first.
+const MaxKept = 100
+
+// Failure is a request that was not answered as it should have been.
+type Failure struct {
+	Request string `json:"request"`
+	// Code is the HTTP status; 0 if there was no answer.
+	Code    int    `json:"code,omitempty"`
+	Message string `json:"message"`
+	// Right is the missing right if Code is 403: "list nodes".
+	Right string `json:"right,omitempty"`
+}
+
+// Answer is the outcome of one list. The zero value was not asked.
+type Answer[T any] struct {
+	Request string   `json:"request,omitempty"`
+	Items   []T      `json:"items,omitempty"`
+	Failed  *Failure `json:"failed,omitempty"`
+}
+
+// Known reports whether the list was read.
+func (a Answer[T]) Known() bool { return a.Request != "" && a.Failed == nil }
+
+// Namespace is the head of the namespace, its tokens and its conditions.
+type Namespace struct {
+	UID             string                   `json:"uid"`
+	ResourceVersion string                   `json:"resourceVersion"`
+	Labels          map[string]string        `json:"labels,omitempty"`
+	Created         time.Time                `json:"created"`
+	Deleted         time.Time                `json:"deleted,omitzero"` // zero: not in deletion
+	Finalizers      []string                 `json:"finalizers,omitempty"`
+	SpecFinalizers  []string                 `json:"specFinalizers,omitempty"`
+	Conditions      []api.NamespaceCondition `json:"conditions,omitempty"`
+	// Writers are the managers of the conditions, with their last times.
+	Writers []Writer `json:"writers,omitempty"`
+	Request string   `json:"request"`
+}
+
+// Writer is a program that wrote fields of an object.
+type Writer struct {
+	Manager string    `json:"manager"`
+	At      time.Time `json:"at,omitzero"`
+}
+
+// Condition returns the message of a condition that is True, or "".
+func (n *Namespace) Condition(t api.NamespaceConditionType) string {
+	if n == nil {
+		return ""
+	}
+	for _, condition := range n.Conditions {
+		if condition.Type == t && condition.Status == api.ConditionTrue {
+			return condition.Message
+		}
+	}
+	return ""
+}
+
+// Discovery is which types the server serves.
+type Discovery struct {
+	Request string `json:"request,omitempty"`
+	// Stale are the group versions that /apis marks as such, Failed all that could not be discovered, with the reason.
+	Stale  []string          `json:"stale,omitempty"`
+	Failed map[string]string `json:"failed,omitempty"`
+	// Refused is why there is no answer at all.
+	Refused *Failure `json:"refused,omitempty"`
+}
+
+// Type is what the namespace holds of one type.
+type Type struct {
+	Group    string   `json:"group,omitempty"`
+	Version  string   `json:"version"`
+	Resource string   `json:"resource"`
+	Request  string   `json:"request,omitempty"` // empty: it cannot be listed
+	Failed   *Failure `json:"failed,omitempty"`
+	// Count is how many objects there are; More says that there were too many pages to count all.
+	Count      int            `json:"count"`
+	More       bool           `json:"more,omitempty"`
+	Finalizers map[string]int `json:"finalizers,omitempty"` // how many objects have each
+	Deleting   int            `json:"deleting,omitempty"`   // how many have a deletion timestamp
+	Oldest     time.Time      `json:"oldest,omitzero"`
+	Newest     time.Time      `json:"newest,omitzero"`
+	Objects    []Object       `json:"objects,omitempty"`
+}
+
+// Name is kubectl's name of the type: "deployments.apps".
+func (t Type) Name() string {
+	if t.Group == "" {
+		return t.Resource
+	}
+	return t.Resource + "." + t.Group
+}
+
+// GVR is the type's full name.
+func (t Type) GVR() api.GroupVersionResource {
+	return api.GroupVersionResource{Group: t.Group, Version: t.Version, Resource: t.Resource}
+}
+
+// Unread reports whether the namespace may hold objects of the type that were not seen.
+func (t Type) Unread() bool { return t.Failed != nil || t.More }
+
+// Object is the head of an object.
+type Object struct {
+	Name            string    `json:"name"`
+	UID             string    `json:"uid"`
+	ResourceVersion string    `json:"resourceVersion"`
+	Created         time.Time `json:"created"`
+	Deleted         time.Time `json:"deleted,omitzero"`
+	Finalizers      []string  `json:"finalizers,omitempty"`
+	Owners          []Owner   `json:"owners,omitempty"`
+}
+
+// Owner is an owner reference.
+type Owner struct {
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+	UID    string `json:"uid"`
+	Blocks bool   `json:"blocks,omitempty"` // blockOwnerDeletion
+}
+
+// Pod is a pod with what its end depends on.
+type Pod struct {
+	Object
+	Node           string   `json:"node,omitempty"`
+	Grace          int64    `json:"grace,omitempty"` // seconds, as the deletion has it
+	ServiceAccount string   `json:"serviceAccount,omitempty"`
+	Claims         []string `json:"claims,omitempty"`
+	// Running are the containers that have not terminated.
+	Running []string `json:"running,omitempty"`
+	Ready   bool     `json:"ready,omitempty"`
+}
+
+// APIService is a group version of another server.
+type APIService struct {
+	Name         string `json:"name"`
+	UID          string `json:"uid"`
+	GroupVersion string `json:"groupVersion"`
+	// Service is the Service in front of that server; nil for types of kube-apiserver itself.
+	Service   *Service  `json:"service,omitempty"`
+	Available string    `json:"available,omitempty"` // "True", "False", "Unknown", or "" without that condition
+	Reason    string    `json:"reason,omitempty"`
+	Message   string    `json:"message,omitempty"`
+	Since     time.Time `json:"since,omitzero"`
+}
+
+// Service names a Service.
+type Service struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+func (s Service) String() string { return s.Namespace + "/" + s.Name }
+
+// Definition is the head of a custom resource definition.
+type Definition struct {
+	Object
+	// Type is the type that it defines: "databases.example.com".
+	Type string `json:"type"`
+	// Converter is the Service of its conversion webhook.
+	Converter *Service `json:"converter,omitempty"`
+}
+
+// Manager is a pod of kube-controller-manager.
+type Manager struct {
+	Name  string `json:"name"`
+	Ready bool   `json:"ready,omitempty"`
+	// Controllers is the value of --controllers; empty: the default, all.
+	Controllers string `json:"controllers,omitempty"`
+}
+
+// Lease is a claim to be the only one at work.
+type Lease struct {
+	Namespace string        `json:"namespace"`
+	Name      string        `json:"name"`
+	Holder    string        `json:"holder,omitempty"`
+	Renewed   time.Time     `json:"renewed,omitzero"`
+	Duration  time.Duration `json:"duration,omitempty"`
+}
+
+// Expired reports whether nobody renewed the Lease in time.
+func (l Lease) Expired(now time.Time) bool {
+	return l.Holder == "" || now.After(l.Renewed.Add(l.Duration))
+}
+
+// Probe is a GET of one group version.
+type Probe struct {
+	GroupVersion string   `json:"groupVersion"`
+	Request      string   `json:"request"`
+	Failed       *Failure `json:"failed,omitempty"`
+}
+
+// Webhook is one webhook of a configuration.
+type Webhook struct {
+	// Resource is validatingwebhookconfigurations or mutatingwebhookconfigurations.
+	Resource      string   `json:"resource"`
+	Configuration string   `json:"configuration"`
+	UID           string   `json:"uid"`
+	Name          string   `json:"name"`
+	FailurePolicy string   `json:"failurePolicy,omitempty"`
+	Service       *Service `json:"service,omitempty"` // nil: it has a URL
+	Rules         []Rule   `json:"rules,omitempty"`
+	NamespaceOnly Selector `json:"namespaceSelector,omitzero"`
+}
+
+// Policy is a ValidatingAdmissionPolicy or a binding of one.
+type Policy struct {
+	Name    string `json:"name"`
+	UID     string `json:"uid"`
+	Binding bool   `json:"binding,omitempty"`
+	// Of is the policy's name, of a binding.
+	Of string `json:"of,omitempty"`
+	// Rules are those of the policy's match constraints.
+	Rules []Rule `json:"rules,omitempty"`
+	// Parameter is the parameter object that the binding names, and Kind its kind; empty without one.
+	Parameter string `json:"parameter,omitempty"`
+}
+
+// Rule selects requests.
+type Rule struct {
+	Operations []string `json:"operations"`
+	Groups     []string `json:"groups"`
+	Resources  []string `json:"resources"`
+}
+
+// Selector is a label selector.
+type Selector struct {
+	Labels      map[string]string `json:"labels,omitempty"`
+	Expressions []Expression      `json:"expressions,omitempty"`
+}
+
+// Expression is a requirement of a label selector.
+type Expression struct {
+	Key      string   `json:"key"`
+	Operator string   `json:"operator"`
+	Values   []string `json:"values,omitempty"`
+}
+
+// Backend is whether a Service has somebody behind it.
+type Backend struct {
+	Service
+	Exists  bool     `json:"exists,omitempty"`
+	Ready   int      `json:"ready,omitempty"` // ready endpoints
+	Request string   `json:"request"`
+	Failed  *Failure `json:"failed,omitempty"` // neither of the two is known then
+}
+
+// Node is a node's state.
+type Node struct {
+	Name  string    `json:"name"`
+	Ready string    `json:"ready,omitempty"` // the status of the condition Ready
+	Since time.Time `json:"since,omitzero"`
+}
+
+// Attachment is a volume attached to a node.
+type Attachment struct {
+	Name     string `json:"name"`
+	Node     string `json:"node"`
+	Volume   string `json:"volume,omitempty"`
+	Attacher string `json:"attacher,omitempty"`
+	Attached bool   `json:"attached,omitempty"`
+}
+
+// Review is the answer to a SubjectAccessReview.
+type Review struct {
+	User     string   `json:"user"`
+	Verb     string   `json:"verb"`
+	Group    string   `json:"group,omitempty"`
+	Resource string   `json:"resource"`
+	Allowed  bool     `json:"allowed,omitempty"`
+	Request  string   `json:"request"`
+	Failed   *Failure `json:"failed,omitempty"`
+}
+
+// Sample is the second look: what may have changed.
+type Sample struct {
+	At time.Time `json:"at"`
+	// Namespace is nil if the namespace is gone; Again says that there is a new one of that name.
+	Namespace *Namespace        `json:"namespace,omitempty"`
+	Again     bool              `json:"again,omitempty"`
+	Stale     []string          `json:"stale,omitempty"`
+	Discovery *Failure          `json:"discovery,omitempty"`
+	Failed    map[string]string `json:"failed,omitempty"`
+	// Types are the types that held something, first page only; Count is the server's count.
+	Types []Type `json:"types,omitempty"`
+}
+
+// typeOf returns the type of that name.
+func (e *Evidence) typeOf(group, resource string) *Type {
+	for i := range e.Types {
+		if e.Types[i].Group == group && e.Types[i].Resource == resource {
+			return &e.Types[i]
+		}
+	}
+	return nil
+}
+
+// left is how many objects were seen, and unread which types may hold more.
+func (e *Evidence) left() (objects int, unread []string) {
+	for _, t := range e.Types {
+		objects += t.Count
+		if t.Unread() {
+			unread = append(unread, t.Name())
+		}
+	}
+	for groupVersion := range e.Discovery.Failed {
+		unread = append(unread, groupVersion)
+	}
+	if e.Discovery.Refused != nil {
+		unread = append(unread, "everything")
+	}
+	slices.Sort(unread)
+	return objects, unread
+}
+
+// now is the moment of the last sample.
+func (e *Evidence) now() time.Time {
+	if e.Second != nil {
+		return e.Second.At
+	}
+	return e.At
+}
+
+// age is how long the namespace has been in deletion.
+func (e *Evidence) age() time.Duration {
+	if e.Namespace == nil || e.Namespace.Deleted.IsZero() {
+		return 0
+	}
+	return max(0, e.now().Sub(e.Namespace.Deleted))
+}
+
+// condition is the message of a condition that is True in the last sample.
+func (e *Evidence) condition(t api.NamespaceConditionType) string {
+	if e.Second != nil && e.Second.Namespace != nil {
+		return e.Second.Namespace.Condition(t)
+	}
+	return e.Namespace.Condition(t)
+}
+
+// again returns the object of the second sample, nil if it is not there.
+func (s *Sample) again(t *Type, name string) *Object {
+	for _, second := range s.Types {
+		if second.Group != t.Group || second.Resource != t.Resource {
+			continue
+		}
+		for i, object := range second.Objects {
+			if object.Name == name {
+				return &second.Objects[i]
+			}
+		}
+	}
+	return nil
+}
+
+// standstill reports whether an object is unchanged in the second sample. known is false with one sample.
+func (e *Evidence) standstill(t *Type, o Object) (still, known bool) {
+	if e.Second == nil {
+		return false, false
+	}
+	second := e.Second.again(t, o.Name)
+	return second != nil && second.UID == o.UID && second.ResourceVersion == o.ResourceVersion, true
+}
+
+// backend returns what is known of a Service, nil if it was not asked for.
+func (e *Evidence) backend(s Service) *Backend {
+	for i := range e.Backends {
+		if e.Backends[i].Service == s {
+			return &e.Backends[i]
+		}
+	}
+	return nil
+}
+
+// matchesDelete reports whether the rule selects the deletion of objects of a type.
+func (r Rule) matchesDelete(t Type) bool {
+	return includes(r.Operations, "DELETE", "*") && includes(r.Groups, t.Group, "*") && includes(r.Resources, t.Resource, "*", "*/*")
+}
+
+// matches reports whether labels satisfy the selector. The empty one is satisfied by all.
+func (s Selector) matches(labels map[string]string) bool {
+	for key, value := range s.Labels {
+		if has, ok := labels[key]; !ok || has != value {
+			return false
+		}
+	}
+	for _, e := range s.Expressions {
+		value, ok := labels[e.Key]
+		in := ok && includes(e.Values, value)
+		if e.Operator == "In" && !in || e.Operator == "NotIn" && in || e.Operator == "Exists" && !ok || e.Operator == "DoesNotExist" && ok {
+			return false
+		}
+	}
+	return true
+}
+
+// includes reports whether a list has one of the words.
+func includes(list []string, words ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(list, word) })
+}
+
+// Signs are what was seen of the owner of a finalizer.
+type Signs struct {
+	Finalizer string `json:"finalizer"`
+	Owner     string `json:"owner,omitempty"`
+}

@@ -1,0 +1,205 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// backOffCap is the longest pause between two passes of the controller: a claim that no longer holds is withdrawn by then.
+const backOffCap = 60 * time.Second
+
+// firstPasses is how long the controller's grace period and its first passes take: younger evidence proves nothing.
+const firstPasses = 2 * gracePeriod
+
+// undeletable are the namespaces whose deletion every API server refuses.
+var undeletable = []string{"default", "kube-system", "kube-public"}
+
+// Judge says what the evidence proves. It is a pure function: it reads neither a clock nor a server, and the same evidence
+// gives the same report.
+func Judge(e Evidence) Report {
+	r := Report{APIVersion: ReportVersion, Namespace: e.Name, Checked: checked(&e), Findings: []Finding{}}
+	if e.Namespace != nil {
+		r.UID, r.ResourceVersion = e.Namespace.UID, e.Namespace.ResourceVersion
+	}
+	for _, cause := range Catalogue() {
+		for _, finding := range cause.judge(&e) {
+			r.Findings = append(r.Findings, completed(&e, cause, finding))
+		}
+	}
+	r.Findings = append(withoutHidden(r.Findings), missingRights(&e, r.Findings)...)
+	r.Verdict, r.Sentence = verdict(&e, r.Findings)
+	switch r.Verdict {
+	case Stuck:
+		r.ExitCode = ExitStuck
+	case Unknown:
+		r.ExitCode = ExitUnknown
+	}
+	return r
+}
+
+func checked(e *Evidence) Checked {
+	objects, unread := e.left()
+	c := Checked{Objects: objects, Unread: append([]string{}, unread...), Requests: e.Requests, Samples: 1, Took: e.Took, Incomplete: e.Incomplete}
+	for _, t := range e.Types {
+		if t.Failed == nil && t.Request != "" {
+			c.Types++
+		}
+	}
+	if e.Second != nil {
+		c.Samples, c.Waited = 2, e.Second.At.Sub(e.At)
+	}
+	return c
+}
+
+// completed returns the finding with the general parts of its cause.
+func completed(e *Evidence, cause Cause, f Finding) Finding {
+	f.ID, f.Title = cause.ID, cause.Title
+	if len(f.Do) == 0 {
+		f.Do = cause.Do
+	}
+	if len(f.DoNot) == 0 && cause.DoNot != "" {
+		f.DoNot = []string{cause.DoNot}
+	}
+	if f.DoNot == nil {
+		f.DoNot = []string{}
+	}
+	if f.Remedies == nil {
+		f.Remedies = []Remedy{}
+	}
+	if f.Certainty == "" && !cause.Waits && e.Namespace != nil && e.age() < firstPasses {
+		f.lack(nil, "the namespace was deleted %s ago: the first passes may not be over", duration(e.age()))
+	}
+	if e.Incomplete != "" {
+		f.lack(nil, "the examination ended early: %s", e.Incomplete)
+	}
+	if f.Certainty == "" {
+		f.Certainty = Proven
+	}
+	if f.Certainty == Proven && len(f.Missing) > 0 {
+		f.Certainty = Possible
+	}
+	return f
+}
+
+// withoutHidden drops findings that another proven one hides: what they read is older than what removed it.
+func withoutHidden(findings []Finding) []Finding {
+	hidden := map[string]bool{}
+	for _, f := range findings {
+		if cause, ok := Lookup(f.ID); ok && f.Certainty == Proven {
+			for _, id := range cause.Hides {
+				hidden[id] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(findings, func(f Finding) bool { return hidden[f.ID] })
+}
+
+// verdict sums the findings up in one word and one sentence.
+func verdict(e *Evidence, findings []Finding) (Verdict, string) {
+	name := e.Name
+	switch {
+	case e.Namespace == nil && e.Refused != nil && e.Refused.Code == 404:
+		if len(e.Terminating) > 0 {
+			return Absent, fmt.Sprintf("namespace %q does not exist; Terminating now: %s", name, strings.Join(e.Terminating, ", "))
+		}
+		return Absent, fmt.Sprintf("namespace %q does not exist; no namespace is Terminating", name)
+	case e.Namespace == nil:
+		return Unknown, fmt.Sprintf("namespace %q cannot be read: %s", name, refusal(e.Refused))
+	case e.Namespace.Deleted.IsZero() && slices.Contains(undeletable, name):
+		return Active, fmt.Sprintf("namespace %q is Active: this namespace may not be deleted", name)
+	case e.Namespace.Deleted.IsZero():
+		return Active, fmt.Sprintf("namespace %q is Active: its deletion was not requested", name)
+	case e.Second != nil && e.Second.Namespace == nil:
+		return Absent, fmt.Sprintf("namespace %q was removed while it was examined", name)
+	}
+	hangs := fmt.Sprintf("Namespace %s hangs for %s", name, duration(e.age()))
+	for _, certainty := range []Certainty{Proven, Possible} {
+		var stops, waits []string
+		for _, f := range findings {
+			cause, _ := Lookup(f.ID)
+			switch {
+			case f.Certainty != certainty || f.ID == missingRightsID:
+			case cause.Waits:
+				waits = append(waits, f.Says)
+			default:
+				stops = append(stops, f.Says)
+			}
+		}
+		switch {
+		case len(stops) > 0 && certainty == Proven:
+			return Stuck, hangs + ": " + andMore(stops) + "."
+		case len(stops) > 0:
+			return Unknown, hangs + ". Possibly " + andMore(stops) + "; that is not proven."
+		case len(waits) > 0 && certainty == Proven:
+			return Progressing, fmt.Sprintf("Namespace %s has been in deletion for %s and is waiting: %s.", name, duration(e.age()), andMore(waits))
+		}
+	}
+	if why := progress(e); why != "" {
+		return Progressing, fmt.Sprintf("Namespace %s has been in deletion for %s and makes progress: %s.", name, duration(e.age()), why)
+	}
+	if _, unread := e.left(); len(unread) > 0 {
+		return Unknown, fmt.Sprintf("%s; why is not proven: %s could not be read.", hangs, listed(unread))
+	}
+	return Unknown, hangs + "; no known cause is proven."
+}
+
+func refusal(f *Failure) string {
+	if f == nil {
+		return "it was not asked for"
+	}
+	return f.Message
+}
+
+// andMore is the first finding, and how many there are beside it.
+func andMore(says []string) string {
+	if len(says) == 1 {
+		return says[0]
+	}
+	return fmt.Sprintf("%s; and %s more", says[0], counted(len(says)-1, "cause"))
+}
+
+// progress says what shows that the deletion goes on; "" if nothing does.
+func progress(e *Evidence) string {
+	if e.age() < backOffCap {
+		return "it was deleted less than a minute ago"
+	}
+	if s := e.Second; s != nil && s.Namespace != nil {
+		if s.Namespace.ResourceVersion != e.Namespace.ResourceVersion {
+			return "its conditions changed between the samples"
+		}
+		for _, t := range s.Types {
+			if first := e.typeOf(t.Group, t.Resource); first != nil && t.Count < first.Count {
+				return fmt.Sprintf("%s had %d objects, and %d after %s", t.Name(), first.Count, t.Count, duration(s.At.Sub(e.At)))
+			}
+		}
+	}
+	objects, unread := e.left()
+	if objects > 0 || len(unread) > 0 {
+		return ""
+	}
+	for _, condition := range e.Namespace.Conditions {
+		if isDeletionCondition(condition.Type) && condition.Status == api.ConditionTrue {
+			return fmt.Sprintf("%s no longer holds, and the next pass comes within %s", short(condition.Type), duration(backOffCap))
+		}
+	}
+	return ""
+}
+
+// conditionTypes are the five conditions of the namespace controller.
+var conditionTypes = []api.NamespaceConditionType{
+	api.NamespaceDeletionDiscoveryFailure, api.NamespaceDeletionGVParsingFailure, api.NamespaceDeletionContentFailure,
+	api.NamespaceContentRemaining, api.NamespaceFinalizersRemaining,
+}
+
+func isDeletionCondition(t api.NamespaceConditionType) bool {
+	return slices.Contains(conditionTypes, t)
+}
+
+// short is a condition's type without what all have in common: "DiscoveryFailure".
+func short(t api.NamespaceConditionType) string {
+	return strings.TrimPrefix(strings.TrimPrefix(string(t), "NamespaceDeletion"), "Namespace")
+}

@@ -1,0 +1,146 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orrery/restclient/api"
+)
+
+func namespaceCauses() []Cause {
+	return []Cause{{
+		ID: "C16", Title: "a finalizer in the namespace's metadata", Issues: []int{125143, 64002},
+		Lesson: "A namespace has two lists of finalizers. The controller empties spec.finalizers; metadata.finalizers belongs to " +
+			"whoever put an entry there, and the server keeps the object until that one has removed it.",
+		Proof: "Every type could be read and is empty, and metadata.finalizers has an entry that is not the garbage collector's.",
+		Do: []string{
+			"find the program that owns the finalizer, and let it finish",
+			"⚠ as a last resort remove that entry: kubectl patch namespace, path metadata.finalizers",
+		},
+		DoNot: "use the subresource finalize: it does not touch metadata.finalizers",
+		judge: metadataFinalizers,
+	}, {
+		ID: "C17", Title: "foreground deletion of the namespace does not end", Issues: []int{111251},
+		Lesson: "kubectl delete --cascade=foreground puts foregroundDeletion into the namespace's metadata. The garbage collector " +
+			"removes it when no dependent of the namespace blocks any more.",
+		Proof: "The namespace is empty, has that finalizer, and the garbage collector is switched off or its process is dead.",
+		Do:    []string{"start the garbage-collector-controller", "remove the dependent that blocks"},
+		DoNot: "patch the finalizer away first: dependents outside the namespace stay behind",
+		judge: collectorFinalizers,
+	}, {
+		ID: "C18", Title: "a foreign token in spec.finalizers", Issues: []int{77086},
+		Lesson: "spec.finalizers may have tokens of other parties beside kubernetes. Each removes its own when it has cleaned up, " +
+			"and the server keeps the namespace until the list is empty.",
+		Proof: "spec.finalizers has a token other than kubernetes.",
+		Do: []string{
+			"let the token's owner remove it",
+			"⚠ as a last resort PUT the namespace to its subresource finalize without that token, and with all others",
+		},
+		DoNot: "remove the token kubernetes with it: content stays behind",
+		judge: foreignTokens,
+	}}
+}
+
+// collectorsOwn are the finalizers of the garbage collector.
+var collectorsOwn = []string{"foregroundDeletion", "orphan"}
+
+// emptiness adds to a finding that acts on an empty namespace whether this one is empty.
+func (e *Evidence) emptiness(f *Finding) {
+	objects, unread := e.left()
+	switch {
+	case objects > 0:
+		f.Certainty = Later
+		f.saw(1, "", "%s remain, which must go first", counted(objects, "object"))
+	case len(unread) > 0:
+		f.lack(nil, "the namespace may hold more: %s could not be read", listed(unread))
+	default:
+		f.saw(1, e.Discovery.Request, "all %d types were read, and are empty", len(e.Types))
+	}
+}
+
+func metadataFinalizers(e *Evidence) []Finding {
+	n := e.latest()
+	if n == nil || n.Deleted.IsZero() {
+		return nil
+	}
+	var findings []Finding
+	for _, finalizer := range n.Finalizers {
+		if slices.Contains(collectorsOwn, finalizer) {
+			continue
+		}
+		f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
+		f.Says = fmt.Sprintf("metadata.finalizers of the namespace has %s, which its owner does not remove", finalizer)
+		f.saw(1, n.Request, "metadata.finalizers has %s", finalizer)
+		e.emptiness(&f)
+		f.Do = []string{
+			fmt.Sprintf("find the owner of %s, and let it finish", finalizer),
+			"⚠ last resort: remove this one entry from metadata.finalizers",
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+func collectorFinalizers(e *Evidence) []Finding {
+	n := e.latest()
+	if n == nil || n.Deleted.IsZero() {
+		return nil
+	}
+	var findings []Finding
+	for _, finalizer := range n.Finalizers {
+		if !slices.Contains(collectorsOwn, finalizer) {
+			continue
+		}
+		f := Finding{}
+		f.saw(1, n.Request, "metadata.finalizers has %s", finalizer)
+		e.emptiness(&f)
+		off := controllerOff(e, &f, collectorController)
+		if !off && e.age() < backOffCap {
+			continue // the collector has had no time
+		}
+		if !off {
+			f.lack(nil, "whether the garbage collector works, or which dependent blocks, was not seen")
+		}
+		if f.Culprit == (Reference{}) {
+			f.Culprit = Reference{Resource: "namespaces", Name: e.Name}
+		}
+		f.Says = fmt.Sprintf("the garbage collector does not remove %s from the namespace's metadata", finalizer)
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+func foreignTokens(e *Evidence) []Finding {
+	n := e.latest()
+	if n == nil || n.Deleted.IsZero() {
+		return nil
+	}
+	var findings []Finding
+	for _, token := range n.SpecFinalizers {
+		if token == api.FinalizerKubernetes {
+			continue
+		}
+		f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
+		f.Says = fmt.Sprintf("spec.finalizers has the token %s, which its owner does not remove", token)
+		f.saw(1, n.Request, "spec.finalizers: %s", strings.Join(n.SpecFinalizers, ", "))
+		if objects, _ := e.left(); objects > 0 {
+			f.Certainty = Later
+			f.saw(1, "", "%s remain, which must go first", counted(objects, "object"))
+		}
+		f.Do = []string{
+			fmt.Sprintf("let the owner of %s remove its token", token),
+			"⚠ last resort: PUT the namespace to its subresource finalize without that token, and with all others",
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// latest is the namespace in the last sample, nil if it is gone or may not be read.
+func (e *Evidence) latest() *Namespace {
+	if e.Second != nil {
+		return e.Second.Namespace
+	}
+	return e.Namespace
+}

@@ -1,0 +1,93 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// missingRightsID is the cause that says what this user may not read. Its findings are made last, from what the others lack.
+const missingRightsID = "C30"
+
+func nothingCauses() []Cause {
+	return []Cause{{
+		ID: "C29", Title: "the namespace is not stuck", Waits: true,
+		Lesson: "A namespace is in deletion from the moment that its deletionTimestamp is set. Before that nothing removes it, " +
+			"and the API server refuses to delete default, kube-system and kube-public.",
+		Proof: "The server answers 404, or the namespace has no deletionTimestamp.",
+		Do:    []string{"nothing"},
+		judge: notStuck,
+	}, {
+		ID: missingRightsID, Title: "this user may not read enough",
+		Lesson: "A verdict needs to see what the namespace holds. A type that may not be listed may have content, so it is never " +
+			"taken for empty, and the server's own words are shown as possible only.",
+		Proof: "The server answers 403 to a read that a verdict needs.",
+		Do:    []string{"orrery rbac --for why prints the role; ask an administrator for it"},
+		DoNot: "guess: what was not read may be the reason",
+		judge: func(*Evidence) []Finding { return nil },
+	}}
+}
+
+func notStuck(e *Evidence) []Finding {
+	var f Finding
+	switch {
+	case e.Namespace == nil && e.Refused != nil && e.Refused.Code == 404:
+		f.Says = "the namespace does not exist"
+		f.saw(1, e.Refused.Request, "404: %s", e.Refused.Message)
+	case e.Namespace != nil && e.Namespace.Deleted.IsZero() && slices.Contains(undeletable, e.Name):
+		f.Says = "this namespace may not be deleted"
+		f.saw(1, e.Namespace.Request, "metadata.deletionTimestamp is not set")
+	case e.Namespace != nil && e.Namespace.Deleted.IsZero():
+		f.Says = "its deletion was not requested"
+		f.saw(1, e.Namespace.Request, "metadata.deletionTimestamp is not set")
+	default:
+		return nil
+	}
+	f.Culprit = Reference{Resource: "namespaces", Name: e.Name}
+	return []Finding{f}
+}
+
+// missingRights returns a finding with every refusal that keeps a verdict from being certain.
+func missingRights(e *Evidence, findings []Finding) []Finding {
+	f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
+	var rights []string
+	refused := func(failed *Failure) {
+		if failed == nil || failed.Code != 403 || slices.Contains(rights, failed.Right) {
+			return
+		}
+		rights = append(rights, failed.Right)
+		f.saw(1, failed.Request, "403: %s", failed.Message)
+	}
+	if e.Namespace == nil {
+		refused(e.Refused)
+	}
+	refused(e.Discovery.Refused)
+	for _, t := range e.Types {
+		refused(t.Failed)
+	}
+	for _, finding := range findings {
+		for _, failed := range finding.lacks {
+			refused(failed)
+		}
+	}
+	if len(rights) == 0 {
+		return nil
+	}
+	f.Says = "this user may not " + strings.Join(rights, ", ")
+	cause, _ := Lookup(missingRightsID)
+	return []Finding{completed(&Evidence{}, cause, f)}
+}
+
+// claims returns what the conditions say, for a namespace whose content may not be read.
+func claims(n *Namespace) []string {
+	var texts []string
+	if n == nil {
+		return nil
+	}
+	for _, t := range conditionTypes {
+		if message := n.Condition(t); message != "" {
+			texts = append(texts, fmt.Sprintf("%s: %s", short(t), message))
+		}
+	}
+	return texts
+}

@@ -1,0 +1,278 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+func podCauses() []Cause {
+	return []Cause{{
+		ID: "C10", Title: "pods within their grace period", Waits: true,
+		Lesson: "A pod gets time to end: its deletionTimestamp is the moment until which it may run. The controller deletes pods " +
+			"first and touches nothing else until they are gone.",
+		Proof: "Pods remain, and the deletionTimestamp of each, which includes its grace period, is in the future.",
+		Do:    []string{"wait until the printed time"},
+		DoNot: "force: the containers would be killed without having ended their work",
+		judge: withinGrace,
+	}, {
+		ID: "C11", Title: "a pod on a node that is lost", Issues: []int{49798, 71590},
+		Lesson: "Only the kubelet of its node can say that a pod has ended. If the node is gone or does not answer, the pod stays " +
+			"in deletion, because its containers may still run.",
+		Proof: "A pod without finalizers is past its deletionTimestamp, and its node does not exist or is not Ready.",
+		Do: []string{
+			"bring the node back",
+			"if it is powered off for good: taint it with node.kubernetes.io/out-of-service, or delete the Node",
+		},
+		DoNot: "force-delete the pod: two copies may run, and write to the same volume",
+		judge: onLostNode,
+	}, {
+		ID: "C12", Title: "the kubelet cannot tear a pod down",
+		Lesson: "A pod whose containers have ended still has volumes and a network. If one of them cannot be removed, the kubelet " +
+			"tries again for ever, and the pod stays.",
+		Proof: "A pod without finalizers is past its deletionTimestamp, its node is Ready, and its containers have terminated.",
+		Do:    []string{"look into the kubelet's log on that node; repair the CSI driver or the mount"},
+		DoNot: "force-delete the pod: the mount stays on the node",
+		judge: notTornDown,
+	}, {
+		ID: "C13", Title: "a job's finalizer is left over", Issues: []int{108645, 109429},
+		Lesson: "The job controller counts pods by a finalizer on each. If the Job is gone, or was deleted with its pods orphaned, " +
+			"nobody removes it.",
+		Proof: "A pod in deletion has batch.kubernetes.io/job-tracking, and no Job with the UID of its owner exists.",
+		Do: []string{
+			"run the job controller: it removes the finalizer of orphans",
+			"⚠ as a last resort remove that finalizer by a JSON patch",
+		},
+		DoNot: "force-delete the pod: a finalizer outlives that",
+		judge: jobFinalizer,
+	}, {
+		ID: "C14", Title: "a claim is protected",
+		Lesson: "A PersistentVolumeClaim that a pod uses is kept by a finalizer until no scheduled pod mounts it, finished or not.",
+		Proof: "A claim in deletion has kubernetes.io/pvc-protection, and a pod on a node mounts it; or none does, and the " +
+			"controller that removes the finalizer is off.",
+		Do:    []string{"remove the cause that keeps the pod", "start the persistentvolumeclaim-protection-controller"},
+		DoNot: "remove the finalizer before the pod is gone: it may lose data",
+		judge: protectedClaim,
+	}}
+}
+
+const (
+	jobTracking     = "batch.kubernetes.io/job-tracking"
+	claimProtection = "kubernetes.io/pvc-protection"
+)
+
+// late are the pods that are past their deletion timestamp and have no finalizer.
+func (e *Evidence) late() (pods []Pod) {
+	for _, pod := range e.Pods {
+		if !pod.Deleted.IsZero() && !pod.Deleted.After(e.now()) && len(pod.Finalizers) == 0 && e.stays(pod) {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// Late reports whether a pod has outlived its grace period: the collector looks at its node then.
+func (e *Evidence) Late() bool {
+	return slices.ContainsFunc(e.Pods, func(p Pod) bool { return !p.Deleted.IsZero() && !p.Deleted.After(e.At) })
+}
+
+// stays reports whether a pod is still there in the second sample, if there is one.
+func (e *Evidence) stays(pod Pod) bool {
+	t := e.typeOf("", "pods")
+	if e.Second == nil || t == nil {
+		return true
+	}
+	second := e.Second.again(t, pod.Name)
+	return second != nil && second.UID == pod.UID
+}
+
+func withinGrace(e *Evidence) []Finding {
+	t := e.typeOf("", "pods")
+	if t == nil || t.Count == 0 || len(e.Pods) < t.Count {
+		return nil
+	}
+	var last Pod
+	for _, pod := range e.Pods {
+		if !e.stays(pod) {
+			continue
+		}
+		if !pod.Deleted.After(e.now()) {
+			return nil
+		}
+		if pod.Deleted.After(last.Deleted) {
+			last = pod
+		}
+	}
+	if last.Deleted.IsZero() {
+		return nil
+	}
+	f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: last.Name}, Blocks: []Blocked{t.blocked()}}
+	f.Says = fmt.Sprintf("%s may run until %s", counted(t.Count, "pod"), clock(last.Deleted))
+	f.saw(1, t.Request, "pod %s: deletionTimestamp %s, in %s", last.Name, clock(last.Deleted), duration(last.Deleted.Sub(e.now())))
+	f.Do = []string{fmt.Sprintf("wait until %s", clock(last.Deleted))}
+	return []Finding{f}
+}
+
+// byNode groups late pods by their node; judgeNode returns the finding for a node, ok false for none.
+func byNode(e *Evidence, judge func(node string, pods []Pod) (Finding, bool)) []Finding {
+	nodes := map[string][]Pod{}
+	var names []string
+	for _, pod := range e.late() {
+		if pod.Node == "" {
+			continue
+		}
+		if nodes[pod.Node] == nil {
+			names = append(names, pod.Node)
+		}
+		nodes[pod.Node] = append(nodes[pod.Node], pod)
+	}
+	slices.Sort(names)
+	var findings []Finding
+	for _, name := range names {
+		f, ok := judge(name, nodes[name])
+		if !ok {
+			continue
+		}
+		block := Blocked{Resource: "pods", Count: len(nodes[name])}
+		for _, pod := range nodes[name][:min(5, len(nodes[name]))] {
+			block.Examples = append(block.Examples, pod.Name)
+		}
+		f.Blocks = []Blocked{block}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// node returns a node, nil if it does not exist.
+func (e *Evidence) node(name string) *Node {
+	at := slices.IndexFunc(e.Nodes.Items, func(n Node) bool { return n.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &e.Nodes.Items[at]
+}
+
+func onLostNode(e *Evidence) []Finding {
+	return byNode(e, func(name string, pods []Pod) (Finding, bool) {
+		f := Finding{Culprit: Reference{Resource: "nodes", Name: name}}
+		f.saw(1, e.typeOf("", "pods").Request, "pod %s should have ended at %s, %s ago",
+			pods[0].Name, clock(pods[0].Deleted), duration(e.now().Sub(pods[0].Deleted)))
+		node := e.node(name)
+		switch {
+		case !e.Nodes.Known():
+			f.lack(e.Nodes.Failed, "node %s could not be read", name)
+			f.Says = fmt.Sprintf("%s on node %s did not end in time", counted(len(pods), "pod"), name)
+		case node == nil:
+			f.saw(1, e.Nodes.Request, "node %s does not exist", name)
+			f.Says = fmt.Sprintf("%s cannot end, because node %s is gone", counted(len(pods), "pod"), name)
+		case node.Ready == "True":
+			return f, false
+		default:
+			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, orElse(node.Ready, "Unknown"), clock(node.Since))
+			f.Says = fmt.Sprintf("%s cannot end, because node %s is not ready", counted(len(pods), "pod"), name)
+		}
+		return f, true
+	})
+}
+
+// tearDown is how long a kubelet may take for a pod whose containers have ended.
+const tearDown = 30 * time.Second
+
+func notTornDown(e *Evidence) []Finding {
+	return byNode(e, func(name string, pods []Pod) (Finding, bool) {
+		node := e.node(name)
+		if node == nil || node.Ready != "True" {
+			return Finding{}, false
+		}
+		ended := slices.DeleteFunc(slices.Clone(pods), func(p Pod) bool {
+			return len(p.Running) > 0 && !e.attached(name, p) || e.now().Sub(p.Deleted) < tearDown
+		})
+		if len(ended) == 0 {
+			return Finding{}, false
+		}
+		pod := ended[0]
+		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}}
+		f.Says = fmt.Sprintf("the kubelet of node %s cannot tear down pod %s", name, pod.Name)
+		f.saw(1, e.typeOf("", "pods").Request, "pod %s should have ended at %s, %s ago; none of its containers runs",
+			pod.Name, clock(pod.Deleted), duration(e.now().Sub(pod.Deleted)))
+		f.saw(1, e.Nodes.Request, "node %s: Ready=True", name)
+		return f, true
+	})
+}
+
+// attached reports whether a volume of the pod's claims is attached to the node.
+func (e *Evidence) attached(node string, pod Pod) bool {
+	return len(pod.Claims) > 0 && slices.ContainsFunc(e.Volumes.Items, func(a Attachment) bool { return a.Node == node && a.Attached })
+}
+
+func jobFinalizer(e *Evidence) []Finding {
+	jobs, pods := e.typeOf("batch", "jobs"), e.typeOf("", "pods")
+	if pods == nil {
+		return nil
+	}
+	var findings []Finding
+	for _, pod := range e.Pods {
+		if pod.Deleted.IsZero() || !slices.Contains(pod.Finalizers, jobTracking) || !e.stays(pod) {
+			continue
+		}
+		owner := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Kind == "Job" })
+		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}, Owner: &Party{Name: "job-controller", Verdict: "unknown"}}
+		f.Says = fmt.Sprintf("pod %s keeps the finalizer of a Job that does not exist", pod.Name)
+		f.saw(1, pods.Request, "pod %s has %s", pod.Name, jobTracking)
+		switch {
+		case owner < 0:
+			f.saw(1, pods.Request, "it has no Job as its owner")
+		case jobs == nil || jobs.Failed != nil || jobs.Count > len(jobs.Objects):
+			var failed *Failure
+			if jobs != nil {
+				failed = jobs.Failed
+			}
+			f.lack(failed, "the Jobs could not all be read")
+		case slices.ContainsFunc(jobs.Objects, func(o Object) bool { return o.UID == pod.Owners[owner].UID }):
+			continue
+		default:
+			f.saw(1, jobs.Request, "no Job has the UID of its owner %s", pod.Owners[owner].Name)
+		}
+		if still, known := e.standstill(pods, pod.Object); known && !still {
+			continue
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+func protectedClaim(e *Evidence) []Finding {
+	t := e.typeOf("", "persistentvolumeclaims")
+	if t == nil {
+		return nil
+	}
+	var findings []Finding
+	for _, claim := range t.Objects {
+		if claim.Deleted.IsZero() || !slices.Contains(claim.Finalizers, claimProtection) {
+			continue
+		}
+		f := Finding{Blocks: []Blocked{{Resource: t.Name(), Count: 1, Examples: []string{claim.Name}}}}
+		f.saw(1, t.Request, "claim %s is in deletion and has %s", claim.Name, claimProtection)
+		user := slices.IndexFunc(e.Pods, func(p Pod) bool { return p.Node != "" && slices.Contains(p.Claims, claim.Name) && e.stays(p) })
+		pods := e.typeOf("", "pods")
+		switch {
+		case user >= 0:
+			f.Culprit = Reference{Resource: "pods", Namespace: e.Name, Name: e.Pods[user].Name}
+			f.Says = fmt.Sprintf("pod %s, on node %s, mounts the claim %s", e.Pods[user].Name, e.Pods[user].Node, claim.Name)
+			f.saw(1, pods.Request, "pod %s on node %s mounts it", e.Pods[user].Name, e.Pods[user].Node)
+			f.Do = []string{"remove the cause that keeps pod " + e.Pods[user].Name}
+		case pods == nil || pods.Unread():
+			f.Culprit = Reference{Resource: t.Name(), Namespace: e.Name, Name: claim.Name}
+			f.Says = fmt.Sprintf("the claim %s is protected", claim.Name)
+			f.lack(nil, "the pods could not be read")
+		default:
+			if !controllerOff(e, &f, claimController) {
+				continue // it has only just become free, or its controller is slow
+			}
+			f.Says = fmt.Sprintf("nobody removes the protection of the claim %s", claim.Name)
+			f.Do = []string{"start kube-controller-manager with its " + claimController}
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}

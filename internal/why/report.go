@@ -1,0 +1,185 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ReportVersion is the format of reports as JSON and YAML. Fields are added, never renamed.
+const ReportVersion = "orrery/why.v1"
+
+// Verdict is what a report says of the namespace as a whole.
+type Verdict string
+
+// The verdicts.
+const (
+	// Absent: there is no such namespace, or it went while it was examined.
+	Absent Verdict = "absent"
+	// Active: its deletion was not requested.
+	Active Verdict = "active"
+	// Progressing: it is in deletion, and nothing stops that.
+	Progressing Verdict = "progressing"
+	// Stuck: it stays until somebody acts; at least one cause is proven.
+	Stuck Verdict = "stuck"
+	// Unknown: it may be stuck, and no cause is proven.
+	Unknown Verdict = "unknown"
+)
+
+// The exit codes of the verdicts.
+const (
+	ExitNotStuck = 0
+	ExitStuck    = 2
+	ExitUnknown  = 3
+)
+
+// Certainty is how sure a finding is.
+type Certainty string
+
+// The certainties.
+const (
+	// Proven: every part of the proof was seen.
+	Proven Certainty = "proven"
+	// Possible: a part of the proof could not be read, see Finding.Missing.
+	Possible Certainty = "possible"
+	// Later: it stops the deletion once the other findings are gone.
+	Later Certainty = "later"
+)
+
+// Report is what the judge makes of the evidence.
+type Report struct {
+	APIVersion      string    `json:"apiVersion" yaml:"apiVersion"`
+	Namespace       string    `json:"namespace" yaml:"namespace"`
+	UID             string    `json:"uid,omitempty" yaml:"uid,omitempty"`
+	ResourceVersion string    `json:"resourceVersion,omitempty" yaml:"resourceVersion,omitempty"`
+	Verdict         Verdict   `json:"verdict" yaml:"verdict"`
+	ExitCode        int       `json:"exitCode" yaml:"exitCode"`
+	Sentence        string    `json:"sentence" yaml:"sentence"`
+	Checked         Checked   `json:"checked" yaml:"checked"`
+	Findings        []Finding `json:"findings" yaml:"findings"`
+}
+
+// Checked is how far the examination went.
+type Checked struct {
+	Types    int      `json:"types" yaml:"types"` // read completely
+	Unread   []string `json:"unread" yaml:"unread"`
+	Objects  int      `json:"objects" yaml:"objects"`
+	Requests int      `json:"requests" yaml:"requests"`
+	Samples  int      `json:"samples" yaml:"samples"`
+	// Took is without the wait between the samples, which is Waited.
+	Took   time.Duration `json:"-" yaml:"-"`
+	Waited time.Duration `json:"-" yaml:"-"`
+	// Incomplete is why the examination ended early.
+	Incomplete string `json:"incomplete,omitempty" yaml:"incomplete,omitempty"`
+}
+
+// Finding is one cause in this namespace.
+type Finding struct {
+	ID        string    `json:"id" yaml:"id"`
+	Title     string    `json:"title" yaml:"title"`
+	Certainty Certainty `json:"certainty" yaml:"certainty"`
+	// Culprit is the object to repair; without one, the field is empty.
+	Culprit Reference `json:"culprit,omitzero" yaml:"culprit,omitempty"`
+	// Says is the finding as the second half of a sentence: "the webhook w cannot be reached".
+	Says   string    `json:"says" yaml:"says"`
+	Owner  *Party    `json:"owner,omitempty" yaml:"owner,omitempty"`
+	Blocks []Blocked `json:"blocks,omitempty" yaml:"blocks,omitempty"`
+	Proof  []Proof   `json:"proof" yaml:"proof"`
+	// Missing are the parts of the proof that could not be read.
+	Missing  []string `json:"missing,omitempty" yaml:"missing,omitempty"`
+	Do       []string `json:"do" yaml:"do"`
+	DoNot    []string `json:"doNot" yaml:"doNot"`
+	Remedies []Remedy `json:"remedies" yaml:"remedies"`
+
+	// lacks are refused requests among Missing.
+	lacks []*Failure
+}
+
+// Reference names an object.
+type Reference struct {
+	Resource  string `json:"resource" yaml:"resource"` // kubectl's name: "deployments.apps"
+	Namespace string `json:"namespace,omitempty" yaml:"namespace,omitempty"`
+	Name      string `json:"name" yaml:"name"`
+}
+
+// String returns the reference as kubectl takes it, without the namespace.
+func (r Reference) String() string { return r.Resource + "/" + r.Name }
+
+// Party is the owner of a finalizer.
+type Party struct {
+	Name string `json:"name" yaml:"name"`
+	// Verdict is slow, gone or unknown.
+	Verdict string `json:"verdict" yaml:"verdict"`
+}
+
+// Blocked are objects of one type that cannot go.
+type Blocked struct {
+	Resource string   `json:"resource" yaml:"resource"`
+	Count    int      `json:"count" yaml:"count"`
+	Examples []string `json:"examples,omitempty" yaml:"examples,omitempty"`
+}
+
+// Proof is one part of a proof that was seen.
+type Proof struct {
+	Sample  int    `json:"sample" yaml:"sample"` // 1 or 2
+	Says    string `json:"says" yaml:"says"`
+	Request string `json:"request,omitempty" yaml:"request,omitempty"`
+}
+
+// Remedy is one write that ends the cause, bound to what was seen.
+type Remedy struct {
+	// Digest binds the remedy to the cluster, the cause, the target and the verdict; empty for a remedy that is printed only.
+	Digest  string `json:"digest,omitempty" yaml:"digest,omitempty"`
+	Command string `json:"command" yaml:"command"`
+	// Loses says what is lost or stays behind; empty for a safe remedy.
+	Loses string `json:"loses,omitempty" yaml:"loses,omitempty"`
+}
+
+// saw adds a part of the proof that holds.
+func (f *Finding) saw(sample int, request, format string, arguments ...any) {
+	f.Proof = append(f.Proof, Proof{Sample: sample, Says: fmt.Sprintf(format, arguments...), Request: request})
+}
+
+// lack adds a part of the proof that could not be read: the finding is only possible.
+func (f *Finding) lack(failed *Failure, format string, arguments ...any) {
+	text := fmt.Sprintf(format, arguments...)
+	if failed != nil {
+		text += ": " + failed.Message
+		f.lacks = append(f.lacks, failed)
+	}
+	f.Missing = append(f.Missing, text)
+}
+
+// duration writes a duration in its two largest units: 45s, 1m40s, 3h12m, 2d4h.
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < 10*time.Minute:
+		return fmt.Sprintf("%dm%ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+// clock writes a moment of the server's clock.
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }
+
+// counted writes a number of things: "1 object", "4 objects".
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// listed writes words as a list: "a, b and c".
+func listed(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}

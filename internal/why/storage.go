@@ -1,0 +1,101 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orrery/nsctl"
+	"orrery/restclient/api"
+)
+
+func storageCauses() []Cause {
+	return []Cause{{
+		ID: "C22", Title: "discovery promises a verb that the server lacks",
+		Lesson: "The controller believes what discovery says. If a server lists the verb delete and answers 404 or 405 to it, the " +
+			"controller goes on, and finds the objects still there.",
+		Proof: "ContentFailure says that unexpected items remain of a type other than pods, and its objects have no " +
+			"deletionTimestamp in either sample. Or a group version cannot be parsed.",
+		Do:    []string{"repair or upgrade the server of that type", "delete the objects by the means of that server"},
+		judge: notDeleted,
+	}, {
+		ID: "C23", Title: "objects that the server cannot read", Issues: []int{86489},
+		Lesson: "An object that cannot be decrypted or decoded makes the list of its whole type fail, and a type that cannot be " +
+			"listed cannot be emptied.",
+		Proof: "The list of the type answers 500 with the storage's error, and other types can be listed.",
+		Do: []string{
+			"restore the encryption key in the server's encryption configuration, and restart it",
+			"⚠ as a last resort, if the data is lost: the unsafe deletion of corrupt objects (KEP-3926, alpha)",
+		},
+		DoNot: "edit etcd by hand",
+		judge: unreadable,
+	}}
+}
+
+func notDeleted(e *Evidence) []Finding {
+	n := e.latest()
+	if n == nil || n.Deleted.IsZero() {
+		return nil
+	}
+	var findings []Finding
+	if message := n.Condition(api.NamespaceDeletionGVParsingFailure); message != "" {
+		f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
+		f.Says = "the server announces a group version that cannot be parsed"
+		f.saw(1, n.Request, "GroupVersionParsingFailure: %s", message)
+		findings = append(findings, f)
+	}
+	content := n.Condition(api.NamespaceDeletionContentFailure)
+	for i := range e.Types {
+		t := &e.Types[i]
+		if t.Name() == "pods" || !strings.Contains(content, (&nsctl.UnexpectedItemsError{Namespace: e.Name, Resource: t.GVR()}).Error()) {
+			continue
+		}
+		untouched := slices.Collect(func(yield func(Object) bool) {
+			for _, o := range t.Objects {
+				if o.Deleted.IsZero() && !o.Created.After(n.Deleted) && !yield(o) {
+					return
+				}
+			}
+		})
+		if len(untouched) == 0 {
+			continue
+		}
+		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: untouched[0].Name}, Blocks: []Blocked{t.blocked()}}
+		f.Says = fmt.Sprintf("the server of %s does not delete what it promises to", t.Name())
+		f.saw(1, n.Request, "ContentFailure: unexpected items still remain of %s", t.Name())
+		f.saw(1, t.Request, "%s/%s has no deletionTimestamp", t.Name(), untouched[0].Name)
+		still, known := e.standstill(t, untouched[0])
+		switch {
+		case !known:
+			f.lack(nil, "only one sample was taken")
+		case !still:
+			continue
+		default:
+			f.saw(2, t.Request, "unchanged")
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// corrupt are the words of the storage in a 500.
+var corrupt = []string{`unable to transform key "`, "failed to read one or more ", "unable to decode ", "failed to decrypt"}
+
+func unreadable(e *Evidence) []Finding {
+	readable := slices.ContainsFunc(e.Types, func(t Type) bool { return t.Request != "" && t.Failed == nil })
+	if !readable {
+		return nil // the server itself has a problem
+	}
+	var findings []Finding
+	for _, t := range e.Types {
+		if t.Failed == nil || t.Failed.Code != 500 || !slices.ContainsFunc(corrupt, func(words string) bool { return strings.Contains(t.Failed.Message, words) }) {
+			continue
+		}
+		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name}, Blocks: []Blocked{{Resource: t.Name()}}}
+		f.Says = fmt.Sprintf("objects of %s cannot be read from the storage", t.Name())
+		f.saw(1, t.Failed.Request, "500: %s", t.Failed.Message)
+		f.saw(1, "", "other types can be listed")
+		findings = append(findings, f)
+	}
+	return findings
+}

@@ -1,0 +1,76 @@
+package nsctl
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"orrery/wait"
+)
+
+// lookConcurrency is how many types [Look] reads at a time.
+const lookConcurrency = 8
+
+// Looked is what [Look] found: the types of which a namespace may hold objects, and which of them could not be read.
+type Looked struct {
+	// Resources are the types that the deleter would empty, in its order: pods first.
+	Resources []DeletableResource
+	// Errs has an entry for each of Resources: nil if it was read, lacks the verb list, or does not exist any more.
+	Errs []error
+	// DiscoveryErr is not nil if types may be missing from Resources.
+	DiscoveryErr error
+	// ParseErr names group versions that cannot be parsed; their types are missing from Resources.
+	ParseErr error
+}
+
+// Look reads what a namespace in deletion holds, as the deleter sees it, and writes nothing. It asks discovery for the types
+// as they were at deletedAt or later, and calls read for each that can be listed: at most eight at a time, from several
+// goroutines, the types in their order. A type that read finds missing and discovery no longer lists counts as read.
+//
+// Look returns when every call of read has returned.
+func Look(
+	ctx context.Context, discovery Discovery, deletedAt time.Time, read func(context.Context, DeletableResource) error,
+) Looked {
+	lists, discoveryErr := discovery.PreferredNamespacedResources(ctx, deletedAt)
+	resources, parseErr := DeletableResources(lists)
+	if len(resources) == 0 && discoveryErr == nil && parseErr == nil {
+		discoveryErr = ErrNothingDiscovered
+	}
+	looked := Looked{Resources: resources, Errs: make([]error, len(resources)), DiscoveryErr: discoveryErr, ParseErr: parseErr}
+	slots := make(chan struct{}, lookConcurrency)
+	var reading sync.WaitGroup
+	for i, resource := range resources {
+		if !resource.CanList {
+			continue
+		}
+		slots <- struct{}{}
+		reading.Go(func() {
+			defer func() { <-slots }()
+			defer func() {
+				if value := recover(); value != nil {
+					looked.Errs[i] = wait.NewPanic(value)
+				}
+			}()
+			if err := read(ctx, resource); err != nil {
+				looked.Errs[i] = &ResourceError{Doing: "listing", Resource: resource.GVR, Err: err}
+			}
+		})
+	}
+	reading.Wait()
+	ForgiveVanished(ctx, discovery, deletedAt, resources, looked.Errs)
+	return looked
+}
+
+// Err returns everything that could not be read as a *[ContentError], or nil.
+func (l Looked) Err() error {
+	var failed []error
+	for _, err := range append([]error{l.DiscoveryErr, l.ParseErr}, l.Errs...) {
+		if err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return &ContentError{Errors: failed}
+}
