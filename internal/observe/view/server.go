@@ -22,7 +22,9 @@ const DefaultPort = 7070
 type Config struct {
 	// Port is the port on the loopback interface; 0: DefaultPort, or a free one if that is taken.
 	Port int
-	// Recording, if not nil, opens the file that the page shows. The server closes it.
+	// History, if not nil, is the run that the page shows as it goes on.
+	History History
+	// Recording, if not nil and without a History, opens the file that the page shows. The server closes it.
 	Recording func() (io.ReadCloser, error)
 	// Name is what the page calls the recording.
 	Name string
@@ -38,6 +40,7 @@ type Server struct {
 	listener net.Listener
 	http     *http.Server
 	served   chan struct{}
+	hub      *hub
 }
 
 // Start listens and serves until Stop.
@@ -48,7 +51,7 @@ func Start(config Config) (*Server, error) {
 	}
 	s := &Server{
 		config: config, token: newToken(), port: listener.Addr().(*net.TCPAddr).Port, moved: moved,
-		listener: listener, served: make(chan struct{}),
+		listener: listener, served: make(chan struct{}), hub: newHub(config.History),
 	}
 	s.http = &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
@@ -95,7 +98,7 @@ func listen(port int) (listener net.Listener, moved bool, err error) {
 // URL returns the address of the page, with its token.
 func (s *Server) URL() string {
 	query := url.Values{"token": {s.token}}
-	if s.config.Recording != nil {
+	if s.config.History == nil && s.config.Recording != nil {
 		query.Set("recording", s.config.Name)
 	}
 	return fmt.Sprintf("http://127.0.0.1:%d/?%s", s.port, query.Encode())
@@ -104,8 +107,9 @@ func (s *Server) URL() string {
 // Moved reports whether the page has another port because the default one was taken.
 func (s *Server) Moved() bool { return s.moved }
 
-// Stop ends the server and its connections and waits for them.
+// Stop sends the clients what has happened so far, ends the server, and waits for its goroutines.
 func (s *Server) Stop() {
+	s.hub.stop()
 	_ = s.http.Close()
 	<-s.served
 }
@@ -122,7 +126,11 @@ func (s *Server) handler() http.Handler {
 	for _, name := range append(moduleNames(), "style.css") {
 		mux.Handle("GET /"+name, files)
 	}
-	if s.config.Recording != nil {
+	switch {
+	case s.config.History != nil:
+		mux.HandleFunc("GET /socket", withToken(s.token, s.hub.serveSocket))
+		mux.HandleFunc("GET /trace", withToken(s.token, s.hub.serveLines))
+	case s.config.Recording != nil:
 		mux.HandleFunc("GET /recording", withToken(s.token, s.serveRecording))
 	}
 	return hostcheck.Guard(getOnly(mux))
