@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // a failure gets there.
 const (
 	browserTimeout = 4 * time.Minute
-	pageTimeout    = 2 * time.Minute
+	pageTimeout    = time.Minute
 )
 
 // tab is a page of the browser. It records what went wrong in the page and which requests it made.
@@ -133,7 +133,13 @@ func run[T any](b *tab, action chromedp.Action[T]) T {
 // until waits until an expression in the page is true.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	run(b, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(pageTimeout)))
+	poll := chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(pageTimeout))
+	if _, err := chromedp.Run(b.ctx, poll); err != nil {
+		text := value[string](b, `document.body.innerText`)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.t.Fatalf("waiting for %s: %v\nproblems: %q\nthe page says: %s", expression, err, b.problems, text)
+	}
 }
 
 // value returns the value of an expression in the page, which may be a promise.

@@ -29,13 +29,13 @@ const unsure = (view, gear) => view.state.unsure[gear] ? html`<b class="warn" ti
 const since = (view, at) => duration(Math.max(0, view.t - at));
 const called = (view, gear) => (view.state.events[gear] ?? 0) > 0;
 
-const letters = { A: "Added", U: "Updated", D: "Deleted", R: "Replaced", S: "Sync", "†": "Tombstone" };
+const letters = { A: "Added", U: "Updated", D: "Deleted", R: "Replaced", S: "Sync", "†": "Deleted, as a tombstone" };
 
-// Deltas is a letter for each delta, oldest first; a tombstone's dagger stays with its D.
+// Deltas is a letter for each delta, oldest first.
 export function Deltas({ d = "", n = 0 }) {
-  const all = d.match(/.†?/gu) ?? [], shown = all.slice(-9), missing = Math.max(n, all.length) - shown.length;
+  const all = [...d], shown = all.slice(-9), missing = Math.max(n, all.length) - shown.length;
   return html`<span class="deltas">${missing > 0 && html`<span class="quiet">${count(missing)}+</span>`}${shown.map(letter =>
-    html`<span class=${"delta " + letter[0]} title=${[...letter].map(l => letters[l] ?? l).join(" ")}>${letter}</span>`)}</span>`;
+    html`<span class=${"delta " + (letter === "†" ? "D" : letter)} title=${letters[letter] ?? ""}>${letter}</span>`)}</span>`;
 }
 
 export function Requests({ view }) {

@@ -76,7 +76,7 @@ function App({ engine, initial }) {
   }, [playing, speed]);
   now.current = shot ?? {};
 
-  useEffect(() => {
+  useLayoutEffect(() => { // at once: a key that is pressed when the page can be seen counts
     const onKey = event => keyPressed(event, { mode, shot, seek, freeze, play, setDialog, dialog, select, selected });
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);

@@ -61,7 +61,6 @@ export class Run {
       this.header = header;
     } else if (events[0]?.h) events.shift(); // the header again, after a rotation or a new connection
     if (events.length === 0) return;
-    if (events[0].s > this.#nextSequence && this.#nextSequence > 0) this.skipped += events[0].s - this.#nextSequence;
     const last = this.chunks.at(-1);
     if (last && last.text.length + text.length < chunkSize) { // small batches of a live run share a chunk
       last.text += "\n" + text;
@@ -74,14 +73,12 @@ export class Run {
       this.newest = apply(this.newest, event);
       this.summary.add(event);
       if (event.t > this.end) this.end = event.t;
-      if (event.s) this.#nextSequence = event.s + 1;
+      this.skipped += event.skipped ?? 0;
     }
     this.count += events.length;
     this.#size += text.length;
     while (this.#size > mostText && this.chunks.length > 1) this.#size -= this.chunks.shift().text.length;
   }
-
-  #nextSequence = 0;
 
   #problem(line, reason) {
     if (this.problems.length < 100) this.problems.push({ line, reason });
