@@ -37,6 +37,8 @@ var directDependencies = map[string]string{
 	"google.golang.org/protobuf":              "the wire format of lists and watches (protowire alone)",
 
 	"github.com/anishathalye/porcupine":   "tests: is the queue linearizable?",
+	"github.com/chromedp/cdproto":         "tests: the types of Chromium's events",
+	"github.com/chromedp/chromedp":        "tests: the page of the view in Chromium",
 	"github.com/cockroachdb/datadriven":   "tests: scenario files",
 	"github.com/prometheus/client_golang": "tests: the metrics as its library writes them, and its linter",
 	"github.com/prometheus/client_model":  "tests: what the parser returns",

@@ -1,0 +1,178 @@
+// The boxes: each draws its part of the state at one moment. It shows as many rows as it has room for and says how many more.
+import { html } from "orrery/htm-preact.js";
+import { colour, count, duration, short, text } from "orrery/text.js";
+
+// Key is the name of an object in its colour. Selecting it fills its story and dims everything else.
+export function Key({ k, view, most }) {
+  const { selected, select } = view;
+  const state = selected === "" ? "" : selected === k ? "selected" : "dim";
+  return html`<button class=${"key " + state} style=${{ "--key": colour(k) }} title=${k} aria-pressed=${selected === k}
+    onClick=${event => { event.stopPropagation(); select(selected === k ? "" : k); }}><i></i><span>${short(k, most)}</span></button>`;
+}
+
+// Box is a region with a heading. Enter opens everything that it holds.
+function Box({ name, title, note, silent, view, children }) {
+  const open = () => view.open(name);
+  return html`<section class=${"box " + name + (silent ? " silent" : "")} aria-label=${title} tabindex="0" data-box=${name}
+    onKeyDown=${event => { if (event.key === "Enter" && event.target === event.currentTarget) open(); }} onDblClick=${open}>
+    <header><h2>${title}</h2><span class="note">${note}</span></header>
+    <div class="body">${silent ? html`<p>${text("silent")}</p>` : children}</div></section>`;
+}
+
+// Rows shows the first rows, and the number of the others.
+function Rows({ rows, most, total = rows.length }) {
+  const shown = rows.length > most ? rows.slice(0, most - 1) : rows;
+  return html`${shown}${total > shown.length && html`<div class="row more">${text("more", { n: count(total - shown.length) })}</div>`}`;
+}
+
+const unsure = (view, gear) => view.state.unsure[gear] ? html`<b class="warn" title=${text("unsure")}> ?</b>` : "";
+const since = (view, at) => duration(Math.max(0, view.t - at));
+const called = (view, gear) => (view.state.events[gear] ?? 0) > 0;
+
+const letters = { A: "Added", U: "Updated", D: "Deleted", R: "Replaced", S: "Sync", "†": "Deleted, as a tombstone" };
+
+// Deltas is a letter for each delta, oldest first.
+export function Deltas({ d = "", n = 0 }) {
+  const all = [...d], shown = all.slice(-9), missing = Math.max(n, all.length) - shown.length;
+  return html`<span class="deltas">${missing > 0 && html`<span class="quiet">${count(missing)}+</span>`}${shown.map(letter =>
+    html`<span class=${"delta " + (letter === "†" ? "D" : letter)} title=${letters[letter] ?? ""}>${letter}</span>`)}</span>`;
+}
+
+export function Requests({ view }) {
+  const { running, watches, recent, started, failed } = view.state.requests;
+  const row = (request, bar) => {
+    const bad = request.err !== "" || request.code >= 400;
+    return html`<div class=${"row" + (view.selected && request.k && request.k !== view.selected ? " dim" : "")} title=${request.path + (request.err ? "\n" + request.err : "")}>
+      <span style="width:5.4em">${request.verb.toUpperCase().slice(0, 9)}</span>
+      <span class="fill">${request.r || request.path}${request.k ? html`<span class="quiet"> ${short(request.k, 16)}</span>` : ""}</span>
+      ${bar}<span class=${"num " + (bad ? "bad" : "")}>${bad ? "✖ " : ""}${request.code || (request.err ? text("no-answer") : since(view, request.at))}</span></div>`;
+  };
+  const open = Object.values(watches).map(w => row(w, html`<span class="bar" style="max-width:3em"><i style="width:100%"></i></span>`));
+  const under = Object.values(running).map(r => row(r, html`<span class="quiet">…</span>`));
+  const done = recent.filter(r => !watches[r.q]).reverse().map(r => row(r));
+  return html`<${Box} name="restclient" title="restclient" view=${view} silent=${!called(view, "restclient") && view.started}
+    note=${html`${text("requests", { n: count(started) })}${failed ? html`, <span class="bad">✖ ${count(failed)}</span>` : ""}${unsure(view, "restclient")}`}>
+    <${Rows} rows=${[...open, ...under, ...done]} most=${view.rows}/></${Box}>`;
+}
+
+export function Reflector({ view }) {
+  const r = view.informer?.reflector;
+  const bad = r?.phase === "BackingOff";
+  return html`<${Box} name="reflector" title="reflector" view=${view} silent=${!called(view, "reflector") && view.started}
+    note=${html`${view.informerName}${unsure(view, "reflector")}`}>
+    ${r && html`
+      <div class="row"><b class=${"fill " + (bad ? "bad" : r.open ? "good" : "")}>${bad ? "✖ " : ""}${r.phase || "Idle"}</b><span class="num">${since(view, r.phaseAt)}</span></div>
+      <div class="row"><span class="label">${text("position")}</span><span class="fill">${r.rv || "–"}</span></div>
+      <div class="row"><span class="label">${text("lists")}</span><span class="fill">${count(r.lists)}${r.expired ? html` <span class="warn">410 ×${count(r.expired)}</span>` : ""}</span></div>
+      <div class="row"><span class="label">${text("watches")}</span><span class="fill">${count(r.watches)}</span></div>
+      <div class="row"><span class="label">${text("events")}</span><span class="fill">${count(r.events)}${r.stale ? html` <span class="warn">${text("stale", { n: count(r.stale) })}</span>` : ""}</span></div>
+      <div class="row"><span class="label">${text("back-off")}</span><span class="fill">${r.backOff ? html`<span class="bad">${duration(r.backOff)}, ${text("failure", { n: r.failures })}</span>` : "–"}</span></div>
+      ${r.err && html`<div class="row bad" title=${r.err}><span class="fill">${r.err}</span></div>`}`}</${Box}>`;
+}
+
+export function FIFO({ view }) {
+  const fifo = view.informer?.fifo;
+  const slot = s => html`<div class=${"row" + (view.selected && view.selected !== s.k ? " dim" : "")}><span class="fill"><${Key} k=${s.k} view=${view}/></span><${Deltas} d=${s.d} n=${s.n}/></div>`;
+  return html`<${Box} name="deltafifo" title="deltafifo" view=${view} silent=${!called(view, "deltafifo") && view.started}
+    note=${html`${text("keys", { n: count(fifo?.total) })}${unsure(view, "deltafifo")}`}>
+    ${fifo && html`
+      <${Rows} rows=${fifo.slots.slice(0, view.rows).map(slot)} most=${view.rows - 2} total=${fifo.total}/>
+      ${fifo.total === 0 && html`<div class="row empty">${text("fifo-empty")}</div>`}
+      <div class="row"><span class="label">${text("in-flight")}</span>${fifo.inFlight ? html`<span class="fill"><${Key} k=${fifo.inFlight.k} view=${view} most=${14}/></span><${Deltas} d=${fifo.inFlight.d} n=${fifo.inFlight.n}/>` : html`<span class="quiet">${text("none")}</span>`}</div>
+      <div class="row"><span class="label">${text("popped")}</span><span class="fill">${count(fifo.popped)}<span class="quiet"> / ${text("deltas", { n: count(fifo.queued) })}</span></span></div>`}</${Box}>`;
+}
+
+export function Indexer({ view }) {
+  const store = view.informer?.store;
+  const objects = store ? Object.entries(store.objects).slice(0, view.rows + 1) : [];
+  const marks = { added: "+", updated: "↻", deleted: "−", replaced: "⇄" };
+  return html`<${Box} name="indexer" title="indexer" view=${view} silent=${!called(view, "indexer") && view.started}
+    note=${html`${text("objects", { n: count(store?.total) })}${unsure(view, "indexer")}`}>
+    ${store && html`
+      ${store.kind && html`<div class="row"><b title=${store.kind}>${marks[store.kind] ?? ""} ${store.kind}</b>${store.k && html`<span class="fill"><${Key} k=${store.k} view=${view} most=${16}/></span>`}</div>
+        <div class="row quiet"><span class="fill">${store.from || "–"} → ${store.to || "–"}</span></div>`}
+      <${Rows} rows=${objects.map(([k, rv]) => html`<div class="row"><span class="fill"><${Key} k=${k} view=${view} most=${16}/></span><span class="num">${rv}</span></div>`)} most=${view.rows - 2} total=${store.total}/>
+      ${store.total === 0 && html`<div class="row empty">${text("store-empty")}</div>`}`}</${Box}>`;
+}
+
+const lagMark = 1024; // the informer reports a backlog at this length, see informer.Trace.HandlerLagging
+
+export function Listeners({ view }) {
+  const handlers = Object.entries(view.informer?.handlers ?? {});
+  const waiting = handlers.reduce((sum, [, h]) => sum + Math.max(0, h.pending), 0);
+  const row = ([name, h]) => {
+    const late = h.pending >= lagMark || h.stuck > 0, scale = Math.max(lagMark, h.peak);
+    return html`<div class="row" title=${name}><span style="width:7.5em;overflow:hidden;text-overflow:ellipsis">${name.split("#")[0]}</span>
+        <span class=${"bar" + (late ? " late" : "")} role="meter" aria-label=${name} aria-valuenow=${h.pending} aria-valuemax=${scale}><i style=${{ width: `${Math.min(100, 100 * Math.sqrt(Math.max(0, h.pending) / scale))}%` }}></i></span>
+        <span class=${"num" + (late ? " bad" : "")}>${text("wait", { n: count(h.pending) })}</span></div>
+      <div class="row quiet">${h.k ? html`<span>${h.kind}</span><span class="fill"><${Key} k=${h.k} view=${view} most=${14}/></span><span>${since(view, h.callAt)}</span>`
+        : html`<span class="fill">${text("handled", { n: count(h.handled) })}${h.merged ? ", " + text("merged", { n: count(h.merged) }) : ""}${h.panics ? html`, <span class="bad">panic ×${h.panics}</span>` : ""}</span><span>${text("peak", { n: count(h.peak) })}</span>`}</div>`;
+  };
+  return html`<${Box} name="informer" title="informer" view=${view} silent=${!called(view, "informer") && view.started}
+    note=${html`${text("wait", { n: count(waiting) })}${unsure(view, "informer")}`}>
+    <${Rows} rows=${handlers.map(row)} most=${Math.floor(view.rows / 2)}/>
+    ${handlers.length === 0 && html`<div class="row empty">${text("no-handlers")}</div>`}</${Box}>`;
+}
+
+export function Queue({ view }) {
+  const queue = view.queue, name = view.queueName;
+  if (!queue) return html`<${Box} name="queue" title=${text("queue")} view=${view} silent=${view.started}/>`;
+  const processing = Object.entries(queue.processing).sort((a, b) => a[1].at - b[1].at);
+  const again = processing.filter(([, p]) => p.dirty).map(([k]) => k);
+  const delayed = Object.entries(queue.delayed).sort((a, b) => a[1].at + a[1].us - b[1].at - b[1].us);
+  const line = (label, keys, total = keys.length, mark = {}) => html`<div class="row set" data-set=${label} style="height:23px"><span class="label" style="font-family:var(--mono)">${label}</span>
+    <span class="num" style="width:2.6em">${count(total)}</span><span class="keys">${keys.slice(0, 12).map(k => html`<span style="display:inline-flex"><${Key} k=${k} view=${view} most=${16}/>${mark[k] ?? ""}</span>`)}</span></div>`;
+  const bullet = Object.fromEntries(again.map(k => [k, html`<b class="warn" title=${text("dirty-again")}>●</b>`]));
+  return html`<${Box} name="queue" title=${`${text("queue")} ${name ? `"${name}"` : ""}`} view=${view}
+    note=${html`${text("queue-note", { added: count(queue.added + queue.coalesced), coalesced: count(queue.coalesced) })}${unsure(view, "queue")}`}>
+    ${line("queue", queue.queue, queue.total)}
+    ${line("dirty", [...queue.queue, ...again], queue.total + again.length, bullet)}
+    ${line("processing", processing.map(([k]) => k))}
+    ${line("delayed", [], queue.delayedTotal)}
+    <${Rows} rows=${delayed.slice(0, view.rows).map(([k, d]) => html`<div class="row"><span class="fill" style="padding-left:1.2em"><${Key} k=${k} view=${view}/></span>
+      <span class="num">${duration(Math.max(0, d.at + d.us - view.t))}${queue.failures[k] ? html`, <span class="bad">${text("failure", { n: queue.failures[k] })}</span>` : ""}</span></div>`)} most=${view.rows - 4} total=${queue.delayedTotal}/>
+    ${queue.shuttingDown && html`<div class="row warn">${text(queue.draining ? "draining" : "shutting-down")}</div>`}</${Box}>`;
+}
+
+export function Workers({ view }) {
+  const queue = view.queue, slots = queue?.slots ?? [];
+  const busy = slots.filter(k => k !== "").length;
+  const all = Array.from({ length: Math.max(slots.length, view.header?.workers ?? 0) }, (_, i) => slots[i] ?? "");
+  const row = (k, i) => {
+    const holds = k && queue.processing[k], passing = k && view.state.namespaces[k];
+    return html`<div class="row" data-worker=${i + 1}><span class="quiet" style="width:2.2em">w${i + 1}</span>
+      <span class="fill">${k ? html`<${Key} k=${k} view=${view}/>` : html`<span class="empty">${text("idle")}</span>`}
+      ${passing?.running && passing.phase ? html`<span class="quiet"> ${passing.phase}</span>` : ""}</span>
+      ${holds?.dirty && html`<b class="warn" title=${text("dirty-again")}>●</b>`}
+      ${k && queue.failures[k] ? html`<span class="bad">✖ ${text("failure", { n: queue.failures[k] })}</span>` : ""}
+      <span class="num">${holds ? since(view, holds.at) : ""}</span></div>`;
+  };
+  return html`<${Box} name="workers" title=${text("workers")} view=${view} silent=${!queue && view.started}
+    note=${queue ? text("busy", { n: busy, of: all.length }) : ""}>
+    <${Rows} rows=${all.map(row)} most=${view.rows}/>
+    ${all.length === 0 && html`<div class="row empty">${text("no-workers")}</div>`}</${Box}>`;
+}
+
+// The sign of a condition: False means that nothing is wrong.
+const signs = { False: ["✔", "good"], True: ["✖", "bad"], Unknown: ["?", "warn"] };
+
+export function Namespace({ view }) {
+  const all = view.state.namespaces;
+  const name = view.selected in all ? view.selected
+    : Object.keys(all).find(k => all[k].running) ?? Object.keys(all).sort((a, b) => all[b].passAt - all[a].passAt)[0];
+  const n = all[name], deleting = Object.values(all).filter(x => !x.gone).length;
+  const remaining = n ? Object.entries(n.remaining) : [];
+  return html`<${Box} name="nsctl" title=${n ? html`nsctl · ${short(name, 28)}` : "nsctl"} view=${view} silent=${!called(view, "nsctl") && view.started}
+    note=${html`${n ? text(n.gone ? "gone" : "terminating") : ""}${deleting > 1 ? ` · ${text("deleting", { n: count(deleting) })}` : ""}${unsure(view, "nsctl")}`}>
+    ${n && html`
+      <div class="phases">${Object.entries(n.phases).map(([phase, us], i) => html`${i > 0 && html`<span class="quiet">▸</span>`}<span class=${phase === n.phase ? "warn" : ""}>${phase} <span class="quiet">${duration(us)}</span></span>`)}
+        ${n.phase && !(n.phase in n.phases) && html`<span class="warn">▸ ${n.phase} …</span>`}</div>
+      <div class="sub">${text("pass", { n: count(n.passes), p: n.p || "–" })}${n.running ? html` · <span class="good">${text("running", { us: since(view, n.passAt) })}</span>`
+        : n.due && n.dueAt + n.due > view.t ? ` · ${text("next-look", { us: duration(n.dueAt + n.due - view.t) })}` : ""}</div>
+      ${Object.entries(n.conditions).map(([type, c]) => {
+        const [sign, tone] = signs[c.status] ?? ["?", "warn"];
+        return html`<div class="row" title=${c.message}><b class=${tone} title=${c.status}>${sign}</b><span class="fill">${type.replace(/^Namespace/, "")}${c.status === "True" ? html` <span class="quiet">${c.message || c.reason}</span>` : ""}</span></div>`;
+      })}
+      ${remaining.length > 0 && html`<div class="row"><span class="label">${text("left")}</span><span class="fill">${remaining.map(([r, left]) => `${r} ${count(left)}`).join(", ")}</span></div>`}
+      ${n.err && html`<div class="row bad" title=${n.err}><span class="fill">✖ ${n.err}</span></div>`}`}</${Box}>`;
+}

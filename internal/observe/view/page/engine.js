@@ -1,0 +1,72 @@
+// The connection of the page to its worker and, in a live run, to the server. Both give it what the page shows.
+
+// startWorker starts reader.js. A page that is one file has no address for it: its modules become one text there.
+function startWorker() {
+  const address = import.meta.resolve("orrery/reader.js");
+  if (!address.startsWith("data:")) return new Worker(address, { type: "module" });
+  const source = ["fold.js", "summary.js", "reader.js"].map(name => decode(import.meta.resolve("orrery/" + name)).replace(/^import .*$/gm, "")).join("\n");
+  return new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })), { type: "module" });
+}
+
+const decode = address => new TextDecoder().decode(bytes(address.slice(address.indexOf(",") + 1)));
+const bytes = base64 => Uint8Array.from(atob(base64), c => c.charCodeAt(0));
+
+// Engine calls update with each new view, and tell with {kind, reason} when something happens.
+export class Engine {
+  #worker = startWorker();
+  #socket = null;
+  live = false;
+
+  constructor(update, tell) {
+    this.tell = tell;
+    this.#worker.onmessage = ({ data }) => data.kind === "view" ? update(data) : tell(data);
+    this.#worker.onerror = event => tell({ kind: "failed", reason: event.message });
+  }
+
+  ask(op, values = {}) { this.#worker.postMessage({ op, ...values }); }
+
+  // open reads a recording, which ends a live connection.
+  open(blob) {
+    this.disconnect();
+    this.ask("open", { blob });
+  }
+
+  // start shows what the page was opened for: the recording inside it, the server's recording, or the server's run.
+  async start() {
+    const inside = document.getElementById("recording");
+    if (inside) { this.open(new Blob([bytes(inside.textContent)])); return "replay"; }
+    const parameters = new URLSearchParams(location.search), token = parameters.get("token");
+    if (!token) return "drop";
+    if (!parameters.has("recording")) { this.#connect(token); return "live"; }
+    try {
+      const answer = await fetch("recording?token=" + token);
+      if (!answer.ok) { this.tell({ kind: "refused", reason: await answer.text() }); return "drop"; }
+      this.open(await answer.blob());
+    } catch { this.tell({ kind: "disconnected" }); }
+    return "replay";
+  }
+
+  #connect(token) {
+    const address = new URL("socket?token=" + token, location.href);
+    address.protocol = "ws:";
+    const socket = this.#socket = new WebSocket(address);
+    let began = false;
+    socket.onmessage = ({ data }) => {
+      if (!began) this.ask("begin");
+      began = this.live = true;
+      this.ask("text", { text: data });
+    };
+    socket.onclose = event => {
+      if (this.#socket !== socket) return;
+      this.live = false;
+      this.tell(began ? { kind: "disconnected", reason: event.reason } : { kind: "refused", reason: event.reason });
+    };
+  }
+
+  disconnect() {
+    const socket = this.#socket;
+    this.#socket = null;
+    this.live = false;
+    socket?.close();
+  }
+}

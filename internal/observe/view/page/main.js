@@ -1,0 +1,233 @@
+// The page: one picture of the run at one event, and the keys and buttons that move it.
+import { html, render, useEffect, useLayoutEffect, useRef, useState } from "orrery/htm-preact.js";
+import { clock, count, duration, setLanguage, text } from "orrery/text.js";
+import { parseFilter } from "orrery/filter.js";
+import { Engine } from "orrery/engine.js";
+import { FIFO, Indexer, Listeners, Namespace, Queue, Reflector, Requests, Workers } from "orrery/boxes.js";
+import { Story } from "orrery/story.js";
+import { Timeline } from "orrery/timeline.js";
+import { boxNames, Explain, Help, Tables } from "orrery/dialogs.js";
+
+const speeds = [0.25, 1, 4, 16];
+const tooFast = 2000; // events in a second, above which only counts are drawn
+const tick = 50; // ms between two pictures of a recording that plays
+
+// first returns the name to show: the chosen one if it exists, otherwise the first.
+const first = (map, chosen) => chosen in map ? chosen : Object.keys(map)[0] ?? "";
+
+function App({ engine, initial }) {
+  const [shot, setShot] = useState(null); // the last view of the worker
+  const [mode, setMode] = useState(initial.mode); // drop, live, freeze, replay, ended
+  const [selected, setSelected] = useState("");
+  const [informerChosen, setInformer] = useState("");
+  const [queueChosen, setQueue] = useState("");
+  const [dialog, setDialog] = useState(null); // {kind, name}
+  const [notice, setNotice] = useState("");
+  const [filter, setFilter] = useState("");
+  const [playing, setPlaying] = useState(false);
+  const [speed, setSpeed] = useState(1);
+  const [language, setPageLanguage] = useState(initial.language);
+  const [theme, setTheme] = useState(initial.theme);
+  const size = useWindowSize();
+  const now = useRef({});
+
+  let passes = () => true, wrong = "";
+  try { passes = parseFilter(filter); } catch (error) { wrong = error.message; }
+
+  const hold = () => { setPlaying(false); setMode(m => m === "live" ? "freeze" : m); };
+  const select = key => { setSelected(key); engine.ask("key", { key }); };
+  const seek = n => { hold(); engine.ask("seek", { n }); };
+  const freeze = () => {
+    if (mode === "live") { engine.ask("stop"); setMode("freeze"); } else if (mode === "freeze") { engine.ask("follow"); setMode("live"); } else if (mode === "replay") play();
+  };
+  const play = () => {
+    if (mode !== "replay" && mode !== "ended") return;
+    if (!playing && shot && shot.n >= shot.count) engine.ask("seek", { n: shot.first });
+    setPlaying(!playing);
+  };
+  const choose = file => { if (file) { setNotice(""); engine.open(file); } };
+  const save = () => engine.ask("save");
+
+  useEffect(() => {
+    engine.update = setShot;
+    engine.said = message => {
+      switch (message.kind) {
+        case "opened": setMode("replay"); setNotice(""); setSelected(""); return;
+        case "disconnected": setMode(m => m === "live" || m === "freeze" ? "ended" : m); setNotice(text("disconnected")); return;
+        case "refused": setMode("drop"); setNotice(message.reason || text("refused")); return;
+        case "failed": setNotice(readProblem(message.reason)); return;
+        case "saved": download(message.blob); return;
+      }
+    };
+    engine.begin();
+  }, []);
+
+  // A recording that plays moves by its own time.
+  useEffect(() => {
+    if (!playing) return;
+    let at = now.current.t ?? 0, before = performance.now();
+    const timer = setInterval(() => {
+      const time = performance.now();
+      at += (time - before) * 1000 * speed;
+      before = time;
+      if (at >= now.current.end) { setPlaying(false); engine.ask("seek", { n: now.current.count }); } else engine.ask("time", { t: at });
+    }, tick);
+    return () => clearInterval(timer);
+  }, [playing, speed]);
+  now.current = shot ?? {};
+
+  useLayoutEffect(() => { // at once: a key that is pressed when the page can be seen counts
+    const onKey = event => keyPressed(event, { mode, shot, seek, freeze, play, setDialog, dialog, select, selected });
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  });
+  useEffect(() => {
+    const over = event => event.preventDefault(), drop = event => { event.preventDefault(); choose(event.dataTransfer?.files[0]); };
+    addEventListener("dragover", over);
+    addEventListener("drop", drop);
+    return () => { removeEventListener("dragover", over); removeEventListener("drop", drop); };
+  }, []);
+
+  const changeLanguage = () => setPageLanguage(setLanguage(language === "en" ? "zh-CN" : "en"));
+  const changeTheme = () => setTheme(applyTheme(theme === "dark" ? "light" : "dark"));
+  const noticeBox = notice && html`<div class="notice" role="alert">${notice} <button class="plain" onClick=${() => setNotice("")}>${text("close")}</button></div>`;
+  if (!shot?.header) return html`<${Welcome} live=${mode === "live"} choose=${choose}/>${noticeBox}`;
+
+  const { state, header } = shot;
+  const informerName = first(state.informers, informerChosen), queueName = first(state.queues, queueChosen || informerName);
+  const view = {
+    ...shot, state, header, mode, selected, select, passes, informerName, queueName,
+    informer: state.informers[informerName], queue: state.queues[queueName],
+    started: shot.n > 0, rows: size.rows,
+    toEvent: s => { hold(); engine.ask("event", { s }); }, toTime: t => { hold(); engine.ask("time", { t }); },
+    open: name => setDialog({ kind: "tables", name }),
+  };
+  const ended = state.ended && shot.following && mode === "live";
+  const shownMode = ended ? "ended" : mode;
+  return html`<main class="page">
+    <div class="head"><h1>${text("title")}</h1>
+      <span class=${"mode " + shownMode} role="status">${text("mode-" + shownMode)}${mode === "freeze" ? " · " + text("behind", { n: count(shot.count - shot.n) }) : ""}</span>
+      ${(mode === "live" || mode === "freeze") && !ended
+        ? html`<button aria-pressed=${mode === "freeze"} onClick=${freeze}>${text(mode === "freeze" ? "follow" : "freeze")}</button>`
+        : html`<button aria-pressed=${playing} onClick=${play}>${text(playing ? "pause" : "play")}</button>`}
+      <span class="about">${[header.scene && text("scene", { name: header.scene }), header.gears && text("gears", { name: header.gears }), header.run].filter(Boolean).join(" · ")}</span>
+      <span class="grow"></span>
+      <${Choice} label=${text("informer")} names=${Object.keys(state.informers)} value=${informerName} choose=${setInformer}/>
+      <${Choice} label=${text("queue")} names=${Object.keys(state.queues)} value=${queueName} choose=${setQueue}/>
+      <span class="figure">s <b>${count(state.s)}</b></span>
+      <${Losses} view=${view}/>
+      <span class="figure">${text("clock", { name: header.clock ?? "real" })}</span>
+      <button onClick=${save}>${text("save")}</button>
+      <button class="plain" onClick=${changeLanguage}>${text("language")}</button>
+      <button class="plain" onClick=${changeTheme} aria-label=${text("theme")} title=${text("theme")}>◐</button>
+      <button class="plain" onClick=${() => setDialog({ kind: "help" })} aria-label=${text("help")} title=${text("help")}>?</button></div>
+    <div class="row1"><${Requests} view=${view}/><${Reflector} view=${view}/><${FIFO} view=${view}/><${Indexer} view=${view}/><${Listeners} view=${view}/></div>
+    <div class="row2"><${Queue} view=${view}/><${Workers} view=${view}/><${Namespace} view=${view}/></div>
+    <${Story} view=${view}/>
+    <section class="box time" aria-label=${text("time")} data-box="time"><header>
+      <button onClick=${() => seek(shot.n - 1)} aria-label=${text("back")} title="[">‹</button><button onClick=${() => seek(shot.n + 1)} aria-label=${text("step")} title="]">›</button>
+      <span class="clock">${clock(shot.t)} <span class="quiet">/ ${clock(shot.end)}</span></span>
+      <span class="quiet">${text("event-number", { n: count(shot.n), of: count(shot.count) })}</span>
+      ${mode === "replay" && speeds.map(s => html`<button aria-pressed=${speed === s} onClick=${() => setSpeed(s)}>×${s === 0.25 ? "¼" : s}</button>`)}
+      ${crowded(shot) > tooFast && html`<span class="warn">${text("rate", { n: count(crowded(shot)) })}</span>`}
+      <span class="grow" style="flex:1"></span>
+      <input id="filter" class=${wrong ? "wrong" : ""} type="text" spellcheck="false" placeholder=${text("filter")} aria-label=${text("filter-label")} aria-invalid=${wrong !== ""} title=${wrong} value=${filter} onInput=${event => setFilter(event.target.value)}/></header>
+      <div class="body"><${Timeline} view=${view} width=${size.width - 36} height=${size.timeline}/></div></section>
+    ${noticeBox}
+    ${dialog?.kind === "help" && html`<${Help} close=${() => setDialog(null)}/>`}
+    ${dialog?.kind === "explain" && html`<${Explain} name=${dialog.name} close=${() => setDialog(null)}/>`}
+    ${dialog?.kind === "tables" && html`<${Tables} name=${dialog.name} view=${view} close=${() => setDialog(null)}/>`}</main>`;
+}
+
+// Losses says what the picture does not contain.
+function Losses({ view }) {
+  const lost = Object.values(view.state.lost).reduce((sum, n) => sum + n, 0), { skipped, problems, state } = view;
+  return html`<span class=${lost ? "lost" : "figure"} data-lost=${lost}>${text("lost", { n: "" })}<b>${count(lost)}</b></span>
+    ${skipped > 0 && html`<span class="lost">${text("skipped", { n: count(skipped) })}</span>`}
+    ${state.odd > 0 && html`<span class="lost">${text("odd", { n: count(state.odd) })}</span>`}
+    ${problems.length > 0 && html`<span class="lost" title=${problems.map(p => `${p.line}: ${p.reason}`).join("\n")}>${text("problems", { n: problems.length, ...problems[0] })}</span>`}`;
+}
+
+// Choice selects one of several informers or queues.
+function Choice({ label, names, value, choose }) {
+  if (names.length < 2) return null;
+  return html`<label class="quiet">${label} <select value=${value} onChange=${event => choose(event.target.value)}>${names.map(name => html`<option value=${name} selected=${name === value}>${name}</option>`)}</select></label>`;
+}
+
+// Welcome is the page without a run.
+function Welcome({ live, choose }) {
+  return html`<main class="drop"><h1>${text("title")}</h1>${live ? html`<p>${text("connecting")}</p>` : html`<p>${text("drop")}</p>
+    <p><label><span class="visually-hidden">${text("choose")}</span><input type="file" onChange=${event => choose(event.target.files[0])}/></label></p><p>${text("drop-about")}</p>`}</main>`;
+}
+
+// crowded returns how many events there were in the last second before the moment that is shown.
+function crowded({ recent, t }) {
+  const inLast = recent.filter(e => e.t > t - 1e6);
+  if (inLast.length < recent.length || recent.length < 2) return inLast.length;
+  return recent.length * 1e6 / Math.max(1, t - recent[0].t);
+}
+
+// readProblem is the sentence for what reader.js could not read.
+function readProblem(reason) {
+  const [kind, ...rest] = reason.split(" ");
+  return text(["format", "newer", "empty"].includes(kind) ? "bad-" + kind : "bad-other", { reason: kind === "format" ? JSON.stringify(rest.join(" ")) : rest.join(" ") || reason });
+}
+
+function download(blob) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = "orrery.jsonl";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+// keyPressed moves the picture. Keys of the browser and of fields are left alone.
+function keyPressed(event, page) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const { shot, seek, dialog, setDialog } = page;
+  if (event.target.matches?.("input, select")) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  if (dialog || !shot) return;
+  const far = event.shiftKey ? 100 : 1;
+  const box = document.activeElement?.closest?.("[data-box]")?.dataset.box;
+  const actions = {
+    " ": page.freeze, p: page.play, "[": () => seek(shot.n - 1), "{": () => seek(shot.n - 100), "]": () => seek(shot.n + 1), "}": () => seek(shot.n + 100),
+    ArrowLeft: () => seek(shot.n - far), ArrowRight: () => seek(shot.n + far), n: () => seek(shot.n + 1), Home: () => seek(shot.first), End: () => seek(shot.count),
+    "/": () => document.getElementById("filter").focus(), e: () => setDialog({ kind: "explain", name: boxNames.includes(box) ? box : undefined }),
+    t: () => setDialog({ kind: "tables", name: boxNames.includes(box) ? box : undefined }), "?": () => setDialog({ kind: "help" }),
+    Escape: () => page.select(""),
+  };
+  if (event.key === " " && event.target.matches?.("button")) return; // the button is pressed
+  if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
+}
+
+// useWindowSize returns how many rows a box has room for.
+function useWindowSize() {
+  const measure = () => {
+    const wide = innerWidth >= 1600, row = wide ? 23 : 19;
+    const gears = (innerHeight - (wide ? 46 + 88 + 190 : 40 + 76 + 132) - 32) / 2;
+    return { width: innerWidth, rows: Math.max(3, Math.floor((gears - 40) / row)), timeline: wide ? 150 : 96 };
+  };
+  const [size, setSize] = useState(measure);
+  useLayoutEffect(() => {
+    const changed = () => setSize(measure());
+    addEventListener("resize", changed);
+    return () => removeEventListener("resize", changed);
+  }, []);
+  return size;
+}
+
+function applyTheme(name) {
+  document.documentElement.dataset.theme = name;
+  return name;
+}
+
+const parameters = new URLSearchParams(location.search);
+const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+const engine = new Engine(view => engine.update?.(view), message => engine.said?.(message));
+const mode = parameters.has("token") && !parameters.has("recording") ? "live" : "drop";
+engine.begin = () => engine.start();
+const initial = { mode, language: setLanguage(parameters.get("lang") ?? navigator.language), theme: applyTheme(parameters.get("theme") ?? (dark ? "dark" : "light")) };
+render(html`<${App} engine=${engine} initial=${initial}/>`, document.getElementById("app"));

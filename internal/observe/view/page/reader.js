@@ -1,0 +1,272 @@
+// The worker of the page. It holds a run as text in chunks, with the state before each, and answers with what the page shows
+// at one event. A live run grows at its end; a recording is read once.
+import { apply, empty } from "./fold.js";
+import { Summary } from "./summary.js";
+
+const chunkSize = 1 << 20; // characters: about 10,000 events
+const mostText = 256 << 20; // characters of a live run that are kept
+const recentEvents = 300, storyEvents = 120, storyChunks = 4;
+const schema = "orrery.trace/1";
+
+// Run is everything that was read.
+export class Run {
+  header = null;
+  chunks = []; // {from, count, t, text, state}: events from, from+1, …; state is the one before them, as JSON
+  problems = []; // {line, reason}
+  unknown = {}; // events that the fold ignores, with their number
+  newest = empty();
+  summary = new Summary();
+  count = 0; // events read, those that were forgotten included
+  skipped = 0;
+  end = 0; // time of the last event
+  #rest = "";
+  #line = 0;
+  #size = 0;
+  #cursor = { n: -1, state: null };
+  #parsed = []; // the chunks read last, parsed: [chunk, events]
+
+  // append reads more text, up to the last whole line.
+  append(text) {
+    text = this.#rest + text;
+    let at = 0;
+    while (text.length - at > chunkSize) {
+      const end = text.indexOf("\n", at + chunkSize);
+      if (end < 0) break;
+      this.#chunk(text.slice(at, end));
+      at = end + 1;
+    }
+    const end = text.lastIndexOf("\n");
+    if (end >= at) {
+      this.#chunk(text.slice(at, end));
+      at = end + 1;
+    }
+    this.#rest = text.slice(at);
+  }
+
+  // finish is the end of a recording: a last line without an end was cut off and is normal.
+  finish() {
+    try {
+      JSON.parse(this.#rest);
+      this.append("\n");
+    } catch { this.#rest = ""; }
+    if (!this.header) throw new Error("empty");
+  }
+
+  #chunk(text) {
+    let events = parseLines(text, (line, reason) => this.#problem(this.#line + line, reason));
+    this.#line += countLines(text);
+    if (!this.header) {
+      const header = events.shift();
+      checkHeader(header, text);
+      this.header = header;
+    } else if (events[0]?.h) events.shift(); // the header again, after a rotation or a new connection
+    if (events.length === 0) return;
+    const last = this.chunks.at(-1);
+    if (last && last.text.length + text.length < chunkSize) { // small batches of a live run share a chunk
+      last.text += "\n" + text;
+      last.count += events.length;
+      this.#parsed = this.#parsed.filter(([chunk]) => chunk !== last);
+    } else {
+      this.chunks.push({ from: this.count, count: events.length, t: events[0].t ?? this.end, text, state: JSON.stringify(this.newest) });
+    }
+    for (const event of events) {
+      this.newest = apply(this.newest, event);
+      this.summary.add(event);
+      if (event.t > this.end) this.end = event.t;
+      this.skipped += event.skipped ?? 0;
+    }
+    this.count += events.length;
+    this.#size += text.length;
+    while (this.#size > mostText && this.chunks.length > 1) this.#size -= this.chunks.shift().text.length;
+  }
+
+  #problem(line, reason) {
+    if (this.problems.length < 100) this.problems.push({ line, reason });
+  }
+
+  // first is the earliest event that can be shown.
+  get first() { return this.chunks[0]?.from ?? 0; }
+
+  #chunkOf(n) {
+    let low = 0, high = this.chunks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.chunks[middle].from < n) low = middle; else high = middle - 1;
+    }
+    return low;
+  }
+
+  #events(at) {
+    const chunk = this.chunks[at], known = this.#parsed.find(([c]) => c === chunk);
+    if (known) return known[1];
+    const events = parseLines(chunk.text, () => {}).filter(e => !e.h);
+    this.#parsed = [[chunk, events], ...this.#parsed].slice(0, storyChunks + 1);
+    return events;
+  }
+
+  // stateAt returns the state after n events. The caller must not change it.
+  stateAt(n) {
+    if (n >= this.count) return this.newest;
+    if (this.chunks.length === 0) return this.newest;
+    n = Math.max(n, this.first);
+    const at = this.#chunkOf(n), chunk = this.chunks[at];
+    let { state, n: from } = this.#cursor;
+    if (!(from >= chunk.from && from <= n)) { state = JSON.parse(chunk.state); from = chunk.from; }
+    for (const event of this.#events(at).slice(from - chunk.from, n - chunk.from)) state = apply(state, event);
+    this.#cursor = { n, state };
+    return state;
+  }
+
+  // recent returns up to most events that end with event n, oldest first.
+  recent(n, most = recentEvents) {
+    const found = [];
+    for (let at = this.#chunkOf(n); at >= 0 && this.chunks.length && found.length < most; at--) {
+      const part = this.#events(at).slice(0, Math.max(0, n - this.chunks[at].from));
+      found.unshift(...part.slice(-(most - found.length)));
+    }
+    return found;
+  }
+
+  // numberAt returns how many events had happened at time t.
+  numberAt(t) {
+    if (this.chunks.length === 0) return 0;
+    let at = this.chunks.findLastIndex(chunk => chunk.t <= t);
+    if (at < 0) return this.first;
+    const events = this.#events(at);
+    let low = 0, high = events.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((events[middle].t ?? 0) <= t) low = middle + 1; else high = middle;
+    }
+    return this.chunks[at].from + low;
+  }
+
+  // numberOf returns how many events had happened when the event with that sequence number had.
+  numberOf(sequence) {
+    for (let at = this.chunks.length - 1; at >= 0; at--) {
+      const found = this.#events(at).findIndex(e => e.s === sequence);
+      if (found >= 0) return this.chunks[at].from + found + 1;
+    }
+    return -1;
+  }
+
+  // story returns the last events before n that are about key: those that name it, those of passes over it, and those that
+  // one of these caused.
+  story(key, n) {
+    if (!key || this.chunks.length === 0) return [];
+    const last = this.#chunkOf(n), passes = new Set(), numbers = new Set(), found = [];
+    for (let at = Math.max(0, last - storyChunks + 1); at <= last; at++) {
+      for (const e of this.#events(at).slice(0, Math.max(0, n - this.chunks[at].from))) {
+        const caused = e.c?.some(c => numbers.has(c.s ?? c));
+        const about = e.k === key || (e.k === undefined || e.q) && (e.p ? passes.has(e.p) : caused);
+        if (!about) continue;
+        if (e.k === key && e.p) passes.add(e.p);
+        numbers.add(e.s);
+        found.push(e);
+      }
+    }
+    return found.slice(-storyEvents);
+  }
+}
+
+// countLines returns the number of lines of a text without a line end after the last.
+function countLines(text) {
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
+}
+
+// parseLines parses all lines at once, and one by one if that fails: a broken line is reported and left out.
+export function parseLines(text, broken) {
+  try {
+    return JSON.parse("[" + text.replaceAll("\n", ",") + "]");
+  } catch { /* one of them is broken */ }
+  const events = [];
+  text.split("\n").forEach((line, i) => {
+    if (line.trim() === "") return;
+    try {
+      const event = JSON.parse(line);
+      if (typeof event !== "object" || event === null || Array.isArray(event)) throw new Error("not an object");
+      events.push(event);
+    } catch (error) { broken(i + 1, error.message); }
+  });
+  return events;
+}
+
+function checkHeader(header, text) {
+  const form = /^orrery\.trace\/(\d+)$/.exec(header?.schema ?? "");
+  if (!header?.h || !form) throw new Error("format " + text.slice(0, 40));
+  if (Number(form[1]) > Number(schema.split("/")[1])) throw new Error("newer " + header.schema);
+}
+
+// serve answers the messages of the page.
+function serve(port) {
+  let run = new Run(), position = null, key = "", due = false, generation = 0; // position null: follow the end
+
+  const answer = () => {
+    due = false;
+    const n = position ?? run.count, recent = run.recent(n);
+    port.postMessage({
+      kind: "view", generation, header: run.header, n, count: run.count, first: run.first, t: n >= run.count ? run.end : recent.at(-1)?.t ?? 0,
+      end: run.end, following: position === null, state: run.stateAt(n), recent, story: run.story(key, n),
+      summary: run.summary.plain(), problems: run.problems, skipped: run.skipped,
+    });
+  };
+  const soon = () => {
+    if (!due) { due = true; setTimeout(answer, 30); }
+  };
+  const failed = error => port.postMessage({ kind: "failed", reason: error.message });
+
+  async function open(blob) {
+    const next = new Run(), mine = ++generation;
+    try {
+      const magic = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
+      let stream = blob.stream();
+      if (magic[0] === 0x1f && magic[1] === 0x8b) stream = stream.pipeThrough(new DecompressionStream("gzip"));
+      const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        next.append(part.value);
+        if (mine !== generation) return;
+      }
+      next.finish();
+    } catch (error) {
+      if (next.count === 0) { failed(error); return; } // the page keeps what it showed
+      next.problems.push({ line: 0, reason: error.message });
+    }
+    run = next;
+    position = 0;
+    key = "";
+    port.postMessage({ kind: "opened" });
+    answer();
+  }
+
+  port.onmessage = ({ data }) => {
+    switch (data.op) {
+      case "open": open(data.blob); return;
+      case "begin": run = new Run(); position = null; generation++; return;
+      case "text":
+        try { run.append(data.text); } catch (error) { failed(error); }
+        break;
+      case "follow": position = null; break;
+      case "stop": position ??= run.count; break;
+      case "seek": position = Math.max(run.first, Math.min(run.count, data.n)); break;
+      case "time": position = run.numberAt(data.t); break;
+      case "event": position = Math.max(run.first, run.numberOf(data.s)); break;
+      case "key": key = data.key; break;
+      case "save":
+        port.postMessage({ kind: "saved", blob: new Blob([JSON.stringify(run.header) + "\n", ...saved(run)]) });
+        return;
+    }
+    if (data.op === "text") soon(); else answer();
+  };
+}
+
+// saved returns the chunks as the lines of a recording.
+function saved(run) {
+  const first = run.chunks[0];
+  if (!first) return [];
+  const before = run.first > 0 ? [JSON.stringify({ t: first.t, e: "trace.state", state: JSON.parse(first.state) }) + "\n"] : [];
+  return before.concat(run.chunks.map(chunk => chunk.text + "\n"));
+}
+
+if (typeof WorkerGlobalScope !== "undefined" && self instanceof WorkerGlobalScope) serve(self);

@@ -1,0 +1,265 @@
+package view_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"orrery/internal/observe/view"
+)
+
+// lines is a history of lines that the test adds.
+type lines struct {
+	mu    sync.Mutex
+	text  []byte // guarded by mu
+	ended bool   // guarded by mu
+}
+
+func (l *lines) add(text string, ended bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text, l.ended = append(l.text, text...), ended
+}
+
+func (l *lines) Cursor(int) view.Cursor { return &cursor{lines: l} }
+
+type cursor struct {
+	lines *lines
+	at    int
+}
+
+func (c *cursor) Next() (text []byte, skipped uint64, ended bool) {
+	c.lines.mu.Lock()
+	defer c.lines.mu.Unlock()
+	text = c.lines.text[c.at:]
+	c.at = len(c.lines.text)
+	return text, 0, c.lines.ended
+}
+
+// live starts a server for a run.
+func live(t *testing.T) (*view.Server, *lines) {
+	t.Helper()
+	run := &lines{}
+	server, err := view.Start(view.Config{History: run})
+	require.NoError(t, err)
+	t.Cleanup(server.Stop)
+	return server, run
+}
+
+// at returns the address of another path of the same server, with the same token.
+func at(t *testing.T, server *view.Server, path string) *url.URL {
+	t.Helper()
+	address, err := url.Parse(server.URL())
+	require.NoError(t, err)
+	address.Path = path
+	return address
+}
+
+// ask sends a request with a header and returns status and body.
+func ask(t *testing.T, method string, address *url.URL, header map[string]string) (code int, body string, answer http.Header) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, address.String(), nil)
+	require.NoError(t, err)
+	for name, value := range header {
+		if name == "Host" {
+			request.Host = value
+		}
+		request.Header.Set(name, value)
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response.StatusCode, string(text), response.Header
+}
+
+func TestOnlyThePageIsAnswered(t *testing.T) {
+	server, run := live(t)
+	run.add("{\"h\":1}\n", true)
+	port := at(t, server, "").Port()
+	for name, c := range map[string]struct {
+		method, path, token string
+		header              map[string]string
+		code                int
+	}{
+		"the page":              {path: "/", code: 200},
+		"a module":              {path: "/main.js", code: 200},
+		"the page, by name":     {path: "/", header: map[string]string{"Host": "localhost:1"}, code: 200},
+		"lines":                 {path: "/trace", code: 200},
+		"lines for the page":    {path: "/trace", header: map[string]string{"Origin": "http://127.0.0.1:" + port}, code: 200},
+		"no token":              {path: "/trace", token: "-", code: 403},
+		"a wrong token":         {path: "/trace", token: strings.Repeat("0", 32), code: 403},
+		"a socket, wrong token": {path: "/socket", token: "x", code: 403},
+		"another host":          {path: "/", header: map[string]string{"Host": "example.com"}, code: 403},
+		"another origin":        {path: "/trace", header: map[string]string{"Origin": "http://example.com"}, code: 403},
+		"an origin of a file":   {path: "/trace", header: map[string]string{"Origin": "null"}, code: 403},
+		"POST":                  {method: http.MethodPost, path: "/trace", code: 405},
+		"HEAD":                  {method: http.MethodHead, path: "/", code: 405},
+		"no such file":          {path: "/doc.go", code: 404},
+		"the directory":         {path: "/vendor/", code: 404},
+		"no recording":          {path: "/recording", code: 404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			address := at(t, server, c.path)
+			switch {
+			case c.token == "-":
+				address.RawQuery = ""
+			case c.token != "":
+				address.RawQuery = "token=" + c.token
+			}
+			if c.method == "" {
+				c.method = http.MethodGet
+			}
+			code, _, header := ask(t, c.method, address, c.header)
+			assert.Equal(t, c.code, code)
+			if code == 200 {
+				assert.Equal(t, "no-referrer", header.Get("Referrer-Policy"))
+				assert.Equal(t, "nosniff", header.Get("X-Content-Type-Options"))
+			}
+		})
+	}
+	_, _, header := ask(t, http.MethodGet, at(t, server, "/"), nil)
+	policy := header.Get("Content-Security-Policy")
+	assert.Contains(t, policy, "default-src 'none'")
+	assert.NotContains(t, policy, "unsafe")
+}
+
+func TestTokensAreRandom(t *testing.T) {
+	one, _ := live(t)
+	other, _ := live(t)
+	token := at(t, one, "").Query().Get("token")
+	assert.Len(t, token, 32, "128 bits")
+	assert.NotEqual(t, token, at(t, other, "").Query().Get("token"))
+}
+
+// dial opens a socket; nil if the server refuses it with that code.
+func dial(t *testing.T, server *view.Server) (conn *websocket.Conn, code int) {
+	t.Helper()
+	address := at(t, server, "/socket")
+	origin := "http://" + address.Host
+	address.Scheme = "ws"
+	conn, response, err := websocket.DefaultDialer.DialContext(t.Context(), address.String(), http.Header{"Origin": {origin}})
+	if err != nil {
+		require.NotNil(t, response, "%v", err)
+		return nil, response.StatusCode
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn, http.StatusSwitchingProtocols
+}
+
+func TestASocketHasTheRun(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	server, run := live(t)
+	run.add("one\ntwo\n", false)
+	conn, _ := dial(t, server)
+	_, text, err := conn.ReadMessage()
+	require.NoError(t, err)
+	assert.Equal(t, "one\ntwo\n", string(text))
+	run.add("three\n", false)
+	_, text, err = conn.ReadMessage()
+	require.NoError(t, err)
+	assert.Equal(t, "three\n", string(text))
+
+	run.add("last\n", false)
+	server.Stop()
+	var rest strings.Builder
+	for err == nil {
+		_, text, err = conn.ReadMessage()
+		rest.Write(text)
+	}
+	assert.Equal(t, "last\n", rest.String(), "what happened before the end")
+	closed, ok := errors.AsType[*websocket.CloseError](err)
+	require.True(t, ok, "%v", err)
+	assert.Equal(t, "the program has stopped", closed.Text)
+	conn.Close()
+}
+
+func TestLinesEndWithTheRun(t *testing.T) {
+	server, run := live(t)
+	run.add("one\n", false)
+	response, err := http.Get(at(t, server, "/trace").String())
+	require.NoError(t, err)
+	defer response.Body.Close()
+	reader := bufio.NewReader(response.Body)
+	line, err := reader.ReadString('\n')
+	require.NoError(t, err)
+	assert.Equal(t, "one\n", line, "while the run goes on")
+	run.add("two\n", true)
+	rest, err := io.ReadAll(reader)
+	require.NoError(t, err)
+	assert.Equal(t, "two\n", string(rest))
+}
+
+func TestEightPagesAtATime(t *testing.T) {
+	server, run := live(t)
+	run.add("one\n", false)
+	var pages []*websocket.Conn
+	for range 8 {
+		conn, code := dial(t, server)
+		require.Equal(t, http.StatusSwitchingProtocols, code)
+		pages = append(pages, conn)
+	}
+	conn, code := dial(t, server)
+	assert.Nil(t, conn)
+	assert.Equal(t, http.StatusServiceUnavailable, code)
+
+	pages[3].Close()
+	for conn == nil { // the server notices the end of the page by itself
+		conn, _ = dial(t, server)
+	}
+}
+
+// A page that never reads slows neither another page nor the end.
+func TestAPageThatNeverReads(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	server, run := live(t)
+	deaf, _ := dial(t, server)
+	reader, _ := dial(t, server)
+	for i := range 100 {
+		run.add(fmt.Sprintf("%d\n", i), false)
+		_, _, err := reader.ReadMessage()
+		require.NoError(t, err)
+	}
+	server.Stop()
+	deaf.Close()
+	reader.Close()
+}
+
+func TestATakenPort(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	port := listener.Addr().(*net.TCPAddr).Port
+	_, err = view.Start(view.Config{Port: port})
+	taken, ok := errors.AsType[*view.PortTakenError](err)
+	require.True(t, ok, "%v", err)
+	assert.Equal(t, port, taken.Port)
+	assert.Contains(t, err.Error(), "choose another one with --view-port")
+
+	one, _ := live(t) // has the default port unless it is taken already
+	other, _ := live(t)
+	assert.True(t, other.Moved())
+	assert.NotEqual(t, at(t, one, "").Port(), at(t, other, "").Port())
+}
+
+func TestAPolicyNamesTheImportMap(t *testing.T) {
+	server, _ := live(t)
+	_, html, _ := ask(t, http.MethodGet, at(t, server, "/"), nil)
+	assert.NotContains(t, html, "<!--", "every mark of the page is filled in")
+	assert.Contains(t, html, `"orrery/fold.js":"./fold.js"`)
+}
