@@ -21,8 +21,9 @@ import (
 	"orrery/internal/lab/labs/texts"
 )
 
-// limitFactor is for variants that are built and run side by side.
-const limitFactor = 6
+// limitFactor multiplies the limits of tests and scripts, which are for a learner who waits. Here only what never ends may
+// reach its limit, however busy the machine is.
+const limitFactor = 20
 
 // test is "lab test" of a version, without go vet.
 func (s *subject) test(ctx context.Context, folder string, race bool) (*report.Report, error) {
@@ -228,7 +229,8 @@ func (s *subject) play(ctx context.Context, lay *overlay.Overlay, build steps.Bu
 		return []string{"the program does not build: " + lay.Map(output)}, err
 	}
 	var told bytes.Buffer
-	outcome, err := script.Play(ctx, script.Config{Run: run, Program: binary, Beside: binary, Log: filepath.Join(s.dir, "run.log"), Out: &told, Lang: texts.English})
+	outcome, err := script.Play(ctx, script.Config{Run: run, Program: binary, Beside: binary, Log: filepath.Join(s.dir, "run.log"),
+		Out: &told, Lang: texts.English, LimitFactor: limitFactor})
 	if err != nil || outcome.OK {
 		return nil, err
 	}
