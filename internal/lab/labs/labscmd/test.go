@@ -25,6 +25,7 @@ import (
 
 func newTestCommand() *cobra.Command {
 	var format outputFormat
+	var busy bool
 	command := &cobra.Command{
 		Use:   "test [NN]",
 		Short: "Test your page with the contract suite of the gear",
@@ -43,19 +44,27 @@ lab could not be tested.`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
 		RunE: onStarted(func(s *session, lab *manifest.Lab) error {
-			r, err := s.test(s.Context(), lab)
+			factor := 1
+			if busy {
+				factor = busyFactor
+			}
+			r, err := s.test(s.Context(), lab, factor)
 			if err != nil {
 				return err
 			}
 			return s.showReport(r, format)
 		}),
 	}
+	command.Flags().BoolVar(&busy, "busy", false, fmt.Sprintf("allow each step %d times as long, on a busy machine", busyFactor))
 	format.addTo(command)
 	return command
 }
 
-// test tests a lab and records the result.
-func (s *session) test(ctx context.Context, lab *manifest.Lab) (*report.Report, error) {
+// busyFactor multiplies the time limits of steps on a busy machine.
+const busyFactor = 20
+
+// test tests a lab and records the result. limitFactor multiplies the time limits of steps.
+func (s *session) test(ctx context.Context, lab *manifest.Lab, limitFactor int) (*report.Report, error) {
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
 	toolchain, err := steps.Look(ctx, s.folder.Repository)
@@ -63,7 +72,7 @@ func (s *session) test(ctx context.Context, lab *manifest.Lab) (*report.Report, 
 		return nil, s.refuse("no-go", err)
 	}
 	r, err := check.Run(ctx, check.Options{
-		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Race: toolchain.Race,
+		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Race: toolchain.Race, LimitFactor: limitFactor,
 	})
 	if ctx.Err() != nil {
 		return nil, s.stopped(ctx)

@@ -116,7 +116,7 @@ func (p *player) pause(ctx context.Context, d manifest.Duration) error {
 func (p *player) gone(ctx context.Context, g manifest.Gone) error {
 	var left int
 	all := p.filled[g.Prefix]
-	err := p.until(ctx, g.Within.Duration, func() (bool, error) {
+	err := p.until(ctx, p.limit(g.Within.Duration), func() (bool, error) {
 		if p.strayed() {
 			return false, errOutcome
 		}
@@ -137,7 +137,7 @@ func (p *player) gone(ctx context.Context, g manifest.Gone) error {
 	case err == nil:
 		p.say("run-gone", all)
 	case errors.Is(err, errTooLong):
-		p.say("run-not-gone", left, all, g.Within.Seconds())
+		p.say("run-not-gone", left, all, p.limit(g.Within.Duration).Seconds())
 		return errOutcome
 	}
 	return err
@@ -147,7 +147,7 @@ func (p *player) gone(ctx context.Context, g manifest.Gone) error {
 func (p *player) metric(ctx context.Context, m manifest.Metric) error {
 	var value float64
 	var missing bool // a series begins with its first value
-	err := p.until(ctx, m.Within.Duration, func() (bool, error) {
+	err := p.until(ctx, p.limit(m.Within.Duration), func() (bool, error) {
 		var err error
 		value, err = p.process.metric(m.Name)
 		if missing = errors.Is(err, errNoMetric); missing {

@@ -83,7 +83,7 @@ func (p *player) bench(ctx context.Context, b manifest.Bench) error {
 
 // measure runs the program once. It returns the figures and latencies by name.
 func (p *player) measure(ctx context.Context, b manifest.Bench, design string) (map[string]float64, error) {
-	limited, cancel := context.WithTimeout(ctx, benchLimit)
+	limited, cancel := context.WithTimeout(ctx, p.limit(benchLimit))
 	defer cancel()
 	binary := p.Program
 	if design == yours {
@@ -102,7 +102,7 @@ func (p *player) measure(ctx context.Context, b manifest.Bench, design string) (
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case limited.Err() != nil:
-		p.say("run-bench-hangs", benchLimit.Seconds())
+		p.say("run-bench-hangs", p.limit(benchLimit).Seconds())
 		return nil, errOutcome
 	case err != nil && strings.Contains(failed.String(), "\ngoroutine "):
 		return nil, errEnded

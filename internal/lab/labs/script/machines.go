@@ -34,10 +34,10 @@ func (p *player) start(s manifest.Start) (err error) {
 
 // killed waits until the program has ended with the exit code of a killed program.
 func (p *player) killed(ctx context.Context, limit manifest.Duration) error {
-	err := p.until(ctx, limit.Duration, func() (bool, error) { return false, nil })
+	err := p.until(ctx, p.limit(limit.Duration), func() (bool, error) { return false, nil })
 	switch {
 	case errors.Is(err, errTooLong):
-		p.say("run-not-killed", limit.Seconds())
+		p.say("run-not-killed", p.limit(limit.Duration).Seconds())
 		return errOutcome
 	case errors.Is(err, errEnded) && p.process.command.ProcessState.ExitCode() == killedCode:
 		p.process = nil
@@ -65,7 +65,7 @@ func (p *player) createMachine(ctx context.Context, name string) error {
 	vm := &virtualmachine.VirtualMachine{}
 	vm.APIVersion, vm.Kind, vm.Name = "cloudnative.tw/v1alpha1", virtualmachine.Kind, name
 	vm.Spec.Resource = virtualmachine.ResourceList{CPU: "1", Memory: `"64Mi"`}
-	return p.until(ctx, startLimit, func() (bool, error) {
+	return p.until(ctx, p.limit(startLimit), func() (bool, error) {
 		created, err := p.vms().Create(ctx, vm, api.UpdateOptions{})
 		if api.IsNotFound(err) {
 			return false, nil // the definition is not established yet
@@ -80,7 +80,7 @@ func (p *player) createMachine(ctx context.Context, name string) error {
 // compareMachines waits until the VirtualMachines and the servers are the wanted ones.
 func (p *player) compareMachines(ctx context.Context, want manifest.Machines) error {
 	var objects, servers []string
-	err := p.until(ctx, want.Within.Duration, func() (bool, error) {
+	err := p.until(ctx, p.limit(want.Within.Duration), func() (bool, error) {
 		list, err := p.vms().List(ctx, api.ListOptions{})
 		if err != nil {
 			return false, err

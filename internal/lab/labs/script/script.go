@@ -28,6 +28,8 @@ type Config struct {
 	Program string
 	// Beside is the same program with the pages of Run.Beside as well; "" if there is none.
 	Beside string
+	// LimitFactor multiplies every time limit, for a busy machine. 0 means 1.
+	LimitFactor int
 	// Log is the file for the controller's log.
 	Log string
 	// Keep, if not nil, is called when the script has ended and the controller still runs. It gets the
@@ -213,9 +215,9 @@ const startLimit = 20 * time.Second
 // play plays all actions.
 func (p *player) play(ctx context.Context) error {
 	if p.process != nil {
-		err := p.until(ctx, startLimit, p.process.ready)
+		err := p.until(ctx, p.limit(startLimit), p.process.ready)
 		if errors.Is(err, errTooLong) {
-			p.say("run-not-ready", startLimit.Seconds())
+			p.say("run-not-ready", p.limit(startLimit).Seconds())
 			return errOutcome
 		}
 		if err != nil {
@@ -231,6 +233,11 @@ func (p *player) play(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// limit returns a time limit for this machine.
+func (p *player) limit(d time.Duration) time.Duration {
+	return d * time.Duration(max(1, p.LimitFactor))
 }
 
 // act plays one action.

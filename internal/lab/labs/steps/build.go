@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 )
@@ -15,8 +16,16 @@ import (
 // Go runs the go command in a folder. ok reports whether it succeeded; output is what it printed.
 // err reports that it could not run.
 func Go(ctx context.Context, dir string, arguments ...string) (output string, ok bool, err error) {
+	return goWith(ctx, dir, nil, arguments...)
+}
+
+// withoutCgo are settings for the go command. What is built with them shares the build cache with "make build".
+var withoutCgo = []string{"CGO_ENABLED=0"}
+
+// goWith is Go with further settings.
+func goWith(ctx context.Context, dir string, settings []string, arguments ...string) (output string, ok bool, err error) {
 	command := exec.CommandContext(ctx, "go", arguments...)
-	command.Dir = dir
+	command.Dir, command.Env = dir, append(os.Environ(), settings...)
 	var text bytes.Buffer
 	command.Stdout, command.Stderr = &text, &text
 	err = command.Run()
@@ -76,14 +85,14 @@ type Build struct {
 func (b Build) Test(ctx context.Context, binary string) (output string, ok bool, err error) {
 	arguments := []string{"test", "-c", "-ldflags=-s", "-overlay", b.Overlay, "-o", binary}
 	if b.Race {
-		arguments = append(arguments, "-race")
+		return Go(ctx, b.Repository, append(arguments, "-race", "./"+b.Package)...)
 	}
-	return Go(ctx, b.Repository, append(arguments, "./"+b.Package)...)
+	return goWith(ctx, b.Repository, withoutCgo, append(arguments, "./"+b.Package)...)
 }
 
 // Program builds a program, whose version is not looked up.
 func (b Build) Program(ctx context.Context, binary string) (output string, ok bool, err error) {
-	return Go(ctx, b.Repository, "build", "-buildvcs=false", "-overlay", b.Overlay, "-o", binary, "./"+b.Package)
+	return goWith(ctx, b.Repository, withoutCgo, "build", "-buildvcs=false", "-overlay", b.Overlay, "-o", binary, "./"+b.Package)
 }
 
 // Vet runs go vet on the package. A finding is one line.

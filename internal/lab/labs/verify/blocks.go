@@ -34,7 +34,8 @@ func commandsWork(ctx context.Context, s *subject) (problems []string, err error
 		return nil, err
 	}
 	environment := commandEnvironment(filepath.Join(dir, "bin"))
-	if problem, err := output(ctx, dir, environment, "go", "build", "-o", "bin/", "./cmd/lab", "./cmd/orrery"); problem != "" || err != nil {
+	withoutCgo := append(slices.Clone(environment), "CGO_ENABLED=0") // as in the kit, whose build finds it in the cache
+	if problem, err := output(ctx, dir, withoutCgo, "go", "build", "-o", "bin/", "./cmd/lab", "./cmd/orrery"); problem != "" || err != nil {
 		return []string{problem}, err
 	}
 	for _, name := range names {

@@ -21,8 +21,9 @@ import (
 	"orrery/internal/lab/labs/texts"
 )
 
-// limitFactor is for variants that are built and run side by side.
-const limitFactor = 6
+// limitFactor multiplies the limits of tests and scripts, which are for a learner who waits. Here only what never ends may
+// reach its limit, however busy the machine is.
+const limitFactor = 20
 
 // test is "lab test" of a version, without go vet.
 func (s *subject) test(ctx context.Context, folder string, race bool) (*report.Report, error) {
@@ -45,17 +46,22 @@ func referencePasses(ctx context.Context, s *subject) ([]string, error) {
 	return []string{"the reference does not pass: " + summary(r)}, nil
 }
 
-// summary describes a report on one line.
+// summary describes a report: enough to repair a finding from a log alone.
 func summary(r *report.Report) string {
+	var text strings.Builder
 	switch {
-	case len(r.Missing) > 0:
-		return r.Missing[0].Name + " is missing"
-	case len(r.Build) > 0:
-		return fmt.Sprintf("%s: %s", r.Build[0].Place, r.Build[0].Message)
-	case r.Failure == nil:
-		return "it passes"
+	case len(r.Missing)+len(r.Build) > 0 || r.NoModule != "":
+		text.WriteString("it does not build:\n")
+		r.PrintBuild(&text, texts.English)
+	case r.Failure != nil:
+		fmt.Fprintf(&text, "%s in the step %s:\n", r.Failure.Kind, r.Failure.Step)
+		r.Failure.Print(&text, texts.English, r.Unwritten)
+	case len(r.Vet) > 0:
+		fmt.Fprintf(&text, "go vet: %s: %s", r.Vet[0].Place, r.Vet[0].Message)
+	default:
+		text.WriteString("it passes")
 	}
-	return fmt.Sprintf("%s %s %q %s", r.Failure.Kind, r.Failure.Test, r.Failure.Lines, r.Failure.Function)
+	return strings.TrimSpace(text.String())
 }
 
 // stubbed returns a change that makes stubs of these functions, without removing anything.
@@ -70,27 +76,12 @@ func stubbed(lab *manifest.Lab, names ...string) func(manifest.File, []byte) ([]
 	}
 }
 
-// stubFails: the stub has the reference's functions, passes gofmt and vet, and the program of
-// "lab run" builds with it; its tests fail because something is still to write.
+// stubFails: the stub has the reference's functions and passes gofmt and vet; its tests fail because
+// something is still to write.
 func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
-	folder, err := s.version("stub", func(page manifest.File, text []byte) ([]byte, error) {
-		p, err := stub.Parse(page.Path, text)
-		if err != nil {
-			return nil, err
-		}
-		made, err := p.Make(s.lab.ID, page.Write, page.Remove)
-		problems = append(problems, linesOfBodies(p, page, string(made))...)
-		return made, err
-	})
+	folder, problems, err := s.stub()
 	if err != nil {
 		return nil, err
-	}
-	lay, build, err := s.build(folder, s.lab.Run.Package())
-	if err != nil {
-		return nil, err
-	}
-	if output, ok, err := build.Program(ctx, filepath.Join(s.dir, "stub.exe")); err != nil || !ok {
-		return append(problems, "the program does not build with the stub: "+lay.Map(output)), err
 	}
 	r, err := check.Run(ctx, check.Options{Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, LimitFactor: limitFactor})
 	if err != nil {
@@ -103,6 +94,20 @@ func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
 		problems = append(problems, "the stub should fail because something is still to write: "+summary(r))
 	}
 	return problems, nil
+}
+
+// stub writes the stub and returns what it gives away.
+func (s *subject) stub() (folder string, problems []string, err error) {
+	folder, err = s.version("stub", func(page manifest.File, text []byte) ([]byte, error) {
+		p, err := stub.Parse(page.Path, text)
+		if err != nil {
+			return nil, err
+		}
+		made, err := p.Make(s.lab.ID, page.Write, page.Remove)
+		problems = append(problems, linesOfBodies(p, page, string(made))...)
+		return made, err
+	})
+	return folder, problems, err
 }
 
 // linesOfBodies returns a problem for each line of a removed body that the stub still has and that
@@ -179,10 +184,21 @@ func mutantsDie(ctx context.Context, s *subject) ([]string, error) {
 		case r.Failure == nil || r.Failure.Test != mutant.KilledBy:
 			return fmt.Sprintf("mutant %s should fail first at %s: %s", mutant.ID, mutant.KilledBy, summary(r)), nil
 		case r.Hint != mutant.Hint:
-			return fmt.Sprintf("mutant %s should get the hint %q, not %q: %s", mutant.ID, mutant.Hint, r.Hint, summary(r)), nil
+			return fmt.Sprintf("mutant %s should get the hint %q, not %q: %s\nthe hints for this test, and what each looks for:%s",
+				mutant.ID, mutant.Hint, r.Hint, summary(r), hintsFor(s.lab, mutant.KilledBy)), nil
 		}
 		return "", nil
 	})
+}
+
+// hintsFor returns a line for each hint for a test, in the order in which they are tried.
+func hintsFor(lab *manifest.Lab, test string) (lines string) {
+	for _, hint := range lab.Hints.State {
+		if hint.Test == test {
+			lines += fmt.Sprintf("\n  %s: %q", hint.ID, hint.Output)
+		}
+	}
+	return lines
 }
 
 // parallel calls check for 0 to n-1, a few at a time, and returns the problems in that order.
@@ -228,7 +244,8 @@ func (s *subject) play(ctx context.Context, lay *overlay.Overlay, build steps.Bu
 		return []string{"the program does not build: " + lay.Map(output)}, err
 	}
 	var told bytes.Buffer
-	outcome, err := script.Play(ctx, script.Config{Run: run, Program: binary, Beside: binary, Log: filepath.Join(s.dir, "run.log"), Out: &told, Lang: texts.English})
+	outcome, err := script.Play(ctx, script.Config{Run: run, Program: binary, Beside: binary, Log: filepath.Join(s.dir, "run.log"),
+		Out: &told, Lang: texts.English, LimitFactor: limitFactor})
 	if err != nil || outcome.OK {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func offlineKit(ctx context.Context, s *subject) ([]string, error) {
 		{dir, []string{"go", "run", "./internal/lab/labs/bundle/setup"}, nil},
 		{dir, []string{"bin/lab", "doctor", "--kit", "--warm=false"}, nil},
 		{dir, []string{"bin/lab", "start", kitLab}, solve},
-		{dir, []string{"bin/lab", "test", kitLab}, nil},
+		{dir, []string{"bin/lab", "test", "--busy", kitLab}, nil},
 	} {
 		if problem, err := output(ctx, step.in, environment, step.command...); problem != "" || err != nil {
 			return []string{problem}, err

@@ -42,8 +42,23 @@ func scenesPlay(ctx context.Context, s *subject) (problems []string, err error) 
 	}
 	for _, name := range scenes.Names() {
 		if !strings.Contains(output, "--- PASS: "+test+"/textbook/"+name+" ") {
-			problems = append(problems, fmt.Sprintf("the scene %s does not play to its end; see go test ./internal/lab/demo/scenes", name))
+			problems = append(problems, fmt.Sprintf("the scene %s does not play to its end; see go test ./internal/lab/demo/scenes%s",
+				name, saidBy(output, test+"/textbook/"+name)))
 		}
 	}
 	return problems, nil
+}
+
+// saidBy returns the last lines that a test printed, each on a line of its own: those between its beginning and the next
+// line of the testing package.
+func saidBy(output, test string) string {
+	_, said, _ := strings.Cut(output, "=== RUN   "+test+"\n")
+	said, _, _ = strings.Cut(said, "\n=== ")
+	said, _, _ = strings.Cut(said, "\n--- ")
+	var text strings.Builder
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	for _, line := range lines[max(0, len(lines)-shownLog):] {
+		text.WriteString("\n  " + line)
+	}
+	return text.String()
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"orrery/internal/lab/labs/manifest"
@@ -52,6 +53,7 @@ var courseChecks = []entry{
 	{"glossary", terms},
 	{"tour", tourStops},
 	{"instructor's kit", instructorsKit},
+	{"programs with stubs", stubsBuild},
 	{"the whole runtime", wholeRuntime},
 	{"scenes", scenesPlay},
 	{"references to code", referencesResolve},
@@ -124,6 +126,7 @@ func (s *subject) verify(ctx context.Context, checks []entry, out io.Writer) (fa
 		}
 		fmt.Fprintf(out, "%-3s %s %-26s %5.1f s\n", id, mark, c.name, time.Since(began).Seconds())
 		for _, problem := range problems {
+			problem = strings.ReplaceAll(problem, "\n", "\n      ")
 			fmt.Fprintf(out, "      %s\n", problem)
 			failed = append(failed, fmt.Sprintf("%-3s ✘ %s: %s", id, c.name, problem))
 		}

@@ -42,6 +42,30 @@ func TestFindingsAreRepeatedAtTheEnd(t *testing.T) {
 	assert.Contains(t, lines[len(lines)-1], "04  ✘ manifest and pages: minutes: day must be positive")
 }
 
+// A finding says what the tests said, and what the hints for it look for.
+func TestAFindingCanBeRepairedFromItsText(t *testing.T) {
+	t.Setenv("CGO_ENABLED", "0")
+	repository := labtest.Repository(t)
+	file := filepath.Join(repository, "workshop/labs/04-counter/lab.yaml")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	labtest.Write(t, file, strings.Replace(string(text), "the sum of 2 and 3 is 3", "the sum is 3", 1))
+	problems := problemsOf(t, repository, "planted wrong solutions")
+	require.Len(t, problems, 1)
+	assert.Equal(t, `mutant last-only should get the hint "last-only", not "wrong": assertion in the step sum:
+  TestContract/sum
+    the sum of 2 and 3 is 3, not 5
+the hints for this test, and what each looks for:
+  last-only: "the sum is 3"
+  wrong: ""`, problems[0])
+}
+
+func TestWhatATestOfManySaid(t *testing.T) {
+	output := "=== RUN   T/a\n    a.go:1: one\n=== RUN   T/b\n    b.go:1: two\n    b.go:2: three\n--- FAIL: T\n"
+	assert.Equal(t, "\n  b.go:1: two\n      b.go:2: three", saidBy(output, "T/b"))
+	assert.Equal(t, "\n  a.go:1: one", saidBy(output, "T/a"))
+}
+
 // Each kind of sabotage is found by its check.
 func TestSabotageIsFound(t *testing.T) {
 	t.Setenv("CGO_ENABLED", "0")
@@ -100,6 +124,23 @@ func TestTheWholeRuntimeMustWork(t *testing.T) {
 	problems, err = wholeRuntime(t.Context(), s)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"no lab has a page of the controller"}, problems)
+}
+
+// A program that uses what a stub leaves out does not build.
+func TestProgramsMustBuildWithTheStubs(t *testing.T) {
+	repository := labtest.Repository(t)
+	s := &subject{repository: repository, all: []*manifest.Lab{labtest.Lab(t, repository)}, dir: t.TempDir()}
+	problems, err := stubsBuild(t.Context(), s)
+	require.NoError(t, err)
+	assert.Empty(t, problems)
+	labtest.Write(t, filepath.Join(repository, labtest.Page), labtest.Reference+"\n// Reset is left out.\nfunc Reset(*Counter) {}\n")
+	labtest.Write(t, filepath.Join(repository, "cmd/orrery/main.go"), "package main\n\nimport \"orrery/gear\"\n\nfunc main() { gear.Reset(nil) }\n")
+	s.all[0].Files[0].Remove = []string{"Reset"}
+	problems, err = stubsBuild(t.Context(), s)
+	require.NoError(t, err)
+	require.Len(t, problems, 1)
+	assert.Contains(t, problems[0], "cmd/orrery does not build with the stubs")
+	assert.Contains(t, problems[0], "undefined: gear.Reset")
 }
 
 // Where there are no scenes, none plays.
