@@ -3,6 +3,7 @@ package labscmd
 import (
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -65,7 +66,7 @@ func (s *session) width() int {
 func (s *session) paragraph(t texts.Text) string { return t.Wrapped(s.lang, s.width()) }
 
 // breaker breaks the lines that are wider than a terminal. The rest of a line whose beginning was
-// written before goes as it is.
+// written before goes as it is, unless that was an escape sequence.
 type breaker struct {
 	to     io.Writer
 	width  int
@@ -82,7 +83,7 @@ func (b *breaker) Write(p []byte) (int, error) {
 		} else {
 			text.WriteString(broken(line, b.width))
 		}
-		b.inLine = !strings.HasSuffix(line, "\n")
+		b.inLine = !strings.HasSuffix(line, "\n") && !strings.HasPrefix(line, "\x1b")
 	}
 	if _, err := io.WriteString(b.to, text.String()); err != nil {
 		return 0, err
@@ -90,25 +91,24 @@ func (b *breaker) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// broken returns a line that is broken between words, with the further lines indented by two more.
-// A word of one character stays with the next one, because it is a mark. Chinese is left to the
+// broken returns a line that is broken between words. The further lines begin below its last column,
+// as in a row of a table, or are indented by two more. A word of one character stays with the next one, because it is a mark. Chinese is left to the
 // terminal, which may break it anywhere, and so are lines with escape sequences.
 func broken(line string, width int) string {
 	if utf8.RuneCountInString(strings.TrimRight(line, "\n")) <= width || strings.ContainsFunc(line, func(r rune) bool { return r == '\x1b' || unicode.Is(unicode.Han, r) }) {
 		return line
 	}
 	rest := strings.TrimLeft(line, " ")
-	indent := len(line) - len(rest)
+	column, gap, hanging := len(line)-len(rest), "", hangingIndent(line)
 	var text strings.Builder
-	text.WriteString(line[:indent])
-	column, gap := indent, ""
+	text.WriteString(line[:column])
 	for rest != "" {
 		word := rest[:wordEnd(rest)]
 		rest = rest[len(word):]
 		wide := utf8.RuneCountInString(strings.TrimRight(word, "\n"))
 		if gap != "" && column+len(gap)+wide > width {
-			text.WriteString("\n" + strings.Repeat(" ", indent+2))
-			column, gap = indent+2, ""
+			text.WriteString("\n" + strings.Repeat(" ", hanging))
+			column, gap = hanging, ""
 		}
 		text.WriteString(gap + word)
 		column += len(gap) + wide
@@ -117,6 +117,20 @@ func broken(line string, width int) string {
 	}
 	text.WriteString(gap)
 	return text.String()
+}
+
+// farthest is where the last column of a row may begin.
+const farthest = 20
+
+// columnForm matches the columns of a row before the last. A row begins with no mark.
+var columnForm = regexp.MustCompile(`^ *\S\S(.*\S)?  +`)
+
+// hangingIndent returns the indentation of the further lines of a line.
+func hangingIndent(line string) int {
+	if row := columnForm.FindString(line[:min(len(line), farthest)]); row != "" {
+		return utf8.RuneCountInString(row)
+	}
+	return len(line) - len(strings.TrimLeft(line, " ")) + 2
 }
 
 // wordEnd returns where the first word of a text ends.

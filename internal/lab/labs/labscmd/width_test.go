@@ -13,7 +13,7 @@ func TestLinesAreBrokenForATerminal(t *testing.T) {
 		"exactly twenty wide.\n":           "exactly twenty wide.\n",
 		"a line that is wider than it\n":   "a line that is wider\n  than it\n",
 		"  ✘ order   · again   · pool\n":   "  ✘ order   · again\n    · pool\n",
-		"   1.2 s  everything is gone\n":   "   1.2 s  everything\n     is gone\n",
+		"   1.2 s  everything is gone\n":   "   1.2 s  everything\n          is gone\n",
 		"a-word-that-is-wider-than-it b\n": "a-word-that-is-wider-than-it\n  b\n",
 		"实验 08 正在进行，你写的代码还没有通过测试\n":            "实验 08 正在进行，你写的代码还没有通过测试\n",
 		"\x1b[2J is not a part of the width\n": "\x1b[2J is not a part of the width\n",
@@ -26,10 +26,10 @@ func TestLinesAreBrokenForATerminal(t *testing.T) {
 func TestWhatIsWrittenInPartsIsNotLost(t *testing.T) {
 	var out strings.Builder
 	b := &breaker{to: &out, width: 11}
-	for _, part := range []string{"Your answer: ", "something else\nand a line that is wide\n", "end"} {
+	for _, part := range []string{"\x1b[2J", "Your answer: ", "something else\nand a line that is wide\n", "end"} {
 		n, err := b.Write([]byte(part))
 		assert.NoError(t, err)
 		assert.Equal(t, len(part), n)
 	}
-	assert.Equal(t, "Your\n  answer: something else\nand a line\n  that is\n  wide\nend", out.String())
+	assert.Equal(t, "\x1b[2JYour\n  answer: something else\nand a line\n  that is\n  wide\nend", out.String())
 }

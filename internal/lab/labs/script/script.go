@@ -16,6 +16,7 @@ import (
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/labs/manifest"
 	"orrery/internal/lab/labs/texts"
+	"orrery/internal/program"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
@@ -123,7 +124,8 @@ func (p *player) control(ctx context.Context, server string, arguments []string)
 		}
 	}
 	err = p.play(ctx)
-	if p.Keep != nil && p.process != nil && (err == nil || errors.Is(err, errOutcome)) {
+	kept := p.Keep != nil && p.process != nil && (err == nil || errors.Is(err, errOutcome))
+	if kept {
 		if !p.keep(ctx) {
 			err = errEnded
 		}
@@ -135,7 +137,7 @@ func (p *player) control(ctx context.Context, server string, arguments []string)
 	finished := true
 	if p.process != nil {
 		p.say("run-stops", stopLimit.Seconds())
-		finished = p.process.stop()
+		finished = p.process.stop() || kept // a Ctrl-C reaches the controller as well, and is its exit code
 	}
 	if ctx.Err() != nil {
 		return Outcome{}, ctx.Err()
@@ -150,7 +152,7 @@ func (p *player) control(ctx context.Context, server string, arguments []string)
 	return Outcome{OK: err == nil, Output: p.output()}, err
 }
 
-// keep calls Keep. It reports whether the controller still runs.
+// keep calls Keep. It reports whether the controller still runs, or was interrupted.
 func (p *player) keep(ctx context.Context) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -164,7 +166,7 @@ func (p *player) keep(ctx context.Context) bool {
 	p.Keep(ctx, p.kubeconfig, p.process.gears())
 	select {
 	case <-p.process.ended:
-		return false
+		return p.process.command.ProcessState.ExitCode() == program.ExitInterrupted
 	default:
 		return true
 	}

@@ -21,6 +21,7 @@ import (
 	"orrery/internal/lab/labs/manifest"
 	"orrery/internal/lab/labs/script"
 	"orrery/internal/lab/labs/texts"
+	"orrery/internal/program"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
@@ -45,6 +46,12 @@ func control(mode string) int {
 	}
 	port := os.Args[slices.Index(os.Args, "--metrics-port")+1]
 	var scrapes atomic.Int32
+	http.HandleFunc("/interrupt", func(http.ResponseWriter, *http.Request) {
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			self.Signal(os.Interrupt)
+		}
+	})
+	http.HandleFunc("/end", func(http.ResponseWriter, *http.Request) { os.Exit(1) })
 	http.HandleFunc("/readyz", func(http.ResponseWriter, *http.Request) {})
 	http.HandleFunc("/metrics", func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "# HELP passes\npasses{name=\"a\"} 40\npasses{name=\"b\"} 2\n")
@@ -54,15 +61,18 @@ func control(mode string) int {
 	})
 	go http.ListenAndServe("127.0.0.1:"+port, nil)
 	ended := make(chan os.Signal, 1)
-	signal.Notify(ended, syscall.SIGTERM)
+	signal.Notify(ended, syscall.SIGTERM, os.Interrupt)
 	fmt.Println(strings.Join(os.Args[1:], " "))
 	switch mode {
 	case "deletes", "strays", "lazy":
 		go deletes(mode)
 	}
-	<-ended
-	if mode == "fails" {
+	reason := <-ended
+	switch {
+	case mode == "fails":
 		return 1
+	case reason == os.Interrupt:
+		return program.ExitInterrupted
 	}
 	return 0
 }
@@ -151,6 +161,27 @@ func TestARunIsKept(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, outcome.OK)
 	assert.Equal(t, 2, found)
+}
+
+// Ctrl-C on a terminal reaches the controller as well. A kept controller that ends in another way has
+// crashed.
+func TestAKeptControllerThatEnds(t *testing.T) {
+	t.Setenv("LAB_CONTROLLER", "works")
+	for path, crashed := range map[string]bool{"/interrupt": false, "/end": true} {
+		outcome, err := script.Play(t.Context(), script.Config{
+			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: texts.English,
+			Keep: func(ctx context.Context, _, gears string) {
+				answer, err := http.Get(strings.TrimSuffix(gears, "/debug/orrery?pretty") + path)
+				if err == nil {
+					answer.Body.Close()
+				}
+				<-ctx.Done()
+			},
+		})
+		require.NoError(t, err)
+		assert.Equal(t, crashed, outcome.Crashed, path)
+		assert.Equal(t, !crashed, outcome.OK, path)
+	}
 }
 
 func TestAControllerThatEndsIsACrash(t *testing.T) {
