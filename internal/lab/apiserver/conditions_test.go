@@ -21,7 +21,9 @@ func TestFaultsDependOnObjects(t *testing.T) {
 		p.fault("webhook-denies:verb=patch,unless-ready=default/deny")
 		p.fault("internal-error:resource=secrets,while=configmaps/default/a")
 		p.fault("internal-error:resource=serviceaccounts,while=configmaps/nope")
-		patch := func() int { return p.do("PATCH", configMaps+"/a", `{"data":{"x":"y"}}`, "Content-Type", "application/merge-patch+json").code }
+		patch := func() int {
+			return p.do("PATCH", configMaps+"/a", `{"data":{"x":"y"}}`, "Content-Type", "application/merge-patch+json").code
+		}
 
 		p.must(200, "DELETE", configMaps+"/a?dryRun=All", "")
 		p.must(201, "POST", webhookConfigurations, `{"metadata":{"name":"policy"}}`)

@@ -34,7 +34,7 @@ type Attributes struct {
 type WriteOptions struct {
 	// DryRun does everything but store the object: it consumes no version.
 	DryRun bool
-	// FieldManager is accepted and ignored: this server has no managed fields.
+	// FieldManager is the client's name in metadata.managedFields; "" means "unknown".
 	FieldManager string
 	User         string
 	// Warn receives warnings. It may be called again with the same text when a write is retried.
