@@ -124,6 +124,7 @@ func (f *fault) appliesLocked(objects Objects) bool {
 		return true
 	}
 	return (f.while == object{} || objects.Exists(f.while.resource, f.while.namespace, f.while.name)) &&
+		(f.unless == object{} || !objects.Exists(f.unless.resource, f.unless.namespace, f.unless.name)) &&
 		(f.unlessReady == object{} || !objects.Ready(f.unlessReady.namespace, f.unlessReady.name))
 }
 

@@ -62,7 +62,7 @@ func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w 
 		return nil, err
 	}
 	w.warn(resources.Warnings(t.Definition, o, nil))
-	if err := r.admitted("create", t, w, o); err != nil {
+	if err := r.admitted(ctx, "create", t, w, o, nil); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -153,7 +153,7 @@ func (r *Registry) Bind(ctx context.Context, t Target, node string, w WriteOptio
 			return apierrors.InternalError(err)
 		}
 		setCondition(pod, "PodScheduled", api.ConditionTrue, "", "")
-		if err := r.admitted("create", t, w, pod); err != nil {
+		if err := r.admitted(ctx, "create", t, w, pod, nil); err != nil {
 			return err
 		}
 		if _, swapped, err := r.replace(t, old, pod, w); swapped || err != nil {

@@ -148,7 +148,7 @@ func TestGeneratedNames(t *testing.T) {
 func TestGeneratedNamesThatAreTakenAreReplaced(t *testing.T) {
 	attempts, taken := 0, 3
 	w := newWorld(t, func(c *registry.Config) {
-		c.Admit = func(a registry.Attributes) error {
+		c.Admit = func(_ context.Context, a registry.Attributes) error {
 			if a.User != "tester" {
 				return nil
 			}
@@ -181,7 +181,7 @@ func TestAdmissionIsAskedLast(t *testing.T) {
 	var asked []string
 	denied := errors.New("no")
 	w := newWorld(t, func(c *registry.Config) {
-		c.Admit = func(a registry.Attributes) error {
+		c.Admit = func(_ context.Context, a registry.Attributes) error {
 			if a.User == "" {
 				return nil
 			}

@@ -131,7 +131,7 @@ func (r *Registry) revise(ctx context.Context, verb string, t Target, old *store
 		return nil, false, err
 	}
 	w.warn(resources.Warnings(t.Definition, next, current))
-	if err := r.admitted(verb, t, w, next); err != nil {
+	if err := r.admitted(ctx, verb, t, w, next, current); err != nil {
 		return nil, false, err
 	}
 	if r.deletionComplete(t.Definition, next, current) {
