@@ -96,7 +96,7 @@ type fault struct {
 	binding        string        // policy-denies
 	version        string        // conversion-fails: from
 	creation       Creation      // keeps-creating
-	while          object        // zero: no condition
+	while, unless  object        // zero: no condition
 	unlessReady    object        // a Service; zero: no condition
 	removed        chan struct{} // closed when the fault is removed, not when it expires
 
