@@ -162,7 +162,7 @@ func (h heads) Patch(ctx context.Context, name string, kind api.PatchType, body 
 	o, err := h.server.registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
 		tree, err := patch.Apply(kind, current.Object, body, nil)
 		return &api.Unstructured{Object: tree}, err
-	}, registry.WriteOptions{User: collectorUser})
+	}, registry.WriteOptions{User: collectorUser, FieldManager: "kube-controller-manager"})
 	if err != nil {
 		return nil, err
 	}

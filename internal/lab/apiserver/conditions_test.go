@@ -21,7 +21,10 @@ func TestFaultsDependOnObjects(t *testing.T) {
 		p.fault("webhook-denies:verb=patch,unless-ready=default/deny")
 		p.fault("internal-error:resource=secrets,while=configmaps/default/a")
 		p.fault("internal-error:resource=serviceaccounts,while=configmaps/nope")
-		patch := func() int { return p.do("PATCH", configMaps+"/a", `{"data":{"x":"y"}}`, "Content-Type", "application/merge-patch+json").code }
+		p.fault("forbid:verb=list,resource=pods,unless=configmaps/default/b")
+		patch := func() int {
+			return p.do("PATCH", configMaps+"/a", `{"data":{"x":"y"}}`, "Content-Type", "application/merge-patch+json").code
+		}
 
 		p.must(200, "DELETE", configMaps+"/a?dryRun=All", "")
 		p.must(201, "POST", webhookConfigurations, `{"metadata":{"name":"policy"}}`)
@@ -32,6 +35,10 @@ func TestFaultsDependOnObjects(t *testing.T) {
 		p.must(201, "POST", endpointSlices, `{"metadata":{"name":"d","labels":{"kubernetes.io/service-name":"deny"}},"addressType":"IPv4",
 			"endpoints":[{"addresses":["10.0.0.1"]}],"ports":[{"port":443}]}`)
 		assert.Equal(t, 200, patch())
+
+		p.must(403, "GET", "/api/v1/pods", "")
+		p.configMap("b")
+		p.must(200, "GET", "/api/v1/pods", "")
 
 		p.must(500, "GET", "/api/v1/secrets", "")
 		p.must(200, "GET", "/api/v1/serviceaccounts", "")

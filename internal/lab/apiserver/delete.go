@@ -24,7 +24,7 @@ func (x *exchange) serveDelete(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	last, gone, err := x.server.registry.Delete(x.r.Context(), t, options, registry.WriteOptions{DryRun: options.DryRun, User: x.user.Name})
+	last, gone, err := x.server.registry.Delete(x.r.Context(), t, options, x.writeOptions(writeParameters{dryRun: options.DryRun}))
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (x *exchange) serveDeleteCollection(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	page, err := x.server.registry.DeleteCollection(x.r.Context(), t, options, selection, registry.WriteOptions{DryRun: options.DryRun, User: x.user.Name})
+	page, err := x.server.registry.DeleteCollection(x.r.Context(), t, options, selection, x.writeOptions(writeParameters{dryRun: options.DryRun}))
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"orrery/internal/lab/apiserver/admission"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/kubelet"
 	"orrery/internal/lab/apiserver/registry"
@@ -28,7 +29,7 @@ func New(config Config) (*Server, error) {
 	s.documents = &documents{catalog: s.catalog}
 	s.registry = registry.New(registry.Config{
 		Store: s.store, Catalog: s.catalog,
-		Admit:    func(a registry.Attributes) error { return s.faults.Admit(faultOf(a)) },
+		Admit:    s.admit,
 		Conflict: func(a registry.Attributes) bool { return s.faults.Conflict(faultOf(a)) },
 		Lag:      s.faults.Lag,
 		AskServices: func() {
@@ -42,6 +43,9 @@ func New(config Config) (*Server, error) {
 			return s.faults.ExpiresContinue(faultOf(registry.Attributes{Verb: "list", Target: t}))
 		},
 	})
+	s.admission = &admission.Controller{
+		Store: s.store, Catalog: s.catalog, Backend: s.registry.Backend, Transport: s.webhookTransport,
+	}
 	s.faults.On(faults.Compact, func() { s.store.Compact() })
 	s.faults.On(faults.CutWatches, s.cuts.cut)
 	s.faults.OnCreate(s.intrude)
@@ -83,6 +87,14 @@ func (s *Server) startWorkers() {
 	if !s.config.NoCollector {
 		s.background.Go(func() { s.collectGarbage(ctx) })
 	}
+}
+
+// admit asks the faults, the ValidatingAdmissionPolicies and the validating webhooks.
+func (s *Server) admit(ctx context.Context, a registry.Attributes) error {
+	if err := s.faults.Admit(faultOf(a)); err != nil {
+		return err
+	}
+	return s.admission.Validate(ctx, a)
 }
 
 // faultOf converts a write for package faults.

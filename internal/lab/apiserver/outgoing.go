@@ -25,6 +25,8 @@ type destination struct {
 	// authorities are PEM certificates; "" means those of the system.
 	authorities string
 	insecure    bool
+	// address is where to connect to whatever the host of the URL; "" means to that host.
+	address string
 }
 
 func newOutgoing(config Config) *outgoing {
@@ -47,8 +49,12 @@ func (o *outgoing) to(d destination) *http.Transport {
 		config.RootCAs = x509.NewCertPool()
 		config.RootCAs.AppendCertsFromPEM([]byte(d.authorities))
 	}
+	dial := o.dial
+	if d.address != "" {
+		dial = func(ctx context.Context, network, _ string) (net.Conn, error) { return o.dial(ctx, network, d.address) }
+	}
 	made := &http.Transport{
-		DialContext: o.dial, TLSClientConfig: config, ForceAttemptHTTP2: true,
+		DialContext: dial, TLSClientConfig: config, ForceAttemptHTTP2: true,
 		TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: idleTimeout, DisableCompression: true,
 	}
 	if o.transports == nil {
@@ -67,4 +73,9 @@ func (o *outgoing) close() {
 		transport.CloseIdleConnections()
 	}
 	o.transports = nil
+}
+
+// webhookTransport returns the transport for calls of a webhook.
+func (s *Server) webhookTransport(serverName, address string, authorities []byte) http.RoundTripper {
+	return s.outgoing.to(destination{serverName: serverName, address: address, authorities: string(authorities)})
 }

@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"orrery/internal/hostcheck"
+	"orrery/internal/lab/apiserver/admission"
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/registry"
@@ -48,6 +49,7 @@ type Server struct {
 	store         *store.Store
 	catalog       *resources.Catalog
 	registry      *registry.Registry
+	admission     *admission.Controller
 	faults        *faults.Set
 	documents     *documents
 	outgoing      *outgoing

@@ -24,7 +24,7 @@ func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {
 	if manager == "" {
 		manager, _, _ = strings.Cut(x.r.UserAgent(), "/")
 	}
-	return registry.WriteOptions{DryRun: p.dryRun, FieldManager: manager, User: x.user.Name, Warn: x.warn}
+	return registry.WriteOptions{DryRun: p.dryRun, FieldManager: manager, User: x.user.Name, Groups: x.user.Groups, Warn: x.warn}
 }
 
 // beginWrite negotiates the answer and parses the query of a write. kind names the options in

@@ -79,20 +79,26 @@ func (b *builder) limit(f *fault, now time.Time) {
 
 // conditions reads on which objects the fault depends.
 func (b *builder) conditions(f *fault) {
-	if b.has("while") {
-		parts := strings.Split(b.text("while", ""), "/")
-		if len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
-			b.fail("while must be RESOURCE/NAME or RESOURCE/NAMESPACE/NAME, such as validatingwebhookconfigurations/policy")
-			return
-		}
-		f.while = object{resource: parts[0], name: parts[len(parts)-1]}
-		if len(parts) == 3 {
-			f.while.namespace = parts[1]
-		}
-	}
+	f.while, f.unless = b.object("while"), b.object("unless")
 	if b.has("unless-ready") {
 		f.unlessReady.namespace, f.unlessReady.name = b.service("unless-ready", "")
 	}
+}
+
+// object reads the name of an object; the zero value if the option is absent.
+func (b *builder) object(option string) object {
+	if !b.has(option) {
+		return object{}
+	}
+	parts := strings.Split(b.text(option, ""), "/")
+	if len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
+		b.fail(option + " must be RESOURCE/NAME or RESOURCE/NAMESPACE/NAME, such as validatingwebhookconfigurations/policy")
+	}
+	o := object{resource: parts[0], name: parts[len(parts)-1]}
+	if len(parts) == 3 {
+		o.namespace = parts[1]
+	}
+	return o
 }
 
 // service reads the namespace and name of a Service.

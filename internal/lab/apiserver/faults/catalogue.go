@@ -91,6 +91,7 @@ var commonOptions = map[string][]Option{
 	// Every kind has these.
 	"condition": {
 		{"while", "active only while the object RESOURCE/NAME or RESOURCE/NAMESPACE/NAME exists; always"},
+		{"unless", "inactive while the object RESOURCE/NAME or RESOURCE/NAMESPACE/NAME exists; never"},
 		{"unless-ready", "active only while the Service NAMESPACE/NAME has no ready endpoint; always"},
 	},
 }

@@ -96,7 +96,7 @@ type fault struct {
 	binding        string        // policy-denies
 	version        string        // conversion-fails: from
 	creation       Creation      // keeps-creating
-	while          object        // zero: no condition
+	while, unless  object        // zero: no condition
 	unlessReady    object        // a Service; zero: no condition
 	removed        chan struct{} // closed when the fault is removed, not when it expires
 
@@ -124,6 +124,7 @@ func (f *fault) appliesLocked(objects Objects) bool {
 		return true
 	}
 	return (f.while == object{} || objects.Exists(f.while.resource, f.while.namespace, f.while.name)) &&
+		(f.unless == object{} || !objects.Exists(f.unless.resource, f.unless.namespace, f.unless.name)) &&
 		(f.unlessReady == object{} || !objects.Ready(f.unlessReady.namespace, f.unlessReady.name))
 }
 

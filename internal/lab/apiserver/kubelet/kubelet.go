@@ -188,4 +188,14 @@ func (k *Kubelet) work(ctx context.Context) {
 	}
 }
 
-func writeOptions(user string) registry.WriteOptions { return registry.WriteOptions{User: user} }
+// writeOptions returns the options for a write by a user, with the program's name for managedFields.
+func writeOptions(user string) registry.WriteOptions {
+	options := registry.WriteOptions{User: user, FieldManager: "kubelet"}
+	switch user {
+	case scheduler:
+		options.FieldManager = "kube-scheduler"
+	case claimController:
+		options.FieldManager = "kube-controller-manager"
+	}
+	return options
+}

@@ -29,7 +29,7 @@ type cluster struct {
 
 // start runs a kubelet. It must be called in a synctest bubble, which proves that no goroutine is
 // left.
-func start(t *testing.T, config Config, admit func(registry.Attributes) error) *cluster {
+func start(t *testing.T, config Config, admit func(context.Context, registry.Attributes) error) *cluster {
 	catalog := resources.NewCatalog()
 	c := &cluster{t: t, catalog: catalog, reported: make(chan string, 1000)}
 	c.registry = registry.New(registry.Config{Store: store.New(store.Config{}), Catalog: catalog, Admit: admit})
@@ -333,7 +333,7 @@ func TestNodeIsRenewed(t *testing.T) {
 func TestRefusedWritesAreRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refuse atomic.Bool
-		c := start(t, Config{}, func(a registry.Attributes) error {
+		c := start(t, Config{}, func(_ context.Context, a registry.Attributes) error {
 			if refuse.Load() && a.Verb == "delete" && a.User == "system:node:orrery-node-1" {
 				return errors.New("not now")
 			}

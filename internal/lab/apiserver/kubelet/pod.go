@@ -61,7 +61,11 @@ func (k *Kubelet) schedule(ctx context.Context, t registry.Target, pod *api.Unst
 	return nil // beat enqueues all pods when a node is found
 }
 
-const scheduler = "system:kube-scheduler"
+// The users of the other programs that this package simulates.
+const (
+	scheduler       = "system:kube-scheduler"
+	claimController = "system:serviceaccount:kube-system:pvc-protection-controller"
+)
 
 // start reports that a pod's containers run.
 func (k *Kubelet) start(ctx context.Context, t registry.Target, pod *api.Unstructured, n *node) error {
@@ -210,7 +214,7 @@ func (k *Kubelet) releaseClaim(ctx context.Context, t registry.Target, claim *st
 			return current, nil
 		}
 		return current, current.SetNested(left, "metadata", "finalizers")
-	}, writeOptions("system:serviceaccount:kube-system:pvc-protection-controller"))
+	}, writeOptions(claimController))
 	if err != nil && !api.IsNotFound(err) {
 		k.trace.failed(t.Namespace, t.Name, err)
 	}

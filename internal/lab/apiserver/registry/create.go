@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/managed"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -56,12 +57,12 @@ func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w 
 	} else if err := r.mayCreate(t); err != nil {
 		return nil, err
 	}
-	prepareCreate(t.Definition, o)
+	prepareCreate(t, o, w)
 	if err := t.invalid(checkCreate(t.Definition, o)); err != nil {
 		return nil, err
 	}
 	w.warn(resources.Warnings(t.Definition, o, nil))
-	if err := r.admitted("create", t, w, o); err != nil {
+	if err := r.admitted(ctx, "create", t, w, o, nil); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -91,9 +92,9 @@ func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w 
 }
 
 // prepareCreate sets the server's fields and the defaults, and drops what clients may not set.
-func prepareCreate(d *resources.Definition, o *api.Unstructured) {
-	metadata := metadataOf(o)
-	dropIgnoredFields(metadata)
+func prepareCreate(t Target, o *api.Unstructured, w WriteOptions) {
+	d, metadata := t.Definition, metadataOf(o)
+	delete(metadata, "selfLink")
 	delete(metadata, "deletionTimestamp")
 	delete(metadata, "deletionGracePeriodSeconds")
 	metadata["uid"] = newUID()
@@ -102,6 +103,7 @@ func prepareCreate(d *resources.Definition, o *api.Unstructured) {
 	if d.Strategy.Default != nil {
 		d.Strategy.Default(o)
 	}
+	managed.Create(d.Type, o.Object, t.written(w))
 	if d.Strategy.PrepareCreate != nil {
 		d.Strategy.PrepareCreate(o)
 	}
@@ -151,7 +153,7 @@ func (r *Registry) Bind(ctx context.Context, t Target, node string, w WriteOptio
 			return apierrors.InternalError(err)
 		}
 		setCondition(pod, "PodScheduled", api.ConditionTrue, "", "")
-		if err := r.admitted("create", t, w, pod); err != nil {
+		if err := r.admitted(ctx, "create", t, w, pod, nil); err != nil {
 			return err
 		}
 		if _, swapped, err := r.replace(t, old, pod, w); swapped || err != nil {

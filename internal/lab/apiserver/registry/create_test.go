@@ -24,7 +24,7 @@ func TestCreateFillsInWhatOnlyTheServerKnows(t *testing.T) {
 	assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, created.GetUID())
 	assert.NotEqual(t, "2020-01-01T00:00:00Z", created.NestedString("metadata", "creationTimestamp"))
 	assert.Equal(t, "default", created.GetNamespace(), "the namespace comes from the path")
-	for _, field := range []string{"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"} {
+	for _, field := range []string{"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
 		assert.Nil(t, created.Nested("metadata", field), field)
 	}
 	assert.Equal(t, map[string]string{"k": "v"}, created.NestedStringMap("data"))
@@ -148,7 +148,7 @@ func TestGeneratedNames(t *testing.T) {
 func TestGeneratedNamesThatAreTakenAreReplaced(t *testing.T) {
 	attempts, taken := 0, 3
 	w := newWorld(t, func(c *registry.Config) {
-		c.Admit = func(a registry.Attributes) error {
+		c.Admit = func(_ context.Context, a registry.Attributes) error {
 			if a.User != "tester" {
 				return nil
 			}
@@ -181,7 +181,7 @@ func TestAdmissionIsAskedLast(t *testing.T) {
 	var asked []string
 	denied := errors.New("no")
 	w := newWorld(t, func(c *registry.Config) {
-		c.Admit = func(a registry.Attributes) error {
+		c.Admit = func(_ context.Context, a registry.Attributes) error {
 			if a.User == "" {
 				return nil
 			}

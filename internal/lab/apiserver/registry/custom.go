@@ -168,7 +168,7 @@ func (r *Registry) deleteCustom(ctx context.Context, t Target, old *store.Object
 		return nil, false, true, err
 	}
 	next := old.Decode()
-	if err := r.admitted("delete", t, w, next); err != nil {
+	if err := r.admitted(ctx, "delete", t, w, nil, next); err != nil {
 		return nil, false, true, err
 	}
 	metadataOf(next)["deletionTimestamp"] = timestamp(time.Now())

@@ -49,7 +49,7 @@ func (r *Registry) Delete(ctx context.Context, t Target, o api.DeleteOptions, w 
 func (r *Registry) begin(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, marked, swapped bool, err error) {
 	switch t.Definition {
 	case r.namespaces:
-		return r.deleteNamespace(t, old, o, w)
+		return r.deleteNamespace(ctx, t, old, o, w)
 	case r.customResources:
 		return r.deleteCustom(ctx, t, old, o, w)
 	}
@@ -64,7 +64,7 @@ func (r *Registry) deleteStep(ctx context.Context, t Target, old *store.Object, 
 		}
 	}
 	current := old.Decode()
-	if err := r.admitted("delete", t, w, current); err != nil {
+	if err := r.admitted(ctx, "delete", t, w, nil, current); err != nil {
 		return nil, false, false, err
 	}
 	plan := planDeletion(t.Definition, current, o, time.Now())

@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -304,7 +305,7 @@ func TestDeleteRetriesAfterAConcurrentWrite(t *testing.T) {
 			asked := 0
 			var w *world
 			w = newWorld(t, func(c *registry.Config) {
-				c.Admit = func(a registry.Attributes) error {
+				c.Admit = func(_ context.Context, a registry.Attributes) error {
 					if a.Verb != "delete" {
 						return nil
 					}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/managed"
 	"orrery/restclient/api"
 )
 
@@ -86,11 +87,23 @@ func (t Target) sameName(o *api.Unstructured) error {
 	}
 }
 
-// dropIgnoredFields removes the metadata that this server does not keep.
-func dropIgnoredFields(metadata map[string]any) {
-	for _, field := range []string{"selfLink", "managedFields"} {
-		delete(metadata, field)
+// written returns the write of a request for package managed.
+func (t Target) written(w WriteOptions) managed.Write {
+	write := managed.Write{
+		Manager: w.FieldManager, Subresource: t.Subresource, Now: time.Now(),
+		APIVersion: api.GroupVersion{Group: t.Definition.Group, Version: t.Version}.String(),
 	}
+	switch {
+	case w.internal:
+		write.Manager = "kube-apiserver"
+	case t.Subresource == "status" && t.Definition.Custom:
+		write.Ignored = []string{"metadata", "spec"}
+	case t.Subresource == "status":
+		write.Ignored = []string{"spec"}
+	case t.Definition.Status:
+		write.Ignored = []string{"status"}
+	}
+	return write
 }
 
 // carry copies a field from old, or removes it if old has none.

@@ -90,7 +90,7 @@ func (r *Registry) namespaceExists(t Target) error {
 // deleteNamespace handles the DELETE that marks a namespace. It returns marked=false if the
 // namespace is already marked and spec.finalizers is empty. It is then deleted like any other
 // object: the "final DELETE action" of the design document.
-func (r *Registry) deleteNamespace(t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, marked, swapped bool, err error) {
+func (r *Registry) deleteNamespace(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, marked, swapped bool, err error) {
 	if err := r.checkMetaPreconditions(t, old, o.Preconditions); err != nil {
 		return nil, true, true, err
 	}
@@ -101,7 +101,7 @@ func (r *Registry) deleteNamespace(t Target, old *store.Object, o api.DeleteOpti
 		}
 		return nil, false, true, nil
 	}
-	if err := r.admitted("delete", t, w, current); err != nil {
+	if err := r.admitted(ctx, "delete", t, w, nil, current); err != nil {
 		return nil, true, true, err
 	}
 	metadata := metadataOf(current)

@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -112,7 +113,7 @@ func TestPropagationOfANamespace(t *testing.T) {
 
 func TestAdmissionMayDenyTheDeletionOfANamespace(t *testing.T) {
 	w := newWorld(t, func(c *registry.Config) {
-		c.Admit = func(a registry.Attributes) error {
+		c.Admit = func(_ context.Context, a registry.Attributes) error {
 			if a.Verb == "delete" {
 				return assert.AnError
 			}

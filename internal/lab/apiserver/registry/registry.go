@@ -34,7 +34,7 @@ type Config struct {
 	Catalog *resources.Catalog
 	// Admit is called for every valid write before it is stored, like a validating admission
 	// webhook. An error refuses the write. Nil admits everything.
-	Admit func(Attributes) error
+	Admit func(context.Context, Attributes) error
 	// Conflict reports whether to answer an update or patch with a conflict. Nil means never.
 	Conflict func(Attributes) bool
 	// Lag returns by how many versions a read from the watch cache is behind the store. Nil means
@@ -51,7 +51,7 @@ type Config struct {
 type Registry struct {
 	store    *store.Store
 	catalog  *resources.Catalog
-	admit    func(Attributes) error
+	admit    func(context.Context, Attributes) error
 	conflict func(Attributes) bool
 	lag      func() uint64
 	expires  func(Target) bool
@@ -114,12 +114,16 @@ func (r *Registry) collection(t Target) *store.Collection {
 	return r.store.Collection(t.Definition.Prefix)
 }
 
-// admitted calls the admission hook.
-func (r *Registry) admitted(verb string, t Target, w WriteOptions, object *api.Unstructured) error {
+// admitted calls the admission hook. next is nil for a deletion, old for a creation.
+func (r *Registry) admitted(ctx context.Context, verb string, t Target, w WriteOptions, next, old *api.Unstructured) error {
 	if r.admit == nil || w.internal {
 		return nil
 	}
-	return r.admit(Attributes{Verb: verb, Target: t, User: w.User, Object: object})
+	object := next
+	if object == nil {
+		object = old
+	}
+	return r.admit(ctx, Attributes{Verb: verb, Target: t, User: w.User, Object: object, Old: old, Write: w})
 }
 
 // injectConflict reports whether the hook asks for a conflict.

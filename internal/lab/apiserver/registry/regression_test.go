@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -88,7 +89,7 @@ func TestAnUnavailableGroupStaysInDiscovery(t *testing.T) {
 func TestNothingSlipsIntoAPlaceThatCloses(t *testing.T) {
 	var meanwhile func()
 	w := newWorld(t, func(c *registry.Config) {
-		c.Admit = func(a registry.Attributes) error {
+		c.Admit = func(_ context.Context, a registry.Attributes) error {
 			if act := meanwhile; act != nil && a.Verb == "create" {
 				meanwhile = nil
 				act()

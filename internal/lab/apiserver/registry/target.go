@@ -28,15 +28,32 @@ type Attributes struct {
 	User string
 	// Object is the object as it would be stored or deleted. It must not be changed.
 	Object *api.Unstructured
+	// Old is the object that an update or patch replaces, or a delete removes; nil for a create.
+	Old *api.Unstructured
+	// Write has the other options of the write.
+	Write WriteOptions
+}
+
+// Document returns a copy of an object as clients see it in a version of its type.
+func (t Target) Document(o *api.Unstructured, version string) *api.Unstructured {
+	document := o.DeepCopy()
+	if t.Definition.FromStorage != nil {
+		t.Definition.FromStorage(document)
+	}
+	document.Object["kind"] = t.Definition.Kind
+	document.Object["apiVersion"] = api.GroupVersion{Group: t.Definition.Group, Version: version}.String()
+	return document
 }
 
 // WriteOptions are the options common to all writes.
 type WriteOptions struct {
 	// DryRun does everything but store the object: it consumes no version.
 	DryRun bool
-	// FieldManager is accepted and ignored: this server has no managed fields.
+	// FieldManager is the client's name in metadata.managedFields; "" means "unknown".
 	FieldManager string
-	User         string
+	// User and Groups are the author of the write.
+	User   string
+	Groups []string
 	// Warn receives warnings. It may be called again with the same text when a write is retried.
 	// Nil drops them.
 	Warn func(sentences []string)

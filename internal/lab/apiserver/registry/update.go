@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/managed"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -125,12 +126,12 @@ func (t Target) replacement(o *api.Unstructured, old *store.Object) (*api.Unstru
 // calls admission. swapped is false if another writer changed the object first.
 func (r *Registry) revise(ctx context.Context, verb string, t Target, old *store.Object, next *api.Unstructured, w WriteOptions) (after *store.Object, swapped bool, err error) {
 	current := old.Decode()
-	prepareUpdate(t, next, current)
+	prepareUpdate(t, next, current, w)
 	if err := t.invalid(checkUpdate(t, next, current)); err != nil {
 		return nil, false, err
 	}
 	w.warn(resources.Warnings(t.Definition, next, current))
-	if err := r.admitted(verb, t, w, next); err != nil {
+	if err := r.admitted(ctx, verb, t, w, next, current); err != nil {
 		return nil, false, err
 	}
 	if r.deletionComplete(t.Definition, next, current) {
@@ -143,9 +144,9 @@ func (r *Registry) revise(ctx context.Context, verb string, t Target, old *store
 	return after, swapped, err
 }
 
-func prepareUpdate(t Target, next, current *api.Unstructured) {
+func prepareUpdate(t Target, next, current *api.Unstructured, w WriteOptions) {
 	metadata, old := metadataOf(next), metadataOf(current)
-	dropIgnoredFields(metadata)
+	delete(metadata, "selfLink")
 	for _, field := range []string{"creationTimestamp", "generation", "name", "namespace"} {
 		carry(metadata, old, field)
 	}
@@ -161,6 +162,11 @@ func prepareUpdate(t Target, next, current *api.Unstructured) {
 	if strategy.Default != nil {
 		strategy.Default(next)
 	}
+	record := func() { managed.Update(t.Definition.Type, current.Object, next.Object, t.written(w)) }
+	part := strategy.Parts[t.Subresource]
+	if part == nil {
+		record() // before the server's own changes
+	}
 	prepare := strategy.PrepareUpdate
 	switch t.Subresource {
 	case "status":
@@ -168,13 +174,17 @@ func prepareUpdate(t Target, next, current *api.Unstructured) {
 	case "finalize":
 		prepare = strategy.PrepareFinalize
 	default:
-		if part := strategy.Parts[t.Subresource]; part != nil {
+		if part != nil {
 			prepare = part
 		}
 	}
 	if prepare != nil {
 		prepare(next, current)
 	}
+	if part != nil {
+		record() // without what this subresource cannot change
+	}
+	managed.KeepTimes(current.Object, next.Object)
 }
 
 func checkUpdate(t Target, next, current *api.Unstructured) []apierrors.FieldError {

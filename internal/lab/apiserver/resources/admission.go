@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Webhooks and admission policies are stored and validated but never called.
+// Validating webhooks and policies are called by package admission; mutating ones are only stored.
 
 var policyCells = map[string]cell{
 	"Validations": length("spec", "validations"), "Mutations": length("spec", "mutations"), "ParamKind": policyParamKind,

@@ -29,6 +29,7 @@ func addMeta(fields map[string]*Type) {
 // structural converts a schema of a CustomResourceDefinition.
 func structural(schema map[string]any) *Type {
 	t := &Type{custom: true}
+	t.ownership(schema)
 	preserve, _ := schema["x-kubernetes-preserve-unknown-fields"].(bool)
 	properties, _ := schema["properties"].(map[string]any)
 	switch schema["type"] {

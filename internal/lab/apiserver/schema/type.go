@@ -43,7 +43,9 @@ type Type struct {
 	strategy PatchStrategy
 	mergeKey string
 	listType string
-	custom   bool // a custom resource: only its metadata can have mismatches
+	mapKeys  []string // of an array with the list type map
+	atomic   bool     // of objects
+	custom   bool     // a custom resource: only its metadata can have mismatches
 }
 
 // Kind returns the kind of value.
@@ -131,6 +133,17 @@ func (t *Type) ListType() string {
 	}
 	return t.listType
 }
+
+// MapKeys returns the fields that identify an element of an array with the list type map.
+func (t *Type) MapKeys() []string {
+	if t == nil {
+		return nil
+	}
+	return t.mapKeys
+}
+
+// Atomic reports whether an object has one owner as a whole (x-kubernetes-map-type).
+func (t *Type) Atomic() bool { return t != nil && t.atomic }
 
 // Kind is the kind of value that a type describes.
 type Kind int

@@ -87,8 +87,9 @@ func completeFault(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 func NewFaultsTopic() *cobra.Command {
 	var text strings.Builder
 	text.WriteString("The faults of \"lab serve\". Each is a line of text, kind:option=value,...\n" +
-		"Each may have while=RESOURCE/NAME (active only while that object exists) and\n" +
-		"unless-ready=NAMESPACE/SERVICE (only while that Service has no ready endpoint).\n")
+		"Each may have while=RESOURCE/NAME (active only while that object exists),\n" +
+		"unless=RESOURCE/NAME (only while it does not) and unless-ready=NAMESPACE/SERVICE\n" +
+		"(only while that Service has no ready endpoint).\n")
 	for _, kind := range faults.Catalogue() {
 		fmt.Fprintf(&text, "\n  %s\n", kind.Usage)
 		for _, part := range []string{kind.Summary, "Teaches: " + kind.Teaches} {

@@ -23,13 +23,18 @@ var (
 )
 
 func newEnvironment(oldSelf *cel.Type) *cel.Env {
-	env, err := cel.NewEnv(
+	return Environment(cel.Variable("self", cel.DynType), cel.Variable("oldSelf", oldSelf))
+}
+
+// Environment returns the language of rules with other variables, for admission policies. It panics
+// if they are invalid.
+func Environment(variables ...cel.EnvOption) *cel.Env {
+	env, err := cel.NewEnv(append(variables,
 		cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
 		cel.CrossTypeNumericComparisons(true), cel.OptionalTypes(),
 		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.TwoVarComprehensions(),
-		cel.Variable("self", cel.DynType), cel.Variable("oldSelf", oldSelf),
 		lists(), patterns(), urls(), addresses(), amounts(),
-	)
+	)...)
 	if err != nil {
 		panic("structural: " + err.Error())
 	}
