@@ -53,6 +53,14 @@ func (w *World) create(path, body string) { w.do(http.MethodPost, path, body) }
 func (w *World) patch(path, body string)  { w.do(http.MethodPatch, path, body) }
 func (w *World) delete(path string)       { w.do(http.MethodDelete, path, "") }
 
+// read reads an object.
+func (w *World) read(path string, into any) {
+	answer := w.do(http.MethodGet, path, "")
+	if w.err == nil {
+		w.err = json.Unmarshal(answer, into)
+	}
+}
+
 // sleep waits, for what the server's own controllers do.
 func (w *World) sleep(d time.Duration) {
 	if w.err == nil {
