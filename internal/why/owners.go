@@ -73,6 +73,7 @@ var keepers = []Keeper{
 	{Pattern: "kubevirt.io/foregroundDeleteVirtualMachine", Name: "virt-controller", Protects: "a virtual machine"},
 	{Pattern: "foregroundDeleteVirtualMachine", Name: "virt-controller", Protects: "a virtual machine"},
 	{Pattern: "kueue.x-k8s.io/resource-in-use", Name: "kueue-controller-manager", Protects: "quota", Programs: []string{"kueue"}},
+	{Pattern: "kueue.x-k8s.io/managed", Name: "kueue-controller-manager", Protects: "quota", Programs: []string{"kueue"}},
 	{Pattern: "ray.io/gcs-ft-redis-cleanup-finalizer", Name: "kuberay-operator", Protects: "Redis data", Programs: []string{"kuberay"}},
 	{Pattern: "controller.cattle.io/namespace-auth", Name: "Rancher", Protects: "project rights", Outside: true},
 	{Pattern: "wrangler.cattle.io/*", Name: "Rancher", Protects: "project rights", Outside: true},

@@ -274,6 +274,9 @@ func protectedClaim(e *Evidence) []Finding {
 			f.Says = fmt.Sprintf("pod %s, on node %s, mounts the claim %s", e.Pods[user].Name, e.Pods[user].Node, claim.Name)
 			f.saw(1, pods.Request, "pod %s on node %s mounts it", e.Pods[user].Name, e.Pods[user].Node)
 			f.Do = []string{"remove the cause that keeps pod " + e.Pods[user].Name}
+			if e.Pods[user].Deleted.After(e.now()) {
+				f.Certainty = Later // the pod may still run
+			}
 		case pods == nil || pods.Unread():
 			f.Culprit = Reference{Resource: t.Name(), Namespace: e.Name, Name: claim.Name}
 			f.Says = fmt.Sprintf("the claim %s is protected", claim.Name)

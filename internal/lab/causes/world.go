@@ -111,3 +111,19 @@ func (w *World) pod(name, metadata, spec string) {
 		`{"metadata":{"name":"`+name+`"`+metadata+`},"spec":{"containers":[{"name":"c","image":"i"}]`+spec+`}}`)
 	w.sleep(10 * time.Second)
 }
+
+// Empty creates an empty namespace in deletion.
+func Empty(w *World) {
+	w.namespace("")
+	w.terminate()
+}
+
+// Many creates a namespace in deletion with many ConfigMaps, each with a finalizer that no table lists.
+func Many(w *World, count int) {
+	w.namespace("")
+	for i := range count {
+		w.configMap(fmt.Sprintf("c%d", i), `"finalizers":["example.com/x"]`)
+	}
+	w.do(http.MethodDelete, "/api/v1/namespaces/"+Namespace+"/configmaps", "")
+	w.terminate()
+}
