@@ -29,7 +29,8 @@ type Cause struct {
 // Catalogue returns the causes in the order of the report. It is a new slice with each call.
 func Catalogue() []Cause {
 	return slices.Concat(
-		controllerCauses(), discoveryCauses(), storageCauses(), admissionCauses(), podCauses(), namespaceCauses(), nothingCauses(),
+		controllerCauses(), discoveryCauses(), storageCauses(), admissionCauses(), podCauses(),
+		finalizerCauses(), contentCauses(), namespaceCauses(), nothingCauses(),
 	)
 }
 

@@ -39,17 +39,19 @@ type Evidence struct {
 	Leases      Answer[Lease]      `json:"leases,omitzero"` // of kube-system
 
 	// What wave 3 reads if something of the above raises a suspicion.
-	Probes     []Probe             `json:"probes,omitempty"`
-	Webhooks   Answer[Webhook]     `json:"webhooks,omitzero"`
-	Policies   Answer[Policy]      `json:"policies,omitzero"`
-	Backends   []Backend           `json:"backends,omitempty"`
-	Nodes      Answer[Node]        `json:"nodes,omitzero"`
-	Volumes    Answer[Attachment]  `json:"volumes,omitzero"`
-	Reviews    []Review            `json:"reviews,omitempty"`
-	Owners     []Signs             `json:"owners,omitempty"`
-	Writers    map[string][]string `json:"writers,omitempty"` // managers of late objects, by type
-	Throttled  int                 `json:"throttled,omitempty"`
-	Incomplete string              `json:"incomplete,omitempty"` // why the collection ended early
+	Probes     []Probe            `json:"probes,omitempty"`
+	Webhooks   Answer[Webhook]    `json:"webhooks,omitzero"`
+	Policies   Answer[Policy]     `json:"policies,omitzero"`
+	Backends   []Backend          `json:"backends,omitempty"`
+	Nodes      Answer[Node]       `json:"nodes,omitzero"`
+	Volumes    Answer[Attachment] `json:"volumes,omitzero"`
+	Reviews    []Review           `json:"reviews,omitempty"`
+	Workloads  Answer[Workload]   `json:"workloads,omitzero"`
+	AllLeases  Answer[Lease]      `json:"allLeases,omitzero"`
+	Grants     Answer[Grant]      `json:"grants,omitzero"`
+	Stamps     []Stamp            `json:"stamps,omitempty"`
+	Throttled  int                `json:"throttled,omitempty"`
+	Incomplete string             `json:"incomplete,omitempty"` // why the collection ended early
 
 	// Second is the second sample; nil with one sample.
 	Second *Sample `json:"second,omitempty"`
@@ -150,6 +152,9 @@ func (t Type) Name() string {
 	}
 	return t.Resource + "." + t.Group
 }
+
+// IsCustom reports whether the type is not one of Kubernetes itself.
+func (t Type) IsCustom() bool { return !isBuiltIn(t.Group) }
 
 // GVR is the type's full name.
 func (t Type) GVR() api.GroupVersionResource {
@@ -457,8 +462,40 @@ func includes(list []string, words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(list, word) })
 }
 
-// Signs are what was seen of the owner of a finalizer.
-type Signs struct {
-	Finalizer string `json:"finalizer"`
-	Owner     string `json:"owner,omitempty"`
+// Workload is a Deployment, StatefulSet or DaemonSet.
+type Workload struct {
+	Kind           string `json:"kind"` // deployment, statefulset or daemonset
+	Namespace      string `json:"namespace"`
+	Name           string `json:"name"`
+	Replicas       int    `json:"replicas"` // as wanted
+	Ready          int    `json:"ready"`
+	ServiceAccount string `json:"serviceAccount,omitempty"`
+	// Words are the names of its containers, images and commands, without registry and path.
+	Words []string `json:"words,omitempty"`
+}
+
+// Grant is the right to update or patch objects of a group, by a rule that names the group.
+type Grant struct {
+	// Subject is the user, group or service account. Service is the service account's namespace and name, else empty.
+	Subject string  `json:"subject"`
+	Service Service `json:"serviceAccount,omitzero"`
+	Group   string  `json:"group"`
+	// Resources are those of the rule.
+	Resources []string `json:"resources"`
+	// Pods is how many pods run as the service account.
+	Pods   int      `json:"pods,omitempty"`
+	Failed *Failure `json:"failed,omitempty"`
+}
+
+// Stamp is what the whole of one held object says beyond its head.
+type Stamp struct {
+	Type    string `json:"type"`
+	Object  string `json:"object"`
+	Request string `json:"request"`
+	// Manager set the finalizer, according to managedFields; empty if they do not say.
+	Finalizer string    `json:"finalizer"`
+	Manager   string    `json:"manager,omitempty"`
+	At        time.Time `json:"at,omitzero"`
+	// Balancer: status.loadBalancer is set.
+	Balancer bool `json:"balancer,omitempty"`
 }

@@ -141,6 +141,9 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	if why := progress(e); why != "" {
 		return Progressing, fmt.Sprintf("Namespace %s has been in deletion for %s and makes progress: %s.", name, duration(e.age()), why)
 	}
+	if waits := e.waitingFor(); waits != "" {
+		return Unknown, hangs + "; " + waits + "."
+	}
 	if _, unread := e.left(); len(unread) > 0 {
 		return Unknown, fmt.Sprintf("%s; why is not proven: %s could not be read.", hangs, listed(unread))
 	}

@@ -53,6 +53,19 @@ func podCauses() []Cause {
 		Do:    []string{"remove the cause that keeps the pod", "start the persistentvolumeclaim-protection-controller"},
 		DoNot: "remove the finalizer before the pod is gone: it may lose data",
 		judge: protectedClaim,
+	}, {
+		ID: "C24", Title: "a pod's finalizer stops everything else",
+		Lesson: "Since Kubernetes 1.33 nothing but pods is deleted while there are pods. A finalizer on a pod whose owner is gone, " +
+			"or waits for another object of the namespace, stops the whole deletion; kube-controller-manager's conditions say " +
+			"meanwhile that all content was removed.",
+		Proof: "Nothing but pods is in deletion, a pod has a finalizer and is unchanged in two samples, and its owner is gone as " +
+			"in C04.",
+		Do: []string{
+			"bring the finalizer's owner back, or remove what it waits for",
+			"⚠ last resort: remove this one finalizer from the pod",
+		},
+		DoNot: "trust ContentRemaining and FinalizersRemaining: they are False here",
+		judge: podFinalizers,
 	}}
 }
 
@@ -261,6 +274,9 @@ func protectedClaim(e *Evidence) []Finding {
 			f.Says = fmt.Sprintf("pod %s, on node %s, mounts the claim %s", e.Pods[user].Name, e.Pods[user].Node, claim.Name)
 			f.saw(1, pods.Request, "pod %s on node %s mounts it", e.Pods[user].Name, e.Pods[user].Node)
 			f.Do = []string{"remove the cause that keeps pod " + e.Pods[user].Name}
+			if e.Pods[user].Deleted.After(e.now()) {
+				f.Certainty = Later // the pod may still run
+			}
 		case pods == nil || pods.Unread():
 			f.Culprit = Reference{Resource: t.Name(), Namespace: e.Name, Name: claim.Name}
 			f.Says = fmt.Sprintf("the claim %s is protected", claim.Name)
@@ -272,6 +288,24 @@ func protectedClaim(e *Evidence) []Finding {
 			f.Says = fmt.Sprintf("nobody removes the protection of the claim %s", claim.Name)
 			f.Do = []string{"start kube-controller-manager with its " + claimController}
 		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+func podFinalizers(e *Evidence) []Finding {
+	var findings []Finding
+	others := slices.ContainsFunc(e.Types, func(t Type) bool { return t.Name() != "pods" && t.Deleting > 0 })
+	for _, h := range e.Held() {
+		if others || h.Type.Name() != "pods" || slices.Contains(otherCauses, h.Finalizer) || h.Object.Deleted.After(e.now()) {
+			continue
+		}
+		f := heldFinding(e, h)
+		if e.judgeOwner(&f, h) == ownerSlow {
+			continue
+		}
+		f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it", h.Object.Name, h.Finalizer)
+		f.saw(1, "", "nothing but pods is in deletion")
 		findings = append(findings, f)
 	}
 	return findings

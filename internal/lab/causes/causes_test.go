@@ -104,7 +104,7 @@ func TestCause(t *testing.T) {
 				assert.NotEmpty(t, found.Proof)
 				assert.NotEmpty(t, found.Do)
 				for _, other := range report.Findings {
-					assert.True(t, other.ID == f.ID || other.Certainty != why.Proven, "%s is named as well\n%s", other.ID, shown)
+					assert.True(t, other.ID == f.ID || other.Certainty != why.Proven || slices.Contains(f.Also, other.ID), "%s is named as well\n%s", other.ID, shown)
 				}
 				assertSaved(t, evidence, report)
 			})

@@ -20,6 +20,9 @@ type Fixture struct {
 	NoController bool
 	// Settle is how long after the set-up the situation is looked at; default [Settled]. NearMissSettle is that of the near
 	// miss, default Settle.
+	// Also are causes that the situation proves beside it.
+	Also []string
+
 	Settle         time.Duration
 	NearMissSettle time.Duration
 }
@@ -29,7 +32,10 @@ const Settled = 90 * time.Second
 
 // Fixtures returns the fixtures, in the order of the report.
 func Fixtures() []Fixture {
-	return slices.Concat(controllerFixtures(), discoveryFixtures(), storageFixtures(), admissionFixtures(), podFixtures(), namespaceFixtures(), nothingFixtures())
+	return slices.Concat(
+		controllerFixtures(), discoveryFixtures(), storageFixtures(), admissionFixtures(), podFixtures(),
+		finalizerFixtures(), contentFixtures(), namespaceFixtures(), nothingFixtures(),
+	)
 }
 
 var theNamespace = why.Reference{Resource: "namespaces", Name: Namespace}

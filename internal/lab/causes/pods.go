@@ -50,5 +50,48 @@ func podFixtures() []Fixture {
 			w.pod("a", `"finalizers":["example.com/x"]`, `"terminationGracePeriodSeconds":5`)
 			w.terminate()
 		},
+	}, {
+		ID: "C14", Culprit: pod("a"), Also: []string{"C11"},
+		SetUp: func(w *World) {
+			w.claimed(`"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"data"}}]`)
+		},
+		NearMiss: func(w *World) { w.claimed("") }, // no pod mounts it, and nothing is seen of its controller
+	}, {
+		ID: "C24", Culprit: pod("a"),
+		SetUp: func(w *World) {
+			w.namespace("")
+			w.pod("a", `"finalizers":["kueue.x-k8s.io/managed"]`, `"terminationGracePeriodSeconds":5`)
+			w.configMap("c", "")
+			w.terminate()
+		},
+		NearMiss: func(w *World) { // the finalizer's owner acts between the samples
+			w.namespace("")
+			w.pod("a", `"finalizers":["kueue.x-k8s.io/managed"]`, `"terminationGracePeriodSeconds":5`)
+			w.terminate()
+			w.sleep(Settled)
+			go func() {
+				other := NewWorld(w.ctx, w.client)
+				for i := range 5 {
+					other.sleep(3 * time.Second)
+					other.patch("/api/v1/namespaces/"+Namespace+"/pods/a", `{"metadata":{"annotations":{"kueue.x-k8s.io/step":"`+name(i)+`"}}}`)
+				}
+			}()
+		}, NearMissSettle: time.Second,
 	}}
+}
+
+// claimed creates a protected claim in deletion, and a pod on a lost node.
+func (w *World) claimed(volumes string) {
+	const claims = "/api/v1/namespaces/" + Namespace + "/persistentvolumeclaims"
+	w.namespace("")
+	w.create(claims, `{"metadata":{"name":"data","finalizers":["kubernetes.io/pvc-protection"]},
+		"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`)
+	spec := `"terminationGracePeriodSeconds":10`
+	if volumes != "" {
+		spec += "," + volumes
+	}
+	w.pod("a", "", spec)
+	w.fault("node-lost")
+	w.delete(claims + "/data")
+	w.terminate()
 }

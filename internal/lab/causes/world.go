@@ -53,6 +53,14 @@ func (w *World) create(path, body string) { w.do(http.MethodPost, path, body) }
 func (w *World) patch(path, body string)  { w.do(http.MethodPatch, path, body) }
 func (w *World) delete(path string)       { w.do(http.MethodDelete, path, "") }
 
+// read reads an object.
+func (w *World) read(path string, into any) {
+	answer := w.do(http.MethodGet, path, "")
+	if w.err == nil {
+		w.err = json.Unmarshal(answer, into)
+	}
+}
+
 // sleep waits, for what the server's own controllers do.
 func (w *World) sleep(d time.Duration) {
 	if w.err == nil {
@@ -102,4 +110,20 @@ func (w *World) pod(name, metadata, spec string) {
 	w.create("/api/v1/namespaces/"+Namespace+"/pods",
 		`{"metadata":{"name":"`+name+`"`+metadata+`},"spec":{"containers":[{"name":"c","image":"i"}]`+spec+`}}`)
 	w.sleep(10 * time.Second)
+}
+
+// Empty creates an empty namespace in deletion.
+func Empty(w *World) {
+	w.namespace("")
+	w.terminate()
+}
+
+// Many creates a namespace in deletion with many ConfigMaps, each with a finalizer that no table lists.
+func Many(w *World, count int) {
+	w.namespace("")
+	for i := range count {
+		w.configMap(fmt.Sprintf("c%d", i), `"finalizers":["example.com/x"]`)
+	}
+	w.do(http.MethodDelete, "/api/v1/namespaces/"+Namespace+"/configmaps", "")
+	w.terminate()
 }

@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -131,26 +132,42 @@ func (c *collector) version(ctx context.Context) string {
 	return version.GitVersion
 }
 
-// list reads a collection of whole objects, at most one page, and keeps what read makes of each. read returns false for an
-// object that is not of interest.
+// errTooLong is the error of a list of the cluster that was not read to its end.
+var errTooLong = errors.New("the list has too many pages")
+
+// clusterPages bounds how much of one list of the cluster is read.
+const clusterPages = 20
+
+// list reads a collection of whole objects and keeps what read makes of each. read returns false for an object that is not of
+// interest. A list that was not read to its end counts as failed: it proves nothing.
 func list[T any](
 	ctx context.Context, c *collector, gvr api.GroupVersionResource, namespace string, options api.ListOptions, read func(*api.Unstructured) (T, bool),
 ) why.Answer[T] {
 	options.Limit = pageSize
 	answer := why.Answer[T]{Request: requestFor(gvr, namespace, options)}
 	err := c.attempt(ctx, func(ctx context.Context) error {
-		answer.Items = nil
 		page, err := restclient.Dynamic(c.client, gvr, namespace).List(ctx, options)
-		if err != nil {
-			return err
-		}
-		for _, item := range page.Items {
-			if kept, ok := read(item); ok {
-				answer.Items = append(answer.Items, kept)
+		for pages := 1; err == nil; pages++ {
+			for _, item := range page.Items {
+				if kept, ok := read(item); ok {
+					answer.Items = append(answer.Items, kept)
+				}
 			}
+			if page.Continue == "" {
+				return nil
+			}
+			if pages == clusterPages {
+				return errTooLong
+			}
+			options.Continue = page.Continue
+			c.requests.Add(1)
+			page, err = restclient.Dynamic(c.client, gvr, namespace).List(ctx, options)
 		}
-		return nil
+		return err
 	})
+	if err != nil {
+		answer.Items = nil
+	}
 	answer.Failed = failure(answer.Request, "list "+kubectlName(gvr), err)
 	return answer
 }

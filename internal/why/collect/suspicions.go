@@ -40,8 +40,14 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(converting, func() {
 		e.Definitions = list(ctx, c, definitionsResource, "", api.ListOptions{}, definition)
 	})
+	held := e.Held()
+	ask(len(held) > 0, func() { c.workloads(ctx) })
+	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, leasesResource, "", api.ListOptions{}, lease) })
+	ask(len(held) > 0, func() { c.stamps(ctx, held) })
+	ask(slices.ContainsFunc(held, func(h why.Held) bool { return h.Type.IsCustom() }), func() { c.grants(ctx, held) })
 	parallel(reads...)
 	c.backends(ctx)
+	c.ownersRights(ctx)
 }
 
 // probes asks for each stale group version whose APIService is available.
@@ -64,26 +70,33 @@ func (c *collector) probes(ctx context.Context) {
 // reviews asks whether the users whom the conditions name lack the rights that they name.
 func (c *collector) reviews(ctx context.Context) {
 	e := &c.evidence
-	const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-	for _, refusal := range why.Refusals(e.Namespace, e.Name)[:min(maxReviews, len(why.Refusals(e.Namespace, e.Name)))] {
-		review := why.Review{User: refusal.User, Verb: refusal.Verb, Group: refusal.Group, Resource: refusal.Resource, Request: "POST " + path}
-		spec := map[string]any{"user": refusal.User, "groups": groupsOf(refusal.User), "resourceAttributes": map[string]any{
-			"namespace": e.Name, "verb": refusal.Verb, "group": refusal.Group, "resource": refusal.Resource,
-		}}
-		question, err := json.Marshal(map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec})
-		var answer struct {
-			Status struct {
-				Allowed bool `json:"allowed"`
-			} `json:"status"`
+	for i, refusal := range why.Refusals(e.Namespace, e.Name) {
+		if i < maxReviews {
+			e.Reviews = append(e.Reviews, c.review(ctx, refusal))
 		}
-		if err == nil {
-			err = c.attempt(ctx, func(ctx context.Context) error {
-				return c.client.Do(ctx, restclient.Request{Verb: http.MethodPost, Path: path, Body: question}, &answer)
-			})
-		}
-		review.Allowed, review.Failed = answer.Status.Allowed, failure(review.Request, "create subjectaccessreviews", err)
-		e.Reviews = append(e.Reviews, review)
 	}
+}
+
+// review sends one SubjectAccessReview.
+func (c *collector) review(ctx context.Context, asked why.Refusal) why.Review {
+	const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+	review := why.Review{User: asked.User, Verb: asked.Verb, Group: asked.Group, Resource: asked.Resource, Request: "POST " + path}
+	spec := map[string]any{"user": asked.User, "groups": groupsOf(asked.User), "resourceAttributes": map[string]any{
+		"namespace": c.evidence.Name, "verb": asked.Verb, "group": asked.Group, "resource": asked.Resource,
+	}}
+	question, err := json.Marshal(map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec})
+	var answer struct {
+		Status struct {
+			Allowed bool `json:"allowed"`
+		} `json:"status"`
+	}
+	if err == nil {
+		err = c.attempt(ctx, func(ctx context.Context) error {
+			return c.client.Do(ctx, restclient.Request{Verb: http.MethodPost, Path: path, Body: question}, &answer)
+		})
+	}
+	review.Allowed, review.Failed = answer.Status.Allowed, failure(review.Request, "create subjectaccessreviews", err)
+	return review
 }
 
 // groupsOf returns the groups that a user has by its name: those of a service account, or of any user that is logged in.

@@ -1,0 +1,164 @@
+package causes_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/causes"
+	"orrery/internal/lab/clustertest"
+	"orrery/internal/why"
+	"orrery/internal/why/collect"
+)
+
+// lists are the lists that a verdict may need.
+var lists = []string{
+	"apiservices", "customresourcedefinitions", "pods", "leases", "nodes", "volumeattachments", "services", "endpointslices",
+	"validatingwebhookconfigurations", "mutatingwebhookconfigurations", "deployments", "statefulsets", "daemonsets", "clusterroles",
+	"roles", "clusterrolebindings", "rolebindings", "configmaps", "secrets",
+}
+
+// A right less may make a cause possible instead of proven. It never names another one, or another culprit.
+func TestForbidden(t *testing.T) {
+	for _, f := range causes.Fixtures() {
+		t.Run(f.ID, func(t *testing.T) {
+			inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
+				evidence, _ := judged(t, c, collect.Options{Interval: time.Second})
+				read, err := json.Marshal(evidence)
+				require.NoError(t, err)
+				for _, resource := range lists {
+					if !strings.Contains(string(read), "/"+resource+"?") {
+						continue // this examination does not need it
+					}
+					heal := c.Fault("forbid:verb=list,resource=" + resource + ",user=kubernetes-admin")
+					_, report := judged(t, c, collect.Options{Interval: time.Second})
+					heal()
+					for _, found := range report.Findings {
+						if found.Certainty != why.Proven || found.ID == "C30" || slices.Contains(f.Also, found.ID) {
+							continue
+						}
+						assert.Equal(t, f.ID, found.ID, "without the right to list %s\n%s", resource, text(t, report))
+						assert.Equal(t, f.Culprit, found.Culprit, resource)
+					}
+				}
+			})
+		})
+	}
+}
+
+// With one sample no owner of a finalizer is called gone.
+func TestOneSample(t *testing.T) {
+	for _, f := range causes.Fixtures() {
+		t.Run(f.ID, func(t *testing.T) {
+			inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
+				_, report := judged(t, c, collect.Options{Interval: -1})
+				assert.Equal(t, 1, report.Checked.Samples)
+				for _, found := range report.Findings {
+					assert.True(t, found.Owner == nil || found.Owner.Verdict != "gone", found.ID)
+					assert.Empty(t, found.Remedies, found.ID)
+				}
+			})
+		})
+	}
+}
+
+// requestsOf returns how many requests a function sends, by verb.
+func requestsOf(t *testing.T, c *clustertest.Cluster, look func()) map[string]int {
+	t.Helper()
+	before := c.Server.Snapshot().Requests
+	look()
+	after := c.Server.Snapshot().Requests
+	made := map[string]int{}
+	for verb, codes := range after {
+		for code, count := range codes {
+			if more := int(count) - int(before[verb][code]); more > 0 {
+				made[verb] += more
+			}
+		}
+	}
+	return made
+}
+
+// What an examination costs: requests and virtual time, and nothing but reads.
+func TestBudget(t *testing.T) {
+	const latency = 20 * time.Millisecond
+	many := func(w *causes.World) { causes.Many(w, 2000) }
+	for name, test := range map[string]struct {
+		setUp    func(*causes.World)
+		requests int
+		took     time.Duration
+	}{
+		"an empty namespace":                             {causes.Empty, 45, time.Second},
+		"many objects of one type with an own finalizer": {many, 85, 3 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, causes.Fixture{NoController: true}, test.setUp, time.Second, func(t *testing.T, c *clustertest.Cluster) {
+				c.Fault("delay:by=" + latency.String() + ",user=kubernetes-admin")
+				var evidence why.Evidence
+				made := requestsOf(t, c, func() { evidence, _ = judged(t, c, collect.Options{}) })
+				t.Log(evidence.Requests, evidence.Took, made)
+				assert.LessOrEqual(t, evidence.Requests, test.requests)
+				for verb := range made {
+					assert.Contains(t, []string{"get", "list"}, verb)
+				}
+				assert.LessOrEqual(t, evidence.Took, test.took)
+			})
+		})
+	}
+}
+
+// A server that does not answer costs time, within the limit, and what was not read is named.
+func TestTimeout(t *testing.T) {
+	inWorld(t, causes.Fixture{NoController: true}, causes.Empty, time.Second, func(t *testing.T, c *clustertest.Cluster) {
+		c.Fault("delay:by=1h,verb=list,resource=secrets,user=kubernetes-admin")
+		began := time.Now()
+		evidence, report := judged(t, c, collect.Options{Interval: -1})
+		assert.LessOrEqual(t, time.Since(began), 8*time.Second)
+		assert.Contains(t, report.Checked.Unread, "secrets")
+		assert.Empty(t, evidence.Incomplete)
+
+		c.Fault("delay:by=1h,verb=list,user=kubernetes-admin")
+		evidence, report = judged(t, c, collect.Options{Interval: -1, Timeout: 3 * time.Second})
+		assert.Contains(t, evidence.Incomplete, "--timeout")
+		assert.NotEqual(t, why.Stuck, report.Verdict)
+	})
+}
+
+// A bound on requests leaves things out, and says so.
+func TestMaxRequests(t *testing.T) {
+	inWorld(t, causes.Fixture{NoController: true}, causes.Empty, 2*time.Minute, func(t *testing.T, c *clustertest.Cluster) {
+		evidence, report := judged(t, c, collect.Options{Interval: -1, MaxRequests: 10})
+		assert.Contains(t, evidence.Incomplete, "--max-requests")
+		assert.LessOrEqual(t, evidence.Requests, 10)
+		assert.NotEmpty(t, report.Checked.Unread)
+		assert.NotEqual(t, why.Stuck, report.Verdict)
+	})
+}
+
+// A namespace that goes while it is examined is not stuck.
+func TestGoneMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clustertest.New(t)
+		w := causes.NewWorld(t.Context(), c.Admin())
+		causes.Empty(w)
+		require.NoError(t, w.Err())
+		var removing sync.WaitGroup
+		removing.Go(func() {
+			time.Sleep(5 * time.Second)
+			c.Must(http.MethodPut, "/api/v1/namespaces/shop/finalize", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"},"spec":{"finalizers":[]}}`)
+		})
+		_, report := judged(t, c, collect.Options{})
+		removing.Wait()
+		assert.Equal(t, why.Absent, report.Verdict)
+		assert.Equal(t, `namespace "shop" was removed while it was examined`, report.Sentence)
+		assert.Zero(t, report.ExitCode)
+	})
+}

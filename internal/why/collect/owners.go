@@ -1,0 +1,237 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"orrery/internal/why"
+	"orrery/restclient/api"
+)
+
+// The bounds of what is read about the owners of finalizers.
+const (
+	maxStamps   = 8
+	maxAccounts = 8
+)
+
+// workloads reads what may run the owners.
+func (c *collector) workloads(ctx context.Context) {
+	answers := make([]why.Answer[why.Workload], 3)
+	var reads []func()
+	for i, kind := range []string{"deployment", "statefulset", "daemonset"} {
+		gvr := api.GroupVersionResource{Group: "apps", Version: "v1", Resource: kind + "s"}
+		reads = append(reads, func() {
+			answers[i] = list(ctx, c, gvr, "", api.ListOptions{}, func(o *api.Unstructured) (why.Workload, bool) { return workload(kind, o), true })
+		})
+	}
+	parallel(reads...)
+	all := answers[0]
+	for _, answer := range answers[1:] {
+		all.Items, all.Failed = append(all.Items, answer.Items...), cmp.Or(all.Failed, answer.Failed)
+	}
+	c.evidence.Workloads = all
+}
+
+func workload(kind string, o *api.Unstructured) why.Workload {
+	w := why.Workload{
+		Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), Replicas: 1,
+		Ready:          int(o.NestedInt64("status", "readyReplicas") + o.NestedInt64("status", "numberReady")),
+		ServiceAccount: o.NestedString("spec", "template", "spec", "serviceAccountName"),
+	}
+	if wanted, ok := o.Nested("spec", "replicas").(int64); ok {
+		w.Replicas = int(wanted)
+	}
+	if kind == "daemonset" {
+		w.Replicas = int(o.NestedInt64("status", "desiredNumberScheduled"))
+	}
+	for _, container := range items(o.Nested("spec", "template", "spec", "containers")) {
+		image, _, _ := strings.Cut(path.Base(text(container, "image")), ":")
+		image, _, _ = strings.Cut(image, "@")
+		w.Words = append(w.Words, text(container, "name"), image)
+		if command := words(container["command"]); len(command) > 0 {
+			w.Words = append(w.Words, path.Base(command[0]))
+		}
+	}
+	return w
+}
+
+// stamps reads one object for each held finalizer whose owner is not known by its name, and Services with a load balancer.
+func (c *collector) stamps(ctx context.Context, held []why.Held) {
+	for _, h := range held {
+		keeper, listed := why.KeeperOf(h.Finalizer)
+		if listed && !keeper.Balancer || len(c.evidence.Stamps) == maxStamps {
+			continue
+		}
+		stamp := why.Stamp{Type: h.Type.Name(), Object: h.Object.Name, Finalizer: h.Finalizer}
+		answer := list(ctx, c, h.Type.GVR(), c.evidence.Name, api.ListOptions{FieldSelector: "metadata.name=" + h.Object.Name},
+			func(o *api.Unstructured) (struct{}, bool) {
+				readStamp(o, &stamp)
+				return struct{}{}, true
+			})
+		stamp.Request = answer.Request
+		if answer.Failed == nil {
+			c.evidence.Stamps = append(c.evidence.Stamps, stamp)
+		}
+	}
+}
+
+// readStamp reads who set the finalizer: the entry of managedFields that has it.
+func readStamp(o *api.Unstructured, stamp *why.Stamp) {
+	balancer, _ := o.Nested("status", "loadBalancer").(map[string]any)
+	stamp.Balancer = len(balancer) > 0
+	for _, entry := range items(o.Nested("metadata", "managedFields")) {
+		fields := api.Unstructured{Object: entry}
+		finalizers, _ := fields.Nested("fieldsV1", "f:metadata", "f:finalizers").(map[string]any)
+		if _, has := finalizers[`v:"`+stamp.Finalizer+`"`]; has {
+			stamp.Manager, stamp.At = text(entry, "manager"), moment(text(entry, "time"))
+		}
+	}
+}
+
+const rbacGroup = "rbac.authorization.k8s.io"
+
+// rule is what a role allows, of what is of interest: to update or patch resources of a custom group in all namespaces or in one.
+type rule struct {
+	role      string // ClusterRole/NAME or Role/NAMESPACE/NAME
+	group     string
+	resources []string
+}
+
+// binding gives a role to subjects.
+type binding struct {
+	role     string
+	subjects []why.Grant
+}
+
+// grants reads who may update the held custom types by a rule that names their group, in the namespace.
+func (c *collector) grants(ctx context.Context, held []why.Held) {
+	var groups []string
+	for _, h := range held {
+		if h.Type.IsCustom() {
+			groups = append(groups, h.Type.Group)
+		}
+	}
+	resource := func(name string) api.GroupVersionResource {
+		return api.GroupVersionResource{Group: rbacGroup, Version: "v1", Resource: name}
+	}
+	readRules := func(o *api.Unstructured) ([]rule, bool) { return rulesOf(o, groups), true }
+	readBinding := func(o *api.Unstructured) (binding, bool) { return bindingOf(o), true }
+	var clusterRoles, roles why.Answer[[]rule]
+	var clusterBindings, bindings why.Answer[binding]
+	namespace := c.evidence.Name
+	parallel(
+		func() { clusterRoles = list(ctx, c, resource("clusterroles"), "", api.ListOptions{}, readRules) },
+		func() { roles = list(ctx, c, resource("roles"), namespace, api.ListOptions{}, readRules) },
+		func() {
+			clusterBindings = list(ctx, c, resource("clusterrolebindings"), "", api.ListOptions{}, readBinding)
+		},
+		func() { bindings = list(ctx, c, resource("rolebindings"), namespace, api.ListOptions{}, readBinding) },
+	)
+	answer := why.Answer[why.Grant]{
+		Request: clusterBindings.Request, Failed: cmp.Or(clusterRoles.Failed, roles.Failed, clusterBindings.Failed, bindings.Failed),
+	}
+	if answer.Failed == nil {
+		answer.Items = granted(append(slices.Concat(clusterRoles.Items...), slices.Concat(roles.Items...)...), append(clusterBindings.Items, bindings.Items...))
+		c.accounts(ctx, answer.Items)
+	}
+	c.evidence.Grants = answer
+}
+
+// rulesOf returns the rules of a role that name one of the groups and allow to update or patch.
+func rulesOf(o *api.Unstructured, groups []string) (found []rule) {
+	role := "ClusterRole/" + o.GetName()
+	if o.GetNamespace() != "" {
+		role = "Role/" + o.GetNamespace() + "/" + o.GetName()
+	}
+	for _, entry := range items(o.Nested("rules")) {
+		verbs := words(entry["verbs"])
+		if !slices.ContainsFunc([]string{"update", "patch", "*"}, func(verb string) bool { return slices.Contains(verbs, verb) }) {
+			continue
+		}
+		for _, group := range words(entry["apiGroups"]) {
+			if slices.Contains(groups, group) {
+				found = append(found, rule{role: role, group: group, resources: words(entry["resources"])})
+			}
+		}
+	}
+	return found
+}
+
+func bindingOf(o *api.Unstructured) binding {
+	b := binding{role: o.NestedString("roleRef", "kind") + "/" + o.NestedString("roleRef", "name")}
+	if o.NestedString("roleRef", "kind") == "Role" {
+		b.role = "Role/" + o.GetNamespace() + "/" + o.NestedString("roleRef", "name")
+	}
+	for _, subject := range items(o.Nested("subjects")) {
+		grant := why.Grant{Subject: strings.ToLower(text(subject, "kind")) + " " + text(subject, "name")}
+		if text(subject, "kind") == "ServiceAccount" {
+			grant.Service = why.Service{Namespace: cmp.Or(text(subject, "namespace"), o.GetNamespace()), Name: text(subject, "name")}
+		}
+		b.subjects = append(b.subjects, grant)
+	}
+	return b
+}
+
+// granted joins rules and bindings.
+func granted(rules []rule, bindings []binding) (grants []why.Grant) {
+	for _, b := range bindings {
+		for _, r := range rules {
+			if r.role != b.role {
+				continue
+			}
+			for _, subject := range b.subjects {
+				subject.Group, subject.Resources = r.group, r.resources
+				grants = append(grants, subject)
+			}
+		}
+	}
+	return grants
+}
+
+// accounts counts the pods of each service account.
+func (c *collector) accounts(ctx context.Context, grants []why.Grant) {
+	pods := map[string]why.Answer[string]{} // by namespace: the service accounts of its pods
+	for i := range grants {
+		account := grants[i].Service
+		if account.Name == "" {
+			continue
+		}
+		answer, asked := pods[account.Namespace]
+		if !asked && len(pods) < maxAccounts {
+			answer = list(ctx, c, api.PodsResource, account.Namespace, api.ListOptions{}, func(o *api.Unstructured) (string, bool) {
+				return cmp.Or(o.NestedString("spec", "serviceAccountName"), "default"), true
+			})
+			pods[account.Namespace], asked = answer, true
+		}
+		if !asked {
+			answer.Failed = &why.Failure{Message: "too many service accounts may update the type"}
+		}
+		grants[i].Failed = answer.Failed
+		for _, name := range answer.Items {
+			if name == account.Name {
+				grants[i].Pods++
+			}
+		}
+	}
+}
+
+// ownersRights asks whether owners that run may still release what they hold.
+func (c *collector) ownersRights(ctx context.Context) {
+	e := &c.evidence
+	asked := 0
+	for _, h := range e.Held() {
+		for _, w := range e.WorkloadsOf(h) {
+			if w.Ready == 0 || asked+2 > maxReviews {
+				continue
+			}
+			asked += 2
+			for _, verb := range []string{"update", "patch"} {
+				refusal := why.Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: h.Type.Resource}
+				e.Reviews = append(e.Reviews, c.review(ctx, refusal))
+			}
+		}
+	}
+}

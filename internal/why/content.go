@@ -1,0 +1,180 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+func contentCauses() []Cause {
+	return []Cause{{
+		ID: "C25", Title: "the definition of a type is being deleted as well",
+		Lesson: "A definition in deletion waits for its objects, and the objects wait for their finalizers. Both go together.",
+		Proof: "The definition has a deletionTimestamp and customresourcecleanup.apiextensions.k8s.io, and objects of it remain in " +
+			"the namespace.",
+		Do:    []string{"remove what keeps the objects first"},
+		DoNot: "remove the definition's finalizer: its objects stay in etcd, and come back with a definition of that name",
+		judge: definitionGoes,
+	}, {
+		ID: "C26", Title: "an owner waits for its dependents",
+		Lesson: "An object that is deleted in the foreground stays until every dependent that blocks it is gone. What has to be " +
+			"repaired is the last one of that chain.",
+		Proof: "An object has foregroundDeletion; a dependent with its UID and blockOwnerDeletion is kept by a finalizer of its own.",
+		Do:    []string{"remove what keeps the dependent"},
+		DoNot: "orphan the tree: what it owns stays for ever",
+		judge: dependents,
+	}, {
+		ID: "C27", Title: "much to delete, or a server that throttles", Waits: true,
+		Lesson: "Each object costs the server a write. A namespace with many objects, or with a controller that releases them one " +
+			"by one, takes its time.",
+		Proof: "The number of objects falls between the samples.",
+		Do:    []string{"wait"},
+		judge: shrinks,
+	}, {
+		ID: "C28", Title: "something creates objects",
+		Lesson: "The server refuses new content in a namespace in deletion, but an aggregated API or a server without that " +
+			"admission plugin may not. A controller that creates faster than the other deletes keeps the namespace for ever.",
+		Proof: "Objects are younger than the deletion and its grace period, and the second sample has new ones.",
+		Do:    []string{"stop the program that creates them; managedFields names it"},
+		DoNot: "delete faster: new ones come",
+		judge: grows,
+	}}
+}
+
+const definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
+
+func definitionGoes(e *Evidence) []Finding {
+	var findings []Finding
+	for _, d := range e.Definitions.Items {
+		resource, group, _ := strings.Cut(d.Type, ".")
+		t := e.typeOf(group, resource)
+		if t == nil || t.Count == 0 || d.Deleted.IsZero() || !slices.Contains(d.Finalizers, definitionCleanup) {
+			continue
+		}
+		f := Finding{Culprit: Reference{Resource: "customresourcedefinitions", Name: d.Name}, Blocks: []Blocked{t.blocked()}}
+		f.Says = fmt.Sprintf("the definition of %s is in deletion, and %d of its objects remain", t.Name(), t.Count)
+		f.saw(1, e.Definitions.Request, "definition %s: in deletion since %s, has %s", d.Name, clock(d.Deleted), definitionCleanup)
+		f.saw(1, t.Request, "%d %s remain", t.Count, t.Name())
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// holder is an object with its type.
+type holder struct {
+	t *Type
+	o Object
+}
+
+// blockers returns the objects of the namespace that block the deletion of their owner.
+func (e *Evidence) blockers(uid string) (found []holder) {
+	for i := range e.Types {
+		for _, o := range e.Types[i].Objects {
+			if slices.ContainsFunc(o.Owners, func(owner Owner) bool { return owner.UID == uid && owner.Blocks }) {
+				found = append(found, holder{&e.Types[i], o})
+			}
+		}
+	}
+	return found
+}
+
+func dependents(e *Evidence) []Finding {
+	var findings []Finding
+	for _, h := range e.Held() {
+		if h.Finalizer != "foregroundDeletion" {
+			continue
+		}
+		leaf := holder{h.Type, h.Object}
+		seen := []string{leaf.o.UID}
+		for next := e.blockers(leaf.o.UID); len(next) > 0; next = e.blockers(leaf.o.UID) {
+			if slices.Contains(seen, next[0].o.UID) {
+				break // a cycle
+			}
+			leaf = next[0]
+			seen = append(seen, leaf.o.UID)
+		}
+		own := slices.DeleteFunc(slices.Clone(leaf.o.Finalizers), func(f string) bool { return slices.Contains(collectorsOwn, f) })
+		if len(seen) == 1 || len(own) == 0 {
+			continue
+		}
+		f := Finding{Culprit: Reference{Resource: leaf.t.Name(), Namespace: e.Name, Name: leaf.o.Name}}
+		f.Says = fmt.Sprintf("%s/%s waits for its dependent %s/%s", h.Type.Name(), h.Object.Name, leaf.t.Name(), leaf.o.Name)
+		f.Blocks = []Blocked{{Resource: h.Type.Name(), Count: 1, Examples: []string{h.Object.Name}}}
+		f.saw(1, h.Type.Request, "%s/%s has foregroundDeletion", h.Type.Name(), h.Object.Name)
+		f.saw(1, leaf.t.Request, "%s/%s has it as its owner, blockOwnerDeletion, and %s", leaf.t.Name(), leaf.o.Name, listed(own))
+		if still, known := e.standstill(leaf.t, leaf.o); !known {
+			f.lack(nil, "only one sample was taken")
+		} else if !still {
+			continue
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+func shrinks(e *Evidence) []Finding {
+	if e.Second == nil {
+		return nil
+	}
+	var findings []Finding
+	for _, second := range e.Second.Types {
+		first := e.typeOf(second.Group, second.Resource)
+		if first == nil || second.Failed != nil || second.Count == 0 || second.Count >= first.Count {
+			continue
+		}
+		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)
+		left := time.Duration(float64(took) * float64(second.Count) / float64(gone))
+		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: []Blocked{first.blocked()}}
+		f.Says = fmt.Sprintf("%d %s went within %s, %d are left: about %s more", gone, first.Name(), duration(took), second.Count, duration(left))
+		f.saw(1, first.Request, "%d %s", first.Count, first.Name())
+		f.saw(2, second.Request, "%d %s", second.Count, first.Name())
+		if e.Throttled > 0 {
+			f.saw(1, "", "%s answered with 429", counted(e.Throttled, "request"))
+		}
+		f.Do = []string{"wait about " + duration(left)}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+func grows(e *Evidence) []Finding {
+	if e.Namespace == nil || e.Namespace.Deleted.IsZero() {
+		return nil
+	}
+	after := e.Namespace.Deleted.Add(gracePeriod)
+	var findings []Finding
+	for i := range e.Types {
+		t := &e.Types[i]
+		if !t.Newest.After(after) || t.Name() == "events" || t.Name() == "events.events.k8s.io" {
+			continue
+		}
+		young := Object{}
+		for _, o := range t.Objects {
+			if o.Created.After(young.Created) {
+				young = o
+			}
+		}
+		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: young.Name}, Blocks: []Blocked{t.blocked()}}
+		f.Says = fmt.Sprintf("something creates %s although %s is in deletion", t.Name(), e.Name)
+		f.saw(1, t.Request, "%s/%s was created %s after the deletion", t.Name(), young.Name, duration(young.Created.Sub(e.Namespace.Deleted)))
+		if e.Second == nil {
+			f.lack(nil, "only one sample was taken")
+		} else if !e.newUIDs(t) {
+			continue
+		} else {
+			f.saw(2, t.Request, "there are new ones")
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// newUIDs reports whether the second sample has objects of a type that were created after the first.
+func (e *Evidence) newUIDs(t *Type) bool {
+	return slices.ContainsFunc(e.Second.Types, func(second Type) bool {
+		return second.Name() == t.Name() && slices.ContainsFunc(second.Objects, func(o Object) bool {
+			return !o.Created.Before(e.At) && !slices.ContainsFunc(t.Objects, func(first Object) bool { return first.UID == o.UID })
+		})
+	})
+}

@@ -1,0 +1,188 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+)
+
+func finalizerCauses() []Cause {
+	return []Cause{{
+		ID: "C04", Title: "the controller of a finalizer is gone",
+		Lesson: "A finalizer asks the server to keep an object until its owner has cleaned up something outside. If the owner was " +
+			"uninstalled before the objects that it manages, nobody removes the finalizer.",
+		Proof: "An object in deletion has the finalizer and is unchanged in two samples; the owner is known from a table or from " +
+			"managedFields; no workload of it is ready, no Lease of it is renewed, and no pod may update the type.",
+		Do: []string{
+			"bring the controller back: it removes its finalizers by itself",
+			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
+		},
+		DoNot: "remove all finalizers, or delete the definition of the type",
+		judge: func(e *Evidence) []Finding { return ownerless(e, false) },
+	}, {
+		ID: "C05", Title: "the controller of a finalizer ran in this namespace",
+		Lesson: "The controller deletes pods first. If the owner of a finalizer was one of them, nobody is left to remove it, and " +
+			"nothing can be created in the namespace.",
+		Proof: "As C04, and every service account that may update the type by a rule naming its group is in the namespace.",
+		Do: []string{
+			"run the controller in another namespace until the objects are gone",
+			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
+		},
+		DoNot: "recreate the controller in the namespace: that is refused",
+		judge: func(e *Evidence) []Finding { return ownerless(e, true) },
+	}, {
+		ID: "C06", Title: "the controller of a finalizer has lost its rights",
+		Lesson: "Roles and RoleBindings are content of the namespace, and are deleted like everything else. A controller that runs " +
+			"elsewhere and had its rights from them cannot remove its finalizers any more.",
+		Proof: "A pod of the owner is ready elsewhere, the object is unchanged in two samples, and SubjectAccessReviews say that " +
+			"its service account may neither update nor patch the type in the namespace.",
+		Do:    []string{"give the account the right by a ClusterRoleBinding until the objects are gone"},
+		DoNot: "remove the finalizer: its owner can still finish",
+		judge: withoutRights,
+	}, {
+		ID: "C15", Title: "a load balancer is not cleaned up",
+		Lesson: "A Service of type LoadBalancer is kept until the cloud's controller has removed the load balancer. If that one is " +
+			"gone or has lost its credentials, both stay.",
+		Proof: "A Service in deletion has a load balancer's finalizer, status.loadBalancer is set, it is unchanged in two " +
+			"samples, and the owner is gone as in C04.",
+		Do: []string{
+			"repair the cloud controller or its credentials",
+			"⚠ last resort: remove the finalizer, and delete the load balancer by hand",
+		},
+		DoNot: "remove the finalizer only: the bill stays",
+		judge: balancers,
+	}}
+}
+
+// otherCauses are finalizers that have a cause of their own.
+var otherCauses = []string{jobTracking, claimProtection, "foregroundDeletion"}
+
+func ownerless(e *Evidence, inside bool) []Finding {
+	var findings []Finding
+	for _, h := range e.Held() {
+		keeper, _ := KeeperOf(h.Finalizer)
+		balancer := h.Type.Name() == "services" && keeper.Balancer
+		if h.Type.Name() == "pods" || balancer || slices.Contains(otherCauses, h.Finalizer) || e.ranInside(h) != inside {
+			continue
+		}
+		f := heldFinding(e, h)
+		switch e.judgeOwner(&f, h) {
+		case ownerSlow:
+			continue
+		case ownerGone:
+			f.Says = fmt.Sprintf("the controller of %s is gone, and %d %s wait for it", h.Finalizer, h.Type.Finalizers[h.Finalizer], h.Type.Name())
+			for _, w := range e.WorkloadsOf(h)[:min(1, len(e.WorkloadsOf(h)))] {
+				f.Do = append(f.Do, fmt.Sprintf("kubectl -n %s scale %s/%s --replicas=1", w.Namespace, w.Kind, w.Name))
+			}
+			if len(f.Do) == 0 {
+				f.Do = append(f.Do, fmt.Sprintf("install %s again, until the objects are gone", f.Owner.Name))
+			}
+			if inside {
+				f.Says = fmt.Sprintf("the controller of %s ran in %s itself, and %d %s wait for it",
+					h.Finalizer, e.Name, h.Type.Finalizers[h.Finalizer], h.Type.Name())
+				f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
+				f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
+			}
+			loses := keeper.Protects
+			if loses == "" {
+				loses = "what it protects"
+			}
+			f.Do = append(f.Do, fmt.Sprintf("⚠ last resort: remove %s from %s/%s; %s stays behind", h.Finalizer, h.Type.Name(), h.Object.Name, loses))
+		default:
+			f.Says = fmt.Sprintf("%d %s wait for the owner of %s", h.Type.Finalizers[h.Finalizer], h.Type.Name(), h.Finalizer)
+			f.Do = []string{fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer)}
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// heldFinding is what all findings about a held object have in common.
+func heldFinding(e *Evidence, h Held) Finding {
+	f := Finding{Culprit: Reference{Resource: h.Type.Name(), Namespace: e.Name, Name: h.Object.Name}}
+	b := Blocked{Resource: h.Type.Name(), Count: h.Type.Finalizers[h.Finalizer]}
+	for _, o := range h.Type.Objects {
+		if slices.Contains(o.Finalizers, h.Finalizer) && len(b.Examples) < 5 {
+			b.Examples = append(b.Examples, o.Name)
+		}
+	}
+	f.Blocks = []Blocked{b}
+	f.saw(1, h.Type.Request, "%s/%s is in deletion since %s and has %s", h.Type.Name(), h.Object.Name, clock(h.Object.Deleted), h.Finalizer)
+	return f
+}
+
+// ranInside reports whether every service account that may update the type is in the namespace.
+func (e *Evidence) ranInside(h Held) bool {
+	grants := e.grantsFor(h.Type)
+	return len(grants) > 0 && !slices.ContainsFunc(grants, func(g Grant) bool { return g.Service.Namespace != e.Name })
+}
+
+func withoutRights(e *Evidence) []Finding {
+	var findings []Finding
+	for _, h := range e.Held() {
+		still, known := e.standstill(h.Type, h.Object)
+		if known && !still {
+			continue
+		}
+		for _, w := range e.WorkloadsOf(h) {
+			if w.Ready == 0 || w.Namespace == e.Name {
+				continue
+			}
+			var refused []Review
+			for _, review := range e.Reviews {
+				if review.User == w.user() && review.Group == h.Type.Group && review.Resource == h.Type.Resource && review.Failed == nil && !review.Allowed {
+					refused = append(refused, review)
+				}
+			}
+			if len(refused) < 2 { // update and patch
+				continue
+			}
+			f := heldFinding(e, h)
+			f.Owner = &Party{Name: w.Name, Verdict: ownerSlow}
+			f.Says = fmt.Sprintf("%s runs, and may not update %s in %s any more", w.Name, h.Type.Name(), e.Name)
+			f.saw(1, e.Workloads.Request, "%s %s/%s: %d ready", w.Kind, w.Namespace, w.Name, w.Ready)
+			f.saw(1, refused[0].Request, "SubjectAccessReview: %s may neither update nor patch %s in %s", w.user(), h.Type.Name(), e.Name)
+			if !known {
+				f.lack(nil, "only one sample was taken")
+			}
+			f.Do = []string{fmt.Sprintf("give service account %s/%s the right to update %s by a ClusterRoleBinding, until the objects are gone",
+				w.Namespace, w.account(), h.Type.Name())}
+			findings = append(findings, f)
+			break
+		}
+	}
+	return findings
+}
+
+// account is the name of the workload's service account, and user what the server calls it.
+func (w Workload) account() string { return orElse(w.ServiceAccount, "default") }
+
+func (w Workload) user() string { return "system:serviceaccount:" + w.Namespace + ":" + w.account() }
+
+// User is the name under which the workload's pods send requests.
+func (w Workload) User() string { return w.user() }
+
+func balancers(e *Evidence) []Finding {
+	var findings []Finding
+	for _, h := range e.Held() {
+		keeper, _ := KeeperOf(h.Finalizer)
+		if h.Type.Name() != "services" || !keeper.Balancer {
+			continue
+		}
+		at := slices.IndexFunc(e.Stamps, func(s Stamp) bool { return s.Type == "services" && s.Object == h.Object.Name })
+		f := heldFinding(e, h)
+		switch {
+		case at < 0:
+			f.lack(nil, "status.loadBalancer of the Service was not read")
+		case !e.Stamps[at].Balancer:
+			continue
+		default:
+			f.saw(1, e.Stamps[at].Request, "status.loadBalancer is set")
+		}
+		if e.judgeOwner(&f, h) == ownerSlow {
+			continue
+		}
+		f.Says = fmt.Sprintf("%s does not remove the load balancer of service %s", keeper.Name, h.Object.Name)
+		findings = append(findings, f)
+	}
+	return findings
+}

@@ -1,0 +1,237 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The verdicts on the owner of a finalizer.
+const (
+	// ownerSlow: it shows a sign of life, so it may still finish.
+	ownerSlow = "slow"
+	// ownerGone: it is known, nothing changed between two samples, and every sign of life could be read and is negative.
+	ownerGone = "gone"
+	// ownerUnknown: everything else. Age proves nothing.
+	ownerUnknown = "unknown"
+)
+
+// Held is a finalizer that keeps objects of one type which are in deletion.
+type Held struct {
+	Type      *Type
+	Finalizer string
+	// Object is the first of them.
+	Object Object
+}
+
+// Held returns the finalizers that keep objects, each once for each type, in the order of the types.
+func (e *Evidence) Held() (all []Held) {
+	for i := range e.Types {
+		t := &e.Types[i]
+		for _, object := range t.Objects {
+			if object.Deleted.IsZero() {
+				continue
+			}
+			for _, finalizer := range object.Finalizers {
+				if !slices.ContainsFunc(all, func(h Held) bool { return h.Type == t && h.Finalizer == finalizer }) {
+					all = append(all, Held{t, finalizer, object})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// ownerOf returns the name of a finalizer's owner and the words by which its workloads are recognized; "" if it is unknown.
+func (e *Evidence) ownerOf(h Held) (name string, programs []string) {
+	if keeper, ok := KeeperOf(h.Finalizer); ok {
+		return keeper.Name, keeper.Programs
+	}
+	for _, stamp := range e.Stamps {
+		if stamp.Type == h.Type.Name() && stamp.Finalizer == h.Finalizer && stamp.Manager != "" && !isCreator(stamp.Manager) {
+			return stamp.Manager, []string{stamp.Manager}
+		}
+	}
+	return "", nil
+}
+
+// WorkloadsOf returns the workloads that may be the owner of a finalizer.
+func (e *Evidence) WorkloadsOf(h Held) []Workload {
+	_, programs := e.ownerOf(h)
+	return slices.DeleteFunc(slices.Clone(e.Workloads.Items), func(w Workload) bool {
+		return !slices.ContainsFunc(programs, w.isCalled)
+	})
+}
+
+// isCalled reports whether a name, container, image or command of the workload is like that of a program.
+func (w Workload) isCalled(program string) bool {
+	program = strings.ToLower(program)
+	return slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(word string) bool {
+		word = strings.ToLower(word)
+		part := len(word) >= 4 && !slices.Contains(common, word)
+		return strings.Contains(word, program) || part && strings.Contains(program, word)
+	})
+}
+
+// common are words that many programs have in their names: as a part they say nothing.
+var common = []string{"manager", "controller", "controller-manager", "operator", "provider", "server", "main"}
+
+// judgeOwner decides whether the owner of a finalizer is slow, gone or unknown, and adds what shows that to the finding.
+func (e *Evidence) judgeOwner(f *Finding, h Held) string {
+	name, programs := e.ownerOf(h)
+	keeper, listed := KeeperOf(h.Finalizer)
+	verdict := e.signs(f, h, name, programs, keeper, listed)
+	if name != "" {
+		f.Owner = &Party{Name: name, Verdict: verdict}
+	}
+	return verdict
+}
+
+func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, keeper Keeper, listed bool) string {
+	still, known := e.standstill(h.Type, h.Object)
+	switch {
+	case !known:
+		f.lack(nil, "only one sample was taken, which does not show whether the owner acts")
+		return ownerUnknown
+	case !still:
+		return ownerSlow // it acts
+	}
+	f.saw(2, h.Type.Request, "standstill: resourceVersion and finalizers are the same in both samples")
+	switch {
+	case name == "":
+		f.lack(nil, "nobody is known to own %s", h.Finalizer)
+		return ownerUnknown
+	case keeper.Outside:
+		f.lack(nil, "%s runs outside the cluster", name)
+		return ownerUnknown
+	case keeper.Controller != "":
+		return e.builtIn(f, keeper.Controller)
+	}
+	verdict := ownerGone
+	for _, sign := range []func() string{
+		func() string { return e.runs(f, h, name) },
+		func() string { return e.leads(f, name, programs) },
+		func() string { return e.may(f, h) },
+	} {
+		switch sign() {
+		case ownerSlow:
+			return ownerSlow
+		case ownerUnknown:
+			verdict = ownerUnknown
+		}
+	}
+	return verdict
+}
+
+// builtIn judges a controller of kube-controller-manager.
+func (e *Evidence) builtIn(f *Finding, controller string) string {
+	culprit := f.Culprit
+	off := controllerOff(e, f, controller)
+	f.Culprit = culprit
+	switch {
+	case off:
+		return ownerGone
+	case slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return m.Ready }),
+		slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return l.Name == managerName && !l.Expired(e.At) }):
+		return ownerSlow
+	}
+	f.lack(e.Managers.Failed, "whether %s runs could not be seen", controller)
+	return ownerUnknown
+}
+
+// runs is the second sign of life: a ready workload.
+func (e *Evidence) runs(f *Finding, h Held, name string) string {
+	if !e.Workloads.Known() {
+		f.lack(e.Workloads.Failed, "the workloads could not be read")
+		return ownerUnknown
+	}
+	workloads := e.WorkloadsOf(h)
+	for _, w := range workloads {
+		if w.Ready > 0 {
+			return ownerSlow
+		}
+	}
+	if len(workloads) == 0 {
+		f.saw(1, e.Workloads.Request, "no workload is called like %s", name)
+		return ownerGone
+	}
+	for _, w := range workloads[:min(len(workloads), 3)] {
+		f.saw(1, e.Workloads.Request, "%s %s/%s: 0 of %d ready", w.Kind, w.Namespace, w.Name, w.Replicas)
+	}
+	return ownerGone
+}
+
+// leads is the third sign of life: a Lease that is renewed.
+func (e *Evidence) leads(f *Finding, name string, programs []string) string {
+	if !e.AllLeases.Known() {
+		f.lack(e.AllLeases.Failed, "the Leases could not be read")
+		return ownerUnknown
+	}
+	for _, lease := range e.AllLeases.Items {
+		called := slices.ContainsFunc(programs, func(program string) bool {
+			return strings.Contains(lease.Name, program) || strings.HasPrefix(lease.Holder, program)
+		})
+		switch {
+		case called && !lease.Expired(e.At):
+			return ownerSlow
+		case called:
+			f.saw(1, e.AllLeases.Request, "Lease %s/%s: last renewed %s ago", lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
+		}
+	}
+	return ownerGone
+}
+
+// may is the fourth: a pod runs as an account that may update the type by a rule which names its group. Rules for everything do
+// not count, and rules for built-in groups are those of too many.
+func (e *Evidence) may(f *Finding, h Held) string {
+	if isBuiltIn(h.Type.Group) {
+		return ownerGone
+	}
+	if !e.Grants.Known() {
+		f.lack(e.Grants.Failed, "the roles could not be read")
+		return ownerUnknown
+	}
+	for _, grant := range e.grantsFor(h.Type) {
+		switch {
+		case !grant.isAccount():
+			f.lack(nil, "%s may update %s, and may be outside the cluster", grant.Subject, h.Type.Name())
+			return ownerUnknown
+		case grant.Failed != nil:
+			f.lack(grant.Failed, "the pods of service account %s could not be read", grant.Account())
+			return ownerUnknown
+		case grant.Pods > 0:
+			return ownerSlow
+		}
+	}
+	f.saw(1, e.Grants.Request, "no pod runs that may update %s", h.Type.Name())
+	return ownerGone
+}
+
+// grantsFor returns the grants that cover a type.
+func (e *Evidence) grantsFor(t *Type) []Grant {
+	return slices.DeleteFunc(slices.Clone(e.Grants.Items), func(g Grant) bool {
+		return g.Group != t.Group || !includes(g.Resources, t.Resource, "*")
+	})
+}
+
+// isBuiltIn reports whether a group is one of Kubernetes itself.
+func isBuiltIn(group string) bool {
+	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") && !strings.HasSuffix(group, ".x-k8s.io")
+}
+
+// isAccount reports whether the subject is a service account.
+func (g Grant) isAccount() bool { return g.Service.Name != "" }
+
+// Account is the service account, as namespace/name.
+func (g Grant) Account() string { return g.Service.String() }
+
+// waitingFor describes what waits for owners that show signs of life; "" for none.
+func (e *Evidence) waitingFor() string {
+	for _, h := range e.Held() {
+		var f Finding
+		if name, _ := e.ownerOf(h); name != "" && e.judgeOwner(&f, h) == ownerSlow {
+			return fmt.Sprintf("%d %s wait for %s, which is at work, to remove %s", h.Type.Finalizers[h.Finalizer], h.Type.Name(), name, h.Finalizer)
+		}
+	}
+	return ""
+}
