@@ -59,7 +59,7 @@ func (x *exchange) repeatedly(ctx context.Context) error {
 		return &TransportError{Kind: RequestInvalid, Verb: x.req.method(), URL: redactURL(x.client.base), Err: err}
 	}
 	if x.client.cfg.Trace != nil {
-		x.req.origin = OriginOf(ctx)
+		x.req.origin, x.req.id = OriginOf(ctx), requestIDs.Add(1)
 	}
 	for attempt := 1; ; attempt++ {
 		if err := x.throttle(ctx, u, attempt); err != nil {

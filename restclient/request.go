@@ -37,8 +37,9 @@ type Request struct {
 
 	// about is set by Resource, for traces and for errors without a text from the server.
 	about RequestInfo
-	// origin is set when the request is made, if there is a trace.
+	// origin and id are set when the request is made, if there is a trace.
 	origin string
+	id     uint64
 }
 
 const jsonMediaType = "application/json"
@@ -52,7 +53,7 @@ func (r *Request) method() string {
 
 func (r *Request) info(attempt int) RequestInfo {
 	info := r.about
-	info.Method, info.Path, info.Attempt, info.Origin = r.method(), r.Path, attempt, r.origin
+	info.ID, info.Method, info.Path, info.Attempt, info.Origin = r.id, r.method(), r.Path, attempt, r.origin
 	return info
 }
 

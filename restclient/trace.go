@@ -2,6 +2,7 @@ package restclient
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"orrery/internal/hooks"
@@ -45,6 +46,10 @@ type Trace struct {
 
 // RequestInfo names a request for hooks.
 type RequestInfo struct {
+	// ID is the number of the request, from 1, unique in the process. All attempts of a request and
+	// all hooks of a watch have the same.
+	ID uint64
+
 	// Method is the HTTP method, Verb the Kubernetes verb (get, list, watch, create, update, patch,
 	// delete, deletecollection); empty for raw requests.
 	Method, Verb string
@@ -77,6 +82,10 @@ type RequestResult struct {
 	Limited bool
 	Waited  time.Duration
 
+	// ResourceVersion is that of the object that was answered, by which a write is found again among
+	// the events of a watch. Empty: the answer was no object.
+	ResourceVersion string
+
 	// Sent and Received are the lengths of the two bodies, in bytes, uncompressed. What a watch or
 	// a websocket received is not counted here, but frame by frame in WatchFrame.
 	Sent, Received int
@@ -101,6 +110,10 @@ func (t *Trace) and(u *Trace) *Trace {
 		Warning:      hooks.Join(t.Warning, u.Warning),
 	}
 }
+
+// requestIDs is the source of RequestInfo.ID. It is one for all clients, because several may share
+// a trace.
+var requestIDs atomic.Uint64
 
 type originKey struct{}
 

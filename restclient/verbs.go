@@ -101,6 +101,9 @@ func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 		if err == nil {
 			object, err = r.decoder.Object(answer.Header.Get("Content-Type"), data)
 		}
+		if err == nil && r.client.cfg.Trace != nil {
+			x.last.ResourceVersion = object.GetResourceVersion()
+		}
 		return err
 	}
 	err := x.run(ctx)

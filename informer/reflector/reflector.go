@@ -168,7 +168,7 @@ func (r *Reflector[T]) watchHandler(ctx context.Context, w api.Watcher[T], resyn
 // and Delete. A bookmark has no object: only a store that is a [Bookmarker] gets its version, if it has one. An event of
 // unknown type only moves the position.
 func (r *Reflector[T]) handle(ctx context.Context, e api.WatchEvent[T]) {
-	r.received(e.Type, e.ResourceVersion, e.InitialEventsEnd)
+	received(r.status, e)
 	switch e.Type {
 	case api.WatchAdded:
 		_ = r.recordStoreError(ctx, OpAdd, e.ResourceVersion, r.store.Add(e.Object))

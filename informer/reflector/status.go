@@ -101,14 +101,16 @@ func (s *status) setUnavailable(rv string, err error) {
 }
 
 // received counts an event of a watch.
-func (s *status) received(kind api.WatchEventType, rv string, initial bool) {
-	if kind == api.WatchBookmark {
+func received[T any](s *status, e api.WatchEvent[T]) {
+	if e.Type == api.WatchBookmark {
 		s.change(func(s *Snapshot) { s.Bookmarks++ })
-		s.trace.Bookmark(rv, initial)
+		s.trace.Bookmark(e.ResourceVersion, e.InitialEventsEnd)
 		return
 	}
 	s.change(func(s *Snapshot) { s.Events++ })
-	s.trace.Event(kind, rv)
+	if s.trace.Event != nil {
+		s.trace.Event(EventInfoOf(e))
+	}
 }
 
 // setPosition moves the position to rv, unless that is "".

@@ -28,7 +28,9 @@ type Trace struct {
 	WatchStarted func(opts api.ListOptions)
 	// Event: an object was added, modified or deleted; the store gets it next. Objects of a
 	// streaming list are collected first. An unknown type is only reported here.
-	Event func(kind api.WatchEventType, resourceVersion string)
+	Event func(EventInfo)
+	// Stale: an event was skipped, because it is not newer than the position.
+	Stale func(EventInfo)
 	// Bookmark: the stream has reached resourceVersion. initial: this ends the initial events.
 	Bookmark func(resourceVersion string, initial bool)
 	// WatchEnded: an open watch or streaming list is closed.
@@ -47,6 +49,34 @@ type Trace struct {
 	Resync func(err error)
 	// StoreFailed: a call of the store failed. For Add, Update and Delete this is the only report.
 	StoreFailed func(*StoreError)
+}
+
+// EventInfo describes an event of a watch.
+type EventInfo struct {
+	Type            api.WatchEventType
+	ResourceVersion string
+	// Namespace, Name and UID are those of the object; empty if it does not have such methods.
+	Namespace, Name, UID string
+}
+
+// EventInfoOf returns the description of e.
+func EventInfoOf[T any](e api.WatchEvent[T]) EventInfo {
+	info := EventInfo{Type: e.Type, ResourceVersion: e.ResourceVersion}
+	switch e.Type {
+	case api.WatchAdded, api.WatchModified, api.WatchDeleted:
+	default:
+		return info // an event of another type may have no object
+	}
+	if object, ok := any(e.Object).(identified); ok {
+		info.Namespace, info.Name, info.UID = object.GetNamespace(), object.GetName(), object.GetUID()
+	}
+	return info
+}
+
+type identified interface {
+	GetNamespace() string
+	GetName() string
+	GetUID() string
 }
 
 // PageInfo describes one page.
@@ -74,7 +104,8 @@ type WatchInfo struct {
 	Err             error         // the reason; io.EOF if the server ended it normally, nil if Run was stopped
 }
 
-// complete returns a trace with a no-op in each nil hook.
+// complete returns a trace with a no-op in each nil hook but Event and Stale, whose argument is only
+// made for a hook.
 func (t *Trace) complete() *Trace {
 	c := Trace{}
 	if t != nil {
@@ -85,7 +116,6 @@ func (t *Trace) complete() *Trace {
 	hooks.Default(&c.Listed, func(ListInfo) {})
 	hooks.Default(&c.StreamingListAbandoned, func(error) {})
 	hooks.Default(&c.WatchStarted, func(api.ListOptions) {})
-	hooks.Default(&c.Event, func(api.WatchEventType, string) {})
 	hooks.Default(&c.Bookmark, func(string, bool) {})
 	hooks.Default(&c.WatchEnded, func(WatchInfo) {})
 	hooks.Default(&c.BackOff, func(time.Duration, error) {})
@@ -109,7 +139,8 @@ func (t *Trace) and(u *Trace) *Trace {
 		Listed:                 hooks.Join(t.Listed, u.Listed),
 		StreamingListAbandoned: hooks.Join(t.StreamingListAbandoned, u.StreamingListAbandoned),
 		WatchStarted:           hooks.Join(t.WatchStarted, u.WatchStarted),
-		Event:                  hooks.Join2(t.Event, u.Event),
+		Event:                  hooks.Join(t.Event, u.Event),
+		Stale:                  hooks.Join(t.Stale, u.Stale),
 		Bookmark:               hooks.Join2(t.Bookmark, u.Bookmark),
 		WatchEnded:             hooks.Join(t.WatchEnded, u.WatchEnded),
 		BackOff:                hooks.Join2(t.BackOff, u.BackOff),

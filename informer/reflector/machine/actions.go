@@ -242,7 +242,8 @@ func apply(_ *rules, s *state, in *input, do *effects) {
 }
 
 // skip counts a stale event, which only shows that the connection works.
-func skip(_ *rules, s *state, in *input, _ *effects) {
+func skip(_ *rules, s *state, in *input, do *effects) {
+	do.add(effectNoteStale)
 	s.delivered++
 	s.Stale++
 	s.hear(in.now)

@@ -103,7 +103,7 @@ func TestAnEventAllocatesNothing(t *testing.T) {
 	for name, trace := range map[string]*reflector.Trace{
 		"no hooks":       nil,
 		"an unused hook": {StateChanged: func(reflector.Phase, reflector.Phase, string) {}},
-		"an event hook":  {Event: func(api.WatchEventType, string) {}},
+		"an event hook":  {Event: func(reflector.EventInfo) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, stop := stream(trace)
@@ -119,7 +119,7 @@ func TestAnEventAllocatesNothing(t *testing.T) {
 func BenchmarkEvent(b *testing.B) {
 	for name, trace := range map[string]*reflector.Trace{
 		"NilTrace":  nil,
-		"EventHook": {Event: func(api.WatchEventType, string) {}},
+		"EventHook": {Event: func(reflector.EventInfo) {}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			w, stop := stream(trace)

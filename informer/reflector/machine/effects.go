@@ -59,6 +59,10 @@ func (r *Reflector[T]) tellLocked(e *effect) {
 		if r.ctx.Err() == nil { // after the end everything fails
 			r.config.WatchErrorHandler(r.ctx, e.err)
 		}
+	case e.kind == effectNoteStale:
+		if r.trace.Stale != nil {
+			r.trace.Stale(reflector.EventInfoOf(r.event))
+		}
 	case e.kind == effectNoteGone:
 		r.trace.Expired(e.rv, e.err)
 	case e.kind == effectNoteIdle:
@@ -71,7 +75,7 @@ func (r *Reflector[T]) tellLocked(e *effect) {
 // applyLocked passes the event to the store, which decides whether the object is new.
 func (r *Reflector[T]) applyLocked() {
 	event := &r.event
-	r.trace.Event(event.Type, event.ResourceVersion)
+	r.traceEventLocked()
 	var op reflector.StoreOp
 	var err error
 	switch event.Type {
@@ -98,9 +102,15 @@ func (r *Reflector[T]) traceBookmarkLocked() {
 	r.trace.Bookmark(r.event.ResourceVersion, r.event.InitialEventsEnd)
 }
 
+func (r *Reflector[T]) traceEventLocked() {
+	if r.trace.Event != nil {
+		r.trace.Event(reflector.EventInfoOf(r.event))
+	}
+}
+
 func (r *Reflector[T]) collectLocked() {
 	event := &r.event
-	r.trace.Event(event.Type, event.ResourceVersion)
+	r.traceEventLocked()
 	key, err := r.config.KeyFunc(event.Object)
 	if err != nil {
 		r.storeFailedLocked(reflector.OpKey, event.ResourceVersion, err)

@@ -107,6 +107,7 @@ const (
 	effectMark       // tell the store that it is at rv, unless that is empty
 	effectClose      // end the stream, or the attempt to open one
 	effectReport     // pass err to the WatchErrorHandler
+	effectNoteStale  // trace: a stale event
 	effectNoteGone   // trace: the position rv is lost
 	effectNoteIdle   // trace: the server was silent for too long
 	effectNoteLister // trace: list instead of streaming
@@ -115,7 +116,7 @@ const (
 
 var effectNames = [effectKindCount]string{
 	"List", "Open", "Read", "Wait", "Halt", "Replace", "Resync", "Draw", "KeepPage", "Collect", "Discard", "Apply", "Mark",
-	"Close", "Report", "NoteGone", "NoteIdle", "NoteLister"}
+	"Close", "Report", "NoteStale", "NoteGone", "NoteIdle", "NoteLister"}
 
 func (k effectKind) String() string { return effectNames[k] }
 

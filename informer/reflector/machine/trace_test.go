@@ -61,7 +61,7 @@ func TestTraceOfAStreamingList(t *testing.T) {
 		f.config.Trace = &reflector.Trace{
 			Listed:   func(l reflector.ListInfo) { lists = append(lists, l) },
 			Bookmark: func(_ string, initial bool) { marks = append(marks, initial) },
-			Event:    func(api.WatchEventType, string) { events++ },
+			Event:    func(reflector.EventInfo) { events++ },
 		}
 		f.source.Add(informertest.Namespace("a"))
 		stop := f.run()

@@ -66,7 +66,7 @@ func testLocks(t *testing.T, impl Implementation) {
 			PageListed:   func(reflector.PageInfo) { look("Trace.PageListed") },
 			Listed:       func(reflector.ListInfo) { look("Trace.Listed") },
 			WatchStarted: func(api.ListOptions) { look("Trace.WatchStarted") },
-			Event:        func(api.WatchEventType, string) { look("Trace.Event") },
+			Event:        func(reflector.EventInfo) { look("Trace.Event") },
 			Bookmark:     func(string, bool) { look("Trace.Bookmark") },
 			WatchEnded:   func(reflector.WatchInfo) { look("Trace.WatchEnded") },
 			BackOff:      func(time.Duration, error) { look("Trace.BackOff") },

@@ -241,7 +241,7 @@ var watchCases = []suiteCase{
 	}},
 	{"an event of unknown type only moves the position", "", func(f *fixture) {
 		var seen []api.WatchEventType
-		f.config.Trace = &reflector.Trace{Event: func(kind api.WatchEventType, _ string) { seen = append(seen, kind) }}
+		f.config.Trace = &reflector.Trace{Event: func(e reflector.EventInfo) { seen = append(seen, e.Type) }}
 		f.start()
 		f.source.Send(api.WatchEvent[*api.Namespace]{Type: "EXPLODED", ResourceVersion: "77"})
 		f.source.Send(api.WatchEvent[*api.Namespace]{Type: api.WatchAdded, Object: informertest.Namespace("x")})

@@ -21,7 +21,7 @@ type meter struct {
 func (m *meter) reflector() *reflector.Trace {
 	return &reflector.Trace{
 		Listed: func(reflector.ListInfo) { m.teller.Update(func(s *story.State) { s.Gears.Lists++ }) },
-		Event:  func(api.WatchEventType, string) { m.teller.Update(func(s *story.State) { s.Gears.Events++ }) },
+		Event:  func(reflector.EventInfo) { m.teller.Update(func(s *story.State) { s.Gears.Events++ }) },
 		WatchStarted: func(api.ListOptions) {
 			m.teller.Update(func(s *story.State) { s.Gears.Watches++ })
 		},

@@ -44,9 +44,9 @@ func (v *voice) reflector(counting *reflector.Trace) *reflector.Trace {
 		}
 		v.teller.Tell(story.Reflector, "%s: %s returns %s at resourceVersion %s; the watch starts there", v.name, how, objects(info.Items), info.ResourceVersion)
 	}
-	trace.Event = func(kind api.WatchEventType, version string) {
-		counting.Event(kind, version)
-		v.event, v.version = string(kind), version
+	trace.Event = func(e reflector.EventInfo) {
+		counting.Event(e)
+		v.event, v.version = string(e.Type), e.ResourceVersion
 	}
 	trace.WatchEnded = func(info reflector.WatchInfo) {
 		counting.WatchEnded(info)

@@ -1,0 +1,48 @@
+package trace
+
+import "time"
+
+// The methods of this page record what only the laboratory has. Its hooks are in packages that this
+// one must not import.
+
+// Scene records the beginning of a scene.
+func (r *Recorder) Scene(name, arguments string) {
+	r.put(record{kind: labScene, a: name, b: clip(arguments)})
+}
+
+// Input records what is done to the server from outside: an action of a script, a fault, a step.
+func (r *Recorder) Input(name, arguments string) {
+	r.put(record{kind: labInput, a: name, b: clip(arguments)})
+}
+
+// Held records that a key waits at a gate.
+func (r *Recorder) Held(gate, key string) { r.put(record{kind: labHeld, a: gate, key: key}) }
+
+// Stepped records that one key was let through a gate.
+func (r *Recorder) Stepped(gate, key string) { r.put(record{kind: labStepped, a: gate, key: key}) }
+
+// Released records that a gate was opened.
+func (r *Recorder) Released(gate string) { r.put(record{kind: labReleased, a: gate}) }
+
+// ServerRequest records that the server in memory has taken a request; its ServerAnswer follows.
+func (r *Recorder) ServerRequest(verb, user string) {
+	r.put(record{kind: serverRequestStarted, a: verb, b: user})
+}
+
+// ServerAnswer records the answer, or the end of a watch.
+func (r *Recorder) ServerAnswer(verb, user string, code int, took time.Duration) {
+	r.put(record{kind: serverRequestDone, a: verb, b: user, y: int64(code), z: int64(took)})
+}
+
+// Committed records a write to the server's store: type is ADDED, MODIFIED or DELETED.
+func (r *Recorder) Committed(resource, key, eventType, version string) {
+	r.put(record{kind: storeCommitted, a: resource, key: key, b: eventType, c: version})
+}
+
+// StoreExpired records that the server refused a version that it no longer has.
+func (r *Recorder) StoreExpired(err error) { r.put(record{kind: storeExpired, c: errText(err)}) }
+
+// StoreCompacted records that the server forgot its history before this version.
+func (r *Recorder) StoreCompacted(version string) {
+	r.put(record{kind: storeCompacted, a: version})
+}

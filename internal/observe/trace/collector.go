@@ -1,0 +1,313 @@
+package trace
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	stateEvents   = 100_000          // trace.state follows after so many events
+	stateInterval = 60 * time.Second // and after this time
+	gapEvents     = 1024             // how far a missing event of a queue is looked for
+	gapTime       = 100 * time.Millisecond
+	lineSize      = 1024 // bytes of a line, except trace.state
+)
+
+// collector numbers events, finds their causes, folds them and writes them. The Recorder's goroutine
+// and callers of Flush use it.
+type collector struct {
+	header  Header
+	history *History
+	repair  func(*State)
+
+	mu      sync.Mutex
+	spare   []record // the Recorder's other buffer
+	held    []record // swapped, but behind a gap in the order of a queue
+	heldAt  time.Time
+	queues  map[string]uint64 // by queue: the Seq of its last event
+	seq     uint64
+	time    int64 // of the last event
+	uids    map[string]string
+	causes  *causes
+	state   *State
+	lines   []byte
+	count   uint64 // in lines
+	stateAt int64  // time of the last trace.state
+	since   uint64 // events since then
+	file    *file
+	chrome  *chrome
+	failed  error
+	ended   bool
+}
+
+func newCollector(config Config, start time.Time) (*collector, error) {
+	header := config.Header
+	header.Version, header.Schema, header.Start = 1, Schema, start.UTC().Format(time.RFC3339Nano)
+	if header.Clock == "" {
+		header.Clock = "real"
+	}
+	c := &collector{
+		header: header, repair: config.Repair, spare: make([]record, 0, capacity),
+		queues: map[string]uint64{}, uids: map[string]string{}, causes: newCauses(), state: NewState(),
+	}
+	c.history = newHistory(encodeState(c.state))
+	if config.File != "" {
+		var err error
+		if c.file, err = createFile(config.File, config.Limit, header); err != nil {
+			return nil, err
+		}
+	}
+	if config.Chrome != "" {
+		var err error
+		if c.chrome, err = createChrome(config.Chrome, header); err != nil {
+			c.file.close()
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// waits reports whether events are held behind a gap.
+func (c *collector) waits() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.held) > 0
+}
+
+// collect takes what the recorder has. With all, it does not wait for missing events.
+func (c *collector) collect(r *Recorder, all bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return
+	}
+	records, lost := r.swap(c.spare)
+	if len(c.held) == 0 {
+		c.heldAt = time.Now()
+	}
+	c.held = append(c.held, records...)
+	clear(records) // the strings belong to objects
+	c.spare = records
+	gone := lost != [gears]uint64{}
+	done := c.inOrder(c.held, all || gone || time.Since(c.heldAt) >= gapTime)
+	rest := copy(c.held, c.held[done:])
+	clear(c.held[rest:])
+	c.held = c.held[:rest]
+	if gone {
+		c.lost(lost)
+	}
+	c.write()
+}
+
+// inOrder emits records and returns how many. A queue calls its hooks after its lock is free, so two
+// of its events may have changed places; the later one is not emitted before the missing one was
+// found, unless anyway.
+func (c *collector) inOrder(records []record, anyway bool) (done int) {
+	for i := range records {
+		e := &records[i]
+		if e.kind == kindCount { // emitted early
+			continue
+		}
+		if kinds[e.kind].gear == gearQueue && e.id > 0 {
+			for c.queues[e.in]+1 < e.id {
+				missing := findMissing(records[i+1:min(len(records), i+1+gapEvents)], e.in, c.queues[e.in]+1)
+				if missing == nil {
+					break
+				}
+				c.emitQueue(missing, min(missing.at, e.at))
+			}
+			if c.queues[e.in]+1 < e.id && !anyway && len(records)-i <= gapEvents {
+				return i
+			}
+			c.emitQueue(e, e.at)
+			continue
+		}
+		c.emitRecord(e, e.at)
+	}
+	return len(records)
+}
+
+func findMissing(records []record, queue string, seq uint64) *record {
+	for i := range records {
+		if e := &records[i]; e.id == seq && e.kind < kindCount && kinds[e.kind].gear == gearQueue && e.in == queue {
+			return e
+		}
+	}
+	return nil
+}
+
+func (c *collector) emitQueue(e *record, at int64) {
+	c.queues[e.in] = max(c.queues[e.in], e.id)
+	c.emitRecord(e, at)
+	e.kind = kindCount
+}
+
+func (c *collector) emitRecord(r *record, at int64) {
+	e := Event{Time: at / 1000, Name: names[r.kind], In: r.in, Key: r.key}
+	if r.space != "" {
+		e.Key = r.space + "/" + r.key
+	}
+	kinds[r.kind].fill(&e, r)
+	if kinds[r.kind].gear == gearReflector && e.UID != "" {
+		e.UID = c.changedUID(&e)
+	}
+	if kinds[r.kind].gear == gearFIFO {
+		e.UID = "" // the reflector's event has it
+	}
+	c.emit(&e)
+}
+
+// manyUIDs bounds the memory for UIDs. After that many keys, UIDs are repeated.
+const manyUIDs = 100_000
+
+// changedUID returns the UID of a watch event if it is another one than before.
+func (c *collector) changedUID(e *Event) string {
+	key := e.In + " " + e.Key
+	if c.uids[key] == e.UID {
+		return ""
+	}
+	if len(c.uids) >= manyUIDs {
+		clear(c.uids)
+	}
+	c.uids[key] = e.UID
+	return e.UID
+}
+
+// emit numbers an event, and adds it to state, lines and traces.
+func (c *collector) emit(e *Event) {
+	c.seq++
+	c.time = max(c.time, e.Time)
+	e.Seq, e.Time = c.seq, c.time
+	c.causes.find(e)
+	c.state.Apply(e)
+	c.chrome.add(e)
+	c.lines = appendLine(c.lines, e)
+	c.count++
+	c.since++
+	if c.since >= stateEvents || c.time-c.stateAt >= stateInterval.Microseconds() {
+		c.emitState()
+	}
+	if c.count >= chunkEvents {
+		c.write()
+	}
+}
+
+// emitState adds a trace.state.
+func (c *collector) emitState() {
+	c.since, c.stateAt = 0, c.time
+	c.seq++
+	e := &Event{Seq: c.seq, Time: c.time, Name: traceState}
+	c.state.Apply(e)
+	e.State = c.state
+	c.lines = appendLine(c.lines, e)
+	c.count++
+}
+
+// lost adds trace.lost, repairs the state, and adds that.
+func (c *collector) lost(lost [gears]uint64) {
+	e := &Event{Time: c.time, Name: traceLost, Reason: "the buffer was full", Lost: map[string]uint64{}}
+	for gear, n := range lost {
+		if n > 0 {
+			e.Lost[gearNames[gear]] = n
+			e.N += int64(n)
+		}
+	}
+	c.emit(e)
+	if c.repair != nil {
+		c.repair(c.state)
+		c.emitState()
+	}
+}
+
+// write passes the lines on.
+func (c *collector) write() {
+	if len(c.lines) == 0 {
+		return
+	}
+	c.record()
+	if c.history.add(c.lines, c.count) {
+		c.history.begin(encodeState(c.state))
+	}
+	c.lines, c.count = c.lines[:0], 0
+}
+
+// record writes the lines to the file. An error ends the recording.
+func (c *collector) record() {
+	if c.file == nil {
+		return
+	}
+	err := c.file.write(c.lines)
+	if err == nil && c.file.full() {
+		lines, count := slices.Clone(c.lines), c.count
+		c.lines, c.count = nil, 0
+		c.emitState()
+		err = c.file.rotate(c.lines)
+		c.lines, c.count = append(lines, c.lines...), count+c.count
+	}
+	if err != nil {
+		c.failed = err
+		c.file.close()
+		c.file = nil
+	}
+}
+
+// end records why the recording ends, and closes the files.
+func (c *collector) end(reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.emit(&Event{Time: c.time, Name: traceEnd, Reason: clip(reason)})
+	c.write()
+	c.ended = true
+	c.history.end()
+	c.failed = errors.Join(c.failed, c.file.close(), c.chrome.close())
+	c.file, c.chrome = nil, nil
+}
+
+func (c *collector) copyState() *State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state.Clone()
+}
+
+func (c *collector) err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failed
+}
+
+// encodeState returns the JSON of a state. It cannot fail: there are only strings, numbers and maps.
+func encodeState(s *State) []byte {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// appendLine appends the line of an event. Its texts are cut further if they are too long.
+func appendLine(lines []byte, e *Event) []byte {
+	line, err := json.Marshal(e)
+	if err != nil {
+		panic(err)
+	}
+	for size := textSize; len(line) >= lineSize && e.State == nil && size > 0; size /= 2 {
+		for _, text := range []*string{&e.Err, &e.Message, &e.Text, &e.Path, &e.Arguments, &e.Reason, &e.Key, &e.Handler, &e.Label} {
+			if len(*text) > size {
+				*text = (*text)[:size]
+			}
+		}
+		e.Causes = e.Causes[:min(len(e.Causes), size)]
+		line, _ = json.Marshal(e)
+	}
+	return append(append(lines, line...), '\n')
+}
+
+// The events of the recording itself.
+const (
+	traceState = "trace.state"
+	traceLost  = "trace.lost"
+	traceEnd   = "trace.end"
+)

@@ -1,0 +1,100 @@
+package trace
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+)
+
+// DefaultLimit is how many bytes a recording may have, with the part before the last rotation.
+const DefaultLimit = 256 << 20
+
+// file is a recording on disk. At half of its limit FILE becomes FILE.1, and a new FILE begins, so
+// the two together stay below the limit and each opens by itself.
+type file struct {
+	name   string
+	limit  int64
+	header []byte
+
+	file *os.File
+	zip  *gzip.Writer // nil: not compressed
+	size int64        // bytes written to file
+}
+
+func createFile(name string, limit int64, header Header) (*file, error) {
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	line, err := json.Marshal(header)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{name: name, limit: limit, header: append(line, '\n')}
+	return f, f.open(nil)
+}
+
+// open begins a new file with the header and these lines.
+func (f *file) open(lines []byte) (err error) {
+	f.size = 0
+	if f.file, err = os.OpenFile(f.name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
+		return err
+	}
+	if strings.HasSuffix(f.name, ".gz") {
+		f.zip = gzip.NewWriter(counted{f})
+	}
+	return f.write(append(f.header[:len(f.header):len(f.header)], lines...))
+}
+
+// counted writes to the file and counts the bytes.
+type counted struct{ *file }
+
+func (c counted) Write(p []byte) (int, error) {
+	n, err := c.file.file.Write(p)
+	c.size += int64(n)
+	return n, err
+}
+
+// write writes whole lines at once, so that a crash loses no more than what was not written yet.
+func (f *file) write(lines []byte) error {
+	if f.zip == nil {
+		_, err := counted{f}.Write(lines)
+		return err
+	}
+	if _, err := f.zip.Write(lines); err != nil {
+		return err
+	}
+	return f.zip.Flush()
+}
+
+// full reports whether it is time to rotate.
+func (f *file) full() bool { return f.size >= f.limit/2 }
+
+// rotate renames the file to FILE.1, in place of an older one, and begins a new one.
+func (f *file) rotate(lines []byte) error {
+	if err := f.close(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.name, f.name+".1"); err != nil {
+		return err
+	}
+	return f.open(lines)
+}
+
+// close may be called on a nil file.
+func (f *file) close() error {
+	if f == nil || f.file == nil {
+		return nil
+	}
+	var unzipped error
+	if f.zip != nil {
+		unzipped = f.zip.Close()
+	}
+	err := errors.Join(unzipped, f.file.Close())
+	f.file, f.zip = nil, nil
+	return err
+}
+
+var _ io.Writer = counted{}

@@ -1,0 +1,162 @@
+package trace
+
+import (
+	"sync"
+	"time"
+)
+
+// capacity is how many events the Recorder's buffer holds.
+const capacity = 65536
+
+// Recorder takes the events of the gears. Its adapters, such as [Recorder.Queue], return the hooks
+// for them; each may be called more than once. A nil Recorder returns nil hooks.
+type Recorder struct {
+	start     time.Time
+	collector *collector
+
+	mu      sync.Mutex // a leaf: nothing is called and nothing waits while it is held
+	records []record   // guarded by mu; never longer than its capacity
+	lost    [gears]uint64
+
+	wake, full chan struct{} // the buffer is no longer empty; it is half full
+	stop, done chan struct{}
+	stopOnce   sync.Once
+}
+
+// Config configures a Recorder. The zero value records for the History only.
+type Config struct {
+	// Header describes the run; Start sets Version, Schema, Start and an empty Clock.
+	Header Header
+	// File is the recording, "" for none; ".gz" is compressed. Limit is how many bytes FILE and FILE.1
+	// may have together; 0: DefaultLimit.
+	File  string
+	Limit int64
+	// Chrome is the file of Chrome trace events, "" for none.
+	Chrome string
+	// Repair, if not nil, sets what it knows of the gears' snapshots in a state after events were
+	// lost. It is called on the collector's goroutine.
+	Repair func(*State)
+}
+
+// record is an event as a hook left it. What the fields mean depends on the kind; see kinds.go.
+type record struct {
+	kind           kind
+	yes            bool
+	at             int64  // ns since the start
+	in, space, key string // the key is space/key, unless space is empty
+	a, b, c        string
+	x, y, z        int64
+	id, num        uint64
+}
+
+// Start starts a Recorder. It fails if a file cannot be created. The caller must call Stop.
+func Start(config Config) (*Recorder, error) {
+	r := &Recorder{
+		start: time.Now(), records: make([]record, 0, capacity),
+		wake: make(chan struct{}, 1), full: make(chan struct{}, 1),
+		stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	var err error
+	if r.collector, err = newCollector(config, r.start); err != nil {
+		return nil, err
+	}
+	go r.run()
+	return r, nil
+}
+
+// put copies an event into the buffer, or counts it as lost if the buffer is full. It never waits
+// for the collector.
+func (r *Recorder) put(e record) {
+	r.mu.Lock()
+	n := len(r.records)
+	if n == cap(r.records) {
+		r.lost[kinds[e.kind].gear]++
+		r.mu.Unlock()
+		return
+	}
+	e.at = int64(time.Since(r.start)) // under the lock, so that it never goes back
+	r.records = append(r.records, e)
+	r.mu.Unlock()
+	switch n {
+	case 0:
+		signal(r.wake)
+	case cap(r.records) / 2:
+		signal(r.full)
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// swap returns the buffered events and the number of lost ones, and leaves the empty buffer spare.
+func (r *Recorder) swap(spare []record) (records []record, lost [gears]uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	records, lost = r.records, r.lost
+	r.records, r.lost = spare[:0], [gears]uint64{}
+	return records, lost
+}
+
+// interval is how often the collector looks while events come.
+const interval = 50 * time.Millisecond
+
+// run is the collector's goroutine. It sleeps while there are no events.
+func (r *Recorder) run() {
+	defer close(r.done)
+	timer := time.NewTimer(interval)
+	defer timer.Stop()
+	for {
+		if !r.collector.waits() {
+			select {
+			case <-r.wake:
+			case <-r.stop:
+				return
+			}
+		}
+		timer.Reset(interval)
+		select {
+		case <-timer.C:
+		case <-r.full:
+		case <-r.stop:
+			return
+		}
+		r.collector.collect(r, false)
+	}
+}
+
+// Flush collects what was recorded before the call.
+func (r *Recorder) Flush() { r.collector.collect(r, true) }
+
+// Stop records what is left and trace.end with this reason, closes the files, and ends the
+// collector. Later events are dropped. Only the first call has an effect.
+func (r *Recorder) Stop(reason string) {
+	if r == nil {
+		return
+	}
+	r.stopOnce.Do(func() {
+		close(r.stop)
+		<-r.done
+		r.collector.collect(r, true)
+		r.collector.end(reason)
+	})
+}
+
+// History returns the latest events, for readers that follow.
+func (r *Recorder) History() *History { return r.collector.history }
+
+// Header returns the first line of the recording.
+func (r *Recorder) Header() Header { return r.collector.header }
+
+// State returns a copy of the present state, after a Flush.
+func (r *Recorder) State() *State {
+	r.Flush()
+	return r.collector.copyState()
+}
+
+// Err returns the error that ended the recording, nil if there was none. The run and the History go
+// on without the file.
+func (r *Recorder) Err() error { return r.collector.err() }
