@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // a failure gets there.
 const (
 	browserTimeout = 4 * time.Minute
-	pageTimeout    = time.Minute
+	pageTimeout    = 6 * time.Second
 )
 
 // tab is a page of the browser. It records what went wrong in the page and which requests it made.
@@ -115,11 +115,11 @@ func (b *tab) listen(event any) {
 // do runs the steps one after the other.
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	run(b, chromedp.Steps(steps...))
+	act(b, chromedp.Steps(steps...))
 }
 
-// run returns the result of an action.
-func run[T any](b *tab, action chromedp.Action[T]) T {
+// act returns the result of an action.
+func act[T any](b *tab, action chromedp.Action[T]) T {
 	b.t.Helper()
 	result, err := chromedp.Run(b.ctx, action)
 	if err != nil {
@@ -145,7 +145,7 @@ func (b *tab) until(expression string) {
 // value returns the value of an expression in the page, which may be a promise.
 func value[T any](b *tab, expression string) T {
 	b.t.Helper()
-	return run(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	return act(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
 // press presses keys, as a user does.
@@ -159,7 +159,7 @@ func (b *tab) picture(name string) {
 	b.t.Helper()
 	dir := filepath.Join("..", "..", "..", "build", "view")
 	require.NoError(b.t, os.MkdirAll(dir, 0o755))
-	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), run(b, chromedp.CaptureScreenshot()), 0o644))
+	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), act(b, chromedp.CaptureScreenshot()), 0o644))
 }
 
 // sound fails the test if the page reported a problem.

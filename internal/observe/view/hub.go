@@ -2,32 +2,25 @@ package view
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"orrery/internal/observe/trace"
 )
 
-// History is a run so far. Its methods may be called from any goroutine and never wait.
-type History interface {
-	// Cursor returns a cursor that starts about back events before the newest, or at the oldest that
-	// is kept.
-	Cursor(back int) Cursor
-}
-
-// Cursor is one reader's place in a history. It belongs to one goroutine.
-type Cursor interface {
-	// Next returns the lines since the last call, whole and with their line ends; empty if there is
-	// none yet. The first lines are a header and a state. Skipped counts the events that were
-	// forgotten before the cursor reached them; then a new state comes first. Ended reports that
-	// nothing follows.
-	Next() (lines []byte, skipped uint64, ended bool)
+// Source is a run as it goes on; a *trace.Recorder is one. Its methods may be called from any
+// goroutine and never wait.
+type Source interface {
+	Header() trace.Header
+	History() *trace.History
 }
 
 const (
-	batchPeriod  = 50 * time.Millisecond
 	pingPeriod   = 20 * time.Second
 	writeTimeout = 5 * time.Second
 	mostClients  = 8
@@ -35,9 +28,9 @@ const (
 	mostIncoming = 512 // bytes of a message from a page, which has nothing to say
 )
 
-// hub sends a history to its clients, each with a cursor and a goroutine of its own.
+// hub sends a run to its clients, each with a cursor and a goroutine of its own.
 type hub struct {
-	history History
+	source  Source
 	upgrade websocket.Upgrader
 	ctx     context.Context // ends with the server
 	end     context.CancelFunc
@@ -47,10 +40,10 @@ type hub struct {
 	clients int // guarded by mu; no more after the end of ctx
 }
 
-func newHub(history History) *hub {
+func newHub(source Source) *hub {
 	ctx, end := context.WithCancel(context.Background())
 	return &hub{
-		history: history, ctx: ctx, end: end,
+		source: source, ctx: ctx, end: end,
 		// hostcheck has compared the Origin with the Host.
 		upgrade: websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }},
 	}
@@ -84,7 +77,7 @@ func (h *hub) stop() {
 	h.running.Wait()
 }
 
-// serveSocket sends the history over a websocket until one of the two ends.
+// serveSocket sends the run over a websocket until one of the two ends.
 func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if !h.enter(w) {
 		return
@@ -106,20 +99,33 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	})
-	pings := time.NewTicker(pingPeriod)
-	defer pings.Stop()
-	h.follow(ctx, pings.C, func(lines []byte) error {
+	h.running.Go(func() { ping(ctx, conn) })
+	h.follow(ctx, func(lines []byte) error {
 		_ = conn.SetWriteDeadline(time.Now().Add(writeTimeout))
-		if lines == nil {
-			return conn.WriteMessage(websocket.PingMessage, nil)
-		}
 		return conn.WriteMessage(websocket.TextMessage, lines)
 	})
 	_ = conn.WriteControl( // an error means that the client has gone
 		websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, "the program has stopped"), time.Now().Add(writeTimeout))
 }
 
-// serveLines sends the history as lines, for programs.
+// ping sends a ping now and then, so that a client that has vanished is noticed while nothing happens.
+func ping(ctx context.Context, conn *websocket.Conn) {
+	pings := time.NewTicker(pingPeriod)
+	defer pings.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pings.C:
+			if conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTimeout)) != nil {
+				conn.Close() // ends its reader and writer
+				return
+			}
+		}
+	}
+}
+
+// serveLines sends the run as lines, for programs.
 func (h *hub) serveLines(w http.ResponseWriter, r *http.Request) {
 	if !h.enter(w) {
 		return
@@ -130,7 +136,7 @@ func (h *hub) serveLines(w http.ResponseWriter, r *http.Request) {
 	defer context.AfterFunc(h.ctx, cancel)()
 	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
 	control := http.NewResponseController(w)
-	h.follow(ctx, nil, func(lines []byte) error {
+	h.follow(ctx, func(lines []byte) error {
 		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout))
 		if _, err := w.Write(lines); err != nil {
 			return err
@@ -139,28 +145,39 @@ func (h *hub) serveLines(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// follow sends what happens, in batches, until the run ends or a send fails. On a tick of pings it
-// sends nil. When ctx ends, it sends what has happened so far.
-func (h *hub) follow(ctx context.Context, pings <-chan time.Time, send func(lines []byte) error) {
-	cursor := h.history.Cursor(eventsBack)
-	batches := time.NewTicker(batchPeriod)
-	defer batches.Stop()
-	for {
-		last := ctx.Err() != nil
-		lines, _, ended := cursor.Next()
-		if len(lines) > 0 && send(lines) != nil || last || ended {
+// follow sends a header, a state, and what happens from there on, until the run ends or a send fails.
+// When ctx ends, it sends what has happened so far.
+func (h *hub) follow(ctx context.Context, send func(lines []byte) error) {
+	cursor := h.source.History().Cursor(eventsBack)
+	text, err := json.Marshal(h.source.Header())
+	if err != nil {
+		panic(err) // strings and numbers only
+	}
+	text = append(text, '\n')
+	for last := false; !last; {
+		last = ctx.Err() != nil
+		batch, err := cursor.Next(ctx)
+		if err != nil && len(text) == 0 {
 			return
 		}
-		if len(lines) > 0 {
-			continue // until there is nothing more
+		if batch.State != nil {
+			text = appendState(text, batch)
 		}
-		select {
-		case <-ctx.Done():
-		case <-pings:
-			if send(nil) != nil {
-				return
-			}
-		case <-batches.C:
+		if send(append(text, batch.Lines...)) != nil || err != nil {
+			return
 		}
+		text = nil
 	}
+}
+
+// appendState appends the state of a batch as the line that a recording has for it.
+func appendState(text []byte, batch trace.Batch) []byte {
+	var at struct {
+		Seq  uint64 `json:"s"`
+		Time int64  `json:"t"`
+	}
+	if err := json.Unmarshal(batch.State, &at); err != nil {
+		panic(err) // it is the JSON of a State
+	}
+	return fmt.Appendf(text, `{"s":%d,"t":%d,"e":"trace.state","skipped":%d,"state":%s}`+"\n", at.Seq, at.Time, batch.Skipped, batch.State)
 }

@@ -2,16 +2,30 @@ package view_test
 
 import (
 	"bytes"
+	"compress/gzip"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/observe/view"
 )
+
+// machine is a recording that ends with a state in which every box has something to show.
+func machine(t *testing.T) []byte {
+	t.Helper()
+	text, err := os.ReadFile("testdata/machine.jsonl")
+	require.NoError(t, err)
+	return text
+}
 
 // replayed returns the address of a page that shows a recording.
 func replayed(t *testing.T, recording []byte) string {
@@ -25,19 +39,233 @@ func replayed(t *testing.T, recording []byte) string {
 	return server.URL()
 }
 
-func machine(t *testing.T) []byte {
-	t.Helper()
-	text, err := os.ReadFile("testdata/machine.jsonl")
-	require.NoError(t, err)
-	return text
+// show opens a recording and goes to its end.
+func (b *tab) show(address string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(address))
+	b.until(`document.querySelector("main.page")`)
+	b.press(kb.End)
+	b.until(`document.querySelector('[role="slider"]')?.getAttribute("aria-valuenow") === document.querySelector('[role="slider"]')?.getAttribute("aria-valuemax")`)
 }
 
-func TestPageShowsARecording(t *testing.T) {
+// text returns what a box says.
+func (b *tab) text(box string) string {
+	b.t.Helper()
+	return value[string](b, fmt.Sprintf(`document.querySelector('[data-box=%q]').innerText.replace(/\s+/g, " ")`, box))
+}
+
+func TestPageShowsEveryBox(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	b.show(replayed(t, machine(t)))
+	for box, words := range map[string][]string{
+		"restclient": {"WATCH", "namespaces/status", "✖ 409", "✖ 503"},
+		"reflector":  {"Watching", "48190", "410 ×1"},
+		"deltafifo":  {"3 keys", "team-b", "A U U †"},
+		"indexer":    {"23 objects", "updated", "48188 → 48190", "and 17 more"},
+		"informer":   {"controller", "logger", "1,840 waiting"},
+		"queue":      {"team-c", "●", "640 ms, failure 7"},
+		"workers":    {"2 of 4 busy", "demo content", "idle"},
+		"nsctl":      {"nsctl · demo", "✔ DeletionDiscoveryFailure", "? DeletionContentFailure", "✖ ContentRemaining", "configmaps 3"},
+	} {
+		shown := b.text(box)
+		for _, word := range words {
+			assert.Contains(t, shown, word, "box %s", box)
+		}
+	}
+	b.sound()
+}
+
+// The page fits the window, in both languages and themes, and every text can be read.
+func TestPageLayout(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	address := replayed(t, machine(t))
+	for _, size := range [][2]int64{{1280, 720}, {1920, 1080}} {
+		for _, language := range []string{"en", "zh-CN"} {
+			for _, theme := range []string{"light", "dark"} {
+				name := fmt.Sprintf("machine-%s-%s-%d", language, theme, size[0])
+				b.do(chromedp.EmulateViewport(size[0], size[1]))
+				b.show(address + "&lang=" + language + "&theme=" + theme)
+				b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
+				b.until(`document.querySelectorAll(".story .chip").length > 10`)
+				assert.Empty(t, value[[]string](b, outside), "%s: nothing is cut off", name)
+				assert.Empty(t, value[[]string](b, faint), "%s: the contrast is at least 4.5", name)
+				assert.Equal(t, language, value[string](b, `document.documentElement.lang`))
+				b.picture(name)
+			}
+		}
+	}
+	b.sound()
+}
+
+// outside returns what does not fit: the page, a box whose rows are higher than it, a heading.
+const outside = `[
+	document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollWidth > innerWidth ? "the page scrolls" : "",
+	...[...document.querySelectorAll(".box")].map(b => b.getBoundingClientRect()).map(r => r.bottom > innerHeight || r.right > innerWidth ? "a box is outside" : ""),
+	...[...document.querySelectorAll(".row1 .body, .row2 .body")].map(b => b.scrollHeight > b.clientHeight + 1 ? b.parentElement.className + " is too high: " + b.scrollHeight + " > " + b.clientHeight : ""),
+	...[...document.querySelectorAll("h2, .head button, .time button")].map(e => e.scrollWidth > e.clientWidth + 1 ? e.innerText + " is too wide" : ""),
+].filter(x => x)`
+
+// faint returns the texts with a contrast of less than 4.5 on their ground.
+const faint = `(() => {
+	const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+	const rgb = c => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
+	const light = c => { const [r, g, b] = c.map(x => x / 255).map(x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+	const ground = e => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c[3] === 255) return c; } return [255, 255, 255]; };
+	const found = new Set();
+	const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+	for (let node; node = texts.nextNode();) {
+		const e = node.parentElement;
+		if (!node.data.trim() || e.closest("title, .dim") || !e.getClientRects().length) continue;
+		const style = getComputedStyle(e), ink = rgb(e.closest("svg") ? style.fill : style.color).slice(0, 3);
+		const [a, b] = [light(ink), light(ground(e).slice(0, 3))].sort((x, y) => y - x);
+		const contrast = (a + 0.05) / (b + 0.05);
+		if (contrast < 4.5) found.add(node.data.trim() + " " + contrast.toFixed(2));
+	}
+	return [...found];
+})()`
+
+func TestPageByKeyboard(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	b.show(replayed(t, machine(t)))
+	number := func() string {
+		return value[string](b, `document.querySelector(".time header").innerText.match(/event ([\d,]+) of/)[1]`)
+	}
+	at := func(n string) {
+		t.Helper()
+		b.until(fmt.Sprintf(`document.querySelector(".time header").innerText.includes("event %s of")`, n))
+	}
+	assert.Equal(t, "823", number())
+	b.press("[")
+	at("822")
+	b.press("[[")
+	at("820")
+	b.press("n")
+	at("821")
+	b.press(kb.Home)
+	at("0")
+	b.press("]")
+	at("1")
+	b.press("}")
+	at("101")
+
+	for range 40 { // Tab reaches every box
+		if value[string](b, `document.activeElement.dataset.box ?? ""`) == "queue" {
+			break
+		}
+		b.press(kb.Tab)
+	}
+	b.press("e")
+	b.until(`document.querySelector("dialog")?.innerText.includes("Adding a key that is already dirty changes nothing")`)
+	b.press(kb.Escape)
+	b.until(`!document.querySelector("dialog")`)
+	value[bool](b, `document.querySelector('[data-box="queue"]').focus() ?? true`)
+	b.press(kb.Enter)
+	b.until(`document.querySelector("dialog table")?.innerText.includes("queue.added")`)
+	b.press(kb.Escape)
+	b.until(`!document.querySelector("dialog")`)
+	b.press("?")
+	b.until(`document.querySelector("dialog")?.innerText.includes("one event back or on")`)
+	b.press(kb.Escape)
+	b.until(`!document.querySelector("dialog")`)
+	b.press("/")
+	b.until(`document.activeElement.id === "filter"`)
+	b.press("key=")
+	b.until(`document.activeElement.getAttribute("aria-invalid") === "true"`)
+	b.sound()
+}
+
+func TestPagePlays(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.do(chromedp.Navigate(replayed(t, machine(t))))
-	b.until(`document.querySelector(".head")`)
-	b.press(kb.End)
-	b.until(`document.querySelector('[data-box="queue"]').innerText.includes("team-c")`)
-	b.picture("machine-light")
+	b.until(`document.querySelector("main.page")`)
+	b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".time button")].find(b => b.innerText === "×16").click()`))
+	b.press("p")
+	b.until(`document.querySelector(".time header").innerText.includes("event 823 of 823")`)
+	b.until(`document.querySelector(".head button").innerText === "Play"`)
 	b.sound()
+}
+
+// A filter leaves the events that it names in the story.
+func TestPageFilters(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	b.show(replayed(t, machine(t)))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
+	b.until(`document.querySelectorAll(".story .chip").length > 10`)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("filter").focus()`))
+	b.press("gear==queue && event!=done")
+	b.until(`[...document.querySelectorAll(".story .chip")].every(c => /^queue (added|got)/.test(c.innerText))`)
+	assert.NotZero(t, value[int](b, `document.querySelectorAll(".story .chip").length`))
+	b.sound()
+}
+
+// One file has the page and the recording, and makes no request.
+func TestPageInOneFile(t *testing.T) {
+	var compressed bytes.Buffer
+	zip := gzip.NewWriter(&compressed)
+	_, _ = zip.Write(machine(t))
+	require.NoError(t, zip.Close())
+	file := filepath.Join(t.TempDir(), "one.html")
+	out, err := os.Create(file)
+	require.NoError(t, err)
+	require.NoError(t, view.WriteHTML(out, compressed.Bytes()))
+	require.NoError(t, out.Close())
+
+	b := openTab(t, 1280, 720)
+	b.show("file://" + filepath.ToSlash(file))
+	assert.Contains(t, b.text("queue"), "team-c")
+	b.mu.Lock()
+	for _, request := range b.requests {
+		scheme, _, _ := strings.Cut(request, ":")
+		assert.Contains(t, []string{"data", "blob", "file"}, scheme, "%.80s", request)
+		if scheme == "file" {
+			assert.Equal(t, "file://"+filepath.ToSlash(file), request)
+		}
+	}
+	b.mu.Unlock()
+	b.sound()
+}
+
+// A file that is no recording leaves what the page showed.
+func TestPageRefusesOtherFiles(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	b.show(replayed(t, machine(t)))
+	for content, answer := range map[string]string{
+		"hello":   "This is not a recording",
+		"{}\n":    "This is not a recording",
+		"":        "The file is empty",
+		"[1,2]\n": "This is not a recording",
+		`{"h":2,"schema":"orrery.trace/2"}` + "\n": "orrery.trace/2, which is newer",
+	} {
+		value[bool](b, fmt.Sprintf(`(() => {
+			const files = new DataTransfer();
+			files.items.add(new File([%q], "x"));
+			document.querySelector(".notice")?.querySelector("button").click();
+			return dispatchEvent(new DragEvent("drop", { dataTransfer: files }));
+		})()`, content))
+		b.until(fmt.Sprintf(`document.querySelector(".notice")?.innerText.includes(%q)`, answer))
+		assert.Contains(t, b.text("queue"), "team-c", "after %q", content)
+	}
+	b.sound()
+}
+
+// A recording may have broken lines; the page says where, and shows the others.
+func TestPageShowsTheRestOfABrokenRecording(t *testing.T) {
+	lines := bytes.Split(machine(t), []byte("\n"))
+	lines[100] = []byte(`{"s":100,"e":`)
+	cut := append(bytes.Join(lines, []byte("\n")), `{"s":824,"e":"queue.ad`...)
+	b := openTab(t, 1280, 720)
+	b.show(replayed(t, cut))
+	assert.Contains(t, b.text("queue"), "team-c")
+	assert.Contains(t, value[string](b, `document.querySelector(".head").innerText`), "1 broken lines; the first is line 101")
+	b.sound()
+}
+
+func TestPageRespectsReducedMotion(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}},
+	})
+	require.NoError(t, err)
+	b.show(replayed(t, machine(t)))
+	assert.Equal(t, "0s", value[string](b, `getComputedStyle(document.querySelector(".bar > i")).transitionDuration`))
 }

@@ -22,9 +22,9 @@ const DefaultPort = 7070
 type Config struct {
 	// Port is the port on the loopback interface; 0: DefaultPort, or a free one if that is taken.
 	Port int
-	// History, if not nil, is the run that the page shows as it goes on.
-	History History
-	// Recording, if not nil and without a History, opens the file that the page shows. The server closes it.
+	// Source, if not nil, is the run that the page shows as it goes on.
+	Source Source
+	// Recording, if not nil and without a Source, opens the file that the page shows. The server closes it.
 	Recording func() (io.ReadCloser, error)
 	// Name is what the page calls the recording.
 	Name string
@@ -51,7 +51,7 @@ func Start(config Config) (*Server, error) {
 	}
 	s := &Server{
 		config: config, token: newToken(), port: listener.Addr().(*net.TCPAddr).Port, moved: moved,
-		listener: listener, served: make(chan struct{}), hub: newHub(config.History),
+		listener: listener, served: make(chan struct{}), hub: newHub(config.Source),
 	}
 	s.http = &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
@@ -98,7 +98,7 @@ func listen(port int) (listener net.Listener, moved bool, err error) {
 // URL returns the address of the page, with its token.
 func (s *Server) URL() string {
 	query := url.Values{"token": {s.token}}
-	if s.config.History == nil && s.config.Recording != nil {
+	if s.config.Source == nil && s.config.Recording != nil {
 		query.Set("recording", s.config.Name)
 	}
 	return fmt.Sprintf("http://127.0.0.1:%d/?%s", s.port, query.Encode())
@@ -127,7 +127,7 @@ func (s *Server) handler() http.Handler {
 		mux.Handle("GET /"+name, files)
 	}
 	switch {
-	case s.config.History != nil:
+	case s.config.Source != nil:
 		mux.HandleFunc("GET /socket", withToken(s.token, s.hub.serveSocket))
 		mux.HandleFunc("GET /trace", withToken(s.token, s.hub.serveLines))
 	case s.config.Recording != nil:

@@ -2,14 +2,14 @@ package view_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/gorilla/websocket"
@@ -17,45 +17,35 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
+	"orrery/queue"
 )
 
-// lines is a history of lines that the test adds.
-type lines struct {
-	mu    sync.Mutex
-	text  []byte // guarded by mu
-	ended bool   // guarded by mu
+// run is a recorder with the hooks of a queue, for a test to call.
+type run struct {
+	*trace.Recorder
+	queue *queue.Trace[string]
+	n     uint64
 }
 
-func (l *lines) add(text string, ended bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.text, l.ended = append(l.text, text...), ended
-}
-
-func (l *lines) Cursor(int) view.Cursor { return &cursor{lines: l} }
-
-type cursor struct {
-	lines *lines
-	at    int
-}
-
-func (c *cursor) Next() (text []byte, skipped uint64, ended bool) {
-	c.lines.mu.Lock()
-	defer c.lines.mu.Unlock()
-	text = c.lines.text[c.at:]
-	c.at = len(c.lines.text)
-	return text, 0, c.lines.ended
+// add records that a key was added to the queue, at once.
+func (r *run) add(key string) {
+	r.n++
+	r.queue.Added(queue.Event[string]{Key: key, Seq: r.n})
+	r.Flush()
 }
 
 // live starts a server for a run.
-func live(t *testing.T) (*view.Server, *lines) {
+func live(t *testing.T) (*view.Server, *run) {
 	t.Helper()
-	run := &lines{}
-	server, err := view.Start(view.Config{History: run})
+	recorder, err := trace.Start(trace.Config{Header: trace.Header{Gears: "fast", Run: "test"}})
+	require.NoError(t, err)
+	t.Cleanup(func() { recorder.Stop("the test is over") })
+	server, err := view.Start(view.Config{Source: recorder})
 	require.NoError(t, err)
 	t.Cleanup(server.Stop)
-	return server, run
+	return server, &run{Recorder: recorder, queue: recorder.Queue("work")}
 }
 
 // at returns the address of another path of the same server, with the same token.
@@ -90,7 +80,7 @@ func ask(t *testing.T, method string, address *url.URL, header map[string]string
 
 func TestOnlyThePageIsAnswered(t *testing.T) {
 	server, run := live(t)
-	run.add("{\"h\":1}\n", true)
+	run.Stop("done") // so that /trace ends
 	port := at(t, server, "").Port()
 	for name, c := range map[string]struct {
 		method, path, token string
@@ -162,52 +152,87 @@ func dial(t *testing.T, server *view.Server) (conn *websocket.Conn, code int) {
 	return conn, http.StatusSwitchingProtocols
 }
 
+// keys returns the keys of the events in lines, and the name of the event where there is none.
+func keys(t *testing.T, lines string) (found []string) {
+	t.Helper()
+	for line := range strings.Lines(lines) {
+		var e struct {
+			Key  string `json:"k"`
+			Name string `json:"e"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &e), line)
+		switch {
+		case e.Key != "":
+			found = append(found, e.Key)
+		case e.Name != "":
+			found = append(found, e.Name)
+		default:
+			found = append(found, "header")
+		}
+	}
+	return found
+}
+
+// receive reads messages until there are n lines.
+func receive(t *testing.T, conn *websocket.Conn, n int) []string {
+	t.Helper()
+	var found []string
+	for len(found) < n {
+		_, text, err := conn.ReadMessage()
+		require.NoError(t, err)
+		found = append(found, keys(t, string(text))...)
+	}
+	return found
+}
+
 func TestASocketHasTheRun(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	server, run := live(t)
-	run.add("one\ntwo\n", false)
+	run.add("one")
+	run.add("two")
 	conn, _ := dial(t, server)
-	_, text, err := conn.ReadMessage()
-	require.NoError(t, err)
-	assert.Equal(t, "one\ntwo\n", string(text))
-	run.add("three\n", false)
-	_, text, err = conn.ReadMessage()
-	require.NoError(t, err)
-	assert.Equal(t, "three\n", string(text))
+	assert.Equal(t, []string{"header", "trace.state", "one", "two"}, receive(t, conn, 4))
+	run.add("three")
+	assert.Equal(t, []string{"three"}, receive(t, conn, 1))
 
-	run.add("last\n", false)
+	run.add("last")
 	server.Stop()
 	var rest strings.Builder
-	for err == nil {
-		_, text, err = conn.ReadMessage()
+	var err error
+	for text := []byte(nil); err == nil; _, text, err = conn.ReadMessage() {
 		rest.Write(text)
 	}
-	assert.Equal(t, "last\n", rest.String(), "what happened before the end")
+	assert.Equal(t, []string{"last"}, keys(t, rest.String()), "what happened before the end")
 	closed, ok := errors.AsType[*websocket.CloseError](err)
 	require.True(t, ok, "%v", err)
 	assert.Equal(t, "the program has stopped", closed.Text)
 	conn.Close()
+	run.Stop("the test is over")
 }
 
 func TestLinesEndWithTheRun(t *testing.T) {
 	server, run := live(t)
-	run.add("one\n", false)
+	run.add("one")
 	response, err := http.Get(at(t, server, "/trace").String())
 	require.NoError(t, err)
 	defer response.Body.Close()
 	reader := bufio.NewReader(response.Body)
-	line, err := reader.ReadString('\n')
-	require.NoError(t, err)
-	assert.Equal(t, "one\n", line, "while the run goes on")
-	run.add("two\n", true)
+	var text string
+	for range 3 {
+		line, err := reader.ReadString('\n')
+		require.NoError(t, err)
+		text += line
+	}
+	assert.Equal(t, []string{"header", "trace.state", "one"}, keys(t, text), "while the run goes on")
+	run.add("two")
+	run.Stop("done")
 	rest, err := io.ReadAll(reader)
 	require.NoError(t, err)
-	assert.Equal(t, "two\n", string(rest))
+	assert.Equal(t, []string{"two", "trace.end"}, keys(t, string(rest)))
 }
 
 func TestEightPagesAtATime(t *testing.T) {
-	server, run := live(t)
-	run.add("one\n", false)
+	server, _ := live(t)
 	var pages []*websocket.Conn
 	for range 8 {
 		conn, code := dial(t, server)
@@ -230,14 +255,16 @@ func TestAPageThatNeverReads(t *testing.T) {
 	server, run := live(t)
 	deaf, _ := dial(t, server)
 	reader, _ := dial(t, server)
+	receive(t, reader, 2)
 	for i := range 100 {
-		run.add(fmt.Sprintf("%d\n", i), false)
-		_, _, err := reader.ReadMessage()
-		require.NoError(t, err)
+		key := strconv.Itoa(i)
+		run.add(key)
+		assert.Equal(t, []string{key}, receive(t, reader, 1))
 	}
 	server.Stop()
 	deaf.Close()
 	reader.Close()
+	run.Stop("the test is over")
 }
 
 func TestATakenPort(t *testing.T) {

@@ -1,11 +1,12 @@
 // The connection of the page to its worker and, in a live run, to the server. Both give it what the page shows.
 
-// startWorker starts reader.js. A page that is one file has no address for it: its modules become one text there.
+// startWorker starts reader.js. A page that is one file has no address for it, and a browser refuses modules from a blob: there
+// the modules become one script.
 function startWorker() {
   const address = import.meta.resolve("orrery/reader.js");
   if (!address.startsWith("data:")) return new Worker(address, { type: "module" });
-  const source = ["fold.js", "summary.js", "reader.js"].map(name => decode(import.meta.resolve("orrery/" + name)).replace(/^import .*$/gm, "")).join("\n");
-  return new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })), { type: "module" });
+  const source = ["fold.js", "summary.js", "reader.js"].map(name => decode(import.meta.resolve("orrery/" + name)).replace(/^import .*$/gm, "").replace(/^export /gm, "")).join("\n");
+  return new Worker(URL.createObjectURL(new Blob([`(() => {\n${source}\n})();`], { type: "text/javascript" })));
 }
 
 const decode = address => new TextDecoder().decode(bytes(address.slice(address.indexOf(",") + 1)));

@@ -169,7 +169,7 @@ function crowded({ recent, t }) {
 
 // readProblem is the sentence for what reader.js could not read.
 function readProblem(reason) {
-  const [kind, ...rest] = reason.split(" ");
+  const [kind, ...rest] = (reason ?? "").split(" ");
   return text(["format", "newer", "empty"].includes(kind) ? "bad-" + kind : "bad-other", { reason: kind === "format" ? JSON.stringify(rest.join(" ")) : rest.join(" ") || reason });
 }
 

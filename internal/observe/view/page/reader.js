@@ -45,11 +45,12 @@ export class Run {
 
   // finish is the end of a recording: a last line without an end was cut off and is normal.
   finish() {
+    const rest = this.#rest;
     try {
-      JSON.parse(this.#rest);
+      JSON.parse(rest);
       this.append("\n");
     } catch { this.#rest = ""; }
-    if (!this.header) throw new Error("empty");
+    if (!this.header) throw new Error(rest.trim() === "" ? "empty" : "format " + rest.slice(0, 40));
   }
 
   #chunk(text) {
