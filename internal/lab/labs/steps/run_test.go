@@ -68,6 +68,13 @@ func TestStepsEnd(t *testing.T) {
 	assert.Contains(t, result.Output, "TestParts/passes")
 	assert.NotContains(t, result.Output, "TestParts/fails")
 
+	result, err = run(t, manifest.Step{Name: "i", Run: "TestParts/passes"}, manifest.Step{Run: "TestParts"})
+	require.NoError(t, err)
+	assert.Contains(t, result.Output, "--- PASS: TestParts/passes", "a step whose tests have all run is no mistake")
+
+	_, err = run(t, manifest.Step{Name: "j", Run: "TestNothing"}, manifest.Step{Run: "TestParts"})
+	assert.EqualError(t, err, "step j: no test has the name TestNothing")
+
 	result, err = run(t, manifest.Step{Name: "h", Run: "TestParts/passes", Flags: []string{"-test.count=2"}})
 	require.NoError(t, err)
 	assert.Equal(t, 2, strings.Count(result.Output, "--- PASS: TestParts/passes"))
