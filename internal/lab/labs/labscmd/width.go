@@ -54,6 +54,14 @@ func (s *session) fit() {
 	}
 }
 
+// unbroken returns the output for what must stay as it is: JSON, Markdown and differences.
+func unbroken(w io.Writer) io.Writer {
+	if b, ok := w.(*breaker); ok {
+		return b.to
+	}
+	return w
+}
+
 // width returns the width of texts: that of the terminal, if it has less than the usual one.
 func (s *session) width() int {
 	if terminal := columns(s.OutOrStdout()); terminal > 0 {
