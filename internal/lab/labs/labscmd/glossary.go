@@ -32,7 +32,7 @@ lists all terms.`,
 			}
 			switch {
 			case markdown:
-				fmt.Fprint(s.OutOrStdout(), g.Markdown(s.lang))
+				fmt.Fprint(unbroken(s.OutOrStdout()), g.Markdown(s.lang))
 				return nil
 			case len(args) == 0:
 				for _, term := range g.Terms {

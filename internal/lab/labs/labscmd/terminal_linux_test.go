@@ -50,7 +50,7 @@ func TestOnlyAYesIsAYes(t *testing.T) {
 // A narrow terminal gets narrow texts. Where there is none, lines stay as they are.
 func TestATerminalGetsLinesThatFit(t *testing.T) {
 	dir := repository(t)
-	labtest.Write(t, schedule.File, plans)
+	labtest.Write(t, schedule.File, strings.Replace(plans, "en: Welcome,", "en: Welcome to the workshop,", 1))
 	manifest := filepath.Join(dir, "workshop/labs/04-counter/lab.yaml")
 	text, err := os.ReadFile(manifest)
 	require.NoError(t, err)
@@ -62,6 +62,8 @@ func TestATerminalGetsLinesThatFit(t *testing.T) {
 		args []string
 	}{
 		{"Hint 1 of 3:\r\nWhat must hold after each call\r\nof Add and of Value?\r\n", []string{"hint", "04"}},
+		{"[\r\n  {\r\n    \"name\": \"short\",\r\n    \"title\": \"One lab\",\r\n    \"minutes\": 60,\r\n    \"rows\": [\r\n" +
+			"      {\r\n        \"at\": \"09:00\",\r\n        \"minutes\": 15,\r\n        \"title\": \"Welcome to the workshop\"\r\n", []string{"schedule", "-o", "json"}},
 		{"short       60 min  One lab\r\nA timetable: lab schedule\r\n  half-day --start 09:00\r\nA course of your own: lab\r\n  schedule --labs 04,05,08\r\n", []string{"schedule"}},
 	} {
 		outside, inside := programtest.Terminal(t, 30)

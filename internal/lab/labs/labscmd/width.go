@@ -54,6 +54,14 @@ func (s *session) fit() {
 	}
 }
 
+// unbroken returns the output for what must stay as it is: JSON, Markdown and differences.
+func unbroken(w io.Writer) io.Writer {
+	if b, ok := w.(*breaker); ok {
+		return b.to
+	}
+	return w
+}
+
 // width returns the width of texts: that of the terminal, if it has less than the usual one.
 func (s *session) width() int {
 	if terminal := columns(s.OutOrStdout()); terminal > 0 {
@@ -122,12 +130,18 @@ func broken(line string, width int) string {
 // farthest is where the last column of a row may begin.
 const farthest = 20
 
-// columnForm matches the columns of a row before the last. A row begins with no mark.
-var columnForm = regexp.MustCompile(`^ *\S\S(.*\S)?  +`)
+var (
+	// columnForm matches the columns of a row before the last.
+	columnForm = regexp.MustCompile(`^ *\S(.*\S)?  +`)
+	// markForm matches a mark. A line with several is no row: it has the steps of a lab.
+	markForm = regexp.MustCompile(`  [✔✘·] `)
+)
 
 // hangingIndent returns the indentation of the further lines of a line.
 func hangingIndent(line string) int {
-	if row := columnForm.FindString(line[:min(len(line), farthest)]); row != "" {
+	start := []rune(line)
+	row := columnForm.FindString(string(start[:min(len(start), farthest)]))
+	if row != "" && len(markForm.FindAllString(line, -1)) < 2 {
 		return utf8.RuneCountInString(row)
 	}
 	return len(line) - len(strings.TrimLeft(line, " ")) + 2
