@@ -10,8 +10,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// conditionTexts are the reasons and messages of one condition. They are upstream's to the letter: dashboards and
-// scripts match on them.
+// conditionTexts are the reasons and messages of one condition. They are upstream's to the letter, because dashboards and
+// scripts match on them, except for the message of a condition that is false although not everything was looked at: see
+// falseMessage.
 type conditionTexts struct {
 	conditionType api.NamespaceConditionType
 	reasonTrue    string
@@ -35,6 +36,7 @@ type ConditionUpdater struct {
 	parseErr     error
 	contentErrs  []error
 	remaining    map[string]int // items left, by resource ("pods.", "deployments.apps")
+	podsRemain   bool           // so that nothing else was deleted
 	finalizers   map[string]int // items that have each finalizer
 }
 
@@ -58,6 +60,7 @@ func (u *ConditionUpdater) ProcessContent(gvr api.GroupVersionResource, left Rem
 		u.remaining, u.finalizers = map[string]int{}, map[string]int{}
 	}
 	if left.Items > 0 {
+		u.podsRemain = u.podsRemain || gvr == api.PodsResource
 		u.remaining[gvr.GroupResource()] += left.Items
 	}
 	for finalizer, count := range left.Finalizers {
@@ -119,6 +122,29 @@ func (u *ConditionUpdater) trueMessages() map[api.NamespaceConditionType]string 
 	return messages
 }
 
+// falseMessage returns the message of a condition that is false. Upstream calls all content removed even if nothing but
+// pods was looked at, types could not be discovered, or deleting failed (#138208). Type, status and reason are the same.
+func (u *ConditionUpdater) falseMessage(texts conditionTexts) string {
+	what := map[api.NamespaceConditionType]string{
+		api.NamespaceDeletionContentFailure: "No deletion failed",
+		api.NamespaceContentRemaining:       "No resources were found to remain",
+		api.NamespaceFinalizersRemaining:    "No finalizers were found to remain",
+	}[texts.conditionType]
+	switch {
+	case what == "":
+		return texts.messageFalse
+	case u.podsRemain:
+		return what + ", but pods remain, and everything else is looked at after them"
+	case texts.conditionType == api.NamespaceDeletionContentFailure:
+		return texts.messageFalse
+	case u.discoveryErr != nil || u.parseErr != nil:
+		return what + ", but not all resources could be discovered"
+	case len(u.contentErrs) > 0:
+		return what + ", but not all resources could be deleted"
+	}
+	return texts.messageFalse
+}
+
 // ReportsTrouble reports whether any of the five conditions is not false.
 func ReportsTrouble(conditions []api.NamespaceCondition) bool {
 	return slices.ContainsFunc(conditions, func(c api.NamespaceCondition) bool {
@@ -145,7 +171,7 @@ func (u *ConditionUpdater) apply(current []api.NamespaceCondition, now time.Time
 			Type:    texts.conditionType,
 			Status:  api.ConditionFalse,
 			Reason:  texts.reasonFalse,
-			Message: texts.messageFalse,
+			Message: u.falseMessage(texts),
 		}
 		if message, ok := holds[texts.conditionType]; ok {
 			wanted.Status, wanted.Reason, wanted.Message = api.ConditionTrue, texts.reasonTrue, message

@@ -71,6 +71,40 @@ func TestConditionsSayWhatWasFound(t *testing.T) {
 	}, conditions)
 }
 
+// A condition that is false does not claim more than was looked at. Upstream does (#138208).
+func TestConditionsThatAreFalseDoNotClaimTooMuch(t *testing.T) {
+	messages := func(u *ConditionUpdater) map[api.NamespaceConditionType]string {
+		found := map[api.NamespaceConditionType]string{}
+		conditions, _ := u.apply(nil, now)
+		for _, c := range conditions {
+			if c.Status == api.ConditionFalse {
+				found[c.Type] = string(c.Reason) + ": " + c.Message
+			}
+		}
+		return found
+	}
+	secrets := api.GroupVersionResource{Version: "v1", Resource: "secrets"}
+
+	waiting := &ConditionUpdater{}
+	waiting.ProcessContent(api.PodsResource, Remains{Items: 1}, nil)
+	const afterPods = ", but pods remain, and everything else is looked at after them"
+	got := messages(waiting)
+	assert.Equal(t, "ContentDeleted: No deletion failed"+afterPods, got[api.NamespaceDeletionContentFailure])
+	assert.Equal(t, "ContentHasNoFinalizers: No finalizers were found to remain"+afterPods, got[api.NamespaceFinalizersRemaining])
+
+	undiscovered := &ConditionUpdater{discoveryErr: errors.New("no answer")}
+	undiscovered.ProcessContent(secrets, Remains{}, nil)
+	got = messages(undiscovered)
+	assert.Equal(t, "ContentRemoved: No resources were found to remain, but not all resources could be discovered", got[api.NamespaceContentRemaining])
+	assert.Equal(t, "ContentDeleted: All content successfully deleted, may be waiting on finalization", got[api.NamespaceDeletionContentFailure])
+
+	failed := &ConditionUpdater{}
+	failed.ProcessContent(secrets, Remains{}, errors.New("denied"))
+	got = messages(failed)
+	assert.Equal(t, "ContentRemoved: No resources were found to remain, but not all resources could be deleted", got[api.NamespaceContentRemaining])
+	assert.Equal(t, "ContentHasNoFinalizers: No finalizers were found to remain, but not all resources could be deleted", got[api.NamespaceFinalizersRemaining])
+}
+
 func TestConditionsMoveTheirTransitionTimeWithTheStatusOnly(t *testing.T) {
 	remaining := func(items int) *ConditionUpdater {
 		f := &ConditionUpdater{}

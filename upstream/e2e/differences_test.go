@@ -44,6 +44,14 @@ var intendedDifferences = []difference{
 		scenario: "TestPodsGoFirst",
 		reason:   "The conditions say what the namespace waits for. The original claims that all content was removed (#138208).",
 		facts: map[string]pair{
+			"while a pod ends: NamespaceDeletionContentFailure": {
+				"False ContentDeleted: All content successfully deleted, may be waiting on finalization",
+				"False ContentDeleted: No deletion failed, but pods remain, and everything else is looked at after them",
+			},
+			"while a pod ends: NamespaceFinalizersRemaining": {
+				"False ContentHasNoFinalizers: All content-preserving finalizers finished",
+				"False ContentHasNoFinalizers: No finalizers were found to remain, but pods remain, and everything else is looked at after them",
+			},
 			"while a pod ends: NamespaceContentRemaining": {
 				"False ContentRemoved: All content successfully removed",
 				"True SomeResourcesRemain: Some resources are remaining: pods. has 1 resource instances",
@@ -56,6 +64,10 @@ var intendedDifferences = []difference{
 		scenario: "TestPodIsLate",
 		reason:   "As above; the original reports the failure and also claims that all content was removed.",
 		facts: map[string]pair{
+			"while a pod is late: NamespaceFinalizersRemaining": {
+				"False ContentHasNoFinalizers: All content-preserving finalizers finished",
+				"False ContentHasNoFinalizers: No finalizers were found to remain, but pods remain, and everything else is looked at after them",
+			},
 			"while a pod is late: NamespaceContentRemaining": {
 				"False ContentRemoved: All content successfully removed",
 				"True SomeResourcesRemain: Some resources are remaining: pods. has 1 resource instances",
@@ -68,6 +80,10 @@ var intendedDifferences = []difference{
 		scenario: "TestPodWithFinalizer",
 		reason:   "As above; the original claims that no finalizers remain.",
 		facts: map[string]pair{
+			"while a pod is held: NamespaceDeletionContentFailure": {
+				"False ContentDeleted: All content successfully deleted, may be waiting on finalization",
+				"False ContentDeleted: No deletion failed, but pods remain, and everything else is looked at after them",
+			},
 			"while a pod is held: NamespaceContentRemaining": {
 				"False ContentRemoved: All content successfully removed",
 				"True SomeResourcesRemain: Some resources are remaining: pods. has 1 resource instances",
@@ -114,6 +130,102 @@ var intendedDifferences = []difference{
 					`pods is forbidden: User "` + ControllerIdentity + `" cannot list resource "pods" in API group "" in the namespace "unseen-pods"`,
 				"True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: " +
 					`pods is forbidden: User "` + ControllerIdentity + `" cannot deletecollection resource "pods" in API group "" in the namespace "unseen-pods"`,
+			},
+		},
+	},
+	{
+		name:     "undiscovered content is not called removed",
+		point:    "d",
+		scenario: "TestUnavailableAPIService",
+		reason:   "A condition that is false because not everything was looked at says so; the original claims that all content was removed (#138208).",
+		facts: map[string]pair{
+			"while groups cannot be discovered: NamespaceContentRemaining": {
+				"False ContentRemoved: All content successfully removed",
+				"False ContentRemoved: No resources were found to remain, but not all resources could be discovered",
+			},
+			"while groups cannot be discovered: NamespaceFinalizersRemaining": {
+				"False ContentHasNoFinalizers: All content-preserving finalizers finished",
+				"False ContentHasNoFinalizers: No finalizers were found to remain, but not all resources could be discovered",
+			},
+		},
+	},
+	{
+		name:     "denied content is not called removed",
+		point:    "d",
+		scenario: "TestPolicyDeniesDeletion",
+		reason:   "As above.",
+		facts: map[string]pair{
+			"while it is denied: NamespaceContentRemaining": {
+				"False ContentRemoved: All content successfully removed",
+				"False ContentRemoved: No resources were found to remain, but not all resources could be deleted",
+			},
+			"while it is denied: NamespaceFinalizersRemaining": {
+				"False ContentHasNoFinalizers: All content-preserving finalizers finished",
+				"False ContentHasNoFinalizers: No finalizers were found to remain, but not all resources could be deleted",
+			},
+		},
+	},
+	{
+		name:     "content that a webhook keeps is not called removed",
+		point:    "d",
+		scenario: "TestWebhookIsDown",
+		reason:   "As above.",
+		facts: map[string]pair{
+			"while the webhook is down: NamespaceContentRemaining": {
+				"False ContentRemoved: All content successfully removed",
+				"False ContentRemoved: No resources were found to remain, but not all resources could be deleted",
+			},
+			"while the webhook is down: NamespaceFinalizersRemaining": {
+				"False ContentHasNoFinalizers: All content-preserving finalizers finished",
+				"False ContentHasNoFinalizers: No finalizers were found to remain, but not all resources could be deleted",
+			},
+		},
+	},
+	{
+		name:     "content without rights is not called removed",
+		point:    "d",
+		scenario: "TestMissingRights",
+		reason:   "As above.",
+		facts: map[string]pair{
+			"while rights are missing: NamespaceContentRemaining": {
+				"False ContentRemoved: All content successfully removed",
+				"False ContentRemoved: No resources were found to remain, but not all resources could be deleted",
+			},
+			"while rights are missing: NamespaceFinalizersRemaining": {
+				"False ContentHasNoFinalizers: All content-preserving finalizers finished",
+				"False ContentHasNoFinalizers: No finalizers were found to remain, but not all resources could be deleted",
+			},
+		},
+	},
+	{
+		name:     "pods without rights are not called removed",
+		point:    "d",
+		scenario: "TestMissingRightsForPods",
+		reason:   "As above.",
+		facts: map[string]pair{
+			"while rights are missing: NamespaceContentRemaining": {
+				"False ContentRemoved: All content successfully removed",
+				"False ContentRemoved: No resources were found to remain, but not all resources could be deleted",
+			},
+			"while rights are missing: NamespaceFinalizersRemaining": {
+				"False ContentHasNoFinalizers: All content-preserving finalizers finished",
+				"False ContentHasNoFinalizers: No finalizers were found to remain, but not all resources could be deleted",
+			},
+		},
+	},
+	{
+		name:     "denied pods are not called removed",
+		point:    "d",
+		scenario: "TestPodDeletionIsDenied",
+		reason:   "As above.",
+		facts: map[string]pair{
+			"while it is denied: NamespaceContentRemaining": {
+				"False ContentRemoved: All content successfully removed",
+				"False ContentRemoved: No resources were found to remain, but not all resources could be deleted",
+			},
+			"while it is denied: NamespaceFinalizersRemaining": {
+				"False ContentHasNoFinalizers: All content-preserving finalizers finished",
+				"False ContentHasNoFinalizers: No finalizers were found to remain, but not all resources could be deleted",
 			},
 		},
 	},

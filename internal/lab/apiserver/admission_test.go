@@ -83,6 +83,7 @@ func TestAValidatingWebhook(t *testing.T) {
 		p.must(201, "POST", "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"}}`)
 		p.must(200, "DELETE", "/api/v1/namespaces/default/secrets/s", "")
 		assert.Contains(t, p.must(403, "DELETE", configMaps, "").message(t), "not today")
+		assert.Empty(t, g.asked["name"], "the request for a collection has no name")
 
 		g.answer = `"allowed":false`
 		assert.Equal(t, `admission webhook "deny.policy.io" denied the request without explanation`, p.must(400, "DELETE", configMaps+"/a", "").message(t))
@@ -172,6 +173,9 @@ func TestAnAdmissionPolicy(t *testing.T) {
 				if c.code != 200 {
 					require.Equal(t, c.message, got.message(t))
 					assert.Contains(t, got.body, `"details":{"name":"a","kind":"configmaps","causes":[{"message":"ValidatingAdmissionPolicy 'keep'`)
+				}
+				if name == "expression" {
+					assert.Equal(t, strings.Replace(c.message, `"a"`, `"Unknown"`, 1), p.must(422, "DELETE", configMaps, "").message(t))
 				}
 				if name == "warns" {
 					assert.Equal(t, `299 - "Validation failed for ValidatingAdmissionPolicy 'keep' with binding 'keep-all': failed expression: false"`, got.header.Get("Warning"))

@@ -101,7 +101,7 @@ func (s *Server) admit(ctx context.Context, a registry.Attributes) error {
 func faultOf(a registry.Attributes) faults.Request {
 	return faults.Request{
 		Verb: a.Verb, Group: a.Definition.Group, Version: a.Version, Resource: a.Definition.Plural, Subresource: a.Subresource,
-		Namespace: a.Namespace, Name: a.Name, User: a.User,
+		Namespace: a.Namespace, Name: a.Name, User: a.User, Collection: a.Collection,
 	}
 }
 

@@ -77,6 +77,14 @@ type request struct {
 	namespace *api.Unstructured // cached by itsNamespace
 }
 
+// name returns the name in the request, which that for a collection does not have.
+func (q *request) name() string {
+	if q.Collection {
+		return ""
+	}
+	return q.Name
+}
+
 // operation returns the operation as rules name it.
 func (q *request) operation() string {
 	switch q.Verb {
@@ -184,7 +192,7 @@ func ruleMatches(rule map[string]any, q *request, version string) bool {
 	clusterScoped := !q.Definition.Namespaced
 	return oneOf(rule["operations"], q.operation()) && oneOf(rule["apiGroups"], q.Definition.Group) && oneOf(rule["apiVersions"], version) &&
 		slices.ContainsFunc(texts(rule["resources"]), func(pattern string) bool { return resourceMatches(pattern, q) }) &&
-		(len(names) == 0 || slices.Contains(names, q.Name)) &&
+		(len(names) == 0 || slices.Contains(names, q.name())) &&
 		(scope == "" || scope == "*" || (scope == "Cluster") == clusterScoped)
 }
 
@@ -223,5 +231,5 @@ func items(list any) []map[string]any {
 
 // fault describes the write for the texts of refusals.
 func (q *request) fault() faults.Request {
-	return faults.Request{Group: q.Definition.Group, Resource: q.Definition.Plural, Name: q.Name}
+	return faults.Request{Group: q.Definition.Group, Resource: q.Definition.Plural, Name: q.Name, Collection: q.Collection}
 }

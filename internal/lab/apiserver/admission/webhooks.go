@@ -109,11 +109,11 @@ func (q *request) review(hook map[string]any, version string, object, old map[st
 	asked := map[string]any{
 		"uid": rand.Text(), "kind": kind(version), "resource": resource(version),
 		"requestKind": kind(q.Version), "requestResource": resource(q.Version),
-		"name": q.Name, "operation": q.operation(), "userInfo": map[string]any{"username": q.User, "groups": q.Write.Groups},
+		"name": q.name(), "operation": q.operation(), "userInfo": map[string]any{"username": q.User, "groups": q.Write.Groups},
 		"object": object, "oldObject": old, "dryRun": q.Write.DryRun, "options": q.options(),
 	}
 	if q.Definition.Namespaced || q.isNamespace() {
-		asked["namespace"] = cmp.Or(q.Namespace, q.Name)
+		asked["namespace"] = cmp.Or(q.Namespace, q.name())
 	}
 	if q.Subresource != "" {
 		asked["subResource"], asked["requestSubResource"] = q.Subresource, q.Subresource

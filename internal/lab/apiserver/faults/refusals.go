@@ -87,6 +87,9 @@ func refusePolicy(f *fault, r Request) *api.StatusError {
 // PolicyDenied returns the 422 of a ValidatingAdmissionPolicy that denies a request, with the text
 // after the object's name.
 func PolicyDenied(r Request, text string) *api.StatusError {
+	if r.Collection {
+		r.Name = "Unknown" // as kube-apiserver says
+	}
 	what := r.Resource
 	if r.Group != "" {
 		what += "." + r.Group

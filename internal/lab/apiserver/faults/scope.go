@@ -74,6 +74,9 @@ type Request struct {
 	Path                                  string
 	User                                  string
 	Watch                                 bool
+	// Collection reports that a delete is part of a deletecollection: a policy's refusal names no
+	// object.
+	Collection bool
 }
 
 // fault is an active fault. It is immutable except for dice, hits and timer.

@@ -201,6 +201,7 @@ func (r *Registry) DeleteCollection(ctx context.Context, t Target, d api.DeleteO
 	if err != nil {
 		return nil, err
 	}
+	w.collection = true
 	for _, item := range page.Items {
 		_, _, err := r.Delete(ctx, t.of(item), d, w)
 		if err != nil && !api.IsNotFound(err) {

@@ -123,7 +123,7 @@ func (r *Registry) admitted(ctx context.Context, verb string, t Target, w WriteO
 	if object == nil {
 		object = old
 	}
-	return r.admit(ctx, Attributes{Verb: verb, Target: t, User: w.User, Object: object, Old: old, Write: w})
+	return r.admit(ctx, Attributes{Verb: verb, Target: t, User: w.User, Object: object, Old: old, Write: w, Collection: w.collection})
 }
 
 // injectConflict reports whether the hook asks for a conflict.

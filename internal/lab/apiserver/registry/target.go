@@ -32,6 +32,8 @@ type Attributes struct {
 	Old *api.Unstructured
 	// Write has the other options of the write.
 	Write WriteOptions
+	// Collection reports that the delete is part of a deletecollection, whose request has no name.
+	Collection bool
 }
 
 // Document returns a copy of an object as clients see it in a version of its type.
@@ -61,6 +63,8 @@ type WriteOptions struct {
 	// Intrusive creates objects in a terminating namespace, as if admission did not run.
 	Intrusive bool
 
+	// collection marks the deletes of a deletecollection.
+	collection bool
 	// internal marks the server's own writes, which skip admission.
 	internal bool
 }
