@@ -48,7 +48,7 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 		config: config, scene: scene, teller: teller, curtain: curtain,
 		stage: stage.Config{
 			Teller: teller, Server: connection(server), Credentials: credentials, Faults: server.Faults(), Objects: config.Objects,
-			Gears: config.Gears,
+			Gears: config.Gears, Recorder: config.Recorder,
 		},
 	}
 	if config.Keep != nil {

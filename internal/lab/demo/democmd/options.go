@@ -15,6 +15,7 @@ import (
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
+	"orrery/internal/observe/trace"
 	"orrery/internal/program"
 )
 
@@ -28,12 +29,14 @@ type demoOptions struct {
 	kubeconfigOut string
 	force         bool
 	gears         gears.Set
+	record        trace.Options
 }
 
 func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.scene, "scene", scenes.Default, "the `scene` to show: "+strings.Join(scenes.Names(), ", "))
 	flags.IntVar(&o.objects, "objects", stage.DefaultObjects, "the number of objects in the namespace")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook")
+	o.record.AddTo(flags)
 	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the scene, for kubectl")
 	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal")
 	flags.StringVar(&o.listen, "listen", anyPort, "the `address` for the server to listen on; port 0 is a free one")
@@ -55,6 +58,9 @@ func (o *demoOptions) check() error {
 	scene, err := scenes.Named(o.scene)
 	if err != nil {
 		return fmt.Errorf("--scene: %w", err)
+	}
+	if err := o.record.Check(); err != nil {
+		return err
 	}
 	if scene.Alone() && (o.keep || o.objects != stage.DefaultObjects || o.listen != anyPort) {
 		return fmt.Errorf("the scene %s has no server, which --keep, --objects and --listen are about", o.scene)

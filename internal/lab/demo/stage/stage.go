@@ -8,6 +8,7 @@ import (
 	"orrery/informer"
 	"orrery/internal/lab/demo/story"
 	"orrery/nsctl"
+	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -92,7 +93,7 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 // startSpectators starts the spectators' informers and waits for their first lists.
 func (s *Stage) startSpectators(ctx, informersCtx context.Context, options Options) error {
 	factory := &informer.SharedInformerFactory{}
-	spectators, err := newSpectators(s.config.Teller, s.config.Gears, s.clients[story.Spectators], factory, options.Reported)
+	spectators, err := newSpectators(s.config.Teller, s.config.Gears, s.config.Recorder, s.clients[story.Spectators], factory, options.Reported)
 	if err != nil {
 		return err
 	}
@@ -118,10 +119,11 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	factory := &informer.SharedInformerFactory{}
 	m := &meter{teller: teller}
 	namespaceInformer := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
-		return newInformer(namespaces, "namespaces", s.config.Gears, m, newVoice(teller, "namespaces", Namespace))
+		return newInformer(namespaces, "namespaces", s.config.Gears, s.config.Recorder, m, newVoice(teller, "namespaces", Namespace))
 	})
 	s.namespaces = namespaceInformer
 	narrator := newNarrator(teller)
+	trace := nsctl.JoinTraces(narrator.trace(), s.config.Recorder.Namespaces())
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
 		Deleter: s.config.Gears.NewDeleter(nsctl.DeleterConfig{
@@ -129,13 +131,13 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 			Concurrency: typesAtATime,
-			Trace:       narrator.trace(),
+			Trace:       trace,
 		}),
 		Workers:      workers,
 		DrainTimeout: time.Second,
 		NewQueue:     s.config.Gears.NewQueue,
-		QueueTrace:   narrator.queueTrace(),
-		Trace:        narrator.trace(),
+		QueueTrace:   queue.JoinTraces(narrator.queueTrace(), s.config.Recorder.Queue("namespace")),
+		Trace:        trace,
 	})
 	if err != nil {
 		return err
