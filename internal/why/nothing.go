@@ -73,6 +73,9 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 	if len(rights) == 0 {
 		return nil
 	}
+	for _, claim := range claims(e.Namespace) {
+		f.saw(1, e.Namespace.Request, "claimed by the namespace, not verified: %s", claim)
+	}
 	f.Says = "this user may not " + strings.Join(rights, ", ")
 	cause, _ := Lookup(missingRightsID)
 	return []Finding{completed(&Evidence{}, cause, f)}
