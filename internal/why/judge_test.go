@@ -162,6 +162,25 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// managedFields name any program that wrote an object. One of which the cluster has no trace may run elsewhere: it is not gone.
+func TestAnOwnerOutsideTheClusterIsNotCalledGone(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a", "example.com/x")))
+	e.Stamps = []why.Stamp{{Type: "configmaps", Object: "a", Finalizer: "example.com/x", Manager: "backup"}}
+	e.Workloads.Request, e.AllLeases.Request, e.Grants.Request = "GET workloads", "GET leases", "GET roles"
+	found := find(why.Judge(e), "C04")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, "unknown", found.Owner.Verdict)
+
+	e.Workloads.Items = []why.Workload{{Kind: "deployment", Namespace: "b", Name: "backup", Replicas: 1}}
+	found = find(why.Judge(e), "C04")
+	assert.Equal(t, why.Proven, found.Certainty)
+	assert.Equal(t, "gone", found.Owner.Verdict)
+
+	e.Workloads.Items[0].Ready = 1
+	assert.Nil(t, find(why.Judge(e), "C04"))
+}
+
 // What cannot be said for certain, and the exit code for it.
 func TestVerdicts(t *testing.T) {
 	nothing := evidence(terminating("", ""))
