@@ -25,7 +25,11 @@ func Judge(e Evidence) Report {
 	if e.Namespace != nil {
 		r.UID, r.ResourceVersion = e.Namespace.UID, e.Namespace.ResourceVersion
 	}
+	inDeletion := e.Namespace != nil && !e.Namespace.Deleted.IsZero()
 	for _, cause := range Catalogue() {
+		if !inDeletion && cause.ID != notStuckID {
+			continue
+		}
 		for _, finding := range cause.judge(&e) {
 			r.Findings = append(r.Findings, completed(&e, cause, finding))
 		}

@@ -120,7 +120,24 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 			verdict = ownerUnknown
 		}
 	}
+	if !listed && !e.leftTraces(h, programs) {
+		f.lack(nil, "nothing of %s is in the cluster: it may be uninstalled, or run elsewhere", name)
+		return ownerUnknown
+	}
 	return verdict
+}
+
+// leftTraces reports whether the cluster has a workload or a Lease of an owner. managedFields name any program that wrote the
+// object, also one outside the cluster; without a trace it is not known to be gone.
+func (e *Evidence) leftTraces(h Held, programs []string) bool {
+	return len(e.WorkloadsOf(h)) > 0 || slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) })
+}
+
+// isOf reports whether a Lease is called like one of the programs.
+func (l Lease) isOf(programs []string) bool {
+	return slices.ContainsFunc(programs, func(program string) bool {
+		return strings.Contains(l.Name, program) || strings.HasPrefix(l.Holder, program)
+	})
 }
 
 // builtIn judges a controller of kube-controller-manager.
@@ -168,13 +185,11 @@ func (e *Evidence) leads(f *Finding, name string, programs []string) string {
 		return ownerUnknown
 	}
 	for _, lease := range e.AllLeases.Items {
-		called := slices.ContainsFunc(programs, func(program string) bool {
-			return strings.Contains(lease.Name, program) || strings.HasPrefix(lease.Holder, program)
-		})
 		switch {
-		case called && !lease.Expired(e.At):
+		case !lease.isOf(programs):
+		case !lease.Expired(e.At):
 			return ownerSlow
-		case called:
+		default:
 			f.saw(1, e.AllLeases.Request, "Lease %s/%s: last renewed %s ago", lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
 		}
 	}

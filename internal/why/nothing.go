@@ -6,12 +6,15 @@ import (
 	"strings"
 )
 
+// notStuckID is the cause of a namespace that is not in deletion: it excludes all others.
+const notStuckID = "C29"
+
 // missingRightsID is the cause that says what this user may not read. Its findings are made last, from what the others lack.
 const missingRightsID = "C30"
 
 func nothingCauses() []Cause {
 	return []Cause{{
-		ID: "C29", Title: "the namespace is not stuck", Waits: true,
+		ID: notStuckID, Title: "the namespace is not stuck", Waits: true,
 		Lesson: "A namespace is in deletion from the moment that its deletionTimestamp is set. Before that nothing removes it, " +
 			"and the API server refuses to delete default, kube-system and kube-public.",
 		Proof: "The server answers 404, or the namespace has no deletionTimestamp.",
@@ -72,6 +75,9 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 	}
 	if len(rights) == 0 {
 		return nil
+	}
+	for _, claim := range claims(e.Namespace) {
+		f.saw(1, e.Namespace.Request, "claimed by the namespace, not verified: %s", claim)
 	}
 	f.Says = "this user may not " + strings.Join(rights, ", ")
 	cause, _ := Lookup(missingRightsID)

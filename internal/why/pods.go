@@ -74,6 +74,14 @@ const (
 	claimProtection = "kubernetes.io/pvc-protection"
 )
 
+// pods is the type of the pods; the zero Type if it is unknown.
+func (e *Evidence) pods() Type {
+	if t := e.typeOf("", "pods"); t != nil {
+		return *t
+	}
+	return Type{Version: "v1", Resource: "pods"}
+}
+
 // late are the pods that are past their deletion timestamp and have no finalizer.
 func (e *Evidence) late() (pods []Pod) {
 	for _, pod := range e.Pods {
@@ -168,7 +176,7 @@ func (e *Evidence) node(name string) *Node {
 func onLostNode(e *Evidence) []Finding {
 	return byNode(e, func(name string, pods []Pod) (Finding, bool) {
 		f := Finding{Culprit: Reference{Resource: "nodes", Name: name}}
-		f.saw(1, e.typeOf("", "pods").Request, "pod %s should have ended at %s, %s ago",
+		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago",
 			pods[0].Name, clock(pods[0].Deleted), duration(e.now().Sub(pods[0].Deleted)))
 		node := e.node(name)
 		switch {
@@ -206,7 +214,7 @@ func notTornDown(e *Evidence) []Finding {
 		pod := ended[0]
 		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}}
 		f.Says = fmt.Sprintf("the kubelet of node %s cannot tear down pod %s", name, pod.Name)
-		f.saw(1, e.typeOf("", "pods").Request, "pod %s should have ended at %s, %s ago; none of its containers runs",
+		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago; none of its containers runs",
 			pod.Name, clock(pod.Deleted), duration(e.now().Sub(pod.Deleted)))
 		f.saw(1, e.Nodes.Request, "node %s: Ready=True", name)
 		return f, true
@@ -267,7 +275,7 @@ func protectedClaim(e *Evidence) []Finding {
 		f := Finding{Blocks: []Blocked{{Resource: t.Name(), Count: 1, Examples: []string{claim.Name}}}}
 		f.saw(1, t.Request, "claim %s is in deletion and has %s", claim.Name, claimProtection)
 		user := slices.IndexFunc(e.Pods, func(p Pod) bool { return p.Node != "" && slices.Contains(p.Claims, claim.Name) && e.stays(p) })
-		pods := e.typeOf("", "pods")
+		pods := e.pods()
 		switch {
 		case user >= 0:
 			f.Culprit = Reference{Resource: "pods", Namespace: e.Name, Name: e.Pods[user].Name}
@@ -277,7 +285,7 @@ func protectedClaim(e *Evidence) []Finding {
 			if e.Pods[user].Deleted.After(e.now()) {
 				f.Certainty = Later // the pod may still run
 			}
-		case pods == nil || pods.Unread():
+		case pods.Request == "" || pods.Unread():
 			f.Culprit = Reference{Resource: t.Name(), Namespace: e.Name, Name: claim.Name}
 			f.Says = fmt.Sprintf("the claim %s is protected", claim.Name)
 			f.lack(nil, "the pods could not be read")

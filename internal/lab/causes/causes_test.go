@@ -65,7 +65,7 @@ func startController(ctx context.Context, t *testing.T, client *restclient.Clien
 	)
 }
 
-// why collects and judges.
+// judged collects and judges.
 func judged(t *testing.T, c *clustertest.Cluster, options collect.Options) (why.Evidence, why.Report) {
 	t.Helper()
 	evidence, err := collect.Collect(t.Context(), c.Admin(), causes.Namespace, options)
@@ -89,7 +89,7 @@ func find(r why.Report, id string) *why.Finding {
 }
 
 // Each cause is proven in its own situation, with the right culprit, and no other cause is. What was saved gives the same
-// report.
+// report, and one sample calls no owner gone.
 func TestCause(t *testing.T) {
 	for _, f := range causes.Fixtures() {
 		t.Run(f.ID, func(t *testing.T) {
@@ -107,6 +107,7 @@ func TestCause(t *testing.T) {
 					assert.True(t, other.ID == f.ID || other.Certainty != why.Proven || slices.Contains(f.Also, other.ID), "%s is named as well\n%s", other.ID, shown)
 				}
 				assertSaved(t, evidence, report)
+				assertOneSample(t, c)
 			})
 		})
 	}
@@ -122,6 +123,16 @@ func assertSaved(t *testing.T, evidence why.Evidence, report why.Report) {
 	require.NoError(t, report.WriteJSON(&first))
 	require.NoError(t, why.Judge(loaded).WriteJSON(&again))
 	assert.Equal(t, first.String(), again.String())
+}
+
+// assertOneSample checks that with one sample no owner of a finalizer is called gone.
+func assertOneSample(t *testing.T, c *clustertest.Cluster) {
+	t.Helper()
+	_, report := judged(t, c, collect.Options{Interval: -1})
+	assert.Equal(t, 1, report.Checked.Samples)
+	for _, found := range report.Findings {
+		assert.True(t, found.Owner == nil || found.Owner.Verdict != "gone", found.ID)
+	}
 }
 
 // What only looks like a cause is not named.

@@ -54,22 +54,6 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// With one sample no owner of a finalizer is called gone.
-func TestOneSample(t *testing.T) {
-	for _, f := range causes.Fixtures() {
-		t.Run(f.ID, func(t *testing.T) {
-			inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
-				_, report := judged(t, c, collect.Options{Interval: -1})
-				assert.Equal(t, 1, report.Checked.Samples)
-				for _, found := range report.Findings {
-					assert.True(t, found.Owner == nil || found.Owner.Verdict != "gone", found.ID)
-					assert.Empty(t, found.Remedies, found.ID)
-				}
-			})
-		})
-	}
-}
-
 // requestsOf returns how many requests a function sends, by verb.
 func requestsOf(t *testing.T, c *clustertest.Cluster, look func()) map[string]int {
 	t.Helper()

@@ -1,0 +1,243 @@
+package why_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+	"orrery/restclient/api"
+)
+
+var (
+	deleted = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	at      = deleted.Add(10 * time.Minute)
+	later   = at.Add(10 * time.Second)
+)
+
+const (
+	contentFailure   = api.NamespaceDeletionContentFailure
+	discoveryFailure = api.NamespaceDeletionDiscoveryFailure
+)
+
+// terminating is a namespace in deletion with one condition that is True.
+func terminating(condition api.NamespaceConditionType, message string) *why.Namespace {
+	n := &why.Namespace{UID: "u", ResourceVersion: "7", Deleted: deleted, SpecFinalizers: []string{"kubernetes"}, Request: "GET namespace"}
+	if condition != "" {
+		n.Conditions = []api.NamespaceCondition{{Type: condition, Status: api.ConditionTrue, Message: message}}
+	}
+	return n
+}
+
+// evidence is that of two samples at a standstill, with one type beside secrets, which are empty.
+func evidence(n *why.Namespace, types ...why.Type) why.Evidence {
+	types = append(types, why.Type{Version: "v1", Resource: "secrets", Request: "GET secrets"})
+	again := *n
+	return why.Evidence{
+		Name: "shop", At: at, Namespace: n, Types: types, Discovery: why.Discovery{Request: "GET /apis"},
+		Second: &why.Sample{At: later, Namespace: &again, Types: slices.Clone(types)},
+	}
+}
+
+// object is an object of the namespace; in deletion with finalizers.
+func object(name string, finalizers ...string) why.Object {
+	o := why.Object{Name: name, UID: "uid-" + name, ResourceVersion: "1", Created: deleted.Add(-time.Hour), Finalizers: finalizers}
+	if len(finalizers) > 0 {
+		o.Deleted = deleted
+	}
+	return o
+}
+
+func typeOf(group, resource string, objects ...why.Object) why.Type {
+	t := why.Type{Group: group, Version: "v1", Resource: resource, Request: "GET " + resource, Count: len(objects), Objects: objects, Finalizers: map[string]int{}}
+	for _, o := range objects {
+		for _, f := range o.Finalizers {
+			t.Finalizers[f]++
+		}
+		if o.Created.After(t.Newest) {
+			t.Newest = o.Created
+		}
+	}
+	return t
+}
+
+func find(r why.Report, id string) *why.Finding {
+	at := slices.IndexFunc(r.Findings, func(f why.Finding) bool { return f.ID == id })
+	if at < 0 {
+		return nil
+	}
+	return &r.Findings[at]
+}
+
+// situations are causes that the API server in memory does not play, each with what is not it.
+func situations() map[string]struct{ proven, not why.Evidence } {
+	all := map[string]struct{ proven, not why.Evidence }{}
+
+	stale := evidence(terminating(discoveryFailure, "Discovery failed: g.io/v1: stale GroupVersion discovery: g.io/v1"))
+	failed := map[string]string{"g.io/v1": "stale GroupVersion discovery: g.io/v1"}
+	stale.Discovery.Stale, stale.Discovery.Failed = []string{"g.io/v1"}, failed
+	stale.Second.Failed = failed
+	stale.APIServices = why.Answer[why.APIService]{Request: "GET apiservices", Items: []why.APIService{{
+		Name: "v1.g.io", GroupVersion: "g.io/v1", Service: &why.Service{Namespace: "a", Name: "b"}, Available: "True", Reason: "Passed",
+	}}}
+	stale.Probes = []why.Probe{{GroupVersion: "g.io/v1", Request: "GET /apis/g.io/v1"}}
+	passed := stale
+	fine := *stale.Second
+	fine.Failed = map[string]string{}
+	passed.Second = &fine
+	all["C03"] = struct{ proven, not why.Evidence }{stale, passed}
+
+	broken := typeOf("g.io", "things")
+	broken.Failed = &why.Failure{Request: "GET things", Code: 500, Message: "conversion webhook for g.io/v1, Kind=Thing failed: Post: refused"}
+	conversion := evidence(terminating("", ""), broken)
+	conversion.Definitions = why.Answer[why.Definition]{Request: "GET crds", Items: []why.Definition{{Type: "things.g.io", Converter: &why.Service{Namespace: "a", Name: "b"}}}}
+	conversion.Backends = []why.Backend{{Service: why.Service{Namespace: "a", Name: "b"}, Request: "GET service"}}
+	works := evidence(terminating("", ""), typeOf("g.io", "things"))
+	works.Definitions = conversion.Definitions
+	all["C09"] = struct{ proven, not why.Evidence }{conversion, works}
+
+	late := object("a")
+	late.Deleted = deleted.Add(time.Minute)
+	stays := evidence(terminating("", ""), typeOf("", "pods", late))
+	stays.Pods = []why.Pod{{Object: late, Node: "n"}}
+	stays.Nodes = why.Answer[why.Node]{Request: "GET nodes", Items: []why.Node{{Name: "n", Ready: "True"}}}
+	running := stays
+	running.Pods = []why.Pod{{Object: late, Node: "n", Running: []string{"c"}}}
+	all["C12"] = struct{ proven, not why.Evidence }{stays, running}
+
+	foreground := terminating("", "")
+	foreground.SpecFinalizers, foreground.Finalizers = nil, []string{"foregroundDeletion"}
+	collector := evidence(foreground)
+	collector.Managers = why.Answer[why.Manager]{Request: "GET pods", Items: []why.Manager{{Name: "kcm", Ready: true, Controllers: "*,-garbagecollector"}}}
+	young := collector
+	young.At = deleted.Add(20 * time.Second)
+	sample := *collector.Second
+	sample.At = deleted.Add(30 * time.Second)
+	young.Second = &sample
+	young.Managers.Items = []why.Manager{{Name: "kcm", Ready: true}}
+	all["C17"] = struct{ proven, not why.Evidence }{collector, young}
+
+	two := evidence(terminating(contentFailure, "x"))
+	two.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
+	two.Second.Namespace.Writers = []why.Writer{{Manager: "a", At: later}, {Manager: "b", At: later.Add(-5 * time.Second)}}
+	one := evidence(terminating(contentFailure, "x"))
+	one.Second.Namespace.Conditions = two.Second.Namespace.Conditions
+	one.Second.Namespace.Writers = []why.Writer{{Manager: "a", At: later}, {Manager: "b", At: deleted}}
+	all["C20"] = struct{ proven, not why.Evidence }{two, one}
+
+	const unexpected = "unexpected items still remain in namespace: shop for gvr: g.io/v1, Resource=things"
+	fresh := object("t")
+	fresh.Created = deleted.Add(time.Minute)
+	all["C22"] = struct{ proven, not why.Evidence }{
+		evidence(terminating(contentFailure, unexpected), typeOf("g.io", "things", object("t"))),
+		evidence(terminating(contentFailure, unexpected), typeOf("g.io", "things", fresh)),
+	}
+
+	next := fresh
+	next.UID, next.Name, next.Created = "uid-next", "next", later
+	grows := evidence(terminating("", ""), typeOf("", "configmaps", fresh))
+	grows.Second.Types = []why.Type{typeOf("", "configmaps", fresh, next)}
+	early := object("e")
+	early.Created = deleted.Add(3 * time.Second)
+	all["C28"] = struct{ proven, not why.Evidence }{grows, evidence(terminating("", ""), typeOf("", "configmaps", early))}
+	return all
+}
+
+func TestJudge(t *testing.T) {
+	for id, s := range situations() {
+		t.Run(id, func(t *testing.T) {
+			report := why.Judge(s.proven)
+			found := find(report, id)
+			require.NotNil(t, found, report.Sentence)
+			assert.Equal(t, why.Proven, found.Certainty, "%v", found.Missing)
+			assert.Equal(t, why.Stuck, report.Verdict)
+			assert.Equal(t, why.ExitStuck, report.ExitCode)
+			assert.Nil(t, find(why.Judge(s.not), id))
+		})
+	}
+}
+
+// managedFields name any program that wrote an object. One of which the cluster has no trace may run elsewhere: it is not gone.
+func TestAnOwnerOutsideTheClusterIsNotCalledGone(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a", "example.com/x")))
+	e.Stamps = []why.Stamp{{Type: "configmaps", Object: "a", Finalizer: "example.com/x", Manager: "backup"}}
+	e.Workloads.Request, e.AllLeases.Request, e.Grants.Request = "GET workloads", "GET leases", "GET roles"
+	found := find(why.Judge(e), "C04")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, "unknown", found.Owner.Verdict)
+
+	e.Workloads.Items = []why.Workload{{Kind: "deployment", Namespace: "b", Name: "backup", Replicas: 1}}
+	found = find(why.Judge(e), "C04")
+	assert.Equal(t, why.Proven, found.Certainty)
+	assert.Equal(t, "gone", found.Owner.Verdict)
+
+	e.Workloads.Items[0].Ready = 1
+	assert.Nil(t, find(why.Judge(e), "C04"))
+}
+
+// What cannot be said for certain, and the exit code for it.
+func TestVerdicts(t *testing.T) {
+	nothing := evidence(terminating("", ""))
+	nothing.Namespace.SpecFinalizers, nothing.Second.Namespace.SpecFinalizers = nil, nil
+	unread := evidence(terminating("", ""))
+	unread.Types[0].Failed = &why.Failure{Code: 500, Message: "m"}
+	old := evidence(terminating(api.NamespaceContentRemaining, "Some resources are remaining: pods. has 1 resource instances"))
+	moved := evidence(terminating("", ""))
+	moved.Second.Namespace.ResourceVersion = "8"
+	moved.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
+	for name, test := range map[string]struct {
+		evidence why.Evidence
+		verdict  why.Verdict
+		code     int
+		says     string
+	}{
+		"nothing is known":             {nothing, why.Unknown, why.ExitUnknown, "no known cause is proven"},
+		"a claim that no longer holds": {old, why.Progressing, 0, "ContentRemaining no longer holds"},
+		"the conditions change":        {moved, why.Progressing, 0, "its conditions changed"},
+		"it does not exist": {
+			why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404}, Terminating: []string{"shop"}}, why.Absent, 0,
+			`namespace "shpo" does not exist; Terminating now: shop`,
+		},
+		"it may not be read": {why.Evidence{Name: "shop", Refused: &why.Failure{Code: 403, Message: "no", Right: "get namespaces"}}, why.Unknown, why.ExitUnknown, "cannot be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := why.Judge(test.evidence)
+			assert.Equal(t, test.verdict, report.Verdict, report.Sentence)
+			assert.Equal(t, test.code, report.ExitCode)
+			assert.Contains(t, report.Sentence, test.says)
+		})
+	}
+}
+
+// The judge does not panic whatever it is given, proves nothing without proof, and judges the same twice.
+func FuzzJudge(f *testing.F) {
+	for _, s := range situations() {
+		text, err := json.Marshal(s.proven)
+		require.NoError(f, err)
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var e why.Evidence
+		if json.Unmarshal(text, &e) != nil {
+			return
+		}
+		report := why.Judge(e)
+		for _, found := range report.Findings {
+			if found.Certainty == why.Proven {
+				assert.NotEmpty(t, found.Proof)
+				assert.Empty(t, found.Missing)
+			}
+		}
+		var first, again bytes.Buffer
+		require.NoError(t, report.WriteJSON(&first))
+		require.NoError(t, why.Judge(e).WriteJSON(&again))
+		assert.Equal(t, first.String(), again.String())
+		require.NoError(t, report.WriteText(&first, false, 80))
+	})
+}

@@ -1,0 +1,82 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+
+	"orrery/internal/program"
+)
+
+//go:generate go run ./page
+
+// pageWidth is the width of a Markdown page of this repository.
+const pageWidth = 120
+
+// Page returns the manual of stuck namespaces as Markdown: one section for each cause, in the order of the report.
+func Page() string {
+	var text strings.Builder
+	paragraph := func(body string) {
+		fmt.Fprintln(&text)
+		for _, line := range program.Wrapped(body, pageWidth) {
+			fmt.Fprintln(&text, line)
+		}
+	}
+	fmt.Fprintln(&text, "# Stuck namespaces")
+	paragraph("This page lists the known reasons why a namespace stays in Terminating, in the order of a report of `orrery why`. It is " +
+		"generated from the catalogue that the command judges with (`go generate ./internal/why`).")
+	fmt.Fprint(&text, "\n```\norrery why shop\norrery why --explain C07\n```\n")
+	paragraph("`orrery why` only reads. It calls a cause proven if every part of its proof was seen, and possible if a part could " +
+		"not be read. A type that could not be read never counts as empty. The conditions of the namespace are claims, which it " +
+		"verifies by its own requests. They begin with `NamespaceDeletion`, which this page leaves out.")
+	paragraph("⚠ marks what loses data, or leaves something behind outside the cluster. Do it only if nothing else is possible, and " +
+		"never as the first step.")
+	fmt.Fprint(&text, "\n| id | what blocks |\n| --- | --- |\n")
+	for _, cause := range Catalogue() {
+		fmt.Fprintf(&text, "| [%s](#%s) | %s |\n", cause.ID, anchor(cause), cause.Title)
+	}
+	for _, cause := range Catalogue() {
+		fmt.Fprintf(&text, "\n## %s\n", heading(cause))
+		paragraph(cause.Lesson)
+		paragraph("**Proof.** " + cause.Proof)
+		fmt.Fprint(&text, "\n**Do this.**\n\n")
+		for _, do := range cause.Do {
+			fmt.Fprintln(&text, "- "+strings.Join(program.Wrapped(do, pageWidth-2), "\n  "))
+		}
+		if cause.DoNot != "" {
+			paragraph("**Do not** " + cause.DoNot + ".")
+		}
+		if len(cause.Issues) > 0 {
+			var issues []string
+			for _, issue := range cause.Issues {
+				issues = append(issues, fmt.Sprintf("kubernetes/kubernetes#%d", issue))
+			}
+			paragraph("Reported as " + strings.Join(issues, ", ") + ".")
+		}
+	}
+	fmt.Fprintln(&text, "\n## Finalizers whose owners are known")
+	paragraph("For other finalizers, managedFields of the object name the program that set them.")
+	fmt.Fprint(&text, "\n| finalizer | owner | protects |\n| --- | --- | --- |\n")
+	for _, keeper := range keepers {
+		name := keeper.Name
+		if keeper.Outside {
+			name += ", outside the cluster"
+		}
+		fmt.Fprintf(&text, "| `%s` | %s | %s |\n", keeper.Pattern, name, keeper.Protects)
+	}
+	return text.String()
+}
+
+func heading(c Cause) string { return c.ID + ": " + c.Title }
+
+// anchor is how GitHub names a heading in links.
+func anchor(c Cause) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-':
+			return r
+		case r == ' ':
+			return '-'
+		}
+		return -1
+	}, strings.ToLower(heading(c)))
+}
