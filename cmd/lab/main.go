@@ -12,6 +12,7 @@ import (
 	"orrery/internal/lab/bench/syncbench"
 	"orrery/internal/lab/demo/democmd"
 	"orrery/internal/lab/labs/labscmd"
+	"orrery/internal/lab/replaycmd"
 	"orrery/internal/program"
 )
 
@@ -41,7 +42,7 @@ controller that runs on a cluster is the other program: orrery run.`,
 	}
 	root.AddGroup(labscmd.Group)
 	root.AddCommand(labscmd.Commands()...)
-	root.AddCommand(democmd.New(), servecmd.New(), benchcmd.New(), program.NewVersionCommand(root.Name()), servecmd.NewFaultsTopic(), newPodServerCommand())
+	root.AddCommand(democmd.New(), replaycmd.New(), servecmd.New(), benchcmd.New(), program.NewVersionCommand(root.Name()), servecmd.NewFaultsTopic(), newPodServerCommand())
 	return root
 }
 

@@ -5,21 +5,26 @@ package replaycmd
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
 	"orrery/internal/program"
 )
 
 // replayOptions are the flags of "lab replay".
 type replayOptions struct {
-	view view.Flags
-	html string
+	view  view.Flags
+	html  string
+	check bool
 }
 
 // New returns the command replay.
@@ -34,7 +39,8 @@ each event. Nothing runs, and nothing leaves this machine: the page is served on
 the loopback interface until Ctrl-C.
 
 With --html the page and the recording become one file, which opens in a browser
-without a server and without a network.`,
+without a server and without a network. With --check the recording is only
+verified: every line, the order of events and times, and every state in it.`,
 		Example: `  # record a scene and look at it again
   lab demo --scene one-key --record one-key.jsonl
   lab replay one-key.jsonl
@@ -49,6 +55,9 @@ without a server and without a network.`,
 			if err := checkRecording(args[0]); err != nil {
 				return err
 			}
+			if options.check {
+				return check(args[0], command.OutOrStdout())
+			}
 			if options.html != "" {
 				return writeHTML(args[0], options.html, command.OutOrStdout())
 			}
@@ -57,8 +66,62 @@ without a server and without a network.`,
 	}
 	options.view.AddTo(command.Flags())
 	command.Flags().StringVar(&options.html, "html", "", "write the page with the recording to this `file` and end")
+	command.Flags().BoolVar(&options.check, "check", false, "only verify the recording; exit code 1 if it has mistakes")
+	command.MarkFlagsMutuallyExclusive("html", "check")
 	program.CompleteFiles(command, "html")
 	return command
+}
+
+// checkRecording returns an error if the file is no recording that this program can read. Mistakes
+// after its first line are for the page to show.
+func checkRecording(file string) error {
+	from, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	enough := errors.New("the first line was read")
+	if _, err = trace.Read(from, func(*trace.Event, *trace.LineError) error { return enough }); err != nil && !errors.Is(err, enough) {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+// check verifies a recording and prints what it found.
+func check(file string, out io.Writer) error {
+	from, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	report, err := trace.Check(from)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	for _, problem := range report.Problems {
+		fmt.Fprintln(out, problem)
+	}
+	if more := report.Found - len(report.Problems); more > 0 {
+		fmt.Fprintf(out, "and %d more\n", more)
+	}
+	for _, name := range slices.Sorted(maps.Keys(report.Unknown)) {
+		fmt.Fprintf(out, "unknown event %s: %d times\n", name, report.Unknown[name])
+	}
+	if report.Cut {
+		fmt.Fprintln(out, "the last line is cut off, which is normal after a crash")
+	}
+	fmt.Fprintf(out, "%d events, %d lost, %d contradictions\n", report.Events, sum(report.State.Lost), report.State.Odd)
+	if report.Found > 0 {
+		return fmt.Errorf("%s has %d mistakes", file, report.Found)
+	}
+	return nil
+}
+
+func sum(counts map[string]uint64) (total uint64) {
+	for _, n := range counts {
+		total += n
+	}
+	return total
 }
 
 // replay serves the page until a signal.

@@ -76,7 +76,7 @@ func sceneLines(separator string) []string {
 }
 
 // runDemo is "lab demo".
-func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error {
+func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	program.OutlivePipes()
@@ -93,6 +93,12 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	config := options.config(stdout)
 	out := program.NewOutput(program.NewLostReader(stdout, stop), stop)
 	config.Out = out
+	recorded, err := options.startRecording(out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, recorded.stop(ctx)) }()
+	config.Gears = config.Gears.Recorded(recorded.recorder)
 	if options.keep {
 		kept := keptServer{options: options}
 		defer kept.forget()
@@ -101,7 +107,10 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 			return kept.wait(ctx, server, config.Out)
 		}
 	}
-	err := demo.Run(ctx, config, &curtain)
+	err = demo.Run(ctx, config, &curtain)
+	if err == nil && options.view && !options.keep {
+		recorded.linger(ctx, out)
+	}
 	if failed := out.Err(); failed != nil {
 		return fmt.Errorf("cannot show the scene: %w", failed)
 	}

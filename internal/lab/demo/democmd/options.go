@@ -15,6 +15,7 @@ import (
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
+	"orrery/internal/observe/view"
 	"orrery/internal/program"
 )
 
@@ -28,6 +29,10 @@ type demoOptions struct {
 	kubeconfigOut string
 	force         bool
 	gears         gears.Set
+	view          bool
+	viewFlags     view.Flags
+	record        string
+	chrome        string
 }
 
 func (o *demoOptions) addTo(flags *pflag.FlagSet) {
@@ -37,6 +42,10 @@ func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the scene, for kubectl")
 	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal")
 	flags.StringVar(&o.listen, "listen", anyPort, "the `address` for the server to listen on; port 0 is a free one")
+	flags.BoolVar(&o.view, "view", false, "show the scene in the browser, live, until Ctrl-C")
+	o.viewFlags.AddTo(flags)
+	flags.StringVar(&o.record, "record", "", "record the run in this `file`, for lab replay; .gz is compressed")
+	flags.StringVar(&o.chrome, "trace", "", "write Chrome trace events to this `file`, for a trace viewer")
 	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to with --keep, removed at the end; default: a temporary file")
 	flags.BoolVar(&o.force, "force", false, "overwrite the file of --kubeconfig-out even if it is not one of this command's")
 }
@@ -52,6 +61,9 @@ const (
 
 // check reports the first invalid value.
 func (o *demoOptions) check() error {
+	if err := o.viewFlags.Check(); err != nil {
+		return err
+	}
 	scene, err := scenes.Named(o.scene)
 	if err != nil {
 		return fmt.Errorf("--scene: %w", err)
@@ -91,7 +103,7 @@ func (o *demoOptions) config(stdout io.Writer) demo.Config {
 		}
 		return display.Size{Width: width, Height: height}
 	}
-	if o.plain || os.Getenv("TERM") == "dumb" {
+	if o.plain || o.view || os.Getenv("TERM") == "dumb" {
 		config.Width = size().Width
 	} else {
 		config.Size = size

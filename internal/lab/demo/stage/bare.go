@@ -25,7 +25,7 @@ func (s *Stage) ConfigMaps(client *restclient.Client) *restclient.Resource[*api.
 func (s *Stage) NewClient(trace *restclient.Trace, wrap func(http.RoundTripper) http.RoundTripper) (*restclient.Client, error) {
 	config := s.config
 	config.Server.WrapTransport = wrap
-	client, err := newClient(config, story.Spectators, trace)
+	client, err := newClient(config, story.Spectators, restclient.JoinTraces(trace, config.Gears.Recorder().Requests()))
 	if err == nil {
 		s.added = append(s.added, client)
 	}
@@ -40,7 +40,7 @@ func (s *Stage) NewInformer(client *restclient.Client, config informer.Config[*a
 	config.Name, config.Gears = "configmaps", gears.Informer[*api.PartialObjectMetadata](s.config.Gears)
 	told := newVoice(s.config.Teller, config.Name, "").reflector((&meter{teller: s.config.Teller}).reflector())
 	config.Reflector.Trace = reflector.JoinTraces(told, config.Reflector.Trace)
-	return informer.NewSharedIndexInformer(restclient.Metadata(client, core("configmaps"), Namespace), config)
+	return informer.NewSharedIndexInformer(restclient.Metadata(client, core("configmaps"), Namespace), gears.Record(s.config.Gears, config))
 }
 
 // RunInformer starts an informer and waits for its first list. The informer ends with the stage.

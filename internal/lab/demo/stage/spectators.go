@@ -29,7 +29,7 @@ func newSpectators(teller *story.Teller, set gears.Set, client *restclient.Clien
 				s.Tell(story.Server, "the kubelet reports that the last pod has ended")
 			}
 		}}
-		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, set, m, v)
+		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, set.Recorded(nil), m, v)
 		if _, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{},
 			informer.HandlerOptions{Name: "spectator"}); err != nil {
 			return nil, err

@@ -63,7 +63,11 @@ func Open(ctx context.Context, config Config, options Options) (*Stage, error) {
 
 func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options Options) error {
 	for _, who := range []story.Client{story.Controller, story.Spectators, story.Script} {
-		client, err := newClient(s.config, who, nil)
+		var recorded *restclient.Trace
+		if who == story.Controller {
+			recorded = s.config.Gears.Recorder().Requests()
+		}
+		client, err := newClient(s.config, who, recorded)
 		if err != nil {
 			return err
 		}
@@ -122,6 +126,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	})
 	s.namespaces = namespaceInformer
 	narrator := newNarrator(teller)
+	hooks := nsctl.JoinTraces(narrator.trace(), s.config.Gears.Recorder().Namespaces())
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
 		Deleter: s.config.Gears.NewDeleter(nsctl.DeleterConfig{
@@ -129,13 +134,13 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 			Concurrency: typesAtATime,
-			Trace:       narrator.trace(),
+			Trace:       hooks,
 		}),
 		Workers:      workers,
 		DrainTimeout: time.Second,
 		NewQueue:     s.config.Gears.NewQueue,
 		QueueTrace:   narrator.queueTrace(),
-		Trace:        narrator.trace(),
+		Trace:        hooks,
 	})
 	if err != nil {
 		return err

@@ -32,5 +32,5 @@ func newInformer[T informer.Object](resource *restclient.Resource[T], name strin
 			m.teller.Update(func(s *story.State) { s.Gears.Calls++ })
 		},
 	}
-	return informer.NewSharedIndexInformer(resource, config)
+	return informer.NewSharedIndexInformer(resource, gears.Record(set, config))
 }
