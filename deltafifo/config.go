@@ -173,8 +173,11 @@ type Trace[T any] struct {
 	Queued func(key string, d Delta[T], depth int)
 	// Deduplicated: of two adjacent deletions, kept still waits and dropped does not.
 	Deduplicated func(key string, kept, dropped Delta[T])
-	// Ignored: the deletion was dropped because the consumer does not hold the object.
+	// Ignored: the deletion was not queued, because the consumer does not hold the object.
 	Ignored func(key string, d Delta[T])
+	// Withdrawn: the oldest delta that waited for the key, a deletion, was removed from the queue.
+	// It was queued while the key was being processed, and the consumer does not hold the object.
+	Withdrawn func(key string, d Delta[T])
 
 	// Replaced: a list with this many items and tombstones was queued.
 	Replaced func(resourceVersion string, items, tombstones, depth int)
@@ -203,6 +206,7 @@ func (t *Trace[T]) complete() *Trace[T] {
 	hooks.Default(&c.Queued, func(string, Delta[T], int) {})
 	hooks.Default(&c.Deduplicated, func(string, Delta[T], Delta[T]) {})
 	hooks.Default(&c.Ignored, func(string, Delta[T]) {})
+	hooks.Default(&c.Withdrawn, func(string, Delta[T]) {})
 	hooks.Default(&c.Replaced, func(string, int, int, int) {})
 	hooks.Default(&c.Resynced, func(int, int, int) {})
 	hooks.Default(&c.Popped, func(string, Deltas[T], bool, int) {})
@@ -211,6 +215,28 @@ func (t *Trace[T]) complete() *Trace[T] {
 	hooks.Default(&c.Synced, func() {})
 	hooks.Default(&c.Closed, func(int) {})
 	return &c
+}
+
+// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
+// Arguments may be nil; the result is nil if all are, and the argument itself if only one is not.
+func JoinTraces[T any](traces ...*Trace[T]) *Trace[T] {
+	return hooks.Traces((*Trace[T]).and, traces...)
+}
+
+func (t *Trace[T]) and(u *Trace[T]) *Trace[T] {
+	return &Trace[T]{
+		Queued:       hooks.Join3(t.Queued, u.Queued),
+		Deduplicated: hooks.Join3(t.Deduplicated, u.Deduplicated),
+		Ignored:      hooks.Join2(t.Ignored, u.Ignored),
+		Withdrawn:    hooks.Join2(t.Withdrawn, u.Withdrawn),
+		Replaced:     hooks.Join4(t.Replaced, u.Replaced),
+		Resynced:     hooks.Join3(t.Resynced, u.Resynced),
+		Popped:       hooks.Join4(t.Popped, u.Popped),
+		Processed:    hooks.Join3(t.Processed, u.Processed),
+		Requeued:     hooks.Join3(t.Requeued, u.Requeued),
+		Synced:       hooks.Join0(t.Synced, u.Synced),
+		Closed:       hooks.Join(t.Closed, u.Closed),
+	}
 }
 
 // Snapshot is the state of a queue at one moment. It shares no memory with the queue.

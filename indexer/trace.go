@@ -1,5 +1,7 @@
 package indexer
 
+import "orrery/internal/hooks"
+
 // Trace is a set of hooks for a store's writes. A nil Trace or hook costs one branch and no
 // allocation.
 //
@@ -17,6 +19,22 @@ type Trace struct {
 	Replaced func(objects int, resourceVersion string)
 	// IndexFailed: index functions failed during a write, which returns the same errors.
 	IndexFailed func(*IndexErrors)
+}
+
+// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
+// Arguments may be nil; the result is nil if all are, and the argument itself if only one is not.
+func JoinTraces(traces ...*Trace) *Trace {
+	return hooks.Traces((*Trace).and, traces...)
+}
+
+func (t *Trace) and(u *Trace) *Trace {
+	return &Trace{
+		Added:       hooks.Join(t.Added, u.Added),
+		Updated:     hooks.Join(t.Updated, u.Updated),
+		Deleted:     hooks.Join(t.Deleted, u.Deleted),
+		Replaced:    hooks.Join2(t.Replaced, u.Replaced),
+		IndexFailed: hooks.Join(t.IndexFailed, u.IndexFailed),
+	}
 }
 
 // ReportStored calls Updated if the key existed before, else Added. The Report methods are for

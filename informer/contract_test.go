@@ -99,7 +99,7 @@ func testCounts(t *testing.T, gears informer.Gears[head]) {
 	source := informertest.NewContractSource()
 	var mu sync.Mutex
 	var listeners []int
-	trace := &informer.Trace{Distributed: func(_ informer.EventKind, _ string, n int) {
+	trace := &informer.Trace{Distributed: func(_ informer.EventInfo, n int) {
 		mu.Lock()
 		defer mu.Unlock()
 		listeners = append(listeners, n)

@@ -88,7 +88,7 @@ func TestDeltas(t *testing.T) {
 						return nil, nil
 					}},
 					WatchErrorHandler: func(context.Context, error) { count(&failures) },
-					Trace:             &informer.Trace{Distributed: func(informer.EventKind, string, int) { count(&distributed) }},
+					Trace:             &informer.Trace{Distributed: func(informer.EventInfo, int) { count(&distributed) }},
 				})
 				recorder := &informertest.Recorder{}
 				_, err := inf.AddEventHandlerWithOptions(eventHandler(recorder.Handle), informer.HandlerOptions{ResyncPeriod: -1})

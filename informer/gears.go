@@ -70,7 +70,8 @@ type Reflector interface {
 //
 // The informer holds a lock during AddListener and Distribute, so that the store and the events
 // change together: a handler's initial content is exactly the effect of what was distributed before
-// it was added. A processor calls handlers on goroutines of its own, and calls no hooks.
+// it was added. A processor calls handlers on goroutines of its own, and calls no hooks
+// itself.
 //
 // A processor with a method Flush may hold back distributed notifications until Flush is called,
 // which happens when the queue is empty, and at the latest after 64 keys. No lock is held then.

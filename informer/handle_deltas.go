@@ -11,8 +11,8 @@ import (
 
 // handleDeltas applies the deltas of one object with handleDelta, oldest first. The failure of a
 // delta is added to s.failures as a *ProcessError; the other deltas are applied all the same, and
-// nothing is requeued: the result is nil. Trace.Distributed, if it is set, gets each notification
-// that was sent to a listener. It is called without blockDeltas.
+// nothing is requeued: the result is nil. Trace.Distributed, if it is set, gets the info of each
+// notification that was sent to a listener. It is called without blockDeltas.
 func (s *SharedIndexInformer[T]) handleDeltas(key string, deltas deltafifo.Deltas[T], isInInitialList bool) error {
 	for i := range deltas {
 		n, listeners, err := s.handleDelta(key, &deltas[i], isInInitialList)
@@ -20,20 +20,24 @@ func (s *SharedIndexInformer[T]) handleDeltas(key string, deltas deltafifo.Delta
 			s.failures.add(&ProcessError{Key: key, Err: err})
 		}
 		if t := s.config.Trace; listeners > 0 && t.Distributed != nil {
-			t.Distributed(n.Kind, key, listeners)
+			t.Distributed(n.info(), listeners)
 		}
 	}
 	return nil
 }
 
-// handleDelta applies d to the store and then, if there is something to notify, distributes the
-// notification. It does both in one critical section of blockDeltas: a handler that was added
-// before receives the notification, a later one finds the change in the store. It returns the
-// notification, the number of listeners that it was sent to, and the error of apply.
+// handleDelta applies d to the store, numbers the notification and reports it with traceApplied, and
+// then, if there is something to notify, distributes it. It does so in one critical section of
+// blockDeltas: a handler that was added before receives the notification, a later one finds the
+// change in the store. It returns the notification, the number of listeners that it was sent to, and
+// the error of apply.
 func (s *SharedIndexInformer[T]) handleDelta(key string, d *deltafifo.Delta[T], isInInitialList bool) (n Notification[T], listeners int, err error) {
 	s.blockDeltas.Lock()
 	defer s.blockDeltas.Unlock()
 	n, changed, err := s.apply(key, d, isInInitialList)
+	s.applied++
+	n.Number = s.applied
+	s.traceApplied(d, &n, changed)
 	if changed {
 		listeners = s.processor.Distribute(n)
 	}

@@ -121,8 +121,8 @@ func (w *hookUser) trace() *informer.Trace {
 		HandlerEnded:   func(informer.HandlerInfo, int) { w.use("HandlerEnded") },
 		HandlerSynced:  func(informer.HandlerInfo) { w.use("HandlerSynced") },
 		HandlerLagging: func(informer.HandlerInfo, int) { w.use("HandlerLagging") },
-		Distributed:    func(informer.EventKind, string, int) { w.use("Distributed") },
-		Handled:        func(informer.HandlerInfo, informer.EventKind, string, time.Duration) { w.use("Handled") },
+		Distributed:    func(informer.EventInfo, int) { w.use("Distributed") },
+		Handled:        func(informer.HandlerInfo, informer.EventInfo, time.Duration) { w.use("Handled") },
 		ResyncDue:      func(string, int) { w.use("ResyncDue") },
 		ProcessError:   func(string, *informer.ProcessError) { w.use("ProcessError") },
 	}

@@ -39,10 +39,13 @@ type Notification[T any] struct {
 	// FinalStateUnknown marks a deletion that was inferred from a list, not watched.
 	FinalStateUnknown bool
 
-	Key string
-	Old T // update and delete: the previous state
-	New T // the state of the event
+	Number uint64 // see [AppliedInfo]
+	Key    string
+	Old    T // update and delete: the previous state
+	New    T // the state of the event
 }
+
+func (n *Notification[T]) info() EventInfo { return EventInfo{n.Number, n.Kind, n.Key} }
 
 // events returns 1, or 0 for the mark.
 func (n *Notification[T]) events() int {

@@ -150,7 +150,7 @@ func newProcessorListener[T any](h *RegisteredHandler[T]) *processorListener[T] 
 // It drops n once the listener is removed or run has ended. addCh is never closed: another goroutine may be in add when the
 // listener is removed.
 func (p *processorListener[T]) add(n Notification[T]) {
-	p.handler.Queued(n.events())
+	p.handler.Queued(n.events(), n.Number)
 	select {
 	case p.addCh <- n:
 	case <-p.removed:

@@ -55,25 +55,34 @@ func (h *RegisteredHandler[T]) Options() HandlerOptions { return h.options }
 // ShouldResync reports whether the handler's resync is due, and if so schedules the next one.
 func (h *RegisteredHandler[T]) ShouldResync(now time.Time) bool { return h.resync.due(now) }
 
-// Queued counts new waiting events, marks excluded. It must be called before the handler can be
-// called with them. Merged events are subtracted afterwards by Merged.
-func (h *RegisteredHandler[T]) Queued(count int) {
-	h.added.Add(uint64(count))
+// Queued counts new waiting events, marks excluded, and traces them; number is that of the last. It
+// must be called before the handler can be called with them. Merged events are subtracted afterwards
+// by Merged.
+func (h *RegisteredHandler[T]) Queued(count int, number uint64) {
+	h.Adding(count, number)
 	h.measure()
 }
 
 // Adding is Queued for events that may be merged. A call of Merged must follow.
-func (h *RegisteredHandler[T]) Adding(count int) { h.added.Add(uint64(count)) }
+func (h *RegisteredHandler[T]) Adding(count int, number uint64) {
+	h.added.Add(uint64(count))
+	if h.trace.HandlerQueued != nil && count > 0 {
+		h.trace.HandlerQueued(h.registration.info, QueuedInfo{Number: number, Count: count, Pending: h.pending()})
+	}
+}
 
 // Merged reports that this many waiting events have been merged into others.
 func (h *RegisteredHandler[T]) Merged(count int) {
 	h.added.Add(-uint64(count))
 	h.merged.Add(uint64(count))
 	h.measure()
+	if h.trace.HandlerQueued != nil && count > 0 {
+		h.trace.HandlerQueued(h.registration.info, QueuedInfo{Merged: count, Pending: h.pending()})
+	}
 }
 
-// measure updates the peak and marks a lag to report. It calls no hook, because the processor holds
-// a lock.
+// measure updates the peak and marks a lag to report. It does not report it, because the processor
+// holds a lock.
 func (h *RegisteredHandler[T]) measure() {
 	pending, peak := uint64(h.pending()), h.peak.Load()
 	if int64(pending) <= int64(peak) {
@@ -130,15 +139,18 @@ func (h *RegisteredHandler[T]) Call(n *Notification[T]) {
 	if h.begun != nil {
 		h.begun.set(n.Kind, n.Key, h.handled.Load())
 	}
+	if h.trace.HandlerCalled != nil {
+		h.trace.HandlerCalled(h.registration.info, n.info())
+	}
 	if h.trace.Handled == nil {
 		h.call(n)
 		h.handled.Add(1)
 		return
 	}
-	begin := time.Now()
+	begin, info := time.Now(), n.info()
 	h.call(n)
 	h.handled.Add(1)
-	h.trace.Handled(h.registration.info, n.Kind, n.Key, time.Since(begin))
+	h.trace.Handled(h.registration.info, info, time.Since(begin))
 }
 
 // call recovers a panic of the handler if wait.ReallyCrash is off. The event then counts as handled

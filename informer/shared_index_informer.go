@@ -31,6 +31,7 @@ type SharedIndexInformer[T Object] struct {
 	// under it finds in the store exactly the effect of the events before its first one. It is
 	// acquired before every other lock.
 	blockDeltas sync.Mutex
+	applied     uint64 // guarded by blockDeltas; the number of the last delta
 
 	mu         sync.Mutex // guards what follows
 	state      State

@@ -1,6 +1,11 @@
 package informer
 
-import "time"
+import (
+	"time"
+
+	"orrery/deltafifo"
+	"orrery/internal/hooks"
+)
 
 // Trace is a set of hooks that observe an informer, in the manner of net/http/httptrace. A nil
 // Trace or field costs one branch.
@@ -34,12 +39,22 @@ type Trace struct {
 	// HandlerPanicked: a callback panicked. Called before the process ends or continues.
 	HandlerPanicked func(h HandlerInfo, kind EventKind, key string, value any)
 
+	// Applied: a delta was applied to the store; the event is distributed next. The queue's process
+	// function calls it with a lock of the informer held, and the textbook queue holds its own. So
+	// the hook must call neither the informer nor, with that queue, Snapshot.
+	Applied func(AppliedInfo)
 	// Distributed: an event was distributed to this many listeners. The queue's process function
 	// calls it. The textbook queue holds its lock meanwhile, so with that queue the hook must not
 	// call Snapshot.
-	Distributed func(kind EventKind, key string, listeners int)
+	Distributed func(e EventInfo, listeners int)
+	// HandlerQueued: events were queued for a handler, or merged with waiting ones. It is called
+	// before the handler can be called with them, with a lock of the processor held, and must not
+	// call the informer.
+	HandlerQueued func(h HandlerInfo, q QueuedInfo)
+	// HandlerCalled: a callback begins.
+	HandlerCalled func(h HandlerInfo, e EventInfo)
 	// Handled: a callback returned after took.
-	Handled func(h HandlerInfo, kind EventKind, key string, took time.Duration)
+	Handled func(h HandlerInfo, e EventInfo, took time.Duration)
 
 	// ResyncDue: this many handlers are due for a resync, which starts now. The reflector waits.
 	ResyncDue func(informer string, handlers int)
@@ -49,9 +64,81 @@ type Trace struct {
 	Mutated func(informer string, err *MutationError)
 }
 
+// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
+// Arguments may be nil; the result is nil if all are, and the argument itself if only one is not.
+func JoinTraces(traces ...*Trace) *Trace {
+	return hooks.Traces((*Trace).and, traces...)
+}
+
+func (t *Trace) and(u *Trace) *Trace {
+	return &Trace{
+		Started:         hooks.Join(t.Started, u.Started),
+		Stopped:         hooks.Join(t.Stopped, u.Stopped),
+		Synced:          hooks.Join(t.Synced, u.Synced),
+		HandlerAdded:    hooks.Join2(t.HandlerAdded, u.HandlerAdded),
+		HandlerRemoved:  hooks.Join(t.HandlerRemoved, u.HandlerRemoved),
+		HandlerEnded:    hooks.Join2(t.HandlerEnded, u.HandlerEnded),
+		HandlerSynced:   hooks.Join(t.HandlerSynced, u.HandlerSynced),
+		HandlerLagging:  hooks.Join2(t.HandlerLagging, u.HandlerLagging),
+		HandlerStuck:    hooks.Join(t.HandlerStuck, u.HandlerStuck),
+		HandlerPanicked: hooks.Join4(t.HandlerPanicked, u.HandlerPanicked),
+		Applied:         hooks.Join(t.Applied, u.Applied),
+		Distributed:     hooks.Join2(t.Distributed, u.Distributed),
+		HandlerQueued:   hooks.Join2(t.HandlerQueued, u.HandlerQueued),
+		HandlerCalled:   hooks.Join2(t.HandlerCalled, u.HandlerCalled),
+		Handled:         hooks.Join3(t.Handled, u.Handled),
+		ResyncDue:       hooks.Join2(t.ResyncDue, u.ResyncDue),
+		ProcessError:    hooks.Join2(t.ProcessError, u.ProcessError),
+		Mutated:         hooks.Join2(t.Mutated, u.Mutated),
+	}
+}
+
+// traceApplied reports a delta that was applied. It must be called with blockDeltas held.
+func (s *SharedIndexInformer[T]) traceApplied(d *deltafifo.Delta[T], n *Notification[T], changed bool) {
+	t := s.config.Trace
+	if t.Applied == nil {
+		return
+	}
+	info := AppliedInfo{EventInfo: n.info(), Type: d.Type, Tombstone: d.Tombstone != nil, Sync: n.Sync}
+	if !changed {
+		info.Kind = 0
+	}
+	if !info.Tombstone { // its object may be the zero value
+		info.ResourceVersion = d.Object.GetResourceVersion()
+	}
+	t.Applied(info)
+}
+
 // HandlerInfo identifies a registration.
 type HandlerInfo struct {
 	Informer string // Config.Name
 	Handler  string // HandlerOptions.Name, or the type of the handler
 	ID       uint64 // unique in the informer, ascending in the order of registration
+}
+
+// EventInfo identifies an event on its way to the handlers.
+type EventInfo struct {
+	Number uint64 // AppliedInfo.Number; 0 for the initial content of a handler
+	Kind   EventKind
+	Key    string
+}
+
+// AppliedInfo describes a delta that was applied to the store.
+type AppliedInfo struct {
+	EventInfo // Number counts the deltas of the informer from 1; Kind is 0 if nothing has changed
+	// Type is that of the delta; Tombstone marks a deletion that was inferred from a list.
+	Type      deltafifo.DeltaType
+	Tombstone bool
+	// ResourceVersion is that of the delta's object.
+	ResourceVersion string
+	// Sync marks an update without a change, which only handlers get whose resync is due.
+	Sync bool
+}
+
+// QueuedInfo describes a change of the events that wait for a handler.
+type QueuedInfo struct {
+	Number  uint64 // of the last one; 0 if only events were merged
+	Count   int    // how many were added
+	Merged  int    // how many were merged into others
+	Pending int    // how many wait now, with the running one
 }

@@ -52,11 +52,11 @@ func (r *recordingTrace) trace() *informer.Trace {
 		HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, value any) {
 			r.record("handler %d panicked over %v %s: %v", h.ID, kind, key, value)
 		},
-		Distributed: func(kind informer.EventKind, key string, listeners int) {
-			r.record("%v %s to %d", kind, key, listeners)
+		Distributed: func(e informer.EventInfo, listeners int) {
+			r.record("%v %s to %d", e.Kind, e.Key, listeners)
 		},
-		Handled: func(h informer.HandlerInfo, kind informer.EventKind, key string, took time.Duration) {
-			r.record("handler %d did %v %s in %v", h.ID, kind, key, took)
+		Handled: func(h informer.HandlerInfo, e informer.EventInfo, took time.Duration) {
+			r.record("handler %d did %v %s in %v", h.ID, e.Kind, e.Key, took)
 		},
 		ResyncDue: func(name string, handlers int) { r.record("resync of %s due for %d", name, handlers) },
 	}
@@ -254,7 +254,7 @@ func TestSnapshotMayBeTakenAnywhere(t *testing.T) {
 			}
 			cfg := config{Gears: gears, ResyncPeriod: time.Second, Trace: &informer.Trace{
 				HandlerAdded: func(informer.HandlerInfo, int) { look() },
-				Distributed:  func(informer.EventKind, string, int) { distributed() },
+				Distributed:  func(informer.EventInfo, int) { distributed() },
 				ResyncDue:    func(string, int) { look() },
 				Synced:       func(string) { look() },
 			}}

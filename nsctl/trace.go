@@ -41,6 +41,9 @@ type Trace struct {
 	ConditionsFailed func(namespace string, err error)
 	// Finalized: this controller's token was removed, or that failed.
 	Finalized func(namespace string, err error)
+	// PhaseStarted: a part of a pass begins, see [Phase]. It is not called for the two that are between
+	// passes.
+	PhaseStarted func(namespace string, phase Phase)
 	// PhaseDone: a part of the deletion is over, see [Phase].
 	PhaseDone func(namespace string, phase Phase, took time.Duration)
 	// PassStuck: a pass has been under way for [StuckAfter], for twice that, and so on; waiting is how many namespaces
@@ -75,7 +78,8 @@ var ignore = &Trace{
 	Gone:              func(string, time.Duration) {},
 }
 
-// complete returns a trace whose hooks may be called without a check, except PhaseDone and PassStuck.
+// complete returns a trace whose hooks may be called without a check, except PhaseStarted,
+// PhaseDone and PassStuck.
 func (t *Trace) complete() *Trace {
 	if t == nil {
 		return ignore
@@ -103,6 +107,7 @@ func (t *Trace) and(u *Trace) *Trace {
 		ConditionsKept:    hooks.Join2(t.ConditionsKept, u.ConditionsKept),
 		ConditionsFailed:  hooks.Join2(t.ConditionsFailed, u.ConditionsFailed),
 		Finalized:         hooks.Join2(t.Finalized, u.Finalized),
+		PhaseStarted:      hooks.Join2(t.PhaseStarted, u.PhaseStarted),
 		PhaseDone:         hooks.Join3(t.PhaseDone, u.PhaseDone),
 		PassStuck:         hooks.Join3(t.PassStuck, u.PassStuck),
 		PassPanicked:      hooks.Join2(t.PassPanicked, u.PassPanicked),
@@ -153,6 +158,9 @@ func Phases() []Phase {
 
 // Phase begins a phase and returns the function that ends it.
 func (t *Trace) Phase(namespace string, phase Phase) (end func()) {
+	if t != nil && t.PhaseStarted != nil {
+		t.PhaseStarted(namespace, phase)
+	}
 	if t == nil || t.PhaseDone == nil {
 		return func() {}
 	}

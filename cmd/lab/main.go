@@ -12,7 +12,7 @@ import (
 	"orrery/internal/lab/bench/syncbench"
 	"orrery/internal/lab/demo/democmd"
 	"orrery/internal/lab/labs/labscmd"
-	"orrery/internal/lab/replaycmd"
+	"orrery/internal/lab/view/replaycmd"
 	"orrery/internal/program"
 )
 

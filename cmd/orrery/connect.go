@@ -10,6 +10,7 @@ import (
 	"orrery/internal/controllers/all"
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
+	"orrery/internal/observe/trace"
 	"orrery/internal/program"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -19,7 +20,7 @@ import (
 
 // connect reads the configuration and returns a client whose connections are behind the fence. It
 // sends nothing yet.
-func connect(options *runOptions, logger *logs.Logger, observer *observer, fence *leaderelection.Fence) (*restclient.Client, error) {
+func connect(options *runOptions, logger *logs.Logger, observer *observer, recorder *trace.Recorder, fence *leaderelection.Fence) (*restclient.Client, error) {
 	config, info, err := kubeconfig.Load(kubeconfig.Options{
 		Path: options.kubeconfig, Context: options.context, As: options.as, AsGroups: options.asGroups, Changed: logger.KubeconfigChanged,
 	})
@@ -38,7 +39,7 @@ func connect(options *runOptions, logger *logs.Logger, observer *observer, fence
 	config.Codec = options.gears.Codec()
 	config.UserAgent = "orrery/" + program.Version
 	config.Credentials = hideFrom(logger, config.Credentials)
-	config.Trace = restclient.JoinTraces(logger.Requests(), observer.requests(config.Host))
+	config.Trace = restclient.JoinTraces(logger.Requests(), observer.requests(config.Host), recorder.Requests())
 	if options.electing() {
 		config.Dial = fence.Dial(dialer.DialContext)
 	}

@@ -97,7 +97,7 @@ func lead(ctx context.Context, p *process, work func(alive context.Context, reli
 		Identity:  identity,
 		Timing:    election.timing(),
 		Fence:     p.fence,
-		Trace:     leaderelection.JoinTraces(p.logger.Election(), p.electionTrace(p.manager.Recorder())),
+		Trace:     leaderelection.JoinTraces(p.logger.Election(), p.electionTrace(p.manager.Recorder()), p.recorder.Election()),
 	})
 	if err != nil {
 		return err

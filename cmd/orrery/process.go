@@ -12,6 +12,7 @@ import (
 	"orrery/internal/controllers"
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
+	"orrery/internal/observe/trace"
 	"orrery/internal/program"
 	"orrery/restclient"
 	"orrery/wait"
@@ -22,6 +23,7 @@ type process struct {
 	options  *runOptions
 	logger   *logs.Logger
 	observer *observer
+	recorder *trace.Recorder // nil: nothing is recorded
 	fence    *leaderelection.Fence
 	client   *restclient.Client
 	manager  *controllers.Manager

@@ -122,7 +122,12 @@ func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) err
 	defer observer.stop()
 	defer context.AfterFunc(ctx, observer.stopping)()
 	var fence leaderelection.Fence
-	client, err := connect(options, logger, observer, &fence)
+	recorder, stopRecorder, err := startRecorder(options, logger, stdout)
+	if err != nil {
+		return err
+	}
+	defer stopRecorder()
+	client, err := connect(options, logger, observer, recorder, &fence)
 	if err != nil {
 		return err
 	}
@@ -146,11 +151,11 @@ func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) err
 	resting := newRest(restAfter, restAgain, giveBackMemory)
 	defer resting.stop()
 	p := &process{
-		options: options, logger: logger, observer: observer, fence: &fence, client: client,
+		options: options, logger: logger, observer: observer, recorder: recorder, fence: &fence, client: client,
 		manager: controllers.NewManager(controllers.Shared{
 			Client: client, QPS: options.qps, Burst: options.burst,
 			Gears: options.gears, DrainTimeout: options.drainTimeout, DryRun: options.dryRun, Events: options.events,
-			Logger: logger, Metrics: observer.metrics, Server: observer.server, Worked: resting.worked,
+			Logger: logger, Metrics: observer.metrics, Server: observer.server, Recording: recorder, Worked: resting.worked,
 		}, options.chosen),
 		lastResort: lastResort{exit: func(why error) {
 			logger.Error().Dur("after_s", lastMoment).Msg("shutdown is stuck, exiting")

@@ -185,7 +185,9 @@ func (f *DeltaFIFO[T]) cancelLocked(r *record[T]) {
 		f.countDownLocked(r)
 		f.waiting.remove(r.key)
 	}
-	f.ignoredLocked(r.key, canceled)
+	if f.trace.Withdrawn != nil {
+		f.trace.Withdrawn(r.key, canceled)
+	}
 }
 
 func (f *DeltaFIFO[T]) countDownLocked(r *record[T]) {

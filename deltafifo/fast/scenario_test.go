@@ -74,6 +74,9 @@ func newScenario(known ...*object) *scenario {
 			Ignored: func(_ string, d deltafifo.Delta[*object]) {
 				fmt.Fprintf(&s.log, "ignored: %s\n", deltafifotest.Describe(d))
 			},
+			Withdrawn: func(_ string, d deltafifo.Delta[*object]) {
+				fmt.Fprintf(&s.log, "withdrawn: %s\n", deltafifotest.Describe(d))
+			},
 		},
 	})
 	return s

@@ -126,7 +126,7 @@ func (l *listener[T]) addLocked(batch []informer.Notification[T], mixed bool) {
 
 func (l *listener[T]) push(events []informer.Notification[T], count int) {
 	if len(events) > 0 {
-		l.handler.Adding(count)
+		l.handler.Adding(count, events[len(events)-1].Number)
 		l.handler.Merged(l.queue.add(events))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"orrery/internal/observe/events"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
+	"orrery/internal/observe/trace"
 	"orrery/nsctl"
 	"orrery/queue"
 	"orrery/restclient"
@@ -50,6 +51,8 @@ type Shared struct {
 	Logger  *logs.Logger
 	Metrics *metrics.Metrics
 	Server  *debugserver.Server
+	// Recording records what the gears do. Nil: nothing is recorded.
+	Recording *trace.Recorder
 	// Worked is called after each pass of each controller.
 	Worked func()
 }
@@ -132,7 +135,7 @@ func addHeads[T informer.Object](made *informer.SharedIndexInformer[T], head fun
 // InformerConfig returns the configuration of [InformerFor] under another name, for a controller
 // with informers of its own that start and stop while it works.
 func InformerConfig[T informer.Object](c ControllerContext, name string, resource api.GroupVersionResource, head func(T) *api.ObjectMeta) informer.Config[T] {
-	traces := []*reflector.Trace{c.Logger.Reflector(name), c.manager.availability(resource)}
+	traces := []*reflector.Trace{c.Logger.Reflector(name), c.manager.availability(resource), c.Recording.Reflector(name)}
 	var queueTrace *deltafifo.Trace[T]
 	if c.Metrics != nil {
 		traces = append(traces, c.Metrics.Reflector(name))
@@ -145,8 +148,9 @@ func InformerConfig[T informer.Object](c ControllerContext, name string, resourc
 		Indexers:     indexer.Indexers[T]{informer.NamespaceIndex: namespaceOf[T]},
 		Transform:    informer.StripManagedFields(head),
 		Reflector:    reflector.Config[T]{Trace: reflector.JoinTraces(traces...)},
-		Trace:        c.Logger.Informer(),
-		QueueTrace:   queueTrace,
+		Trace:        informer.JoinTraces(c.Logger.Informer(), c.Recording.Informer(name)),
+		QueueTrace:   deltafifo.JoinTraces(queueTrace, trace.FIFO[T](c.Recording, name)),
+		StoreTrace:   c.Recording.Store(name),
 	}
 }
 
@@ -176,9 +180,9 @@ func (c ControllerContext) Show(name string, snapshot func() any) {
 	}
 }
 
-// QueueTrace returns hooks that log the controller's work queue.
+// QueueTrace returns hooks that log and record the controller's work queue.
 func (c ControllerContext) QueueTrace(queueName string) *queue.Trace[string] {
-	return c.Logger.Queue(queueName, c.Name)
+	return queue.JoinTraces(c.Logger.Queue(queueName, c.Name), c.Recording.Queue(queueName))
 }
 
 // WorkerConfig returns the configuration of a worker pool with the gears and hooks of this process.

@@ -167,12 +167,13 @@ func Informer[T any](s Set) informer.Gears[T] {
 	if s.Form("informer") == Textbook {
 		g.NewProcessor = nil
 	}
+	g.NewQueue = recordedQueue(s, g.NewQueue)
 	return g
 }
 
 // NewQueue returns the work queue of a controller.
 func (s Set) NewQueue(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
-	config.Trace = s.queueTrace(config.Name, config.Trace)
+	config.Trace = s.queueTrace(config.Trace)
 	if s.Form("queue") == Fast {
 		return queuefast.NewRateLimiting(limiter, config)
 	}

@@ -4,22 +4,23 @@ import (
 	"fmt"
 	"sync"
 
+	"orrery/deltafifo"
 	"orrery/informer"
-	"orrery/informer/reflector"
 	"orrery/internal/observe/trace"
 	"orrery/queue"
 )
 
-// recording is where the gears of a set are recorded.
+// recording is where the single gears of a set are recorded.
 type recording struct {
 	recorder *trace.Recorder
 
 	mu    sync.Mutex
-	names map[string]int // guarded by mu: how many queues have had a name
+	names map[string]int // guarded by mu: how many gears have had a name
 }
 
-// Recorded returns the same set of gears with the recorder's hooks on each of them. A nil recorder
-// changes nothing.
+// Recorded returns the same set with the recorder's hooks on every work queue and every queue of
+// deltas that it makes, for scenes on single gears. Controllers and informers join the hooks by
+// themselves: they know the names. A nil recorder changes nothing.
 func (s Set) Recorded(recorder *trace.Recorder) Set {
 	s.recording = nil
 	if recorder != nil {
@@ -28,37 +29,36 @@ func (s Set) Recorded(recorder *trace.Recorder) Set {
 	return s
 }
 
-// Recorder returns the recorder, nil if the gears are not recorded. A nil Recorder returns nil hooks.
-func (s Set) Recorder() *trace.Recorder {
-	if s.recording == nil {
-		return nil
-	}
-	return s.recording.recorder
-}
-
-// queueTrace joins the recorder's hooks to those of a queue. Queues of one name are recorded under
-// different ones, because each numbers its own events.
-func (s Set) queueTrace(name string, own *queue.Trace[string]) *queue.Trace[string] {
-	r := s.recording
-	if r == nil {
-		return own
-	}
+// unused returns a name that no other gear has: each queue numbers its own events.
+func (r *recording) unused(name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if name == "" {
-		name = "queue"
-	}
 	r.names[name]++
 	if n := r.names[name]; n > 1 {
-		name = fmt.Sprintf("%s-%d", name, n)
+		return fmt.Sprintf("%s-%d", name, n)
 	}
-	return queue.JoinTraces(own, r.recorder.Queue(name))
+	return name
 }
 
-// Record returns an informer's configuration with the recorder's hooks joined to its own.
-func Record[T informer.Object](s Set, config informer.Config[T]) informer.Config[T] {
-	if r := s.Recorder(); r != nil {
-		config.Reflector.Trace = reflector.JoinTraces(config.Reflector.Trace, r.Reflector(config.Name))
+// queueTrace joins the recorder's hooks to those of a work queue.
+func (s Set) queueTrace(own *queue.Trace[string]) *queue.Trace[string] {
+	if s.recording == nil {
+		return own
 	}
-	return config
+	return queue.JoinTraces(own, s.recording.recorder.Queue(s.recording.unused("queue")))
+}
+
+// recordedQueue returns a constructor that joins the recorder's hooks; nil, the textbook form, is
+// replaced by its constructor.
+func recordedQueue[T any](s Set, make func(deltafifo.Config[T]) informer.Queue[T]) func(deltafifo.Config[T]) informer.Queue[T] {
+	if s.recording == nil {
+		return make
+	}
+	return func(config deltafifo.Config[T]) informer.Queue[T] {
+		config.Trace = deltafifo.JoinTraces(config.Trace, trace.FIFO[T](s.recording.recorder, s.recording.unused("fifo")))
+		if make == nil {
+			return deltafifo.New(config)
+		}
+		return make(config)
+	}
 }

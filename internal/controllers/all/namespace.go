@@ -42,7 +42,7 @@ func startNamespaceController(c controllers.ControllerContext, options Namespace
 	if c.Metrics != nil {
 		traces = append(traces, c.Metrics.Namespaces())
 	}
-	trace := nsctl.JoinTraces(traces...)
+	trace := nsctl.JoinTraces(append(traces, c.Recording.Namespaces())...) // the recorder last: it reads the logger's names of passes
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: controllers.InformerFor(c, api.NamespacesResource, func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta }),
 		Deleter: c.Gears.NewDeleter(nsctl.DeleterConfig{

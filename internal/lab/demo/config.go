@@ -8,6 +8,7 @@ import (
 	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo/display"
+	"orrery/internal/observe/trace"
 )
 
 // Config configures a demo.
@@ -18,6 +19,8 @@ type Config struct {
 	Objects int
 	// Gears are the controller's gears.
 	Gears gears.Set
+	// Recorder records what the gears do; nil: nothing.
+	Recorder *trace.Recorder
 	// Listen is the address of the server; "": a free port of the loopback interface.
 	Listen string
 

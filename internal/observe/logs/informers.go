@@ -47,8 +47,8 @@ func (l *Logger) Informer() *informer.Trace {
 	}
 }
 
-func (l *Logger) distributed(kind informer.EventKind, key string, listeners int) {
-	l.at(verbosityEvents).Stringer("event", kind).Str("key", key).Int("handlers", listeners).Msg("event distributed")
+func (l *Logger) distributed(e informer.EventInfo, listeners int) {
+	l.at(verbosityEvents).Stringer("event", e.Kind).Str("key", e.Key).Int("handlers", listeners).Msg("event distributed")
 }
 
 // Reflector returns hooks that log the list-watch of an informer.

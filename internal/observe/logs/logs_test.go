@@ -423,7 +423,7 @@ func TestInformersReportTrouble(t *testing.T) {
 		trace.HandlerPanicked(handler, informer.EventUpdate, "a/b", secret)
 		trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
 		trace.Mutated("pods", &informer.MutationError{Key: "a/b", Differences: []informer.Difference{{Path: "data.x", Was: secret, Is: secret}}})
-		trace.Distributed(informer.EventAdd, "a/b", 1)
+		trace.Distributed(informer.EventInfo{Kind: informer.EventAdd, Key: "a/b"}, 1)
 		list := l.Reflector("pods")
 		list.Listed(reflector.ListInfo{Items: 3})
 		list.StreamingListAbandoned(errors.New("refused"))

@@ -77,6 +77,7 @@ func FIFO[T any](r *Recorder, name string) *deltafifo.Trace[T] {
 		Queued:       func(key string, d deltafifo.Delta[T], depth int) { delta(deltafifoQueued, key, d, depth) },
 		Deduplicated: func(key string, _, dropped deltafifo.Delta[T]) { delta(deltafifoDeduplicated, key, dropped, 0) },
 		Ignored:      func(key string, d deltafifo.Delta[T]) { delta(deltafifoIgnored, key, d, 0) },
+		Withdrawn:    func(key string, d deltafifo.Delta[T]) { delta(deltafifoWithdrawn, key, d, 0) },
 		Replaced: func(resourceVersion string, items, tombstones, _ int) {
 			r.put(record{kind: deltafifoReplaced, in: name, a: resourceVersion, x: int64(items), y: int64(tombstones)})
 		},
@@ -115,16 +116,18 @@ const tombstone = "†"
 // packed is how many deltas pack keeps.
 const packed = 20
 
-func letter[T any](d deltafifo.Delta[T]) string { return deltaLetters[code(d)] }
+func letter[T any](d deltafifo.Delta[T]) string { return letterOf(d.Type, d.Tombstone != nil) }
 
-func code[T any](d deltafifo.Delta[T]) uint64 {
-	switch d.Type {
+func letterOf(t deltafifo.DeltaType, inferred bool) string { return deltaLetters[code(t, inferred)] }
+
+func code(t deltafifo.DeltaType, inferred bool) uint64 {
+	switch t {
 	case deltafifo.Added:
 		return 1
 	case deltafifo.Updated:
 		return 2
 	case deltafifo.Deleted:
-		if d.Tombstone != nil {
+		if inferred {
 			return 6
 		}
 		return 3
@@ -139,7 +142,7 @@ func code[T any](d deltafifo.Delta[T]) uint64 {
 // pack returns the first deltas in three bits each, because a hook must not allocate.
 func pack[T any](all deltafifo.Deltas[T]) (bits uint64) {
 	for i := range all[:min(len(all), packed)] {
-		bits |= code(all[i]) << (3 * i)
+		bits |= code(all[i].Type, all[i].Tombstone != nil) << (3 * i)
 	}
 	return bits
 }
@@ -207,12 +210,29 @@ func (r *Recorder) Informer(name string) *informer.Trace {
 			e.key, e.b = key, kind.String()
 			r.put(e)
 		},
-		Distributed: func(kind informer.EventKind, key string, listeners int) {
-			r.put(record{kind: informerDistributed, in: name, key: key, a: kind.String(), x: int64(listeners)})
+		Applied: func(i informer.AppliedInfo) {
+			e := record{kind: informerApplied, in: name, key: i.Key, b: letterOf(i.Type, i.Tombstone), c: i.ResourceVersion, yes: i.Sync, num: i.Number}
+			if i.Kind != 0 {
+				e.a = i.Kind.String()
+			}
+			r.put(e)
 		},
-		Handled: func(h informer.HandlerInfo, kind informer.EventKind, key string, took time.Duration) {
+		Distributed: func(e informer.EventInfo, listeners int) {
+			r.put(record{kind: informerDistributed, in: name, key: e.Key, a: e.Kind.String(), x: int64(listeners), num: e.Number})
+		},
+		HandlerQueued: func(h informer.HandlerInfo, q informer.QueuedInfo) {
+			e := handler(informerHandlerQueued, h)
+			e.x, e.y, e.z, e.num = int64(q.Count), int64(q.Pending), int64(q.Merged), q.Number
+			r.put(e)
+		},
+		HandlerCalled: func(h informer.HandlerInfo, i informer.EventInfo) {
+			e := handler(informerHandlerCalled, h)
+			e.key, e.b, e.num = i.Key, i.Kind.String(), i.Number
+			r.put(e)
+		},
+		Handled: func(h informer.HandlerInfo, i informer.EventInfo, took time.Duration) {
 			e := handler(informerHandled, h)
-			e.key, e.b, e.z = key, kind.String(), int64(took)
+			e.key, e.b, e.z, e.num = i.Key, i.Kind.String(), int64(took), i.Number
 			r.put(e)
 		},
 		ResyncDue: func(_ string, handlers int) { r.put(record{kind: informerResyncDue, in: name, x: int64(handlers)}) },

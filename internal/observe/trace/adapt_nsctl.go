@@ -46,6 +46,9 @@ func (r *Recorder) Namespaces() *nsctl.Trace {
 				r.put(record{kind: nsctlConditionsUpdated, key: namespace, a: string(c.Type), b: string(c.Status), in: c.Reason, c: shown(c.Message)})
 			}
 		},
+		PhaseStarted: func(namespace string, phase nsctl.Phase) {
+			r.put(record{kind: nsctlPhaseStarted, key: namespace, a: string(phase)})
+		},
 		PhaseDone: func(namespace string, phase nsctl.Phase, took time.Duration) {
 			r.put(record{kind: nsctlPhaseDone, key: namespace, a: string(phase), z: int64(took)})
 		},

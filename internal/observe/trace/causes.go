@@ -178,9 +178,9 @@ func (c *causes) handlers(i *informerCauses, hook string, e *Event) {
 		e.causedBy(i.applied[e.Number])
 		remember(i.distributed, e.Number, e.Seq)
 	case "handlerQueued":
-		e.causedBy(i.distributed[e.Number])
+		e.causedBy(i.sent(e.Number))
 	case "handlerCalled":
-		e.causedBy(i.distributed[e.Number])
+		e.causedBy(i.sent(e.Number))
 		i.called[e.Handler] = e.Seq
 		if len(c.calls) >= remembered {
 			clear(c.calls)
@@ -195,6 +195,15 @@ func (c *causes) handlers(i *informerCauses, hook string, e *Event) {
 	case "resyncDue":
 		i.resync = e.Seq
 	}
+}
+
+// sent returns the distributed of a number. A handler may be called before that is reported; then it
+// returns the applied.
+func (i *informerCauses) sent(number uint64) uint64 {
+	if seq := i.distributed[number]; seq > 0 {
+		return seq
+	}
+	return i.applied[number]
 }
 
 func (c *causes) callEnded(e *Event) {

@@ -323,10 +323,6 @@ func (i *InformerState) apply(s *State, hook string, e *Event) {
 func (i *InformerState) applyHandler(s *State, hook string, e *Event) {
 	h := i.Handlers[e.Handler]
 	if h == nil {
-		if hook != "handlerAdded" && hook != "handlerQueued" {
-			s.Odd++ // except that it may get events before its registration is reported
-			return
-		}
 		if len(i.Handlers) >= limit {
 			return
 		}
@@ -344,6 +340,9 @@ func (i *InformerState) applyHandler(s *State, hook string, e *Event) {
 	case "handlerCalled":
 		h.Key, h.Kind, h.Number, h.CallAt, h.Stuck = e.Key, e.Kind, e.Number, e.Time, 0
 	case "handled":
+		if h.Kind == "" {
+			s.Odd++
+		}
 		h.Handled++
 		h.Pending--
 		h.Key, h.Kind, h.Number, h.CallAt, h.Stuck, h.Micros = "", "", 0, 0, 0, e.Micros

@@ -71,7 +71,7 @@ func (p *bounded[T]) Distribute(n informer.Notification[T]) int {
 	p.mu.Unlock()
 	for _, l := range listeners {
 		if n.Kind != informer.EventSynced {
-			l.handler.Queued(1)
+			l.handler.Queued(1, n.Number)
 		}
 		select {
 		case l.events <- n:

@@ -76,7 +76,7 @@ func sceneLines(separator string) []string {
 }
 
 // runDemo is "lab demo".
-func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) (err error) {
+func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	program.OutlivePipes()
@@ -93,12 +93,6 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) (err e
 	config := options.config(stdout)
 	out := program.NewOutput(program.NewLostReader(stdout, stop), stop)
 	config.Out = out
-	recorded, err := options.startRecording(out)
-	if err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, recorded.stop(ctx)) }()
-	config.Gears = config.Gears.Recorded(recorded.recorder)
 	if options.keep {
 		kept := keptServer{options: options}
 		defer kept.forget()
@@ -107,8 +101,17 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) (err e
 			return kept.wait(ctx, server, config.Out)
 		}
 	}
+	recorded, err := options.startRecording(out)
+	if err != nil {
+		return err
+	}
+	defer recorded.close()
+	config.Recorder = recorded.recorder
 	err = demo.Run(ctx, config, &curtain)
-	if err == nil && options.view && !options.keep {
+	if failed := recorded.stop(); failed != nil {
+		return fmt.Errorf("the recording is incomplete: %w", failed)
+	}
+	if err == nil {
 		recorded.linger(ctx, out)
 	}
 	if failed := out.Err(); failed != nil {

@@ -1,6 +1,7 @@
 package democmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
+	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
 	"orrery/internal/program"
 )
@@ -29,23 +31,21 @@ type demoOptions struct {
 	kubeconfigOut string
 	force         bool
 	gears         gears.Set
+	record        trace.Options
 	view          bool
-	viewFlags     view.Flags
-	record        string
-	chrome        string
+	page          view.Flags
 }
 
 func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.scene, "scene", scenes.Default, "the `scene` to show: "+strings.Join(scenes.Names(), ", "))
 	flags.IntVar(&o.objects, "objects", stage.DefaultObjects, "the number of objects in the namespace")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook")
+	flags.BoolVar(&o.view, "view", false, "show the scene in the browser, live, until Ctrl-C")
+	o.page.AddTo(flags)
+	o.record.AddTo(flags)
 	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the scene, for kubectl")
 	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal")
 	flags.StringVar(&o.listen, "listen", anyPort, "the `address` for the server to listen on; port 0 is a free one")
-	flags.BoolVar(&o.view, "view", false, "show the scene in the browser, live, until Ctrl-C")
-	o.viewFlags.AddTo(flags)
-	flags.StringVar(&o.record, "record", "", "record the run in this `file`, for lab replay; .gz is compressed")
-	flags.StringVar(&o.chrome, "trace", "", "write Chrome trace events to this `file`, for a trace viewer")
 	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to with --keep, removed at the end; default: a temporary file")
 	flags.BoolVar(&o.force, "force", false, "overwrite the file of --kubeconfig-out even if it is not one of this command's")
 }
@@ -61,12 +61,12 @@ const (
 
 // check reports the first invalid value.
 func (o *demoOptions) check() error {
-	if err := o.viewFlags.Check(); err != nil {
-		return err
-	}
 	scene, err := scenes.Named(o.scene)
 	if err != nil {
 		return fmt.Errorf("--scene: %w", err)
+	}
+	if err := cmp.Or(o.record.Check(), o.page.Check()); err != nil {
+		return err
 	}
 	if scene.Alone() && (o.keep || o.objects != stage.DefaultObjects || o.listen != anyPort) {
 		return fmt.Errorf("the scene %s has no server, which --keep, --objects and --listen are about", o.scene)

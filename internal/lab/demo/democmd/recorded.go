@@ -1,12 +1,10 @@
 package democmd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 
-	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
 	"orrery/internal/program"
@@ -18,24 +16,22 @@ type recorded struct {
 	server   *view.Server    // nil: there is no page
 }
 
-// startRecording starts what the flags demand. The caller must call stop.
+// startRecording starts what the flags demand. The caller must call close.
 func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
-	if !o.view && o.record == "" && o.chrome == "" {
+	if !o.view && !o.record.Wanted() {
 		return recorded{}, nil
 	}
-	scene := cmp.Or(o.scene, scenes.Default)
-	recorder, err := trace.Start(trace.Config{
-		Header: trace.Header{Run: "lab demo", Mode: "lab", Scene: scene, Gears: o.gears.String(), Build: program.Version},
-		File:   o.record, Chrome: o.chrome,
-	})
+	recorder, err := trace.Start(o.record.Config(trace.Header{
+		Run: "lab demo", Mode: "lab", Scene: o.scene, Gears: o.gears.String(), Build: program.Version,
+	}))
 	if err != nil {
-		return recorded{}, err
+		return recorded{}, fmt.Errorf("cannot record: %w", err)
 	}
-	recorder.Scene(scene, "")
+	recorder.Scene(o.scene, fmt.Sprintf("--objects %d", o.objects))
 	if !o.view {
 		return recorded{recorder: recorder}, nil
 	}
-	server, err := o.viewFlags.Start(view.Config{Source: recorder}, out)
+	server, err := o.page.Start(view.Config{Source: recorder}, out)
 	if err != nil {
 		recorder.Stop(err.Error())
 		return recorded{}, err
@@ -43,25 +39,27 @@ func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
 	return recorded{recorder: recorder, server: server}, nil
 }
 
-// linger keeps the page until ctx ends: the reader wants to look at the end of the scene, too.
-func (r recorded) linger(ctx context.Context, out io.Writer) {
-	r.recorder.Stop("the scene is over")
-	fmt.Fprintf(out, "\nThe scene is over. The view stays until Ctrl-C: %s\n", r.server.URL())
-	<-ctx.Done()
-}
-
-// stop ends the recording and the page. The error is that of the files.
-func (r recorded) stop(ctx context.Context) error {
+// stop ends the recording. The error is that of its files. The page stays.
+func (r recorded) stop() error {
 	if r.recorder == nil {
 		return nil
 	}
-	reason := "the scene is over"
-	if ctx.Err() != nil {
-		reason = "it was stopped"
+	r.recorder.Stop("the scene has ended")
+	return r.recorder.Err()
+}
+
+// linger keeps the page, if there is one, until ctx ends: the reader wants to look at the end, too.
+func (r recorded) linger(ctx context.Context, out io.Writer) {
+	if r.server != nil && ctx.Err() == nil {
+		fmt.Fprintf(out, "\nThe scene is over. The view stays until Ctrl-C: %s\n", r.server.URL())
+		<-ctx.Done()
 	}
-	r.recorder.Stop(reason)
+}
+
+// close ends the recording and the page.
+func (r recorded) close() {
+	_ = r.stop() // the first call has returned the error
 	if r.server != nil {
 		r.server.Stop()
 	}
-	return r.recorder.Err()
 }

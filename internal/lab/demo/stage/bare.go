@@ -5,10 +5,13 @@ import (
 	"context"
 	"net/http"
 
+	"orrery/deltafifo"
+	"orrery/indexer"
 	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -25,7 +28,7 @@ func (s *Stage) ConfigMaps(client *restclient.Client) *restclient.Resource[*api.
 func (s *Stage) NewClient(trace *restclient.Trace, wrap func(http.RoundTripper) http.RoundTripper) (*restclient.Client, error) {
 	config := s.config
 	config.Server.WrapTransport = wrap
-	client, err := newClient(config, story.Spectators, restclient.JoinTraces(trace, config.Gears.Recorder().Requests()))
+	client, err := newClient(config, story.Spectators, trace)
 	if err == nil {
 		s.added = append(s.added, client)
 	}
@@ -39,8 +42,12 @@ type Informer = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 func (s *Stage) NewInformer(client *restclient.Client, config informer.Config[*api.PartialObjectMetadata]) *Informer {
 	config.Name, config.Gears = "configmaps", gears.Informer[*api.PartialObjectMetadata](s.config.Gears)
 	told := newVoice(s.config.Teller, config.Name, "").reflector((&meter{teller: s.config.Teller}).reflector())
-	config.Reflector.Trace = reflector.JoinTraces(told, config.Reflector.Trace)
-	return informer.NewSharedIndexInformer(restclient.Metadata(client, core("configmaps"), Namespace), gears.Record(s.config.Gears, config))
+	r := s.config.Recorder
+	config.Reflector.Trace = reflector.JoinTraces(told, config.Reflector.Trace, r.Reflector(config.Name))
+	config.QueueTrace = deltafifo.JoinTraces(config.QueueTrace, trace.FIFO[*api.PartialObjectMetadata](r, config.Name))
+	config.StoreTrace = indexer.JoinTraces(config.StoreTrace, r.Store(config.Name))
+	config.Trace = informer.JoinTraces(config.Trace, r.Informer(config.Name))
+	return informer.NewSharedIndexInformer(restclient.Metadata(client, core("configmaps"), Namespace), config)
 }
 
 // RunInformer starts an informer and waits for its first list. The informer ends with the stage.

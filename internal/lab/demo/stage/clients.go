@@ -15,6 +15,9 @@ func newClient(config Config, who story.Client, more *restclient.Trace) (*restcl
 	server.Codec = config.Gears.Codec()
 	server.UserAgent = "orrery-demo/" + string(who)
 	server.Trace = restclient.JoinTraces(requestTrace(config.Teller, who), more)
+	if who != story.Script { // the script is outside of the recorded process
+		server.Trace = restclient.JoinTraces(server.Trace, config.Recorder.Requests())
+	}
 	return restclient.New(server)
 }
 

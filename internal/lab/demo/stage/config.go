@@ -6,6 +6,7 @@ import (
 	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
 	"orrery/restclient"
 )
 
@@ -21,6 +22,8 @@ type Config struct {
 	Objects int
 	// Gears are the gears of the controller and of the spectators.
 	Gears gears.Set
+	// Recorder records what the gears of the controller and of the spectators do; nil: nothing.
+	Recorder *trace.Recorder
 	// FillTime spreads the creation of the objects over this time, so that it can be watched; 0: no delay.
 	FillTime time.Duration
 }

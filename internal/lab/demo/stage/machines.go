@@ -53,7 +53,7 @@ func (s *Stage) StartMachines() error {
 	teller := s.config.Teller
 	objects := restclient.Typed[*vms.VirtualMachine](s.clients[story.Controller], vms.Resource, "")
 	m := &meter{teller: teller}
-	cache := newInformer(objects, vms.Resource.Resource, s.config.Gears, m, nil)
+	cache := newInformer(objects, vms.Resource.Resource, s.config.Gears, s.config.Recorder, m, nil)
 	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*vms.VirtualMachine]{
 		UpdateFunc: func(old, vm *vms.VirtualMachine) {
 			if old.DeletionTimestamp == nil && vm.DeletionTimestamp != nil {
@@ -69,7 +69,7 @@ func (s *Stage) StartMachines() error {
 	}
 	controller, err := vms.NewController(vms.Config{
 		Machines: cache, Client: objects, Driver: &s.machines.driver, Trace: s.machinesTrace(),
-		Worker: worker.Config{NewQueue: s.config.Gears.NewQueue},
+		Worker: worker.Config{NewQueue: s.config.Gears.NewQueue, QueueTrace: s.config.Recorder.Queue("virtualmachine")},
 	})
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"orrery/informer"
 	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -15,7 +16,7 @@ type spectator = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 
 // newSpectators returns a metadata-only informer for each type of the content. The reflectors of the reported types show their
 // lists and watches.
-func newSpectators(teller *story.Teller, set gears.Set, client *restclient.Client, factory *informer.SharedInformerFactory, reported map[string]bool) (map[string]*spectator, error) {
+func newSpectators(teller *story.Teller, set gears.Set, r *trace.Recorder, client *restclient.Client, factory *informer.SharedInformerFactory, reported map[string]bool) (map[string]*spectator, error) {
 	spectators := map[string]*spectator{}
 	for _, k := range content {
 		name := k.resource.Resource
@@ -29,7 +30,7 @@ func newSpectators(teller *story.Teller, set gears.Set, client *restclient.Clien
 				s.Tell(story.Server, "the kubelet reports that the last pod has ended")
 			}
 		}}
-		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, set.Recorded(nil), m, v)
+		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, set, r, m, v)
 		if _, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{},
 			informer.HandlerOptions{Name: "spectator"}); err != nil {
 			return nil, err

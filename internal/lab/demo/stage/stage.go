@@ -8,6 +8,7 @@ import (
 	"orrery/informer"
 	"orrery/internal/lab/demo/story"
 	"orrery/nsctl"
+	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -63,11 +64,7 @@ func Open(ctx context.Context, config Config, options Options) (*Stage, error) {
 
 func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options Options) error {
 	for _, who := range []story.Client{story.Controller, story.Spectators, story.Script} {
-		var recorded *restclient.Trace
-		if who == story.Controller {
-			recorded = s.config.Gears.Recorder().Requests()
-		}
-		client, err := newClient(s.config, who, recorded)
+		client, err := newClient(s.config, who, nil)
 		if err != nil {
 			return err
 		}
@@ -96,7 +93,7 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 // startSpectators starts the spectators' informers and waits for their first lists.
 func (s *Stage) startSpectators(ctx, informersCtx context.Context, options Options) error {
 	factory := &informer.SharedInformerFactory{}
-	spectators, err := newSpectators(s.config.Teller, s.config.Gears, s.clients[story.Spectators], factory, options.Reported)
+	spectators, err := newSpectators(s.config.Teller, s.config.Gears, s.config.Recorder, s.clients[story.Spectators], factory, options.Reported)
 	if err != nil {
 		return err
 	}
@@ -122,11 +119,11 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	factory := &informer.SharedInformerFactory{}
 	m := &meter{teller: teller}
 	namespaceInformer := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
-		return newInformer(namespaces, "namespaces", s.config.Gears, m, newVoice(teller, "namespaces", Namespace))
+		return newInformer(namespaces, "namespaces", s.config.Gears, s.config.Recorder, m, newVoice(teller, "namespaces", Namespace))
 	})
 	s.namespaces = namespaceInformer
 	narrator := newNarrator(teller)
-	hooks := nsctl.JoinTraces(narrator.trace(), s.config.Gears.Recorder().Namespaces())
+	trace := nsctl.JoinTraces(narrator.trace(), s.config.Recorder.Namespaces())
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
 		Deleter: s.config.Gears.NewDeleter(nsctl.DeleterConfig{
@@ -134,13 +131,13 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 			Concurrency: typesAtATime,
-			Trace:       hooks,
+			Trace:       trace,
 		}),
 		Workers:      workers,
 		DrainTimeout: time.Second,
 		NewQueue:     s.config.Gears.NewQueue,
-		QueueTrace:   narrator.queueTrace(),
-		Trace:        hooks,
+		QueueTrace:   queue.JoinTraces(narrator.queueTrace(), s.config.Recorder.Queue("namespace")),
+		Trace:        trace,
 	})
 	if err != nil {
 		return err

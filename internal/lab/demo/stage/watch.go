@@ -3,34 +3,37 @@ package stage
 import (
 	"time"
 
+	"orrery/deltafifo"
 	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
 	"orrery/restclient"
 )
 
-// newInformer returns an informer with all its hooks connected. v may be nil.
-func newInformer[T informer.Object](resource *restclient.Resource[T], name string, set gears.Set, m *meter, v *voice) *informer.SharedIndexInformer[T] {
+// newInformer returns an informer with all its hooks connected. r and v may be nil.
+func newInformer[T informer.Object](resource *restclient.Resource[T], name string, set gears.Set, r *trace.Recorder, m *meter, v *voice) *informer.SharedIndexInformer[T] {
 	config := informer.Config[T]{Name: name, Gears: gears.Informer[T](set)}
 	reflectorTrace, fifo := m.reflector(), fifoTrace[T](m)
 	if v != nil {
 		reflectorTrace, fifo = v.reflector(reflectorTrace), voiceFIFO(v, fifo)
 	}
-	config.Reflector = reflector.Config[T]{Trace: reflectorTrace}
-	config.QueueTrace = fifo
-	config.Trace = &informer.Trace{
-		Distributed: func(kind informer.EventKind, key string, listeners int) {
+	config.Reflector = reflector.Config[T]{Trace: reflector.JoinTraces(reflectorTrace, r.Reflector(name))}
+	config.QueueTrace = deltafifo.JoinTraces(fifo, trace.FIFO[T](r, name))
+	config.StoreTrace = r.Store(name)
+	config.Trace = informer.JoinTraces(r.Informer(name), &informer.Trace{
+		Distributed: func(e informer.EventInfo, listeners int) {
 			m.teller.Update(func(s *story.State) {
-				m.distributed(s, kind)
+				m.distributed(s, e.Kind)
 				if v != nil {
-					v.distributed(s, kind, key, listeners)
+					v.distributed(s, e.Kind, e.Key, listeners)
 				}
 			})
 		},
-		Handled: func(informer.HandlerInfo, informer.EventKind, string, time.Duration) {
+		Handled: func(informer.HandlerInfo, informer.EventInfo, time.Duration) {
 			m.teller.Update(func(s *story.State) { s.Gears.Calls++ })
 		},
-	}
-	return informer.NewSharedIndexInformer(resource, gears.Record(set, config))
+	})
+	return informer.NewSharedIndexInformer(resource, config)
 }

@@ -39,8 +39,12 @@ each event. Nothing runs, and nothing leaves this machine: the page is served on
 the loopback interface until Ctrl-C.
 
 With --html the page and the recording become one file, which opens in a browser
-without a server and without a network. With --check the recording is only
-verified: every line, the order of events and times, and every state in it.`,
+without a server and without a network.
+
+--check only verifies the recording: the sequence has no gaps, times do not go
+back, causes are earlier events, and each recorded state is that of the events
+before it. It prints a summary. A last line that is cut off is normal after a
+crash. Exit codes: 0 if the recording is sound, 1 if not.`,
 		Example: `  # record a scene and look at it again
   lab demo --scene one-key --record one-key.jsonl
   lab replay one-key.jsonl
@@ -56,7 +60,7 @@ verified: every line, the order of events and times, and every state in it.`,
 				return err
 			}
 			if options.check {
-				return check(args[0], command.OutOrStdout())
+				return verify(args[0], command.OutOrStdout())
 			}
 			if options.html != "" {
 				return writeHTML(args[0], options.html, command.OutOrStdout())
@@ -66,7 +70,7 @@ verified: every line, the order of events and times, and every state in it.`,
 	}
 	options.view.AddTo(command.Flags())
 	command.Flags().StringVar(&options.html, "html", "", "write the page with the recording to this `file` and end")
-	command.Flags().BoolVar(&options.check, "check", false, "only verify the recording; exit code 1 if it has mistakes")
+	command.Flags().BoolVar(&options.check, "check", false, "only verify the recording and print a summary")
 	command.MarkFlagsMutuallyExclusive("html", "check")
 	program.CompleteFiles(command, "html")
 	return command
@@ -85,43 +89,6 @@ func checkRecording(file string) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
-}
-
-// check verifies a recording and prints what it found.
-func check(file string, out io.Writer) error {
-	from, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	report, err := trace.Check(from)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	for _, problem := range report.Problems {
-		fmt.Fprintln(out, problem)
-	}
-	if more := report.Found - len(report.Problems); more > 0 {
-		fmt.Fprintf(out, "and %d more\n", more)
-	}
-	for _, name := range slices.Sorted(maps.Keys(report.Unknown)) {
-		fmt.Fprintf(out, "unknown event %s: %d times\n", name, report.Unknown[name])
-	}
-	if report.Cut {
-		fmt.Fprintln(out, "the last line is cut off, which is normal after a crash")
-	}
-	fmt.Fprintf(out, "%d events, %d lost, %d contradictions\n", report.Events, sum(report.State.Lost), report.State.Odd)
-	if report.Found > 0 {
-		return fmt.Errorf("%s has %d mistakes", file, report.Found)
-	}
-	return nil
-}
-
-func sum(counts map[string]uint64) (total uint64) {
-	for _, n := range counts {
-		total += n
-	}
-	return total
 }
 
 // replay serves the page until a signal.
@@ -165,4 +132,45 @@ func writeHTML(from, to string, out io.Writer) (err error) {
 	}
 	fmt.Fprintf(out, "%s has the page and the recording; open it in a browser.\n", to)
 	return nil
+}
+
+// verify is "lab replay FILE --check".
+func verify(name string, out io.Writer) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	report, err := trace.Check(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	printReport(out, report)
+	if report.Found > 0 {
+		return fmt.Errorf("%s has problems: %d", name, report.Found)
+	}
+	return nil
+}
+
+func printReport(out io.Writer, r *trace.Report) {
+	fmt.Fprintf(out, "recorded %s, gears %s, %d events, %.1f s\n", r.Header.Start, r.Header.Gears, r.Events, float64(r.State.Time)/1e6)
+	for _, gear := range slices.Sorted(maps.Keys(r.State.Events)) {
+		fmt.Fprintf(out, "  %-16s %8d\n", gear, r.State.Events[gear])
+	}
+	for _, gear := range slices.Sorted(maps.Keys(r.State.Lost)) {
+		fmt.Fprintf(out, "  lost of %s: %d\n", gear, r.State.Lost[gear])
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Unknown)) {
+		fmt.Fprintf(out, "  unknown event %s: %d\n", name, r.Unknown[name])
+	}
+	fmt.Fprintf(out, "contradictions %d\n", r.State.Odd)
+	if r.Cut {
+		fmt.Fprintln(out, "the last line is cut off: the process was killed while it wrote")
+	}
+	for _, problem := range r.Problems {
+		fmt.Fprintln(out, problem)
+	}
+	if more := r.Found - len(r.Problems); more > 0 {
+		fmt.Fprintf(out, "and %d more\n", more)
+	}
 }

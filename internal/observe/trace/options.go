@@ -1,0 +1,87 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Options are the flags of a command that records.
+type Options struct {
+	File   string
+	Limit  Size
+	Chrome string
+}
+
+// AddTo adds --record, --record-limit and --trace.
+func (o *Options) AddTo(flags *pflag.FlagSet) {
+	o.Limit = DefaultLimit
+	flags.StringVar(&o.File, "record", "", "record what every gear does in this `file`, for lab replay; with .gz at the end it is compressed; it names objects, but has none of their data")
+	flags.Var(&o.Limit, "record-limit", "the size of the recording; at half of it, the file is renamed to FILE.1 and begun again")
+	flags.StringVar(&o.Chrome, "trace", "", "write Chrome trace events to this `file`, which trace viewers such as Perfetto open")
+}
+
+// Check reports the first invalid value.
+func (o *Options) Check() error {
+	switch {
+	case o.Limit < smallestLimit:
+		return fmt.Errorf("--record-limit must be at least %s, not %s", Size(smallestLimit), o.Limit)
+	case o.File != "" && o.File == o.Chrome:
+		return errors.New("--record and --trace need different files")
+	}
+	return nil
+}
+
+// smallestLimit leaves room for a state in each half.
+const smallestLimit = 1 << 20
+
+// Wanted reports whether there is anything to write.
+func (o *Options) Wanted() bool { return o.File != "" || o.Chrome != "" }
+
+// Config returns the configuration of a Recorder that writes these files.
+func (o *Options) Config(header Header) Config {
+	return Config{Header: header, File: o.File, Limit: int64(o.Limit), Chrome: o.Chrome}
+}
+
+// Size is a number of bytes, as a flag: "256MiB".
+type Size int64
+
+var sizeUnits = []struct {
+	name  string
+	bytes Size
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
+
+// String returns the size in the largest unit that divides it.
+func (s Size) String() string {
+	for _, unit := range sizeUnits {
+		if s%unit.bytes == 0 && s != 0 {
+			return strconv.FormatInt(int64(s/unit.bytes), 10) + unit.name
+		}
+	}
+	return "0B"
+}
+
+// Set parses a size such as "64MiB", "1GiB" or "1048576".
+func (s *Size) Set(text string) error {
+	for _, unit := range sizeUnits {
+		if number, ok := strings.CutSuffix(text, unit.name); ok {
+			return s.set(number, unit.bytes)
+		}
+	}
+	return s.set(text, 1)
+}
+
+func (s *Size) set(number string, unit Size) error {
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 0 || Size(n) > (1<<62)/unit {
+		return errors.New("a size is a number with KiB, MiB or GiB, such as 256MiB")
+	}
+	*s = Size(n) * unit
+	return nil
+}
+
+// Type returns the name of the flag's value in the help.
+func (s *Size) Type() string { return "size" }
