@@ -17,6 +17,7 @@ import (
 	"orrery/internal/gears"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/trace"
+	"orrery/internal/observe/view"
 	"orrery/restclient"
 )
 
@@ -48,6 +49,8 @@ type runOptions struct {
 	election electionOptions
 	observer observerOptions
 	record   trace.Options
+	view     bool
+	page     view.Flags
 	second   secondOptions
 }
 
@@ -81,6 +84,8 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	o.second.addTo(flags)
 	o.observer.addTo(flags)
 	o.record.AddTo(flags)
+	flags.BoolVar(&o.view, "view", false, "show what every gear does in the browser, on the loopback interface, read-only; a pod is reached by kubectl port-forward")
+	o.page.AddTo(flags)
 	flags.BoolVar(&o.events, "events", true, "record what happens as Events of the cluster; without permission to create Events, none are recorded")
 
 	flags.StringVar(&o.logFormat, "log-format", string(logs.Text), "text (or console) or json")
@@ -133,5 +138,5 @@ func (o *runOptions) check() error {
 	if err == nil {
 		err = o.choose()
 	}
-	return cmp.Or(err, o.election.check(), o.second.check(), o.observer.check(), o.record.Check())
+	return cmp.Or(err, o.election.check(), o.second.check(), o.observer.check(), o.record.Check(), o.page.Check())
 }

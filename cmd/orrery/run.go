@@ -122,7 +122,7 @@ func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) err
 	defer observer.stop()
 	defer context.AfterFunc(ctx, observer.stopping)()
 	var fence leaderelection.Fence
-	recorder, stopRecorder, err := startRecorder(options, logger)
+	recorder, stopRecorder, err := startRecorder(options, logger, stdout)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,8 @@ func Names() []string { return slices.Sorted(maps.Keys(forms)) }
 // Set is a form for every gear. The zero value is the fast form of each. A Set is immutable and may
 // be copied; its pointer is a flag.Value and a pflag.Value.
 type Set struct {
-	others map[string]string // the gears whose form is not Fast
+	others    map[string]string // the gears whose form is not Fast
+	recording *recording        // nil: the gears are not recorded
 }
 
 // Parse parses a set such as "fast", "textbook" or "fast,queue=textbook,deltafifo=inorder": an
@@ -166,11 +167,13 @@ func Informer[T any](s Set) informer.Gears[T] {
 	if s.Form("informer") == Textbook {
 		g.NewProcessor = nil
 	}
+	g.NewQueue = recordedQueue(s, g.NewQueue)
 	return g
 }
 
 // NewQueue returns the work queue of a controller.
 func (s Set) NewQueue(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+	config.Trace = s.queueTrace(config.Trace)
 	if s.Form("queue") == Fast {
 		return queuefast.NewRateLimiting(limiter, config)
 	}

@@ -144,7 +144,7 @@ func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
 	playing, cancel := context.WithTimeoutCause(ctx, timeout, errTooLong) // only the scene: the controller may run longer
 	defer cancel()
 	if s.scene.Alone() {
-		err = s.scene.PlayAlone(playing, s.teller, s.config.Gears)
+		err = s.scene.PlayAlone(playing, s.teller, s.config.Gears.Recorded(s.config.Recorder))
 	} else {
 		config := s.stage
 		if s.live() {

@@ -22,7 +22,6 @@ import (
 	"orrery/internal/lab/apiserver/servecmd"
 	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/scenes"
-	"orrery/internal/observe/trace"
 	"orrery/internal/program"
 )
 
@@ -102,24 +101,18 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 			return kept.wait(ctx, server, config.Out)
 		}
 	}
-	stopRecorder := func() error { return nil }
-	if options.record.Wanted() {
-		var err error
-		config.Recorder, err = trace.Start(options.record.Config(trace.Header{
-			Run: "lab demo", Mode: "lab", Scene: options.scene, Gears: options.gears.String(), Build: program.Version,
-		}))
-		if err != nil {
-			return fmt.Errorf("cannot record: %w", err)
-		}
-		stopRecorder = func() error {
-			config.Recorder.Stop("the scene has ended")
-			return config.Recorder.Err()
-		}
-		config.Recorder.Scene(options.scene, fmt.Sprintf("--objects %d", options.objects))
+	recorded, err := options.startRecording(out)
+	if err != nil {
+		return err
 	}
-	err := demo.Run(ctx, config, &curtain)
-	if failed := stopRecorder(); failed != nil {
+	defer recorded.close()
+	config.Recorder = recorded.recorder
+	err = demo.Run(ctx, config, &curtain)
+	if failed := recorded.stop(); failed != nil {
 		return fmt.Errorf("the recording is incomplete: %w", failed)
+	}
+	if err == nil {
+		recorded.linger(ctx, out)
 	}
 	if failed := out.Err(); failed != nil {
 		return fmt.Errorf("cannot show the scene: %w", failed)

@@ -1,6 +1,7 @@
 package democmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/observe/trace"
+	"orrery/internal/observe/view"
 	"orrery/internal/program"
 )
 
@@ -30,12 +32,16 @@ type demoOptions struct {
 	force         bool
 	gears         gears.Set
 	record        trace.Options
+	view          bool
+	page          view.Flags
 }
 
 func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.scene, "scene", scenes.Default, "the `scene` to show: "+strings.Join(scenes.Names(), ", "))
 	flags.IntVar(&o.objects, "objects", stage.DefaultObjects, "the number of objects in the namespace")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook")
+	flags.BoolVar(&o.view, "view", false, "show the scene in the browser, live, until Ctrl-C")
+	o.page.AddTo(flags)
 	o.record.AddTo(flags)
 	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the scene, for kubectl")
 	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal")
@@ -59,7 +65,7 @@ func (o *demoOptions) check() error {
 	if err != nil {
 		return fmt.Errorf("--scene: %w", err)
 	}
-	if err := o.record.Check(); err != nil {
+	if err := cmp.Or(o.record.Check(), o.page.Check()); err != nil {
 		return err
 	}
 	if scene.Alone() && (o.keep || o.objects != stage.DefaultObjects || o.listen != anyPort) {
@@ -97,7 +103,7 @@ func (o *demoOptions) config(stdout io.Writer) demo.Config {
 		}
 		return display.Size{Width: width, Height: height}
 	}
-	if o.plain || os.Getenv("TERM") == "dumb" {
+	if o.plain || o.view || os.Getenv("TERM") == "dumb" {
 		config.Width = size().Width
 	} else {
 		config.Size = size

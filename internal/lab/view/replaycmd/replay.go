@@ -1,47 +1,137 @@
-// Package replaycmd has the command "lab replay", which reads a recording of the gears.
+// Package replaycmd has the command "lab replay": a recording in the page of package
+// internal/observe/view, served until Ctrl-C or written as one file.
 package replaycmd
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"orrery/internal/observe/trace"
+	"orrery/internal/observe/view"
 	"orrery/internal/program"
 )
 
+// replayOptions are the flags of "lab replay".
+type replayOptions struct {
+	view  view.Flags
+	html  string
+	check bool
+}
+
 // New returns the command replay.
 func New() *cobra.Command {
-	var check bool
+	options := &replayOptions{}
 	command := &cobra.Command{
-		Use:   "replay FILE --check",
-		Short: "Verify a recording of the gears",
-		Long: `Reads a recording that "lab demo --record FILE" or "orrery run --record FILE" has
-written. FILE.1 has the part before the last rotation; each opens by itself.
+		Use:   "replay FILE",
+		Short: "Show a recording in the browser: seek, step back, follow one key",
+		Long: `Shows a recording of a run in the browser. The page plays it at any speed, goes
+to any event, one event back, and tells the story of one key with the cause of
+each event. Nothing runs, and nothing leaves this machine: the page is served on
+the loopback interface until Ctrl-C.
 
---check verifies every line: the sequence has no gaps, times do not go back,
-causes are earlier events, and each recorded state is that of the events before
-it. It prints a summary. A last line that is cut off is normal after a crash.
+With --html the page and the recording become one file, which opens in a browser
+without a server and without a network.
 
-Exit codes: 0 if the recording is sound, 1 if not.`,
-		Example: `  # record a scene and verify the recording
-  lab demo --scene finalizer --record run.jsonl.gz
-  lab replay run.jsonl.gz --check`,
+--check only verifies the recording: the sequence has no gaps, times do not go
+back, causes are earlier events, and each recorded state is that of the events
+before it. It prints a summary. A last line that is cut off is normal after a
+crash. Exit codes: 0 if the recording is sound, 1 if not.`,
+		Example: `  # record a scene and look at it again
+  lab demo --scene one-key --record one-key.jsonl
+  lab replay one-key.jsonl
+
+  # one file for somebody without this program
+  lab replay one-key.jsonl --html one-key.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if !check {
-				return program.UsageError{Command: command.CommandPath(), Err: errors.New("--check is missing")}
+			if err := options.view.Check(); err != nil {
+				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
-			return verify(args[0], command.OutOrStdout())
+			if err := checkRecording(args[0]); err != nil {
+				return err
+			}
+			if options.check {
+				return verify(args[0], command.OutOrStdout())
+			}
+			if options.html != "" {
+				return writeHTML(args[0], options.html, command.OutOrStdout())
+			}
+			return replay(command.Context(), args[0], options.view, command.OutOrStdout())
 		},
 	}
-	command.Flags().BoolVar(&check, "check", false, "verify the recording and print a summary")
+	options.view.AddTo(command.Flags())
+	command.Flags().StringVar(&options.html, "html", "", "write the page with the recording to this `file` and end")
+	command.Flags().BoolVar(&options.check, "check", false, "only verify the recording and print a summary")
+	command.MarkFlagsMutuallyExclusive("html", "check")
+	program.CompleteFiles(command, "html")
 	return command
+}
+
+// checkRecording returns an error if the file is no recording that this program can read. Mistakes
+// after its first line are for the page to show.
+func checkRecording(file string) error {
+	from, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	enough := errors.New("the first line was read")
+	if _, err = trace.Read(from, func(*trace.Event, *trace.LineError) error { return enough }); err != nil && !errors.Is(err, enough) {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+// replay serves the page until a signal.
+func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) error {
+	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
+	defer release()
+	server, err := flags.Start(view.Config{
+		Name:      filepath.Base(file),
+		Recording: func() (io.ReadCloser, error) { return os.Open(file) },
+	}, out)
+	if err != nil {
+		return err
+	}
+	defer server.Stop()
+	fmt.Fprintln(out, "Ctrl-C ends it.")
+	<-ctx.Done()
+	return nil
+}
+
+// writeHTML writes the page and the recording to one file.
+func writeHTML(from, to string, out io.Writer) (err error) {
+	recording, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	file, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if failed := file.Close(); err == nil {
+			err = failed
+		}
+	}()
+	buffered := bufio.NewWriter(file)
+	if err := view.WriteHTML(buffered, recording); err != nil {
+		return err
+	}
+	if err := buffered.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s has the page and the recording; open it in a browser.\n", to)
+	return nil
 }
 
 // verify is "lab replay FILE --check".

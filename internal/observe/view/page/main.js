@@ -53,7 +53,10 @@ function App({ engine, initial }) {
     engine.said = message => {
       switch (message.kind) {
         case "opened": setMode("replay"); setNotice(""); setSelected(""); return;
-        case "disconnected": setMode(m => m === "live" || m === "freeze" ? "ended" : m); setNotice(text("disconnected")); return;
+        case "disconnected": 
+          setMode(m => m === "live" || m === "freeze" ? "ended" : m);
+          if (!now.current.state?.ended) setNotice(text("disconnected"));
+          return;
         case "refused": setMode("drop"); setNotice(message.reason || text("refused")); return;
         case "failed": setNotice(readProblem(message.reason)); return;
         case "saved": download(message.blob); return;
@@ -102,7 +105,7 @@ function App({ engine, initial }) {
     toEvent: s => { hold(); engine.ask("event", { s }); }, toTime: t => { hold(); engine.ask("time", { t }); },
     open: name => setDialog({ kind: "tables", name }),
   };
-  const ended = state.ended && shot.following && mode === "live";
+  const ended = mode === "ended" || mode === "live" && state.ended !== "";
   const shownMode = ended ? "ended" : mode;
   return html`<main class="page">
     <div class="head"><h1>${text("title")}</h1>
@@ -111,7 +114,7 @@ function App({ engine, initial }) {
         ? html`<button aria-pressed=${mode === "freeze"} onClick=${freeze}>${text(mode === "freeze" ? "follow" : "freeze")}</button>`
         : html`<button aria-pressed=${playing} onClick=${play}>${text(playing ? "pause" : "play")}</button>`}
       <span class="about">${[header.scene && text("scene", { name: header.scene }), header.gears && text("gears", { name: header.gears }), header.run].filter(Boolean).join(" · ")}</span>
-      <span class="grow"></span>
+      ${ended && html`<span class="about">${state.ended}</span>`}<span class="grow"></span>
       <${Choice} label=${text("informer")} names=${Object.keys(state.informers)} value=${informerName} choose=${setInformer}/>
       <${Choice} label=${text("queue")} names=${Object.keys(state.queues)} value=${queueName} choose=${setQueue}/>
       <span class="figure">s <b>${count(state.s)}</b></span>
@@ -128,7 +131,7 @@ function App({ engine, initial }) {
       <button onClick=${() => seek(shot.n - 1)} aria-label=${text("back")} title="[">‹</button><button onClick=${() => seek(shot.n + 1)} aria-label=${text("step")} title="]">›</button>
       <span class="clock">${clock(shot.t)} <span class="quiet">/ ${clock(shot.end)}</span></span>
       <span class="quiet">${text("event-number", { n: count(shot.n), of: count(shot.count) })}</span>
-      ${mode === "replay" && speeds.map(s => html`<button aria-pressed=${speed === s} onClick=${() => setSpeed(s)}>×${s === 0.25 ? "¼" : s}</button>`)}
+      ${(mode === "replay" || ended) && speeds.map(s => html`<button aria-pressed=${speed === s} onClick=${() => setSpeed(s)}>×${s === 0.25 ? "¼" : s}</button>`)}
       ${crowded(shot) > tooFast && html`<span class="warn">${text("rate", { n: count(crowded(shot)) })}</span>`}
       <span class="grow" style="flex:1"></span>
       <input id="filter" class=${wrong ? "wrong" : ""} type="text" spellcheck="false" placeholder=${text("filter")} aria-label=${text("filter-label")} aria-invalid=${wrong !== ""} title=${wrong} value=${filter} onInput=${event => setFilter(event.target.value)}/></header>

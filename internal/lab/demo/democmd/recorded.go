@@ -1,0 +1,65 @@
+package democmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/view"
+	"orrery/internal/program"
+)
+
+// recorded is the recording of a scene, for the page and for files. Without any of them it is empty.
+type recorded struct {
+	recorder *trace.Recorder // nil: nothing is recorded
+	server   *view.Server    // nil: there is no page
+}
+
+// startRecording starts what the flags demand. The caller must call close.
+func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
+	if !o.view && !o.record.Wanted() {
+		return recorded{}, nil
+	}
+	recorder, err := trace.Start(o.record.Config(trace.Header{
+		Run: "lab demo", Mode: "lab", Scene: o.scene, Gears: o.gears.String(), Build: program.Version,
+	}))
+	if err != nil {
+		return recorded{}, fmt.Errorf("cannot record: %w", err)
+	}
+	recorder.Scene(o.scene, fmt.Sprintf("--objects %d", o.objects))
+	if !o.view {
+		return recorded{recorder: recorder}, nil
+	}
+	server, err := o.page.Start(view.Config{Source: recorder}, out)
+	if err != nil {
+		recorder.Stop(err.Error())
+		return recorded{}, err
+	}
+	return recorded{recorder: recorder, server: server}, nil
+}
+
+// stop ends the recording. The error is that of its files. The page stays.
+func (r recorded) stop() error {
+	if r.recorder == nil {
+		return nil
+	}
+	r.recorder.Stop("the scene has ended")
+	return r.recorder.Err()
+}
+
+// linger keeps the page, if there is one, until ctx ends: the reader wants to look at the end, too.
+func (r recorded) linger(ctx context.Context, out io.Writer) {
+	if r.server != nil && ctx.Err() == nil {
+		fmt.Fprintf(out, "\nThe scene is over. The view stays until Ctrl-C: %s\n", r.server.URL())
+		<-ctx.Done()
+	}
+}
+
+// close ends the recording and the page.
+func (r recorded) close() {
+	_ = r.stop() // the first call has returned the error
+	if r.server != nil {
+		r.server.Stop()
+	}
+}
