@@ -237,7 +237,7 @@ var platformDifferences = []difference{
 	{
 		name:     "a webhook denies, not a policy",
 		scenario: "TestPolicyDeniesDeletion",
-		reason:   "The server in memory evaluates no policies. It has a fault instead: a webhook that denies, with the genuine server's message.",
+		reason:   "On the server in memory a fault stands for the policy: a webhook that denies, with the genuine server's message.",
 		facts: map[string]pair{
 			"while it is denied: NamespaceDeletionContentFailure": {
 				"True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: " +

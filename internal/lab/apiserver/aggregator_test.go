@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,18 +61,18 @@ func (p *piped) groups() string {
 // reach the server once it answers.
 func TestAnAggregatedServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		broken := false
-		seen := http.Header{}
+		var broken atomic.Bool
+		var seen atomic.Pointer[http.Header]
 		other, bundle := extension(t, "metrics", func(w http.ResponseWriter, r *http.Request) {
 			switch {
-			case broken:
+			case broken.Load():
 				http.Error(w, "broken", http.StatusInternalServerError)
 			case r.URL.Path == "/apis/metrics.example.com/v1":
 				fmt.Fprint(w, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"metrics.example.com/v1","resources":[
 					{"name":"nodes","singularName":"node","namespaced":false,"kind":"NodeMetrics","verbs":["get","list"]},
 					{"name":"nodes/proxy","singularName":"","namespaced":false,"kind":"NodeProxy","verbs":["get"]}]}`)
 			default:
-				seen = r.Header.Clone()
+				seen.Store(new(r.Header.Clone()))
 				fmt.Fprintf(w, "%s %s", r.Method, r.URL.RequestURI())
 			}
 		})
@@ -105,17 +106,17 @@ func TestAnAggregatedServer(t *testing.T) {
 		assert.Contains(t, p.groups(), `{"version":"v1","resources":[{"resource":"nodes","responseKind":{"group":"","version":"","kind":"NodeMetrics"},`+
 			`"scope":"Cluster","singularResource":"node","verbs":["get","list"],"subresources":[{"subresource":"proxy"`)
 		assert.Equal(t, "DELETE "+path+"/nodes/a?x=1", p.must(200, "DELETE", path+"/nodes/a?x=1", "", "Authorization", "Bearer "+p.server.Token(), "X-Remote-User", "me").body)
-		assert.Equal(t, "kubernetes-admin", seen.Get("X-Remote-User"))
-		assert.Contains(t, seen.Values("X-Remote-Group"), "system:masters")
-		assert.Empty(t, seen.Get("Authorization"))
+		assert.Equal(t, "kubernetes-admin", seen.Load().Get("X-Remote-User"))
+		assert.Contains(t, seen.Load().Values("X-Remote-Group"), "system:masters")
+		assert.Empty(t, seen.Load().Get("Authorization"))
 
-		broken = true
+		broken.Store(true)
 		time.Sleep(11 * time.Second) // the server is asked again
 		synctest.Wait()
 		const asked = "https://10.0.0.9:6443" + path
 		assert.Equal(t, "False FailedDiscoveryCheck: failing or missing response from "+asked+": bad status from "+asked+": 500", p.available(name))
 		p.must(503, "GET", path+"/nodes", "")
-		broken = false
+		broken.Store(false)
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
 		assert.Equal(t, "True Passed: all checks passed", p.available(name))
