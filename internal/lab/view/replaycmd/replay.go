@@ -21,16 +21,15 @@ func New() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "replay FILE --check",
 		Short: "Verify a recording of the gears",
-		Long: `Reads a recording that "lab demo --record FILE" or "orrery run --record FILE" has
-written. FILE.1 has the part before the last rotation; each opens by itself.
+		Long: `Reads a recording of "lab demo --record FILE" or "orrery run --record FILE".
+FILE.1 has the part before the last rotation; each opens by itself.
 
 --check verifies every line: the sequence has no gaps, times do not go back,
 causes are earlier events, and each recorded state is that of the events before
 it. It prints a summary. A last line that is cut off is normal after a crash.
 
 Exit codes: 0 if the recording is sound, 1 if not.`,
-		Example: `  # record a scene and verify the recording
-  lab demo --scene finalizer --record run.jsonl.gz
+		Example: `  # verify what lab demo --record run.jsonl.gz has written
   lab replay run.jsonl.gz --check`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
