@@ -37,6 +37,7 @@ func New() *cobra.Command {
 to any event, one event back, and tells the story of one key with the cause of
 each event. Nothing runs, and nothing leaves this machine: the page is served on
 the loopback interface until Ctrl-C.
+FILE.1 has the part before the last rotation; each opens by itself.
 
 With --html the page and the recording become one file, which opens in a browser
 without a server and without a network.

@@ -1,0 +1,118 @@
+package trace_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/observe/trace"
+	"orrery/nsctl"
+	"orrery/queue"
+)
+
+type chromeEvent struct {
+	Phase    string `json:"ph"`
+	Name     string `json:"name"`
+	Category string `json:"cat"`
+	ID       string `json:"id"`
+	PID      int    `json:"pid"`
+	TID      int    `json:"tid"`
+	At       int64  `json:"ts"`
+	Duration int64  `json:"dur"`
+}
+
+// The file has the structure that trace viewers expect: slices of a track nest, asynchronous spans
+// and flows have two ends in order, and every track is named.
+func TestChromeTrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		name := filepath.Join(t.TempDir(), "run.json")
+		r, check := start(t, trace.Config{Chrome: name})
+		namespaces := r.Namespaces()
+		q := queue.NewRateLimiting(nil, queue.Config[string]{Trace: r.Queue("namespace")})
+		for _, key := range []string{"a", "b", "c"} {
+			q.Add(key)
+		}
+		q.AddAfter("d", time.Hour)
+		for range 3 {
+			key, _ := q.Get()
+			time.Sleep(time.Second)
+			end := namespaces.Phase(key, nsctl.PhasePods)
+			time.Sleep(time.Second)
+			end()
+			if key != "c" { // it is cut by the end of the recording
+				q.Done(key)
+			}
+		}
+		check()
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		var file struct {
+			Events []chromeEvent `json:"traceEvents"`
+		}
+		require.NoError(t, json.Unmarshal(text, &file))
+		checkChrome(t, file.Events)
+		count := map[string]int{}
+		for _, e := range file.Events {
+			count[e.Phase]++
+		}
+		assert.Equal(t, 6, count["X"], "three passes with a phase each")
+		assert.Equal(t, 4, count["b"], "three keys waited, and one for its delay")
+	})
+}
+
+func checkChrome(t *testing.T, events []chromeEvent) {
+	t.Helper()
+	named, open, flows := map[[2]int]bool{}, map[string]int64{}, map[string]int64{}
+	tracks := map[[2]int][]chromeEvent{}
+	for _, e := range events {
+		id := e.Category + e.ID
+		switch e.Phase {
+		case "M":
+			named[[2]int{e.PID, e.TID}] = true
+		case "X":
+			assert.GreaterOrEqual(t, e.Duration, int64(0))
+			tracks[[2]int{e.PID, e.TID}] = append(tracks[[2]int{e.PID, e.TID}], e)
+		case "b":
+			assert.NotContains(t, open, id)
+			open[id] = e.At
+		case "e":
+			assert.Contains(t, open, id)
+			assert.LessOrEqual(t, open[id], e.At)
+			delete(open, id)
+		case "s":
+			flows[id] = e.At
+		case "f":
+			assert.Contains(t, flows, id)
+			assert.LessOrEqual(t, flows[id], e.At)
+			delete(flows, id)
+		}
+		assert.True(t, named[[2]int{e.PID, e.TID}], "%v has no name", e)
+	}
+	assert.Empty(t, open)
+	assert.Empty(t, flows)
+	for _, track := range tracks {
+		slices.SortStableFunc(track, func(a, b chromeEvent) int {
+			if a.At != b.At {
+				return int(a.At - b.At)
+			}
+			return int(b.Duration - a.Duration)
+		})
+		var ends []int64
+		for _, s := range track {
+			for len(ends) > 0 && ends[len(ends)-1] <= s.At {
+				ends = ends[:len(ends)-1]
+			}
+			if len(ends) > 0 {
+				assert.LessOrEqual(t, s.At+s.Duration, ends[len(ends)-1], "%v overlaps", s)
+			}
+			ends = append(ends, s.At+s.Duration)
+		}
+	}
+}
