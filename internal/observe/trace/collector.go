@@ -9,11 +9,10 @@ import (
 )
 
 const (
-	stateEvents   = 100_000          // trace.state follows after so many events
-	stateInterval = 60 * time.Second // and after this time
-	gapEvents     = 1024             // how far a missing event of a queue is looked for
-	gapTime       = 100 * time.Millisecond
-	lineSize      = 1024 // bytes of a line, except trace.state
+	stateEvents   = 100_000                // trace.state follows after so many events
+	stateInterval = 60 * time.Second       // and after this time
+	gapTime       = 100 * time.Millisecond // how long a missing event of a queue is waited for
+	lineSize      = 1024                   // bytes of a line, except trace.state
 )
 
 // collector numbers events, finds their causes, folds them and writes them. The Recorder's goroutine
@@ -29,7 +28,8 @@ type collector struct {
 	heldAt  time.Time
 	queues  map[string]uint64 // by queue: the Seq of its last event
 	seq     uint64
-	time    int64 // of the last event
+	time    int64  // of the last event
+	gaps    uint64 // missing events that were given up since the last collect
 	uids    map[string]string
 	causes  *causes
 	state   *State
@@ -93,6 +93,8 @@ func (c *collector) collect(r *Recorder, all bool) {
 	c.spare = records
 	gone := lost != [gears]uint64{}
 	done := c.inOrder(c.held, all || gone || time.Since(c.heldAt) >= gapTime)
+	lost[gearQueue] += c.gaps
+	c.gaps, gone = 0, gone || c.gaps > 0
 	rest := copy(c.held, c.held[done:])
 	clear(c.held[rest:])
 	c.held = c.held[:rest]
@@ -104,7 +106,7 @@ func (c *collector) collect(r *Recorder, all bool) {
 
 // inOrder emits records and returns how many. A queue calls its hooks after its lock is free, so two
 // of its events may have changed places; the later one is not emitted before the missing one was
-// found, unless anyway.
+// found, unless anyway: then the missing one counts as lost, and is dropped if it comes after all.
 func (c *collector) inOrder(records []record, anyway bool) (done int) {
 	for i := range records {
 		e := &records[i]
@@ -112,17 +114,20 @@ func (c *collector) inOrder(records []record, anyway bool) (done int) {
 			continue
 		}
 		if kinds[e.kind].gear == gearQueue && e.id > 0 {
-			for c.queues[e.in]+1 < e.id {
-				missing := findMissing(records[i+1:min(len(records), i+1+gapEvents)], e.in, c.queues[e.in]+1)
+			for next := c.queues[e.in] + 1; next < e.id; next++ {
+				missing := findMissing(records[i+1:], e.in, next)
+				if missing == nil && !anyway {
+					return i
+				}
 				if missing == nil {
-					break
+					c.gaps++
+					continue
 				}
 				c.emitQueue(missing, min(missing.at, e.at))
 			}
-			if c.queues[e.in]+1 < e.id && !anyway && len(records)-i <= gapEvents {
-				return i
+			if e.id > c.queues[e.in] {
+				c.emitQueue(e, e.at)
 			}
-			c.emitQueue(e, e.at)
 			continue
 		}
 		c.emitRecord(e, e.at)
@@ -208,7 +213,7 @@ func (c *collector) emitState() {
 
 // lost adds trace.lost, repairs the state, and adds that.
 func (c *collector) lost(lost [gears]uint64) {
-	e := &Event{Time: c.time, Name: traceLost, Reason: "the buffer was full", Lost: map[string]uint64{}}
+	e := &Event{Time: c.time, Name: traceLost, Reason: "the buffer was full, or a hook came too late", Lost: map[string]uint64{}}
 	for gear, n := range lost {
 		if n > 0 {
 			e.Lost[gearNames[gear]] = n

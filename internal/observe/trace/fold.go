@@ -33,6 +33,7 @@ func (s *State) Clone() *State {
 func (s *State) Apply(e *Event) {
 	if e.Name == traceState && e.State != nil {
 		*s = *e.State.Clone()
+		s.complete()
 	}
 	s.Seq, s.Time = e.Seq, e.Time
 	gear, hook, _ := strings.Cut(e.Name, ".")
@@ -469,7 +470,9 @@ func (q *QueueState) done(s *State, key string) {
 		s.Odd++
 		return
 	}
-	q.Slots[p.Slot] = ""
+	if p.Slot >= 0 && p.Slot < len(q.Slots) {
+		q.Slots[p.Slot] = ""
+	}
 	delete(q.Processing, key)
 	if p.Dirty {
 		q.push(s, key)

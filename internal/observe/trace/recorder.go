@@ -128,8 +128,9 @@ func (r *Recorder) run() {
 	}
 }
 
-// Flush collects what was recorded before the call.
-func (r *Recorder) Flush() { r.collector.collect(r, true) }
+// Flush collects what was recorded before the call, except events of a queue of which an earlier one
+// is missing.
+func (r *Recorder) Flush() { r.collector.collect(r, false) }
 
 // Stop records what is left and trace.end with this reason, closes the files, and ends the
 // collector. Later events are dropped. Only the first call has an effect.

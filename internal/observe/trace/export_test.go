@@ -1,0 +1,25 @@
+package trace
+
+// Hooks returns the hooks with a row, and the reasons of those that are left out.
+func Hooks() (rows map[string]bool, left map[string]string) {
+	rows, left = map[string]bool{}, map[string]string{}
+	for _, row := range kinds {
+		rows[gearNames[row.gear]+"."+row.hook] = true
+	}
+	for name, why := range leftOut {
+		left[name] = why
+	}
+	return rows, left
+}
+
+// NewHistory returns a History of this size with a first, empty state.
+func NewHistory(limit int) *History {
+	h := newHistory([]byte("{}"))
+	h.limit = limit
+	return h
+}
+
+// Add and Begin are what the collector does.
+func (h *History) Add(lines string, count uint64) { h.add([]byte(lines), count) }
+func (h *History) Begin(state string)             { h.begin([]byte(state)) }
+func (h *History) End()                           { h.end() }

@@ -1,0 +1,126 @@
+package trace_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/observe/trace"
+)
+
+// A cursor begins with a state and reads every line once, while lines are added.
+func TestCursor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := trace.NewHistory(1000)
+		h.Add("one\ntwo\n", 2)
+		c := h.Cursor(10)
+		batch, err := c.Next(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, trace.Batch{State: []byte("{}"), Lines: []byte("one\ntwo\n"), First: 1, Next: 3}, batch)
+		go h.Add("three\n", 1)
+		batch, err = c.Next(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, trace.Batch{Lines: []byte("three\n"), First: 3, Next: 4}, batch)
+		h.Begin(`{"s":3}`)
+		h.Add("four\n", 1)
+		batch, err = c.Next(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, "four\n", string(batch.Lines))
+		assert.Nil(t, batch.State, "it knows the state")
+
+		late, err := h.Cursor(1).Next(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, `{"s":3}`, string(late.State))
+		assert.EqualValues(t, 4, late.First)
+
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = c.Next(ctx)
+		assert.ErrorIs(t, err, context.Canceled)
+		h.End()
+		_, err = c.Next(t.Context())
+		assert.ErrorIs(t, err, io.EOF)
+	})
+}
+
+// A cursor that does not keep up gets the number of events that it missed, and a new state.
+func TestCursorFallsOut(t *testing.T) {
+	h := trace.NewHistory(100)
+	c := h.Cursor(10)
+	_, err := c.Next(t.Context())
+	require.NoError(t, err)
+	for n := range 20 {
+		h.Add(strings.Repeat("x", 20)+"\n", 1)
+		h.Begin(fmt.Sprintf(`{"s":%d}`, n+1))
+	}
+	h.Add("last\n", 1)
+	batch, err := c.Next(t.Context())
+	require.NoError(t, err)
+	assert.EqualValues(t, 20, batch.Skipped)
+	assert.Equal(t, `{"s":20}`, string(batch.State))
+	assert.Equal(t, "last\n", string(batch.Lines))
+	assert.EqualValues(t, 21, batch.First)
+}
+
+// At half of the limit the file is renamed, and the new one opens by itself, compressed or not.
+func TestRotation(t *testing.T) {
+	for _, name := range []string{"run.jsonl", "run.jsonl.gz"} {
+		file := filepath.Join(t.TempDir(), name)
+		limit := map[string]int64{"run.jsonl": 20_000, "run.jsonl.gz": 4_000}[name]
+		r, check := start(t, trace.Config{File: file, Limit: limit})
+		for n := range 300 {
+			r.Input("input", fmt.Sprint(n))
+			if n%20 == 0 {
+				r.Flush()
+			}
+		}
+		report := check()
+		assert.Empty(t, report.Problems)
+		assert.Equal(t, "done", report.State.Ended)
+		assert.Less(t, report.Events, uint64(300), "it was rotated")
+		before := checkFile(t, file+".1")
+		assert.Empty(t, before.Problems)
+		assert.Empty(t, before.State.Ended)
+	}
+}
+
+// A full disk, here a directory that has gone, ends the recording. The History goes on.
+func TestTheFileFails(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gone")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	r, err := trace.Start(trace.Config{File: filepath.Join(dir, "run.jsonl"), Limit: 100})
+	require.NoError(t, err)
+	require.NoError(t, os.RemoveAll(dir))
+	r.Input("one", "")
+	r.Flush()
+	r.Input("two", "")
+	r.Stop("done")
+	assert.Error(t, r.Err())
+	batch, err := r.History().Cursor(0).Next(t.Context())
+	require.NoError(t, err)
+	assert.Contains(t, string(batch.Lines), "two")
+	_, err = trace.Start(trace.Config{File: filepath.Join(dir, "run.jsonl")})
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// When the buffer is full, new events are lost, and the recording says how many of which gear.
+func TestLostEvents(t *testing.T) {
+	r, check := start(t, trace.Config{})
+	hooks := r.Queue("keys")
+	const many = 400_000
+	for range many {
+		hooks.Forgotten("a")
+	}
+	report := check()
+	assert.Empty(t, report.Problems)
+	assert.EqualValues(t, many, report.State.Events["queue"]+report.State.Lost["queue"])
+	assert.Equal(t, report.State.Lost["queue"] > 0, report.State.Unsure["queue"])
+}

@@ -1,0 +1,204 @@
+package trace_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/deltafifo"
+	"orrery/indexer"
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/apiserver/store"
+	"orrery/internal/leaderelection"
+	"orrery/internal/observe/trace"
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/wait"
+)
+
+// traces are the Trace structs of all gears.
+var traces = map[string]reflect.Type{
+	"queue": reflect.TypeFor[queue.Trace[string]](), "deltafifo": reflect.TypeFor[deltafifo.Trace[*api.Namespace]](),
+	"indexer": reflect.TypeFor[indexer.Trace](), "informer": reflect.TypeFor[informer.Trace](),
+	"reflector": reflect.TypeFor[reflector.Trace](), "nsctl": reflect.TypeFor[nsctl.Trace](),
+	"restclient": reflect.TypeFor[restclient.Trace](), "leaderelection": reflect.TypeFor[leaderelection.Trace](),
+	"apiserver": reflect.TypeFor[apiserver.Trace](), "store": reflect.TypeFor[store.Trace](),
+}
+
+// Every hook of every gear is recorded, or is left out with a reason.
+func TestEveryHookHasARow(t *testing.T) {
+	rows, left := trace.Hooks()
+	for gear, hooks := range traces {
+		for i := range hooks.NumField() {
+			name := gear + "." + hooks.Field(i).Name
+			if rows[name] == (left[name] != "") {
+				t.Errorf("%s must have a row in kinds.go, or a reason in leftOut", name)
+			}
+			delete(rows, name)
+			delete(left, name)
+		}
+	}
+	for name := range rows {
+		assert.True(t, strings.HasPrefix(name, "lab."), "there is no hook %s", name)
+	}
+	assert.Empty(t, left, "there is no such hook")
+}
+
+// adapters are the hooks that a Recorder returns.
+func adapters(r *trace.Recorder) map[string]reflect.Value {
+	all := map[string]any{
+		"queue": r.Queue("q"), "deltafifo": trace.FIFO[*api.Namespace](r, "i"), "indexer": r.Store("i"), "informer": r.Informer("i"),
+		"reflector": r.Reflector("i"), "nsctl": r.Namespaces(), "restclient": r.Requests(), "leaderelection": r.Election(),
+	}
+	values := map[string]reflect.Value{}
+	for name, hooks := range all {
+		values[name] = reflect.ValueOf(hooks).Elem()
+	}
+	return values
+}
+
+// A nil Recorder returns nil hooks, so nothing is called.
+func TestNoRecorderNoHooks(t *testing.T) {
+	var r *trace.Recorder
+	assert.Nil(t, r.Queue("q"))
+	assert.Nil(t, trace.FIFO[*api.Namespace](r, "i"))
+	assert.Nil(t, r.Store("i"))
+	assert.Nil(t, r.Informer("i"))
+	assert.Nil(t, r.Reflector("i"))
+	assert.Nil(t, r.Namespaces())
+	assert.Nil(t, r.Requests())
+	assert.Nil(t, r.Election())
+	r.Stop("")
+}
+
+// canary is a secret. No line may have it.
+const canary = "canary-0123456789-abcdef"
+
+// argument returns a value of a hook's parameter, with a secret wherever one could be.
+func argument(t reflect.Type) reflect.Value {
+	secret := errors.New("Authorization: Bearer " + canary + " " + strings.Repeat("x", 300) + " password=" + canary)
+	labels := map[string]string{"label": canary}
+	namespace := &api.Namespace{}
+	namespace.Name, namespace.UID, namespace.ResourceVersion = "demo", "uid", "7"
+	namespace.Labels, namespace.Annotations = labels, labels
+	tombstone := deltafifo.Tombstone("demo", namespace)
+	for _, known := range []any{
+		namespace, tombstone, deltafifo.Deltas[*api.Namespace]{{Type: deltafifo.Added, Object: namespace}, tombstone},
+		&indexer.IndexErrors{First: []*indexer.IndexError{{Index: "i", Key: "demo", Err: secret}}, Total: 1},
+		&informer.ProcessError{Key: "demo", Err: secret}, &reflector.StoreError{Err: secret},
+		&informer.MutationError{Key: "demo", Differences: []informer.Difference{{Path: "data", Was: canary, Is: canary}}},
+		&wait.Panic{Value: secret, Stack: []byte(canary)}, reflector.WatchInfo{Err: secret},
+		restclient.RequestResult{Code: 500, Err: secret}, restclient.RequestInfo{ID: 3, Verb: "get", Path: "/api", Attempt: 1, Name: "demo"},
+		restclient.Warning{Agent: canary, Text: "token=" + canary},
+		[]api.NamespaceCondition{{Type: "T", Status: "True", Reason: "R", Message: "password=" + canary}},
+		context.Context(restclient.WithOrigin(context.Background(), "pass-1")),
+		3, uint64(3), "demo", 3 * time.Second, int64(3), true, queue.Event[string]{Key: "demo"},
+	} {
+		if value := reflect.ValueOf(known); value.Type() == t || t.Kind() == reflect.Interface && t != reflect.TypeFor[any]() && value.Type().Implements(t) && t != reflect.TypeFor[error]() {
+			return value
+		}
+	}
+	switch t {
+	case reflect.TypeFor[error]():
+		return reflect.ValueOf(secret)
+	case reflect.TypeFor[any]():
+		return reflect.ValueOf(canary)
+	}
+	return reflect.New(t).Elem()
+}
+
+// Every hook that is recorded has an adapter. Its line is JSON, short, and without any secret.
+func TestNoSecretInAnyLine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "run.jsonl")
+	chromeFile := filepath.Join(t.TempDir(), "run.json")
+	r, check := start(t, trace.Config{File: file, Chrome: chromeFile})
+	rows, _ := trace.Hooks()
+	for gear, hooks := range adapters(r) {
+		for i := range hooks.NumField() {
+			name := gear + "." + hooks.Type().Field(i).Name
+			if !rows[name] {
+				continue
+			}
+			if !assert.False(t, hooks.Field(i).IsNil(), "%s has a row, but no adapter", name) {
+				continue
+			}
+			var args []reflect.Value
+			for j := range hooks.Field(i).Type().NumIn() {
+				args = append(args, argument(hooks.Field(i).Type().In(j)))
+			}
+			hooks.Field(i).Call(args)
+		}
+	}
+	report := check()
+	assert.Empty(t, report.Problems)
+	assert.Empty(t, report.Unknown)
+	assert.Greater(t, report.Events, uint64(80))
+	for _, name := range []string{file, chromeFile} {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		assert.NotContains(t, string(text), canary)
+	}
+	lines := readLines(t, file)
+	for _, line := range lines[1:] {
+		assert.Less(t, len(line), 1024)
+		var e trace.Event
+		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		assert.LessOrEqual(t, len(e.Err), 200)
+	}
+}
+
+func readLines(t *testing.T, name string) (lines []string) {
+	t.Helper()
+	file, err := os.Open(name)
+	require.NoError(t, err)
+	defer file.Close()
+	scanner := bufio.NewScanner(file)
+	scanner.Buffer(nil, 1<<24)
+	for scanner.Scan() {
+		lines = append(lines, scanner.Text())
+	}
+	require.NoError(t, scanner.Err())
+	return lines
+}
+
+// Recording an event does not allocate.
+func TestRecordingAllocatesNothing(t *testing.T) {
+	r, check := start(t, trace.Config{})
+	q, fifo := r.Queue("q"), trace.FIFO[*api.Namespace](r, "i")
+	ns := &api.Namespace{}
+	deltas := deltafifo.Deltas[*api.Namespace]{{Type: deltafifo.Added, Object: ns}}
+	seq := uint64(0)
+	assert.Zero(t, testing.AllocsPerRun(1000, func() {
+		seq++
+		q.Added(queue.Event[string]{Key: "demo", Seq: seq})
+		fifo.Queued("demo", deltas[0], 1)
+		fifo.Popped("demo", deltas, false, 0)
+	}))
+	check()
+}
+
+func BenchmarkRecord(b *testing.B) {
+	r, err := trace.Start(trace.Config{})
+	require.NoError(b, err)
+	defer r.Stop("")
+	fifo := trace.FIFO[*api.Namespace](r, "i")
+	d := deltafifo.Delta[*api.Namespace]{Type: deltafifo.Added, Object: &api.Namespace{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		fifo.Queued("demo", d, 1)
+	}
+}
