@@ -8,7 +8,7 @@ import { about } from "orrery/story.js";
 function Dialog({ title, close, children }) {
   const ref = useRef();
   useLayoutEffect(() => { ref.current.showModal(); }, []); // at once: Escape closes what can be seen
-  return html`<dialog ref=${ref} onClose=${close} aria-label=${title} onClick=${event => event.target === ref.current && close()}>
+  return html`<dialog ref=${ref} autofocus tabindex="-1" onClose=${close} aria-label=${title} onClick=${event => event.target === ref.current && close()}>
     <div style="display:flex;gap:24px"><h2 style="flex:1">${title}</h2><button class="plain" onClick=${close}>${text("close")}</button></div>${children}</dialog>`;
 }
 
