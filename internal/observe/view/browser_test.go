@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // a failure gets there.
 const (
 	browserTimeout = 4 * time.Minute
-	pageTimeout    = 6 * time.Second
+	pageTimeout    = time.Minute
 )
 
 // tab is a page of the browser. It records what went wrong in the page and which requests it made.

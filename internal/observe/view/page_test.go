@@ -159,7 +159,7 @@ func TestPageByKeyboard(t *testing.T) {
 	b.press(kb.Escape)
 	b.until(`!document.querySelector("dialog")`)
 	value[bool](b, `document.querySelector('[data-box="queue"]').focus() ?? true`)
-	b.press(kb.Enter)
+	b.press("t")
 	b.until(`document.querySelector("dialog table")?.innerText.includes("queue.added")`)
 	b.press(kb.Escape)
 	b.until(`!document.querySelector("dialog")`)

@@ -37,7 +37,6 @@ func New() *cobra.Command {
 to any event, one event back, and tells the story of one key with the cause of
 each event. Nothing runs, and nothing leaves this machine: the page is served on
 the loopback interface until Ctrl-C.
-FILE.1 has the part before the last rotation; each opens by itself.
 
 With --html the page and the recording become one file, which opens in a browser
 without a server and without a network.
@@ -46,8 +45,7 @@ without a server and without a network.
 back, causes are earlier events, and each recorded state is that of the events
 before it. It prints a summary. A last line that is cut off is normal after a
 crash. Exit codes: 0 if the recording is sound, 1 if not.`,
-		Example: `  # record a scene and look at it again
-  lab demo --scene one-key --record one-key.jsonl
+		Example: `  # look again at what lab demo --record one-key.jsonl has written
   lab replay one-key.jsonl
 
   # one file for somebody without this program

@@ -14,7 +14,7 @@ export function Key({ k, view, most }) {
 function Box({ name, title, note, silent, view, children }) {
   const open = () => view.open(name);
   return html`<section class=${"box " + name + (silent ? " silent" : "")} aria-label=${title} tabindex="0" data-box=${name}
-    onKeyDown=${event => { if (event.key === "Enter" && event.target === event.currentTarget) open(); }} onDblClick=${open}>
+    onKeyDown=${event => { if (event.key === "Enter" && event.target === event.currentTarget) { event.preventDefault(); open(); } }} onDblClick=${open}>
     <header><h2>${title}</h2><span class="note">${note}</span></header>
     <div class="body">${silent ? html`<p>${text("silent")}</p>` : children}</div></section>`;
 }

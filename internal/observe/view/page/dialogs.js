@@ -1,5 +1,5 @@
 // What opens over the page: help, the explanation of a box, and tables of everything.
-import { html, useEffect, useRef } from "orrery/htm-preact.js";
+import { html, useLayoutEffect, useRef } from "orrery/htm-preact.js";
 import { clock, text } from "orrery/text.js";
 import { Key } from "orrery/boxes.js";
 import { about } from "orrery/story.js";
@@ -7,8 +7,8 @@ import { about } from "orrery/story.js";
 // Dialog is modal; Escape and its button close it.
 function Dialog({ title, close, children }) {
   const ref = useRef();
-  useEffect(() => { ref.current.showModal(); }, []);
-  return html`<dialog ref=${ref} onClose=${close} aria-label=${title} onClick=${event => event.target === ref.current && close()}>
+  useLayoutEffect(() => { ref.current.showModal(); }, []); // at once: Escape closes what can be seen
+  return html`<dialog ref=${ref} autofocus tabindex="-1" onClose=${close} aria-label=${title} onClick=${event => event.target === ref.current && close()}>
     <div style="display:flex;gap:24px"><h2 style="flex:1">${title}</h2><button class="plain" onClick=${close}>${text("close")}</button></div>${children}</dialog>`;
 }
 

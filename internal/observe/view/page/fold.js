@@ -239,7 +239,6 @@ function delivery(i, hook, e) {
 function handler(i, state, hook, e) {
   const name = e.h ?? "";
   if (!has(i.handlers, name)) {
-    if (hook !== "handlerAdded" && hook !== "handlerQueued") { state.odd++; return; }
     if (size(i.handlers) >= limit) return;
     put(i.handlers, name, newHandler());
   }
@@ -253,6 +252,7 @@ function handler(i, state, hook, e) {
       break;
     case "handlerCalled": Object.assign(h, { k: e.k ?? "", kind: e.kind ?? "", num: e.num ?? 0, callAt: e.t ?? 0, stuck: 0 }); break;
     case "handled":
+      if (h.kind === "") state.odd++;
       h.handled++;
       h.pending--;
       Object.assign(h, { k: "", kind: "", num: 0, callAt: 0, stuck: 0, us: e.us ?? 0 });
@@ -290,7 +290,7 @@ function queue(q, state, hook, e) {
       const p = get(q.processing, key);
       q.done++;
       if (!p) { state.odd++; break; }
-      q.slots[p.slot] = "";
+      if (p.slot >= 0 && p.slot < q.slots.length) q.slots[p.slot] = "";
       drop(q.processing, key);
       if (p.dirty) push(q, state, key);
       break;

@@ -37,6 +37,7 @@ function App({ engine, initial }) {
   const hold = () => { setPlaying(false); setMode(m => m === "live" ? "freeze" : m); };
   const select = key => { setSelected(key); engine.ask("key", { key }); };
   const seek = n => { hold(); engine.ask("seek", { n }); };
+  const move = by => { hold(); engine.ask("move", { by }); }; // from where the worker is, which may be ahead of the picture
   const freeze = () => {
     if (mode === "live") { engine.ask("stop"); setMode("freeze"); } else if (mode === "freeze") { engine.ask("follow"); setMode("live"); } else if (mode === "replay") play();
   };
@@ -80,7 +81,7 @@ function App({ engine, initial }) {
   now.current = shot ?? {};
 
   useLayoutEffect(() => { // at once: a key that is pressed when the page can be seen counts
-    const onKey = event => keyPressed(event, { mode, shot, seek, freeze, play, setDialog, dialog, select, selected });
+    const onKey = event => keyPressed(event, { mode, shot, seek, move, freeze, play, setDialog, dialog, select, selected });
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   });
@@ -128,7 +129,7 @@ function App({ engine, initial }) {
     <div class="row2"><${Queue} view=${view}/><${Workers} view=${view}/><${Namespace} view=${view}/></div>
     <${Story} view=${view}/>
     <section class="box time" aria-label=${text("time")} data-box="time"><header>
-      <button onClick=${() => seek(shot.n - 1)} aria-label=${text("back")} title="[">‹</button><button onClick=${() => seek(shot.n + 1)} aria-label=${text("step")} title="]">›</button>
+      <button onClick=${() => move(-1)} aria-label=${text("back")} title="[">‹</button><button onClick=${() => move(1)} aria-label=${text("step")} title="]">›</button>
       <span class="clock">${clock(shot.t)} <span class="quiet">/ ${clock(shot.end)}</span></span>
       <span class="quiet">${text("event-number", { n: count(shot.n), of: count(shot.count) })}</span>
       ${(mode === "replay" || ended) && speeds.map(s => html`<button aria-pressed=${speed === s} onClick=${() => setSpeed(s)}>×${s === 0.25 ? "¼" : s}</button>`)}
@@ -187,7 +188,7 @@ function download(blob) {
 // keyPressed moves the picture. Keys of the browser and of fields are left alone.
 function keyPressed(event, page) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const { shot, seek, dialog, setDialog } = page;
+  const { shot, seek, move, dialog, setDialog } = page;
   if (event.target.matches?.("input, select")) {
     if (event.key === "Escape") event.target.blur();
     return;
@@ -196,8 +197,8 @@ function keyPressed(event, page) {
   const far = event.shiftKey ? 100 : 1;
   const box = document.activeElement?.closest?.("[data-box]")?.dataset.box;
   const actions = {
-    " ": page.freeze, p: page.play, "[": () => seek(shot.n - 1), "{": () => seek(shot.n - 100), "]": () => seek(shot.n + 1), "}": () => seek(shot.n + 100),
-    ArrowLeft: () => seek(shot.n - far), ArrowRight: () => seek(shot.n + far), n: () => seek(shot.n + 1), Home: () => seek(shot.first), End: () => seek(shot.count),
+    " ": page.freeze, p: page.play, "[": () => move(-1), "{": () => move(-100), "]": () => move(1), "}": () => move(100),
+    ArrowLeft: () => move(-far), ArrowRight: () => move(far), n: () => move(1), Home: () => seek(shot.first), End: () => seek(shot.count),
     "/": () => document.getElementById("filter").focus(), e: () => setDialog({ kind: "explain", name: boxNames.includes(box) ? box : undefined }),
     t: () => setDialog({ kind: "tables", name: boxNames.includes(box) ? box : undefined }), "?": () => setDialog({ kind: "help" }),
     Escape: () => page.select(""),

@@ -251,6 +251,7 @@ function serve(port) {
       case "follow": position = null; break;
       case "stop": position ??= run.count; break;
       case "seek": position = Math.max(run.first, Math.min(run.count, data.n)); break;
+      case "move": position = Math.max(run.first, Math.min(run.count, (position ?? run.count) + data.by)); break;
       case "time": position = run.numberAt(data.t); break;
       case "event": position = Math.max(run.first, run.numberOf(data.s)); break;
       case "key": key = data.key; break;
