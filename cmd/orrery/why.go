@@ -19,6 +19,7 @@ import (
 	"orrery/internal/program"
 	"orrery/internal/why"
 	"orrery/internal/why/collect"
+	"orrery/internal/why/fix"
 	"orrery/restclient"
 	"orrery/restclient/kubeconfig"
 )
@@ -37,6 +38,9 @@ type whyOptions struct {
 	save, from  string
 	timeout     time.Duration
 	maxRequests int
+
+	fix, apply bool
+	confirm    string
 }
 
 // The output formats of "orrery why", beside json and yaml.
@@ -54,6 +58,11 @@ func newWhyCommand() *cobra.Command {
 not to do. It takes two samples, ten seconds apart, and compares them. It only
 reads: lists of every type in the namespace, and what a suspicion needs.
 
+With --fix it also prints the commands of each remedy, the safe ones first. A
+remedy that is one write has a digest, which binds it to what was seen. With
+--apply --confirm DIGEST everything is read again; if the same digest comes out,
+that one write is done, and otherwise nothing.
+
 A cause is called proven only if every part of its proof was seen. A type that
 could not be read is named, and never counts as empty.
 
@@ -61,7 +70,7 @@ Exit codes:
   0  the namespace is not stuck: it is gone, Active, or makes progress
   1  an error
   2  it is stuck, and at least one cause is proven
-  3  it may be stuck, and no cause is proven`,
+  3  it may be stuck, and no cause is proven; or --apply was refused`,
 		Example: `  # what blocks the namespace shop, and what to do
   orrery why shop
 
@@ -71,6 +80,9 @@ Exit codes:
   # keep what was seen, and judge it elsewhere without a cluster
   orrery why shop --save shop.json
   orrery why --from shop.json
+
+  # the commands of each remedy
+  orrery why shop --fix
 
   # the lesson on one cause
   orrery why --explain C01`,
@@ -97,6 +109,9 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
 	flags.StringVar(&o.save, "save", "", "keep the evidence in this `file`: the heads of objects and no secrets; only its owner can read it")
 	flags.StringVar(&o.from, "from", "", "judge the evidence in this `file`, without a cluster")
+	flags.BoolVar(&o.fix, "fix", false, "also print the commands of each remedy, with digests; nothing is written")
+	flags.BoolVar(&o.apply, "apply", false, "apply the one remedy of --confirm, if everything that it was bound to is still so")
+	flags.StringVar(&o.confirm, "confirm", "", "the `digest` of the remedy to apply, as --fix prints it")
 	flags.DurationVar(&o.timeout, "timeout", collect.DefaultTimeout, "how long the examination may take; what was not read by then is named")
 	flags.IntVar(&o.maxRequests, "max-requests", collect.DefaultMaxRequests, "how many requests may be sent")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the kubeconfig `file` to use; default: the files in $KUBECONFIG, else ~/.kube/config, else the service account of the pod")
@@ -127,6 +142,12 @@ func (o *whyOptions) check(args []string) error {
 		return fmt.Errorf("%q is not the name of a namespace: it has lower-case letters, digits and \"-\", at most 63", args[0])
 	}
 	switch {
+	case o.confirm != "" && !o.apply:
+		return errors.New("--confirm needs --apply")
+	case o.apply && o.confirm == "":
+		return errors.New("--apply needs --confirm DIGEST; --fix prints the digests")
+	case o.apply && (o.noWait || o.from != ""):
+		return errors.New("--apply needs two new samples: give it without --no-wait and --from")
 	case len(o.asGroups) > 0 && o.as == "":
 		return errors.New("--as-group needs --as")
 	case o.interval <= 0:
@@ -141,14 +162,36 @@ func (o *whyOptions) check(args []string) error {
 
 func (o *whyOptions) run(command *cobra.Command, args []string) error {
 	stdout := command.OutOrStdout()
-	if o.explain != "" {
+	switch {
+	case o.explain != "":
 		cause, _ := why.Lookup(o.explain)
 		return cause.WriteExplanation(stdout, terminalWidth(stdout))
+	case o.from != "":
+		evidence, err := why.Load(o.from)
+		if err != nil {
+			return err
+		}
+		return o.judge(stdout, evidence)
 	}
-	evidence, err := o.evidence(command.Context(), args, command.ErrOrStderr())
+	ctx, release := program.UntilSignal(command.Context(), func() { os.Exit(program.ExitInterrupted) })
+	defer release()
+	client, end, err := o.connect(command.ErrOrStderr())
 	if err != nil {
 		return err
 	}
+	defer end()
+	evidence, err := o.collect(ctx, client, args[0])
+	if err != nil {
+		return err
+	}
+	if o.apply {
+		return o.applyOne(ctx, stdout, client, why.Judge(evidence))
+	}
+	return o.judge(stdout, evidence)
+}
+
+// judge prints what the evidence proves. The error is the exit code.
+func (o *whyOptions) judge(stdout io.Writer, evidence why.Evidence) error {
 	if o.save != "" {
 		if err := evidence.Save(o.save); err != nil {
 			return err
@@ -164,6 +207,24 @@ func (o *whyOptions) run(command *cobra.Command, args []string) error {
 	return nil
 }
 
+// applyOne applies the remedy of --confirm, if the new report has it.
+func (o *whyOptions) applyOne(ctx context.Context, stdout io.Writer, client *restclient.Client, report why.Report) error {
+	remedy, err := fix.Find(report, o.confirm)
+	if err == nil {
+		err = fix.Apply(ctx, client, remedy, o.confirm)
+	}
+	if _, refused := errors.AsType[*fix.RefusedError](err); refused {
+		return program.CodedError{Err: err, Code: why.ExitUnknown}
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(stdout, "applied %s: %s\n", o.confirm, remedy.Done()); err != nil {
+		return fmt.Errorf("the output cannot be written: %w", err)
+	}
+	return nil
+}
+
 func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
 	switch o.output {
 	case outputJSON:
@@ -171,26 +232,19 @@ func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
 	case outputYAML:
 		return report.WriteYAML(stdout)
 	}
-	return report.WriteText(stdout, o.output == outputWide, terminalWidth(stdout))
+	if err := report.WriteText(stdout, o.output == outputWide, terminalWidth(stdout)); err != nil || !o.fix {
+		return err
+	}
+	return fix.Print(stdout, report.Namespace, fix.Plan(report))
 }
 
-// evidence reads a file or asks the cluster.
-func (o *whyOptions) evidence(ctx context.Context, args []string, stderr io.Writer) (why.Evidence, error) {
-	if o.from != "" {
-		return why.Load(o.from)
-	}
-	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
-	defer release()
-	client, end, err := o.connect(stderr)
-	if err != nil {
-		return why.Evidence{}, err
-	}
-	defer end()
+// collect reads the evidence of a namespace.
+func (o *whyOptions) collect(ctx context.Context, client *restclient.Client, namespace string) (why.Evidence, error) {
 	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests}
 	if o.noWait {
 		options.Interval = -1
 	}
-	evidence, err := collect.Collect(ctx, client, args[0], options)
+	evidence, err := collect.Collect(ctx, client, namespace, options)
 	if stopped := program.Stopped(ctx); stopped != nil {
 		return evidence, stopped
 	}

@@ -87,6 +87,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 				loses = "what it protects"
 			}
 			f.Do = append(f.Do, fmt.Sprintf("⚠ last resort: remove %s from %s/%s; %s stays behind", h.Finalizer, h.Type.Name(), h.Object.Name, loses))
+			f.offerRelease(e, h)
 		default:
 			f.Says = fmt.Sprintf("%d %s wait for the owner of %s", h.Type.Finalizers[h.Finalizer], h.Type.Name(), h.Finalizer)
 			f.Do = []string{fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer)}
@@ -178,8 +179,11 @@ func balancers(e *Evidence) []Finding {
 		default:
 			f.saw(1, e.Stamps[at].Request, "status.loadBalancer is set")
 		}
-		if e.judgeOwner(&f, h) == ownerSlow {
+		switch e.judgeOwner(&f, h) {
+		case ownerSlow:
 			continue
+		case ownerGone:
+			f.offerRelease(e, h)
 		}
 		f.Says = fmt.Sprintf("%s does not remove the load balancer of service %s", keeper.Name, h.Object.Name)
 		findings = append(findings, f)

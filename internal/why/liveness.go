@@ -42,6 +42,24 @@ func (e *Evidence) Held() (all []Held) {
 	return all
 }
 
+// namespaceType is the type of namespaces themselves.
+var namespaceType = &Type{Version: "v1", Resource: "namespaces"}
+
+// HeldNamespace returns the finalizers in the metadata of the namespace that are not the garbage collector's.
+func (e *Evidence) HeldNamespace() (all []Held) {
+	n := e.Namespace
+	if n == nil || n.Deleted.IsZero() {
+		return nil
+	}
+	object := Object{Name: e.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, Deleted: n.Deleted, Finalizers: n.Finalizers}
+	for _, finalizer := range n.Finalizers {
+		if !slices.Contains(collectorsOwn, finalizer) {
+			all = append(all, Held{namespaceType, finalizer, object})
+		}
+	}
+	return all
+}
+
 // ownerOf returns the name of a finalizer's owner and the words by which its workloads are recognized; "" if it is unknown.
 func (e *Evidence) ownerOf(h Held) (name string, programs []string) {
 	if keeper, ok := KeeperOf(h.Finalizer); ok {

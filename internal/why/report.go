@@ -126,15 +126,6 @@ type Proof struct {
 	Request string `json:"request,omitempty" yaml:"request,omitempty"`
 }
 
-// Remedy is one write that ends the cause, bound to what was seen.
-type Remedy struct {
-	// Digest binds the remedy to the cluster, the cause, the target and the verdict; empty for a remedy that is printed only.
-	Digest  string `json:"digest,omitempty" yaml:"digest,omitempty"`
-	Command string `json:"command" yaml:"command"`
-	// Loses says what is lost or stays behind; empty for a safe remedy.
-	Loses string `json:"loses,omitempty" yaml:"loses,omitempty"`
-}
-
 // saw adds a part of the proof that holds.
 func (f *Finding) saw(sample int, request, format string, arguments ...any) {
 	f.Proof = append(f.Proof, Proof{Sample: sample, Says: fmt.Sprintf(format, arguments...), Request: request})

@@ -111,6 +111,7 @@ func (c *collector) environment(ctx context.Context) {
 	e := &c.evidence
 	parallel(
 		func() { e.Server = c.version(ctx) },
+		func() { e.Cluster = c.cluster(ctx) },
 		func() { e.APIServices = list(ctx, c, apiServicesResource, "", api.ListOptions{}, apiService) },
 		func() { e.Definitions = c.definitions(ctx) },
 		func() {
@@ -130,6 +131,21 @@ func (c *collector) version(ctx context.Context) string {
 		return ""
 	}
 	return version.GitVersion
+}
+
+// cluster returns the UID of kube-system, which tells clusters apart; "" if it may not be read.
+func (c *collector) cluster(ctx context.Context) (uid string) {
+	err := c.attempt(ctx, func(ctx context.Context) error {
+		system, err := restclient.Metadata(c.client, api.NamespacesResource, "").Get(ctx, systemNamespace, api.GetOptions{})
+		if err == nil {
+			uid = system.UID
+		}
+		return err
+	})
+	if err != nil {
+		return "" // then no remedy can be applied
+	}
+	return uid
 }
 
 // errTooLong is the error of a list of the cluster that was not read to its end.
@@ -192,7 +208,7 @@ func (c *collector) definitions(ctx context.Context) why.Answer[why.Definition] 
 }
 
 func apiService(o *api.Unstructured) (why.APIService, bool) {
-	a := why.APIService{Name: o.GetName(), UID: o.GetUID(), GroupVersion: api.GroupVersion{
+	a := why.APIService{Name: o.GetName(), UID: o.GetUID(), ResourceVersion: o.GetResourceVersion(), GroupVersion: api.GroupVersion{
 		Group: o.NestedString("spec", "group"), Version: o.NestedString("spec", "version"),
 	}.String()}
 	a.Service = service(o.Nested("spec", "service"))

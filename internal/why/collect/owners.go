@@ -66,7 +66,11 @@ func (c *collector) stamps(ctx context.Context, held []why.Held) {
 			continue
 		}
 		stamp := why.Stamp{Type: h.Type.Name(), Object: h.Object.Name, Finalizer: h.Finalizer}
-		answer := list(ctx, c, h.Type.GVR(), c.evidence.Name, api.ListOptions{FieldSelector: "metadata.name=" + h.Object.Name},
+		namespace := c.evidence.Name
+		if h.Type.GVR() == api.NamespacesResource {
+			namespace = ""
+		}
+		answer := list(ctx, c, h.Type.GVR(), namespace, api.ListOptions{FieldSelector: "metadata.name=" + h.Object.Name},
 			func(o *api.Unstructured) (struct{}, bool) {
 				readStamp(o, &stamp)
 				return struct{}{}, true

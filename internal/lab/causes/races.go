@@ -1,0 +1,39 @@
+package causes
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// Orphans creates a namespace in deletion with scaled objects whose operator is gone, all of them in deletion. No namespace
+// controller need run.
+func Orphans(w *World, count int) {
+	w.operated()
+	for i := range count {
+		w.scaledObject(fmt.Sprintf("o%03d", i))
+	}
+	w.do(http.MethodDelete, scaled, "")
+	w.terminate()
+}
+
+// Undiscovered creates a namespace in deletion, and an APIService without a Service that its conditions name. No namespace
+// controller need run.
+func Undiscovered(w *World) {
+	w.namespace("")
+	w.configMap("a", `"finalizers":["example.com/x"]`)
+	w.apiService("kube-system")
+	w.terminate()
+	w.patch("/api/v1/namespaces/"+Namespace+"/status", `{"status":{"conditions":[{"type":"NamespaceDeletionDiscoveryFailure","status":"True",
+		"reason":"DiscoveryFailed","message":"Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: `+
+		`metrics.k8s.io/v1beta1: stale GroupVersion discovery: metrics.k8s.io/v1beta1","lastTransitionTime":"2000-01-01T00:00:00Z"}]}}`)
+}
+
+// ServeAPI creates the APIService of [Undiscovered] again.
+func ServeAPI(w *World) { w.apiService("kube-system") }
+
+// Tokens creates an empty namespace in deletion with a foreign token, a finalizer of its own and a label.
+func Tokens(w *World) {
+	w.create("/api/v1/namespaces", `{"metadata":{"name":"`+Namespace+`","labels":{"team":"c"},"finalizers":["example.com/audit"]},
+		"spec":{"finalizers":["kubernetes","example.com/x"]}}`)
+	w.terminate()
+}
