@@ -37,3 +37,12 @@ func Tokens(w *World) {
 		"spec":{"finalizers":["kubernetes","example.com/x"]}}`)
 	w.terminate()
 }
+
+// OrphanBehindPods creates a namespace in deletion with a pod that a finalizer keeps, and a scaled object that is deleted only
+// after it, whose operator is gone.
+func OrphanBehindPods(w *World) {
+	w.operated()
+	w.scaledObject("orders")
+	w.pod("a", `"finalizers":["kueue.x-k8s.io/managed"]`, `"terminationGracePeriodSeconds":5`)
+	w.terminate()
+}
