@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -158,9 +159,16 @@ const clusterPages = 20
 // interest. A list that was not read to its end counts as failed: it proves nothing.
 func list[T any](
 	ctx context.Context, c *collector, gvr api.GroupVersionResource, namespace string, options api.ListOptions, read func(*api.Unstructured) (T, bool),
-) why.Answer[T] {
+) (answer why.Answer[T]) {
 	options.Limit = pageSize
-	answer := why.Answer[T]{Request: requestFor(gvr, namespace, options)}
+	answer.Request = requestFor(gvr, namespace, options)
+	key := fmt.Sprintf("%T %s", answer, answer.Request)
+	if known, ok := c.answers.Load(key); ok {
+		return known.(why.Answer[T])
+	}
+	if c.many && options.FieldSelector == "" { // a single object may be read for different reasons
+		defer func() { c.answers.Store(key, answer) }()
+	}
 	err := c.attempt(ctx, func(ctx context.Context) error {
 		page, err := restclient.Dynamic(c.client, gvr, namespace).List(ctx, options)
 		for pages := 1; err == nil; pages++ {
