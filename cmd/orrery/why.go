@@ -39,6 +39,7 @@ type whyOptions struct {
 	timeout     time.Duration
 	maxRequests int
 
+	all, watch bool
 	fix, apply bool
 	confirm    string
 }
@@ -52,7 +53,7 @@ const (
 func newWhyCommand() *cobra.Command {
 	options := &whyOptions{}
 	command := &cobra.Command{
-		Use:   "why NAMESPACE",
+		Use:   "why NAMESPACE | -A",
 		Short: "Say why a namespace hangs in Terminating, with proof",
 		Long: `Says what keeps a namespace in deletion, how that is proven, what to do and what
 not to do. It takes two samples, ten seconds apart, and compares them. It only
@@ -73,6 +74,12 @@ Exit codes:
   3  it may be stuck, and no cause is proven; or --apply was refused`,
 		Example: `  # what blocks the namespace shop, and what to do
   orrery why shop
+
+  # every namespace in Terminating, a row each
+  orrery why -A
+
+  # a line for each change, until it is gone
+  orrery why shop --watch
 
   # at once, with one sample, and for scripts
   orrery why shop --no-wait -o json
@@ -104,6 +111,8 @@ Exit codes:
 
 func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputTable, outputWide, outputJSON, outputYAML}, "form of the report; wide adds the request behind each proof")
+	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "every namespace in deletion, one row each; each type is listed once for all of them")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until the namespace is gone")
 	flags.DurationVar(&o.interval, "interval", collect.DefaultInterval, "the time between the two samples")
 	flags.BoolVar(&o.noWait, "no-wait", false, "take one sample only; what needs two is then possible and not proven")
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
@@ -136,8 +145,13 @@ func (o *whyOptions) check(args []string) error {
 		}
 	case o.from != "" && o.save != "":
 		return errors.New("give --from or --save: evidence from a file need not be saved")
+	case o.all && (len(args) > 0 || o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply || o.watch):
+		return errors.New("--all-namespaces goes with no namespace, and without --explain, --from, --save, --fix, --apply and --watch")
+	case o.watch && (o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply || o.output != outputTable):
+		return errors.New("--watch prints lines only: give it without --explain, --from, --save, --fix, --apply and --output")
+	case o.all:
 	case o.from == "" && len(args) == 0:
-		return errors.New("give the name of a namespace")
+		return errors.New("give the name of a namespace, or -A")
 	case len(args) > 0 && !dnsLabel.MatchString(args[0]):
 		return fmt.Errorf("%q is not the name of a namespace: it has lower-case letters, digits and \"-\", at most 63", args[0])
 	}
@@ -180,6 +194,12 @@ func (o *whyOptions) run(command *cobra.Command, args []string) error {
 		return err
 	}
 	defer end()
+	switch {
+	case o.all:
+		return o.judgeAll(ctx, stdout, client)
+	case o.watch:
+		return o.watchOne(ctx, stdout, client, args[0])
+	}
 	evidence, err := o.collect(ctx, client, args[0])
 	if err != nil {
 		return err
@@ -240,11 +260,7 @@ func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
 
 // collect reads the evidence of a namespace.
 func (o *whyOptions) collect(ctx context.Context, client *restclient.Client, namespace string) (why.Evidence, error) {
-	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests}
-	if o.noWait {
-		options.Interval = -1
-	}
-	evidence, err := collect.Collect(ctx, client, namespace, options)
+	evidence, err := collect.Collect(ctx, client, namespace, o.collectOptions())
 	if stopped := program.Stopped(ctx); stopped != nil {
 		return evidence, stopped
 	}
@@ -252,6 +268,14 @@ func (o *whyOptions) collect(ctx context.Context, client *restclient.Client, nam
 		return evidence, &startError{doing: "reading the namespace", server: client.Config().Host, err: err}
 	}
 	return evidence, nil
+}
+
+func (o *whyOptions) collectOptions() collect.Options {
+	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests}
+	if o.noWait {
+		options.Interval = -1
+	}
+	return options
 }
 
 // connect returns a client, and a function that closes it.

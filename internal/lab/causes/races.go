@@ -46,3 +46,15 @@ func OrphanBehindPods(w *World) {
 	w.pod("a", `"finalizers":["kueue.x-k8s.io/managed"]`, `"terminationGracePeriodSeconds":5`)
 	w.terminate()
 }
+
+// Several creates the situation of C04 in the namespace, and others in deletion with one ConfigMap each, which a finalizer of an
+// unknown owner keeps.
+func Several(w *World, others int) {
+	Orphans(w, 2)
+	for i := range others {
+		namespace := fmt.Sprintf("other-%02d", i)
+		w.create("/api/v1/namespaces", `{"metadata":{"name":"`+namespace+`"}}`)
+		w.create("/api/v1/namespaces/"+namespace+"/configmaps", `{"metadata":{"name":"c","finalizers":["example.com/x"]}}`)
+		w.delete("/api/v1/namespaces/" + namespace)
+	}
+}
