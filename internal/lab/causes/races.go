@@ -58,3 +58,12 @@ func Several(w *World, others int) {
 		w.delete("/api/v1/namespaces/" + namespace)
 	}
 }
+
+// Audited creates an empty namespace in deletion with a finalizer of its own, and the condition of a controller that saw it. No
+// namespace controller need run.
+func Audited(w *World) {
+	w.namespace(`"finalizers":["example.com/audit"]`)
+	w.terminate()
+	w.patch("/api/v1/namespaces/"+Namespace+"/status", `{"status":{"conditions":[{"type":"NamespaceContentRemaining","status":"False",
+		"reason":"ContentRemoved","message":"All content successfully removed","lastTransitionTime":"2000-01-01T00:00:00Z"}]}}`)
+}
