@@ -21,6 +21,8 @@ type rbacOptions struct {
 	user           string
 	output         string
 	purpose        string
+	without        string
+	groups         []string
 
 	controllers    []string
 	dryRun         bool
@@ -51,6 +53,9 @@ Flags that "orrery run" has as well mean the same: give the same values to both.
   # the rights of "orrery why", for a user
   orrery rbac --for why --user jane | kubectl apply -f -
 
+  # the same without the content of Secrets; the custom types must be named
+  orrery rbac --for why --without secrets --group example.com,keda.sh
+
   # give the rights to a service account of yours
   orrery rbac --service-account tools/janitor | kubectl apply -f -
 
@@ -66,12 +71,19 @@ Flags that "orrery run" has as well mean the same: give the same values to both.
 				err = errors.New("give one of --user and --service-account")
 			} else if flags.Changed("user") && options.user == "" {
 				err = errors.New("--user must not be empty")
+			} else if options.purpose != forWhy && (options.without == withoutSecrets || len(options.groups) > 0) {
+				err = errors.New("--without and --group need --for why")
+			} else if options.without != withoutSecrets && len(options.groups) > 0 {
+				err = errors.New("--group needs --without secrets: otherwise every type may be listed")
 			}
 			if err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
 			manifests := rbac.Manifests(config)
-			if options.purpose == forWhy {
+			switch {
+			case options.purpose == forWhy && options.without == withoutSecrets:
+				manifests = rbac.Bind(config, rbac.ForWhyWithoutSecrets(options.groups))
+			case options.purpose == forWhy:
 				manifests = rbac.Bind(config, rbac.ForWhy())
 			}
 			if options.output == outputJSON {
@@ -98,9 +110,17 @@ const (
 	forWhy = "why"
 )
 
+// The values of --without.
+const (
+	withoutNothing = "nothing"
+	withoutSecrets = "secrets"
+)
+
 func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
 	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputYAML, outputJSON}, "form of the output")
 	program.WordVar(flags, &o.purpose, "for", "", "command", []string{forRun, forWhy}, "the command that needs the rights; the flags about controllers, leader election and Events are for run")
+	program.WordVar(flags, &o.without, "without", "", "type", []string{withoutNothing, withoutSecrets}, "with --for why: name the types that may be listed, without this one; custom types need --group")
+	flags.StringSliceVar(&o.groups, "group", nil, "with --without: a `group` of custom types that may be listed as well; may be repeated")
 	flags.StringVar(&o.name, "name", "", "the `name` of the roles and bindings; default: orrery, followed by -why or -dry-run and the user or service account unless these are the defaults")
 	flags.StringVar(&o.serviceAccount, "service-account", defaultServiceAccount, "the service account that gets the rights, as `namespace/name`")
 	flags.StringVar(&o.user, "user", "", "the user that gets the rights instead of a service account, by the `name` that the API server knows")

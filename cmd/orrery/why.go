@@ -19,6 +19,7 @@ import (
 	"orrery/internal/program"
 	"orrery/internal/why"
 	"orrery/internal/why/collect"
+	"orrery/internal/why/fix"
 	"orrery/restclient"
 	"orrery/restclient/kubeconfig"
 )
@@ -37,6 +38,10 @@ type whyOptions struct {
 	save, from  string
 	timeout     time.Duration
 	maxRequests int
+
+	all, watch bool
+	fix, apply bool
+	confirm    string
 }
 
 // The output formats of "orrery why", beside json and yaml.
@@ -48,11 +53,16 @@ const (
 func newWhyCommand() *cobra.Command {
 	options := &whyOptions{}
 	command := &cobra.Command{
-		Use:   "why NAMESPACE",
+		Use:   "why NAMESPACE | -A",
 		Short: "Say why a namespace hangs in Terminating, with proof",
 		Long: `Says what keeps a namespace in deletion, how that is proven, what to do and what
 not to do. It takes two samples, ten seconds apart, and compares them. It only
 reads: lists of every type in the namespace, and what a suspicion needs.
+
+With --fix it also prints the commands of each remedy, the safe ones first. A
+remedy that is one write has a digest, which binds it to what was seen. With
+--apply --confirm DIGEST everything is read again; if the same digest comes out,
+that one write is done, and otherwise nothing.
 
 A cause is called proven only if every part of its proof was seen. A type that
 could not be read is named, and never counts as empty.
@@ -61,9 +71,15 @@ Exit codes:
   0  the namespace is not stuck: it is gone, Active, or makes progress
   1  an error
   2  it is stuck, and at least one cause is proven
-  3  it may be stuck, and no cause is proven`,
+  3  it may be stuck, and no cause is proven; or --apply was refused`,
 		Example: `  # what blocks the namespace shop, and what to do
   orrery why shop
+
+  # every namespace in Terminating, a row each
+  orrery why -A
+
+  # a line for each change, until it is gone
+  orrery why shop --watch
 
   # at once, with one sample, and for scripts
   orrery why shop --no-wait -o json
@@ -71,6 +87,9 @@ Exit codes:
   # keep what was seen, and judge it elsewhere without a cluster
   orrery why shop --save shop.json
   orrery why --from shop.json
+
+  # the commands of each remedy
+  orrery why shop --fix
 
   # the lesson on one cause
   orrery why --explain C01`,
@@ -92,11 +111,16 @@ Exit codes:
 
 func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputTable, outputWide, outputJSON, outputYAML}, "form of the report; wide adds the request behind each proof")
+	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "every namespace in deletion, one row each; each type is listed once for all of them")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until the namespace is gone")
 	flags.DurationVar(&o.interval, "interval", collect.DefaultInterval, "the time between the two samples")
 	flags.BoolVar(&o.noWait, "no-wait", false, "take one sample only; what needs two is then possible and not proven")
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
 	flags.StringVar(&o.save, "save", "", "keep the evidence in this `file`: the heads of objects and no secrets; only its owner can read it")
 	flags.StringVar(&o.from, "from", "", "judge the evidence in this `file`, without a cluster")
+	flags.BoolVar(&o.fix, "fix", false, "also print the commands of each remedy, with digests; nothing is written")
+	flags.BoolVar(&o.apply, "apply", false, "apply the one remedy of --confirm, if everything that it was bound to is still so")
+	flags.StringVar(&o.confirm, "confirm", "", "the `digest` of the remedy to apply, as --fix prints it")
 	flags.DurationVar(&o.timeout, "timeout", collect.DefaultTimeout, "how long the examination may take; what was not read by then is named")
 	flags.IntVar(&o.maxRequests, "max-requests", collect.DefaultMaxRequests, "how many requests may be sent")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the kubeconfig `file` to use; default: the files in $KUBECONFIG, else ~/.kube/config, else the service account of the pod")
@@ -121,12 +145,23 @@ func (o *whyOptions) check(args []string) error {
 		}
 	case o.from != "" && o.save != "":
 		return errors.New("give --from or --save: evidence from a file need not be saved")
+	case o.all && (len(args) > 0 || o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply || o.watch):
+		return errors.New("--all-namespaces goes with no namespace, and without --explain, --from, --save, --fix, --apply and --watch")
+	case o.watch && (o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply || o.output != outputTable):
+		return errors.New("--watch prints lines only: give it without --explain, --from, --save, --fix, --apply and --output")
+	case o.all:
 	case o.from == "" && len(args) == 0:
-		return errors.New("give the name of a namespace")
+		return errors.New("give the name of a namespace, or -A")
 	case len(args) > 0 && !dnsLabel.MatchString(args[0]):
 		return fmt.Errorf("%q is not the name of a namespace: it has lower-case letters, digits and \"-\", at most 63", args[0])
 	}
 	switch {
+	case o.confirm != "" && !o.apply:
+		return errors.New("--confirm needs --apply")
+	case o.apply && o.confirm == "":
+		return errors.New("--apply needs --confirm DIGEST; --fix prints the digests")
+	case o.apply && (o.noWait || o.from != ""):
+		return errors.New("--apply needs two new samples: give it without --no-wait and --from")
 	case len(o.asGroups) > 0 && o.as == "":
 		return errors.New("--as-group needs --as")
 	case o.interval <= 0:
@@ -141,14 +176,42 @@ func (o *whyOptions) check(args []string) error {
 
 func (o *whyOptions) run(command *cobra.Command, args []string) error {
 	stdout := command.OutOrStdout()
-	if o.explain != "" {
+	switch {
+	case o.explain != "":
 		cause, _ := why.Lookup(o.explain)
 		return cause.WriteExplanation(stdout, terminalWidth(stdout))
+	case o.from != "":
+		evidence, err := why.Load(o.from)
+		if err != nil {
+			return err
+		}
+		return o.judge(stdout, evidence)
 	}
-	evidence, err := o.evidence(command.Context(), args, command.ErrOrStderr())
+	ctx, release := program.UntilSignal(command.Context(), func() { os.Exit(program.ExitInterrupted) })
+	defer release()
+	client, end, err := o.connect(command.ErrOrStderr())
 	if err != nil {
 		return err
 	}
+	defer end()
+	switch {
+	case o.all:
+		return o.judgeAll(ctx, stdout, client)
+	case o.watch:
+		return o.watchOne(ctx, stdout, client, args[0])
+	}
+	evidence, err := o.collect(ctx, client, args[0])
+	if err != nil {
+		return err
+	}
+	if o.apply {
+		return o.applyOne(ctx, stdout, client, why.Judge(evidence))
+	}
+	return o.judge(stdout, evidence)
+}
+
+// judge prints what the evidence proves. The error is the exit code.
+func (o *whyOptions) judge(stdout io.Writer, evidence why.Evidence) error {
 	if o.save != "" {
 		if err := evidence.Save(o.save); err != nil {
 			return err
@@ -164,6 +227,24 @@ func (o *whyOptions) run(command *cobra.Command, args []string) error {
 	return nil
 }
 
+// applyOne applies the remedy of --confirm, if the new report has it.
+func (o *whyOptions) applyOne(ctx context.Context, stdout io.Writer, client *restclient.Client, report why.Report) error {
+	remedy, err := fix.Find(report, o.confirm)
+	if err == nil {
+		err = fix.Apply(ctx, client, remedy, o.confirm)
+	}
+	if _, refused := errors.AsType[*fix.RefusedError](err); refused {
+		return program.CodedError{Err: err, Code: why.ExitUnknown}
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(stdout, "applied %s: %s\n", o.confirm, remedy.Done()); err != nil {
+		return fmt.Errorf("the output cannot be written: %w", err)
+	}
+	return nil
+}
+
 func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
 	switch o.output {
 	case outputJSON:
@@ -171,26 +252,15 @@ func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
 	case outputYAML:
 		return report.WriteYAML(stdout)
 	}
-	return report.WriteText(stdout, o.output == outputWide, terminalWidth(stdout))
+	if err := report.WriteText(stdout, o.output == outputWide, terminalWidth(stdout)); err != nil || !o.fix {
+		return err
+	}
+	return fix.Print(stdout, report.Namespace, fix.Plan(report))
 }
 
-// evidence reads a file or asks the cluster.
-func (o *whyOptions) evidence(ctx context.Context, args []string, stderr io.Writer) (why.Evidence, error) {
-	if o.from != "" {
-		return why.Load(o.from)
-	}
-	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
-	defer release()
-	client, end, err := o.connect(stderr)
-	if err != nil {
-		return why.Evidence{}, err
-	}
-	defer end()
-	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests}
-	if o.noWait {
-		options.Interval = -1
-	}
-	evidence, err := collect.Collect(ctx, client, args[0], options)
+// collect reads the evidence of a namespace.
+func (o *whyOptions) collect(ctx context.Context, client *restclient.Client, namespace string) (why.Evidence, error) {
+	evidence, err := collect.Collect(ctx, client, namespace, o.collectOptions())
 	if stopped := program.Stopped(ctx); stopped != nil {
 		return evidence, stopped
 	}
@@ -198,6 +268,14 @@ func (o *whyOptions) evidence(ctx context.Context, args []string, stderr io.Writ
 		return evidence, &startError{doing: "reading the namespace", server: client.Config().Host, err: err}
 	}
 	return evidence, nil
+}
+
+func (o *whyOptions) collectOptions() collect.Options {
+	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests}
+	if o.noWait {
+		options.Interval = -1
+	}
+	return options
 }
 
 // connect returns a client, and a function that closes it.

@@ -130,3 +130,24 @@ func TestRightsForWhy(t *testing.T) {
 	assert.NotContains(t, stdout, "leases")
 	assert.NotContains(t, stdout, "delete")
 }
+
+func TestRightsForWhyWithoutSecrets(t *testing.T) {
+	code, stdout, stderr := orrery(t, "rbac", "--for", "why", "--without", "secrets", "--group", "example.com,keda.sh")
+	assert.Zero(t, code, stderr)
+	for _, has := range []string{"configmaps", "example.com", "keda.sh", "subjectaccessreviews", "admissionregistration.k8s.io"} {
+		assert.Contains(t, stdout, has)
+	}
+	assert.NotContains(t, stdout, "secrets")
+	assert.NotContains(t, stdout, "apiGroups: ['*']")
+	for want, args := range map[string][]string{
+		"--without and --group need --for why": {"rbac", "--without", "secrets"},
+		"--group needs --without secrets":      {"rbac", "--for", "why", "--group", "keda.sh"},
+		"--confirm needs --apply":              {"why", "shop", "--confirm", "C04-1"},
+		"--apply needs --confirm DIGEST":       {"why", "shop", "--apply"},
+		"--apply needs two new samples":        {"why", "shop", "--apply", "--confirm", "C04-1", "--no-wait"},
+	} {
+		code, _, stderr := orrery(t, args...)
+		assert.Equal(t, 1, code)
+		assert.Contains(t, stderr, want)
+	}
+}

@@ -177,11 +177,46 @@ func electing(config Config) []Right {
 
 // ForWhy returns the rights of "orrery why". Single objects are listed by their name, so that list is enough.
 func ForWhy() []Right {
-	return []Right{{
+	return append([]Right{{
 		Rule: Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
 		Reason: "List what a namespace holds, of any type, and what may stop its deletion. This includes the content of Secrets: " +
 			"Kubernetes cannot grant their heads alone.",
+	}}, forWhyBesideLists()...)
+}
+
+// ForWhyWithoutSecrets returns the rights of "orrery why" to every built-in type but Secrets, and to the custom types of some
+// groups. Kubernetes has no rule that excepts a type, so the others must be named. "orrery why" reports what it may not read.
+func ForWhyWithoutSecrets(groups []string) []Right {
+	rights := []Right{{
+		Rule:   Rule{APIGroups: []string{""}, Resources: coreTypes, Verbs: []string{"list"}},
+		Reason: "List what a namespace holds, without Secrets, and the nodes of its pods.",
 	}, {
+		Rule:   Rule{APIGroups: builtInGroups, Resources: []string{"*"}, Verbs: []string{"list"}},
+		Reason: "List what a namespace holds of the other built-in types, and what may stop its deletion.",
+	}}
+	if len(groups) > 0 {
+		rights = append(rights, Right{
+			Rule:   Rule{APIGroups: groups, Resources: []string{"*"}, Verbs: []string{"list"}},
+			Reason: "List what a namespace holds of these custom types.",
+		})
+	}
+	return append(rights, forWhyBesideLists()...)
+}
+
+// coreTypes are the types of the core group that are listed, except secrets.
+var coreTypes = []string{
+	"configmaps", "endpoints", "events", "limitranges", "namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "pods",
+	"podtemplates", "replicationcontrollers", "resourcequotas", "serviceaccounts", "services",
+}
+
+// builtInGroups are the other groups of Kubernetes.
+var builtInGroups = []string{
+	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "autoscaling", "batch", "coordination.k8s.io",
+	"discovery.k8s.io", "events.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "resource.k8s.io", "storage.k8s.io",
+}
+
+func forWhyBesideLists() []Right {
+	return []Right{{
 		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}},
 		Reason: "Read the namespace, and read it again for the second sample.",
 	}, {

@@ -49,13 +49,36 @@ func admissionCauses() []Cause {
 
 // The servers' words in the condition ContentFailure.
 var (
-	failedCalling  = regexp.MustCompile(`failed calling webhook "([^"]+)": ([^,]*)`)
-	webhookDenied  = regexp.MustCompile(`admission webhook "([^"]+)" denied the request(?:: ([^,]*))?`)
-	policyDenied   = regexp.MustCompile(`ValidatingAdmissionPolicy '([^']+)' with binding '([^']+)' denied request: ([^,]*)`)
+	failedCalling  = regexp.MustCompile(`(?s)failed calling webhook "([^"]+)": (.*)`)
+	webhookDenied  = regexp.MustCompile(`(?s)admission webhook "([^"]+)" denied the request(?:: (.*))?`)
+	policyDenied   = regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '([^']+)' with binding '([^']+)' denied request: (.*)`)
 	convertsBadly  = regexp.MustCompile(`conversion webhook for ([^ ,]+), Kind=([A-Za-z0-9]+) failed`)
 	certificate    = "x509: "
 	brokenTransfer = []string{certificate, "connection refused", "context deadline exceeded", "no such host", "i/o timeout"}
 )
+
+// beginning is how the texts begin that the controller joins with a comma in ContentFailure. A reason may have commas as well.
+var beginning = regexp.MustCompile(`^(?:Internal error occurred: |admission webhook "|failed calling webhook "|conversion webhook for ` +
+	`|unexpected items still remain in namespace|[a-z0-9.-]+ (?:"[^"]*" )?is forbidden: |unable to transform key|failed to read one or more ` +
+	`|ValidatingAdmissionPolicy '|the server |Operation cannot be fulfilled |Timeout: |etcdserver: |rpc error: |(?:Get|Post|Delete|Put) "http)`)
+
+// texts returns the server's texts in ContentFailure, one each.
+func texts(content string) (all []string) {
+	if _, after, ok := strings.Cut(content, " remaining: "); ok {
+		content = after
+	}
+	for from := 0; ; {
+		comma := strings.Index(content[from:], ", ")
+		if comma < 0 {
+			return append(all, content)
+		}
+		if at := from + comma; beginning.MatchString(content[at+2:]) {
+			all, content, from = append(all, content[:at]), content[at+2:], 0
+		} else {
+			from = at + 2
+		}
+	}
+}
 
 // Suspicions of the condition ContentFailure, which tell the collector what to ask for.
 
@@ -90,11 +113,11 @@ func (t *Type) blocked() Blocked {
 	return b
 }
 
-// count writes how many objects are blocked: "4 configmaps and 1 secrets".
+// count writes how many objects are blocked: "4 configmaps and 1 secret".
 func count(blocks []Blocked) string {
 	var words []string
 	for _, b := range blocks {
-		words = append(words, fmt.Sprintf("%d %s", b.Count, b.Resource))
+		words = append(words, objects(b.Count, b.Resource))
 	}
 	return listed(words)
 }
@@ -187,8 +210,8 @@ func (e *Evidence) backendDown(f *Finding, service Service) (down, known bool) {
 func matchedOnce(pattern *regexp.Regexp, text string) func(yield func(name, rest string) bool) {
 	return func(yield func(string, string) bool) {
 		seen := map[string]bool{}
-		for _, match := range pattern.FindAllStringSubmatch(text, -1) {
-			if !seen[match[1]] {
+		for _, one := range texts(text) {
+			if match := pattern.FindStringSubmatch(one); match != nil && !seen[match[1]] {
 				seen[match[1]] = true
 				if !yield(match[1], strings.TrimSpace(match[2])) {
 					return
@@ -217,7 +240,11 @@ func admissionDenies(e *Evidence) []Finding {
 		}
 		findings = append(findings, f)
 	}
-	for _, match := range policyDenied.FindAllStringSubmatch(content, -1) {
+	for _, one := range texts(content) {
+		match := policyDenied.FindStringSubmatch(one)
+		if match == nil {
+			continue
+		}
 		if f, ok := policyFinding(e, match[1], match[2], strings.TrimSpace(match[3])); ok &&
 			!slices.ContainsFunc(findings, func(other Finding) bool { return other.Culprit == f.Culprit }) {
 			findings = append(findings, f)

@@ -53,12 +53,20 @@ func definitionGoes(e *Evidence) []Finding {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: "customresourcedefinitions", Name: d.Name}, Blocks: []Blocked{t.blocked()}}
-		f.Says = fmt.Sprintf("the definition of %s is in deletion, and %d of its objects remain", t.Name(), t.Count)
+		f.Says = fmt.Sprintf("the definition of %s is in deletion, and %s left", t.Name(), remaining(t.Count))
 		f.saw(1, e.Definitions.Request, "definition %s: in deletion since %s, has %s", d.Name, clock(d.Deleted), definitionCleanup)
-		f.saw(1, t.Request, "%d %s remain", t.Count, t.Name())
+		f.saw(1, t.Request, "%s left", objects(t.Count, t.Name()))
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// remaining writes how many objects are left: "1 object is".
+func remaining(n int) string {
+	if n == 1 {
+		return "1 object is"
+	}
+	return counted(n, "object") + " are"
 }
 
 // holder is an object with its type.
@@ -126,9 +134,9 @@ func shrinks(e *Evidence) []Finding {
 		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)
 		left := time.Duration(float64(took) * float64(second.Count) / float64(gone))
 		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: []Blocked{first.blocked()}}
-		f.Says = fmt.Sprintf("%d %s went within %s, %d are left: about %s more", gone, first.Name(), duration(took), second.Count, duration(left))
-		f.saw(1, first.Request, "%d %s", first.Count, first.Name())
-		f.saw(2, second.Request, "%d %s", second.Count, first.Name())
+		f.Says = fmt.Sprintf("%s went within %s, %d are left: about %s more", objects(gone, first.Name()), duration(took), second.Count, duration(left))
+		f.saw(1, first.Request, "%s", objects(first.Count, first.Name()))
+		f.saw(2, second.Request, "%s", objects(second.Count, first.Name()))
 		if e.Throttled > 0 {
 			f.saw(1, "", "%s answered with 429", counted(e.Throttled, "request"))
 		}

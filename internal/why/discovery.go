@@ -116,6 +116,14 @@ func unavailable(e *Evidence, inside bool) []Finding {
 				"if the add-on was uninstalled: " + remove,
 			}
 		}
+		if service.Available == "False" && service.Reason == "ServiceNotFound" {
+			f.offer(e, groupVersion+" in the whole cluster, until its add-on is installed again", Write{
+				Verdict: service.Reason, Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Name: service.Name,
+				UID: service.UID, ResourceVersion: service.ResourceVersion,
+			})
+		} else {
+			f.Remedies = append(f.Remedies, Remedy{Command: remove, Loses: groupVersion + " in the whole cluster, until its add-on is installed again"})
+		}
 		findings = append(findings, f)
 	}
 	return findings

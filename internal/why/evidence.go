@@ -19,6 +19,8 @@ type Evidence struct {
 	Name   string    `json:"name"`
 	At     time.Time `json:"at"`
 	Server string    `json:"server,omitempty"`
+	// Cluster is the UID of kube-system, which tells clusters apart; empty if it may not be read.
+	Cluster string `json:"cluster,omitempty"`
 
 	// Namespace is nil if it does not exist or may not be read; Refused says which.
 	Namespace *Namespace `json:"namespace,omitempty"`
@@ -197,9 +199,10 @@ type Pod struct {
 
 // APIService is a group version of another server.
 type APIService struct {
-	Name         string `json:"name"`
-	UID          string `json:"uid"`
-	GroupVersion string `json:"groupVersion"`
+	Name            string `json:"name"`
+	UID             string `json:"uid"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	GroupVersion    string `json:"groupVersion"`
 	// Service is the Service in front of that server; nil for types of kube-apiserver itself.
 	Service   *Service  `json:"service,omitempty"`
 	Available string    `json:"available,omitempty"` // "True", "False", "Unknown", or "" without that condition
@@ -420,6 +423,10 @@ func (s *Sample) again(t *Type, name string) *Object {
 func (e *Evidence) standstill(t *Type, o Object) (still, known bool) {
 	if e.Second == nil {
 		return false, false
+	}
+	if t == namespaceType {
+		n := e.Second.Namespace
+		return n != nil && n.UID == o.UID && n.ResourceVersion == o.ResourceVersion, true
 	}
 	second := e.Second.again(t, o.Name)
 	return second != nil && second.UID == o.UID && second.ResourceVersion == o.ResourceVersion, true

@@ -58,18 +58,25 @@ var otherCauses = []string{jobTracking, claimProtection, "foregroundDeletion"}
 
 func ownerless(e *Evidence, inside bool) []Finding {
 	var findings []Finding
-	for _, h := range e.Held() {
+	for _, h := range append(e.Held(), e.Awaiting()...) {
 		keeper, _ := KeeperOf(h.Finalizer)
 		balancer := h.Type.Name() == "services" && keeper.Balancer
 		if h.Type.Name() == "pods" || balancer || slices.Contains(otherCauses, h.Finalizer) || e.ranInside(h) != inside {
 			continue
 		}
 		f := heldFinding(e, h)
-		switch e.judgeOwner(&f, h) {
+		owner := e.judgeOwner(&f, h)
+		if h.Object.Deleted.IsZero() {
+			if owner != ownerGone {
+				continue // nothing is asked of it yet
+			}
+			f.Certainty = Later
+		}
+		switch owner {
 		case ownerSlow:
 			continue
 		case ownerGone:
-			f.Says = fmt.Sprintf("the controller of %s is gone, and %d %s wait for it", h.Finalizer, h.Type.Finalizers[h.Finalizer], h.Type.Name())
+			f.Says = fmt.Sprintf("the controller of %s is gone, and %s for it", h.Finalizer, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
 			for _, w := range e.WorkloadsOf(h)[:min(1, len(e.WorkloadsOf(h)))] {
 				f.Do = append(f.Do, fmt.Sprintf("kubectl -n %s scale %s/%s --replicas=1", w.Namespace, w.Kind, w.Name))
 			}
@@ -77,8 +84,8 @@ func ownerless(e *Evidence, inside bool) []Finding {
 				f.Do = append(f.Do, fmt.Sprintf("install %s again, until the objects are gone", f.Owner.Name))
 			}
 			if inside {
-				f.Says = fmt.Sprintf("the controller of %s ran in %s itself, and %d %s wait for it",
-					h.Finalizer, e.Name, h.Type.Finalizers[h.Finalizer], h.Type.Name())
+				f.Says = fmt.Sprintf("the controller of %s ran in %s itself, and %s for it",
+					h.Finalizer, e.Name, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
 				f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
 				f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
 			}
@@ -87,8 +94,9 @@ func ownerless(e *Evidence, inside bool) []Finding {
 				loses = "what it protects"
 			}
 			f.Do = append(f.Do, fmt.Sprintf("⚠ last resort: remove %s from %s/%s; %s stays behind", h.Finalizer, h.Type.Name(), h.Object.Name, loses))
+			f.offerRelease(e, h)
 		default:
-			f.Says = fmt.Sprintf("%d %s wait for the owner of %s", h.Type.Finalizers[h.Finalizer], h.Type.Name(), h.Finalizer)
+			f.Says = fmt.Sprintf("%s for the owner of %s", waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()), h.Finalizer)
 			f.Do = []string{fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer)}
 		}
 		findings = append(findings, f)
@@ -106,6 +114,10 @@ func heldFinding(e *Evidence, h Held) Finding {
 		}
 	}
 	f.Blocks = []Blocked{b}
+	if h.Object.Deleted.IsZero() {
+		f.saw(1, h.Type.Request, "%s/%s has %s, and is not deleted before the pods", h.Type.Name(), h.Object.Name, h.Finalizer)
+		return f
+	}
 	f.saw(1, h.Type.Request, "%s/%s is in deletion since %s and has %s", h.Type.Name(), h.Object.Name, clock(h.Object.Deleted), h.Finalizer)
 	return f
 }
@@ -178,8 +190,11 @@ func balancers(e *Evidence) []Finding {
 		default:
 			f.saw(1, e.Stamps[at].Request, "status.loadBalancer is set")
 		}
-		if e.judgeOwner(&f, h) == ownerSlow {
+		switch e.judgeOwner(&f, h) {
+		case ownerSlow:
 			continue
+		case ownerGone:
+			f.offerRelease(e, h)
 		}
 		f.Says = fmt.Sprintf("%s does not remove the load balancer of service %s", keeper.Name, h.Object.Name)
 		findings = append(findings, f)

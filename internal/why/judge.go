@@ -71,9 +71,6 @@ func completed(e *Evidence, cause Cause, f Finding) Finding {
 	if f.DoNot == nil {
 		f.DoNot = []string{}
 	}
-	if f.Remedies == nil {
-		f.Remedies = []Remedy{}
-	}
 	if f.Certainty == "" && !cause.Waits && e.Namespace != nil && e.age() < firstPasses {
 		f.lack(nil, "the namespace was deleted %s ago: the first passes may not be over", duration(e.age()))
 	}
@@ -86,6 +83,7 @@ func completed(e *Evidence, cause Cause, f Finding) Finding {
 	if f.Certainty == Proven && len(f.Missing) > 0 {
 		f.Certainty = Possible
 	}
+	e.bound(&f)
 	return f
 }
 

@@ -25,11 +25,23 @@ type Held struct {
 }
 
 // Held returns the finalizers that keep objects, each once for each type, in the order of the types.
-func (e *Evidence) Held() (all []Held) {
+func (e *Evidence) Held() []Held {
+	return e.held(func(_ *Type, o Object) bool { return !o.Deleted.IsZero() })
+}
+
+// Awaiting returns the finalizers of objects that are not in deletion yet, because pods remain, which go first.
+func (e *Evidence) Awaiting() []Held {
+	if e.Namespace == nil || e.Namespace.Deleted.IsZero() || e.pods().Count == 0 {
+		return nil
+	}
+	return e.held(func(t *Type, o Object) bool { return o.Deleted.IsZero() && t.Name() != "pods" })
+}
+
+func (e *Evidence) held(isHeld func(*Type, Object) bool) (all []Held) {
 	for i := range e.Types {
 		t := &e.Types[i]
 		for _, object := range t.Objects {
-			if object.Deleted.IsZero() {
+			if !isHeld(t, object) {
 				continue
 			}
 			for _, finalizer := range object.Finalizers {
@@ -37,6 +49,24 @@ func (e *Evidence) Held() (all []Held) {
 					all = append(all, Held{t, finalizer, object})
 				}
 			}
+		}
+	}
+	return all
+}
+
+// namespaceType is the type of namespaces themselves.
+var namespaceType = &Type{Version: "v1", Resource: "namespaces"}
+
+// HeldNamespace returns the finalizers in the metadata of the namespace that are not the garbage collector's.
+func (e *Evidence) HeldNamespace() (all []Held) {
+	n := e.Namespace
+	if n == nil || n.Deleted.IsZero() {
+		return nil
+	}
+	object := Object{Name: e.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, Deleted: n.Deleted, Finalizers: n.Finalizers}
+	for _, finalizer := range n.Finalizers {
+		if !slices.Contains(collectorsOwn, finalizer) {
+			all = append(all, Held{namespaceType, finalizer, object})
 		}
 	}
 	return all
@@ -245,7 +275,7 @@ func (e *Evidence) waitingFor() string {
 	for _, h := range e.Held() {
 		var f Finding
 		if name, _ := e.ownerOf(h); name != "" && e.judgeOwner(&f, h) == ownerSlow {
-			return fmt.Sprintf("%d %s wait for %s, which is at work, to remove %s", h.Type.Finalizers[h.Finalizer], h.Type.Name(), name, h.Finalizer)
+			return fmt.Sprintf("%s for %s, which is at work, to remove %s", waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()), name, h.Finalizer)
 		}
 	}
 	return ""

@@ -77,6 +77,15 @@ func metadataFinalizers(e *Evidence) []Finding {
 			fmt.Sprintf("find the owner of %s, and let it finish", finalizer),
 			"⚠ last resort: remove this one entry from metadata.finalizers",
 		}
+		for _, h := range e.HeldNamespace() {
+			seen := Finding{}
+			if h.Finalizer != finalizer || e.judgeOwner(&seen, h) != ownerGone || len(seen.Missing) > 0 {
+				continue
+			}
+			f.Owner = seen.Owner
+			f.Proof = append(f.Proof, seen.Proof...)
+			f.offerRelease(e, h)
+		}
 		findings = append(findings, f)
 	}
 	return findings
@@ -117,7 +126,7 @@ func foreignTokens(e *Evidence) []Finding {
 		return nil
 	}
 	var findings []Finding
-	for _, token := range n.SpecFinalizers {
+	for i, token := range n.SpecFinalizers {
 		if token == api.FinalizerKubernetes {
 			continue
 		}
@@ -132,6 +141,10 @@ func foreignTokens(e *Evidence) []Finding {
 			fmt.Sprintf("let the owner of %s remove its token", token),
 			"⚠ last resort: PUT the namespace to its subresource finalize without that token, and with all others",
 		}
+		f.offer(e, "what the owner of "+token+" has not cleaned up stays behind", Write{
+			Verdict: "the token is not that of the namespace controller", Version: "v1", Resource: "namespaces", Name: e.Name,
+			UID: n.UID, ResourceVersion: n.ResourceVersion, List: SpecFinalizers, Finalizer: token, Index: i,
+		})
 		findings = append(findings, f)
 	}
 	return findings

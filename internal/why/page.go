@@ -25,9 +25,16 @@ func Page() string {
 	paragraph("This page lists the known reasons why a namespace stays in Terminating, in the order of a report of `orrery why`. It is " +
 		"generated from the catalogue that the command judges with (`go generate ./internal/why`).")
 	fmt.Fprint(&text, "\n```\norrery why shop\norrery why --explain C07\n```\n")
-	paragraph("`orrery why` only reads. It calls a cause proven if every part of its proof was seen, and possible if a part could " +
+	paragraph("`orrery why` only reads, unless `--apply` is given. It calls a cause proven if every part of its proof was seen, and possible if a part could " +
 		"not be read. A type that could not be read never counts as empty. The conditions of the namespace are claims, which it " +
 		"verifies by its own requests. They begin with `NamespaceDeletion`, which this page leaves out.")
+	paragraph("`orrery why shop --fix` also prints the commands of each remedy, the safe ones first. A remedy that is one write has a " +
+		"digest, which binds it to the cluster, the object as it was seen, and the verdict. `orrery why shop --apply --confirm DIGEST` " +
+		"reads everything again, and does that one write only if the same digest comes out; otherwise it writes nothing and exits " +
+		"with 3. It removes one finalizer whose owner is gone, or one foreign token of the namespace, or deletes an APIService whose " +
+		"Service does not exist. It never removes the token `kubernetes`, never force-deletes a pod, and never touches a webhook or a " +
+		"policy.")
+	paragraph("`orrery why -A` shows every namespace in Terminating, a row each, and `orrery why shop --watch` a line for each change.")
 	paragraph("⚠ marks what loses data, or leaves something behind outside the cluster. Do it only if nothing else is possible, and " +
 		"never as the first step.")
 	fmt.Fprint(&text, "\n| id | what blocks |\n| --- | --- |\n")

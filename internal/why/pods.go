@@ -254,8 +254,14 @@ func jobFinalizer(e *Evidence) []Finding {
 		default:
 			f.saw(1, jobs.Request, "no Job has the UID of its owner %s", pod.Owners[owner].Name)
 		}
-		if still, known := e.standstill(pods, pod.Object); known && !still {
+		still, known := e.standstill(pods, pod.Object)
+		if known && !still {
 			continue
+		}
+		if seen := (Finding{}); known && e.builtIn(&seen, "job-controller") == ownerGone {
+			f.Owner.Verdict = ownerGone
+			f.Proof = append(f.Proof, seen.Proof...)
+			f.offerRelease(e, Held{pods, jobTracking, pod.Object})
 		}
 		findings = append(findings, f)
 	}
@@ -309,8 +315,11 @@ func podFinalizers(e *Evidence) []Finding {
 			continue
 		}
 		f := heldFinding(e, h)
-		if e.judgeOwner(&f, h) == ownerSlow {
+		switch e.judgeOwner(&f, h) {
+		case ownerSlow:
 			continue
+		case ownerGone:
+			f.offerRelease(e, h)
 		}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it", h.Object.Name, h.Finalizer)
 		f.saw(1, "", "nothing but pods is in deletion")

@@ -126,15 +126,6 @@ type Proof struct {
 	Request string `json:"request,omitempty" yaml:"request,omitempty"`
 }
 
-// Remedy is one write that ends the cause, bound to what was seen.
-type Remedy struct {
-	// Digest binds the remedy to the cluster, the cause, the target and the verdict; empty for a remedy that is printed only.
-	Digest  string `json:"digest,omitempty" yaml:"digest,omitempty"`
-	Command string `json:"command" yaml:"command"`
-	// Loses says what is lost or stays behind; empty for a safe remedy.
-	Loses string `json:"loses,omitempty" yaml:"loses,omitempty"`
-}
-
 // saw adds a part of the proof that holds.
 func (f *Finding) saw(sample int, request, format string, arguments ...any) {
 	f.Proof = append(f.Proof, Proof{Sample: sample, Says: fmt.Sprintf(format, arguments...), Request: request})
@@ -174,6 +165,40 @@ func counted(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// objects writes a number of objects of a type: "1 configmap", "2 databases.example.com".
+func objects(n int, resource string) string {
+	if n == 1 {
+		resource = singular(resource)
+	}
+	return fmt.Sprintf("%d %s", n, resource)
+}
+
+// singular returns the singular of kubectl's name of a type, as far as its plural is a regular one.
+func singular(resource string) string {
+	plural, group, grouped := strings.Cut(resource, ".")
+	switch {
+	case plural == "endpoints":
+	case strings.HasSuffix(plural, "ies"):
+		plural = strings.TrimSuffix(plural, "ies") + "y"
+	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"), strings.HasSuffix(plural, "ches"), strings.HasSuffix(plural, "shes"):
+		plural = strings.TrimSuffix(plural, "es")
+	case !strings.HasSuffix(plural, "ss"):
+		plural = strings.TrimSuffix(plural, "s")
+	}
+	if grouped {
+		return plural + "." + group
+	}
+	return plural
+}
+
+// waiting writes how many objects wait: "1 configmap waits", "2 configmaps wait".
+func waiting(n int, resource string) string {
+	if n == 1 {
+		return objects(n, resource) + " waits"
+	}
+	return objects(n, resource) + " wait"
 }
 
 // listed writes words as a list: "a, b and c".

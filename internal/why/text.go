@@ -72,7 +72,7 @@ func (f Finding) columns() []string {
 	}
 	for _, b := range f.Blocks {
 		if b.Count > 0 {
-			what += fmt.Sprintf(", %d %s", b.Count, b.Resource)
+			what += ", " + objects(b.Count, b.Resource)
 		}
 	}
 	var proof []string

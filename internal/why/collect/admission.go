@@ -49,7 +49,7 @@ func (c *collector) policies(ctx context.Context) {
 			}, true
 		})
 	c.evidence.Policies = why.Answer[why.Policy]{
-		Request: policies.Request, Items: append(policies.Items, bindings.Items...), Failed: cmp.Or(policies.Failed, bindings.Failed),
+		Request: policies.Request, Items: slices.Concat(policies.Items, bindings.Items), Failed: cmp.Or(policies.Failed, bindings.Failed),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -111,6 +112,7 @@ func (c *collector) environment(ctx context.Context) {
 	e := &c.evidence
 	parallel(
 		func() { e.Server = c.version(ctx) },
+		func() { e.Cluster = c.cluster(ctx) },
 		func() { e.APIServices = list(ctx, c, apiServicesResource, "", api.ListOptions{}, apiService) },
 		func() { e.Definitions = c.definitions(ctx) },
 		func() {
@@ -132,6 +134,21 @@ func (c *collector) version(ctx context.Context) string {
 	return version.GitVersion
 }
 
+// cluster returns the UID of kube-system, which tells clusters apart; "" if it may not be read.
+func (c *collector) cluster(ctx context.Context) (uid string) {
+	err := c.attempt(ctx, func(ctx context.Context) error {
+		system, err := restclient.Metadata(c.client, api.NamespacesResource, "").Get(ctx, systemNamespace, api.GetOptions{})
+		if err == nil {
+			uid = system.UID
+		}
+		return err
+	})
+	if err != nil {
+		return "" // then no remedy can be applied
+	}
+	return uid
+}
+
 // errTooLong is the error of a list of the cluster that was not read to its end.
 var errTooLong = errors.New("the list has too many pages")
 
@@ -142,9 +159,16 @@ const clusterPages = 20
 // interest. A list that was not read to its end counts as failed: it proves nothing.
 func list[T any](
 	ctx context.Context, c *collector, gvr api.GroupVersionResource, namespace string, options api.ListOptions, read func(*api.Unstructured) (T, bool),
-) why.Answer[T] {
+) (answer why.Answer[T]) {
 	options.Limit = pageSize
-	answer := why.Answer[T]{Request: requestFor(gvr, namespace, options)}
+	answer.Request = requestFor(gvr, namespace, options)
+	key := fmt.Sprintf("%T %s", answer, answer.Request)
+	if known, ok := c.answers.Load(key); ok {
+		return known.(why.Answer[T])
+	}
+	if c.many && options.FieldSelector == "" { // a single object may be read for different reasons
+		defer func() { c.answers.Store(key, answer) }()
+	}
 	err := c.attempt(ctx, func(ctx context.Context) error {
 		page, err := restclient.Dynamic(c.client, gvr, namespace).List(ctx, options)
 		for pages := 1; err == nil; pages++ {
@@ -192,7 +216,7 @@ func (c *collector) definitions(ctx context.Context) why.Answer[why.Definition] 
 }
 
 func apiService(o *api.Unstructured) (why.APIService, bool) {
-	a := why.APIService{Name: o.GetName(), UID: o.GetUID(), GroupVersion: api.GroupVersion{
+	a := why.APIService{Name: o.GetName(), UID: o.GetUID(), ResourceVersion: o.GetResourceVersion(), GroupVersion: api.GroupVersion{
 		Group: o.NestedString("spec", "group"), Version: o.NestedString("spec", "version"),
 	}.String()}
 	a.Service = service(o.Nested("spec", "service"))

@@ -38,11 +38,7 @@ const (
 // Collect reads what is needed to judge why a namespace hangs. The error is that of the first request, if the server gave no
 // answer to it, or that of a context that ended.
 func Collect(ctx context.Context, client *restclient.Client, namespace string, options Options) (why.Evidence, error) {
-	c := &collector{client: client, options: options}
-	c.options.Interval = cmp.Or(options.Interval, DefaultInterval)
-	c.options.Timeout = cmp.Or(options.Timeout, DefaultTimeout)
-	c.options.MaxRequests = cmp.Or(options.MaxRequests, DefaultMaxRequests)
-	c.evidence = why.Evidence{APIVersion: why.EvidenceVersion, Name: namespace}
+	c := newCollector(client, namespace, options)
 	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
@@ -55,14 +51,8 @@ func Collect(ctx context.Context, client *restclient.Client, namespace string, o
 		c.suspicions(bounded)
 	}
 	c.evidence.Took = time.Since(began)
-	if c.inDeletion() && c.options.Interval > 0 && bounded.Err() == nil {
-		if err := wait.Sleep(ctx, c.options.Interval); err == nil {
-			again := time.Now()
-			left, cancel := context.WithTimeout(ctx, max(requestTimeout, c.options.Timeout-c.evidence.Took))
-			defer cancel()
-			c.second(left)
-			c.evidence.Took += time.Since(again)
-		}
+	if c.inDeletion() && bounded.Err() == nil {
+		c.wait(ctx, c)
 	}
 	if err := context.Cause(ctx); err != nil {
 		return why.Evidence{}, err
@@ -71,17 +61,51 @@ func Collect(ctx context.Context, client *restclient.Client, namespace string, o
 	return c.evidence, nil
 }
 
+// newCollector returns a collector for one namespace.
+func newCollector(client *restclient.Client, namespace string, options Options) *collector {
+	options.Interval = cmp.Or(options.Interval, DefaultInterval)
+	options.Timeout = cmp.Or(options.Timeout, DefaultTimeout)
+	options.MaxRequests = cmp.Or(options.MaxRequests, DefaultMaxRequests)
+	c := &collector{client: client, options: options, shared: &shared{}}
+	c.evidence = why.Evidence{APIVersion: why.EvidenceVersion, Name: namespace}
+	return c
+}
+
+// wait takes the second samples after the interval, if there is one.
+func (c *collector) wait(ctx context.Context, all ...*collector) {
+	if c.options.Interval < 0 || wait.Sleep(ctx, c.options.Interval) != nil {
+		return
+	}
+	again := time.Now()
+	left, cancel := context.WithTimeout(ctx, max(requestTimeout, c.options.Timeout-c.evidence.Took))
+	defer cancel()
+	for _, one := range all {
+		one.second(left)
+	}
+	for _, one := range all {
+		one.evidence.Took += time.Since(again)
+	}
+}
+
 // collector reads the evidence of one namespace.
 type collector struct {
 	client  *restclient.Client
 	options Options
 
-	requests  atomic.Int64
-	throttled atomic.Int64
+	*shared
 
 	mu       sync.Mutex   // guards the next fields while requests run
 	evidence why.Evidence // written by the goroutine of Collect, or under mu
 	cut      string       // why something was left out
+}
+
+// shared is what the collectors of several namespaces have in common.
+type shared struct {
+	requests  atomic.Int64
+	throttled atomic.Int64
+
+	answers sync.Map // of the lists of the cluster, by request and type; unused with one namespace
+	many    bool
 }
 
 func (c *collector) inDeletion() bool {

@@ -25,22 +25,34 @@ const (
 var errNoNamespace = errors.New("the answer is not the namespace")
 
 // content is wave 2: every type that the deleter would empty.
-func (c *collector) content(ctx context.Context) {
-	e := &c.evidence
+func (c *collector) content(ctx context.Context) { contents(ctx, c) }
+
+// contents is wave 2 for several namespaces: each type is listed once. A list of one namespace is limited to it.
+func contents(ctx context.Context, all ...*collector) {
+	c := all[0]
+	deleted := c.evidence.Namespace.Deleted
+	for _, one := range all {
+		if one.evidence.Namespace.Deleted.After(deleted) {
+			deleted = one.evidence.Namespace.Deleted
+		}
+		one.evidence.Discovery.Request = "GET /apis"
+	}
 	types := discovery.NewCached(discovery.NewWithConfig(c.client, discovery.Config{OnlyWhenReady: true}))
 	c.requests.Add(discoveryRequests)
-	e.Discovery.Request = "GET /apis"
-	looked := nsctl.Look(api.WithSingleAttempt(ctx), types, e.Namespace.Deleted, func(ctx context.Context, r nsctl.DeletableResource) error {
-		t := c.read(ctx, r.GVR)
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		e.Types = append(e.Types, t)
+	looked := nsctl.Look(api.WithSingleAttempt(ctx), types, deleted, func(ctx context.Context, r nsctl.DeletableResource) error {
+		for i, t := range c.read(ctx, r.GVR, all) {
+			all[i].mu.Lock()
+			all[i].evidence.Types = append(all[i].evidence.Types, t)
+			all[i].mu.Unlock()
+		}
 		return nil
 	})
-	c.discovered(looked.DiscoveryErr)
-	for _, r := range looked.Resources {
-		if !r.CanList {
-			e.Types = append(e.Types, why.Type{Group: r.GVR.Group, Version: r.GVR.Version, Resource: r.GVR.Resource})
+	for _, one := range all {
+		one.discovered(looked.DiscoveryErr)
+		for _, r := range looked.Resources {
+			if !r.CanList {
+				one.evidence.Types = append(one.evidence.Types, why.Type{Group: r.GVR.Group, Version: r.GVR.Version, Resource: r.GVR.Resource})
+			}
 		}
 	}
 }
@@ -70,57 +82,107 @@ func undiscovered(err error) (stale []string, failed map[string]string, refused 
 	return stale, failed, nil
 }
 
-// read reads what the namespace holds of one type, page by page. A continue token that expires starts the type once more.
-func (c *collector) read(ctx context.Context, gvr api.GroupVersionResource) why.Type {
+// read reads what each namespace holds of one type, page by page. A continue token that expires starts the type once more.
+func (c *collector) read(ctx context.Context, gvr api.GroupVersionResource, all []*collector) []why.Type {
 	for again := true; ; again = false {
-		t, err := c.pages(ctx, gvr, maxPages)
+		shelves := newShelves(gvr, all)
+		err := c.pages(ctx, gvr, shelves)
 		if api.IsExpired(err) && again {
 			continue
 		}
-		if err != nil {
-			t.Failed = failure(t.Request, "list "+kubectlName(gvr), err)
+		var types []why.Type
+		for _, s := range shelves {
+			if err != nil {
+				s.t.Failed = failure(s.t.Request, "list "+kubectlName(gvr), err)
+			}
+			s.t.Objects = s.kept.objects()
+			s.c.mu.Lock()
+			s.c.evidence.Pods = append(s.c.evidence.Pods, s.pods...)
+			s.c.mu.Unlock()
+			types = append(types, s.t)
 		}
-		return t
+		return types
 	}
 }
 
-func (c *collector) pages(ctx context.Context, gvr api.GroupVersionResource, limit int) (why.Type, error) {
+// shelf is what one namespace holds of one type.
+type shelf struct {
+	c    *collector
+	t    why.Type
+	kept keeper
+	pods []why.Pod
+}
+
+func newShelves(gvr api.GroupVersionResource, all []*collector) (shelves []*shelf) {
+	for _, c := range all {
+		s := &shelf{c: c, kept: keeper{name: c.evidence.Name, deleted: c.evidence.Namespace.Deleted}}
+		s.t = why.Type{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource, Request: requestFor(gvr, scope(all), api.ListOptions{Limit: pageSize})}
+		shelves = append(shelves, s)
+	}
+	return shelves
+}
+
+// scope is the namespace of the lists: "" if they are those of several.
+func scope(all []*collector) string {
+	if len(all) == 1 {
+		return all[0].evidence.Name
+	}
+	return ""
+}
+
+// of returns the shelf of a namespace, nil for a namespace that is not examined.
+func of(shelves []*shelf, namespace string) *shelf {
+	at := slices.IndexFunc(shelves, func(s *shelf) bool { return s.c.evidence.Name == namespace })
+	if at < 0 {
+		return nil
+	}
+	return shelves[at]
+}
+
+func (c *collector) pages(ctx context.Context, gvr api.GroupVersionResource, shelves []*shelf) error {
 	options := api.ListOptions{Limit: pageSize}
-	t := why.Type{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource, Request: requestFor(gvr, c.evidence.Name, options)}
-	kept := keeper{name: c.evidence.Name, deleted: c.evidence.Namespace.Deleted}
+	var all []*collector
+	for _, s := range shelves {
+		all = append(all, s.c)
+	}
 	for page := 1; ; page++ {
 		var head api.ListMeta
 		err := c.attempt(ctx, func(ctx context.Context) (err error) {
 			if gvr == api.PodsResource {
-				head, err = c.podPage(ctx, options, &t, &kept)
+				head, err = c.podPage(ctx, scope(all), options, shelves)
 			} else {
-				head, err = c.page(ctx, gvr, options, &t, &kept)
+				head, err = c.page(ctx, gvr, scope(all), options, shelves)
 			}
 			return err
 		})
 		if err != nil {
-			return t, err
+			return err
 		}
-		if head.Continue == "" || page == limit {
-			if head.Continue != "" && head.RemainingItemCount != nil {
-				t.Count += int(*head.RemainingItemCount)
-			} else {
-				t.More = head.Continue != ""
+		if head.Continue == "" || page == maxPages {
+			for _, s := range shelves {
+				if len(shelves) == 1 && head.Continue != "" && head.RemainingItemCount != nil {
+					s.t.Count += int(*head.RemainingItemCount)
+				} else {
+					s.t.More = head.Continue != ""
+				}
 			}
-			t.Objects = kept.objects()
-			return t, nil
+			return nil
 		}
 		options.Continue = head.Continue
 	}
 }
 
-func (c *collector) page(ctx context.Context, gvr api.GroupVersionResource, options api.ListOptions, t *why.Type, kept *keeper) (api.ListMeta, error) {
-	list, err := restclient.Metadata(c.client, gvr, c.evidence.Name).List(ctx, options)
+func (c *collector) page(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string, options api.ListOptions, shelves []*shelf,
+) (api.ListMeta, error) {
+	list, err := restclient.Metadata(c.client, gvr, namespace).List(ctx, options)
 	if err != nil {
 		return api.ListMeta{}, err
 	}
 	for _, item := range list.Items {
-		count(t, kept.add(objectOf(&item.ObjectMeta)))
+		if s := of(shelves, item.Namespace); s != nil {
+			count(&s.t, s.kept.add(objectOf(&item.ObjectMeta)))
+		}
 	}
 	return list.ListMeta, nil
 }
@@ -149,19 +211,21 @@ type pod struct {
 	} `json:"status"`
 }
 
-func (c *collector) podPage(ctx context.Context, options api.ListOptions, t *why.Type, kept *keeper) (api.ListMeta, error) {
-	list, err := restclient.Typed[*pod](c.client, api.PodsResource, c.evidence.Name).List(ctx, options)
+func (c *collector) podPage(ctx context.Context, namespace string, options api.ListOptions, shelves []*shelf) (api.ListMeta, error) {
+	list, err := restclient.Typed[*pod](c.client, api.PodsResource, namespace).List(ctx, options)
 	if err != nil {
 		return api.ListMeta{}, err
 	}
 	for _, item := range list.Items {
-		object := objectOf(&item.ObjectMeta)
-		count(t, kept.add(object))
-		c.mu.Lock()
-		if len(c.evidence.Pods) < why.MaxKept {
-			c.evidence.Pods = append(c.evidence.Pods, podOf(item, object))
+		s := of(shelves, item.Namespace)
+		if s == nil {
+			continue
 		}
-		c.mu.Unlock()
+		object := objectOf(&item.ObjectMeta)
+		count(&s.t, s.kept.add(object))
+		if len(s.pods) < why.MaxKept {
+			s.pods = append(s.pods, podOf(item, object))
+		}
 	}
 	return list.ListMeta, nil
 }
@@ -295,21 +359,20 @@ func (c *collector) second(ctx context.Context) {
 
 // secondPage reads the first page of a type again, heads only.
 func (c *collector) secondPage(ctx context.Context, gvr api.GroupVersionResource) (why.Type, error) {
-	options := api.ListOptions{Limit: pageSize}
-	t := why.Type{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource, Request: requestFor(gvr, c.evidence.Name, options)}
-	kept := keeper{name: c.evidence.Name, deleted: c.evidence.Namespace.Deleted}
+	shelves := newShelves(gvr, []*collector{c})
+	s := shelves[0]
 	var head api.ListMeta
 	err := c.attempt(ctx, func(ctx context.Context) (err error) {
-		head, err = c.page(ctx, gvr, options, &t, &kept)
+		head, err = c.page(ctx, gvr, c.evidence.Name, api.ListOptions{Limit: pageSize}, shelves)
 		return err
 	})
 	if head.RemainingItemCount != nil {
-		t.Count += int(*head.RemainingItemCount)
+		s.t.Count += int(*head.RemainingItemCount)
 	} else {
-		t.More = head.Continue != ""
+		s.t.More = head.Continue != ""
 	}
-	t.Objects = kept.objects()
-	return t, err
+	s.t.Objects = s.kept.objects()
+	return s.t, err
 }
 
 // requestFor writes a list as kubectl get --raw takes it, after its method.

@@ -30,7 +30,7 @@ func (c *collector) workloads(ctx context.Context) {
 	parallel(reads...)
 	all := answers[0]
 	for _, answer := range answers[1:] {
-		all.Items, all.Failed = append(all.Items, answer.Items...), cmp.Or(all.Failed, answer.Failed)
+		all.Items, all.Failed = slices.Concat(all.Items, answer.Items), cmp.Or(all.Failed, answer.Failed)
 	}
 	c.evidence.Workloads = all
 }
@@ -66,7 +66,11 @@ func (c *collector) stamps(ctx context.Context, held []why.Held) {
 			continue
 		}
 		stamp := why.Stamp{Type: h.Type.Name(), Object: h.Object.Name, Finalizer: h.Finalizer}
-		answer := list(ctx, c, h.Type.GVR(), c.evidence.Name, api.ListOptions{FieldSelector: "metadata.name=" + h.Object.Name},
+		namespace := c.evidence.Name
+		if h.Type.GVR() == api.NamespacesResource {
+			namespace = ""
+		}
+		answer := list(ctx, c, h.Type.GVR(), namespace, api.ListOptions{FieldSelector: "metadata.name=" + h.Object.Name},
 			func(o *api.Unstructured) (struct{}, bool) {
 				readStamp(o, &stamp)
 				return struct{}{}, true
@@ -117,7 +121,7 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 	resource := func(name string) api.GroupVersionResource {
 		return api.GroupVersionResource{Group: rbacGroup, Version: "v1", Resource: name}
 	}
-	readRules := func(o *api.Unstructured) ([]rule, bool) { return rulesOf(o, groups), true }
+	readRules := func(o *api.Unstructured) ([]rule, bool) { return rulesOf(o), true }
 	readBinding := func(o *api.Unstructured) (binding, bool) { return bindingOf(o), true }
 	var clusterRoles, roles why.Answer[[]rule]
 	var clusterBindings, bindings why.Answer[binding]
@@ -134,14 +138,17 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 		Request: clusterBindings.Request, Failed: cmp.Or(clusterRoles.Failed, roles.Failed, clusterBindings.Failed, bindings.Failed),
 	}
 	if answer.Failed == nil {
-		answer.Items = granted(append(slices.Concat(clusterRoles.Items...), slices.Concat(roles.Items...)...), append(clusterBindings.Items, bindings.Items...))
+		rules := slices.DeleteFunc(append(slices.Concat(clusterRoles.Items...), slices.Concat(roles.Items...)...), func(r rule) bool {
+			return !slices.Contains(groups, r.group)
+		})
+		answer.Items = granted(rules, slices.Concat(clusterBindings.Items, bindings.Items))
 		c.accounts(ctx, answer.Items)
 	}
 	c.evidence.Grants = answer
 }
 
-// rulesOf returns the rules of a role that name one of the groups and allow to update or patch.
-func rulesOf(o *api.Unstructured, groups []string) (found []rule) {
+// rulesOf returns the rules of a role that allow to update or patch, one for each group.
+func rulesOf(o *api.Unstructured) (found []rule) {
 	role := "ClusterRole/" + o.GetName()
 	if o.GetNamespace() != "" {
 		role = "Role/" + o.GetNamespace() + "/" + o.GetName()
@@ -152,9 +159,7 @@ func rulesOf(o *api.Unstructured, groups []string) (found []rule) {
 			continue
 		}
 		for _, group := range words(entry["apiGroups"]) {
-			if slices.Contains(groups, group) {
-				found = append(found, rule{role: role, group: group, resources: words(entry["resources"])})
-			}
+			found = append(found, rule{role: role, group: group, resources: words(entry["resources"])})
 		}
 	}
 	return found

@@ -40,7 +40,7 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(converting, func() {
 		e.Definitions = list(ctx, c, definitionsResource, "", api.ListOptions{}, definition)
 	})
-	held := e.Held()
+	held := slices.Concat(e.Held(), e.HeldNamespace(), e.Awaiting())
 	ask(len(held) > 0, func() { c.workloads(ctx) })
 	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, leasesResource, "", api.ListOptions{}, lease) })
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"orrery/internal/program"
+	"orrery/internal/why"
+	"orrery/internal/why/collect"
+	"orrery/restclient"
+	"orrery/wait"
+)
+
+// judgeAll prints a row for each namespace in deletion. The error is the exit code.
+func (o *whyOptions) judgeAll(ctx context.Context, stdout io.Writer, client *restclient.Client) error {
+	all, err := collect.CollectAll(ctx, client, o.collectOptions())
+	if stopped := program.Stopped(ctx); stopped != nil {
+		return stopped
+	}
+	if err != nil {
+		return &startError{doing: "listing the namespaces", server: client.Config().Host, err: err}
+	}
+	reports := why.JudgeAll(all)
+	switch o.output {
+	case outputJSON:
+		err = reports.WriteJSON(stdout)
+	case outputYAML:
+		err = reports.WriteYAML(stdout)
+	default:
+		err = reports.WriteText(stdout, terminalWidth(stdout))
+	}
+	if err != nil {
+		return fmt.Errorf("the output cannot be written: %w", err)
+	}
+	if reports.ExitCode != why.ExitNotStuck {
+		return program.Exit(reports.ExitCode)
+	}
+	return nil
+}
+
+// watchOne prints a line for each change of the report until the namespace is gone, or is not in deletion.
+func (o *whyOptions) watchOne(ctx context.Context, stdout io.Writer, client *restclient.Client, namespace string) error {
+	for last := ""; ; {
+		evidence, err := o.collect(ctx, client, namespace)
+		if err != nil {
+			return err
+		}
+		report := why.Judge(evidence)
+		if state := report.State(); state != last {
+			if _, err := fmt.Fprintln(stdout, time.Now().Format(time.TimeOnly), report.Sentence); err != nil {
+				return fmt.Errorf("the output cannot be written: %w", err)
+			}
+			last = state
+		}
+		if report.Verdict == why.Absent || report.Verdict == why.Active {
+			return nil
+		}
+		if o.noWait && wait.Sleep(ctx, o.interval) != nil {
+			return program.Stopped(ctx)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package causes_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/causes"
+	"orrery/internal/lab/clustertest"
+	"orrery/internal/why"
+	"orrery/internal/why/collect"
+)
+
+// Every namespace in deletion has the report that it has alone, and each type is listed once for all.
+func TestAllNamespaces(t *testing.T) {
+	setUp := func(w *causes.World) { causes.Several(w, 10) }
+	inWorld(t, causes.Fixture{}, setUp, causes.Settled, func(t *testing.T, c *clustertest.Cluster) {
+		_, alone := judged(t, c, collect.Options{})
+		all, err := collect.CollectAll(t.Context(), c.Admin(), collect.Options{})
+		require.NoError(t, err)
+		reports := why.JudgeAll(all)
+		require.Len(t, reports.Reports, 11)
+		assert.Equal(t, why.ExitUnknown, reports.ExitCode)
+		for _, r := range reports.Reports {
+			if r.Namespace == causes.Namespace {
+				assert.Equal(t, alone.Verdict, r.Verdict, text(t, r))
+				assert.Equal(t, find(alone, "C04").Certainty, find(r, "C04").Certainty)
+				assert.Equal(t, find(alone, "C04").Remedies, find(r, "C04").Remedies)
+				continue
+			}
+			assert.Equal(t, 1, r.Checked.Objects, r.Namespace)
+			assert.Nil(t, find(r, "C30"), text(t, r))
+		}
+		// of each other namespace: it, what holds its object, and both again
+		assert.LessOrEqual(t, reports.Reports[0].Checked.Requests, alone.Checked.Requests+1+4*10, "each type is listed once for all")
+		var out strings.Builder
+		require.NoError(t, reports.WriteText(&out, 0))
+		assert.Contains(t, out.String(), "NAMESPACE")
+		assert.Equal(t, 12, strings.Count(out.String(), "\n"), out.String())
+	})
+}

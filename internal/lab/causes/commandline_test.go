@@ -1,0 +1,160 @@
+package causes_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/causes"
+	"orrery/internal/why"
+	"orrery/restclient"
+	"orrery/restclient/kubeconfig"
+)
+
+// programs is the built command, under the names that it may have.
+func programs(t *testing.T) map[string][]string {
+	t.Helper()
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "orrery")
+	build := exec.Command("go", "build", "-o", binary, "orrery/cmd/orrery")
+	build.Stderr = os.Stderr
+	require.NoError(t, build.Run())
+	plugin := filepath.Join(dir, "kubectl-why_terminating")
+	require.NoError(t, os.Symlink(binary, plugin))
+	return map[string][]string{"orrery why": {binary, "why"}, "kubectl why-terminating": {plugin}}
+}
+
+// run starts a program without the environment's clusters.
+func run(t *testing.T, command []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, messages strings.Builder
+	process := exec.CommandContext(t.Context(), command[0], append(command[1:len(command):len(command)], args...)...)
+	process.Stdout, process.Stderr = &out, &messages
+	process.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
+	err := process.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	return process.ProcessState.ExitCode(), out.String(), messages.String()
+}
+
+// server starts a server over TCP and returns its kubeconfig.
+func server(t *testing.T, setUp func(*causes.World), faults ...string) (path string) {
+	t.Helper()
+	s, err := apiserver.New(apiserver.Config{NoKubelet: true})
+	require.NoError(t, err)
+	require.NoError(t, s.Start(t.Context()))
+	t.Cleanup(func() { assert.NoError(t, s.Stop(context.Background())) })
+	path = filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, s.WriteKubeconfig(path))
+	if setUp != nil {
+		config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+		require.NoError(t, err)
+		client, err := restclient.New(config)
+		require.NoError(t, err)
+		defer client.Close()
+		w := causes.NewWorld(t.Context(), client)
+		setUp(w)
+		require.NoError(t, w.Err())
+	}
+	for _, fault := range faults {
+		_, err := s.Faults().Add(fault)
+		require.NoError(t, err)
+	}
+	return path
+}
+
+// answering starts a server with one answer to everything and returns its kubeconfig.
+func answering(t *testing.T, code int, body string) (path string) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(s.Close)
+	path = filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, os.WriteFile(path, []byte(`{"apiVersion":"v1","kind":"Config","current-context":"c",
+		"clusters":[{"name":"c","cluster":{"server":"`+s.URL+`"}}],"users":[{"name":"u","user":{}}],
+		"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}]}`), 0o600))
+	return path
+}
+
+// stuck returns a file with the evidence of a namespace that is proven to hang.
+func stuck(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "evidence.json")
+	e := why.Evidence{Name: "shop", Namespace: &why.Namespace{UID: "u", ResourceVersion: "7", SpecFinalizers: []string{"example.com/x"}}}
+	e.Namespace.Deleted = e.At.AddDate(2025, 0, 0)
+	e.At = e.Namespace.Deleted.AddDate(0, 0, 1)
+	require.NoError(t, e.Save(path))
+	return path
+}
+
+// Every answer of the command, with its exit code, under both of its names.
+func TestCommandLine(t *testing.T) {
+	active := server(t, func(w *causes.World) { causes.Fixtures()[len(causes.Fixtures())-2].SetUp(w) })
+	// A type that cannot be read keeps the cause unproven, however old the namespace is.
+	deleted := server(t, causes.Audited, "unavailable:verb=list,resource=configmaps,user=kubernetes-admin")
+	blind := server(t, causes.Audited, "forbid:verb=list,user=kubernetes-admin")
+	refusing := server(t, causes.Audited, "forbid:verb=get,resource=namespaces,user=kubernetes-admin")
+	unauthorized := answering(t, 401, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Unauthorized","code":401}`)
+	login := answering(t, 200, "<html>")
+	evidence := stuck(t)
+	once := []string{"--no-wait"}
+	for name, command := range programs(t) {
+		for _, test := range []struct {
+			what   string
+			args   []string
+			code   int
+			stdout string
+			stderr string
+		}{
+			{"no namespace", nil, 1, "", "give the name of a namespace"},
+			{"no DNS label", []string{"Shop_1"}, 1, "", "is not the name of a namespace"},
+			{"no such cause", []string{"--explain", "C99"}, 1, "", "there is no cause"},
+			{"no --apply", []string{"shop", "--confirm", "C04-000000000000"}, 1, "", "--confirm needs --apply"},
+			{"an unknown flag", []string{"shop", "--force"}, 1, "", "force"},
+			{"the lesson", []string{"--explain", "C07"}, 0, "C07  ", ""},
+			{"no such namespace", []string{"shpo", "--kubeconfig", deleted}, 0, `namespace "shpo" does not exist; Terminating now: shop`, ""},
+			{"an active one", []string{"shop", "--kubeconfig", active}, 0, `namespace "shop" is Active: its deletion was not requested`, ""},
+			{"one that nobody may delete", []string{"kube-system", "--kubeconfig", active}, 0, "this namespace may not be deleted", ""},
+			{"all, and none is in deletion", []string{"-A", "--kubeconfig", active}, 0, "no namespace is Terminating", ""},
+			{"watching one that is not in deletion", []string{"shop", "-w", "--kubeconfig", active}, 0, "is Active", ""},
+			{"no kubeconfig", []string{"shop", "--kubeconfig", "/does/not/exist"}, 1, "", "does not exist"},
+			{"a wrong context", []string{"shop", "--kubeconfig", active, "--context", "nowhere"}, 1, "", "nowhere"},
+			{"401", []string{"shop", "--kubeconfig", unauthorized}, 1, "", "does not accept these credentials"},
+			{"no API server", []string{"shop", "--kubeconfig", login}, 1, "", "not a Kubernetes API server"},
+			{"no right to get it", append(once, "shop", "--kubeconfig", refusing), 3, "C30", ""},
+			{"no right to list anything", append(once, "shop", "--kubeconfig", blind), 3, "C30", ""},
+			{"proven", []string{"--from", evidence}, 2, "C18", ""},
+			{"proven, as JSON", []string{"--from", evidence, "-o", "json"}, 2, `"verdict": "stuck"`, ""},
+			{"the commands", []string{"--from", evidence, "--fix"}, 2, "kubectl replace --raw /api/v1/namespaces/shop/finalize", ""},
+			{"a type that cannot be read", append(once, "shop", "--kubeconfig", deleted), 3, "unread: configmaps", ""},
+			{"all of them", append(once, "-A", "--kubeconfig", deleted), 3, "C16?", ""},
+			{"a digest that does not come out", []string{"shop", "--interval", "1ms", "--kubeconfig", deleted, "--apply", "--confirm", "C16-000000000000"}, 3, "", "it does not come out again"},
+		} {
+			t.Run(name+"/"+test.what, func(t *testing.T) {
+				code, stdout, stderr := run(t, command, test.args...)
+				assert.Equal(t, test.code, code, stdout+stderr)
+				if test.stdout == "" {
+					assert.Empty(t, stdout)
+				}
+				assert.Contains(t, stdout, test.stdout)
+				assert.Contains(t, stderr, test.stderr)
+			})
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package causes_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/causes"
+	"orrery/internal/lab/clustertest"
+	"orrery/internal/why"
+	"orrery/internal/why/collect"
+)
+
+// An object that waits behind the pods, and whose finalizer nobody will remove, is foretold: it stops the deletion later.
+func TestLater(t *testing.T) {
+	inWorld(t, causes.Fixture{}, causes.OrphanBehindPods, causes.Settled, func(t *testing.T, c *clustertest.Cluster) {
+		_, report := judged(t, c, collect.Options{})
+		assert.Equal(t, why.Stuck, report.Verdict)
+		require.NotNil(t, find(report, "C24"), text(t, report))
+		assert.Equal(t, why.Proven, find(report, "C24").Certainty)
+		later := find(report, "C04")
+		require.NotNil(t, later, text(t, report))
+		assert.Equal(t, why.Later, later.Certainty)
+		assert.Equal(t, "orders", later.Culprit.Name)
+		for _, remedy := range later.Remedies {
+			assert.Empty(t, remedy.Digest, "what is not in deletion is not released")
+		}
+		_, report = judged(t, c, collect.Options{Interval: -1})
+		assert.Nil(t, find(report, "C04"), "one sample calls no owner gone")
+	})
+}

@@ -1,0 +1,69 @@
+package causes
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// Orphans creates a namespace in deletion with scaled objects whose operator is gone, all of them in deletion. No namespace
+// controller need run.
+func Orphans(w *World, count int) {
+	w.operated()
+	for i := range count {
+		w.scaledObject(fmt.Sprintf("o%03d", i))
+	}
+	w.do(http.MethodDelete, scaled, "")
+	w.terminate()
+}
+
+// Undiscovered creates a namespace in deletion, and an APIService without a Service that its conditions name. No namespace
+// controller need run.
+func Undiscovered(w *World) {
+	w.namespace("")
+	w.configMap("a", `"finalizers":["example.com/x"]`)
+	w.apiService("kube-system")
+	w.terminate()
+	w.patch("/api/v1/namespaces/"+Namespace+"/status", `{"status":{"conditions":[{"type":"NamespaceDeletionDiscoveryFailure","status":"True",
+		"reason":"DiscoveryFailed","message":"Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: `+
+		`metrics.k8s.io/v1beta1: stale GroupVersion discovery: metrics.k8s.io/v1beta1","lastTransitionTime":"2000-01-01T00:00:00Z"}]}}`)
+}
+
+// ServeAPI creates the APIService of [Undiscovered] again.
+func ServeAPI(w *World) { w.apiService("kube-system") }
+
+// Tokens creates an empty namespace in deletion with a foreign token, a finalizer of its own and a label.
+func Tokens(w *World) {
+	w.create("/api/v1/namespaces", `{"metadata":{"name":"`+Namespace+`","labels":{"team":"c"},"finalizers":["example.com/audit"]},
+		"spec":{"finalizers":["kubernetes","example.com/x"]}}`)
+	w.terminate()
+}
+
+// OrphanBehindPods creates a namespace in deletion with a pod that a finalizer keeps, and a scaled object that is deleted only
+// after it, whose operator is gone.
+func OrphanBehindPods(w *World) {
+	w.operated()
+	w.scaledObject("orders")
+	w.pod("a", `"finalizers":["kueue.x-k8s.io/managed"]`, `"terminationGracePeriodSeconds":5`)
+	w.terminate()
+}
+
+// Several creates the situation of C04 in the namespace, and others in deletion with one ConfigMap each, which a finalizer of an
+// unknown owner keeps.
+func Several(w *World, others int) {
+	Orphans(w, 2)
+	for i := range others {
+		namespace := fmt.Sprintf("other-%02d", i)
+		w.create("/api/v1/namespaces", `{"metadata":{"name":"`+namespace+`"}}`)
+		w.create("/api/v1/namespaces/"+namespace+"/configmaps", `{"metadata":{"name":"c","finalizers":["example.com/x"]}}`)
+		w.delete("/api/v1/namespaces/" + namespace)
+	}
+}
+
+// Audited creates an empty namespace in deletion with a finalizer of its own, and the condition of a controller that saw it. No
+// namespace controller need run.
+func Audited(w *World) {
+	w.namespace(`"finalizers":["example.com/audit"]`)
+	w.terminate()
+	w.patch("/api/v1/namespaces/"+Namespace+"/status", `{"status":{"conditions":[{"type":"NamespaceContentRemaining","status":"False",
+		"reason":"ContentRemoved","message":"All content successfully removed","lastTransitionTime":"2000-01-01T00:00:00Z"}]}}`)
+}

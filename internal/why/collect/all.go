@@ -1,0 +1,97 @@
+package collect
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"orrery/internal/why"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// CollectAll reads what is needed to judge why each namespace in deletion hangs, sorted by name. Each type is listed once for all
+// of them, and what is read of the cluster only once; a second sample lists what each namespace held. The limits of the options
+// are those of the whole. A namespace that goes at once is left out. The error is as that of [Collect].
+func CollectAll(ctx context.Context, client *restclient.Client, options Options) ([]why.Evidence, error) {
+	began := time.Now()
+	root := newCollector(client, "", options)
+	root.many = true
+	bounded, cancel := context.WithTimeout(ctx, root.options.Timeout)
+	defer cancel()
+	names, err := root.inDeletionNow(bounded)
+	if err != nil {
+		return nil, err
+	}
+	var all []*collector
+	for _, name := range names {
+		c := newCollector(client, name, options)
+		c.shared = root.shared
+		if err := c.first(bounded); err != nil {
+			return nil, err
+		}
+		if c.inDeletion() {
+			all = append(all, c)
+		}
+	}
+	if len(all) == 0 {
+		return nil, context.Cause(ctx)
+	}
+	first := all[0]
+	first.environment(bounded)
+	for _, c := range all[1:] {
+		from, to := &first.evidence, &c.evidence
+		to.Server, to.Cluster, to.APIServices, to.Definitions, to.Managers, to.Leases =
+			from.Server, from.Cluster, from.APIServices, from.Definitions, from.Managers, from.Leases
+	}
+	contents(bounded, all...)
+	for _, c := range all {
+		c.suspicions(bounded)
+	}
+	for _, c := range all {
+		c.evidence.Took = time.Since(began)
+	}
+	if bounded.Err() == nil {
+		first.wait(ctx, all...)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	var evidence []why.Evidence
+	for _, c := range all {
+		if c.cut == "" {
+			c.cut = first.cut // a list for all of them
+		}
+		c.finish()
+		evidence = append(evidence, c.evidence)
+	}
+	return evidence, nil
+}
+
+// inDeletionNow returns the names of the namespaces in deletion.
+func (c *collector) inDeletionNow(ctx context.Context) ([]string, error) {
+	options := api.ListOptions{FieldSelector: "status.phase=" + string(api.NamespaceTerminating), Limit: pageSize}
+	var names []string
+	for {
+		var page *api.List[*api.PartialObjectMetadata]
+		err := c.attempt(ctx, func(ctx context.Context) (err error) {
+			page, err = restclient.Metadata(c.client, api.NamespacesResource, "").List(ctx, options)
+			return err
+		})
+		if api.CodeOf(err) == http.StatusGone && options.Continue != "" {
+			names, options.Continue = nil, ""
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range page.Items {
+			names = append(names, item.Name)
+		}
+		if options.Continue = page.Continue; options.Continue == "" {
+			slices.Sort(names)
+			return names, nil
+		}
+	}
+}

@@ -1,0 +1,97 @@
+// Package fix prints the remedies of a report, and applies one of them.
+//
+//	Report ──▶ Plan ──▶ []Remedy ──▶ Print            kubectl's commands, the safe ones first
+//	                        └──────▶ Find ──▶ Apply   one write, bound by its digest to what was seen
+//
+// A remedy can be applied only if package why offers it as a [why.Write]: the removal of one finalizer whose owner is gone or
+// of one foreign token, or the deletion of an APIService without a Service. Apply refuses everything else by itself.
+package fix
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"orrery/internal/why"
+)
+
+// Remedy is one way to end the cause of a finding.
+type Remedy struct {
+	why.Remedy
+	// Cause is the finding's id, and Culprit the object that it names.
+	Cause   string
+	Culprit why.Reference
+}
+
+// Plan returns the remedies of a report, in the order of the findings; of each finding the safe ones first.
+func Plan(report why.Report) []Remedy {
+	var plan []Remedy
+	for _, finding := range report.Findings {
+		for _, remedy := range finding.Remedies {
+			plan = append(plan, Remedy{Remedy: remedy, Cause: finding.ID, Culprit: finding.Culprit})
+		}
+	}
+	return plan
+}
+
+// Find returns the remedy with a digest. Its error is a [RefusedError] if the digest does not come out.
+func Find(report why.Report, digest string) (Remedy, error) {
+	for _, remedy := range Plan(report) {
+		if remedy.Digest != "" && remedy.Digest == digest {
+			return remedy, nil
+		}
+	}
+	return Remedy{}, &RefusedError{Digest: digest, Err: errDigest}
+}
+
+var errDigest = errors.New("it does not come out again: the cluster, the object or the verdict is another one now; --fix prints the present ones")
+
+// RefusedError is the error of a remedy that was not applied: nothing was written.
+type RefusedError struct {
+	Digest string
+	Err    error
+}
+
+func (e *RefusedError) Error() string { return fmt.Sprintf("%s was not applied: %v", e.Digest, e.Err) }
+
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// Print writes a plan for people: kubectl's commands, and the digests of the remedies that can be applied.
+func Print(w io.Writer, namespace string, plan []Remedy) error {
+	var text strings.Builder
+	for i, r := range plan {
+		if i == 0 || plan[i-1].Cause != r.Cause || plan[i-1].Culprit != r.Culprit {
+			fmt.Fprintf(&text, "\n%s  %s\n", r.Cause, r.Culprit)
+		}
+		if r.Loses != "" {
+			fmt.Fprintf(&text, "  ⚠ last resort, %s:\n", loss(r))
+		}
+		fmt.Fprintf(&text, "  %s\n", r.Command)
+		if r.Digest != "" {
+			fmt.Fprintf(&text, "  or, bound to what was seen:  orrery why %s --apply --confirm %s\n", namespace, r.Digest)
+		}
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// loss says what the remedy loses, as a clause.
+func loss(r Remedy) string {
+	if r.Write != nil && r.Write.List != "" {
+		return r.Loses // "a disk stays behind"
+	}
+	return "loses " + r.Loses
+}
+
+// Done says what was written.
+func (r Remedy) Done() string {
+	w := r.Write
+	switch {
+	case w == nil:
+		return r.Command
+	case w.List == "":
+		return fmt.Sprintf("deleted %s/%s", w.Resource, w.Name)
+	}
+	return fmt.Sprintf("removed %s from %s of %s/%s", w.Finalizer, w.List, w.Resource, w.Name)
+}

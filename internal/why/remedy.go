@@ -1,0 +1,220 @@
+package why
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Remedy is one way to end a cause.
+type Remedy struct {
+	// Digest binds the remedy to the cluster, the cause, the object and the verdict; empty for a remedy that is printed only.
+	Digest  string `json:"digest,omitempty" yaml:"digest,omitempty"`
+	Command string `json:"command" yaml:"command"`
+	// Loses says what is lost or stays behind; empty for a safe remedy.
+	Loses string `json:"loses,omitempty" yaml:"loses,omitempty"`
+	// Write is what `orrery why --apply` does; nil for a remedy without digest.
+	Write *Write `json:"write,omitempty" yaml:"write,omitempty"`
+}
+
+// The lists of finalizers that an object has. Only namespaces have the second one.
+const (
+	MetadataFinalizers = "metadata.finalizers"
+	SpecFinalizers     = "spec.finalizers"
+)
+
+// Write is one write to one object, bound to what was seen of it.
+type Write struct {
+	// Cluster is the UID of the namespace kube-system. Cause is the finding's id, Verdict the reason why the write is offered.
+	Cluster string `json:"cluster" yaml:"cluster"`
+	Cause   string `json:"cause" yaml:"cause"`
+	Verdict string `json:"verdict" yaml:"verdict"`
+
+	Group           string `json:"group,omitempty" yaml:"group,omitempty"`
+	Version         string `json:"version" yaml:"version"`
+	Resource        string `json:"resource" yaml:"resource"`
+	Namespace       string `json:"namespace,omitempty" yaml:"namespace,omitempty"`
+	Name            string `json:"name" yaml:"name"`
+	UID             string `json:"uid" yaml:"uid"`
+	ResourceVersion string `json:"resourceVersion" yaml:"resourceVersion"`
+
+	// List is the list from which Finalizer is removed, and Index its place there. Empty: the object is deleted.
+	List      string `json:"list,omitempty" yaml:"list,omitempty"`
+	Finalizer string `json:"finalizer,omitempty" yaml:"finalizer,omitempty"`
+	Index     int    `json:"index,omitempty" yaml:"index,omitempty"`
+}
+
+// Digest returns the cause and 12 hexadecimal digits that change with every field; "" if the write is bound to too little.
+func (w *Write) Digest() string {
+	if w == nil || slices.Contains([]string{w.Cluster, w.Cause, w.Verdict, w.Resource, w.Name, w.UID, w.ResourceVersion}, "") {
+		return ""
+	}
+	text, err := json.Marshal(w)
+	if err != nil {
+		panic(err) // it has only strings and a number
+	}
+	sum := sha256.Sum256(text)
+	return w.Cause + "-" + hex.EncodeToString(sum[:6])
+}
+
+// Patch returns the JSON patch that removes the finalizer from the metadata, if UID, resourceVersion and finalizer are those
+// that were seen.
+func (w *Write) Patch() []byte {
+	type operation struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value string `json:"value,omitempty"`
+	}
+	at := fmt.Sprintf("/metadata/finalizers/%d", w.Index)
+	patch, err := json.Marshal([]operation{
+		{"test", "/metadata/uid", w.UID}, {"test", "/metadata/resourceVersion", w.ResourceVersion}, {"test", at, w.Finalizer}, {Op: "remove", Path: at},
+	})
+	if err != nil {
+		panic(err) // it has only strings
+	}
+	return patch
+}
+
+// command returns what kubectl does in place of the write.
+func (w *Write) command() string {
+	object := []string{Type{Group: w.Group, Resource: w.Resource}.Name(), quoted(w.Name)}
+	switch w.List {
+	case MetadataFinalizers:
+		return kubectl(w.Namespace, "patch", object[0], object[1], "--type=json", "-p", quoted(string(w.Patch())))
+	case SpecFinalizers:
+		without := quoted(fmt.Sprintf(".spec.finalizers -= [%q]", w.Finalizer))
+		return kubectl("", "get namespace", object[1], "-o json | jq", without, "| kubectl replace --raw /api/v1/namespaces/"+w.Name+"/finalize -f -")
+	}
+	return kubectl(w.Namespace, "delete", object[0], object[1])
+}
+
+// kubectl returns a command line. The words are quoted already.
+func kubectl(namespace string, words ...string) string {
+	if namespace != "" {
+		words = append([]string{"-n", namespace}, words...)
+	}
+	return "kubectl " + strings.Join(words, " ")
+}
+
+// quoted returns a word for a shell.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._:/=", r)
+	}
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// offer adds a write to a finding as its last resort. completed keeps it only if the finding is proven.
+func (f *Finding) offer(e *Evidence, loses string, w Write) {
+	w.Cluster = e.Cluster
+	f.Remedies = append(f.Remedies, Remedy{Command: w.command(), Loses: loses, Write: &w})
+}
+
+// offerRelease adds the removal of a held finalizer, whose owner is gone.
+func (f *Finding) offerRelease(e *Evidence, h Held) {
+	keeper, _ := KeeperOf(h.Finalizer)
+	at := slices.Index(h.Object.Finalizers, h.Finalizer)
+	if at < 0 {
+		return
+	}
+	w := Write{
+		Verdict: "the owner of " + h.Finalizer + " is gone", Group: h.Type.Group, Version: h.Type.Version, Resource: h.Type.Resource,
+		Namespace: e.Name, Name: h.Object.Name, UID: h.Object.UID, ResourceVersion: h.Object.ResourceVersion,
+		List: MetadataFinalizers, Finalizer: h.Finalizer, Index: at,
+	}
+	if h.Type.Resource == "namespaces" && h.Type.Group == "" {
+		w.Namespace = ""
+	}
+	f.offer(e, orElse(keeper.Protects, "what "+h.Finalizer+" protects")+" stays behind", w)
+}
+
+// bound completes the remedies of a finding: those that only read or repair come first. A write has a digest if the finding is
+// proven.
+func (e *Evidence) bound(f *Finding) {
+	remedies := []Remedy{}
+	for _, command := range e.commands(f) {
+		remedies = append(remedies, Remedy{Command: command})
+	}
+	for _, r := range f.Remedies {
+		if r.Write != nil {
+			if f.Certainty != Proven {
+				continue
+			}
+			r.Write.Cause = f.ID
+			r.Digest = r.Write.Digest()
+		}
+		remedies = append(remedies, r)
+	}
+	slices.SortStableFunc(remedies, func(a, b Remedy) int { return min(1, len(a.Loses)) - min(1, len(b.Loses)) })
+	f.Remedies = remedies
+}
+
+// commands returns kubectl's commands that show what to repair, or repair it without losing anything.
+func (e *Evidence) commands(f *Finding) (commands []string) {
+	culprit := kubectl(f.Culprit.Namespace, "describe", f.Culprit.Resource, quoted(f.Culprit.Name))
+	services := func(s *Service) {
+		if s != nil {
+			commands = append(commands, kubectl(s.Namespace, "get service", quoted(s.Name)),
+				kubectl(s.Namespace, "get endpointslices -l", quoted("kubernetes.io/service-name="+s.Name)))
+		}
+	}
+	switch f.ID {
+	case "C19", "C17":
+		return []string{"kubectl -n kube-system get pods,leases -l component=kube-controller-manager", "kubectl -n kube-system get leases"}
+	case "C20":
+		return []string{kubectl("", "get namespace", e.Name, "-o yaml --show-managed-fields")}
+	case "C21":
+		for _, b := range f.Blocks {
+			commands = append(commands, kubectl(e.Name, "auth can-i delete", b.Resource, "--as", quoted(f.Culprit.Name)))
+		}
+		return append(commands, "kubectl get clusterrole,clusterrolebinding system:controller:namespace-controller -o yaml")
+	case "C01", "C02", "C03":
+		for _, a := range e.APIServices.Items {
+			if a.Name == f.Culprit.Name {
+				services(a.Service)
+			}
+		}
+		return append([]string{culprit}, commands...)
+	case "C07", "C08":
+		for _, hook := range e.Webhooks.Items {
+			if hook.Configuration == f.Culprit.Name && hook.Resource == f.Culprit.Resource {
+				services(hook.Service)
+			}
+		}
+		return append([]string{culprit}, commands...)
+	case "C09":
+		for _, d := range e.Definitions.Items {
+			if d.Name == f.Culprit.Name {
+				services(d.Converter)
+			}
+		}
+		return append([]string{culprit}, commands...)
+	case "C04", "C05", "C15", "C24", "C13":
+		for _, do := range f.Do {
+			if strings.HasPrefix(do, "kubectl ") {
+				commands = append(commands, do)
+			}
+		}
+		if len(commands) == 0 {
+			commands = []string{culprit}
+		}
+		return commands
+	case "C10", "C27":
+		return []string{kubectl("", "get namespace", e.Name, "-w")}
+	case "C22", "C23":
+		return []string{kubectl(f.Culprit.Namespace, "get", f.Culprit.Resource)}
+	case "C28":
+		return []string{kubectl(f.Culprit.Namespace, "get", f.Culprit.Resource, quoted(f.Culprit.Name), "-o yaml --show-managed-fields")}
+	case notStuckID:
+		return nil
+	case missingRightsID:
+		return []string{"orrery rbac --for why | kubectl apply -f -"}
+	}
+	return []string{culprit}
+}

@@ -1,0 +1,107 @@
+package why
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"orrery/internal/program"
+)
+
+// Reports are the reports on several namespaces. The zero value says that no namespace is in deletion.
+type Reports struct {
+	APIVersion string   `json:"apiVersion" yaml:"apiVersion"`
+	ExitCode   int      `json:"exitCode" yaml:"exitCode"`
+	Reports    []Report `json:"reports" yaml:"reports"`
+}
+
+// JudgeAll judges each evidence. The exit code is the highest of the reports.
+func JudgeAll(all []Evidence) Reports {
+	r := Reports{APIVersion: ReportVersion, Reports: []Report{}}
+	for _, e := range all {
+		report := Judge(e)
+		r.Reports = append(r.Reports, report)
+		r.ExitCode = max(r.ExitCode, report.ExitCode)
+	}
+	return r
+}
+
+// WriteJSON writes the reports as one JSON document.
+func (r Reports) WriteJSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(r)
+}
+
+// WriteYAML writes the reports as one YAML document, with the names of the JSON.
+func (r Reports) WriteYAML(w io.Writer) error {
+	encoder := yaml.NewEncoder(w)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(r); err != nil {
+		return err
+	}
+	return encoder.Close()
+}
+
+// WriteText writes a row for each namespace. width is that of the terminal; 0 is that of a file or a pipe.
+func (r Reports) WriteText(w io.Writer, width int) error {
+	if len(r.Reports) == 0 {
+		_, err := fmt.Fprintln(w, "no namespace is Terminating")
+		return err
+	}
+	if width == 0 {
+		width = 2 * narrow
+	}
+	name, causes := len("NAMESPACE"), len("CAUSES")
+	for _, report := range r.Reports {
+		name, causes = max(name, len(report.Namespace)), max(causes, len(report.causes()))
+	}
+	var text strings.Builder
+	line := func(cells ...string) {
+		row := fmt.Sprintf("%-*s  %-11s  %-*s  ", name, cells[0], cells[1], causes, cells[2])
+		for i, part := range program.Wrapped(cells[3], max(40, width-len(row))) {
+			if i > 0 {
+				row = strings.Repeat(" ", len(row))
+			}
+			fmt.Fprintln(&text, strings.TrimRight(row+part, " "))
+		}
+	}
+	line("NAMESPACE", "VERDICT", "CAUSES", "WHAT")
+	for _, report := range r.Reports {
+		line(report.Namespace, string(report.Verdict), report.causes(), report.Sentence)
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// causes are the ids of the findings, each once; what is not proven has a question mark.
+func (r Report) causes() string {
+	var ids []string
+	for _, f := range r.Findings {
+		id := f.ID
+		if f.Certainty != Proven {
+			id += "?"
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return "-"
+	}
+	return strings.Join(ids, ",")
+}
+
+// State is what --watch compares: it changes with the verdict, the findings and the number of objects, and not with time.
+func (r Report) State() string {
+	state := fmt.Sprintf("%s %d", r.Verdict, r.Checked.Objects)
+	for _, f := range r.Findings {
+		state += fmt.Sprintf(" %s %s %s", f.ID, f.Certainty, f.Culprit)
+	}
+	return state
+}

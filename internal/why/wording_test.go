@@ -1,0 +1,35 @@
+package why
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestSingular(t *testing.T) {
+	for resource, want := range map[string]string{
+		"configmaps": "1 configmap", "ingresses.networking.k8s.io": "1 ingress.networking.k8s.io", "networkpolicies": "1 networkpolicy",
+		"leases": "1 lease", "databases.example.com": "1 database.example.com", "endpoints": "1 endpoints", "boxes.x": "1 box.x",
+	} {
+		assert.Equal(t, want, objects(1, resource))
+	}
+	assert.Equal(t, "2 configmaps", objects(2, "configmaps"))
+	assert.Equal(t, "1 configmap waits", waiting(1, "configmaps"))
+	assert.Equal(t, "0 configmaps wait", waiting(0, "configmaps"))
+}
+
+// A reason with commas stays whole; the texts are told apart by how they begin.
+func TestTextsOfContentFailure(t *testing.T) {
+	const denial = `admission webhook "a.example.com" denied the request: first ask bob, then alice, please`
+	const policy = `configmaps "x" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: keep it, it is needed`
+	const call = `Internal error occurred: failed calling webhook "w": failed to call webhook: Post "https://w.x.svc:443/": dial tcp 10.0.0.1:443, i/o timeout`
+	content := "Failed to delete all resource types, 3 remaining: " + call + ", " + denial + ", " + policy
+	assert.Equal(t, []string{call, denial, policy}, texts(content))
+	for _, reason := range matchedOnce(webhookDenied, content) {
+		assert.Equal(t, "first ask bob, then alice, please", reason)
+	}
+	for name := range matchedOnce(failedCalling, content) {
+		assert.Equal(t, "w", name)
+	}
+	assert.Equal(t, []string{""}, texts(""))
+}
