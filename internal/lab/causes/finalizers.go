@@ -88,7 +88,7 @@ func finalizerFixtures() []Fixture {
 	}, {
 		ID: "C06", Culprit: orders,
 		SetUp: func(w *World) {
-			w.fault("forbid:verb=update|patch,resource=scaledobjects,user=system:serviceaccount:keda:keda")
+			w.broken("role-is-missing", "forbid:verb=update|patch,resource=scaledobjects,user=system:serviceaccount:keda:keda")
 			ready(w)
 		},
 		NearMiss: ready, // the review allows
@@ -164,6 +164,22 @@ func contentFixtures() []Fixture {
 			w.configMap("a", `"finalizers":["example.com/x"]`)
 			w.terminate()
 			w.sleep(Settled)
+		},
+	}, {
+		ID: "C28", Culprit: why.Reference{Resource: "configmaps", Namespace: Namespace, Name: "*"},
+		SetUp: func(w *World) {
+			w.namespace("")
+			w.broken("gitops-keeps-creating", "keeps-creating:every=100ms,namespace="+Namespace+",manager=gitops",
+				"delay:by=300ms,verb=list,resource=configmaps,namespace="+Namespace) // more come between a deletion and the next list
+			w.terminate()
+		},
+		NearMiss: func(w *World) { // it has stopped, and a finalizer keeps what is older
+			w.namespace("")
+			w.configMap("a", `"finalizers":["example.com/x"]`)
+			w.broken("gitops-keeps-creating", "keeps-creating:namespace="+Namespace+",manager=gitops")
+			w.terminate()
+			w.sleep(30 * time.Second)
+			w.repair("gitops-keeps-creating")
 		},
 	}}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"orrery/restclient"
@@ -21,6 +23,20 @@ type World struct {
 	ctx    context.Context
 	client *restclient.Client
 	err    error
+
+	// StartController starts a namespace controller; nil means that another one does.
+	StartController func()
+}
+
+func (w *World) startController() {
+	if w.StartController != nil && w.err == nil {
+		w.StartController()
+	}
+}
+
+// background runs what goes on beside the situation, until the end of the world's context.
+func (w *World) background(do func(*World)) {
+	go do(NewWorld(w.ctx, w.client))
 }
 
 // NewWorld returns a world on the server of an administrator's client.
@@ -36,7 +52,9 @@ func (w *World) do(method, path, body string) (answer []byte) {
 	if w.err != nil {
 		return nil
 	}
-	request := restclient.Request{Verb: method, Path: path, ContentType: "application/json"}
+	path, query, _ := strings.Cut(path, "?")
+	values, _ := url.ParseQuery(query)
+	request := restclient.Request{Verb: method, Path: path, Query: values, ContentType: "application/json"}
 	if method == http.MethodPatch {
 		request.ContentType = string(api.MergePatchType)
 	}
@@ -86,6 +104,55 @@ func (w *World) namespace(metadata string) {
 		metadata = "," + metadata
 	}
 	w.create("/api/v1/namespaces", `{"metadata":{"name":"`+Namespace+`"`+metadata+`}}`)
+}
+
+// MachineRoom is the namespace of what no client of the API can repair: a ConfigMap in it is something broken outside, such as a
+// node without power, and deleting the ConfigMap repairs it.
+const MachineRoom = "machine-room"
+
+const machineRoom = "/api/v1/namespaces/" + MachineRoom + "/configmaps"
+
+// broken adds faults that last until their ConfigMap in the machine room is deleted, see [World.repair].
+func (w *World) broken(what string, orders ...string) {
+	if _, found := w.find("/api/v1/namespaces/" + MachineRoom); !found {
+		w.create("/api/v1/namespaces", `{"metadata":{"name":"`+MachineRoom+`"}}`)
+	}
+	w.create(machineRoom, `{"metadata":{"name":"`+what+`"}}`)
+	for _, order := range orders {
+		separator := ","
+		if !strings.Contains(order, ":") {
+			separator = ":"
+		}
+		w.fault(order + separator + "while=configmaps/" + MachineRoom + "/" + what)
+	}
+}
+
+// repair ends what broken began.
+func (w *World) repair(what string) { w.delete(machineRoom + "/" + what) }
+
+// find reads what may be absent.
+func (w *World) find(path string) (answer []byte, found bool) {
+	if w.err != nil {
+		return nil, false
+	}
+	err := w.client.Do(w.ctx, restclient.Request{Path: path}, &answer)
+	if err != nil && !api.IsNotFound(err) {
+		w.err = fmt.Errorf("GET %s: %w", path, err)
+	}
+	return answer, err == nil
+}
+
+// release removes all finalizers of an object, as its owners would.
+func (w *World) release(path string) { w.patch(path, `{"metadata":{"finalizers":null}}`) }
+
+// endpoint gives a Service a ready endpoint, and creates both and their namespace.
+func (w *World) endpoint(namespace, service string) {
+	if _, found := w.find("/api/v1/namespaces/" + namespace); !found {
+		w.create("/api/v1/namespaces", `{"metadata":{"name":"`+namespace+`"}}`)
+	}
+	w.create("/api/v1/namespaces/"+namespace+"/services", `{"metadata":{"name":"`+service+`"},"spec":{"ports":[{"port":443}]}}`)
+	w.create("/apis/discovery.k8s.io/v1/namespaces/"+namespace+"/endpointslices", `{"metadata":{"name":"`+service+`",
+		"labels":{"kubernetes.io/service-name":"`+service+`"}},"addressType":"IPv4","endpoints":[{"addresses":["192.0.2.9"]}],"ports":[{"port":443}]}`)
 }
 
 // terminate requests the deletion of the namespace.
