@@ -54,11 +54,11 @@ func admissionFixtures() []Fixture {
 	}, {
 		ID: "C09", Culprit: why.Reference{Resource: "customresourcedefinitions", Name: "scaledobjects.keda.sh"},
 		SetUp: func(w *World) {
-			w.converted()
+			w.converted("")
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // the converter is back, an object is kept by its finalizer
-			w.converted()
+			w.converted(`,"finalizers":["finalizer.keda.sh"]`)
 			w.terminate()
 			w.sleep(Settled)
 			w.endpoint("keda", "converter")
@@ -66,7 +66,10 @@ func admissionFixtures() []Fixture {
 	}}
 }
 
-const policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+const (
+	policies       = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+	policyBindings = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
+)
 
 // policy creates a policy that protects ConfigMaps until they are annotated, and its binding.
 func (w *World) policy() {
@@ -75,14 +78,14 @@ func (w *World) policy() {
 		"matchConditions":[{"name":"shop","expression":"request.namespace == '`+Namespace+`'"}],
 		"validations":[{"expression":"has(oldObject.metadata.annotations) && 'example.com/archived' in oldObject.metadata.annotations",
 			"message":"annotate it with example.com/archived first"}]}}`)
-	w.create(policies[:len(policies)-len("ies")]+"ybindings", `{"metadata":{"name":"keep-all"},"spec":{"policyName":"keep","validationActions":["Deny"]}}`)
+	w.create(policyBindings, `{"metadata":{"name":"keep-all"},"spec":{"policyName":"keep","validationActions":["Deny"]}}`)
 }
 
 // converted creates an object whose conversion webhook has no endpoint.
-func (w *World) converted() {
+func (w *World) converted(metadata string) {
 	w.operated()
 	w.running()
-	w.scaledObject("orders")
+	w.create(scaled, `{"apiVersion":"keda.sh/v1alpha1","kind":"ScaledObject","metadata":{"name":"orders"`+metadata+`}}`)
 	w.patch(definitions+"/scaledobjects.keda.sh", `{"spec":{"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],
 		"clientConfig":{"service":{"namespace":"keda","name":"converter"}}}}}}`)
 	w.fault("conversion-fails:group=keda.sh,from=v1beta1,service=keda/converter,unless-ready=keda/converter")

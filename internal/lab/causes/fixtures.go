@@ -18,11 +18,15 @@ type Fixture struct {
 	Culprit why.Reference
 	// NoController: no namespace controller runs.
 	NoController bool
-	// Settle is how long after the set-up the situation is looked at; default [Settled]. NearMissSettle is that of the near
-	// miss, default Settle.
 	// Also are causes that the situation proves beside it.
 	Also []string
+	// Solve repairs the situation so that the namespace goes. [Fixture.Intact] says what a solution left behind or damaged.
+	Solve func(*World)
+	// Keep are the paths of objects that a solution must not delete.
+	Keep []string
 
+	// Settle is how long after the set-up the situation is looked at; default [Settled]. NearMissSettle is that of the near
+	// miss, default Settle.
 	Settle         time.Duration
 	NearMissSettle time.Duration
 }
@@ -32,10 +36,15 @@ const Settled = 90 * time.Second
 
 // Fixtures returns the fixtures, in the order of the report.
 func Fixtures() []Fixture {
-	return slices.Concat(
+	fixtures := slices.Concat(
 		controllerFixtures(), discoveryFixtures(), storageFixtures(), admissionFixtures(), podFixtures(),
 		finalizerFixtures(), contentFixtures(), namespaceFixtures(), nothingFixtures(),
 	)
+	for i := range fixtures {
+		s := solutions[fixtures[i].ID]
+		fixtures[i].Solve, fixtures[i].Keep = s.solve, s.keep
+	}
+	return fixtures
 }
 
 var theNamespace = why.Reference{Resource: "namespaces", Name: Namespace}
@@ -45,6 +54,7 @@ func controllerFixtures() []Fixture {
 		ID: "C19", NoController: true, Culprit: why.Reference{Resource: "pods", Namespace: "kube-system", Name: "kube-controller-manager"},
 		SetUp: func(w *World) {
 			w.namespace("")
+			w.configMap("a", "")
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // its conditions are fresh, and there is no Lease
@@ -123,6 +133,7 @@ func namespaceFixtures() []Fixture {
 	return []Fixture{{
 		ID: "C16", Culprit: theNamespace,
 		SetUp: func(w *World) {
+			w.outside("audit-record-of-shop")
 			w.namespace(`"finalizers":["example.com/audit"]`)
 			w.terminate()
 		},
@@ -147,6 +158,7 @@ func namespaceFixtures() []Fixture {
 	}, {
 		ID: "C18", Culprit: theNamespace,
 		SetUp: func(w *World) {
+			w.outside("quota-of-shop")
 			w.create("/api/v1/namespaces", `{"metadata":{"name":"`+Namespace+`"},"spec":{"finalizers":["kubernetes","example.com/x"]}}`)
 			w.terminate()
 		},
@@ -197,11 +209,12 @@ func (w *World) disagree(first, second string) {
 	w.create(pods, `{"metadata":{"name":"`+first+`"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
 	w.terminate()
 	w.claim(first, true, true)
+	start := w.startController
 	w.background(func(other *World) {
 		for remaining := false; other.err == nil; remaining = !remaining {
 			other.sleep(10 * time.Second)
 			if _, found := other.find(pods + "/" + first); !found {
-				w.startController()
+				start()
 				return
 			}
 			other.claim(map[bool]string{true: first, false: second}[remaining], false, remaining)

@@ -24,20 +24,25 @@ type World struct {
 	client *restclient.Client
 	err    error
 
+	beside wait.Group
+
 	// StartController starts a namespace controller; nil means that another one does.
 	StartController func()
 }
 
 func (w *World) startController() {
-	if w.StartController != nil && w.err == nil {
+	if w.StartController != nil {
 		w.StartController()
 	}
 }
 
 // background runs what goes on beside the situation, until the end of the world's context.
 func (w *World) background(do func(*World)) {
-	go do(NewWorld(w.ctx, w.client))
+	w.beside.StartWithContext(w.ctx, func(ctx context.Context) { do(NewWorld(ctx, w.client)) })
 }
+
+// Wait blocks until what goes on beside the situation has ended: when the situation is over, or the world's context.
+func (w *World) Wait() { w.beside.Wait() }
 
 // NewWorld returns a world on the server of an administrator's client.
 func NewWorld(ctx context.Context, client *restclient.Client) *World {
@@ -127,7 +132,11 @@ func (w *World) broken(what string, orders ...string) {
 	}
 }
 
-// repair ends what broken began.
+// outside stands for something outside the cluster that the owner of a finalizer has to clean up: it is left behind if the
+// finalizer is removed and its ConfigMap in the machine room is not.
+func (w *World) outside(what string) { w.broken(what) }
+
+// repair ends what broken began, or cleans up what is outside.
 func (w *World) repair(what string) { w.delete(machineRoom + "/" + what) }
 
 // find reads what may be absent.
