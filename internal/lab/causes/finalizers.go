@@ -91,10 +91,7 @@ func finalizerFixtures() []Fixture {
 			w.broken("role-is-missing", "forbid:verb=update|patch,resource=scaledobjects,user=system:serviceaccount:keda:keda")
 			ready(w)
 			w.background(func(other *World) { // the operator tries again and again
-				for found := true; found; {
-					other.sleep(5 * time.Second)
-					_, found = other.find(machineRoom + "/role-is-missing")
-				}
+				other.until("role-is-missing")
 				other.release(scaled + "/orders")
 			})
 		},

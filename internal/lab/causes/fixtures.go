@@ -55,7 +55,14 @@ func controllerFixtures() []Fixture {
 		SetUp: func(w *World) {
 			w.namespace("")
 			w.configMap("a", "")
+			w.outside("controller-is-off")
 			w.terminate()
+			start := w.startController
+			w.background(func(other *World) {
+				if other.until("controller-is-off") {
+					start()
+				}
+			})
 		},
 		NearMiss: func(w *World) { // its conditions are fresh, and there is no Lease
 			w.namespace("")
@@ -213,7 +220,7 @@ func (w *World) disagree(first, second string) {
 	w.background(func(other *World) {
 		for remaining := false; other.err == nil; remaining = !remaining {
 			other.sleep(10 * time.Second)
-			if _, found := other.find(pods + "/" + first); !found {
+			if _, found := other.find(pods + "/" + first); !found && other.err == nil {
 				start()
 				return
 			}

@@ -66,7 +66,7 @@ var solutions = map[string]solution{
 		w.repair("quota-of-shop")
 		w.finalize(func(token string) bool { return token == "example.com/x" })
 	}},
-	"C19": {solve: (*World).startController},
+	"C19": repaired("controller-is-off"),
 	"C20": {solve: func(w *World) { w.delete("/api/v1/namespaces/kube-system/pods/sweeper") }},
 	"C21": repaired("controller-has-lost-its-role"),
 	"C22": repaired("extension-server-lacks-delete", theCRD),

@@ -139,6 +139,17 @@ func (w *World) outside(what string) { w.broken(what) }
 // repair ends what broken began, or cleans up what is outside.
 func (w *World) repair(what string) { w.delete(machineRoom + "/" + what) }
 
+// until waits until something in the machine room was repaired, and reports whether it was.
+func (w *World) until(what string) bool {
+	for w.err == nil {
+		w.sleep(5 * time.Second)
+		if _, found := w.find(machineRoom + "/" + what); !found {
+			return w.err == nil
+		}
+	}
+	return false
+}
+
 // find reads what may be absent.
 func (w *World) find(path string) (answer []byte, found bool) {
 	if w.err != nil {
