@@ -100,9 +100,7 @@ func (w *World) End(f Fixture) error {
 		f.Solve(w)
 	}
 	for _, path := range ends {
-		if _, found := w.find(path); found {
-			w.delete(path)
-		}
+		w.remove(path)
 	}
 	return w.err
 }

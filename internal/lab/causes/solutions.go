@@ -35,8 +35,8 @@ var waited = solution{solve: func(w *World) { w.sleep(5 * time.Minute) }}
 
 // solutions has an entry for each fixture.
 var solutions = map[string]solution{
-	"C01": {solve: func(w *World) { w.delete(theMetrics) }},
-	"C02": {solve: func(w *World) { w.delete(theMetrics) }},
+	"C01": {solve: func(w *World) { w.remove(theMetrics) }},
+	"C02": {solve: func(w *World) { w.remove(theMetrics) }},
 	"C03": repaired("api-server-has-old-discovery", theCRD),
 	"C04": released(scaled+"/orders", theCRD),
 	"C05": released(scaled+"/orders", theCRD),
@@ -61,13 +61,13 @@ var solutions = map[string]solution{
 		w.repair("audit-record-of-shop")
 		w.release(inNamespace)
 	}},
-	"C17": {solve: func(w *World) { w.delete("/api/v1/namespaces/kube-system/pods/kube-controller-manager") }},
+	"C17": {solve: func(w *World) { w.remove("/api/v1/namespaces/kube-system/pods/kube-controller-manager") }},
 	"C18": {solve: func(w *World) {
 		w.repair("quota-of-shop")
 		w.finalize(func(token string) bool { return token == "example.com/x" })
 	}},
 	"C19": repaired("controller-is-off"),
-	"C20": {solve: func(w *World) { w.delete("/api/v1/namespaces/kube-system/pods/sweeper") }},
+	"C20": {solve: func(w *World) { w.remove("/api/v1/namespaces/kube-system/pods/sweeper") }},
 	"C21": repaired("controller-has-lost-its-role"),
 	"C22": repaired("extension-server-lacks-delete", theCRD),
 	"C23": repaired("encryption-key-is-missing"),

@@ -137,7 +137,14 @@ func (w *World) broken(what string, orders ...string) {
 func (w *World) outside(what string) { w.broken(what) }
 
 // repair ends what broken began, or cleans up what is outside.
-func (w *World) repair(what string) { w.delete(machineRoom + "/" + what) }
+func (w *World) repair(what string) { w.remove(machineRoom + "/" + what) }
+
+// remove deletes an object if it is there.
+func (w *World) remove(path string) {
+	if _, found := w.find(path); found {
+		w.delete(path)
+	}
+}
 
 // until waits until something in the machine room was repaired, and reports whether it was.
 func (w *World) until(what string) bool {
@@ -162,8 +169,12 @@ func (w *World) find(path string) (answer []byte, found bool) {
 	return answer, err == nil
 }
 
-// release removes all finalizers of an object, as its owners would.
-func (w *World) release(path string) { w.patch(path, `{"metadata":{"finalizers":null}}`) }
+// release removes all finalizers of an object, as its owners would, if it is still there.
+func (w *World) release(path string) {
+	if _, found := w.find(path); found {
+		w.patch(path, `{"metadata":{"finalizers":null}}`)
+	}
+}
 
 // endpoint gives a Service a ready endpoint, and creates both and their namespace.
 func (w *World) endpoint(namespace, service string) {

@@ -77,7 +77,6 @@ with a controller.`,
 	flags.BoolVar(&o.check, "check", false, "judge the repair: exit code 0 if it passes, 1 if not")
 	flags.BoolVar(&o.end, "end", false, "repair it and remove what was set up")
 	flags.StringVar(&o.server, "server", "", "the `kubeconfig` of a server that is running; default: a new server in memory")
-	command.MarkFlagsMutuallyExclusive("random", "list", "hint", "solve", "check", "end")
 	program.CompleteFiles(command, "server")
 	return command
 }
@@ -87,7 +86,15 @@ func (o *options) later() bool { return o.hint || o.solve || o.check || o.end }
 
 // chosen returns the fixture to set up; nil if the server says which, or for --list.
 func (o *options) chosen(args []string) (*causes.Fixture, error) {
+	asked := 0
+	for _, flag := range []bool{o.random, o.list, o.hint, o.solve, o.end, o.check} {
+		if flag {
+			asked++
+		}
+	}
 	switch {
+	case asked > 1:
+		return nil, errors.New("--random, --list, --hint, --solve, --check and --end exclude each other")
 	case o.later() && o.server == "":
 		return nil, errors.New(`--hint, --solve, --check and --end need --server and the kubeconfig that "lab break" has printed`)
 	case o.list || o.later() && len(args) == 0:
