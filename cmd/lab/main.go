@@ -10,6 +10,7 @@ import (
 	"orrery/internal/lab/apiserver/servecmd"
 	"orrery/internal/lab/bench/benchcmd"
 	"orrery/internal/lab/bench/syncbench"
+	"orrery/internal/lab/causes/breakcmd"
 	"orrery/internal/lab/demo/democmd"
 	"orrery/internal/lab/labs/labscmd"
 	"orrery/internal/lab/view/replaycmd"
@@ -41,7 +42,7 @@ controller that runs on a cluster is the other program: orrery run.`,
   lab bench queue`,
 	}
 	labscmd.AddTo(root)
-	root.AddCommand(democmd.New(), replaycmd.New(), servecmd.New(), benchcmd.New(), program.NewVersionCommand(root.Name()), servecmd.NewFaultsTopic(), newPodServerCommand())
+	root.AddCommand(democmd.New(), breakcmd.New(), replaycmd.New(), servecmd.New(), benchcmd.New(), program.NewVersionCommand(root.Name()), servecmd.NewFaultsTopic(), newPodServerCommand())
 	return root
 }
 

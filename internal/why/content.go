@@ -38,6 +38,7 @@ func contentCauses() []Cause {
 		Proof: "Objects are younger than the deletion and its grace period, and the second sample has new ones.",
 		Do:    []string{"stop the program that creates them; managedFields names it"},
 		DoNot: "delete faster: new ones come",
+		Hides: []string{"C27"},
 		judge: grows,
 	}}
 }
@@ -163,7 +164,7 @@ func grows(e *Evidence) []Finding {
 				young = o
 			}
 		}
-		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: young.Name}, Blocks: []Blocked{t.blocked()}}
+		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: "*"}, Blocks: []Blocked{t.blocked()}}
 		f.Says = fmt.Sprintf("something creates %s although %s is in deletion", t.Name(), e.Name)
 		f.saw(1, t.Request, "%s/%s was created %s after the deletion", t.Name(), young.Name, duration(young.Created.Sub(e.Namespace.Deleted)))
 		if e.Second == nil {

@@ -139,12 +139,18 @@ func staleDiscovery(e *Evidence) []Finding {
 	var findings []Finding
 	for _, groupVersion := range e.undiscovered() {
 		service := e.apiService(groupVersion)
-		if service == nil || service.Service == nil || service.Available != "True" || !slices.Contains(e.Discovery.Stale, groupVersion) {
+		if service == nil || service.Available != "True" || !slices.Contains(e.Discovery.Stale, groupVersion) {
 			continue
 		}
 		f := undiscoveredFinding(e, groupVersion)
 		f.Culprit = Reference{Resource: apiServices, Name: service.Name}
-		f.Says = fmt.Sprintf("the server's discovery of %s is stale although %s answers", groupVersion, *service.Service)
+		server := "kube-apiserver itself"
+		f.Do = []string{"restart kube-apiserver: it serves " + groupVersion + " itself"}
+		if service.Service != nil {
+			server = service.Service.String()
+			f.Do = []string{fmt.Sprintf("restart the server behind Service %s; if that does not help, restart kube-apiserver", server)}
+		}
+		f.Says = fmt.Sprintf("the server's discovery of %s is stale although %s answers", groupVersion, server)
 		f.saw(1, e.APIServices.Request, "APIService %s: Available=True %s", service.Name, service.Reason)
 		if e.Second == nil {
 			f.lack(nil, "only one sample was taken")
@@ -162,7 +168,6 @@ func staleDiscovery(e *Evidence) []Finding {
 		default:
 			f.saw(1, e.Probes[at].Request, "GET of the group version: 200")
 		}
-		f.Do = []string{fmt.Sprintf("restart the server behind Service %s; if that does not help, restart kube-apiserver", *service.Service)}
 		findings = append(findings, f)
 	}
 	return findings

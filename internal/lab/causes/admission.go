@@ -1,11 +1,14 @@
 package causes
 
-import "orrery/internal/why"
+import (
+	"time"
+
+	"orrery/internal/why"
+)
 
 const (
 	webhookConfigurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
-	unreachable           = "webhook-unreachable:webhook=deny.policy.io,verb=delete|deletecollection,resource=configmaps"
-	denies                = `webhook-denies:webhook=deny.policy.io,verb=delete|deletecollection,resource=configmaps,message="not today"`
+	unreachable           = "webhook-unreachable:webhook=deny.policy.io,verb=delete|deletecollection,resource=configmaps,while=validatingwebhookconfigurations/policy"
 )
 
 // webhook creates a webhook configuration that selects one operation on ConfigMaps. Its Service does not exist.
@@ -23,8 +26,7 @@ func admissionFixtures() []Fixture {
 			w.namespace("")
 			w.configMap("a", "")
 			w.configMap("b", "")
-			w.webhook("DELETE", "Fail")
-			w.fault(unreachable)
+			w.webhook("DELETE", "Fail") // the server calls it, and finds no Service
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // the webhook that the text names asks about creations only
@@ -35,12 +37,11 @@ func admissionFixtures() []Fixture {
 			w.terminate()
 		},
 	}, {
-		ID: "C08", Culprit: policy,
+		ID: "C08", Culprit: why.Reference{Resource: "validatingadmissionpolicies", Name: "keep"},
 		SetUp: func(w *World) {
 			w.namespace("")
 			w.configMap("a", "")
-			w.webhook("DELETE", "Fail")
-			w.fault(denies)
+			w.policy()
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // it cannot be reached: C07
@@ -50,5 +51,42 @@ func admissionFixtures() []Fixture {
 			w.fault(unreachable)
 			w.terminate()
 		},
+	}, {
+		ID: "C09", Culprit: why.Reference{Resource: "customresourcedefinitions", Name: "scaledobjects.keda.sh"},
+		SetUp: func(w *World) {
+			w.converted("")
+			w.terminate()
+		},
+		NearMiss: func(w *World) { // the converter is back, an object is kept by its finalizer
+			w.converted(`,"finalizers":["finalizer.keda.sh"]`)
+			w.terminate()
+			w.sleep(Settled)
+			w.endpoint("keda", "converter")
+		}, NearMissSettle: time.Second,
 	}}
+}
+
+const (
+	policies       = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+	policyBindings = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
+)
+
+// policy creates a policy that protects ConfigMaps until they are annotated, and its binding.
+func (w *World) policy() {
+	w.create(policies, `{"metadata":{"name":"keep"},"spec":{"failurePolicy":"Fail",
+		"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["DELETE"],"resources":["configmaps"]}]},
+		"matchConditions":[{"name":"shop","expression":"request.namespace == '`+Namespace+`'"}],
+		"validations":[{"expression":"has(oldObject.metadata.annotations) && 'example.com/archived' in oldObject.metadata.annotations",
+			"message":"annotate it with example.com/archived first"}]}}`)
+	w.create(policyBindings, `{"metadata":{"name":"keep-all"},"spec":{"policyName":"keep","validationActions":["Deny"]}}`)
+}
+
+// converted creates an object whose conversion webhook has no endpoint.
+func (w *World) converted(metadata string) {
+	w.operated()
+	w.running()
+	w.create(scaled, `{"apiVersion":"keda.sh/v1alpha1","kind":"ScaledObject","metadata":{"name":"orders"`+metadata+`}}`)
+	w.patch(definitions+"/scaledobjects.keda.sh", `{"spec":{"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],
+		"clientConfig":{"service":{"namespace":"keda","name":"converter"}}}}}}`)
+	w.fault("conversion-fails:group=keda.sh,from=v1beta1,service=keda/converter,unless-ready=keda/converter")
 }

@@ -6,6 +6,8 @@ import (
 	"orrery/internal/why"
 )
 
+const stale = "stale-discovery:group=keda.sh,version=v1alpha1"
+
 // apiService creates an APIService whose Service does not exist, in a namespace.
 func (w *World) apiService(namespace string) {
 	w.create("/apis/apiregistration.k8s.io/v1/apiservices", `{"metadata":{"name":"v1beta1.metrics.k8s.io"},"spec":{"group":"metrics.k8s.io",
@@ -32,5 +34,23 @@ func discoveryFixtures() []Fixture {
 	}, {
 		ID: "C02", Culprit: culprit, SetUp: lost(Namespace),
 		NearMiss: lost("kube-system"), // a Service of that name elsewhere
+	}, {
+		ID: "C03", Culprit: why.Reference{Resource: "apiservices.apiregistration.k8s.io", Name: "v1alpha1.keda.sh"},
+		SetUp: func(w *World) {
+			w.operated()
+			w.broken("api-server-has-old-discovery", stale)
+			w.terminate()
+		},
+		NearMiss: func(w *World) { // stale in the first sample only
+			w.operated()
+			w.broken("api-server-has-old-discovery", stale)
+			w.terminate()
+			w.sleep(Settled)
+			go func() {
+				other := NewWorld(w.ctx, w.client)
+				other.sleep(6 * time.Second)
+				other.repair("api-server-has-old-discovery")
+			}()
+		}, NearMissSettle: time.Second,
 	}}
 }

@@ -88,8 +88,12 @@ func finalizerFixtures() []Fixture {
 	}, {
 		ID: "C06", Culprit: orders,
 		SetUp: func(w *World) {
-			w.fault("forbid:verb=update|patch,resource=scaledobjects,user=system:serviceaccount:keda:keda")
+			w.broken("role-is-missing", "forbid:verb=update|patch,resource=scaledobjects,user=system:serviceaccount:keda:keda")
 			ready(w)
+			w.background(func(other *World) { // the operator tries again and again
+				other.until("role-is-missing")
+				other.release(scaled + "/orders")
+			})
 		},
 		NearMiss: ready, // the review allows
 	}, {
@@ -97,6 +101,7 @@ func finalizerFixtures() []Fixture {
 		SetUp: func(w *World) {
 			w.namespace("")
 			w.balancer()
+			w.outside("balancer-of-web")
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // the cloud's controller is ready: slow
@@ -150,20 +155,34 @@ func contentFixtures() []Fixture {
 			}
 			w.terminate()
 			w.sleep(Settled)
-			ctx := w.ctx
-			go func() { // releases one a second
-				other := NewWorld(ctx, w.client)
+			w.background(func(other *World) { // releases one a second
 				for i := range 40 {
-					other.patch("/api/v1/namespaces/"+Namespace+"/configmaps/"+name(i), `{"metadata":{"finalizers":null}}`)
+					other.release("/api/v1/namespaces/" + Namespace + "/configmaps/" + name(i))
 					other.sleep(time.Second)
 				}
-			}()
+			})
 		},
 		NearMiss: func(w *World) { // the counts stay equal
 			w.namespace("")
 			w.configMap("a", `"finalizers":["example.com/x"]`)
 			w.terminate()
 			w.sleep(Settled)
+		},
+	}, {
+		ID: "C28", Culprit: why.Reference{Resource: "configmaps", Namespace: Namespace, Name: "*"},
+		SetUp: func(w *World) {
+			w.namespace("")
+			w.broken("gitops-keeps-creating", "keeps-creating:every=100ms,namespace="+Namespace+",manager=gitops",
+				"delay:by=300ms,verb=list,resource=configmaps,namespace="+Namespace) // more come between a deletion and the next list
+			w.terminate()
+		},
+		NearMiss: func(w *World) { // it has stopped, and a finalizer keeps what is older
+			w.namespace("")
+			w.configMap("a", `"finalizers":["example.com/x"]`)
+			w.broken("gitops-keeps-creating", "keeps-creating:namespace="+Namespace+",manager=gitops")
+			w.terminate()
+			w.sleep(30 * time.Second)
+			w.repair("gitops-keeps-creating")
 		},
 	}}
 }

@@ -18,11 +18,15 @@ type Fixture struct {
 	Culprit why.Reference
 	// NoController: no namespace controller runs.
 	NoController bool
-	// Settle is how long after the set-up the situation is looked at; default [Settled]. NearMissSettle is that of the near
-	// miss, default Settle.
 	// Also are causes that the situation proves beside it.
 	Also []string
+	// Solve repairs the situation so that the namespace goes. [Fixture.Intact] says what a solution left behind or damaged.
+	Solve func(*World)
+	// Keep are the paths of objects that a solution must not delete.
+	Keep []string
 
+	// Settle is how long after the set-up the situation is looked at; default [Settled]. NearMissSettle is that of the near
+	// miss, default Settle.
 	Settle         time.Duration
 	NearMissSettle time.Duration
 }
@@ -32,10 +36,15 @@ const Settled = 90 * time.Second
 
 // Fixtures returns the fixtures, in the order of the report.
 func Fixtures() []Fixture {
-	return slices.Concat(
+	fixtures := slices.Concat(
 		controllerFixtures(), discoveryFixtures(), storageFixtures(), admissionFixtures(), podFixtures(),
 		finalizerFixtures(), contentFixtures(), namespaceFixtures(), nothingFixtures(),
 	)
+	for i := range fixtures {
+		s := solutions[fixtures[i].ID]
+		fixtures[i].Solve, fixtures[i].Keep = s.solve, s.keep
+	}
+	return fixtures
 }
 
 var theNamespace = why.Reference{Resource: "namespaces", Name: Namespace}
@@ -45,7 +54,15 @@ func controllerFixtures() []Fixture {
 		ID: "C19", NoController: true, Culprit: why.Reference{Resource: "pods", Namespace: "kube-system", Name: "kube-controller-manager"},
 		SetUp: func(w *World) {
 			w.namespace("")
+			w.configMap("a", "")
+			w.outside("controller-is-off")
 			w.terminate()
+			start := w.startController
+			w.background(func(other *World) {
+				if other.until("controller-is-off") {
+					start()
+				}
+			})
 		},
 		NearMiss: func(w *World) { // its conditions are fresh, and there is no Lease
 			w.namespace("")
@@ -55,11 +72,11 @@ func controllerFixtures() []Fixture {
 				"reason":"SomeResourcesRemain","message":"Some resources are remaining: pods. has 1 resource instances","lastTransitionTime":"2000-01-01T00:00:00Z"}]}}`)
 		},
 	}, {
-		ID: "C21", Culprit: why.Reference{Resource: "users", Name: "controller"},
+		ID: "C21", Culprit: why.Reference{Resource: "users", Name: controllerUser},
 		SetUp: func(w *World) {
 			w.namespace("")
 			w.configMap("a", "")
-			w.fault("forbid:verb=delete|deletecollection,resource=configmaps,user=controller")
+			w.broken("controller-has-lost-its-role", "forbid:verb=delete|deletecollection,resource=configmaps,user="+controllerUser)
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // the right was restored, and the condition is old
@@ -69,6 +86,21 @@ func controllerFixtures() []Fixture {
 			w.fault("delay:by=1h,verb=deletecollection,user=controller,resource=secrets")
 			w.terminate()
 		}, NearMissSettle: 25 * time.Second,
+	}, {
+		ID: "C20", NoController: true, Culprit: theNamespace, Settle: Settled + 5*time.Second,
+		SetUp: func(w *World) {
+			w.namespace("")
+			w.configMap("a", "")
+			w.disagree("sweeper", "orrery")
+		},
+		NearMiss: func(w *World) { // one entry is old
+			w.namespace("")
+			w.configMap("a", "")
+			w.terminate()
+			w.claim("sweeper", true, false)
+			w.sleep(time.Minute)
+			w.disagree("orrery", "orrery")
+		},
 	}}
 }
 
@@ -77,13 +109,29 @@ func storageFixtures() []Fixture {
 		ID: "C23", Culprit: why.Reference{Resource: "secrets", Namespace: Namespace},
 		SetUp: func(w *World) {
 			w.namespace("")
-			w.fault(`internal-error:resource=secrets,verb=list|deletecollection,message="unable to transform key \"/registry/secrets/shop/a\": no matching prefix found"`)
+			w.create("/api/v1/namespaces/"+Namespace+"/secrets", `{"metadata":{"name":"a"}}`)
+			w.broken("encryption-key-is-missing", "unreadable:resource=secrets,namespace="+Namespace)
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // another error
 			w.namespace("")
 			w.fault(`internal-error:resource=secrets,verb=list|deletecollection`)
 			w.terminate()
+		},
+	}, {
+		ID: "C22", Culprit: why.Reference{Resource: "scaledobjects.keda.sh", Namespace: Namespace, Name: "orders"},
+		SetUp: func(w *World) {
+			w.operated()
+			w.create(scaled, `{"apiVersion":"keda.sh/v1alpha1","kind":"ScaledObject","metadata":{"name":"orders"}}`)
+			w.broken("extension-server-lacks-delete", "not-allowed:verb=delete|deletecollection,resource=scaledobjects")
+			w.terminate()
+		},
+		NearMiss: func(w *World) { // what remains is younger than the deletion: C28
+			w.namespace("")
+			w.fault("not-allowed:verb=delete|deletecollection,resource=configmaps")
+			w.terminate()
+			w.sleep(10 * time.Second)
+			w.fault("keeps-creating:namespace=" + Namespace + ",every=5s")
 		},
 	}}
 }
@@ -92,6 +140,7 @@ func namespaceFixtures() []Fixture {
 	return []Fixture{{
 		ID: "C16", Culprit: theNamespace,
 		SetUp: func(w *World) {
+			w.outside("audit-record-of-shop")
 			w.namespace(`"finalizers":["example.com/audit"]`)
 			w.terminate()
 		},
@@ -100,8 +149,23 @@ func namespaceFixtures() []Fixture {
 			w.terminate()
 		},
 	}, {
+		ID: "C17", Culprit: why.Reference{Resource: "pods", Namespace: "kube-system", Name: "kube-controller-manager"},
+		SetUp: func(w *World) {
+			w.namespace(`"finalizers":["foregroundDeletion"]`)
+			w.manager("*,-garbage-collector-controller")
+			w.fault("collector-stopped:while=pods/kube-system/kube-controller-manager")
+			w.terminate()
+		},
+		NearMiss: func(w *World) { // the collector has had no time
+			w.namespace(`"finalizers":["foregroundDeletion"]`)
+			w.manager("*")
+			w.fault("collector-stopped")
+			w.terminate()
+		}, NearMissSettle: 30 * time.Second,
+	}, {
 		ID: "C18", Culprit: theNamespace,
 		SetUp: func(w *World) {
+			w.outside("quota-of-shop")
 			w.create("/api/v1/namespaces", `{"metadata":{"name":"`+Namespace+`"},"spec":{"finalizers":["kubernetes","example.com/x"]}}`)
 			w.terminate()
 		},
@@ -127,7 +191,7 @@ func nothingFixtures() []Fixture {
 			w.namespace("")
 			w.configMap("a", `"finalizers":["example.com/x"]`)
 			w.terminate()
-			w.fault("forbid:verb=list,resource=secrets,user=" + reader)
+			w.broken("role-is-missing", "forbid:verb=list,resource=secrets,user="+reader)
 		},
 		NearMiss: func(w *World) { // nodes are not needed while no pod is late
 			w.namespace("")
@@ -137,6 +201,51 @@ func nothingFixtures() []Fixture {
 		},
 	}}
 }
+
+// manager creates the pod of a kube-controller-manager with a value of --controllers.
+func (w *World) manager(controllers string) {
+	w.create("/api/v1/namespaces/kube-system/pods", `{"metadata":{"name":"kube-controller-manager","labels":{"component":"kube-controller-manager"}},
+		"spec":{"containers":[{"name":"c","image":"i","command":["kube-controller-manager","--controllers=`+controllers+`"]}]}}`)
+	w.sleep(10 * time.Second)
+}
+
+// disagree lets two programs write the conditions of the namespace in turns, every 10 s, until the pod of the first is deleted.
+// Then a controller starts.
+func (w *World) disagree(first, second string) {
+	const pods = "/api/v1/namespaces/kube-system/pods"
+	w.create(pods, `{"metadata":{"name":"`+first+`"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	w.terminate()
+	w.claim(first, true, true)
+	start := w.startController
+	w.background(func(other *World) {
+		for remaining := false; other.err == nil; remaining = !remaining {
+			other.sleep(10 * time.Second)
+			if _, found := other.find(pods + "/" + first); !found && other.err == nil {
+				start()
+				return
+			}
+			other.claim(map[bool]string{true: first, false: second}[remaining], false, remaining)
+		}
+	})
+}
+
+// claim writes conditions of the namespace as one of two controllers. The first write lacks one of them,
+// which so belongs to the other.
+func (w *World) claim(manager string, first, remaining bool) {
+	condition := func(kind string, status bool, reason string) string {
+		word := map[bool]string{true: "True", false: "False"}[status]
+		return `{"type":"` + kind + `","status":"` + word + `","reason":"` + reason + `","message":"","lastTransitionTime":"2000-01-01T00:00:00Z"}`
+	}
+	conditions := condition("NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered")
+	if !first {
+		conditions += "," + condition("NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions")
+	}
+	conditions += "," + condition("NamespaceContentRemaining", remaining, "SomeResourcesRemain")
+	w.patch("/api/v1/namespaces/"+Namespace+"/status?fieldManager="+manager, `{"status":{"conditions":[`+conditions+`]}}`)
+}
+
+// controllerUser is the user of the namespace controller.
+const controllerUser = "controller"
 
 // reader is the user of the administrator of the API server in memory, as whom `orrery why` looks.
 const reader = "kubernetes-admin"

@@ -14,7 +14,7 @@ func podFixtures() []Fixture {
 		ID: "C10", Culprit: pod("slow"), Settle: 30 * time.Second,
 		SetUp: func(w *World) {
 			w.namespace("")
-			w.fault("node-lost")
+			w.fault("node-lost:for=2m")
 			w.pod("slow", "", `"terminationGracePeriodSeconds":300,"nodeName":"orrery-node-1"`)
 			w.terminate()
 		},
@@ -30,7 +30,7 @@ func podFixtures() []Fixture {
 		SetUp: func(w *World) {
 			w.namespace("")
 			w.pod("a", "", `"terminationGracePeriodSeconds":10`)
-			w.fault("node-lost")
+			w.broken("node-has-no-power", "node-lost")
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // the node is ready, a finalizer keeps the pod
@@ -38,6 +38,20 @@ func podFixtures() []Fixture {
 			w.pod("a", `"finalizers":["example.com/x"]`, `"terminationGracePeriodSeconds":10`)
 			w.terminate()
 		},
+	}, {
+		ID: "C12", Culprit: pod("a"),
+		SetUp: func(w *World) {
+			w.namespace("")
+			w.pod("a", "", `"terminationGracePeriodSeconds":10`)
+			w.broken("volume-is-stuck", "pod-stays:namespace="+Namespace)
+			w.terminate()
+		},
+		NearMiss: func(w *World) { // its containers may still run
+			w.namespace("")
+			w.pod("a", "", `"terminationGracePeriodSeconds":300,"nodeName":"orrery-node-1"`)
+			w.fault("node-lost:node=orrery-node-1,for=60s")
+			w.terminate()
+		}, NearMissSettle: 30 * time.Second,
 	}, {
 		ID: "C13", Culprit: pod("a"),
 		SetUp: func(w *World) {
@@ -91,7 +105,7 @@ func (w *World) claimed(volumes string) {
 		spec += "," + volumes
 	}
 	w.pod("a", "", spec)
-	w.fault("node-lost")
+	w.broken("node-has-no-power", "node-lost")
 	w.delete(claims + "/data")
 	w.terminate()
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"orrery/restclient"
@@ -21,7 +23,26 @@ type World struct {
 	ctx    context.Context
 	client *restclient.Client
 	err    error
+
+	beside wait.Group
+
+	// StartController starts a namespace controller; nil means that another one does.
+	StartController func()
 }
+
+func (w *World) startController() {
+	if w.StartController != nil {
+		w.StartController()
+	}
+}
+
+// background runs what goes on beside the situation, until the end of the world's context.
+func (w *World) background(do func(*World)) {
+	w.beside.StartWithContext(w.ctx, func(ctx context.Context) { do(NewWorld(ctx, w.client)) })
+}
+
+// Wait blocks until what goes on beside the situation has ended: when the situation is over, or the world's context.
+func (w *World) Wait() { w.beside.Wait() }
 
 // NewWorld returns a world on the server of an administrator's client.
 func NewWorld(ctx context.Context, client *restclient.Client) *World {
@@ -36,7 +57,9 @@ func (w *World) do(method, path, body string) (answer []byte) {
 	if w.err != nil {
 		return nil
 	}
-	request := restclient.Request{Verb: method, Path: path, ContentType: "application/json"}
+	path, query, _ := strings.Cut(path, "?")
+	values, _ := url.ParseQuery(query)
+	request := restclient.Request{Verb: method, Path: path, Query: values, ContentType: "application/json"}
 	if method == http.MethodPatch {
 		request.ContentType = string(api.MergePatchType)
 	}
@@ -86,6 +109,81 @@ func (w *World) namespace(metadata string) {
 		metadata = "," + metadata
 	}
 	w.create("/api/v1/namespaces", `{"metadata":{"name":"`+Namespace+`"`+metadata+`}}`)
+}
+
+// MachineRoom is the namespace of what no client of the API can repair: a ConfigMap in it is something broken outside, such as a
+// node without power, and deleting the ConfigMap repairs it.
+const MachineRoom = "machine-room"
+
+const machineRoom = "/api/v1/namespaces/" + MachineRoom + "/configmaps"
+
+// broken adds faults that last until their ConfigMap in the machine room is deleted, see [World.repair].
+func (w *World) broken(what string, orders ...string) {
+	if _, found := w.find("/api/v1/namespaces/" + MachineRoom); !found {
+		w.create("/api/v1/namespaces", `{"metadata":{"name":"`+MachineRoom+`"}}`)
+	}
+	w.create(machineRoom, `{"metadata":{"name":"`+what+`"}}`)
+	for _, order := range orders {
+		separator := ","
+		if !strings.Contains(order, ":") {
+			separator = ":"
+		}
+		w.fault(order + separator + "while=configmaps/" + MachineRoom + "/" + what)
+	}
+}
+
+// outside stands for something outside the cluster that the owner of a finalizer has to clean up: it is left behind if the
+// finalizer is removed and its ConfigMap in the machine room is not.
+func (w *World) outside(what string) { w.broken(what) }
+
+// repair ends what broken began, or cleans up what is outside.
+func (w *World) repair(what string) { w.remove(machineRoom + "/" + what) }
+
+// remove deletes an object if it is there.
+func (w *World) remove(path string) {
+	if _, found := w.find(path); found {
+		w.delete(path)
+	}
+}
+
+// until waits until something in the machine room was repaired, and reports whether it was.
+func (w *World) until(what string) bool {
+	for w.err == nil {
+		w.sleep(5 * time.Second)
+		if _, found := w.find(machineRoom + "/" + what); !found {
+			return w.err == nil
+		}
+	}
+	return false
+}
+
+// find reads what may be absent.
+func (w *World) find(path string) (answer []byte, found bool) {
+	if w.err != nil {
+		return nil, false
+	}
+	err := w.client.Do(w.ctx, restclient.Request{Path: path}, &answer)
+	if err != nil && !api.IsNotFound(err) {
+		w.err = fmt.Errorf("GET %s: %w", path, err)
+	}
+	return answer, err == nil
+}
+
+// release removes all finalizers of an object, as its owners would, if it is still there.
+func (w *World) release(path string) {
+	if _, found := w.find(path); found {
+		w.patch(path, `{"metadata":{"finalizers":null}}`)
+	}
+}
+
+// endpoint gives a Service a ready endpoint, and creates both and their namespace.
+func (w *World) endpoint(namespace, service string) {
+	if _, found := w.find("/api/v1/namespaces/" + namespace); !found {
+		w.create("/api/v1/namespaces", `{"metadata":{"name":"`+namespace+`"}}`)
+	}
+	w.create("/api/v1/namespaces/"+namespace+"/services", `{"metadata":{"name":"`+service+`"},"spec":{"ports":[{"port":443}]}}`)
+	w.create("/apis/discovery.k8s.io/v1/namespaces/"+namespace+"/endpointslices", `{"metadata":{"name":"`+service+`",
+		"labels":{"kubernetes.io/service-name":"`+service+`"}},"addressType":"IPv4","endpoints":[{"addresses":["192.0.2.9"]}],"ports":[{"port":443}]}`)
 }
 
 // terminate requests the deletion of the namespace.

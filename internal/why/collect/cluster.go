@@ -223,7 +223,7 @@ func apiService(o *api.Unstructured) (why.APIService, bool) {
 	condition := conditionOf(o, "Available")
 	a.Available, a.Reason, a.Message = text(condition, "status"), text(condition, "reason"), text(condition, "message")
 	a.Since = moment(text(condition, "lastTransitionTime"))
-	return a, a.Service != nil
+	return a, true
 }
 
 func manager(o *api.Unstructured) (why.Manager, bool) {

@@ -1,0 +1,199 @@
+// Package breakcmd is the command "lab break": it sets up a namespace that hangs, for one of the causes that "orrery why"
+// knows, and checks the learner's repair.
+package breakcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"orrery/internal/lab/causes"
+	"orrery/internal/program"
+	"orrery/internal/why"
+	"orrery/restclient"
+	"orrery/restclient/kubeconfig"
+)
+
+// The exit codes of a check that does not pass, and of a server that cannot be used.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// options are the flags of "lab break".
+type options struct {
+	random, list, hint, solve, end, check bool
+	server                                string
+}
+
+// New returns the command "lab break".
+func New() *cobra.Command {
+	o := &options{}
+	command := &cobra.Command{
+		Use:   "break [CAUSE]",
+		Short: "Set up a namespace that hangs, to be diagnosed",
+		Long: `Sets up a namespace called shop that hangs in Terminating, on an API server in
+memory with this project's namespace controller, and prints only the symptom.
+Find the cause with kubectl or "orrery why shop", repair it, and let --check
+judge: the namespace must be gone, nothing may be stranded, and nothing else may
+be damaged.
+
+What no client of the API can repair, such as a node without power, is a
+ConfigMap in the namespace machine-room: deleting it repairs it.
+
+--server names the kubeconfig of a server that is running: that of another
+"lab break", for --hint, --solve, --check and --end, or that of a "lab serve"
+with a controller.`,
+		Example: `  # a cause that you do not know
+  lab break --random
+
+  # in another terminal: was the repair right?
+  lab break --check --server /tmp/orrery-1/kubeconfig`,
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return why.IDs(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(command *cobra.Command, args []string) error {
+			fixture, err := o.chosen(args)
+			if err != nil {
+				return program.UsageError{Command: command.CommandPath(), Err: err}
+			}
+			return o.run(command.Context(), fixture, command.OutOrStdout())
+		},
+	}
+	flags := command.Flags()
+	flags.BoolVar(&o.random, "random", false, "choose the cause at random, and do not say which")
+	flags.BoolVar(&o.list, "list", false, "list the causes")
+	flags.BoolVar(&o.hint, "hint", false, "print the next hint")
+	flags.BoolVar(&o.solve, "solve", false, "repair it")
+	flags.BoolVar(&o.check, "check", false, "judge the repair: exit code 0 if it passes, 1 if not")
+	flags.BoolVar(&o.end, "end", false, "repair it and remove what was set up")
+	flags.StringVar(&o.server, "server", "", "the `kubeconfig` of a server that is running; default: a new server in memory")
+	program.CompleteFiles(command, "server")
+	return command
+}
+
+// later reports whether the command is about a situation that is set up already.
+func (o *options) later() bool { return o.hint || o.solve || o.check || o.end }
+
+// chosen returns the fixture to set up; nil if the server says which, or for --list.
+func (o *options) chosen(args []string) (*causes.Fixture, error) {
+	asked := 0
+	for _, flag := range []bool{o.random, o.list, o.hint, o.solve, o.end, o.check} {
+		if flag {
+			asked++
+		}
+	}
+	switch {
+	case asked > 1:
+		return nil, errors.New("--random, --list, --hint, --solve, --check and --end exclude each other")
+	case o.later() && o.server == "":
+		return nil, errors.New(`--hint, --solve, --check and --end need --server and the kubeconfig that "lab break" has printed`)
+	case o.list || o.later() && len(args) == 0:
+		return nil, nil
+	case o.random && len(args) > 0:
+		return nil, errors.New("--random and a cause exclude each other")
+	case o.random:
+		all := causes.Fixtures()
+		return &all[rand.IntN(len(all))], nil
+	case len(args) == 0:
+		return nil, errors.New("name a cause, or --random; --list lists them")
+	}
+	f, ok := causes.Find(args[0])
+	if !ok {
+		return nil, fmt.Errorf("there is no cause %q; --list lists them", args[0])
+	}
+	return &f, nil
+}
+
+func (o *options) run(ctx context.Context, fixture *causes.Fixture, out io.Writer) error {
+	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
+	defer release()
+	switch {
+	case o.list:
+		for _, cause := range why.Catalogue() {
+			fmt.Fprintf(out, "%s  %s\n", cause.ID, cause.Title)
+		}
+		return nil
+	case o.server == "":
+		return inMemory(ctx, *fixture, out)
+	}
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: o.server})
+	if err != nil {
+		return program.CodedError{Err: err, Code: exitUsage}
+	}
+	client, err := restclient.New(config)
+	if err != nil {
+		return program.CodedError{Err: err, Code: exitUsage}
+	}
+	defer client.Close()
+	w := causes.NewWorld(ctx, client)
+	if !o.later() {
+		return setUp(ctx, w, *fixture, out, func() {})
+	}
+	f, err := w.Broken()
+	switch {
+	case err != nil:
+		return program.CodedError{Err: err, Code: exitUsage}
+	case fixture != nil && fixture.ID != f.ID:
+		return program.CodedError{Err: fmt.Errorf("another cause than %s is set up on this server", fixture.ID), Code: exitUsage}
+	}
+	return o.after(w, f, out)
+}
+
+// after is what is done about a situation that is set up.
+func (o *options) after(w *causes.World, f causes.Fixture, out io.Writer) error {
+	switch {
+	case o.hint:
+		number, err := w.NextHint()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(out, hint(f.ID, number))
+	case o.solve:
+		f.Solve(w)
+		if w.Err() == nil {
+			fmt.Fprintf(out, "repaired: %s\n", titleOf(f.ID))
+		}
+	case o.end:
+		return w.End(f)
+	default:
+		problems := f.Intact(w)
+		if w.Err() != nil {
+			return w.Err()
+		}
+		for _, problem := range problems {
+			fmt.Fprintf(out, "✘ %s\n", problem)
+		}
+		if len(problems) > 0 {
+			return program.Exit(exitFailed)
+		}
+		fmt.Fprintf(out, "✔ the namespace is gone, and nothing was stranded or damaged: %s\n", titleOf(f.ID))
+	}
+	return w.Err()
+}
+
+// hint returns a hint about a cause; from the third on it is the answer.
+func hint(id string, number int) string {
+	cause, _ := why.Lookup(id)
+	switch number {
+	case 1:
+		return "Look at each condition of the namespace, and verify what it claims: list what is left, and what it names."
+	case 2:
+		return "What would prove it: " + cause.Proof
+	}
+	return fmt.Sprintf("%s: %s. %s", cause.ID, cause.Title, cause.Lesson)
+}
+
+func titleOf(id string) string {
+	cause, _ := why.Lookup(id)
+	return cause.ID + ", " + cause.Title
+}

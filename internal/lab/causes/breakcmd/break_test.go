@@ -1,0 +1,79 @@
+package breakcmd_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/causes/breakcmd"
+	"orrery/internal/program"
+	"orrery/internal/program/programtest"
+)
+
+func root() *cobra.Command {
+	root := &cobra.Command{Use: "lab", Short: "x"}
+	program.SetUsageCode(root, 2)
+	root.AddCommand(breakcmd.New())
+	return root
+}
+
+func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	return programtest.Call(t, root(), error.Error, append([]string{"break"}, args...)...)
+}
+
+func TestMistakes(t *testing.T) {
+	for _, args := range [][]string{
+		{}, {"C77"}, {"--check"}, {"C07", "--random"}, {"--hint", "--solve"}, {"--check", "--server", "/nope"},
+	} {
+		code, stdout, stderr := call(t, args...)
+		assert.Equal(t, 2, code, args)
+		assert.Empty(t, stdout, args)
+		assert.NotEmpty(t, stderr, args)
+	}
+}
+
+func TestList(t *testing.T) {
+	code, stdout, _ := call(t, "--list")
+	assert.Zero(t, code)
+	assert.Equal(t, 30, strings.Count(stdout, "\n"))
+}
+
+// On a server that is running: the situation is set up, hints go on where the last one ended, a check without a repair fails,
+// and at the end nothing is left.
+func TestOnAServer(t *testing.T) {
+	server, err := apiserver.New(apiserver.Config{Listen: "127.0.0.1:0", TLS: true})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, server.Stop(context.Background())) }()
+	require.NoError(t, server.Start(t.Context()))
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, server.WriteKubeconfig(kubeconfig))
+	on := func(args ...string) (int, string, string) { return call(t, append(args, "--server", kubeconfig)...) }
+
+	code, _, stderr := on("--check")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "no situation is set up on this server")
+	code, stdout, stderr := on("c18")
+	require.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "namespace shop: Terminating")
+	assert.NotContains(t, stdout, "C18")
+	_, first, _ := on("--hint")
+	assert.Contains(t, first, "each condition")
+	on("--hint")
+	_, third, _ := on("--hint")
+	assert.Contains(t, third, "C18: a foreign token")
+	code, stdout, _ = on("--check")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stdout, "the namespace shop is still there")
+	code, _, _ = on("C07", "--check")
+	assert.Equal(t, 2, code)
+	code, _, stderr = on("--solve")
+	assert.Zero(t, code, stderr)
+	code, _, stderr = on("--end")
+	assert.Zero(t, code, stderr)
+}

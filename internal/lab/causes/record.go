@@ -1,0 +1,106 @@
+package causes
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"orrery/restclient/api"
+)
+
+// The Secret that says which situation is set up on a server, and how many hints were given. Its data is base64, so that
+// nobody reads the answer by accident.
+const (
+	recordNamespace = "/api/v1/namespaces/lab"
+	record          = recordNamespace + "/secrets/break"
+)
+
+// Find returns the fixture of a cause, by its id in upper or lower case.
+func Find(id string) (Fixture, bool) {
+	all := Fixtures()
+	at := slices.IndexFunc(all, func(f Fixture) bool { return strings.EqualFold(f.ID, id) })
+	if at < 0 {
+		return Fixture{}, false
+	}
+	return all[at], true
+}
+
+// Break sets a fixture up on a server, and remembers it there.
+func (w *World) Break(f Fixture) error {
+	w.create("/api/v1/namespaces", `{"metadata":{"name":"lab"}}`)
+	w.create(recordNamespace+"/secrets", `{"metadata":{"name":"break"},"data":{"cause":"`+base64.StdEncoding.EncodeToString([]byte(f.ID))+`"}}`)
+	f.SetUp(w)
+	return w.err
+}
+
+// Broken returns the fixture that [World.Break] set up on the server.
+func (w *World) Broken() (Fixture, error) {
+	fields, err := w.recorded()
+	if err != nil {
+		return Fixture{}, err
+	}
+	f, ok := Find(fields["cause"])
+	if !ok {
+		return Fixture{}, fmt.Errorf("the Secret break in the namespace lab names no cause: %q", fields["cause"])
+	}
+	return f, nil
+}
+
+// NextHint counts a hint and returns its number, from 1.
+func (w *World) NextHint() (int, error) {
+	fields, err := w.recorded()
+	if err != nil {
+		return 0, err
+	}
+	given, _ := strconv.Atoi(fields["hints"])
+	w.patch(record, `{"data":{"hints":"`+base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(given+1)))+`"}}`)
+	return given + 1, w.err
+}
+
+// recorded reads the record.
+func (w *World) recorded() (map[string]string, error) {
+	var secret struct {
+		Data map[string][]byte `json:"data"`
+	}
+	w.read(record, &secret)
+	if api.IsNotFound(w.err) {
+		return nil, fmt.Errorf("no situation is set up on this server: %w", w.err)
+	}
+	fields := map[string]string{}
+	for name, value := range secret.Data {
+		fields[name] = string(value)
+	}
+	return fields, w.err
+}
+
+// Symptom is what anybody sees first: the phase and the conditions of the namespace.
+func (w *World) Symptom() ([]string, error) {
+	var namespace api.Namespace
+	w.read(inNamespace, &namespace)
+	lines := []string{fmt.Sprintf("namespace %s: %s", Namespace, namespace.Status.Phase)}
+	for _, condition := range namespace.Status.Conditions {
+		lines = append(lines, fmt.Sprintf("%s=%s %s: %s", condition.Type, condition.Status, condition.Reason, condition.Message))
+	}
+	return lines, w.err
+}
+
+// ends are the objects that fixtures leave outside the namespace.
+var ends = []string{
+	theCRD, theMetrics, webhookConfigurations + "/policy", policyBindings + "/keep-all", policies + "/keep",
+	rbacAPI + "/clusterrolebindings/keda", rbacAPI + "/clusterroles/keda", "/apis/apps/v1/namespaces/kube-system/deployments/cloud-controller-manager",
+	"/api/v1/namespaces/kube-system/pods/sweeper", "/api/v1/namespaces/kube-system/pods/kube-controller-manager",
+	"/api/v1/namespaces/keda", "/api/v1/namespaces/" + MachineRoom, recordNamespace,
+}
+
+// End solves the situation if the namespace is still there, and deletes what the fixtures created beside it.
+func (w *World) End(f Fixture) error {
+	if _, found := w.find(inNamespace); found {
+		f.Solve(w)
+	}
+	for _, path := range ends {
+		w.remove(path)
+	}
+	return w.err
+}
