@@ -135,7 +135,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 		}),
 		Workers:      workers,
 		DrainTimeout: time.Second,
-		NewQueue:     s.config.Gears.NewQueue,
+		NewQueue:     s.config.Gears.RepairedQueue(s.config.Recorder, "namespace"),
 		QueueTrace:   queue.JoinTraces(narrator.queueTrace(), s.config.Recorder.Queue("namespace")),
 		Trace:        trace,
 	})

@@ -101,7 +101,6 @@ const gears = {
   lab: (state, hook, e) => laboratory(state.lab, state, hook, e),
   trace: (state, hook, e) => {
     if (hook === "lost") for (const [gear, n] of Object.entries(e.lost ?? {})) { add(state.lost, gear, n); put(state.unsure, gear, true); }
-    if (hook === "state") state.unsure = {};
     if (hook === "end") state.ended = e.reason ?? "";
   },
 };
