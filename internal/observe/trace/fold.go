@@ -111,7 +111,9 @@ func (r *ReflectorState) apply(hook string, e *Event) {
 	case "stale":
 		r.Stale++
 	case "bookmark":
-		r.Bookmarks++
+		if !e.Initial {
+			r.Bookmarks++
+		}
 		r.moved(e.ResourceVersion)
 	case "backOff":
 		r.Failures++

@@ -64,7 +64,7 @@ type ReflectorState struct {
 	OpenAt      int64  `json:"openAt"`
 	Events      uint64 `json:"events"`
 	Stale       uint64 `json:"stale"`
-	Bookmarks   uint64 `json:"bookmarks"`
+	Bookmarks   uint64 `json:"bookmarks"` // without those that end a streaming list
 	Expired     uint64 `json:"expired"`
 	Idle        uint64 `json:"idle"` // idleTimeout and zombie
 	Resyncs     uint64 `json:"resyncs"`

@@ -118,7 +118,7 @@ function reflector(r, hook, e) {
     case "watchEnded": r.open = false; break;
     case "event": r.events++; r.failures = 0; if (e.rv) r.rv = e.rv; break;
     case "stale": r.stale++; break;
-    case "bookmark": r.bookmarks++; if (e.rv) r.rv = e.rv; break;
+    case "bookmark": if (!e.initial) r.bookmarks++; if (e.rv) r.rv = e.rv; break;
     case "backOff": r.failures++; r.backOff = e.us ?? 0; r.backOffAt = e.t ?? 0; break;
     case "expired": r.expired++; break;
     case "idleTimeout": case "zombie": r.idle++; break;
