@@ -92,6 +92,7 @@ func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersi
 		if c.Metrics != nil {
 			c.Metrics.Informer(informerID(resource), made.Snapshot)
 		}
+		c.Recording.RepairInformer(name, made)
 		c.Show("informer/"+name, func() any { return made.Snapshot() })
 		c.Show("fifo/"+name, func() any { return made.QueueSnapshot() })
 		c.Show("store/"+name, func() any { return made.StoreSnapshot() })
@@ -185,10 +186,15 @@ func (c ControllerContext) QueueTrace(queueName string) *queue.Trace[string] {
 	return queue.JoinTraces(c.Logger.Queue(queueName, c.Name), c.Recording.Queue(queueName))
 }
 
+// NewQueue returns the constructor of the controller's work queue, which has the hooks of QueueTrace.
+func (c ControllerContext) NewQueue(queueName string) func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string] {
+	return c.Gears.RepairedQueue(c.Recording, queueName)
+}
+
 // WorkerConfig returns the configuration of a worker pool with the gears and hooks of this process.
 func (c ControllerContext) WorkerConfig(queueName string) worker.Config {
 	return worker.Config{
-		Name: queueName, DrainTimeout: c.DrainTimeout, NewQueue: c.Gears.NewQueue,
+		Name: queueName, DrainTimeout: c.DrainTimeout, NewQueue: c.NewQueue(queueName),
 		QueueTrace: c.QueueTrace(queueName), QueueMetrics: c.QueueMetrics(), Trace: c.PassTrace(),
 	}
 }

@@ -173,7 +173,9 @@ func Informer[T any](s Set) informer.Gears[T] {
 
 // NewQueue returns the work queue of a controller.
 func (s Set) NewQueue(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
-	config.Trace = s.queueTrace(config.Trace)
+	if s.recording != nil {
+		return s.recording.newQueue(s, limiter, config)
+	}
 	if s.Form("queue") == Fast {
 		return queuefast.NewRateLimiting(limiter, config)
 	}

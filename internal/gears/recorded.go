@@ -40,12 +40,22 @@ func (r *recording) unused(name string) string {
 	return name
 }
 
-// queueTrace joins the recorder's hooks to those of a work queue.
-func (s Set) queueTrace(own *queue.Trace[string]) *queue.Trace[string] {
-	if s.recording == nil {
-		return own
+// newQueue returns a work queue with the recorder's hooks.
+func (r *recording) newQueue(s Set, limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+	name := r.unused("queue")
+	config.Trace = queue.JoinTraces(config.Trace, r.recorder.Queue(name))
+	s.recording = nil
+	return s.RepairedQueue(r.recorder, name)(limiter, config)
+}
+
+// RepairedQueue returns NewQueue for a queue that config.Trace records under this name. The recorder
+// reads the queue's snapshots after events were lost. A nil recorder changes nothing.
+func (s Set) RepairedQueue(recorder *trace.Recorder, name string) func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string] {
+	return func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+		made := s.NewQueue(limiter, config)
+		recorder.RepairQueue(name, made.Snapshot)
+		return made
 	}
-	return queue.JoinTraces(own, s.recording.recorder.Queue(s.recording.unused("queue")))
 }
 
 // recordedQueue returns a constructor that joins the recorder's hooks; nil, the textbook form, is

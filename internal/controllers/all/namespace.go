@@ -61,7 +61,7 @@ func startNamespaceController(c controllers.ControllerContext, options Namespace
 		GracePeriod:  options.GracePeriod,
 		DrainTimeout: c.DrainTimeout,
 		PassTimeout:  namespacePassTimeout,
-		NewQueue:     c.Gears.NewQueue,
+		NewQueue:     c.NewQueue("namespace"),
 		QueueTrace:   c.QueueTrace("namespace"),
 		QueueMetrics: c.QueueMetrics(),
 		Trace:        trace,

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"orrery/queue"
 )
 
 const (
@@ -20,7 +22,6 @@ const (
 type collector struct {
 	header  Header
 	history *History
-	repair  func(*State)
 
 	mu      sync.Mutex
 	spare   []record // the Recorder's other buffer
@@ -30,6 +31,8 @@ type collector struct {
 	seq     uint64
 	time    int64  // of the last event
 	gaps    uint64 // missing events that were given up since the last collect
+	dropped uint64 // lost events whose gap was not seen yet
+	repairs repairs
 	uids    map[string]string
 	causes  *causes
 	state   *State
@@ -43,14 +46,14 @@ type collector struct {
 	ended   bool
 }
 
-func newCollector(config Config, start time.Time) (*collector, error) {
+func newCollector(config Config, start time.Time, capacity int) (*collector, error) {
 	header := config.Header
 	header.Version, header.Schema, header.Start = 1, Schema, start.UTC().Format(time.RFC3339Nano)
 	if header.Clock == "" {
 		header.Clock = "real"
 	}
 	c := &collector{
-		header: header, repair: config.Repair, spare: make([]record, 0, capacity),
+		header: header, spare: make([]record, 0, capacity), repairs: newRepairs(),
 		queues: map[string]uint64{}, uids: map[string]string{}, causes: newCauses(), state: NewState(),
 	}
 	c.history = newHistory(encodeState(c.state))
@@ -70,11 +73,11 @@ func newCollector(config Config, start time.Time) (*collector, error) {
 	return c, nil
 }
 
-// waits reports whether events are held behind a gap.
+// waits reports whether events are held behind a gap, or an informer is to be repaired.
 func (c *collector) waits() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.held) > 0
+	return len(c.held) > 0 || c.repairs.waits()
 }
 
 // collect takes what the recorder has. With all, it does not wait for missing events.
@@ -84,22 +87,25 @@ func (c *collector) collect(r *Recorder, all bool) {
 	if c.ended {
 		return
 	}
-	records, lost := r.swap(c.spare)
+	records, lost, dropped := r.swap(c.spare)
+	c.dropped += dropped
 	if len(c.held) == 0 {
 		c.heldAt = time.Now()
 	}
+	c.repairs.saw(records)
 	c.held = append(c.held, records...)
 	clear(records) // the strings belong to objects
 	c.spare = records
 	gone := lost != [gears]uint64{}
 	done := c.inOrder(c.held, all || gone || time.Since(c.heldAt) >= gapTime)
-	lost[gearQueue] += c.gaps
-	c.gaps, gone = 0, gone || c.gaps > 0
 	rest := copy(c.held, c.held[done:])
 	clear(c.held[rest:])
 	c.held = c.held[:rest]
-	if gone {
+	if gone || c.gaps > 0 {
 		c.lost(lost)
+	}
+	if c.repairInformers(r) {
+		c.emitState()
 	}
 	c.write()
 }
@@ -113,7 +119,7 @@ func (c *collector) inOrder(records []record, anyway bool) (done int) {
 		if e.kind == kindCount { // emitted early
 			continue
 		}
-		if kinds[e.kind].gear == gearQueue && e.id > 0 {
+		if numbered(e) {
 			for next := c.queues[e.in] + 1; next < e.id; next++ {
 				missing := findMissing(records[i+1:], e.in, next)
 				if missing == nil && !anyway {
@@ -211,20 +217,39 @@ func (c *collector) emitState() {
 	c.count++
 }
 
-// lost adds trace.lost, repairs the state, and adds that.
+// lost adds trace.lost, repairs the queues, and adds the state. The informers are repaired later,
+// when they are at rest.
 func (c *collector) lost(lost [gears]uint64) {
+	addGaps := func() {
+		counted := min(c.gaps, c.dropped) // by put
+		lost[gearQueue] += c.gaps - counted
+		c.gaps, c.dropped = 0, c.dropped-counted
+	}
+	addGaps()
+	if lost == [gears]uint64{} {
+		return // the gap of events that were counted before
+	}
+	var queues map[string]queue.Snapshot[string]
+	if lost[gearQueue] > 0 {
+		queues = c.readQueues()
+		addGaps()
+	}
 	e := &Event{Time: c.time, Name: traceLost, Reason: "the buffer was full, or a hook came too late", Lost: map[string]uint64{}}
-	for gear, n := range lost {
+	for g, n := range lost {
+		gear := gear(g)
 		if n > 0 {
 			e.Lost[gearNames[gear]] = n
 			e.N += int64(n)
 		}
+		if n > 0 && ofInformer(gear) {
+			c.repairs.want(gear, c.state)
+		}
 	}
 	c.emit(e)
-	if c.repair != nil {
-		c.repair(c.state)
-		c.emitState()
+	if lost[gearQueue] > 0 {
+		c.repairQueues(queues)
 	}
+	c.emitState()
 }
 
 // write passes the lines on.

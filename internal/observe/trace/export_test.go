@@ -1,5 +1,9 @@
 package trace
 
+// StartSmall starts a Recorder with a buffer of this many events. The buffer of one never wakes the
+// collector early, so a burst that does not block loses all but its first event.
+func StartSmall(config Config, capacity int) (*Recorder, error) { return start(config, capacity) }
+
 // Hooks returns the hooks with a row, and the reasons of those that are left out.
 func Hooks() (rows map[string]bool, left map[string]string) {
 	rows, left = map[string]bool{}, map[string]string{}

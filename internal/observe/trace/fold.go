@@ -66,8 +66,6 @@ func (s *State) applyTrace(hook string, e *Event) {
 			s.Lost[gear] += n
 			s.Unsure[gear] = true
 		}
-	case "state":
-		s.Unsure = map[string]bool{}
 	case "end":
 		s.Ended = e.Reason
 	}
@@ -113,7 +111,9 @@ func (r *ReflectorState) apply(hook string, e *Event) {
 	case "stale":
 		r.Stale++
 	case "bookmark":
-		r.Bookmarks++
+		if !e.Initial {
+			r.Bookmarks++
+		}
 		r.moved(e.ResourceVersion)
 	case "backOff":
 		r.Failures++
@@ -455,13 +455,18 @@ func (q *QueueState) get(s *State, e *Event) {
 	if len(q.Processing) >= limit {
 		return
 	}
+	q.Processing[e.Key] = &ProcessingState{Slot: q.takeSlot(e.Key), At: e.Time}
+}
+
+// takeSlot gives a key the lowest free slot.
+func (q *QueueState) takeSlot(key string) int {
 	slot := slices.Index(q.Slots, "")
 	if slot < 0 {
 		slot = len(q.Slots)
 		q.Slots = append(q.Slots, "")
 	}
-	q.Slots[slot] = e.Key
-	q.Processing[e.Key] = &ProcessingState{Slot: slot, At: e.Time}
+	q.Slots[slot] = key
+	return slot
 }
 
 func (q *QueueState) done(s *State, key string) {

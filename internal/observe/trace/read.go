@@ -55,7 +55,7 @@ func Read(from io.Reader, each func(e *Event, broken *LineError) error) (Header,
 	if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		unzipped, err := gzip.NewReader(buffered)
 		if err != nil {
-			return header, err
+			return header, fmt.Errorf("%w: its gzip header is damaged: %w", ErrNotARecording, err)
 		}
 		buffered = bufio.NewReaderSize(unzipped, 64<<10)
 	}

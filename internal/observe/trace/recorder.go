@@ -17,6 +17,7 @@ type Recorder struct {
 	mu      sync.Mutex // a leaf: nothing is called and nothing waits while it is held
 	records []record   // guarded by mu; never longer than its capacity
 	lost    [gears]uint64
+	dropped uint64 // of lost: events with a number of their queue
 
 	wake, full chan struct{} // the buffer is no longer empty; it is half full
 	stop, done chan struct{}
@@ -33,9 +34,6 @@ type Config struct {
 	Limit int64
 	// Chrome is the file of Chrome trace events, "" for none.
 	Chrome string
-	// Repair, if not nil, sets what it knows of the gears' snapshots in a state after events were
-	// lost. It is called on the collector's goroutine.
-	Repair func(*State)
 }
 
 // record is an event as a hook left it. What the fields mean depends on the kind; see kinds.go.
@@ -50,14 +48,17 @@ type record struct {
 }
 
 // Start starts a Recorder. It fails if a file cannot be created. The caller must call Stop.
-func Start(config Config) (*Recorder, error) {
+func Start(config Config) (*Recorder, error) { return start(config, capacity) }
+
+// start starts a Recorder with a buffer of this many events.
+func start(config Config, capacity int) (*Recorder, error) {
 	r := &Recorder{
 		start: time.Now(), records: make([]record, 0, capacity),
 		wake: make(chan struct{}, 1), full: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	var err error
-	if r.collector, err = newCollector(config, r.start); err != nil {
+	if r.collector, err = newCollector(config, r.start, capacity); err != nil {
 		return nil, err
 	}
 	go r.run()
@@ -71,6 +72,9 @@ func (r *Recorder) put(e record) {
 	n := len(r.records)
 	if n == cap(r.records) {
 		r.lost[kinds[e.kind].gear]++
+		if numbered(&e) {
+			r.dropped++
+		}
 		r.mu.Unlock()
 		return
 	}
@@ -92,13 +96,17 @@ func signal(c chan struct{}) {
 	}
 }
 
-// swap returns the buffered events and the number of lost ones, and leaves the empty buffer spare.
-func (r *Recorder) swap(spare []record) (records []record, lost [gears]uint64) {
+// numbered reports whether an event has a number of its queue, so that its loss leaves a gap.
+func numbered(e *record) bool { return kinds[e.kind].gear == gearQueue && e.id > 0 }
+
+// swap returns the buffered events and the number of lost ones, of which dropped are numbered, and
+// leaves the empty buffer spare.
+func (r *Recorder) swap(spare []record) (records []record, lost [gears]uint64, dropped uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	records, lost = r.records, r.lost
-	r.records, r.lost = spare[:0], [gears]uint64{}
-	return records, lost
+	records, lost, dropped = r.records, r.lost, r.dropped
+	r.records, r.lost, r.dropped = spare[:0], [gears]uint64{}, 0
+	return records, lost, dropped
 }
 
 // interval is how often the collector looks while events come.

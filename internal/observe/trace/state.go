@@ -18,8 +18,8 @@ type State struct {
 	Odd uint64 `json:"odd"`
 	// Events counts events by package ("deltafifo", "queue", …).
 	Events map[string]uint64 `json:"events"`
-	// Lost counts lost events by gear. Unsure has the gears whose content is uncertain since then;
-	// the next trace.state empties it.
+	// Lost counts lost events by gear. Unsure has the gears whose content is uncertain since then: a
+	// trace.state ends that if the gear's snapshots have repaired it, see Recorder.RepairQueue.
 	Lost   map[string]uint64 `json:"lost"`
 	Unsure map[string]bool   `json:"unsure"`
 	// Ended is the reason of trace.end; "" before.
@@ -64,7 +64,7 @@ type ReflectorState struct {
 	OpenAt      int64  `json:"openAt"`
 	Events      uint64 `json:"events"`
 	Stale       uint64 `json:"stale"`
-	Bookmarks   uint64 `json:"bookmarks"`
+	Bookmarks   uint64 `json:"bookmarks"` // without those that end a streaming list
 	Expired     uint64 `json:"expired"`
 	Idle        uint64 `json:"idle"` // idleTimeout and zombie
 	Resyncs     uint64 `json:"resyncs"`

@@ -75,6 +75,38 @@ func TestPageShowsEveryBox(t *testing.T) {
 	b.sound()
 }
 
+// The scene one-key at its last coalesced Add: one worker holds the key, which is dirty and in no
+// queue, two workers are idle, and the story says in one chip what 99 Adds have done. The picture of
+// the README is this one.
+func TestPageShowsOneKey(t *testing.T) {
+	recording, err := os.ReadFile("testdata/one-key.jsonl")
+	require.NoError(t, err)
+	b := openTab(t, 1280, 720)
+	b.show(replayed(t, recording) + "&lang=en&theme=light")
+	for range 14 {
+		b.press("[")
+	}
+	b.until(`document.querySelector(".time header").innerText.includes("event 103 of 117")`)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="workers"] .key').click()`))
+	b.until(`document.querySelectorAll(".story .chip").length === 4`)
+	assert.Equal(t, []string{"queue added", "queue got 92 µs", "queue added", "queue coalesced ×99"},
+		value[[]string](b, `[...document.querySelectorAll(".story .chip")].map(c => c.innerText)`))
+	assert.Contains(t, b.text("story"), "events 102")
+	assert.Contains(t, b.text("queue"), "101 Adds, 99 coalesced")
+	assert.Contains(t, b.text("queue"), "queue 0")
+	assert.Contains(t, b.text("queue"), "dirty 1 team-3 ●")
+	assert.Contains(t, b.text("queue"), "processing 1 team-3")
+	assert.Contains(t, b.text("queue"), "● Added again during the pass: Done queues it once more")
+	assert.Contains(t, b.text("workers"), "1 of 3 busy")
+	assert.Contains(t, b.text("workers"), "w2 idle w3 idle")
+	b.picture("one-key")
+	b.press(kb.End)
+	b.until(`document.querySelectorAll(".story .chip").length === 7`)
+	assert.Equal(t, []string{"queue done", "queue got", "queue done"},
+		value[[]string](b, `[...document.querySelectorAll(".story .chip")].slice(4).map(c => c.innerText.split(" ").slice(0, 2).join(" "))`))
+	b.sound()
+}
+
 // The page fits the window, in both languages and themes, and every text can be read.
 func TestPageLayout(t *testing.T) {
 	b := openTab(t, 1280, 720)
@@ -159,6 +191,14 @@ func TestPageByKeyboard(t *testing.T) {
 	b.press(kb.Escape)
 	b.until(`!document.querySelector("dialog")`)
 	value[bool](b, `document.querySelector('[data-box="queue"]').focus() ?? true`)
+	b.press(kb.Enter)
+	b.until(`document.querySelector("dialog table")?.innerText.includes("queue.added")`)
+	b.press(kb.Escape)
+	b.until(`!document.querySelector("dialog")`)
+	b.press(kb.Enter) // the box has the focus again
+	b.until(`document.querySelector("dialog table")?.innerText.includes("queue.added")`)
+	b.press(kb.Escape)
+	b.until(`!document.querySelector("dialog")`)
 	b.press("t")
 	b.until(`document.querySelector("dialog table")?.innerText.includes("queue.added")`)
 	b.press(kb.Escape)

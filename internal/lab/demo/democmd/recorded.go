@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
 	"orrery/internal/program"
@@ -21,8 +22,13 @@ func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
 	if !o.view && !o.record.Wanted() {
 		return recorded{}, nil
 	}
+	scene, err := scenes.Named(o.scene)
+	if err != nil {
+		return recorded{}, err
+	}
 	recorder, err := trace.Start(o.record.Config(trace.Header{
 		Run: "lab demo", Mode: "lab", Scene: o.scene, Gears: o.gears.String(), Build: program.Version,
+		Workers: scene.Workers(),
 	}))
 	if err != nil {
 		return recorded{}, fmt.Errorf("cannot record: %w", err)

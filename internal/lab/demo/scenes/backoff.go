@@ -48,7 +48,8 @@ var backOff = Scene{
 			{File: "workshop/labs/09-delays/README.md", Why: "the lab in which you write the delays and the limiters"},
 		},
 	},
-	alone: playBackOff,
+	workers: 1,
+	alone:   playBackOff,
 }
 
 func playBackOff(ctx context.Context, teller *story.Teller, set gears.Set) error {

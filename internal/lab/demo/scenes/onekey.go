@@ -41,7 +41,8 @@ var oneKey = Scene{
 			{File: "workshop/labs/08-work-queue/README.md", Why: "the lab in which you write this queue"},
 		},
 	},
-	alone: playOneKey,
+	workers: oneKeyPool,
+	alone:   playOneKey,
 }
 
 func playOneKey(ctx context.Context, teller *story.Teller, set gears.Set) error {

@@ -28,6 +28,9 @@ type Scene struct {
 	// Lesson is printed at the end. It has files for every set of gears; see LessonOf.
 	Lesson display.Lesson
 
+	// workers is the number of workers of a scene without a controller; 0: its queue has none.
+	workers int
+
 	// One of the two: play needs a stage with a server; alone plays on single gears of the set.
 	play  func(context.Context, *stage.Stage) error
 	alone func(context.Context, *story.Teller, gears.Set) error
@@ -42,6 +45,14 @@ func (s Scene) Story() *story.Teller {
 
 // Alone reports whether the scene needs no server. Then PlayAlone plays it, otherwise Play.
 func (s Scene) Alone() bool { return s.alone != nil }
+
+// Workers returns how many workers the scene's work queue has; 0 if there is none.
+func (s Scene) Workers() int {
+	if s.Alone() || s.Options.Bare {
+		return s.workers
+	}
+	return stage.Workers
+}
 
 // PlayAlone plays a scene that needs no server. It fails if the figures are not what the scene
 // shows.

@@ -40,7 +40,8 @@ var stalled = Scene{
 			{File: "workshop/labs/15-measure/README.md", Why: "the lab in which you write this harness"},
 		},
 	},
-	alone: playStall,
+	workers: 1, // each queue
+	alone:   playStall,
 }
 
 func playStall(ctx context.Context, teller *story.Teller, set gears.Set) error {

@@ -16,13 +16,14 @@ import (
 )
 
 const (
-	period     = time.Second
-	shortRun   = 300 * time.Millisecond
-	longRun    = 1600 * time.Millisecond // of the run longNumber
-	longNumber = 3
-	shownFor   = 8200 * time.Millisecond // how long the three loops are watched
-	poolKeys   = 15
-	poisoned   = "bad" // the key whose pass panics
+	period      = time.Second
+	shortRun    = 300 * time.Millisecond
+	longRun     = 1600 * time.Millisecond // of the run longNumber
+	longNumber  = 3
+	shownFor    = 8200 * time.Millisecond // how long the three loops are watched
+	poolKeys    = 15
+	poolWorkers = 3
+	poisoned    = "bad" // the key whose pass panics
 )
 
 var workersInPool = Scene{
@@ -44,7 +45,8 @@ var workersInPool = Scene{
 			{File: "workshop/labs/10-jitter-until/README.md", Why: "the lab in which you write the loop"},
 		},
 	},
-	alone: playWorkerPool,
+	workers: poolWorkers,
+	alone:   playWorkerPool,
 }
 
 func playWorkerPool(ctx context.Context, teller *story.Teller, set gears.Set) error {

@@ -47,7 +47,9 @@ func (s *Stage) NewInformer(client *restclient.Client, config informer.Config[*a
 	config.QueueTrace = deltafifo.JoinTraces(config.QueueTrace, trace.FIFO[*api.PartialObjectMetadata](r, config.Name))
 	config.StoreTrace = indexer.JoinTraces(config.StoreTrace, r.Store(config.Name))
 	config.Trace = informer.JoinTraces(config.Trace, r.Informer(config.Name))
-	return informer.NewSharedIndexInformer(restclient.Metadata(client, core("configmaps"), Namespace), config)
+	made := informer.NewSharedIndexInformer(restclient.Metadata(client, core("configmaps"), Namespace), config)
+	r.RepairInformer(config.Name, made)
+	return made
 }
 
 // RunInformer starts an informer and waits for its first list. The informer ends with the stage.

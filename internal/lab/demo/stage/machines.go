@@ -69,7 +69,7 @@ func (s *Stage) StartMachines() error {
 	}
 	controller, err := vms.NewController(vms.Config{
 		Machines: cache, Client: objects, Driver: &s.machines.driver, Trace: s.machinesTrace(),
-		Worker: worker.Config{NewQueue: s.config.Gears.NewQueue, QueueTrace: s.config.Recorder.Queue("virtualmachine")},
+		Worker: worker.Config{NewQueue: s.config.Gears.RepairedQueue(s.config.Recorder, "virtualmachine"), QueueTrace: s.config.Recorder.Queue("virtualmachine")},
 	})
 	if err != nil {
 		return err

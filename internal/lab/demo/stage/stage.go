@@ -109,8 +109,8 @@ func (s *Stage) startSpectators(ctx, informersCtx context.Context, options Optio
 	return nil
 }
 
-// workers is the number of workers, as in kube-controller-manager.
-const workers = 10
+// Workers is the number of workers of the namespace controller, as in kube-controller-manager.
+const Workers = 10
 
 // startController wires the namespace controller as in "orrery run", with hooks on every gear.
 func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context) error {
@@ -133,9 +133,9 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 			Concurrency: typesAtATime,
 			Trace:       trace,
 		}),
-		Workers:      workers,
+		Workers:      Workers,
 		DrainTimeout: time.Second,
-		NewQueue:     s.config.Gears.NewQueue,
+		NewQueue:     s.config.Gears.RepairedQueue(s.config.Recorder, "namespace"),
 		QueueTrace:   queue.JoinTraces(narrator.queueTrace(), s.config.Recorder.Queue("namespace")),
 		Trace:        trace,
 	})
@@ -146,7 +146,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 		return err
 	}
 	s.factories = append(s.factories, factory)
-	teller.Update(func(state *story.State) { state.Gears.Workers = workers })
+	teller.Update(func(state *story.State) { state.Gears.Workers = Workers })
 	if err := factory.Start(informersCtx); err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	if err := factory.WaitForCacheSync(ctx); err != nil {
 		return err
 	}
-	teller.Tell(story.Worker, "%d workers wait; the queue is empty", workers)
+	teller.Tell(story.Worker, "%d workers wait; the queue is empty", Workers)
 	return nil
 }
 

@@ -35,5 +35,7 @@ func newInformer[T informer.Object](resource *restclient.Resource[T], name strin
 			m.teller.Update(func(s *story.State) { s.Gears.Calls++ })
 		},
 	})
-	return informer.NewSharedIndexInformer(resource, config)
+	made := informer.NewSharedIndexInformer(resource, config)
+	r.RepairInformer(name, made)
+	return made
 }

@@ -130,7 +130,8 @@ export function Queue({ view }) {
     ${line("processing", processing.map(([k]) => k))}
     ${line("delayed", [], queue.delayedTotal)}
     <${Rows} rows=${delayed.slice(0, view.rows).map(([k, d]) => html`<div class="row"><span class="fill" style="padding-left:1.2em"><${Key} k=${k} view=${view}/></span>
-      <span class="num">${duration(Math.max(0, d.at + d.us - view.t))}${queue.failures[k] ? html`, <span class="bad">${text("failure", { n: queue.failures[k] })}</span>` : ""}</span></div>`)} most=${view.rows - 4} total=${queue.delayedTotal}/>
+      <span class="num">${duration(Math.max(0, d.at + d.us - view.t))}${queue.failures[k] ? html`, <span class="bad">${text("failure", { n: queue.failures[k] })}</span>` : ""}</span></div>`)} most=${view.rows - (again.length ? 6 : 5)} total=${queue.delayedTotal}/>
+    ${again.length > 0 && html`<div class="row warn"><span class="fill">● ${text("dirty-again")}</span></div>`}
     ${queue.shuttingDown && html`<div class="row warn">${text(queue.draining ? "draining" : "shutting-down")}</div>`}</${Box}>`;
 }
 
@@ -167,7 +168,7 @@ export function Namespace({ view }) {
     ${n && html`
       <div class="phases">${Object.entries(n.phases).map(([phase, us], i) => html`${i > 0 && html`<span class="quiet">▸</span>`}<span class=${phase === n.phase ? "warn" : ""}>${phase} <span class="quiet">${duration(us)}</span></span>`)}
         ${n.phase && !(n.phase in n.phases) && html`<span class="warn">▸ ${n.phase} …</span>`}</div>
-      <div class="sub">${text("pass", { n: count(n.passes), p: n.p || "–" })}${n.running ? html` · <span class="good">${text("running", { us: since(view, n.passAt) })}</span>`
+      <div class="sub">${text("pass", { n: count(n.passes) })}${n.p ? " · " + n.p : ""}${n.running ? html` · <span class="good">${text("running", { us: since(view, n.passAt) })}</span>`
         : n.due && n.dueAt + n.due > view.t ? ` · ${text("next-look", { us: duration(n.dueAt + n.due - view.t) })}` : ""}</div>
       ${Object.entries(n.conditions).map(([type, c]) => {
         const [sign, tone] = signs[c.status] ?? ["?", "warn"];

@@ -7,8 +7,11 @@ import { about } from "orrery/story.js";
 // Dialog is modal; Escape and its button close it.
 function Dialog({ title, close, children }) {
   const ref = useRef();
-  useLayoutEffect(() => { ref.current.showModal(); }, []); // at once: Escape closes what can be seen
-  return html`<dialog ref=${ref} autofocus tabindex="-1" onClose=${close} aria-label=${title} onClick=${event => event.target === ref.current && close()}>
+  useLayoutEffect(() => { // at once: Escape closes what can be seen
+    ref.current.showModal();
+    ref.current.focus(); // not its button, which the Enter that has opened it would press
+  }, []);
+  return html`<dialog ref=${ref} tabindex="-1" onClose=${close} aria-label=${title} onClick=${event => event.target === ref.current && close()}>
     <div style="display:flex;gap:24px"><h2 style="flex:1">${title}</h2><button class="plain" onClick=${close}>${text("close")}</button></div>${children}</dialog>`;
 }
 

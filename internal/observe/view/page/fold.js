@@ -101,7 +101,6 @@ const gears = {
   lab: (state, hook, e) => laboratory(state.lab, state, hook, e),
   trace: (state, hook, e) => {
     if (hook === "lost") for (const [gear, n] of Object.entries(e.lost ?? {})) { add(state.lost, gear, n); put(state.unsure, gear, true); }
-    if (hook === "state") state.unsure = {};
     if (hook === "end") state.ended = e.reason ?? "";
   },
 };
@@ -119,7 +118,7 @@ function reflector(r, hook, e) {
     case "watchEnded": r.open = false; break;
     case "event": r.events++; r.failures = 0; if (e.rv) r.rv = e.rv; break;
     case "stale": r.stale++; break;
-    case "bookmark": r.bookmarks++; if (e.rv) r.rv = e.rv; break;
+    case "bookmark": if (!e.initial) r.bookmarks++; if (e.rv) r.rv = e.rv; break;
     case "backOff": r.failures++; r.backOff = e.us ?? 0; r.backOffAt = e.t ?? 0; break;
     case "expired": r.expired++; break;
     case "idleTimeout": case "zombie": r.idle++; break;

@@ -12,6 +12,8 @@ const speeds = [0.25, 1, 4, 16];
 const tooFast = 2000; // events in a second, above which only counts are drawn
 const tick = 50; // ms between two pictures of a recording that plays
 
+const controlled = "namespaces"; // the informer to show first: that of the controller
+
 // first returns the name to show: the chosen one if it exists, otherwise the first.
 const first = (map, chosen) => chosen in map ? chosen : Object.keys(map)[0] ?? "";
 
@@ -98,7 +100,7 @@ function App({ engine, initial }) {
   if (!shot?.header) return html`<${Welcome} live=${mode === "live"} choose=${choose}/>${noticeBox}`;
 
   const { state, header } = shot;
-  const informerName = first(state.informers, informerChosen), queueName = first(state.queues, queueChosen || informerName);
+  const informerName = first(state.informers, informerChosen || controlled), queueName = first(state.queues, queueChosen || informerName);
   const view = {
     ...shot, state, header, mode, selected, select, passes, informerName, queueName,
     informer: state.informers[informerName], queue: state.queues[queueName],

@@ -166,9 +166,24 @@ export class Run {
         found.push(e);
       }
     }
-    return found.slice(-storyEvents);
+    return folded(found).slice(-storyEvents);
   }
 }
+
+// folded makes one event of neighbours that say the same: the last of them, with their number in times. from is the
+// sequence number of the first one, and the causes are its causes.
+function folded(events) {
+  const out = [];
+  for (const e of events) {
+    const last = out.at(-1);
+    if (last && said(last) === said(e)) out[out.length - 1] = { ...e, c: last.c, maybe: last.maybe, from: last.from ?? last.s, times: (last.times ?? 1) + 1 };
+    else out.push(e);
+  }
+  return out;
+}
+
+// said is what an event says, without its number, time, causes and duration. Requests and passes are never the same.
+const said = e => JSON.stringify([e.e, e.i, e.k, e.h, e.d, e.rv, e.kind, e.type, e.n, e.num, e.p, e.q, e.r, e.phase, e.status, e.err]);
 
 // countLines returns the number of lines of a text without a line end after the last.
 function countLines(text) {

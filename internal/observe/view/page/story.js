@@ -1,6 +1,6 @@
 // The story of one key: a chain of events, each with the names of its gear and what it carried.
 import { html, useEffect, useRef } from "orrery/htm-preact.js";
-import { duration, short, text } from "orrery/text.js";
+import { count, duration, short, text } from "orrery/text.js";
 import { Key } from "orrery/boxes.js";
 
 // details are what a chip says after the name of an event.
@@ -31,7 +31,7 @@ export function about(e) {
 function Chip({ e, view, now }) {
   const [gear, hook] = e.e.split(".");
   return html`<button class=${"chip" + (now ? " now" : "") + (e.maybe ? " maybe" : "")} aria-current=${now} title=${`${e.e}\ns ${e.s}, ${text("column-causes")} ${(e.c ?? []).join(", ") || "–"}${e.err ? "\n" + e.err : ""}`}
-    onClick=${() => view.toEvent(e.s)}><small>${gear} </small>${hook}${about(e) ? html` <b>${short(about(e), 34)}</b>` : ""}</button>`;
+    onClick=${() => view.toEvent(e.s)}><small>${gear} </small>${hook}${e.times > 1 ? html` <b class="times">×${count(e.times)}</b>` : ""}${about(e) ? html` <b>${short(about(e), 34)}</b>` : ""}</button>`;
 }
 
 export function Story({ view }) {
@@ -41,11 +41,11 @@ export function Story({ view }) {
   useEffect(() => { if (chain.current) chain.current.scrollLeft = chain.current.scrollWidth; }, [last, selected]);
   return html`<section class="box story" aria-label=${text("story")} tabindex="0" data-box="story">
     <header><h2>${selected ? html`${text("story")}:${" "}` : text("story")}</h2>${selected && html`<${Key} k=${selected} view=${view} most=${60}/>`}
-      <span class="note">${selected && passing.length ? text("events") + " " + passing.length : ""}</span></header>
+      <span class="note">${selected && passing.length ? text("events") + " " + count(passing.reduce((sum, e) => sum + (e.times ?? 1), 0)) : ""}</span></header>
     <div class="body">${selected
       ? html`<div class="chain" ref=${chain}>${passing.map((e, i) => html`${i > 0 && html`<span class="arrow" aria-hidden="true">${linked(passing[i - 1], e) ? "▸" : "·"}</span>`}<${Chip} e=${e} view=${view} now=${e.s === last}/>`)}</div>`
       : html`<p class="empty">${text("story-none")}</p>`}</div></section>`;
 }
 
 // linked reports whether the event before is a cause: otherwise they are neighbours only.
-const linked = (before, e) => e.c?.includes(before.s);
+const linked = (before, e) => e.c?.some(c => c >= (before.from ?? before.s) && c <= before.s);

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/program"
+)
+
+// "orrery run --view" serves the page and the lines to those who have the token, and the lines follow
+// a deletion to the end. When the process is stopped, nothing of it is left.
+func TestRunWithTheView(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { // the last one
+		await(t, func() bool { return goleak.Find(before) == nil }, func() string { return goleak.Find(before).Error() })
+	})
+	server, err := apiserver.New(apiserver.Config{})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
+	admin := func(method, path, body string) {
+		request := httptest.NewRequest(method, path, strings.NewReader(body))
+		request.Header.Set("Authorization", "Bearer "+server.Token())
+		request.Header.Set("Content-Type", "application/json")
+		answer := httptest.NewRecorder()
+		server.Handler().ServeHTTP(answer, request)
+		require.Less(t, answer.Code, 300, answer.Body)
+	}
+	admin("POST", "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
+	admin("POST", "/api/v1/namespaces/shop/configmaps", `{"metadata":{"name":"c"}}`)
+
+	var stdout, stderr lockedBuffer
+	ctx, stop := context.WithCancel(t.Context())
+	t.Cleanup(stop)
+	root := newRootCommand()
+	root.SetArgs([]string{
+		"run", "--kubeconfig", writeTLSKubeconfig(t, serveTLS(t, server.Handler()), `{"token":"`+server.Token()+`"}`),
+		"--leader-elect=false", "--allow-second-controller", "--namespace-deletion-grace-period=0", "--metrics-port=0", "--view", "--no-open",
+	})
+	root.SetOut(&stdout)
+	root.SetErr(&stderr)
+	program.Prepare(root)
+	ended := make(chan error, 1)
+	go func() { ended <- root.ExecuteContext(ctx) }()
+	said := func() string { return stdout.String() + stderr.String() }
+	printed := regexp.MustCompile(`The view: (http://\S+)`)
+	await(t, func() bool { return printed.MatchString(stdout.String()) }, said)
+	address, err := url.Parse(printed.FindStringSubmatch(stdout.String())[1])
+	require.NoError(t, err)
+
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	get := func(path, query string) *http.Response {
+		at := *address
+		at.Path, at.RawQuery = path, query
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at.String(), nil)
+		require.NoError(t, err)
+		response, err := (&http.Client{Transport: transport}).Do(request)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = response.Body.Close() })
+		return response
+	}
+	assert.Equal(t, 200, get("/", address.RawQuery).StatusCode)
+	assert.Equal(t, 403, get("/trace", "").StatusCode)
+	lines := get("/trace", address.RawQuery)
+	require.Equal(t, 200, lines.StatusCode)
+
+	admin("DELETE", "/api/v1/namespaces/shop", "")
+	seen := map[string]bool{}
+	var last string
+	text := bufio.NewReader(lines.Body)
+	for last != "trace.end" {
+		line, err := text.ReadBytes('\n')
+		require.NoError(t, err, "the lines end with %q", last)
+		var event struct {
+			E, K string
+		}
+		require.NoError(t, json.Unmarshal(line, &event), "%s", line)
+		if last = event.E; event.K == "shop" {
+			seen[last] = true
+		}
+		if last == "nsctl.gone" {
+			assert.Equal(t, "shop", event.K)
+			stop() // as Ctrl-C does
+		}
+	}
+	for _, name := range []string{"reflector.event", "deltafifo.popped", "indexer.updated", "queue.got", "nsctl.passStarted", "nsctl.finalized", "nsctl.gone"} {
+		assert.True(t, seen[name], "%s of the namespace", name)
+	}
+	require.NoError(t, <-ended, said())
+}

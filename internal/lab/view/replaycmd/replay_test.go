@@ -1,0 +1,137 @@
+package replaycmd
+
+import (
+	"bytes"
+	"compress/gzip"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/observe/trace"
+	"orrery/internal/program/programtest"
+	"orrery/queue"
+)
+
+// call runs the command.
+func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	root := &cobra.Command{Use: "lab"}
+	root.AddCommand(New())
+	return programtest.Call(t, root, error.Error, append([]string{"replay"}, args...)...)
+}
+
+// write returns the name of a file with this content.
+func write(t *testing.T, content string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "run.jsonl")
+	require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
+	return name
+}
+
+const (
+	header = `{"h":1,"schema":"orrery.trace/1","start":"2026-05-04T10:02:11Z","clock":"real","gears":"fast"}` + "\n"
+	event  = `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}` + "\n"
+)
+
+// What is no recording is refused in one sentence, whatever is to be done with it.
+func TestReplayRefuses(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	port := strconv.Itoa(taken.Addr().(*net.TCPAddr).Port)
+	sound := write(t, header+event)
+	for want, args := range map[string][]string{
+		`not a recording: line 1 is "hello"`:                 {write(t, "hello\n")},
+		"not a recording: line 1 cannot be read":             {write(t, "")},
+		"not a recording: line 1 is \"{}\"":                  {write(t, "{}\n")},
+		"use version v9.9 or a later one":                    {write(t, `{"h":2,"schema":"orrery.trace/2","build":"v9.9"}`+"\n"+event)},
+		"no such file":                                       {filepath.Join(t.TempDir(), "missing.jsonl")},
+		"is a directory":                                     {t.TempDir()},
+		"not a recording: its gzip header is damaged":        {write(t, "\x1f\x8bhello")},
+		"--view-port must be between 1 and 65535, not 65536": {sound, "--view-port", "65536"},
+		"port " + port + " is in use by another program; choose another one with --view-port": {sound, "--view-port", port},
+		"if any flags in the group [html check] are set none of":                              {sound, "--check", "--html", "x.html"},
+		"accepts 1 arg(s), received 0":                                                        {},
+	} {
+		ways := [][]string{{"--no-open"}}
+		if len(args) == 1 {
+			ways = append(ways, []string{"--check"}, []string{"--html", filepath.Join(t.TempDir(), "out.html")})
+		}
+		for _, way := range ways {
+			code, stdout, stderr := call(t, append(args, way...)...)
+			assert.Equal(t, 1, code, "%q %q", want, way)
+			assert.Empty(t, stdout, "%q %q", want, way)
+			assert.Contains(t, stderr, want, "%q", way)
+			assert.Equal(t, 1, strings.Count(stderr, "\n"), "one sentence: %s", stderr)
+		}
+	}
+}
+
+// --check says what is wrong after the first line, and where. A cut last line is normal.
+func TestReplayChecks(t *testing.T) {
+	second := `{"s":2,"t":6,"e":"queue.got","i":"q","k":"a"}` + "\n"
+	for name, c := range map[string]struct {
+		recording string
+		code      int
+		want      []string
+	}{
+		"sound":            {event + second, 0, []string{"gears fast, 2 events", "contradictions 0"}},
+		"no event":         {"", 0, []string{"0 events"}},
+		"a broken line":    {event + "{\n" + second, 1, []string{"line 3: unexpected end of JSON input", "2 events"}},
+		"a gap":            {event + `{"s":3,"t":6,"e":"queue.got","i":"q","k":"a"}` + "\n", 1, []string{"event 3 follows event 1"}},
+		"a cut last line":  {event + second[:20], 0, []string{"the last line is cut off", "1 events"}},
+		"an unknown event": {event + `{"s":2,"t":6,"e":"queue.painted","i":"q"}` + "\n", 0, []string{"unknown event queue.painted: 1"}},
+		"a contradiction":  {event + `{"s":2,"t":6,"e":"queue.done","i":"q","k":"a"}` + "\n", 0, []string{"contradictions 1"}},
+		"a loss":           {event + `{"s":2,"t":6,"e":"trace.lost","n":7,"lost":{"queue":7}}` + "\n", 0, []string{"lost of queue: 7"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := call(t, write(t, header+c.recording), "--check")
+			assert.Equal(t, c.code, code)
+			for _, want := range c.want {
+				assert.Contains(t, stdout, want)
+			}
+			assert.Equal(t, c.code, strings.Count(stderr, "has problems: 1"), stderr)
+		})
+	}
+}
+
+// What a recorder has written is sound, compressed too, and becomes one page.
+func TestReplayWritesOnePage(t *testing.T) {
+	for _, name := range []string{"run.jsonl", "run.jsonl.gz"} {
+		file := filepath.Join(t.TempDir(), name)
+		recorder, err := trace.Start(trace.Config{File: file})
+		require.NoError(t, err)
+		recorder.Queue("work").Added(queue.Event[string]{Key: "a", Seq: 1})
+		recorder.Stop("done")
+		require.NoError(t, recorder.Err())
+		code, stdout, _ := call(t, file, "--check")
+		assert.Zero(t, code)
+		assert.Contains(t, stdout, "2 events")
+		page := filepath.Join(t.TempDir(), "page.html")
+		code, stdout, _ = call(t, file, "--html", page)
+		assert.Zero(t, code)
+		assert.Contains(t, stdout, "open it in a browser")
+		html, err := os.ReadFile(page)
+		require.NoError(t, err)
+		assert.True(t, bytes.HasPrefix(html, []byte("<!")), "%.40s", html)
+	}
+}
+
+// A compressed recording of a process that was killed has no end; its events are read.
+func TestReplayOfACutCompressedFile(t *testing.T) {
+	var compressed bytes.Buffer
+	zip := gzip.NewWriter(&compressed)
+	_, _ = zip.Write([]byte(header + event))
+	require.NoError(t, zip.Flush())
+	code, stdout, stderr := call(t, write(t, compressed.String()), "--check")
+	assert.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "1 events")
+	assert.Contains(t, stdout, "the last line is cut off")
+}
