@@ -95,7 +95,7 @@ func TestRunWithTheView(t *testing.T) {
 			stop() // as Ctrl-C does
 		}
 	}
-	for _, name := range []string{"reflector.event", "deltafifo.popped", "indexer.updated", "queue.got", "nsctl.passStarted", "nsctl.finalized", "nsctl.gone"} {
+	for _, name := range []string{"deltafifo.popped", "queue.got", "nsctl.passStarted", "nsctl.finalized", "nsctl.gone"} {
 		assert.True(t, seen[name], "%s of the namespace", name)
 	}
 	require.NoError(t, <-ended, said())

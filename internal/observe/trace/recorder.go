@@ -69,8 +69,8 @@ func start(config Config, capacity int) (*Recorder, error) {
 // for the collector.
 func (r *Recorder) put(e record) {
 	r.mu.Lock()
-	n := len(r.records)
-	if n == cap(r.records) {
+	n, most := len(r.records), cap(r.records)
+	if n == most {
 		r.lost[kinds[e.kind].gear]++
 		if numbered(&e) {
 			r.dropped++
@@ -84,7 +84,7 @@ func (r *Recorder) put(e record) {
 	switch n {
 	case 0:
 		signal(r.wake)
-	case cap(r.records) / 2:
+	case most / 2:
 		signal(r.full)
 	}
 }

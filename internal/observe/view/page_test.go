@@ -309,3 +309,49 @@ func TestPageRespectsReducedMotion(t *testing.T) {
 	b.show(replayed(t, machine(t)))
 	assert.Equal(t, "0s", value[string](b, `getComputedStyle(document.querySelector(".bar > i")).transitionDuration`))
 }
+
+// Freeze stops the picture and counts what comes; following catches up. When the run ends, the page
+// says so and why, and keeps its last state.
+func TestPageLiveFreezesAndEnds(t *testing.T) {
+	server, run := live(t)
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(server.URL() + "&lang=en"))
+	mode := func(text string) {
+		t.Helper()
+		b.until(fmt.Sprintf(`document.querySelector(".mode")?.innerText === %q`, text))
+	}
+	queued := func(keys string) {
+		t.Helper()
+		b.until(fmt.Sprintf(`[...document.querySelectorAll('[data-set="queue"] .key')].map(k => k.title).join(" ") === %q`, keys))
+	}
+	run.add("a")
+	mode("LIVE")
+	queued("a")
+	b.press(" ")
+	mode("FROZEN · 0 events behind")
+	run.add("b")
+	run.add("c")
+	mode("FROZEN · 2 events behind")
+	queued("a")
+	b.press(" ")
+	mode("LIVE")
+	queued("a b c")
+	b.press(" ")
+	mode("FROZEN · 0 events behind")
+	b.press("[")
+	mode("FROZEN · 1 events behind")
+	queued("a b")
+	b.press(" ")
+	mode("LIVE")
+	queued("a b c")
+	run.Stop("the scene has ended")
+	mode("ENDED")
+	assert.Contains(t, value[string](b, `document.querySelector(".head").innerText`), "the scene has ended")
+	server.Stop()
+	b.press(kb.Home)
+	queued("")
+	b.press(kb.End)
+	queued("a b c")
+	mode("ENDED")
+	assert.False(t, value[bool](b, `document.querySelector(".notice") !== null`), "an end with a reason is no disconnection")
+}

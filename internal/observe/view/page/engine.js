@@ -60,7 +60,7 @@ export class Engine {
     socket.onclose = event => {
       if (this.#socket !== socket) return;
       this.live = false;
-      this.tell(began ? { kind: "disconnected", reason: event.reason } : { kind: "refused", reason: event.reason });
+      if (began) this.ask("closed"); else this.tell({ kind: "refused", reason: event.reason });
     };
   }
 

@@ -56,9 +56,9 @@ function App({ engine, initial }) {
     engine.said = message => {
       switch (message.kind) {
         case "opened": setMode("replay"); setNotice(""); setSelected(""); return;
-        case "disconnected": 
+        case "disconnected":
           setMode(m => m === "live" || m === "freeze" ? "ended" : m);
-          if (!now.current.state?.ended) setNotice(text("disconnected"));
+          if (!message.ended) setNotice(text("disconnected"));
           return;
         case "refused": setMode("drop"); setNotice(message.reason || text("refused")); return;
         case "failed": setNotice(readProblem(message.reason)); return;
@@ -117,7 +117,7 @@ function App({ engine, initial }) {
         ? html`<button aria-pressed=${mode === "freeze"} onClick=${freeze}>${text(mode === "freeze" ? "follow" : "freeze")}</button>`
         : html`<button aria-pressed=${playing} onClick=${play}>${text(playing ? "pause" : "play")}</button>`}
       <span class="about">${[header.scene && text("scene", { name: header.scene }), header.gears && text("gears", { name: header.gears }), header.run].filter(Boolean).join(" · ")}</span>
-      ${ended && html`<span class="about">${state.ended}</span>`}<span class="grow"></span>
+      ${ended && html`<span class="about">${shot.reason}</span>`}<span class="grow"></span>
       <${Choice} label=${text("informer")} names=${Object.keys(state.informers)} value=${informerName} choose=${setInformer}/>
       <${Choice} label=${text("queue")} names=${Object.keys(state.queues)} value=${queueName} choose=${setQueue}/>
       <span class="figure">s <b>${count(state.s)}</b></span>

@@ -225,7 +225,7 @@ function serve(port) {
     port.postMessage({
       kind: "view", generation, header: run.header, n, count: run.count, first: run.first, t: n >= run.count ? run.end : recent.at(-1)?.t ?? 0,
       end: run.end, following: position === null, state: run.stateAt(n), recent, story: run.story(key, n),
-      summary: run.summary.plain(), problems: run.problems, skipped: run.skipped,
+      summary: run.summary.plain(), problems: run.problems, skipped: run.skipped, reason: run.newest.ended,
     });
   };
   const soon = () => {
@@ -263,6 +263,10 @@ function serve(port) {
       case "text":
         try { run.append(data.text); } catch (error) { failed(error); }
         break;
+      case "closed": // after all that came before it
+        answer();
+        port.postMessage({ kind: "disconnected", ended: run.newest.ended });
+        return;
       case "follow": position = null; break;
       case "stop": position ??= run.count; break;
       case "seek": position = Math.max(run.first, Math.min(run.count, data.n)); break;
