@@ -92,8 +92,8 @@ func answering(t *testing.T, code int, body string) (path string) {
 	return path
 }
 
-// stuck returns a file with the evidence of a namespace that is proven to hang.
-func stuck(t *testing.T) (path string) {
+// evidenceOfStuck returns a file with the evidence of a namespace that is proven to hang.
+func evidenceOfStuck(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "evidence.json")
 	e := why.Evidence{Name: "shop", Namespace: &why.Namespace{UID: "u", ResourceVersion: "7", SpecFinalizers: []string{"example.com/x"}}}
@@ -112,7 +112,7 @@ func TestCommandLine(t *testing.T) {
 	refusing := server(t, causes.Audited, "forbid:verb=get,resource=namespaces,user=kubernetes-admin")
 	unauthorized := answering(t, 401, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Unauthorized","code":401}`)
 	login := answering(t, 200, "<html>")
-	evidence := stuck(t)
+	evidence := evidenceOfStuck(t)
 	once := []string{"--no-wait"}
 	for name, command := range programs(t) {
 		for _, test := range []struct {
