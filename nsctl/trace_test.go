@@ -14,9 +14,9 @@ import (
 
 func TestJoinTraces(t *testing.T) { hookstest.Run(t, JoinTraces) }
 
-// With or without hooks set, every hook may be called except the two whose callers check for nil.
+// With or without hooks set, every hook may be called except the three whose callers check for nil.
 func TestEveryHookMayBeCalled(t *testing.T) {
-	optional := []string{"PhaseDone", "PassStuck"}
+	optional := []string{"PhaseStarted", "PhaseDone", "PassStuck"}
 	for _, trace := range []*Trace{nil, {}, {Gone: func(string, time.Duration) {}}} {
 		complete := reflect.ValueOf(*trace.complete())
 		for i := range complete.NumField() {

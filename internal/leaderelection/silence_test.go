@@ -15,8 +15,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// stamping adds to Leases what kube-apiserver adds and the in-memory server does not: the time of
-// the last write, by the server's clock.
+// stamping replaces the managed fields of Leases: with the time of the last write by the server's
+// clock, or with none if the server keeps no times.
 type stamping struct {
 	leaderelection.Leases
 	server *serverClock
@@ -26,6 +26,7 @@ type stamping struct {
 type serverClock struct {
 	mu      sync.Mutex
 	ahead   time.Duration // difference to the clients' clocks
+	noTimes bool          // it keeps no times
 	written time.Time
 }
 
@@ -55,7 +56,9 @@ func (c *serverClock) lastWrite() time.Time {
 }
 
 func (s stamping) stamp(lease *api.Lease, err error, at time.Time) (*api.Lease, error) {
-	if err == nil && !at.IsZero() {
+	if err == nil && (s.server.noTimes || at.IsZero()) {
+		lease.ManagedFields = api.ManagedFields{}
+	} else if err == nil {
 		lease.ManagedFields = api.NewManagedFields(fmt.Appendf(nil,
 			`[{"manager":"kubectl","time":%[2]q,"fieldsV1":{"f:metadata":{}}},{"manager":"orrery","time":%[1]q,"fieldsV1":{"f:spec":{"f:renewTime":{}}}}]`,
 			at.UTC().Format(time.RFC3339), at.Add(-time.Hour).UTC().Format(time.RFC3339)))
@@ -103,12 +106,10 @@ func TestALeaderThatIsLongDeadIsNotWaitedFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, p *place) {
-				clock := &serverClock{ahead: c.then}
+				clock := &serverClock{ahead: c.then, noTimes: c.unstamped}
 				stamps := func(config *leaderelection.Config) {
 					config.Watch = nil
-					if !c.unstamped {
-						config.Leases = stamping{config.Leases, clock}
-					}
+					config.Leases = stamping{config.Leases, clock}
 				}
 				a := p.join("a", stamps)
 				time.Sleep(5 * time.Second)
