@@ -132,16 +132,16 @@ func TestIssue134323NothingIsLeft(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					before := runtime.NumGoroutine()
+					before := queuetest.Goroutines()
 					fired := 0
 					q := newForm(nil, queue.Config[string]{Trace: &queue.Trace[string]{
 						DelayEnded: func(queue.Event[string], time.Duration) { fired++ },
 					}})
 					q.AddAfter("a", time.Second)
 					q.AddAfter("b", time.Hour)
-					assert.LessOrEqual(t, runtime.NumGoroutine(), before, "a delay needs no goroutine")
+					assert.LessOrEqual(t, queuetest.Goroutines(), before, "a delay needs no goroutine")
 					shutDown(q)
-					assert.LessOrEqual(t, runtime.NumGoroutine(), before)
+					assert.LessOrEqual(t, queuetest.Goroutines(), before)
 					pass(2 * time.Hour)
 					assert.Zero(t, fired)
 					require.NoError(t, check[string](q))
@@ -155,11 +155,11 @@ func TestIssue134323NothingIsLeft(t *testing.T) {
 func TestIssue135072MetricsNeedNoGoroutine(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		synctest.Test(t, func(t *testing.T) {
-			before := runtime.NumGoroutine()
+			before := queuetest.Goroutines()
 			q := newForm(nil, queue.Config[string]{Name: "q", Metrics: queuetest.NoMetrics{}})
 			q.Add("a")
 			q.UpdateMetrics()
-			assert.LessOrEqual(t, runtime.NumGoroutine(), before)
+			assert.LessOrEqual(t, queuetest.Goroutines(), before)
 		})
 	})
 }

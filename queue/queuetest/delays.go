@@ -3,7 +3,6 @@ package queuetest
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -256,20 +255,20 @@ func testEqualDelays(t *testing.T, q queue.DelayingInterface[string], inOrder bo
 }
 
 func testDrainDropsDelays(t *testing.T, impl Implementation) {
-	before := runtime.NumGoroutine()
+	before := Goroutines()
 	q := impl.NewDelaying()
 	q.AddAfter("later", time.Second)
 	waitIdle()
 	drained := background(q.ShutDownWithDrain)
 	require.True(t, drained(), "the drain does not wait for a delayed key")
 
-	left := runtime.NumGoroutine()
+	left := Goroutines()
 	if impl.has(DrainLeavesNothing) {
 		assert.LessOrEqual(t, left, before, "a goroutine was left behind")
 	} else {
 		// Time stops when the scenario is over; let the goroutines end now.
 		pass(time.Minute)
-		assert.Greater(t, left, runtime.NumGoroutine(), "no goroutine was left behind")
+		assert.Greater(t, left, Goroutines(), "no goroutine was left behind")
 	}
 	assertEmpty(t, q, "the delay was dropped")
 }

@@ -25,6 +25,8 @@
 package queuetest
 
 import (
+	"bytes"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -113,6 +115,18 @@ func ended[Q interface{ ShutDown() }](t *testing.T, q Q) Q {
 
 // waitIdle waits until every goroutine in the bubble is durably blocked.
 func waitIdle() { synctest.Wait() }
+
+// Goroutines counts the goroutines of the caller's bubble that have not ended. Those of the runtime
+// and of other tests, which runtime.NumGoroutine counts too, come and go at any time.
+func Goroutines() int {
+	synctest.Wait()
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	// The first line of a stack: goroutine 9 [select (durable), synctest bubble 4]:
+	own, _, _ := bytes.Cut(stacks, []byte("]:\n"))
+	_, bubble, _ := bytes.Cut(own, []byte("synctest bubble "))
+	return bytes.Count(stacks, []byte("synctest bubble "+string(bubble)+"]:\n"))
+}
 
 // pass advances the time by d and lets everything due happen.
 func pass(d time.Duration) {
