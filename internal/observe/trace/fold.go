@@ -144,8 +144,8 @@ func (f *FIFOState) apply(s *State, hook string, e *Event) {
 		f.Deduplicated++
 	case "ignored":
 		f.Ignored++
-	case "withdrawn":
-		f.Withdrawn++
+	case "canceled":
+		f.Canceled++
 		f.take(s, e.Key, 1)
 	case "replaced":
 		f.Replaces++
@@ -179,8 +179,8 @@ func (f *FIFOState) apply(s *State, hook string, e *Event) {
 // deltasOf returns the number of deltas of an event, of which d has the first ones.
 func deltasOf(e *Event) int64 { return max(e.M, int64(len([]rune(e.Deltas)))) }
 
-// append adds a delta to the slot of its key. A deletion behind a deletion does not lengthen it; one
-// that was watched takes the place of a tombstone.
+// append adds a delta to the slot of its key. A deletion behind a deletion does not lengthen it;
+// one that was watched takes the place of a tombstone.
 func (f *FIFOState) append(key, delta string, at int64) {
 	i := f.slot(key)
 	if i < 0 {

@@ -48,7 +48,7 @@ crash. Exit codes: 0 if the recording is sound, 1 if not.`,
 		Example: `  # look again at what lab demo --record one-key.jsonl has written
   lab replay one-key.jsonl
 
-  # one file for somebody without this program
+  # one file for a reader without this program
   lab replay one-key.jsonl --html one-key.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
