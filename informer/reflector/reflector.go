@@ -11,8 +11,9 @@ import (
 	"orrery/wait"
 )
 
-// Reflector keeps a [Store] equal to a collection that can be listed and watched. This is the textbook form. It lacks
-// streaming lists and does not notice a connection that is dead without an error; package machine has both.
+// Reflector keeps a [Store] equal to a collection that can be listed and watched. This is the
+// textbook form. It lacks streaming lists and does not notice a connection that is dead without an
+// error; package machine has both.
 type Reflector[T any] struct {
 	config        Config[T] // with defaults
 	listerWatcher ListerWatcher[T]
@@ -41,9 +42,10 @@ func (r *Reflector[T]) Run(ctx context.Context) {
 	}
 }
 
-// ListAndWatch lists the collection, and then opens one watch after the other, without a list between them. If
-// ResyncPeriod is positive, one ticker with this period sends the times of the resyncs to all of these watches.
-// It returns nil when ctx ends, or the first error of list or watch, after which a new list is needed.
+// ListAndWatch lists the collection, and then opens one watch after the other, without a list
+// between them. If ResyncPeriod is positive, one ticker with this period sends the times of the
+// resyncs to all of these watches. It returns nil when ctx ends, or the first error of list or
+// watch, after which a new list is needed.
 func (r *Reflector[T]) ListAndWatch(ctx context.Context) error {
 	if err := r.list(ctx); err != nil {
 		return err
@@ -62,10 +64,11 @@ func (r *Reflector[T]) ListAndWatch(ctx context.Context) error {
 	return nil
 }
 
-// list enters PhaseListing and fetches the whole collection with listPages, at relistResourceVersion. If the server
-// refuses that version (isResourceVersionUnavailable), it calls setUnavailable and asks at once for "". An error of
-// listPages becomes a *ListError; one of syncWith, which gets the items, is returned as it is. Then Trace.Listed reports
-// the list, with the number of items and the time since the beginning.
+// list enters PhaseListing and fetches the whole collection with listPages, at
+// relistResourceVersion. If the server refuses that version (isResourceVersionUnavailable), it
+// calls setUnavailable and asks at once for "". An error of listPages becomes a *ListError; one of
+// syncWith, which gets the items, is returned as it is. Then Trace.Listed reports the list, with
+// the number of items and the time since the beginning.
 func (r *Reflector[T]) list(ctx context.Context) error {
 	r.enter(PhaseListing, "List")
 	began, rv := time.Now(), r.relistResourceVersion()
@@ -85,8 +88,9 @@ func (r *Reflector[T]) list(ctx context.Context) error {
 	return err
 }
 
-// syncWith enters PhaseReplacing, makes items the content of the store, and then resourceVersion the position, with
-// setSynced. If the store fails, the position stays, and the error is that of recordStoreError.
+// syncWith enters PhaseReplacing, makes items the content of the store, and then resourceVersion
+// the position, with setSynced. If the store fails, the position stays, and it returns the error of
+// recordStoreError.
 func (r *Reflector[T]) syncWith(ctx context.Context, items []T, resourceVersion string) error {
 	r.enter(PhaseReplacing, "Listed")
 	err := r.store.Replace(items, resourceVersion)
@@ -96,7 +100,8 @@ func (r *Reflector[T]) syncWith(ctx context.Context, items []T, resourceVersion 
 	return r.recordStoreError(ctx, OpReplace, resourceVersion, err)
 }
 
-// watch opens one watch and reads it to its end. It returns nil if the next one can continue from there.
+// watch opens one watch and reads it to its end. It returns nil if the next one can continue from
+// there.
 func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error {
 	r.enter(PhaseOpeningWatch, "Watch")
 	limit := r.config.MinWatchTimeout.Seconds() * (1 + rand.Float64()) // watches that begin together do not end together
@@ -126,7 +131,8 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 	return nil
 }
 
-// watchFailed returns nil, after a back-off, if the next watch can use the same position, and err otherwise.
+// watchFailed returns nil, after a back-off, if the next watch can use the same position, and err
+// otherwise.
 func (r *Reflector[T]) watchFailed(ctx context.Context, err error) error {
 	switch cause := CauseOf(err); {
 	case cause == CauseTooManyRequests || cause == CauseUnreachable: // later, and from the same position
@@ -138,9 +144,10 @@ func (r *Reflector[T]) watchFailed(ctx context.Context, err error) error {
 	return err
 }
 
-// watchHandler enters PhaseWatching, passes each event of w to handle, and resyncs when the channel delivers, until ctx
-// ends (nil), the resync fails (its error), or w ends or sends an ERROR event (that error; io.EOF is a normal end). It
-// returns the number of events handled, bookmarks included, and that reason. When it returns, w is stopped.
+// watchHandler enters PhaseWatching, passes each event of w to handle, and resyncs when the channel
+// delivers, until ctx ends (nil), the resync fails (its error), or w ends or sends an ERROR event
+// (that error; io.EOF is a normal end). It returns the number of events handled, bookmarks
+// included, and that reason. When it returns, w is stopped.
 func (r *Reflector[T]) watchHandler(ctx context.Context, w api.Watcher[T], resync <-chan time.Time) (events int, err error) {
 	r.enter(PhaseWatching, "Opened")
 	results, stop := resultChan(w) // it turns ERROR events into errors
@@ -163,10 +170,11 @@ func (r *Reflector[T]) watchHandler(ctx context.Context, w api.Watcher[T], resyn
 	}
 }
 
-// handle counts an event with received, passes it to the store, and moves the position to its resource version, even if
-// the store failed: that concerns one object, and recordStoreError reports it. ADDED, MODIFIED and DELETED are Add, Update
-// and Delete. A bookmark has no object: only a store that is a [Bookmarker] gets its version, if it has one. An event of
-// unknown type only moves the position.
+// handle counts an event with received, passes it to the store, and moves the position to its
+// resource version, even if the store failed: that concerns one object, and recordStoreError
+// reports it. ADDED, MODIFIED and DELETED are Add, Update and Delete. A bookmark has no object:
+// only a store that is a [Bookmarker] gets its version, if it has one. An event of unknown type
+// only moves the position.
 func (r *Reflector[T]) handle(ctx context.Context, e api.WatchEvent[T]) {
 	received(r.status, e)
 	switch e.Type {

@@ -279,7 +279,7 @@ type Policy struct {
 	Binding bool   `json:"binding,omitempty"`
 	// Of is the name of a binding's policy.
 	Of string `json:"of,omitempty"`
-	// Rules are those of the policy's match constraints.
+	// Rules are the policy's match constraints.
 	Rules []Rule `json:"rules,omitempty"`
 	// Parameter is the parameter object that the binding names, and Kind its kind; empty without
 	// one.
@@ -492,7 +492,7 @@ type Grant struct {
 	Subject string  `json:"subject"`
 	Service Service `json:"serviceAccount,omitzero"`
 	Group   string  `json:"group"`
-	// Resources are those of the rule.
+	// Resources are the rule's resources.
 	Resources []string `json:"resources"`
 	// Pods is how many pods run as the service account.
 	Pods   int      `json:"pods,omitempty"`

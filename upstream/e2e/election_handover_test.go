@@ -78,7 +78,7 @@ func stopLeader(t *testing.T, e *election) (from, to time.Time) {
 	leader.Interrupt()
 	standby.AwaitOutput("became leader")
 	assert.Equal(t, exitInterrupted, leader.AwaitExit())
-	leader.RequireOutput("gave the Lease back")
+	leader.RequireOutput("released the Lease")
 	requireWarm(t, standby)
 
 	// The successor works.

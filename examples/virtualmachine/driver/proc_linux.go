@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// stat is what /proc/PID/stat says of a process.
+// stat has fields of /proc/PID/stat.
 type stat struct {
 	state   byte
 	session int
@@ -23,7 +23,7 @@ type stat struct {
 // ticksPerSecond is USER_HZ, which is 100 on every system that Go runs on.
 const ticksPerSecond = 100
 
-// readStat reads what the kernel says of a process; ok is false if there is none.
+// readStat reads a process's stat. ok is false if there is no such process.
 func readStat(pid int) (s stat, ok bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	// The name of the program is in brackets and may have anything in it; the fields behind it are

@@ -9,7 +9,7 @@ import (
 
 // Fixture is the situation of one cause.
 type Fixture struct {
-	// ID is that of the cause in package why.
+	// ID is the cause's id in package why.
 	ID string
 	// SetUp makes the namespace hang for that cause, and NearMiss for something that looks alike
 	// and is not it.
@@ -28,7 +28,7 @@ type Fixture struct {
 	Keep []string
 
 	// Settle is how long after the set-up the situation is looked at; default [Settled].
-	// NearMissSettle is that of the near miss, default Settle.
+	// NearMissSettle is the same for the near miss, default Settle.
 	Settle         time.Duration
 	NearMissSettle time.Duration
 }

@@ -16,7 +16,7 @@ import (
 
 // RemoteService is an APIService that refers to another server.
 type RemoteService struct {
-	// Name is that of the APIService.
+	// Name is the APIService's name.
 	Name string
 	// GroupVersion is what the other server serves.
 	GroupVersion api.GroupVersion

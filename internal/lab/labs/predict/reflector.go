@@ -191,9 +191,9 @@ func (w *watch) Stop() {}
 type recorder struct{ *server }
 
 func (r recorder) record(call string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.calls = append(t.calls, call)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls = append(r.calls, call)
 	return nil
 }
 

@@ -75,7 +75,7 @@ crash. Exit codes: 0 if the recording is sound, 1 if not.`,
 	return command
 }
 
-// checkRecording returns an error if the file is no recording that this program can read. Mistakes
+// checkRecording returns an error if this program cannot read the file as a recording. Mistakes
 // after its first line are for the page to show.
 func checkRecording(file string) error {
 	from, err := os.Open(file)
