@@ -18,7 +18,7 @@ type secondOptions struct {
 }
 
 func (o *secondOptions) addTo(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.allow, "allow-second-controller", false, "start even beside another controller of the same kind that works, such as kube-controller-manager's own")
+	flags.BoolVar(&o.allow, "allow-second-controller", false, "start even if another controller of the same kind works, such as that of kube-controller-manager")
 }
 
 func (o *secondOptions) check() error { return nil }
