@@ -53,7 +53,7 @@ const (
 var sentences = map[TransportErrorKind]string{
 	ConnectionFailed:    "the connection to %s failed: %s",
 	HostNotFound:        "the host name of %s cannot be resolved: %s",
-	HostUnreachable:     "the server %s cannot be reached (is it running, and is the address right?): %s",
+	HostUnreachable:     "the server %s cannot be reached: %s",
 	CertificateUnknown:  "the certificate of %s is signed by an authority that is not trusted (is this the right certificate authority?): %s",
 	CertificateInvalid:  "the certificate of %s is not valid: %s",
 	CertificateRejected: "the server %s rejected our client certificate: %s",
