@@ -173,3 +173,26 @@ func (l *Lab) Readme(lang texts.Lang) string {
 	}
 	return filepath.Join(l.Dir, "README.md")
 }
+
+// Question is a question of predict.yaml, which "lab quiz" asks. No choice is marked as right:
+// package predict runs the script, and the right choice is the one that equals the result.
+type Question struct {
+	ID string `yaml:"id"`
+	// Gear is the interpreter that runs the script.
+	Gear string `yaml:"gear"`
+	// Script has one command per line. The question is about the result of the last one.
+	Script     string `yaml:"script"`
+	texts.Text `yaml:",inline"`
+	Choices    []Choice `yaml:"choices"`
+	// Why explains the right choice in one sentence.
+	Why texts.Text `yaml:"why"`
+}
+
+// Choice is an answer that a learner may choose.
+type Choice struct {
+	// Is is compared with the result of the run.
+	Is         string `yaml:"is"`
+	texts.Text `yaml:",inline"`
+	// Belief is the belief behind a wrong choice. The right choice has none.
+	Belief texts.Text `yaml:"belief"`
+}
