@@ -144,9 +144,9 @@ func (o *whyOptions) check(args []string) error {
 			return fmt.Errorf("there is no cause %q; the causes are %s", o.explain, strings.Join(why.IDs(), " "))
 		}
 	case o.from != "" && o.save != "":
-		return errors.New("give --from or --save: evidence from a file need not be saved")
+		return errors.New("--from and --save exclude each other: evidence from a file is saved already")
 	case o.all && (len(args) > 0 || o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply || o.watch):
-		return errors.New("--all-namespaces goes with no namespace, and without --explain, --from, --save, --fix, --apply and --watch")
+		return errors.New("--all-namespaces cannot be combined with a namespace, --explain, --from, --save, --fix, --apply or --watch")
 	case o.watch && (o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply || o.output != outputTable):
 		return errors.New("--watch prints lines only: give it without --explain, --from, --save, --fix, --apply and --output")
 	case o.all:

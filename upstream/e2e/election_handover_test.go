@@ -61,8 +61,8 @@ func testKilledSoon(t *testing.T, e *election) {
 	})
 	leader.Kill()
 	standby.AwaitOutput("controller started")
-	leader.RequireOutput("cannot determine whether another controller of this kind works, continuing")
-	assert.NotContains(t, standby.Output(), "whether another controller of this kind works")
+	leader.RequireOutput("cannot determine whether another controller of this kind is active, continuing")
+	assert.NotContains(t, standby.Output(), "whether another controller of this kind is active")
 }
 
 // An idle leader that is stopped hands over at once: its successor does not wait for the Lease to

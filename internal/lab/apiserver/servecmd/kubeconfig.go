@@ -16,7 +16,7 @@ func PlaceKubeconfig(server *apiserver.Server, path string, force bool) (written
 	if path == "" {
 		directory, err := os.MkdirTemp("", "orrery-")
 		if err != nil {
-			return "", nil, fmt.Errorf("there is no place for the kubeconfig: %w; name one with --kubeconfig-out", err)
+			return "", nil, fmt.Errorf("the kubeconfig cannot be written: %w; choose a place with --kubeconfig-out", err)
 		}
 		path, remove = filepath.Join(directory, "kubeconfig"), func() { os.RemoveAll(directory) }
 	} else if !force && !mayOverwrite(path) {
