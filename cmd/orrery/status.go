@@ -59,7 +59,8 @@ func newStatusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Show the leader, the queue, and the namespaces that hang",
 		Long: `Shows the leader and since when it leads, how much work waits, and the
-namespaces in deletion, for how long and why. It only reads, with one to three requests.
+namespaces in deletion, for how long and why. It only reads, with one to three
+requests.
 
 It asks the "orrery run" whose debug address is given, or the one at
 ` + statusAddress() + `. If none answers there, or if --kubeconfig, --context or --as
@@ -144,8 +145,8 @@ func (o *statusOptions) asksCluster() bool {
 	return o.flags.Changed("kubeconfig") || o.flags.Changed("context") || o.flags.Changed("as")
 }
 
-// report asks the replica or the cluster. What is said of the connection, such as how long an answer
-// is awaited, goes to stderr.
+// report asks the replica or the cluster. What is said of the connection, such as how long an
+// answer is awaited, goes to stderr.
 func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*status.Report, error) {
 	if !o.asksCluster() {
 		direct := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // never through a proxy

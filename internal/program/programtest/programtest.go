@@ -52,8 +52,9 @@ func Commands(command *cobra.Command) iter.Seq[*cobra.Command] {
 	}
 }
 
-// TestHelp checks the help of each command of a program: it says what the command does, fits a terminal, and its examples
-// can be typed. newRoot returns the commands anew, as examples are parsed with them.
+// TestHelp checks the help of each command of a program: it says what the command does, fits a
+// terminal, and its examples can be typed. newRoot returns the commands anew, as examples are
+// parsed with them.
 func TestHelp(t *testing.T, newRoot func() *cobra.Command) {
 	for command := range Commands(newRoot()) {
 		if command.Hidden || command.IsAdditionalHelpTopicCommand() {
@@ -86,7 +87,8 @@ func TestHelp(t *testing.T, newRoot func() *cobra.Command) {
 	}
 }
 
-// Parses checks that a program understands these arguments, as a call of this command or of one below it.
+// Parses checks that a program understands these arguments, as a call of this command or of one
+// below it.
 func Parses(t *testing.T, root *cobra.Command, path string, args []string) {
 	t.Helper()
 	program.Prepare(root)
@@ -97,8 +99,8 @@ func Parses(t *testing.T, root *cobra.Command, path string, args []string) {
 	assert.True(t, strings.HasPrefix(found.CommandPath(), path), "%q is not an example of %q", args, path)
 }
 
-// TestDocumentation checks that a program understands its commands in the documentation. root is the
-// repository. It returns the number of commands by the name of the file.
+// TestDocumentation checks that a program understands its commands in the documentation. root is
+// the repository. It returns the number of commands by the name of the file.
 func TestDocumentation(t *testing.T, newRoot func() *cobra.Command, root string) map[string]int {
 	t.Helper()
 	name, found := newRoot().Name(), map[string]int{}
@@ -123,7 +125,8 @@ func TestDocumentation(t *testing.T, newRoot func() *cobra.Command, root string)
 	return found
 }
 
-// exampleLines are the commands of an example, without comments, with what a backslash continues on one line.
+// exampleLines are the commands of an example, without comments, with what a backslash continues on
+// one line.
 func exampleLines(example string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range strings.SplitSeq(strings.ReplaceAll(example, "\\\n", " "), "\n") {
@@ -134,7 +137,8 @@ func exampleLines(example string) iter.Seq[string] {
 	}
 }
 
-// callOf is the call of the program in a line for a shell: what stands before it, and what its output goes to, left out.
+// callOf is the call of the program in a line for a shell: what stands before it, and what its
+// output goes to, left out.
 func callOf(name, line string) []string {
 	_, line, found := strings.Cut(line, name+" ")
 	if !found {

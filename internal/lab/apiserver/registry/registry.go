@@ -40,8 +40,8 @@ type Config struct {
 	// Lag returns by how many versions a read from the watch cache is behind the store. Nil means
 	// none.
 	Lag func() uint64
-	// AskServices is called when a remote server of [Registry.RemoteServices] should be asked for its
-	// resources. It must not block or call the registry. Nil means that none ever answers.
+	// AskServices is called when a remote server of [Registry.RemoteServices] should be asked for
+	// its resources. It must not block or call the registry. Nil means that none ever answers.
 	AskServices func()
 	// ExpireContinue reports whether to treat a continue token as expired. Nil means never.
 	ExpireContinue func(Target) bool

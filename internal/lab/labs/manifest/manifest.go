@@ -1,6 +1,6 @@
-// Package manifest reads what describes a lab: lab.yaml, mutants.yaml and predict.yaml in its folder
-// below workshop/labs. workshop/README.md explains the fields to authors of labs. A field that is
-// misspelt is an error; [Lab.Problems] lists what is missing.
+// Package manifest reads what describes a lab: lab.yaml, mutants.yaml and predict.yaml in its
+// folder below workshop/labs. workshop/README.md explains the fields to authors of labs. A field
+// that is misspelt is an error; [Lab.Problems] lists what is missing.
 package manifest
 
 import (
@@ -78,8 +78,8 @@ type Step struct {
 
 // Run is what "lab run" does.
 type Run struct {
-	// Program is the main package that is built with the learner's pages. Default: cmd/orrery. Another
-	// program is started by the script, with Args and the kubeconfig in its environment.
+	// Program is the main package that is built with the learner's pages. Default: cmd/orrery.
+	// Another program is started by the script, with Args and the kubeconfig in its environment.
 	Program string `yaml:"program"`
 	// Beside is the id of another lab. If that has passed, the program is built once more with its
 	// pages as well, and benchmarks measure both.
