@@ -104,8 +104,8 @@ func (h *RegisteredHandler[T]) pending() int {
 	return int(h.added.Load() - handled)
 }
 
-// Run calls calls, which calls the handler by Call, on the goroutine of the handler. At the end it
-// calls End, also if a callback ends the goroutine by runtime.Goexit, as t.FailNow does.
+// Run calls calls on the handler's goroutine; calls uses Call. Run ends with End, even if a
+// callback ends the goroutine with runtime.Goexit, as t.FailNow does.
 func (h *RegisteredHandler[T]) Run(calls func()) {
 	h.registration.goroutine.Store(goroutineID())
 	defer h.End()

@@ -50,7 +50,7 @@ type Config struct {
 	// Workers is how many namespaces are worked on at a time. Default 10, kube-controller-manager's
 	// --concurrent-namespace-syncs.
 	Workers int
-	// ResyncPeriod is how often every namespace is looked at again without an event, in case one
+	// ResyncPeriod is how often every namespace is processed again without an event, in case one
 	// was missed. Default 5 minutes, kube-controller-manager's --namespace-sync-period.
 	ResyncPeriod time.Duration
 	// GracePeriod is the time between the event of a deletion and the first pass. In a cluster with
@@ -178,7 +178,7 @@ func (c *Controller) concerns(namespace *api.Namespace) bool {
 	return namespace.DeletionTimestamp != nil && c.selection.Selects(namespace.Name)
 }
 
-// enqueue is the event handler: a namespace that is being deleted is looked at after the grace
+// enqueue is the event handler: a namespace that is being deleted is processed after the grace
 // period. Of several deadlines for one namespace the queue keeps the earliest.
 func (c *Controller) enqueue(namespace *api.Namespace, after time.Duration) {
 	if !c.concerns(namespace) {

@@ -68,8 +68,8 @@ func (c *Controller) forget(namespace *api.Namespace) {
 }
 
 // beginPass returns what is known of the deletion, and traces for how long the namespace has waited
-// for the pass. The store may have a namespace whose event the handler has not got yet: that one is
-// not known.
+// for the pass. The store may have a namespace whose event the handler has not got yet: such a
+// deletion is not known.
 func (c *Controller) beginPass(namespace *api.Namespace) (seen ObservedDeletion, known bool) {
 	c.mu.Lock()
 	d := c.deletions[namespace.UID]

@@ -28,7 +28,7 @@
 //   - A condition that is false because not everything was looked at says so in its message: pods remain, types could not be
 //     discovered, or deleting failed. Type, status and reason are upstream's.
 //   - A type that discovery lists and that a request does not find is not taken for empty.
-//   - A server that is starting does not list all of its types; it is asked whether it is ready first.
+//   - A server that is starting does not list all of its types; its readiness is checked first.
 //   - `events`, served under two groups from one storage, are deleted once.
 //   - Writes that meet a conflict are repeated a bounded number of times, with pauses.
 //   - A change of the status alone brings no look: the next one comes when the pass before planned it. Upstream hears its own

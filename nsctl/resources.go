@@ -91,7 +91,7 @@ func podsFirst(a, b DeletableResource) int {
 // ForgiveVanished clears the errors of types that were not found because they do not exist any
 // more, and their objects with them: a definition was deleted while the pass was under way. A 404
 // alone does not prove that (a server that has not learnt of a type yet answers the same), so
-// discovery is asked again. A type that it still lists, in whatever version, may have content, and
+// discovery is repeated. A type that it still lists, in whatever version, may have content, and
 // so may all types if the answer is incomplete. Upstream takes each 404 for an empty type.
 func ForgiveVanished(ctx context.Context, discovery Discovery, notOlderThan time.Time, resources []DeletableResource, errs []error) {
 	if !slices.ContainsFunc(errs, NotServed) {

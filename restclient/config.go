@@ -120,7 +120,7 @@ type TLS struct {
 	// and ReadCA.
 	Insecure bool
 
-	// CheckInterval is how often CAFile and Credentials.ClientCertificate are looked at between
+	// CheckInterval is how often CAFile and Credentials.ClientCertificate are checked between
 	// handshakes. 0 means DefaultTLSCheckInterval.
 	CheckInterval time.Duration
 }

@@ -82,8 +82,8 @@ type RequestResult struct {
 	Limited bool
 	Waited  time.Duration
 
-	// ResourceVersion is the version of the object in the response, by which a write is found again
-	// among the events of a watch. Empty: the answer was no object.
+	// ResourceVersion is the version of the object in the response, which identifies the write
+	// among the events of a watch. It is empty if the response was not an object.
 	ResourceVersion string
 
 	// Sent and Received are the lengths of the two bodies, in bytes, uncompressed. What a watch or

@@ -113,7 +113,7 @@ type markedError struct {
 func (e *markedError) Error() string { return e.err.Error() }
 func (e *markedError) Unwrap() error { return e.err }
 
-// kindOf classifies what net/http, crypto/tls and net report. The caller's context is looked at
+// kindOf classifies what net/http, crypto/tls and net report. The caller's context is checked
 // first, because its end shows up in many disguises.
 func kindOf(ctx context.Context, err error) TransportErrorKind {
 	var marked *markedError

@@ -46,7 +46,7 @@ const (
 
 const outputText = "text"
 
-// statusTimeout bounds everything that is asked, and replicaTimeout what a replica is asked: one
+// statusTimeout bounds all requests, and replicaTimeout the request to a replica: one
 // that hangs must leave time to ask the cluster.
 const (
 	statusTimeout  = 30 * time.Second

@@ -50,7 +50,7 @@ func (d *deleter) Delete(ctx context.Context, nsName string, seen nsctl.Observed
 		p.settled = seen.Settled
 	}
 	if seen.UID != "" && seen.DeletedAt.Equal(namespace.DeletionTimestamp.Time) {
-		p.prefetched = prefetched // otherwise the types are asked for again: the deletion is another one
+		p.prefetched = prefetched // otherwise this is another deletion, and discovery is repeated
 	}
 	if p.namespace, err = d.markTerminating(ctx, namespace); err != nil {
 		return nsctl.IgnoreNotFound(nsctl.WhileDoing("setting the phase", err))

@@ -19,7 +19,7 @@ import (
 //
 // A check costs a request per type, so it is made only when several passes are under way. It asks
 // for one page of each type and does not wait long. A type that does not fit on the page, that
-// cannot be listed, or whose server is slow, is unknown, and each namespace is asked for it.
+// cannot be listed, or whose server is slow, is unknown, and is listed in each namespace.
 type emptinessChecker struct {
 	content     nsctl.ContentClient
 	concurrency int

@@ -21,8 +21,8 @@
 // # Guarantees
 //
 // Tokens and passwords are sent over https, or over plain http to the same machine (see [Allowed]);
-// otherwise the request fails with an [*InsecureTransportError]. Nothing secret is part of an error
-// or of what fmt prints for these types.
+// otherwise the request fails with an [*InsecureTransportError]. No secret appears in an error or
+// in the output of fmt for these types.
 //
 // After a 401 only the refused credentials are dropped: a slow answer to an old token does not drop
 // the new one. The next request reads the file or runs the plugin again. Package restclient retries

@@ -8,9 +8,9 @@
 //
 // # Concept
 //
-// A [Codec] cuts a body into values while it arrives, and takes out of each object the fields that
-// are wanted; everything else is stepped over. What the objects of one list or watch have in common
-// they share:
+// A [Codec] cuts a body into values while it arrives, and extracts the requested fields of each
+// object; it skips everything else. The objects of one list or watch share what they have in
+// common:
 //
 //	                    ┌ strings: keys, namespaces, repeated values   ┐ one for
 //	object of a list ───┤ equal maps of labels, equal lists of owners  ┘ many objects

@@ -8,7 +8,7 @@ import (
 	"orrery/wait"
 )
 
-// pingPeriod is how often a driver is asked whether it works.
+// pingPeriod is the time between two pings of a driver.
 const pingPeriod = 30 * time.Second
 
 // Health knows whether a driver works, so that a missing engine is reported before a machine fails.

@@ -62,7 +62,7 @@ func processes() map[int]bool {
 }
 
 // members returns the processes of a server that have not ended: those in the session of its first
-// process. When that one has ended, its PID may be another's by now, and only those count that have
+// process. After its end, its PID may belong to another process, and only those count that have
 // the server's variable in their environment.
 func (d *Process) members(r *record) map[int]stat {
 	found := map[int]stat{}

@@ -27,7 +27,7 @@ type Fixture struct {
 	// Keep are the paths of objects that a solution must not delete.
 	Keep []string
 
-	// Settle is how long after the set-up the situation is looked at; default [Settled].
+	// Settle is the time from the set-up to the examination; default [Settled].
 	// NearMissSettle is the same for the near miss, default Settle.
 	Settle         time.Duration
 	NearMissSettle time.Duration

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// repeatEvery is how long the same text is held back. A namespace that is stuck is looked at every
-// few seconds, perhaps for hours; one line a minute shows that.
+// repeatEvery is the shortest time between two lines with the same text. A pass examines a stuck
+// namespace every few seconds, perhaps for hours; one line a minute shows that.
 const repeatEvery = time.Minute
 
 // manyTexts bounds what one recent remembers. One with more texts than that forgets all of them.

@@ -1,6 +1,6 @@
-// Package registry implements the verbs of the API over the versioned store. A write is decided on
-// a state that was read without a lock, and made only if that state is still current; otherwise it
-// is decided again. What differs between types is in their [resources.Strategy]:
+// Package registry implements the verbs of the API over the versioned store. A write is computed
+// from a state that was read without a lock, and stored only if that state is still current;
+// otherwise it is computed again. Each type has its [resources.Strategy]:
 //
 //	create   namespace active? -> prepare -> validate (422) -> admission -> store, if absent (409)
 //	update   version current? (409) -> keep server fields -> prepare -> validate -> admission -> swap

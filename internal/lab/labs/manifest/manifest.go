@@ -67,7 +67,7 @@ type Step struct {
 	Name string `yaml:"name"`
 	// Run is a pattern of go test -run.
 	Run string `yaml:"run"`
-	// Functions are those that a failure of this step is about, in the order of suspicion.
+	// Functions are those that a failure of this step is about, the likeliest first.
 	Functions []string `yaml:"functions"`
 	// Limit is how long the step may take. Default: 10 s. A step with searches needs more on a busy
 	// machine.
