@@ -16,8 +16,7 @@ type DeltaFIFO[T any] struct {
 	knownObjects KeyListerGetter[T]
 	lock         chanLock  // guards everything below; no sync.Mutex, because of synctest (config.go)
 	cond         sync.Cond // broadcast when the queue has grown, and by Close
-	// items has the deltas of each key, queue the same keys in order of their first delta, each
-	// once.
+	// items has the deltas of each key, queue these keys in order of their first delta, each once.
 	items                  map[string]Deltas[T]
 	queue                  []string
 	populated              bool // a Replace, Add, Update or Delete came in
@@ -34,8 +33,7 @@ func New[T any](cfg Config[T]) *DeltaFIFO[T] {
 	return f
 }
 
-// Add, Update and Delete queue one delta. A Delete of a key that neither waits nor is known is
-// ignored.
+// Add, Update and Delete queue one delta. A Delete of an unknown key that does not wait is ignored.
 func (f *DeltaFIFO[T]) Add(obj T) error    { return f.enqueue(Added, obj) }
 func (f *DeltaFIFO[T]) Update(obj T) error { return f.enqueue(Updated, obj) }
 func (f *DeltaFIFO[T]) Delete(obj T) error { return f.enqueue(Deleted, obj) }
@@ -77,7 +75,7 @@ func (f *DeltaFIFO[T]) queueActionLocked(key string, d Delta[T]) {
 
 // Replace queues list as the complete state: a Replaced delta for each item, in list order. Then
 // every other key gets a Tombstone, the waiting keys first, then those of knownObjects, each once.
-// Its object comes from the key's newest waiting delta or, without one, from knownObjects. If
+// Its object is that of the key's newest waiting delta or, without one, that of knownObjects. If
 // nothing came in before, all keys that wait now are the initial population. At the end Replace
 // calls checkSyncedLocked and the hook Replaced. If it returns an error, AdmitAll's or
 // ErrFIFOClosed, it has queued nothing.
