@@ -43,7 +43,8 @@ without a server or a network.
 
 --check only verifies the recording: the sequence has no gaps, times do not go
 back, causes are earlier events, and each recorded state follows from the events
-before it. It prints a summary. After a crash, the last line may be cut off. Exit codes: 0 if the recording is sound, 1 if not.`,
+before it. It prints a summary. After a crash, the last line may be cut off.
+Exit codes: 0 if the recording is sound, 1 if not.`,
 		Example: `  # look again at what lab demo --record one-key.jsonl has written
   lab replay one-key.jsonl
 
