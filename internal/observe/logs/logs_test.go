@@ -290,15 +290,31 @@ func TestTextBeginsWithWhatItIsAbout(t *testing.T) {
 }
 
 func TestDryRunLogsWhatItWouldDelete(t *testing.T) {
-	reported := lines(t, 0, func(l *logs.Logger) {
+	story := func(l *logs.Logger) {
 		trace := l.Namespaces()
 		trace.WouldDelete("a", api.PodsResource, 0, nil)
 		trace.WouldDelete("a", api.PodsResource, 4, nil)
 		trace.WouldDelete("a", api.PodsResource, 0, errors.New("forbidden"))
-	})
-	assert.Equal(t, []string{"dry run: would delete", "dry run: cannot see this content"}, messages(reported))
+	}
+	assert.Equal(t, []string{"dry run: would delete", "dry run: cannot see this content"}, messages(lines(t, 1, story)))
+	reported := lines(t, 0, story)
+	assert.Equal(t, []string{"dry run: would delete"}, messages(reported))
 	assert.Equal(t, 4.0, reported[0]["items"])
 	assert.Equal(t, "pods", reported[0]["resource"], "as kubectl calls it, not as the conditions do")
+}
+
+// A dry run that may not read some types repeats its pass, and finds the same content of the others.
+func TestDryRunThatIsRepeatedLogsOnlyChanges(t *testing.T) {
+	reported := lines(t, 0, func(l *logs.Logger) {
+		trace := l.Namespaces()
+		trace.Enqueued(namespace("a"), 0)
+		for _, pods := range []int{4, 4, 3, 3} {
+			trace.WouldDelete("a", api.PodsResource, pods, nil)
+			trace.WouldDelete("a", api.PodsResource, 0, errors.New("forbidden"))
+			trace.PassDone("a", 0, 1, errors.New("listing of secrets: forbidden"))
+		}
+	})
+	assert.Equal(t, []string{"namespace is being deleted", "dry run: would delete", "pass failed, retrying", "dry run: would delete"}, messages(reported))
 }
 
 func TestRequestsShowNoQueryAndEachWarningOnce(t *testing.T) {

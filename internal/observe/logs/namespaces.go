@@ -88,8 +88,9 @@ func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionRe
 func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionResource, items int, err error) {
 	switch {
 	case err != nil:
-		l.line(l.Warn(), namespace).Str("resource", typeName(resource)).Err(err).Msg("dry run: cannot see this content")
-	case items > 0:
+		// The end of the pass is logged without -v.
+		l.line(l.at(verbosityPasses), namespace).Str("resource", typeName(resource)).Err(err).Msg("dry run: cannot see this content")
+	case items > 0 && l.stories.found(namespace, resource, items):
 		l.line(l.Info(), namespace).Str("resource", typeName(resource)).Int("items", items).Msg("dry run: would delete")
 	}
 }

@@ -3,6 +3,8 @@ package logs
 import (
 	"sync"
 	"time"
+
+	"orrery/restclient/api"
 )
 
 // repeatEvery is the shortest time between two lines with the same text. A pass examines a stuck
@@ -77,6 +79,7 @@ type story struct {
 	over     bool // the last pass found nothing more to do; the story is kept, because events of it arrive late
 	reported bool // see firstReport
 	logged   recent
+	items    map[api.GroupVersionResource]int // see found
 }
 
 func newStories() *stories { return &stories{known: map[string]*story{}} }
@@ -106,6 +109,22 @@ func (s *stories) firstReport(key string) bool {
 	}
 	known.reported = true
 	return true
+}
+
+// found reports whether the key had another number of items of the type in the last call.
+func (s *stories) found(key string, resource api.GroupVersionResource, items int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.known[key]
+	if known == nil {
+		return true
+	}
+	before := known.items[resource]
+	if known.items == nil {
+		known.items = map[api.GroupVersionResource]int{}
+	}
+	known.items[resource] = items
+	return items != before
 }
 
 // isNews reports whether the text was not logged of the key in the last minute.
