@@ -247,7 +247,7 @@ func TestPageInOneFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "one.html")
 	out, err := os.Create(file)
 	require.NoError(t, err)
-	require.NoError(t, view.WriteHTML(out, compressed.Bytes()))
+	require.NoError(t, view.WriteHTML(out, compressed.Bytes(), nil))
 	require.NoError(t, out.Close())
 
 	b := openTab(t, 1280, 720)

@@ -4,10 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
+	"orrery"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
+	"orrery/internal/observe/view/places"
 	"orrery/internal/program"
 )
 
@@ -28,7 +32,7 @@ func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
 	}
 	recorder, err := trace.Start(o.record.Config(trace.Header{
 		Run: "lab demo", Mode: "lab", Scene: o.scene, Gears: o.gears.String(), Build: program.Version,
-		Workers: scene.Workers(),
+		Workers: scene.Workers(), Yours: slices.Sorted(maps.Keys(o.pages)),
 	}))
 	if err != nil {
 		return recorded{}, fmt.Errorf("cannot record: %w", err)
@@ -37,12 +41,21 @@ func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
 	if !o.view {
 		return recorded{recorder: recorder}, nil
 	}
-	server, err := o.page.Start(view.Config{Source: recorder}, out)
+	server, err := o.page.Start(view.Config{Source: recorder, Code: places.Source{Files: orrery.Source, Yours: o.yours()}}, out)
 	if err != nil {
 		recorder.Stop(err.Error())
 		return recorded{}, err
 	}
 	return recorded{recorder: recorder, server: server}, nil
+}
+
+// yours returns the learner's pages with which this program was built.
+func (o *demoOptions) yours() map[string]places.Page {
+	pages := map[string]places.Page{}
+	for path, file := range o.pages {
+		pages[path] = places.Page{File: file}
+	}
+	return pages
 }
 
 // stop ends the recording. The error is that of its files. The page stays.

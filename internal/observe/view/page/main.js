@@ -6,7 +6,8 @@ import { Engine } from "orrery/engine.js";
 import { FIFO, Indexer, Listeners, Namespace, Queue, Reflector, Requests, Workers } from "orrery/boxes.js";
 import { Story } from "orrery/story.js";
 import { Timeline } from "orrery/timeline.js";
-import { boxNames, Explain, Help, Tables } from "orrery/dialogs.js";
+import { boxNames, Help, Tables } from "orrery/dialogs.js";
+import { Code, Explain } from "orrery/learn.js";
 
 const speeds = [0.25, 1, 4, 16];
 const tooFast = 2000; // events in a second, above which only counts are drawn
@@ -106,7 +107,7 @@ function App({ engine, initial }) {
     informer: state.informers[informerName], queue: state.queues[queueName],
     started: shot.n > 0, rows: size.rows,
     toEvent: s => { hold(); engine.ask("event", { s }); }, toTime: t => { hold(); engine.ask("time", { t }); },
-    open: name => setDialog({ kind: "tables", name }),
+    open: name => setDialog({ kind: "tables", name }), functions: () => engine.functions(header.gears),
   };
   const ended = mode === "ended" || mode === "live" && state.ended !== "";
   const shownMode = ended ? "ended" : mode;
@@ -116,7 +117,7 @@ function App({ engine, initial }) {
       ${(mode === "live" || mode === "freeze") && !ended
         ? html`<button aria-pressed=${mode === "freeze"} onClick=${freeze}>${text(mode === "freeze" ? "follow" : "freeze")}</button>`
         : html`<button aria-pressed=${playing} onClick=${play}>${text(playing ? "pause" : "play")}</button>`}
-      <span class="about">${[header.scene && text("scene", { name: header.scene }), header.gears && text("gears", { name: header.gears }), header.run].filter(Boolean).join(" · ")}</span>
+      <span class="about">${[header.scene && text("scene", { name: header.scene }), header.gears && text("gears", { name: header.gears }), header.yours?.length && text("yours-files", { files: header.yours.join(", ") }), header.run].filter(Boolean).join(" · ")}</span>
       ${ended && html`<span class="about">${shot.reason}</span>`}<span class="grow"></span>
       <${Choice} label=${text("informer")} names=${Object.keys(state.informers)} value=${informerName} choose=${setInformer}/>
       <${Choice} label=${text("queue")} names=${Object.keys(state.queues)} value=${queueName} choose=${setQueue}/>
@@ -142,6 +143,7 @@ function App({ engine, initial }) {
     ${noticeBox}
     ${dialog?.kind === "help" && html`<${Help} close=${() => setDialog(null)}/>`}
     ${dialog?.kind === "explain" && html`<${Explain} name=${dialog.name} close=${() => setDialog(null)}/>`}
+    ${dialog?.kind === "code" && html`<${Code} name=${dialog.name} view=${view} close=${() => setDialog(null)}/>`}
     ${dialog?.kind === "tables" && html`<${Tables} name=${dialog.name} view=${view} close=${() => setDialog(null)}/>`}</main>`;
 }
 
@@ -198,11 +200,12 @@ function keyPressed(event, page) {
   if (dialog || !shot) return;
   const far = event.shiftKey ? 100 : 1;
   const box = document.activeElement?.closest?.("[data-box]")?.dataset.box;
+  const named = names => names.includes(box) ? box : undefined;
   const actions = {
     " ": page.freeze, p: page.play, "[": () => move(-1), "{": () => move(-100), "]": () => move(1), "}": () => move(100),
     ArrowLeft: () => move(-far), ArrowRight: () => move(far), n: () => move(1), Home: () => seek(shot.first), End: () => seek(shot.count),
-    "/": () => document.getElementById("filter").focus(), e: () => setDialog({ kind: "explain", name: boxNames.includes(box) ? box : undefined }),
-    t: () => setDialog({ kind: "tables", name: boxNames.includes(box) ? box : undefined }), "?": () => setDialog({ kind: "help" }),
+    "/": () => document.getElementById("filter").focus(), e: () => setDialog({ kind: "explain", name: named([...boxNames, "story", "time"]) }),
+    c: () => setDialog({ kind: "code", name: named([...boxNames, "story"]) }), t: () => setDialog({ kind: "tables", name: named(boxNames) }), "?": () => setDialog({ kind: "help" }),
     Escape: () => page.select(""),
   };
   if (event.key === " " && event.target.matches?.("button")) return; // the button is pressed
