@@ -11,6 +11,7 @@ import (
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/internal/lab/chaos/history"
+	"orrery/internal/observe/trace"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -76,8 +77,9 @@ func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan)
 		Name: p.Name, ResyncPeriod: p.Resync, Gears: gearsOf[T](p.Gears), TweakListOptions: informer.SelectLabels(p.Selector),
 		Reflector: reflector.Config[T]{
 			PageSize: p.PageSize, DisableWatchList: !p.Streaming, MinWatchTimeout: p.MinWatch,
-			ListTimeout: listTimeout, InitialEventsDeadline: listTimeout,
+			ListTimeout: listTimeout, InitialEventsDeadline: listTimeout, Trace: w.recorder.Reflector(p.Name),
 		},
+		Trace: w.recorder.Informer(p.Name), QueueTrace: trace.FIFO[T](w.recorder, p.Name), StoreTrace: w.recorder.Store(p.Name),
 		// Decoders reuse their buffers, so no object may keep a part of one.
 		MutationDetector: informer.MutationDetectorConfig[T]{
 			Enabled: p.Detect, Period: time.Minute, OnMutation: func(err *informer.MutationError) { w.fail("%s: %v", p.Name, err) },

@@ -13,6 +13,7 @@ import (
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
+	"orrery/internal/observe/trace"
 	"orrery/restclient/api"
 )
 
@@ -23,7 +24,8 @@ type world struct {
 	sabotage sabotage
 	journal  *journal
 	network  *network
-	outside  *outside // nil unless all controllers run
+	outside  *outside        // nil unless all controllers run
+	recorder *trace.Recorder // nil unless the run is recorded
 
 	quiet atomic.Bool    // no fault is active
 	under sync.WaitGroup // background work of steps
@@ -41,6 +43,10 @@ type world struct {
 // newWorld starts a server with the resources of a run.
 func newWorld(p Plan, s sabotage) (*world, error) {
 	w := &world{plan: p, sabotage: s, journal: newJournal(), network: &network{}}
+	var err error
+	if w.recorder, err = startRecording(p); err != nil {
+		return nil, err
+	}
 	if p.AllControllers {
 		w.outside = newOutside()
 	}

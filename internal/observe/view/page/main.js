@@ -60,6 +60,7 @@ function App({ engine, initial }) {
         case "disconnected":
           setMode(m => m === "live" || m === "freeze" ? "ended" : m);
           if (!message.ended) setNotice(text("disconnected"));
+          else if (message.ended.startsWith("panic")) setNotice(message.ended);
           return;
         case "refused": setMode("drop"); setNotice(message.reason || text("refused")); return;
         case "failed": setNotice(readProblem(message.reason)); return;
@@ -149,10 +150,12 @@ function App({ engine, initial }) {
 
 // Losses says what the picture does not contain.
 function Losses({ view }) {
-  const lost = Object.values(view.state.lost).reduce((sum, n) => sum + n, 0), { skipped, problems, state } = view;
+  const sum = map => Object.values(map).reduce((sum, n) => sum + n, 0);
+  const lost = sum(view.state.lost), unknown = sum(view.unknown), { skipped, problems, state } = view;
   return html`<span class=${lost ? "lost" : "figure"} data-lost=${lost}>${text("lost", { n: "" })}<b>${count(lost)}</b></span>
     ${skipped > 0 && html`<span class="lost">${text("skipped", { n: count(skipped) })}</span>`}
     ${state.odd > 0 && html`<span class="lost">${text("odd", { n: count(state.odd) })}</span>`}
+    ${unknown > 0 && html`<span class="lost" title=${Object.entries(view.unknown).map(([name, n]) => `${name} ${count(n)}`).join("\n")}>${text("unknown", { n: count(unknown) })}</span>`}
     ${problems.length > 0 && html`<span class="lost" title=${problems.map(p => `${p.line}: ${p.reason}`).join("\n")}>${text("problems", { n: problems.length, ...problems[0] })}</span>`}`;
 }
 
