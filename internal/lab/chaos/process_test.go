@@ -88,7 +88,7 @@ func (p *process) addController(w *world) error {
 			Discovery:  discovery.NewCached(discovery.NewWithConfig(p.client, discovery.Config{OnlyWhenReady: true})),
 		}),
 		Workers:    p.plan.Workers,
-		QueueTrace: queue.JoinTraces(hooks, w.recorder.Queue(p.plan.Name)),
+		QueueTrace: queue.JoinTraces(hooks, w.recorder.Queue(w.recordedAs(p.plan.Name))),
 		Trace:      nsctl.JoinTraces(p.passes.trace(), w.recorder.Namespaces()),
 	})
 	return err

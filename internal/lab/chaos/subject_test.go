@@ -72,14 +72,14 @@ func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan)
 	if w.sabotage.stream != nil {
 		source = sabotaged[T]{source, w.sabotage.stream}
 	}
-	s := &watched[T]{made: p, world: w}
+	s, name := &watched[T]{made: p, world: w}, w.recordedAs(p.Name)
 	s.SharedIndexInformer = informer.NewSharedIndexInformer(source, informer.Config[T]{
 		Name: p.Name, ResyncPeriod: p.Resync, Gears: gearsOf[T](p.Gears), TweakListOptions: informer.SelectLabels(p.Selector),
 		Reflector: reflector.Config[T]{
 			PageSize: p.PageSize, DisableWatchList: !p.Streaming, MinWatchTimeout: p.MinWatch,
-			ListTimeout: listTimeout, InitialEventsDeadline: listTimeout, Trace: w.recorder.Reflector(p.Name),
+			ListTimeout: listTimeout, InitialEventsDeadline: listTimeout, Trace: w.recorder.Reflector(name),
 		},
-		Trace: w.recorder.Informer(p.Name), QueueTrace: trace.FIFO[T](w.recorder, p.Name), StoreTrace: w.recorder.Store(p.Name),
+		Trace: w.recorder.Informer(name), QueueTrace: trace.FIFO[T](w.recorder, name), StoreTrace: w.recorder.Store(name),
 		// Decoders reuse their buffers, so no object may keep a part of one.
 		MutationDetector: informer.MutationDetectorConfig[T]{
 			Enabled: p.Detect, Period: time.Minute, OnMutation: func(err *informer.MutationError) { w.fail("%s: %v", p.Name, err) },

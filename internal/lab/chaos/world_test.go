@@ -30,14 +30,27 @@ type world struct {
 	quiet atomic.Bool    // no fault is active
 	under sync.WaitGroup // background work of steps
 
-	mu         sync.Mutex // guards the fields below
-	server     *apiserver.Server
-	listening  *listener // nil while the server is down
-	restarting bool
-	serving    sync.WaitGroup
-	processes  []*process
-	retired    []*process // processes that were replaced
-	wrong      []string
+	mu           sync.Mutex // guards the fields below
+	server       *apiserver.Server
+	listening    *listener // nil while the server is down
+	restarting   bool
+	serving      sync.WaitGroup
+	processes    []*process
+	retired      []*process // processes that were replaced
+	wrong        []string
+	incarnations map[string]int // by name: what was recorded under it
+}
+
+// recordedAs returns the name under which the next informer or queue of this name is recorded: a
+// process that was replaced is another one.
+func (w *world) recordedAs(name string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.incarnations == nil {
+		w.incarnations = map[string]int{}
+	}
+	w.incarnations[name]++
+	return fmt.Sprintf("%s#%d", name, w.incarnations[name])
 }
 
 // newWorld starts a server with the resources of a run.

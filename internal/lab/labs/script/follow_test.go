@@ -65,7 +65,7 @@ func followed(t *testing.T, mode string) (outcome script.Outcome, lines []string
 // before it has one is said to have begun all the same.
 func TestTheControllersTraceIsFollowed(t *testing.T) {
 	outcome, lines, header, begun := followed(t, "serves")
-	assert.True(t, outcome.OK)
+	require.True(t, outcome.OK, outcome.Output)
 	assert.Equal(t, 1, begun)
 	assert.Equal(t, 7, header.Workers)
 	assert.Equal(t, "lab run", header.Run)

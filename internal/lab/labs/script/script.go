@@ -42,8 +42,8 @@ type Config struct {
 	// event can be shown, or when the controller has ended before that.
 	Trace *trace.Relay
 	Begun func()
-	Out  io.Writer
-	Lang texts.Lang
+	Out   io.Writer
+	Lang  texts.Lang
 }
 
 // Outcome is how it ended.
@@ -126,12 +126,16 @@ func (p *player) control(ctx context.Context, server string, arguments []string)
 			return Outcome{}, err
 		}
 		if p.Trace != nil {
-			followed := make(chan struct{})
+			begun, followed := make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(followed)
-				p.process.follow(p.Log, p.Trace, p.Begun)
+				p.process.follow(p.Log, p.Trace, func() { p.Begun(); close(begun) })
 			}()
 			defer func() { <-followed }() // it ends with the process
+			select {
+			case <-begun: // the script's first request is seen, too
+			case <-ctx.Done():
+			}
 		}
 		p.say("run-started", p.Run.GearSet(), server)
 		p.say("run-gears", p.process.gears())
