@@ -58,9 +58,10 @@ export class Run {
     let events = parseLines(text, (line, reason, before) => { this.#problem(this.#line + line, reason); broken.push(before); });
     this.#line += countLines(text);
     if (!this.header) checkHeader(events[0], text);
-    if (!this.header || events[0]?.h) { // or the header again, after a rotation or a new connection
+    if (!this.header || events[0]?.schema) { // or the header again, after a rotation or a new connection
       const header = events.shift();
       this.header ??= header;
+      text = text.slice(text.indexOf("\n") + 1); // what is saved has one header
       broken.forEach((before, i) => { broken[i] = before - 1; });
     }
     for (const before of broken) if (this.gaps.at(-1)?.to !== Infinity) this.gaps.push({ from: this.count + before, to: Infinity });
@@ -108,7 +109,7 @@ export class Run {
   #events(at) {
     const chunk = this.chunks[at], known = this.#parsed.find(([c]) => c === chunk);
     if (known) return known[1];
-    const events = parseLines(chunk.text, () => {}).filter(e => !e.h);
+    const events = parseLines(chunk.text, () => {});
     this.#parsed = [[chunk, events], ...this.#parsed].slice(0, storyChunks + 1);
     return events;
   }
