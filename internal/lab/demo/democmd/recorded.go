@@ -9,20 +9,23 @@ import (
 
 	"orrery"
 	"orrery/internal/lab/demo/scenes"
+	labview "orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
 	"orrery/internal/observe/view/places"
 	"orrery/internal/program"
 )
 
-// recorded is the recording of a scene, for the page and for files. Without any of them it is empty.
+// recorded is the recording of a scene, for the page and for files. Without any of them it is
+// empty.
 type recorded struct {
 	recorder *trace.Recorder // nil: nothing is recorded
 	server   *view.Server    // nil: there is no page
+	gates    *labview.Gates  // nil: there is no page
 }
 
 // startRecording starts what the flags demand. The caller must call close.
-func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
+func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (recorded, error) {
 	if !o.view && !o.record.Wanted() {
 		return recorded{}, nil
 	}
@@ -41,12 +44,13 @@ func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
 	if !o.view {
 		return recorded{recorder: recorder}, nil
 	}
-	server, err := o.page.Start(view.Config{Source: recorder, Code: places.Source{Files: orrery.Source, Yours: o.yours()}}, out)
+	gates := labview.New(ctx, recorder)
+	server, err := o.page.Start(view.Config{Source: recorder, Control: gates, Code: places.Source{Files: orrery.Source, Yours: o.yours()}}, out)
 	if err != nil {
 		recorder.Stop(err.Error())
 		return recorded{}, err
 	}
-	return recorded{recorder: recorder, server: server}, nil
+	return recorded{recorder: recorder, server: server, gates: gates}, nil
 }
 
 // yours returns the learner's pages with which this program was built.
@@ -58,7 +62,7 @@ func (o *demoOptions) yours() map[string]places.Page {
 	return pages
 }
 
-// stop ends the recording. The error is that of its files. The page stays.
+// stop ends the recording. It returns the error of its files. The page stays.
 func (r recorded) stop() error {
 	if r.recorder == nil {
 		return nil
