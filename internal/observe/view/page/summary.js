@@ -12,7 +12,7 @@ const marks = {
 const hooks = `
   reflector: stateChanged pageListed listed streamingListAbandoned watchStarted event stale bookmark watchEnded backOff
     expired idleTimeout resync storeFailed
-  deltafifo: queued deduplicated ignored withdrawn replaced resynced popped processed requeued synced closed
+  deltafifo: queued deduplicated ignored canceled replaced resynced popped processed requeued synced closed
   indexer: added updated deleted replaced indexFailed
   informer: started stopped synced handlerAdded handlerRemoved handlerEnded handlerSynced handlerLagging handlerStuck
     handlerPanicked applied distributed handlerQueued handlerCalled handled resyncDue processError mutated
