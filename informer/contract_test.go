@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -101,11 +102,30 @@ func testCounts(t *testing.T, gears informer.Gears[head]) {
 	source := informertest.NewContractSource()
 	var mu sync.Mutex
 	var listeners []int
-	trace := &informer.Trace{Distributed: func(_ informer.EventInfo, n int) {
-		mu.Lock()
-		defer mu.Unlock()
-		listeners = append(listeners, n)
-	}}
+	var early []string
+	queued := map[uint64]uint64{} // the number of the last event that was queued, by handler
+	trace := &informer.Trace{
+		Distributed: func(_ informer.EventInfo, n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			listeners = append(listeners, n)
+		},
+		HandlerQueued: func(h informer.HandlerInfo, q informer.QueuedInfo) {
+			for range 100 {
+				runtime.Gosched() // lets the handler come first, if it has the event already
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			queued[h.ID] = max(queued[h.ID], q.Number)
+		},
+		HandlerCalled: func(h informer.HandlerInfo, e informer.EventInfo) {
+			mu.Lock()
+			defer mu.Unlock()
+			if e.Number > queued[h.ID] {
+				early = append(early, e.Key)
+			}
+		},
+	}
 	distributed := func() []int {
 		mu.Lock()
 		defer mu.Unlock()
@@ -143,6 +163,7 @@ func testCounts(t *testing.T, gears informer.Gears[head]) {
 	assert.Equal(t, []int{2, 2, 2, 1, 1, 1}, distributed(), "a resync goes to one of the two handlers")
 	close(returns)
 	assert.Equal(t, []int{0, 0}, pending())
+	assert.Empty(t, early, "an event is counted, with RegisteredHandler.Queued, before the handler can get it")
 }
 
 // A stored object that is changed is reported, and one that has left the store no longer.
