@@ -166,6 +166,49 @@ func testCounts(t *testing.T, gears informer.Gears[head]) {
 	assert.Empty(t, early, "an event is counted, with RegisteredHandler.Queued, before the handler can get it")
 }
 
+// The hook Distributed may call the informer: no lock is held that AddEventHandler needs. A bubble
+// does not notice a goroutine that waits for a mutex, so this test uses real time, which only a
+// failure needs.
+func TestDistributedIsCalledWithoutALock(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(forms)) {
+		form := forms[name]
+		t.Run(name, func(t *testing.T) {
+			source := informertest.NewContractSource()
+			var inf *informer.SharedIndexInformer[head]
+			called := make(chan struct{})
+			var once sync.Once
+			trace := &informer.Trace{Distributed: func(informer.EventInfo, int) {
+				once.Do(func() {
+					defer close(called)
+					added := make(chan error, 1)
+					go func() {
+						_, err := inf.AddEventHandler(eventHandler(func(informertest.Event) {}))
+						added <- err
+					}()
+					select {
+					case err := <-added:
+						assert.NoError(t, err)
+					case <-time.After(10 * time.Second):
+						t.Error("the hook Distributed is called with blockDeltas held: AddEventHandler does not return there")
+					}
+				})
+			}}
+			inf = informer.NewSharedIndexInformer(source, informer.Config[head]{Gears: form.gears, Trace: trace})
+			_, err := inf.AddEventHandler(eventHandler(func(informertest.Event) {}))
+			require.NoError(t, err)
+			ctx, cancel := context.WithCancel(t.Context())
+			var running sync.WaitGroup
+			running.Go(func() { _ = inf.Run(ctx) })
+			defer running.Wait()
+			defer cancel()
+			obj := &api.PartialObjectMetadata{}
+			obj.Name = "a"
+			source.Add(obj)
+			<-called
+		})
+	}
+}
+
 // A stored object that is changed is reported, and one that has left the store no longer.
 func TestStoredObjectsAreWatchedForMutations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -32,6 +32,7 @@ func runJitter(t *testing.T, impl Implementation) {
 		assert.Greater(t, len(different), 250, "factor %v", c.factor)
 	}
 	assert.Zero(t, impl.Jitter(0, 1))
+	assert.LessOrEqual(t, impl.Jitter(-time.Second, 1), -time.Second, "a negative duration stays negative")
 	const longest = time.Duration(math.MaxInt64)
 	if impl.has(SaturatingDurations) {
 		assert.Equal(t, longest, impl.Jitter(longest, 1), "a result that would overflow")
