@@ -176,7 +176,7 @@ func testLoopCrashes(t *testing.T, impl Implementation, loop Loop, sliding bool)
 				}
 				cancel() // the panic was lost
 			}, time.Second, 0, sliding)
-		})
+		}, "a panic of f is reported and then continues, unless ReallyCrash is off")
 	})
 	assert.Equal(t, []any{"first run"}, panics())
 }
