@@ -52,7 +52,7 @@ func cancelledProducer(t *testing.T) {
 	assert.Equal(t, 10, added, "the pacer reports the end of the context: from then on the producer adds nothing")
 }
 
-// A harness that is told to stall the queue shows it.
+// A harness that is set to stall the queue shows it.
 func TestAStallIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		with := run(t, textbook(nil), func(c *Config) { c.Stall = 500 * time.Millisecond })
