@@ -60,7 +60,7 @@ e2e: build ## real control plane: scenarios, official conformance specs, contrac
 	@echo "==> testing against a real control plane and against client-go"
 	$(MAKE) -C upstream lint e2e
 
-conformance: build ## only the official conformance specs, for namespaces and for workloads
+conformance: build ## only the official conformance specs: namespaces, replica sets and deployments, garbage collector
 	@echo "==> running the official conformance specs"
 	$(MAKE) -C upstream conformance
 
