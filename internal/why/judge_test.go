@@ -162,6 +162,21 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// A controller that overwrites all that the other one wrote takes its entry of managedFields away, so that each sample may have
+// one writer only.
+func TestTwoControllersThatOverwriteEverything(t *testing.T) {
+	e := evidence(terminating(contentFailure, "x"))
+	e.Namespace.Writers = []why.Writer{{Manager: "a", At: at.Add(-2 * time.Second)}}
+	e.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
+	e.Second.Namespace.Writers = []why.Writer{{Manager: "b", At: later.Add(-time.Second)}}
+	found := find(why.Judge(e), "C20")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Proven, found.Certainty)
+
+	e.Second.Namespace.Writers[0].Manager = "a"
+	assert.Nil(t, find(why.Judge(e), "C20"), "the same one has changed its mind")
+}
+
 // managedFields name any program that wrote an object. One of which the cluster has no trace may run elsewhere: it is not gone.
 func TestAnOwnerOutsideTheClusterIsNotCalledGone(t *testing.T) {
 	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a", "example.com/x")))
