@@ -140,11 +140,10 @@ func twoControllers(e *Evidence) []Finding {
 	if e.Second == nil || e.Second.Namespace == nil || e.Namespace == nil {
 		return nil
 	}
-	writers := e.Second.Namespace.Writers
+	writers := lastWrites(e.Second.Namespace.Writers, e.Namespace.Writers)
 	if len(writers) < 2 || !contradict(e.Namespace.Conditions, e.Second.Namespace.Conditions) {
 		return nil
 	}
-	slices.SortFunc(writers, func(a, b Writer) int { return b.At.Compare(a.At) })
 	if writers[0].At.Sub(writers[1].At) > togetherWithin {
 		return nil
 	}
@@ -155,6 +154,19 @@ func twoControllers(e *Evidence) []Finding {
 	f.saw(2, e.Namespace.Request, "managedFields: %s own f:conditions, both written within %s", listed(names), duration(togetherWithin))
 	f.saw(2, e.Namespace.Request, "the conditions differ between the samples")
 	return []Finding{f}
+}
+
+// lastWrites returns each writer of two samples once, the latest first. One that overwrites all that the other wrote takes its
+// entry of managedFields away, so that each sample may have one of them only.
+func lastWrites(second, first []Writer) (all []Writer) {
+	all = slices.Concat(second, first)
+	slices.SortStableFunc(all, func(a, b Writer) int { return b.At.Compare(a.At) })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(w Writer) bool {
+		again := seen[w.Manager]
+		seen[w.Manager] = true
+		return again
+	})
 }
 
 // contradict reports whether a condition's status differs.

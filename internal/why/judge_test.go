@@ -177,6 +177,16 @@ func TestTwoControllersThatOverwriteEverything(t *testing.T) {
 	assert.Nil(t, find(why.Judge(e), "C20"), "the same one has changed its mind")
 }
 
+// With --all-namespaces and --watch each change has one line, also the end of a namespace.
+func TestChanges(t *testing.T) {
+	stuck := evidence(terminating(contentFailure, "x"))
+	last := map[string]string{}
+	assert.Equal(t, []string{why.Judge(stuck).Sentence}, why.JudgeAll([]why.Evidence{stuck}).Changes(last))
+	assert.Empty(t, why.JudgeAll([]why.Evidence{stuck}).Changes(last))
+	assert.Equal(t, []string{`namespace "shop" is gone`, "no namespace is Terminating"}, why.JudgeAll(nil).Changes(last))
+	assert.Empty(t, last)
+}
+
 // managedFields name any program that wrote an object. One of which the cluster has no trace may run elsewhere: it is not gone.
 func TestAnOwnerOutsideTheClusterIsNotCalledGone(t *testing.T) {
 	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a", "example.com/x")))

@@ -47,6 +47,14 @@ type situation struct {
 // with other flags, or a controller that stops, has a control plane of its own.
 func TestWhy(t *testing.T) {
 	t.Parallel()
+	var ids []string
+	for _, s := range slices.Concat(contentSituations(), clusterSituations(), controllerSituations()) {
+		if !s.miss {
+			ids = append(ids, s.id)
+		}
+	}
+	slices.Sort(ids)
+	require.Equal(t, why.Genuine(), ids)
 	t.Run("content", func(t *testing.T) {
 		t.Parallel()
 		keys := filepath.Join(t.TempDir(), "encryption.json")
