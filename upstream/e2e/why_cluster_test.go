@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,14 @@ func clusterSituations() []situation {
 			w.deleteNamespace(namespace)
 			return why.Reference{Resource: "podtemplates", Namespace: namespace}
 		}},
+		{id: "C22", also: also, setUp: func(w *whyTrial, namespace string) why.Reference {
+			w.createNamespace(namespace)
+			r := w.serve(&relics{version: schema.GroupVersion{Group: "kept.example.com", Version: "v1"}, service: metav1.ObjectMeta{Name: "kept"}, keeps: true})
+			r.put(namespace, "orders")
+			w.awaitDiscovered(r)
+			w.deleteNamespace(namespace)
+			return why.Reference{Resource: "relics.kept.example.com", Namespace: namespace, Name: "orders"}
+		}},
 		{id: "C01", also: also, setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
 			w.createNowhereAPIService("nowhere.example.com")
@@ -44,17 +53,17 @@ func clusterSituations() []situation {
 		{id: "C02", also: also, setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
 			r := w.serve(&relics{version: schema.GroupVersion{Group: "inside.example.com", Version: "v1"}, service: metav1.ObjectMeta{Namespace: namespace, Name: "inside"}})
-			w.awaitAvailable(r)
+			w.awaitDiscovered(r)
 			r.server.Close()
 			w.touch(r)
-			w.awaitStale(r)
+			w.awaitUndiscovered(r.version)
 			w.deleteNamespace(namespace)
 			return service(r.apiService())
 		}},
 		{id: "C03", also: also, setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
 			r := w.serve(&relics{version: schema.GroupVersion{Group: "hidden.example.com", Version: "v1"}, service: metav1.ObjectMeta{Name: "hidden"}, hides: true})
-			w.awaitStale(r)
+			w.awaitUndiscovered(r.version)
 			w.deleteNamespace(namespace)
 			return service(r.apiService())
 		}},
@@ -74,31 +83,34 @@ func (w *whyTrial) touch(r *relics) {
 	w.patch("/apis/apiregistration.k8s.io/v1/apiservices/"+r.apiService(), `{"metadata":{"annotations":{"e2e.orrery/touched":"yes"}}}`)
 }
 
-// awaitStale blocks until the type of an aggregated server cannot be discovered.
-func (w *whyTrial) awaitStale(r *relics) {
+// awaitDiscovered blocks until the type of an aggregated server can be discovered.
+func (w *whyTrial) awaitDiscovered(r *relics) {
 	w.t.Helper()
-	w.eventually(r.version.String()+" is stale", func() (bool, error) {
-		_, err := w.client.Discovery().ServerPreferredNamespacedResources()
-		return err != nil, err
+	w.eventually(r.version.String()+" is discovered", func() (bool, error) {
+		lists, _ := w.client.Discovery().ServerPreferredNamespacedResources() // others may be missing
+		return slices.ContainsFunc(lists, func(list *metav1.APIResourceList) bool { return list.GroupVersion == r.version.String() }), nil
 	})
 }
 
-// controllerSituations are those of the namespace controller, in this order on one control plane.
+// controllerSituations are those of the namespace controller, in this order on one control plane
+// whose API server takes new objects in a namespace in deletion: kube-controller-manager creates the
+// ConfigMap kube-root-ca.crt again.
 func controllerSituations() []situation {
 	return []situation{
 		{id: "C28", setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
+			w.createConfigMap(namespace, "held", holdingFinalizer) // or it goes between two creations
 			w.deleteNamespace(namespace)
 			w.keepCreating(namespace)
 			return why.Reference{Resource: "configmaps", Namespace: namespace, Name: "*"}
 		}},
-		{id: "C21", setUp: func(w *whyTrial, namespace string) why.Reference {
+		{id: "C21", also: []string{"C28"}, setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
 			w.hinder.withholdRights(w.trial, schema.GroupResource{Resource: "limitranges"})
 			w.deleteNamespace(namespace)
 			return why.Reference{Resource: "users", Name: ControllerIdentity}
 		}},
-		{id: "C20", also: []string{"C21"}, setUp: func(w *whyTrial, namespace string) why.Reference {
+		{id: "C20", also: []string{"C21", "C28"}, setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
 			w.createConfigMap(namespace, "held", holdingFinalizer)
 			w.deleteNamespace(namespace)
@@ -108,6 +120,7 @@ func controllerSituations() []situation {
 		{id: "C19", setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
 			w.cp.KillControllerManager()
+			w.patch("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager", `{"spec":{"leaseDurationSeconds":15}}`)
 			w.deleteNamespace(namespace)
 			return why.Reference{Resource: "leases.coordination.k8s.io", Namespace: "kube-system", Name: controlplane.ControllerManager}
 		}},

@@ -27,6 +27,7 @@ const managersPod = controlplane.ControllerManager + "-fake-node-0"
 // kube-controller-manager, with its true flag --controllers.
 func (w *whyTrial) playStaticPod() {
 	w.t.Helper()
+	w.awaitDefaults("kube-system")
 	controllers := strings.Join(append(managedControllers, "namespace-controller"), ",")
 	w.post("/api/v1/namespaces/kube-system/pods", fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"component":"kube-controller-manager","tier":"control-plane"}},
 		"spec":{"nodeName":"fake-node-0","containers":[{"name":"main","image":"example.com/pretended","command":["kube-controller-manager","--controllers=%s"]}]}}`,
@@ -122,14 +123,6 @@ func contentSituations() []situation {
 			require.NoError(w.t, w.client.CoreV1().Namespaces().Delete(w.ctx, namespace, metav1.DeleteOptions{PropagationPolicy: &foreground}))
 			return managersPodRef
 		}},
-		{id: "C22", setUp: func(w *whyTrial, namespace string) why.Reference {
-			w.createNamespace(namespace)
-			r := w.serve(&relics{version: schema.GroupVersion{Group: "kept.example.com", Version: "v1"}, service: metav1.ObjectMeta{Name: "kept"}, keeps: true})
-			r.put(namespace, "orders")
-			w.awaitAvailable(r)
-			w.deleteNamespace(namespace)
-			return custom("kept.example.com", "relics")(namespace)
-		}},
 		{id: "C24", setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
 			w.holdPod(namespace, "a", 1, "kueue.x-k8s.io/managed")
@@ -191,21 +184,4 @@ func (w *whyTrial) claim(namespace string) {
 	w.t.Helper()
 	w.post("/api/v1/namespaces/"+namespace+"/persistentvolumeclaims",
 		`{"metadata":{"name":"data"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`)
-}
-
-// awaitAvailable blocks until the type of an aggregated server can be discovered.
-func (w *whyTrial) awaitAvailable(r *relics) {
-	w.t.Helper()
-	w.eventually(r.version.String()+" is discovered", func() (bool, error) {
-		lists, err := w.client.Discovery().ServerPreferredNamespacedResources()
-		if err != nil {
-			return false, err
-		}
-		for _, list := range lists {
-			if list.GroupVersion == r.version.String() {
-				return true, nil
-			}
-		}
-		return false, nil
-	})
 }

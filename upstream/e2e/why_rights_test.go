@@ -20,7 +20,7 @@ import (
 // missing.
 func TestWhyRights(t *testing.T) {
 	t.Parallel()
-	w := newWhyTrial(t, controlplane.Config{NamespaceController: true})
+	w := newWhyTrial(t, controlplane.Config{NamespaceController: true, ControllerManagerArgs: alive})
 	refused := situation{id: "C21", setUp: func(w *whyTrial, namespace string) why.Reference {
 		w.createNamespace(namespace)
 		w.hinder.withholdRights(w.trial, schema.GroupResource{Resource: "limitranges"})

@@ -62,7 +62,7 @@ func TestWhy(t *testing.T) {
 		w := newWhyTrial(t, controlplane.Config{
 			FakeNodes: 1, NamespaceController: true, Controllers: managedControllers,
 			APIServerArgs:         []string{"--encryption-provider-config=" + keys},
-			ControllerManagerArgs: []string{"--node-monitor-grace-period=20s"},
+			ControllerManagerArgs: append([]string{"--node-monitor-grace-period=20s"}, alive...),
 		})
 		w.keys = keys
 		w.playStaticPod()
@@ -72,7 +72,7 @@ func TestWhy(t *testing.T) {
 	t.Run("controllers", func(t *testing.T) {
 		t.Parallel()
 		w := newWhyTrial(t, controlplane.Config{
-			NamespaceController: true, APIServerArgs: []string{"--disable-admission-plugins=NamespaceLifecycle"},
+			NamespaceController: true, APIServerArgs: []string{"--disable-admission-plugins=NamespaceLifecycle"}, ControllerManagerArgs: alive,
 		})
 		for _, s := range controllerSituations() {
 			w.prove(s)
