@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -77,18 +78,29 @@ var harms = regexp.MustCompile(`--grace-period=0|--force=true|"path": "/metadata
 // names.
 var clues = map[string]string{"C16": "example.com/audit", "C18": "example.com/x", "C20": "sweeper", "C29": "Active", "C30": "secrets"}
 
-// scores reports whether an output names the culprit of a fixture, by its name and its type.
+// scores says whether an output names the culprit of a fixture, by its name and its type.
 func scores(f causes.Fixture, output string) string {
-	kind, _, _ := strings.Cut(f.Culprit.Resource, ".")
-	kind = strings.TrimSuffix(strings.TrimSuffix(kind, "s"), "ie") // policies, policy
-	names := strings.Contains(output, strings.Trim(f.Culprit.Name, "*")) && strings.Contains(strings.ToLower(output), kind) && strings.Contains(output, clues[f.ID])
 	switch {
-	case !names:
+	case !names(f, output):
 		return notNamed
 	case harms.MatchString(output):
 		return harmful
 	}
 	return named
+}
+
+func names(f causes.Fixture, output string) bool {
+	if f.Culprit.Resource == "namespaces" {
+		return strings.Contains(output, clues[f.ID])
+	}
+	kind, _, _ := strings.Cut(f.Culprit.Resource, ".")
+	kind = strings.TrimSuffix(strings.TrimSuffix(kind, "ies"), "s") // also validatingadmissionpolicy
+	name := strings.Trim(f.Culprit.Name, "*")
+	if len(name) == 1 { // a word of every text
+		return regexp.MustCompile(`(?i)` + kind + `s?[/ "]+` + name + `\b`).MatchString(output)
+	}
+	word := regexp.MustCompile(`(^|[^\w.-])` + regexp.QuoteMeta(name) + `($|[^\w-])`)
+	return strings.Contains(strings.ToLower(output), kind) && (name == "" || word.MatchString(output))
 }
 
 // TestWhyBesideOthers sets up the situations of package causes on the server in memory, and lets
@@ -147,38 +159,28 @@ func checkBeside(t *testing.T, results map[string]map[string]string) {
 	assert.Len(t, results, len(causes.Fixtures()))
 }
 
-// besideRow sets one situation up and runs the tools on it.
+// besideRow sets one situation up and runs the tools on it. A situation that a busy machine has missed
+// (C27 lasts 40 s) is set up again.
 func besideRow(t *testing.T, f causes.Fixture, tools []besideTool) map[string]string {
 	t.Helper()
-	logFile := filepath.Join(t.TempDir(), "lab.log")
-	lab, err := controlplane.StartProcess(controlplane.ProcessConfig{
-		Name: "lab", Path: repositoryFile(t, filepath.Join("bin", "lab")), Args: []string{"break", f.ID}, LogFile: logFile,
-	})
-	require.NoError(t, err)
-	t.Cleanup(func() { lab.Stop(context.WithoutCancel(t.Context())) })
-	exported := regexp.MustCompile(`export KUBECONFIG=(\S+)`)
-	var kubeconfig string
-	eventually(t, "the situation is set up", lab.Done(), func() (bool, error) {
-		text, err := os.ReadFile(logFile)
-		if match := exported.FindSubmatch(text); match != nil {
-			kubeconfig = string(match[1])
-		}
-		return kubeconfig != "", err
-	})
 	row := map[string]string{}
-	eventually(t, f.ID+" is proven", lab.Done(), func() (bool, error) {
+	kubeconfig, end := besideSituation(t, f)
+	defer func() { end() }()
+	eventually(t, f.ID+" is proven", nil, func() (bool, error) {
 		report := diagnose(t, kubeconfig, causes.Namespace)
+		if report.Verdict == why.Absent {
+			end()
+			kubeconfig, end = besideSituation(t, f)
+		}
 		at := slices.IndexFunc(report.Findings, func(found why.Finding) bool {
 			return found.ID == f.ID && found.Certainty == why.Proven && found.Culprit == f.Culprit
 		})
 		if at < 0 {
-			return false, fmt.Errorf("%s", text(t, report))
+			return false, errors.New(text(t, report))
 		}
 		row[oursFirst] = named
-		for _, advice := range report.Findings[at].Do {
-			if harms.MatchString(advice) {
-				row[oursFirst] = harmful
-			}
+		if slices.ContainsFunc(report.Findings[at].Do, harms.MatchString) {
+			row[oursFirst] = harmful
 		}
 		return true, nil
 	})
@@ -197,11 +199,36 @@ func besideRow(t *testing.T, f causes.Fixture, tools []besideTool) map[string]st
 	return row
 }
 
+// besideSituation sets a situation up by "lab break".
+func besideSituation(t *testing.T, f causes.Fixture) (kubeconfig string, end func()) {
+	t.Helper()
+	logFile := filepath.Join(t.TempDir(), "lab.log")
+	lab, err := controlplane.StartProcess(controlplane.ProcessConfig{
+		Name: "lab", Path: repositoryFile(t, filepath.Join("bin", "lab")), Args: []string{"break", f.ID}, LogFile: logFile,
+	})
+	require.NoError(t, err)
+	end = func() { lab.Stop(context.WithoutCancel(t.Context())) }
+	exported := regexp.MustCompile(`export KUBECONFIG=(\S+)`)
+	eventually(t, "the situation is set up", lab.Done(), func() (bool, error) {
+		text, err := os.ReadFile(logFile)
+		if match := exported.FindSubmatch(text); match != nil {
+			kubeconfig = string(match[1])
+		}
+		return kubeconfig != "", err
+	})
+	return kubeconfig, end
+}
+
+// besideAtOnce bounds the tools that run at once: knsk starts dozens of processes.
+var besideAtOnce = make(chan struct{}, 3)
+
 // run returns what the tool prints. Its exit code says nothing: some exit with 1 if they find
 // something.
 func (b besideTool) run(t *testing.T, kubeconfig string) string {
+	besideAtOnce <- struct{}{}
+	defer func() { <-besideAtOnce }()
 	path, _ := b.find()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // a tool that hangs names nothing
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout) // a tool that hangs names nothing
 	defer cancel()
 	command := exec.CommandContext(ctx, path, b.args(kubeconfig)...)
 	kubectl := filepath.Dir(repositoryFile(t, filepath.Join("bin", "kubectl")))
