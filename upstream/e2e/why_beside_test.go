@@ -244,8 +244,9 @@ func besideText(t *testing.T, tools []besideTool, results map[string]map[string]
 	var page strings.Builder
 	fmt.Fprint(&page, `# `+"`orrery why`"+` beside other tools
 
-`+"`TestWhyBesideOthers`"+` writes this page. It sets up the 30 situations of [stuck namespaces](stuck-namespaces.md) on the server
-in memory (`+"`lab break C07`"+`), and runs `+"`orrery why shop`"+` and the other tools there. No tool may write.
+`+"`TestWhyBesideOthers`"+` writes this page. It sets up the 30 situations of [stuck namespaces](stuck-namespaces.md) on the
+server in memory (`+"`lab break C07`"+`), and runs `+"`orrery why shop`"+` and the other tools there. No tool may write. A
+tool that is not at hand is left out.
 
 - **yes**: the output names the object to repair, by type and name. If that is the namespace itself, it also names what
   is wrong with it.
