@@ -160,6 +160,9 @@ func (s *SharedIndexInformer[T]) AddEventHandlerWithOptions(h ResourceEventHandl
 	if opts.Name == "" {
 		opts.Name = fmt.Sprintf("%T", h)
 	}
+	if wrap := s.config.WrapHandler; wrap != nil {
+		h = wrap(h)
+	}
 	registration := newRegistration(HandlerInfo{Informer: s.config.Name, Handler: opts.Name}, s)
 	initial, ok := s.join(newRegisteredHandler(h, opts, registration, s.config.Trace))
 	if !ok {
@@ -230,7 +233,7 @@ func (s *SharedIndexInformer[T]) ShutDownEventHandler(ctx context.Context, r *Re
 // first. If ctx ends before that is done, it drops the rest and returns the error of ctx.
 //
 // Called from a callback of the same handler it returns [ErrInsideHandler], and the rest is still
-// delivered. An informer that stops meanwhile drops the rest, which is no error.
+// delivered. An informer that stops meanwhile drops the rest, which is not an error.
 func (s *SharedIndexInformer[T]) ShutDownEventHandlerWithDrain(ctx context.Context, r *Registration) error {
 	h, err := s.leave(r, true)
 	if err != nil {

@@ -67,7 +67,7 @@ func NewController(config Config) (*Controller, error) {
 	return c, nil
 }
 
-// Pool returns the controller's queue and workers, to look at.
+// Pool returns the controller's queue and workers, for inspection.
 func (c *Controller) Pool() *worker.Pool { return c.pool }
 
 // RunWithin works until stop ends, and finishes what is in hand. When alive ends everything is cut
@@ -138,7 +138,7 @@ func (c *Controller) podDeleted(pod *apps.Pod) {
 	if waiting := c.expectations.deletionObserved(pod.UID); waiting != "" {
 		c.pool.Add(waiting)
 	}
-	if apps.ControllerOf(&pod.ObjectMeta) != nil { // an orphan that goes is no set's loss
+	if apps.ControllerOf(&pod.ObjectMeta) != nil { // no set loses an orphan
 		c.enqueue(apps.OwnersOf(&pod.ObjectMeta, c.sets)...)
 	}
 }
