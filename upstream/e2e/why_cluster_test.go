@@ -29,13 +29,6 @@ func clusterSituations() []situation {
 			w.deleteNamespace(namespace)
 			return why.Reference{Resource: "nodes", Name: "fake-node-0"}
 		}},
-		{id: "C23", also: also, setUp: func(w *whyTrial, namespace string) why.Reference {
-			w.createNamespace(namespace)
-			w.post("/api/v1/namespaces/"+namespace+"/podtemplates", `{"metadata":{"name":"a"},"template":{"spec":{"containers":[{"name":"main","image":"example.com/pretended"}]}}}`)
-			w.changeKey()
-			w.deleteNamespace(namespace)
-			return why.Reference{Resource: "podtemplates", Namespace: namespace}
-		}},
 		{id: "C22", also: also, setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
 			r := w.serve(&relics{version: schema.GroupVersion{Group: "kept.example.com", Version: "v1"}, service: metav1.ObjectMeta{Name: "kept"}, keeps: true})
@@ -68,6 +61,17 @@ func clusterSituations() []situation {
 			return service(r.apiService())
 		}},
 	}
+}
+
+// keySituation loses the key of objects. What cannot be discovered since clusterSituations is still so.
+func keySituation() situation {
+	return situation{id: "C23", also: []string{"C01", "C02", "C03", "C19"}, setUp: func(w *whyTrial, namespace string) why.Reference {
+		w.createNamespace(namespace)
+		w.post("/api/v1/namespaces/"+namespace+"/podtemplates", `{"metadata":{"name":"a"},"template":{"spec":{"containers":[{"name":"main","image":"example.com/pretended"}]}}}`)
+		w.changeKey()
+		w.deleteNamespace(namespace)
+		return why.Reference{Resource: "podtemplates", Namespace: namespace}
+	}}
 }
 
 // changeKey takes the key away with which PodTemplates were encrypted.

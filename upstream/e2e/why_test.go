@@ -48,7 +48,7 @@ type situation struct {
 func TestWhy(t *testing.T) {
 	t.Parallel()
 	var ids []string
-	for _, s := range slices.Concat(contentSituations(), clusterSituations(), controllerSituations()) {
+	for _, s := range slices.Concat(contentSituations(), clusterSituations(), controllerSituations(), []situation{keySituation()}) {
 		if !s.miss {
 			ids = append(ids, s.id)
 		}
@@ -68,6 +68,7 @@ func TestWhy(t *testing.T) {
 		w.playStaticPod()
 		w.prove(contentSituations()...)
 		w.proveTogether(clusterSituations()...)
+		w.proveTogether(keySituation()) // it restarts kube-apiserver, after which the controllers take a minute
 	})
 	t.Run("controllers", func(t *testing.T) {
 		t.Parallel()
