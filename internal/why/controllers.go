@@ -84,7 +84,10 @@ func noController(e *Evidence) []Finding {
 	f.Says = "no namespace controller works on it"
 	if none(e.Namespace.Conditions) && e.age() >= backOffCap && (e.Second == nil || e.Second.Namespace == nil || none(e.Second.Namespace.Conditions)) {
 		f.saw(1, e.Namespace.Request, "%s after the deletion, status.conditions has none of the five conditions", duration(e.age()))
-		whyNoController(e, &f)
+		leads := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return slices.Contains(managerLeases, l.Name) && !l.Expired(e.At) })
+		if !whyNoController(e, &f) && leads {
+			f.lack(nil, "a namespace controller is alive, by its Lease, and may still be starting its watches")
+		}
 		return []Finding{f}
 	}
 	if e.Second == nil || e.Second.Namespace == nil || e.Second.Namespace.ResourceVersion != e.Namespace.ResourceVersion {

@@ -65,7 +65,7 @@ func clusterSituations() []situation {
 
 // keySituation loses the key of objects. What cannot be discovered since clusterSituations is still so.
 func keySituation() situation {
-	return situation{id: "C23", also: []string{"C01", "C02", "C03", "C19"}, setUp: func(w *whyTrial, namespace string) why.Reference {
+	return situation{id: "C23", also: []string{"C01", "C02", "C03"}, setUp: func(w *whyTrial, namespace string) why.Reference {
 		w.createNamespace(namespace)
 		w.post("/api/v1/namespaces/"+namespace+"/podtemplates", `{"metadata":{"name":"a"},"template":{"spec":{"containers":[{"name":"main","image":"example.com/pretended"}]}}}`)
 		w.changeKey()
