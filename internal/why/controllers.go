@@ -84,7 +84,10 @@ func noController(e *Evidence) []Finding {
 	f.Says = "no namespace controller works on it"
 	if none(e.Namespace.Conditions) && e.age() >= backOffCap && (e.Second == nil || e.Second.Namespace == nil || none(e.Second.Namespace.Conditions)) {
 		f.saw(1, e.Namespace.Request, "%s after the deletion, status.conditions has none of the five conditions", duration(e.age()))
-		whyNoController(e, &f)
+		leads := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return slices.Contains(managerLeases, l.Name) && !l.Expired(e.At) })
+		if !whyNoController(e, &f) && leads {
+			f.lack(nil, "a namespace controller is alive, by its Lease, and may still be starting its watches")
+		}
 		return []Finding{f}
 	}
 	if e.Second == nil || e.Second.Namespace == nil || e.Second.Namespace.ResourceVersion != e.Namespace.ResourceVersion {
@@ -142,11 +145,10 @@ func twoControllers(e *Evidence) []Finding {
 	if e.Second == nil || e.Second.Namespace == nil || e.Namespace == nil {
 		return nil
 	}
-	writers := e.Second.Namespace.Writers
+	writers := lastWrites(e.Second.Namespace.Writers, e.Namespace.Writers)
 	if len(writers) < 2 || !contradict(e.Namespace.Conditions, e.Second.Namespace.Conditions) {
 		return nil
 	}
-	slices.SortFunc(writers, func(a, b Writer) int { return b.At.Compare(a.At) })
 	if writers[0].At.Sub(writers[1].At) > togetherWithin {
 		return nil
 	}
@@ -157,6 +159,19 @@ func twoControllers(e *Evidence) []Finding {
 	f.saw(2, e.Namespace.Request, "managedFields: %s own f:conditions, both written within %s", listed(names), duration(togetherWithin))
 	f.saw(2, e.Namespace.Request, "the conditions differ between the samples")
 	return []Finding{f}
+}
+
+// lastWrites returns each writer of two samples once, the latest first. One that overwrites all that the other wrote takes its
+// entry of managedFields away, so that each sample may have one of them only.
+func lastWrites(second, first []Writer) (all []Writer) {
+	all = slices.Concat(second, first)
+	slices.SortStableFunc(all, func(a, b Writer) int { return b.At.Compare(a.At) })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(w Writer) bool {
+		again := seen[w.Manager]
+		seen[w.Manager] = true
+		return again
+	})
 }
 
 // contradict reports whether the statuses of a condition differ.
