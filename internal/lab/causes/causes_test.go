@@ -27,7 +27,7 @@ import (
 // inWorld runs a test on a server in memory, in virtual time, with a namespace controller unless the fixture has none.
 func inWorld(t *testing.T, f causes.Fixture, setUp func(*causes.World), settle time.Duration, test func(t *testing.T, c *clustertest.Cluster)) {
 	synctest.Test(t, func(t *testing.T) {
-		c := clustertest.New(t)
+		c := clustertest.NewWithNodes(t, 2)
 		ctx, cancel := context.WithCancel(t.Context())
 		var ended <-chan struct{}
 		if !f.NoController {

@@ -87,11 +87,19 @@ func (w *World) Symptom() ([]string, error) {
 }
 
 // ends are the objects that fixtures leave outside the namespace.
-var ends = []string{
-	theCRD, theMetrics, webhookConfigurations + "/policy", policyBindings + "/keep-all", policies + "/keep",
-	rbacAPI + "/clusterrolebindings/keda", rbacAPI + "/clusterroles/keda", "/apis/apps/v1/namespaces/kube-system/deployments/cloud-controller-manager",
+var ends = slices.Concat([]string{
+	apiServices + "/v1beta1.metrics.k8s.io", apiServices + "/v1beta1.custom.metrics.k8s.io",
+	webhookConfigurations + "/policy", policyBindings + "/keep-all", policies + "/keep",
+	rbacAPI + "/clusterrolebindings/keda", rbacAPI + "/clusterroles/keda", rbacAPI + "/clusterrolebindings/strimzi", rbacAPI + "/clusterroles/strimzi",
+	"/apis/apps/v1/namespaces/kube-system/deployments/cloud-controller-manager",
 	"/api/v1/namespaces/kube-system/pods/sweeper", "/api/v1/namespaces/kube-system/pods/kube-controller-manager",
-	"/api/v1/namespaces/keda", "/api/v1/namespaces/" + MachineRoom, recordNamespace,
+}, operatorsEnds(), []string{"/api/v1/namespaces/" + MachineRoom, recordNamespace})
+
+func operatorsEnds() (paths []string) {
+	for _, o := range operators {
+		paths = append(paths, o.definition(), "/api/v1/namespaces/"+o.namespace)
+	}
+	return paths
 }
 
 // End solves the situation if the namespace is still there, and deletes what the fixtures created beside it.

@@ -26,6 +26,9 @@ type World struct {
 
 	beside wait.Group
 
+	// meet, if set, is called instead of the deletion of the namespace: the world is one of several in which a situation is set up.
+	meet func()
+
 	// StartController starts a namespace controller; nil means that another one does.
 	StartController func()
 }
@@ -103,12 +106,17 @@ func (w *World) fault(order string) string {
 	return made.ID
 }
 
-// namespace creates the namespace of the fixtures, with entries for its metadata.
-func (w *World) namespace(metadata string) {
-	if metadata != "" {
-		metadata = "," + metadata
+// namespace creates the namespace of the fixtures, or adds finalizers to its metadata.
+func (w *World) namespace(finalizers ...string) {
+	if _, found := w.find(inNamespace); !found {
+		w.create("/api/v1/namespaces", `{"metadata":{"name":"`+Namespace+`"}}`)
 	}
-	w.create("/api/v1/namespaces", `{"metadata":{"name":"`+Namespace+`"`+metadata+`}}`)
+	if len(finalizers) == 0 {
+		return
+	}
+	var there api.PartialObjectMetadata
+	w.read(inNamespace, &there)
+	w.patch(inNamespace, `{"metadata":{"finalizers":["`+strings.Join(append(there.Finalizers, finalizers...), `","`)+`"]}}`)
 }
 
 // MachineRoom is the namespace of what no client of the API can repair: a ConfigMap in it is something broken outside, such as a
@@ -187,7 +195,13 @@ func (w *World) endpoint(namespace, service string) {
 }
 
 // terminate requests the deletion of the namespace.
-func (w *World) terminate() { w.delete("/api/v1/namespaces/" + Namespace) }
+func (w *World) terminate() {
+	if w.meet != nil {
+		w.meet()
+		return
+	}
+	w.delete(inNamespace)
+}
 
 // configMap creates a ConfigMap in the namespace, with entries for its metadata.
 func (w *World) configMap(name, metadata string) {
@@ -212,13 +226,13 @@ func (w *World) pod(name, metadata, spec string) {
 
 // Empty creates an empty namespace in deletion.
 func Empty(w *World) {
-	w.namespace("")
+	w.namespace()
 	w.terminate()
 }
 
 // Many creates a namespace in deletion with many ConfigMaps, each with a finalizer that no table lists.
 func Many(w *World, count int) {
-	w.namespace("")
+	w.namespace()
 	for i := range count {
 		w.configMap(fmt.Sprintf("c%d", i), `"finalizers":["example.com/x"]`)
 	}
