@@ -18,8 +18,10 @@ type Cause struct {
 	// Do are the ways out, the safest first, and DoNot what makes it worse. A finding may have more precise ones.
 	Do    []string
 	DoNot string
-	// Hides are the causes whose evidence this one removes: while it holds, they cannot be seen.
+	// Hides are the causes whose evidence this one removes: while it holds, they may not be seen.
 	Hides []string
+	// Outdates are the causes whose evidence is older than this one: while it holds, they are not named.
+	Outdates []string
 	// Waits: nothing is broken, and the namespace goes by itself.
 	Waits bool
 

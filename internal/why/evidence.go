@@ -140,6 +140,7 @@ type Type struct {
 	// Count is how many objects there are; More says that there were too many pages to count all.
 	Count      int            `json:"count"`
 	More       bool           `json:"more,omitempty"`
+	Partial    bool           `json:"partial,omitempty"`    // of the second sample: only the first page was read
 	Finalizers map[string]int `json:"finalizers,omitempty"` // how many objects have each
 	Deleting   int            `json:"deleting,omitempty"`   // how many have a deletion timestamp
 	Oldest     time.Time      `json:"oldest,omitzero"`
@@ -419,7 +420,22 @@ func (s *Sample) again(t *Type, name string) *Object {
 	return nil
 }
 
-// standstill reports whether an object is unchanged in the second sample. known is false with one sample.
+// seenOnce says why nothing is known of a change.
+func (e *Evidence) seenOnce() string {
+	if e.Second == nil {
+		return "only one sample was taken"
+	}
+	return "the second sample does not have all objects"
+}
+
+// missed reports whether objects of a type may be there that the sample does not have.
+func (s *Sample) missed(t *Type) bool {
+	at := slices.IndexFunc(s.Types, func(second Type) bool { return second.Group == t.Group && second.Resource == t.Resource })
+	return at < 0 || s.Types[at].Failed != nil || s.Types[at].Partial || s.Types[at].Count > len(s.Types[at].Objects)
+}
+
+// standstill reports whether an object is unchanged in the second sample. known is false with one sample, or if the second one
+// did not reach the object.
 func (e *Evidence) standstill(t *Type, o Object) (still, known bool) {
 	if e.Second == nil {
 		return false, false
@@ -429,6 +445,9 @@ func (e *Evidence) standstill(t *Type, o Object) (still, known bool) {
 		return n != nil && n.UID == o.UID && n.ResourceVersion == o.ResourceVersion, true
 	}
 	second := e.Second.again(t, o.Name)
+	if second == nil && e.Second.missed(t) {
+		return false, false
+	}
 	return second != nil && second.UID == o.UID && second.ResourceVersion == o.ResourceVersion, true
 }
 

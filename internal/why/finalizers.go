@@ -58,10 +58,11 @@ var otherCauses = []string{jobTracking, claimProtection, "foregroundDeletion"}
 
 func ownerless(e *Evidence, inside bool) []Finding {
 	var findings []Finding
-	for _, h := range append(e.Held(), e.Awaiting()...) {
+	for _, h := range e.heldOrAwaiting() {
 		keeper, _ := KeeperOf(h.Finalizer)
 		balancer := h.Type.Name() == "services" && keeper.Balancer
-		if h.Type.Name() == "pods" || balancer || slices.Contains(otherCauses, h.Finalizer) || e.ranInside(h) != inside {
+		pod := h.Type.Name() == "pods" && (e.podsFirst() || h.Object.Deleted.After(e.now()))
+		if pod || balancer || slices.Contains(otherCauses, h.Finalizer) || e.ranInside(h) != inside {
 			continue
 		}
 		f := heldFinding(e, h)
@@ -130,7 +131,7 @@ func (e *Evidence) ranInside(h Held) bool {
 
 func withoutRights(e *Evidence) []Finding {
 	var findings []Finding
-	for _, h := range e.Held() {
+	for _, h := range e.heldOrAwaiting() {
 		still, known := e.standstill(h.Type, h.Object)
 		if known && !still {
 			continue
@@ -149,12 +150,15 @@ func withoutRights(e *Evidence) []Finding {
 				continue
 			}
 			f := heldFinding(e, h)
+			if h.Object.Deleted.IsZero() {
+				f.Certainty = Later
+			}
 			f.Owner = &Party{Name: w.Name, Verdict: ownerSlow}
 			f.Says = fmt.Sprintf("%s runs, and may not update %s in %s any more", w.Name, h.Type.Name(), e.Name)
 			f.saw(1, e.Workloads.Request, "%s %s/%s: %d ready", w.Kind, w.Namespace, w.Name, w.Ready)
 			f.saw(1, refused[0].Request, "SubjectAccessReview: %s may neither update nor patch %s in %s", w.user(), h.Type.Name(), e.Name)
 			if !known {
-				f.lack(nil, "only one sample was taken")
+				f.lack(nil, "%s", e.seenOnce())
 			}
 			f.Do = []string{fmt.Sprintf("give service account %s/%s the right to update %s by a ClusterRoleBinding, until the objects are gone",
 				w.Namespace, w.account(), h.Type.Name())}
@@ -175,7 +179,7 @@ func (w Workload) User() string { return w.user() }
 
 func balancers(e *Evidence) []Finding {
 	var findings []Finding
-	for _, h := range e.Held() {
+	for _, h := range e.heldOrAwaiting() {
 		keeper, _ := KeeperOf(h.Finalizer)
 		if h.Type.Name() != "services" || !keeper.Balancer {
 			continue
@@ -190,7 +194,14 @@ func balancers(e *Evidence) []Finding {
 		default:
 			f.saw(1, e.Stamps[at].Request, "status.loadBalancer is set")
 		}
-		switch e.judgeOwner(&f, h) {
+		owner := e.judgeOwner(&f, h)
+		if h.Object.Deleted.IsZero() {
+			if owner != ownerGone {
+				continue // nothing is asked of it yet
+			}
+			f.Certainty = Later
+		}
+		switch owner {
 		case ownerSlow:
 			continue
 		case ownerGone:

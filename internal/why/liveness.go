@@ -37,6 +37,9 @@ func (e *Evidence) Awaiting() []Held {
 	return e.held(func(t *Type, o Object) bool { return o.Deleted.IsZero() && t.Name() != "pods" })
 }
 
+// heldOrAwaiting returns both, those that keep objects first.
+func (e *Evidence) heldOrAwaiting() []Held { return append(e.Held(), e.Awaiting()...) }
+
 func (e *Evidence) held(isHeld func(*Type, Object) bool) (all []Held) {
 	for i := range e.Types {
 		t := &e.Types[i]
@@ -121,7 +124,7 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 	still, known := e.standstill(h.Type, h.Object)
 	switch {
 	case !known:
-		f.lack(nil, "only one sample was taken, which does not show whether the owner acts")
+		f.lack(nil, "%s, which does not show whether the owner acts", e.seenOnce())
 		return ownerUnknown
 	case !still:
 		return ownerSlow // it acts

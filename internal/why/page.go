@@ -52,6 +52,9 @@ func Page() string {
 		if cause.DoNot != "" {
 			paragraph("**Do not** " + cause.DoNot + ".")
 		}
+		if len(cause.Hides) > 0 {
+			paragraph("While it holds, " + listed(cause.Hides) + " may not be seen. Look again afterwards.")
+		}
 		if len(cause.Issues) > 0 {
 			var issues []string
 			for _, issue := range cause.Issues {

@@ -67,7 +67,7 @@ func notDeleted(e *Evidence) []Finding {
 		still, known := e.standstill(t, untouched[0])
 		switch {
 		case !known:
-			f.lack(nil, "only one sample was taken")
+			f.lack(nil, "%s", e.seenOnce())
 		case !still:
 			continue
 		default:

@@ -242,11 +242,13 @@ func name(i int) string { return "c" + string(rune('a'+i/26)) + string(rune('a'+
 // pods the controller touches nothing else; later its own deletion, in the background, would release the owner.
 func (w *World) family(blocks bool) {
 	w.namespace()
+	const replicaSets = "/apis/apps/v1/namespaces/" + Namespace + "/replicasets"
+	w.create(replicaSets, `{"metadata":{"name":"owner"},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"a"}},
+		"template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
 	var owner api.PartialObjectMetadata
-	w.configMap("owner", "")
-	w.read("/api/v1/namespaces/"+Namespace+"/configmaps/owner", &owner)
-	w.pod("leaf", `"finalizers":["example.com/x"],"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"`+owner.UID+
+	w.read(replicaSets+"/owner", &owner)
+	w.pod("leaf", `"finalizers":["example.com/x"],"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"owner","uid":"`+owner.UID+
 		`","blockOwnerDeletion":`+strconv.FormatBool(blocks)+`}]`, `"terminationGracePeriodSeconds":5`)
-	w.do(http.MethodDelete, "/api/v1/namespaces/"+Namespace+"/configmaps/owner", `{"propagationPolicy":"Foreground"}`)
+	w.do(http.MethodDelete, replicaSets+"/owner", `{"propagationPolicy":"Foreground"}`)
 	w.terminate()
 }

@@ -56,7 +56,7 @@ func controllerFixtures() []Fixture {
 		ID: "C19", NoController: true, Culprit: why.Reference{Resource: "pods", Namespace: "kube-system", Name: "kube-controller-manager"},
 		SetUp: func(w *World) {
 			w.namespace()
-			w.configMap("a", "")
+			w.configMap("left", "")
 			w.outside("controller-is-off")
 			w.terminate()
 			start := w.startController
@@ -92,7 +92,7 @@ func controllerFixtures() []Fixture {
 		ID: "C20", NoController: true, Culprit: theNamespace, Settle: Settled + 5*time.Second,
 		SetUp: func(w *World) {
 			w.namespace()
-			w.configMap("a", "")
+			w.configMap("disputed", "")
 			w.disagree("sweeper", "orrery")
 		},
 		NearMiss: func(w *World) { // one entry is old
@@ -217,6 +217,7 @@ func (w *World) manager(controllers string) {
 func (w *World) disagree(first, second string) {
 	const pods = "/api/v1/namespaces/kube-system/pods"
 	w.create(pods, `{"metadata":{"name":"`+first+`"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	w.fault("delay:by=8s,verb=update,resource=namespaces/status,user=" + controllerUser) // a third one is slower
 	w.terminate()
 	w.claim(first, true, true)
 	start := w.startController

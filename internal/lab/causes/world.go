@@ -230,6 +230,22 @@ func Empty(w *World) {
 	w.terminate()
 }
 
+// Types creates an empty namespace in deletion, on a server with so many namespaced types that it can hold.
+func Types(w *World, count int) {
+	w.namespace()
+	for i := range count - builtInTypes {
+		plural := fmt.Sprintf("type%ds", i)
+		w.create(definitions, `{"metadata":{"name":"`+plural+`.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+			"names":{"plural":"`+plural+`","kind":"`+plural+`"},"versions":[{"name":"v1","served":true,"storage":true,
+			"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`)
+	}
+	w.sleep(5 * time.Second)
+	w.terminate()
+}
+
+// builtInTypes is how many types that a namespace can hold the server has without definitions.
+const builtInTypes = 30
+
 // Many creates a namespace in deletion with many ConfigMaps, each with a finalizer that no table lists.
 func Many(w *World, count int) {
 	w.namespace()
