@@ -41,9 +41,14 @@ func Page() string {
 	for _, cause := range Catalogue() {
 		fmt.Fprintf(&text, "| [%s](#%s) | %s |\n", cause.ID, anchor(cause), cause.Title)
 	}
+	examples := Examples()
 	for _, cause := range Catalogue() {
 		fmt.Fprintf(&text, "\n## %s\n", heading(cause))
 		paragraph(cause.Lesson)
+		if example, ok := examples[cause.ID]; ok {
+			fmt.Fprint(&text, "\n| `kubectl describe ns shop` | `orrery why shop` |\n| --- | --- |\n")
+			fmt.Fprintf(&text, "| %s | %s |\n", cell(strings.Join(example.Describe, "<br>")), cell(example.Why))
+		}
 		paragraph("**Proof.** " + cause.Proof)
 		fmt.Fprint(&text, "\n**Do this.**\n\n")
 		for _, do := range cause.Do {
@@ -75,6 +80,9 @@ func Page() string {
 	}
 	return text.String()
 }
+
+// cell returns a text as a cell of a table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
 func heading(c Cause) string { return c.ID + ": " + c.Title }
 

@@ -107,6 +107,7 @@ func TestCause(t *testing.T) {
 					assert.True(t, other.ID == f.ID || other.Certainty != why.Proven || slices.Contains(f.Also, other.ID), "%s is named as well\n%s", other.ID, shown)
 				}
 				assertSaved(t, evidence, report)
+				assertUpstreamForm(t, f, evidence)
 				assertOneSample(t, c)
 			})
 		})
@@ -123,6 +124,35 @@ func assertSaved(t *testing.T, evidence why.Evidence, report why.Report) {
 	require.NoError(t, report.WriteJSON(&first))
 	require.NoError(t, why.Judge(loaded).WriteJSON(&again))
 	assert.Equal(t, first.String(), again.String())
+}
+
+// assertUpstreamForm checks that the cause is proven as well if ContentRemaining and FinalizersRemaining are False, as
+// kube-controller-manager leaves them while pods remain.
+func assertUpstreamForm(t *testing.T, f causes.Fixture, evidence why.Evidence) {
+	t.Helper()
+	if f.ID == "C20" {
+		return // what the two controllers disagree about is ContentRemaining
+	}
+	namespaces := []*why.Namespace{evidence.Namespace}
+	if evidence.Second != nil {
+		namespaces = append(namespaces, evidence.Second.Namespace)
+	}
+	for _, n := range namespaces {
+		for i, condition := range n.Conditions {
+			switch condition.Type {
+			case api.NamespaceContentRemaining:
+				n.Conditions[i].Status, n.Conditions[i].Reason, n.Conditions[i].Message = api.ConditionFalse, "ContentRemoved", "All content successfully removed"
+			case api.NamespaceFinalizersRemaining:
+				n.Conditions[i].Status, n.Conditions[i].Reason = api.ConditionFalse, "ContentHasNoFinalizers"
+				n.Conditions[i].Message = "All content-preserving finalizers finished"
+			}
+		}
+	}
+	report := why.Judge(evidence)
+	found := find(report, f.ID)
+	require.NotNil(t, found, text(t, report))
+	assert.Equal(t, why.Proven, found.Certainty, text(t, report))
+	assert.Equal(t, f.Culprit, found.Culprit)
 }
 
 // assertOneSample checks that with one sample no owner of a finalizer is called gone.
