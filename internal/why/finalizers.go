@@ -78,8 +78,8 @@ func ownerless(e *Evidence, inside bool) []Finding {
 			continue
 		case ownerGone:
 			f.Says = fmt.Sprintf("the controller of %s is gone, and %s for it", h.Finalizer, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
-			for _, w := range e.WorkloadsOf(h)[:min(1, len(e.WorkloadsOf(h)))] {
-				f.Do = append(f.Do, fmt.Sprintf("kubectl -n %s scale %s/%s --replicas=1", w.Namespace, w.Kind, w.Name))
+			if named := e.namedLikeOwner(h); len(named) > 0 {
+				f.Do = append(f.Do, fmt.Sprintf("kubectl -n %s scale %s/%s --replicas=1", named[0].Namespace, named[0].Kind, named[0].Name))
 			}
 			if len(f.Do) == 0 {
 				f.Do = append(f.Do, fmt.Sprintf("install %s again, until the objects are gone", f.Owner.Name))
@@ -137,16 +137,8 @@ func withoutRights(e *Evidence) []Finding {
 			continue
 		}
 		for _, w := range e.WorkloadsOf(h) {
-			if w.Ready == 0 || w.Namespace == e.Name {
-				continue
-			}
-			var refused []Review
-			for _, review := range e.Reviews {
-				if review.User == w.user() && review.Group == h.Type.Group && review.Resource == h.Type.Resource && review.Failed == nil && !review.Allowed {
-					refused = append(refused, review)
-				}
-			}
-			if len(refused) < 2 { // update and patch
+			refused := e.refusals(w, h)
+			if w.Ready == 0 || w.Namespace == e.Name || len(refused) < 2 { // update and patch
 				continue
 			}
 			f := heldFinding(e, h)
@@ -160,6 +152,9 @@ func withoutRights(e *Evidence) []Finding {
 			if !known {
 				f.lack(nil, "%s", e.seenOnce())
 			}
+			if owner, _ := e.ownerOf(h); !w.isNamed(owner) {
+				f.lack(nil, "whether %s is the part of %s that removes the finalizer is not known", w.Name, owner)
+			}
 			f.Do = []string{fmt.Sprintf("give service account %s/%s the right to update %s by a ClusterRoleBinding, until the objects are gone",
 				w.Namespace, w.account(), h.Type.Name())}
 			findings = append(findings, f)
@@ -167,6 +162,16 @@ func withoutRights(e *Evidence) []Finding {
 		}
 	}
 	return findings
+}
+
+// refusals returns the reviews that refuse a workload the right to update or patch the type of a held object.
+func (e *Evidence) refusals(w Workload, h Held) (refused []Review) {
+	for _, review := range e.Reviews {
+		if review.User == w.user() && review.Group == h.Type.Group && review.Resource == h.Type.Resource && review.Failed == nil && !review.Allowed {
+			refused = append(refused, review)
+		}
+	}
+	return refused
 }
 
 // account is the name of the workload's service account, and user what the server calls it.

@@ -245,7 +245,7 @@ func jobFinalizer(e *Evidence) []Finding {
 	}
 	var findings []Finding
 	for _, pod := range e.Pods {
-		if pod.Deleted.IsZero() || !slices.Contains(pod.Finalizers, jobTracking) || !e.stays(pod) {
+		if pod.Deleted.IsZero() || pod.Deleted.After(e.now()) || !slices.Contains(pod.Finalizers, jobTracking) || !e.stays(pod) {
 			continue
 		}
 		owner := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Kind == "Job" })
