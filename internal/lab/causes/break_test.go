@@ -19,7 +19,7 @@ func stuck(t *testing.T, f causes.Fixture, test func(w *causes.World)) {
 		c := clustertest.New(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		var running []<-chan struct{}
-		start := func() { running = append(running, startController(ctx, t, c.Client())) }
+		start := func() { running = append(running, c.RunNamespaceController(ctx)) }
 		w := causes.NewWorld(ctx, c.Admin())
 		w.StartController = start
 		defer func() {

@@ -12,16 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/clustertest"
 	"orrery/internal/why"
 	"orrery/internal/why/collect"
-	"orrery/nsctl"
-	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/discovery"
 )
 
 // inWorld runs a test on a server in memory, in virtual time, with a namespace controller unless the fixture has none.
@@ -31,7 +26,7 @@ func inWorld(t *testing.T, f causes.Fixture, setUp func(*causes.World), settle t
 		ctx, cancel := context.WithCancel(t.Context())
 		var ended <-chan struct{}
 		if !f.NoController {
-			ended = startController(ctx, t, c.Client())
+			ended = c.RunNamespaceController(ctx)
 			defer func() { <-ended }()
 		}
 		defer cancel()
@@ -45,24 +40,6 @@ func inWorld(t *testing.T, f causes.Fixture, setUp func(*causes.World), settle t
 		time.Sleep(settle)
 		test(t, c)
 	})
-}
-
-func startController(ctx context.Context, t *testing.T, client *restclient.Client) (ended <-chan struct{}) {
-	var set gears.Set
-	typed := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	namespaces := informer.NewSharedIndexInformer(typed, informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
-	controller, err := nsctl.NewController(nsctl.Config{
-		Informer: namespaces, DrainTimeout: time.Second,
-		Deleter: set.NewDeleter(nsctl.DeleterConfig{
-			Namespaces: typed, Content: nsctl.NewContentClient(client),
-			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
-		}),
-	})
-	require.NoError(t, err)
-	return clustertest.Run(ctx,
-		func(ctx context.Context) error { namespaces.Run(ctx); return nil },
-		func(ctx context.Context) error { controller.Run(ctx); return nil },
-	)
 }
 
 // judged collects and judges.

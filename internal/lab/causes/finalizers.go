@@ -189,7 +189,7 @@ func contentFixtures() []Fixture {
 		SetUp:    func(w *World) { w.family(true) },
 		NearMiss: func(w *World) { w.family(false) }, // it does not block its owner
 	}, {
-		ID: "C27", Culprit: why.Reference{Resource: "podtemplates", Namespace: Namespace, Name: "*"}, Settle: time.Second,
+		ID: "C27", Culprit: why.Reference{Resource: "podtemplates", Namespace: Namespace, Name: "*"}, Settle: 1500 * time.Millisecond,
 		SetUp: func(w *World) {
 			w.namespace()
 			for i := range 40 {

@@ -33,7 +33,7 @@ func (f Fixture) Intact(w *World) (problems []string) {
 			report("%s was deleted, and others need it", path)
 		}
 	}
-	if f.ID == "C07" {
+	if f.has("C07") {
 		problems = append(problems, w.policyIsOff()...)
 	}
 	return problems

@@ -42,7 +42,7 @@ var solutions = map[string]solution{
 	"C05": released(strimzi.objects()+"/orders", strimzi.definition()),
 	"C06": repaired("role-is-missing", externalSecrets.definition()),
 	"C07": {func(w *World) { // the policy stays in force everywhere else
-		w.patchHook(`"namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["` + Namespace + `"]}]}`)
+		w.patchHook(`"namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["` + MachineRoom + `","` + Namespace + `"]}]}`)
 	}, []string{webhookConfigurations + "/policy"}},
 	"C08": {func(w *World) {
 		w.patch(inNamespace+"/resourcequotas/a", `{"metadata":{"annotations":{"example.com/archived":"yes"}}}`)
