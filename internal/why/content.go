@@ -180,8 +180,9 @@ func grows(e *Evidence) []Finding {
 	return findings
 }
 
-// newUIDs reports whether the second sample has objects of a type that were created after the first. If it has more of them,
-// there are new ones, also if none of these is among those that were kept.
+// newUIDs reports whether the second sample has objects of a type that were created after the
+// first. If it has more of them, there are new ones, also if none of these is among those that were
+// kept.
 func (e *Evidence) newUIDs(t *Type) bool {
 	return slices.ContainsFunc(e.Second.Types, func(second Type) bool {
 		if second.Name() != t.Name() || second.Failed != nil {

@@ -61,7 +61,8 @@ var olderNames = map[string]string{
 	namespaceController: "namespace", collectorController: "garbagecollector", claimController: "pvc-protection",
 }
 
-// switchedOff reports whether a value of --controllers leaves a controller out: the first entry that names it decides, then "*".
+// switchedOff reports whether a value of --controllers leaves a controller out: the first entry
+// that names it decides, then "*".
 func switchedOff(value, controller string) bool {
 	if value == "" {
 		return false
@@ -105,11 +106,11 @@ func none(conditions []api.NamespaceCondition) bool {
 	return !slices.ContainsFunc(conditions, func(c api.NamespaceCondition) bool { return isDeletionCondition(c.Type) })
 }
 
-// whyNoController adds the reason if it can be seen, and reports whether it can.
+// whyNoController adds the reason to the finding and reports whether it found one.
 func whyNoController(e *Evidence, f *Finding) bool { return controllerOff(e, f, namespaceController) }
 
-// controllerOff reports whether a controller of kube-controller-manager is switched off or its process dead, and adds what
-// shows that.
+// controllerOff reports whether a controller of kube-controller-manager is switched off or its
+// process is dead. It adds the proof to the finding.
 func controllerOff(e *Evidence, f *Finding, controller string) bool {
 	live := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool {
 		return slices.Contains(managerLeases, l.Name) && !l.Expired(e.At)
@@ -136,8 +137,8 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 	return false
 }
 
-// writtenSince reports whether somebody wrote the controller's conditions after a moment: a process without a Lease may be at
-// work.
+// writtenSince reports whether somebody wrote the controller's conditions after a moment: a process
+// without a Lease may be at work.
 func (e *Evidence) writtenSince(moment time.Time) bool {
 	return slices.ContainsFunc(e.Namespace.Writers, func(w Writer) bool { return w.At.After(moment) })
 }
@@ -166,7 +167,7 @@ func twoControllers(e *Evidence) []Finding {
 	return []Finding{f}
 }
 
-// contradict reports whether a condition's status differs.
+// contradict reports whether the statuses of a condition differ.
 func contradict(a, b []api.NamespaceCondition) bool {
 	for _, first := range a {
 		for _, second := range b {

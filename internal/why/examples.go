@@ -9,14 +9,16 @@ import (
 	"orrery/restclient/api"
 )
 
-// examplesText is written by the test of the fixtures, go test ./internal/lab/causes -run TestExamples -update.
+// examplesText is written by the test of the fixtures, go test ./internal/lab/causes -run
+// TestExamples -update.
 //
 //go:embed examples.json
 var examplesText []byte
 
 // Example is a namespace that hangs for one cause, seen by two commands.
 type Example struct {
-	// Describe is what kubectl describe namespace says of the conditions that are True, and Why the sentence of `orrery why`.
+	// Describe is what kubectl describe namespace says of the conditions that are True, and Why the
+	// sentence of `orrery why`.
 	Describe []string `json:"describe"`
 	Why      string   `json:"why"`
 }

@@ -164,7 +164,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// managedFields name any program that wrote an object. One of which the cluster has no trace may run elsewhere: it is not gone.
+// managedFields name any program that wrote an object. One of which the cluster has no trace may
+// run elsewhere: it is not gone.
 func TestAnOwnerOutsideTheClusterIsNotCalledGone(t *testing.T) {
 	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a", "example.com/x")))
 	e.Stamps = []why.Stamp{{Type: "configmaps", Object: "a", Finalizer: "example.com/x", Manager: "backup"}}
@@ -217,8 +218,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// The judge does not panic whatever it is given, proves nothing without proof, and judges the same twice and after --save and
-// --from.
+// The judge does not panic whatever it is given, proves nothing without proof, and judges the same
+// twice and after --save and --from.
 func FuzzJudge(f *testing.F) {
 	for _, s := range situations() {
 		text, err := json.Marshal(s.proven)

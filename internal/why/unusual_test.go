@@ -16,7 +16,8 @@ func answered[T any](request string, items ...T) why.Answer[T] {
 	return why.Answer[T]{Request: request, Items: items}
 }
 
-// orphan is a namespace with an object whose finalizer a program set, and nothing of that program in the cluster.
+// orphan is a namespace with an object whose finalizer a program set, and nothing of that program
+// in the cluster.
 func orphan(resource, group, finalizer, manager string, workloads ...why.Workload) why.Evidence {
 	t := typeOf(group, resource, object("a", finalizer))
 	e := evidence(terminating("", ""), t)
@@ -34,7 +35,8 @@ func withManagers(managers ...why.Manager) why.Evidence {
 	return e
 }
 
-// Situations in which a cause is nearly there. None of them may be proven: somebody would act on it.
+// Situations in which a cause is nearly there. None of them may be proven: somebody would act on
+// it.
 func TestUnusualSituations(t *testing.T) {
 	ready := func(name, account string) why.Workload {
 		return why.Workload{Kind: "deployment", Namespace: "apps", Name: name, Replicas: 1, Ready: 1, ServiceAccount: account}

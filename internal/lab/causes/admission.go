@@ -11,8 +11,8 @@ const (
 	unreachable           = "webhook-unreachable:webhook=deny.policy.io,verb=delete|deletecollection,resource=configmaps,while=validatingwebhookconfigurations/policy"
 )
 
-// webhook creates a webhook configuration that selects one operation on ConfigMaps, those of the machine room excepted. Its Service
-// does not exist.
+// webhook creates a webhook configuration that selects one operation on ConfigMaps, those of the
+// machine room excepted. Its Service does not exist.
 func (w *World) webhook(operation, failurePolicy string) {
 	w.create(webhookConfigurations, `{"metadata":{"name":"policy"},"webhooks":[{"name":"deny.policy.io","failurePolicy":"`+failurePolicy+`",
 		"namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["`+MachineRoom+`"]}]},

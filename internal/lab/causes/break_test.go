@@ -13,7 +13,8 @@ import (
 	"orrery/internal/lab/clustertest"
 )
 
-// stuck sets a situation up with a controller that the world can start, and calls test when it has settled.
+// stuck sets a situation up with a controller that the world can start, and calls test when it has
+// settled.
 func stuck(t *testing.T, f causes.Fixture, test func(w *causes.World)) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clustertest.New(t)
@@ -43,8 +44,8 @@ func stuck(t *testing.T, f causes.Fixture, test func(w *causes.World)) {
 	})
 }
 
-// Each situation can be solved without leaving or damaging anything. What many pages on the web advise, to empty
-// spec.finalizers by hand, does not pass, and the check says why.
+// Each situation can be solved without leaving or damaging anything. What many pages on the web
+// advise, to empty spec.finalizers by hand, does not pass, and the check says why.
 func TestBreak(t *testing.T) {
 	for _, f := range causes.Fixtures() {
 		t.Run(f.ID, func(t *testing.T) {

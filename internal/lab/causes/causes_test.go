@@ -19,7 +19,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// inWorld runs a test on a server in memory, in virtual time, with a namespace controller unless the fixture has none.
+// inWorld runs a test on a server in memory, in virtual time, with a namespace controller unless
+// the fixture has none.
 func inWorld(t *testing.T, f causes.Fixture, setUp func(*causes.World), settle time.Duration, test func(t *testing.T, c *clustertest.Cluster)) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clustertest.NewWithNodes(t, 2)
@@ -65,8 +66,8 @@ func find(r why.Report, id string) *why.Finding {
 	return &r.Findings[at]
 }
 
-// Each cause is proven in its own situation, with the right culprit, and no other cause is. What was saved gives the same
-// report, and one sample calls no owner gone.
+// Each cause is proven in its own situation, with the right culprit, and no other cause is. What
+// was saved gives the same report, and one sample calls no owner gone.
 func TestCause(t *testing.T) {
 	for _, f := range causes.Fixtures() {
 		t.Run(f.ID, func(t *testing.T) {
@@ -103,8 +104,8 @@ func assertSaved(t *testing.T, evidence why.Evidence, report why.Report) {
 	assert.Equal(t, first.String(), again.String())
 }
 
-// assertUpstreamForm checks that the cause is proven as well if ContentRemaining and FinalizersRemaining are False, as
-// kube-controller-manager leaves them while pods remain.
+// assertUpstreamForm checks that the cause is proven as well if ContentRemaining and
+// FinalizersRemaining are False, as kube-controller-manager leaves them while pods remain.
 func assertUpstreamForm(t *testing.T, f causes.Fixture, evidence why.Evidence) {
 	t.Helper()
 	if f.ID == "C20" {

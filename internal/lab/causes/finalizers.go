@@ -15,14 +15,16 @@ const (
 	rbacAPI     = "/apis/rbac.authorization.k8s.io/v1"
 )
 
-// operator is a well-known program with a Deployment in a namespace of its own, a type, and a finalizer on its objects.
+// operator is a well-known program with a Deployment in a namespace of its own, a type, and a
+// finalizer on its objects.
 type operator struct {
 	namespace, deployment, image string
 	group, plural, kind          string
 	finalizer                    string
 }
 
-// Each fixture that needs an operator has one of its own, so that two fixtures fit into one namespace.
+// Each fixture that needs an operator has one of its own, so that two fixtures fit into one
+// namespace.
 var (
 	keda            = operator{"keda", "keda-operator", "ghcr.io/kedacore/keda:2", "keda.sh", "scaledobjects", "ScaledObject", "finalizer.keda.sh"}
 	strimzi         = operator{"kafka", "strimzi-cluster-operator", "quay.io/strimzi/operator:1", "kafka.strimzi.io", "kafkatopics", "KafkaTopic", "strimzi.io/topic-operator"}
@@ -238,8 +240,9 @@ func (w *World) podTemplate(name string) {
 
 func name(i int) string { return "c" + string(rune('a'+i/26)) + string(rune('a'+i%26)) }
 
-// family creates an owner in foreground deletion, and a pod that depends on it and that a finalizer keeps. While there are
-// pods the controller touches nothing else; later its own deletion, in the background, would release the owner.
+// family creates an owner in foreground deletion, and a pod that depends on it and that a finalizer
+// keeps. While there are pods the controller touches nothing else; later its own deletion, in the
+// background, would release the owner.
 func (w *World) family(blocks bool) {
 	w.namespace()
 	const replicaSets = "/apis/apps/v1/namespaces/" + Namespace + "/replicasets"

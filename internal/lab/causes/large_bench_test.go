@@ -22,7 +22,8 @@ const (
 	largeLimit = 64 << 20 // bytes
 )
 
-// large answers lists of the namespace's configmaps with 100,000 heads, page by page. It calls between before each page.
+// large answers lists of the namespace's configmaps with 100,000 heads, page by page. It calls
+// between before each page.
 func large(server http.Handler, between func()) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet || r.URL.Path != "/api/v1/namespaces/"+causes.Namespace+"/configmaps" {

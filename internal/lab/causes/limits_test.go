@@ -26,7 +26,8 @@ var lists = []string{
 	"roles", "clusterrolebindings", "rolebindings", "configmaps", "secrets",
 }
 
-// A right less may make a cause possible instead of proven. It never names another one, or another culprit.
+// A right less may make a cause possible instead of proven. It never names another one, or another
+// culprit.
 func TestForbidden(t *testing.T) {
 	for _, f := range causes.Fixtures() {
 		t.Run(f.ID, func(t *testing.T) {

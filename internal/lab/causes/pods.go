@@ -111,7 +111,8 @@ func (w *World) claimed(volumes string) {
 	w.terminate()
 }
 
-// lastNode returns the name of the node with the highest number: the fixtures switch off the first one.
+// lastNode returns the name of the node with the highest number: the fixtures switch off the first
+// one.
 func (w *World) lastNode() (name string) {
 	var nodes api.List[*api.PartialObjectMetadata]
 	w.read("/api/v1/nodes", &nodes)

@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// Orphans creates a namespace in deletion with scaled objects whose operator is gone, all of them in deletion. No namespace
-// controller need run.
+// Orphans creates a namespace in deletion with scaled objects whose operator is gone, all of them
+// in deletion. No namespace controller need run.
 func Orphans(w *World, count int) {
 	w.operated(keda)
 	for i := range count {
@@ -16,8 +16,8 @@ func Orphans(w *World, count int) {
 	w.terminate()
 }
 
-// Undiscovered creates a namespace in deletion, and an APIService without a Service that its conditions name. No namespace
-// controller need run.
+// Undiscovered creates a namespace in deletion, and an APIService without a Service that its
+// conditions name. No namespace controller need run.
 func Undiscovered(w *World) {
 	w.namespace()
 	w.configMap("a", `"finalizers":["example.com/x"]`)
@@ -31,7 +31,8 @@ func Undiscovered(w *World) {
 // ServeAPI creates the APIService of [Undiscovered] again.
 func ServeAPI(w *World) { w.apiService("metrics.k8s.io", "kube-system") }
 
-// Tokens creates an empty namespace in deletion with a foreign token, a finalizer of its own and a label.
+// Tokens creates an empty namespace in deletion with a foreign token, a finalizer of its own and a
+// label.
 func Tokens(w *World) {
 	w.namespace("example.com/audit")
 	w.patch(inNamespace, `{"metadata":{"labels":{"team":"c"}}}`)
@@ -39,8 +40,8 @@ func Tokens(w *World) {
 	w.terminate()
 }
 
-// OrphanBehindPods creates a namespace in deletion with a pod that a finalizer keeps, and a scaled object that is deleted only
-// after it, whose operator is gone.
+// OrphanBehindPods creates a namespace in deletion with a pod that a finalizer keeps, and a scaled
+// object that is deleted only after it, whose operator is gone.
 func OrphanBehindPods(w *World) {
 	w.operated(keda)
 	w.managed(keda, "orders")
@@ -48,8 +49,8 @@ func OrphanBehindPods(w *World) {
 	w.terminate()
 }
 
-// Several creates the situation of C04 in the namespace, and others in deletion with one ConfigMap each, which a finalizer of an
-// unknown owner keeps.
+// Several creates the situation of C04 in the namespace, and others in deletion with one ConfigMap
+// each, which a finalizer of an unknown owner keeps.
 func Several(w *World, others int) {
 	Orphans(w, 2)
 	for i := range others {
@@ -60,8 +61,8 @@ func Several(w *World, others int) {
 	}
 }
 
-// Audited creates an empty namespace in deletion with a finalizer of its own, and the condition of a controller that saw it. No
-// namespace controller need run.
+// Audited creates an empty namespace in deletion with a finalizer of its own, and the condition of
+// a controller that saw it. No namespace controller need run.
 func Audited(w *World) {
 	w.namespace("example.com/audit")
 	w.terminate()

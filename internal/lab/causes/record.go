@@ -11,8 +11,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// The Secret that says which situation is set up on a server, and how many hints were given. Its data is base64, so that
-// nobody reads the answer by accident.
+// The Secret that says which situation is set up on a server, and how many hints were given. Its
+// data is base64, so that a learner does not read the answer by accident.
 const (
 	recordNamespace = "/api/v1/namespaces/lab"
 	record          = recordNamespace + "/secrets/break"
@@ -21,7 +21,8 @@ const (
 // Course are the situations of lab 13 of the workshop, which do not say what they consist of.
 var Course = map[string]string{"first": "C11+C06", "second": "C07+C15"}
 
-// Find returns the fixture of a cause, by its id in upper or lower case, of several ("C07+C15"), or of lab 13 by its name.
+// Find returns the fixture of a cause, by its id in upper or lower case, of several ("C07+C15"), or
+// of lab 13 by its name.
 func Find(id string) (Fixture, bool) {
 	all := Fixtures()
 	var found []Fixture
@@ -89,7 +90,7 @@ func (w *World) recorded() (map[string]string, error) {
 	return fields, w.err
 }
 
-// Symptom is what anybody sees first: the phase and the conditions of the namespace.
+// Symptom returns what a user sees first: the phase and the conditions of the namespace.
 func (w *World) Symptom() ([]string, error) {
 	var namespace api.Namespace
 	w.read(inNamespace, &namespace)
@@ -116,7 +117,8 @@ func operatorsEnds() (paths []string) {
 	return paths
 }
 
-// End solves the situation if the namespace is still there, and deletes what the fixtures created beside it.
+// End solves the situation if the namespace is still there, and deletes what the fixtures created
+// beside it.
 func (w *World) End(f Fixture) error {
 	if _, found := w.find(inNamespace); found {
 		f.Solve(w)

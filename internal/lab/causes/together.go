@@ -10,8 +10,8 @@ import (
 // separator stands between the ids of a situation that consists of several.
 const separator = "+"
 
-// Combine returns the situation in which a namespace hangs for several causes at once. None of the fixtures may have
-// [Fixture.NoController].
+// Combine returns the situation in which a namespace hangs for several causes at once. None of the
+// fixtures may have [Fixture.NoController].
 func Combine(fixtures ...Fixture) Fixture {
 	all := Fixture{
 		SetUp: func(w *World) { together(w, func(*World, Fixture) {}, fixtures) },
@@ -34,8 +34,8 @@ func Combine(fixtures ...Fixture) Fixture {
 // IDs are those of the causes of which the situation consists.
 func (f Fixture) IDs() []string { return strings.Split(f.ID, separator) }
 
-// together sets several fixtures up in one namespace: each prepares its part, then the namespace is deleted, and each goes on.
-// then is called with each when it is set up.
+// together sets several fixtures up in one namespace: each prepares its part, then the namespace is
+// deleted, and each goes on. then is called with each when it is set up.
 func together(w *World, then func(part *World, f Fixture), fixtures []Fixture) {
 	deleted := make(chan struct{})
 	var ends []<-chan *World

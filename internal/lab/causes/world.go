@@ -17,8 +17,8 @@ import (
 // Namespace is the namespace that the fixtures stop.
 const Namespace = "shop"
 
-// World is a server on which a situation is set up, as its administrator. After the first error the methods do nothing, see
-// [World.Err]. It is not safe for concurrent use.
+// World is a server on which a situation is set up, as its administrator. After the first error the
+// methods do nothing, see [World.Err]. It is not safe for concurrent use.
 type World struct {
 	ctx    context.Context
 	client *restclient.Client
@@ -26,7 +26,8 @@ type World struct {
 
 	beside wait.Group
 
-	// meet, if set, is called instead of the deletion of the namespace: the world is one of several in which a situation is set up.
+	// meet, if set, is called instead of the deletion of the namespace: the world is one of several
+	// in which a situation is set up.
 	meet func()
 
 	// StartController starts a namespace controller; nil means that another one does.
@@ -44,7 +45,8 @@ func (w *World) background(do func(*World)) {
 	w.beside.StartWithContext(w.ctx, func(ctx context.Context) { do(NewWorld(ctx, w.client)) })
 }
 
-// Wait blocks until what goes on beside the situation has ended: when the situation is over, or the world's context.
+// Wait blocks until what goes on beside the situation has ended: when the situation is over, or the
+// world's context.
 func (w *World) Wait() { w.beside.Wait() }
 
 // NewWorld returns a world on the server of an administrator's client.
@@ -119,13 +121,14 @@ func (w *World) namespace(finalizers ...string) {
 	w.patch(inNamespace, `{"metadata":{"finalizers":["`+strings.Join(append(there.Finalizers, finalizers...), `","`)+`"]}}`)
 }
 
-// MachineRoom is the namespace of what no client of the API can repair: a ConfigMap in it is something broken outside, such as a
-// node without power, and deleting the ConfigMap repairs it.
+// MachineRoom is the namespace of what no client of the API can repair: a ConfigMap in it is
+// something broken outside, such as a node without power, and deleting the ConfigMap repairs it.
 const MachineRoom = "machine-room"
 
 const machineRoom = "/api/v1/namespaces/" + MachineRoom + "/configmaps"
 
-// broken adds faults that last until their ConfigMap in the machine room is deleted, see [World.repair].
+// broken adds faults that last until their ConfigMap in the machine room is deleted, see
+// [World.repair].
 func (w *World) broken(what string, orders ...string) {
 	if _, found := w.find("/api/v1/namespaces/" + MachineRoom); !found {
 		w.create("/api/v1/namespaces", `{"metadata":{"name":"`+MachineRoom+`"}}`)
@@ -140,8 +143,8 @@ func (w *World) broken(what string, orders ...string) {
 	}
 }
 
-// outside stands for something outside the cluster that the owner of a finalizer has to clean up: it is left behind if the
-// finalizer is removed and its ConfigMap in the machine room is not.
+// outside stands for something outside the cluster that the owner of a finalizer has to clean up:
+// it is left behind if the finalizer is removed and its ConfigMap in the machine room is not.
 func (w *World) outside(what string) { w.broken(what) }
 
 // repair ends what broken began, or cleans up what is outside.
@@ -211,7 +214,8 @@ func (w *World) configMap(name, metadata string) {
 	w.create("/api/v1/namespaces/"+Namespace+"/configmaps", `{"metadata":{"name":"`+name+`"`+metadata+`}}`)
 }
 
-// pod creates a pod in the namespace, with entries for its metadata and its spec, and waits until it runs.
+// pod creates a pod in the namespace, with entries for its metadata and its spec, and waits until
+// it runs.
 func (w *World) pod(name, metadata, spec string) {
 	if metadata != "" {
 		metadata = "," + metadata
@@ -230,7 +234,8 @@ func Empty(w *World) {
 	w.terminate()
 }
 
-// Types creates an empty namespace in deletion, on a server with so many namespaced types that it can hold.
+// Types creates an empty namespace in deletion, on a server with so many namespaced types that it
+// can hold.
 func Types(w *World, count int) {
 	w.namespace()
 	for i := range count - builtInTypes {
@@ -246,7 +251,8 @@ func Types(w *World, count int) {
 // builtInTypes is how many types that a namespace can hold the server has without definitions.
 const builtInTypes = 30
 
-// Many creates a namespace in deletion with many ConfigMaps, each with a finalizer that no table lists.
+// Many creates a namespace in deletion with many ConfigMaps, each with a finalizer that no table
+// lists.
 func Many(w *World, count int) {
 	w.namespace()
 	for i := range count {

@@ -41,7 +41,8 @@ type Cluster struct {
 	admin *restclient.Client
 }
 
-// New starts a cluster with one node that runs until the test ends. It must be called in a synctest bubble.
+// New starts a cluster with one node that runs until the test ends. It must be called in a synctest
+// bubble.
 func New(t testing.TB) *Cluster { return NewWithNodes(t, 1) }
 
 // NewWithNodes starts a cluster with several nodes, see [New].

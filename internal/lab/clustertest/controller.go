@@ -14,8 +14,8 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// RunNamespaceController runs the namespace controller as [ControllerUser] until the context ends. The channel is closed when it
-// has ended.
+// RunNamespaceController runs the namespace controller as [ControllerUser] until the context ends.
+// The channel is closed when it has ended.
 func (c *Cluster) RunNamespaceController(ctx context.Context) (ended <-chan struct{}) {
 	c.t.Helper()
 	client := c.Client()

@@ -13,8 +13,8 @@ import (
 type Verdict struct {
 	// Causes are ids of `orrery why --explain`, in the order in which they act.
 	Causes []string
-	// Proof are the paths of objects and lists that show the causes, as `kubectl get --raw` takes them. What must be there and is
-	// not is a proof as well.
+	// Proof are the paths of objects and lists that show the causes, as `kubectl get --raw` takes
+	// them. What must be there and is not is a proof as well.
 	Proof []string
 	// Remedy are the requests that repair, in their order.
 	Remedy []Request

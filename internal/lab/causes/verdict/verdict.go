@@ -1,8 +1,9 @@
 package verdict
 
-// First is the verdict on the namespace that `lab break first` sets up. Two things keep it: the first keeps the pods, and the
-// second will keep what the controller touches only after them. Both owners are there and can be repaired, so nothing has to be
-// released by force. What no client of the API can repair is a ConfigMap in the namespace machine-room, and deleting it repairs it.
+// First is the verdict on the namespace that `lab break first` sets up. Two things keep it: the
+// first keeps the pods, and the second will keep what the controller touches only after them. Both
+// owners are there and can be repaired, so nothing has to be released by force. What no client of
+// the API can repair is a ConfigMap in the namespace machine-room, and deleting it repairs it.
 func First() Verdict {
 	return Verdict{
 		Causes: []string{"C11", "C06"},
@@ -19,9 +20,10 @@ func First() Verdict {
 	}
 }
 
-// Second is the verdict on the namespace that `lab break second` sets up. Two things keep it: one keeps the ConfigMaps, and must
-// go on protecting those of other namespaces. The other one keeps a Service, whose owner will not come back: what it should have
-// cleaned up outside is in the namespace machine-room, and has to be cleaned up before the Service is released.
+// Second is the verdict on the namespace that `lab break second` sets up. Two things keep it: one
+// keeps the ConfigMaps, and must go on protecting those of other namespaces. The other one keeps a
+// Service, whose owner will not come back: what it should have cleaned up outside is in the
+// namespace machine-room, and has to be cleaned up before the Service is released.
 func Second() Verdict {
 	return Verdict{
 		Causes: []string{"C07", "C15"},

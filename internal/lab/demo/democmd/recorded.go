@@ -11,7 +11,8 @@ import (
 	"orrery/internal/program"
 )
 
-// recorded is the recording of a scene, for the page and for files. Without any of them it is empty.
+// recorded is the recording of a scene, for the page and for files. Without any of them it is
+// empty.
 type recorded struct {
 	recorder *trace.Recorder // nil: nothing is recorded
 	server   *view.Server    // nil: there is no page
@@ -45,7 +46,7 @@ func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
 	return recorded{recorder: recorder, server: server}, nil
 }
 
-// stop ends the recording. The error is that of its files. The page stays.
+// stop ends the recording. It returns the error of its files. The page stays.
 func (r recorded) stop() error {
 	if r.recorder == nil {
 		return nil
