@@ -141,3 +141,20 @@ func TestTwoWebhooksOfOneName(t *testing.T) {
 	assert.Equal(t, "broken", found.Culprit.Name)
 	assert.Equal(t, why.Proven, found.Certainty)
 }
+
+// What keeps the namespace itself acts only when it is empty.
+func TestEntriesOfTheNamespaceActLater(t *testing.T) {
+	n := terminating("", "")
+	n.Finalizers, n.SpecFinalizers = []string{"example.com/audit", "foregroundDeletion"}, []string{"kubernetes", "example.com/x"}
+	e := evidence(n, typeOf("", "configmaps", object("a")))
+	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-garbagecollector"})
+	for _, id := range []string{"C16", "C17", "C18"} {
+		found := find(why.Judge(e), id)
+		require.NotNil(t, found, id)
+		assert.Equal(t, why.Later, found.Certainty, id)
+	}
+	e.Types, e.Second.Types = e.Types[1:], nil
+	for _, id := range []string{"C16", "C17", "C18"} {
+		assert.Equal(t, why.Proven, find(why.Judge(e), id).Certainty, id)
+	}
+}
