@@ -87,8 +87,9 @@ func controllerFixtures() []Fixture {
 			w.namespace()
 			w.account("a")
 			w.fault("forbid:verb=delete|deletecollection,resource=serviceaccounts,user=controller,for=20s")
-			w.fault("delay:by=1h,verb=deletecollection,user=controller,resource=secrets")
 			w.terminate()
+			w.sleep(8 * time.Second) // the first pass was refused; the next one does not end
+			w.fault("delay:by=1h,verb=deletecollection,user=controller,resource=configmaps")
 		}, NearMissSettle: 25 * time.Second,
 	}, {
 		ID: "C20", NoController: true, Culprit: theNamespace, Settle: Settled + 5*time.Second,
