@@ -8,6 +8,7 @@ import (
 	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 )
 
@@ -21,6 +22,8 @@ type Config struct {
 	Gears gears.Set
 	// Recorder records what the gears do; nil: nothing.
 	Recorder *trace.Recorder
+	// Gates hold items at the seams between the gears; nil: none. With gates a scene has no time limit.
+	Gates *view.Gates
 	// Listen is the address of the server; "": a free port of the loopback interface.
 	Listen string
 

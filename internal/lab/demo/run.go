@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
+	"orrery/queue"
 	"orrery/wait"
 )
 
@@ -48,7 +51,7 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 		config: config, scene: scene, teller: teller, curtain: curtain,
 		stage: stage.Config{
 			Teller: teller, Server: connection(server), Credentials: credentials, Faults: server.Faults(), Objects: config.Objects,
-			Gears: config.Gears, Recorder: config.Recorder,
+			Gears: config.Gears, Recorder: config.Recorder, Gates: config.Gates,
 		},
 	}
 	if config.Keep != nil {
@@ -119,6 +122,17 @@ func (s *show) draw(printer *display.Printer) (stop func()) {
 	}
 }
 
+// gears returns the gears of a scene without a server, with what the stage adds otherwise.
+func (s *show) gears() gears.Set {
+	set := s.config.Gears.Recorded(s.config.Recorder)
+	if s.config.Gates == nil {
+		return set
+	}
+	return set.Wrapped(func(name string, q queue.ObservableInterface[string]) queue.ObservableInterface[string] {
+		return view.Queue(s.config.Gates, name, q)
+	})
+}
+
 // live reports whether there is a terminal to draw on.
 func (s *show) live() bool { return s.config.Size != nil }
 
@@ -141,10 +155,14 @@ var errTooLong = errors.New("it did not end within two minutes; the lines above 
 
 // play plays the scene, on a stage if it needs one. It returns the stage, if it was opened, with the controller running.
 func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
-	playing, cancel := context.WithTimeoutCause(ctx, timeout, errTooLong) // only the scene: the controller may run longer
-	defer cancel()
+	playing := scenes.WithoutLimits(ctx)
+	if s.config.Gates == nil {
+		limited, cancel := context.WithTimeoutCause(ctx, timeout, errTooLong) // only the scene: the controller may run longer
+		defer cancel()
+		playing = limited
+	}
 	if s.scene.Alone() {
-		err = s.scene.PlayAlone(playing, s.teller, s.config.Gears.Recorded(s.config.Recorder))
+		err = s.scene.PlayAlone(playing, s.teller, s.gears())
 	} else {
 		config := s.stage
 		if s.live() {

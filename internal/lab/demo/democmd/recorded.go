@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"orrery/internal/lab/demo/scenes"
+	labview "orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
 	"orrery/internal/program"
@@ -16,10 +17,11 @@ import (
 type recorded struct {
 	recorder *trace.Recorder // nil: nothing is recorded
 	server   *view.Server    // nil: there is no page
+	gates    *labview.Gates  // nil: there is no page
 }
 
 // startRecording starts what the flags demand. The caller must call close.
-func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
+func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (recorded, error) {
 	if !o.view && !o.record.Wanted() {
 		return recorded{}, nil
 	}
@@ -38,12 +40,13 @@ func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
 	if !o.view {
 		return recorded{recorder: recorder}, nil
 	}
-	server, err := o.page.Start(view.Config{Source: recorder}, out)
+	gates := labview.New(ctx, recorder)
+	server, err := o.page.Start(view.Config{Source: recorder, Control: gates}, out)
 	if err != nil {
 		recorder.Stop(err.Error())
 		return recorded{}, err
 	}
-	return recorded{recorder: recorder, server: server}, nil
+	return recorded{recorder: recorder, server: server, gates: gates}, nil
 }
 
 // stop ends the recording. It returns the error of its files. The page stays.

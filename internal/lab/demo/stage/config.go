@@ -1,11 +1,13 @@
 package stage
 
 import (
+	"math"
 	"time"
 
 	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
 )
@@ -24,8 +26,18 @@ type Config struct {
 	Gears gears.Set
 	// Recorder records what the gears of the controller and of the spectators do; nil: nothing.
 	Recorder *trace.Recorder
+	// Gates hold items of the controller and of the spectators; nil: nothing is held, and passes have time limits.
+	Gates *view.Gates
 	// FillTime spreads the creation of the objects over this time, so that it can be watched; 0: no delay.
 	FillTime time.Duration
+}
+
+// passTimeout is the time limit of a pass; none with gates, where a pass may wait as long as a reader looks.
+func (c Config) passTimeout() time.Duration {
+	if c.Gates == nil {
+		return 0 // the default
+	}
+	return math.MaxInt64
 }
 
 // DefaultObjects is the default number of objects.

@@ -14,6 +14,7 @@ import (
 	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -30,6 +31,7 @@ const serversLine = "servers outside"
 
 // DefineMachines creates the CRD of examples/virtualmachine and waits until the server serves it.
 func (s *Stage) DefineMachines(ctx context.Context) error {
+	s.input("define-machines")
 	var object map[string]any
 	if err := yaml.NewDecoder(bytes.NewReader(vms.CustomResourceDefinition)).Decode(&object); err != nil {
 		return fmt.Errorf("reading crd.yaml: %w", err)
@@ -50,10 +52,11 @@ func (s *Stage) DefineMachines(ctx context.Context) error {
 
 // StartMachines starts the controller of the machines. It ends with the stage, or by StopMachines.
 func (s *Stage) StartMachines() error {
+	s.input("start-machines")
 	teller := s.config.Teller
 	objects := restclient.Typed[*vms.VirtualMachine](s.clients[story.Controller], vms.Resource, "")
 	m := &meter{teller: teller}
-	cache := newInformer(objects, vms.Resource.Resource, s.config.Gears, s.config.Recorder, m, nil)
+	cache := newInformer(objects, vms.Resource.Resource, s.config, m, nil)
 	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*vms.VirtualMachine]{
 		UpdateFunc: func(old, vm *vms.VirtualMachine) {
 			if old.DeletionTimestamp == nil && vm.DeletionTimestamp != nil {
@@ -69,7 +72,10 @@ func (s *Stage) StartMachines() error {
 	}
 	controller, err := vms.NewController(vms.Config{
 		Machines: cache, Client: objects, Driver: &s.machines.driver, Trace: s.machinesTrace(),
-		Worker: worker.Config{NewQueue: s.config.Gears.RepairedQueue(s.config.Recorder, "virtualmachine"), QueueTrace: s.config.Recorder.Queue("virtualmachine")},
+		Worker: worker.Config{
+			NewQueue:   view.NewQueue(s.config.Gates, "virtualmachine", s.config.Gears.RepairedQueue(s.config.Recorder, "virtualmachine")),
+			QueueTrace: s.config.Recorder.Queue("virtualmachine"), PassTimeout: s.config.passTimeout(),
+		},
 	})
 	if err != nil {
 		return err
@@ -93,6 +99,7 @@ func (s *Stage) StartMachines() error {
 
 // StopMachines stops the controller of the machines.
 func (s *Stage) StopMachines() {
+	s.input("stop-machines")
 	s.machines.stop()
 	s.Tell(story.Demo, "the controller of virtual machines stops")
 }
@@ -113,6 +120,7 @@ func (s *Stage) machinesTrace() *vms.Trace {
 
 // CreateMachine creates a virtual machine in the namespace.
 func (s *Stage) CreateMachine(ctx context.Context, name string) error {
+	s.input("create-machine", name)
 	s.Tell(story.You, "kubectl -n %s apply: a virtual machine %s, with 2 CPUs and 4G of memory", Namespace, name)
 	_, err := s.objectsOf(vms.Resource, Namespace).Create(ctx, &api.Unstructured{Object: map[string]any{
 		"apiVersion": "cloudnative.tw/v1alpha1", "kind": vms.Kind, "metadata": map[string]any{"name": name},
@@ -123,6 +131,7 @@ func (s *Stage) CreateMachine(ctx context.Context, name string) error {
 
 // DeleteMachine deletes a virtual machine.
 func (s *Stage) DeleteMachine(ctx context.Context, name string) error {
+	s.input("delete-machine", name)
 	s.Tell(story.You, "kubectl -n %s delete vms %s", Namespace, name)
 	err := s.objectsOf(vms.Resource, Namespace).Delete(ctx, name, api.DeleteOptions{})
 	if api.IsNotFound(err) {

@@ -7,6 +7,7 @@ import (
 
 	"orrery/informer"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
 	"orrery/nsctl"
 	"orrery/queue"
 	"orrery/restclient"
@@ -93,7 +94,7 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 // startSpectators starts the spectators' informers and waits for their first lists.
 func (s *Stage) startSpectators(ctx, informersCtx context.Context, options Options) error {
 	factory := &informer.SharedInformerFactory{}
-	spectators, err := newSpectators(s.config.Teller, s.config.Gears, s.config.Recorder, s.clients[story.Spectators], factory, options.Reported)
+	spectators, err := newSpectators(s.config, s.clients[story.Spectators], factory, options.Reported)
 	if err != nil {
 		return err
 	}
@@ -119,23 +120,24 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	factory := &informer.SharedInformerFactory{}
 	m := &meter{teller: teller}
 	namespaceInformer := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
-		return newInformer(namespaces, "namespaces", s.config.Gears, s.config.Recorder, m, newVoice(teller, "namespaces", Namespace))
+		return newInformer(namespaces, "namespaces", s.config, m, newVoice(teller, "namespaces", Namespace))
 	})
 	s.namespaces = namespaceInformer
 	narrator := newNarrator(teller)
 	trace := nsctl.JoinTraces(narrator.trace(), s.config.Recorder.Namespaces())
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
-		Deleter: s.config.Gears.NewDeleter(nsctl.DeleterConfig{
+		Deleter: s.config.Gears.NewDeleter(view.Deleter(s.config.Gates, nsctl.DeleterConfig{
 			Namespaces:  namespaces,
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 			Concurrency: typesAtATime,
 			Trace:       trace,
-		}),
+		})),
 		Workers:      Workers,
 		DrainTimeout: time.Second,
-		NewQueue:     s.config.Gears.RepairedQueue(s.config.Recorder, "namespace"),
+		PassTimeout:  s.config.passTimeout(),
+		NewQueue:     view.NewQueue(s.config.Gates, "namespace", s.config.Gears.RepairedQueue(s.config.Recorder, "namespace")),
 		QueueTrace:   queue.JoinTraces(narrator.queueTrace(), s.config.Recorder.Queue("namespace")),
 		Trace:        trace,
 	})
