@@ -3,6 +3,8 @@ package why_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -196,7 +198,8 @@ func TestChanges(t *testing.T) {
 	assert.Empty(t, last)
 }
 
-// managedFields name any program that wrote an object. One of which the cluster has no trace may run elsewhere: it is not gone.
+// managedFields name any program that wrote an object. One of which the cluster has no trace may
+// run elsewhere: it is not gone.
 func TestAnOwnerOutsideTheClusterIsNotCalledGone(t *testing.T) {
 	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a", "example.com/x")))
 	e.Stamps = []why.Stamp{{Type: "configmaps", Object: "a", Finalizer: "example.com/x", Manager: "backup"}}
@@ -249,7 +252,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// The judge does not panic whatever it is given, proves nothing without proof, and judges the same twice.
+// The judge does not panic whatever it is given, proves nothing without proof, and judges the same
+// twice and after --save and --from.
 func FuzzJudge(f *testing.F) {
 	for _, s := range situations() {
 		text, err := json.Marshal(s.proven)
@@ -272,6 +276,15 @@ func FuzzJudge(f *testing.F) {
 		require.NoError(t, report.WriteJSON(&first))
 		require.NoError(t, why.Judge(e).WriteJSON(&again))
 		assert.Equal(t, first.String(), again.String())
-		require.NoError(t, report.WriteText(&first, false, 80))
+		require.NoError(t, report.WriteText(io.Discard, false, 80))
+		path := filepath.Join(t.TempDir(), "evidence.json")
+		if e.Save(path) != nil {
+			return // no server sends times after the year 9999
+		}
+		loaded, err := why.Load(path)
+		require.NoError(t, err)
+		again.Reset()
+		require.NoError(t, why.Judge(loaded).WriteJSON(&again))
+		assert.Equal(t, first.String(), again.String())
 	})
 }

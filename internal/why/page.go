@@ -52,9 +52,14 @@ func Page() string {
 		}
 		fmt.Fprintf(&text, "| [%s](#%s)%s | %s |\n", cause.ID, anchor(cause), star, cause.Title)
 	}
+	examples := Examples()
 	for _, cause := range Catalogue() {
 		fmt.Fprintf(&text, "\n## %s\n", heading(cause))
 		paragraph(cause.Lesson)
+		if example, ok := examples[cause.ID]; ok {
+			fmt.Fprint(&text, "\n| `kubectl describe ns shop` | `orrery why shop` |\n| --- | --- |\n")
+			fmt.Fprintf(&text, "| %s | %s |\n", cell(strings.Join(example.Describe, "<br>")), cell(example.Why))
+		}
 		paragraph("**Proof.** " + cause.Proof)
 		fmt.Fprint(&text, "\n**Do this.**\n\n")
 		for _, do := range cause.Do {
@@ -62,6 +67,9 @@ func Page() string {
 		}
 		if cause.DoNot != "" {
 			paragraph("**Do not** " + cause.DoNot + ".")
+		}
+		if len(cause.Hides) > 0 {
+			paragraph("While it holds, " + listed(cause.Hides) + " may not be seen. Look again afterwards.")
 		}
 		if len(cause.Issues) > 0 {
 			var issues []string
@@ -89,6 +97,9 @@ func Page() string {
 func Genuine() []string {
 	return strings.Fields("C01 C02 C03 C05 C06 C07 C08 C09 C11 C13 C14 C17 C19 C20 C21 C22 C23 C24 C25 C28 C30")
 }
+
+// cell returns a text as a cell of a table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
 func heading(c Cause) string { return c.ID + ": " + c.Title }
 
