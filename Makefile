@@ -60,7 +60,7 @@ e2e: build ## real control plane: scenarios, official conformance specs, contrac
 	@echo "==> testing against a real control plane and against client-go"
 	$(MAKE) -C upstream lint e2e
 
-conformance: build ## only the official conformance specs, for namespaces and for workloads
+conformance: build ## only the official conformance specs: namespaces, replica sets and deployments, garbage collector
 	@echo "==> running the official conformance specs"
 	$(MAKE) -C upstream conformance
 
@@ -96,8 +96,9 @@ manifests: ## generate the roles in deploy and examples/deploy from the program'
 	@$(GO) run ./cmd/orrery rbac > deploy/rbac.yaml.new && mv deploy/rbac.yaml.new deploy/rbac.yaml
 	@$(GO) run ./cmd/orrery rbac "$$(sed -n 's/^ *value: //p' examples/deploy/kustomization.yaml)" > deploy/rbac.yaml.new && mv deploy/rbac.yaml.new examples/deploy/rbac.yaml
 
-glossary: build ## write docs/learn/glossary.md and its Chinese page from workshop/glossary.yaml
-	@echo "==> writing docs/learn/glossary.md and docs/learn/glossary.zh-CN.md"
+glossary: build ## write docs/learn/glossary.md, its Chinese page and the live view's terms from workshop/glossary.yaml
+	@echo "==> writing docs/learn/glossary.md, docs/learn/glossary.zh-CN.md and internal/observe/view/page/glossary.json"
+	@bin/lab glossary --view > bin/glossary.json && mv bin/glossary.json internal/observe/view/page/glossary.json
 	@for lang in en zh-CN; do \
 		page=docs/learn/glossary.$$lang.md; [ $$lang = en ] && page=docs/learn/glossary.md; \
 		bin/lab glossary --markdown --lang $$lang > $$page.new && mv $$page.new $$page || exit 1; done

@@ -13,6 +13,7 @@ import (
 
 	"orrery/informer"
 	"orrery/informer/fast"
+	"orrery/internal/observe/trace"
 	"orrery/restclient/api"
 )
 
@@ -121,6 +122,31 @@ func BenchmarkDispatch(b *testing.B) {
 				b.ReportAllocs()
 				b.ResetTimer()
 				d.send(b.N, handlers)
+			})
+		}
+	}
+}
+
+// BenchmarkDispatchTraced is BenchmarkDispatch with one handler, alone and with a recorder of every hook
+// of the informer, as "orrery run --view" has it.
+func BenchmarkDispatchTraced(b *testing.B) {
+	for name, gears := range map[string]informer.Gears[head]{"fast": fast.Gears[head](), "textbook": {}} {
+		for _, traced := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/traced=%v", name, traced), func(b *testing.B) {
+				config := informer.Config[head]{Gears: gears}
+				if traced {
+					r, err := trace.Start(trace.Config{})
+					require.NoError(b, err)
+					defer r.Stop("")
+					config.Reflector.Trace, config.QueueTrace, config.StoreTrace, config.Trace = r.Reflector("pods"), trace.FIFO[head](r, "pods"), r.Store("pods"), r.Informer("pods")
+				}
+				d := startDispatch(b, config, 1, 10_000)
+				d.send(20_000, 1)
+				runtime.GC()
+				b.ReportAllocs()
+				b.ResetTimer()
+				d.send(b.N, 1)
+				b.StopTimer() // before the recorder writes what is left
 			})
 		}
 	}

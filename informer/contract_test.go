@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -101,11 +102,30 @@ func testCounts(t *testing.T, gears informer.Gears[head]) {
 	source := informertest.NewContractSource()
 	var mu sync.Mutex
 	var listeners []int
-	trace := &informer.Trace{Distributed: func(_ informer.EventInfo, n int) {
-		mu.Lock()
-		defer mu.Unlock()
-		listeners = append(listeners, n)
-	}}
+	var early []string
+	queued := map[uint64]uint64{} // the number of the last event that was queued, by handler
+	trace := &informer.Trace{
+		Distributed: func(_ informer.EventInfo, n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			listeners = append(listeners, n)
+		},
+		HandlerQueued: func(h informer.HandlerInfo, q informer.QueuedInfo) {
+			for range 100 {
+				runtime.Gosched() // lets the handler come first, if it has the event already
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			queued[h.ID] = max(queued[h.ID], q.Number)
+		},
+		HandlerCalled: func(h informer.HandlerInfo, e informer.EventInfo) {
+			mu.Lock()
+			defer mu.Unlock()
+			if e.Number > queued[h.ID] {
+				early = append(early, e.Key)
+			}
+		},
+	}
 	distributed := func() []int {
 		mu.Lock()
 		defer mu.Unlock()
@@ -143,6 +163,50 @@ func testCounts(t *testing.T, gears informer.Gears[head]) {
 	assert.Equal(t, []int{2, 2, 2, 1, 1, 1}, distributed(), "a resync goes to one of the two handlers")
 	close(returns)
 	assert.Equal(t, []int{0, 0}, pending())
+	assert.Empty(t, early, "an event is counted, with RegisteredHandler.Queued, before the handler can get it")
+}
+
+// The hook Distributed may call the informer: no lock is held that AddEventHandler needs. A bubble
+// does not notice a goroutine that waits for a mutex, so this test uses real time, which only a
+// failure needs.
+func TestDistributedIsCalledWithoutALock(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(forms)) {
+		form := forms[name]
+		t.Run(name, func(t *testing.T) {
+			source := informertest.NewContractSource()
+			var inf *informer.SharedIndexInformer[head]
+			called := make(chan struct{})
+			var once sync.Once
+			trace := &informer.Trace{Distributed: func(informer.EventInfo, int) {
+				once.Do(func() {
+					defer close(called)
+					added := make(chan error, 1)
+					go func() {
+						_, err := inf.AddEventHandler(eventHandler(func(informertest.Event) {}))
+						added <- err
+					}()
+					select {
+					case err := <-added:
+						assert.NoError(t, err)
+					case <-time.After(10 * time.Second):
+						t.Error("the hook Distributed is called with blockDeltas held: AddEventHandler does not return there")
+					}
+				})
+			}}
+			inf = informer.NewSharedIndexInformer(source, informer.Config[head]{Gears: form.gears, Trace: trace})
+			_, err := inf.AddEventHandler(eventHandler(func(informertest.Event) {}))
+			require.NoError(t, err)
+			ctx, cancel := context.WithCancel(t.Context())
+			var running sync.WaitGroup
+			running.Go(func() { _ = inf.Run(ctx) })
+			defer running.Wait()
+			defer cancel()
+			obj := &api.PartialObjectMetadata{}
+			obj.Name = "a"
+			source.Add(obj)
+			<-called
+		})
+	}
 }
 
 // A stored object that is changed is reported, and one that has left the store no longer.

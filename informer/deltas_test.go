@@ -72,6 +72,10 @@ func TestDeltas(t *testing.T) {
 				queue := scripted{next: make(chan deltafifo.Deltas[head]), closed: make(chan struct{})}
 				var mu sync.Mutex
 				distributed, failures := 0, 0
+				var numbers, each []uint64
+				for i := range test.deltas {
+					each = append(each, uint64(i+1))
+				}
 				count := func(n *int) {
 					mu.Lock()
 					defer mu.Unlock()
@@ -89,7 +93,10 @@ func TestDeltas(t *testing.T) {
 						return nil, nil
 					}},
 					WatchErrorHandler: func(context.Context, error) { count(&failures) },
-					Trace:             &informer.Trace{Distributed: func(informer.EventInfo, int) { count(&distributed) }},
+					Trace: &informer.Trace{
+						Applied:     func(a informer.AppliedInfo) { numbers = append(numbers, a.Number) },
+						Distributed: func(informer.EventInfo, int) { count(&distributed) },
+					},
 				})
 				recorder := &informertest.Recorder{}
 				_, err := inf.AddEventHandlerWithOptions(eventHandler(recorder.Handle), informer.HandlerOptions{ResyncPeriod: -1})
@@ -102,6 +109,7 @@ func TestDeltas(t *testing.T) {
 				assert.Equal(t, test.events, append([]string(nil), recorder.Events()...))
 				cancel()
 				running.Wait()
+				assert.Equal(t, each, numbers, "each delta is reported with traceApplied, and has a number of its own, even if it changes nothing")
 				assert.Equal(t, test.distributed, distributed, "events that were distributed to a listener")
 				assert.Equal(t, test.failures, failures)
 			})

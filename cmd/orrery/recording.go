@@ -3,10 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
+	"orrery/internal/observe/view/places"
 	"orrery/internal/program"
 )
 
@@ -25,7 +29,7 @@ func startRecorder(options *runOptions, logger *logs.Logger, stdout io.Writer) (
 	}
 	closeView := func() {}
 	if options.view {
-		page, err := options.page.Start(view.Config{Source: recorder}, stdout)
+		page, err := options.page.Start(view.Config{Source: recorder, Code: sourceOnDisk()}, stdout)
 		if err != nil {
 			recorder.Stop(err.Error())
 			return nil, nil, err
@@ -39,4 +43,21 @@ func startRecorder(options *runOptions, logger *logs.Logger, stdout io.Writer) (
 			logger.Warn().Err(err).Msg("the recording is incomplete")
 		}
 	}, nil
+}
+
+// sourceOnDisk returns the sources of the repository in which the program was started. Elsewhere the
+// page names the functions without their text.
+func sourceOnDisk() places.Source {
+	dir, err := os.Getwd()
+	for err == nil {
+		if text, _ := os.ReadFile(filepath.Join(dir, "go.mod")); strings.HasPrefix(string(text), "module orrery\n") {
+			return places.Source{Files: os.DirFS(dir)}
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			break
+		}
+		dir = parent
+	}
+	return places.Source{}
 }

@@ -112,7 +112,7 @@ Exit codes:
 func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputTable, outputWide, outputJSON, outputYAML}, "form of the report; wide adds the request behind each proof")
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "every namespace in deletion, one row each; each type is listed once for all of them")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until the namespace is gone")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until the namespace is gone, or with -A until none is in deletion")
 	flags.DurationVar(&o.interval, "interval", collect.DefaultInterval, "the time between the two samples")
 	flags.BoolVar(&o.noWait, "no-wait", false, "take only one sample; causes that need two are then possible, not proven")
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
@@ -145,8 +145,8 @@ func (o *whyOptions) check(args []string) error {
 		}
 	case o.from != "" && o.save != "":
 		return errors.New("--from and --save exclude each other: evidence from a file is saved already")
-	case o.all && (len(args) > 0 || o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply || o.watch):
-		return errors.New("--all-namespaces cannot be combined with a namespace, --explain, --from, --save, --fix, --apply or --watch")
+	case o.all && (len(args) > 0 || o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply):
+		return errors.New("--all-namespaces cannot be combined with a namespace, --explain, --from, --save, --fix or --apply")
 	case o.watch && (o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply || o.output != outputTable):
 		return errors.New("--watch prints lines only: give it without --explain, --from, --save, --fix, --apply and --output")
 	case o.all:
@@ -195,6 +195,8 @@ func (o *whyOptions) run(command *cobra.Command, args []string) error {
 	}
 	defer end()
 	switch {
+	case o.all && o.watch:
+		return o.watchAll(ctx, stdout, client)
 	case o.all:
 		return o.judgeAll(ctx, stdout, client)
 	case o.watch:

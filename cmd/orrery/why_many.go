@@ -40,6 +40,32 @@ func (o *whyOptions) judgeAll(ctx context.Context, stdout io.Writer, client *res
 	return nil
 }
 
+// watchAll prints a line for each change of the report on each namespace in deletion, until there is none.
+func (o *whyOptions) watchAll(ctx context.Context, stdout io.Writer, client *restclient.Client) error {
+	last := map[string]string{}
+	for {
+		all, err := collect.CollectAll(ctx, client, o.collectOptions())
+		if stopped := program.Stopped(ctx); stopped != nil {
+			return stopped
+		}
+		if err != nil {
+			return &startError{doing: "listing the namespaces", server: client.Config().Host, err: err}
+		}
+		reports := why.JudgeAll(all)
+		for _, line := range reports.Changes(last) {
+			if _, err := fmt.Fprintln(stdout, time.Now().Format(time.TimeOnly), line); err != nil {
+				return fmt.Errorf("the output cannot be written: %w", err)
+			}
+		}
+		if len(reports.Reports) == 0 {
+			return nil
+		}
+		if o.noWait && wait.Sleep(ctx, o.interval) != nil {
+			return program.Stopped(ctx)
+		}
+	}
+}
+
 // watchOne prints a line for each change of the report until the namespace is gone, or is not in deletion.
 func (o *whyOptions) watchOne(ctx context.Context, stdout io.Writer, client *restclient.Client, namespace string) error {
 	for last := ""; ; {

@@ -242,6 +242,21 @@ func TestARollingUpdateKeepsItsBounds(t *testing.T) {
 	}
 }
 
+// Pods that cannot be deleted still count: no new one may take their place.
+func TestTheBoundHoldsWhileOldPodsStay(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		w.Must("POST", deploymentsPath, web(4, "one", ""))
+		w.rolledOut()
+		w.watched()
+		w.Fault("forbid:for=20s,verb=delete,resource=pods")
+		w.setImage("two")
+		w.rolledOut()
+		most, _ := w.watched()
+		assert.Equal(t, 5, most)
+	})
+}
+
 func TestRecreateEndsAllPodsFirst(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.start()

@@ -132,7 +132,7 @@ func (p *pass) cleanup(ctx context.Context) error {
 		return cmp.Compare(revision(&a.ObjectMeta), revision(&b.ObjectMeta))
 	})
 	for _, set := range history[:max(0, len(history)-*d.Spec.RevisionHistoryLimit)] {
-		if set.Spec.Replicas+set.Status.Replicas > 0 || set.DeletionTimestamp != nil {
+		if set.Spec.Replicas > 0 || set.DeletionTimestamp != nil { // a complete rollout has no old pods
 			continue
 		}
 		if err := apps.DeleteIncarnation(ctx, p.Controller.sets.Client(set.Namespace), &set.ObjectMeta); err != nil && !api.IsNotFound(err) {

@@ -116,12 +116,9 @@ func (c *Controller) podHandler() informer.ResourceEventHandler[*apps.Pod] {
 }
 
 func (c *Controller) podUpdated(old, pod *apps.Pod) {
-	switch owner := apps.ControllerOf(&pod.ObjectMeta); {
+	switch {
 	case old.UID != pod.UID: // deleted and created again while the watch was down
 		c.podDeleted(old)
-		if owner != nil {
-			c.expectations.creationsObserved(owner.UID, 1)
-		}
 	case apps.LostController(&old.ObjectMeta, &pod.ObjectMeta):
 		c.enqueue(apps.OwnersOf(&old.ObjectMeta, c.sets)...)
 	}

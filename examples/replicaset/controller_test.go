@@ -113,71 +113,6 @@ func (w *world) has(name string, replicas int) {
 	require.Len(w.t, w.pods(), replicas)
 }
 
-// The watch of pods is ten seconds late. The controller's own status update triggers a second
-// pass, whose cache has no pods.
-func TestWithoutExpectationsALateWatchMakesTwiceAsManyPods(t *testing.T) {
-	for name, c := range map[string]struct {
-		adjust func(*replicaset.Controller)
-		want   int
-	}{
-		"with expectations":    {nil, 3},
-		"without expectations": {(*replicaset.Controller).ForgetExpectations, 6},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBothGears(t, func(w *world) {
-				w.adjust = c.adjust
-				w.start()
-				synctest.Wait()
-				w.Fault("hold-events:for=10s,resource=pods,user=" + clustertest.ControllerUser)
-				w.Must("POST", setsPath, set("web", 3, ""))
-				time.Sleep(5 * time.Second)
-				assert.Len(t, w.pods(), c.want)
-
-				time.Sleep(10 * time.Second) // the watch has caught up, and surplus pods are deleted
-				w.has("web", 3)
-			})
-		})
-	}
-}
-
-// The watch of replica sets is ten seconds late. The collector deletes the pods of a deleted set.
-// Each deletion is an event for the controller, whose cache still has the set.
-func TestADeletedSetGetsNoNewPods(t *testing.T) {
-	for _, policy := range []string{"Background", "Foreground"} {
-		t.Run(policy, func(t *testing.T) {
-			inBothGears(t, func(w *world) {
-				var created atomic.Int32
-				w.trace.Created = func(*apps.ReplicaSet, string, error) { created.Add(1) }
-				kill, _ := w.start()
-				w.Must("POST", setsPath, set("web", 3, ""))
-				w.has("web", 3)
-				w.Killer.KillAt(100, false, kill) // otherwise it creates pods and the collector deletes them, without end
-				w.Fault("hold-events:for=10s,resource=replicasets,user=" + clustertest.ControllerUser)
-				w.Must("DELETE", setsPath+"/web", `{"propagationPolicy":"`+policy+`"}`)
-				time.Sleep(time.Minute)
-				assert.Empty(t, w.pods())
-				assert.EqualValues(t, 3, created.Load(), "no pod is created for a set that has gone")
-			})
-		})
-	}
-}
-
-// The watch of replica sets is ten seconds late, and the pods become ready meanwhile: the cache
-// still has the set from before the controller's status update.
-func TestAControllerDoesNotConflictWithItsOwnStatus(t *testing.T) {
-	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", setsPath, set("web", 3, ""))
-		w.has("web", 3)
-		time.Sleep(10 * time.Second)
-		w.Fault("hold-events:for=10s,resource=replicasets,user=" + clustertest.ControllerUser)
-		w.Must("DELETE", podsPath+"/"+w.pods()[0].Name, "")
-		time.Sleep(30 * time.Second)
-		w.has("web", 3)
-		assert.Zero(t, w.conflicts.Load())
-	})
-}
-
 func TestPodsAreCreatedReplacedAndDeleted(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.start()
@@ -350,25 +285,6 @@ func TestARefusedDeletionIsNotWaitedFor(t *testing.T) {
 		assert.Equal(w.t, "FailedDelete", failure.Reason)
 		heal()
 		w.has("web", 1)
-	})
-}
-
-// An event that never arrives blocks a set for five minutes and not for ever.
-func TestAnExpectationEnds(t *testing.T) {
-	inBothGears(t, func(w *world) {
-		var waiting atomic.Int32
-		w.trace.Waiting = func(*apps.ReplicaSet) { waiting.Add(1) }
-		w.start()
-		synctest.Wait()
-		w.Fault("hold-events:for=20m,resource=pods,user=" + clustertest.ControllerUser)
-		w.Must("POST", setsPath, set("web", 3, ""))
-		time.Sleep(4 * time.Minute)
-		assert.Len(w.t, w.pods(), 3)
-		assert.Positive(w.t, waiting.Load())
-		time.Sleep(2 * time.Minute)
-		assert.Len(w.t, w.pods(), 6)
-		time.Sleep(20 * time.Minute)
-		w.has("web", 3)
 	})
 }
 

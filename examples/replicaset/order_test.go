@@ -116,3 +116,23 @@ func TestExpectations(t *testing.T) {
 		assert.True(t, e.satisfied("a"))
 	})
 }
+
+// The next pass is due when the first of the ready pods becomes available, in whatever order the
+// store lists them.
+func TestWhenTheNextPodBecomesAvailable(t *testing.T) {
+	now := time.Now()
+	ready := func(ago time.Duration) *apps.Pod {
+		condition := apps.Condition{Type: "Ready", Status: api.ConditionTrue, LastTransitionTime: api.NewTime(now.Add(-ago))}
+		return &apps.Pod{Status: apps.PodStatus{Conditions: []apps.Condition{condition}}}
+	}
+	set := &apps.ReplicaSet{Spec: apps.ReplicaSetSpec{Replicas: 3, MinReadySeconds: 30}}
+	for _, pods := range [][]*apps.Pod{
+		{ready(10 * time.Second), ready(20 * time.Second), ready(time.Minute)},
+		{ready(time.Minute), ready(20 * time.Second), ready(10 * time.Second)},
+	} {
+		status, after := calculateStatus(set, pods, nil, now)
+		assert.Equal(t, 3, status.ReadyReplicas)
+		assert.Equal(t, 1, status.AvailableReplicas)
+		assert.Equal(t, 10*time.Second, after)
+	}
+}

@@ -335,6 +335,9 @@ func TestTheStorage(t *testing.T) {
 	assert.True(t, listed)
 	require.Len(t, found, 1)
 	assert.Equal(t, "two", found[0].Name)
+	holders, _, err = storage.Holders(ctx, secondparty.Builds)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]bool{"b": true}, holders)
 
 	require.NoError(t, os.WriteFile(filepath.Join(directory, "file"), nil, 0o644))
 	_, complete, err = storage.Holders(ctx, secondparty.Builds)

@@ -36,6 +36,7 @@ var contract = []struct {
 	{"Create/AnotherSpecIsAnotherMachine", anotherSpec},
 	{"Create/AnActiveMachineIsOnlyAskedForItsUsage", onlyUsage},
 	{"Delete/ADeletionIsAnUpdate", deletionIsAnUpdate},
+	{"Delete/AnObjectThatHasGoneNeedsNothing", goneNeedsNothing},
 	{"Delete/TheMachineGoesBeforeTheFinalizer", machineBeforeFinalizer},
 	{"Delete/TheFinalizersOfOthersStay", finalizersOfOthers},
 	{"Delete/ADeletedObjectGetsNoMachine", deletedGetsNoMachine},
@@ -187,6 +188,25 @@ func deletionIsAnUpdate(w *world) {
 	assert.Equal(w.t, []string{"a: Pending", "a: Active", "a: Terminating"}, told(p, &p.phases), "the phase becomes Terminating first")
 	assert.Contains(w.t, told(p, &p.events), "a Normal ServerDeleted: the server a-"+vm.UID+" was deleted", "there is an Event about the deletion")
 	assert.Empty(w.t, told(p, &p.errors), "no pass fails, not even one for a key whose object is gone")
+}
+
+// The only worker is busy with another object for two seconds. Meanwhile this one is created and
+// deleted: without a finalizer it goes at once, and its key is still queued.
+func goneNeedsNothing(w *world) {
+	p := w.start(observed(func(call string, _ *virtualmachine.VirtualMachine) error {
+		if call == "CreateServer" {
+			time.Sleep(2 * time.Second)
+		}
+		return nil
+	}), func(config *virtualmachine.Config) { config.Worker.Workers = 1 })
+	busy := w.create("a")
+	time.Sleep(time.Second)
+	w.create("b")
+	w.delete("b")
+	assert.Nil(w.t, w.get("b"))
+	time.Sleep(2 * period)
+	assert.Empty(w.t, told(p, &p.errors), "a pass over an object that has gone is a success: there is nothing to try again")
+	assert.Equal(w.t, []string{"a-" + busy.UID}, w.driver.Names(), "an object that has gone gets no machine")
 }
 
 func machineBeforeFinalizer(w *world) {

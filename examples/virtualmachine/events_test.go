@@ -1,6 +1,7 @@
 package virtualmachine
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -30,5 +31,20 @@ func TestWhichUpdatesAskForMore(t *testing.T) {
 		changed := old.DeepCopy()
 		c.change(changed)
 		assert.Equal(t, c.want, asksForMore(old, changed), name)
+	}
+}
+
+// A driver takes names of at most 100 characters, and an object may have 253.
+func TestNamesOfServers(t *testing.T) {
+	const uid = "0a4c3f6e-2b1d-4e5f-8a7b-9c0d1e2f3a4b"
+	for name, want := range map[string]string{
+		"web":                                  "web-" + uid,
+		strings.Repeat("a", 253):               strings.Repeat("a", 60) + "-" + uid,
+		strings.Repeat("a", 59) + ".b":         strings.Repeat("a", 59) + "-" + uid,
+		strings.Repeat("a", 58) + "--" + "bcd": strings.Repeat("a", 58) + "-" + uid,
+	} {
+		vm := &VirtualMachine{ObjectMeta: api.ObjectMeta{Name: name, UID: uid}}
+		assert.Equal(t, want, serverName(vm))
+		assert.LessOrEqual(t, len(serverName(vm)), 100)
 	}
 }

@@ -17,18 +17,18 @@ func (q *Quantity) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON returns the JSON.
+// MarshalJSON returns the JSON, String the same without quotes.
 func (q Quantity) MarshalJSON() ([]byte, error) { return []byte(q), nil }
+func (q Quantity) String() string               { return strings.Trim(string(q), `"`) }
 
 var units = map[string]float64{
 	"": 1, "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
 	"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 << 50, "Ei": 1 << 60,
 }
 
-// In returns the amount in units of a size, rounded: In(1) for bytes, In(0.001) for thousandths of
-// a CPU.
+// In returns the amount in units of a size, rounded: In(1) bytes, In(0.001) thousandths of a CPU.
 func (q Quantity) In(size float64) (int64, error) {
-	text := strings.Trim(string(q), `"`)
+	text := q.String()
 	digits := strings.TrimRight(text, "numkKMGTPEi")
 	unit, known := units[text[len(digits):]]
 	amount, err := strconv.ParseFloat(digits, 64)

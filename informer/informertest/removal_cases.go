@@ -166,7 +166,7 @@ var removalCases = []contractCase{
 		b.waitIdle()
 		begin := time.Now()
 		require.NoError(b, informer.ShutDownEventHandlerWithDrain(context.Background(), registration))
-		assert.Equal(b, 3*time.Second, time.Since(begin))
+		assert.Equal(b, 3*time.Second, time.Since(begin), "the removal waits for the three events that were distributed before it")
 		b.set("ns/d", "1")
 		b.waitIdle()
 		assert.Equal(b, []string{"add ns/a=1", "add ns/b=1", "add ns/c=1"}, h.Events())

@@ -269,7 +269,22 @@ func TestAPanicOrAStuckWorkerDoesNotDisturbOthers(t *testing.T) {
 		<-show.ended
 		assert.Equal(t, 35*time.Second, time.Since(began), "the others do not wait for it forever")
 		assert.Len(t, s.logged("does not end"), 1)
+		assert.Equal(t, []string{"hangs"}, *show.left)
 		close(stuck)
+		show.end()
+	})
+}
+
+// What was not finished in time is named, for the exit code and the log.
+func TestPassesThatAreCutShort(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		var quick, slow tiny
+		show := s.begin(s.shared(), quick.describe("quick", nil, configMaps),
+			slow.describe("slow", func(ctx context.Context, _ string) { <-ctx.Done() }, configMaps))
+		s.createConfigMap("x")
+		show.stop()
+		<-show.ended
+		assert.Equal(t, []string{"slow default/x"}, *show.left)
 		show.end()
 	})
 }

@@ -124,7 +124,8 @@ type show struct {
 	stop  context.CancelFunc // the controllers finish
 	kill  context.CancelFunc // they are cut short
 	ended <-chan struct{}
-	end   func() // ends everything and waits for it
+	left  *[]string // what Work returned when it has ended
+	end   func()    // ends everything and waits for it
 }
 
 // begin prepares the controllers and lets them work.
@@ -135,14 +136,14 @@ func (s *stage) begin(shared controllers.Shared, chosen ...controllers.Descripto
 	require.NoError(s.t, m.Prepare(s.t.Context(), lifetime))
 	alive, kill := context.WithCancel(s.t.Context())
 	stopped, stop := context.WithCancel(alive)
-	ended := make(chan struct{})
+	ended, left := make(chan struct{}), new([]string)
 	go func() {
 		defer close(ended)
-		m.Work(stopped, alive)
+		*left = m.Work(stopped, alive)
 	}()
 	time.Sleep(time.Second) // the stores are filled
 	synctest.Wait()
-	return &show{Manager: m, stop: stop, kill: kill, ended: ended, end: func() {
+	return &show{Manager: m, stop: stop, kill: kill, ended: ended, left: left, end: func() {
 		kill()
 		<-ended
 		endLifetime()
@@ -202,7 +203,7 @@ func (c *tiny) describe(name string, before func(ctx context.Context, key string
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.passed = append(c.passed, key)
-			return 0, nil
+			return 0, ctx.Err()
 		}
 		for _, i := range informers {
 			registration, err := i.AddEventHandler(informer.ResourceEventHandlerFuncs[*thing]{

@@ -95,6 +95,9 @@ func importProblems(packages []goPackage) (problems []string) {
 	report := func(format string, arguments ...any) { problems = append(problems, fmt.Sprintf(format, arguments...)) }
 	for _, p := range packages {
 		from := roomOf(p.ImportPath)
+		if p.ImportPath == module { // the sources of the gears, which imports nothing of them
+			continue
+		}
 		if from == "" {
 			report("%s has no level: add it to the table above and to the design", p.ImportPath)
 			continue
@@ -283,16 +286,18 @@ func laboratoryProblems(packages []goPackage) (problems []string) {
 	return problems
 }
 
+// isLaboratory reports whether a package is part of the laboratory. The root package is: it holds the
+// sources of the gears, which the deployed program must not carry.
 func isLaboratory(importPath string) bool {
 	const lab = module + "/internal/lab"
-	return importPath == lab || strings.HasPrefix(importPath, lab+"/")
+	return importPath == module || importPath == lab || strings.HasPrefix(importPath, lab+"/")
 }
 
 func TestWhatNeedsTheLaboratoryIsFound(t *testing.T) {
 	deps := []string{"fmt", "orrery/internal/labour", "orrery/internal/lab/faultnet"}
-	assert.Equal(t, []string{"orrery/cmd/orrery depends on orrery/internal/lab/faultnet", "orrery/queue depends on orrery/internal/lab/faultnet"},
+	assert.Equal(t, []string{"orrery/cmd/orrery depends on orrery", "orrery/cmd/orrery depends on orrery/internal/lab/faultnet", "orrery/queue depends on orrery/internal/lab/faultnet"},
 		laboratoryProblems([]goPackage{
-			{ImportPath: "orrery/cmd/orrery", Deps: deps}, {ImportPath: "orrery/cmd/lab", Deps: deps},
+			{ImportPath: "orrery/cmd/orrery", Deps: append([]string{module}, deps...)}, {ImportPath: "orrery/cmd/lab", Deps: deps},
 			{ImportPath: "orrery/internal/lab/chaos", Deps: deps}, {ImportPath: "orrery/queue", Deps: deps},
 		}))
 }

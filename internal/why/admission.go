@@ -61,7 +61,7 @@ var (
 // with commas, and a text may have commas itself.
 var beginning = regexp.MustCompile(`^(?:Internal error occurred: |admission webhook "|failed calling webhook "|conversion webhook for ` +
 	`|unexpected items still remain in namespace|[a-z0-9.-]+ (?:"[^"]*" )?is forbidden: |unable to transform key|failed to read one or more ` +
-	`|ValidatingAdmissionPolicy '|the server |Operation cannot be fulfilled |Timeout: |etcdserver: |rpc error: |(?:Get|Post|Delete|Put) "http)`)
+	`|ValidatingAdmissionPolicy '|the server |storage is \(re\)initializing|Operation cannot be fulfilled |Timeout: |etcdserver: |rpc error: |(?:Get|Post|Delete|Put) "http)`)
 
 // texts returns the server's texts in ContentFailure, one each.
 func texts(content string) (all []string) {
@@ -123,13 +123,20 @@ func count(blocks []Blocked) string {
 	return listed(words)
 }
 
-// webhookFinding returns the common part of C07 and C08. ok is false unless the webhook in the
-// condition exists and selects deletions of the remaining objects.
-func webhookFinding(e *Evidence, name string) (f Finding, hook *Webhook, ok bool) {
+// candidate is a webhook that may be the one which the condition names, with what C07 and C08 have
+// in common. Hook is nil if the configurations could not be read.
+type candidate struct {
+	Finding
+	hook *Webhook
+}
+
+// candidates are the webhooks of a name that select deletions of what remains. Several
+// configurations may have one.
+func candidates(e *Evidence, name string) (found []candidate) {
 	if !e.Webhooks.Known() {
-		f.Culprit = Reference{Resource: "validatingwebhookconfigurations", Name: name}
+		f := Finding{Culprit: Reference{Resource: "validatingwebhookconfigurations", Name: name}}
 		f.lack(e.Webhooks.Failed, "the webhook configurations could not be read")
-		return f, nil, true
+		return []candidate{{f, nil}}
 	}
 	for i := range e.Webhooks.Items {
 		hook := &e.Webhooks.Items[i]
@@ -137,30 +144,30 @@ func webhookFinding(e *Evidence, name string) (f Finding, hook *Webhook, ok bool
 		if hook.Name != name || len(blocks) == 0 || !hook.NamespaceOnly.matches(e.Namespace.Labels) {
 			continue
 		}
-		f.Culprit = Reference{Resource: hook.Resource, Name: hook.Configuration}
-		f.Blocks = blocks
+		f := Finding{Culprit: Reference{Resource: hook.Resource, Name: hook.Configuration}, Blocks: blocks}
 		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects DELETE of %s", hook.Resource, hook.Configuration, name, blocks[0].Resource)
-		return f, hook, true
+		found = append(found, candidate{f, hook})
 	}
-	return f, nil, false
+	return found
 }
 
 func webhookUnreachable(e *Evidence) []Finding {
 	var findings []Finding
 	for name, text := range matchedOnce(failedCalling, e.condition(api.NamespaceDeletionContentFailure)) {
-		f, hook, ok := webhookFinding(e, name)
-		if !ok || hook != nil && hook.FailurePolicy == "Ignore" {
-			continue // it was deleted or changed since
+		for _, c := range candidates(e, name) {
+			f := c.Finding
+			if c.hook != nil && c.hook.FailurePolicy == "Ignore" {
+				continue // it was changed since
+			}
+			f.Says = fmt.Sprintf("the webhook %s cannot be reached", name)
+			if len(f.Blocks) > 0 {
+				f.Says += ", so " + count(f.Blocks) + " cannot be deleted"
+			}
+			f.saw(1, e.Namespace.Request, "ContentFailure: failed calling webhook %q: %s", name, text)
+			if c.hook == nil || hookIsDown(e, &f, c.hook, text) {
+				findings = append(findings, f)
+			}
 		}
-		f.Says = fmt.Sprintf("the webhook %s cannot be reached", name)
-		if len(f.Blocks) > 0 {
-			f.Says += ", so " + count(f.Blocks) + " cannot be deleted"
-		}
-		f.saw(1, e.Namespace.Request, "ContentFailure: failed calling webhook %q: %s", name, text)
-		if hook != nil && !hookIsDown(e, &f, hook, text) {
-			continue
-		}
-		findings = append(findings, f)
 	}
 	return findings
 }
@@ -231,16 +238,19 @@ func admissionDenies(e *Evidence) []Finding {
 	content := e.condition(api.NamespaceDeletionContentFailure)
 	var findings []Finding
 	for name, reason := range matchedOnce(webhookDenied, content) {
-		f, _, ok := webhookFinding(e, name)
-		if !ok {
-			continue
+		all := candidates(e, name)
+		for _, c := range all {
+			f := c.Finding
+			if len(all) > 1 {
+				f.lack(nil, "%d configurations have a webhook of that name", len(all))
+			}
+			f.Says = fmt.Sprintf("the webhook %s denies the deletion: %s", name, orElse(reason, "without explanation"))
+			f.saw(1, e.Namespace.Request, "ContentFailure: admission webhook %q denied the request: %s", name, orElse(reason, "without explanation"))
+			if reason != "" {
+				f.Do = []string{fmt.Sprintf("do what the webhook asks for: %s", reason)}
+			}
+			findings = append(findings, f)
 		}
-		f.Says = fmt.Sprintf("the webhook %s denies the deletion: %s", name, orElse(reason, "without explanation"))
-		f.saw(1, e.Namespace.Request, "ContentFailure: admission webhook %q denied the request: %s", name, orElse(reason, "without explanation"))
-		if reason != "" {
-			f.Do = []string{fmt.Sprintf("do what the webhook asks for: %s", reason)}
-		}
-		findings = append(findings, f)
 	}
 	for _, one := range texts(content) {
 		match := policyDenied.FindStringSubmatch(one)

@@ -20,10 +20,12 @@ type Cause struct {
 	// ones.
 	Do    []string
 	DoNot string
-	// Hides are the causes that cannot be seen while this one holds, because it removes their
-	// evidence.
+	// Hides are the causes whose evidence this one removes: while it holds, they may not be seen.
 	Hides []string
-	// Waits means that nothing is broken and the namespace will go without help.
+	// Outdates are the causes whose evidence is older than this one: while it holds, they are not
+	// named.
+	Outdates []string
+	// Waits: nothing is broken, and the namespace goes by itself.
 	Waits bool
 
 	judge func(*Evidence) []Finding

@@ -23,6 +23,7 @@ func contentCauses() []Cause {
 		Proof: "An object has foregroundDeletion; a dependent with its UID and blockOwnerDeletion is kept by a finalizer of its own.",
 		Do:    []string{"remove what keeps the dependent"},
 		DoNot: "orphan the tree: what it owns stays for ever",
+		Hides: whileLatePodsRemain,
 		judge: dependents,
 	}, {
 		ID: "C27", Title: "much to delete, or a server that throttles", Waits: true,
@@ -35,10 +36,10 @@ func contentCauses() []Cause {
 		ID: "C28", Title: "something creates objects",
 		Lesson: "The server refuses new content in a namespace in deletion, but an aggregated API or a server without that " +
 			"admission plugin may not. A controller that creates faster than the other deletes keeps the namespace for ever.",
-		Proof: "Objects are younger than the deletion and its grace period, and the second sample has new ones.",
-		Do:    []string{"stop the program that creates them; managedFields names it"},
-		DoNot: "delete faster: new ones come",
-		Hides: []string{"C27"},
+		Proof:    "Objects are younger than the deletion and its grace period, and the second sample has new ones.",
+		Do:       []string{"stop the program that creates them; managedFields names it"},
+		DoNot:    "delete faster: new ones come",
+		Outdates: []string{"C27"}, Hides: []string{"C27"},
 		judge: grows,
 	}}
 }
@@ -113,7 +114,7 @@ func dependents(e *Evidence) []Finding {
 		f.saw(1, h.Type.Request, "%s/%s has foregroundDeletion", h.Type.Name(), h.Object.Name)
 		f.saw(1, leaf.t.Request, "%s/%s has it as its owner, blockOwnerDeletion, and %s", leaf.t.Name(), leaf.o.Name, listed(own))
 		if still, known := e.standstill(leaf.t, leaf.o); !known {
-			f.lack(nil, "only one sample was taken")
+			f.lack(nil, "%s", e.seenOnce())
 		} else if !still {
 			continue
 		}
@@ -179,10 +180,15 @@ func grows(e *Evidence) []Finding {
 	return findings
 }
 
-// newUIDs reports whether objects of a type were created between the samples.
+// newUIDs reports whether the second sample has objects of a type that were created after the
+// first. If it has more of them, there are new ones, also if none of these is among those that were
+// kept.
 func (e *Evidence) newUIDs(t *Type) bool {
 	return slices.ContainsFunc(e.Second.Types, func(second Type) bool {
-		return second.Name() == t.Name() && slices.ContainsFunc(second.Objects, func(o Object) bool {
+		if second.Name() != t.Name() || second.Failed != nil {
+			return false
+		}
+		return !t.More && second.Count > t.Count || slices.ContainsFunc(second.Objects, func(o Object) bool {
 			return !o.Created.Before(e.At) && !slices.ContainsFunc(t.Objects, func(first Object) bool { return first.UID == o.UID })
 		})
 	})

@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -70,7 +71,7 @@ func (e *Evidence) undiscovered() []string {
 // undiscoveredFinding returns the common part of C01 to C03.
 func undiscoveredFinding(e *Evidence, groupVersion string) Finding {
 	f := Finding{Says: groupVersion + " cannot be discovered, so the controller may not call " + e.Name + " empty"}
-	if strings.Contains(e.condition(api.NamespaceDeletionDiscoveryFailure), groupVersion+": ") {
+	if named := regexp.MustCompile(`(?:^|[ ,])` + regexp.QuoteMeta(groupVersion) + `: `); named.MatchString(e.condition(api.NamespaceDeletionDiscoveryFailure)) {
 		f.saw(1, e.Namespace.Request, "condition DiscoveryFailure names %s", groupVersion)
 	} else {
 		f.lack(nil, "the condition DiscoveryFailure does not name %s yet", groupVersion)

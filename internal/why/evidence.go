@@ -142,6 +142,7 @@ type Type struct {
 	// Count is the number of objects. More is true if there were too many pages to count all.
 	Count      int            `json:"count"`
 	More       bool           `json:"more,omitempty"`
+	Partial    bool           `json:"partial,omitempty"`    // of the second sample: only the first page was read
 	Finalizers map[string]int `json:"finalizers,omitempty"` // finalizer -> number of objects that have it
 	Deleting   int            `json:"deleting,omitempty"`   // objects with a deletion timestamp
 	Oldest     time.Time      `json:"oldest,omitzero"`
@@ -422,8 +423,22 @@ func (s *Sample) again(t *Type, name string) *Object {
 	return nil
 }
 
+// seenOnce says why nothing is known of a change.
+func (e *Evidence) seenOnce() string {
+	if e.Second == nil {
+		return "only one sample was taken"
+	}
+	return "the second sample does not have all objects"
+}
+
+// missed reports whether objects of a type may be there that the sample does not have.
+func (s *Sample) missed(t *Type) bool {
+	at := slices.IndexFunc(s.Types, func(second Type) bool { return second.Group == t.Group && second.Resource == t.Resource })
+	return at < 0 || s.Types[at].Failed != nil || s.Types[at].Partial || s.Types[at].Count > len(s.Types[at].Objects)
+}
+
 // standstill reports whether an object is unchanged in the second sample. known is false with one
-// sample.
+// sample, or if the second one did not reach the object.
 func (e *Evidence) standstill(t *Type, o Object) (still, known bool) {
 	if e.Second == nil {
 		return false, false
@@ -433,6 +448,9 @@ func (e *Evidence) standstill(t *Type, o Object) (still, known bool) {
 		return n != nil && n.UID == o.UID && n.ResourceVersion == o.ResourceVersion, true
 	}
 	second := e.Second.again(t, o.Name)
+	if second == nil && e.Second.missed(t) {
+		return false, false
+	}
 	return second != nil && second.UID == o.UID && second.ResourceVersion == o.ResourceVersion, true
 }
 

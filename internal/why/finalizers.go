@@ -58,10 +58,11 @@ var otherCauses = []string{jobTracking, claimProtection, "foregroundDeletion"}
 
 func ownerless(e *Evidence, inside bool) []Finding {
 	var findings []Finding
-	for _, h := range append(e.Held(), e.Awaiting()...) {
+	for _, h := range e.heldOrAwaiting() {
 		keeper, _ := KeeperOf(h.Finalizer)
 		balancer := h.Type.Name() == "services" && keeper.Balancer
-		if h.Type.Name() == "pods" || balancer || slices.Contains(otherCauses, h.Finalizer) || e.ranInside(h) != inside {
+		pod := h.Type.Name() == "pods" && (e.podsFirst() || h.Object.Deleted.After(e.now()))
+		if pod || balancer || slices.Contains(otherCauses, h.Finalizer) || e.ranInside(h) != inside {
 			continue
 		}
 		f := heldFinding(e, h)
@@ -77,8 +78,8 @@ func ownerless(e *Evidence, inside bool) []Finding {
 			continue
 		case ownerGone:
 			f.Says = fmt.Sprintf("the controller of %s is gone, and %s for it", h.Finalizer, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
-			for _, w := range e.WorkloadsOf(h)[:min(1, len(e.WorkloadsOf(h)))] {
-				f.Do = append(f.Do, fmt.Sprintf("kubectl -n %s scale %s/%s --replicas=1", w.Namespace, w.Kind, w.Name))
+			if named := e.namedLikeOwner(h); len(named) > 0 {
+				f.Do = append(f.Do, fmt.Sprintf("kubectl -n %s scale %s/%s --replicas=1", named[0].Namespace, named[0].Kind, named[0].Name))
 			}
 			if len(f.Do) == 0 {
 				f.Do = append(f.Do, fmt.Sprintf("install %s again, until the objects are gone", f.Owner.Name))
@@ -130,31 +131,29 @@ func (e *Evidence) ranInside(h Held) bool {
 
 func withoutRights(e *Evidence) []Finding {
 	var findings []Finding
-	for _, h := range e.Held() {
+	for _, h := range e.heldOrAwaiting() {
 		still, known := e.standstill(h.Type, h.Object)
 		if known && !still {
 			continue
 		}
 		for _, w := range e.WorkloadsOf(h) {
-			if w.Ready == 0 || w.Namespace == e.Name {
-				continue
-			}
-			var refused []Review
-			for _, review := range e.Reviews {
-				if review.User == w.user() && review.Group == h.Type.Group && review.Resource == h.Type.Resource && review.Failed == nil && !review.Allowed {
-					refused = append(refused, review)
-				}
-			}
-			if len(refused) < 2 { // update and patch
+			refused := e.refusals(w, h)
+			if w.Ready == 0 || w.Namespace == e.Name || len(refused) < 2 { // update and patch
 				continue
 			}
 			f := heldFinding(e, h)
+			if h.Object.Deleted.IsZero() {
+				f.Certainty = Later
+			}
 			f.Owner = &Party{Name: w.Name, Verdict: ownerSlow}
 			f.Says = fmt.Sprintf("%s runs, and may not update %s in %s any more", w.Name, h.Type.Name(), e.Name)
 			f.saw(1, e.Workloads.Request, "%s %s/%s: %d ready", w.Kind, w.Namespace, w.Name, w.Ready)
 			f.saw(1, refused[0].Request, "SubjectAccessReview: %s may neither update nor patch %s in %s", w.user(), h.Type.Name(), e.Name)
 			if !known {
-				f.lack(nil, "only one sample was taken")
+				f.lack(nil, "%s", e.seenOnce())
+			}
+			if owner, _ := e.ownerOf(h); !w.isNamed(owner) {
+				f.lack(nil, "whether %s is the part of %s that removes the finalizer is not known", w.Name, owner)
 			}
 			f.Do = []string{fmt.Sprintf("give service account %s/%s the right to update %s by a ClusterRoleBinding, until the objects are gone",
 				w.Namespace, w.account(), h.Type.Name())}
@@ -163,6 +162,17 @@ func withoutRights(e *Evidence) []Finding {
 		}
 	}
 	return findings
+}
+
+// refusals returns the reviews that refuse a workload the right to update or patch the type of a
+// held object.
+func (e *Evidence) refusals(w Workload, h Held) (refused []Review) {
+	for _, review := range e.Reviews {
+		if review.User == w.user() && review.Group == h.Type.Group && review.Resource == h.Type.Resource && review.Failed == nil && !review.Allowed {
+			refused = append(refused, review)
+		}
+	}
+	return refused
 }
 
 // account is the name of the workload's service account, and user what the server calls it.
@@ -175,7 +185,7 @@ func (w Workload) User() string { return w.user() }
 
 func balancers(e *Evidence) []Finding {
 	var findings []Finding
-	for _, h := range e.Held() {
+	for _, h := range e.heldOrAwaiting() {
 		keeper, _ := KeeperOf(h.Finalizer)
 		if h.Type.Name() != "services" || !keeper.Balancer {
 			continue
@@ -190,7 +200,14 @@ func balancers(e *Evidence) []Finding {
 		default:
 			f.saw(1, e.Stamps[at].Request, "status.loadBalancer is set")
 		}
-		switch e.judgeOwner(&f, h) {
+		owner := e.judgeOwner(&f, h)
+		if h.Object.Deleted.IsZero() {
+			if owner != ownerGone {
+				continue // nothing is asked of it yet
+			}
+			f.Certainty = Later
+		}
+		switch owner {
 		case ownerSlow:
 			continue
 		case ownerGone:

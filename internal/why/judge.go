@@ -36,7 +36,7 @@ func Judge(e Evidence) Report {
 			r.Findings = append(r.Findings, completed(&e, cause, finding))
 		}
 	}
-	r.Findings = append(withoutHidden(r.Findings), missingRights(&e, r.Findings)...)
+	r.Findings = append(withoutOutdated(r.Findings), missingRights(&e, r.Findings)...)
 	r.Verdict, r.Sentence = verdict(&e, r.Findings)
 	switch r.Verdict {
 	case Stuck:
@@ -89,17 +89,17 @@ func completed(e *Evidence, cause Cause, f Finding) Finding {
 	return f
 }
 
-// withoutHidden drops each finding that a proven one hides, because its evidence is outdated.
-func withoutHidden(findings []Finding) []Finding {
-	hidden := map[string]bool{}
+// withoutOutdated drops findings that rest on what a proven one has left behind.
+func withoutOutdated(findings []Finding) []Finding {
+	outdated := map[string]bool{}
 	for _, f := range findings {
 		if cause, ok := Lookup(f.ID); ok && f.Certainty == Proven {
-			for _, id := range cause.Hides {
-				hidden[id] = true
+			for _, id := range cause.Outdates {
+				outdated[id] = true
 			}
 		}
 	}
-	return slices.DeleteFunc(findings, func(f Finding) bool { return hidden[f.ID] })
+	return slices.DeleteFunc(findings, func(f Finding) bool { return outdated[f.ID] })
 }
 
 // verdict sums up the findings in one word and one sentence.
@@ -196,14 +196,14 @@ func progress(e *Evidence) string {
 	return ""
 }
 
-// conditionTypes are the five conditions of the namespace controller.
-var conditionTypes = []api.NamespaceConditionType{
+// ConditionTypes are the five conditions of the namespace controller.
+var ConditionTypes = []api.NamespaceConditionType{
 	api.NamespaceDeletionDiscoveryFailure, api.NamespaceDeletionGVParsingFailure, api.NamespaceDeletionContentFailure,
 	api.NamespaceContentRemaining, api.NamespaceFinalizersRemaining,
 }
 
 func isDeletionCondition(t api.NamespaceConditionType) bool {
-	return slices.Contains(conditionTypes, t)
+	return slices.Contains(ConditionTypes, t)
 }
 
 // short returns a condition's type without its common prefix: "DiscoveryFailure".

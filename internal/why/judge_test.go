@@ -3,6 +3,8 @@ package why_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -162,7 +164,42 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// managedFields name any program that wrote an object. One of which the cluster has no trace may run elsewhere: it is not gone.
+// A controller that overwrites all that the other one wrote takes its entry of managedFields away, so that each sample may have
+// one writer only.
+func TestTwoControllersThatOverwriteEverything(t *testing.T) {
+	e := evidence(terminating(contentFailure, "x"))
+	e.Namespace.Writers = []why.Writer{{Manager: "a", At: at.Add(-2 * time.Second)}}
+	e.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
+	e.Second.Namespace.Writers = []why.Writer{{Manager: "b", At: later.Add(-time.Second)}}
+	found := find(why.Judge(e), "C20")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Proven, found.Certainty)
+
+	e.Second.Namespace.Writers[0].Manager = "a"
+	assert.Nil(t, find(why.Judge(e), "C20"), "the same one has changed its mind")
+}
+
+// After a restart of kube-apiserver kube-controller-manager may take more than a minute. While its Lease is renewed it is not
+// proven to be absent.
+func TestAControllerThatLeadsIsNotCalledAbsent(t *testing.T) {
+	e := evidence(terminating("", ""))
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
+	e.Leases = why.Answer[why.Lease]{Request: "GET leases", Items: []why.Lease{{Name: "kube-controller-manager", Holder: "a", Renewed: at, Duration: 15 * time.Second}}}
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
+}
+
+// With --all-namespaces and --watch each change has one line, also the end of a namespace.
+func TestChanges(t *testing.T) {
+	stuck := evidence(terminating(contentFailure, "x"))
+	last := map[string]string{}
+	assert.Equal(t, []string{why.Judge(stuck).Sentence}, why.JudgeAll([]why.Evidence{stuck}).Changes(last))
+	assert.Empty(t, why.JudgeAll([]why.Evidence{stuck}).Changes(last))
+	assert.Equal(t, []string{`namespace "shop" is gone`, "no namespace is Terminating"}, why.JudgeAll(nil).Changes(last))
+	assert.Empty(t, last)
+}
+
+// managedFields name any program that wrote an object. One of which the cluster has no trace may
+// run elsewhere: it is not gone.
 func TestAnOwnerOutsideTheClusterIsNotCalledGone(t *testing.T) {
 	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a", "example.com/x")))
 	e.Stamps = []why.Stamp{{Type: "configmaps", Object: "a", Finalizer: "example.com/x", Manager: "backup"}}
@@ -215,7 +252,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// The judge does not panic whatever it is given, proves nothing without proof, and judges the same twice.
+// The judge does not panic whatever it is given, proves nothing without proof, and judges the same
+// twice and after --save and --from.
 func FuzzJudge(f *testing.F) {
 	for _, s := range situations() {
 		text, err := json.Marshal(s.proven)
@@ -238,6 +276,15 @@ func FuzzJudge(f *testing.F) {
 		require.NoError(t, report.WriteJSON(&first))
 		require.NoError(t, why.Judge(e).WriteJSON(&again))
 		assert.Equal(t, first.String(), again.String())
-		require.NoError(t, report.WriteText(&first, false, 80))
+		require.NoError(t, report.WriteText(io.Discard, false, 80))
+		path := filepath.Join(t.TempDir(), "evidence.json")
+		if e.Save(path) != nil {
+			return // no server sends times after the year 9999
+		}
+		loaded, err := why.Load(path)
+		require.NoError(t, err)
+		again.Reset()
+		require.NoError(t, why.Judge(loaded).WriteJSON(&again))
+		assert.Equal(t, first.String(), again.String())
 	})
 }

@@ -39,6 +39,9 @@ func (e *Evidence) Awaiting() []Held {
 	return e.held(func(t *Type, o Object) bool { return o.Deleted.IsZero() && t.Name() != "pods" })
 }
 
+// heldOrAwaiting returns both, those that keep objects first.
+func (e *Evidence) heldOrAwaiting() []Held { return append(e.Held(), e.Awaiting()...) }
+
 func (e *Evidence) held(isHeld func(*Type, Object) bool) (all []Held) {
 	for i := range e.Types {
 		t := &e.Types[i]
@@ -82,7 +85,7 @@ func (e *Evidence) ownerOf(h Held) (name string, programs []string) {
 		return keeper.Name, keeper.Programs
 	}
 	for _, stamp := range e.Stamps {
-		if stamp.Type == h.Type.Name() && stamp.Finalizer == h.Finalizer && stamp.Manager != "" && !isCreator(stamp.Manager) {
+		if stamp.Type == h.Type.Name() && stamp.Finalizer == h.Finalizer && stamp.Manager != "" && !isCreator(stamp.Manager) && !isGeneric(stamp.Manager) {
 			return stamp.Manager, []string{stamp.Manager}
 		}
 	}
@@ -107,11 +110,42 @@ func (w Workload) isCalled(program string) bool {
 	})
 }
 
-// common are words in the names of many programs. They identify none.
+// isNamed reports whether a name, container, image or command of the workload is exactly that of a
+// program.
+func (w Workload) isNamed(program string) bool {
+	return slices.Contains(append([]string{w.Name}, w.Words...), program)
+}
+
+// hasWord reports whether a name, container, image or command of the workload has that of a program
+// as a word: "capi" is one of capi-controller-manager, and none of landscape.
+func (w Workload) hasWord(program string) bool {
+	program = "-" + strings.Trim(strings.ToLower(program), "-") + "-"
+	return slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(word string) bool {
+		return strings.Contains("-"+strings.ToLower(word)+"-", program)
+	})
+}
+
+// namedLikeOwner returns the workloads that have the owner's name as a word. What has only its
+// letters may be another program.
+func (e *Evidence) namedLikeOwner(h Held) []Workload {
+	_, programs := e.ownerOf(h)
+	return slices.DeleteFunc(e.WorkloadsOf(h), func(w Workload) bool { return !slices.ContainsFunc(programs, w.hasWord) })
+}
+
+// common are words that many programs have in their names: as a part they say nothing.
 var common = []string{"manager", "controller", "controller-manager", "operator", "provider", "server", "main"}
 
-// judgeOwner decides whether the owner of a finalizer is slow, gone or unknown. It adds the proof
-// to the finding.
+// libraries are the managers of programs that do not say their own name.
+var libraries = []string{"python-requests", "OpenAPI-Generator", "Swagger-Codegen", "Go-http-client", "okhttp", "node-fetch", "axios", "curl", "unknown", "__debug_bin"}
+
+// isGeneric reports whether a manager's name does not tell one program from another.
+func isGeneric(manager string) bool {
+	return slices.Contains(common, strings.ToLower(manager)) ||
+		slices.ContainsFunc(libraries, func(library string) bool { return strings.HasPrefix(manager, library) })
+}
+
+// judgeOwner decides whether the owner of a finalizer is slow, gone or unknown, and adds what shows
+// that to the finding.
 func (e *Evidence) judgeOwner(f *Finding, h Held) string {
 	name, programs := e.ownerOf(h)
 	keeper, listed := KeeperOf(h.Finalizer)
@@ -126,7 +160,7 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 	still, known := e.standstill(h.Type, h.Object)
 	switch {
 	case !known:
-		f.lack(nil, "only one sample was taken, which does not show whether the owner acts")
+		f.lack(nil, "%s, which does not show whether the owner acts", e.seenOnce())
 		return ownerUnknown
 	case !still:
 		return ownerSlow // it acts
@@ -165,7 +199,7 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 // leftTraces reports whether the cluster has a workload or a Lease of an owner. managedFields also
 // name programs outside the cluster, so an owner without a trace is not known to be gone.
 func (e *Evidence) leftTraces(h Held, programs []string) bool {
-	return len(e.WorkloadsOf(h)) > 0 || slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) })
+	return len(e.namedLikeOwner(h)) > 0 || slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) })
 }
 
 // isOf reports whether a Lease has the name of one of the programs.

@@ -59,6 +59,14 @@ func (e *Evidence) emptiness(f *Finding) {
 	}
 }
 
+// giveTime makes a finding about an entry of the namespace possible only while its owner has had
+// little time.
+func (e *Evidence) giveTime(f *Finding) {
+	if e.age() < backOffCap {
+		f.lack(nil, "the namespace was deleted %s ago: the owner may still be at work", duration(e.age()))
+	}
+}
+
 func metadataFinalizers(e *Evidence) []Finding {
 	n := e.latest()
 	if n == nil || n.Deleted.IsZero() {
@@ -73,6 +81,7 @@ func metadataFinalizers(e *Evidence) []Finding {
 		f.Says = fmt.Sprintf("metadata.finalizers of the namespace has %s, which its owner does not remove", finalizer)
 		f.saw(1, n.Request, "metadata.finalizers has %s", finalizer)
 		e.emptiness(&f)
+		e.giveTime(&f)
 		f.Do = []string{
 			fmt.Sprintf("find the owner of %s, and let it finish", finalizer),
 			"⚠ last resort: remove this one entry from metadata.finalizers",
@@ -137,6 +146,7 @@ func foreignTokens(e *Evidence) []Finding {
 			f.Certainty = Later
 			f.saw(1, "", "%s remain, which must go first", counted(objects, "object"))
 		}
+		e.giveTime(&f)
 		f.Do = []string{
 			fmt.Sprintf("let the owner of %s remove its token", token),
 			"⚠ last resort: PUT the namespace to its subresource finalize without that token, and with all others",

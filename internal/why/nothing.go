@@ -91,7 +91,7 @@ func claims(n *Namespace) []string {
 	if n == nil {
 		return nil
 	}
-	for _, t := range conditionTypes {
+	for _, t := range ConditionTypes {
 		if message := n.Condition(t); message != "" {
 			texts = append(texts, fmt.Sprintf("%s: %s", short(t), message))
 		}

@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"orrery/internal/program"
@@ -35,16 +36,30 @@ func Page() string {
 		"with 3. It removes one finalizer whose owner is gone, or one foreign token of the namespace, or deletes an APIService whose " +
 		"Service does not exist. It never removes the token `kubernetes`, never force-deletes a pod, and never touches a webhook or a " +
 		"policy.")
-	paragraph("`orrery why -A` shows every namespace in Terminating, a row each, and `orrery why shop --watch` a line for each change.")
+	paragraph("`orrery why -A` shows every namespace in Terminating, a row each, and `--watch` prints a line for each change, of one " +
+		"namespace or with -A of all, until nothing is in deletion any more. A link to the program that is called " +
+		"`kubectl-why_terminating` makes it a plugin: `kubectl why-terminating shop`.")
+	paragraph("Every cause is tested on the API server in memory. The causes in this table whose id has a star are also set up on a genuine " +
+		"control plane, Kubernetes v1.36.3 with etcd, kube-apiserver and kube-controller-manager, and proven there; the server " +
+		"in memory uses the words of that version. [Beside other tools](why-beside-others.md) compares the reports.")
 	paragraph("⚠ marks what loses data, or leaves something behind outside the cluster. Do it only if nothing else is possible, and " +
 		"never as the first step.")
 	fmt.Fprint(&text, "\n| id | what blocks |\n| --- | --- |\n")
 	for _, cause := range Catalogue() {
-		fmt.Fprintf(&text, "| [%s](#%s) | %s |\n", cause.ID, anchor(cause), cause.Title)
+		star := ""
+		if slices.Contains(Genuine(), cause.ID) {
+			star = "*"
+		}
+		fmt.Fprintf(&text, "| [%s](#%s)%s | %s |\n", cause.ID, anchor(cause), star, cause.Title)
 	}
+	examples := Examples()
 	for _, cause := range Catalogue() {
 		fmt.Fprintf(&text, "\n## %s\n", heading(cause))
 		paragraph(cause.Lesson)
+		if example, ok := examples[cause.ID]; ok {
+			fmt.Fprint(&text, "\n| `kubectl describe ns shop` | `orrery why shop` |\n| --- | --- |\n")
+			fmt.Fprintf(&text, "| %s | %s |\n", cell(strings.Join(example.Describe, "<br>")), cell(example.Why))
+		}
 		paragraph("**Proof.** " + cause.Proof)
 		fmt.Fprint(&text, "\n**Do this.**\n\n")
 		for _, do := range cause.Do {
@@ -52,6 +67,9 @@ func Page() string {
 		}
 		if cause.DoNot != "" {
 			paragraph("**Do not** " + cause.DoNot + ".")
+		}
+		if len(cause.Hides) > 0 {
+			paragraph("While it holds, " + listed(cause.Hides) + " may not be seen. Look again afterwards.")
 		}
 		if len(cause.Issues) > 0 {
 			var issues []string
@@ -73,6 +91,15 @@ func Page() string {
 	}
 	return text.String()
 }
+
+// Genuine returns the ids of the causes that the tests also set up on a genuine control plane, because the server in memory only
+// plays a part of them.
+func Genuine() []string {
+	return strings.Fields("C01 C02 C03 C05 C06 C07 C08 C09 C11 C13 C14 C17 C19 C20 C21 C22 C23 C24 C25 C28 C30")
+}
+
+// cell returns a text as a cell of a table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
 func heading(c Cause) string { return c.ID + ": " + c.Title }
 

@@ -6,6 +6,13 @@ import (
 	"time"
 )
 
+// whilePodsRemain are the causes that need a pass of the controller over something else than pods,
+// which go first.
+var whilePodsRemain = []string{"C07", "C08", "C21", "C22", "C27"}
+
+// whileLatePodsRemain are those that a pod which is past its grace period hides as well.
+var whileLatePodsRemain = append(whilePodsRemain[:len(whilePodsRemain):len(whilePodsRemain)], "C10")
+
 func podCauses() []Cause {
 	return []Cause{{
 		ID: "C10", Title: "pods within their grace period", Waits: true,
@@ -14,6 +21,7 @@ func podCauses() []Cause {
 		Proof: "Pods remain, and the deletionTimestamp of each, which includes its grace period, is in the future.",
 		Do:    []string{"wait until the printed time"},
 		DoNot: "force: the containers would be killed without having ended their work",
+		Hides: whilePodsRemain,
 		judge: withinGrace,
 	}, {
 		ID: "C11", Title: "a pod on a node that is lost", Issues: []int{49798, 71590},
@@ -25,6 +33,7 @@ func podCauses() []Cause {
 			"if it is powered off for good: taint it with node.kubernetes.io/out-of-service, or delete the Node",
 		},
 		DoNot: "force-delete the pod: two copies may run, and write to the same volume",
+		Hides: whileLatePodsRemain,
 		judge: onLostNode,
 	}, {
 		ID: "C12", Title: "the kubelet cannot tear a pod down",
@@ -33,6 +42,7 @@ func podCauses() []Cause {
 		Proof: "A pod without finalizers is past its deletionTimestamp, its node is Ready, and its containers have terminated.",
 		Do:    []string{"look into the kubelet's log on that node; repair the CSI driver or the mount"},
 		DoNot: "force-delete the pod: the mount stays on the node",
+		Hides: whileLatePodsRemain,
 		judge: notTornDown,
 	}, {
 		ID: "C13", Title: "a job's finalizer is left over", Issues: []int{108645, 109429},
@@ -44,6 +54,7 @@ func podCauses() []Cause {
 			"⚠ as a last resort remove that finalizer by a JSON patch",
 		},
 		DoNot: "force-delete the pod: a finalizer outlives that",
+		Hides: whileLatePodsRemain,
 		judge: jobFinalizer,
 	}, {
 		ID: "C14", Title: "a claim is protected",
@@ -52,19 +63,21 @@ func podCauses() []Cause {
 			"controller that removes the finalizer is off.",
 		Do:    []string{"remove the cause that keeps the pod", "start the persistentvolumeclaim-protection-controller"},
 		DoNot: "remove the finalizer before the pod is gone: it may lose data",
+		Hides: whileLatePodsRemain,
 		judge: protectedClaim,
 	}, {
 		ID: "C24", Title: "a pod's finalizer stops everything else",
 		Lesson: "Since Kubernetes 1.33 nothing but pods is deleted while there are pods. A finalizer on a pod whose owner is gone, " +
 			"or waits for another object of the namespace, stops the whole deletion; kube-controller-manager's conditions say " +
 			"meanwhile that all content was removed.",
-		Proof: "Nothing but pods is in deletion, a pod has a finalizer and is unchanged in two samples, and its owner is gone as " +
+		Proof: "Nothing but pods was deleted since the namespace, a pod has a finalizer and is unchanged in two samples, and its owner is gone as " +
 			"in C04.",
 		Do: []string{
 			"bring the finalizer's owner back, or remove what it waits for",
 			"⚠ last resort: remove this one finalizer from the pod",
 		},
 		DoNot: "trust ContentRemaining and FinalizersRemaining: they are False here",
+		Hides: whileLatePodsRemain,
 		judge: podFinalizers,
 	}}
 }
@@ -105,7 +118,7 @@ func (e *Evidence) stays(pod Pod) bool {
 		return true
 	}
 	second := e.Second.again(t, pod.Name)
-	return second != nil && second.UID == pod.UID
+	return second != nil && second.UID == pod.UID || second == nil && e.Second.missed(t)
 }
 
 func withinGrace(e *Evidence) []Finding {
@@ -235,7 +248,7 @@ func jobFinalizer(e *Evidence) []Finding {
 	}
 	var findings []Finding
 	for _, pod := range e.Pods {
-		if pod.Deleted.IsZero() || !slices.Contains(pod.Finalizers, jobTracking) || !e.stays(pod) {
+		if pod.Deleted.IsZero() || pod.Deleted.After(e.now()) || !slices.Contains(pod.Finalizers, jobTracking) || !e.stays(pod) {
 			continue
 		}
 		owner := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Kind == "Job" })
@@ -309,11 +322,20 @@ func protectedClaim(e *Evidence) []Finding {
 	return findings
 }
 
+// podsFirst reports whether the controller has deleted nothing but pods so far.
+func (e *Evidence) podsFirst() bool {
+	return e.Namespace != nil && !slices.ContainsFunc(e.Types, func(t Type) bool {
+		return t.Name() != "pods" && slices.ContainsFunc(t.Objects, func(o Object) bool { return o.Deleted.After(e.Namespace.Deleted) })
+	})
+}
+
 func podFinalizers(e *Evidence) []Finding {
 	var findings []Finding
-	others := slices.ContainsFunc(e.Types, func(t Type) bool { return t.Name() != "pods" && t.Deleting > 0 })
+	if !e.podsFirst() {
+		return nil // then it is one of C04
+	}
 	for _, h := range e.Held() {
-		if others || h.Type.Name() != "pods" || slices.Contains(otherCauses, h.Finalizer) || h.Object.Deleted.After(e.now()) {
+		if h.Type.Name() != "pods" || slices.Contains(otherCauses, h.Finalizer) || h.Object.Deleted.After(e.now()) {
 			continue
 		}
 		f := heldFinding(e, h)
@@ -324,7 +346,7 @@ func podFinalizers(e *Evidence) []Finding {
 			f.offerRelease(e, h)
 		}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it", h.Object.Name, h.Finalizer)
-		f.saw(1, "", "nothing but pods is in deletion")
+		f.saw(1, "", "nothing but pods was deleted since the namespace")
 		findings = append(findings, f)
 	}
 	return findings

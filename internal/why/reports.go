@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -108,4 +109,26 @@ func (r Report) State() string {
 		state += fmt.Sprintf(" %s %s %s", f.ID, f.Certainty, f.Culprit)
 	}
 	return state
+}
+
+// Changes returns a line for each namespace whose state is not that of last, which it brings up to date.
+func (r Reports) Changes(last map[string]string) (lines []string) {
+	there := map[string]bool{}
+	for _, report := range r.Reports {
+		there[report.Namespace] = true
+		if state := report.State(); state != last[report.Namespace] {
+			lines = append(lines, report.Sentence)
+			last[report.Namespace] = state
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		if !there[name] {
+			lines = append(lines, fmt.Sprintf("namespace %q is gone", name))
+			delete(last, name)
+		}
+	}
+	if len(there) == 0 {
+		lines = append(lines, "no namespace is Terminating")
+	}
+	return lines
 }

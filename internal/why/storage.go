@@ -47,7 +47,8 @@ func notDeleted(e *Evidence) []Finding {
 	content := n.Condition(api.NamespaceDeletionContentFailure)
 	for i := range e.Types {
 		t := &e.Types[i]
-		if t.Name() == "pods" || !strings.Contains(content, (&nsctl.UnexpectedItemsError{Namespace: e.Name, Resource: t.GVR()}).Error()) {
+		unexpected := (&nsctl.UnexpectedItemsError{Namespace: e.Name, Resource: t.GVR()}).Error()
+		if t.Name() == "pods" || !slices.ContainsFunc(texts(content), func(text string) bool { return strings.HasSuffix(text, unexpected) }) {
 			continue
 		}
 		untouched := slices.Collect(func(yield func(Object) bool) {
@@ -67,7 +68,7 @@ func notDeleted(e *Evidence) []Finding {
 		still, known := e.standstill(t, untouched[0])
 		switch {
 		case !known:
-			f.lack(nil, "only one sample was taken")
+			f.lack(nil, "%s", e.seenOnce())
 		case !still:
 			continue
 		default:

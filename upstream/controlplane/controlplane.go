@@ -267,6 +267,12 @@ func (cp *ControlPlane) KillAPIServer() {
 	cp.logf("%s killed", APIServer)
 }
 
+// KillNodes kills kwok, as if all nodes lost their power.
+func (cp *ControlPlane) KillNodes() {
+	cp.process(Kwok).Kill()
+	cp.logf("%s killed", Kwok)
+}
+
 // KillControllerManager kills kube-controller-manager, as a crash would.
 func (cp *ControlPlane) KillControllerManager() {
 	cp.process(ControllerManager).Kill()

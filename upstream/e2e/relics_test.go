@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -18,46 +19,61 @@ import (
 
 // relics is an aggregated API server of one type without deletecollection, as some servers have.
 type relics struct {
+	version schema.GroupVersion
+	service metav1.ObjectMeta // in front of it
+	keeps   bool              // it refuses the verb delete, which its discovery promises
+	hides   bool              // it does not answer to requests for /apis
+
+	server *httptest.Server
+
 	mu sync.Mutex
 	in map[string]map[string]bool // guarded by mu; names by namespace
 }
 
-var relicsVersion = schema.GroupVersion{Group: "relics.example.com", Version: "v1"}
-
 // serveRelics starts the server and registers it with the cluster.
 func (tr *trial) serveRelics() *relics {
 	tr.t.Helper()
-	r := &relics{in: map[string]map[string]bool{}}
-	server := httptest.NewTLSServer(r)
-	tr.t.Cleanup(server.Close)
-	place, err := url.Parse(server.URL)
+	r := tr.serve(&relics{version: schema.GroupVersion{Group: "relics.example.com", Version: "v1"}})
+	tr.eventually("relics are discovered", func() (bool, error) {
+		lists, err := tr.client.Discovery().ServerResourcesForGroupVersion(r.version.String())
+		return err == nil && len(lists.APIResources) == 1, err
+	})
+	return r
+}
+
+// serve starts the server and registers it. By default its Service is relics in kube-system.
+func (tr *trial) serve(r *relics) *relics {
+	tr.t.Helper()
+	r.in = map[string]map[string]bool{}
+	r.service.Namespace, r.service.Name = cmp.Or(r.service.Namespace, "kube-system"), cmp.Or(r.service.Name, "relics")
+	r.server = httptest.NewTLSServer(r)
+	tr.t.Cleanup(r.server.Close)
+	place, err := url.Parse(r.server.URL)
 	require.NoError(tr.t, err)
 	port, err := strconv.Atoi(place.Port())
 	require.NoError(tr.t, err)
 
 	service := &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Name: "relics"},
+		ObjectMeta: r.service,
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
 	}
-	_, err = tr.client.CoreV1().Services("kube-system").Create(tr.ctx, service, metav1.CreateOptions{})
+	_, err = tr.client.CoreV1().Services(r.service.Namespace).Create(tr.ctx, service, metav1.CreateOptions{})
 	require.NoError(tr.t, err)
-	name := relicsVersion.Version + "." + relicsVersion.Group
 	apiService := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": name},
+		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": r.apiService()},
 		"spec": map[string]any{
-			"group": relicsVersion.Group, "version": relicsVersion.Version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
+			"group": r.version.Group, "version": r.version.Version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
 			"insecureSkipTLSVerify": true,
-			"service":               map[string]any{"namespace": "kube-system", "name": service.Name, "port": int64(port)},
+			"service":               map[string]any{"namespace": r.service.Namespace, "name": service.Name, "port": int64(port)},
 		},
 	}}
 	_, err = tr.dynamic.Resource(apiServices).Create(tr.ctx, apiService, metav1.CreateOptions{})
 	require.NoError(tr.t, err)
-	tr.eventually("relics are discovered", func() (bool, error) {
-		lists, err := tr.client.Discovery().ServerResourcesForGroupVersion(relicsVersion.String())
-		return err == nil && len(lists.APIResources) == 1, err
-	})
 	return r
 }
+
+// apiService is the name of the APIService.
+func (r *relics) apiService() string { return r.version.Version + "." + r.version.Group }
 
 // put creates a relic.
 func (r *relics) put(namespace, name string) {
@@ -78,22 +94,24 @@ func (r *relics) left(namespace string) int {
 
 func (r *relics) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	root := "/apis/" + relicsVersion.String()
+	root := "/apis/" + r.version.String()
 	path := strings.Split(strings.Trim(strings.TrimPrefix(request.URL.Path, root), "/"), "/") // namespaces/{namespace}/relics/{name}
 	switch {
+	case request.URL.Path == "/apis" && r.hides:
+		http.Error(w, "starting", http.StatusServiceUnavailable)
 	case request.URL.Path == root:
 		answer(w, http.StatusOK, metav1.APIResourceList{
-			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: relicsVersion.String(),
+			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: r.version.String(),
 			APIResources: []metav1.APIResource{{Name: "relics", SingularName: "relic", Namespaced: true, Kind: "Relic", Verbs: metav1.Verbs{"list", "delete"}}},
 		})
 	case request.Method == http.MethodGet && (len(path) == 3 || len(path) == 1 && path[0] == "relics"):
 		answer(w, http.StatusOK, r.list(path))
-	case request.Method == http.MethodDelete && len(path) == 4:
+	case request.Method == http.MethodDelete && len(path) == 4 && !r.keeps:
 		r.mu.Lock()
 		delete(r.in[path[1]], path[3])
 		r.mu.Unlock()
 		answer(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
-	case len(path) == 3:
+	case len(path) == 3 || r.keeps && len(path) == 4:
 		answer(w, http.StatusMethodNotAllowed, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 			Status: metav1.StatusFailure, Reason: metav1.StatusReasonMethodNotAllowed, Code: http.StatusMethodNotAllowed})
 	default:
@@ -112,11 +130,12 @@ func (r *relics) list(path []string) map[string]any {
 		}
 		for name := range names {
 			items = append(items, map[string]any{
-				"apiVersion": relicsVersion.String(), "kind": "Relic", "metadata": map[string]any{"namespace": namespace, "name": name},
+				"apiVersion": r.version.String(), "kind": "Relic",
+				"metadata": map[string]any{"namespace": namespace, "name": name, "uid": namespace + "/" + name, "resourceVersion": "1"},
 			})
 		}
 	}
-	return map[string]any{"apiVersion": relicsVersion.String(), "kind": "RelicList", "metadata": map[string]any{"resourceVersion": "1"}, "items": items}
+	return map[string]any{"apiVersion": r.version.String(), "kind": "RelicList", "metadata": map[string]any{"resourceVersion": "1"}, "items": items}
 }
 
 func answer(w http.ResponseWriter, code int, document any) {

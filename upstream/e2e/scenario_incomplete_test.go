@@ -54,10 +54,16 @@ func (tr *trial) createNowhereAPIService(group string) {
 	}}
 	_, err := tr.dynamic.Resource(apiServices).Create(tr.ctx, service, metav1.CreateOptions{})
 	require.NoError(tr.t, err)
-	tr.eventually("discovery fails for group "+group, func() (bool, error) {
+	tr.awaitUndiscovered(schema.GroupVersion{Group: group, Version: "v1"})
+}
+
+// awaitUndiscovered blocks until discovery fails for a group version.
+func (tr *trial) awaitUndiscovered(version schema.GroupVersion) {
+	tr.t.Helper()
+	tr.eventually("discovery fails for "+version.String(), func() (bool, error) {
 		_, err := tr.client.Discovery().ServerPreferredNamespacedResources()
 		if failed, ok := discovery.GroupDiscoveryFailedErrorGroups(err); ok {
-			_, ok := failed[schema.GroupVersion{Group: group, Version: "v1"}]
+			_, ok := failed[version]
 			return ok, nil
 		}
 		return false, err

@@ -19,27 +19,12 @@ import (
 // A learner's work queue, which here is the reference, works on a cluster: "lab run" creates
 // namespaces, the controller deletes them through the proxy, and nothing is left, also after Ctrl-C.
 func TestALearnersControllerWorks(t *testing.T) {
-	lab, err := controlplane.FindUp(filepath.Join("bin", "lab"))
-	require.NoError(t, err)
 	repository := copyOfRepository(t)
 	onEachVacant(t, func(tr *trial, _ string) {
 		t := tr.t
-		command := func(args ...string) *exec.Cmd {
-			command := exec.Command(lab, args...)
-			command.Dir = repository
-			command.Env = append(os.Environ(), "LC_ALL=C")
-			return command
-		}
-		run := func(args ...string) string {
-			output, err := command(args...).CombinedOutput()
-			require.NoError(t, err, "lab %s:\n%s", strings.Join(args, " "), output)
-			return string(output)
-		}
+		run := func(args ...string) string { return runLab(t, repository, args...) }
 		run("start", "08")
-		const page = "queue/queue.go"
-		reference, err := os.ReadFile(filepath.Join(repository, page))
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(repository, "workshop/work/08-work-queue", page), reference, 0o644))
+		require.Equal(t, 1, solve(t, filepath.Join(repository, "workshop", "work", "08-work-queue")))
 		run("test", "08")
 
 		tr.createNamespace("bystander")
@@ -54,7 +39,7 @@ func TestALearnersControllerWorks(t *testing.T) {
 		assert.Equal(t, before, namespaceNames(tr))
 		assert.Contains(t, tr.content("bystander")["configmaps"], "content")
 
-		interrupted := command(onCluster...)
+		interrupted := labCommand(t, repository, onCluster...)
 		output, err := interrupted.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, interrupted.Start())
@@ -67,6 +52,73 @@ func TestALearnersControllerWorks(t *testing.T) {
 		assert.Equal(t, exitInterrupted, interrupted.ProcessState.ExitCode())
 		assert.Equal(t, before, namespaceNames(tr))
 	})
+}
+
+// A runtime that consists of the pages of all labs, which here are the reference's, passes the
+// official specs.
+func TestARuntimeOfLearnersPagesPassesTheOfficialSpecs(t *testing.T) {
+	repository := copyOfRepository(t)
+	labs, err := os.ReadDir(filepath.Join(repository, "workshop", "labs"))
+	require.NoError(t, err)
+	for _, lab := range labs {
+		id, _, _ := strings.Cut(lab.Name(), "-")
+		runLab(t, repository, "start", id)
+		folder := filepath.Join(repository, "workshop", "work", lab.Name())
+		if solve(t, folder) > 0 {
+			runLab(t, repository, "test", id)
+		}
+	}
+	binary := filepath.Join(repository, "mine")
+	runLab(t, repository, "run", "--all", "--build", binary)
+	subject := Orrery()
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	subject.Name = "learner"
+	subject.Binary, err = filepath.Rel(here, binary)
+	require.NoError(t, err)
+	orrery := subject.Args
+	subject.Args = func(kubeconfig string) []string { return append(orrery(kubeconfig), "--gears=textbook") }
+	t.Parallel() // only now: steps of labs have time limits
+	passOfficialSpecs(t, Kubernetes(), subject)
+}
+
+// solve writes the reference's pages over those of a started lab, and returns their number.
+func solve(t *testing.T, folder string) (pages int) {
+	t.Helper()
+	reference := filepath.Join(folder, ".base")
+	if _, err := os.Stat(reference); os.IsNotExist(err) {
+		return 0 // a lab without a page
+	}
+	require.NoError(t, filepath.WalkDir(reference, func(file string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		pages++
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		return os.WriteFile(filepath.Join(folder, strings.TrimPrefix(file, reference)), text, 0o644)
+	}))
+	return pages
+}
+
+// labCommand returns a command of the workshop in a repository. It tests without the race detector,
+// as on a machine without a C compiler.
+func labCommand(t *testing.T, repository string, args ...string) *exec.Cmd {
+	t.Helper()
+	lab, err := controlplane.FindUp(filepath.Join("bin", "lab"))
+	require.NoError(t, err)
+	command := exec.Command(lab, args...)
+	command.Dir = repository
+	command.Env = append(os.Environ(), "LC_ALL=C", "CGO_ENABLED=0")
+	return command
+}
+
+// runLab runs a command of the workshop, which must succeed, and returns what it printed.
+func runLab(t *testing.T, repository string, args ...string) string {
+	t.Helper()
+	output, err := labCommand(t, repository, args...).CombinedOutput()
+	require.NoError(t, err, "lab %s:\n%s", strings.Join(args, " "), output)
+	return string(output)
 }
 
 // namespaceNames returns the names of all namespaces.

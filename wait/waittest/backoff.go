@@ -23,15 +23,16 @@ func runJitter(t *testing.T, impl Implementation) {
 		for range 500 {
 			d := impl.Jitter(10*time.Second, c.factor)
 			different[d] = true
-			require.GreaterOrEqual(t, d, 10*time.Second, "factor %v", c.factor)
-			require.LessOrEqual(t, d, c.longest, "factor %v", c.factor)
+			require.GreaterOrEqual(t, d, 10*time.Second, "Jitter(10s, %v) is never shorter than 10s", c.factor)
+			require.LessOrEqual(t, d, c.longest, "Jitter(10s, %v) is at most %v", c.factor, c.longest)
 			most = max(most, d)
 		}
 		share := float64(most-10*time.Second) / float64(c.longest-10*time.Second)
-		assert.Greater(t, share, 0.8, "the largest of 500 shares for factor %v", c.factor)
-		assert.Greater(t, len(different), 250, "factor %v", c.factor)
+		assert.Greater(t, share, 0.8, "the longest of 500 results of Jitter(10s, %v) is %v, and should be near %v", c.factor, most, c.longest)
+		assert.Greater(t, len(different), 250, "500 results of Jitter(10s, %v) are different", c.factor)
 	}
 	assert.Zero(t, impl.Jitter(0, 1))
+	assert.LessOrEqual(t, impl.Jitter(-time.Second, 1), -time.Second, "a negative duration stays negative")
 	const longest = time.Duration(math.MaxInt64)
 	if impl.has(SaturatingDurations) {
 		assert.Equal(t, longest, impl.Jitter(longest, 1), "a result that would overflow")

@@ -129,12 +129,12 @@ func TestAFileWithoutAProcess(t *testing.T) {
 // A PID that is reused, or from before a reboot, is not the server's.
 func TestThePIDOfAnother(t *testing.T) {
 	p := newProcesses(t)
-	require.NoError(t, p.CreateServer(t.Context(), request("a")))
-	boot := p.state("a").Boot
-	require.NoError(t, p.DeleteServer(t.Context(), "a"))
+	require.NoError(t, p.CreateServer(t.Context(), request("b")))
+	other := p.state("b")
+	boot := other.Boot
 	for name, s := range map[string]state{
 		"used again":   {Request: request("a"), Boot: boot, PID: os.Getpid(), Start: 1},
-		"another boot": {Request: request("a"), Boot: "another", PID: os.Getpid(), Start: 1},
+		"another boot": {Request: request("a"), Boot: "another", PID: other.PID, Start: other.Start},
 		"no process":   {Request: request("a"), Boot: boot, PID: 1 << 30, Start: 1},
 	} {
 		p.setState("a", s)
@@ -143,6 +143,8 @@ func TestThePIDOfAnother(t *testing.T) {
 		assert.Equal(t, driver.Status{State: driver.Ended, Reason: "its process has ended"}, status, name)
 		require.NoError(t, p.DeleteServer(t.Context(), "a"), name) // and this process survives
 	}
+	assert.Equal(t, []int{other.PID}, p.left(), "that of the other server as well")
+	require.NoError(t, p.DeleteServer(t.Context(), "b"))
 }
 
 // All processes of a server end with it, including those that outlive the first one.

@@ -226,7 +226,7 @@ func TestStep1Lists(t *testing.T) {
 	r := newReader(t).define()
 	vm := r.create("test-vm")
 	p := r.run("1-list")
-	p.says(`default/test-vm wants 1 CPUs and "64Mi" of memory`)
+	p.says(`default/test-vm wants 1 CPUs and 64Mi of memory`)
 	p.says("that is all at version " + vm.ResourceVersion)
 	require.NoError(t, p.command.Wait())
 }

@@ -239,6 +239,16 @@ var failureCases = []suiteCase{
 		assert.Equal(f, reflector.OpAdd, reported[0].Op)
 		assert.Equal(f, "2", reported[0].ResourceVersion)
 		assert.Same(f, reported[0], f.Snapshot().LastStoreError)
+
+		refused["Update"], refused["Delete"] = true, true
+		f.source.Modify(informertest.Namespace("taken"))
+		f.pass(0)
+		assert.Equal(f, "4", f.LastSyncResourceVersion(), "the position moves even if the store refuses an update")
+		f.source.Delete("taken")
+		f.pass(0)
+		assert.Equal(f, "5", f.LastSyncResourceVersion(), "the position moves even if the store refuses a deletion")
+		assert.Len(f, f.asked("watch"), 1, "the stream continues")
+		assert.Len(f, reported, 3)
 		assert.Empty(f, f.errors)
 	}},
 	{"an ERROR event without a status is a failure", "", func(f *fixture) {

@@ -135,6 +135,8 @@ var lifecycleCases = []suiteCase{
 		assert.Equal(f, []reflector.Phase{reflector.PhaseListing, reflector.PhaseReplacing, reflector.PhaseOpeningWatch,
 			reflector.PhaseWatching, reflector.PhaseStopped}, story, "the phases in their order")
 		assert.Equal(f, []string{"1"}, started)
+		require.Len(f, ended, 1)
+		assert.NoError(f, ended[0].Err, "the end of Run's context is no error of the watch")
 		assert.Equal(f, []reflector.WatchInfo{{ResourceVersion: "2", Events: 2, Lasted: 2 * time.Second}}, ended, "a watch with one change and one bookmark, ended by Run's context without an error")
 	}},
 	{"panics continue in Run", "", func(f *fixture) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,7 +43,7 @@ type world struct {
 	server   *apiserver.Server
 	client   *restclient.Client
 	manager  *controllers.Manager
-	machines *driver.Memory
+	machines *engine
 	context  controllers.ControllerContext // of a controller that does nothing
 
 	mu            sync.Mutex
@@ -86,7 +88,7 @@ func playLogged(t *testing.T, set string, log io.Writer, act func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		server, err := apiserver.New(apiserver.Config{Unprotected: true, NoCollector: true})
 		require.NoError(t, err)
-		w := &world{t: t, server: server, machines: &driver.Memory{}, watches: map[string]int{}, most: map[string]int{}}
+		w := &world{t: t, server: server, machines: &engine{}, watches: map[string]int{}, most: map[string]int{}}
 		link := restclienttest.NewServer(t, w)
 		w.client = link.Client()
 		chosen, err := controllers.Choose(all.Descriptors(all.Options{VirtualMachine: all.VirtualMachineOptions{Use: w.machines}}), everything())
@@ -115,6 +117,19 @@ func playLogged(t *testing.T, set string, log io.Writer, act func(w *world)) {
 		w.manager.Shutdown()
 		require.NoError(t, server.Stop(context.Background()))
 	})
+}
+
+// engine is a driver whose engine may be missing.
+type engine struct {
+	driver.Memory
+	missing atomic.Bool
+}
+
+func (e *engine) Ping(context.Context) error {
+	if e.missing.Load() {
+		return errors.New("not installed")
+	}
+	return nil
 }
 
 // idle is a controller that does nothing.
@@ -203,10 +218,7 @@ func TestAllControllersInOneProcess(t *testing.T) {
 				assert.Len(t, list[*apps.Pod](w, api.PodsResource, "blue"), 3)
 
 				assert.Equal(t, controllers.Missing, w.state("virtualmachine"))
-				var definition any
-				require.NoError(t, yaml.Unmarshal(virtualmachine.CustomResourceDefinition, &definition))
-				w.do("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
-				w.await("its controller runs", func() bool { return w.state("virtualmachine") == controllers.Running })
+				w.define(controllers.Running)
 				w.do("POST", "/apis/cloudnative.tw/v1alpha1/namespaces/blue/virtualmachines", object{
 					"apiVersion": "cloudnative.tw/v1alpha1", "kind": "VirtualMachine", "metadata": object{"name": "vm"},
 					"spec": object{"resource": object{"cpu": 2, "memory": "4G"}},
@@ -308,14 +320,37 @@ func TestHealth(t *testing.T) {
 	})
 }
 
+// define creates the type of virtual machines, and waits for the state of their controller.
+func (w *world) define(want controllers.State) {
+	w.t.Helper()
+	var definition any
+	require.NoError(w.t, yaml.Unmarshal(virtualmachine.CustomResourceDefinition, &definition))
+	w.do("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+	w.await("the controller of virtual machines is "+string(want), func() bool { return w.state("virtualmachine") == want })
+}
+
+// A missing engine is reported before there is a machine to report it with.
+func TestAMissingEngineIsRecorded(t *testing.T) {
+	play(t, gears.Fast, func(w *world) {
+		w.machines.missing.Store(true)
+		w.define(controllers.Waiting)
+		time.Sleep(5 * time.Minute)
+		w.machines.missing.Store(false)
+		time.Sleep(time.Minute)
+		assert.Equal(t, controllers.Running, w.state("virtualmachine"))
+		about := slices.DeleteFunc(w.events("default"), func(text string) bool { return !strings.HasPrefix(text, "virtualmachine: Driver") })
+		assert.Equal(t, []string{
+			"virtualmachine: DriverFailed virtualmachine waits, the driver does not work: not installed",
+			"virtualmachine: DriverWorks virtualmachine continues, its driver works again",
+		}, about)
+	})
+}
+
 // The log says which pass of the controller of virtual machines a line belongs to, and that a spec
 // which can never work is not tried again.
 func TestWhatTheLogSaysOfVirtualMachines(t *testing.T) {
 	play(t, gears.Textbook, func(w *world) {
-		var definition any
-		require.NoError(t, yaml.Unmarshal(virtualmachine.CustomResourceDefinition, &definition))
-		w.do("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
-		w.await("its controller runs", func() bool { return w.state("virtualmachine") == controllers.Running })
+		w.define(controllers.Running)
 		w.do("POST", "/apis/cloudnative.tw/v1alpha1/namespaces/default/virtualmachines", object{
 			"apiVersion": "cloudnative.tw/v1alpha1", "kind": "VirtualMachine", "metadata": object{"name": "none"},
 			"spec": object{"resource": object{"cpu": 2, "memory": "0"}},

@@ -38,6 +38,11 @@ func virtualMachine(options VirtualMachineOptions) controllers.Descriptor {
 	}
 }
 
+// definition stands for all virtual machines: the Events about the driver are about it.
+var definition = api.ObjectReference{
+	APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: virtualmachine.Resource.GroupResource(),
+}
+
 func startVirtualMachine(c controllers.ControllerContext, options VirtualMachineOptions) (controllers.Controller, error) {
 	machines := options.Use
 	if machines == nil {
@@ -64,9 +69,11 @@ func startVirtualMachine(c controllers.ControllerContext, options VirtualMachine
 			DriverWorks: func(err error) {
 				if err != nil {
 					c.Logger.Warn().Str("controller", c.Name).Err(err).Msg("controller is waiting, its driver fails")
+					recorder.Event(context.Background(), definition, api.EventWarning, "DriverFailed", c.Name+" waits, "+err.Error())
 					return
 				}
 				c.Logger.Info().Str("controller", c.Name).Msg("controller continues, its driver works again")
+				recorder.Event(context.Background(), definition, api.EventNormal, "DriverWorks", c.Name+" continues, its driver works again")
 			},
 		},
 	})

@@ -13,13 +13,14 @@ import (
 	"orrery/internal/lab/clustertest"
 )
 
-// stuck sets a situation up with a controller that the world can start, and calls test when it has settled.
+// stuck sets a situation up with a controller that the world can start, and calls test when it has
+// settled.
 func stuck(t *testing.T, f causes.Fixture, test func(w *causes.World)) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clustertest.New(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		var running []<-chan struct{}
-		start := func() { running = append(running, startController(ctx, t, c.Client())) }
+		start := func() { running = append(running, c.RunNamespaceController(ctx)) }
 		w := causes.NewWorld(ctx, c.Admin())
 		w.StartController = start
 		defer func() {
@@ -43,10 +44,16 @@ func stuck(t *testing.T, f causes.Fixture, test func(w *causes.World)) {
 	})
 }
 
-// Each situation can be solved without leaving or damaging anything. What many pages on the web advise, to empty
-// spec.finalizers by hand, does not pass, and the check says why.
+// Each situation can be solved without leaving or damaging anything. What many pages on the web
+// advise, to empty spec.finalizers by hand, does not pass, and the check says why.
 func TestBreak(t *testing.T) {
-	for _, f := range causes.Fixtures() {
+	all := causes.Fixtures()
+	for name := range causes.Course {
+		f, ok := causes.Find(name)
+		require.True(t, ok, name)
+		all = append(all, f)
+	}
+	for _, f := range all {
 		t.Run(f.ID, func(t *testing.T) {
 			t.Run("solved", func(t *testing.T) {
 				stuck(t, f, func(w *causes.World) {

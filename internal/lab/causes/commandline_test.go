@@ -132,6 +132,7 @@ func TestCommandLine(t *testing.T) {
 			{"an active one", []string{"shop", "--kubeconfig", active}, 0, `namespace "shop" is Active: its deletion was not requested`, ""},
 			{"one that cannot be deleted", []string{"kube-system", "--kubeconfig", active}, 0, "this namespace may not be deleted", ""},
 			{"all, and none is in deletion", []string{"-A", "--kubeconfig", active}, 0, "no namespace is Terminating", ""},
+			{"watching all, and none is in deletion", []string{"-A", "-w", "--kubeconfig", active}, 0, "no namespace is Terminating", ""},
 			{"watching one that is not in deletion", []string{"shop", "-w", "--kubeconfig", active}, 0, "is Active", ""},
 			{"no kubeconfig", []string{"shop", "--kubeconfig", "/does/not/exist"}, 1, "", "does not exist"},
 			{"a wrong context", []string{"shop", "--kubeconfig", active, "--context", "nowhere"}, 1, "", "nowhere"},

@@ -6,43 +6,45 @@ import (
 	"orrery/internal/why"
 )
 
-const stale = "stale-discovery:group=keda.sh,version=v1alpha1"
+const stale = "stale-discovery:group=ray.io,version=v1alpha1"
 
-// apiService creates an APIService whose Service does not exist, in a namespace.
-func (w *World) apiService(namespace string) {
-	w.create("/apis/apiregistration.k8s.io/v1/apiservices", `{"metadata":{"name":"v1beta1.metrics.k8s.io"},"spec":{"group":"metrics.k8s.io",
+// apiService creates the APIService of a group whose Service does not exist, in a namespace.
+func (w *World) apiService(group, namespace string) {
+	w.create(apiServices, `{"metadata":{"name":"v1beta1.`+group+`"},"spec":{"group":"`+group+`",
 		"version":"v1beta1","groupPriorityMinimum":100,"versionPriority":100,"insecureSkipTLSVerify":true,
 		"service":{"namespace":"`+namespace+`","name":"metrics-server"}}}`)
 }
 
 func discoveryFixtures() []Fixture {
-	culprit := why.Reference{Resource: "apiservices.apiregistration.k8s.io", Name: "v1beta1.metrics.k8s.io"}
-	lost := func(namespace string) func(*World) {
+	culprit := func(name string) why.Reference {
+		return why.Reference{Resource: "apiservices.apiregistration.k8s.io", Name: name}
+	}
+	lost := func(group, namespace string) func(*World) {
 		return func(w *World) {
-			w.namespace("")
-			w.apiService(namespace)
+			w.namespace()
+			w.apiService(group, namespace)
 			w.terminate()
 		}
 	}
 	return []Fixture{{
-		ID: "C01", Culprit: culprit, SetUp: lost("kube-system"),
+		ID: "C01", Culprit: culprit("v1beta1.metrics.k8s.io"), SetUp: lost("metrics.k8s.io", "kube-system"),
 		NearMiss: func(w *World) { // it was deleted since, and the text is old
-			lost("kube-system")(w)
+			lost("metrics.k8s.io", "kube-system")(w)
 			w.sleep(time.Minute)
-			w.delete("/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.metrics.k8s.io")
+			w.delete(apiServices + "/v1beta1.metrics.k8s.io")
 		}, NearMissSettle: time.Second,
 	}, {
-		ID: "C02", Culprit: culprit, SetUp: lost(Namespace),
-		NearMiss: lost("kube-system"), // a Service of that name elsewhere
+		ID: "C02", Culprit: culprit("v1beta1.custom.metrics.k8s.io"), SetUp: lost("custom.metrics.k8s.io", Namespace),
+		NearMiss: lost("custom.metrics.k8s.io", "kube-system"), // a Service of that name elsewhere
 	}, {
-		ID: "C03", Culprit: why.Reference{Resource: "apiservices.apiregistration.k8s.io", Name: "v1alpha1.keda.sh"},
+		ID: "C03", Culprit: culprit("v1alpha1.ray.io"),
 		SetUp: func(w *World) {
-			w.operated()
+			w.operated(kuberay)
 			w.broken("api-server-has-old-discovery", stale)
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // stale in the first sample only
-			w.operated()
+			w.operated(kuberay)
 			w.broken("api-server-has-old-discovery", stale)
 			w.terminate()
 			w.sleep(Settled)

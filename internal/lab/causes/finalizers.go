@@ -3,6 +3,7 @@ package causes
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"orrery/internal/why"
@@ -11,101 +12,145 @@ import (
 
 const (
 	definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-	deployments = "/apis/apps/v1/namespaces/keda/deployments"
-	scaled      = "/apis/keda.sh/v1alpha1/namespaces/" + Namespace + "/scaledobjects"
 	rbacAPI     = "/apis/rbac.authorization.k8s.io/v1"
 )
 
-// operated creates the namespace, the type scaledobjects.keda.sh, and the operator's Deployment in the namespace keda. No pod of
-// it runs.
-func (w *World) operated() {
-	w.namespace("")
-	w.create(definitions, `{"metadata":{"name":"scaledobjects.keda.sh"},"spec":{"group":"keda.sh","scope":"Namespaced",
-		"names":{"plural":"scaledobjects","singular":"scaledobject","kind":"ScaledObject"},
+// operator is a well-known program with a Deployment in a namespace of its own, a type, and a
+// finalizer on its objects.
+type operator struct {
+	namespace, deployment, image string
+	group, plural, kind          string
+	finalizer                    string
+}
+
+// Each fixture that needs an operator has one of its own, so that two fixtures fit into one
+// namespace.
+var (
+	keda            = operator{"keda", "keda-operator", "ghcr.io/kedacore/keda:2", "keda.sh", "scaledobjects", "ScaledObject", "finalizer.keda.sh"}
+	strimzi         = operator{"kafka", "strimzi-cluster-operator", "quay.io/strimzi/operator:1", "kafka.strimzi.io", "kafkatopics", "KafkaTopic", "strimzi.io/topic-operator"}
+	externalSecrets = operator{"external-secrets", "external-secrets", "ghcr.io/external-secrets/external-secrets:2", "external-secrets.io",
+		"pushsecrets", "PushSecret", "pushsecret.externalsecrets.io/finalizer"}
+	certManager = operator{"cert-manager", "cert-manager", "quay.io/jetstack/cert-manager-controller:1", "acme.cert-manager.io", "challenges", "Challenge",
+		"acme.cert-manager.io/finalizer"}
+	kuberay = operator{"ray-system", "kuberay-operator", "quay.io/kuberay/operator:1", "ray.io", "rayclusters", "RayCluster", "ray.io/gcs-ft-redis-cleanup-finalizer"}
+	velero  = operator{"velero", "velero", "velero/velero:1", "velero.io", "podvolumebackups", "PodVolumeBackup", "velero.io/pod-volume-finalizer"}
+	argo    = operator{"argo", "workflow-controller", "quay.io/argoproj/workflow-controller:4", "argoproj.io", "workflows", "Workflow", "workflows.argoproj.io/artifact-gc"}
+
+	operators = []operator{keda, strimzi, externalSecrets, certManager, kuberay, velero, argo}
+)
+
+// typeName is kubectl's name of the operator's type, and that of its definition.
+func (o operator) typeName() string { return o.plural + "." + o.group }
+
+func (o operator) definition() string { return definitions + "/" + o.typeName() }
+
+// objects is the path of its objects in the fixtures' namespace.
+func (o operator) objects() string {
+	return "/apis/" + o.group + "/v1alpha1/namespaces/" + Namespace + "/" + o.plural
+}
+
+func (o operator) deployments() string {
+	return "/apis/apps/v1/namespaces/" + o.namespace + "/deployments"
+}
+
+// body is an object of the operator's type.
+func (o operator) body(name string, finalizers ...string) string {
+	metadata := `{"name":"` + name + `"}`
+	if len(finalizers) > 0 {
+		metadata = `{"name":"` + name + `","finalizers":["` + strings.Join(finalizers, `","`) + `"]}`
+	}
+	return `{"apiVersion":"` + o.group + `/v1alpha1","kind":"` + o.kind + `","metadata":` + metadata + `}`
+}
+
+// operated creates the namespace, an operator's type, and its Deployment. No pod of it runs.
+func (w *World) operated(o operator) {
+	w.namespace()
+	w.create(definitions, `{"metadata":{"name":"`+o.typeName()+`"},"spec":{"group":"`+o.group+`","scope":"Namespaced",
+		"names":{"plural":"`+o.plural+`","singular":"`+strings.ToLower(o.kind)+`","kind":"`+o.kind+`"},
 		"versions":[{"name":"v1alpha1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`)
-	w.create("/api/v1/namespaces", `{"metadata":{"name":"keda"}}`)
-	w.create(deployments, `{"metadata":{"name":"keda-operator"},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"keda"}},
-		"template":{"metadata":{"labels":{"app":"keda"}},"spec":{"serviceAccountName":"keda","containers":[{"name":"c","image":"ghcr.io/kedacore/keda:2"}]}}}}`)
+	w.create("/api/v1/namespaces", `{"metadata":{"name":"`+o.namespace+`"}}`)
+	w.create(o.deployments(), `{"metadata":{"name":"`+o.deployment+`"},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"operator"}},
+		"template":{"metadata":{"labels":{"app":"operator"}},"spec":{"serviceAccountName":"operator","containers":[{"name":"c","image":"`+o.image+`"}]}}}}`)
 	w.sleep(2 * time.Second)
 }
 
-// scaledObject creates an object with the operator's finalizer.
-func (w *World) scaledObject(name string) {
-	w.create(scaled, `{"apiVersion":"keda.sh/v1alpha1","kind":"ScaledObject","metadata":{"name":"`+name+`","finalizers":["finalizer.keda.sh"]}}`)
-}
+// managed creates an object with the operator's finalizer.
+func (w *World) managed(o operator, name string) { w.create(o.objects(), o.body(name, o.finalizer)) }
 
 // running says that one pod of the operator is ready.
-func (w *World) running() {
-	w.patch(deployments+"/keda-operator/status", `{"status":{"replicas":1,"readyReplicas":1}}`)
+func (w *World) running(o operator) {
+	w.patch(o.deployments()+"/"+o.deployment+"/status", `{"status":{"replicas":1,"readyReplicas":1}}`)
 }
 
-// mayUpdate lets a service account update scaled objects in the whole cluster.
-func (w *World) mayUpdate(binding, namespace, account string) {
-	w.create(rbacAPI+"/clusterroles", `{"metadata":{"name":"`+binding+`"},"rules":[{"apiGroups":["keda.sh"],"resources":["scaledobjects"],"verbs":["update","patch"]}]}`)
+// mayUpdate lets a service account update an operator's objects in the whole cluster.
+func (w *World) mayUpdate(o operator, binding, namespace, account string) {
+	w.create(rbacAPI+"/clusterroles", `{"metadata":{"name":"`+binding+`"},"rules":[{"apiGroups":["`+o.group+`"],"resources":["`+o.plural+`"],"verbs":["update","patch"]}]}`)
 	w.create(rbacAPI+"/clusterrolebindings", `{"metadata":{"name":"`+binding+`"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole",
 		"name":"`+binding+`"},"subjects":[{"kind":"ServiceAccount","namespace":"`+namespace+`","name":"`+account+`"}]}`)
 }
 
 func finalizerFixtures() []Fixture {
-	orders := why.Reference{Resource: "scaledobjects.keda.sh", Namespace: Namespace, Name: "orders"}
+	orders := func(o operator) why.Reference {
+		return why.Reference{Resource: o.typeName(), Namespace: Namespace, Name: "orders"}
+	}
 	ready := func(w *World) {
-		w.operated()
-		w.running()
-		w.scaledObject("orders")
+		w.operated(externalSecrets)
+		w.running(externalSecrets)
+		w.managed(externalSecrets, "orders")
 		w.terminate()
 	}
 	return []Fixture{{
-		ID: "C04", Culprit: orders,
+		ID: "C04", Culprit: orders(keda),
 		SetUp: func(w *World) {
-			w.operated()
-			w.scaledObject("orders")
-			w.mayUpdate("keda", "keda", "keda")
+			w.operated(keda)
+			w.managed(keda, "orders")
+			w.mayUpdate(keda, "keda", "keda", "operator")
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // the Deployment is ready: slow
-			w.operated()
-			w.running()
-			w.scaledObject("orders")
+			w.operated(keda)
+			w.running(keda)
+			w.managed(keda, "orders")
 			w.terminate()
 		},
 	}, {
-		ID: "C05", Culprit: orders,
+		ID: "C05", Culprit: orders(strimzi),
 		SetUp: func(w *World) {
-			w.operated()
-			w.scaledObject("orders")
-			w.mayUpdate("keda", Namespace, "keda")
+			w.operated(strimzi)
+			w.managed(strimzi, "orders")
+			w.mayUpdate(strimzi, "strimzi", Namespace, "operator")
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // a second account, elsewhere, with a pod
-			w.operated()
-			w.scaledObject("orders")
-			w.mayUpdate("keda", Namespace, "keda")
-			w.mayUpdate("backup", "keda", "backup")
-			w.create("/api/v1/namespaces/keda/serviceaccounts", `{"metadata":{"name":"backup"}}`)
-			w.create("/api/v1/namespaces/keda/pods", `{"metadata":{"name":"b"},"spec":{"serviceAccountName":"backup","containers":[{"name":"c","image":"i"}]}}`)
+			w.operated(strimzi)
+			w.managed(strimzi, "orders")
+			w.mayUpdate(strimzi, "strimzi", Namespace, "operator")
+			w.mayUpdate(strimzi, "backup", "kafka", "backup")
+			w.create("/api/v1/namespaces/kafka/serviceaccounts", `{"metadata":{"name":"backup"}}`)
+			w.create("/api/v1/namespaces/kafka/pods", `{"metadata":{"name":"b"},"spec":{"serviceAccountName":"backup","containers":[{"name":"c","image":"i"}]}}`)
 			w.terminate()
 		},
 	}, {
-		ID: "C06", Culprit: orders,
+		ID: "C06", Culprit: orders(externalSecrets),
 		SetUp: func(w *World) {
-			w.broken("role-is-missing", "forbid:verb=update|patch,resource=scaledobjects,user=system:serviceaccount:keda:keda")
+			w.broken("role-is-missing", "forbid:verb=update|patch,resource=pushsecrets,user=system:serviceaccount:external-secrets:operator")
 			ready(w)
 			w.background(func(other *World) { // the operator tries again and again
 				other.until("role-is-missing")
-				other.release(scaled + "/orders")
+				other.release(externalSecrets.objects() + "/orders")
 			})
 		},
 		NearMiss: ready, // the review allows
 	}, {
 		ID: "C15", Culprit: why.Reference{Resource: "services", Namespace: Namespace, Name: "web"},
 		SetUp: func(w *World) {
-			w.namespace("")
+			w.namespace()
 			w.balancer()
 			w.outside("balancer-of-web")
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // the cloud's controller is ready: slow
-			w.namespace("")
+			w.namespace()
 			w.balancer()
 			w.create("/apis/apps/v1/namespaces/kube-system/deployments", `{"metadata":{"name":"cloud-controller-manager"},"spec":{"replicas":0,
 				"selector":{"matchLabels":{"app":"ccm"}},"template":{"metadata":{"labels":{"app":"ccm"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
@@ -123,23 +168,22 @@ func (w *World) balancer() {
 }
 
 func contentFixtures() []Fixture {
-	definition := why.Reference{Resource: "customresourcedefinitions", Name: "scaledobjects.keda.sh"}
+	definition := why.Reference{Resource: "customresourcedefinitions", Name: certManager.typeName()}
 	return []Fixture{{
 		ID: "C25", Culprit: definition,
 		SetUp: func(w *World) {
-			w.operated()
-			w.running()
-			w.scaledObject("orders")
-			w.delete(definitions + "/scaledobjects.keda.sh")
+			w.operated(certManager)
+			w.running(certManager)
+			w.managed(certManager, "orders")
+			w.delete(certManager.definition())
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // an object of it is in another namespace
-			w.operated()
-			w.running()
-			w.create("/apis/keda.sh/v1alpha1/namespaces/keda/scaledobjects", `{"apiVersion":"keda.sh/v1alpha1","kind":"ScaledObject",
-				"metadata":{"name":"o","finalizers":["finalizer.keda.sh"]}}`)
+			w.operated(certManager)
+			w.running(certManager)
+			w.create("/apis/acme.cert-manager.io/v1alpha1/namespaces/cert-manager/challenges", certManager.body("o", certManager.finalizer))
 			w.configMap("a", `"finalizers":["example.com/x"]`)
-			w.delete(definitions + "/scaledobjects.keda.sh")
+			w.delete(certManager.definition())
 			w.terminate()
 		},
 	}, {
@@ -147,37 +191,37 @@ func contentFixtures() []Fixture {
 		SetUp:    func(w *World) { w.family(true) },
 		NearMiss: func(w *World) { w.family(false) }, // it does not block its owner
 	}, {
-		ID: "C27", Culprit: why.Reference{Resource: "configmaps", Namespace: Namespace, Name: "*"}, Settle: time.Second,
+		ID: "C27", Culprit: why.Reference{Resource: "podtemplates", Namespace: Namespace, Name: "*"}, Settle: 1500 * time.Millisecond,
 		SetUp: func(w *World) {
-			w.namespace("")
+			w.namespace()
 			for i := range 40 {
-				w.configMap(name(i), `"finalizers":["example.com/x"]`)
+				w.podTemplate(name(i))
 			}
 			w.terminate()
 			w.sleep(Settled)
 			w.background(func(other *World) { // releases one a second
 				for i := range 40 {
-					other.release("/api/v1/namespaces/" + Namespace + "/configmaps/" + name(i))
+					other.release(podTemplates + "/" + name(i))
 					other.sleep(time.Second)
 				}
 			})
 		},
 		NearMiss: func(w *World) { // the counts stay equal
-			w.namespace("")
-			w.configMap("a", `"finalizers":["example.com/x"]`)
+			w.namespace()
+			w.podTemplate("a")
 			w.terminate()
 			w.sleep(Settled)
 		},
 	}, {
 		ID: "C28", Culprit: why.Reference{Resource: "configmaps", Namespace: Namespace, Name: "*"},
 		SetUp: func(w *World) {
-			w.namespace("")
+			w.namespace()
 			w.broken("gitops-keeps-creating", "keeps-creating:every=100ms,namespace="+Namespace+",manager=gitops",
 				"delay:by=300ms,verb=list,resource=configmaps,namespace="+Namespace) // more come between a deletion and the next list
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // it has stopped, and a finalizer keeps what is older
-			w.namespace("")
+			w.namespace()
 			w.configMap("a", `"finalizers":["example.com/x"]`)
 			w.broken("gitops-keeps-creating", "keeps-creating:namespace="+Namespace+",manager=gitops")
 			w.terminate()
@@ -187,17 +231,27 @@ func contentFixtures() []Fixture {
 	}}
 }
 
+const podTemplates = "/api/v1/namespaces/" + Namespace + "/podtemplates"
+
+// podTemplate creates a PodTemplate with a finalizer that no table lists.
+func (w *World) podTemplate(name string) {
+	w.create(podTemplates, `{"metadata":{"name":"`+name+`","finalizers":["example.com/x"]},"template":{"spec":{"containers":[{"name":"c","image":"i"}]}}}`)
+}
+
 func name(i int) string { return "c" + string(rune('a'+i/26)) + string(rune('a'+i%26)) }
 
-// family creates an owner in foreground deletion, and a pod that depends on it and that a finalizer keeps. While there are
-// pods the controller touches nothing else; later its own deletion, in the background, would release the owner.
+// family creates an owner in foreground deletion, and a pod that depends on it and that a finalizer
+// keeps. While there are pods the controller touches nothing else; later its own deletion, in the
+// background, would release the owner.
 func (w *World) family(blocks bool) {
-	w.namespace("")
+	w.namespace()
+	const replicaSets = "/apis/apps/v1/namespaces/" + Namespace + "/replicasets"
+	w.create(replicaSets, `{"metadata":{"name":"owner"},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"a"}},
+		"template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
 	var owner api.PartialObjectMetadata
-	w.configMap("owner", "")
-	w.read("/api/v1/namespaces/"+Namespace+"/configmaps/owner", &owner)
-	w.pod("leaf", `"finalizers":["example.com/x"],"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"`+owner.UID+
+	w.read(replicaSets+"/owner", &owner)
+	w.pod("leaf", `"finalizers":["example.com/x"],"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"owner","uid":"`+owner.UID+
 		`","blockOwnerDeletion":`+strconv.FormatBool(blocks)+`}]`, `"terminationGracePeriodSeconds":5`)
-	w.do(http.MethodDelete, "/api/v1/namespaces/"+Namespace+"/configmaps/owner", `{"propagationPolicy":"Foreground"}`)
+	w.do(http.MethodDelete, replicaSets+"/owner", `{"propagationPolicy":"Foreground"}`)
 	w.terminate()
 }

@@ -1,10 +1,12 @@
 package causes
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
 	"orrery/internal/why"
+	"orrery/restclient/api"
 )
 
 // Fixture is the situation of one cause.
@@ -55,8 +57,8 @@ func controllerFixtures() []Fixture {
 	return []Fixture{{
 		ID: "C19", NoController: true, Culprit: why.Reference{Resource: "pods", Namespace: "kube-system", Name: "kube-controller-manager"},
 		SetUp: func(w *World) {
-			w.namespace("")
-			w.configMap("a", "")
+			w.namespace()
+			w.configMap("left", "")
 			w.outside("controller-is-off")
 			w.terminate()
 			start := w.startController
@@ -67,7 +69,7 @@ func controllerFixtures() []Fixture {
 			})
 		},
 		NearMiss: func(w *World) { // its conditions are fresh, and there is no Lease
-			w.namespace("")
+			w.namespace()
 			w.terminate()
 			w.sleep(5 * time.Second)
 			w.patch("/api/v1/namespaces/"+Namespace+"/status", `{"status":{"conditions":[{"type":"NamespaceContentRemaining","status":"True",
@@ -76,27 +78,28 @@ func controllerFixtures() []Fixture {
 	}, {
 		ID: "C21", Culprit: why.Reference{Resource: "users", Name: controllerUser},
 		SetUp: func(w *World) {
-			w.namespace("")
-			w.configMap("a", "")
-			w.broken("controller-has-lost-its-role", "forbid:verb=delete|deletecollection,resource=configmaps,user="+controllerUser)
+			w.namespace()
+			w.account("a")
+			w.broken("controller-has-lost-its-role", "forbid:verb=delete|deletecollection,resource=serviceaccounts,user="+controllerUser)
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // the right was restored, and the condition is old
-			w.namespace("")
-			w.configMap("a", "")
-			w.fault("forbid:verb=delete|deletecollection,resource=configmaps,user=controller,for=20s")
-			w.fault("delay:by=1h,verb=deletecollection,user=controller,resource=secrets")
+			w.namespace()
+			w.account("a")
+			w.fault("forbid:verb=delete|deletecollection,resource=serviceaccounts,user=controller,for=20s")
 			w.terminate()
+			w.sleep(8 * time.Second) // the first pass was refused; the next one does not end
+			w.fault("delay:by=1h,verb=deletecollection,user=controller,resource=configmaps")
 		}, NearMissSettle: 25 * time.Second,
 	}, {
 		ID: "C20", NoController: true, Culprit: theNamespace, Settle: Settled + 5*time.Second,
 		SetUp: func(w *World) {
-			w.namespace("")
-			w.configMap("a", "")
+			w.namespace()
+			w.configMap("disputed", "")
 			w.disagree("sweeper", "orrery")
 		},
 		NearMiss: func(w *World) { // one entry is old
-			w.namespace("")
+			w.namespace()
 			w.configMap("a", "")
 			w.terminate()
 			w.claim("sweeper", true, false)
@@ -110,26 +113,26 @@ func storageFixtures() []Fixture {
 	return []Fixture{{
 		ID: "C23", Culprit: why.Reference{Resource: "secrets", Namespace: Namespace},
 		SetUp: func(w *World) {
-			w.namespace("")
+			w.namespace()
 			w.create("/api/v1/namespaces/"+Namespace+"/secrets", `{"metadata":{"name":"a"}}`)
 			w.broken("encryption-key-is-missing", "unreadable:resource=secrets,namespace="+Namespace)
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // another error
-			w.namespace("")
+			w.namespace()
 			w.fault(`internal-error:resource=secrets,verb=list|deletecollection`)
 			w.terminate()
 		},
 	}, {
-		ID: "C22", Culprit: why.Reference{Resource: "scaledobjects.keda.sh", Namespace: Namespace, Name: "orders"},
+		ID: "C22", Culprit: why.Reference{Resource: argo.typeName(), Namespace: Namespace, Name: "orders"},
 		SetUp: func(w *World) {
-			w.operated()
-			w.create(scaled, `{"apiVersion":"keda.sh/v1alpha1","kind":"ScaledObject","metadata":{"name":"orders"}}`)
-			w.broken("extension-server-lacks-delete", "not-allowed:verb=delete|deletecollection,resource=scaledobjects")
+			w.operated(argo)
+			w.create(argo.objects(), argo.body("orders"))
+			w.broken("extension-server-lacks-delete", "not-allowed:verb=delete|deletecollection,resource=workflows")
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // what remains is younger than the deletion: C28
-			w.namespace("")
+			w.namespace()
 			w.fault("not-allowed:verb=delete|deletecollection,resource=configmaps")
 			w.terminate()
 			w.sleep(10 * time.Second)
@@ -143,23 +146,23 @@ func namespaceFixtures() []Fixture {
 		ID: "C16", Culprit: theNamespace,
 		SetUp: func(w *World) {
 			w.outside("audit-record-of-shop")
-			w.namespace(`"finalizers":["example.com/audit"]`)
+			w.namespace("example.com/audit")
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // the garbage collector's own
-			w.namespace(`"finalizers":["foregroundDeletion"]`)
+			w.namespace("foregroundDeletion")
 			w.terminate()
 		},
 	}, {
 		ID: "C17", Culprit: why.Reference{Resource: "pods", Namespace: "kube-system", Name: "kube-controller-manager"},
 		SetUp: func(w *World) {
-			w.namespace(`"finalizers":["foregroundDeletion"]`)
+			w.namespace("foregroundDeletion")
 			w.manager("*,-garbage-collector-controller")
 			w.fault("collector-stopped:while=pods/kube-system/kube-controller-manager")
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // the collector has had no time
-			w.namespace(`"finalizers":["foregroundDeletion"]`)
+			w.namespace("foregroundDeletion")
 			w.manager("*")
 			w.fault("collector-stopped")
 			w.terminate()
@@ -168,11 +171,12 @@ func namespaceFixtures() []Fixture {
 		ID: "C18", Culprit: theNamespace,
 		SetUp: func(w *World) {
 			w.outside("quota-of-shop")
-			w.create("/api/v1/namespaces", `{"metadata":{"name":"`+Namespace+`"},"spec":{"finalizers":["kubernetes","example.com/x"]}}`)
+			w.namespace()
+			w.setTokens(func(tokens []string) []string { return append(tokens, "example.com/x") })
 			w.terminate()
 		},
 		NearMiss: func(w *World) {
-			w.namespace("")
+			w.namespace()
 			w.configMap("a", `"finalizers":["example.com/x"]`)
 			w.terminate()
 		},
@@ -182,21 +186,21 @@ func namespaceFixtures() []Fixture {
 func nothingFixtures() []Fixture {
 	return []Fixture{{
 		ID: "C29", Culprit: theNamespace,
-		SetUp: func(w *World) { w.namespace("") },
+		SetUp: func(w *World) { w.namespace() },
 		NearMiss: func(w *World) { // it has been in deletion for 3 s
-			w.namespace("")
+			w.namespace()
 			w.terminate()
 		}, NearMissSettle: 3 * time.Second,
 	}, {
 		ID: "C30", Culprit: theNamespace,
 		SetUp: func(w *World) {
-			w.namespace("")
-			w.configMap("a", `"finalizers":["example.com/x"]`)
+			w.namespace()
+			w.configMap("kept", `"finalizers":["example.com/x"]`)
 			w.terminate()
-			w.broken("role-is-missing", "forbid:verb=list,resource=secrets,user="+reader)
+			w.broken("reader-has-lost-a-right", "forbid:verb=list,resource=ingresses,user="+reader)
 		},
 		NearMiss: func(w *World) { // nodes are not needed while no pod is late
-			w.namespace("")
+			w.namespace()
 			w.configMap("a", `"finalizers":["example.com/x"]`)
 			w.terminate()
 			w.fault("forbid:verb=list,resource=nodes,user=" + reader)
@@ -216,6 +220,7 @@ func (w *World) manager(controllers string) {
 func (w *World) disagree(first, second string) {
 	const pods = "/api/v1/namespaces/kube-system/pods"
 	w.create(pods, `{"metadata":{"name":"`+first+`"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	w.fault("delay:by=8s,verb=update,resource=namespaces/status,user=" + controllerUser) // a third one is slower
 	w.terminate()
 	w.claim(first, true, true)
 	start := w.startController
@@ -231,19 +236,37 @@ func (w *World) disagree(first, second string) {
 	})
 }
 
-// claim writes conditions of the namespace as one of two controllers. The first write lacks one of
-// them, which so belongs to the other.
+// claim writes conditions of the namespace as one of two controllers, and leaves those of others.
+// The first write lacks one of them, which so belongs to the other.
 func (w *World) claim(manager string, first, remaining bool) {
-	condition := func(kind string, status bool, reason string) string {
-		word := map[bool]string{true: "True", false: "False"}[status]
-		return `{"type":"` + kind + `","status":"` + word + `","reason":"` + reason + `","message":"","lastTransitionTime":"2000-01-01T00:00:00Z"}`
+	var there api.Namespace
+	w.read(inNamespace, &there)
+	conditions := there.Status.Conditions
+	claim := func(overwrite bool, kind api.NamespaceConditionType, status api.ConditionStatus, reason string) {
+		at := slices.IndexFunc(conditions, func(c api.NamespaceCondition) bool { return c.Type == kind })
+		switch claimed := (api.NamespaceCondition{Type: kind, Status: status, Reason: reason}); {
+		case at < 0:
+			conditions = append(conditions, claimed)
+		case overwrite:
+			conditions[at] = claimed
+		}
 	}
-	conditions := condition("NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered")
+	claim(false, api.NamespaceDeletionDiscoveryFailure, api.ConditionFalse, "ResourcesDiscovered")
 	if !first {
-		conditions += "," + condition("NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions")
+		claim(false, api.NamespaceDeletionGVParsingFailure, api.ConditionFalse, "ParsedGroupVersions")
 	}
-	conditions += "," + condition("NamespaceContentRemaining", remaining, "SomeResourcesRemain")
-	w.patch("/api/v1/namespaces/"+Namespace+"/status?fieldManager="+manager, `{"status":{"conditions":[`+conditions+`]}}`)
+	remains := map[bool]api.ConditionStatus{true: api.ConditionTrue, false: api.ConditionFalse}[remaining]
+	claim(true, api.NamespaceContentRemaining, remains, "SomeResourcesRemain")
+	body, err := json.Marshal(conditions)
+	if w.err == nil {
+		w.err = err
+	}
+	w.patch(inNamespace+"/status?fieldManager="+manager, `{"status":{"conditions":`+string(body)+`}}`)
+}
+
+// account creates a service account in the namespace.
+func (w *World) account(name string) {
+	w.create(inNamespace+"/serviceaccounts", `{"metadata":{"name":"`+name+`"}}`)
 }
 
 // controllerUser is the user of the namespace controller.

@@ -14,8 +14,9 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// Intact says what is wrong after a repair, a sentence each: the namespace is still there, objects of it are stranded or may
-// be, something outside the API is still broken or left behind, or an innocent object is gone. No sentence: it was solved.
+// Intact says what is wrong after a repair, a sentence each: the namespace is still there, objects
+// of it are stranded or may be, something outside the API is still broken or left behind, or an
+// innocent object is gone. No sentence: it was solved.
 func (f Fixture) Intact(w *World) (problems []string) {
 	report := func(format string, arguments ...any) { problems = append(problems, fmt.Sprintf(format, arguments...)) }
 	if _, found := w.find(inNamespace); found {
@@ -33,13 +34,14 @@ func (f Fixture) Intact(w *World) (problems []string) {
 			report("%s was deleted, and others need it", path)
 		}
 	}
-	if f.ID == "C07" {
+	if f.has("C07") {
 		problems = append(problems, w.policyIsOff()...)
 	}
 	return problems
 }
 
-// stranded says which objects of the namespace are still in the storage, and what could not be read.
+// stranded says which objects of the namespace are still in the storage, and what could not be
+// read.
 func (w *World) stranded() (problems []string) {
 	if w.err != nil {
 		return nil

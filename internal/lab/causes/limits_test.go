@@ -26,7 +26,8 @@ var lists = []string{
 	"roles", "clusterrolebindings", "rolebindings", "configmaps", "secrets",
 }
 
-// A right less may make a cause possible instead of proven. It never names another one, or another culprit.
+// A right less may make a cause possible instead of proven. It never names another one, or another
+// culprit.
 func TestForbidden(t *testing.T) {
 	for _, f := range causes.Fixtures() {
 		t.Run(f.ID, func(t *testing.T) {
@@ -74,18 +75,30 @@ func requestsOf(t *testing.T, c *clustertest.Cluster, look func()) map[string]in
 // What an examination costs: requests and virtual time, and nothing but reads.
 func TestBudget(t *testing.T) {
 	const latency = 20 * time.Millisecond
-	many := func(w *causes.World) { causes.Many(w, 2000) }
+	objects := 10_000
+	if testing.Short() {
+		objects = 1000
+	}
+	many := func(w *causes.World) { causes.Many(w, objects) }
+	types := func(w *causes.World) { causes.Types(w, 60) }
+	mute := "delay:by=1h,verb=list,resource=type0s,user=kubernetes-admin"
 	for name, test := range map[string]struct {
 		setUp    func(*causes.World)
+		fault    string
 		requests int
 		took     time.Duration
 	}{
-		"an empty namespace":                             {causes.Empty, 45, time.Second},
-		"many objects of one type with an own finalizer": {many, 85, 3 * time.Second},
+		"an empty namespace": {causes.Empty, "", 45, time.Second},
+		"60 types":           {types, "", 75, 3 * time.Second},
+		"many objects of one type with an own finalizer": {many, "", 85, 3 * time.Second},
+		"an API that never answers":                      {types, mute, 76, 8 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, causes.Fixture{NoController: true}, test.setUp, time.Second, func(t *testing.T, c *clustertest.Cluster) {
 				c.Fault("delay:by=" + latency.String() + ",user=kubernetes-admin")
+				if test.fault != "" {
+					c.Fault(test.fault)
+				}
 				var evidence why.Evidence
 				made := requestsOf(t, c, func() { evidence, _ = judged(t, c, collect.Options{}) })
 				t.Log(evidence.Requests, evidence.Took, made)

@@ -5,23 +5,23 @@ import (
 	"net/http"
 )
 
-// Orphans creates a namespace in deletion with scaled objects whose operator is gone, all of them in deletion. No namespace
-// controller need run.
+// Orphans creates a namespace in deletion with scaled objects whose operator is gone, all of them
+// in deletion. No namespace controller need run.
 func Orphans(w *World, count int) {
-	w.operated()
+	w.operated(keda)
 	for i := range count {
-		w.scaledObject(fmt.Sprintf("o%03d", i))
+		w.managed(keda, fmt.Sprintf("o%03d", i))
 	}
-	w.do(http.MethodDelete, scaled, "")
+	w.do(http.MethodDelete, keda.objects(), "")
 	w.terminate()
 }
 
-// Undiscovered creates a namespace in deletion, and an APIService without a Service that its conditions name. No namespace
-// controller need run.
+// Undiscovered creates a namespace in deletion, and an APIService without a Service that its
+// conditions name. No namespace controller need run.
 func Undiscovered(w *World) {
-	w.namespace("")
+	w.namespace()
 	w.configMap("a", `"finalizers":["example.com/x"]`)
-	w.apiService("kube-system")
+	w.apiService("metrics.k8s.io", "kube-system")
 	w.terminate()
 	w.patch("/api/v1/namespaces/"+Namespace+"/status", `{"status":{"conditions":[{"type":"NamespaceDeletionDiscoveryFailure","status":"True",
 		"reason":"DiscoveryFailed","message":"Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: `+
@@ -29,26 +29,28 @@ func Undiscovered(w *World) {
 }
 
 // ServeAPI creates the APIService of [Undiscovered] again.
-func ServeAPI(w *World) { w.apiService("kube-system") }
+func ServeAPI(w *World) { w.apiService("metrics.k8s.io", "kube-system") }
 
-// Tokens creates an empty namespace in deletion with a foreign token, a finalizer of its own and a label.
+// Tokens creates an empty namespace in deletion with a foreign token, a finalizer of its own and a
+// label.
 func Tokens(w *World) {
-	w.create("/api/v1/namespaces", `{"metadata":{"name":"`+Namespace+`","labels":{"team":"c"},"finalizers":["example.com/audit"]},
-		"spec":{"finalizers":["kubernetes","example.com/x"]}}`)
+	w.namespace("example.com/audit")
+	w.patch(inNamespace, `{"metadata":{"labels":{"team":"c"}}}`)
+	w.setTokens(func(tokens []string) []string { return append(tokens, "example.com/x") })
 	w.terminate()
 }
 
-// OrphanBehindPods creates a namespace in deletion with a pod that a finalizer keeps, and a scaled object that is deleted only
-// after it, whose operator is gone.
+// OrphanBehindPods creates a namespace in deletion with a pod that a finalizer keeps, and a scaled
+// object that is deleted only after it, whose operator is gone.
 func OrphanBehindPods(w *World) {
-	w.operated()
-	w.scaledObject("orders")
+	w.operated(keda)
+	w.managed(keda, "orders")
 	w.pod("a", `"finalizers":["kueue.x-k8s.io/managed"]`, `"terminationGracePeriodSeconds":5`)
 	w.terminate()
 }
 
-// Several creates the situation of C04 in the namespace, and others in deletion with one ConfigMap each, which a finalizer of an
-// unknown owner keeps.
+// Several creates the situation of C04 in the namespace, and others in deletion with one ConfigMap
+// each, which a finalizer of an unknown owner keeps.
 func Several(w *World, others int) {
 	Orphans(w, 2)
 	for i := range others {
@@ -59,10 +61,10 @@ func Several(w *World, others int) {
 	}
 }
 
-// Audited creates an empty namespace in deletion with a finalizer of its own, and the condition of a controller that saw it. No
-// namespace controller need run.
+// Audited creates an empty namespace in deletion with a finalizer of its own, and the condition of
+// a controller that saw it. No namespace controller need run.
 func Audited(w *World) {
-	w.namespace(`"finalizers":["example.com/audit"]`)
+	w.namespace("example.com/audit")
 	w.terminate()
 	w.patch("/api/v1/namespaces/"+Namespace+"/status", `{"status":{"conditions":[{"type":"NamespaceContentRemaining","status":"False",
 		"reason":"ContentRemoved","message":"All content successfully removed","lastTransitionTime":"2000-01-01T00:00:00Z"}]}}`)

@@ -17,14 +17,18 @@ import (
 // Namespace is the namespace that the fixtures stop.
 const Namespace = "shop"
 
-// World is a server on which a situation is set up, as its administrator. After the first error the methods do nothing, see
-// [World.Err]. It is not safe for concurrent use.
+// World is a server on which a situation is set up, as its administrator. After the first error the
+// methods do nothing, see [World.Err]. It is not safe for concurrent use.
 type World struct {
 	ctx    context.Context
 	client *restclient.Client
 	err    error
 
 	beside wait.Group
+
+	// meet, if set, is called instead of the deletion of the namespace: the world is one of several
+	// in which a situation is set up.
+	meet func()
 
 	// StartController starts a namespace controller; nil means that another one does.
 	StartController func()
@@ -41,7 +45,8 @@ func (w *World) background(do func(*World)) {
 	w.beside.StartWithContext(w.ctx, func(ctx context.Context) { do(NewWorld(ctx, w.client)) })
 }
 
-// Wait blocks until what goes on beside the situation has ended: when the situation is over, or the world's context.
+// Wait blocks until what goes on beside the situation has ended: when the situation is over, or the
+// world's context.
 func (w *World) Wait() { w.beside.Wait() }
 
 // NewWorld returns a world on the server of an administrator's client.
@@ -103,21 +108,27 @@ func (w *World) fault(order string) string {
 	return made.ID
 }
 
-// namespace creates the namespace of the fixtures, with entries for its metadata.
-func (w *World) namespace(metadata string) {
-	if metadata != "" {
-		metadata = "," + metadata
+// namespace creates the namespace of the fixtures, or adds finalizers to its metadata.
+func (w *World) namespace(finalizers ...string) {
+	if _, found := w.find(inNamespace); !found {
+		w.create("/api/v1/namespaces", `{"metadata":{"name":"`+Namespace+`"}}`)
 	}
-	w.create("/api/v1/namespaces", `{"metadata":{"name":"`+Namespace+`"`+metadata+`}}`)
+	if len(finalizers) == 0 {
+		return
+	}
+	var there api.PartialObjectMetadata
+	w.read(inNamespace, &there)
+	w.patch(inNamespace, `{"metadata":{"finalizers":["`+strings.Join(append(there.Finalizers, finalizers...), `","`)+`"]}}`)
 }
 
-// MachineRoom is the namespace of what no client of the API can repair: a ConfigMap in it is something broken outside, such as a
-// node without power, and deleting the ConfigMap repairs it.
+// MachineRoom is the namespace of what no client of the API can repair: a ConfigMap in it is
+// something broken outside, such as a node without power, and deleting the ConfigMap repairs it.
 const MachineRoom = "machine-room"
 
 const machineRoom = "/api/v1/namespaces/" + MachineRoom + "/configmaps"
 
-// broken adds faults that last until their ConfigMap in the machine room is deleted, see [World.repair].
+// broken adds faults that last until their ConfigMap in the machine room is deleted, see
+// [World.repair].
 func (w *World) broken(what string, orders ...string) {
 	if _, found := w.find("/api/v1/namespaces/" + MachineRoom); !found {
 		w.create("/api/v1/namespaces", `{"metadata":{"name":"`+MachineRoom+`"}}`)
@@ -132,8 +143,8 @@ func (w *World) broken(what string, orders ...string) {
 	}
 }
 
-// outside stands for something outside the cluster that the owner of a finalizer has to clean up: it is left behind if the
-// finalizer is removed and its ConfigMap in the machine room is not.
+// outside stands for something outside the cluster that the owner of a finalizer has to clean up:
+// it is left behind if the finalizer is removed and its ConfigMap in the machine room is not.
 func (w *World) outside(what string) { w.broken(what) }
 
 // repair ends what broken began, or cleans up what is outside.
@@ -187,7 +198,13 @@ func (w *World) endpoint(namespace, service string) {
 }
 
 // terminate requests the deletion of the namespace.
-func (w *World) terminate() { w.delete("/api/v1/namespaces/" + Namespace) }
+func (w *World) terminate() {
+	if w.meet != nil {
+		w.meet()
+		return
+	}
+	w.delete(inNamespace)
+}
 
 // configMap creates a ConfigMap in the namespace, with entries for its metadata.
 func (w *World) configMap(name, metadata string) {
@@ -197,7 +214,8 @@ func (w *World) configMap(name, metadata string) {
 	w.create("/api/v1/namespaces/"+Namespace+"/configmaps", `{"metadata":{"name":"`+name+`"`+metadata+`}}`)
 }
 
-// pod creates a pod in the namespace, with entries for its metadata and its spec, and waits until it runs.
+// pod creates a pod in the namespace, with entries for its metadata and its spec, and waits until
+// it runs.
 func (w *World) pod(name, metadata, spec string) {
 	if metadata != "" {
 		metadata = "," + metadata
@@ -212,13 +230,31 @@ func (w *World) pod(name, metadata, spec string) {
 
 // Empty creates an empty namespace in deletion.
 func Empty(w *World) {
-	w.namespace("")
+	w.namespace()
 	w.terminate()
 }
 
-// Many creates a namespace in deletion with many ConfigMaps, each with a finalizer that no table lists.
+// Types creates an empty namespace in deletion, on a server with so many namespaced types that it
+// can hold.
+func Types(w *World, count int) {
+	w.namespace()
+	for i := range count - builtInTypes {
+		plural := fmt.Sprintf("type%ds", i)
+		w.create(definitions, `{"metadata":{"name":"`+plural+`.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+			"names":{"plural":"`+plural+`","kind":"`+plural+`"},"versions":[{"name":"v1","served":true,"storage":true,
+			"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`)
+	}
+	w.sleep(5 * time.Second)
+	w.terminate()
+}
+
+// builtInTypes is how many types that a namespace can hold the server has without definitions.
+const builtInTypes = 30
+
+// Many creates a namespace in deletion with many ConfigMaps, each with a finalizer that no table
+// lists.
 func Many(w *World, count int) {
-	w.namespace("")
+	w.namespace()
 	for i := range count {
 		w.configMap(fmt.Sprintf("c%d", i), `"finalizers":["example.com/x"]`)
 	}

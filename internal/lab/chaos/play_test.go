@@ -25,6 +25,7 @@ func play(p Plan, s sabotage) *Report {
 	}
 	w.fill(report)
 	w.stopServer()
+	w.recorder.Stop("the seed has been played")
 	if report.Failure == nil {
 		report.Failure = failureOf("when everything had ended", AfterAll, leftBehind())
 	}

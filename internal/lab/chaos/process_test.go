@@ -11,6 +11,7 @@ import (
 	"orrery/internal/lab/faultnet"
 	"orrery/nsctl"
 	"orrery/nsctl/fast"
+	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -44,7 +45,7 @@ func newProcess(w *world, p ProcessPlan) (*process, error) {
 		MaxRetryAfter:  10 * time.Second, // as in orrery run
 		Timeout:        p.Timeout,
 		UserAgent:      "chaos/" + p.Name,
-		WatchTransport: p.Watch, Codec: clientfast.Codec{JSON: p.NoPB},
+		WatchTransport: p.Watch, Codec: clientfast.Codec{JSON: p.NoPB}, Trace: w.recorder.Requests(),
 	}
 	var err error
 	if one.client, err = restclient.New(config); err != nil {
@@ -74,9 +75,9 @@ func (p *process) addController(w *world) error {
 		content = w.sabotage.content(content)
 	}
 	p.holders, p.passes = newHolders(), newPasses(w.fail)
-	trace := p.holders.trace()
+	hooks := p.holders.trace()
 	if w.sabotage.queue != nil {
-		trace = w.sabotage.queue(trace)
+		hooks = w.sabotage.queue(hooks)
 	}
 	var err error
 	p.control, err = nsctl.NewController(nsctl.Config{
@@ -87,8 +88,8 @@ func (p *process) addController(w *world) error {
 			Discovery:  discovery.NewCached(discovery.NewWithConfig(p.client, discovery.Config{OnlyWhenReady: true})),
 		}),
 		Workers:    p.plan.Workers,
-		QueueTrace: trace,
-		Trace:      p.passes.trace(),
+		QueueTrace: queue.JoinTraces(hooks, w.recorder.Queue(w.recordedAs(p.plan.Name))),
+		Trace:      nsctl.JoinTraces(p.passes.trace(), w.recorder.Namespaces()),
 	})
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/internal/lab/chaos/history"
+	"orrery/internal/observe/trace"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -71,13 +72,14 @@ func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan)
 	if w.sabotage.stream != nil {
 		source = sabotaged[T]{source, w.sabotage.stream}
 	}
-	s := &watched[T]{made: p, world: w}
+	s, name := &watched[T]{made: p, world: w}, w.recordedAs(p.Name)
 	s.SharedIndexInformer = informer.NewSharedIndexInformer(source, informer.Config[T]{
 		Name: p.Name, ResyncPeriod: p.Resync, Gears: gearsOf[T](p.Gears), TweakListOptions: informer.SelectLabels(p.Selector),
 		Reflector: reflector.Config[T]{
 			PageSize: p.PageSize, DisableWatchList: !p.Streaming, MinWatchTimeout: p.MinWatch,
-			ListTimeout: listTimeout, InitialEventsDeadline: listTimeout,
+			ListTimeout: listTimeout, InitialEventsDeadline: listTimeout, Trace: w.recorder.Reflector(name),
 		},
+		Trace: w.recorder.Informer(name), QueueTrace: trace.FIFO[T](w.recorder, name), StoreTrace: w.recorder.Store(name),
 		// Decoders reuse their buffers, so no object may keep a part of one.
 		MutationDetector: informer.MutationDetectorConfig[T]{
 			Enabled: p.Detect, Period: time.Minute, OnMutation: func(err *informer.MutationError) { w.fail("%s: %v", p.Name, err) },

@@ -13,6 +13,7 @@ import (
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
+	"orrery/internal/observe/trace"
 	"orrery/restclient/api"
 )
 
@@ -23,24 +24,42 @@ type world struct {
 	sabotage sabotage
 	journal  *journal
 	network  *network
-	outside  *outside // nil unless all controllers run
+	outside  *outside        // nil unless all controllers run
+	recorder *trace.Recorder // nil unless the run is recorded
 
 	quiet atomic.Bool    // no fault is active
 	under sync.WaitGroup // background work of steps
 
-	mu         sync.Mutex // guards the fields below
-	server     *apiserver.Server
-	listening  *listener // nil while the server is down
-	restarting bool
-	serving    sync.WaitGroup
-	processes  []*process
-	retired    []*process // processes that were replaced
-	wrong      []string
+	mu           sync.Mutex // guards the fields below
+	server       *apiserver.Server
+	listening    *listener // nil while the server is down
+	restarting   bool
+	serving      sync.WaitGroup
+	processes    []*process
+	retired      []*process // processes that were replaced
+	wrong        []string
+	incarnations map[string]int // by name: what was recorded under it
+}
+
+// recordedAs returns the name under which the next informer or queue of this name is recorded: a
+// process that was replaced is another one.
+func (w *world) recordedAs(name string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.incarnations == nil {
+		w.incarnations = map[string]int{}
+	}
+	w.incarnations[name]++
+	return fmt.Sprintf("%s#%d", name, w.incarnations[name])
 }
 
 // newWorld starts a server with the resources of a run.
 func newWorld(p Plan, s sabotage) (*world, error) {
 	w := &world{plan: p, sabotage: s, journal: newJournal(), network: &network{}}
+	var err error
+	if w.recorder, err = startRecording(p); err != nil {
+		return nil, err
+	}
 	if p.AllControllers {
 		w.outside = newOutside()
 	}

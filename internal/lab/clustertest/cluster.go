@@ -41,10 +41,14 @@ type Cluster struct {
 	admin *restclient.Client
 }
 
-// New starts a cluster that runs until the test ends. It must be called in a synctest bubble.
-func New(t testing.TB) *Cluster {
+// New starts a cluster with one node that runs until the test ends. It must be called in a synctest
+// bubble.
+func New(t testing.TB) *Cluster { return NewWithNodes(t, 1) }
+
+// NewWithNodes starts a cluster with several nodes, see [New].
+func NewWithNodes(t testing.TB, nodes int) *Cluster {
 	t.Helper()
-	server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{
+	server, err := apiserver.New(apiserver.Config{Nodes: nodes, Tokens: map[string]apiserver.User{
 		controllerToken: {Name: ControllerUser, Groups: []string{authn.GroupMasters}},
 	}})
 	require.NoError(t, err)

@@ -1,5 +1,4 @@
-// Package view stops a run of the laboratory at its gates, lets single items through, and starts a
-// new run from a recording.
+// Package view holds a run of the laboratory at its gates, and lets single items through.
 //
 // # Concept
 //
@@ -19,10 +18,10 @@
 // [New] returns the gates of a run, all open. A run is wired with them where it makes its gears:
 //
 //	gates := view.New(ctx, recorder)
-//	source, config = view.Informer(gates, source, config)     // G1 G2 G3 G4 G6, for NewSharedIndexInformer
-//	work.NewQueue = view.NewQueue(gates, "queue", work.NewQueue) // G5 G7, for nsctl, examples/worker
-//	deleter = view.Deleter(gates, deleter)                    // G6, for nsctl.DeleterConfig
-//	err := gates.Wait(ctx, view.Item{Gate: view.G6, ...})     // G6, before any other request
+//	source, config = view.Informer(gates, source, config)        // G1 G2 G3 G4 G6
+//	work.NewQueue = view.NewQueue(gates, "queue", work.NewQueue) // G5 G7
+//	deleter = view.Deleter(gates, deleter)                       // G6
+//	err := gates.Wait(ctx, view.Item{Gate: view.G6, ...})        // G6, before any other request
 //
 // Nil gates change nothing: each of these returns what it was given. A controller with gates has no
 // time limit for a pass and none for a silent watch, since an item may wait for an hour.
@@ -38,8 +37,9 @@
 //
 // # Guarantees
 //
-// No lock of a gear is held while an item waits, and its producers never wait. A gate passes items
-// in their order. Gates open for good when the run's context ends, and an item stops waiting when
+// No lock of a gear is held while an item waits, with any form of the gears, and its producers never
+// wait. The textbook's processor distributes under the informer's lock: G3 keeps what it is given, and
+// passes it on when the informer has left that lock. A gate passes items in their order. Gates open for good when the run's context ends, and an item stops waiting when
 // what it belongs to ends: its watch, its informer, its queue, its request.
 //
 // The recording has lab.held for each item that waits, lab.stepped for each that goes on alone, and

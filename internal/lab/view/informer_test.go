@@ -245,6 +245,46 @@ func TestGatesRecordTheDistributionBehindG3(t *testing.T) {
 	})
 }
 
+// A resync that is stored and not distributed goes to those that were due for it, not to those that
+// the next one is for.
+func TestGatesKeepAResyncForItsHandlers(t *testing.T) {
+	for _, text := range []string{"fast", "textbook"} {
+		t.Run(text, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				set, err := gears.Parse(text)
+				require.NoError(t, err)
+				gates := view.New(t.Context(), nil)
+				source := informertest.NewNamespaceSource()
+				source.Add(informertest.Namespace("a"))
+				held, config := view.Informer(gates, informer.ListerWatcher[namespace](source),
+					informer.Config[namespace]{Name: "namespaces", Gears: gears.Informer[namespace](set), ResyncPeriod: time.Hour})
+				made := informer.NewSharedIndexInformer(held, config)
+				often, seldom := &pipeline{t: t}, &pipeline{t: t}
+				for p, period := range map[*pipeline]time.Duration{often: time.Minute, seldom: 90 * time.Second} {
+					_, err := made.AddEventHandlerWithOptions(p.handler(), informer.HandlerOptions{ResyncPeriod: period})
+					require.NoError(t, err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error)
+				go func() { ended <- made.Run(ctx) }()
+				assert.Equal(t, []string{"add a"}, often.took())
+				assert.Equal(t, []string{"add a"}, seldom.took())
+				gates.Close(view.G3, view.Condition{})
+				time.Sleep(time.Minute + time.Second)
+				assert.Empty(t, often.took())
+				time.Sleep(time.Minute) // now the other handler is due, too
+				gates.Open(view.G3)
+				assert.Equal(t, []string{"update a"}, often.took())
+				assert.Empty(t, seldom.took())
+				time.Sleep(time.Minute)
+				assert.Equal(t, []string{"update a"}, seldom.took(), "its resync is only late")
+				cancel()
+				assert.NoError(t, <-ended)
+			})
+		})
+	}
+}
+
 // Initial events, bookmarks and the end of a watch pass G1.
 func TestGatesHoldOnlyChangesAtG1(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"orrery/informer"
 	"orrery/internal/gears"
 	"orrery/internal/lab/view"
+	observed "orrery/internal/observe/view"
 	"orrery/nsctl"
 	"orrery/nsctl/nsctltest"
 	"orrery/queue"
@@ -281,6 +282,36 @@ func TestGatesRunToACondition(t *testing.T) {
 	})
 }
 
+// The item that has waited longest goes first, over all gates as well.
+func TestGatesStepInTheOrderOfArrival(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gates := view.New(t.Context(), nil)
+		passed := make(chan string, 5)
+		for _, id := range []view.ID{view.G7, view.G5} {
+			gates.Close(id, view.Condition{})
+		}
+		for _, item := range []view.Item{{Gate: view.G7, Key: "a"}, {Gate: view.G5, Key: "b"}, {Gate: view.G7, Key: "c"}, {Gate: view.G5, Key: "d"}} {
+			go func() {
+				_ = gates.Wait(t.Context(), item)
+				passed <- item.Key
+			}()
+			synctest.Wait()
+		}
+		for range 3 {
+			require.NoError(t, gates.Do(observed.Command{Do: "step"}))
+			synctest.Wait()
+		}
+		assert.Equal(t, []string{"a", "b", "c"}, []string{<-passed, <-passed, <-passed})
+		go func() { _ = gates.Wait(t.Context(), view.Item{Gate: view.G5, Key: "e"}) }()
+		synctest.Wait()
+		item, ok := gates.Step(view.G5)
+		assert.True(t, ok)
+		assert.Equal(t, "d", item.Key)
+		assert.Equal(t, []string{"e"}, keys(gates, view.G5))
+		gates.Release()
+	})
+}
+
 func TestGatesNilHoldNothing(t *testing.T) {
 	var gates *view.Gates
 	gates.Close(view.G1, view.Condition{})
@@ -295,6 +326,10 @@ func TestGatesNilHoldNothing(t *testing.T) {
 	assert.Same(t, plain, view.Queue(gates, "plain", plain))
 	_, config := view.Informer(gates, nil, informer.Config[*api.Namespace]{})
 	assert.Nil(t, config.WrapHandler)
+	assert.Zero(t, config.Reflector.IdleTimeout)
+	_, config = view.Informer(view.New(t.Context(), nil), nil, config)
+	assert.Negative(t, config.Reflector.IdleTimeout, "a held watch is silent")
+	assert.Negative(t, config.Reflector.ListTimeout)
 	assert.Equal(t, nsctl.DeleterConfig{}, view.Deleter(gates, nsctl.DeleterConfig{}))
 }
 

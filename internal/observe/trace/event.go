@@ -77,4 +77,5 @@ type Header struct {
 	Build     string   `json:"build,omitempty"`
 	Workers   int      `json:"workers,omitempty"`
 	Informers []string `json:"informers,omitempty"`
+	Yours     []string `json:"yours,omitempty"` // the pages that a learner has written: "deltafifo/fifo.go"
 }

@@ -1,6 +1,9 @@
 package trace
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // gear is a package whose hooks are recorded.
 type gear uint8
@@ -318,6 +321,9 @@ var names = func() (all [kindCount]string) {
 	}
 	return all
 }()
+
+// Names returns the names of all events of hooks.
+func Names() []string { return slices.Clone(names[:]) }
 
 // micros rounds up, so that no duration becomes 0.
 func micros(ns int64) int64 {

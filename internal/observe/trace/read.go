@@ -50,6 +50,11 @@ const maxLine = 64 << 20
 // a line that is none. It stops when each returns an error, and returns it. Other errors are
 // ErrNotARecording, *NewerSchemaError, and those of from. The Event is reused; each must not keep it.
 func Read(from io.Reader, each func(e *Event, broken *LineError) error) (Header, error) {
+	return read(from, func(Header) {}, each)
+}
+
+// read is Read that calls begin with the header before the first line.
+func read(from io.Reader, begin func(Header), each func(e *Event, broken *LineError) error) (Header, error) {
 	var header Header
 	buffered := bufio.NewReaderSize(from, 64<<10)
 	if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -66,6 +71,7 @@ func Read(from io.Reader, each func(e *Event, broken *LineError) error) (Header,
 	if header, err = parseHeader(first); err != nil {
 		return header, err
 	}
+	begin(header)
 	var line []byte
 	for number := 2; ; number++ {
 		var ended bool
@@ -80,7 +86,7 @@ func Read(from io.Reader, each func(e *Event, broken *LineError) error) (Header,
 		if err == nil {
 			err = json.Unmarshal(line, &e)
 		}
-		if err == nil && (e.Seq == 0 || e.Name == "") {
+		if err == nil && (e.Seq == 0 && e.Name != traceState || e.Name == "") { // a run begins with the state 0
 			err = errors.New("s or e is missing")
 		}
 		if err != nil {

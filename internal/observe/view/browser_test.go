@@ -42,7 +42,7 @@ const (
 
 // tab is a page of the browser. It records what went wrong in the page and which requests it made.
 type tab struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 
 	mu       sync.Mutex
@@ -51,7 +51,7 @@ type tab struct {
 }
 
 // openTab opens an empty tab of that size.
-func openTab(t *testing.T, width, height int64) *tab {
+func openTab(t testing.TB, width, height int64) *tab {
 	t.Helper()
 	program := chromium(t)
 	shared.once.Do(func() {
@@ -74,7 +74,7 @@ func openTab(t *testing.T, width, height int64) *tab {
 }
 
 // chromium returns the browser's program. In CI there must be one.
-func chromium(t *testing.T) string {
+func chromium(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {

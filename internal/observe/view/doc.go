@@ -7,6 +7,7 @@
 //	/socket      the run as it goes on: lines of a recording, in batches
 //	/trace       the same over plain HTTP, for programs
 //	/recording   a recording, if the server shows one
+//	/code        the function of each event, see package places
 //
 // The page folds the lines itself, in a worker: the server sends what a file would have. [WriteHTML]
 // puts page and recording into one file.

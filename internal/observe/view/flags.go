@@ -37,9 +37,14 @@ func (f *Flags) Check() error {
 func (f *Flags) Start(config Config, out io.Writer) (*Server, error) {
 	config.Port = f.Port
 	server, err := Start(config)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		f.Announce(server, out)
 	}
+	return server, err
+}
+
+// Announce prints the address of a server and opens it in a browser.
+func (f *Flags) Announce(server *Server, out io.Writer) {
 	why := ""
 	if server.Moved() {
 		why = fmt.Sprintf(" (port %d is taken)", DefaultPort)
@@ -48,7 +53,6 @@ func (f *Flags) Start(config Config, out io.Writer) (*Server, error) {
 	if !f.NoOpen {
 		openBrowser(server.URL())
 	}
-	return server, nil
 }
 
 // openBrowser asks the system to open an address. It does nothing where there is no screen.

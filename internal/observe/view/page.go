@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"orrery/internal/observe/view/places"
 )
 
 //go:embed page
@@ -88,8 +90,8 @@ func servedIndex() (html, policy string) {
 
 // WriteHTML writes the page with a recording as one file, which a browser opens without a server
 // and without any request. The recording is the content of a recording's file, compressed or not.
-// Its size in the file is a third more.
-func WriteHTML(w io.Writer, recording []byte) error {
+// Its size in the file is a third more. code has the functions of the recording's gears.
+func WriteHTML(w io.Writer, recording []byte, code map[string]places.Place) error {
 	data := func(mediaType, text string) string {
 		return "data:" + mediaType + ";base64," + base64.StdEncoding.EncodeToString([]byte(text))
 	}
@@ -114,8 +116,12 @@ func WriteHTML(w io.Writer, recording []byte) error {
 	encoder := base64.NewEncoder(base64.StdEncoding, &page)
 	_, _ = encoder.Write(recording) // a buffer takes everything
 	_ = encoder.Close()
-	page.WriteString("</script>" + after)
-	_, err := page.WriteTo(w)
+	functions, err := json.Marshal(code) // which leaves no "<" in a text
+	if err != nil {
+		return err
+	}
+	page.WriteString(`</script><script type="application/json" id="code">` + string(functions) + "</script>" + after)
+	_, err = page.WriteTo(w)
 	return err
 }
 

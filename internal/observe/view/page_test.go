@@ -2,12 +2,9 @@ package view_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -28,7 +25,7 @@ func machine(t *testing.T) []byte {
 }
 
 // replayed returns the address of a page that shows a recording.
-func replayed(t *testing.T, recording []byte) string {
+func replayed(t testing.TB, recording []byte) string {
 	t.Helper()
 	server, err := view.Start(view.Config{
 		Name:      "test",
@@ -235,68 +232,6 @@ func TestPageFilters(t *testing.T) {
 	b.press("gear==queue && event!=done")
 	b.until(`[...document.querySelectorAll(".story .chip")].every(c => /^queue (added|got)/.test(c.innerText))`)
 	assert.NotZero(t, value[int](b, `document.querySelectorAll(".story .chip").length`))
-	b.sound()
-}
-
-// One file has the page and the recording, and makes no request.
-func TestPageInOneFile(t *testing.T) {
-	var compressed bytes.Buffer
-	zip := gzip.NewWriter(&compressed)
-	_, _ = zip.Write(machine(t))
-	require.NoError(t, zip.Close())
-	file := filepath.Join(t.TempDir(), "one.html")
-	out, err := os.Create(file)
-	require.NoError(t, err)
-	require.NoError(t, view.WriteHTML(out, compressed.Bytes()))
-	require.NoError(t, out.Close())
-
-	b := openTab(t, 1280, 720)
-	b.show("file://" + filepath.ToSlash(file))
-	assert.Contains(t, b.text("queue"), "team-c")
-	b.mu.Lock()
-	for _, request := range b.requests {
-		scheme, _, _ := strings.Cut(request, ":")
-		assert.Contains(t, []string{"data", "blob", "file"}, scheme, "%.80s", request)
-		if scheme == "file" {
-			assert.Equal(t, "file://"+filepath.ToSlash(file), request)
-		}
-	}
-	b.mu.Unlock()
-	b.sound()
-}
-
-// A file that is no recording leaves what the page showed.
-func TestPageRefusesOtherFiles(t *testing.T) {
-	b := openTab(t, 1280, 720)
-	b.show(replayed(t, machine(t)))
-	for content, answer := range map[string]string{
-		"hello":   "This is not a recording",
-		"{}\n":    "This is not a recording",
-		"":        "The file is empty",
-		"[1,2]\n": "This is not a recording",
-		`{"h":2,"schema":"orrery.trace/2"}` + "\n": "orrery.trace/2, which is newer",
-	} {
-		value[bool](b, fmt.Sprintf(`(() => {
-			const files = new DataTransfer();
-			files.items.add(new File([%q], "x"));
-			document.querySelector(".notice")?.querySelector("button").click();
-			return dispatchEvent(new DragEvent("drop", { dataTransfer: files }));
-		})()`, content))
-		b.until(fmt.Sprintf(`document.querySelector(".notice")?.innerText.includes(%q)`, answer))
-		assert.Contains(t, b.text("queue"), "team-c", "after %q", content)
-	}
-	b.sound()
-}
-
-// A recording may have broken lines; the page says where, and shows the others.
-func TestPageShowsTheRestOfABrokenRecording(t *testing.T) {
-	lines := bytes.Split(machine(t), []byte("\n"))
-	lines[100] = []byte(`{"s":100,"e":`)
-	cut := append(bytes.Join(lines, []byte("\n")), `{"s":824,"e":"queue.ad`...)
-	b := openTab(t, 1280, 720)
-	b.show(replayed(t, cut))
-	assert.Contains(t, b.text("queue"), "team-c")
-	assert.Contains(t, value[string](b, `document.querySelector(".head").innerText`), "1 broken lines; the first is line 101")
 	b.sound()
 }
 

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"orrery/internal/hostcheck"
+	"orrery/internal/observe/view/places"
 )
 
 // DefaultPort is the port of the page unless it is taken.
@@ -30,6 +32,8 @@ type Config struct {
 	Recording func() (io.ReadCloser, error)
 	// Name is what the page calls the recording.
 	Name string
+	// Code is where the page finds the functions of the gears.
+	Code places.Source
 }
 
 // Server serves the page. [Start] returns one. Its methods may be called from any goroutine.
@@ -128,6 +132,7 @@ func (s *Server) handler() http.Handler {
 	for _, name := range append(moduleNames(), "style.css") {
 		mux.Handle("GET /"+name, files)
 	}
+	mux.HandleFunc("GET /code", withToken(s.token, s.serveCode))
 	switch {
 	case s.config.Source != nil:
 		mux.HandleFunc("GET /socket", withToken(s.token, s.hub.serveSocket))
@@ -169,4 +174,15 @@ func (s *Server) serveRecording(w http.ResponseWriter, _ *http.Request) {
 	defer file.Close()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	_, _ = io.Copy(w, file) // an error means that the client has gone
+}
+
+// serveCode sends the function of each event, for the gears that the page shows.
+func (s *Server) serveCode(w http.ResponseWriter, r *http.Request) {
+	found, err := s.config.Code.Find(r.URL.Query().Get("gears"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(found) // an error means that the client has gone
 }

@@ -49,7 +49,7 @@ func live(t *testing.T) (*view.Server, *run) {
 }
 
 // at returns the address of another path of the same server, with the same token.
-func at(t *testing.T, server *view.Server, path string) *url.URL {
+func at(t testing.TB, server *view.Server, path string) *url.URL {
 	t.Helper()
 	address, err := url.Parse(server.URL())
 	require.NoError(t, err)

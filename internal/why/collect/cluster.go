@@ -68,11 +68,19 @@ func headOf(n *api.Namespace, request string) *why.Namespace {
 		return head // malformed: the writers stay unknown
 	}
 	for _, entry := range entries {
-		if strings.Contains(string(entry.FieldsV1), `"f:conditions"`) && entry.Time != nil {
+		if writesConditions(string(entry.FieldsV1)) && entry.Time != nil {
 			head.Writers = append(head.Writers, why.Writer{Manager: entry.Manager, At: entry.Time.UTC()})
 		}
 	}
 	return head
+}
+
+// writesConditions reports whether fields of a namespace are among the five conditions of its
+// controller.
+func writesConditions(fields string) bool {
+	return slices.ContainsFunc(why.ConditionTypes, func(t api.NamespaceConditionType) bool {
+		return strings.Contains(fields, `k:{\"type\":\"`+string(t)+`\"}`)
+	})
 }
 
 // terminating lists the namespaces in deletion.

@@ -286,28 +286,30 @@ func count(t *why.Type, o why.Object) {
 	}
 }
 
-// keeper keeps the metadata of at most why.MaxKept objects of a type. Objects that block come
-// first: those with a finalizer, and those younger than the deletion.
+// keeper keeps the heads of at most why.MaxKept objects of a type: those that block first, which
+// have a finalizer, and then those that are younger than the deletion.
 type keeper struct {
-	name             string
-	deleted          time.Time
-	blockers, others []why.Object
+	name                    string
+	deleted                 time.Time
+	blockers, young, others []why.Object
 }
 
 func (k *keeper) add(o why.Object) why.Object {
+	kept := &k.others
 	switch {
-	case len(o.Finalizers) > 0 || o.Created.After(k.deleted):
-		if len(k.blockers) < why.MaxKept {
-			k.blockers = append(k.blockers, o)
-		}
-	case len(k.others) < why.MaxKept:
-		k.others = append(k.others, o)
+	case len(o.Finalizers) > 0:
+		kept = &k.blockers
+	case o.Created.After(k.deleted):
+		kept = &k.young
+	}
+	if len(*kept) < why.MaxKept {
+		*kept = append(*kept, o)
 	}
 	return o
 }
 
 func (k *keeper) objects() []why.Object {
-	all := append(k.blockers, k.others...)
+	all := slices.Concat(k.blockers, k.young, k.others)
 	return slices.Clip(all[:min(len(all), why.MaxKept)])
 }
 
@@ -373,7 +375,7 @@ func (c *collector) secondPage(ctx context.Context, gvr api.GroupVersionResource
 	} else {
 		s.t.More = head.Continue != ""
 	}
-	s.t.Objects = s.kept.objects()
+	s.t.Objects, s.t.Partial = s.kept.objects(), head.Continue != ""
 	return s.t, err
 }
 

@@ -229,7 +229,7 @@ func (c *collector) accounts(ctx context.Context, grants []why.Grant) {
 func (c *collector) ownersRights(ctx context.Context) {
 	e := &c.evidence
 	asked := 0
-	for _, h := range e.Held() {
+	for _, h := range slices.Concat(e.Held(), e.Awaiting()) {
 		for _, w := range e.WorkloadsOf(h) {
 			if w.Ready == 0 || asked+2 > maxReviews {
 				continue

@@ -114,6 +114,8 @@ func TestLists(t *testing.T) {
 		"additionalProperties":{"type":"array","x-kubernetes-list-type":"set","items":{}}}`)
 	value := decode(t, `{"set":[1,[1],[1],1,1],"map":[{"a":1},null,{"a":1,"b":2},{"a":1,"c":3},null],"other":["x","x"]}`)
 	assert.Equal(t, []string{`map[3]: Duplicate value: {"a":1}`, `map[4]: Duplicate value: {}`, `[other][1]: Duplicate value: "x"`, `set[2]: Duplicate value: [1]`, `set[3]: Duplicate value: 1`}, sentences(s.Lists("", value)))
+	nested := schemaOf(t, `{"properties":{"l":{"type":"array","items":{"properties":{"set":{"type":"array","x-kubernetes-list-type":"set","items":{}}}}}}}`)
+	assert.Equal(t, []string{`l[1].set[1]: Duplicate value: 1`}, sentences(nested.Lists("", decode(t, `{"l":[{"set":[1]},{"set":[1,1]}]}`))))
 	assert.Equal(t, []string{`map[0]: Invalid value: 1: must be an object for an array of list-type map`}, sentences(s.Lists("", decode(t, `{"map":[1]}`))))
 }
 
@@ -153,7 +155,8 @@ func TestDefinitions(t *testing.T) {
 		`{"type":"object","properties":{"a":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true,"properties":{"metadata":{"type":"object","properties":{"labels":{"type":"object","additionalProperties":{"type":"string","default":"x"}},"x":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}}}}}}}`: {
 			"s.properties[a].properties[metadata].properties[labels].additionalProperties.default: Forbidden: must not be set inside additionalProperties applying to object metadata",
 			"s.properties[a].properties[metadata].properties[x].x-kubernetes-embedded-resource: Forbidden: must not be used inside of resource meta"},
-		`{"type":"object","properties":{"a":{"type":"array","default":[{"b":1,"c":[{"d":1}]}],"items":{"type":"object","properties":{"c":{"type":"array","items":{"type":"object"}}}}}}}`: {`s.properties[a].default: Invalid value: [{"b":1,"c":[{"d":1}]}]: must not have unknown fields`},
+		`{"type":"object","properties":{"a":{"type":"array","default":[{"b":1,"c":[{"d":1}]}],"items":{"type":"object","properties":{"c":{"type":"array","items":{"type":"object"}}}}}}}`:                                   {`s.properties[a].default: Invalid value: [{"b":1,"c":[{"d":1}]}]: must not have unknown fields`},
+		`{"type":"object","properties":{"a":{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"spec":{"type":"object"}},"default":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},"spec":{}}}}}`: {},
 	} {
 		assert.Equal(t, want, sentences(Check("s", decode(t, schema).(map[string]any), false)), schema)
 	}

@@ -1,7 +1,6 @@
 package queuebench_test
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -34,12 +33,14 @@ var contract = []struct {
 	{"Measure/TheSetupIsNotTimed", setupIsNotTimed},
 	{"Measure/TheBacklogIsPartOfTheWork", backlogIsPart},
 	{"Measure/TheRateIsThatOfTheCaller", rateOfTheCaller},
+	{"Measure/TheGuardIsClosed", guardIsClosed},
 	{"Prove/ALostKey", lostKey},
 	{"Prove/ALostUpdate", lostUpdate},
 	{"Prove/AKeyForTwoWorkers", keyForTwoWorkers},
 	{"Prove/AKeyThatWasNeverAdded", inventedKey},
 	{"Prove/MergedKeysAreNoMistake", mergedKeys},
 	{"End/ACancelledRunDropsItsBacklog", cancelledRun},
+	{"End/ACancelledProducerAddsNothingMore", cancelledProducer},
 }
 
 func TestContract(t *testing.T) {
@@ -408,25 +409,4 @@ func inventedKey(t *testing.T) {
 func mergedKeys(t *testing.T) {
 	result := run(t, textbook(nil), func(c *Config) { c.Keys, c.HandlerCost, c.Producers = 2, 20*time.Millisecond, 2 })
 	assert.Less(t, figure(t, result, "processed"), figure(t, result, "added")/5, "a queue merges keys, so fewer are processed than added")
-}
-
-// After Ctrl-C the backlog costs nothing.
-func cancelledRun(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
-	began := time.Now()
-	_, err := Run(ctx, textbook(nil), &Config{Producers: 2, Workers: 1, Keys: 10_000, HandlerCost: 500 * time.Millisecond,
-		Load: load.Load{Distribution: load.Uniform, Duration: 2 * time.Second, Rate: 100}}, nil)
-	assert.ErrorIs(t, err, context.DeadlineExceeded, "a run that was cancelled has no result, and says why")
-	assert.Less(t, time.Since(began), 5*time.Second, "a worker spends no more cost after the cancellation: the backlog goes at once")
-}
-
-// A harness that is set to stall the queue shows it.
-func TestAStallIsShown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		with := run(t, textbook(nil), func(c *Config) { c.Stall = 500 * time.Millisecond })
-		assert.Greater(t, with.Latency.Quantile(0.9), 300*time.Millisecond)
-		without := run(t, textbook(nil), nil)
-		assert.Less(t, without.Latency.Max(), time.Millisecond)
-	})
 }

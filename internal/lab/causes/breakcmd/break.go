@@ -1,5 +1,5 @@
-// Package breakcmd is the command "lab break": it sets up a namespace that hangs, for one of the causes that "orrery why"
-// knows, and checks the learner's repair.
+// Package breakcmd is the command "lab break": it sets up a namespace that hangs, for one of the
+// causes that "orrery why" knows, and checks the learner's repair.
 package breakcmd
 
 import (
@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +49,10 @@ Each is a ConfigMap in the namespace machine-room: deleting it is the repair.
 
 --server names the kubeconfig of a running server: one of another "lab break",
 for --hint, --solve, --check and --end, or one of a "lab serve" with a
-controller.`,
+controller.
+
+Ids joined by "+" set up several causes in one namespace. "first" and "second"
+are the two namespaces of lab 13.`,
 		Example: `  # a cause that you do not know
   lab break --random
 
@@ -157,11 +161,11 @@ func (o *options) after(w *causes.World, f causes.Fixture, out io.Writer) error 
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(out, hint(f.ID, number))
+		fmt.Fprintln(out, hint(f, number))
 	case o.solve:
 		f.Solve(w)
 		if w.Err() == nil {
-			fmt.Fprintf(out, "repaired: %s\n", titleOf(f.ID))
+			fmt.Fprintf(out, "repaired: %s\n", titleOf(f))
 		}
 	case o.end:
 		return w.End(f)
@@ -176,24 +180,33 @@ func (o *options) after(w *causes.World, f causes.Fixture, out io.Writer) error 
 		if len(problems) > 0 {
 			return program.Exit(exitFailed)
 		}
-		fmt.Fprintf(out, "✔ the namespace is gone, and nothing was stranded or damaged: %s\n", titleOf(f.ID))
+		fmt.Fprintf(out, "✔ the namespace is gone, and nothing was stranded or damaged: %s\n", titleOf(f))
 	}
 	return w.Err()
 }
 
-// hint returns a hint about a cause; from the third on it is the answer.
-func hint(id string, number int) string {
-	cause, _ := why.Lookup(id)
-	switch number {
-	case 1:
+// hint returns a hint about a situation; from the third on it is the answer.
+func hint(f causes.Fixture, number int) string {
+	if number == 1 {
 		return "Look at each condition of the namespace, and verify what it claims: list what is left, and what it names."
-	case 2:
-		return "What would prove it: " + cause.Proof
 	}
-	return fmt.Sprintf("%s: %s. %s", cause.ID, cause.Title, cause.Lesson)
+	var lines []string
+	for _, id := range f.IDs() {
+		cause, _ := why.Lookup(id)
+		if number == 2 {
+			lines = append(lines, "What would prove it: "+cause.Proof)
+		} else {
+			lines = append(lines, fmt.Sprintf("%s: %s. %s", cause.ID, cause.Title, cause.Lesson))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
-func titleOf(id string) string {
-	cause, _ := why.Lookup(id)
-	return cause.ID + ", " + cause.Title
+func titleOf(f causes.Fixture) string {
+	var titles []string
+	for _, id := range f.IDs() {
+		cause, _ := why.Lookup(id)
+		titles = append(titles, cause.ID+", "+cause.Title)
+	}
+	return strings.Join(titles, "; ")
 }

@@ -34,6 +34,7 @@ type demoOptions struct {
 	record        trace.Options
 	view          bool
 	page          view.Flags
+	pages         map[string]string // "lab run --scene": the learner's files, by the page that each stands for
 }
 
 func (o *demoOptions) addTo(flags *pflag.FlagSet) {
@@ -42,6 +43,8 @@ func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook")
 	flags.BoolVar(&o.view, "view", false, "show the scene in the browser, live, until Ctrl-C")
 	o.page.AddTo(flags)
+	flags.StringToStringVar(&o.pages, "yours", nil, "the learner's `files` with which lab run has built this program")
+	_ = flags.MarkHidden("yours") // it exists
 	o.record.AddTo(flags)
 	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the scene, for kubectl")
 	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal")

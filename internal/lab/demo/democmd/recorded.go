@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
+	"orrery"
 	"orrery/internal/lab/demo/scenes"
 	labview "orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
+	"orrery/internal/observe/view/places"
 	"orrery/internal/program"
 )
 
@@ -31,7 +35,7 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (record
 	}
 	recorder, err := trace.Start(o.record.Config(trace.Header{
 		Run: "lab demo", Mode: "lab", Scene: o.scene, Gears: o.gears.String(), Build: program.Version,
-		Workers: scene.Workers(),
+		Workers: scene.Workers(), Yours: slices.Sorted(maps.Keys(o.pages)),
 	}))
 	if err != nil {
 		return recorded{}, fmt.Errorf("cannot record: %w", err)
@@ -41,12 +45,21 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (record
 		return recorded{recorder: recorder}, nil
 	}
 	gates := labview.New(ctx, recorder)
-	server, err := o.page.Start(view.Config{Source: recorder, Control: gates}, out)
+	server, err := o.page.Start(view.Config{Source: recorder, Control: gates, Code: places.Source{Files: orrery.Source, Yours: o.yours()}}, out)
 	if err != nil {
 		recorder.Stop(err.Error())
 		return recorded{}, err
 	}
 	return recorded{recorder: recorder, server: server, gates: gates}, nil
+}
+
+// yours returns the learner's pages with which this program was built.
+func (o *demoOptions) yours() map[string]places.Page {
+	pages := map[string]places.Page{}
+	for path, file := range o.pages {
+		pages[path] = places.Page{File: file}
+	}
+	return pages
 }
 
 // stop ends the recording. It returns the error of its files. The page stays.

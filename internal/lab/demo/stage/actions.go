@@ -16,6 +16,14 @@ import (
 // Teller returns the teller of the story.
 func (s *Stage) Teller() *story.Teller { return s.config.Teller }
 
+// input records that the script acts on the server, or starts a part of the process. Name and
+// arguments say all that is needed to do it again.
+func (s *Stage) input(name string, arguments ...string) {
+	if s.config.Recorder != nil {
+		s.config.Recorder.Input(name, strings.Join(arguments, " "))
+	}
+}
+
 // Tell adds a beat.
 func (s *Stage) Tell(who story.Who, format string, args ...any) {
 	s.config.Teller.Tell(who, format, args...)

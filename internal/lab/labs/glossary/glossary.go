@@ -22,6 +22,8 @@ type Glossary struct {
 	// Title and Intro begin the pages in docs/learn.
 	Title texts.Text `yaml:"title"`
 	Intro texts.Text `yaml:"intro"`
+	// View has the terms of each box of the live view, by their English names: first what the box is.
+	View map[string][]string `yaml:"view"`
 	// Terms are in alphabetical order of the English terms.
 	Terms []Term `yaml:"terms"`
 }
@@ -68,6 +70,13 @@ func (g *Glossary) Problems(repository string, labs []*manifest.Lab, planned []s
 	known := slices.Clone(planned)
 	for _, lab := range labs {
 		known = append(known, lab.ID)
+	}
+	for box, names := range g.View {
+		for _, name := range names {
+			if !slices.ContainsFunc(g.Terms, func(term Term) bool { return term.Name.English == name }) {
+				problems = append(problems, fmt.Sprintf("%s: view: %s: there is no term %q", File, box, name))
+			}
+		}
 	}
 	last := ""
 	for _, term := range g.Terms {

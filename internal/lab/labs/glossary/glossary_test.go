@@ -1,8 +1,11 @@
 package glossary_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,6 +36,26 @@ func TestThePagesAreWrittenFromTheGlossary(t *testing.T) {
 	}
 }
 
+// Each box of the live view has terms, and the page has them as the glossary does.
+func TestTheLiveViewExplainsItsBoxes(t *testing.T) {
+	repository, labs, g := load(t)
+	page, err := os.ReadFile(filepath.Join(repository, glossary.ViewFile))
+	require.NoError(t, err)
+	assert.Equal(t, g.ViewJSON(), string(page), `type "make glossary"`)
+	script, err := os.ReadFile(filepath.Join(repository, "internal/observe/view/page/dialogs.js"))
+	require.NoError(t, err)
+	boxes := regexp.MustCompile(`boxNames = \[([^\]]*)\]`).FindStringSubmatch(string(script))
+	require.NotEmpty(t, boxes)
+	names := append(regexp.MustCompile(`\w+`).FindAllString(boxes[1], -1), "story", "time")
+	assert.ElementsMatch(t, names, slices.Collect(maps.Keys(g.View)))
+	for _, name := range names {
+		assert.NotEmpty(t, g.View[name], name)
+	}
+
+	g.View["queue"] = []string{"work queue", "relist"}
+	assert.Equal(t, []string{`workshop/glossary.yaml: view: queue: there is no term "relist"`}, g.Problems(repository, labs, nil))
+}
+
 func TestWhatIsWrongWithATermIsNamed(t *testing.T) {
 	for want, spoil := range map[string]func(*glossary.Term){
 		"a language is missing":                     func(t *glossary.Term) { t.Name.Chinese = "" },
@@ -45,6 +68,7 @@ func TestWhatIsWrongWithATermIsNamed(t *testing.T) {
 	} {
 		repository, labs, g := load(t)
 		assert.Empty(t, g.Problems(repository, labs, nil))
+		g.View = nil
 		spoil(&g.Terms[3])
 		problems := g.Problems(repository, labs, nil)
 		require.NotEmpty(t, problems, want)
@@ -54,7 +78,7 @@ func TestWhatIsWrongWithATermIsNamed(t *testing.T) {
 
 func TestATermOccursOnce(t *testing.T) {
 	repository, labs, g := load(t)
-	g.Terms[3].Name = g.Terms[2].Name
+	g.Terms[3].Name, g.View = g.Terms[2].Name, nil
 	want := "workshop/glossary.yaml: " + g.Terms[2].Name.English + ": it is out of order, or occurs twice"
 	assert.Equal(t, []string{want}, g.Problems(repository, labs, nil))
 }

@@ -1,6 +1,7 @@
 package glossary
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
@@ -44,5 +45,32 @@ func (g *Glossary) Markdown(lang texts.Lang) string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", term.Name.In(lang), term.Name.In(other), meaning, strings.Join(term.Labs, " "), code)
 	}
+	return b.String()
+}
+
+// ViewFile is the file from which the page of the live view has its terms, relative to the repository.
+const ViewFile = "internal/observe/view/page/glossary.json"
+
+// ViewJSON returns its content: by box and language, each term with its meaning.
+func (g *Glossary) ViewJSON() string {
+	boxes := map[string][]map[texts.Lang][2]string{}
+	for box, names := range g.View {
+		for _, name := range names {
+			for _, term := range g.Terms {
+				if term.Name.English == name {
+					entry := map[texts.Lang][2]string{}
+					for _, lang := range texts.Langs {
+						entry[lang] = [2]string{term.Name.In(lang), term.In(lang)}
+					}
+					boxes[box] = append(boxes[box], entry)
+				}
+			}
+		}
+	}
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	_ = encoder.Encode(boxes) // strings only
 	return b.String()
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func newGlossaryCommand() *cobra.Command {
-	markdown := false
+	markdown, view := false, false
 	command := &cobra.Command{
 		Use:   "glossary [TERM]",
 		Short: "Explain a term of the course",
@@ -34,6 +34,9 @@ lists all terms.`,
 			case markdown:
 				fmt.Fprint(unbroken(s.OutOrStdout()), g.Markdown(s.lang))
 				return nil
+			case view:
+				fmt.Fprint(unbroken(s.OutOrStdout()), g.ViewJSON())
+				return nil
 			case len(args) == 0:
 				for _, term := range g.Terms {
 					fmt.Fprintf(s.OutOrStdout(), "%-24s %s\n", term.Name.English, term.Name.Chinese)
@@ -53,6 +56,7 @@ lists all terms.`,
 		},
 	}
 	command.Flags().BoolVar(&markdown, "markdown", false, "print the page of docs/learn, for authors")
+	command.Flags().BoolVar(&view, "view", false, "print the terms of the live view as JSON, for authors")
 	return command
 }
 

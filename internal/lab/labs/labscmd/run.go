@@ -16,6 +16,7 @@ import (
 	"orrery/internal/lab/labs/report"
 	"orrery/internal/lab/labs/script"
 	"orrery/internal/lab/labs/steps"
+	"orrery/internal/observe/view"
 	"orrery/internal/program"
 )
 
@@ -33,6 +34,8 @@ type runOptions struct {
 	build                   string
 	server                  serverKind
 	cluster                 clusterOptions
+	view                    bool
+	page                    view.Flags
 }
 
 func newRunCommand() *cobra.Command {
@@ -54,6 +57,9 @@ reads the cluster through a proxy inside lab, which refuses every write outside
 of these namespaces. Afterwards lab removes what is left of them. The cluster's
 own namespace controller must be off (docs/operate/running.md).
 
+With --view a page in the browser shows what every gear does, as it happens, and
+marks what is yours. The page stays until Ctrl-C.
+
 With --all and without NN, outside of a lab's folder, it runs the whole runtime
 with your pages of all labs that have passed.`,
 		Example: `  # delete 50 namespaces with your work queue
@@ -70,6 +76,9 @@ with your pages of all labs that have passed.`,
 
   # watch your reflector at work, gear by gear
   lab run 05 --scene
+
+  # the whole controller with your page in the browser, and the code that acts
+  lab run 05 --view
 
   # your work queue beside the textbook's and the fast one
   lab run 08 --bench
@@ -90,6 +99,11 @@ with your pages of all labs that have passed.`,
 			if err != nil {
 				return err
 			}
+			if !o.view || o.scene { // the page shows how far a page that is not written gets
+				if err := s.written(chosen.labs); err != nil {
+					return err
+				}
+			}
 			return s.run(command.Context(), chosen, o)
 		},
 	}
@@ -100,13 +114,15 @@ with your pages of all labs that have passed.`,
 	flags.BoolVar(&o.scene, "scene", false, `play the lab's scene of "lab demo" with your page, gear by gear`)
 	flags.BoolVar(&o.bench, "bench", false, "measure your page beside the textbook's and the fast form")
 	flags.StringVar(&o.build, "build", "", "only build the program with your page, into this `file`")
+	flags.BoolVar(&o.view, "view", false, "show every gear of the controller in the browser, live, until Ctrl-C; your page may still be a stub")
+	o.page.AddTo(flags)
 	o.cluster.addTo(command)
 	program.CompleteChoices(command)
 	program.CompleteFiles(command, "build")
 	return command
 }
 
-// check reports flags that exclude each other.
+// check reports flags that exclude each other, or that are invalid.
 func (o *runOptions) check(command *cobra.Command) error {
 	mode := ""
 	for _, name := range []string{"server", "keep", "scene", "bench", "build"} {
@@ -117,6 +133,17 @@ func (o *runOptions) check(command *cobra.Command) error {
 			return errors.New("--" + mode + " and --" + name + " exclude each other")
 		}
 		mode = name
+	}
+	if o.view && (mode == "bench" || mode == "build") {
+		return errors.New("--view and --" + mode + " exclude each other")
+	}
+	for _, name := range []string{"view-port", "no-open"} {
+		if command.Flags().Changed(name) && !o.view {
+			return errors.New("--" + name + " needs --view")
+		}
+	}
+	if err := o.page.Check(); err != nil {
+		return err
 	}
 	for _, name := range clusterFlags {
 		if command.Flags().Changed(name) && o.server != kubeconfigServer {
@@ -151,7 +178,7 @@ func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error 
 	}
 	switch {
 	case o.scene:
-		err = s.runScene(ctx, chosen, dir)
+		err = s.runScene(ctx, chosen, dir, o)
 	case o.bench:
 		err = s.runBench(ctx, chosen, dir)
 	case o.build != "":
@@ -159,12 +186,12 @@ func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error 
 			s.print("run-built", o.build)
 		}
 	case o.server == kubeconfigServer:
-		err = s.runOnCluster(ctx, chosen, o.cluster, dir)
+		err = s.runOnCluster(ctx, chosen, o, dir)
 	default:
-		err = s.runScript(ctx, chosen, dir, o.keep)
+		err = s.runScript(ctx, chosen, dir, o)
 	}
 	switch {
-	case ctx.Err() != nil && err == nil:
+	case ctx.Err() != nil && err == nil && !o.view:
 		return program.Stopped(ctx)
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return s.stopped(ctx)
@@ -213,8 +240,8 @@ func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary st
 }
 
 // runScript plays the script on the API server in memory.
-func (s *session) runScript(ctx context.Context, chosen *choice, dir string, keep bool) error {
-	if keep && chosen.run.Program != "" {
+func (s *session) runScript(ctx context.Context, chosen *choice, dir string, o *runOptions) error {
+	if o.keep && chosen.run.Program != "" {
 		return s.refuse("run-not-kept", chosen.lab.ID)
 	}
 	binary := filepath.Join(dir, executable)
@@ -226,17 +253,15 @@ func (s *session) runScript(ctx context.Context, chosen *choice, dir string, kee
 	if config.Beside, err = s.beside(ctx, chosen, dir); err != nil {
 		return err
 	}
-	if keep {
+	if o.keep {
 		config.Keep = func(ctx context.Context, kubeconfig, gears string) {
 			s.print("run-kept", servecmd.ShellQuoted(kubeconfig), gears)
 			<-ctx.Done()
 		}
 	}
-	outcome, err := script.Play(ctx, config)
-	if err != nil {
-		return usage(err)
-	}
-	return s.showOutcome(chosen, lay, outcome)
+	return s.watched(ctx, chosen, lay, o, config, func(config script.Config) (script.Outcome, error) {
+		return script.Play(ctx, config)
+	})
 }
 
 // beside builds the program with the pages of Run.Beside as well. If that lab has not passed it

@@ -44,7 +44,8 @@ func (o *clusterOptions) addTo(command *cobra.Command) {
 }
 
 // runOnCluster runs the controller on a cluster, through a proxy.
-func (s *session) runOnCluster(ctx context.Context, chosen *choice, o clusterOptions, dir string) error {
+func (s *session) runOnCluster(ctx context.Context, chosen *choice, run *runOptions, dir string) error {
+	o := run.cluster
 	if chosen.run.Program != "" {
 		return s.refuse("run-not-on-cluster", chosen.lab.ID)
 	}
@@ -80,11 +81,9 @@ func (s *session) runOnCluster(ctx context.Context, chosen *choice, o clusterOpt
 	left := s.lang.Say("run-left", prefix)
 	s.left.Store(&left)
 	defer s.left.Store(nil)
-	outcome, err := script.PlayOnCluster(ctx, s.config(chosen, binary), client, prefix, more...)
-	if err != nil {
-		return usage(err)
-	}
-	return s.showOutcome(chosen, lay, outcome)
+	return s.watched(ctx, chosen, lay, run, s.config(chosen, binary), func(config script.Config) (script.Outcome, error) {
+		return script.PlayOnCluster(ctx, config, client, prefix, more...)
+	})
 }
 
 // tested refuses pages that have not passed all steps of their lab as they are now.

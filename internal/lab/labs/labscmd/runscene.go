@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"syscall"
 
 	"orrery/internal/lab/demo/scenes"
@@ -13,7 +14,7 @@ import (
 
 // runScene plays the lab's scene with the learner's pages: "lab demo" of a laboratory that is built
 // with them. It has the terminal, and Ctrl-C reaches it as it reaches this process.
-func (s *session) runScene(ctx context.Context, chosen *choice, dir string) error {
+func (s *session) runScene(ctx context.Context, chosen *choice, dir string, o *runOptions) error {
 	scene := chosen.run.Scene
 	if chosen.lab == nil {
 		scene = scenes.Default
@@ -22,10 +23,18 @@ func (s *session) runScene(ctx context.Context, chosen *choice, dir string) erro
 		return s.refuse("run-no-scene", chosen.lab.ID)
 	}
 	binary := filepath.Join(dir, executable)
-	if _, err := s.build(ctx, chosen, "cmd/lab", dir, binary); err != nil {
+	lay, err := s.build(ctx, chosen, "cmd/lab", dir, binary)
+	if err != nil {
 		return err
 	}
-	demo := exec.CommandContext(ctx, binary, "demo", "--scene", scene, "--gears", chosen.run.GearSet())
+	arguments := []string{"demo", "--scene", scene, "--gears", chosen.run.GearSet()}
+	if o.view {
+		arguments = append(arguments, "--view", "--view-port", strconv.Itoa(o.page.Port), "--no-open="+strconv.FormatBool(o.page.NoOpen))
+		for name := range lay.Pages {
+			arguments = append(arguments, "--yours", name+"="+lay.Show(name))
+		}
+	}
+	demo := exec.CommandContext(ctx, binary, arguments...)
 	demo.Stdin, demo.Stdout, demo.Stderr = s.InOrStdin(), bare(s.OutOrStdout()), s.ErrOrStderr()
 	demo.Cancel = func() error {
 		if program.Stopped(ctx) != nil {
@@ -33,7 +42,7 @@ func (s *session) runScene(ctx context.Context, chosen *choice, dir string) erro
 		}
 		return demo.Process.Signal(syscall.SIGTERM)
 	}
-	err := demo.Run()
+	err = demo.Run()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		return program.Exit(failed.ExitCode())
 	}

@@ -19,7 +19,7 @@ const buildLimit = 10
 
 var (
 	errorForm  = regexp.MustCompile(`^(\S+\.go):([0-9]+)(?::[0-9]+)?: (.*)$`)
-	moduleForm = regexp.MustCompile(`no required module provides package (\S+?);|package (\S+) is not in std|cannot find module providing package (\S+)`)
+	moduleForm = regexp.MustCompile(`no required module provides package (\S+?);|package (\S+) is not in std|(?:cannot find|missing go.sum entry for) module providing package (\S+)`)
 )
 
 // Compiler returns the errors in the compiler's output, or in go vet's, at most ten, and the import

@@ -16,6 +16,7 @@ import (
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/labs/manifest"
 	"orrery/internal/lab/labs/texts"
+	"orrery/internal/observe/trace"
 	"orrery/internal/program"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -37,8 +38,12 @@ type Config struct {
 	// kubeconfig of the server and the address of the controller's gears. When it returns, or the
 	// controller has ended, both end. The outcome stays that of the script.
 	Keep func(ctx context.Context, kubeconfig, gears string)
-	Out  io.Writer
-	Lang texts.Lang
+	// Trace, if not nil, follows the controller's gears to the end. Begun is called when its first
+	// event can be shown, or when the controller has ended before that.
+	Trace *trace.Relay
+	Begun func()
+	Out   io.Writer
+	Lang  texts.Lang
 }
 
 // Outcome is how it ended.
@@ -114,8 +119,23 @@ func (p *player) control(ctx context.Context, server string, arguments []string)
 	}
 	if p.Run.Program == "" {
 		arguments = append([]string{"--gears", p.Run.GearSet()}, arguments...)
+		if p.Trace != nil {
+			arguments = append(arguments, viewArguments...)
+		}
 		if p.process, err = startController(p.Program, p.kubeconfig, p.Log, arguments); err != nil {
 			return Outcome{}, err
+		}
+		if p.Trace != nil {
+			begun, followed := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(followed)
+				p.process.follow(p.Log, p.Trace, func() { p.Begun(); close(begun) })
+			}()
+			defer func() { <-followed }() // it ends with the process
+			select {
+			case <-begun: // the script's first request is seen, too
+			case <-ctx.Done():
+			}
 		}
 		p.say("run-started", p.Run.GearSet(), server)
 		p.say("run-gears", p.process.gears())

@@ -60,6 +60,9 @@ func control(mode string) int {
 		}
 	})
 	go http.ListenAndServe("127.0.0.1:"+port, nil)
+	if slices.Contains(os.Args, "--view") {
+		defer traced()()
+	}
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGTERM, os.Interrupt)
 	fmt.Println(strings.Join(os.Args[1:], " "))

@@ -15,8 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orrery"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
+	"orrery/internal/observe/view/places"
 	"orrery/internal/program"
 )
 
@@ -66,14 +68,15 @@ Exit codes: 0 if the recording is sound, 1 if not.`,
 			if err := options.view.Check(); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
-			if err := checkRecording(args[0]); err != nil {
+			header, err := readHeader(args[0])
+			if err != nil {
 				return err
 			}
 			if options.check {
 				return verify(args[0], command.OutOrStdout())
 			}
 			if options.html != "" {
-				return writeHTML(args[0], options.html, command.OutOrStdout())
+				return writeHTML(args[0], options.html, header.Gears, command.OutOrStdout())
 			}
 			return replay(command.Context(), args[0], options.view, command.OutOrStdout())
 		},
@@ -85,19 +88,20 @@ Exit codes: 0 if the recording is sound, 1 if not.`,
 	return command
 }
 
-// checkRecording returns an error if the file is no recording that this program can read. Mistakes
-// after its first line are for the page to show.
-func checkRecording(file string) error {
+// readHeader returns the first line of a file, or an error if that is no recording that this program
+// can read. Mistakes after its first line are for the page to show.
+func readHeader(file string) (trace.Header, error) {
 	from, err := os.Open(file)
 	if err != nil {
-		return err
+		return trace.Header{}, err
 	}
 	defer from.Close()
 	enough := errors.New("the first line was read")
-	if _, err = trace.Read(from, func(*trace.Event, *trace.LineError) error { return enough }); err != nil && !errors.Is(err, enough) {
-		return fmt.Errorf("%s: %w", file, err)
+	header, err := trace.Read(from, func(*trace.Event, *trace.LineError) error { return enough })
+	if err != nil && !errors.Is(err, enough) {
+		return header, fmt.Errorf("%s: %w", file, err)
 	}
-	return nil
+	return header, nil
 }
 
 // replay serves the page until a signal.
@@ -106,6 +110,7 @@ func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) e
 	defer release()
 	server, err := flags.Start(view.Config{
 		Name:      filepath.Base(file),
+		Code:      source,
 		Recording: func() (io.ReadCloser, error) { return os.Open(file) },
 	}, out)
 	if err != nil {
@@ -117,8 +122,13 @@ func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) e
 	return nil
 }
 
-// writeHTML writes the page and the recording to one file.
-func writeHTML(from, to string, out io.Writer) (err error) {
+// source is where the page finds the functions of the gears.
+var source = places.Source{Files: orrery.Source}
+
+// writeHTML writes the page and the recording to one file, with the functions of its gears. A
+// recording of gears that this program does not have goes without.
+func writeHTML(from, to, gears string, out io.Writer) (err error) {
+	code, _ := source.Find(gears)
 	recording, err := os.ReadFile(from)
 	if err != nil {
 		return err
@@ -133,7 +143,7 @@ func writeHTML(from, to string, out io.Writer) (err error) {
 		}
 	}()
 	buffered := bufio.NewWriter(file)
-	if err := view.WriteHTML(buffered, recording); err != nil {
+	if err := view.WriteHTML(buffered, recording, code); err != nil {
 		return err
 	}
 	if err := buffered.Flush(); err != nil {

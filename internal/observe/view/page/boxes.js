@@ -25,7 +25,7 @@ function Rows({ rows, most, total = rows.length }) {
   return html`${shown}${total > shown.length && html`<div class="row more">${text("more", { n: count(total - shown.length) })}</div>`}`;
 }
 
-const unsure = (view, gear) => view.state.unsure[gear] ? html`<b class="warn" title=${text("unsure")}> ?</b>` : "";
+const unsure = (view, gear) => view.state.unsure[gear] || view.uncertain ? html`<b class="warn" title=${text("unsure")}> ?</b>` : "";
 const since = (view, at) => duration(Math.max(0, view.t - at));
 const called = (view, gear) => (view.state.events[gear] ?? 0) > 0;
 

@@ -3,9 +3,10 @@ import { html, useLayoutEffect, useRef } from "orrery/htm-preact.js";
 import { clock, text } from "orrery/text.js";
 import { Key } from "orrery/boxes.js";
 import { about } from "orrery/story.js";
+import { termsOf } from "orrery/learn.js";
 
 // Dialog is modal; Escape and its button close it.
-function Dialog({ title, close, children }) {
+export function Dialog({ title, close, children }) {
   const ref = useRef();
   useLayoutEffect(() => { // at once: Escape closes what can be seen
     ref.current.showModal();
@@ -17,7 +18,7 @@ function Dialog({ title, close, children }) {
 
 const keys = [
   ["Space", "key-freeze"], ["p", "key-play"], ["[  ]", "key-seek"], ["n", "key-step"], ["h", "key-hold"], ["1 – 7", "key-gate"], ["g", "key-run"], ["Home End", "key-home"], ["/", "key-filter"],
-  ["e", "key-explain"], ["t", "key-tables"], ["?", "key-help"], ["Tab", "key-tab"], ["Enter", "key-enter"], ["Esc", "key-escape"],
+  ["e", "key-explain"], ["c", "key-code"], ["t", "key-tables"], ["?", "key-help"], ["Tab", "key-tab"], ["Enter", "key-enter"], ["Esc", "key-escape"],
 ];
 
 export const boxNames = ["restclient", "reflector", "deltafifo", "indexer", "informer", "queue", "workers", "nsctl"];
@@ -25,9 +26,6 @@ export const boxNames = ["restclient", "reflector", "deltafifo", "indexer", "inf
 export const Help = ({ close }) => html`<${Dialog} title=${text("help-title")} close=${close}>
   <table>${keys.map(([key, name]) => html`<tr><td><kbd>${key}</kbd></td><td style="font-family:var(--text)">${text(name)}</td></tr>`)}</table>
   <h3>${text("signs-title")}</h3><p>${text("signs")}</p><h3>${text("limits-title")}</h3><p>${text("limits")}</p></${Dialog}>`;
-
-export const Explain = ({ name, close }) => html`<${Dialog} title=${name ?? text("explain")} close=${close}>
-  ${(name ? [name] : boxNames).map(box => html`${!name && html`<h3>${box}</h3>`}<p>${text("explain-" + box)}</p>`)}</${Dialog}>`;
 
 // stateOf is the part of the state that a box draws.
 function stateOf(name, view) {
@@ -40,12 +38,15 @@ function stateOf(name, view) {
 
 const gears = { informer: ["informer"], workers: ["queue", "nsctl"], restclient: ["restclient", "discovery"] };
 
+// packagesOf returns the packages whose events are about a box; null: those of all.
+export const packagesOf = name => boxNames.includes(name) ? gears[name] ?? [name] : null;
+
 // Tables has the last events of a box, or of all, newest first, and its whole state.
 export function Tables({ name, view, close }) {
-  const packages = name ? gears[name] ?? [name] : null;
+  const packages = packagesOf(name);
   const events = view.recent.filter(e => (!packages || packages.includes(e.e.split(".")[0])) && view.passes(e)).reverse();
   return html`<${Dialog} title=${name ?? text("tables")} close=${close}>
-    ${name && html`<p>${text("explain-" + name)}</p>`}
+    ${name && html`<p>${termsOf(name)[0]?.[1]}</p>`}
     <h3>${text("table-events")}</h3>
     <table><tr>${["number", "time", "event"].map(c => html`<th>${text("column-" + c)}</th>`)}<th>k</th><th>${text("column-about")}</th><th>${text("column-causes")}</th></tr>
       ${events.slice(0, 100).map(e => html`<tr onClick=${() => { view.toEvent(e.s); close(); }}><td>${e.s}</td><td>${clock(e.t)}</td><td>${e.e}</td><td>${e.k ? html`<${Key} k=${e.k} view=${view}/>` : ""}</td><td>${about(e)}</td><td>${(e.c ?? []).join(" ")}${e.maybe ? " ?" : ""}</td></tr>`)}</table>

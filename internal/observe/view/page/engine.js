@@ -47,6 +47,17 @@ export class Engine {
     return "replay";
   }
 
+  // functions returns a promise of the function of each event, for a set of gears; {} if they are not known here.
+  async functions(gears) {
+    const inside = document.getElementById("code"), token = new URLSearchParams(location.search).get("token");
+    if (inside) return JSON.parse(inside.textContent) ?? {};
+    if (!token) return {};
+    try {
+      const answer = await fetch("code?" + new URLSearchParams({ token, gears }));
+      return answer.ok ? await answer.json() : {};
+    } catch { return {}; } // the process has gone
+  }
+
   #connect(token) {
     const address = new URL("socket?token=" + token, location.href);
     address.protocol = "ws:";

@@ -7,7 +7,8 @@ import { FIFO, Indexer, Listeners, Namespace, Queue, Reflector, Requests, Worker
 import { Story } from "orrery/story.js";
 import { Timeline } from "orrery/timeline.js";
 import { GateBar, Gates, held } from "orrery/gates.js";
-import { boxNames, Explain, Help, Tables } from "orrery/dialogs.js";
+import { boxNames, Help, Tables } from "orrery/dialogs.js";
+import { Code, Explain } from "orrery/learn.js";
 
 const speeds = [0.25, 1, 4, 16];
 const tooFast = 2000; // events in a second, above which only counts are drawn
@@ -63,6 +64,7 @@ function App({ engine, initial }) {
           setMode(m => m === "live" || m === "freeze" ? "ended" : m);
           setControl(null);
           if (!message.ended) setNotice(text("disconnected"));
+          else if (message.ended.startsWith("panic")) setNotice(message.ended);
           return;
         case "refused": setMode("drop"); setNotice(message.reason || text("refused")); return;
         case "failed": setNotice(readProblem(message.reason)); return;
@@ -120,7 +122,7 @@ function App({ engine, initial }) {
     informer: state.informers[informerName], queue: state.queues[queueName],
     started: shot.n > 0, rows: size.rows,
     toEvent: s => { pause(); engine.ask("event", { s }); }, toTime: t => { pause(); engine.ask("time", { t }); },
-    open: name => setDialog({ kind: "tables", name }),
+    open: name => setDialog({ kind: "tables", name }), functions: () => engine.functions(header.gears),
   };
   gates.view = view;
   const waits = held(state);
@@ -133,7 +135,7 @@ function App({ engine, initial }) {
         ? html`<button aria-pressed=${mode === "freeze"} onClick=${freeze}>${text(mode === "freeze" ? "follow" : "freeze")}</button>`
         : html`<button aria-pressed=${playing} onClick=${play}>${text(playing ? "pause" : "play")}</button>`}
       ${waits && html`<span class="mode held" role="status">${waits}</span>`}
-      <span class="about">${[header.scene && text("scene", { name: header.scene }), header.gears && text("gears", { name: header.gears }), header.run].filter(Boolean).join(" · ")}</span>
+      <span class="about">${[header.scene && text("scene", { name: header.scene }), header.gears && text("gears", { name: header.gears }), header.yours?.length && text("yours-files", { files: header.yours.join(", ") }), header.run].filter(Boolean).join(" · ")}</span>
       ${ended && html`<span class="about">${shot.reason}</span>`}<span class="grow"></span>
       <${Choice} label=${text("informer")} names=${Object.keys(state.informers)} value=${informerName} choose=${setInformer}/>
       <${Choice} label=${text("queue")} names=${Object.keys(state.queues)} value=${queueName} choose=${setQueue}/>
@@ -160,15 +162,18 @@ function App({ engine, initial }) {
     ${noticeBox}
     ${dialog?.kind === "help" && html`<${Help} close=${() => setDialog(null)}/>`}
     ${dialog?.kind === "explain" && html`<${Explain} name=${dialog.name} close=${() => setDialog(null)}/>`}
+    ${dialog?.kind === "code" && html`<${Code} name=${dialog.name} view=${view} close=${() => setDialog(null)}/>`}
     ${dialog?.kind === "tables" && html`<${Tables} name=${dialog.name} view=${view} close=${() => setDialog(null)}/>`}</main>`;
 }
 
 // Losses says what the picture does not contain.
 function Losses({ view }) {
-  const lost = Object.values(view.state.lost).reduce((sum, n) => sum + n, 0), { skipped, problems, state } = view;
+  const sum = map => Object.values(map).reduce((sum, n) => sum + n, 0);
+  const lost = sum(view.state.lost), unknown = sum(view.unknown), { skipped, problems, state } = view;
   return html`<span class=${lost ? "lost" : "figure"} data-lost=${lost}>${text("lost", { n: "" })}<b>${count(lost)}</b></span>
     ${skipped > 0 && html`<span class="lost">${text("skipped", { n: count(skipped) })}</span>`}
     ${state.odd > 0 && html`<span class="lost">${text("odd", { n: count(state.odd) })}</span>`}
+    ${unknown > 0 && html`<span class="lost" title=${Object.entries(view.unknown).map(([name, n]) => `${name} ${count(n)}`).join("\n")}>${text("unknown", { n: count(unknown) })}</span>`}
     ${problems.length > 0 && html`<span class="lost" title=${problems.map(p => `${p.line}: ${p.reason}`).join("\n")}>${text("problems", { n: problems.length, ...problems[0] })}</span>`}`;
 }
 
@@ -216,11 +221,12 @@ function keyPressed(event, page) {
   if (dialog || !shot) return;
   const far = event.shiftKey ? 100 : 1;
   const box = document.activeElement?.closest?.("[data-box]")?.dataset.box;
+  const named = names => names.includes(box) ? box : undefined;
   const actions = {
     " ": page.freeze, p: page.play, "[": () => move(-1), "{": () => move(-100), "]": () => move(1), "}": () => move(100),
     ArrowLeft: () => move(-far), ArrowRight: () => move(far), n: () => gates.mine && page.mode !== "freeze" ? gates.step() : move(1), Home: () => seek(shot.first), End: () => seek(shot.count),
-    "/": () => document.getElementById("filter").focus(), e: () => setDialog({ kind: "explain", name: boxNames.includes(box) ? box : undefined }),
-    t: () => setDialog({ kind: "tables", name: boxNames.includes(box) ? box : undefined }), "?": () => setDialog({ kind: "help" }),
+    "/": () => document.getElementById("filter").focus(), e: () => setDialog({ kind: "explain", name: named([...boxNames, "story", "time"]) }),
+    c: () => setDialog({ kind: "code", name: named([...boxNames, "story"]) }), t: () => setDialog({ kind: "tables", name: named(boxNames) }), "?": () => setDialog({ kind: "help" }),
     Escape: () => page.select(""),
   };
   if (gates.mine) {

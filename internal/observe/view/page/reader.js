@@ -13,7 +13,7 @@ export class Run {
   header = null;
   chunks = []; // {from, count, t, text, state}: events from, from+1, …; state is the one before them, as JSON
   problems = []; // {line, reason}
-  unknown = {}; // events that the fold ignores, with their number
+  gaps = []; // {from, to}: after a broken line the content is uncertain, up to the next state; see uncertainAt
   newest = empty();
   summary = new Summary();
   count = 0; // events read, those that were forgotten included
@@ -54,13 +54,17 @@ export class Run {
   }
 
   #chunk(text) {
-    let events = parseLines(text, (line, reason) => this.#problem(this.#line + line, reason));
+    const broken = []; // how many events of this text come before each broken line
+    let events = parseLines(text, (line, reason, before) => { this.#problem(this.#line + line, reason); broken.push(before); });
     this.#line += countLines(text);
-    if (!this.header) {
+    if (!this.header) checkHeader(events[0], text);
+    if (!this.header || events[0]?.schema) { // or the header again, after a rotation or a new connection
       const header = events.shift();
-      checkHeader(header, text);
-      this.header = header;
-    } else if (events[0]?.h) events.shift(); // the header again, after a rotation or a new connection
+      this.header ??= header;
+      text = text.slice(text.indexOf("\n") + 1); // what is saved has one header
+      broken.forEach((before, i) => { broken[i] = before - 1; });
+    }
+    for (const before of broken) if (this.gaps.at(-1)?.to !== Infinity) this.gaps.push({ from: this.count + before, to: Infinity });
     if (events.length === 0) return;
     const last = this.chunks.at(-1);
     if (last && last.text.length + text.length < chunkSize) { // small batches of a live run share a chunk
@@ -70,8 +74,10 @@ export class Run {
     } else {
       this.chunks.push({ from: this.count, count: events.length, t: events[0].t ?? this.end, text, state: JSON.stringify(this.newest) });
     }
-    for (const event of events) {
+    for (const [i, event] of events.entries()) {
       this.newest = apply(this.newest, event);
+      const gap = this.gaps.at(-1);
+      if (event.state && gap?.to === Infinity && gap.from <= this.count + i) gap.to = this.count + i + 1;
       this.summary.add(event);
       if (event.t > this.end) this.end = event.t;
       this.skipped += event.skipped ?? 0;
@@ -84,6 +90,9 @@ export class Run {
   #problem(line, reason) {
     if (this.problems.length < 100) this.problems.push({ line, reason });
   }
+
+  // uncertainAt reports whether a broken line may have changed the content after n events.
+  uncertainAt(n) { return this.gaps.some(gap => gap.from < n && n < gap.to); }
 
   // first is the earliest event that can be shown.
   get first() { return this.chunks[0]?.from ?? 0; }
@@ -100,7 +109,7 @@ export class Run {
   #events(at) {
     const chunk = this.chunks[at], known = this.#parsed.find(([c]) => c === chunk);
     if (known) return known[1];
-    const events = parseLines(chunk.text, () => {}).filter(e => !e.h);
+    const events = parseLines(chunk.text, () => {});
     this.#parsed = [[chunk, events], ...this.#parsed].slice(0, storyChunks + 1);
     return events;
   }
@@ -204,7 +213,7 @@ export function parseLines(text, broken) {
       const event = JSON.parse(line);
       if (typeof event !== "object" || event === null || Array.isArray(event)) throw new Error("not an object");
       events.push(event);
-    } catch (error) { broken(i + 1, error.message); }
+    } catch (error) { broken(i + 1, error.message, events.length); }
   });
   return events;
 }
@@ -225,7 +234,7 @@ function serve(port) {
     port.postMessage({
       kind: "view", generation, header: run.header, n, count: run.count, first: run.first, t: n >= run.count ? run.end : recent.at(-1)?.t ?? 0,
       end: run.end, following: position === null, state: run.stateAt(n), recent, story: run.story(key, n),
-      summary: run.summary.plain(), problems: run.problems, skipped: run.skipped, reason: run.newest.ended,
+      summary: run.summary.plain(), problems: run.problems, uncertain: run.uncertainAt(n), unknown: run.summary.unknown, skipped: run.skipped, reason: run.newest.ended,
     });
   };
   const soon = () => {

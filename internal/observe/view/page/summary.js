@@ -8,6 +8,28 @@ const marks = {
   "nsctl.passPanicked": "panic", "lab.held": "held", "lab.input": "input",
 };
 
+// The hooks of every gear that this page knows. A test compares them with those of the program.
+const hooks = `
+  reflector: stateChanged pageListed listed streamingListAbandoned watchStarted event stale bookmark watchEnded backOff
+    expired idleTimeout resync storeFailed
+  deltafifo: queued deduplicated ignored canceled replaced resynced popped processed requeued synced closed
+  indexer: added updated deleted replaced indexFailed
+  informer: started stopped synced handlerAdded handlerRemoved handlerEnded handlerSynced handlerLagging handlerStuck
+    handlerPanicked applied distributed handlerQueued handlerCalled handled resyncDue processError mutated
+  queue: added coalesced refused delayed delayCanceled delayEnded got done doneUnknown retried forgotten shuttingDown
+  nsctl: enqueued gone passContext passStarted passDone passStuck passPanicked phaseStarted phaseDone discovered
+    emptinessChecked typeDeleted wouldDelete conflict finalized conditionsUpdated conditionsFailed
+  restclient: requestStart requestDone retry throttled finished warning watchOpened watchClosed
+  leaderelection: acquired renewed slowPath failed lost released newLeader watchFailed
+  apiserver: requestStarted requestDone
+  store: committed expired compacted
+  lab: scene input held stepped released
+  trace: state lost end
+`;
+const known = new Set();
+for (const [, gear, names] of hooks.matchAll(/(\w+): ([^:]*?)(?=\s+\w+:|\s*$)/g)) for (const name of names.split(/\s+/)) known.add(`${gear}.${name}`);
+export const knownEvents = [...known];
+
 export class Summary {
   width = 5000; // µs of a bin
   events = new Array(bins).fill(0);
@@ -16,6 +38,7 @@ export class Summary {
   depth = new Array(bins).fill(0); // the most keys that waited in a queue
   passes = []; // {slot, k, from, to}; to is absent while the pass runs
   marks = []; // {t, kind}
+  unknown = {}; // events of another version, which the fold ignores, with their number
   #slots = []; // of each worker, the pass that it is in
   #queued = new Set();
   #dirty = new Set();
@@ -23,6 +46,7 @@ export class Summary {
   add(e) {
     const t = e.t ?? 0;
     while (t >= this.width * bins) this.#double();
+    if (!known.has(e.e)) this.unknown[e.e] = (this.unknown[e.e] ?? 0) + 1;
     const bin = Math.floor(t / this.width);
     this.events[bin]++;
     if (marks[e.e] && this.marks.length < mostMarks) this.marks.push({ t, kind: marks[e.e] });

@@ -3,18 +3,21 @@ import en from "orrery/strings.en.json" with { type: "json" };
 import zh from "orrery/strings.zh-CN.json" with { type: "json" };
 
 const languages = { en, "zh-CN": zh };
-let language = "en";
+let chosen = "en";
+
+// language returns the name of the page's language.
+export const language = () => chosen;
 
 // setLanguage selects the sentences; an unknown language is English.
 export function setLanguage(name) {
-  language = /^zh/i.test(name ?? "") ? "zh-CN" : "en";
-  document.documentElement.lang = language;
-  return language;
+  chosen = /^zh/i.test(name ?? "") ? "zh-CN" : "en";
+  document.documentElement.lang = chosen;
+  return chosen;
 }
 
 // text returns the sentence of that name, with {placeholders} replaced.
 export function text(name, values = {}) {
-  const sentence = languages[language][name] ?? en[name] ?? name;
+  const sentence = languages[chosen][name] ?? en[name] ?? name;
   return sentence.replace(/\{(\w+)\}/g, (all, key) => key in values ? values[key] : all);
 }
 

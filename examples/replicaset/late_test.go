@@ -1,0 +1,153 @@
+package replicaset_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"orrery/examples/apps"
+	"orrery/examples/replicaset"
+	"orrery/internal/lab/clustertest"
+)
+
+// The watch of pods is ten seconds late. The controller's own status update triggers a second
+// pass, whose cache has no pods.
+func TestWithoutExpectationsALateWatchMakesTwiceAsManyPods(t *testing.T) {
+	for name, c := range map[string]struct {
+		adjust func(*replicaset.Controller)
+		want   int
+	}{
+		"with expectations":    {nil, 3},
+		"without expectations": {(*replicaset.Controller).ForgetExpectations, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBothGears(t, func(w *world) {
+				w.adjust = c.adjust
+				w.start()
+				synctest.Wait()
+				w.Fault("hold-events:for=10s,resource=pods,user=" + clustertest.ControllerUser)
+				w.Must("POST", setsPath, set("web", 3, ""))
+				time.Sleep(5 * time.Second)
+				assert.Len(t, w.pods(), c.want)
+
+				time.Sleep(10 * time.Second) // the watch has caught up, and surplus pods are deleted
+				w.has("web", 3)
+			})
+		})
+	}
+}
+
+// The events of three new pods arrive while a pass asks whether its expectation is satisfied. The
+// pass must count them, so it must not have read the store before.
+func TestExpectationsAreAskedBeforeTheStore(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		var created atomic.Int32
+		w.trace.Created = func(*apps.ReplicaSet, string, error) { created.Add(1) }
+		w.adjust = (*replicaset.Controller).AskSlowly
+		w.start()
+		synctest.Wait()
+		w.Must("POST", setsPath, set("web", 3, ""))
+		time.Sleep(15 * time.Second)
+		w.Fault("hold-events:for=15s,resource=pods,user=" + clustertest.ControllerUser)
+		time.Sleep(5 * time.Minute)
+		w.has("web", 3)
+		assert.EqualValues(t, 3, created.Load())
+	})
+}
+
+// A set that is scaled while an expectation is open reports the older generation: the deployment
+// controller takes its next step when the newer one has been acted on.
+func TestAGenerationIsObservedWhenItHasBeenActedOn(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		synctest.Wait()
+		w.Fault("hold-events:for=10s,resource=pods,user=" + clustertest.ControllerUser)
+		w.Must("POST", setsPath, set("web", 3, ""))
+		time.Sleep(time.Second)
+		w.Must("PATCH", setsPath+"/web/scale", `{"spec":{"replicas":5}}`)
+		time.Sleep(5 * time.Second)
+		assert.EqualValues(t, 1, w.set("web").Status.ObservedGeneration)
+		assert.Len(t, w.pods(), 3)
+		w.has("web", 5)
+		assert.EqualValues(t, 2, w.set("web").Status.ObservedGeneration)
+	})
+}
+
+// The watch of replica sets is ten seconds late. The collector deletes the pods of a deleted set.
+// Each deletion is an event for the controller, whose cache still has the set.
+func TestADeletedSetGetsNoNewPods(t *testing.T) {
+	for _, policy := range []string{"Background", "Foreground"} {
+		t.Run(policy, func(t *testing.T) {
+			inBothGears(t, func(w *world) {
+				var created atomic.Int32
+				w.trace.Created = func(*apps.ReplicaSet, string, error) { created.Add(1) }
+				kill, _ := w.start()
+				w.Must("POST", setsPath, set("web", 3, ""))
+				w.has("web", 3)
+				w.Killer.KillAt(100, false, kill) // otherwise it creates pods and the collector deletes them, without end
+				w.Fault("hold-events:for=10s,resource=replicasets,user=" + clustertest.ControllerUser)
+				w.Must("DELETE", setsPath+"/web", `{"propagationPolicy":"`+policy+`"}`)
+				time.Sleep(time.Minute)
+				assert.Empty(t, w.pods())
+				assert.EqualValues(t, 3, created.Load(), "no pod is created for a set that has gone")
+			})
+		})
+	}
+}
+
+// The watch of replica sets is ten seconds late, and the pods become ready meanwhile: the cache
+// still has the set from before the controller's status update.
+func TestAControllerDoesNotConflictWithItsOwnStatus(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		w.Must("POST", setsPath, set("web", 3, ""))
+		w.has("web", 3)
+		time.Sleep(10 * time.Second)
+		w.Fault("hold-events:for=10s,resource=replicasets,user=" + clustertest.ControllerUser)
+		w.Must("DELETE", podsPath+"/"+w.pods()[0].Name, "")
+		time.Sleep(30 * time.Second)
+		w.has("web", 3)
+		assert.Zero(t, w.conflicts.Load())
+	})
+}
+
+// While the watch is down, a pod that the controller has deleted goes, and another one of the same
+// name appears. The informer reports that as an update.
+func TestAPodThatIsCreatedAgainInAGapOfTheWatch(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		const orphan = `{"metadata":{"name":"orphan","labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
+		w.Must("POST", podsPath, orphan)
+		w.start()
+		w.Must("POST", setsPath, set("web", 1, ""))
+		w.has("web", 1)
+		w.Fault("forbid:for=20s,verb=list|watch,resource=pods,user=" + clustertest.ControllerUser)
+		w.Fault("cut-watches")
+		w.Must("PATCH", setsPath+"/web/scale", `{"spec":{"replicas":0}}`)
+		w.Within(10*time.Second, "the controller deletes the pod", func() bool { return len(w.pods()) == 0 })
+		w.Must("DELETE", podsPath+"/orphan", `{"gracePeriodSeconds":0}`)
+		w.Must("POST", podsPath, orphan)
+		w.Within(time.Minute, "the new one is adopted and deleted", func() bool { return len(w.pods()) == 0 })
+	})
+}
+
+// An event that never arrives blocks a set for five minutes and not for ever.
+func TestAnExpectationEnds(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		var waiting atomic.Int32
+		w.trace.Waiting = func(*apps.ReplicaSet) { waiting.Add(1) }
+		w.start()
+		synctest.Wait()
+		w.Fault("hold-events:for=20m,resource=pods,user=" + clustertest.ControllerUser)
+		w.Must("POST", setsPath, set("web", 3, ""))
+		time.Sleep(4 * time.Minute)
+		assert.Len(w.t, w.pods(), 3)
+		assert.Positive(w.t, waiting.Load())
+		time.Sleep(2 * time.Minute)
+		assert.Len(w.t, w.pods(), 6)
+		time.Sleep(20 * time.Minute)
+		w.has("web", 3)
+	})
+}

@@ -1,0 +1,39 @@
+package causes_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/causes"
+	"orrery/internal/lab/clustertest"
+	"orrery/internal/why"
+	"orrery/internal/why/collect"
+)
+
+var update = flag.Bool("update", false, "write the examples into the package why; go generate ./internal/why puts them on the page")
+
+// What the page shows of each cause, kubectl describe beside orrery why, is what the two say of the
+// fixtures.
+func TestExamples(t *testing.T) {
+	examples := map[string]why.Example{}
+	for _, f := range causes.Fixtures() {
+		t.Run(f.ID, func(t *testing.T) {
+			inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
+				evidence, report := judged(t, c, collect.Options{})
+				examples[f.ID] = why.ExampleOf(evidence.Namespace, report)
+			})
+		})
+	}
+	if *update {
+		var text bytes.Buffer
+		require.NoError(t, why.WriteExamples(&text, examples))
+		require.NoError(t, os.WriteFile("../../why/examples.json", text.Bytes(), 0o644))
+		return
+	}
+	assert.Equal(t, why.Examples(), examples, "run: go test ./internal/lab/causes -run TestExamples -update && go generate ./internal/why")
+}

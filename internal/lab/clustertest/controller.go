@@ -1,0 +1,37 @@
+package clustertest
+
+import (
+	"context"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/internal/gears"
+	"orrery/nsctl"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+)
+
+// RunNamespaceController runs the namespace controller as [ControllerUser] until the context ends.
+// The channel is closed when it has ended.
+func (c *Cluster) RunNamespaceController(ctx context.Context) (ended <-chan struct{}) {
+	c.t.Helper()
+	client := c.Client()
+	var set gears.Set
+	typed := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	namespaces := informer.NewSharedIndexInformer(typed, informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
+	controller, err := nsctl.NewController(nsctl.Config{
+		Informer: namespaces, DrainTimeout: time.Second,
+		Deleter: set.NewDeleter(nsctl.DeleterConfig{
+			Namespaces: typed, Content: nsctl.NewContentClient(client),
+			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
+		}),
+	})
+	require.NoError(c.t, err)
+	return Run(ctx,
+		func(ctx context.Context) error { namespaces.Run(ctx); return nil },
+		func(ctx context.Context) error { controller.Run(ctx); return nil },
+	)
+}

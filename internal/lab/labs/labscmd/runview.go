@@ -1,0 +1,89 @@
+package labscmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"orrery"
+	"orrery/internal/lab/labs/overlay"
+	"orrery/internal/lab/labs/report"
+	"orrery/internal/lab/labs/script"
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/view"
+	"orrery/internal/observe/view/places"
+	"orrery/internal/program"
+)
+
+// watched plays a script and shows its outcome. With --view it serves the page of the controller's
+// gears, from its first event until a signal.
+func (s *session) watched(ctx context.Context, chosen *choice, lay *overlay.Overlay, o *runOptions, config script.Config, play func(script.Config) (script.Outcome, error)) error {
+	if !o.view {
+		outcome, err := play(config)
+		if err != nil {
+			return usage(err)
+		}
+		return s.showOutcome(chosen, lay, outcome)
+	}
+	if chosen.run.Program != "" {
+		return s.refuse("run-no-view", chosen.lab.ID)
+	}
+	pages, err := written(lay)
+	if err != nil {
+		return usage(err)
+	}
+	relay := trace.NewRelay(trace.Header{
+		Run: "lab run", Mode: "lab", Gears: chosen.run.GearSet(), Build: program.Version, Yours: slices.Sorted(maps.Keys(pages)),
+	})
+	page := o.page
+	server, err := view.Start(view.Config{Port: page.Port, Source: relay, Code: places.Source{Files: orrery.Source, Yours: pages}})
+	if err != nil {
+		return err
+	}
+	defer server.Stop()
+	config.Trace, config.Begun = relay, func() { page.Announce(server, s.OutOrStdout()) }
+	outcome, err := play(config)
+	relay.End(lastWords(outcome, lay))
+	if err != nil {
+		return usage(err)
+	}
+	err = s.showOutcome(chosen, lay, outcome)
+	if ctx.Err() == nil {
+		s.print("run-view-stays", server.URL())
+		<-ctx.Done()
+	}
+	return err
+}
+
+// written returns the pages with which the program was built.
+func written(lay *overlay.Overlay) (map[string]places.Page, error) {
+	pages := map[string]places.Page{}
+	for name, file := range lay.Pages {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		pages[name] = places.Page{File: lay.Show(name), Text: text}
+	}
+	return pages, nil
+}
+
+// lastWords returns the panic that ended the controller, or the first that it caught, and where in the
+// learner's pages it was; "" if there was none.
+func lastWords(outcome script.Outcome, lay *overlay.Overlay) string {
+	frames, text := report.LoggedPanic(outcome.Output, lay), ""
+	for line := range strings.Lines(outcome.Output) {
+		if outcome.Crashed && strings.HasPrefix(line, "panic: ") {
+			text, _, _ = strings.Cut(strings.TrimSpace(line), " [recovered")
+			break
+		}
+	}
+	if len(frames) == 0 || outcome.OK {
+		return text
+	}
+	return fmt.Sprintf("%s (%s  %s)", cmp.Or(text, frames[0].Source), frames[0].Place, frames[0].Function)
+}

@@ -1,0 +1,160 @@
+package why_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+	"orrery/restclient/api"
+)
+
+// answered is an answer of the server with these items.
+func answered[T any](request string, items ...T) why.Answer[T] {
+	return why.Answer[T]{Request: request, Items: items}
+}
+
+// orphan is a namespace with an object whose finalizer a program set, and nothing of that program
+// in the cluster.
+func orphan(resource, group, finalizer, manager string, workloads ...why.Workload) why.Evidence {
+	t := typeOf(group, resource, object("a", finalizer))
+	e := evidence(terminating("", ""), t)
+	e.Stamps = []why.Stamp{{Type: t.Name(), Object: "a", Finalizer: finalizer, Manager: manager}}
+	e.Workloads, e.AllLeases = answered("GET workloads", workloads...), answered[why.Lease]("GET leases")
+	e.Grants = answered[why.Grant]("GET roles")
+	return e
+}
+
+// withManagers is a namespace at a standstill, with pods of kube-controller-manager.
+func withManagers(managers ...why.Manager) why.Evidence {
+	e := evidence(terminating(api.NamespaceContentRemaining, "Some resources are remaining: configmaps. has 1 resource instances"),
+		typeOf("", "configmaps", object("a", "example.com/x")))
+	e.Managers, e.Leases = answered("GET pods", managers...), answered[why.Lease]("GET leases")
+	return e
+}
+
+// Situations in which a cause is nearly there. None of them may be proven: somebody would act on
+// it.
+func TestUnusualSituations(t *testing.T) {
+	ready := func(name, account string) why.Workload {
+		return why.Workload{Kind: "deployment", Namespace: "apps", Name: name, Replicas: 1, Ready: 1, ServiceAccount: account}
+	}
+	lacks := func(account string) []why.Review {
+		review := why.Review{User: "system:serviceaccount:apps:" + account, Verb: "update", Group: "argoproj.io", Resource: "applications"}
+		patch := review
+		patch.Verb = "patch"
+		return []why.Review{review, patch}
+	}
+	argocd := orphan("applications", "argoproj.io", "resources-finalizer.argocd.argoproj.io", "", ready("argocd-server", "server"))
+	argocd.Reviews = lacks("server")
+	machines := orphan("machines", "cluster.x-k8s.io", "machine.cluster.x-k8s.io", "", ready("landscape", "web"))
+	machines.Reviews = lacks("web")
+	for i := range machines.Reviews {
+		machines.Reviews[i].Group, machines.Reviews[i].Resource = "cluster.x-k8s.io", "machines"
+	}
+
+	expired := withManagers()
+	expired.Leases.Items = []why.Lease{{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "old", Renewed: deleted.Add(-24 * time.Hour), Duration: 15 * time.Second}}
+	for _, n := range []*why.Namespace{expired.Namespace, expired.Second.Namespace} {
+		n.Writers = []why.Writer{{Manager: "k3s", At: deleted.Add(time.Minute)}}
+	}
+
+	dying := object("a", "batch.kubernetes.io/job-tracking")
+	dying.Deleted = later.Add(time.Minute)
+	dying.Owners = []why.Owner{{Kind: "Job", Name: "j", UID: "gone"}}
+	counted := evidence(terminating("", ""), typeOf("", "pods", dying), typeOf("batch", "jobs"))
+	counted.Pods = []why.Pod{{Object: dying, Node: "n", Running: []string{"c"}}}
+
+	soon := func(metadata, token string) why.Evidence {
+		n := terminating("", "")
+		n.Deleted = at.Add(-15 * time.Second)
+		n.Finalizers, n.SpecFinalizers = []string{metadata}, []string{token}
+		return evidence(n)
+	}
+
+	metrics := evidence(terminating(discoveryFailure, "Discovery failed: custom.metrics.k8s.io/v1beta1: stale GroupVersion discovery: custom.metrics.k8s.io/v1beta1"))
+	metrics.Discovery.Failed = map[string]string{"metrics.k8s.io/v1beta1": "stale"}
+	metrics.Second.Failed = metrics.Discovery.Failed
+	metrics.APIServices = answered("GET apiservices", why.APIService{
+		Name: "v1beta1.metrics.k8s.io", GroupVersion: "metrics.k8s.io/v1beta1", Service: &why.Service{Namespace: "a", Name: "b"}, Available: "False", Reason: "MissingEndpoints",
+	})
+
+	const unexpected = "Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr: g.io/v1, Resource=dbs"
+	plural := evidence(terminating(contentFailure, unexpected), typeOf("g.io", "db", object("t")))
+
+	beyond := orphan("configmaps", "", "example.com/x", "backup", why.Workload{Kind: "deployment", Namespace: "b", Name: "backup", Replicas: 1})
+	beyond.Second.Types = []why.Type{{Version: "v1", Resource: "configmaps", Count: 900, Partial: true}}
+
+	for name, test := range map[string]struct {
+		evidence why.Evidence
+		not      string
+	}{
+		"another part of the owner runs, and needs no such right":      {argocd, "C06"},
+		"a workload whose name has the owner's letters":                {machines, "C06"},
+		"a binary called manager, and a workload that is switched off": {orphan("things", "g.io", "g.io/x", "manager", why.Workload{Kind: "deployment", Name: "cert-manager", Replicas: 1}), "C04"},
+		"a client library, and a workload that is switched off":        {orphan("things", "g.io", "g.io/x", "python-requests", why.Workload{Name: "python-requests-test", Replicas: 1}), "C04"},
+		"a workload that has only a part of the owner's name":          {orphan("things", "g.io", "g.io/x", "acme-database-operator", why.Workload{Kind: "deployment", Name: "acme", Replicas: 1}), "C04"},
+		"one of three managers has the controller switched off":        {withManagers(why.Manager{Name: "a", Ready: true, Controllers: "*,-namespace"}, why.Manager{Name: "b", Ready: true}), "C19"},
+		"an expired Lease of a manager that writes conditions since":   {expired, "C19"},
+		"a job's pod within its grace period":                          {counted, "C13"},
+		"a finalizer of the namespace, seconds after the deletion":     {soon("example.com/x", "kubernetes"), "C16"},
+		"a token of the namespace, seconds after the deletion":         {soon("", "example.com/x"), "C18"},
+		"the condition names a group that ends alike":                  {metrics, "C01"},
+		"the condition names a type that begins alike":                 {plural, "C22"},
+		"an object behind the first page of the second sample":         {beyond, "C04"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := why.Judge(test.evidence)
+			for _, found := range report.Findings {
+				assert.False(t, found.ID == test.not && found.Certainty == why.Proven, "%s: %v", found.Says, found.Proof)
+			}
+		})
+	}
+}
+
+// The API server quotes the name of a user, also what is special in it.
+func TestRefusalsOfUnusualUsers(t *testing.T) {
+	const text = `configmaps "a" is forbidden: User "CORP\\ctl \"x\"" cannot delete resource "configmaps" in API group "" in the namespace "shop"`
+	refusals := why.Refusals(terminating(contentFailure, text), "shop")
+	assert.Equal(t, []why.Refusal{{User: `CORP\ctl "x"`, Verb: "delete", Resource: "configmaps"}}, refusals)
+}
+
+// Two configurations may have webhooks of one name. The one that is down is named.
+func TestTwoWebhooksOfOneName(t *testing.T) {
+	e := evidence(terminating(contentFailure, `failed calling webhook "v.example.com": no endpoints available`), typeOf("", "configmaps", object("a")))
+	rules := []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"configmaps"}}}
+	hook := func(configuration, service string) why.Webhook {
+		return why.Webhook{
+			Resource: "validatingwebhookconfigurations", Configuration: configuration, Name: "v.example.com", FailurePolicy: "Fail",
+			Service: &why.Service{Namespace: "policy", Name: service}, Rules: rules,
+		}
+	}
+	e.Webhooks = answered("GET webhooks", hook("healthy", "up"), hook("broken", "down"))
+	e.Backends = []why.Backend{
+		{Service: why.Service{Namespace: "policy", Name: "up"}, Exists: true, Ready: 1, Request: "GET"},
+		{Service: why.Service{Namespace: "policy", Name: "down"}, Exists: true, Request: "GET"},
+	}
+	found := find(why.Judge(e), "C07")
+	require.NotNil(t, found)
+	assert.Equal(t, "broken", found.Culprit.Name)
+	assert.Equal(t, why.Proven, found.Certainty)
+}
+
+// What keeps the namespace itself acts only when it is empty.
+func TestEntriesOfTheNamespaceActLater(t *testing.T) {
+	n := terminating("", "")
+	n.Finalizers, n.SpecFinalizers = []string{"example.com/audit", "foregroundDeletion"}, []string{"kubernetes", "example.com/x"}
+	e := evidence(n, typeOf("", "configmaps", object("a")))
+	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-garbagecollector"})
+	for _, id := range []string{"C16", "C17", "C18"} {
+		found := find(why.Judge(e), id)
+		require.NotNil(t, found, id)
+		assert.Equal(t, why.Later, found.Certainty, id)
+	}
+	e.Types, e.Second.Types = e.Types[1:], nil
+	for _, id := range []string{"C16", "C17", "C18"} {
+		assert.Equal(t, why.Proven, find(why.Judge(e), id).Certainty, id)
+	}
+}
