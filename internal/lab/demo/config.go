@@ -8,6 +8,7 @@ import (
 	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 )
 
@@ -21,6 +22,9 @@ type Config struct {
 	Gears gears.Set
 	// Recorder records what the gears do; nil: nothing.
 	Recorder *trace.Recorder
+	// Guide leads a reader through the scene and Gates stops it; nil: neither.
+	Guide *view.Session
+	Gates *view.Gates
 	// Listen is the address of the server; "": a free port of the loopback interface.
 	Listen string
 

@@ -21,6 +21,9 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	if err != nil {
 		return err
 	}
+	if config.Guide != nil {
+		scene = scene.Guided()
+	}
 	if scene.Alone() {
 		s := show{config: config, scene: scene, teller: scene.Story(), curtain: curtain}
 		s.teller.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
@@ -48,7 +51,7 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 		config: config, scene: scene, teller: teller, curtain: curtain,
 		stage: stage.Config{
 			Teller: teller, Server: connection(server), Credentials: credentials, Faults: server.Faults(), Objects: config.Objects,
-			Gears: config.Gears, Recorder: config.Recorder,
+			Gears: config.Gears, Recorder: config.Recorder, Guide: config.Guide, Gates: config.Gates,
 		},
 	}
 	if config.Keep != nil {
@@ -142,6 +145,9 @@ var errTooLong = errors.New("it did not end within two minutes; the lines above 
 // play plays the scene, on a stage if it needs one. It returns the stage, if it was opened, with the controller running.
 func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
 	playing, cancel := context.WithTimeoutCause(ctx, timeout, errTooLong) // only the scene: the controller may run longer
+	if s.config.Guide != nil {
+		playing, cancel = context.WithCancel(ctx) // the reader may think as long as it takes
+	}
 	defer cancel()
 	if s.scene.Alone() {
 		err = s.scene.PlayAlone(playing, s.teller, s.config.Gears.Recorded(s.config.Recorder))

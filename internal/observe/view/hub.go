@@ -25,12 +25,13 @@ const (
 	writeTimeout = 5 * time.Second
 	mostClients  = 8
 	eventsBack   = 20_000
-	mostIncoming = 512 // bytes of a message from a page, which has nothing to say
+	mostIncoming = 512 // bytes of a message from a page
 )
 
 // hub sends a run to its clients, each with a cursor and a goroutine of its own.
 type hub struct {
 	source  Source
+	command func(message []byte) // nil: pages have nothing to say
 	upgrade websocket.Upgrader
 	ctx     context.Context // ends with the server
 	end     context.CancelFunc
@@ -40,10 +41,10 @@ type hub struct {
 	clients int // guarded by mu; no more after the end of ctx
 }
 
-func newHub(source Source) *hub {
+func newHub(source Source, command func(message []byte)) *hub {
 	ctx, end := context.WithCancel(context.Background())
 	return &hub{
-		source: source, ctx: ctx, end: end,
+		source: source, command: command, ctx: ctx, end: end,
 		// hostcheck has compared the Origin with the Host.
 		upgrade: websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }},
 	}
@@ -94,8 +95,12 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request) {
 		defer cancel()
 		conn.SetReadLimit(mostIncoming)
 		for {
-			if _, _, err := conn.NextReader(); err != nil {
+			_, message, err := conn.ReadMessage()
+			if err != nil {
 				return
+			}
+			if h.command != nil {
+				h.command(message)
 			}
 		}
 	})

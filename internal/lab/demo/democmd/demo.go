@@ -106,7 +106,7 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 		return err
 	}
 	defer recorded.close()
-	config.Recorder = recorded.recorder
+	config.Recorder, config.Guide = recorded.recorder, recorded.guide
 	err = demo.Run(ctx, config, &curtain)
 	if failed := recorded.stop(); failed != nil {
 		return fmt.Errorf("the recording is incomplete: %w", failed)

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"orrery/internal/lab/demo/scenes"
+	labview "orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
 	"orrery/internal/program"
@@ -13,8 +14,9 @@ import (
 
 // recorded is the recording of a scene, for the page and for files. Without any of them it is empty.
 type recorded struct {
-	recorder *trace.Recorder // nil: nothing is recorded
-	server   *view.Server    // nil: there is no page
+	recorder *trace.Recorder  // nil: nothing is recorded
+	server   *view.Server     // nil: there is no page
+	guide    *labview.Session // nil: there is no page, or the scene asks nothing
 }
 
 // startRecording starts what the flags demand. The caller must call close.
@@ -25,6 +27,9 @@ func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
 	scene, err := scenes.Named(o.scene)
 	if err != nil {
 		return recorded{}, err
+	}
+	if o.view {
+		scene = scene.Guided()
 	}
 	recorder, err := trace.Start(o.record.Config(trace.Header{
 		Run: "lab demo", Mode: "lab", Scene: o.scene, Gears: o.gears.String(), Build: program.Version,
@@ -37,12 +42,13 @@ func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
 	if !o.view {
 		return recorded{recorder: recorder}, nil
 	}
-	server, err := o.page.Start(view.Config{Source: recorder}, out)
+	guide := labview.NewSession(o.scene, recorder)
+	server, err := o.page.Start(view.Config{Source: recorder, Command: guide.Command}, out)
 	if err != nil {
 		recorder.Stop(err.Error())
 		return recorded{}, err
 	}
-	return recorded{recorder: recorder, server: server}, nil
+	return recorded{recorder: recorder, server: server, guide: guide}, nil
 }
 
 // stop ends the recording. The error is that of its files. The page stays.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -14,6 +15,12 @@ import (
 
 // Teller returns the teller of the story.
 func (s *Stage) Teller() *story.Teller { return s.config.Teller }
+
+// Guide returns the reader's guide; nil if there is none.
+func (s *Stage) Guide() *view.Session { return s.config.Guide }
+
+// Gates returns the gates of what the scene starts on a bare stage.
+func (s *Stage) Gates() *view.Gates { return s.config.Gates }
 
 // Tell adds a beat.
 func (s *Stage) Tell(who story.Who, format string, args ...any) {

@@ -11,6 +11,7 @@ import (
 	"orrery/informer/reflector"
 	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -47,7 +48,7 @@ func (s *Stage) NewInformer(client *restclient.Client, config informer.Config[*a
 	config.QueueTrace = deltafifo.JoinTraces(config.QueueTrace, trace.FIFO[*api.PartialObjectMetadata](r, config.Name))
 	config.StoreTrace = indexer.JoinTraces(config.StoreTrace, r.Store(config.Name))
 	config.Trace = informer.JoinTraces(config.Trace, r.Informer(config.Name))
-	made := informer.NewSharedIndexInformer(restclient.Metadata(client, core("configmaps"), Namespace), config)
+	made := informer.NewSharedIndexInformer(view.Informer(s.config.Gates, restclient.Metadata(client, core("configmaps"), Namespace), config))
 	r.RepairInformer(config.Name, made)
 	return made
 }

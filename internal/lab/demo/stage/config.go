@@ -6,6 +6,7 @@ import (
 	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
 )
@@ -24,6 +25,10 @@ type Config struct {
 	Gears gears.Set
 	// Recorder records what the gears of the controller and of the spectators do; nil: nothing.
 	Recorder *trace.Recorder
+	// Guide leads a reader through the scene; nil: there is none.
+	Guide *view.Session
+	// Gates stop what a scene on a bare stage starts. Default: new ones.
+	Gates *view.Gates
 	// FillTime spreads the creation of the objects over this time, so that it can be watched; 0: no delay.
 	FillTime time.Duration
 }

@@ -7,6 +7,7 @@ import (
 
 	"orrery/informer"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
 	"orrery/nsctl"
 	"orrery/queue"
 	"orrery/restclient"
@@ -72,6 +73,9 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 	}
 	s.script = s.clients[story.Script]
 	if options.Bare {
+		if s.config.Gates == nil {
+			s.config.Gates = view.New(controllerCtx, s.config.Recorder)
+		}
 		return nil
 	}
 	s.config.Teller.Update(func(state *story.State) {

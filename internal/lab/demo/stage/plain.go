@@ -1,0 +1,59 @@
+package stage
+
+import (
+	"context"
+	"time"
+
+	"orrery/examples/worker"
+	"orrery/informer"
+	"orrery/internal/lab/view"
+	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// Plain configures a plain controller of the configmaps: an informer, a handler that queues keys, and
+// workers. Only Reconcile is required.
+type Plain struct {
+	// Reconcile makes one pass over a key.
+	Reconcile func(ctx context.Context, key string) error
+	// Workers are the workers; 0: worker.Config's default.
+	Workers int
+	// Limiter decides when a failed key is retried; nil: worker.Config's default.
+	Limiter queue.RateLimiter[string]
+	// Resync is the informer's period. The controller's own handler is never resynced.
+	Resync time.Duration
+}
+
+// PlainController is the name of the controller's handler.
+const PlainController = "controller"
+
+// StartPlain starts a plain controller on a bare stage and returns its informer after the first list.
+// It ends with the stage. An item may wait at a gate for long, so a pass has no time limit.
+func (s *Stage) StartPlain(ctx context.Context, client *restclient.Client, config Plain) (*Informer, error) {
+	const name, noLimit = "configmaps", 1000 * time.Hour
+	made := s.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{ResyncPeriod: config.Resync})
+	var pool *worker.Pool
+	registered, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
+		AddFunc:    func(o *api.PartialObjectMetadata, _ bool) { pool.Add(keyOf(o)) },
+		UpdateFunc: func(_, o *api.PartialObjectMetadata) { pool.Add(keyOf(o)) },
+		DeleteFunc: func(deleted informer.DeletedObject[*api.PartialObjectMetadata]) { pool.Add(deleted.Key) },
+	}, informer.HandlerOptions{Name: PlainController, ResyncPeriod: -1})
+	if err != nil {
+		return nil, err
+	}
+	r := s.config.Recorder
+	pool = worker.New(worker.Config{
+		Name: name, Workers: config.Workers, RateLimiter: config.Limiter, PassTimeout: noLimit, DrainTimeout: time.Second,
+		Reconcile: func(ctx context.Context, key string) (time.Duration, error) { return 0, config.Reconcile(ctx, key) },
+		Synced:    []informer.InformerSynced{registered.HasSynced},
+		NewQueue:  view.NewQueue(s.config.Gates, name, s.config.Gears.RepairedQueue(r, name)), QueueTrace: r.Queue(name),
+	})
+	if err := s.RunInformer(ctx, made); err != nil {
+		return nil, err
+	}
+	s.running.Go(func() { pool.Run(s.slowCtx, s.slowCtx) })
+	return made, nil
+}
+
+func keyOf(o *api.PartialObjectMetadata) string { return o.Namespace + "/" + o.Name }
