@@ -39,6 +39,9 @@ type Config[T Object] struct {
 	// MutationDetector detects code that changes objects of the store.
 	MutationDetector MutationDetectorConfig[T]
 
+	// WrapHandler, if not nil, returns what is registered in place of a handler: one that calls h.
+	WrapHandler func(h ResourceEventHandler[T]) ResourceEventHandler[T]
+
 	// Reflector tunes the reflector: page size, timeouts, back-off, its trace. The informer
 	// overwrites Name, ListerWatcher, Store, KeyFunc, ResyncPeriod, ShouldResync and
 	// WatchErrorHandler.
@@ -50,7 +53,7 @@ type Config[T Object] struct {
 }
 
 func (c Config[T]) withDefaults() Config[T] {
-	c.Gears = defaultGears(c.Gears)
+	c.Gears = c.Gears.WithDefaults()
 	if c.ResyncPeriod > 0 {
 		c.ResyncPeriod = max(c.ResyncPeriod, MinimumResyncPeriod)
 	} else {

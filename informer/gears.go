@@ -18,8 +18,8 @@ type Gears[T any] struct {
 	NewProcessor func() Processor[T]
 }
 
-// defaultGears returns g with the textbook form of every part that g does not choose.
-func defaultGears[T any](g Gears[T]) Gears[T] {
+// WithDefaults returns g with the textbook form of every part that g does not choose.
+func (g Gears[T]) WithDefaults() Gears[T] {
 	if g.NewQueue == nil {
 		g.NewQueue = func(cfg deltafifo.Config[T]) Queue[T] { return deltafifo.New(cfg) }
 	}

@@ -160,6 +160,9 @@ func (s *SharedIndexInformer[T]) AddEventHandlerWithOptions(h ResourceEventHandl
 	if opts.Name == "" {
 		opts.Name = fmt.Sprintf("%T", h)
 	}
+	if wrap := s.config.WrapHandler; wrap != nil {
+		h = wrap(h)
+	}
 	registration := newRegistration(HandlerInfo{Informer: s.config.Name, Handler: opts.Name}, s)
 	initial, ok := s.join(newRegisteredHandler(h, opts, registration, s.config.Trace))
 	if !ok {

@@ -13,6 +13,7 @@ import (
 // recording is where the single gears of a set are recorded.
 type recording struct {
 	recorder *trace.Recorder
+	wrap     func(name string, q queue.ObservableInterface[string]) queue.ObservableInterface[string]
 
 	mu    sync.Mutex
 	names map[string]int // guarded by mu: how many gears have had a name
@@ -26,6 +27,12 @@ func (s Set) Recorded(recorder *trace.Recorder) Set {
 	if recorder != nil {
 		s.recording = &recording{recorder: recorder, names: map[string]int{}}
 	}
+	return s
+}
+
+// Wrapped returns the same recorded set with a wrapper around every work queue that it makes.
+func (s Set) Wrapped(wrap func(name string, q queue.ObservableInterface[string]) queue.ObservableInterface[string]) Set {
+	s.recording = &recording{recorder: s.recording.recorder, names: map[string]int{}, wrap: wrap}
 	return s
 }
 
@@ -45,7 +52,11 @@ func (r *recording) newQueue(s Set, limiter queue.RateLimiter[string], config qu
 	name := r.unused("queue")
 	config.Trace = queue.JoinTraces(config.Trace, r.recorder.Queue(name))
 	s.recording = nil
-	return s.RepairedQueue(r.recorder, name)(limiter, config)
+	made := s.RepairedQueue(r.recorder, name)(limiter, config)
+	if r.wrap != nil {
+		return r.wrap(name, made)
+	}
+	return made
 }
 
 // RepairedQueue returns NewQueue for a queue that config.Trace records under this name. The recorder

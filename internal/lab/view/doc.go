@@ -1,0 +1,60 @@
+// Package view stops a run of the laboratory at its gates, lets single items through, and starts a
+// new run from a recording.
+//
+// # Concept
+//
+// A gate is a decorator on a seam between two gears. While it is closed, items wait in front of it,
+// and everything else goes on: timers, producers, other gates. Hooks cannot be gates, because some
+// of them run under locks.
+//
+//	gate  holds                              decorates
+//	G1    a decoded watch event              reflector.ListerWatcher
+//	G2    the next pop of the delta queue    the informer's queue, which pops one key at a time then
+//	G3    what is stored, not distributed    the informer's processor
+//	G4    a handler call                     the handler, by informer.Config.WrapHandler
+//	G5    a key for a worker, after Get      the work queue
+//	G6    a request to the API server        ListerWatcher, and the clients of the deleter
+//	G7    a key before Done                  the work queue
+//
+// [New] returns the gates of a run, all open. A run is wired with them where it makes its gears:
+//
+//	gates := view.New(ctx, recorder)
+//	source, config = view.Informer(gates, source, config)     // G1 G2 G3 G4 G6, for NewSharedIndexInformer
+//	work.NewQueue = view.NewQueue(gates, "queue", work.NewQueue) // G5 G7, for nsctl, examples/worker
+//	deleter = view.Deleter(gates, deleter)                    // G6, for nsctl.DeleterConfig
+//	err := gates.Wait(ctx, view.Item{Gate: view.G6, ...})     // G6, before any other request
+//
+// Nil gates change nothing: each of these returns what it was given. A controller with gates has no
+// time limit for a pass and none for a silent watch, since an item may wait for an hour.
+//
+// A script or a page then moves the items:
+//
+//	gates.Close(view.G2, view.Condition{})  // hold every item; a Condition holds those that meet it
+//	gates.Await(ctx, view.G2, 1)            // until one item waits
+//	gates.Step(view.G2)                     // let the oldest one through
+//	gates.RunTo(condition)                  // all gates open, until an item meets the condition
+//	gates.Open(view.G2)                     // let all of them through
+//	gates.Release()                         // open every gate
+//
+// # Guarantees
+//
+// No lock of a gear is held while an item waits, and its producers never wait. A gate passes items
+// in their order. Gates open for good when the run's context ends, and an item stops waiting when
+// what it belongs to ends: its watch, its informer, its queue, its request.
+//
+// The recording has lab.held for each item that waits, lab.stepped for each that goes on alone, and
+// lab.released for each gate that was opened.
+//
+// # Goroutines
+//
+// Gates start none. Waiting items block goroutines of the gears.
+//
+// # Failure
+//
+// Wait returns the cause of its context if that ends first.
+//
+// # Testing
+//
+// The tests hold, step and release an item at each gate, in virtual time, with every form of the
+// gears, and use the gears from other goroutines meanwhile.
+package view

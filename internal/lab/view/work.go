@@ -1,0 +1,171 @@
+package view
+
+import (
+	"context"
+	"time"
+
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient/api"
+)
+
+// WorkQueue is the constructor of a work queue, as nsctl.Config and worker.Config have it.
+type WorkQueue = func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
+
+// NewQueue returns a constructor of work queues with gates: G5 after Get, G7 before Done. name names
+// the queue in items. A nil constructor is the textbook's.
+func NewQueue(g *Gates, name string, newQueue WorkQueue) WorkQueue {
+	if g == nil {
+		return newQueue
+	}
+	return func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+		if newQueue == nil {
+			return Queue(g, name, queue.NewRateLimiting(limiter, config))
+		}
+		return Queue(g, name, newQueue(limiter, config))
+	}
+}
+
+// Queue returns a work queue with gates, see [NewQueue].
+func Queue(g *Gates, name string, q queue.ObservableInterface[string]) queue.ObservableInterface[string] {
+	if g == nil {
+		return q
+	}
+	g.wire(G5, G7)
+	return &heldQueue{q, newLine(context.Background(), g, name)}
+}
+
+type heldQueue struct {
+	queue.ObservableInterface[string]
+	*line
+}
+
+func (q *heldQueue) Get() (key string, shutdown bool) {
+	key, shutdown = q.ObservableInterface.Get()
+	if !shutdown {
+		q.hold(Item{Gate: G5, Key: key, Failures: q.NumRequeues(key)})
+	}
+	return key, shutdown
+}
+
+func (q *heldQueue) Done(key string) {
+	q.hold(Item{Gate: G7, Key: key, Failures: q.NumRequeues(key)})
+	q.ObservableInterface.Done(key)
+}
+
+// ShutDown ends all waiting: the workers have to end.
+func (q *heldQueue) ShutDown() {
+	q.end()
+	q.ObservableInterface.ShutDown()
+}
+
+// ShutDownWithDrain ends all waiting: a key that waits would never be done.
+func (q *heldQueue) ShutDownWithDrain() {
+	q.end()
+	q.ObservableInterface.ShutDownWithDrain()
+}
+
+// Deleter returns the configuration of a deleter whose requests wait at G6.
+func Deleter(g *Gates, config nsctl.DeleterConfig) nsctl.DeleterConfig {
+	if g == nil {
+		return config
+	}
+	g.wire(G6)
+	config.Namespaces = heldNamespaces{config.Namespaces, g}
+	config.Content = heldContent{config.Content, g}
+	config.Discovery = heldDiscovery{config.Discovery, g}
+	return config
+}
+
+type heldNamespaces struct {
+	nsctl.NamespaceClient
+	gates *Gates
+}
+
+func (c heldNamespaces) hold(ctx context.Context, verb, name string) error {
+	return c.gates.Wait(ctx, Item{Gate: G6, Verb: verb, Key: name, Resource: "namespaces"})
+}
+
+func (c heldNamespaces) Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error) {
+	if err := c.hold(ctx, "get", name); err != nil {
+		return nil, err
+	}
+	return c.NamespaceClient.Get(ctx, name, opts)
+}
+
+func (c heldNamespaces) UpdateStatus(ctx context.Context, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
+	if err := c.hold(ctx, "update", namespace.Name); err != nil {
+		return nil, err
+	}
+	return c.NamespaceClient.UpdateStatus(ctx, namespace, opts)
+}
+
+func (c heldNamespaces) UpdateSubresource(ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
+	if err := c.hold(ctx, "update", name); err != nil {
+		return nil, err
+	}
+	return c.NamespaceClient.UpdateSubresource(ctx, name, subresource, namespace, opts)
+}
+
+func (c heldNamespaces) Delete(ctx context.Context, name string, opts api.DeleteOptions) error {
+	if err := c.hold(ctx, "delete", name); err != nil {
+		return err
+	}
+	return c.NamespaceClient.Delete(ctx, name, opts)
+}
+
+type heldContent struct {
+	nsctl.ContentClient
+	gates *Gates
+}
+
+func (c heldContent) hold(ctx context.Context, verb, key string, gvr api.GroupVersionResource) error {
+	return c.gates.Wait(ctx, Item{Gate: G6, Verb: verb, Key: key, Resource: gvr.Resource})
+}
+
+func (c heldContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, bool, error) {
+	if err := c.hold(ctx, "deletecollection", namespace, gvr); err != nil {
+		return nil, false, err
+	}
+	return c.ContentClient.DeleteCollection(ctx, gvr, namespace)
+}
+
+func (c heldContent) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
+	if err := c.hold(ctx, "list", namespace, gvr); err != nil {
+		return nil, err
+	}
+	return c.ContentClient.List(ctx, gvr, namespace)
+}
+
+func (c heldContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (map[string]bool, bool, error) {
+	if err := c.hold(ctx, "list", "", gvr); err != nil {
+		return nil, false, err
+	}
+	return c.ContentClient.Holders(ctx, gvr)
+}
+
+func (c heldContent) Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error {
+	if err := c.hold(ctx, "delete", namespace+"/"+name, gvr); err != nil {
+		return err
+	}
+	return c.ContentClient.Delete(ctx, gvr, namespace, name)
+}
+
+func (c heldContent) ListPods(ctx context.Context, namespace string) ([]*api.Pod, error) {
+	if err := c.hold(ctx, "list", namespace, api.PodsResource); err != nil {
+		return nil, err
+	}
+	return c.ContentClient.ListPods(ctx, namespace)
+}
+
+type heldDiscovery struct {
+	nsctl.Discovery
+	gates *Gates
+}
+
+func (c heldDiscovery) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error) {
+	if err := c.gates.Wait(ctx, Item{Gate: G6, Verb: "discover"}); err != nil {
+		return nil, err
+	}
+	return c.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
+}
