@@ -121,7 +121,7 @@ const (
 // All returns the scenes in the recommended order.
 func All() []Scene {
 	return []Scene{deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, conflict, secondParty, emptiedFinalizers, virtualMachine, rollout, garbage,
-		errorsScene, twoWaysOf410, index, slowConsumer, storeDecides, oneKey, backOff, workersInPool, twoQueues, stalled}
+		errorsScene, twoWaysOf410, index, slowConsumer, storeDecides, resync, oneKey, backOff, workersInPool, twoQueues, stalled}
 }
 
 // Default is the name of the scene to see first.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/lab/view"
 	"orrery/restclient"
@@ -21,6 +22,12 @@ func (s *Stage) Guide() *view.Session { return s.config.Guide }
 
 // Gates returns the gates of what the scene starts on a bare stage.
 func (s *Stage) Gates() *view.Gates { return s.config.Gates }
+
+// HoldsStored reports whether the gate G3 can hold: the textbook's queue processes under its lock, and
+// the textbook's informer distributes under its own.
+func (s *Stage) HoldsStored() bool {
+	return s.config.Gears.Form("deltafifo") != gears.Textbook && s.config.Gears.Form("informer") != gears.Textbook
+}
 
 // Tell adds a beat.
 func (s *Stage) Tell(who story.Who, format string, args ...any) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"orrery/deltafifo"
 	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/internal/lab/view"
@@ -23,16 +24,20 @@ type Plain struct {
 	Limiter queue.RateLimiter[string]
 	// Resync is the informer's period. The controller's own handler is never resynced.
 	Resync time.Duration
+	// QueueTrace observes the informer's queue; Started gets the informer before it runs. Both may be
+	// nil.
+	QueueTrace *deltafifo.Trace[*api.PartialObjectMetadata]
+	Started    func(*Informer)
 }
 
 // PlainController is the name of the controller's handler.
 const PlainController = "controller"
 
-// StartPlain starts a plain controller on a bare stage and returns its informer after the first list.
+// StartPlain starts a plain controller on a bare stage and waits for the informer's first list.
 // It ends with the stage. An item may wait at a gate for long, so a pass has no time limit.
-func (s *Stage) StartPlain(ctx context.Context, client *restclient.Client, config Plain) (*Informer, error) {
+func (s *Stage) StartPlain(ctx context.Context, client *restclient.Client, config Plain) error {
 	const name, noLimit = "configmaps", 1000 * time.Hour
-	made := s.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{ResyncPeriod: config.Resync})
+	made := s.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{ResyncPeriod: config.Resync, QueueTrace: config.QueueTrace})
 	var pool *worker.Pool
 	registered, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc:    func(o *api.PartialObjectMetadata, _ bool) { pool.Add(keyOf(o)) },
@@ -40,7 +45,10 @@ func (s *Stage) StartPlain(ctx context.Context, client *restclient.Client, confi
 		DeleteFunc: func(deleted informer.DeletedObject[*api.PartialObjectMetadata]) { pool.Add(deleted.Key) },
 	}, informer.HandlerOptions{Name: PlainController, ResyncPeriod: -1})
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if config.Started != nil {
+		config.Started(made)
 	}
 	r := s.config.Recorder
 	pool = worker.New(worker.Config{
@@ -50,10 +58,10 @@ func (s *Stage) StartPlain(ctx context.Context, client *restclient.Client, confi
 		NewQueue:  view.NewQueue(s.config.Gates, name, s.config.Gears.RepairedQueue(r, name)), QueueTrace: r.Queue(name),
 	})
 	if err := s.RunInformer(ctx, made); err != nil {
-		return nil, err
+		return err
 	}
 	s.running.Go(func() { pool.Run(s.slowCtx, s.slowCtx) })
-	return made, nil
+	return nil
 }
 
 func keyOf(o *api.PartialObjectMetadata) string { return o.Namespace + "/" + o.Name }
