@@ -30,9 +30,13 @@ func (s Set) Recorded(recorder *trace.Recorder) Set {
 	return s
 }
 
-// Wrapped returns the same recorded set with a wrapper around every work queue that it makes.
+// Wrapped returns the same set with a wrapper around every work queue that it makes.
 func (s Set) Wrapped(wrap func(name string, q queue.ObservableInterface[string]) queue.ObservableInterface[string]) Set {
-	s.recording = &recording{recorder: s.recording.recorder, names: map[string]int{}, wrap: wrap}
+	wrapped := &recording{names: map[string]int{}, wrap: wrap}
+	if s.recording != nil {
+		wrapped.recorder = s.recording.recorder
+	}
+	s.recording = wrapped
 	return s
 }
 

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
+	"orrery/queue"
 	"orrery/wait"
 )
 
@@ -122,6 +125,17 @@ func (s *show) draw(printer *display.Printer) (stop func()) {
 	}
 }
 
+// gears returns the gears of a scene without a server, with what the stage adds otherwise.
+func (s *show) gears() gears.Set {
+	set := s.config.Gears.Recorded(s.config.Recorder)
+	if s.config.Gates == nil {
+		return set
+	}
+	return set.Wrapped(func(name string, q queue.ObservableInterface[string]) queue.ObservableInterface[string] {
+		return view.Queue(s.config.Gates, name, q)
+	})
+}
+
 // live reports whether there is a terminal to draw on.
 func (s *show) live() bool { return s.config.Size != nil }
 
@@ -144,13 +158,14 @@ var errTooLong = errors.New("it did not end within two minutes; the lines above 
 
 // play plays the scene, on a stage if it needs one. It returns the stage, if it was opened, with the controller running.
 func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
-	playing, cancel := context.WithTimeoutCause(ctx, timeout, errTooLong) // only the scene: the controller may run longer
-	if s.config.Guide != nil {
-		playing, cancel = context.WithCancel(ctx) // the reader may think as long as it takes
+	playing := scenes.WithoutLimits(ctx)
+	if s.config.Gates == nil {
+		limited, cancel := context.WithTimeoutCause(ctx, timeout, errTooLong) // only the scene: the controller may run longer
+		defer cancel()
+		playing = limited
 	}
-	defer cancel()
 	if s.scene.Alone() {
-		err = s.scene.PlayAlone(playing, s.teller, s.config.Gears.Recorded(s.config.Recorder))
+		err = s.scene.PlayAlone(playing, s.teller, s.gears())
 	} else {
 		config := s.stage
 		if s.live() {

@@ -101,12 +101,12 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 			return kept.wait(ctx, server, config.Out)
 		}
 	}
-	recorded, err := options.startRecording(out)
+	recorded, err := options.startRecording(ctx, out)
 	if err != nil {
 		return err
 	}
 	defer recorded.close()
-	config.Recorder, config.Guide = recorded.recorder, recorded.guide
+	config.Recorder, config.Guide, config.Gates = recorded.recorder, recorded.guide, recorded.gates
 	err = demo.Run(ctx, config, &curtain)
 	if failed := recorded.stop(); failed != nil {
 		return fmt.Errorf("the recording is incomplete: %w", failed)

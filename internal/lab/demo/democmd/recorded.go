@@ -17,10 +17,11 @@ type recorded struct {
 	recorder *trace.Recorder  // nil: nothing is recorded
 	server   *view.Server     // nil: there is no page
 	guide    *labview.Session // nil: there is no page, or the scene asks nothing
+	gates    *labview.Gates   // nil: there is no page
 }
 
 // startRecording starts what the flags demand. The caller must call close.
-func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
+func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (recorded, error) {
 	if !o.view && !o.record.Wanted() {
 		return recorded{}, nil
 	}
@@ -48,7 +49,7 @@ func (o *demoOptions) startRecording(out io.Writer) (recorded, error) {
 		recorder.Stop(err.Error())
 		return recorded{}, err
 	}
-	return recorded{recorder: recorder, server: server, guide: guide}, nil
+	return recorded{recorder: recorder, server: server, guide: guide, gates: labview.New(ctx, recorder)}, nil
 }
 
 // stop ends the recording. The error is that of its files. The page stays.

@@ -29,7 +29,7 @@ var resync = Scene{
 	Summary: "a wave from the store to the handlers, and no request to the server",
 	Happens: "An informer has a handler with a resync period of ten seconds. When it is due, one key waits in the queue with a change.",
 	Look:    "Watch the slots: each letter is a delta. S is Sync, which comes from the store. And watch the requests.",
-	Options: stage.Options{Bare: true},
+	Options: stage.Options{Bare: true, Gated: true},
 	Lesson: display.Lesson{
 		Learnt: []string{
 			"A resync queues a Sync delta for each object of the store. It sends no request, so it cannot find an event that was missed.",

@@ -48,7 +48,9 @@ func (s *Stage) NewInformer(client *restclient.Client, config informer.Config[*a
 	config.QueueTrace = deltafifo.JoinTraces(config.QueueTrace, trace.FIFO[*api.PartialObjectMetadata](r, config.Name))
 	config.StoreTrace = indexer.JoinTraces(config.StoreTrace, r.Store(config.Name))
 	config.Trace = informer.JoinTraces(config.Trace, r.Informer(config.Name))
-	made := informer.NewSharedIndexInformer(view.Informer(s.config.Gates, restclient.Metadata(client, core("configmaps"), Namespace), config))
+	objects := restclient.Metadata(client, core("configmaps"), Namespace)
+	source, config := view.Informer(s.config.Gates, informer.ListerWatcher[*api.PartialObjectMetadata](objects), config)
+	made := informer.NewSharedIndexInformer(source, config)
 	r.RepairInformer(config.Name, made)
 	return made
 }

@@ -14,6 +14,7 @@ import (
 	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -53,7 +54,7 @@ func (s *Stage) StartMachines() error {
 	teller := s.config.Teller
 	objects := restclient.Typed[*vms.VirtualMachine](s.clients[story.Controller], vms.Resource, "")
 	m := &meter{teller: teller}
-	cache := newInformer(objects, vms.Resource.Resource, s.config.Gears, s.config.Recorder, m, nil)
+	cache := newInformer(objects, vms.Resource.Resource, s.config, m, nil)
 	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*vms.VirtualMachine]{
 		UpdateFunc: func(old, vm *vms.VirtualMachine) {
 			if old.DeletionTimestamp == nil && vm.DeletionTimestamp != nil {
@@ -69,7 +70,10 @@ func (s *Stage) StartMachines() error {
 	}
 	controller, err := vms.NewController(vms.Config{
 		Machines: cache, Client: objects, Driver: &s.machines.driver, Trace: s.machinesTrace(),
-		Worker: worker.Config{NewQueue: s.config.Gears.RepairedQueue(s.config.Recorder, "virtualmachine"), QueueTrace: s.config.Recorder.Queue("virtualmachine")},
+		Worker: worker.Config{
+			NewQueue:   view.NewQueue(s.config.Gates, "virtualmachine", s.config.Gears.RepairedQueue(s.config.Recorder, "virtualmachine")),
+			QueueTrace: s.config.Recorder.Queue("virtualmachine"), PassTimeout: s.config.passTimeout(),
+		},
 	})
 	if err != nil {
 		return err

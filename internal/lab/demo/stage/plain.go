@@ -36,7 +36,7 @@ const PlainController = "controller"
 // StartPlain starts a plain controller on a bare stage and waits for the informer's first list.
 // It ends with the stage. An item may wait at a gate for long, so a pass has no time limit.
 func (s *Stage) StartPlain(ctx context.Context, client *restclient.Client, config Plain) error {
-	const name, noLimit = "configmaps", 1000 * time.Hour
+	const name = "configmaps"
 	made := s.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{ResyncPeriod: config.Resync, QueueTrace: config.QueueTrace})
 	var pool *worker.Pool
 	registered, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
@@ -52,7 +52,7 @@ func (s *Stage) StartPlain(ctx context.Context, client *restclient.Client, confi
 	}
 	r := s.config.Recorder
 	pool = worker.New(worker.Config{
-		Name: name, Workers: config.Workers, RateLimiter: config.Limiter, PassTimeout: noLimit, DrainTimeout: time.Second,
+		Name: name, Workers: config.Workers, RateLimiter: config.Limiter, PassTimeout: s.config.passTimeout(), DrainTimeout: time.Second,
 		Reconcile: func(ctx context.Context, key string) (time.Duration, error) { return 0, config.Reconcile(ctx, key) },
 		Synced:    []informer.InformerSynced{registered.HasSynced},
 		NewQueue:  view.NewQueue(s.config.Gates, name, s.config.Gears.RepairedQueue(r, name)), QueueTrace: r.Queue(name),

@@ -42,6 +42,7 @@ func (s *Stage) StartSecondParty() error {
 	controller, err := nsctl.NewController(nsctl.Config{
 		Name: "origin", Informer: s.namespaces, Deleter: s.config.Gears.NewDeleter(config), DrainTimeout: time.Second,
 		NewQueue:    s.config.Gears.NewQueue,
+		PassTimeout: s.config.passTimeout(),
 		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Second, 2*time.Second),
 		Trace:       config.Trace,
 	})

@@ -4,9 +4,7 @@ import (
 	"time"
 
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/observe/trace"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -16,7 +14,8 @@ type spectator = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 
 // newSpectators returns a metadata-only informer for each type of the content. The reflectors of the reported types show their
 // lists and watches.
-func newSpectators(teller *story.Teller, set gears.Set, r *trace.Recorder, client *restclient.Client, factory *informer.SharedInformerFactory, reported map[string]bool) (map[string]*spectator, error) {
+func newSpectators(config Config, client *restclient.Client, factory *informer.SharedInformerFactory, reported map[string]bool) (map[string]*spectator, error) {
+	teller := config.Teller
 	spectators := map[string]*spectator{}
 	for _, k := range content {
 		name := k.resource.Resource
@@ -30,7 +29,7 @@ func newSpectators(teller *story.Teller, set gears.Set, r *trace.Recorder, clien
 				s.Tell(story.Server, "the kubelet reports that the last pod has ended")
 			}
 		}}
-		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, set, r, m, v)
+		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, config, m, v)
 		if _, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{},
 			informer.HandlerOptions{Name: "spectator"}); err != nil {
 			return nil, err

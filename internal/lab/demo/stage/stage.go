@@ -42,6 +42,8 @@ type Options struct {
 	// Bare: there are neither spectators nor a namespace controller. The scene starts what it needs; see [Stage.NewClient],
 	// [Stage.NewInformer] and [Stage.ConfigMaps].
 	Bare bool
+	// Gated: the scene holds items at gates, with or without a reader of the view.
+	Gated bool
 	// Reported are the types whose lists and watches the story reports.
 	Reported map[string]bool
 }
@@ -73,7 +75,7 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 	}
 	s.script = s.clients[story.Script]
 	if options.Bare {
-		if s.config.Gates == nil {
+		if s.config.Gates == nil && options.Gated {
 			s.config.Gates = view.New(controllerCtx, s.config.Recorder)
 		}
 		return nil
@@ -97,7 +99,7 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 // startSpectators starts the spectators' informers and waits for their first lists.
 func (s *Stage) startSpectators(ctx, informersCtx context.Context, options Options) error {
 	factory := &informer.SharedInformerFactory{}
-	spectators, err := newSpectators(s.config.Teller, s.config.Gears, s.config.Recorder, s.clients[story.Spectators], factory, options.Reported)
+	spectators, err := newSpectators(s.config, s.clients[story.Spectators], factory, options.Reported)
 	if err != nil {
 		return err
 	}
@@ -123,23 +125,24 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	factory := &informer.SharedInformerFactory{}
 	m := &meter{teller: teller}
 	namespaceInformer := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
-		return newInformer(namespaces, "namespaces", s.config.Gears, s.config.Recorder, m, newVoice(teller, "namespaces", Namespace))
+		return newInformer(namespaces, "namespaces", s.config, m, newVoice(teller, "namespaces", Namespace))
 	})
 	s.namespaces = namespaceInformer
 	narrator := newNarrator(teller)
 	trace := nsctl.JoinTraces(narrator.trace(), s.config.Recorder.Namespaces())
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
-		Deleter: s.config.Gears.NewDeleter(nsctl.DeleterConfig{
+		Deleter: s.config.Gears.NewDeleter(view.Deleter(s.config.Gates, nsctl.DeleterConfig{
 			Namespaces:  namespaces,
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 			Concurrency: typesAtATime,
 			Trace:       trace,
-		}),
+		})),
 		Workers:      Workers,
 		DrainTimeout: time.Second,
-		NewQueue:     s.config.Gears.RepairedQueue(s.config.Recorder, "namespace"),
+		PassTimeout:  s.config.passTimeout(),
+		NewQueue:     view.NewQueue(s.config.Gates, "namespace", s.config.Gears.RepairedQueue(s.config.Recorder, "namespace")),
 		QueueTrace:   queue.JoinTraces(narrator.queueTrace(), s.config.Recorder.Queue("namespace")),
 		Trace:        trace,
 	})

@@ -8,13 +8,15 @@ import (
 	"orrery/informer/reflector"
 	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
 )
 
-// newInformer returns an informer with all its hooks connected. r and v may be nil.
-func newInformer[T informer.Object](resource *restclient.Resource[T], name string, set gears.Set, r *trace.Recorder, m *meter, v *voice) *informer.SharedIndexInformer[T] {
-	config := informer.Config[T]{Name: name, Gears: gears.Informer[T](set)}
+// newInformer returns an informer with all its hooks and gates connected. v may be nil.
+func newInformer[T informer.Object](resource *restclient.Resource[T], name string, c Config, m *meter, v *voice) *informer.SharedIndexInformer[T] {
+	r := c.Recorder
+	config := informer.Config[T]{Name: name, Gears: gears.Informer[T](c.Gears)}
 	reflectorTrace, fifo := m.reflector(), fifoTrace[T](m)
 	if v != nil {
 		reflectorTrace, fifo = v.reflector(reflectorTrace), voiceFIFO(v, fifo)
@@ -35,7 +37,8 @@ func newInformer[T informer.Object](resource *restclient.Resource[T], name strin
 			m.teller.Update(func(s *story.State) { s.Gears.Calls++ })
 		},
 	})
-	made := informer.NewSharedIndexInformer(resource, config)
+	source, config := view.Informer(c.Gates, informer.ListerWatcher[T](resource), config)
+	made := informer.NewSharedIndexInformer(source, config)
 	r.RepairInformer(name, made)
 	return made
 }

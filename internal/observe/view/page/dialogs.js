@@ -17,7 +17,7 @@ function Dialog({ title, close, children }) {
 
 const keys = [
   ["Space", "key-freeze"], ["p", "key-play"], ["[  ]", "key-seek"], ["n", "key-step"], ["Home End", "key-home"], ["/", "key-filter"],
-  ["e", "key-explain"], ["t", "key-tables"], ["?", "key-help"], ["Tab", "key-tab"], ["Enter", "key-enter"], ["Esc", "key-escape"],
+  ["e", "key-explain"], ["t", "key-tables"], ["q", "key-question"], ["?", "key-help"], ["Tab", "key-tab"], ["Enter", "key-enter"], ["Esc", "key-escape"],
 ];
 
 export const boxNames = ["restclient", "reflector", "deltafifo", "indexer", "informer", "queue", "workers", "nsctl"];

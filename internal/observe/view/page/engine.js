@@ -64,6 +64,9 @@ export class Engine {
     };
   }
 
+  // send sends a command to the laboratory, if the page shows its run.
+  send(command) { if (this.live) this.#socket.send(JSON.stringify(command)); }
+
   disconnect() {
     const socket = this.#socket;
     this.#socket = null;

@@ -5,6 +5,7 @@ import { parseFilter } from "orrery/filter.js";
 import { Engine } from "orrery/engine.js";
 import { FIFO, Indexer, Listeners, Namespace, Queue, Reflector, Requests, Workers } from "orrery/boxes.js";
 import { Story } from "orrery/story.js";
+import { about, Guide } from "orrery/guide.js";
 import { Timeline } from "orrery/timeline.js";
 import { boxNames, Explain, Help, Tables } from "orrery/dialogs.js";
 
@@ -25,12 +26,13 @@ function App({ engine, initial }) {
   const [queueChosen, setQueue] = useState("");
   const [dialog, setDialog] = useState(null); // {kind, name}
   const [notice, setNotice] = useState("");
+  const [chosen, setChosen] = useState(""); // the answer to a guided scene's question
   const [filter, setFilter] = useState("");
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState(1);
   const [language, setPageLanguage] = useState(initial.language);
   const [theme, setTheme] = useState(initial.theme);
-  const size = useWindowSize();
+  const size = useWindowSize(shot?.guided);
   const now = useRef({});
 
   let passes = () => true, wrong = "";
@@ -49,13 +51,14 @@ function App({ engine, initial }) {
     setPlaying(!playing);
   };
   const choose = file => { if (file) { setNotice(""); engine.open(file); } };
+  const answer = choice => { setChosen(choice); engine.send({ op: "answer", choice }); };
   const save = () => engine.ask("save");
 
   useEffect(() => {
     engine.update = setShot;
     engine.said = message => {
       switch (message.kind) {
-        case "opened": setMode("replay"); setNotice(""); setSelected(""); return;
+        case "opened": setMode("replay"); setNotice(""); setSelected(""); setChosen(""); return;
         case "disconnected":
           setMode(m => m === "live" || m === "freeze" ? "ended" : m);
           if (!message.ended) setNotice(text("disconnected"));
@@ -100,7 +103,7 @@ function App({ engine, initial }) {
   if (!shot?.header) return html`<${Welcome} live=${mode === "live"} choose=${choose}/>${noticeBox}`;
 
   const { state, header } = shot;
-  const informerName = first(state.informers, informerChosen || controlled), queueName = first(state.queues, queueChosen || informerName);
+  const informerName = first(state.informers, informerChosen || about[header.scene] || controlled), queueName = first(state.queues, queueChosen || informerName);
   const view = {
     ...shot, state, header, mode, selected, select, passes, informerName, queueName,
     informer: state.informers[informerName], queue: state.queues[queueName],
@@ -110,7 +113,7 @@ function App({ engine, initial }) {
   };
   const ended = mode === "ended" || mode === "live" && state.ended !== "";
   const shownMode = ended ? "ended" : mode;
-  return html`<main class="page">
+  return html`<main class=${"page" + (shot.guided ? " guided" : "")}>
     <div class="head"><h1>${text("title")}</h1>
       <span class=${"mode " + shownMode} role="status">${text("mode-" + shownMode)}${mode === "freeze" ? " · " + text("behind", { n: count(shot.count - shot.n) }) : ""}</span>
       ${(mode === "live" || mode === "freeze") && !ended
@@ -127,6 +130,7 @@ function App({ engine, initial }) {
       <button class="plain" onClick=${changeLanguage}>${text("language")}</button>
       <button class="plain" onClick=${changeTheme} aria-label=${text("theme")} title=${text("theme")}>◐</button>
       <button class="plain" onClick=${() => setDialog({ kind: "help" })} aria-label=${text("help")} title=${text("help")}>?</button></div>
+    ${shot.guided && html`<${Guide} view=${view} chosen=${chosen} choose=${answer}/>`}
     <div class="row1"><${Requests} view=${view}/><${Reflector} view=${view}/><${FIFO} view=${view}/><${Indexer} view=${view}/><${Listeners} view=${view}/></div>
     <div class="row2"><${Queue} view=${view}/><${Workers} view=${view}/><${Namespace} view=${view}/></div>
     <${Story} view=${view}/>
@@ -203,20 +207,21 @@ function keyPressed(event, page) {
     ArrowLeft: () => move(-far), ArrowRight: () => move(far), n: () => move(1), Home: () => seek(shot.first), End: () => seek(shot.count),
     "/": () => document.getElementById("filter").focus(), e: () => setDialog({ kind: "explain", name: boxNames.includes(box) ? box : undefined }),
     t: () => setDialog({ kind: "tables", name: boxNames.includes(box) ? box : undefined }), "?": () => setDialog({ kind: "help" }),
-    Escape: () => page.select(""),
+    q: () => document.querySelector(".choices button")?.focus(), Escape: () => page.select(""),
   };
   if (event.key === " " && event.target.matches?.("button")) return; // the button is pressed
   if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
 }
 
-// useWindowSize returns how many rows a box has room for.
-function useWindowSize() {
+// useWindowSize returns how many rows a box has room for. The guide takes some of it, as in style.css.
+function useWindowSize(guided) {
   const measure = () => {
-    const wide = innerWidth >= 1600, row = wide ? 23 : 19;
-    const gears = (innerHeight - (wide ? 46 + 88 + 190 : 40 + 76 + 132) - 32) / 2;
-    return { width: innerWidth, rows: Math.max(3, Math.floor((gears - 40) / row)), timeline: wide ? 150 : 96 };
+    const wide = innerWidth >= 1600, row = wide ? 23 : 19, guide = !guided ? 0 : wide ? 146 : 118, less = guided ? 36 : 0;
+    const gears = (innerHeight - (wide ? 46 + 88 + 190 : 40 + 76 + 132) + less - guide - 32) / 2;
+    return { width: innerWidth, rows: Math.max(3, Math.floor((gears - 40) / row)), timeline: (wide ? 150 : 96) - less };
   };
   const [size, setSize] = useState(measure);
+  useLayoutEffect(() => setSize(measure()), [guided]);
   useLayoutEffect(() => {
     const changed = () => setSize(measure());
     addEventListener("resize", changed);

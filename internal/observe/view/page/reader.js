@@ -226,6 +226,7 @@ function serve(port) {
       kind: "view", generation, header: run.header, n, count: run.count, first: run.first, t: n >= run.count ? run.end : recent.at(-1)?.t ?? 0,
       end: run.end, following: position === null, state: run.stateAt(n), recent, story: run.story(key, n),
       summary: run.summary.plain(), problems: run.problems, skipped: run.skipped, reason: run.newest.ended,
+      guided: Boolean(run.newest.lab.chapter), answer: run.newest.lab.answer ?? "",
     });
   };
   const soon = () => {
