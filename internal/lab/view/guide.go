@@ -159,7 +159,11 @@ func expiredWatch(r *Recording) string {
 // slowHandler: the handlers of the configmaps for which events wait.
 func slowHandler(r *Recording) string {
 	var late []string
-	for name, h := range r.State.Informers["configmaps"].Handlers {
+	configmaps := r.State.Informers["configmaps"]
+	if configmaps == nil {
+		return "–"
+	}
+	for name, h := range configmaps.Handlers {
 		if h.Pending > 0 {
 			name, _, _ = strings.Cut(name, "#")
 			late = append(late, name)

@@ -11,6 +11,7 @@ import (
 	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/queue"
+	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -94,14 +95,7 @@ func startPlain(ctx context.Context, on *stage.Stage, config stage.Plain, names 
 			return err
 		}
 	}
-	if config.Reconcile == nil {
-		config.Reconcile = func(context.Context, string) error { return nil }
-	}
-	client, err := on.NewClient(nil, nil)
-	if err != nil {
-		return err
-	}
-	return on.StartPlain(ctx, client, config)
+	return on.StartPlain(ctx, config)
 }
 
 // only is the condition of a gate that holds one key.
@@ -193,7 +187,7 @@ func guidedSlowConsumer(ctx context.Context, on *stage.Stage) error {
 		},
 		func() (err error) {
 			chapter(on, "list", "the watch breaks and expires: the reflector lists again, and the list has no "+view.SlowKey)
-			see, err = blind(ctx, on, func() error { return nil })
+			see, err = blind(ctx, on, func() error { return labelled(ctx, on, "shop/green", 2) })
 			return err
 		},
 		func() error {
@@ -250,12 +244,8 @@ func guidedBackOff(ctx context.Context, on *stage.Stage) error {
 			return err
 		},
 		func() error {
-			client, err := on.NewClient(nil, nil)
-			if err != nil {
-				return err
-			}
-			reconcile := func(ctx context.Context, _ string) error {
-				_, err := on.ConfigMaps(client).Get(ctx, name, api.GetOptions{})
+			reconcile := func(ctx context.Context, client *restclient.Resource[*api.Unstructured], name string) error {
+				_, err := client.Get(ctx, name, api.GetOptions{})
 				return err
 			}
 			limiter := queue.NewItemExponentialFailureRateLimiter[string](first, longest)
