@@ -262,13 +262,13 @@ func (s *Session) Command(message []byte) {
 	}
 }
 
-// Reveal computes the answer from the recording so far and records it.
-func (s *Session) Reveal() error {
+// Reveal computes the answer from the recording so far and records it. The error is that of ctx, or
+// of a line that cannot be read.
+func (s *Session) Reveal(ctx context.Context) error {
 	if s == nil {
 		return nil
 	}
-	s.recorder.Flush()
-	r, err := s.recorded()
+	r, err := s.recorded(ctx)
 	if err == nil {
 		s.recorder.Answer(s.scene, s.guide.Answer(r))
 	}
@@ -278,17 +278,23 @@ func (s *Session) Reveal() error {
 // State returns the state of the recorded run.
 func (s *Session) State() *trace.State { return s.recorder.State() }
 
-// recorded reads the recording so far.
-func (s *Session) recorded() (*Recording, error) {
+// reveal is the input that ends the part of the recording that an answer is computed from.
+const reveal = "reveal"
+
+// recorded reads the recording so far. The recorder may hold the last events back for a moment, so it
+// records an input and reads up to that.
+func (s *Session) recorded(ctx context.Context) (*Recording, error) {
 	const all = 1 << 62
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // Next waits for nothing
+	s.recorder.Input(reveal, s.scene)
 	var lines []byte
 	for cursor := s.recorder.History().Cursor(all); ; {
 		batch, err := cursor.Next(ctx)
 		if err != nil {
-			return Record(lines)
+			return nil, err
 		}
 		lines = append(lines, batch.Lines...)
+		if bytes.Contains(batch.Lines, []byte(`"name":"`+reveal+`"`)) {
+			return Record(lines)
+		}
 	}
 }

@@ -52,7 +52,7 @@ var brokenAPIService = Scene{
 			func() error {
 				return on.Await(ctx, func(s *story.State) bool { return len(s.Namespace.Conditions) <= 1 })
 			},
-			func() error { return on.Guide().Reveal() },
+			func() error { return on.Guide().Reveal(ctx) },
 			func() error { return on.ShowAPI(ctx) },
 			func() error {
 				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Failures >= attemptsShown || gone(s) })

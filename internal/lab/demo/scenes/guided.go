@@ -145,7 +145,7 @@ func guidedOneKey(ctx context.Context, on *stage.Stage) error {
 		},
 		func() error {
 			chapter(on, "end", "the controller is at rest")
-			return on.Guide().Reveal()
+			return on.Guide().Reveal(ctx)
 		},
 	)
 }
@@ -207,7 +207,7 @@ func guidedSlowConsumer(ctx context.Context, on *stage.Stage) error {
 		},
 		func() error {
 			chapter(on, "end", "the controller is at rest")
-			return on.Guide().Reveal()
+			return on.Guide().Reveal(ctx)
 		},
 	)
 }
@@ -261,7 +261,7 @@ func guidedBackOff(ctx context.Context, on *stage.Stage) error {
 			gates.Open(view.G5)
 			return awaitState(ctx, on, func(s *trace.State) bool { return queueOf(s).Failures[view.FailKey] == before+1 })
 		},
-		func() error { return on.Guide().Reveal() },
+		func() error { return on.Guide().Reveal(ctx) },
 		func() error { return awaitState(ctx, on, atRest) },
 		func() error {
 			chapter(on, "end", "the pass has succeeded, and Forget has cleared the failures")

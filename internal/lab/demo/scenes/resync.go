@@ -92,7 +92,7 @@ func playResync(ctx context.Context, on *stage.Stage) error {
 			})
 			return cmp.Or(
 				bench.Prove("keys with a Sync", "blue, green, grey", synced), bench.Prove("requests during the resync", 0, requests),
-				on.Guide().Reveal(),
+				on.Guide().Reveal(ctx),
 			)
 		},
 	)

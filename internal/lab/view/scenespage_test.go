@@ -1,0 +1,220 @@
+package view_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/gears"
+	"orrery/internal/lab/demo"
+	"orrery/internal/lab/demo/display"
+	labview "orrery/internal/lab/view"
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/view"
+	"orrery/internal/observe/view/viewtest"
+)
+
+func TestMain(m *testing.M) { viewtest.Main(m) }
+
+// replayed returns the address of a page that shows a recording.
+func replayed(t *testing.T, recording []byte) string {
+	t.Helper()
+	server, err := view.Start(view.Config{
+		Name:      "test",
+		Recording: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recording)), nil },
+	})
+	require.NoError(t, err)
+	t.Cleanup(server.Stop)
+	return server.URL()
+}
+
+// guide returns what the panel of the guide says.
+func guide(b *viewtest.Tab) string {
+	return viewtest.Value[string](b, `document.querySelector('[data-box="guide"]').innerText.replace(/\s+/g, " ")`)
+}
+
+// goTo goes to the moment after n events, by keyboard.
+func goTo(b *viewtest.Tab, n int) {
+	b.Press(kb.Home)
+	b.Press(strings.Repeat("}", n/100) + strings.Repeat("]", n%100))
+	b.Until(fmt.Sprintf(`document.querySelector(".time header").innerText.replaceAll(",", "").match(/\d+ ?(of|\/) ?\d+/)?.[0].split(/ /)[0] === "%d"`, n))
+}
+
+// looks are the forms of the page. Each scene is looked at in one of them, and the question and the
+// answer of one-key in all.
+var looks = []struct {
+	language, theme string
+	width, height   int64
+}{{"en", "light", 1280, 720}, {"zh-CN", "dark", 1280, 720}, {"zh-CN", "light", 1920, 1080}, {"en", "dark", 1920, 1080}}
+
+// fits asserts that the page fits the window and can be read.
+func fits(t *testing.T, b *viewtest.Tab, what string) {
+	t.Helper()
+	assert.Empty(t, viewtest.Value[[]string](b, viewtest.Outside), "%s: nothing is cut off", what)
+	assert.Empty(t, viewtest.Value[[]string](b, viewtest.Faint), "%s: the contrast is at least 4.5", what)
+}
+
+// The page asks each scene's question at its moment, and reveals the answer of the recording only after
+// a choice. A reader needs nothing but the keyboard. Every chapter has a sentence in both languages and
+// fits into its place.
+func TestScenesInThePage(t *testing.T) {
+	b := viewtest.Open(t, 1280, 720)
+	for i, name := range slices.Sorted(keysOf(guided)) {
+		want, recording := guided[name], recordedWith(t, name)
+		lines := parsed(t, recording)
+		asked := find(lines, "lab.question")
+		choices := strings.Split(lines[asked]["args"].(string), trace.ChoiceSeparator)
+		look := looks[i%2]
+		t.Run(name, func(t *testing.T) {
+			b.T = t
+			b.Do(chromedp.EmulateViewport(look.width, look.height), chromedp.Navigate(replayed(t, recording)+"&lang="+look.language+"&theme="+look.theme))
+			b.Until(`document.querySelector('[data-box="guide"]')`)
+			for n, e := range lines {
+				if e["e"] == "lab.chapter" && n < asked {
+					goTo(b, n+1)
+					assert.NotContains(t, guide(b), "guide-", "the chapter %s has a sentence", e["name"])
+					fits(t, b, fmt.Sprint(e["name"]))
+				}
+			}
+			goTo(b, asked)
+			assert.NotContains(t, guide(b), choices[0], "it asks at its moment")
+			b.Press("]")
+			b.Until(`document.querySelectorAll(".choices button").length > 0`)
+			assert.Equal(t, choices, viewtest.Value[[]string](b, `[...document.querySelectorAll(".choices button")].map(b => b.innerText)`))
+			assert.Equal(t, "group", viewtest.Value[string](b, `document.querySelector(".choices").role || document.querySelector(".choices").getAttribute("role")`))
+			assert.Empty(t, viewtest.Value[string](b, `document.querySelector(".verdict").innerText`), "nothing is revealed before the choice")
+			fits(t, b, "question")
+
+			b.Press("q")
+			b.Press(strings.Repeat(kb.Tab, slices.Index(choices, want)))
+			b.Press(kb.Enter)
+			b.Until(`document.querySelector(".verdict").innerText !== ""`)
+			verdict := viewtest.Value[string](b, `document.querySelector('[role="alert"].verdict').innerText`)
+			assert.Contains(t, verdict, want)
+			assert.Regexp(t, "^(Right|正确)", verdict)
+			assert.Greater(t, len(verdict), len(want)+40, "it says why")
+			assert.Equal(t, "✔ "+want, viewtest.Value[string](b, `document.querySelector(".choices .right").innerText`))
+			for n, e := range lines {
+				if e["e"] == "lab.chapter" && n > asked {
+					goTo(b, n+1)
+					assert.NotContains(t, guide(b), "guide-", "the chapter %s has a sentence", e["name"])
+					fits(t, b, fmt.Sprint(e["name"]))
+				}
+			}
+			b.Press(kb.End)
+			b.Until(`document.querySelector('[role="slider"]').getAttribute("aria-valuenow") === document.querySelector('[role="slider"]').getAttribute("aria-valuemax")`)
+			goTo(b, picture(lines))
+			fits(t, b, "answer")
+			b.Picture("scene-" + name)
+			b.Sound()
+		})
+	}
+}
+
+// picture returns the moment that shows a scene best: the last event before its answer.
+func picture(lines []line) int { return find(lines, "lab.answer") }
+
+func keysOf(m map[string]string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for name := range m {
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// The scene one-key in every form of the page. At the question it shows the reason for the answer: one
+// worker holds the key, the others are idle, and the queue has it in no line but dirty. With
+// UPDATE_PICTURE=1 the test writes the README's picture.
+func TestScenesShowOneKey(t *testing.T) {
+	recording := recordedWith(t, "one-key")
+	lines := parsed(t, recording)
+	asked := find(lines, "lab.question")
+	b := viewtest.Open(t, 1280, 720)
+	address := replayed(t, recording)
+	for _, look := range looks {
+		b.Do(chromedp.EmulateViewport(look.width, look.height), chromedp.Navigate(address+"&lang="+look.language+"&theme="+look.theme))
+		b.Until(`document.querySelector('[data-box="guide"]')`)
+		goTo(b, asked+1)
+		b.Until(`document.querySelectorAll(".choices button").length === 3`)
+		b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="workers"] .key').click()`))
+		b.Until(`document.querySelectorAll(".story .chip").length > 3`)
+		text := func(box string) string {
+			return viewtest.Value[string](b, fmt.Sprintf(`document.querySelector('[data-box=%q]').innerText.replace(/\s+/g, " ")`, box))
+		}
+		assert.Contains(t, text("queue"), "queue 0")
+		assert.Contains(t, text("queue"), "dirty 1 shop/red ●")
+		assert.Contains(t, text("queue"), "processing 1 shop/red")
+		assert.Contains(t, text("queue"), "99")
+		assert.Contains(t, text("workers"), "w1 shop/red")
+		name := fmt.Sprintf("one-key-%s-%s-%d", look.language, look.theme, look.width)
+		fits(t, b, name)
+		b.Picture(name + "-question")
+		b.Press("q" + kb.Enter) // the first choice, which is wrong
+		b.Until(`document.querySelector(".choices .wrong")?.innerText === "✖ 0"`)
+		fits(t, b, name)
+		b.Picture(name + "-answer")
+	}
+	b.Sound()
+	if os.Getenv("UPDATE_PICTURE") != "" {
+		b.Do(chromedp.EmulateViewport(1280, 720), chromedp.Navigate(address+"&lang=en&theme=light"))
+		b.Until(`document.querySelector('[data-box="guide"]')`)
+		goTo(b, asked+1)
+		b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="workers"] .key').click()`))
+		b.Until(`document.querySelectorAll(".story .chip").length > 3`)
+		b.Picture("readme")
+		from, err := os.ReadFile(filepath.Join("..", "..", "..", "build", "view", "readme.png"))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join("..", "..", "..", "docs", "learn", "view.png"), from, 0o644))
+	}
+}
+
+// A live scene waits for the reader's choice in the page, and then goes on to its answer. The textbook's
+// gears have no G3, and the page says so.
+func TestScenesLive(t *testing.T) {
+	for form, chapter := range map[string]string{gears.Fast: "holds each change when the store has it", gears.Textbook: "The gate G3 is off"} {
+		t.Run(form, func(t *testing.T) {
+			const name = "store-decides"
+			set, err := gears.Parse(form)
+			require.NoError(t, err)
+			recorder, err := trace.Start(trace.Config{Header: trace.Header{Scene: name, Gears: form}})
+			require.NoError(t, err)
+			defer recorder.Stop("the test is over")
+			session := labview.NewSession(name, recorder)
+			server, err := view.Start(view.Config{Source: recorder, Command: session.Command})
+			require.NoError(t, err)
+			defer server.Stop()
+			ended := make(chan error, 1)
+			go func() {
+				ended <- demo.Run(t.Context(), demo.Config{
+					Scene: name, Gears: set, Recorder: recorder, Guide: session, Gates: labview.New(t.Context(), recorder),
+					Out: io.Discard, Glyphs: &display.ASCII,
+				}, &demo.Curtain{})
+			}()
+			b := viewtest.Open(t, 1280, 720)
+			b.Do(chromedp.Navigate(server.URL() + "&lang=en"))
+			b.Until(`document.querySelectorAll(".choices button").length === 3`)
+			assert.Empty(t, recorder.State().Lab.Answer)
+			b.Press("q" + kb.Enter)
+			b.Until(`document.querySelector(".verdict").innerText.startsWith("You chose")`)
+			b.Until(fmt.Sprintf(`document.querySelector('[data-box="guide"]').innerText.includes(%q)`, chapter))
+			b.Until(`document.querySelector(".verdict").innerText.startsWith("The recording says OnUpdate · OnAdd, not OnUpdate · OnUpdate")`)
+			require.NoError(t, <-ended)
+			state := recorder.State()
+			assert.Zero(t, state.Odd)
+			assert.Empty(t, state.Lost)
+			b.Sound()
+		})
+	}
+}
