@@ -21,6 +21,7 @@ import (
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
 	"orrery/restclient/restclienttest"
 	"orrery/wait"
 )
@@ -130,6 +131,47 @@ func TestAlone(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A scene with gates has no time limit, neither on a stage nor on single gears: it goes on when the
+// gates open.
+func TestGatesHoldAScene(t *testing.T) {
+	hold := func(t *testing.T, ctx context.Context, gates *view.Gates, id view.ID, happens func() error) {
+		ended := make(chan error, 1)
+		gates.Close(id, view.Condition{})
+		go func() { ended <- happens() }()
+		require.NoError(t, gates.Await(ctx, id, 1))
+		time.Sleep(time.Hour)
+		require.Empty(t, ended)
+		gates.Release()
+		require.NoError(t, <-ended)
+	}
+	for _, id := range []view.ID{view.G1, view.G2, view.G3, view.G4, view.G5, view.G6, view.G7} {
+		t.Run(string(id), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out bytes.Buffer
+				s := inBubble(t, "delete", Config{Out: &out, Glyphs: &display.Unicode})
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				gates := view.New(ctx, nil)
+				s.config.Gates, s.stage.Gates = gates, gates
+				hold(t, ctx, gates, id, func() error { return s.run(ctx) })
+				assert.Contains(t, out.String(), "What was learnt")
+			})
+		})
+	}
+	t.Run("alone", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			gates := view.New(ctx, nil)
+			hold(t, ctx, gates, view.G7, func() error {
+				return Run(ctx, Config{Scene: "one-key", Out: &out, Glyphs: &display.Unicode, Gates: gates}, &Curtain{})
+			})
+			assert.Contains(t, out.String(), "What was learnt")
+		})
+	})
 }
 
 // If the server refuses the script, the scene ends with a message, and the story shows its

@@ -41,11 +41,12 @@ type Item struct {
 type Gates struct {
 	recorder *trace.Recorder
 
-	mu      sync.Mutex // a leaf, but for the recorder's
-	gates   map[ID]*gate
-	runTo   *runTo // nil: none
-	ended   bool   // nothing is held any more
-	changed chan struct{}
+	mu       sync.Mutex // a leaf, but for the recorder's
+	gates    map[ID]*gate
+	runTo    *runTo // nil: none
+	arrivals uint64 // of items that had to wait
+	ended    bool   // nothing is held any more
+	changed  chan struct{}
 }
 
 // gate is the state of one gate, guarded by Gates.mu.
@@ -57,6 +58,7 @@ type gate struct {
 }
 
 type waiter struct {
+	number uint64 // in the order of arrival, over all gates
 	item   Item
 	passed chan struct{} // closed when the item may go on
 }
@@ -117,10 +119,11 @@ func (g *Gates) arrive(item Item) *waiter {
 	case !gate.closed || !gate.only.Holds(item):
 		return nil
 	}
-	w := &waiter{item: item, passed: make(chan struct{})}
+	g.arrivals++
+	w := &waiter{number: g.arrivals, item: item, passed: make(chan struct{})}
 	gate.waiting = append(gate.waiting, w)
 	if g.recorder != nil {
-		g.recorder.Held(string(item.Gate), item.Key)
+		g.recorder.Held(string(item.Gate), item.Resource, item.Key)
 	}
 	g.changedLocked()
 	return w
@@ -142,7 +145,7 @@ func (g *Gates) passLocked(id ID, i int) Item {
 	gate.waiting = slices.Delete(gate.waiting, i, i+1)
 	close(w.passed)
 	if g.recorder != nil {
-		g.recorder.Stepped(string(id), w.item.Key)
+		g.recorder.Stepped(string(id), w.item.Resource, w.item.Key)
 	}
 	g.changedLocked()
 	return w.item

@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"orrery/internal/observe/trace"
+	"orrery/internal/observe/view"
 )
+
+var _ view.Control = (*Session)(nil)
 
 // Guide is what a guided scene asks its reader. Its sentences are those of the page, by the scene's
 // name.
@@ -203,9 +206,11 @@ func trueConditions(r *Recording) string {
 	return cmp.Or(strings.Join(held, ", "), "–")
 }
 
-// Session leads a reader through one run of a guided scene. A scene without a reader has a nil
-// Session, whose methods do nothing. All methods may be called from any goroutine.
+// Session leads a reader through one run of a guided scene, with the gates of the run. A scene without
+// a reader has a nil Session, on which Chapter, Ask, Answer and Reveal do nothing. All methods may be
+// called from any goroutine.
 type Session struct {
+	*Gates
 	scene    string
 	guide    Guide
 	recorder *trace.Recorder
@@ -214,12 +219,12 @@ type Session struct {
 }
 
 // NewSession returns the session of a recorded scene; nil if the scene asks nothing.
-func NewSession(scene string, recorder *trace.Recorder) *Session {
+func NewSession(scene string, recorder *trace.Recorder, gates *Gates) *Session {
 	guide, ok := GuideOf(scene)
 	if !ok {
 		return nil
 	}
-	return &Session{scene: scene, guide: guide, recorder: recorder, answered: make(chan struct{})}
+	return &Session{Gates: gates, scene: scene, guide: guide, recorder: recorder, answered: make(chan struct{})}
 }
 
 // Chapter begins a chapter of the scene's story.
@@ -254,12 +259,13 @@ func (s *Session) Answer(choice string) {
 	}
 }
 
-// Command takes a message of the page: {"op":"answer","choice":"1"}. It ignores others.
-func (s *Session) Command(message []byte) {
-	var m struct{ Op, Choice string }
-	if json.Unmarshal(message, &m) == nil && m.Op == "answer" {
-		s.Answer(m.Choice)
+// Do carries out a command of the page in control: an answer, or one for the gates.
+func (s *Session) Do(c view.Command) error {
+	if c.Do != "answer" {
+		return s.Gates.Do(c)
 	}
+	s.Answer(c.Choice)
+	return nil
 }
 
 // Reveal computes the answer from the recording so far and records it. The error is that of ctx, or
@@ -275,8 +281,8 @@ func (s *Session) Reveal(ctx context.Context) error {
 	return err
 }
 
-// State returns the state of the recorded run.
-func (s *Session) State() *trace.State { return s.recorder.State() }
+// Recorded returns the state of the run.
+func (s *Session) Recorded() *trace.State { return s.recorder.State() }
 
 // reveal is the input that ends the part of the recording that an answer is computed from.
 const reveal = "reveal"

@@ -26,6 +26,7 @@ import (
 	"orrery/internal/lab/demo/story"
 	labview "orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
+	"orrery/internal/observe/view"
 	"orrery/restclient"
 	"orrery/restclient/credentials"
 	"orrery/restclient/restclienttest"
@@ -82,10 +83,11 @@ func play(t *testing.T, name string, set gears.Set) (recording []byte) {
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
-		guide := labview.NewSession(name, recorder)
+		gates := labview.New(ctx, recorder)
+		guide := labview.NewSession(name, recorder, gates)
 		on, err := stage.Open(ctx, stage.Config{
 			Teller: scene.Story(), Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 60, Gears: set,
-			Recorder: recorder, Guide: guide, Gates: labview.New(ctx, recorder),
+			Recorder: recorder, Guide: guide, Gates: gates,
 		}, scene.Options)
 		require.NoError(t, err)
 		reading, close := context.WithCancel(ctx)
@@ -120,7 +122,7 @@ func answer(ctx context.Context, recorder *trace.Recorder, guide *labview.Sessio
 	if wait.Sleep(ctx, thinks) != nil {
 		return
 	}
-	guide.Command([]byte(`{"op":"answer","choice":"` + strings.Split(recorder.State().Lab.Choices, trace.ChoiceSeparator)[0] + `"}`))
+	_ = guide.Do(view.Command{Do: "answer", Choice: strings.Split(recorder.State().Lab.Choices, trace.ChoiceSeparator)[0]})
 }
 
 // Every guided scene asks, reveals what its recording says, and loses no event.
@@ -289,9 +291,9 @@ func TestScenesWithoutAReader(t *testing.T) {
 	var nobody *labview.Session
 	nobody.Chapter("first")
 	require.NoError(t, nobody.Ask(t.Context()))
-	nobody.Command([]byte(`{"op":"answer","choice":"1"}`))
+	nobody.Answer("1")
 	require.NoError(t, nobody.Reveal(t.Context()))
-	assert.Nil(t, labview.NewSession("delete", nil))
+	assert.Nil(t, labview.NewSession("delete", nil, nil))
 	for name := range guided {
 		guide, ok := labview.GuideOf(name)
 		assert.True(t, ok, name)

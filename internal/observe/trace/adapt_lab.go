@@ -18,11 +18,15 @@ func (r *Recorder) Input(name, arguments string) {
 	r.put(record{kind: labInput, a: name, b: clip(arguments)})
 }
 
-// Held records that a key waits at a gate.
-func (r *Recorder) Held(gate, key string) { r.put(record{kind: labHeld, a: gate, key: key}) }
+// Held records that a key waits at a gate, in the informer or queue of this name.
+func (r *Recorder) Held(gate, in, key string) {
+	r.put(record{kind: labHeld, a: gate, in: in, key: key})
+}
 
 // Stepped records that one key was let through a gate.
-func (r *Recorder) Stepped(gate, key string) { r.put(record{kind: labStepped, a: gate, key: key}) }
+func (r *Recorder) Stepped(gate, in, key string) {
+	r.put(record{kind: labStepped, a: gate, in: in, key: key})
+}
 
 // Released records that a gate was opened.
 func (r *Recorder) Released(gate string) { r.put(record{kind: labReleased, a: gate}) }

@@ -1,6 +1,10 @@
 package trace
 
-import "strings"
+import (
+	"cmp"
+	"maps"
+	"strings"
+)
 
 // causes finds the causes of events, from what an event carries and from the rules of its gear, never
 // from nearness in time:
@@ -23,7 +27,10 @@ type causes struct {
 	doneOfPass map[string]uint64     // the last requestDone by pass
 	calls      map[string][]call     // running handler calls by key
 	lastEnd    map[string]uint64     // the passDone by namespace
+	held       map[heldItem]uint64   // the lab.held of what waits at gates
 }
+
+type heldItem struct{ gate, in, key string }
 
 type informerCauses struct {
 	event, list, resync uint64              // what the producer of the FIFO reported last
@@ -32,6 +39,7 @@ type informerCauses struct {
 	applied             map[uint64]uint64   // by number; the last ones
 	distributed         map[uint64]uint64
 	called              map[string]uint64 // the running call by handler
+	held, heldBefore    uint64            // the last lab.held of the present watch, and of the one before
 }
 
 type call struct {
@@ -48,7 +56,7 @@ func newCauses() *causes {
 		informers: map[string]*informerCauses{}, queues: map[string]*queueCauses{}, passes: map[string]passCauses{},
 		passNames: map[string]string{}, requests: map[uint64]uint64{}, opened: map[uint64]uint64{}, lastDone: map[string]uint64{},
 		ofRequest: map[uint64]string{}, writes: map[string]uint64{}, doneOfPass: map[string]uint64{}, calls: map[string][]call{},
-		lastEnd: map[string]uint64{},
+		lastEnd: map[string]uint64{}, held: map[heldItem]uint64{},
 	}
 }
 
@@ -93,6 +101,8 @@ func (c *causes) find(e *Event) {
 		c.namespace(hook, e)
 	case "restclient":
 		c.request(hook, e)
+	case "lab":
+		c.gate(hook, e)
 	case "store":
 		if hook == "committed" {
 			remember(c.writes, e.ResourceVersion, e.Seq)
@@ -114,7 +124,7 @@ func (i *informerCauses) reflector(c *causes, hook string, e *Event) {
 	case "event", "stale":
 		e.causedBy(c.writes[e.ResourceVersion])
 		if hook == "event" {
-			i.event = e.Seq
+			i.event, i.heldBefore = e.Seq, 0
 		}
 	case "bookmark":
 		i.list = e.Seq // the end of a streaming list
@@ -123,8 +133,17 @@ func (i *informerCauses) reflector(c *causes, hook string, e *Event) {
 		i.list = e.Seq
 	case "listed", "streamingListAbandoned":
 		e.causedBy(i.list)
-	case "watchStarted", "watchEnded", "backOff", "expired":
+	case "watchStarted", "backOff":
 		e.causedBy(c.lastDone[e.In])
+		if hook == "watchStarted" {
+			i.held, i.heldBefore = 0, i.held
+		}
+	case "watchEnded": // the server cuts a watch that is not read
+		e.causedBy(c.lastDone[e.In])
+		e.heldBy("G1", i.held)
+	case "expired": // and forgets what it has not sent
+		e.causedBy(c.lastDone[e.In])
+		e.heldBy("G1", cmp.Or(i.held, i.heldBefore))
 	case "resync":
 		e.causedBy(i.resync)
 	}
@@ -188,6 +207,9 @@ func (c *causes) handlers(i *informerCauses, hook string, e *Event) {
 		c.calls[e.Key] = append(c.calls[e.Key], call{e.In + " " + e.Handler, e.Seq})
 	case "handled", "handlerPanicked", "handlerStuck":
 		e.causedBy(i.called[e.Handler])
+		if hook == "handlerStuck" {
+			e.heldBy("G4", c.held[heldItem{"G4", e.In, e.Key}])
+		}
 		if hook == "handled" {
 			c.callEnded(e)
 			delete(i.called, e.Handler)
@@ -307,8 +329,14 @@ func (c *causes) namespace(hook string, e *Event) {
 		e.causedBy(pass.started)
 		delete(c.passes, e.Key)
 		remember(c.lastEnd, e.Key, e.Seq)
-	case "typeDeleted", "conflict", "finalized", "conditionsUpdated", "conditionsFailed":
+	case "passStuck":
 		e.causedBy(pass.started)
+		for item, seq := range c.held { // its requests are about the namespace, its content or the types
+			if item.gate == "G6" && (item.key == "" || item.key == e.Key || strings.HasPrefix(item.key, e.Key+"/")) {
+				e.heldBy(item.gate, seq)
+				break
+			}
+		}
 	default:
 		e.causedBy(pass.started)
 	}
@@ -355,6 +383,31 @@ func (c *causes) request(hook string, e *Event) {
 			delete(c.requests, e.Request)
 			delete(c.ofRequest, e.Request)
 		}
+	}
+}
+
+// gate remembers what waits at the gates of the laboratory.
+func (c *causes) gate(hook string, e *Event) {
+	item := heldItem{e.Gate, e.In, e.Key}
+	switch hook {
+	case "held":
+		remember(c.held, item, e.Seq)
+		if e.Gate == "G1" {
+			c.informer(e.In).held = e.Seq
+		}
+	case "stepped":
+		e.causedBy(c.held[item])
+		delete(c.held, item)
+	case "released":
+		maps.DeleteFunc(c.held, func(item heldItem, _ uint64) bool { return item.gate == e.Gate })
+	}
+}
+
+// heldBy marks an event that happens because an item waits, or has waited, at a gate.
+func (e *Event) heldBy(gate string, seq uint64) {
+	if seq > 0 {
+		e.Gate = gate
+		e.causedBy(seq)
 	}
 }
 

@@ -31,7 +31,7 @@ const (
 // hub sends a run to its clients, each with a cursor and a goroutine of its own.
 type hub struct {
 	source  Source
-	command func(message []byte) // nil: pages have nothing to say
+	control *controls // nil: pages only look
 	upgrade websocket.Upgrader
 	ctx     context.Context // ends with the server
 	end     context.CancelFunc
@@ -41,13 +41,17 @@ type hub struct {
 	clients int // guarded by mu; no more after the end of ctx
 }
 
-func newHub(source Source, command func(message []byte)) *hub {
+func newHub(source Source, control Control) *hub {
 	ctx, end := context.WithCancel(context.Background())
-	return &hub{
-		source: source, command: command, ctx: ctx, end: end,
+	h := &hub{
+		source: source, ctx: ctx, end: end,
 		// hostcheck has compared the Origin with the Host.
 		upgrade: websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }},
 	}
+	if control != nil {
+		h.control = newControls(control)
+	}
+	return h
 }
 
 // enter takes one of the places for clients; the caller must call leave.
@@ -76,6 +80,9 @@ func (h *hub) stop() {
 	h.end()
 	h.mu.Unlock()
 	h.running.Wait()
+	if h.control != nil {
+		h.control.end()
+	}
 }
 
 // serveSocket sends the run over a websocket until one of the two ends.
@@ -91,24 +98,32 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request) {
 	defer conn.Close()
 	ctx, cancel := context.WithCancel(h.ctx)
 	defer cancel()
+	var writing sync.Mutex
+	send := func(text []byte) error {
+		writing.Lock()
+		defer writing.Unlock()
+		_ = conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+		return conn.WriteMessage(websocket.TextMessage, text)
+	}
+	errs := make(chan error, 1)
 	h.running.Go(func() { // answers the client's control messages, and notices its end
 		defer cancel()
 		conn.SetReadLimit(mostIncoming)
+		if h.control != nil {
+			h.control.hear(conn, errs)
+			return
+		}
 		for {
-			_, message, err := conn.ReadMessage()
-			if err != nil {
+			if _, _, err := conn.NextReader(); err != nil {
 				return
-			}
-			if h.command != nil {
-				h.command(message)
 			}
 		}
 	})
 	h.running.Go(func() { ping(ctx, conn) })
-	h.follow(ctx, func(lines []byte) error {
-		_ = conn.SetWriteDeadline(time.Now().Add(writeTimeout))
-		return conn.WriteMessage(websocket.TextMessage, lines)
-	})
+	if h.control != nil {
+		h.running.Go(func() { h.control.tell(ctx, conn, errs, send) })
+	}
+	h.follow(ctx, send)
 	_ = conn.WriteControl( // an error means that the client has gone
 		websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, "the program has stopped"), time.Now().Add(writeTimeout))
 }

@@ -24,10 +24,10 @@ type Config struct {
 	Port int
 	// Source, if not nil, is the run that the page shows as it goes on.
 	Source Source
+	// Control, if not nil, holds the run of Source. One page at a time may send it commands.
+	Control Control
 	// Recording, if not nil and without a Source, opens the file that the page shows. The server closes it.
 	Recording func() (io.ReadCloser, error)
-	// Command, if not nil, gets what pages of the Source send. It must not block.
-	Command func(message []byte)
 	// Name is what the page calls the recording.
 	Name string
 }
@@ -53,7 +53,7 @@ func Start(config Config) (*Server, error) {
 	}
 	s := &Server{
 		config: config, token: newToken(), port: listener.Addr().(*net.TCPAddr).Port, moved: moved,
-		listener: listener, served: make(chan struct{}), hub: newHub(config.Source, config.Command),
+		listener: listener, served: make(chan struct{}), hub: newHub(config.Source, config.Control),
 	}
 	s.http = &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,

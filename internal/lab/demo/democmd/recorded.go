@@ -43,13 +43,17 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (record
 	if !o.view {
 		return recorded{recorder: recorder}, nil
 	}
-	guide := labview.NewSession(o.scene, recorder)
-	server, err := o.page.Start(view.Config{Source: recorder, Command: guide.Command}, out)
+	gates := labview.New(ctx, recorder)
+	guide, control := labview.NewSession(o.scene, recorder, gates), view.Control(gates)
+	if guide != nil {
+		control = guide
+	}
+	server, err := o.page.Start(view.Config{Source: recorder, Control: control}, out)
 	if err != nil {
 		recorder.Stop(err.Error())
 		return recorded{}, err
 	}
-	return recorded{recorder: recorder, server: server, guide: guide, gates: labview.New(ctx, recorder)}, nil
+	return recorded{recorder: recorder, server: server, guide: guide, gates: gates}, nil
 }
 
 // stop ends the recording. The error is that of its files. The page stays.

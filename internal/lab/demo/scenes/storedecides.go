@@ -163,16 +163,12 @@ func (c *deltaCalls) stepThrough(ctx context.Context) error {
 	guide.Chapter("g3")
 	gates.Close(view.G3, view.Condition{})
 	defer gates.Open(view.G3)
-	for range calls {
-		if err := inOrder(
-			func() error { return gates.Await(ctx, view.G3, 1) },
-			func() error { return wait.Sleep(ctx, look) },
-		); err != nil {
-			return err
-		}
+	return wait.PollUntilContextCancel(ctx, look, false, func(context.Context) (bool, error) {
 		gates.Step(view.G3)
-	}
-	return nil
+		var called int
+		c.on.Teller().Update(func(*story.State) { called = c.called })
+		return called >= calls, nil
+	})
 }
 
 // popped is called before the store changes.

@@ -16,7 +16,7 @@ function Dialog({ title, close, children }) {
 }
 
 const keys = [
-  ["Space", "key-freeze"], ["p", "key-play"], ["[  ]", "key-seek"], ["n", "key-step"], ["Home End", "key-home"], ["/", "key-filter"],
+  ["Space", "key-freeze"], ["p", "key-play"], ["[  ]", "key-seek"], ["n", "key-step"], ["h", "key-hold"], ["1 – 7", "key-gate"], ["g", "key-run"], ["Home End", "key-home"], ["/", "key-filter"],
   ["e", "key-explain"], ["t", "key-tables"], ["q", "key-question"], ["?", "key-help"], ["Tab", "key-tab"], ["Enter", "key-enter"], ["Esc", "key-escape"],
 ];
 

@@ -52,7 +52,9 @@ export class Engine {
     address.protocol = "ws:";
     const socket = this.#socket = new WebSocket(address);
     let began = false;
+    socket.onopen = () => this.command({ do: "take" });
     socket.onmessage = ({ data }) => {
+      if (data.startsWith('{"control":')) { this.tell({ kind: "control", ...JSON.parse(data).control }); return; }
       if (!began) this.ask("begin");
       began = this.live = true;
       this.ask("text", { text: data });
@@ -64,8 +66,8 @@ export class Engine {
     };
   }
 
-  // send sends a command to the laboratory, if the page shows its run.
-  send(command) { if (this.live) this.#socket.send(JSON.stringify(command)); }
+  // command asks the server to hold the run or to let it go on.
+  command(values) { if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(values)); }
 
   disconnect() {
     const socket = this.#socket;

@@ -21,7 +21,7 @@ export function Guide({ view, chosen, choose }) {
       <h3 id="question">${text(`guide-${scene}-question`)}</h3>
       <div class="choices" role="group" aria-labelledby="question">${choices.map(choice => html`<button class=${sign(choice, chosen, answer)[1]} aria-pressed=${chosen === choice}
         disabled=${chosen !== "" || answer !== ""} onClick=${() => choose(choice)}>${sign(choice, chosen, answer)[0]}${choice}</button>`)}</div>
-      <p role="alert" class="verdict">${verdict(scene, chosen, answer)}</p>`}</div></section>`;
+      <p role="alert" class=${"verdict" + (answer && chosen && chosen !== answer ? " wrong" : "")}>${verdict(scene, chosen, answer)}</p>`}</div></section>`;
 }
 
 // sign is what a button shows before its choice, and its class.

@@ -7,6 +7,7 @@ import { FIFO, Indexer, Listeners, Namespace, Queue, Reflector, Requests, Worker
 import { Story } from "orrery/story.js";
 import { about, Guide } from "orrery/guide.js";
 import { Timeline } from "orrery/timeline.js";
+import { GateBar, Gates, held } from "orrery/gates.js";
 import { boxNames, Explain, Help, Tables } from "orrery/dialogs.js";
 
 const speeds = [0.25, 1, 4, 16];
@@ -32,16 +33,18 @@ function App({ engine, initial }) {
   const [speed, setSpeed] = useState(1);
   const [language, setPageLanguage] = useState(initial.language);
   const [theme, setTheme] = useState(initial.theme);
+  const [control, setControl] = useState(null); // the gates; null: the run has none
+  const [asking, setAsking] = useState(false); // for the condition of a run
   const size = useWindowSize(shot?.guided);
   const now = useRef({});
 
   let passes = () => true, wrong = "";
   try { passes = parseFilter(filter); } catch (error) { wrong = error.message; }
 
-  const hold = () => { setPlaying(false); setMode(m => m === "live" ? "freeze" : m); };
+  const pause = () => { setPlaying(false); setMode(m => m === "live" ? "freeze" : m); };
   const select = key => { setSelected(key); engine.ask("key", { key }); };
-  const seek = n => { hold(); engine.ask("seek", { n }); };
-  const move = by => { hold(); engine.ask("move", { by }); }; // from where the worker is, which may be ahead of the picture
+  const seek = n => { pause(); engine.ask("seek", { n }); };
+  const move = by => { pause(); engine.ask("move", { by }); }; // from where the worker is, which may be ahead of the picture
   const freeze = () => {
     if (mode === "live") { engine.ask("stop"); setMode("freeze"); } else if (mode === "freeze") { engine.ask("follow"); setMode("live"); } else if (mode === "replay") play();
   };
@@ -51,21 +54,26 @@ function App({ engine, initial }) {
     setPlaying(!playing);
   };
   const choose = file => { if (file) { setNotice(""); engine.open(file); } };
-  const answer = choice => { setChosen(choice); engine.send({ op: "answer", choice }); };
+  const answer = choice => { setChosen(choice); engine.command({ do: "answer", choice }); };
   const save = () => engine.ask("save");
 
   useEffect(() => {
     engine.update = setShot;
     engine.said = message => {
       switch (message.kind) {
-        case "opened": setMode("replay"); setNotice(""); setSelected(""); setChosen(""); return;
+        case "opened": setMode("replay"); setNotice(""); setSelected(""); setChosen(""); setControl(null); return;
         case "disconnected":
           setMode(m => m === "live" || m === "freeze" ? "ended" : m);
+          setControl(null);
           if (!message.ended) setNotice(text("disconnected"));
           return;
         case "refused": setMode("drop"); setNotice(message.reason || text("refused")); return;
         case "failed": setNotice(readProblem(message.reason)); return;
         case "saved": download(message.blob); return;
+        case "control":
+          setControl(message);
+          if (message.error) setNotice(message.error);
+          return;
       }
     };
     engine.begin();
@@ -85,8 +93,14 @@ function App({ engine, initial }) {
   }, [playing, speed]);
   now.current = shot ?? {};
 
+  // What is held shows the present: hold from freeze catches up first.
+  const command = values => {
+    if (mode === "freeze") freeze();
+    engine.command(values);
+  };
+  const gates = new Gates(control, null, command);
   useLayoutEffect(() => { // at once: a key that is pressed when the page can be seen counts
-    const onKey = event => keyPressed(event, { mode, shot, seek, move, freeze, play, setDialog, dialog, select, selected });
+    const onKey = event => keyPressed(event, { mode, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setAsking });
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   });
@@ -108,9 +122,11 @@ function App({ engine, initial }) {
     ...shot, state, header, mode, selected, select, passes, informerName, queueName,
     informer: state.informers[informerName], queue: state.queues[queueName],
     started: shot.n > 0, rows: size.rows,
-    toEvent: s => { hold(); engine.ask("event", { s }); }, toTime: t => { hold(); engine.ask("time", { t }); },
+    toEvent: s => { pause(); engine.ask("event", { s }); }, toTime: t => { pause(); engine.ask("time", { t }); },
     open: name => setDialog({ kind: "tables", name }),
   };
+  gates.view = view;
+  const waits = held(state);
   const ended = mode === "ended" || mode === "live" && state.ended !== "";
   const shownMode = ended ? "ended" : mode;
   return html`<main class=${"page" + (shot.guided ? " guided" : "")}>
@@ -119,6 +135,7 @@ function App({ engine, initial }) {
       ${(mode === "live" || mode === "freeze") && !ended
         ? html`<button aria-pressed=${mode === "freeze"} onClick=${freeze}>${text(mode === "freeze" ? "follow" : "freeze")}</button>`
         : html`<button aria-pressed=${playing} onClick=${play}>${text(playing ? "pause" : "play")}</button>`}
+      ${waits && html`<span class="mode held" role="status">${waits}</span>`}
       <span class="about">${[header.scene && text("scene", { name: header.scene }), header.gears && text("gears", { name: header.gears }), header.run].filter(Boolean).join(" · ")}</span>
       ${ended && html`<span class="about">${shot.reason}</span>`}<span class="grow"></span>
       <${Choice} label=${text("informer")} names=${Object.keys(state.informers)} value=${informerName} choose=${setInformer}/>
@@ -137,9 +154,10 @@ function App({ engine, initial }) {
     <section class="box time" aria-label=${text("time")} data-box="time"><header>
       <button onClick=${() => move(-1)} aria-label=${text("back")} title="[">‹</button><button onClick=${() => move(1)} aria-label=${text("step")} title="]">›</button>
       <span class="clock">${clock(shot.t)} <span class="quiet">/ ${clock(shot.end)}</span></span>
-      <span class="quiet">${text("event-number", { n: count(shot.n), of: count(shot.count) })}</span>
+      <span class="quiet" data-event=${shot.n}>${text("event-number", { n: count(shot.n), of: count(shot.count) })}</span>
       ${(mode === "replay" || ended) && speeds.map(s => html`<button aria-pressed=${speed === s} onClick=${() => setSpeed(s)}>×${s === 0.25 ? "¼" : s}</button>`)}
       ${crowded(shot) > tooFast && html`<span class="warn">${text("rate", { n: count(crowded(shot)) })}</span>`}
+      <${GateBar} gates=${gates} asking=${asking} ask=${setAsking}/>
       <span class="grow" style="flex:1"></span>
       <input id="filter" class=${wrong ? "wrong" : ""} type="text" spellcheck="false" placeholder=${text("filter")} aria-label=${text("filter-label")} aria-invalid=${wrong !== ""} title=${wrong} value=${filter} onInput=${event => setFilter(event.target.value)}/></header>
       <div class="body"><${Timeline} view=${view} width=${size.width - 36} height=${size.timeline}/></div></section>
@@ -194,7 +212,7 @@ function download(blob) {
 // keyPressed moves the picture. Keys of the browser and of fields are left alone.
 function keyPressed(event, page) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const { shot, seek, move, dialog, setDialog } = page;
+  const { shot, seek, move, dialog, setDialog, gates } = page;
   if (event.target.matches?.("input, select")) {
     if (event.key === "Escape") event.target.blur();
     return;
@@ -204,11 +222,16 @@ function keyPressed(event, page) {
   const box = document.activeElement?.closest?.("[data-box]")?.dataset.box;
   const actions = {
     " ": page.freeze, p: page.play, "[": () => move(-1), "{": () => move(-100), "]": () => move(1), "}": () => move(100),
-    ArrowLeft: () => move(-far), ArrowRight: () => move(far), n: () => move(1), Home: () => seek(shot.first), End: () => seek(shot.count),
+    ArrowLeft: () => move(-far), ArrowRight: () => move(far), n: () => gates.mine && page.mode !== "freeze" ? gates.step() : move(1), Home: () => seek(shot.first), End: () => seek(shot.count),
     "/": () => document.getElementById("filter").focus(), e: () => setDialog({ kind: "explain", name: boxNames.includes(box) ? box : undefined }),
     t: () => setDialog({ kind: "tables", name: boxNames.includes(box) ? box : undefined }), "?": () => setDialog({ kind: "help" }),
     q: () => document.querySelector(".choices button")?.focus(), Escape: () => page.select(""),
   };
+  if (gates.mine) {
+    actions.h = () => gates.hold();
+    actions.g = () => page.setAsking(true);
+    for (const gate of gates.control.gates) actions[gate.name.slice(1)] = () => gates.toggle(gate.name);
+  }
   if (event.key === " " && event.target.matches?.("button")) return; // the button is pressed
   if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
 }
@@ -216,7 +239,7 @@ function keyPressed(event, page) {
 // useWindowSize returns how many rows a box has room for. The guide takes some of it, as in style.css.
 function useWindowSize(guided) {
   const measure = () => {
-    const wide = innerWidth >= 1600, row = wide ? 23 : 19, guide = !guided ? 0 : wide ? 146 : 118, less = guided ? 36 : 0;
+    const wide = innerWidth >= 1600, row = wide ? 23 : 19, guide = !guided ? 0 : wide ? 146 : 120, less = guided ? 36 : 0;
     const gears = (innerHeight - (wide ? 46 + 88 + 190 : 40 + 76 + 132) + less - guide - 32) / 2;
     return { width: innerWidth, rows: Math.max(3, Math.floor((gears - 40) / row)), timeline: (wide ? 150 : 96) - less };
   };

@@ -60,7 +60,7 @@ export class Run {
       const header = events.shift();
       checkHeader(header, text);
       this.header = header;
-    } else if (events[0]?.h) events.shift(); // the header again, after a rotation or a new connection
+    } else if (events[0]?.schema) events.shift(); // the header again, after a rotation or a new connection
     if (events.length === 0) return;
     const last = this.chunks.at(-1);
     if (last && last.text.length + text.length < chunkSize) { // small batches of a live run share a chunk
@@ -100,7 +100,7 @@ export class Run {
   #events(at) {
     const chunk = this.chunks[at], known = this.#parsed.find(([c]) => c === chunk);
     if (known) return known[1];
-    const events = parseLines(chunk.text, () => {}).filter(e => !e.h);
+    const events = parseLines(chunk.text, () => {}).filter(e => !e.schema); // h is the handler of an event
     this.#parsed = [[chunk, events], ...this.#parsed].slice(0, storyChunks + 1);
     return events;
   }
@@ -279,7 +279,7 @@ function serve(port) {
         port.postMessage({ kind: "saved", blob: new Blob([JSON.stringify(run.header) + "\n", ...saved(run)]) });
         return;
     }
-    if (data.op === "text") soon(); else answer();
+    if (data.op === "text" || data.op === "move") soon(); else answer(); // keys that are held down are one picture
   };
 }
 

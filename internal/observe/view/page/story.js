@@ -18,13 +18,14 @@ const details = {
   "restclient.requestStart": e => `${(e.verb ?? "").toUpperCase()} ${e.r ?? ""}`,
   "restclient.requestDone": e => `${e.code ?? ""} ${duration(e.us ?? 0)}`,
   "store.committed": e => `${e.type ?? ""} ${e.rv ?? ""}`,
-  "lab.held": e => e.gate, "lab.input": e => e.name, "lab.chapter": e => e.name, "lab.question": e => e.args, "lab.answer": e => e.text,
+  "lab.held": e => e.gate, "lab.stepped": e => e.gate, "lab.released": e => e.gate, "lab.input": e => e.name, "lab.chapter": e => e.name, "lab.question": e => e.args, "lab.answer": e => e.text,
 };
 
 // about is what an event carried, in a few words.
 export function about(e) {
   const own = details[e.e]?.(e);
-  return [own ?? [e.d, e.kind, e.rv, e.r, e.n].filter(x => x !== undefined && x !== "").join(" "), e.err ? "✖ " + e.err : ""].filter(x => x).join(" ");
+  const held = e.gate && !e.e.startsWith("lab.") ? text("because-held", { gate: e.gate }) : "";
+  return [own ?? [e.d, e.kind, e.rv, e.r, e.n].filter(x => x !== undefined && x !== "").join(" "), held, e.err ? "✖ " + e.err : ""].filter(x => x).join(" ");
 }
 
 // Chip is one event. Selecting it goes to its moment.

@@ -1,0 +1,321 @@
+package view_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/internal/gears"
+	"orrery/internal/lab/view"
+	"orrery/nsctl"
+	"orrery/nsctl/nsctltest"
+	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+)
+
+// forms runs a test in a bubble with the fast and the textbook gears.
+func forms(t *testing.T, test func(t *testing.T, set gears.Set)) {
+	for _, text := range []string{gears.Fast, gears.Textbook} {
+		t.Run(text, func(t *testing.T) {
+			set, err := gears.Parse(text)
+			require.NoError(t, err)
+			synctest.Test(t, func(t *testing.T) { test(t, set) })
+		})
+	}
+}
+
+// pool is a queue with gates and workers that note their passes.
+type pool struct {
+	queue.ObservableInterface[string]
+	working sync.WaitGroup
+
+	mu     sync.Mutex
+	passes []string // guarded by mu
+}
+
+func startPool(t *testing.T, gates *view.Gates, set gears.Set, workers int) *pool {
+	limiter := queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute)
+	p := &pool{ObservableInterface: view.NewQueue(gates, "work", set.NewQueue)(limiter, queue.Config[string]{})}
+	for range workers {
+		p.working.Go(func() {
+			for key, shutdown := p.Get(); !shutdown; key, shutdown = p.Get() {
+				p.mu.Lock()
+				p.passes = append(p.passes, key)
+				p.mu.Unlock()
+				p.Done(key)
+			}
+		})
+	}
+	t.Cleanup(func() { p.ShutDown(); p.working.Wait() })
+	return p
+}
+
+func (p *pool) took() (passes []string) {
+	synctest.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	passes, p.passes = p.passes, nil
+	return passes
+}
+
+func TestGatesOfAWorkQueue(t *testing.T) {
+	forms(t, func(t *testing.T, set gears.Set) {
+		gates := view.New(t.Context(), nil)
+		p := startPool(t, gates, set, 1)
+		gates.Close(view.G5, view.Condition{})
+		p.Add("a")
+		p.AddRateLimited("b")
+		time.Sleep(2 * time.Second)
+		assert.Empty(t, p.took(), "G5 is before the pass")
+		assert.Equal(t, []view.Item{{Gate: view.G5, Key: "a", Resource: "work"}}, gates.Waiting(view.G5))
+		assert.Equal(t, "a", p.Snapshot().Processing[0].Key)
+		gates.Step(view.G5)
+		assert.Equal(t, []string{"a"}, p.took())
+		assert.Equal(t, 1, gates.Waiting(view.G5)[0].Failures)
+
+		gates.Close(view.G7, condition(t, "key==c"))
+		gates.Open(view.G5)
+		p.Add("c")
+		assert.Equal(t, []string{"b", "c"}, p.took(), "G7 is behind the pass")
+		assert.Equal(t, []string{"c"}, keys(gates, view.G7))
+		for range 100 {
+			p.Add("c")
+		}
+		p.Add("d")
+		assert.Empty(t, p.took(), "the one worker waits")
+		assert.True(t, p.Snapshot().Processing[0].Dirty)
+		gates.Step(view.G7)
+		assert.Equal(t, []string{"d", "c"}, p.took(), "one more pass for a hundred Adds")
+		gates.RunTo(condition(t, "gate==G5 && key~e"))
+		assert.Empty(t, p.took())
+		p.Add("f")
+		p.Add("e")
+		assert.Equal(t, []string{"f"}, p.took())
+		assert.Equal(t, []string{"e"}, keys(gates, view.G5))
+	})
+}
+
+func TestGatesHoldNoLockOfAWorkQueue(t *testing.T) {
+	for _, id := range []view.ID{view.G5, view.G7} {
+		t.Run(string(id), func(t *testing.T) {
+			forms(t, func(t *testing.T, set gears.Set) {
+				gates := view.New(t.Context(), nil)
+				p := startPool(t, gates, set, 2)
+				gates.Close(id, view.Condition{})
+				p.Add("a")
+				p.Add("b")
+				synctest.Wait()
+				require.ElementsMatch(t, []string{"a", "b"}, keys(gates, id))
+				answers(t, "Add", func() { p.Add("c") })
+				answers(t, "AddAfter", func() { p.AddAfter("d", time.Second) })
+				answers(t, "AddRateLimited and Forget", func() { p.AddRateLimited("a"); p.Forget("a") })
+				answers(t, "Snapshot", func() { p.Snapshot() })
+				p.took()
+				answers(t, "ShutDownWithDrain", p.ShutDownWithDrain)
+				answers(t, "the workers' end", p.working.Wait)
+				assert.Contains(t, p.took(), "c", "what was queued is still done")
+			})
+		})
+	}
+}
+
+// cluster is a namespace controller with gates.
+type cluster struct {
+	*nsctltest.Cluster
+	gates      *view.Gates
+	controller *nsctl.Controller
+	cancel     context.CancelFunc
+	ended      chan struct{}
+}
+
+func startCluster(t *testing.T, set gears.Set) *cluster {
+	c := &cluster{Cluster: nsctltest.NewCluster(), ended: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.cancel, c.gates = cancel, view.New(ctx, nil)
+	client := nsctltest.NewClient(t, c.Cluster)
+	objects := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	source, config := view.Informer(c.gates, informer.ListerWatcher[*api.Namespace](objects),
+		informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
+	namespaces := informer.NewSharedIndexInformer(source, config)
+	var err error
+	c.controller, err = nsctl.NewController(nsctl.Config{
+		Informer: namespaces, PassTimeout: -1, NewQueue: view.NewQueue(c.gates, "namespace", set.NewQueue),
+		Deleter: set.NewDeleter(view.Deleter(c.gates, nsctl.DeleterConfig{
+			Namespaces: objects, Content: nsctl.NewContentClient(client),
+			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
+		})),
+	})
+	require.NoError(t, err)
+	go func() {
+		defer close(c.ended)
+		informing, stop := context.WithCancel(context.Background())
+		var running sync.WaitGroup
+		running.Go(func() { _ = namespaces.Run(informing) })
+		c.controller.Run(ctx)
+		stop()
+		running.Wait()
+	}()
+	return c
+}
+
+// Each request of a pass waits at G6: a namespace is emptied and removed step by step.
+func TestGatesHoldRequestsOfADeleter(t *testing.T) {
+	forms(t, func(t *testing.T, set gears.Set) {
+		c := startCluster(t, set)
+		c.AddNamespace("demo", true, api.FinalizerKubernetes)
+		c.Put("configmaps.", "demo", "one")
+		c.gates.Close(view.G6, view.Condition{})
+		var verbs []string
+		for range 500 {
+			waiting, cancel := context.WithTimeout(t.Context(), time.Minute)
+			err := c.gates.Await(waiting, view.G6, 1)
+			cancel()
+			if err != nil {
+				break
+			}
+			synctest.Wait()
+			c.Log() // what was sent up to now
+			time.Sleep(time.Minute)
+			assert.Empty(t, c.Log(), "nothing is sent while a request waits")
+			answers(t, "Snapshot", func() { c.controller.Snapshot() })
+			for item, ok := c.gates.Step(view.G6); ok; item, ok = c.gates.Step(view.G6) {
+				verbs = append(verbs, item.Verb+" "+item.Resource)
+			}
+			synctest.Wait()
+		}
+		c.AssertGone(t, "demo")
+		for _, want := range []string{"get namespaces", "discover ", "deletecollection configmaps", "update namespaces"} {
+			assert.Contains(t, verbs, want)
+		}
+		answers(t, "the controller's end", func() { c.cancel(); <-c.ended })
+	})
+}
+
+// A run ends although requests wait.
+func TestGatesOpenAtTheEndOfTheRun(t *testing.T) {
+	forms(t, func(t *testing.T, set gears.Set) {
+		c := startCluster(t, set)
+		c.AddNamespace("demo", true, api.FinalizerKubernetes)
+		synctest.Wait()
+		c.gates.Close(view.G6, view.Condition{})
+		require.NoError(t, c.gates.Await(t.Context(), view.G6, 1))
+		began := time.Now()
+		c.cancel()
+		<-c.ended
+		assert.Less(t, time.Since(began), time.Second)
+		c.gates.Close(view.G6, view.Condition{})
+		assert.NoError(t, c.gates.Wait(t.Context(), view.Item{Gate: view.G6}), "the gates stay open")
+	})
+}
+
+// An item stops waiting when its context ends, and others move up.
+func TestGatesAndContexts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gates := view.New(t.Context(), nil)
+		gates.Close(view.G6, view.Condition{})
+		why := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		errs := make(chan error, 2)
+		go func() { errs <- gates.Wait(ctx, view.Item{Gate: view.G6, Key: "a"}) }()
+		synctest.Wait()
+		go func() { errs <- gates.Wait(t.Context(), view.Item{Gate: view.G6, Key: "b"}) }()
+		synctest.Wait()
+		cancel(why)
+		assert.Equal(t, why, <-errs)
+		assert.Equal(t, []string{"b"}, keys(gates, view.G6))
+		assert.Equal(t, why, gates.Await(ctx, view.G6, 2))
+		gates.Close(view.G6, condition(t, "key==a"))
+		assert.NoError(t, <-errs, "what the gate does not hold any more goes on")
+		_, ok := gates.Step(view.G6)
+		assert.False(t, ok)
+	})
+}
+
+// A run to a condition restores the gates that were closed.
+func TestGatesRunToACondition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gates := view.New(t.Context(), nil)
+		var passed []string
+		arrive := func(id view.ID, key string) {
+			go func() {
+				_ = gates.Wait(t.Context(), view.Item{Gate: id, Key: key})
+				passed = append(passed, key)
+			}()
+			synctest.Wait()
+		}
+		gates.Close(view.G2, condition(t, "key!=free"))
+		arrive(view.G2, "a")
+		gates.RunTo(condition(t, "key==stop"))
+		synctest.Wait()
+		arrive(view.G2, "b")
+		arrive(view.G5, "c")
+		assert.Equal(t, []string{"a", "b", "c"}, passed)
+		arrive(view.G5, "stop")
+		arrive(view.G5, "d")
+		arrive(view.G2, "e")
+		arrive(view.G2, "free")
+		arrive(view.G7, "f")
+		assert.Equal(t, []string{"a", "b", "c", "free", "f"}, passed, "G2 holds what it held, and G5 everything")
+		assert.Equal(t, []string{"stop", "d"}, keys(gates, view.G5))
+		gates.RunTo(condition(t, "key==never"))
+		gates.Close(view.G7, view.Condition{})
+		arrive(view.G2, "never")
+		arrive(view.G7, "g")
+		assert.Equal(t, []string{"g"}, keys(gates, view.G7), "Close ends the run")
+		assert.ElementsMatch(t, []string{"stop", "d", "e", "never"}, passed[5:])
+		gates.RunTo(condition(t, "key==never"))
+		gates.Release()
+		arrive(view.G2, "never")
+		assert.Contains(t, passed, "g")
+		assert.Empty(t, gates.Waiting(view.G2))
+	})
+}
+
+func TestGatesNilHoldNothing(t *testing.T) {
+	var gates *view.Gates
+	gates.Close(view.G1, view.Condition{})
+	assert.NoError(t, gates.Wait(t.Context(), view.Item{Gate: view.G1}))
+	gates.RunTo(view.Condition{})
+	gates.Open(view.G1)
+	gates.Release()
+	_, ok := gates.Step(view.G1)
+	assert.False(t, ok)
+	assert.Empty(t, gates.Waiting(view.G1))
+	plain := queue.NewRateLimiting(queue.NewItemExponentialFailureRateLimiter[string](1, 1), queue.Config[string]{})
+	assert.Same(t, plain, view.Queue(gates, "plain", plain))
+	_, config := view.Informer(gates, nil, informer.Config[*api.Namespace]{})
+	assert.Nil(t, config.WrapHandler)
+	assert.Equal(t, nsctl.DeleterConfig{}, view.Deleter(gates, nsctl.DeleterConfig{}))
+}
+
+func TestGatesConditions(t *testing.T) {
+	item := view.Item{Gate: view.G2, Key: "shop/web", Event: "ADDED", Resource: "pods", Deltas: "AUU", Failures: 7}
+	for text, want := range map[string]bool{
+		"": true, "key==shop/web": true, "key==web": true, "key==we": false, "key!=web": false, "key~we": true,
+		"gate==G2": true, "gear==deltafifo && event==ADDED": true, "gear==queue && event==ADDED": false,
+		"gear==queue || deltas~UU": true, "key==x && key==web || failures>6": true, "failures>7": false, "failures<10": true,
+		"key<1": false, "key>1": false, `resource == "pods"`: true, "verb==get": false, "code==200": false, "code!=200": true,
+	} {
+		assert.Equal(t, want, condition(t, text).Holds(item), text)
+	}
+	for text, want := range map[string]string{
+		"kee==a":            `"kee" is not one of key, gear, event, verb, resource, code, deltas, failures, gate`,
+		"key=a":             `after "": NAME == VALUE is expected`,
+		"key==a &&":         "nothing follows &&",
+		"key==a || gate G2": `after "key==a ||": NAME == VALUE is expected`,
+	} {
+		_, err := view.ParseCondition(text)
+		require.Error(t, err, text)
+		assert.Equal(t, want, strings.ReplaceAll(err.Error(), `|| "`, `||"`), text)
+	}
+}

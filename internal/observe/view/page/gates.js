@@ -1,0 +1,71 @@
+// Hold: the gates of a run in the laboratory, which the page in control closes, steps and opens.
+import { html, useLayoutEffect, useRef } from "orrery/htm-preact.js";
+import { text } from "orrery/text.js";
+
+const inInformer = ["G1", "G2", "G3", "G4"], inQueue = ["G5", "G7"];
+
+// Gates are the gates as the server told last, with what the page can ask for. control is null without gates.
+export class Gates {
+  constructor(control, view, send) {
+    this.control = control;
+    this.view = view;
+    this.send = send;
+  }
+
+  get mine() { return Boolean(this.control) && (this.control.yours || !this.control.taken); }
+  get closed() { return this.control?.gates.filter(g => g.closed) ?? []; }
+
+  // toggle closes or opens a gate: of the informer or the queue that is shown, if there are several.
+  toggle(name) {
+    const gate = this.control?.gates.find(g => g.name === name);
+    if (!gate?.wired) return;
+    if (gate.closed) { this.send({ do: "open", gate: name }); return; }
+    const { state, informerName, queueName } = this.view;
+    const only = (names, shown) => Object.keys(names).length > 1 && shown ? `resource=="${shown}"` : "";
+    const where = inInformer.includes(name) ? only(state.informers, informerName) : inQueue.includes(name) ? only(state.queues, queueName) : "";
+    this.send({ do: "close", gate: name, where });
+  }
+
+  // hold closes the first gates that a run has, before the pop or before the pass, or opens all that are closed.
+  hold() {
+    if (this.closed.length > 0 || this.control?.runTo) { this.send({ do: "release" }); return; }
+    const first = ["G2", "G5", "G6"].find(name => this.control?.gates.find(g => g.name === name)?.wired);
+    if (first) this.toggle(first);
+  }
+
+  step() { this.send({ do: "step" }); }
+  runTo(where) { this.send({ do: "run", where }); }
+}
+
+// held says at which gate how many items wait; "" if none does.
+export function held(state) {
+  const waiting = Object.entries(state.lab.held);
+  if (waiting.length === 0) return "";
+  const most = waiting.sort().map(([gate, keys]) => text(keys.length === 1 ? "held-one" : "held-many", { gate, n: keys.length }));
+  return text("held", { what: most.join(", ") });
+}
+
+// GateBar has a button for each gate, and what moves the items.
+export function GateBar({ gates, asking, ask }) {
+  if (!gates.control) return null;
+  const { control, mine } = gates, any = gates.closed.length > 0;
+  return html`<span class="gates" role="group" aria-label=${text("gates")}>
+    <button class="hold" aria-pressed=${any} disabled=${!mine} title="h" onClick=${() => gates.hold()}>${text(any || control.runTo ? "release" : "hold")}</button>
+    ${control.gates.map(g => html`<button class="gate" data-gate=${g.name} aria-pressed=${g.closed} disabled=${!mine || !g.wired} aria-label=${`${g.name}: ${text("gate-" + g.name)}`}
+      title=${`${g.name}: ${text(g.wired ? "gate-" + g.name : "gate-none")}${g.where ? "\n" + g.where : ""}`} onClick=${() => gates.toggle(g.name)}>${g.name}${g.waiting ? html`<b> ${g.waiting}</b>` : ""}</button>`)}
+    <button class="step" disabled=${!mine || !any} title="n" onClick=${() => gates.step()}>${text("step")}</button>
+    ${asking ? html`<${RunTo} gates=${gates} done=${() => ask(false)}/>`
+      : html`<button class="run" disabled=${!mine} title="g" aria-pressed=${Boolean(control.runTo)} onClick=${() => ask(true)}>${control.runTo ? "→ " + control.runTo : text("run-to")}</button>`}
+    ${!mine && html`<span class="warn">${text("not-in-control")}</span>`}</span>`;
+}
+
+// RunTo asks for the condition. Enter sends it.
+function RunTo({ gates, done }) {
+  const ref = useRef();
+  useLayoutEffect(() => ref.current.focus(), []);
+  const onKeyDown = event => {
+    if (event.key === "Enter") { gates.runTo(event.target.value); done(); }
+    if (event.key === "Escape") done();
+  };
+  return html`<input id="run-to" ref=${ref} type="text" spellcheck="false" placeholder="key==demo && gate==G5" aria-label=${text("run-to-label")} onKeyDown=${onKeyDown} onBlur=${done}/>`;
+}
