@@ -115,7 +115,7 @@ func lastLines(file string) string {
 // answer waits for the question, thinks for a while, and chooses an answer. Until then nothing is
 // revealed.
 func answer(ctx context.Context, recorder *trace.Recorder, guide *labview.Session) {
-	const thinks = 3 * time.Minute
+	const thinks = 5 * time.Second
 	for recorder.State().Lab.Choices == "" && ctx.Err() == nil {
 		_ = wait.Sleep(ctx, 100*time.Millisecond)
 	}

@@ -188,8 +188,10 @@ function Welcome({ live, choose }) {
     <p><label><span class="visually-hidden">${text("choose")}</span><input type="file" onChange=${event => choose(event.target.files[0])}/></label></p><p>${text("drop-about")}</p>`}</main>`;
 }
 
-// crowded returns how many events there were in the last second before the moment that is shown.
-function crowded({ recent, t }) {
+// crowded returns how many events there were in the last second before the moment that is shown. A virtual clock stands still
+// while they happen.
+function crowded({ recent, t, header }) {
+  if (header.clock === "virtual") return 0;
   const inLast = recent.filter(e => e.t > t - 1e6);
   if (inLast.length < recent.length || recent.length < 2) return inLast.length;
   return recent.length * 1e6 / Math.max(1, t - recent[0].t);
