@@ -175,9 +175,9 @@ type Trace[T any] struct {
 	Deduplicated func(key string, kept, dropped Delta[T])
 	// Ignored: the deletion was not queued, because the consumer does not hold the object.
 	Ignored func(key string, d Delta[T])
-	// Withdrawn: the oldest delta that waited for the key, a deletion, was removed from the queue.
+	// Canceled: the oldest delta that waited for the key, a deletion, was removed from the queue.
 	// It was queued while the key was being processed, and the consumer does not hold the object.
-	Withdrawn func(key string, d Delta[T])
+	Canceled func(key string, d Delta[T])
 
 	// Replaced: a list with this many items and tombstones was queued.
 	Replaced func(resourceVersion string, items, tombstones, depth int)
@@ -206,7 +206,7 @@ func (t *Trace[T]) complete() *Trace[T] {
 	hooks.Default(&c.Queued, func(string, Delta[T], int) {})
 	hooks.Default(&c.Deduplicated, func(string, Delta[T], Delta[T]) {})
 	hooks.Default(&c.Ignored, func(string, Delta[T]) {})
-	hooks.Default(&c.Withdrawn, func(string, Delta[T]) {})
+	hooks.Default(&c.Canceled, func(string, Delta[T]) {})
 	hooks.Default(&c.Replaced, func(string, int, int, int) {})
 	hooks.Default(&c.Resynced, func(int, int, int) {})
 	hooks.Default(&c.Popped, func(string, Deltas[T], bool, int) {})
@@ -228,7 +228,7 @@ func (t *Trace[T]) and(u *Trace[T]) *Trace[T] {
 		Queued:       hooks.Join3(t.Queued, u.Queued),
 		Deduplicated: hooks.Join3(t.Deduplicated, u.Deduplicated),
 		Ignored:      hooks.Join2(t.Ignored, u.Ignored),
-		Withdrawn:    hooks.Join2(t.Withdrawn, u.Withdrawn),
+		Canceled:     hooks.Join2(t.Canceled, u.Canceled),
 		Replaced:     hooks.Join4(t.Replaced, u.Replaced),
 		Resynced:     hooks.Join3(t.Resynced, u.Resynced),
 		Popped:       hooks.Join4(t.Popped, u.Popped),

@@ -21,10 +21,10 @@
 //	                     ▼
 //	                  process ──▶ store (KnownObjects) ──▶ handlers
 //
-// Why not a queue of events? An object that changes a thousand times a second would fill it and delay
-// every other object. Here a key has one place, and the consumer handles all its deltas in one turn.
-// Why not a set of keys, like a work queue? Because the steps matter: an object that was deleted and
-// created again is another object, and only the deltas show it.
+// Why not a queue of events? An object that changes a thousand times a second would fill it and
+// delay every other object. Here a key has one place, and the consumer handles all its deltas in
+// one turn. Why not a set of keys, like a work queue? Because the steps matter: an object that was
+// deleted and created again is another object, and only the deltas show it.
 //
 // Two inputs do not come from a watch. A list is the whole state at one moment. A key that waits or
 // is known but is not listed was deleted while the watch was broken; Replace queues that deletion
@@ -67,10 +67,10 @@
 //
 // # Failure
 //
-// An object without a key, or one that Transform refuses, is not queued; the caller gets a [KeyError]
-// or a [TransformError]. Pop returns the error of process with the deltas, which count as processed
-// unless the error is an [ErrRequeue]. If process panics, its deltas count as processed; the panic
-// continues to the caller, and the queue stays usable and becomes synced.
+// An object without a key, or one that Transform refuses, is not queued; the caller gets a
+// [KeyError] or a [TransformError]. Pop returns the error of process with the deltas, which count
+// as processed unless the error is an [ErrRequeue]. If process panics, its deltas count as
+// processed; the panic continues to the caller, and the queue stays usable and becomes synced.
 //
 // # Testing
 //

@@ -16,7 +16,7 @@ type DeltaFIFO[T any] struct {
 	knownObjects KeyListerGetter[T]
 	lock         chanLock  // guards everything below; no sync.Mutex, because of synctest (config.go)
 	cond         sync.Cond // broadcast when the queue has grown, and by Close
-	// items has the deltas of each key, queue the same keys in order of their first delta, each once.
+	// items has the deltas of each key, queue these keys in order of their first delta, each once.
 	items                  map[string]Deltas[T]
 	queue                  []string
 	populated              bool // a Replace, Add, Update or Delete came in
@@ -33,7 +33,7 @@ func New[T any](cfg Config[T]) *DeltaFIFO[T] {
 	return f
 }
 
-// Add, Update and Delete queue one delta. A Delete of a key that neither waits nor is known is ignored.
+// Add, Update and Delete queue one delta. A Delete of an unknown key that does not wait is ignored.
 func (f *DeltaFIFO[T]) Add(obj T) error    { return f.enqueue(Added, obj) }
 func (f *DeltaFIFO[T]) Update(obj T) error { return f.enqueue(Updated, obj) }
 func (f *DeltaFIFO[T]) Delete(obj T) error { return f.enqueue(Deleted, obj) }

@@ -22,7 +22,7 @@ import (
 // measurable.
 type Interface[T any] interface {
 	// Add stores obj, replacing an object with the same key, and updates every index. Update does
-	// the same: the two names are those of the events.
+	// the same: there is one name for each event.
 	//
 	// The error is a [*KeyError] if the object has no key; then nothing has changed. It is an
 	// [*IndexError] or [*IndexErrors] if index functions failed or panicked; then the object is

@@ -45,7 +45,8 @@ func without(value string) head {
 	return obj
 }
 
-// What a handler without resync receives for the deltas of one object, and how many events were distributed to anyone.
+// What a handler without resync receives for the deltas of one object, and how many events were
+// distributed.
 func TestDeltas(t *testing.T) {
 	delta := func(deltaType deltafifo.DeltaType, value string) deltafifo.Delta[head] {
 		return deltafifo.Delta[head]{Type: deltaType, Object: without(value)}
@@ -63,7 +64,7 @@ func TestDeltas(t *testing.T) {
 			[]string{"add a=bad", "update a bad->2"}, 2, 1},
 		{"a list that repeats an object without a version may have changed it", deltafifo.Deltas[head]{delta(deltafifo.Added, "1"), delta(deltafifo.Replaced, "1")},
 			[]string{"add a=1", "update a 1->1"}, 2, 0},
-		{"a resync goes to nobody", deltafifo.Deltas[head]{delta(deltafifo.Added, "1"), delta(deltafifo.Sync, "1")}, []string{"add a=1"}, 1, 0},
+		{"a resync is not delivered", deltafifo.Deltas[head]{delta(deltafifo.Added, "1"), delta(deltafifo.Sync, "1")}, []string{"add a=1"}, 1, 0},
 		{"a tombstone of an object that has gone", deltafifo.Deltas[head]{deltafifo.Tombstone("a", without("1"))}, nil, 0, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {

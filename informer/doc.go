@@ -114,7 +114,7 @@
 //
 // A panic in a handler goes to wait.PanicHandlers and ends the process: a faulty controller is
 // worse than none. With wait.ReallyCrash off, the event counts as handled and the next one follows;
-// a registration becomes synced all the same (kubernetes/kubernetes#129024).
+// a registration nevertheless becomes synced (kubernetes/kubernetes#129024).
 //
 // An event that cannot be applied, because a transform refuses it or an index function fails, is
 // counted and reported as a [*ProcessError]; the next event is processed. After an index function

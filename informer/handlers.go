@@ -233,7 +233,7 @@ func (s *SharedIndexInformer[T]) ShutDownEventHandler(ctx context.Context, r *Re
 // first. If ctx ends before that is done, it drops the rest and returns the error of ctx.
 //
 // Called from a callback of the same handler it returns [ErrInsideHandler], and the rest is still
-// delivered. An informer that stops meanwhile drops the rest, which is no error.
+// delivered. An informer that stops meanwhile drops the rest, which is not an error.
 func (s *SharedIndexInformer[T]) ShutDownEventHandlerWithDrain(ctx context.Context, r *Registration) error {
 	h, err := s.leave(r, true)
 	if err != nil {

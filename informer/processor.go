@@ -14,11 +14,13 @@ import (
 //	HandleDeltas → distribute      └ pendingNotifications
 //	                    └ addCh → pop → nextCh → run → handler
 //
-// Each handler has a processorListener with two goroutines. pop is always ready to receive, so no handler can block the
-// informer or another handler. pendingNotifications is the unbounded buffer in front of run.
+// Each handler has a processorListener with two goroutines. pop is always ready to receive, so no
+// handler can block the informer or another handler. pendingNotifications is the unbounded buffer
+// in front of run.
 //
-// What this form lacks: an event costs two channel operations per handler, and the backlog of a handler cannot be merged.
-// Package fast has the form that shares batches, and a delivery that coalesces.
+// What this form lacks: an event costs two channel operations per handler, and the backlog of a
+// handler cannot be merged. Package fast has the form that shares batches, and a delivery that
+// coalesces.
 
 // sharedProcessor has all listeners of an informer.
 type sharedProcessor[T any] struct {
@@ -67,9 +69,9 @@ func (p *sharedProcessor[T]) RemoveListener(h *RegisteredHandler[T]) {
 	}
 }
 
-// Distribute gives n to add of every listener, or for a Sync only of those whose resync is due, and returns their number.
-// It calls add without listenersLock: before Run, add blocks until Run starts the listener, and Run needs that lock. The
-// caller holds blockDeltas, which keeps notifications in order.
+// Distribute gives n to add of every listener, or for a Sync only of those whose resync is due, and
+// returns their number. It calls add without listenersLock: before Run, add blocks until Run, which
+// needs that lock, starts the listener. The caller holds blockDeltas, which keeps the order.
 func (p *sharedProcessor[T]) Distribute(n Notification[T]) int {
 	p.listenersLock.Lock()
 	var listeners []*processorListener[T]
@@ -146,9 +148,9 @@ func newProcessorListener[T any](h *RegisteredHandler[T]) *processorListener[T] 
 	}
 }
 
-// add hands n to pop. Before that it counts the event with RegisteredHandler.Queued, because the callback may come at once.
-// It drops n once the listener is removed or run has ended. addCh is never closed: another goroutine may be in add when the
-// listener is removed.
+// add hands n to pop. Before that it counts the event with RegisteredHandler.Queued, because the
+// callback may come at once. It drops n once the listener is removed or run has ended. addCh is
+// never closed: another goroutine may be in add when the listener is removed.
 func (p *processorListener[T]) add(n Notification[T]) {
 	p.handler.Queued(n.events(), n.Number)
 	select {
@@ -158,9 +160,10 @@ func (p *processorListener[T]) add(n Notification[T]) {
 	}
 }
 
-// pop moves notifications from addCh to nextCh in their order. It is always ready to receive, and buffers in
-// pendingNotifications, without limit, what run is not ready for. After the removal it continues until the buffer is empty;
-// when run has ended it returns at once. At its end it closes nextCh.
+// pop moves notifications from addCh to nextCh in their order. It is always ready to receive, and
+// buffers in pendingNotifications, without limit, what run is not ready for. After the removal it
+// continues until the buffer is empty; when run has ended it returns at once. At its end it closes
+// nextCh.
 func (p *processorListener[T]) pop() {
 	defer close(p.nextCh) // tells run to return
 	for removed := p.removed; ; {
@@ -184,9 +187,9 @@ func (p *processorListener[T]) pop() {
 	}
 }
 
-// run calls the handler for each notification from nextCh, one at a time, until pop closes nextCh. It does so with
-// RegisteredHandler.Call inside RegisteredHandler.Run, which reports the end of the callbacks. At its end it closes ended,
-// even if a callback ends the goroutine by runtime.Goexit.
+// run calls the handler for each notification from nextCh, one at a time, until pop closes nextCh.
+// It does so with RegisteredHandler.Call inside RegisteredHandler.Run, which reports the end of the
+// callbacks. At its end it closes ended, even if a callback ends the goroutine by runtime.Goexit.
 func (p *processorListener[T]) run() {
 	defer close(p.ended)
 	p.handler.Run(func() {

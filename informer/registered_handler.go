@@ -55,9 +55,9 @@ func (h *RegisteredHandler[T]) Options() HandlerOptions { return h.options }
 // ShouldResync reports whether the handler's resync is due, and if so schedules the next one.
 func (h *RegisteredHandler[T]) ShouldResync(now time.Time) bool { return h.resync.due(now) }
 
-// Queued counts new waiting events, marks excluded, and traces them; number is that of the last. It
-// must be called before the handler can be called with them. Merged events are subtracted afterwards
-// by Merged.
+// Queued counts new waiting events, marks excluded, and traces them. number is the number of the
+// last. It must be called before the handler can be called with them. Merged events are subtracted
+// afterwards by Merged.
 func (h *RegisteredHandler[T]) Queued(count int, number uint64) {
 	h.Adding(count, number)
 	h.measure()
@@ -104,8 +104,8 @@ func (h *RegisteredHandler[T]) pending() int {
 	return int(h.added.Load() - handled)
 }
 
-// Run calls calls, which calls the handler by Call, on the goroutine of the handler. At the end it
-// calls End, also if a callback ends the goroutine by runtime.Goexit, as t.FailNow does.
+// Run calls calls on the handler's goroutine; calls uses Call. Run ends with End, even if a
+// callback ends the goroutine with runtime.Goexit, as t.FailNow does.
 func (h *RegisteredHandler[T]) Run(calls func()) {
 	h.registration.goroutine.Store(goroutineID())
 	defer h.End()

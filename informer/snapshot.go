@@ -28,7 +28,7 @@ type Snapshot struct {
 	ProcessErrors    uint64
 	LastProcessError *ProcessError
 
-	// Reflector is that of the reflector; zero before Run.
+	// Reflector is the reflector's snapshot; zero before Run.
 	Reflector reflector.Snapshot
 	// Handlers are the registered handlers in the order of registration.
 	Handlers []HandlerSnapshot

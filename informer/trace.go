@@ -126,10 +126,10 @@ type EventInfo struct {
 // AppliedInfo describes a delta that was applied to the store.
 type AppliedInfo struct {
 	EventInfo // Number counts the deltas of the informer from 1; Kind is 0 if nothing has changed
-	// Type is that of the delta; Tombstone marks a deletion that was inferred from a list.
+	// Type is the delta's type; Tombstone marks a deletion that was inferred from a list.
 	Type      deltafifo.DeltaType
 	Tombstone bool
-	// ResourceVersion is that of the delta's object.
+	// ResourceVersion is the version of the delta's object.
 	ResourceVersion string
 	// Sync marks an update without a change, which only handlers get whose resync is due.
 	Sync bool

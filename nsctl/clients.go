@@ -11,29 +11,32 @@ import (
 	"orrery/wait"
 )
 
-// Deleter makes passes over namespaces in deletion; the articles call it NamespacedResourcesDeleterInterface.
-// [NewDeleter] returns the textbook form; package nsctl/fast has the form that asks the server half as often.
+// Deleter makes passes over namespaces in deletion; the articles call it
+// NamespacedResourcesDeleterInterface. [NewDeleter] returns the textbook form; package nsctl/fast
+// has the form that asks the server half as often.
 //
 // Any number of goroutines may call Delete at a time, each for another namespace.
 type Deleter interface {
-	// Delete makes one pass over the namespace nsName: it deletes the content and, when nothing is left, removes this
-	// controller's token so that the server can remove the namespace. A namespace that does not exist or is not in
-	// deletion is left alone. The caller has waited until every API server refuses new content in the namespace.
+	// Delete makes one pass over the namespace nsName: it deletes the content and, when nothing is
+	// left, removes this controller's token so that the server can remove the namespace. A
+	// namespace that does not exist or is not in deletion is left alone. The caller has waited
+	// until every API server refuses new content in the namespace.
 	//
-	// nil means that there is nothing more to do. *[ResourcesRemainingError] means that the pass succeeded and another
-	// one is needed later; any other error, that the pass failed.
+	// nil means that there is nothing more to do. *[ResourcesRemainingError] means that the pass
+	// succeeded and another one is needed later; any other error, that the pass failed.
 	Delete(ctx context.Context, nsName string, seen ObservedDeletion) error
 }
 
-// ObservedDeletion is what the caller of Delete knows of the deletion before the namespace is read. The zero value
-// says that it knows nothing.
+// ObservedDeletion is what the caller of Delete knows of the deletion before the namespace is read.
+// The zero value says that it knows nothing.
 type ObservedDeletion struct {
-	// UID is that of the namespace that was seen in deletion. The pass leaves a later namespace of that name alone: its
-	// grace period begins when it is seen itself.
+	// UID is the UID of the namespace that was seen in deletion. The pass leaves a later namespace
+	// of that name alone: its grace period begins when it is seen itself.
 	UID string
 	// DeletedAt is its deletion timestamp, by the server's clock.
 	DeletedAt time.Time
-	// Settled is the end of the grace period by our own clock: since then nothing can be created in the namespace.
+	// Settled is the end of the grace period by our own clock: since then nothing can be created in
+	// the namespace.
 	Settled time.Time
 }
 
@@ -48,17 +51,19 @@ type DeleterConfig struct {
 	Content    ContentClient
 	Discovery  Discovery
 
-	// FinalizerToken is the token in spec.finalizers that this deleter removes when the namespace is empty.
-	// Default "kubernetes". Tokens of others are never touched. Phase, conditions and the final DELETE are the
-	// business of the party whose token is "kubernetes": a deleter with another token leaves them alone.
+	// FinalizerToken is the token in spec.finalizers that this deleter removes when the namespace
+	// is empty. Default "kubernetes". Tokens of others are never touched. Phase, conditions and the
+	// final DELETE are the business of the party whose token is "kubernetes": a deleter with
+	// another token leaves them alone.
 	FinalizerToken string
-	// Concurrency is how many types of one namespace the fast form deletes at a time. Default 32: all that a
-	// kube-apiserver has by itself.
+	// Concurrency is how many types of one namespace the fast form deletes at a time. Default 32:
+	// all that a kube-apiserver has by itself.
 	Concurrency int
 	// DryRun makes the deleter read and decide, and write nothing.
 	DryRun bool
-	// ConflictBackoff bounds how often a conflicting write is repeated. Default: six times, from 10 ms on. Upstream
-	// repeats at once and without end, which turns two writers that disagree into a busy loop.
+	// ConflictBackoff bounds how often a conflicting write is repeated. Default: six times, from 10
+	// ms on. Upstream repeats at once and without end, which turns two writers that disagree into a
+	// busy loop.
 	ConflictBackoff wait.Backoff
 	// Trace receives the events. Default: none.
 	Trace *Trace
@@ -66,8 +71,8 @@ type DeleterConfig struct {
 
 const defaultTypeConcurrency = 32
 
-// WithDefaults returns the configuration with every field set, and a trace whose hooks may be called without a
-// check, except PhaseDone and PassStuck.
+// WithDefaults returns the configuration with every field set, and a trace whose hooks may be
+// called without a check, except PhaseDone and PassStuck.
 func (c DeleterConfig) WithDefaults() DeleterConfig {
 	c.FinalizerToken = cmp.Or(c.FinalizerToken, api.FinalizerKubernetes)
 	if c.Concurrency <= 0 {
@@ -80,7 +85,8 @@ func (c DeleterConfig) WithDefaults() DeleterConfig {
 	return c
 }
 
-// FirstParty reports whether phase, conditions and the final DELETE of the namespace are this deleter's business.
+// FirstParty reports whether phase, conditions and the final DELETE of the namespace are this
+// deleter's business.
 func (c DeleterConfig) FirstParty() bool { return c.FinalizerToken == api.FinalizerKubernetes }
 
 // NamespaceClient is what the deleter does to namespaces themselves.
@@ -92,26 +98,30 @@ type NamespaceClient interface {
 	Delete(ctx context.Context, name string, opts api.DeleteOptions) error
 }
 
-// ContentClient reads and deletes the content of one namespace, by resource. It asks for the heads of objects only:
-// deleting needs names, and reporting needs finalizers.
+// ContentClient reads and deletes the content of one namespace, by resource. It asks for the heads
+// of objects only: deleting needs names, and reporting needs finalizers.
 type ContentClient interface {
-	// DeleteCollection deletes everything in the collection. listed reports whether the server answered with all that
-	// it found by a consistent read; found is that. A nil error says that the server has accepted the request.
+	// DeleteCollection deletes everything in the collection. listed reports whether the server
+	// answered with all that it found by a consistent read; found is that. A nil error says that
+	// the server has accepted the request.
 	DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) (found []*api.PartialObjectMetadata, listed bool, err error)
 	List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error)
-	// Holders returns the names of the namespaces that hold something of the type, by one consistent read of bounded
-	// size. complete reports whether the read covered the whole list. Only the fast form asks.
+	// Holders returns the names of the namespaces that hold something of the type, by one
+	// consistent read of bounded size. complete reports whether the read covered the whole list.
+	// Only the fast form asks.
 	Holders(ctx context.Context, gvr api.GroupVersionResource) (namespaces map[string]bool, complete bool, err error)
 	Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error
-	// ListPods lists pods with their specification and status, which decide how long they take to end.
+	// ListPods lists pods with their specification and status, which decide how long they take to
+	// end.
 	ListPods(ctx context.Context, namespace string) ([]*api.Pod, error)
 }
 
-// Discovery returns which namespaced resources there are. *discovery.Cached satisfies it; its client must have
-// OnlyWhenReady set, or a server that is starting seems to have no custom resources, and their objects are left behind.
+// Discovery returns which namespaced resources there are. *discovery.Cached satisfies it; its
+// client must have OnlyWhenReady set, or a server that is starting seems to have no custom
+// resources, and their objects are left behind.
 type Discovery interface {
-	// PreferredNamespacedResources returns the resources of each group in its preferred version, as they were at
-	// notOlderThan or later. An error may come beside a partial answer.
+	// PreferredNamespacedResources returns the resources of each group in its preferred version, as
+	// they were at notOlderThan or later. An error may come beside a partial answer.
 	PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error)
 	// Invalidate drops the cached types: a request has shown that they are out of date.
 	Invalidate()
@@ -135,7 +145,8 @@ func (c restContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionR
 	return found.Items, true, nil
 }
 
-// listPageSize bounds one answer, so that a namespace with very many objects does not become one huge document.
+// listPageSize bounds one answer, so that a namespace with very many objects does not become one
+// huge document.
 const listPageSize = 500
 
 func (c restContent) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
@@ -164,9 +175,9 @@ func (c restContent) Delete(ctx context.Context, gvr api.GroupVersionResource, n
 		Delete(ctx, name, api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground})
 }
 
-// listAll reads a collection page by page. When the continue token expires between two pages the collection is
-// read once more in one piece: half a list would count too few items as remaining. A server that answers that with pages as
-// well, whose tokens expire again, cannot be read.
+// listAll reads a collection page by page. When the continue token expires between two pages the
+// collection is read once more in one piece: half a list would count too few items as remaining. A
+// server that answers that with pages as well, whose tokens expire again, cannot be read.
 func listAll[T restclient.Object](ctx context.Context, resource *restclient.Resource[T]) ([]T, error) {
 	var items []T
 	opts := api.ListOptions{Limit: listPageSize}

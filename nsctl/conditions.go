@@ -10,9 +10,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// conditionTexts are the reasons and messages of one condition. They are upstream's to the letter, because dashboards and
-// scripts match on them, except for the message of a condition that is false although not everything was looked at: see
-// falseMessage.
+// conditionTexts are the reasons and messages of one condition. They are upstream's to the letter,
+// because dashboards and scripts match on them, except for the message of a condition that is false
+// although not everything was looked at: see falseMessage.
 type conditionTexts struct {
 	conditionType api.NamespaceConditionType
 	reasonTrue    string
@@ -29,8 +29,8 @@ var conditionTable = []conditionTexts{
 	{api.NamespaceFinalizersRemaining, "SomeFinalizersRemain", "ContentHasNoFinalizers", "All content-preserving finalizers finished"},
 }
 
-// ConditionUpdater collects what a pass over a namespace finds, and writes it into the namespace's conditions. The zero
-// value is a pass that found nothing wrong and nothing left.
+// ConditionUpdater collects what a pass over a namespace finds, and writes it into the namespace's
+// conditions. The zero value is a pass that found nothing wrong and nothing left.
 type ConditionUpdater struct {
 	discoveryErr error
 	parseErr     error
@@ -40,8 +40,8 @@ type ConditionUpdater struct {
 	finalizers   map[string]int // items that have each finalizer
 }
 
-// ProcessDiscovery records an answer of discovery. It returns the types that the answer lists, and an error if types may be
-// missing. An answer without any is wrong.
+// ProcessDiscovery records an answer of discovery. It returns the types that the answer lists, and
+// an error if types may be missing. An answer without any is wrong.
 func (u *ConditionUpdater) ProcessDiscovery(lists []*api.APIResourceList, err error) ([]DeletableResource, error) {
 	resources, parseErr := DeletableResources(lists)
 	if len(resources) == 0 && err == nil && parseErr == nil {
@@ -80,9 +80,9 @@ func (u *ConditionUpdater) Err() error {
 	return &ContentError{Errors: all}
 }
 
-// Update returns the namespace with the conditions that the findings call for, and whether they differ from those that
-// it has. All five are always there. A condition's transition time changes with its status only. Conditions of other
-// types stay. The namespace itself is not changed.
+// Update returns the namespace with the conditions that the findings call for, and whether they
+// differ from those that it has. All five are always there. A condition's transition time changes
+// with its status only. Conditions of other types stay. The namespace itself is not changed.
 func (u *ConditionUpdater) Update(namespace *api.Namespace) (updated *api.Namespace, changed bool) {
 	conditions, changed := u.apply(namespace.Status.Conditions, time.Now())
 	if !changed {
@@ -122,8 +122,9 @@ func (u *ConditionUpdater) trueMessages() map[api.NamespaceConditionType]string 
 	return messages
 }
 
-// falseMessage returns the message of a condition that is false. Upstream calls all content removed even if nothing but
-// pods was looked at, types could not be discovered, or deleting failed (#138208). Type, status and reason are the same.
+// falseMessage returns the message of a condition that is false. Upstream calls all content removed
+// even if nothing but pods was looked at, types could not be discovered, or deleting failed
+// (#138208). Type, status and reason are the same.
 func (u *ConditionUpdater) falseMessage(texts conditionTexts) string {
 	what := map[api.NamespaceConditionType]string{
 		api.NamespaceDeletionContentFailure: "No deletion failed",
@@ -161,7 +162,8 @@ func countList(counts map[string]int, format string) string {
 	return strings.Join(parts, ", ")
 }
 
-// apply returns the five conditions, and those of other types, and whether anything changed. current stays as it is.
+// apply returns the five conditions, and those of other types, and whether anything changed.
+// current stays as it is.
 func (u *ConditionUpdater) apply(current []api.NamespaceCondition, now time.Time) ([]api.NamespaceCondition, bool) {
 	holds := u.trueMessages()
 	conditions := slices.Clone(current)

@@ -32,15 +32,17 @@ type Controller struct {
 	working   bool                 // Run was called
 }
 
-// Config is what a controller needs. Informer and Deleter are required; the zero value of everything else works.
+// Config is what a controller needs. Informer and Deleter are required; the zero value of
+// everything else works.
 type Config struct {
-	// Informer delivers the namespaces. Its owner runs it; the controller adds a handler and reads its store. It should
-	// have a resync period of its own: without one handlers get no resyncs.
+	// Informer delivers the namespaces. Its owner runs it; the controller adds a handler and reads
+	// its store. It should have a resync period of its own: without one handlers get no resyncs.
 	Informer *informer.SharedIndexInformer[*api.Namespace]
 	// Deleter makes the passes.
 	Deleter Deleter
 
-	// Name is that of the work queue in metrics and snapshots, and of the handler. Default "namespace", upstream's.
+	// Name is the name of the work queue in metrics and snapshots, and of the handler. Default
+	// "namespace", upstream's.
 	Name string
 	// Selection is which namespaces the controller works on; it neither touches nor reports the
 	// others. Default: all.
@@ -48,22 +50,24 @@ type Config struct {
 	// Workers is how many namespaces are worked on at a time. Default 10, kube-controller-manager's
 	// --concurrent-namespace-syncs.
 	Workers int
-	// ResyncPeriod is how often every namespace is looked at again without an event, in case one was missed.
-	// Default 5 minutes, kube-controller-manager's --namespace-sync-period.
+	// ResyncPeriod is how often every namespace is processed again without an event, in case one
+	// was missed. Default 5 minutes, kube-controller-manager's --namespace-sync-period.
 	ResyncPeriod time.Duration
-	// GracePeriod is the time between the event of a deletion and the first pass. In a cluster with several API servers,
-	// some may not know of the deletion yet and still let objects be created.
+	// GracePeriod is the time between the event of a deletion and the first pass. In a cluster with
+	// several API servers, some may not know of the deletion yet and still let objects be created.
 	// Default 5 seconds; negative is none.
 	GracePeriod time.Duration
-	// DrainTimeout is how long Run waits at its end for what is queued and in progress. Default 20 seconds.
+	// DrainTimeout is how long Run waits at its end for what is queued and in progress. Default 20
+	// seconds.
 	DrainTimeout time.Duration
-	// PassTimeout is how long a pass may take. A server that accepts requests and never answers would otherwise occupy
-	// the worker for ever, and a few such namespaces all workers. The pass fails with [ErrPassTimeout] and is repeated;
-	// what it has deleted stays deleted. Default 10 minutes; negative is none.
+	// PassTimeout is how long a pass may take. A server that accepts requests and never answers
+	// would otherwise occupy the worker for ever, and a few such namespaces all workers. The pass
+	// fails with [ErrPassTimeout] and is repeated; what it has deleted stays deleted. Default 10
+	// minutes; negative is none.
 	PassTimeout time.Duration
-	// RateLimiter decides when a namespace whose pass failed is tried again. Default: 5 ms, doubled with each
-	// failure up to 60 s, for each namespace on its own. Upstream adds one bucket of 10 per second for all,
-	// which makes the thousandth failing namespace wait for 90 seconds.
+	// RateLimiter decides when a namespace whose pass failed is tried again. Default: 5 ms, doubled
+	// with each failure up to 60 s, for each namespace on its own. Upstream adds one bucket of 10
+	// per second for all, which makes the thousandth failing namespace wait for 90 seconds.
 	RateLimiter queue.RateLimiter[string]
 	// NewQueue makes the work queue. Default: the textbook's, queue.NewRateLimiting.
 	NewQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
@@ -86,7 +90,8 @@ const (
 	lastRetry           = time.Minute
 )
 
-// NewController registers the controller's handlers with the informer. It fails if the informer has stopped.
+// NewController registers the controller's handlers with the informer. It fails if the informer has
+// stopped.
 func NewController(config Config) (*Controller, error) {
 	limiter := config.RateLimiter
 	if limiter == nil {
@@ -143,8 +148,9 @@ func (c *Controller) handler() informer.ResourceEventHandler[*api.Namespace] {
 	}
 }
 
-// onlyStatusChanged reports whether the namespace differs in nothing but its status, as after a report of this or of
-// another controller. Such a change brings no look: it would be the echo of the pass that reported.
+// onlyStatusChanged reports whether the namespace differs in nothing but its status, as after a
+// report of this or of another controller. Such a change brings no look: it would be the echo of
+// the pass that reported.
 func onlyStatusChanged(old, namespace *api.Namespace) bool {
 	unreported := *namespace
 	unreported.Status = old.Status
@@ -172,8 +178,8 @@ func (c *Controller) concerns(namespace *api.Namespace) bool {
 	return namespace.DeletionTimestamp != nil && c.selection.Selects(namespace.Name)
 }
 
-// enqueue is the event handler: a namespace that is being deleted is looked at after the grace period. Of
-// several deadlines for one namespace the queue keeps the earliest.
+// enqueue is the event handler: a namespace that is being deleted is processed after the grace
+// period. Of several deadlines for one namespace the queue keeps the earliest.
 func (c *Controller) enqueue(namespace *api.Namespace, after time.Duration) {
 	if !c.concerns(namespace) {
 		return
@@ -184,15 +190,17 @@ func (c *Controller) enqueue(namespace *api.Namespace, after time.Duration) {
 	}
 }
 
-// Run works until the context ends, then finishes what is queued and in progress, for at most the drain timeout, and
-// returns. The informer must be running; Run waits for its store to be filled first. Run may be called once.
+// Run works until the context ends, then finishes what is queued and in progress, for at most the
+// drain timeout, and returns. The informer must be running; Run waits for its store to be filled
+// first. Run may be called once.
 //
-// The informer may run long before Run: a standby keeps its store and remembers when it saw which deletion, and Run
-// begins with all namespaces that are in deletion then.
+// The informer may run long before Run: a standby keeps its store and remembers when it saw which
+// deletion, and Run begins with all namespaces that are in deletion then.
 func (c *Controller) Run(ctx context.Context) { c.RunWithin(ctx, context.WithoutCancel(ctx)) }
 
-// RunWithin is Run for a controller that may lose its right to work, such as the leader of an election: it works until
-// stop ends, and finishes what is in progress. When alive ends, everything is cut short at once.
+// RunWithin is Run for a controller that may lose its right to work, such as the leader of an
+// election: it works until stop ends, and finishes what is in progress. When alive ends, everything
+// is cut short at once.
 func (c *Controller) RunWithin(stop, alive context.Context) {
 	defer c.queue.ShutDown()
 	c.begin()
@@ -200,7 +208,8 @@ func (c *Controller) RunWithin(stop, alive context.Context) {
 		return
 	}
 
-	// Passes outlive stop: each pass in progress is finished. abort cuts them short after the drain timeout.
+	// Passes outlive stop: each pass in progress is finished. abort cuts them short after the drain
+	// timeout.
 	working, abort := context.WithCancelCause(alive)
 	defer abort(nil)
 	var pool wait.Group
@@ -226,11 +235,12 @@ func (c *Controller) RunWithin(stop, alive context.Context) {
 	pool.Wait()
 }
 
-// begin queues what was seen in deletion until now, for what is left of its grace period; the handler queues what is seen
-// from now on. In this order nothing is missed: the store has a namespace before the handler gets its event.
+// begin queues what was seen in deletion until now, for what is left of its grace period; the
+// handler queues what is seen from now on. In this order nothing is missed: the store has a
+// namespace before the handler gets its event.
 //
-// Before, nothing is queued: no worker empties the queue of a standby, and the names of all namespaces that the leader
-// deletes would pile up there.
+// Before, nothing is queued: no worker empties the queue of a standby, and the names of all
+// namespaces that the leader deletes would pile up there.
 func (c *Controller) begin() {
 	c.mu.Lock()
 	c.working = true

@@ -9,10 +9,10 @@ import (
 	"orrery/wait"
 )
 
-// namespacedResourcesDeleter is the textbook deleter, as the articles read it: discovery with each pass, one type after
-// the other, and a LIST after each DELETE. It differs from kube-controller-manager where that may lose content: an error
-// while deleting pods ends the pass, and a 404 does not prove that a type is empty. Package nsctl/fast has what it lacks:
-// speed (an empty namespace costs 67 requests here), and a pass that survives the deletion of a type's definition.
+// namespacedResourcesDeleter is the articles' deleter: discovery with each pass, one type after the
+// other, a LIST after each DELETE. Unlike kube-controller-manager, and to lose no content, it ends
+// the pass when deleting pods fails, and takes no 404 for an empty type. It lacks speed, and fails
+// if a type goes during a pass; package nsctl/fast has both.
 type namespacedResourcesDeleter struct {
 	nsClient       NamespaceClient
 	metadataClient ContentClient
@@ -41,14 +41,15 @@ func NewDeleter(config DeleterConfig) Deleter {
 }
 
 // Delete makes one pass over a namespace, see [Deleter]:
-//   - It reads the namespace from the server (PhaseReading), because the informer's copy may be old. If it is not in
-//     deletion, or seen is of another one, Delete returns nil and does nothing.
-//   - It sets the phase, and returns nil if the namespace is not in deletion any more or is finalized.
-//   - It deletes the content. An error ends the pass; without one, an estimate above 0 does: *ResourcesRemainingError.
-//   - It removes the token (PhaseFinalization) if the namespace has it, and calls Trace.Finalized with the outcome.
+//   - It reads the namespace from the server (PhaseReading): the informer's copy may be old. If it
+//     is not in deletion, or seen is of another one, Delete returns nil and does nothing.
+//   - It sets the phase. If the namespace is no longer in deletion, or finalized, it returns nil.
+//   - It deletes the content. An error ends the pass, an estimate above 0, too, as
+//     *ResourcesRemainingError.
+//   - It removes the token (PhaseFinalization), if there, and calls Trace.Finalized with the outcome.
 //
-// The namespace is written with retryOnConflictError. Where reading or writing it answers 404, it has gone: nil. Other
-// errors get WhileDoing: "reading the namespace", "setting the phase", "finalizing".
+// Writes go through retryOnConflictError. A 404 to reading or writing the namespace: it has gone,
+// nil. Other errors get WhileDoing: "reading the namespace", "setting the phase", "finalizing".
 func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, seen ObservedDeletion) error {
 	endReading := d.trace.Phase(nsName, PhaseReading)
 	namespace, err := d.nsClient.Get(ctx, nsName, api.GetOptions{})
@@ -63,7 +64,7 @@ func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, 
 	if err != nil {
 		return IgnoreNotFound(WhileDoing("setting the phase", err))
 	}
-	if namespace.DeletionTimestamp == nil || finalized(namespace) {
+	if namespace.DeletionTimestamp == nil || len(namespace.Spec.Finalizers) == 0 {
 		return nil
 	}
 	namespace, estimate, err := d.deleteAllContent(ctx, namespace)
@@ -84,11 +85,11 @@ func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, 
 	return IgnoreNotFound(WhileDoing("finalizing", err))
 }
 
-// updateNamespaceFunc writes a namespace and returns it as the server has it then. It does not change its argument.
+// updateNamespaceFunc writes a namespace and returns the server's answer. It keeps its argument.
 type updateNamespaceFunc func(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error)
 
-// retryOnConflictError calls fn, and again on the server's latest state as long as another client's write came first.
-// A namespace that was re-created under the same name is not written to.
+// retryOnConflictError calls fn, and again on the server's latest state while another client's
+// write comes first. A namespace that was re-created under the same name is not written to.
 func (d *namespacedResourcesDeleter) retryOnConflictError(ctx context.Context, namespace *api.Namespace, fn updateNamespaceFunc) (*api.Namespace, error) {
 	latestNamespace, backoff := namespace, d.backoff
 	for {
@@ -110,7 +111,7 @@ func (d *namespacedResourcesDeleter) retryOnConflictError(ctx context.Context, n
 	}
 }
 
-// updateNamespaceStatusFunc sets the phase Terminating. Servers set it themselves today, with the deletion timestamp.
+// updateNamespaceStatusFunc sets the phase Terminating, which servers do themselves today.
 func (d *namespacedResourcesDeleter) updateNamespaceStatusFunc(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
 	if namespace.DeletionTimestamp == nil || namespace.Status.Phase == api.NamespaceTerminating || !d.firstParty {
 		return namespace, nil
@@ -120,12 +121,9 @@ func (d *namespacedResourcesDeleter) updateNamespaceStatusFunc(ctx context.Conte
 	return d.nsClient.UpdateStatus(ctx, &newNamespace, api.UpdateOptions{})
 }
 
-// finalized reports whether spec.finalizers is empty.
-func finalized(namespace *api.Namespace) bool { return len(namespace.Spec.Finalizers) == 0 }
-
-// finalizeNamespace writes a copy of the namespace without this controller's token to the subresource finalize, and returns
-// the answer. The other tokens stay, sorted and without duplicates as in upstream's string set. Without the token there is
-// nothing to write: it returns the namespace.
+// finalizeNamespace writes a copy of the namespace without this controller's token to the
+// subresource finalize, and returns the answer. The other tokens stay, sorted and without
+// duplicates as in upstream's string set. Without the token it only returns the namespace.
 func (d *namespacedResourcesDeleter) finalizeNamespace(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
 	if !slices.Contains(namespace.Spec.Finalizers, d.finalizerToken) {
 		return namespace, nil
@@ -140,13 +138,13 @@ func (d *namespacedResourcesDeleter) finalizeNamespace(ctx context.Context, name
 	return d.nsClient.UpdateSubresource(ctx, namespace.Name, "finalize", &namespaceFinalize, api.UpdateOptions{})
 }
 
-// deleteAllContent deletes the types of discoverResources in their order and reports what remains in the conditions. It
-// returns the namespace with them, the longest estimate of all types, and ConditionUpdater.Err, which has any failure.
-//   - Trace.TypeDeleted and ConditionUpdater.ProcessContent get the result of each type. A failure does not keep the other
-//     types, except that nothing else is deleted after pods that failed or remain (KEP-5080).
-//   - If ctx has ended, the errors are not about the namespace: it writes nothing and returns the cause.
-//   - Only the first party writes conditions (PhaseReport), on the latest state, and only those that ConditionUpdater.Update
-//     has changed. Trace.ConditionsUpdated or ConditionsKept gets them. A failure goes to Trace.ConditionsFailed alone.
+// deleteAllContent deletes the types of discoverResources in order and reports what remains in the
+// conditions. It returns the namespace with them, the longest estimate, and any failure (Err).
+//   - Trace.TypeDeleted and ConditionUpdater.ProcessContent get the result of each type. After a
+//     failure the other types follow, but nothing follows pods that failed or remain (KEP-5080).
+//   - If ctx has ended, the errors say nothing of the namespace: it only returns the cause.
+//   - Only the first party writes conditions (PhaseReport), on the latest state, if Update changed
+//     any. Trace.ConditionsUpdated or ConditionsKept gets them, ConditionsFailed only a failure.
 func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, namespace *api.Namespace) (*api.Namespace, int64, error) {
 	var conditionUpdater ConditionUpdater
 	estimate := int64(0)
@@ -186,9 +184,9 @@ func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, names
 	return updated, estimate, conditionUpdater.Err()
 }
 
-// discoverResources returns the types that the namespace may hold, pods first. It does not use a discovery answer older
-// than the deletion: a type may have been added since. If some groups fail it returns the others, unless pods are missing,
-// because pods must be deleted first.
+// discoverResources returns the types that the namespace may hold, pods first. Its discovery is not
+// older than the deletion: a type may be new. If some groups fail it returns the others, unless
+// pods are missing, which must be deleted first.
 func (d *namespacedResourcesDeleter) discoverResources(ctx context.Context, namespace *api.Namespace, conditionUpdater *ConditionUpdater) []DeletableResource {
 	defer d.trace.Phase(namespace.Name, PhaseDiscovery)()
 	d.discovery.Invalidate()
@@ -201,9 +199,10 @@ func (d *namespacedResourcesDeleter) discoverResources(ctx context.Context, name
 	return resources
 }
 
-// deleteAllContentForGroupVersionResource deletes all objects of one type, in the phase of the type, up to the first error.
-// It makes the estimate, deletes the collection, or each item if the server cannot do that, and lists what is left: a
-// deletion that was accepted may wait for a grace period or a finalizer. CountRemains and Remains.Check judge the list.
+// deleteAllContentForGroupVersionResource deletes all objects of a type, in the type's phase, up to
+// the first error. It makes the estimate, deletes the collection, or each item if the server cannot
+// do that, and lists what is left, because a deletion may wait for a grace period or a finalizer.
+// CountRemains and Remains.Check judge the list.
 func (d *namespacedResourcesDeleter) deleteAllContentForGroupVersionResource(ctx context.Context, resource DeletableResource, namespace *api.Namespace) (Remains, error) {
 	defer d.trace.Phase(namespace.Name, resource.Phase())()
 	estimate, err := d.estimateGracefulTermination(ctx, resource, namespace)
@@ -225,7 +224,8 @@ func (d *namespacedResourcesDeleter) deleteAllContentForGroupVersionResource(ctx
 	return remains, remains.Check(namespace.Name, resource.GVR)
 }
 
-// deleteCollection deletes all objects of the type in one request. It returns false if the server cannot do that.
+// deleteCollection deletes the type's objects in one request. It returns false if the server
+// cannot.
 func (d *namespacedResourcesDeleter) deleteCollection(ctx context.Context, resource DeletableResource, nsName string) (bool, error) {
 	if !resource.CanDeleteCollection {
 		return false, nil
@@ -240,7 +240,7 @@ func (d *namespacedResourcesDeleter) deleteCollection(ctx context.Context, resou
 	return false, &ResourceError{Doing: "deleting the collection", Resource: resource.GVR, Err: err}
 }
 
-// deleteEachItem deletes the objects of the type one by one. An object that is already gone is not an error.
+// deleteEachItem deletes the objects of the type one by one. Those that are already gone are fine.
 func (d *namespacedResourcesDeleter) deleteEachItem(ctx context.Context, resource DeletableResource, nsName string) error {
 	items, err := d.listCollection(ctx, resource, nsName)
 	if err != nil {
@@ -254,8 +254,8 @@ func (d *namespacedResourcesDeleter) deleteEachItem(ctx context.Context, resourc
 	return nil
 }
 
-// listCollection returns the metadata of all objects of the type. Without the verb list it sends deletecollection again and
-// reads the objects from the answer. Without either verb the type counts as empty.
+// listCollection returns the metadata of the type's objects. Without the verb list it reads them
+// from the answer to another deletecollection. Without either verb the type counts as empty.
 func (d *namespacedResourcesDeleter) listCollection(ctx context.Context, resource DeletableResource, nsName string) (items []*api.PartialObjectMetadata, err error) {
 	doing := "listing"
 	switch {
@@ -271,7 +271,7 @@ func (d *namespacedResourcesDeleter) listCollection(ctx context.Context, resourc
 	return items, nil
 }
 
-// estimateGracefulTermination returns how many seconds the objects of the type may take to end. Only pods take time.
+// estimateGracefulTermination returns how many seconds the type may take to end: only pods do.
 func (d *namespacedResourcesDeleter) estimateGracefulTermination(ctx context.Context, resource DeletableResource, namespace *api.Namespace) (int64, error) {
 	if !resource.IsPods() {
 		return 0, nil
@@ -286,7 +286,7 @@ func (d *namespacedResourcesDeleter) estimateGracefulTermination(ctx context.Con
 	return estimate, nil
 }
 
-// estimateGracefulTerminationForPods returns the longest grace period, in seconds, of the pods that still run.
+// estimateGracefulTerminationForPods returns the running pods' longest grace period, in seconds.
 func (d *namespacedResourcesDeleter) estimateGracefulTerminationForPods(ctx context.Context, nsName string) (int64, error) {
 	pods, err := d.metadataClient.ListPods(ctx, nsName)
 	estimate := int64(0)

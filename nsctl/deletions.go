@@ -9,7 +9,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// deletion is what the controller remembers of a namespace that it has seen in deletion, until it is gone.
+// deletion is what the controller remembers of a namespace that it has seen in deletion, until it
+// is gone.
 type deletion struct {
 	began   time.Time // see DeletionBegan
 	seen    time.Time // for the first time
@@ -18,12 +19,13 @@ type deletion struct {
 	next    time.Time // the look that the last pass planned; zero if it planned none
 }
 
-// timestampError is how much later than its timestamp a deletion may be seen although it is seen at once: timestamps have
-// whole seconds, and an event takes a moment.
+// timestampError is how much later than its timestamp a deletion may be seen although it is seen at
+// once: timestamps have whole seconds, and an event takes a moment.
 const timestampError = 2 * time.Second
 
-// DeletionBegan returns when the deletion of a namespace began that was first seen in deletion at seen. This is its
-// deletion timestamp, unless the deletion was seen at once, or our clock is behind the server's; then it is seen.
+// DeletionBegan returns when the deletion of a namespace began that was first seen in deletion at
+// seen. This is its deletion timestamp, unless the deletion was seen at once, or our clock is
+// behind the server's; then it is seen.
 func DeletionBegan(namespace *api.Namespace, seen time.Time) time.Time {
 	if deleted := namespace.DeletionTimestamp; deleted != nil && seen.Sub(deleted.Time) >= timestampError {
 		return deleted.Time
@@ -31,7 +33,8 @@ func DeletionBegan(namespace *api.Namespace, seen time.Time) time.Time {
 	return seen
 }
 
-// observe remembers a namespace that is seen in deletion for the first time, and reports whether this controller works.
+// observe remembers a namespace that is seen in deletion for the first time, and reports whether
+// this controller works.
 func (c *Controller) observe(namespace *api.Namespace) (working bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,8 +67,9 @@ func (c *Controller) forget(namespace *api.Namespace) {
 	}
 }
 
-// beginPass returns what is known of the deletion, and traces for how long the namespace has waited for the pass. The
-// store may have a namespace whose event the handler has not got yet: that one is not known.
+// beginPass returns what is known of the deletion, and traces for how long the namespace has waited
+// for the pass. The store may have a namespace whose event the handler has not got yet: such a
+// deletion is not known.
 func (c *Controller) beginPass(namespace *api.Namespace) (seen ObservedDeletion, known bool) {
 	c.mu.Lock()
 	d := c.deletions[namespace.UID]
@@ -100,7 +104,8 @@ func (c *Controller) endPass(namespace *api.Namespace, err error) {
 	}
 }
 
-// untilNext returns the time until the planned look at a namespace in deletion; 0 if none is planned.
+// untilNext returns the time until the planned look at a namespace in deletion; 0 if none is
+// planned.
 func (c *Controller) untilNext(namespace *api.Namespace) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,15 +115,16 @@ func (c *Controller) untilNext(namespace *api.Namespace) time.Duration {
 	return 0
 }
 
-// Deleting returns how many namespaces are known to be in deletion. It may be called from any goroutine.
+// Deleting returns how many namespaces are known to be in deletion. It may be called from any
+// goroutine.
 func (c *Controller) Deleting() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.deletions)
 }
 
-// OldestDeletion returns for how long the namespace that was deleted first has been in deletion; 0 if none is. It may be
-// called from any goroutine.
+// OldestDeletion returns for how long the namespace that was deleted first has been in deletion; 0
+// if none is. It may be called from any goroutine.
 func (c *Controller) OldestDeletion() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +148,8 @@ type Snapshot struct {
 	Queue queue.Snapshot[string]
 }
 
-// Snapshot returns what the controller processes and what waits. It may be called from any goroutine.
+// Snapshot returns what the controller processes and what waits. It may be called from any
+// goroutine.
 func (c *Controller) Snapshot() Snapshot {
 	c.mu.Lock()
 	active, deleting := maps.Clone(c.active), len(c.deletions)

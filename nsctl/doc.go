@@ -2,9 +2,10 @@
 //
 // # Concept
 //
-// Deleting a namespace takes two parties. On DELETE the API server sets a deletion timestamp and the phase Terminating, refuses
-// new content from then on, and keeps the object while spec.finalizers is not empty. The controller sees the timestamp, removes
-// the content, and takes its own token, "kubernetes", out of that list; with the last token the object goes.
+// Deleting a namespace takes two parties. On DELETE the API server sets a deletion timestamp and
+// the phase Terminating, refuses new content from then on, and keeps the object while
+// spec.finalizers is not empty. The controller sees the timestamp, removes the content, and takes
+// its own token, "kubernetes", out of that list; with the last token the object goes.
 //
 //	informer ── handler ──▶ queue ──▶ worker ──▶ Deleter.Delete
 //	            after 5 s              │             GET the namespace; phase, if the server has not set it
@@ -18,15 +19,16 @@
 //	                                   ├─ ResourcesRemainingError  AddAfter(estimate/2 + 1 s)
 //	                                   └─ any other error          AddRateLimited
 //
-// [NewDeleter] returns the textbook form of the deleter: it follows the articles on the namespace controller that
-// docs/learn/mechanisms.md names. Package nsctl/fast has the optimized form, which sends half as many requests. Both differ from kube-controller-manager on purpose:
+// [NewDeleter] returns the textbook form of the deleter: it follows the articles on the namespace
+// controller that docs/learn/mechanisms.md names. Package nsctl/fast has the optimized form, which
+// sends half as many requests. Both differ from kube-controller-manager on purpose:
 //
 //   - An error while deleting pods ends the pass. Upstream goes on, and deletes the network policies of pods that still run.
 //   - While pods remain, the conditions say so. Upstream reports that all content was removed (#138208).
 //   - A condition that is false because not everything was looked at says so in its message: pods remain, types could not be
 //     discovered, or deleting failed. Type, status and reason are upstream's.
 //   - A type that discovery lists and that a request does not find is not taken for empty.
-//   - A server that is starting does not list all of its types; it is asked whether it is ready first.
+//   - A server that is starting does not list all of its types; its readiness is checked first.
 //   - `events`, served under two groups from one storage, are deleted once.
 //   - Writes that meet a conflict are repeated a bounded number of times, with pauses.
 //   - A change of the status alone brings no look: the next one comes when the pass before planned it. Upstream hears its own
@@ -35,10 +37,11 @@
 //
 // # Guarantees
 //
-// A namespace is finalized only after a pass in which the server was ready, discovery complete, no request failed and nothing was
-// left. Only this controller's token is removed; a deleter with another token than "kubernetes" is a second party, which writes
-// neither phase nor conditions. Writes carry the resource version that they are based on, and a namespace that
-// was re-created under its old name is not written to. At most one worker processes a namespace at a time.
+// A namespace is finalized only after a pass in which the server was ready, discovery complete, no
+// request failed and nothing was left. Only this controller's token is removed; a deleter with
+// another token than "kubernetes" is a second party, which writes neither phase nor conditions.
+// Writes carry the resource version that they are based on, and a namespace that was re-created
+// under its old name is not written to. At most one worker processes a namespace at a time.
 //
 // # Goroutines
 //
@@ -53,8 +56,8 @@
 //
 // # Testing
 //
-// The suite in nsctltest runs both forms against a scripted API server, inside synctest bubbles: a pod with a grace period of five
-// minutes is waited for in a millisecond.
+// The suite in nsctltest runs both forms against a scripted API server, inside synctest bubbles: a
+// pod with a grace period of five minutes is waited for in a millisecond.
 //
 // Next: package cmd/orrery
 package nsctl

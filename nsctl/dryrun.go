@@ -10,8 +10,8 @@ import (
 // dryRun is the deleter of a dry run, with any set of gears.
 type dryRun struct{ config DeleterConfig }
 
-// NewDryRun returns a deleter that reads what a namespace holds, reports it to Trace.WouldDelete, and writes nothing.
-// Delete returns nil however much there is: another look would change nothing.
+// NewDryRun returns a deleter that reads what a namespace holds, reports it to Trace.WouldDelete,
+// and writes nothing. Delete returns nil however much there is: another look would change nothing.
 func NewDryRun(config DeleterConfig) Deleter { return dryRun{config.WithDefaults()} }
 
 func (d dryRun) Delete(ctx context.Context, nsName string, seen ObservedDeletion) error {

@@ -11,8 +11,8 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// ResourcesRemainingError reports that a pass succeeded but content needs time to go. It is not a failure: the
-// failure count of the namespace does not change.
+// ResourcesRemainingError reports that a pass succeeded but content needs time to go. It is not a
+// failure: the failure count of the namespace does not change.
 type ResourcesRemainingError struct {
 	// Estimate is the number of seconds until the content is expected to be gone.
 	Estimate int64
@@ -25,9 +25,10 @@ func (e *ResourcesRemainingError) Error() string {
 	return fmt.Sprintf("some content remains in the namespace, estimate %d seconds before it is removed", e.Estimate)
 }
 
-// RequeueAfter returns the time until the next pass: half the estimate in whole seconds, plus one. Pods often end before
-// their grace period does, so it is never longer than the deletion has taken so far, but at least a second. In
-// kube-controller-manager its own status update has a similar effect: it brings a pass after five seconds.
+// RequeueAfter returns the time until the next pass: half the estimate in whole seconds, plus one.
+// Pods often end before their grace period does, so it is never longer than the deletion has taken
+// so far, but at least a second. In kube-controller-manager its own status update has a similar
+// effect: it brings a pass after five seconds.
 func (e *ResourcesRemainingError) RequeueAfter() time.Duration {
 	after := time.Duration(e.Estimate/2+1) * time.Second
 	if e.Elapsed > 0 {
@@ -36,8 +37,8 @@ func (e *ResourcesRemainingError) RequeueAfter() time.Duration {
 	return after
 }
 
-// ContentError is why a pass over a namespace's content failed: one error for each thing that went wrong.
-// errors.Is and errors.As look through all of them.
+// ContentError is why a pass over a namespace's content failed: one error for each thing that went
+// wrong. errors.Is and errors.As look through all of them.
 type ContentError struct {
 	Errors []error
 }
@@ -70,8 +71,8 @@ func (e *ResourceError) Error() string {
 
 func (e *ResourceError) Unwrap() error { return e.Err }
 
-// UnexpectedItemsError reports that objects outlive their deletion although neither a grace period nor a
-// finalizer explains it.
+// UnexpectedItemsError reports that objects outlive their deletion although neither a grace period
+// nor a finalizer explains it.
 type UnexpectedItemsError struct {
 	Namespace string
 	Resource  api.GroupVersionResource
@@ -83,8 +84,8 @@ func (e *UnexpectedItemsError) Error() string {
 	return fmt.Sprintf("unexpected items still remain in namespace: %s for gvr: %v", e.Namespace, e.Resource)
 }
 
-// UIDChangedError reports that the namespace was re-created under its old name while it was being written to.
-// The new namespace must not be changed on the old one's account.
+// UIDChangedError reports that the namespace was re-created under its old name while it was being
+// written to. The new namespace must not be changed on the old one's account.
 type UIDChangedError struct {
 	Namespace string
 	OldUID    string
@@ -95,16 +96,16 @@ func (e *UIDChangedError) Error() string {
 	return fmt.Sprintf("namespace %s was re-created while it was being deleted (uid %s became %s)", e.Namespace, e.OldUID, e.NewUID)
 }
 
-// ErrNothingDiscovered reports that a server lists no type that could be deleted. A server with namespaces has
-// some, so nothing may be concluded from the answer.
+// ErrNothingDiscovered reports that a server lists no type that could be deleted. A server with
+// namespaces has some, so nothing may be concluded from the answer.
 var ErrNothingDiscovered = errors.New("the API server lists no resource types")
 
 // ErrCutShort is the error of a pass that was still under way when the drain timeout ended. It is a
 // context.Canceled.
 var ErrCutShort = fmt.Errorf("the controller is stopping, and the time to finish the pass has passed: %w", context.Canceled)
 
-// ErrPassTimeout is the error of a pass that took longer than Config.PassTimeout: a request was not answered, or
-// there was too much to do. It is a context.DeadlineExceeded.
+// ErrPassTimeout is the error of a pass that took longer than Config.PassTimeout: a request was not
+// answered, or there was too much to do. It is a context.DeadlineExceeded.
 var ErrPassTimeout = fmt.Errorf("the pass exceeded its time limit, the next one continues: %w", context.DeadlineExceeded)
 
 // WhileDoing adds to an error what the request was for. It returns nil for nil.
@@ -123,11 +124,12 @@ func IgnoreNotFound(err error) error {
 	return err
 }
 
-// NotServed reports whether a type that discovery lists was answered as if it did not exist or lacked the verb.
+// NotServed reports whether a type that discovery lists was answered as if it did not exist or
+// lacked the verb.
 func NotServed(err error) bool { return api.IsNotFound(err) || api.IsMethodNotAllowed(err) }
 
-// conditionText returns how an error reads in a condition: the server's own words where it gave any, as in
-// upstream, without the context that a log line needs.
+// conditionText returns how an error reads in a condition: the server's own words where it gave
+// any, as in upstream, without the context that a log line needs.
 func conditionText(err error) string {
 	if status, ok := errors.AsType[*api.StatusError](err); ok {
 		return status.Error()
@@ -138,8 +140,8 @@ func conditionText(err error) string {
 	return err.Error()
 }
 
-// discoveryMessage returns the message of the discovery condition. It counts and names the groups that failed, so
-// that an operator sees at once which aggregated API is down.
+// discoveryMessage returns the message of the discovery condition. It counts and names the groups
+// that failed, so that an operator sees at once which aggregated API is down.
 func discoveryMessage(err error) string {
 	if groups, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err); ok {
 		return fmt.Sprintf("Discovery failed for some groups, %d failing: %v", len(groups.Groups), groups)

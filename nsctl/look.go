@@ -11,11 +11,13 @@ import (
 // lookConcurrency is how many types [Look] reads at a time.
 const lookConcurrency = 8
 
-// Looked is what [Look] found: the types of which a namespace may hold objects, and which of them could not be read.
+// Looked is what [Look] found: the types of which a namespace may hold objects, and which of them
+// could not be read.
 type Looked struct {
 	// Resources are the types that the deleter would empty, in its order: pods first.
 	Resources []DeletableResource
-	// Errs has an entry for each of Resources: nil if it was read, lacks the verb list, or does not exist any more.
+	// Errs has an entry for each of Resources: nil if it was read, lacks the verb list, or does not
+	// exist any more.
 	Errs []error
 	// DiscoveryErr is not nil if types may be missing from Resources.
 	DiscoveryErr error
@@ -23,9 +25,10 @@ type Looked struct {
 	ParseErr error
 }
 
-// Look reads what a namespace in deletion holds, as the deleter sees it, and writes nothing. It asks discovery for the types
-// as they were at deletedAt or later, and calls read for each that can be listed: at most eight at a time, from several
-// goroutines, the types in their order. A type that read finds missing and discovery no longer lists counts as read.
+// Look reads what a namespace in deletion holds, as the deleter sees it, and writes nothing. It
+// asks discovery for the types as they were at deletedAt or later, and calls read for each that can
+// be listed: at most eight at a time, from several goroutines, the types in their order. A type
+// that read finds missing and discovery no longer lists counts as read.
 //
 // Look returns when every call of read has returned.
 func Look(

@@ -37,7 +37,8 @@ func manyTypes(count int) fixedTypes {
 	return fixedTypes{lists: []*api.APIResourceList{list}}
 }
 
-// Look reads every type that can be listed, eight at a time, and names those that it could not read.
+// Look reads every type that can be listed, eight at a time, and names those that it could not
+// read.
 func TestLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

@@ -11,18 +11,20 @@ import (
 	"orrery/restclient/api"
 )
 
-// DeletableResource is a namespaced resource whose objects can be deleted, with the verbs that decide how.
+// DeletableResource is a namespaced resource whose objects can be deleted, with the verbs that
+// decide how.
 type DeletableResource struct {
 	GVR                 api.GroupVersionResource
 	CanList             bool
 	CanDeleteCollection bool
 }
 
-// DeletableResources returns the resources with the verb delete of a discovery answer, pods first (KEP-5080), the rest
-// sorted by group and name. A group version that cannot be parsed becomes an error beside the rest.
+// DeletableResources returns the resources with the verb delete of a discovery answer, pods first
+// (KEP-5080), the rest sorted by group and name. A group version that cannot be parsed becomes an
+// error beside the rest.
 //
-// Events are served under two groups from one storage; they are deleted once, under the core group if the server
-// has both.
+// Events are served under two groups from one storage; they are deleted once, under the core group
+// if the server has both.
 func DeletableResources(lists []*api.APIResourceList) ([]DeletableResource, error) {
 	seen := map[api.GroupVersionResource]bool{}
 	var resources []DeletableResource
@@ -65,7 +67,7 @@ func withoutSecondEvents(resources []DeletableResource) []DeletableResource {
 	})
 }
 
-// IsPods reports whether the resource is that of the pods.
+// IsPods reports whether the resource is pods.
 func (r DeletableResource) IsPods() bool { return r.GVR == api.PodsResource }
 
 // Phase returns the phase in which the resource is deleted.
@@ -86,11 +88,11 @@ func podsFirst(a, b DeletableResource) int {
 	return 1
 }
 
-// ForgiveVanished clears the errors of types that were not found because they do not exist any more, and their objects
-// with them: a definition was deleted while the pass was under way. A 404 alone does not prove that (a server that has
-// not learnt of a type yet answers the same), so discovery is asked again. A type that it still lists, in whatever
-// version, may have content, and so may all types if the answer is incomplete. Upstream takes each 404 for an
-// empty type.
+// ForgiveVanished clears the errors of types that were not found because they do not exist any
+// more, and their objects with them: a definition was deleted while the pass was under way. A 404
+// alone does not prove that (a server that has not learnt of a type yet answers the same), so
+// discovery is repeated. A type that it still lists, in whatever version, may have content, and
+// so may all types if the answer is incomplete. Upstream takes each 404 for an empty type.
 func ForgiveVanished(ctx context.Context, discovery Discovery, notOlderThan time.Time, resources []DeletableResource, errs []error) {
 	if !slices.ContainsFunc(errs, NotServed) {
 		return
@@ -111,8 +113,8 @@ func ForgiveVanished(ctx context.Context, discovery Discovery, notOlderThan time
 	}
 }
 
-// finalizerEstimateSeconds is how long an object's finalizers are given before the next look, for lack of anything
-// better to go by.
+// finalizerEstimateSeconds is how long an object's finalizers are given before the next look, for
+// lack of anything better to go by.
 const finalizerEstimateSeconds = 15
 
 // Remains is what a namespace still has of one resource type after its deletion.
@@ -123,7 +125,8 @@ type Remains struct {
 	Estimate int64
 }
 
-// CountRemains counts items and their finalizers. Without an estimate, items with finalizers get 15 seconds.
+// CountRemains counts items and their finalizers. Without an estimate, items with finalizers get 15
+// seconds.
 func CountRemains[T interface{ GetFinalizers() []string }](items []T, estimate int64) Remains {
 	if len(items) == 0 {
 		return Remains{}

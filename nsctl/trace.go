@@ -9,25 +9,28 @@ import (
 	"orrery/wait"
 )
 
-// Trace is a set of hooks that are called as the controller works, in the manner of httptrace.ClientTrace. The
-// pointer and each hook may be nil. Hooks run on the goroutine that does the work, several at a time; they must
-// not block.
+// Trace is a set of hooks that are called as the controller works, in the manner of
+// httptrace.ClientTrace. The pointer and each hook may be nil. Hooks run on the goroutine that does
+// the work, several at a time; they must not block.
 type Trace struct {
-	// Enqueued: the namespace was seen in deletion; a pass follows after the delay. Called with each resync and each
-	// change of the namespace, except of its status; the namespace must not be changed.
+	// Enqueued: the namespace was seen in deletion; a pass follows after the delay. Called with
+	// each resync and each change of the namespace, except of its status; the namespace must not be
+	// changed.
 	Enqueued func(namespace *api.Namespace, after time.Duration)
-	// PassContext returns the context for everything that is done in a pass: ctx, or one that is derived from it and
-	// carries the name of the pass, see [restclient.WithOrigin].
+	// PassContext returns the context for everything that is done in a pass: ctx, or one that is
+	// derived from it and carries the name of the pass, see [restclient.WithOrigin].
 	PassContext func(ctx context.Context, namespace string) context.Context
 	// PassStarted: a worker begins a pass.
 	PassStarted func(namespace string)
 	// Discovered: the types that may have content are known; err if some or all groups failed.
 	Discovered func(namespace string, types int, err error)
-	// EmptinessChecked: each of these types was listed once for all namespaces; of so many the whole list was seen. Called
-	// when several passes are under way; ctx is that of the pass that asked.
+	// EmptinessChecked: each of these types was listed once for all namespaces; of so many the
+	// whole list was seen. Called when several passes are under way; ctx is the context of the pass
+	// that asked.
 	EmptinessChecked func(ctx context.Context, types, seen int, took time.Duration)
-	// TypeDeleted: one type was deleted; remaining objects are still there. err is what the pass fails with; a type that
-	// was not found because it does not exist any more is no error. Called from several goroutines.
+	// TypeDeleted: one type was deleted; remaining objects are still there. err is what the pass
+	// fails with; a type that was not found because it does not exist any more is not an error.
+	// Called from several goroutines.
 	TypeDeleted func(namespace string, resource api.GroupVersionResource, remaining int, err error)
 	// WouldDelete: in a dry run, what a real one would delete.
 	WouldDelete func(namespace string, resource api.GroupVersionResource, items int, err error)
@@ -41,21 +44,24 @@ type Trace struct {
 	ConditionsFailed func(namespace string, err error)
 	// Finalized: this controller's token was removed, or that failed.
 	Finalized func(namespace string, err error)
-	// PhaseStarted: a part of a pass begins, see [Phase]. It is not called for the two that are between
-	// passes.
+	// PhaseStarted: a part of a pass begins, see [Phase]. It is not called for the two that are
+	// between passes.
 	PhaseStarted func(namespace string, phase Phase)
 	// PhaseDone: a part of the deletion is over, see [Phase].
 	PhaseDone func(namespace string, phase Phase, took time.Duration)
-	// PassStuck: a pass has been under way for [StuckAfter], for twice that, and so on; waiting is how many namespaces
-	// wait for a worker. Called on a goroutine of its own; a panic goes to wait.HandleCrash.
+	// PassStuck: a pass has been under way for [StuckAfter], for twice that, and so on; waiting is
+	// how many namespaces wait for a worker. Called on a goroutine of its own; a panic goes to
+	// wait.HandleCrash.
 	PassStuck func(namespace string, running time.Duration, waiting int)
-	// PassPanicked: a pass panicked. It counts as failed, a fault in this program or in a hook, and is repeated.
+	// PassPanicked: a pass panicked. It counts as failed, a fault in this program or in a hook, and
+	// is repeated.
 	PassPanicked func(namespace string, err *wait.Panic)
-	// PassDone: the pass is over. err is nil, *ResourcesRemainingError, or why the pass failed; failures counts
-	// the failed passes since the last one that succeeded.
+	// PassDone: the pass is over. err is nil, *ResourcesRemainingError, or why the pass failed;
+	// failures counts the failed passes since the last one that succeeded.
 	PassDone func(namespace string, took time.Duration, failures int, err error)
-	// Gone: a namespace that was seen in deletion does not exist any more; took is the time since its deletion began, see
-	// [DeletionBegan]. Passes that find that out themselves end before or after this. A standby does not report Gone; the leader does.
+	// Gone: a namespace that was seen in deletion does not exist any more; took is the time since
+	// its deletion began, see [DeletionBegan]. Passes that find that out themselves end before or
+	// after this. A standby does not report Gone; the leader does.
 	Gone func(namespace string, took time.Duration)
 }
 
@@ -87,8 +93,8 @@ func (t *Trace) complete() *Trace {
 	return ignore.and(t)
 }
 
-// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments. Arguments may be nil;
-// the result is nil if all are, and the argument itself if there is only one.
+// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
+// Arguments may be nil; the result is nil if all are, and the argument itself if there is only one.
 func JoinTraces(traces ...*Trace) *Trace {
 	return hooks.Traces((*Trace).and, traces...)
 }
@@ -124,14 +130,16 @@ func chain(f, g func(context.Context, string) context.Context) func(context.Cont
 	return func(ctx context.Context, namespace string) context.Context { return g(f(ctx, namespace), namespace) }
 }
 
-// Phase is a part of what the deletion of a namespace takes. Together they take the time from the moment in which
-// the deletion was seen to the end of the last pass, except microseconds between them.
+// Phase is a part of what the deletion of a namespace takes. Together they take the time from the
+// moment in which the deletion was seen to the end of the last pass, except microseconds between
+// them.
 type Phase string
 
-// The phases, in the order in which a deletion goes through them. All but the first come again with each pass.
+// The phases, in the order in which a deletion goes through them. All but the first come again with
+// each pass.
 const (
-	// PhaseGrace: from the moment in which the deletion was seen until a worker took it up: the grace period, and the wait
-	// for a worker.
+	// PhaseGrace: from the moment in which the deletion was seen until a worker took it up: the
+	// grace period, and the wait for a worker.
 	PhaseGrace Phase = "grace"
 	// PhaseWaiting: between two passes, because content needed time or the pass before had failed.
 	PhaseWaiting Phase = "waiting"
@@ -139,7 +147,8 @@ const (
 	PhaseReading Phase = "reading"
 	// PhaseDiscovery: waiting for the resource types.
 	PhaseDiscovery Phase = "discovery"
-	// PhaseEmptinessCheck: waiting to learn which types have no content in any namespace in deletion.
+	// PhaseEmptinessCheck: waiting to learn which types have no content in any namespace in
+	// deletion.
 	PhaseEmptinessCheck Phase = "emptiness_check"
 	// PhasePods: deleting pods and looking at what is left of them. Nothing else goes on meanwhile.
 	PhasePods Phase = "pods"

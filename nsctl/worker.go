@@ -9,7 +9,8 @@ import (
 	"orrery/wait"
 )
 
-// worker takes namespaces from the queue until it is shut down. Once its context has ended it drops what is queued.
+// worker takes namespaces from the queue until it is shut down. Once its context has ended it drops
+// what is queued.
 func (c *Controller) worker(ctx context.Context) {
 	for {
 		name, shutdown := c.queue.Get()
@@ -24,8 +25,9 @@ func (c *Controller) worker(ctx context.Context) {
 	}
 }
 
-// sync makes one pass and plans the next one. Done is deferred, so that it is also called when a hook panics: otherwise no
-// worker would get the namespace again. For the same reason the next pass is planned before hooks are called.
+// sync makes one pass and plans the next one. Done is deferred, so that it is also called when a
+// hook panics: otherwise no worker would get the namespace again. For the same reason the next pass
+// is planned before hooks are called.
 func (c *Controller) sync(ctx context.Context, name string) {
 	defer c.queue.Done(name)
 	if c.tooEarly(name) {
@@ -68,8 +70,9 @@ func (c *Controller) clearActive(name string) {
 	delete(c.active, name)
 }
 
-// tooEarly postpones a pass until the grace period of the namespace is over. A pass comes too early if it was planned
-// for a former namespace of that name: it would look at the new one while servers still accept content in it.
+// tooEarly postpones a pass until the grace period of the namespace is over. A pass comes too early
+// if it was planned for a former namespace of that name: it would look at the new one while servers
+// still accept content in it.
 func (c *Controller) tooEarly(name string) bool {
 	namespace, err := c.lister.Get(name)
 	if err != nil || namespace.DeletionTimestamp == nil {
@@ -82,8 +85,9 @@ func (c *Controller) tooEarly(name string) bool {
 	return left > 0
 }
 
-// guardedPass is syncNamespace with a time limit, in which a panic is a failure whatever wait.ReallyCrash says: one
-// namespace cannot keep all others from being deleted. A goroutine reports passes that take long.
+// guardedPass is syncNamespace with a time limit, in which a panic is a failure whatever
+// wait.ReallyCrash says: one namespace cannot keep all others from being deleted. A goroutine
+// reports passes that take long.
 func (c *Controller) guardedPass(ctx context.Context, name string) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -122,8 +126,8 @@ func (c *Controller) syncNamespace(ctx context.Context, name string) (err error)
 // StuckAfter is how long a pass may take before [Trace].PassStuck is called.
 const StuckAfter = time.Minute
 
-// watchPass calls PassStuck when a pass that begins now takes long, and again each time that has doubled. It returns a
-// function that ends that, and blocks until no call is in progress any more.
+// watchPass calls PassStuck when a pass that begins now takes long, and again each time that has
+// doubled. It returns a function that ends that, and blocks until no call is in progress any more.
 func (c *Controller) watchPass(name string) (end func()) {
 	if c.trace.PassStuck == nil {
 		return func() {}

@@ -41,7 +41,7 @@ type Trace[K comparable] struct {
 	DoneUnknown func(Event[K])
 
 	// Retried: AddRateLimited was called. It is failure number requeues since the last Forget, and
-	// the rate limiter returned this wait. Delayed follows. The rate limiter is no part of the
+	// the rate limiter returned this wait. Delayed follows. The rate limiter is not a part of the
 	// queue's history: this event and the next have no Seq.
 	Retried func(key K, requeues int, wait time.Duration)
 	// Forgotten: Forget was called.

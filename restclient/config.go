@@ -120,7 +120,7 @@ type TLS struct {
 	// and ReadCA.
 	Insecure bool
 
-	// CheckInterval is how often CAFile and Credentials.ClientCertificate are looked at between
+	// CheckInterval is how often CAFile and Credentials.ClientCertificate are checked between
 	// handshakes. 0 means DefaultTLSCheckInterval.
 	CheckInterval time.Duration
 }
@@ -177,8 +177,8 @@ type Credentials interface {
 	// CredentialsFailed.
 	Apply(req *http.Request) error
 
-	// Unauthorized is called after a 401 answer to req, so that cached tokens are dropped. The client
-	// then calls Apply on a copy of the request; if that changes its credentials (or
+	// Unauthorized is called after a 401 answer to req, so that cached tokens are dropped. The
+	// client then calls Apply on a copy of the request; if that changes its credentials (or
 	// ClientCertificate returns another certificate) the request is repeated, once.
 	Unauthorized(req *http.Request)
 

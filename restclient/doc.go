@@ -2,28 +2,29 @@
 //
 // # Concept
 //
-// An API server is a tree of collections of JSON documents. A controller uses a few verbs on them: get, list, watch,
-// create, update, patch, delete, delete collection. A [Resource] is a collection with its verbs:
+// An API server is a tree of collections of JSON documents. A controller uses a few verbs on them:
+// get, list, watch, create, update, patch, delete, delete collection. A [Resource] is a collection
+// with its verbs:
 //
 //	client, err := restclient.New(restclient.Config{Host: "https://10.0.0.1:6443", ...})
 //	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 //	pods := restclient.Metadata(client, api.PodsResource, "shop")             // metadata only
 //	anything := restclient.Dynamic(client, gvr, "shop")                       // whole JSON documents
 //
-// Below it is a [Client]. For each [Request] it waits for the rate limit, lets [Credentials] authenticate the HTTP
-// request, sends it over its connections, retries where that is safe, and decodes the answer. [Client.Do] sends requests
-// for anything that is not a resource.
+// Below it is a [Client]. For each [Request] it waits for the rate limit, lets [Credentials]
+// authenticate the HTTP request, sends it over its connections, retries where that is safe, and
+// decodes the answer. [Client.Do] sends requests for anything that is not a resource.
 //
-// A list is decoded item by item as it arrives. A watch is a stream of events, over chunked HTTP or a websocket, from
-// which the caller reads ([api.Watcher]):
+// A list is decoded item by item as it arrives. A watch is a stream of events, over chunked HTTP or
+// a websocket, from which the caller reads ([api.Watcher]):
 //
 //	            ┌ chunked body ┐
 //	API server ─┤              ├─ [EventDecoder]: type, object ─ Next
 //	            └ websocket    ┘
 //
-// Bodies are JSON and are decoded by encoding/json, on two pages: watch_decoder.go and decoder.go. A controller may have a
-// hundred thousand objects of a [Metadata] resource. For those, Config.Codec takes fast.Codec of package restclient/fast,
-// which also reads protobuf.
+// Bodies are JSON and are decoded by encoding/json, on two pages: watch_decoder.go and decoder.go.
+// A controller may have a hundred thousand objects of a [Metadata] resource. For those,
+// Config.Codec takes fast.Codec of package restclient/fast, which also reads protobuf.
 //
 // # Guarantees
 //
@@ -43,11 +44,12 @@
 //
 // # Goroutines
 //
-// The package starts none of its own. net/http has a few per connection; they end when [Client.Close] has been called
-// and the last request or watch has ended. A watch over websocket has none: Next reads from the connection, and a timer
-// sends pings.
-// Client, Resource and Watcher.Stop may be used from any goroutine, Watcher.Next from one at a time. When a context ends,
-// so do the wait for the rate limit, the pause before a repetition, the request and the watch that were started with it.
+// The package starts none of its own. net/http has a few per connection; they end when
+// [Client.Close] has been called and the last request or watch has ended. A watch over websocket
+// has none: Next reads from the connection, and a timer sends pings. Client, Resource and
+// Watcher.Stop may be used from any goroutine, Watcher.Next from one at a time. When a context
+// ends, so do the wait for the rate limit, the pause before a repetition, the request and the watch
+// that were started with it.
 //
 // # Failure
 //
@@ -69,15 +71,18 @@
 //	connection or body broken            GET, not watches    the same
 //	401 and new credentials              all                 none; once
 //
-// Only the last applies with [api.WithSingleAttempt], which a Reflector uses because it has a back-off of its own.
+// Only the last applies with [api.WithSingleAttempt], which a Reflector uses because it has a
+// back-off of its own.
 //
-// Refused connections, unknown hosts and bad certificates are reported at once. client-go reads Retry-After only as a number
-// and never repeats a 5xx without it; the difference is intended (regression tests TestDefect8_15...).
+// Refused connections, unknown hosts and bad certificates are reported at once. client-go reads
+// Retry-After only as a number and never repeats a 5xx without it; the difference is intended
+// (regression tests TestDefect8_15...).
 //
-// The rate limit (Config.QPS and Burst) counts attempts, not watches. Its default is 50 a second with a burst of 100;
-// client-go has 5 and 10, which nearly every program has to raise.
+// The rate limit (Config.QPS and Burst) counts attempts, not watches. Its default is 50 a second
+// with a burst of 100; client-go has 5 and 10, which nearly every program has to raise.
 //
-// A connection can die without an error, for instance when a firewall forgets it. Every wait for such a connection ends:
+// A connection can die without an error, for instance when a firewall forgets it. Every wait for
+// such a connection ends:
 //
 //	HTTP/2        a ping after 30 silent seconds. Without an answer within 15 s the connection is closed, and its requests
 //	              and watches fail.
@@ -87,14 +92,16 @@
 //	              A Reflector does, and asks the server to end the watch before that.
 //	any request   Config.SilenceTimeout: 90 seconds in which nothing of the answer is received
 //
-// HTTP/2 sends no ping while the events of a watch arrive, even if the way to the server is dead. So when the time for a
-// request is over, and no other request has been answered meanwhile, later requests get a new connection.
+// HTTP/2 sends no ping while the events of a watch arrive, even if the way to the server is dead.
+// So when the time for a request is over, and no other request has been answered meanwhile, later
+// requests get a new connection.
 //
 // # Testing
 //
-// Package restclienttest runs a server at the other end of pipes, inside a testing/synctest bubble: retries that
-// take minutes and watches that last for hours are tested at once, and a bubble that ends proves that no goroutine is left.
-// Every test of lists and watches runs with each form of the decoder.
+// Package restclienttest runs a server at the other end of pipes, inside a testing/synctest bubble:
+// retries that take minutes and watches that last for hours are tested at once, and a bubble that
+// ends proves that no goroutine is left. Every test of lists and watches runs with each form of the
+// decoder.
 //
 // Next: package nsctl
 package restclient

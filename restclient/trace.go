@@ -20,7 +20,7 @@ type Trace struct {
 	RequestDone  func(RequestInfo, RequestResult)
 
 	// Finished is called when a request is over, with all its attempts and the waits before and
-	// between them; the result is that of the last attempt, but for Duration and Err, which are
+	// between them; the result describes the last attempt, except for Duration and Err, which are
 	// those of the whole. Attempt is 0 if the context ended before the first one. A watch has no
 	// such end and is not reported here.
 	Finished func(RequestInfo, RequestResult)
@@ -82,8 +82,8 @@ type RequestResult struct {
 	Limited bool
 	Waited  time.Duration
 
-	// ResourceVersion is that of the object that was answered, by which a write is found again among
-	// the events of a watch. Empty: the answer was no object.
+	// ResourceVersion is the version of the object in the response, which identifies the write
+	// among the events of a watch. It is empty if the response was not an object.
 	ResourceVersion string
 
 	// Sent and Received are the lengths of the two bodies, in bytes, uncompressed. What a watch or

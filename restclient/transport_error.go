@@ -53,7 +53,7 @@ const (
 var sentences = map[TransportErrorKind]string{
 	ConnectionFailed:    "the connection to %s failed: %s",
 	HostNotFound:        "the host name of %s cannot be resolved: %s",
-	HostUnreachable:     "the server %s cannot be reached (is it running, and is the address right?): %s",
+	HostUnreachable:     "the server %s cannot be reached: %s",
 	CertificateUnknown:  "the certificate of %s is signed by an authority that is not trusted (is this the right certificate authority?): %s",
 	CertificateInvalid:  "the certificate of %s is not valid: %s",
 	CertificateRejected: "the server %s rejected our client certificate: %s",
@@ -113,7 +113,7 @@ type markedError struct {
 func (e *markedError) Error() string { return e.err.Error() }
 func (e *markedError) Unwrap() error { return e.err }
 
-// kindOf classifies what net/http, crypto/tls and net report. The caller's context is looked at
+// kindOf classifies what net/http, crypto/tls and net report. The caller's context is checked
 // first, because its end shows up in many disguises.
 func kindOf(ctx context.Context, err error) TransportErrorKind {
 	var marked *markedError

@@ -85,7 +85,7 @@ func TestUnreachable(t *testing.T) {
 
 func TestTransportErrorText(t *testing.T) {
 	err := &TransportError{Kind: HostUnreachable, Verb: "GET", URL: "https://h:6443/api?limit=1", Err: errors.New("connection refused, Bearer abc")}
-	assert.EqualError(t, err, "GET https://h:6443/api?limit=1: the server https://h:6443 cannot be reached (is it running, and is the address right?): connection refused, Bearer [redacted]")
+	assert.EqualError(t, err, "GET https://h:6443/api?limit=1: the server https://h:6443 cannot be reached: connection refused, Bearer [redacted]")
 	err.URL = "::"
 	assert.Contains(t, err.Error(), "the server :: cannot be reached")
 }

@@ -184,7 +184,8 @@ func chatty(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// overTLS runs a test in a bubble with an HTTP/2 server whose /slow takes a minute to answer, over a link.
+// overTLS runs a test in a bubble with an HTTP/2 server whose /slow takes a minute to answer, over
+// a link.
 func overTLS(t *testing.T, test func(t *testing.T, server *restclienttest.Server, link *faultnet.Link, do func(path string, timeout time.Duration) error)) {
 	synctest.Test(t, func(t *testing.T) {
 		server := restclienttest.NewTLSServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/program/programtest"
@@ -17,24 +14,7 @@ func TestHelp(t *testing.T) { programtest.TestHelp(t, newRootCommand) }
 
 // The program accepts every command in the documentation.
 func TestTheDocumentationsCommandsParse(t *testing.T) {
-	found := map[string]int{}
-	files, err := filepath.Glob("../../docs/*/*.md")
-	require.NoError(t, err)
-	pages, err := filepath.Glob("../../workshop/labs/*/README*.md")
-	require.NoError(t, err)
-	for _, file := range append(append(files, pages...), "../../README.md", "../../workshop/README.md") {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
-			line, _, _ = strings.Cut(line, "#")
-			line, _, _ = strings.Cut(line, "|")
-			line = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "$ "), "bin/")
-			if strings.HasPrefix(line, "lab ") {
-				found[filepath.Base(file)]++
-				programtest.Parses(t, newRootCommand(), "lab", programtest.Words(line)[1:])
-			}
-		}
-	}
+	found := programtest.TestDocumentation(t, newRootCommand, "../..")
 	assert.GreaterOrEqual(t, found["README.md"], 3)
 	assert.Greater(t, found["bench.md"], 10)
 	assert.Positive(t, found["apiserver.md"])

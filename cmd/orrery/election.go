@@ -34,7 +34,7 @@ func (o *electionOptions) addTo(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long a standby waits after the last renewal before it takes over the Lease")
 	flags.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader tries to renew its Lease before it stops working; less than the lease duration")
 	flags.DurationVar(&o.retryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the leader renews its Lease, and how often a standby tries to take it over")
-	flags.StringVar(&o.lock, "leader-elect-resource-lock", leasesLock, "the type of the lock object; the only one is leases")
+	flags.StringVar(&o.lock, "leader-elect-resource-lock", leasesLock, "the type of the lock object; only leases is supported")
 	flags.StringVar(&o.name, "leader-elect-resource-name", "orrery", "the `name` of the Lease")
 	flags.StringVar(&o.namespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease")
 }

@@ -98,7 +98,7 @@ func TestReplicasTakeTurns(t *testing.T) {
 
 	first.stop()
 	require.NoError(t, <-first.ended)
-	first.await("gave the Lease back")
+	first.await("released the Lease")
 	second.await("controller started")
 	require.Eventually(t, saysWhoWorks, 10*time.Minute, 10*time.Millisecond, "this one has")
 	second.stop()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -37,7 +38,7 @@ func explain(err error) string {
 		what = transport.Sentence()
 	}
 	if advice := adviceFor(start.err); advice != "" {
-		return what + "; " + advice
+		return strings.TrimSuffix(what, ".") + "; " + advice
 	}
 	return what
 }

@@ -25,7 +25,7 @@ func TestRunGoesOnWhenItsLogCannotBeWritten(t *testing.T) {
 	defer full.Close()
 	blocked := blockedWriter{make(chan struct{})}
 	defer close(blocked.forever)
-	for name, stderr := range map[string]io.Writer{"full disk": full, "nobody reads": blocked} {
+	for name, stderr := range map[string]io.Writer{"full disk": full, "no reader": blocked} {
 		for _, format := range []string{"text", "json"} {
 			watching := make(chan struct{}, 100)
 			url := serve(t, &quietCluster{called: func(r *http.Request) {

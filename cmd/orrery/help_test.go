@@ -15,6 +15,14 @@ import (
 
 func TestHelp(t *testing.T) { programtest.TestHelp(t, newRootCommand) }
 
+// The program accepts every command in the documentation.
+func TestTheDocumentationsCommandsParse(t *testing.T) {
+	found := programtest.TestDocumentation(t, newRootCommand, "../..")
+	for file, least := range map[string]int{"README.md": 5, "running.md": 11, "observing.md": 6, "stuck-namespaces.md": 2} {
+		assert.GreaterOrEqual(t, found[file], least, file)
+	}
+}
+
 func TestValuesAreCompleted(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, os.WriteFile(kubeconfig, []byte(`{"apiVersion":"v1","kind":"Config","contexts":[{"name":"staging","context":{}},{"name":"live","context":{}}]}`), 0o600))

@@ -33,13 +33,13 @@ cluster, use the other program: lab demo.`,
   # see what it would do, without writing anything
   orrery run --dry-run
 
-  # who leads, what waits, what hangs
+  # the leader, the backlog and the namespaces that hang
   orrery status
 
   # why a namespace hangs in Terminating, and what to do
   orrery why shop
 
-  # the least rights with which it works
+  # the minimal rights
   orrery rbac`,
 	}
 	root.AddCommand(newRunCommand(), newStatusCommand(), newWhyCommand(), newRBACCommand(), program.NewVersionCommand(root.Name()))

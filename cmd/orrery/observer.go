@@ -144,7 +144,7 @@ const defaultMetricsPort = 8081
 
 func (o *observerOptions) addTo(flags *pflag.FlagSet) {
 	o.flags = flags
-	flags.StringVar(&o.address, "bind-address", "127.0.0.1", "the `address` on which metrics, health and the state of every gear are served; everyone who can reach it can read the names of namespaces")
+	flags.StringVar(&o.address, "bind-address", "127.0.0.1", "the `address` on which metrics, health and the state of every gear are served; every client that can reach it can read the names of namespaces")
 	flags.IntVar(&o.port, "metrics-port", defaultMetricsPort, "the `port` of /metrics, /livez, /readyz and /debug/orrery; 0: none")
 	flags.BoolVar(&o.profiling, "profiling", false, "serve /debug/pprof as well")
 }

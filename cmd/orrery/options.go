@@ -61,9 +61,9 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.asGroups, "as-group", nil, "a `group` of that user; may be repeated")
 
 	flags.StringSliceVar(&o.controllers, "controllers", everyController, controllersUsage("the controllers to run"))
-	flags.StringSliceVar(&o.namespaces, "namespaces", nil, "work on namespaces whose names match one of these `patterns`, such as 'team-*,-team-x': * stands for any characters, ? for one, - in front excludes; the others are neither touched nor reported; default: all")
+	flags.StringSliceVar(&o.namespaces, "namespaces", nil, "work on namespaces whose names match one of these `patterns`, such as 'team-*,-team-x': * stands for any characters, ? for one, - in front excludes; all others are neither changed nor reported; default: all")
 	flags.IntVar(&o.each.Namespace.Workers, "concurrent-namespace-syncs", 10, "how many namespaces are processed at the same time")
-	flags.DurationVar(&o.each.Namespace.SyncPeriod, "namespace-sync-period", 5*time.Minute, "how often each namespace is processed again although nothing has changed")
+	flags.DurationVar(&o.each.Namespace.SyncPeriod, "namespace-sync-period", 5*time.Minute, "how often each namespace is processed again without a change")
 	flags.DurationVar(&o.each.Namespace.GracePeriod, "namespace-deletion-grace-period", 5*time.Second, "how long to wait after the deletion of a namespace before its content is deleted, so that every API server has seen the deletion")
 	flags.IntVar(&o.each.Namespace.TypeConcurrency, "concurrent-resource-types", 32, "how many resource types of one namespace are deleted at the same time; pods always go first, and alone")
 	flags.IntVar(&o.each.Apps.DeploymentWorkers, "concurrent-deployment-syncs", 5, "how many deployments are processed at the same time")
@@ -72,8 +72,8 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.each.VirtualMachine.Driver, "vm-driver", "memory", "the driver of virtual machines: "+strings.Join(driver.Names(), ", "))
 	flags.StringVar(&o.each.SecondParty.Storage, "second-party-storage", "", "the `directory` of the files for which second-party-controller holds namespaces")
 	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second, "how long the first Ctrl-C waits for work in progress")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "watch, decide and log, but write nothing; namespaces are examined at once, without their grace period")
-	flags.BoolVar(&o.once, "once", false, "with --dry-run: look into the namespaces that are being deleted now, print what a run would delete, and exit")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and log what would be deleted; namespaces are examined immediately, without their grace period")
+	flags.BoolVar(&o.once, "once", false, "with --dry-run: print what a run would delete in the namespaces that are being deleted now, and exit")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook,deltafifo=inorder; the gears are "+strings.Join(gears.Names(), " "))
 
 	flags.Float32Var(&o.qps, "kube-api-qps", 20, "requests per second to the API server; the namespace controller takes 20 times this, as in kube-controller-manager; negative: no limit")
@@ -86,7 +86,7 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	o.record.AddTo(flags)
 	flags.BoolVar(&o.view, "view", false, "show what every gear does in the browser, on the loopback interface, read-only; a pod is reached by kubectl port-forward")
 	o.page.AddTo(flags)
-	flags.BoolVar(&o.events, "events", true, "record what happens as Events of the cluster; without permission to create Events, none are recorded")
+	flags.BoolVar(&o.events, "events", true, "record Kubernetes Events; without the right to create Events, none are recorded")
 
 	flags.StringVar(&o.logFormat, "log-format", string(logs.Text), "text (or console) or json")
 	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 passes and retries, 2 requests and watches, 3 events and queue")

@@ -125,7 +125,7 @@ func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
 		url     string
 		want    string
 	}{
-		{name: "nobody listens", url: closed.URL, want: "cannot be reached"},
+		{name: "no listener", url: closed.URL, want: "cannot be reached"},
 		{name: "no such host", url: "http://orrery.invalid", want: "check the server address"},
 		{name: "credentials", handler: refusing(401, api.ReasonUnauthorized), want: "does not accept these credentials"},
 		{name: "rights", handler: listForbidden, want: "may not do that"},

@@ -163,9 +163,9 @@ func (l *lastResort) disarm() {
 	}
 }
 
-// survivePanics lets event handlers and loops survive a panic: its stack is logged, once a minute, and the
-// handler continues with the next event. Otherwise one unexpected object would stop all work, again
-// after each restart. A pass over a namespace that panics counts as failed.
+// survivePanics lets event handlers and loops survive a panic: its stack is logged, once a minute,
+// and the handler continues with the next event. Otherwise one unexpected object would stop all
+// work, again after each restart. A pass over a namespace that panics counts as failed.
 func survivePanics(logger *logs.Logger) (restore func()) {
 	crash := wait.ReallyCrash.Swap(false)
 	former := wait.PanicHandlers.Replace(func(_ context.Context, p *wait.Panic) {

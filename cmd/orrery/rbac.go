@@ -36,17 +36,16 @@ func newRBACCommand() *cobra.Command {
 	options := &rbacOptions{}
 	command := &cobra.Command{
 		Use:   "rbac",
-		Short: "Print the least rights with which run or why works",
-		Long: `Prints the roles with the least rights with which "orrery run" works (or, with
---for why, "orrery why"), and the
-bindings that give them to a service account or to a user. Each rule has its
-reason beside it. Nothing is sent to a cluster: the output is for "kubectl apply
--f -".
+		Short: "Print the minimal rights for run or why",
+		Long: `Prints the minimal roles for "orrery run" (or, with --for why, "orrery why"),
+and the bindings that give them to a service account or a user. Each rule has
+its reason beside it. Nothing is sent to a cluster: the output is for "kubectl
+apply -f -".
 
-Roles for a dry run, or for another user or service account, have names of their
-own, so that they take nothing away from the ones that are there.
+Roles for a dry run, or for another user or service account, have other names,
+so that they do not overwrite existing roles.
 
-Flags that "orrery run" has as well mean the same: give the same values to both.`,
+Flags that "orrery run" also has mean the same here: give both the same values.`,
 		Example: `  # what deploy/rbac.yaml has
   orrery rbac
 

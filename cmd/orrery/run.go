@@ -56,13 +56,13 @@ Environment and files:
 		Example: `  # the cluster that kubectl talks to
   orrery run
 
-  # look, decide and say what would be deleted
+  # write nothing, and log what would be deleted
   orrery run --dry-run
 
   # once, with a summary and an exit code for scripts
   orrery run --dry-run --once
 
-  # a certain file and context, more workers, and a line for each request
+  # a given file and context, more workers, and a line for each request
   orrery run --kubeconfig ./admin.conf --context staging \
     --concurrent-namespace-syncs 20 -v2
 
@@ -72,7 +72,7 @@ Environment and files:
   # in a pod: metrics and health for others, logs for machines
   orrery run --bind-address 0.0.0.0 --log-format json
 
-  # virtual machines as well, whose type need not be there yet
+  # virtual machines as well, even if their type is not installed yet
   orrery run --controllers '*,virtualmachine' --vm-driver process
 
   # watches over websocket

@@ -18,7 +18,7 @@ type secondOptions struct {
 }
 
 func (o *secondOptions) addTo(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.allow, "allow-second-controller", false, "start even beside another controller of the same kind that works, such as kube-controller-manager's own")
+	flags.BoolVar(&o.allow, "allow-second-controller", false, "start even if another controller of the same kind is active, such as that of kube-controller-manager")
 }
 
 func (o *secondOptions) check() error { return nil }
@@ -31,9 +31,9 @@ type secondControllerError struct {
 
 func (e *secondControllerError) Error() string {
 	if e.evidence.Verdict == secondcontroller.Suspected {
-		return fmt.Sprintf("this cluster may have a %s that works: %s; %s; if it is off, start with --allow-second-controller", inWords(e.controller), e.evidence.How, e.evidence.SwitchOff)
+		return fmt.Sprintf("this cluster may have an active %s: %s; %s; if it is off, start with --allow-second-controller", inWords(e.controller), e.evidence.How, e.evidence.SwitchOff)
 	}
-	return fmt.Sprintf("this cluster has a %s that works: %s; %s, or start with --allow-second-controller", inWords(e.controller), e.evidence.How, e.evidence.SwitchOff)
+	return fmt.Sprintf("this cluster has an active %s: %s; %s, or start with --allow-second-controller", inWords(e.controller), e.evidence.How, e.evidence.SwitchOff)
 }
 
 // inWords returns the name of a controller in a sentence: "namespace controller".
@@ -45,13 +45,13 @@ func refuseSecond(ctx context.Context, client *restclient.Client, options *runOp
 	return options.eachSecond(ctx, client, func(controller string, evidence secondcontroller.Evidence) error {
 		switch {
 		case evidence.Verdict == secondcontroller.Absent:
-			logger.Info().Str("controller", controller).Str("detail", evidence.How).Msg("no other controller of this kind works")
+			logger.Info().Str("controller", controller).Str("detail", evidence.How).Msg("no other controller of this kind is active")
 		case evidence.Verdict == secondcontroller.Unknown:
-			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("cannot determine whether another controller of this kind works, continuing")
+			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("cannot determine whether another controller of this kind is active, continuing")
 		case options.dryRun && evidence.Verdict == secondcontroller.Suspected:
-			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("another controller of this kind may be working, without --dry-run this would not start")
+			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("another controller of this kind may be active, without --dry-run this would not start")
 		case options.dryRun: // a dry run cannot conflict
-			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("another controller of this kind works, without --dry-run this would not start")
+			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("another controller of this kind is active, without --dry-run this would not start")
 		default:
 			return &secondControllerError{controller, evidence}
 		}

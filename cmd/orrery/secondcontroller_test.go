@@ -107,12 +107,12 @@ func TestAReplicaRelievesOnlyOneThatWorked(t *testing.T) {
 	}
 }
 
-// A probe that cannot see is worth a warning: two controllers may be working.
+// A probe that cannot see is worth a warning: two controllers may be active.
 func TestAReplicaThatCannotSeeAnotherControllerWarns(t *testing.T) {
 	path, _ := crowdedCluster(t, nil)
 	r := startReplica(t, path, "--allow-second-controller=false")
 	r.await("controller started")
-	assert.Contains(t, r.stderr.String(), "WARN  cannot determine whether another controller of this kind works, continuing")
+	assert.Contains(t, r.stderr.String(), "WARN  cannot determine whether another controller of this kind is active, continuing")
 	r.stop()
 	require.NoError(t, <-r.ended)
 }
@@ -128,8 +128,8 @@ func TestADryRunSaysHowMuchItKnows(t *testing.T) {
 	require.NoError(t, err)
 	r := startReplica(t, path, "--allow-second-controller=false", "--dry-run")
 	r.await("controller started")
-	assert.Contains(t, r.stderr.String(), "another controller of this kind may be working")
-	assert.NotContains(t, r.stderr.String(), "another controller of this kind works")
+	assert.Contains(t, r.stderr.String(), "another controller of this kind may be active")
+	assert.NotContains(t, r.stderr.String(), "another controller of this kind is active")
 	r.stop()
 	require.NoError(t, <-r.ended)
 }

@@ -46,7 +46,7 @@ const (
 
 const outputText = "text"
 
-// statusTimeout bounds everything that is asked, and replicaTimeout what a replica is asked: one
+// statusTimeout bounds all requests, and replicaTimeout the request to a replica: one
 // that hangs must leave time to ask the cluster.
 const (
 	statusTimeout  = 30 * time.Second
@@ -58,8 +58,9 @@ func newStatusCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "status",
 		Short: "Show the leader, the queue, and the namespaces that hang",
-		Long: `Says who leads and since when, how much work waits, and which namespaces are in
-deletion, for how long and why. It only reads, with one to three requests.
+		Long: `Shows the leader and since when it leads, how much work waits, and the
+namespaces in deletion, for how long and why. It only reads, with one to three
+requests.
 
 It asks the "orrery run" whose debug address is given, or the one at
 ` + statusAddress() + `. If none answers there, or if --kubeconfig, --context or --as
@@ -69,7 +70,7 @@ backlog.
 Exit codes:
   0  there is a leader, and nothing hangs
   1  there is no leader, a namespace hangs, or the replica cannot watch
-  2  it could not find out; the last line says why`,
+  2  the state could not be determined; the last line says why`,
 		Example: `  # the replica on this machine, or else the cluster that kubectl talks to
   orrery status
 
@@ -144,8 +145,8 @@ func (o *statusOptions) asksCluster() bool {
 	return o.flags.Changed("kubeconfig") || o.flags.Changed("context") || o.flags.Changed("as")
 }
 
-// report asks the replica or the cluster. What is said of the connection, such as how long an answer
-// is awaited, goes to stderr.
+// report asks the replica or the cluster. What is said of the connection, such as how long an
+// answer is awaited, goes to stderr.
 func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*status.Report, error) {
 	if !o.asksCluster() {
 		direct := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // never through a proxy

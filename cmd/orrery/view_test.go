@@ -19,8 +19,8 @@ import (
 	"orrery/internal/program"
 )
 
-// "orrery run --view" serves the page and the lines to those who have the token, and the lines follow
-// a deletion to the end. When the process is stopped, nothing of it is left.
+// "orrery run --view" serves the page and the lines to those who have the token, and the lines
+// follow a deletion to the end. When the process is stopped, nothing of it is left.
 func TestRunWithTheView(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { // the last one

@@ -55,17 +55,17 @@ func newWhyCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "why NAMESPACE | -A",
 		Short: "Say why a namespace hangs in Terminating, with proof",
-		Long: `Says what keeps a namespace in deletion, how that is proven, what to do and what
-not to do. It takes two samples, ten seconds apart, and compares them. It only
-reads: lists of every type in the namespace, and what a suspicion needs.
+		Long: `Says what keeps a namespace in deletion, with proof, and what to do and not to
+do. It takes two samples ten seconds apart and compares them. It only reads: it
+lists every type in the namespace, and then whatever the first answers suggest.
 
 With --fix it also prints the commands of each remedy, the safe ones first. A
-remedy that is one write has a digest, which binds it to what was seen. With
---apply --confirm DIGEST everything is read again; if the same digest comes out,
-that one write is done, and otherwise nothing.
+remedy that is a single write has a digest of the evidence. With --apply
+--confirm DIGEST, the command reads everything again, and does this write only
+if the digest is still the same.
 
-A cause is called proven only if every part of its proof was seen. A type that
-could not be read is named, and never counts as empty.
+A cause is proven only if every part of its proof was seen. A type that could
+not be read is named and never counts as empty.
 
 Exit codes:
   0  the namespace is not stuck: it is gone, Active, or makes progress
@@ -84,7 +84,7 @@ Exit codes:
   # at once, with one sample, and for scripts
   orrery why shop --no-wait -o json
 
-  # keep what was seen, and judge it elsewhere without a cluster
+  # save the evidence, and judge it elsewhere without a cluster
   orrery why shop --save shop.json
   orrery why --from shop.json
 
@@ -114,14 +114,14 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "every namespace in deletion, one row each; each type is listed once for all of them")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until the namespace is gone")
 	flags.DurationVar(&o.interval, "interval", collect.DefaultInterval, "the time between the two samples")
-	flags.BoolVar(&o.noWait, "no-wait", false, "take one sample only; what needs two is then possible and not proven")
+	flags.BoolVar(&o.noWait, "no-wait", false, "take only one sample; causes that need two are then possible, not proven")
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
-	flags.StringVar(&o.save, "save", "", "keep the evidence in this `file`: the heads of objects and no secrets; only its owner can read it")
+	flags.StringVar(&o.save, "save", "", "save the evidence in this `file`: metadata of objects and no secrets; only its owner can read it")
 	flags.StringVar(&o.from, "from", "", "judge the evidence in this `file`, without a cluster")
 	flags.BoolVar(&o.fix, "fix", false, "also print the commands of each remedy, with digests; nothing is written")
-	flags.BoolVar(&o.apply, "apply", false, "apply the one remedy of --confirm, if everything that it was bound to is still so")
+	flags.BoolVar(&o.apply, "apply", false, "apply the remedy of --confirm, if its digest is still the same")
 	flags.StringVar(&o.confirm, "confirm", "", "the `digest` of the remedy to apply, as --fix prints it")
-	flags.DurationVar(&o.timeout, "timeout", collect.DefaultTimeout, "how long the examination may take; what was not read by then is named")
+	flags.DurationVar(&o.timeout, "timeout", collect.DefaultTimeout, "how long the examination may take; the report names what was not read by then")
 	flags.IntVar(&o.maxRequests, "max-requests", collect.DefaultMaxRequests, "how many requests may be sent")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the kubeconfig `file` to use; default: the files in $KUBECONFIG, else ~/.kube/config, else the service account of the pod")
 	flags.StringVar(&o.context, "context", "", "the `name` of the context to use; default: the current-context of the kubeconfig")
@@ -144,9 +144,9 @@ func (o *whyOptions) check(args []string) error {
 			return fmt.Errorf("there is no cause %q; the causes are %s", o.explain, strings.Join(why.IDs(), " "))
 		}
 	case o.from != "" && o.save != "":
-		return errors.New("give --from or --save: evidence from a file need not be saved")
+		return errors.New("--from and --save exclude each other: evidence from a file is saved already")
 	case o.all && (len(args) > 0 || o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply || o.watch):
-		return errors.New("--all-namespaces goes with no namespace, and without --explain, --from, --save, --fix, --apply and --watch")
+		return errors.New("--all-namespaces cannot be combined with a namespace, --explain, --from, --save, --fix, --apply or --watch")
 	case o.watch && (o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply || o.output != outputTable):
 		return errors.New("--watch prints lines only: give it without --explain, --from, --save, --fix, --apply and --output")
 	case o.all:

@@ -2,8 +2,8 @@
 //
 // [Run] takes an [Implementation] and asserts, one behaviour per subtest: order, accumulation,
 // deduplication, tombstones, resync, the initial population, blocked Pops, closing, hooks. It uses
-// only the methods of [Queue]. Each subtest runs in a testing/synctest bubble, where time is virtual,
-// so a call that blocks forever fails at once. These implementations pass it:
+// only the methods of [Queue]. Each subtest runs in a testing/synctest bubble, where time is
+// virtual, so a call that blocks forever fails at once. These implementations pass it:
 //
 //   - deltafifo.DeltaFIFO, the textbook form;
 //   - fast.DeltaFIFO, by Pop and by PopBatch;
@@ -11,11 +11,11 @@
 //   - client-go's cache.DeltaFIFO, through an adapter in the module upstream, which proves that the
 //     contract is client-go's.
 //
-// Where forms deliberately differ, there is a [Capability]. An implementation that lacks it gives the
-// reason, and the suite asserts the other behaviour, so the test documents the difference.
+// Where forms deliberately differ, there is a [Capability]. An implementation that lacks it gives
+// the reason, and the suite asserts the other behaviour, so the test documents the difference.
 //
-// [Consumer] is the other side of a queue: a store to which the deltas are applied, with a journal of
-// the handler's events. [Object] is what the tests queue. [NewTrace] logs all hooks.
+// [Consumer] is the other side of a queue: a store to which the deltas are applied, with a journal
+// of the handler's events. [Object] is what the tests queue. [NewTrace] logs all hooks.
 package deltafifotest
 
 import (
@@ -95,8 +95,8 @@ func newBlindRig(t *testing.T, impl Implementation) *rig {
 }
 
 // newRigOf returns a new rig. It closes the queue when the test is over, so that a failed test
-// leaves no blocked Pop in its bubble. The cleanup does not wait: a test that panicked may have left
-// the queue locked.
+// leaves no blocked Pop in its bubble. The cleanup does not wait: a test that panicked may have
+// left the queue locked.
 func newRigOf(t *testing.T, impl Implementation, c *Consumer, queue Queue) *rig {
 	t.Cleanup(func() { go queue.Close() })
 	return &rig{t: t, impl: impl, consumer: c, queue: queue}

@@ -196,8 +196,8 @@ func NewTrace(log *[]string) *deltafifo.Trace[*Object] {
 		Deduplicated: func(key string, kept, dropped delta) {
 			record("kept %s: %s, dropped %s", key, Describe(kept), Describe(dropped))
 		},
-		Ignored:   func(key string, d delta) { record("ignored %s: %s", key, Describe(d)) },
-		Withdrawn: func(key string, d delta) { record("withdrawn %s: %s", key, Describe(d)) },
+		Ignored:  func(key string, d delta) { record("ignored %s: %s", key, Describe(d)) },
+		Canceled: func(key string, d delta) { record("canceled %s: %s", key, Describe(d)) },
 		Replaced: func(resourceVersion string, items, tombstones, depth int) {
 			record("replaced at %s: %d items, %d tombstones, depth %d", resourceVersion, items, tombstones, depth)
 		},

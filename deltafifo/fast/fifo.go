@@ -179,7 +179,8 @@ func (f *DeltaFIFO[T]) Len() int {
 	return f.waiting.len()
 }
 
-// Snapshot returns the present state. It holds the lock for about ten milliseconds per 100,000 keys.
+// Snapshot returns the present state. It holds the lock for about ten milliseconds per 100,000
+// keys.
 func (f *DeltaFIFO[T]) Snapshot() deltafifo.Snapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -185,8 +185,8 @@ func (f *DeltaFIFO[T]) cancelLocked(r *record[T]) {
 		f.countDownLocked(r)
 		f.waiting.remove(r.key)
 	}
-	if f.trace.Withdrawn != nil {
-		f.trace.Withdrawn(r.key, canceled)
+	if f.trace.Canceled != nil {
+		f.trace.Canceled(r.key, canceled)
 	}
 }
 

@@ -137,7 +137,7 @@ func (f *DeltaFIFO[T]) recheckPoppedLocked(incoming *queue[T]) {
 // absorbLocked appends a queue that was built without mu and reports its deltas.
 func (f *DeltaFIFO[T]) absorbLocked(incoming *queue[T], join func(mine, theirs *record[T])) {
 	if f.trace.Queued != nil {
-		// Reported first, because absorb changes the records. depth is that of the whole queue.
+		// Reported first, because absorb changes the records. depth counts the whole queue.
 		depth := f.waiting.len()
 		for r := range incoming.all() {
 			if f.waiting.get(r.key) == nil {

@@ -74,8 +74,8 @@ func newScenario(known ...*object) *scenario {
 			Ignored: func(_ string, d deltafifo.Delta[*object]) {
 				fmt.Fprintf(&s.log, "ignored: %s\n", deltafifotest.Describe(d))
 			},
-			Withdrawn: func(_ string, d deltafifo.Delta[*object]) {
-				fmt.Fprintf(&s.log, "withdrawn: %s\n", deltafifotest.Describe(d))
+			Canceled: func(_ string, d deltafifo.Delta[*object]) {
+				fmt.Fprintf(&s.log, "canceled: %s\n", deltafifotest.Describe(d))
 			},
 		},
 	})

@@ -94,7 +94,7 @@ func TestTrace(t *testing.T) {
 	}, reported())
 }
 
-// A tentative delete that the store does not confirm is reported as withdrawn.
+// A tentative delete that the store does not confirm is reported as canceled.
 func TestTraceReportsCancelledDeletions(t *testing.T) {
 	trace, reported := recorder()
 	store := deltafifotest.NewConsumer(obj("a", 1))
@@ -111,7 +111,7 @@ func TestTraceReportsCancelledDeletions(t *testing.T) {
 		"queued a: Deleted a@2 (inferred), depth 1",
 		"replaced at 1: 0 items, 1 tombstones, depth 1",
 		"processed a: Deleted a@2, <nil>",
-		"withdrawn a: Deleted a@2 (inferred)",
+		"canceled a: Deleted a@2 (inferred)",
 	}, reported())
 }
 

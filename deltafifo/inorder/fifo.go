@@ -130,7 +130,7 @@ func (f *RealFIFO[T]) expandLocked(first item[T]) bool {
 }
 
 // replaceFrontLocked lets replaceFront replace first, the front, by deltas, and calls Queued for
-// each of them. If first is of the initial population, its deltas are, in its place.
+// each of them. If first belongs to the initial population, its deltas take its place there.
 func (f *RealFIFO[T]) replaceFrontLocked(first item[T], deltas []item[T]) {
 	if f.initialPopulationCount > 0 {
 		f.initialPopulationCount += len(deltas) - 1

@@ -97,7 +97,7 @@ func testTheStoreIsAtTheReportedVersion(t *testing.T) {
 	require.NoError(t, queue.Replace(nil, "11"))
 	assert.Empty(t, store.reached, "want no version before anything was processed")
 	drain(t, queue, store)
-	assert.Equal(t, []string{"3: a@2 b@3", "5: a@4 b@3", "8: a@4 b@7 c@6", "9: c@6", "10:", "11:"}, store.reached, "want the store to hold the state of each version that it is told of")
+	assert.Equal(t, []string{"3: a@2 b@3", "5: a@4 b@3", "8: a@4 b@7 c@6", "9: c@6", "10:", "11:"}, store.reached, "want the store to hold the state of each version that it is set to")
 }
 
 func testABookmarkWithNothingBeforeItPassesAtOnce(t *testing.T) {

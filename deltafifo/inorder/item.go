@@ -60,8 +60,8 @@ func syncs[T any](store deltafifo.KeyListerGetter[T]) []item[T] {
 	return all
 }
 
-// isUnknownDeletion reports whether the item is a deletion of an object that the store does not hold. A
-// tombstone is not: it was made because the store listed the key.
+// isUnknownDeletion reports whether the item is a deletion of an object that the store does not
+// hold. A tombstone is not: it was made because the store listed the key.
 func isUnknownDeletion[T any](store deltafifo.KeyListerGetter[T], it item[T]) bool {
 	if it.delta.Type != deltafifo.Deleted || it.delta.Tombstone != nil {
 		return false

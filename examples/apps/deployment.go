@@ -74,7 +74,7 @@ func (n *NumberOrPercent) UnmarshalJSON(data []byte) error {
 	digits, percent := strings.CutSuffix(text, "%")
 	number, err := strconv.Atoi(digits)
 	if err != nil || !percent {
-		return fmt.Errorf("%q is no percentage", text)
+		return fmt.Errorf("%q is not a percentage", text)
 	}
 	*n = NumberOrPercent{number, true}
 	return nil

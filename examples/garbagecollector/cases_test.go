@@ -63,7 +63,7 @@ func TestOwnersAreKnownByUID(t *testing.T) {
 		owner := w.create("owner")
 		w.create("child", owned("owner", owner))
 		w.create("impostor", owned("owner", "another-uid"))
-		w.create("of-nobody", owned("never-was", "u"))
+		w.create("of-no-owner", owned("never-was", "u"))
 		assert.Equal(t, []string{"child", "owner"}, w.names())
 		w.kill() // the owner is created again while no collector runs
 		w.delete("owner", api.DeletePropagationBackground)

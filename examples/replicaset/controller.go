@@ -138,7 +138,7 @@ func (c *Controller) podDeleted(pod *apps.Pod) {
 	if waiting := c.expectations.deletionObserved(pod.UID); waiting != "" {
 		c.pool.Add(waiting)
 	}
-	if apps.ControllerOf(&pod.ObjectMeta) != nil { // an orphan that goes is no set's loss
+	if apps.ControllerOf(&pod.ObjectMeta) != nil { // no set loses an orphan
 		c.enqueue(apps.OwnersOf(&pod.ObjectMeta, c.sets)...)
 	}
 }

@@ -62,8 +62,8 @@ func (e *expectations) creationsObserved(set string, count int) {
 }
 
 // deletionObserved records that the deletion of a pod was seen, or failed, and returns the key of
-// the set that waited for it, or "". The pod alone decides: if the watch was down while a set adopted
-// and deleted it, the pod was never seen with that owner.
+// the set that waited for it, or "". The pod alone decides: if the watch was down while a set
+// adopted and deleted it, the pod was never seen with that owner.
 func (e *expectations) deletionObserved(pod string) (key string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

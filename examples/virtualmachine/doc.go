@@ -10,7 +10,7 @@
 //
 //	config.go       NewController, RunWithin, enqueue: which machine gets a pass, and when
 //	controller.go   syncHandler and its steps: makePendingPhase, createServer, makeTerminatingPhase, deleteServer
-//	status.go       updateUsage, and what is told about a machine
+//	status.go       updateUsage, and the conditions of a machine
 //
 //	None ──▶ Pending ──▶ Active ──────────────▶ Terminating ──▶ gone
 //	            └──▶ Failed ◀──▶┘   from all phases, by metadata.deletionTimestamp

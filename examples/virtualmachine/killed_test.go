@@ -192,7 +192,7 @@ func playKilled(t *testing.T, text string, articles bool) (calls []string, wrong
 	}
 	whole := one(-1, false)
 	calls, wrong = whole.guard.calls, map[string][]string{}
-	assert.Empty(t, whole.wrong, "nobody was killed")
+	assert.Empty(t, whole.wrong, "no process was killed")
 	for i := range calls {
 		for _, deleted := range []bool{false, true} {
 			if problems := one(i+1, deleted).wrong; len(problems) > 0 {

@@ -132,8 +132,8 @@ func (w *world) start(changes ...func(*virtualmachine.Config)) *process {
 	return p
 }
 
-// impatient is a client that reports a finalizer in an UpdateStatus. It fails if a controller writes
-// without an end and never waits: the clock of a bubble would stand still.
+// impatient is a client that reports a finalizer in an UpdateStatus. It fails if a controller
+// writes without an end and never waits: the clock of a bubble would stand still.
 type impatient struct {
 	virtualmachine.Client
 	t *testing.T

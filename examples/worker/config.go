@@ -19,7 +19,8 @@ type Config struct {
 	Reconcile func(ctx context.Context, key string) (after time.Duration, err error)
 	// Keys returns the keys of all existing objects. Run begins with them. Default: none.
 	Keys func() []string
-	// Synced must all return true before the first pass: the registrations of the controller's handlers.
+	// Synced must all return true before the first pass: the registrations of the controller's
+	// handlers.
 	Synced []informer.InformerSynced
 
 	// Workers is how many keys are worked on at a time. Default 5, kube-controller-manager's number

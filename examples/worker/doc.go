@@ -2,9 +2,9 @@
 //
 // # Concept
 //
-// A controller has handlers that put keys into a work queue, and workers that take them out. Handlers
-// and passes differ from controller to controller. What lies between them does not, and is here on
-// one page, pool.go.
+// A controller has handlers that put keys into a work queue, and workers that take them out.
+// Handlers and passes differ from controller to controller. What lies between them does not, and is
+// here on one page, pool.go.
 //
 //	handler ── Add(key) ──▶ queue ──▶ runWorker ── processNextWorkItem ── Reconcile(key)
 //	                          ▲                                              │
@@ -12,8 +12,8 @@
 //	                          │            nil, after       AddAfter(after)  │
 //	                          └─────────── error or panic   AddRateLimited ──┘
 //
-// Package nsctl has the same loop for namespaces, and examples/virtualmachine/steps/3-queue has it in
-// its shortest form.
+// Package nsctl has the same loop for namespaces, and examples/virtualmachine/steps/3-queue has it
+// in its shortest form.
 //
 // # Guarantees
 //
@@ -25,15 +25,16 @@
 //
 // # Goroutines
 //
-// [Pool.Run] starts the workers and returns when all of them have ended. After stop is done it first
-// finishes what is queued, for at most Config.DrainTimeout. After alive is done it returns at once.
+// [Pool.Run] starts the workers and returns when all of them have ended. After stop is done it
+// first finishes what is queued, for at most Config.DrainTimeout. After alive is done it returns at
+// once.
 //
 // # Failure
 //
 // A pass that panics has failed with a [*wait.Panic], whatever wait.ReallyCrash says: one broken
 // object must not end a process with other controllers in it. A pass that takes longer than
-// Config.PassTimeout fails with [ErrPassTimeout]. One that ignores its context keeps its worker, and
-// [Pool.Healthy] reports it.
+// Config.PassTimeout fails with [ErrPassTimeout]. One that ignores its context keeps its worker,
+// and [Pool.Healthy] reports it.
 //
 // # Testing
 //

@@ -46,8 +46,8 @@ func (p *Pool) AddAfter(key string, after time.Duration) {
 	}
 }
 
-// Run works until stop is done, then finishes queued keys and running passes, and returns. When alive
-// is done it cancels all passes at once. Run may be called once.
+// Run works until stop is done, then finishes queued keys and running passes, and returns. When
+// alive is done it cancels all passes at once. Run may be called once.
 func (p *Pool) Run(stop, alive context.Context) {
 	defer p.queue.ShutDown()
 	if !informer.WaitForCacheSync(stop, p.config.Synced...) {
@@ -81,8 +81,8 @@ func (p *Pool) Run(stop, alive context.Context) {
 	workers.Wait()
 }
 
-// begin queues every existing object, and lets Add queue events. In this order none is missed, because
-// the store has an object before the handler gets its event.
+// begin queues every existing object, and lets Add queue events. In this order none is missed,
+// because the store has an object before the handler gets its event.
 func (p *Pool) begin() {
 	p.mu.Lock()
 	p.working = true

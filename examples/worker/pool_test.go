@@ -287,7 +287,7 @@ func TestNoEventIsMissedWhileRunBegins(t *testing.T) {
 func TestAPoolThatIsStoppedBeforeItBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := worker.New(worker.Config{
-			Reconcile: func(context.Context, string) (time.Duration, error) { panic("nobody works") },
+			Reconcile: func(context.Context, string) (time.Duration, error) { panic("no worker may start") },
 			Keys:      func() []string { return []string{"a"} },
 			Synced:    []informer.InformerSynced{func() bool { return false }},
 		})

@@ -188,8 +188,9 @@ func testWindow(t *testing.T, impl Implementation) {
 		})
 }
 
-// testReplaceIsAtomic: every list shows the content of one Replace. Some objects let the readers run
-// while the store computes their index values, or a Replace could be over before any of them reads.
+// testReplaceIsAtomic: every list shows the content of one Replace. Some objects let the readers
+// run while the store computes their index values, or a Replace could be over before any of them
+// reads.
 func testReplaceIsAtomic(t *testing.T, impl Implementation) {
 	const rounds = 60
 	x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Indexers: indexer.Indexers[*Object]{"namespace": func(o *Object) ([]string, error) {

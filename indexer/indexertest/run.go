@@ -11,8 +11,8 @@
 //		})
 //	}
 //
-// Where a store deliberately does less, there is a [Capability]. The store names those that it lacks,
-// with the reason, and the suite asserts its other behaviour.
+// Where a store deliberately does less, there is a [Capability]. The store names those that it
+// lacks, with the reason, and the suite asserts its other behaviour.
 //
 // The concurrent tests start readers and writers and wait for all of them. They check the content,
 // never the time: a reader that sees half of a write fails the test on any machine. Only a deadlock
@@ -202,8 +202,8 @@ func assertIndexed(t *testing.T, x Indexer, index string, want map[string][]stri
 	}
 }
 
-// assertKeys asserts that a call has returned these keys or values. The message is one line, so that
-// a reader sees the difference.
+// assertKeys asserts that a call has returned these keys or values. The message is one line, so
+// that a reader sees the difference.
 func assertKeys(t *testing.T, call string, want, got []string) {
 	t.Helper()
 	if slices.Equal(want, got) {

@@ -53,7 +53,7 @@ func isAnother[T any](reported, gone T) bool {
 }
 
 // coalescingQueue is a [deliveryQueue] with at most one waiting event per object. Further events of
-// an object are merged into it (see merge) in its place: the order is that of the first event of
+// an object are merged into it (see merge) in its place: the order follows the first event of
 // each object.
 //
 // The consumer takes one event at a time. From then on the next event of that object begins a new

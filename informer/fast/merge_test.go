@@ -87,9 +87,9 @@ func TestMergingKeepsTheEffect(t *testing.T) {
 	}
 }
 
-// TestMergingReportsTheDeletionOfTheReportedObject: an object is deleted, and another of its name is added and
-// deleted, while the handler is stuck. A handler that keeps state by UID must receive the
-// deletion of the first one; it never received the second.
+// TestMergingReportsTheDeletionOfTheReportedObject: an object is deleted, and another of its name
+// is added and deleted, while the handler is stuck. A handler that keeps state by UID must receive
+// the deletion of the first one; it never received the second.
 func TestMergingReportsTheDeletionOfTheReportedObject(t *testing.T) {
 	object := func(uid, version string) *api.PartialObjectMetadata {
 		return &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Name: "a", UID: uid, ResourceVersion: version}}

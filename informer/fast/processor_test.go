@@ -164,8 +164,8 @@ func TestDrainDeliversWhatWaitsForAFlush(t *testing.T) {
 	})
 }
 
-// TestAResyncReachesTheHandlersThatWereDue: a resync reaches the handlers that were due when the store
-// was repeated, although it waits for a flush until others are due.
+// TestAResyncReachesTheHandlersThatWereDue: a resync reaches the handlers that were due when the
+// store was repeated, although it waits for a flush until others are due.
 func TestAResyncReachesTheHandlersThatWereDue(t *testing.T) {
 	inBubble(t, func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
 		source.Add(informertest.Namespace("a"))

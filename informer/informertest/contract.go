@@ -119,8 +119,8 @@ const (
 	TransformsOnce Capability = "every object is transformed once"
 	// IndependentHandlers: a slow handler delays no other, whatever its backlog.
 	IndependentHandlers Capability = "a slow handler delays no other"
-	// HandlersMayExit: a callback may end its goroutine, as t.FailNow does. It ends nothing else, even
-	// if events wait for the handler.
+	// HandlersMayExit: a callback may end its goroutine, as t.FailNow does. It ends nothing else,
+	// even if events wait for the handler.
 	HandlersMayExit Capability = "a callback may end its goroutine"
 	// EveryChange: a handler receives every change that the informer has seen, even if it is slow.
 	EveryChange Capability = "a slow handler receives every change"

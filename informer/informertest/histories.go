@@ -84,7 +84,8 @@ func playHistory(t *testing.T, impl Implementation, cfg InformerConfig, script [
 			synctest.Wait()
 		}
 	}
-	// The last step may be a "lose", which no watch reports: wait until the informer is idle, and list.
+	// The last step may be a "lose", which no watch reports: wait until the informer is idle, and
+	// list.
 	time.Sleep(longRest)
 	h.bubble.source.SendError(Expired("to find lost objects"))
 	time.Sleep(longRest)

@@ -55,7 +55,7 @@ func TestCauseOf(t *testing.T) {
 		{"422", refusal(422, api.ReasonInvalid), CauseRefused},
 		{"403", refusal(403, api.ReasonForbidden), CauseOther},
 		{"503", refusal(503, ""), CauseOther},
-		{"nobody listens", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, CauseUnreachable},
+		{"no listener", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, CauseUnreachable},
 		{"bare errno", syscall.ECONNRESET, CauseUnreachable},
 		{"as an HTTP client wraps it", &url.Error{Op: "Get", URL: "https://x", Err: io.EOF}, CauseUnreachable},
 		{"unknown host", &net.DNSError{Name: "x"}, CauseUnreachable},

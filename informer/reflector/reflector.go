@@ -11,14 +11,14 @@ import (
 	"orrery/wait"
 )
 
-// Reflector keeps a [Store] equal to a collection that can be listed and watched. This is the textbook form. It lacks
-// streaming lists and does not notice a connection that is dead without an error; package machine has both.
+// Reflector keeps a [Store] equal to a collection, by list and watch. This is the textbook form. It
+// has no streaming lists and does not notice a silently dead connection; package machine has both.
 type Reflector[T any] struct {
 	config        Config[T] // with defaults
 	listerWatcher ListerWatcher[T]
 	store         Store[T]
 	delays        backoff.BackOff // between attempts; used by the goroutine of Run
-	*status                       // phase, position (the article's lastSyncResourceVersion), counters, trace
+	*status                       // phase, position (lastSyncResourceVersion), counters, trace
 }
 
 // New returns a new Reflector that does nothing until [Reflector.Run].
@@ -41,9 +41,9 @@ func (r *Reflector[T]) Run(ctx context.Context) {
 	}
 }
 
-// ListAndWatch lists the collection, and then opens one watch after the other, without a list between them. If
-// ResyncPeriod is positive, one ticker with this period sends the times of the resyncs to all of these watches.
-// It returns nil when ctx ends, or the first error of list or watch, after which a new list is needed.
+// ListAndWatch lists the collection, and opens one watch after the other without a new list. If
+// ResyncPeriod is positive, a ticker with this period sends the times of resyncs to all watches. It
+// returns nil when ctx ends, or the first error of list or watch, which calls for a new list.
 func (r *Reflector[T]) ListAndWatch(ctx context.Context) error {
 	if err := r.list(ctx); err != nil {
 		return err
@@ -62,10 +62,10 @@ func (r *Reflector[T]) ListAndWatch(ctx context.Context) error {
 	return nil
 }
 
-// list enters PhaseListing and fetches the whole collection with listPages, at relistResourceVersion. If the server
-// refuses that version (isResourceVersionUnavailable), it calls setUnavailable and asks at once for "". An error of
-// listPages becomes a *ListError; one of syncWith, which gets the items, is returned as it is. Then Trace.Listed reports
-// the list, with the number of items and the time since the beginning.
+// list enters PhaseListing and fetches the collection with listPages, at relistResourceVersion. If
+// the server refuses that version (isResourceVersionUnavailable), it calls setUnavailable and asks
+// at once for "". An error of listPages becomes a *ListError; one of syncWith stays. Trace.Listed
+// then gets the number of items and the time since the beginning.
 func (r *Reflector[T]) list(ctx context.Context) error {
 	r.enter(PhaseListing, "List")
 	began, rv := time.Now(), r.relistResourceVersion()
@@ -85,7 +85,7 @@ func (r *Reflector[T]) list(ctx context.Context) error {
 	return err
 }
 
-// syncWith enters PhaseReplacing, makes items the content of the store, and then resourceVersion the position, with
+// syncWith enters PhaseReplacing, replaces the content of the store, and moves the position with
 // setSynced. If the store fails, the position stays, and the error is that of recordStoreError.
 func (r *Reflector[T]) syncWith(ctx context.Context, items []T, resourceVersion string) error {
 	r.enter(PhaseReplacing, "Listed")
@@ -96,7 +96,7 @@ func (r *Reflector[T]) syncWith(ctx context.Context, items []T, resourceVersion 
 	return r.recordStoreError(ctx, OpReplace, resourceVersion, err)
 }
 
-// watch opens one watch and reads it to its end. It returns nil if the next one can continue from there.
+// watch reads one watch to its end. It returns nil if the next one can continue from there.
 func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error {
 	r.enter(PhaseOpeningWatch, "Watch")
 	limit := r.config.MinWatchTimeout.Seconds() * (1 + rand.Float64()) // watches that begin together do not end together
@@ -126,7 +126,7 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 	return nil
 }
 
-// watchFailed returns nil, after a back-off, if the next watch can use the same position, and err otherwise.
+// watchFailed returns nil, after a back-off, if the position is still valid, and err otherwise.
 func (r *Reflector[T]) watchFailed(ctx context.Context, err error) error {
 	switch cause := CauseOf(err); {
 	case cause == CauseTooManyRequests || cause == CauseUnreachable: // later, and from the same position
@@ -138,9 +138,9 @@ func (r *Reflector[T]) watchFailed(ctx context.Context, err error) error {
 	return err
 }
 
-// watchHandler enters PhaseWatching, passes each event of w to handle, and resyncs when the channel delivers, until ctx
-// ends (nil), the resync fails (its error), or w ends or sends an ERROR event (that error; io.EOF is a normal end). It
-// returns the number of events handled, bookmarks included, and that reason. When it returns, w is stopped.
+// watchHandler enters PhaseWatching, passes each event of w to handle, and resyncs when the channel
+// delivers, until ctx ends (nil), the resync fails, or w ends (io.EOF is normal) or sends an ERROR
+// event. It returns the number of events, bookmarks included, and the error, with w stopped.
 func (r *Reflector[T]) watchHandler(ctx context.Context, w api.Watcher[T], resync <-chan time.Time) (events int, err error) {
 	r.enter(PhaseWatching, "Opened")
 	results, stop := resultChan(w) // it turns ERROR events into errors
@@ -163,10 +163,10 @@ func (r *Reflector[T]) watchHandler(ctx context.Context, w api.Watcher[T], resyn
 	}
 }
 
-// handle counts an event with received, passes it to the store, and moves the position to its resource version, even if
-// the store failed: that concerns one object, and recordStoreError reports it. ADDED, MODIFIED and DELETED are Add, Update
-// and Delete. A bookmark has no object: only a store that is a [Bookmarker] gets its version, if it has one. An event of
-// unknown type only moves the position.
+// handle counts an event with received, passes it to the store, and moves the position to its
+// version, even if the store failed: that concerns one object, and recordStoreError reports it.
+// ADDED, MODIFIED, DELETED are Add, Update, Delete. A bookmark has no object: only a [Bookmarker]
+// gets its version, if any. An event of unknown type only moves the position.
 func (r *Reflector[T]) handle(ctx context.Context, e api.WatchEvent[T]) {
 	received(r.status, e)
 	switch e.Type {

@@ -7,8 +7,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// listPages lists page by page, as upstream's pager does. The version of the first page is that of
-// the whole list.
+// listPages lists page by page, as upstream's pager does. The version of the first page is also
+// that of the whole list.
 func listPages[T any](ctx context.Context, lw ListerWatcher[T], rv string, size int64, s *status) (items []T, info ListInfo, err error) {
 	if size == 0 && (rv == "" || rv == "0") { // a list at any other version comes from the server's cache as a whole
 		size = DefaultPageSize

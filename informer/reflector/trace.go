@@ -24,7 +24,7 @@ type Trace struct {
 	// StreamingListAbandoned: the state will be listed instead.
 	StreamingListAbandoned func(err error)
 
-	// WatchStarted: a watch or streaming list is open. opts are those of the request.
+	// WatchStarted: a watch or streaming list is open. opts are the request's options.
 	WatchStarted func(opts api.ListOptions)
 	// Event: an object was added, modified or deleted; the store gets it next. Objects of a
 	// streaming list are collected first. An unknown type is only reported here.
@@ -55,7 +55,8 @@ type Trace struct {
 type EventInfo struct {
 	Type            api.WatchEventType
 	ResourceVersion string
-	// Namespace, Name and UID are those of the object; empty if it does not have such methods.
+	// Namespace, Name and UID identify the object. They are empty if it does not have these
+	// methods.
 	Namespace, Name, UID string
 }
 
@@ -104,8 +105,8 @@ type WatchInfo struct {
 	Err             error         // the reason; io.EOF if the server ended it normally, nil if Run was stopped
 }
 
-// complete returns a trace with a no-op in each nil hook but Event and Stale, whose argument is only
-// made for a hook.
+// complete returns a trace with a no-op in each nil hook but Event and Stale, whose argument is
+// only made for a hook.
 func (t *Trace) complete() *Trace {
 	c := Trace{}
 	if t != nil {

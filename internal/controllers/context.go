@@ -186,7 +186,8 @@ func (c ControllerContext) QueueTrace(queueName string) *queue.Trace[string] {
 	return queue.JoinTraces(c.Logger.Queue(queueName, c.Name), c.Recording.Queue(queueName))
 }
 
-// NewQueue returns the constructor of the controller's work queue, which has the hooks of QueueTrace.
+// NewQueue returns the constructor of the controller's work queue, which has the hooks of
+// QueueTrace.
 func (c ControllerContext) NewQueue(queueName string) func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string] {
 	return c.Gears.RepairedQueue(c.Recording, queueName)
 }

@@ -33,7 +33,8 @@ func Join0(f, g func()) func() {
 	return func() { f(); g() }
 }
 
-// Join returns a hook that calls both. Either may be nil. Join0, Join2, Join3 and Join4 are for hooks with other numbers of parameters.
+// Join returns a hook that calls both. Either may be nil. Join0, Join2, Join3 and Join4 are for
+// hooks with other numbers of parameters.
 func Join[A any](f, g func(A)) func(A) {
 	if f == nil || g == nil {
 		return Either(f, g, f == nil)

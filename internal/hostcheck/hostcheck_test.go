@@ -10,8 +10,8 @@ import (
 	"orrery/internal/hostcheck"
 )
 
-// A page in a browser can have its own name point to 127.0.0.1. Its requests then reach what listens there, and name the
-// page's host.
+// A page in a browser can have its own name point to 127.0.0.1. Its requests then reach what
+// listens there, and name the page's host.
 func TestOnlyRequestsThatNameThisHostPass(t *testing.T) {
 	loopback, given, anywhere := []string{"127.0.0.1:8081"}, []string{"192.0.2.7:8081", "build.example"}, []string{"0.0.0.0:8081"}
 	for _, c := range []struct {

@@ -43,7 +43,8 @@ func TestBothLanguagesAgree(t *testing.T) {
 	assert.GreaterOrEqual(t, pages, 12, "the pages were found")
 }
 
-// The Chinese entrance leads to every Chinese page of docs, and to the workshop, which lists its own.
+// The Chinese entrance leads to every Chinese page of docs, and to the workshop, which lists its
+// own.
 func TestTheChineseEntranceIsComplete(t *testing.T) {
 	entrance := readDocument(t, "README"+inChinese)
 	wanted := []string{"workshop/README" + inChinese, "workshop/teach/README" + inChinese}

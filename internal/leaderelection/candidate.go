@@ -29,8 +29,9 @@ type candidate struct {
 	observed time.Duration
 
 	// looked: something has been observed. changed: the record is not the first one observed.
-	// witnessed: another replica has written since, or had written just before. predecessor is the other replica that was last seen to hold the Lease,
-	// and parting what the Lease said then; worked: it has said that it is at work.
+	// witnessed: another replica has written since, or had written just before. predecessor is the
+	// other replica that was last seen to hold the Lease, and parting what the Lease said then;
+	// worked: it has said that it is at work.
 	looked      bool
 	changed     bool
 	witnessed   bool

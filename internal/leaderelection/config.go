@@ -18,8 +18,8 @@ type Leases interface {
 	Update(ctx context.Context, lease *api.Lease, opts api.UpdateOptions) (*api.Lease, error)
 }
 
-// NewClient returns a client for [Leases] with connections of its own: behind a thousand deletions a
-// renewal would wait too long, for a connection or for the rate limit. It has the given
+// NewClient returns a client for [Leases] with connections of its own: behind a thousand deletions
+// a renewal would wait too long, for a connection or for the rate limit. It has the given
 // configuration, but no rate limit and no retries, and a timeout that leaves room for a second
 // attempt before the deadline: after a request without an answer the client opens another
 // connection. The caller must close it.

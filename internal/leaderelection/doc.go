@@ -22,7 +22,7 @@
 //	    │    lost: the work is cut off, the program ends
 //	    │ the work has returned
 //	    v
-//	released: the name is taken out, and the next one need not wait
+//	released: the holder is removed, and the next candidate need not wait
 //
 // No replica can know what the others do, only what they have done. Two rules follow from that.
 //

@@ -340,7 +340,7 @@ func TestTheStart(t *testing.T) {
 			assert.True(t, api.IsNotFound(access))
 		})
 	})
-	t.Run("nobody there", func(t *testing.T) {
+	t.Run("no other candidate", func(t *testing.T) {
 		inBubble(t, func(t *testing.T, p *place) {
 			p.pipes.Refuse(true)
 			b := p.join("b")

@@ -7,8 +7,8 @@ import (
 )
 
 // Trace is a set of hooks, in the manner of httptrace.ClientTrace. Any of them may be nil, and so
-// may the pointer. They are called on the goroutine of [Elector.Run], NewLeader and WatchFailed
-// also on that of the watch. They must not block, because a renewal would wait for them.
+// may the pointer. They are called on the goroutine of [Elector.Run]; NewLeader and WatchFailed
+// also on the watch's goroutine. They must not block, because a renewal would wait for them.
 type Trace struct {
 	// Acquired: this process leads.
 	Acquired func(Term)

@@ -43,7 +43,7 @@ type Output struct {
 }
 
 // NewOutput returns a new output to out. It calls failed, once, when a write fails: a disk is full,
-// say. The gone reader of a [NewLostReader] is no failure.
+// say. A [NewLostReader] whose reader is gone does not count as a failure.
 func NewOutput(out io.Writer, failed func()) *Output {
 	return &Output{out: out, failed: sync.OnceFunc(failed)}
 }

@@ -3,8 +3,8 @@
 // unknown words, and makes each mistake on the command line one sentence with the help to read
 // ([UsageError]). The exit code is 0 on success, 1 on failure (including output that cannot be
 // written), and 130 after Ctrl-C. A mistake on the command line is a failure unless [SetUsageCode]
-// gives it another code; a command may have others ([Exit]). A failure ends with one line on standard
-// error, without secrets. A blocked pipe does not keep the program from ending.
+// gives it another code; a command may have others ([Exit]). A failure ends with one line on
+// standard error, without secrets. A blocked pipe does not keep the program from ending.
 package program
 
 import (

@@ -175,7 +175,8 @@ func electing(config Config) []Right {
 	return rights
 }
 
-// ForWhy returns the rights of "orrery why". Single objects are listed by their name, so that list is enough.
+// ForWhy returns the rights of "orrery why". Single objects are listed by their name, so that list
+// is enough.
 func ForWhy() []Right {
 	return append([]Right{{
 		Rule: Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
@@ -184,8 +185,9 @@ func ForWhy() []Right {
 	}}, forWhyBesideLists()...)
 }
 
-// ForWhyWithoutSecrets returns the rights of "orrery why" to every built-in type but Secrets, and to the custom types of some
-// groups. Kubernetes has no rule that excepts a type, so the others must be named. "orrery why" reports what it may not read.
+// ForWhyWithoutSecrets returns the rights of "orrery why" to every built-in type but Secrets, and
+// to the custom types of some groups. Kubernetes has no rule that excepts a type, so the others
+// must be named. "orrery why" reports what it may not read.
 func ForWhyWithoutSecrets(groups []string) []Right {
 	rights := []Right{{
 		Rule:   Rule{APIGroups: []string{""}, Resources: coreTypes, Verbs: []string{"list"}},

@@ -89,8 +89,8 @@ const recently = 15 * time.Second
 const NamespaceController = "namespace-controller"
 
 // Look searches the cluster for a controller of kube-controller-manager, by its name and its older
-// names, and writes nothing. The first evidence decides. The error is that of a context that has
-// ended.
+// names, and writes nothing. The first evidence decides. Look fails only if
+// ctx ends.
 func Look(ctx context.Context, client *restclient.Client, name string, olderNames ...string) (Evidence, error) {
 	names := slices.DeleteFunc(append(olderNames, name), func(name string) bool { return name == "" })
 	l := looker{client: client, controller: name, names: names}
@@ -193,7 +193,7 @@ func (l looker) namespaces(ctx context.Context) Evidence {
 }
 
 // reportsDeletion reports whether the entry is of another namespace controller: nothing else writes
-// these conditions. Its name is that of kube-controller-manager or of a program that contains it
+// these conditions. It is called kube-controller-manager, or is a program that contains it
 // (k3s, kubelite).
 func reportsDeletion(entry api.ManagedFieldsEntry) bool {
 	return entry.Subresource == "status" && entry.Manager != ownManager &&

@@ -189,7 +189,7 @@ func TestWhatAClusterShows(t *testing.T) {
 			c.report("going", "kube-controller-manager")
 			time.Sleep(time.Minute)
 		}, secondcontroller.Unknown, ""},
-		{"a namespace that nobody deletes", func(c *cluster) {
+		{"a namespace that no controller deletes", func(c *cluster) {
 			c.do("POST", "/api/v1/namespaces", object{"metadata": object{"name": "here"}})
 			c.report("here", "kube-controller-manager")
 		}, secondcontroller.Unknown, ""},

@@ -13,7 +13,7 @@ import (
 // pageSize is the page size of lists.
 const pageSize = "500"
 
-// FromCluster reads a report from the API server. The Lease is that of the election.
+// FromCluster reads a report from the API server. lease is the Lease of the election.
 func FromCluster(ctx context.Context, client *restclient.Client, leaseNamespace, leaseName string, hangsAfter time.Duration) (*Report, error) {
 	r := &Report{Server: client.Config().Host, Namespaces: []Namespace{}}
 	query := url.Values{"limit": {pageSize}, "fieldSelector": {"status.phase=" + string(api.NamespaceTerminating)}}

@@ -52,7 +52,7 @@ type Leader struct {
 	Transitions   int        `json:"transitions"`
 	// Self: the holder is the replica that answered.
 	Self bool `json:"self"`
-	// Missing is why there is no leader; empty if there is one.
+	// Missing says why there is no leader. It is empty if there is one.
 	Missing string `json:"missing,omitempty"`
 }
 
@@ -136,7 +136,7 @@ func (l *Leader) silence(silent, lasts time.Duration) {
 	l.SilentSeconds = int(silent.Seconds())
 	switch {
 	case l.Holder == "":
-		l.Missing = fmt.Sprintf("the Lease %s was given back %s ago", l.Lease, age(silent))
+		l.Missing = fmt.Sprintf("the Lease %s was released %s ago", l.Lease, age(silent))
 	case silent > lasts:
 		l.Missing = fmt.Sprintf("%s, the last holder of the Lease %s, has been silent for %s", l.Holder, l.Lease, age(silent))
 	}

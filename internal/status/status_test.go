@@ -177,7 +177,7 @@ func TestTheClusterSaysWhoLeads(t *testing.T) {
 		c.do("PATCH", path+"/orrery", `[{"op":"remove","path":"/spec/holderIdentity"},{"op":"replace","path":"/spec/renewTime","value":"`+micro(time.Now())+`"}]`)
 		time.Sleep(5 * time.Second)
 		report = c.report()
-		assert.Equal(t, []string{"no leader: the Lease kube-system/orrery was given back 5s ago"}, report.Problems)
+		assert.Equal(t, []string{"no leader: the Lease kube-system/orrery was released 5s ago"}, report.Problems)
 		assert.Nil(t, report.Leader.Since)
 	})
 }

@@ -57,7 +57,8 @@ var (
 	brokenTransfer = []string{certificate, "connection refused", "context deadline exceeded", "no such host", "i/o timeout"}
 )
 
-// beginning is how the texts begin that the controller joins with a comma in ContentFailure. A reason may have commas as well.
+// beginning matches the start of one server text. The controller joins the texts in ContentFailure
+// with commas, and a text may have commas itself.
 var beginning = regexp.MustCompile(`^(?:Internal error occurred: |admission webhook "|failed calling webhook "|conversion webhook for ` +
 	`|unexpected items still remain in namespace|[a-z0-9.-]+ (?:"[^"]*" )?is forbidden: |unable to transform key|failed to read one or more ` +
 	`|ValidatingAdmissionPolicy '|the server |Operation cannot be fulfilled |Timeout: |etcdserver: |rpc error: |(?:Get|Post|Delete|Put) "http)`)
@@ -80,7 +81,7 @@ func texts(content string) (all []string) {
 	}
 }
 
-// Suspicions of the condition ContentFailure, which tell the collector what to ask for.
+// What the condition ContentFailure blames decides what the collector reads.
 
 // BlamesWebhook reports whether the condition names an admission webhook.
 func (n *Namespace) BlamesWebhook() bool {
@@ -122,8 +123,8 @@ func count(blocks []Blocked) string {
 	return listed(words)
 }
 
-// webhookFinding is what C07 and C08 have in common: the webhook that the condition names exists and selects deletions of what
-// remains. ok is false if it does not.
+// webhookFinding returns the common part of C07 and C08. ok is false unless the webhook in the
+// condition exists and selects deletions of the remaining objects.
 func webhookFinding(e *Evidence, name string) (f Finding, hook *Webhook, ok bool) {
 	if !e.Webhooks.Known() {
 		f.Culprit = Reference{Resource: "validatingwebhookconfigurations", Name: name}
@@ -206,7 +207,8 @@ func (e *Evidence) backendDown(f *Finding, service Service) (down, known bool) {
 	return true, true
 }
 
-// matchedOnce yields the first two groups of each match, each first group once, in the order of the text.
+// matchedOnce yields the first two groups of each match, each first group once, in the order of the
+// text.
 func matchedOnce(pattern *regexp.Regexp, text string) func(yield func(name, rest string) bool) {
 	return func(yield func(string, string) bool) {
 		seen := map[string]bool{}

@@ -12,15 +12,18 @@ type Cause struct {
 	ID     string
 	Title  string
 	Issues []int
-	// Lesson explains the cause to somebody who meets it for the first time; Proof says what must be seen.
+	// Lesson explains the cause to a reader who meets it for the first time. Proof says what must
+	// be seen.
 	Lesson string
 	Proof  string
-	// Do are the ways out, the safest first, and DoNot what makes it worse. A finding may have more precise ones.
+	// Do are the ways out, the safest first. DoNot makes it worse. A finding may have more precise
+	// ones.
 	Do    []string
 	DoNot string
-	// Hides are the causes whose evidence this one removes: while it holds, they cannot be seen.
+	// Hides are the causes that cannot be seen while this one holds, because it removes their
+	// evidence.
 	Hides []string
-	// Waits: nothing is broken, and the namespace goes by itself.
+	// Waits means that nothing is broken and the namespace will go without help.
 	Waits bool
 
 	judge func(*Evidence) []Finding
@@ -54,5 +57,6 @@ func IDs() []string {
 	return ids
 }
 
-// gracePeriod is how long after the deletion the controller begins: until then some API servers accept new content.
+// gracePeriod is how long after the deletion the controller begins: until then some API servers
+// accept new content.
 const gracePeriod = 5 * time.Second

@@ -179,7 +179,7 @@ func grows(e *Evidence) []Finding {
 	return findings
 }
 
-// newUIDs reports whether the second sample has objects of a type that were created after the first.
+// newUIDs reports whether objects of a type were created between the samples.
 func (e *Evidence) newUIDs(t *Type) bool {
 	return slices.ContainsFunc(e.Second.Types, func(second Type) bool {
 		return second.Name() == t.Name() && slices.ContainsFunc(second.Objects, func(o Object) bool {

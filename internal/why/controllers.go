@@ -56,7 +56,8 @@ var olderNames = map[string]string{
 	namespaceController: "namespace", collectorController: "garbagecollector", claimController: "pvc-protection",
 }
 
-// switchedOff reports whether a value of --controllers leaves a controller out: the first entry that names it decides, then "*".
+// switchedOff reports whether a value of --controllers leaves a controller out: the first entry
+// that names it decides, then "*".
 func switchedOff(value, controller string) bool {
 	if value == "" {
 		return false
@@ -100,11 +101,11 @@ func none(conditions []api.NamespaceCondition) bool {
 	return !slices.ContainsFunc(conditions, func(c api.NamespaceCondition) bool { return isDeletionCondition(c.Type) })
 }
 
-// whyNoController adds the reason if it can be seen, and reports whether it can.
+// whyNoController adds the reason to the finding and reports whether it found one.
 func whyNoController(e *Evidence, f *Finding) bool { return controllerOff(e, f, namespaceController) }
 
-// controllerOff reports whether a controller of kube-controller-manager is switched off or its process dead, and adds what
-// shows that.
+// controllerOff reports whether a controller of kube-controller-manager is switched off or its
+// process is dead. It adds the proof to the finding.
 func controllerOff(e *Evidence, f *Finding, controller string) bool {
 	live := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool {
 		return slices.Contains(managerLeases, l.Name) && !l.Expired(e.At)
@@ -133,7 +134,8 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 	return false
 }
 
-// togetherWithin is how near two writes of the conditions must be for both writers to be at work.
+// togetherWithin is the longest time between two writes of the conditions that proves two active
+// writers.
 const togetherWithin = 15 * time.Second
 
 func twoControllers(e *Evidence) []Finding {
@@ -157,7 +159,7 @@ func twoControllers(e *Evidence) []Finding {
 	return []Finding{f}
 }
 
-// contradict reports whether a condition's status differs.
+// contradict reports whether the statuses of a condition differ.
 func contradict(a, b []api.NamespaceCondition) bool {
 	for _, first := range a {
 		for _, second := range b {

@@ -13,8 +13,8 @@ const apiServices = "apiservices.apiregistration.k8s.io"
 func discoveryCauses() []Cause {
 	return []Cause{{
 		ID: "C01", Title: "the API server behind an APIService is unavailable", Issues: []int{60807, 66735, 84109},
-		Lesson: "An APIService hands a group version to another server. While that one does not answer, nobody can tell what the " +
-			"namespace holds of its types, so the controller may not call the namespace empty. One dead server blocks the " +
+		Lesson: "An APIService hands a group version to another server. While that server does not answer, the objects of its " +
+			"types cannot be listed, so the controller may not call the namespace empty. One dead server blocks the " +
 			"deletion of every namespace in the cluster.",
 		Proof: "DiscoveryFailure names the group version, the server's /apis marks it stale, and its APIService has a Service " +
 			"and is not Available, with a reason.",
@@ -67,7 +67,7 @@ func (e *Evidence) undiscovered() []string {
 	return groupVersions
 }
 
-// undiscoveredFinding is what C01 to C03 have in common.
+// undiscoveredFinding returns the common part of C01 to C03.
 func undiscoveredFinding(e *Evidence, groupVersion string) Finding {
 	f := Finding{Says: groupVersion + " cannot be discovered, so the controller may not call " + e.Name + " empty"}
 	if strings.Contains(e.condition(api.NamespaceDeletionDiscoveryFailure), groupVersion+": ") {

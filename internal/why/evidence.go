@@ -10,37 +10,37 @@ import (
 // EvidenceVersion is the format of saved evidence.
 const EvidenceVersion = "orrery/why-evidence.v1"
 
-// Evidence is what the server answered about one namespace. It is plain data: it holds no secrets and no bodies of objects,
-// only their heads.
+// Evidence is what the server answered about one namespace. It is plain data. Of objects it has the
+// metadata, no secrets and no specs.
 type Evidence struct {
 	APIVersion string `json:"apiVersion"`
-	// Name is the namespace that was asked for, At the moment of the first answer by the server's clock, and Server the
-	// server's version.
+	// Name is the examined namespace, At the server's time of the first answer, Server its version.
 	Name   string    `json:"name"`
 	At     time.Time `json:"at"`
 	Server string    `json:"server,omitempty"`
-	// Cluster is the UID of kube-system, which tells clusters apart; empty if it may not be read.
+	// Cluster is the UID of kube-system, which identifies the cluster. It is empty if reading it is
+	// forbidden.
 	Cluster string `json:"cluster,omitempty"`
 
 	// Namespace is nil if it does not exist or may not be read; Refused says which.
 	Namespace *Namespace `json:"namespace,omitempty"`
 	Refused   *Failure   `json:"refused,omitempty"`
-	// Terminating are the names of the namespaces in deletion, if the one that was asked for does not exist.
+	// Terminating are the names of the namespaces in deletion, if the examined one does not exist.
 	Terminating []string `json:"terminating,omitempty"`
 
-	// Discovery is what the server says of its types, Types what the namespace holds of each.
+	// Discovery has the types that the server serves, Types the namespace's content by type.
 	Discovery Discovery `json:"discovery"`
 	Types     []Type    `json:"types,omitempty"`
 	// Pods are the namespace's pods, at most [MaxKept].
 	Pods []Pod `json:"pods,omitempty"`
 
-	// What wave 1 reads in every case.
+	// Wave 1 reads these in every case.
 	APIServices Answer[APIService] `json:"apiServices,omitzero"`
 	Definitions Answer[Definition] `json:"definitions,omitzero"`
 	Managers    Answer[Manager]    `json:"managers,omitzero"`
 	Leases      Answer[Lease]      `json:"leases,omitzero"` // of kube-system
 
-	// What wave 3 reads if something of the above raises a suspicion.
+	// Wave 3 reads these if the evidence so far gives a reason.
 	Probes     []Probe            `json:"probes,omitempty"`
 	Webhooks   Answer[Webhook]    `json:"webhooks,omitzero"`
 	Policies   Answer[Policy]     `json:"policies,omitzero"`
@@ -58,15 +58,16 @@ type Evidence struct {
 	// Second is the second sample; nil with one sample.
 	Second *Sample `json:"second,omitempty"`
 
-	// Requests is how many requests were sent, and Took how long that took, without the wait between the samples.
+	// Requests is the number of requests, and Took their duration without the wait between the
+	// samples.
 	Requests int           `json:"requests"`
 	Took     time.Duration `json:"took"`
 }
 
-// MaxKept is how many objects of one type are kept, those that block first.
+// MaxKept limits the objects kept of one type. Objects that block are kept first.
 const MaxKept = 100
 
-// Failure is a request that was not answered as it should have been.
+// Failure is a failed request.
 type Failure struct {
 	Request string `json:"request"`
 	// Code is the HTTP status; 0 if there was no answer.
@@ -76,7 +77,7 @@ type Failure struct {
 	Right string `json:"right,omitempty"`
 }
 
-// Answer is the outcome of one list. The zero value was not asked.
+// Answer is the outcome of one list. The zero value means that it was not requested.
 type Answer[T any] struct {
 	Request string   `json:"request,omitempty"`
 	Items   []T      `json:"items,omitempty"`
@@ -86,7 +87,7 @@ type Answer[T any] struct {
 // Known reports whether the list was read.
 func (a Answer[T]) Known() bool { return a.Request != "" && a.Failed == nil }
 
-// Namespace is the head of the namespace, its tokens and its conditions.
+// Namespace has the namespace's metadata, tokens and conditions.
 type Namespace struct {
 	UID             string                   `json:"uid"`
 	ResourceVersion string                   `json:"resourceVersion"`
@@ -120,28 +121,29 @@ func (n *Namespace) Condition(t api.NamespaceConditionType) string {
 	return ""
 }
 
-// Discovery is which types the server serves.
+// Discovery has the types that the server serves.
 type Discovery struct {
 	Request string `json:"request,omitempty"`
-	// Stale are the group versions that /apis marks as such, Failed all that could not be discovered, with the reason.
+	// Stale are the group versions that /apis marks as stale. Failed has every group version that
+	// could not be discovered, with the reason.
 	Stale  []string          `json:"stale,omitempty"`
 	Failed map[string]string `json:"failed,omitempty"`
-	// Refused is why there is no answer at all.
+	// Refused says why discovery as a whole failed.
 	Refused *Failure `json:"refused,omitempty"`
 }
 
-// Type is what the namespace holds of one type.
+// Type has the namespace's content of one type.
 type Type struct {
 	Group    string   `json:"group,omitempty"`
 	Version  string   `json:"version"`
 	Resource string   `json:"resource"`
 	Request  string   `json:"request,omitempty"` // empty: it cannot be listed
 	Failed   *Failure `json:"failed,omitempty"`
-	// Count is how many objects there are; More says that there were too many pages to count all.
+	// Count is the number of objects. More is true if there were too many pages to count all.
 	Count      int            `json:"count"`
 	More       bool           `json:"more,omitempty"`
-	Finalizers map[string]int `json:"finalizers,omitempty"` // how many objects have each
-	Deleting   int            `json:"deleting,omitempty"`   // how many have a deletion timestamp
+	Finalizers map[string]int `json:"finalizers,omitempty"` // finalizer -> number of objects that have it
+	Deleting   int            `json:"deleting,omitempty"`   // objects with a deletion timestamp
 	Oldest     time.Time      `json:"oldest,omitzero"`
 	Newest     time.Time      `json:"newest,omitzero"`
 	Objects    []Object       `json:"objects,omitempty"`
@@ -166,7 +168,7 @@ func (t Type) GVR() api.GroupVersionResource {
 // Unread reports whether the namespace may hold objects of the type that were not seen.
 func (t Type) Unread() bool { return t.Failed != nil || t.More }
 
-// Object is the head of an object.
+// Object has the metadata of an object.
 type Object struct {
 	Name            string    `json:"name"`
 	UID             string    `json:"uid"`
@@ -185,7 +187,7 @@ type Owner struct {
 	Blocks bool   `json:"blocks,omitempty"` // blockOwnerDeletion
 }
 
-// Pod is a pod with what its end depends on.
+// Pod is a pod, with everything that its end depends on.
 type Pod struct {
 	Object
 	Node           string   `json:"node,omitempty"`
@@ -219,7 +221,7 @@ type Service struct {
 
 func (s Service) String() string { return s.Namespace + "/" + s.Name }
 
-// Definition is the head of a custom resource definition.
+// Definition describes a CustomResourceDefinition.
 type Definition struct {
 	Object
 	// Type is the type that it defines: "databases.example.com".
@@ -236,7 +238,7 @@ type Manager struct {
 	Controllers string `json:"controllers,omitempty"`
 }
 
-// Lease is a claim to be the only one at work.
+// Lease is a Lease of coordination.k8s.io.
 type Lease struct {
 	Namespace string        `json:"namespace"`
 	Name      string        `json:"name"`
@@ -245,7 +247,7 @@ type Lease struct {
 	Duration  time.Duration `json:"duration,omitempty"`
 }
 
-// Expired reports whether nobody renewed the Lease in time.
+// Expired reports whether the Lease has no holder or was not renewed in time.
 func (l Lease) Expired(now time.Time) bool {
 	return l.Holder == "" || now.After(l.Renewed.Add(l.Duration))
 }
@@ -275,11 +277,12 @@ type Policy struct {
 	Name    string `json:"name"`
 	UID     string `json:"uid"`
 	Binding bool   `json:"binding,omitempty"`
-	// Of is the policy's name, of a binding.
+	// Of is the name of a binding's policy.
 	Of string `json:"of,omitempty"`
-	// Rules are those of the policy's match constraints.
+	// Rules are the policy's match constraints.
 	Rules []Rule `json:"rules,omitempty"`
-	// Parameter is the parameter object that the binding names, and Kind its kind; empty without one.
+	// Parameter is the parameter object that the binding names, and Kind its kind; empty without
+	// one.
 	Parameter string `json:"parameter,omitempty"`
 }
 
@@ -303,13 +306,13 @@ type Expression struct {
 	Values   []string `json:"values,omitempty"`
 }
 
-// Backend is whether a Service has somebody behind it.
+// Backend says whether a Service exists and has ready endpoints.
 type Backend struct {
 	Service
 	Exists  bool     `json:"exists,omitempty"`
 	Ready   int      `json:"ready,omitempty"` // ready endpoints
 	Request string   `json:"request"`
-	Failed  *Failure `json:"failed,omitempty"` // neither of the two is known then
+	Failed  *Failure `json:"failed,omitempty"` // if set, Exists and Ready are unknown
 }
 
 // Node is a node's state.
@@ -339,7 +342,7 @@ type Review struct {
 	Failed   *Failure `json:"failed,omitempty"`
 }
 
-// Sample is the second look: what may have changed.
+// Sample is the second sample: everything that may have changed.
 type Sample struct {
 	At time.Time `json:"at"`
 	// Namespace is nil if the namespace is gone; Again says that there is a new one of that name.
@@ -348,7 +351,7 @@ type Sample struct {
 	Stale     []string          `json:"stale,omitempty"`
 	Discovery *Failure          `json:"discovery,omitempty"`
 	Failed    map[string]string `json:"failed,omitempty"`
-	// Types are the types that held something, first page only; Count is the server's count.
+	// Types has the first page of each type that had objects. Count is the server's count.
 	Types []Type `json:"types,omitempty"`
 }
 
@@ -362,7 +365,7 @@ func (e *Evidence) typeOf(group, resource string) *Type {
 	return nil
 }
 
-// left is how many objects were seen, and unread which types may hold more.
+// left returns the number of objects seen, and the types that may have more.
 func (e *Evidence) left() (objects int, unread []string) {
 	for _, t := range e.Types {
 		objects += t.Count
@@ -380,7 +383,7 @@ func (e *Evidence) left() (objects int, unread []string) {
 	return objects, unread
 }
 
-// now is the moment of the last sample.
+// now returns the time of the last sample.
 func (e *Evidence) now() time.Time {
 	if e.Second != nil {
 		return e.Second.At
@@ -388,7 +391,7 @@ func (e *Evidence) now() time.Time {
 	return e.At
 }
 
-// age is how long the namespace has been in deletion.
+// age returns how long the namespace has been in deletion.
 func (e *Evidence) age() time.Duration {
 	if e.Namespace == nil || e.Namespace.Deleted.IsZero() {
 		return 0
@@ -396,7 +399,7 @@ func (e *Evidence) age() time.Duration {
 	return max(0, e.now().Sub(e.Namespace.Deleted))
 }
 
-// condition is the message of a condition that is True in the last sample.
+// condition returns the message of a condition that is True in the last sample.
 func (e *Evidence) condition(t api.NamespaceConditionType) string {
 	if e.Second != nil && e.Second.Namespace != nil {
 		return e.Second.Namespace.Condition(t)
@@ -419,7 +422,8 @@ func (s *Sample) again(t *Type, name string) *Object {
 	return nil
 }
 
-// standstill reports whether an object is unchanged in the second sample. known is false with one sample.
+// standstill reports whether an object is unchanged in the second sample. known is false with one
+// sample.
 func (e *Evidence) standstill(t *Type, o Object) (still, known bool) {
 	if e.Second == nil {
 		return false, false
@@ -432,7 +436,7 @@ func (e *Evidence) standstill(t *Type, o Object) (still, known bool) {
 	return second != nil && second.UID == o.UID && second.ResourceVersion == o.ResourceVersion, true
 }
 
-// backend returns what is known of a Service, nil if it was not asked for.
+// backend returns the state of a Service, nil if it was not read.
 func (e *Evidence) backend(s Service) *Backend {
 	for i := range e.Backends {
 		if e.Backends[i].Service == s {
@@ -447,7 +451,7 @@ func (r Rule) matchesDelete(t Type) bool {
 	return includes(r.Operations, "DELETE", "*") && includes(r.Groups, t.Group, "*") && includes(r.Resources, t.Resource, "*", "*/*")
 }
 
-// matches reports whether labels satisfy the selector. The empty one is satisfied by all.
+// matches reports whether labels satisfy the selector. An empty selector matches all.
 func (s Selector) matches(labels map[string]string) bool {
 	for key, value := range s.Labels {
 		if has, ok := labels[key]; !ok || has != value {
@@ -474,7 +478,7 @@ type Workload struct {
 	Kind           string `json:"kind"` // deployment, statefulset or daemonset
 	Namespace      string `json:"namespace"`
 	Name           string `json:"name"`
-	Replicas       int    `json:"replicas"` // as wanted
+	Replicas       int    `json:"replicas"` // spec.replicas
 	Ready          int    `json:"ready"`
 	ServiceAccount string `json:"serviceAccount,omitempty"`
 	// Words are the names of its containers, images and commands, without registry and path.
@@ -483,23 +487,25 @@ type Workload struct {
 
 // Grant is the right to update or patch objects of a group, by a rule that names the group.
 type Grant struct {
-	// Subject is the user, group or service account. Service is the service account's namespace and name, else empty.
+	// Subject is the user, group or service account. Service is the service account's namespace and
+	// name, else empty.
 	Subject string  `json:"subject"`
 	Service Service `json:"serviceAccount,omitzero"`
 	Group   string  `json:"group"`
-	// Resources are those of the rule.
+	// Resources are the rule's resources.
 	Resources []string `json:"resources"`
 	// Pods is how many pods run as the service account.
 	Pods   int      `json:"pods,omitempty"`
 	Failed *Failure `json:"failed,omitempty"`
 }
 
-// Stamp is what the whole of one held object says beyond its head.
+// Stamp has what only the whole of a held object shows.
 type Stamp struct {
 	Type    string `json:"type"`
 	Object  string `json:"object"`
 	Request string `json:"request"`
-	// Manager set the finalizer, according to managedFields; empty if they do not say.
+	// Manager is the writer of the finalizer according to managedFields; empty if it has no entry
+	// there.
 	Finalizer string    `json:"finalizer"`
 	Manager   string    `json:"manager,omitempty"`
 	At        time.Time `json:"at,omitzero"`

@@ -9,7 +9,7 @@ func finalizerCauses() []Cause {
 	return []Cause{{
 		ID: "C04", Title: "the controller of a finalizer is gone",
 		Lesson: "A finalizer asks the server to keep an object until its owner has cleaned up something outside. If the owner was " +
-			"uninstalled before the objects that it manages, nobody removes the finalizer.",
+			"uninstalled before the objects that it manages, the finalizer stays.",
 		Proof: "An object in deletion has the finalizer and is unchanged in two samples; the owner is known from a table or from " +
 			"managedFields and a trace of it in the cluster; no workload of it is ready, no Lease of it is renewed, and no pod may update the type.",
 		Do: []string{
@@ -20,7 +20,7 @@ func finalizerCauses() []Cause {
 		judge: func(e *Evidence) []Finding { return ownerless(e, false) },
 	}, {
 		ID: "C05", Title: "the controller of a finalizer ran in this namespace",
-		Lesson: "The controller deletes pods first. If the owner of a finalizer was one of them, nobody is left to remove it, and " +
+		Lesson: "The controller deletes pods first. If the owner of a finalizer was one of them, the finalizer stays, and " +
 			"nothing can be created in the namespace.",
 		Proof: "As C04, and every service account that may update the type by a rule naming its group is in the namespace.",
 		Do: []string{
@@ -53,7 +53,7 @@ func finalizerCauses() []Cause {
 	}}
 }
 
-// otherCauses are finalizers that have a cause of their own.
+// otherCauses are the finalizers with a cause of their own.
 var otherCauses = []string{jobTracking, claimProtection, "foregroundDeletion"}
 
 func ownerless(e *Evidence, inside bool) []Finding {
@@ -68,7 +68,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 		owner := e.judgeOwner(&f, h)
 		if h.Object.Deleted.IsZero() {
 			if owner != ownerGone {
-				continue // nothing is asked of it yet
+				continue // it is not in deletion yet
 			}
 			f.Certainty = Later
 		}
@@ -104,7 +104,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 	return findings
 }
 
-// heldFinding is what all findings about a held object have in common.
+// heldFinding returns the common part of the findings about a held object.
 func heldFinding(e *Evidence, h Held) Finding {
 	f := Finding{Culprit: Reference{Resource: h.Type.Name(), Namespace: e.Name, Name: h.Object.Name}}
 	b := Blocked{Resource: h.Type.Name(), Count: h.Type.Finalizers[h.Finalizer]}

@@ -9,17 +9,19 @@ import (
 	"orrery/restclient/api"
 )
 
-// backOffCap is the longest pause between two passes of the controller: a claim that no longer holds is withdrawn by then.
+// backOffCap is the longest pause between two passes of the controller. A false claim is corrected
+// by then.
 const backOffCap = 60 * time.Second
 
-// firstPasses is how long the controller's grace period and its first passes take: younger evidence proves nothing.
+// firstPasses covers the controller's grace period and first passes. Younger evidence proves
+// nothing.
 const firstPasses = 2 * gracePeriod
 
 // undeletable are the namespaces whose deletion every API server refuses.
 var undeletable = []string{"default", "kube-system", "kube-public"}
 
-// Judge says what the evidence proves. It is a pure function: it reads neither a clock nor a server, and the same evidence
-// gives the same report.
+// Judge says what the evidence proves. It is a pure function: it reads neither a clock nor a
+// server, and the same evidence gives the same report.
 func Judge(e Evidence) Report {
 	r := Report{APIVersion: ReportVersion, Namespace: e.Name, Checked: checked(&e), Findings: []Finding{}}
 	if e.Namespace != nil {
@@ -59,7 +61,7 @@ func checked(e *Evidence) Checked {
 	return c
 }
 
-// completed returns the finding with the general parts of its cause.
+// completed fills in the parts of a finding that come from its cause.
 func completed(e *Evidence, cause Cause, f Finding) Finding {
 	f.ID, f.Title = cause.ID, cause.Title
 	if len(f.Do) == 0 {
@@ -87,7 +89,7 @@ func completed(e *Evidence, cause Cause, f Finding) Finding {
 	return f
 }
 
-// withoutHidden drops findings that another proven one hides: what they read is older than what removed it.
+// withoutHidden drops each finding that a proven one hides, because its evidence is outdated.
 func withoutHidden(findings []Finding) []Finding {
 	hidden := map[string]bool{}
 	for _, f := range findings {
@@ -100,7 +102,7 @@ func withoutHidden(findings []Finding) []Finding {
 	return slices.DeleteFunc(findings, func(f Finding) bool { return hidden[f.ID] })
 }
 
-// verdict sums the findings up in one word and one sentence.
+// verdict sums up the findings in one word and one sentence.
 func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	name := e.Name
 	switch {
@@ -159,7 +161,7 @@ func refusal(f *Failure) string {
 	return f.Message
 }
 
-// andMore is the first finding, and how many there are beside it.
+// andMore returns the first finding's sentence and the number of the others.
 func andMore(says []string) string {
 	if len(says) == 1 {
 		return says[0]
@@ -167,7 +169,7 @@ func andMore(says []string) string {
 	return fmt.Sprintf("%s; and %s more", says[0], counted(len(says)-1, "cause"))
 }
 
-// progress says what shows that the deletion goes on; "" if nothing does.
+// progress returns the proof that the deletion makes progress, or "".
 func progress(e *Evidence) string {
 	if e.age() < backOffCap {
 		return "it was deleted less than a minute ago"
@@ -204,7 +206,7 @@ func isDeletionCondition(t api.NamespaceConditionType) bool {
 	return slices.Contains(conditionTypes, t)
 }
 
-// short is a condition's type without what all have in common: "DiscoveryFailure".
+// short returns a condition's type without its common prefix: "DiscoveryFailure".
 func short(t api.NamespaceConditionType) string {
 	return strings.TrimPrefix(strings.TrimPrefix(string(t), "NamespaceDeletion"), "Namespace")
 }

@@ -8,9 +8,9 @@ import (
 
 // The verdicts on the owner of a finalizer.
 const (
-	// ownerSlow: it shows a sign of life, so it may still finish.
+	// ownerSlow: it shows a sign of life and may still finish.
 	ownerSlow = "slow"
-	// ownerGone: it is known, nothing changed between two samples, and every sign of life could be read and is negative.
+	// ownerGone: it is known, nothing changed between the samples, and no sign of life was found.
 	ownerGone = "gone"
 	// ownerUnknown: everything else. Age proves nothing.
 	ownerUnknown = "unknown"
@@ -24,12 +24,14 @@ type Held struct {
 	Object Object
 }
 
-// Held returns the finalizers that keep objects, each once for each type, in the order of the types.
+// Held returns the finalizers that keep objects, each once for each type, in the order of the
+// types.
 func (e *Evidence) Held() []Held {
 	return e.held(func(_ *Type, o Object) bool { return !o.Deleted.IsZero() })
 }
 
-// Awaiting returns the finalizers of objects that are not in deletion yet, because pods remain, which go first.
+// Awaiting returns the finalizers of objects that are not in deletion yet, because pods remain,
+// which go first.
 func (e *Evidence) Awaiting() []Held {
 	if e.Namespace == nil || e.Namespace.Deleted.IsZero() || e.pods().Count == 0 {
 		return nil
@@ -57,7 +59,8 @@ func (e *Evidence) held(isHeld func(*Type, Object) bool) (all []Held) {
 // namespaceType is the type of namespaces themselves.
 var namespaceType = &Type{Version: "v1", Resource: "namespaces"}
 
-// HeldNamespace returns the finalizers in the metadata of the namespace that are not the garbage collector's.
+// HeldNamespace returns the finalizers in the metadata of the namespace that are not the garbage
+// collector's.
 func (e *Evidence) HeldNamespace() (all []Held) {
 	n := e.Namespace
 	if n == nil || n.Deleted.IsZero() {
@@ -72,7 +75,8 @@ func (e *Evidence) HeldNamespace() (all []Held) {
 	return all
 }
 
-// ownerOf returns the name of a finalizer's owner and the words by which its workloads are recognized; "" if it is unknown.
+// ownerOf returns the name of a finalizer's owner and the words by which its workloads are
+// recognized; "" if it is unknown.
 func (e *Evidence) ownerOf(h Held) (name string, programs []string) {
 	if keeper, ok := KeeperOf(h.Finalizer); ok {
 		return keeper.Name, keeper.Programs
@@ -93,7 +97,7 @@ func (e *Evidence) WorkloadsOf(h Held) []Workload {
 	})
 }
 
-// isCalled reports whether a name, container, image or command of the workload is like that of a program.
+// isCalled reports whether the workload's name, container, image or command matches a program.
 func (w Workload) isCalled(program string) bool {
 	program = strings.ToLower(program)
 	return slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(word string) bool {
@@ -103,10 +107,11 @@ func (w Workload) isCalled(program string) bool {
 	})
 }
 
-// common are words that many programs have in their names: as a part they say nothing.
+// common are words in the names of many programs. They identify none.
 var common = []string{"manager", "controller", "controller-manager", "operator", "provider", "server", "main"}
 
-// judgeOwner decides whether the owner of a finalizer is slow, gone or unknown, and adds what shows that to the finding.
+// judgeOwner decides whether the owner of a finalizer is slow, gone or unknown. It adds the proof
+// to the finding.
 func (e *Evidence) judgeOwner(f *Finding, h Held) string {
 	name, programs := e.ownerOf(h)
 	keeper, listed := KeeperOf(h.Finalizer)
@@ -129,7 +134,7 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 	f.saw(2, h.Type.Request, "standstill: resourceVersion and finalizers are the same in both samples")
 	switch {
 	case name == "":
-		f.lack(nil, "nobody is known to own %s", h.Finalizer)
+		f.lack(nil, "the owner of %s is unknown", h.Finalizer)
 		return ownerUnknown
 	case keeper.Outside:
 		f.lack(nil, "%s runs outside the cluster", name)
@@ -157,13 +162,13 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 	return verdict
 }
 
-// leftTraces reports whether the cluster has a workload or a Lease of an owner. managedFields name any program that wrote the
-// object, also one outside the cluster; without a trace it is not known to be gone.
+// leftTraces reports whether the cluster has a workload or a Lease of an owner. managedFields also
+// name programs outside the cluster, so an owner without a trace is not known to be gone.
 func (e *Evidence) leftTraces(h Held, programs []string) bool {
 	return len(e.WorkloadsOf(h)) > 0 || slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) })
 }
 
-// isOf reports whether a Lease is called like one of the programs.
+// isOf reports whether a Lease has the name of one of the programs.
 func (l Lease) isOf(programs []string) bool {
 	return slices.ContainsFunc(programs, func(program string) bool {
 		return strings.Contains(l.Name, program) || strings.HasPrefix(l.Holder, program)
@@ -186,7 +191,7 @@ func (e *Evidence) builtIn(f *Finding, controller string) string {
 	return ownerUnknown
 }
 
-// runs is the second sign of life: a ready workload.
+// runs looks for the second sign of life: a ready workload.
 func (e *Evidence) runs(f *Finding, h Held, name string) string {
 	if !e.Workloads.Known() {
 		f.lack(e.Workloads.Failed, "the workloads could not be read")
@@ -208,7 +213,7 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 	return ownerGone
 }
 
-// leads is the third sign of life: a Lease that is renewed.
+// leads looks for the third: a renewed Lease.
 func (e *Evidence) leads(f *Finding, name string, programs []string) string {
 	if !e.AllLeases.Known() {
 		f.lack(e.AllLeases.Failed, "the Leases could not be read")
@@ -226,8 +231,9 @@ func (e *Evidence) leads(f *Finding, name string, programs []string) string {
 	return ownerGone
 }
 
-// may is the fourth: a pod runs as an account that may update the type by a rule which names its group. Rules for everything do
-// not count, and rules for built-in groups are those of too many.
+// may looks for the fourth: a pod whose service account may update the type by a rule that names
+// its group. Rules for all groups and for built-in groups do not count: too many programs have
+// them.
 func (e *Evidence) may(f *Finding, h Held) string {
 	if isBuiltIn(h.Type.Group) {
 		return ownerGone
@@ -270,7 +276,7 @@ func (g Grant) isAccount() bool { return g.Service.Name != "" }
 // Account is the service account, as namespace/name.
 func (g Grant) Account() string { return g.Service.String() }
 
-// waitingFor describes what waits for owners that show signs of life; "" for none.
+// waitingFor describes the objects whose owners show signs of life; "" for none.
 func (e *Evidence) waitingFor() string {
 	for _, h := range e.Held() {
 		var f Finding

@@ -11,8 +11,8 @@ import (
 func namespaceCauses() []Cause {
 	return []Cause{{
 		ID: "C16", Title: "a finalizer in the namespace's metadata", Issues: []int{125143, 64002},
-		Lesson: "A namespace has two lists of finalizers. The controller empties spec.finalizers; metadata.finalizers belongs to " +
-			"whoever put an entry there, and the server keeps the object until that one has removed it.",
+		Lesson: "A namespace has two lists of finalizers. The controller empties spec.finalizers; each entry of " +
+			"metadata.finalizers belongs to the program that added it, and the server keeps the object until they are all removed.",
 		Proof: "Every type could be read and is empty, and metadata.finalizers has an entry that is not the garbage collector's.",
 		Do: []string{
 			"find the program that owns the finalizer, and let it finish",

@@ -9,7 +9,8 @@ import (
 // notStuckID is the cause of a namespace that is not in deletion: it excludes all others.
 const notStuckID = "C29"
 
-// missingRightsID is the cause that says what this user may not read. Its findings are made last, from what the others lack.
+// missingRightsID is the cause for missing rights of this user. It is judged last, from what the
+// others lack.
 const missingRightsID = "C30"
 
 func nothingCauses() []Cause {
@@ -84,7 +85,7 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 	return []Finding{completed(&Evidence{}, cause, f)}
 }
 
-// claims returns what the conditions say, for a namespace whose content may not be read.
+// claims returns the conditions' claims, for a namespace whose content may not be read.
 func claims(n *Namespace) []string {
 	var texts []string
 	if n == nil {

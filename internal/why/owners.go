@@ -5,24 +5,26 @@ import (
 	"strings"
 )
 
-// Keeper is who owns a finalizer, as far as that is known beforehand.
+// Keeper describes the known owner of a finalizer.
 type Keeper struct {
 	// Pattern is the finalizer; * stands for any characters but /.
 	Pattern string
-	// Name is the program's, Protects what its finalizer keeps until it has cleaned up.
+	// Name is the program. Protects is what the finalizer keeps until the program has cleaned up.
 	Name     string
 	Protects string
-	// Controller is the name of the part of kube-controller-manager; then the process is that program.
+	// Controller is the owner's name in kube-controller-manager, if it is a part of that program.
 	Controller string
-	// Programs are words that the names of its workloads, containers, images or commands have. Default: Name.
+	// Programs are words that the names of its workloads, containers, images or commands have.
+	// Default: Name.
 	Programs []string
-	// Outside: it does not run in the cluster, and nothing can be seen of it.
+	// Outside: it runs outside the cluster and cannot be seen.
 	Outside bool
 	// Balancer: it keeps a load balancer, see C15.
 	Balancer bool
 }
 
-// keepers are the finalizers of well-known programs. Their names are those in the programs' sources.
+// keepers are the finalizers of well-known programs. Their names are those in the programs'
+// sources.
 var keepers = []Keeper{
 	{Pattern: claimProtection, Name: claimController, Protects: "a volume in use", Controller: claimController},
 	{Pattern: jobTracking, Name: "job-controller", Protects: "the Job's count", Controller: "job-controller"},
@@ -97,7 +99,7 @@ func KeeperOf(finalizer string) (Keeper, bool) {
 // creators are managers that write objects for people and own no finalizer.
 var creators = []string{"kubectl", "helm", "argocd", "kustomize-controller", "helm-controller", "terraform", "pulumi", "fleet", "before-first-apply"}
 
-// isCreator reports whether a manager writes objects on behalf of somebody else.
+// isCreator reports whether a manager writes objects on behalf of others.
 func isCreator(manager string) bool {
 	for _, creator := range creators {
 		if strings.HasPrefix(strings.ToLower(manager), creator) {

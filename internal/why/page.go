@@ -12,7 +12,8 @@ import (
 // pageWidth is the width of a Markdown page of this repository.
 const pageWidth = 120
 
-// Page returns the manual of stuck namespaces as Markdown: one section for each cause, in the order of the report.
+// Page returns the manual of stuck namespaces as Markdown: one section for each cause, in the order
+// of the report.
 func Page() string {
 	var text strings.Builder
 	paragraph := func(body string) {
@@ -75,7 +76,7 @@ func Page() string {
 
 func heading(c Cause) string { return c.ID + ": " + c.Title }
 
-// anchor is how GitHub names a heading in links.
+// anchor returns the name that GitHub gives a heading in links.
 func anchor(c Cause) string {
 	return strings.Map(func(r rune) rune {
 		switch {

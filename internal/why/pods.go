@@ -37,7 +37,7 @@ func podCauses() []Cause {
 	}, {
 		ID: "C13", Title: "a job's finalizer is left over", Issues: []int{108645, 109429},
 		Lesson: "The job controller counts pods by a finalizer on each. If the Job is gone, or was deleted with its pods orphaned, " +
-			"nobody removes it.",
+			"the finalizer stays.",
 		Proof: "A pod in deletion has batch.kubernetes.io/job-tracking, and no Job with the UID of its owner exists.",
 		Do: []string{
 			"run the job controller: it removes the finalizer of orphans",
@@ -92,7 +92,8 @@ func (e *Evidence) late() (pods []Pod) {
 	return pods
 }
 
-// Late reports whether a pod has outlived its grace period: the collector looks at its node then.
+// Late reports whether a pod has outlived its grace period. The collector reads the node of such a
+// pod.
 func (e *Evidence) Late() bool {
 	return slices.ContainsFunc(e.Pods, func(p Pod) bool { return !p.Deleted.IsZero() && !p.Deleted.After(e.At) })
 }
@@ -134,7 +135,8 @@ func withinGrace(e *Evidence) []Finding {
 	return []Finding{f}
 }
 
-// byNode groups late pods by their node; judgeNode returns the finding for a node, ok false for none.
+// byNode groups late pods by their node; judgeNode returns the finding for a node, ok false for
+// none.
 func byNode(e *Evidence, judge func(node string, pods []Pod) (Finding, bool)) []Finding {
 	nodes := map[string][]Pod{}
 	var names []string
@@ -297,9 +299,9 @@ func protectedClaim(e *Evidence) []Finding {
 			f.lack(nil, "the pods could not be read")
 		default:
 			if !controllerOff(e, &f, claimController) {
-				continue // it has only just become free, or its controller is slow
+				continue // free only for a moment, or its controller is slow
 			}
-			f.Says = fmt.Sprintf("nobody removes the protection of the claim %s", claim.Name)
+			f.Says = fmt.Sprintf("the controller that removes the protection of the claim %s is off", claim.Name)
 			f.Do = []string{"start kube-controller-manager with its " + claimController}
 		}
 		findings = append(findings, f)

@@ -11,12 +11,13 @@ import (
 
 // Remedy is one way to end a cause.
 type Remedy struct {
-	// Digest binds the remedy to the cluster, the cause, the object and the verdict; empty for a remedy that is printed only.
+	// Digest binds the remedy to the cluster, the cause, the object and the verdict. It is empty
+	// for a remedy that is only printed.
 	Digest  string `json:"digest,omitempty" yaml:"digest,omitempty"`
 	Command string `json:"command" yaml:"command"`
 	// Loses says what is lost or stays behind; empty for a safe remedy.
 	Loses string `json:"loses,omitempty" yaml:"loses,omitempty"`
-	// Write is what `orrery why --apply` does; nil for a remedy without digest.
+	// Write is the write of `orrery why --apply`; nil without a digest.
 	Write *Write `json:"write,omitempty" yaml:"write,omitempty"`
 }
 
@@ -26,9 +27,10 @@ const (
 	SpecFinalizers     = "spec.finalizers"
 )
 
-// Write is one write to one object, bound to what was seen of it.
+// Write is one write to one object, bound to the state in the evidence.
 type Write struct {
-	// Cluster is the UID of the namespace kube-system. Cause is the finding's id, Verdict the reason why the write is offered.
+	// Cluster is the UID of the namespace kube-system. Cause is the finding's id, Verdict the
+	// reason why the write is offered.
 	Cluster string `json:"cluster" yaml:"cluster"`
 	Cause   string `json:"cause" yaml:"cause"`
 	Verdict string `json:"verdict" yaml:"verdict"`
@@ -41,13 +43,15 @@ type Write struct {
 	UID             string `json:"uid" yaml:"uid"`
 	ResourceVersion string `json:"resourceVersion" yaml:"resourceVersion"`
 
-	// List is the list from which Finalizer is removed, and Index its place there. Empty: the object is deleted.
+	// List is the list from which Finalizer is removed, and Index its position. With an empty List
+	// the object is deleted.
 	List      string `json:"list,omitempty" yaml:"list,omitempty"`
 	Finalizer string `json:"finalizer,omitempty" yaml:"finalizer,omitempty"`
 	Index     int    `json:"index,omitempty" yaml:"index,omitempty"`
 }
 
-// Digest returns the cause and 12 hexadecimal digits that change with every field; "" if the write is bound to too little.
+// Digest returns the cause and 12 hexadecimal digits that depend on every field. It returns "" if
+// the evidence has too little to bind the write to.
 func (w *Write) Digest() string {
 	if w == nil || slices.Contains([]string{w.Cluster, w.Cause, w.Verdict, w.Resource, w.Name, w.UID, w.ResourceVersion}, "") {
 		return ""
@@ -60,8 +64,8 @@ func (w *Write) Digest() string {
 	return w.Cause + "-" + hex.EncodeToString(sum[:6])
 }
 
-// Patch returns the JSON patch that removes the finalizer from the metadata, if UID, resourceVersion and finalizer are those
-// that were seen.
+// Patch returns the JSON patch that removes the finalizer from the metadata. It tests UID,
+// resourceVersion and finalizer first.
 func (w *Write) Patch() []byte {
 	type operation struct {
 		Op    string `json:"op"`
@@ -78,7 +82,7 @@ func (w *Write) Patch() []byte {
 	return patch
 }
 
-// command returns what kubectl does in place of the write.
+// command returns the kubectl command that does the same.
 func (w *Write) command() string {
 	object := []string{Type{Group: w.Group, Resource: w.Resource}.Name(), quoted(w.Name)}
 	switch w.List {
@@ -110,7 +114,8 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// offer adds a write to a finding as its last resort. completed keeps it only if the finding is proven.
+// offer adds a write to a finding as its last resort. completed keeps it only if the finding is
+// proven.
 func (f *Finding) offer(e *Evidence, loses string, w Write) {
 	w.Cluster = e.Cluster
 	f.Remedies = append(f.Remedies, Remedy{Command: w.command(), Loses: loses, Write: &w})
@@ -134,8 +139,8 @@ func (f *Finding) offerRelease(e *Evidence, h Held) {
 	f.offer(e, orElse(keeper.Protects, "what "+h.Finalizer+" protects")+" stays behind", w)
 }
 
-// bound completes the remedies of a finding: those that only read or repair come first. A write has a digest if the finding is
-// proven.
+// bound completes the remedies of a finding: those that only read or repair come first. A write has
+// a digest if the finding is proven.
 func (e *Evidence) bound(f *Finding) {
 	remedies := []Remedy{}
 	for _, command := range e.commands(f) {
@@ -155,7 +160,7 @@ func (e *Evidence) bound(f *Finding) {
 	f.Remedies = remedies
 }
 
-// commands returns kubectl's commands that show what to repair, or repair it without losing anything.
+// commands returns the kubectl commands that show what to repair, or repair it without loss.
 func (e *Evidence) commands(f *Finding) (commands []string) {
 	culprit := kubectl(f.Culprit.Namespace, "describe", f.Culprit.Resource, quoted(f.Culprit.Name))
 	services := func(s *Service) {

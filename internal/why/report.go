@@ -9,18 +9,18 @@ import (
 // ReportVersion is the format of reports as JSON and YAML. Fields are added, never renamed.
 const ReportVersion = "orrery/why.v1"
 
-// Verdict is what a report says of the namespace as a whole.
+// Verdict is the judgement on the namespace as a whole.
 type Verdict string
 
 // The verdicts.
 const (
-	// Absent: there is no such namespace, or it went while it was examined.
+	// Absent: the namespace does not exist, or went during the examination.
 	Absent Verdict = "absent"
 	// Active: its deletion was not requested.
 	Active Verdict = "active"
 	// Progressing: it is in deletion, and nothing stops that.
 	Progressing Verdict = "progressing"
-	// Stuck: it stays until somebody acts; at least one cause is proven.
+	// Stuck: it stays until its cause is repaired; at least one cause is proven.
 	Stuck Verdict = "stuck"
 	// Unknown: it may be stuck, and no cause is proven.
 	Unknown Verdict = "unknown"
@@ -42,11 +42,11 @@ const (
 	Proven Certainty = "proven"
 	// Possible: a part of the proof could not be read, see Finding.Missing.
 	Possible Certainty = "possible"
-	// Later: it stops the deletion once the other findings are gone.
+	// Later: it will block the deletion after the other findings are gone.
 	Later Certainty = "later"
 )
 
-// Report is what the judge makes of the evidence.
+// Report is the result of [Judge].
 type Report struct {
 	APIVersion      string    `json:"apiVersion" yaml:"apiVersion"`
 	Namespace       string    `json:"namespace" yaml:"namespace"`
@@ -59,17 +59,17 @@ type Report struct {
 	Findings        []Finding `json:"findings" yaml:"findings"`
 }
 
-// Checked is how far the examination went.
+// Checked says how much was examined.
 type Checked struct {
 	Types    int      `json:"types" yaml:"types"` // read completely
 	Unread   []string `json:"unread" yaml:"unread"`
 	Objects  int      `json:"objects" yaml:"objects"`
 	Requests int      `json:"requests" yaml:"requests"`
 	Samples  int      `json:"samples" yaml:"samples"`
-	// Took is without the wait between the samples, which is Waited.
+	// Took excludes Waited, the wait between the samples.
 	Took   time.Duration `json:"-" yaml:"-"`
 	Waited time.Duration `json:"-" yaml:"-"`
-	// Incomplete is why the examination ended early.
+	// Incomplete says why the examination ended early.
 	Incomplete string `json:"incomplete,omitempty" yaml:"incomplete,omitempty"`
 }
 
@@ -102,7 +102,7 @@ type Reference struct {
 	Name      string `json:"name" yaml:"name"`
 }
 
-// String returns the reference as kubectl takes it, without the namespace.
+// String returns the reference in kubectl's form, without the namespace.
 func (r Reference) String() string { return r.Resource + "/" + r.Name }
 
 // Party is the owner of a finalizer.
@@ -112,7 +112,7 @@ type Party struct {
 	Verdict string `json:"verdict" yaml:"verdict"`
 }
 
-// Blocked are objects of one type that cannot go.
+// Blocked describes the objects of one type that cannot go.
 type Blocked struct {
 	Resource string   `json:"resource" yaml:"resource"`
 	Count    int      `json:"count" yaml:"count"`

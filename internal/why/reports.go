@@ -12,7 +12,8 @@ import (
 	"orrery/internal/program"
 )
 
-// Reports are the reports on several namespaces. The zero value says that no namespace is in deletion.
+// Reports are the reports on several namespaces. The zero value says that no namespace is in
+// deletion.
 type Reports struct {
 	APIVersion string   `json:"apiVersion" yaml:"apiVersion"`
 	ExitCode   int      `json:"exitCode" yaml:"exitCode"`
@@ -48,7 +49,8 @@ func (r Reports) WriteYAML(w io.Writer) error {
 	return encoder.Close()
 }
 
-// WriteText writes a row for each namespace. width is that of the terminal; 0 is that of a file or a pipe.
+// WriteText writes a row for each namespace. width is the terminal's width, or 0 for a file or a
+// pipe.
 func (r Reports) WriteText(w io.Writer, width int) error {
 	if len(r.Reports) == 0 {
 		_, err := fmt.Fprintln(w, "no namespace is Terminating")
@@ -79,7 +81,8 @@ func (r Reports) WriteText(w io.Writer, width int) error {
 	return err
 }
 
-// causes are the ids of the findings, each once; what is not proven has a question mark.
+// causes returns the ids of the findings, each once. A question mark follows one that is not
+// proven.
 func (r Report) causes() string {
 	var ids []string
 	for _, f := range r.Findings {
@@ -97,7 +100,8 @@ func (r Report) causes() string {
 	return strings.Join(ids, ",")
 }
 
-// State is what --watch compares: it changes with the verdict, the findings and the number of objects, and not with time.
+// State is what --watch compares. It depends on the verdict, the findings and the number of
+// objects, not on the time.
 func (r Report) State() string {
 	state := fmt.Sprintf("%s %d", r.Verdict, r.Checked.Objects)
 	for _, f := range r.Findings {

@@ -78,7 +78,7 @@ func notDeleted(e *Evidence) []Finding {
 	return findings
 }
 
-// corrupt are the words of the storage in a 500.
+// corrupt matches the storage's error text in a 500.
 var corrupt = []string{`unable to transform key "`, "failed to read one or more ", "unable to decode ", "failed to decrypt"}
 
 func unreadable(e *Evidence) []Finding {

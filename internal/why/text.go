@@ -14,8 +14,9 @@ const narrow = 100
 // widths are the columns of the table: id, what blocks, proof, do, do not.
 var widths = []int{4, 28, 36, 32, 26}
 
-// WriteText writes the report for people: one sentence, a table of the findings, and how far the examination went. wide adds
-// the request behind each proof. A terminal of less than 100 columns gets records; width 0 is that of a file or a pipe.
+// WriteText writes the report for people: one sentence, a table of the findings, and how far the
+// examination went. wide adds the request behind each proof. A terminal of less than 100 columns
+// gets records. width is 0 for a file or a pipe.
 func (r Report) WriteText(w io.Writer, wide bool, width int) error {
 	var text strings.Builder
 	fmt.Fprintln(&text, r.Sentence)
@@ -37,7 +38,7 @@ func (r Report) WriteText(w io.Writer, wide bool, width int) error {
 	return err
 }
 
-// line says how far the examination went.
+// line returns the line about how much was examined.
 func (c Checked) line(verdict Verdict) string {
 	parts := []string{fmt.Sprintf("%s types read", number(c.Types, len(c.Unread)))}
 	if len(c.Unread) > 0 {

@@ -18,7 +18,7 @@ func TestSingular(t *testing.T) {
 	assert.Equal(t, "0 configmaps wait", waiting(0, "configmaps"))
 }
 
-// A reason with commas stays whole; the texts are told apart by how they begin.
+// A reason with commas stays whole; the beginning of a text distinguishes it from the others.
 func TestTextsOfContentFailure(t *testing.T) {
 	const denial = `admission webhook "a.example.com" denied the request: first ask bob, then alice, please`
 	const policy = `configmaps "x" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: keep it, it is needed`

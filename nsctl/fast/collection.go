@@ -10,15 +10,17 @@ import (
 
 // deleteAndCount deletes everything of one type and returns what is left.
 //
-// The answer to deleting a collection lists what the server found by a consistent read. Nothing can be created in a
-// terminating namespace, so an empty list proves that the type is empty, and one request was enough.
+// The answer to deleting a collection lists what the server found by a consistent read. Nothing can
+// be created in a terminating namespace, so an empty list proves that the type is empty, and one
+// request was enough.
 func (d *deleter) deleteAndCount(ctx context.Context, resource nsctl.DeletableResource, namespace string) (nsctl.Remains, error) {
 	empty, err := d.deleteCollection(ctx, resource, namespace)
 	if err != nil || empty {
 		return nsctl.Remains{}, err
 	}
-	// A type that cannot be listed is deleted once more: the answer lists what the server still found. Without that verb
-	// either, the content is unknown, and the type counts as empty (as in upstream).
+	// A type that cannot be listed is deleted once more: the answer lists what the server still
+	// found. Without that verb either, the content is unknown, and the type counts as empty (as in
+	// upstream).
 	look := d.list
 	if !resource.CanList && resource.CanDeleteCollection {
 		look = d.deleteAgain
@@ -45,8 +47,9 @@ func (d *deleter) deleteAndCountPods(ctx context.Context, resource nsctl.Deletab
 	return left, left.Check(namespace.Name, resource.GVR)
 }
 
-// podsEstimate returns the longest grace period, in seconds, of the pods that still run. It is 0 once that much time
-// has passed since the deletion: then the pods are late and the period says nothing any more.
+// podsEstimate returns the longest grace period, in seconds, of the pods that still run. It is 0
+// once that much time has passed since the deletion: then the pods are late and the period says
+// nothing any more.
 func podsEstimate(pods []*api.Pod, passed time.Duration) int64 {
 	var estimate int64
 	for _, pod := range pods {
@@ -61,8 +64,8 @@ func podsEstimate(pods []*api.Pod, passed time.Duration) int64 {
 	return estimate
 }
 
-// deleteCollection deletes all objects of the type, in one request if the server has the verb. empty reports whether the
-// answer already proves that there was nothing.
+// deleteCollection deletes all objects of the type, in one request if the server has the verb.
+// empty reports whether the answer already proves that there was nothing.
 func (d *deleter) deleteCollection(ctx context.Context, resource nsctl.DeletableResource, namespace string) (empty bool, err error) {
 	if resource.CanDeleteCollection {
 		found, listed, err := d.Content.DeleteCollection(ctx, resource.GVR, namespace)
@@ -70,7 +73,8 @@ func (d *deleter) deleteCollection(ctx context.Context, resource nsctl.Deletable
 		case err == nil:
 			return listed && len(found) == 0, nil
 		case nsctl.NotServed(err) && resource.CanList:
-			// Discovery and the server disagree: the type has gone or has changed its verbs since. The LIST decides.
+			// Discovery and the server disagree: the type has gone or has changed its verbs since.
+			// The LIST decides.
 			d.Discovery.Invalidate()
 		default:
 			return false, &nsctl.ResourceError{Doing: "deleting the collection", Resource: resource.GVR, Err: err}

@@ -50,7 +50,7 @@ func (d *deleter) Delete(ctx context.Context, nsName string, seen nsctl.Observed
 		p.settled = seen.Settled
 	}
 	if seen.UID != "" && seen.DeletedAt.Equal(namespace.DeletionTimestamp.Time) {
-		p.prefetched = prefetched // otherwise the types are asked for again: the deletion is another one
+		p.prefetched = prefetched // otherwise this is another deletion, and discovery is repeated
 	}
 	if p.namespace, err = d.markTerminating(ctx, namespace); err != nil {
 		return nsctl.IgnoreNotFound(nsctl.WhileDoing("setting the phase", err))
@@ -61,8 +61,8 @@ func (d *deleter) Delete(ctx context.Context, nsName string, seen nsctl.Observed
 	return p.run(ctx)
 }
 
-// markTerminating sets the phase. Today's API servers set it with the deletion timestamp; older ones left it to
-// the controller.
+// markTerminating sets the phase. Today's API servers set it with the deletion timestamp; older
+// ones left it to the controller.
 func (d *deleter) markTerminating(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
 	if namespace.Status.Phase == api.NamespaceTerminating || !d.FirstParty() {
 		return namespace, nil
@@ -78,9 +78,9 @@ func (d *deleter) markTerminating(ctx context.Context, namespace *api.Namespace)
 	})
 }
 
-// removeFinalized deletes a namespace that has a deletion timestamp and no finalizer of any kind. Today's API servers
-// remove it with its last finalizer; older ones need another DELETE. The UID protects a namespace that was re-created
-// in the meantime.
+// removeFinalized deletes a namespace that has a deletion timestamp and no finalizer of any kind.
+// Today's API servers remove it with its last finalizer; older ones need another DELETE. The UID
+// protects a namespace that was re-created in the meantime.
 func (d *deleter) removeFinalized(ctx context.Context, namespace *api.Namespace) error {
 	if len(namespace.Finalizers) > 0 || !d.FirstParty() {
 		return nil
@@ -95,8 +95,8 @@ func (d *deleter) removeFinalized(ctx context.Context, namespace *api.Namespace)
 	return nsctl.IgnoreNotFound(nsctl.WhileDoing("deleting the finalized namespace", err))
 }
 
-// finalize removes this controller's token through the finalize subresource, and no other. It returns the namespace as
-// it is afterwards, also if it went with the token.
+// finalize removes this controller's token through the finalize subresource, and no other. It
+// returns the namespace as it is afterwards, also if it went with the token.
 func (d *deleter) finalize(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
 	defer d.Trace.Phase(namespace.Name, nsctl.PhaseFinalization)()
 	updated, err := d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
@@ -109,8 +109,8 @@ func (d *deleter) finalize(ctx context.Context, namespace *api.Namespace) (*api.
 	return updated, err
 }
 
-// withoutToken returns a copy of the namespace without this controller's token. The other tokens are sorted, without
-// duplicates.
+// withoutToken returns a copy of the namespace without this controller's token. The other tokens
+// are sorted, without duplicates.
 func (d *deleter) withoutToken(namespace *api.Namespace) *api.Namespace {
 	others := slices.DeleteFunc(slices.Clone(namespace.Spec.Finalizers), func(token string) bool { return token == d.FinalizerToken })
 	slices.Sort(others)
@@ -119,8 +119,9 @@ func (d *deleter) withoutToken(namespace *api.Namespace) *api.Namespace {
 	return &changed
 }
 
-// updateConditions writes what the pass has found into the status if it says anything new. A failure is traced and does
-// not stop the deletion: the conditions are for people. A second party has none.
+// updateConditions writes what the pass has found into the status if it says anything new. A
+// failure is traced and does not stop the deletion: the conditions are for people. A second party
+// has none.
 func (d *deleter) updateConditions(ctx context.Context, namespace *api.Namespace, found *nsctl.ConditionUpdater) *api.Namespace {
 	if !d.FirstParty() {
 		return namespace
@@ -146,9 +147,9 @@ func (d *deleter) updateConditions(ctx context.Context, namespace *api.Namespace
 	return updated
 }
 
-// retryOnConflict writes a namespace and, if another client's write came first, reads it again and repeats. write starts
-// from its argument and must not change it. After the last try it returns the conflict; the retry of the whole pass takes
-// over then.
+// retryOnConflict writes a namespace and, if another client's write came first, reads it again and
+// repeats. write starts from its argument and must not change it. After the last try it returns the
+// conflict; the retry of the whole pass takes over then.
 func (d *deleter) retryOnConflict(ctx context.Context, namespace *api.Namespace, write func(context.Context, *api.Namespace) (*api.Namespace, error)) (*api.Namespace, error) {
 	backoff := d.ConflictBackoff
 	latest := namespace

@@ -12,10 +12,11 @@ import (
 
 // freshTypes makes sure that a pass knows every type of which the namespace may hold objects.
 //
-// It is not enough that a discovery is younger than the deletion: within the grace period some servers do not know of the
-// deletion yet and let content be created, also of a type that appeared a moment before. A discovery must have begun after
-// the grace period ended, by our own clock. Namespaces that had settled when it began share it, so a burst of deletions
-// asks a few times; in a slow stream of them each asks for itself.
+// It is not enough that a discovery is younger than the deletion: within the grace period some
+// servers do not know of the deletion yet and let content be created, also of a type that appeared
+// a moment before. A discovery must have begun after the grace period ended, by our own clock.
+// Namespaces that had settled when it began share it, so a burst of deletions asks a few times; in
+// a slow stream of them each asks for itself.
 type freshTypes struct {
 	discovery nsctl.Discovery
 
@@ -23,7 +24,8 @@ type freshTypes struct {
 	asked time.Time // what the discovery remembers is no older than this
 }
 
-// of returns the types as they were after the deletion, by the server's clock, and after the namespace had settled.
+// of returns the types as they were after the deletion, by the server's clock, and after the
+// namespace had settled.
 func (f *freshTypes) of(ctx context.Context, deletedAt, settled time.Time) ([]*api.APIResourceList, error) {
 	f.mu.Lock()
 	if f.asked.Before(settled) {
@@ -35,8 +37,8 @@ func (f *freshTypes) of(ctx context.Context, deletedAt, settled time.Time) ([]*a
 	return f.discovery.PreferredNamespacedResources(ctx, deletedAt)
 }
 
-// prefetch is a discovery that runs while the namespace is still being read: neither needs the other, and the server
-// may be far away.
+// prefetch is a discovery that runs while the namespace is still being read: neither needs the
+// other, and the server may be far away.
 type prefetch struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when lists and err are set
@@ -44,8 +46,8 @@ type prefetch struct {
 	err    error
 }
 
-// prefetch asks for the types if the time of the deletion is known: the answer must not be older. It returns nil
-// otherwise. The caller must call end.
+// prefetch asks for the types if the time of the deletion is known: the answer must not be older.
+// It returns nil otherwise. The caller must call end.
 func (d *deleter) prefetch(ctx context.Context, seen nsctl.ObservedDeletion) *prefetch {
 	if seen.DeletedAt.IsZero() {
 		return nil

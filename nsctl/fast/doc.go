@@ -1,9 +1,10 @@
-// Package fast has the deleter that asks the server half as often as the textbook form in package nsctl.
+// Package fast has the deleter that asks the server half as often as the textbook form in package
+// nsctl.
 //
 // # Concept
 //
-// The textbook deleter needs 67 requests for an empty namespace, one after the other. Most of them learn nothing new. This
-// form makes the same decisions from fewer answers:
+// The textbook deleter needs 67 requests for an empty namespace, one after the other. Most of them
+// learn nothing new. This form makes the same decisions from fewer answers:
 //
 //   - The answer to deleting a collection lists what the server found by a consistent read. An empty list proves the type
 //     empty: no LIST follows.
@@ -19,9 +20,10 @@
 //
 // # Guarantees
 //
-// As in package nsctl. The shortcuts rest on two facts: nothing can be created in a namespace once its grace period is over,
-// and a list without a resource version is a consistent read. An emptiness check and a discovery count only for namespaces
-// whose grace period had ended when they began.
+// As in package nsctl. The shortcuts rest on two facts: nothing can be created in a namespace once
+// its grace period is over, and a list without a resource version is a consistent read. An
+// emptiness check and a discovery count only for namespaces whose grace period had ended when they
+// began.
 //
 // # Goroutines
 //
@@ -29,7 +31,8 @@
 //
 // # Failure
 //
-// As in package nsctl. An emptiness check that fails, is slow or is incomplete proves nothing, and the namespace is asked.
+// As in package nsctl. An emptiness check that fails, is slow or is incomplete proves nothing, and
+// the namespace is asked.
 //
 // # Testing
 //

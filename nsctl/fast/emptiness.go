@@ -11,14 +11,15 @@ import (
 
 // emptinessChecker finds out, for many namespaces at once, which types they hold nothing of.
 //
-// A hundred namespaces with thirty types take three thousand requests, most of them answered "nothing". One cluster-wide
-// list of a type gives that answer for all namespaces. It is a proof for the same reason as the empty answer to deleting a
-// collection: it is a consistent read, and it began when nothing could be created in the namespace any more. So a check
-// counts for the namespaces that had settled before it began, for as long as they exist.
+// A hundred namespaces with thirty types take three thousand requests, most of them answered
+// "nothing". One cluster-wide list of a type gives that answer for all namespaces. It is a proof
+// for the same reason as the empty answer to deleting a collection: it is a consistent read, and it
+// began when nothing could be created in the namespace any more. So a check counts for the
+// namespaces that had settled before it began, for as long as they exist.
 //
-// A check costs a request per type, so it is made only when several passes are under way. It asks for one page of each
-// type and does not wait long. A type that does not fit on the page, that cannot be listed, or whose server is slow, is
-// unknown, and each namespace is asked for it.
+// A check costs a request per type, so it is made only when several passes are under way. It asks
+// for one page of each type and does not wait long. A type that does not fit on the page, that
+// cannot be listed, or whose server is slow, is unknown, and is listed in each namespace.
 type emptinessChecker struct {
 	content     nsctl.ContentClient
 	concurrency int
@@ -35,16 +36,17 @@ type emptinessCheck struct {
 	done  chan struct{} // closed when holders is complete
 
 	mu sync.Mutex // guards holders until done is closed
-	// holders are the namespaces that hold something of a type, for each type whose whole list was seen.
+	// holders are the namespaces that hold something of a type, for each type whose whole list was
+	// seen.
 	holders map[api.GroupVersionResource]map[string]bool
 }
 
-// passesForACheck is how many passes must be under way. A check saves each of them a request for nearly every type: it
-// pays from three passes on.
+// passesForACheck is how many passes must be under way. A check saves each of them a request for
+// nearly every type: it pays from three passes on.
 const passesForACheck = 3
 
-// checkTimeout is how long a check takes at most. All passes wait for it, their pods too, and one aggregated API whose
-// server hangs must not keep them running.
+// checkTimeout is how long a check takes at most. All passes wait for it, their pods too, and one
+// aggregated API whose server hangs must not keep them running.
 const checkTimeout = 3 * time.Second
 
 // enter marks the start of a pass and leave its end. The last leave drops the result.
@@ -62,8 +64,8 @@ func (c *emptinessChecker) leave() {
 	}
 }
 
-// check returns a result that counts for a namespace that settled at that moment, or nil if a check does not pay. Passes
-// that ask at the same time share one.
+// check returns a result that counts for a namespace that settled at that moment, or nil if a check
+// does not pay. Passes that ask at the same time share one.
 func (c *emptinessChecker) check(ctx context.Context, resources []nsctl.DeletableResource, settled time.Time) *emptinessCheck {
 	c.mu.Lock()
 	latest := c.latest

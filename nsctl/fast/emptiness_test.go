@@ -39,13 +39,15 @@ func TestManyNamespacesShareOneCheck(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		nsctltest.AssertAllGone(t, c, names)
 		requests := c.Log()
-		// One check serves all passes that overlap; how many passes that are depends on the scheduler.
+		// One check serves all passes that overlap; how many passes that are depends on the
+		// scheduler.
 		made := int(checks.Load())
 		assert.Positive(t, made)
 		assert.Less(t, made, 5)
 		assert.Equal(t, 30*made, len(slices.DeleteFunc(slices.Clone(requests), func(r string) bool { return !isEmptinessCheck(r) })))
 		assert.Equal(t, 50, strings.Count(strings.Join(requests, "\n"), "/finalize"))
-		// GET, DELETE and LIST of the ConfigMaps, finalize; for the first few passes, which were alone, all types.
+		// GET, DELETE and LIST of the ConfigMaps, finalize; for the first few passes, which were
+		// alone, all types.
 		assert.Less(t, len(requests), 50*4+30*made+3*35, "upstream needs 3,400")
 		r.Stop()
 	})

@@ -46,9 +46,9 @@ func (p *pass) run(ctx context.Context) error {
 	return nsctl.IgnoreNotFound(nsctl.WhileDoing("finalizing", err))
 }
 
-// goesWithToken reports whether the namespace, now empty, will go with this controller's token, because nothing else holds
-// it. No client could read a report that is written just before. Conditions that report trouble are still corrected, for
-// clients that watch to the end.
+// goesWithToken reports whether the namespace, now empty, will go with this controller's token,
+// because nothing else holds it. No client could read a report that is written just before.
+// Conditions that report trouble are still corrected, for clients that watch to the end.
 func (p *pass) goesWithToken() bool {
 	others := func(finalizer string) bool { return finalizer != p.FinalizerToken }
 	return len(p.namespace.Finalizers) == 0 &&
@@ -56,8 +56,8 @@ func (p *pass) goesWithToken() bool {
 		!nsctl.ReportsTrouble(p.namespace.Status.Conditions)
 }
 
-// finish finalizes a namespace, and reports only if it is still there then: finalizing failed, or another client has
-// added a finalizer meanwhile.
+// finish finalizes a namespace, and reports only if it is still there then: finalizing failed, or
+// another client has added a finalizer meanwhile.
 func (p *pass) finish(ctx context.Context) error {
 	updated, err := p.finalize(ctx, p.namespace)
 	switch {
@@ -74,11 +74,12 @@ func (p *pass) finish(ctx context.Context) error {
 
 // deleteAllContent deletes everything in the namespace and records what is left.
 //
-// Pods come first and alone: while one of them runs, the things it may rely on, network policies above all, stay
-// (KEP-5080). An error in that step ends the pass for the same reason; upstream goes on there.
+// Pods come first and alone: while one of them runs, the things it may rely on, network policies
+// above all, stay (KEP-5080). An error in that step ends the pass for the same reason; upstream
+// goes on there.
 //
-// If discovery failed for some groups, the content of the others is deleted, and the pass fails: what could not be seen
-// may hold content. If the pods could not be seen, nothing is deleted.
+// If discovery failed for some groups, the content of the others is deleted, and the pass fails:
+// what could not be seen may hold content. If the pods could not be seen, nothing is deleted.
 func (p *pass) deleteAllContent(ctx context.Context) {
 	resources := p.discover(ctx)
 	havePods := len(resources) > 0 && resources[0].IsPods()
@@ -98,8 +99,9 @@ func (p *pass) deleteAllContent(ctx context.Context) {
 	p.deleteTypes(ctx, resources)
 }
 
-// discover returns the types that may have content. A discovery that began before the end of the grace period might lack
-// a type of which objects were created just then; freshTypes makes sure that the answer is new enough.
+// discover returns the types that may have content. A discovery that began before the end of the
+// grace period might lack a type of which objects were created just then; freshTypes makes sure
+// that the answer is new enough.
 func (p *pass) discover(ctx context.Context) []nsctl.DeletableResource {
 	defer p.Trace.Phase(p.namespace.Name, nsctl.PhaseDiscovery)()
 	lists, err := p.prefetched.answer()
@@ -121,7 +123,8 @@ func (p *pass) deletePods(ctx context.Context, pods nsctl.DeletableResource) boo
 	return err == nil && left.Items == 0
 }
 
-// deleteTypes deletes the content of the types in parallel. An error of one does not stop the others.
+// deleteTypes deletes the content of the types in parallel. An error of one does not stop the
+// others.
 func (p *pass) deleteTypes(ctx context.Context, resources []nsctl.DeletableResource) {
 	defer p.Trace.Phase(p.namespace.Name, nsctl.PhaseContent)()
 	lefts := make([]nsctl.Remains, len(resources))
@@ -143,8 +146,9 @@ func (p *pass) deleteTypes(ctx context.Context, resources []nsctl.DeletableResou
 	}
 }
 
-// parallelize calls do for 0 to n-1, at most limit at a time, and returns when all calls have. If one of them panicked,
-// it panics then, with the *wait.Panic: on a goroutine of its own a panic would end the process.
+// parallelize calls do for 0 to n-1, at most limit at a time, and returns when all calls have. If
+// one of them panicked, it panics then, with the *wait.Panic: on a goroutine of its own a panic
+// would end the process.
 func parallelize(n, limit int, do func(i int)) {
 	slots := make(chan struct{}, limit)
 	panics := make([]*wait.Panic, n)

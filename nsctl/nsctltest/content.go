@@ -110,7 +110,8 @@ func (s suite) AFailedTypeDoesNotBlockTheOthers(t *testing.T) {
 	})
 }
 
-// A pass that failed says so, even if it also found content that only needs time: the failure decides when the next pass is made.
+// A pass that failed says so, even if it also found content that only needs time: the failure
+// decides when the next pass is made.
 func (s suite) AFailureOutweighsAnEstimate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()

@@ -2,18 +2,20 @@
 //
 // # Concept
 //
-// [Run] takes a [Form] of the deleter and asserts what package nsctl promises. It runs against the textbook form, against the
-// fast form, and against your own. [Cluster] is the server's half: a scripted API server with namespaces, content,
-// discovery, and a hook that can refuse any request. The scenarios speak HTTP to it over an in-memory connection.
+// [Run] takes a [Form] of the deleter and asserts what package nsctl promises. It runs against the
+// textbook form, against the fast form, and against your own. [Cluster] is the server's half: a
+// scripted API server with namespaces, content, discovery, and a hook that can refuse any request.
+// The scenarios speak HTTP to it over an in-memory connection.
 //
-// The model test plays worlds in which everything goes wrong at random: requests are refused, lost or slow, types vanish,
-// servers of groups go down. It asserts that no namespace is finalized that holds something, that nothing is deleted in a
-// namespace that is not in deletion, and nothing but pods while there are pods.
+// The model test plays worlds in which everything goes wrong at random: requests are refused, lost
+// or slow, types vanish, servers of groups go down. It asserts that no namespace is finalized that
+// holds something, that nothing is deleted in a namespace that is not in deletion, and nothing but
+// pods while there are pods.
 //
 // # Guarantees
 //
-// Where the forms differ there is a [Capability]. A form that lacks one says so, with the reason, and the suite asserts
-// that it behaves in the other way. Nothing is skipped.
+// Where the forms differ there is a [Capability]. A form that lacks one says so, with the reason,
+// and the suite asserts that it behaves in the other way. Nothing is skipped.
 //
 // # Goroutines
 //
@@ -21,7 +23,8 @@
 //
 // # Failure
 //
-// A violation of the model names the namespace, what it held, and the seed with which it can be played again.
+// A violation of the model names the namespace, what it held, and the seed with which it can be
+// played again.
 //
 // # Testing
 //

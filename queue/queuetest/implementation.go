@@ -58,8 +58,8 @@ const (
 	// EndsEveryDrain: ShutDown ends each drain in progress. Without it, the second ShutDown of a
 	// delaying queue does nothing.
 	EndsEveryDrain Capability = "a second ShutDown ends a drain too"
-	// AddCancelsDelay: Add of a delayed key cancels the delay. Without it, the key is queued a second
-	// time when the delay ends.
+	// AddCancelsDelay: Add of a delayed key cancels the delay. Without it, the key is queued a
+	// second time when the delay ends.
 	AddCancelsDelay Capability = "Add cancels a pending delay"
 	// AddAfterIsAtOnce: AddAfter has taken effect when it returns. Without it, a later call may
 	// overtake it.

@@ -20,8 +20,9 @@
 //   - Linearizability: goroutines use the queue concurrently; then a search looks for an order of
 //     their calls in which the spec gives the same results.
 //
-// Where package queue deliberately differs from client-go, there is a [Capability]. An implementation
-// that lacks it gives the reason, and the suite asserts the other behaviour. No test is skipped.
+// Where package queue deliberately differs from client-go, there is a [Capability]. An
+// implementation that lacks it gives the reason, and the suite asserts the other behaviour. No test
+// is skipped.
 package queuetest
 
 import (

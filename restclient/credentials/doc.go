@@ -2,10 +2,11 @@
 //
 // # Concept
 //
-// A request is authenticated by a header (a bearer token, a user name with a password), by the certificate shown in
-// the TLS handshake, or both. Credentials may change while a program runs for months: the kubelet writes a new
-// service account token every hour, cert-manager replaces a certificate, a cloud's plugin issues tokens for fifteen
-// minutes. Each type here implements [restclient.Credentials]:
+// A request is authenticated by a header (a bearer token, a user name with a password), by the
+// certificate shown in the TLS handshake, or both. Credentials may change while a program runs for
+// months: the kubelet writes a new service account token every hour, cert-manager replaces a
+// certificate, a cloud's plugin issues tokens for fifteen minutes. Each type here implements
+// [restclient.Credentials]:
 //
 //	NewToken            a token that stays the same
 //	NewTokenFile        a token in a file that is rewritten; it is read again each minute
@@ -19,21 +20,22 @@
 //
 // # Guarantees
 //
-// Tokens and passwords are sent over https, or over plain http to the same machine (see [Allowed]); otherwise
-// the request fails with an [*InsecureTransportError]. Nothing secret is part of an error or of what fmt prints for these
-// types.
+// Tokens and passwords are sent over https, or over plain http to the same machine (see [Allowed]);
+// otherwise the request fails with an [*InsecureTransportError]. No secret appears in an error or
+// in the output of fmt for these types.
 //
-// After a 401 only the refused credentials are dropped: a slow answer to an old token does not drop the new one. The
-// next request reads the file or runs the plugin again. Package restclient retries the refused request once if that
-// yields new credentials.
+// After a 401 only the refused credentials are dropped: a slow answer to an old token does not drop
+// the new one. The next request reads the file or runs the plugin again. Package restclient retries
+// the refused request once if that yields new credentials.
 //
-// A client certificate is renewed when the pointer that ClientCertificate returns changes. Since connections live for
-// hours and the server checks a certificate only when a connection is made or, once it has expired, refuses each
-// request on it, package restclient compares pointers once in TLS.CheckInterval and sends new requests over new
-// connections after a change. Requests and watches in progress continue (client-go cuts them off).
+// A client certificate is renewed when the pointer that ClientCertificate returns changes. Since
+// connections live for hours and the server checks a certificate only when a connection is made or,
+// once it has expired, refuses each request on it, package restclient compares pointers once in
+// TLS.CheckInterval and sends new requests over new connections after a change. Requests and
+// watches in progress continue (client-go cuts them off).
 //
-// Credentials that cannot be renewed yet stay in use: the last token read while its file is unreadable, the last pair
-// of certificate and key while the two files do not match.
+// Credentials that cannot be renewed yet stay in use: the last token read while its file is
+// unreadable, the last pair of certificate and key while the two files do not match.
 //
 // # Goroutines
 //
@@ -43,12 +45,13 @@
 // # Failure
 //
 // Construction checks what can be checked: files exist and parse ([*FileError]), the plugin's
-// configuration makes sense ([*ExecError]). Later errors of Apply reach the caller of a request inside a
-// restclient.TransportError.
+// configuration makes sense ([*ExecError]). Later errors of Apply reach the caller of a request
+// inside a restclient.TransportError.
 //
 // # Testing
 //
-// The tests of the exec protocol run the test binary as the plugin; time passes in synctest bubbles.
+// The tests of the exec protocol run the test binary as the plugin; time passes in synctest
+// bubbles.
 //
 // Next: package restclient/kubeconfig
 package credentials

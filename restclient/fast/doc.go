@@ -1,14 +1,16 @@
-// Package fast decodes the answers of Metadata resources in one pass over the bytes, from JSON or Kubernetes' protobuf.
+// Package fast decodes the answers of Metadata resources in one pass over the bytes, from JSON or
+// Kubernetes' protobuf.
 //
 //	client, err := restclient.New(restclient.Config{Host: server, Codec: fast.Codec{}})
 //
-// It is the fast form of restclient.PlainCodec, which uses encoding/json. A list of 100,000 pods as metadata takes half a
-// second and 100 MiB; encoding/json needs ten times as long.
+// It is the fast form of restclient.PlainCodec, which uses encoding/json. A list of 100,000 pods as
+// metadata takes half a second and 100 MiB; encoding/json needs ten times as long.
 //
 // # Concept
 //
-// A [Codec] cuts a body into values while it arrives, and takes out of each object the fields that are wanted; everything else
-// is stepped over. What the objects of one list or watch have in common they share:
+// A [Codec] cuts a body into values while it arrives, and extracts the requested fields of each
+// object; it skips everything else. The objects of one list or watch share what they have in
+// common:
 //
 //	                    ┌ strings: keys, namespaces, repeated values   ┐ one for
 //	object of a list ───┤ equal maps of labels, equal lists of owners  ┘ many objects
@@ -32,7 +34,8 @@
 //
 // # Testing
 //
-// Fuzz tests compare this form with encoding/json, and both encodings with each other by answers of kube-apiserver in testdata.
+// Fuzz tests compare this form with encoding/json, and both encodings with each other by answers of
+// kube-apiserver in testdata.
 //
 // Next: package nsctl
 package fast

@@ -64,7 +64,7 @@ func TestExecPluginFromKubeconfig(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "ca.crt"), ca.Cert, 0o600))
 
 	cluster := Cluster{Server: "https://h:6443", CertificateAuthority: "ca.crt", Extensions: []Extension{
-		{Name: "somebody.else", Extension: "x"},
+		{Name: "another.owner", Extension: "x"},
 		{Name: execExtension, Extension: map[string]any{"audience": "prod", "ports": []any{1, 2}}},
 	}}
 	// The command is relative to the directory of the file, not to the working directory.

@@ -111,8 +111,8 @@ func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 type searched struct {
 	paths    []string
 	variable bool // named by the variable KUBECONFIG
-	// sum is that of the files before they were read, so that a write during the read changes it.
-	// Only with Options.Changed.
+	// sum is the checksum of the files before they were read, so that a write during the read
+	// changes it. Only with Options.Changed.
 	sum [sha256.Size]byte
 }
 

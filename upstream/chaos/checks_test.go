@@ -106,7 +106,7 @@ func TestGuardLeavesTheBodyAsItWas(t *testing.T) {
 
 func TestObjectsOfNamespacesThatHaveGone(t *testing.T) {
 	r := &run{cluster: newFakeCluster(namespaceObject("here", "new", "1", false),
-		content(configMaps, "here", "fine", "new"), content(secrets, "here", "nobody-knows", ""),
+		content(configMaps, "here", "fine", "new"), content(secrets, "here", "unknown", ""),
 		content(configMaps, "here", "inherited", "old"), content(pods, "gone", "orphan", "x"))}
 	found, err := r.checkContent(t.Context())
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ type webhookBlocker struct {
 	server *httptest.Server
 }
 
-// blockerBefore configures the webhook. It is in force when it is asked about a trial deletion of
+// blockerBefore configures the webhook. It is in force when it receives a trial deletion of
 // the probe.
 func (genuineHindrances) blockerBefore(tr *trial, namespace, probe string) blocker {
 	tr.t.Helper()

@@ -61,8 +61,8 @@ func testKilledSoon(t *testing.T, e *election) {
 	})
 	leader.Kill()
 	standby.AwaitOutput("controller started")
-	leader.RequireOutput("cannot determine whether another controller of this kind works, continuing")
-	assert.NotContains(t, standby.Output(), "whether another controller of this kind works")
+	leader.RequireOutput("cannot determine whether another controller of this kind is active, continuing")
+	assert.NotContains(t, standby.Output(), "whether another controller of this kind is active")
 }
 
 // An idle leader that is stopped hands over at once: its successor does not wait for the Lease to
@@ -78,7 +78,7 @@ func stopLeader(t *testing.T, e *election) (from, to time.Time) {
 	leader.Interrupt()
 	standby.AwaitOutput("became leader")
 	assert.Equal(t, exitInterrupted, leader.AwaitExit())
-	leader.RequireOutput("gave the Lease back")
+	leader.RequireOutput("released the Lease")
 	requireWarm(t, standby)
 
 	// The successor works.

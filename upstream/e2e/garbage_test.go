@@ -17,7 +17,7 @@ import (
 const garbageCollector = "garbage-collector-controller"
 
 // startWithoutCollector starts a genuine control plane with every controller but the garbage
-// collector, and ours in its place.
+// collector, and ours instead.
 func startWithoutCollector(t *testing.T) *controlplane.ControlPlane {
 	server, err := controlplane.Start(t.Context(), controlplane.Config{
 		FakeNodes:           2,

@@ -110,8 +110,8 @@ func silentServer(t *testing.T) (kubeconfig string) {
 	t.Cleanup(func() { listener.Close() })
 	kubeconfig = filepath.Join(t.TempDir(), "silent.kubeconfig")
 	text := fmt.Sprintf(`{"apiVersion": "v1", "kind": "Config", "current-context": "silent",
-"clusters": [{"name": "silent", "cluster": {"server": "http://%s"}}], "users": [{"name": "nobody", "user": {}}],
-"contexts": [{"name": "silent", "context": {"cluster": "silent", "user": "nobody"}}]}`, listener.Addr())
+"clusters": [{"name": "silent", "cluster": {"server": "http://%s"}}], "users": [{"name": "stranger", "user": {}}],
+"contexts": [{"name": "silent", "context": {"cluster": "silent", "user": "stranger"}}]}`, listener.Addr())
 	require.NoError(t, os.WriteFile(kubeconfig, []byte(text), 0o600))
 	return kubeconfig
 }

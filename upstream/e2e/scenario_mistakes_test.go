@@ -89,11 +89,11 @@ func TestMistakesAgainstRealServer(t *testing.T) {
 		{
 			name: "a user without any rights",
 			kubeconfig: func(t *testing.T) string {
-				path, err := cp.KubeconfigFor("nobody")
+				path, err := cp.KubeconfigFor("stranger")
 				require.NoError(t, err)
 				return path
 			},
-			want: []string{`"nobody" cannot list resource "namespaces"`, "this user may not do that", "orrery rbac"},
+			want: []string{`"stranger" cannot list resource "namespaces"`, "this user may not do that", "orrery rbac"},
 		},
 		{
 			name: "http in place of https",

@@ -15,7 +15,7 @@ import (
 )
 
 // secondRefused is the start of orrery's message when another namespace controller works.
-const secondRefused = "orrery: this cluster has a namespace controller that works: "
+const secondRefused = "orrery: this cluster has an active namespace controller: "
 
 // onControlPlane returns a trial on a control plane of its own, and the kubeconfig of a user with
 // the rights of the built-in namespace controller.
@@ -66,7 +66,7 @@ var alive = []string{"--leader-elect=true", "--leader-elect-lease-duration=20m",
 
 // secondSuspected is the start of orrery's message when kube-controller-manager's Lease is the only
 // evidence.
-const secondSuspected = "orrery: this cluster may have a namespace controller that works: kube-controller-manager is alive, its Lease kube-system/kube-controller-manager was renewed at "
+const secondSuspected = "orrery: this cluster may have an active namespace controller: kube-controller-manager is alive, its Lease kube-system/kube-controller-manager was renewed at "
 
 func (tr *trial) awaitManagersLease() {
 	tr.t.Helper()
@@ -89,7 +89,7 @@ func TestRefusesToStartBesideBuiltIn(t *testing.T) {
 		requireRefused(t, runOrrery(t, kubeconfig), secondSuspected)
 	}
 	p := runOrrery(t, admin, "--dry-run")
-	p.AwaitOutput("WARN", "another controller of this kind may be working, without --dry-run this would not start")
+	p.AwaitOutput("WARN", "another controller of this kind may be active, without --dry-run this would not start")
 	p.AwaitOutput("store is filled")
 	p.Kill()
 
@@ -118,7 +118,7 @@ func TestRefusesToStartBesideBuiltIn(t *testing.T) {
 	p = inTime(t, func() *program { return runOrrery(t, leastRights) }, named, reportAnew)
 	requireRefused(t, p, secondRefused+"kube-controller-manager wrote the status of the namespace hanging")
 	inTime(t, func() *program { return runOrrery(t, leastRights, "--dry-run") }, func(p *program) bool {
-		return p.printed([]string{"WARN", "another controller of this kind works", "hanging"})
+		return p.printed([]string{"WARN", "another controller of this kind is active", "hanging"})
 	}, reportAnew)
 }
 
@@ -133,7 +133,7 @@ func TestRecognisesControllerManager(t *testing.T) {
 	tr.runManager("off", "--leader-elect=true", "--controllers=*,-namespace-controller")
 	for _, kubeconfig := range []string{leastRights, tr.cluster.Kubeconfig()} {
 		p := runOrrery(t, kubeconfig)
-		p.AwaitOutput("no other controller of this kind works", "in the pod kube-system/off runs without its own")
+		p.AwaitOutput("no other controller of this kind is active", "in the pod kube-system/off runs without its own")
 		p.AwaitOutput("store is filled")
 		p.Kill()
 	}

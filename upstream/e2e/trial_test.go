@@ -24,8 +24,8 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// waitTimeout is how long a test waits before it fails. It covers the back-off after a dozen failures
-// on a machine that gives us a tenth of its time.
+// waitTimeout is how long a test waits before it fails. It covers the back-off after a dozen
+// failures on a machine that gives us a tenth of its time.
 const waitTimeout = 10 * time.Minute
 
 // trial is one scenario with one subject. Only the test's goroutine may call its methods, as with

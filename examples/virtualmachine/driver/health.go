@@ -8,14 +8,14 @@ import (
 	"orrery/wait"
 )
 
-// pingPeriod is how often a driver is asked whether it works.
+// pingPeriod is the time between two pings of a driver.
 const pingPeriod = 30 * time.Second
 
 // Health knows whether a driver works, so that a missing engine is reported before a machine fails.
 type Health struct {
 	Driver Interface
-	// Changed is called when the driver stops working, because of err, or works again if err is nil.
-	// May be nil.
+	// Changed is called when the driver stops working, because of err, or works again if err is
+	// nil. May be nil.
 	Changed func(err error)
 
 	mu     sync.Mutex // guards broken

@@ -16,7 +16,7 @@ import (
 // Memory is a driver without servers, for tests and demonstrations: it remembers the requests. The
 // usage of a server changes a little with each call. The zero value is ready.
 type Memory struct {
-	// Capacity is the largest memory that a server may have, in bytes. 0 is no limit.
+	// Capacity is the largest memory that a server may have, in bytes. 0 means no limit.
 	Capacity int64
 
 	file string // "": the servers end with the program

@@ -12,8 +12,8 @@ import (
 // Options configure drivers. Each has a default.
 type Options struct {
 	// StateDir is where the driver process remembers its processes, by default orrery/servers in
-	// $XDG_STATE_HOME, or in .local/state at home; and where the driver memory keeps its servers, by
-	// default nowhere.
+	// $XDG_STATE_HOME, or in .local/state at home; and where the driver memory keeps its servers,
+	// by default nowhere.
 	StateDir string
 	// Command is what the driver process runs as a server. Default: sleep infinity.
 	Command []string

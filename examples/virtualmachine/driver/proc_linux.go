@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// stat is what /proc/PID/stat says of a process.
+// stat has fields of /proc/PID/stat.
 type stat struct {
 	state   byte
 	session int
@@ -23,7 +23,7 @@ type stat struct {
 // ticksPerSecond is USER_HZ, which is 100 on every system that Go runs on.
 const ticksPerSecond = 100
 
-// readStat reads what the kernel says of a process; ok is false if there is none.
+// readStat reads a process's stat. ok is false if there is no such process.
 func readStat(pid int) (s stat, ok bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	// The name of the program is in brackets and may have anything in it; the fields behind it are
@@ -62,7 +62,7 @@ func processes() map[int]bool {
 }
 
 // members returns the processes of a server that have not ended: those in the session of its first
-// process. When that one has ended, its PID may be another's by now, and only those count that have
+// process. After its end, its PID may belong to another process, and only those count that have
 // the server's variable in their environment.
 func (d *Process) members(r *record) map[int]stat {
 	found := map[int]stat{}

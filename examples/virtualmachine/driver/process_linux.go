@@ -243,7 +243,7 @@ func (d *Process) write(name string, r *record) error {
 	return os.Rename(next, d.file(name))
 }
 
-// gracePeriod is how long processes have to end by themselves.
+// gracePeriod is how long processes may take to end after SIGTERM.
 const gracePeriod = 2 * time.Second
 
 // endAll ends all processes of a server and returns when they have gone.

@@ -20,7 +20,8 @@
 //
 // # Testing
 //
-// The programs run without a server, without the CustomResourceDefinition, and as the page has them.
+// The programs run without a server, without the CustomResourceDefinition, and as the page has
+// them.
 //
 // Next: package virtualmachine
 package steps

@@ -30,7 +30,7 @@ type state struct {
 	page      int    // the requested page
 	limit     int64  // the requested page size; 0: no pages
 	token     string // the continue token of the request; "" for page 1
-	listRV    string // the version of page 1, which is that of the whole list
+	listRV    string // the version of page 1, which counts for the whole list
 	whole     bool   // pages failed; this is the second attempt, without them
 	pagedZero bool   // the server pages lists at "0" too: it has no watch cache, and pages are always useful
 

@@ -308,8 +308,8 @@ func TestHealth(t *testing.T) {
 	})
 }
 
-// The log says which pass of the controller of virtual machines a line belongs to, and that a spec which can never work is not tried
-// again.
+// The log says which pass of the controller of virtual machines a line belongs to, and that a spec
+// which can never work is not tried again.
 func TestWhatTheLogSaysOfVirtualMachines(t *testing.T) {
 	play(t, gears.Textbook, func(w *world) {
 		var definition any
@@ -339,7 +339,7 @@ func TestWhatTheLogSaysOfVirtualMachines(t *testing.T) {
 	})
 }
 
-// Names are sorted, and what each controller needs and may do is said.
+// Names are sorted, with the needs and rights of each controller.
 func TestDescriptors(t *testing.T) {
 	names := everything()
 	assert.True(t, slices.IsSorted(names))

@@ -56,7 +56,7 @@ func startSecondParty(c controllers.ControllerContext, options SecondPartyOption
 		PassContext: passes.PassContext,
 		PassStarted: passes.PassStarted,
 		Finalized: func(namespace string, err error) {
-			if err == nil { // the error is that of the pass
+			if err == nil { // err comes from the pass
 				c.Logger.FinalizerRemoved(c.Name, namespace, secondparty.Token)
 			}
 		},

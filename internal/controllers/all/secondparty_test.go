@@ -26,7 +26,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// Both parties in one process, over one watch, with every form of gear: the namespace goes when both are done.
+// Both parties in one process, over one watch, with every form of gear: the namespace goes when
+// both are done.
 func TestTwoPartiesInOneProcess(t *testing.T) {
 	for _, set := range []string{gears.Fast, gears.Textbook} {
 		t.Run(set, func(t *testing.T) {

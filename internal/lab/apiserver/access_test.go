@@ -121,7 +121,7 @@ func TestTokensOfServiceAccounts(t *testing.T) {
 
 		time.Sleep(10 * time.Minute)
 		p.must(401, "GET", "/api/v1/namespaces", "", mine...)
-		p.must(404, "POST", accounts+"/nobody/token", `{}`, admin...)
+		p.must(404, "POST", accounts+"/missing/token", `{}`, admin...)
 		p.must(422, "POST", accounts+"/web/token", `{"spec":{"expirationSeconds":1}}`, admin...)
 		p.must(422, "POST", accounts+"/web/token", `{"spec":{"expirationSeconds":9999999999}}`, admin...)
 		p.must(405, "GET", accounts+"/web/token", "", admin...)

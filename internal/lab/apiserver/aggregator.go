@@ -33,8 +33,8 @@ const (
 	maxAnnounced = 4 << 20
 )
 
-// askServices asks all remote servers for their resources: after a change, and regularly while there
-// are any.
+// askServices asks all remote servers for their resources: after a change, and regularly while
+// there are any.
 func (s *Server) askServices(ctx context.Context) {
 	for {
 		var again <-chan time.Time

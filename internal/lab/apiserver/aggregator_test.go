@@ -25,8 +25,8 @@ const (
 	endpointSlices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
 )
 
-// extension runs a server over TLS pipes, for the Service name in the namespace default, and returns
-// the base64 CA bundle for its clients.
+// extension runs a server over TLS pipes, for the Service name in the namespace default, and
+// returns the base64 CA bundle for its clients.
 func extension(t *testing.T, name string, handler http.HandlerFunc) (*restclienttest.Server, string) {
 	t.Helper()
 	authority := restclienttest.NewAuthority(t)
@@ -57,8 +57,8 @@ func (p *piped) groups() string {
 	return p.must(200, "GET", "/apis", "", "Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList").body
 }
 
-// An APIService tells in the words of kube-aggregator why its server cannot be reached, and requests
-// reach the server once it answers.
+// An APIService tells in the words of kube-aggregator why its server cannot be reached, and
+// requests reach the server once it answers.
 func TestAnAggregatedServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var broken atomic.Bool

@@ -115,8 +115,8 @@ func (c *cuts) cut() {
 	}
 }
 
-// runningRequests counts running requests, so that Stop can wait for them. net/http does not wait for handlers
-// whose connections it has closed, and does not track websockets.
+// runningRequests counts running requests, so that Stop can wait for them. net/http does not wait
+// for handlers whose connections it has closed, and does not track websockets.
 type runningRequests struct {
 	// mu guards closed. No request enters once it is set.
 	mu     sync.Mutex

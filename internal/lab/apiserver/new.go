@@ -67,8 +67,8 @@ func (s *Server) inherit(config Config) (err error) {
 	return err
 }
 
-// startWorkers starts the kubelet, the garbage collector and the worker of remote APIServices, which
-// Stop ends.
+// startWorkers starts the kubelet, the garbage collector and the worker of remote APIServices,
+// which Stop ends.
 func (s *Server) startWorkers() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.life = ctx

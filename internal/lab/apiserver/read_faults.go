@@ -11,8 +11,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// readFault returns the error of a fault for a request that reads objects from the storage, which is
-// every request but a create.
+// readFault returns the error of a fault for a request that reads objects from the storage, which
+// is every request but a create.
 func (x *exchange) readFault(t registry.Target) error {
 	if x.info.Verb == "create" {
 		return nil

@@ -92,8 +92,8 @@ func TestEventsOfABusyWatchAreHeld(t *testing.T) {
 	})
 }
 
-// A bookmark says that every event before its version was sent. This watch has fetched an event, and
-// then it is held.
+// A bookmark says that every event before its version was sent. This watch has fetched an event,
+// and then it is held.
 func TestABookmarkDoesNotOvertakeHeldEvents(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		w := p.watch(configMaps + "?watch=1&allowWatchBookmarks=true")

@@ -22,7 +22,8 @@ func TestResidentMemoryOfAMissingProcess(t *testing.T) {
 }
 
 // A system either reports memory and resets the peak, or does neither. The ballast is not from Go's
-// heap, so it is gone at once, and the margin is wide: the kernel may keep some of the heap's pages.
+// heap, so it is gone at once, and the margin is wide: the kernel may keep some of the heap's
+// pages.
 func TestThePeakBeginsAnew(t *testing.T) {
 	const size = 256 << 20
 	ballast, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)

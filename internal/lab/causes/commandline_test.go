@@ -130,7 +130,7 @@ func TestCommandLine(t *testing.T) {
 			{"the lesson", []string{"--explain", "C07"}, 0, "C07  ", ""},
 			{"no such namespace", []string{"shpo", "--kubeconfig", deleted}, 0, `namespace "shpo" does not exist; Terminating now: shop`, ""},
 			{"an active one", []string{"shop", "--kubeconfig", active}, 0, `namespace "shop" is Active: its deletion was not requested`, ""},
-			{"one that nobody may delete", []string{"kube-system", "--kubeconfig", active}, 0, "this namespace may not be deleted", ""},
+			{"one that cannot be deleted", []string{"kube-system", "--kubeconfig", active}, 0, "this namespace may not be deleted", ""},
 			{"all, and none is in deletion", []string{"-A", "--kubeconfig", active}, 0, "no namespace is Terminating", ""},
 			{"watching one that is not in deletion", []string{"shop", "-w", "--kubeconfig", active}, 0, "is Active", ""},
 			{"no kubeconfig", []string{"shop", "--kubeconfig", "/does/not/exist"}, 1, "", "does not exist"},

@@ -26,7 +26,8 @@ const (
 	operatorStatus  = "/apis/apps/v1/namespaces/keda/deployments/keda-operator/status"
 	metricsAPI      = "/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.metrics.k8s.io"
 	racesInOneWorld = 50
-	// sampleGap is the time between the samples of the races, and around writeTime an --apply writes.
+	// sampleGap is the time between the samples of the races, and around writeTime an --apply
+	// writes.
 	sampleGap = 2 * time.Second
 	writeTime = sampleGap + 300*time.Millisecond
 )
@@ -62,7 +63,8 @@ func apply(t *testing.T, c *clustertest.Cluster, digest string) error {
 	return fix.Apply(t.Context(), c.Admin(), remedy, digest)
 }
 
-// change is what somebody else does between --fix and --apply, or while --apply works. It reports whether the server did it.
+// change is another write between --fix and --apply, or during --apply. It reports whether the
+// server accepted it.
 type change struct {
 	name string
 	do   func(c *clustertest.Cluster, path string) bool
@@ -119,8 +121,8 @@ var apiServiceChanges = append(changes[:len(changes):len(changes)],
 	},
 )
 
-// race plans a remedy, lets somebody change something at a random moment, and applies the remedy. It reports whether the write
-// was done. Whatever was changed first must have prevented that.
+// race plans a remedy, makes another change at a random moment, and applies the remedy. It reports
+// whether the write was done. Whatever was changed first must have prevented that.
 func race(t *testing.T, c *clustertest.Cluster, random *rand.Rand, id string, path func(*why.Write) string, changes []change) (applied bool) {
 	t.Helper()
 	remedy := planned(t, c, id)
@@ -160,8 +162,8 @@ func race(t *testing.T, c *clustertest.Cluster, random *rand.Rand, id string, pa
 	return err == nil
 }
 
-// 1,000 races between --fix and --apply (100 with -short). Who changes the object or its owner first wins, and then nothing
-// is written.
+// 1,000 races between --fix and --apply (100 with -short). Who changes the object or its owner
+// first wins, and then nothing is written.
 func TestFix(t *testing.T) {
 	worlds := 10
 	if testing.Short() {
@@ -210,7 +212,8 @@ func applied(t *testing.T, c *clustertest.Cluster, id string) {
 	require.NoError(t, apply(t, c, planned(t, c, id).Digest))
 }
 
-// A foreign token is removed, and nothing else of the namespace is touched; a changed namespace is left alone.
+// A foreign token is removed, and nothing else of the namespace is touched; a changed namespace is
+// left alone.
 func TestApplyToANamespace(t *testing.T) {
 	setUp := func(w *causes.World) { causes.Tokens(w) }
 	inWorld(t, causes.Fixture{}, setUp, causes.Settled, func(t *testing.T, c *clustertest.Cluster) {

@@ -9,9 +9,10 @@ import (
 
 // Fixture is the situation of one cause.
 type Fixture struct {
-	// ID is that of the cause in package why.
+	// ID is the cause's id in package why.
 	ID string
-	// SetUp makes the namespace hang for that cause, and NearMiss for something that looks alike and is not it.
+	// SetUp makes the namespace hang for that cause, and NearMiss for something that looks alike
+	// and is not it.
 	SetUp    func(*World)
 	NearMiss func(*World)
 	// Culprit is the object that a report must name.
@@ -20,13 +21,14 @@ type Fixture struct {
 	NoController bool
 	// Also are causes that the situation proves beside it.
 	Also []string
-	// Solve repairs the situation so that the namespace goes. [Fixture.Intact] says what a solution left behind or damaged.
+	// Solve repairs the situation so that the namespace goes. [Fixture.Intact] says what a solution
+	// left behind or damaged.
 	Solve func(*World)
 	// Keep are the paths of objects that a solution must not delete.
 	Keep []string
 
-	// Settle is how long after the set-up the situation is looked at; default [Settled]. NearMissSettle is that of the near
-	// miss, default Settle.
+	// Settle is the time from the set-up to the examination; default [Settled].
+	// NearMissSettle is the same for the near miss, default Settle.
 	Settle         time.Duration
 	NearMissSettle time.Duration
 }
@@ -209,8 +211,8 @@ func (w *World) manager(controllers string) {
 	w.sleep(10 * time.Second)
 }
 
-// disagree lets two programs write the conditions of the namespace in turns, every 10 s, until the pod of the first is deleted.
-// Then a controller starts.
+// disagree lets two programs write the conditions of the namespace in turns, every 10 s, until the
+// pod of the first is deleted. Then a controller starts.
 func (w *World) disagree(first, second string) {
 	const pods = "/api/v1/namespaces/kube-system/pods"
 	w.create(pods, `{"metadata":{"name":"`+first+`"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
@@ -229,8 +231,8 @@ func (w *World) disagree(first, second string) {
 	})
 }
 
-// claim writes conditions of the namespace as one of two controllers. The first write lacks one of them,
-// which so belongs to the other.
+// claim writes conditions of the namespace as one of two controllers. The first write lacks one of
+// them, which so belongs to the other.
 func (w *World) claim(manager string, first, remaining bool) {
 	condition := func(kind string, status bool, reason string) string {
 		word := map[bool]string{true: "True", false: "False"}[status]
@@ -247,5 +249,5 @@ func (w *World) claim(manager string, first, remaining bool) {
 // controllerUser is the user of the namespace controller.
 const controllerUser = "controller"
 
-// reader is the user of the administrator of the API server in memory, as whom `orrery why` looks.
+// reader is the administrator of the API server in memory. `orrery why` reads as this user.
 const reader = "kubernetes-admin"

@@ -12,7 +12,8 @@ import (
 	"orrery/internal/why/collect"
 )
 
-// An object that waits behind the pods, and whose finalizer nobody will remove, is foretold: it stops the deletion later.
+// An object waits behind the pods, and no program will remove its finalizer. The report says that
+// it will stop the deletion later.
 func TestLater(t *testing.T) {
 	inWorld(t, causes.Fixture{}, causes.OrphanBehindPods, causes.Settled, func(t *testing.T, c *clustertest.Cluster) {
 		_, report := judged(t, c, collect.Options{})

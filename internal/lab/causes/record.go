@@ -10,8 +10,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// The Secret that says which situation is set up on a server, and how many hints were given. Its data is base64, so that
-// nobody reads the answer by accident.
+// The Secret that says which situation is set up on a server, and how many hints were given. Its
+// data is base64, so that a learner does not read the answer by accident.
 const (
 	recordNamespace = "/api/v1/namespaces/lab"
 	record          = recordNamespace + "/secrets/break"
@@ -75,7 +75,7 @@ func (w *World) recorded() (map[string]string, error) {
 	return fields, w.err
 }
 
-// Symptom is what anybody sees first: the phase and the conditions of the namespace.
+// Symptom returns what a user sees first: the phase and the conditions of the namespace.
 func (w *World) Symptom() ([]string, error) {
 	var namespace api.Namespace
 	w.read(inNamespace, &namespace)
@@ -94,7 +94,8 @@ var ends = []string{
 	"/api/v1/namespaces/keda", "/api/v1/namespaces/" + MachineRoom, recordNamespace,
 }
 
-// End solves the situation if the namespace is still there, and deletes what the fixtures created beside it.
+// End solves the situation if the namespace is still there, and deletes what the fixtures created
+// beside it.
 func (w *World) End(f Fixture) error {
 	if _, found := w.find(inNamespace); found {
 		f.Solve(w)

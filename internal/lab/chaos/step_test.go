@@ -47,7 +47,7 @@ const (
 	Fault   Action = "fault"   // Text as for the server's option --fault
 	Restart Action = "restart" // Text: how; For: how long it is down
 
-	Reborn Action = "reborn" // the process On ends, Text says how, and another begins in its place
+	Reborn Action = "reborn" // the process On ends as Text says, and a new one takes its place
 
 	// Handlers of the informer On.
 	Join  Action = "join"

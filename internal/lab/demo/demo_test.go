@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +24,7 @@ import (
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/lab/view"
+	"orrery/internal/observe/trace"
 	"orrery/restclient/restclienttest"
 	"orrery/wait"
 )
@@ -131,6 +134,34 @@ func TestAlone(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A recording has the inputs of the scene, with all that is needed to do them again.
+func TestInputsAreRecorded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "finalizer.jsonl")
+		recorder, err := trace.Start(trace.Config{File: file})
+		require.NoError(t, err)
+		s := inBubble(t, "finalizer", Config{Out: io.Discard, Glyphs: &display.Unicode})
+		s.stage.Recorder = recorder
+		require.NoError(t, s.run(t.Context()))
+		recorder.Stop("over")
+		recording, err := os.Open(file)
+		require.NoError(t, err)
+		defer recording.Close()
+		var inputs []string
+		_, err = trace.Read(recording, func(e *trace.Event, _ *trace.LineError) error {
+			if e.Name == "lab.input" {
+				inputs = append(inputs, e.Label+" "+e.Arguments)
+			}
+			return nil
+		})
+		require.NoError(t, err)
+		require.Len(t, inputs, 5)
+		assert.Equal(t, []string{"fault delay:by=150ms,verb=deletecollection", "fill --objects 40", "delete-namespace "}, inputs[:3])
+		assert.Regexp(t, "^repair .+", inputs[3])
+		assert.Equal(t, "release-finalizers ", inputs[4])
+	})
 }
 
 // A scene with gates has no time limit, neither on a stage nor on single gears: it goes on when the

@@ -151,7 +151,7 @@ func (c *conn) takeLocked(p []byte, now time.Time) int {
 	return n
 }
 
-// allowanceLocked returns how many bytes may still be received; -1 is no limit.
+// allowanceLocked returns how many bytes may still be received; -1 means no limit.
 func (c *conn) allowanceLocked() int64 {
 	f := &c.link.faults
 	if !f.cutting {

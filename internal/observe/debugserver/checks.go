@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// checks is a health endpoint. Its answers have the form of kube-apiserver's, except that they give the reason of a failure.
+// checks is a health endpoint. Its answers have the form of kube-apiserver's, except that they give
+// the reason of a failure.
 type checks struct {
 	name string
 

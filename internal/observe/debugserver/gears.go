@@ -10,7 +10,8 @@ import (
 	"sync"
 )
 
-// gears holds the parts of the process that /debug/orrery shows, in the order in which they were added.
+// gears holds the parts of the process that /debug/orrery shows, in the order in which they were
+// added.
 type gears struct {
 	mu   sync.Mutex
 	list []gear // guarded by mu; only ever appended to
@@ -33,7 +34,8 @@ func (g *gears) all() []gear {
 	return g.list
 }
 
-// with returns the object with one more gear; "informer/pods" is the member "pods" of the member "informer".
+// with returns the object with one more gear; "informer/pods" is the member "pods" of the member
+// "informer".
 func (o object) with(name string, value any) object {
 	group, rest, nested := strings.Cut(name, "/")
 	if !nested {

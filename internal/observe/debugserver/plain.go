@@ -9,11 +9,12 @@ import (
 	"unicode"
 )
 
-// plain converts a snapshot into a value that encoding/json writes for people: field names in lower camel case, errors and
-// constants by their text, durations as 1m30s, and null for a zero time or a nil error.
+// plain converts a snapshot into a value that encoding/json writes for people: field names in lower
+// camel case, errors and constants by their text, durations as 1m30s, and null for a zero time or a
+// nil error.
 //
-// Long lists in a struct are cut, because showing the state of a busy process must not add to its load. The number of missing
-// elements is beside the list, in a member with the suffix LeftOut.
+// Long lists in a struct are cut, because showing the state of a busy process must not add to its
+// load. The number of missing elements is beside the list, in a member with the suffix LeftOut.
 func plain(value any, longest int) any {
 	if value == nil {
 		return nil

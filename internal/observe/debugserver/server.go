@@ -20,8 +20,8 @@ type Config struct {
 	Address string
 	// Title is the first line of the index. Default: none.
 	Title string
-	// Metrics writes the answer of /metrics, in Prometheus' text format. It returns the writer's error. Default: there is no
-	// /metrics.
+	// Metrics writes the answer of /metrics, in Prometheus' text format. It returns the writer's
+	// error. Default: there is no /metrics.
 	Metrics func(io.Writer) error
 	// Profiling adds /debug/pprof.
 	Profiling bool
@@ -80,8 +80,8 @@ func Start(config Config) (*Server, error) {
 // Addr returns the host and port that the server listens on.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Stop ends the server. It waits up to a second for answers in progress, then closes their connections. It may be called more
-// than once.
+// Stop ends the server. It waits up to a second for answers in progress, then closes their
+// connections. It may be called more than once.
 func (s *Server) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
@@ -91,15 +91,16 @@ func (s *Server) Stop() {
 	<-s.served
 }
 
-// Live adds a check to /livez. The kubelet restarts a process whose check fails, so a check must depend on nothing outside
-// the process.
+// Live adds a check to /livez. The kubelet restarts a process whose check fails, so a check must
+// depend on nothing outside the process.
 func (s *Server) Live(name string, check func() error) { s.live.add(name, check) }
 
 // Ready adds a check to /readyz.
 func (s *Server) Ready(name string, check func() error) { s.ready.add(name, check) }
 
-// Show adds a gear to /debug/orrery, which shows the result of snapshot as JSON. The result must be plain data that does not
-// change and contains no secret. A name such as "informer/pods" puts the gear into the group "informer".
+// Show adds a gear to /debug/orrery, which shows the result of snapshot as JSON. The result must be
+// plain data that does not change and contains no secret. A name such as "informer/pods" puts the
+// gear into the group "informer".
 func (s *Server) Show(name string, snapshot func() any) { s.gears.add(name, snapshot) }
 
 func (s *Server) handler(config Config) http.Handler {
@@ -141,7 +142,8 @@ func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
 	sendText(w, http.StatusOK, text.String())
 }
 
-// ListenError reports that an address cannot be listened on, usually because another process uses it.
+// ListenError reports that an address cannot be listened on, usually because another process uses
+// it.
 type ListenError struct {
 	Address string
 	Err     error

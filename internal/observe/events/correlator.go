@@ -11,7 +11,8 @@ import (
 
 // The limits are those of client-go's recorder (the defaults of record.CorrelatorOptions).
 const (
-	// similarBefore is the number of Events that differ only in their messages from which one Event stands for all.
+	// similarBefore is the number of Events that differ only in their messages from which one Event
+	// stands for all.
 	similarBefore = 10
 	// similarFor is how long after the last one another Event still counts as similar.
 	similarFor = 10 * time.Minute
@@ -24,8 +25,8 @@ const (
 	budgetRefill = 5 * time.Minute
 )
 
-// correlator decides whether an Event is new, counts with an earlier one, or is dropped. It uses neither a server nor a clock.
-// It is not safe for concurrent use.
+// correlator decides whether an Event is new, counts with an earlier one, or is dropped. It uses
+// neither a server nor a clock. It is not safe for concurrent use.
 type correlator struct {
 	hash    maphash.Seed // messages are stored as hashes, because they may be long
 	groups  *lru[group, similar]
@@ -70,8 +71,9 @@ func newCorrelator() *correlator {
 	}
 }
 
-// correlate returns the Event as it should be on the server: a new one if its count is 1, otherwise an update of the one with
-// its name. It returns nil if there have been too many about the object. It does not change event.
+// correlate returns the Event as it should be on the server: a new one if its count is 1, otherwise
+// an update of the one with its name. It returns nil if there have been too many about the object.
+// It does not change event.
 func (c *correlator) correlate(event *api.Event, now time.Time) *api.Event {
 	combined := *event
 	key := c.combine(&combined, now)

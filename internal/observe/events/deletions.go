@@ -21,11 +21,13 @@ const (
 	ReasonContentRemaining = "NamespaceContentRemaining"
 	// ReasonBlocked: the deletion cannot go on without intervention.
 	ReasonBlocked = "NamespaceDeletionBlocked"
-	// ReasonFinalizingFailed: the namespace is empty, and the server does not let this controller finish.
+	// ReasonFinalizingFailed: the namespace is empty, and the server does not let this controller
+	// finish.
 	ReasonFinalizingFailed = "NamespaceFinalizingFailed"
 )
 
-// Deletions returns hooks that record the end of each deletion of a namespace, and each change of what holds one up.
+// Deletions returns hooks that record the end of each deletion of a namespace, and each change of
+// what holds one up.
 func Deletions(recorder EventRecorder) *nsctl.Trace {
 	d := &deletions{recorder: recorder, known: newLRU[string, deletion](manyDeletions)}
 	return &nsctl.Trace{
@@ -36,7 +38,8 @@ func Deletions(recorder EventRecorder) *nsctl.Trace {
 	}
 }
 
-// manyDeletions is how many namespaces are remembered. For a forgotten one, an Event may be recorded twice.
+// manyDeletions is how many namespaces are remembered. For a forgotten one, an Event may be
+// recorded twice.
 const manyDeletions = 4096
 
 // deletions records what happens to namespaces in deletion.
@@ -96,7 +99,8 @@ func (d *deletions) finalized(namespace string, err error) {
 	}
 }
 
-// tell records an Event unless the same causes were recorded last. An empty reason means that nothing holds the deletion up.
+// tell records an Event unless the same causes were recorded last. An empty reason means that
+// nothing holds the deletion up.
 func (d *deletions) tell(namespace string, kind api.EventType, reason, message, causes string) {
 	d.mu.Lock()
 	known := d.known.at(namespace)
@@ -142,7 +146,8 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// trouble is why a namespace still exists, from its conditions. An empty reason means that they give none.
+// trouble is why a namespace still exists, from its conditions. An empty reason means that they
+// give none.
 type trouble struct {
 	kind    api.EventType
 	reason  string

@@ -13,13 +13,15 @@ import (
 )
 
 const (
-	// An Event is sent up to attempts times, with attemptPause in between, while the server cannot be reached. The first
-	// pause is random, so that clients do not return at the same time. As in client-go.
+	// An Event is sent up to attempts times, with attemptPause in between, while the server cannot
+	// be reached. The first pause is random, so that clients do not return at the same time. As in
+	// client-go.
 	attempts     = 12
 	attemptPause = 10 * time.Second
 	// attemptLimit is how long an answer may take.
 	attemptLimit = 30 * time.Second
-	// suppressPause is how long nothing is sent after the server has forbidden it. Rights change rarely.
+	// suppressPause is how long nothing is sent after the server has forbidden it. Rights change
+	// rarely.
 	suppressPause = 10 * time.Minute
 )
 
@@ -29,7 +31,8 @@ type suppressKey struct {
 	patch     bool // only counting; otherwise everything
 }
 
-// record correlates an Event and delivers it, until end ends. A hook that panics must not end the goroutine.
+// record correlates an Event and delivers it, until end ends. A hook that panics must not end the
+// goroutine.
 func (r *Recorder) record(end context.Context, n note) {
 	defer wait.HandleCrash()
 	if end.Err() != nil {
@@ -76,7 +79,8 @@ func (r *Recorder) deliver(ctx context.Context, event *api.Event) {
 	}
 }
 
-// send makes one attempt. An Event to be counted that no longer exists is created again, with its count.
+// send makes one attempt. An Event to be counted that no longer exists is created again, with its
+// count.
 func (r *Recorder) send(ctx context.Context, event *api.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, attemptLimit)
 	defer cancel()
@@ -95,16 +99,17 @@ func (r *Recorder) send(ctx context.Context, event *api.Event) error {
 	return err
 }
 
-// countPatch is what changes in an Event that repeats. The message changes if the Event stands for similar ones.
+// countPatch is what changes in an Event that repeats. The message changes if the Event stands for
+// similar ones.
 type countPatch struct {
 	Count         int      `json:"count"`
 	LastTimestamp api.Time `json:"lastTimestamp"`
 	Message       string   `json:"message"`
 }
 
-// answered reports whether the server has answered, and counts or drops the Event accordingly. After an unreadable answer the
-// Event exists. An Event that already exists is ours, because its name contains the nanosecond: the answer to an earlier
-// attempt was lost.
+// answered reports whether the server has answered, and counts or drops the Event accordingly.
+// After an unreadable answer the Event exists. An Event that already exists is ours, because its
+// name contains the nanosecond: the answer to an earlier attempt was lost.
 func (r *Recorder) answered(ctx context.Context, event *api.Event, err error) bool {
 	var refused *api.StatusError
 	var unreadable *restclient.DecodeError

@@ -2,9 +2,10 @@
 //
 // # Concept
 //
-// A [Recorder] accepts Events from any goroutine, queues them, and sends them one after the other. [Deletions] adapts the
-// hooks of the namespace controller: it records the outcome of each deletion, and what holds one up. These Events are in the
-// namespace "default", since nothing can be created in a namespace in deletion.
+// A [Recorder] accepts Events from any goroutine, queues them, and sends them one after the other.
+// [Deletions] adapts the hooks of the namespace controller: it records the outcome of each
+// deletion, and what holds one up. These Events are in the namespace "default", since nothing can
+// be created in a namespace in deletion.
 //
 // Events are for people, so there must be few. The rules are those of client-go's recorder:
 //
@@ -15,24 +16,27 @@
 //
 // # Guarantees
 //
-// Event neither blocks nor fails. The Events of one recorder reach the server in order. An Event is lost if too many wait, if
-// the server refuses it, or if the server cannot be reached for two minutes. Lost Events are counted ([Snapshot]) and passed
-// to the hooks ([Trace]). Memory is bounded: the queue by its length, each table by 4096 entries, a message by its hash.
+// Event neither blocks nor fails. The Events of one recorder reach the server in order. An Event is
+// lost if too many wait, if the server refuses it, or if the server cannot be reached for two
+// minutes. Lost Events are counted ([Snapshot]) and passed to the hooks ([Trace]). Memory is
+// bounded: the queue by its length, each table by 4096 entries, a message by its hash.
 //
 // # Goroutines
 //
-// Each Recorder has one. [Start] starts it. [Recorder.Stop] ends it after it has sent what waits, or when its time is over.
+// Each Recorder has one. [Start] starts it. [Recorder.Stop] ends it after it has sent what waits,
+// or when its time is over.
 //
 // # Failure
 //
-// After a server has forbidden Events it gets none for ten minutes. While a server cannot be reached, each Event is tried
-// twelve times, ten seconds apart. An Event that already exists, or whose namespace is being deleted, is not retried. A hook
-// that panics loses its Event; the panic goes to wait.HandleCrash.
+// After a server has forbidden Events it gets none for ten minutes. While a server cannot be
+// reached, each Event is tried twelve times, ten seconds apart. An Event that already exists, or
+// whose namespace is being deleted, is not retried. A hook that panics loses its Event; the panic
+// goes to wait.HandleCrash.
 //
 // # Testing
 //
-// The recorder runs against the built-in API server in a synctest bubble. In the module upstream/ it runs beside client-go's
-// recorder: the same calls must make the same Events.
+// The recorder runs against the built-in API server in a synctest bubble. In the module upstream/
+// it runs beside client-go's recorder: the same calls must make the same Events.
 //
 // Next: package leaderelection
 package events

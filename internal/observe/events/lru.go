@@ -1,10 +1,12 @@
 package events
 
-// lru is a map of bounded size that evicts the least recently used entry. It is not safe for concurrent use.
+// lru is a map of bounded size that evicts the least recently used entry. It is not safe for
+// concurrent use.
 type lru[K comparable, V any] struct {
 	limit   int
 	entries map[K]*entry[K, V]
-	// head is the sentinel of a ring: next is the most recently used entry, previous the least recently used.
+	// head is the sentinel of a ring: next is the most recently used entry, previous the least
+	// recently used.
 	head entry[K, V]
 }
 

@@ -12,7 +12,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// Recorder records Kubernetes Events. [Start] returns a new one. Its methods may be called from any goroutine.
+// Recorder records Kubernetes Events. [Start] returns a new one. Its methods may be called from any
+// goroutine.
 type Recorder struct {
 	client    *restclient.Client
 	component string
@@ -90,9 +91,10 @@ func Start(config Config) *Recorder {
 	return r
 }
 
-// Event records that something happened to an object. reason is one word in upper camel case, message a sentence. It does
-// not block. The Event is sent later, counted with an earlier one, or dropped; see Guarantees in the package documentation.
-// Only the values of ctx are used, see [restclient.WithOrigin].
+// Event records that something happened to an object. reason is one word in upper camel case,
+// message a sentence. It does not block. The Event is sent later, counted with an earlier one, or
+// dropped; see Guarantees in the package documentation. Only the values of ctx are used, see
+// [restclient.WithOrigin].
 func (r *Recorder) Event(ctx context.Context, object api.ObjectReference, kind api.EventType, reason, message string) {
 	n := note{ctx: context.WithoutCancel(ctx), event: r.eventOf(object, kind, reason, message)}
 	if why := r.queue(n); why != "" {
@@ -100,8 +102,8 @@ func (r *Recorder) Event(ctx context.Context, object api.ObjectReference, kind a
 	}
 }
 
-// queue returns why the note was dropped, or "". The lock keeps a note from being queued after sendRest has returned; it is
-// never held while blocking.
+// queue returns why the note was dropped, or "". The lock keeps a note from being queued after
+// sendRest has returned; it is never held while blocking.
 func (r *Recorder) queue(n note) Drop {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,7 +140,8 @@ func (r *Recorder) eventOf(object api.ObjectReference, kind api.EventType, reaso
 	}
 }
 
-// nameFor returns the name of the object with a number that increases with time, even within one tick of the clock.
+// nameFor returns the name of the object with a number that increases with time, even within one
+// tick of the clock.
 func (r *Recorder) nameFor(object string, now time.Time) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +162,8 @@ func shortened(text string) string {
 	return text[:cut] + ellipsis
 }
 
-// Stop sends what waits, for at most timeout, and returns when the goroutine has ended. Later Events are dropped.
+// Stop sends what waits, for at most timeout, and returns when the goroutine has ended. Later
+// Events are dropped.
 func (r *Recorder) Stop(timeout time.Duration) {
 	r.mu.Lock()
 	if !r.stopped {

@@ -8,8 +8,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// Trace is a set of hooks that are called as a [Recorder] works. The pointer and each hook may be nil. Hooks must not block.
-// The context has the values of the one that was passed to Event.
+// Trace is a set of hooks that are called as a [Recorder] works. The pointer and each hook may be
+// nil. Hooks must not block. The context has the values of the one that was passed to Event.
 type Trace struct {
 	// Recorded: the server has accepted the Event, or has increased its count.
 	Recorded func(ctx context.Context, event *api.Event)

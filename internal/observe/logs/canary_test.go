@@ -135,7 +135,7 @@ func values(t reflect.Type) []reflect.Value {
 	for _, value := range all {
 		out = append(out, reflect.ValueOf(value))
 	}
-	if out == nil { // whatever its type, it holds no secret
+	if out == nil { // the other types hold no secrets
 		switch value := reflect.New(t).Elem(); t.Kind() {
 		case reflect.Int, reflect.Int64:
 			out = append(out, value, reflect.ValueOf(1).Convert(t))

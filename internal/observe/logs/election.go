@@ -50,7 +50,7 @@ func (l *Logger) Election() *leaderelection.Trace {
 				l.Warn().Err(err).Msg("the Lease could not be released, the others wait until it expires")
 				return
 			}
-			l.Info().Msg("gave the Lease back")
+			l.Info().Msg("released the Lease")
 		},
 		WatchFailed: func(err error, forbidden bool) {
 			if forbidden {

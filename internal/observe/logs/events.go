@@ -11,7 +11,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Events returns hooks that log what becomes of recorded Events.
+// Events returns hooks that log whether recorded Events were sent, merged or dropped.
 func (l *Logger) Events() *events.Trace {
 	return &events.Trace{
 		Recorded: func(ctx context.Context, event *api.Event) {

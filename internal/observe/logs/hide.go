@@ -10,8 +10,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// secrets holds texts that are removed from every line, such as a token that a plugin has printed. This is the last of several
-// safeguards: errors and messages of servers are redacted before.
+// secrets holds texts that are removed from every line, such as a token that a plugin has printed.
+// This is the last of several safeguards: errors and messages of servers are redacted before.
 type secrets struct {
 	known atomic.Pointer[[]secret]
 
@@ -27,12 +27,13 @@ type secret struct {
 // manySecrets is how many secrets are remembered, since tokens are renewed.
 const manySecrets = 16
 
-// shortestSecret is the length of the shortest text that is removed. A shorter one would be found in ordinary words.
+// shortestSecret is the length of the shortest text that is removed. A shorter one would be found
+// in ordinary words.
 const shortestSecret = 6
 
-// Hide removes a secret from the fields of all later lines. Calling it again with the same secret has no effect, and texts of
-// less than six bytes are ignored. The caller decides whether a secret differs from ordinary words, see
-// [restclient.SecretsOf].
+// Hide removes a secret from the fields of all later lines. Calling it again with the same secret
+// has no effect, and texts of less than six bytes are ignored. The caller decides whether a secret
+// differs from ordinary words, see [restclient.SecretsOf].
 func (l *Logger) Hide(secret string) { l.secrets.add(secret) }
 
 func (s *secrets) add(text string) {
@@ -68,9 +69,9 @@ func inJSON(text string) []byte {
 	return out.Bytes()[len(`{"s":"`) : out.Len()-len("\"}\n")]
 }
 
-// hider removes secrets from lines in JSON before it writes them. It changes only the values of fields. Field names, messages,
-// levels and times are the program's own words: removing a password that equals a field name would hide nothing and break the
-// line.
+// hider removes secrets from lines in JSON before it writes them. It changes only the values of
+// fields. Field names, messages, levels and times are the program's own words: removing a password
+// that equals a field name would hide nothing and break the line.
 type hider struct {
 	io.Writer
 	secrets *secrets
@@ -91,7 +92,8 @@ func (h hider) Write(line []byte) (int, error) {
 
 var redacted = []byte("[redacted]")
 
-// withoutSecret returns a line, which is a JSON object, with the secret removed from all strings that are not the program's own.
+// withoutSecret returns a line, which is a JSON object, with the secret removed from all strings
+// that are not the program's own.
 func withoutSecret(line, secret []byte) []byte {
 	out := make([]byte, 0, len(line)+len(redacted))
 	own := false // the next value belongs to one of ownFields
@@ -117,7 +119,8 @@ func withoutSecret(line, secret []byte) []byte {
 // ownFields are the fields whose values are this program's own words.
 var ownFields = map[string]bool{`"message"`: true, `"level"`: true, `"time"`: true}
 
-// endOfString returns the index behind the closing quotation mark of a string; text begins behind the opening one.
+// endOfString returns the index behind the closing quotation mark of a string; text begins behind
+// the opening one.
 func endOfString(text []byte) int {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

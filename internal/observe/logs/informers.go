@@ -17,7 +17,8 @@ import (
 func (l *Logger) Informer() *informer.Trace {
 	var filled sync.Once
 	return &informer.Trace{
-		// Not Synced: the lines of a handler about what was found in the store come before this one.
+		// Not Synced: the lines of a handler about what was found in the store come before this
+		// one.
 		HandlerSynced: func(h informer.HandlerInfo) {
 			filled.Do(func() {
 				l.filled.Store(true)
@@ -93,8 +94,8 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 		BackOff: func(delay time.Duration, err error) {
 			event := l.Warn()
 			if reflector.CauseOf(err) == reflector.CauseExpired || leaderelection.IsLost(err) || !trouble.failed(fmt.Sprint(err)) {
-				// An expired position is ordinary after a pause, because the server keeps a few minutes of history. The election
-				// logs the loss of the Lease.
+				// An expired position is ordinary after a pause, because the server keeps a few
+				// minutes of history. The election logs the loss of the Lease.
 				event = l.at(verbosityPasses)
 			}
 			event.Str("informer", name).Dur("wait_s", rounded(delay)).Err(err).Msg("list-watch failed, retrying")
@@ -105,7 +106,7 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 					Msg("the server is older than its last known version, as after a restore from a backup; listing again")
 				return
 			}
-			l.at(verbosityPasses).Str("informer", name).Str("resource_version", resourceVersion).Err(err).Msg("position is too old, listing again")
+			l.at(verbosityPasses).Str("informer", name).Str("resource_version", resourceVersion).Err(err).Msg("resource version is too old, listing again")
 		},
 		StoreFailed: func(err *reflector.StoreError) {
 			l.Error().Str("informer", name).Err(err).Msg("event could not be queued")

@@ -66,7 +66,8 @@ type Logger struct {
 	panics    *seldom
 }
 
-// New returns a logger that writes each line on the goroutine that logs it, however long that takes.
+// New returns a logger that writes each line on the goroutine that logs it, however long that
+// takes.
 func New(config Config) *Logger {
 	config.Writer = zerolog.SyncWriter(config.Writer)
 	return newLogger(config)
@@ -78,8 +79,8 @@ func newLogger(config Config) *Logger {
 	return &Logger{zero: zeroLogger(config, hidden), verbosity: config.Verbosity, passes: newReconciles(), secrets: hidden, filled: &atomic.Bool{}, panics: &seldom{}}
 }
 
-// Start returns a logger that blocks for a moment at most, even if the writer hangs: it then drops lines and counts them. It
-// has a goroutine, which Stop ends.
+// Start returns a logger that blocks for a moment at most, even if the writer hangs: it then drops
+// lines and counts them. It has a goroutine, which Stop ends.
 func Start(config Config) *Logger {
 	s := newSink(config.Writer, func(lost int64) []byte {
 		var line bytes.Buffer
@@ -97,7 +98,8 @@ func Start(config Config) *Logger {
 // lastLines is how long Stop waits for a slow writer.
 const lastLines = time.Second
 
-// Stop writes what waits, for at most a second. The logger must not be used afterwards; later lines are lost.
+// Stop writes what waits, for at most a second. The logger must not be used afterwards; later lines
+// are lost.
 func (l *Logger) Stop() {
 	if l.sink != nil {
 		l.sink.close(lastLines)
@@ -161,7 +163,8 @@ func (l *Logger) Error() *zerolog.Event { return l.zero.Error() }
 // At starts a line that is written from a verbosity on. It is for the lines of other packages.
 func (l *Logger) At(verbosity int) *zerolog.Event { return l.at(verbosity) }
 
-// at starts a line that is written from a verbosity on. Below that it returns nil, on which all methods do nothing.
+// at starts a line that is written from a verbosity on. Below that it returns nil, on which all
+// methods do nothing.
 func (l *Logger) at(verbosity int) *zerolog.Event {
 	if l.verbosity < verbosity {
 		return nil

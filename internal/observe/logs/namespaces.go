@@ -103,7 +103,8 @@ func (l *namespaceLog) conditionsUpdated(namespace string, conditions []api.Name
 	l.conditions(namespace, conditions)
 }
 
-// conditionsKept logs, once, what another process has reported: this one was started, or has taken over, since.
+// conditionsKept logs, once, what another process has reported: this one was started, or has taken
+// over, since.
 func (l *namespaceLog) conditionsKept(namespace string, conditions []api.NamespaceCondition) {
 	if l.stories.firstReport(namespace) {
 		l.conditions(namespace, conditions)
@@ -168,7 +169,8 @@ func (l *namespaceLog) line(line *zerolog.Event, namespace string) *zerolog.Even
 	return l.passes.of(namespaceController, namespace, line.Str("namespace", namespace))
 }
 
-// news starts a line at the level, or at -v1 if the same text was logged of the namespace in the last minute.
+// news starts a line at the level, or at -v1 if the same text was logged of the namespace in the
+// last minute.
 func (l *namespaceLog) news(level zerolog.Level, namespace, news string) *zerolog.Event {
 	if l.stories.isNews(namespace, news) {
 		return l.zero.WithLevel(level)
@@ -176,7 +178,8 @@ func (l *namespaceLog) news(level zerolog.Level, namespace, news string) *zerolo
 	return l.at(verbosityPasses)
 }
 
-// typeName returns kubectl's name of a type: "pods", "deployments.apps". Conditions have "pods." instead.
+// typeName returns kubectl's name of a type: "pods", "deployments.apps". Conditions have "pods."
+// instead.
 func typeName(resource api.GroupVersionResource) string {
 	return strings.TrimSuffix(resource.GroupResource(), ".")
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// seldom lets the same text pass once a minute. A handler that panics does so for every event, which
-// may be thousands a second; the metric orrery_listener_panics_total counts them.
+// seldom lets the same text pass once a minute. A handler that panics does so for every event,
+// which may be thousands a second; the metric orrery_listener_panics_total counts them.
 type seldom struct {
 	mu     sync.Mutex // guards logged
 	logged recent

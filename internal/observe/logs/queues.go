@@ -6,7 +6,8 @@ import (
 	"orrery/queue"
 )
 
-// Queue returns hooks that log the work queue of a controller. A line about a key in progress has the id of its pass.
+// Queue returns hooks that log the work queue of a controller. A line about a key in progress has
+// the id of its pass.
 func (l *Logger) Queue(name, controller string) *queue.Trace[string] {
 	if l.verbosity < verbosityPasses {
 		return nil // a queue without a trace does not read the clock

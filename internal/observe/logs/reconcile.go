@@ -16,8 +16,8 @@ import (
 // reconcileID is the field with the pass that a line belongs to.
 const reconcileID = "reconcile_id"
 
-// reconciles gives each pass an id and holds those in progress. The work queue guarantees at most one for each key of a
-// controller.
+// reconciles gives each pass an id and holds those in progress. The work queue guarantees at most
+// one for each key of a controller.
 type reconciles struct {
 	process string // distinguishes the passes of several processes in one log
 	count   atomic.Uint64

@@ -8,8 +8,8 @@ import (
 	"orrery/restclient/kubeconfig"
 )
 
-// KubeconfigChanged logs that the kubeconfig in use was rewritten. Renewed credentials are used; other changes are not
-// followed and are a warning.
+// KubeconfigChanged logs that the kubeconfig in use was rewritten. Renewed credentials are used;
+// other changes are not followed and are a warning.
 func (l *Logger) KubeconfigChanged(change kubeconfig.Change) {
 	event := l.Warn()
 	if change.Kind == kubeconfig.CredentialsRenewed || change.Kind == kubeconfig.AuthorityRenewed {
@@ -52,7 +52,8 @@ func (l *Logger) Requests() *restclient.Trace {
 	}
 }
 
-// manyWarnings is how many warnings are remembered. After that many different ones, warnings are repeated.
+// manyWarnings is how many warnings are remembered. After that many different ones, warnings are
+// repeated.
 const manyWarnings = 1000
 
 // warningLog logs each warning once, because a server repeats it with every request.
@@ -86,12 +87,12 @@ func (l *warningLog) isNew(text string) bool {
 	return true
 }
 
-// slowNotice is how long a request may take at the start before a line says so: without one, a server that throttles or is
-// silent looks like a program that hangs.
+// slowNotice is how long a request may take at the start before a line says so: without one, a
+// server that throttles or is silent looks like a program that hangs.
 const slowNotice = 3 * time.Second
 
-// slowStart warns of requests that take long until the first store is filled. Later such a request holds up one pass or
-// one informer, and they have lines of their own.
+// slowStart warns of requests that take long until the first store is filled. Later such a request
+// holds up one pass or one informer, and they have lines of their own.
 type slowStart struct {
 	*Logger
 

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// sink passes lines on to a writer that may fail or hang, such as a full disk or a pipe without a reader. Its goroutine
-// writes. Write waits until the line has been written, so that a crash loses no line, but at most writeTimeout, so that
-// logging does not stop the work.
+// sink passes lines on to a writer that may fail or hang, such as a full disk or a pipe without a
+// reader. Its goroutine writes. Write waits until the line has been written, so that a crash loses
+// no line, but at most writeTimeout, so that logging does not stop the work.
 //
-// While the writer is stuck, lines wait in a bounded buffer. Lines that do not fit and lines that the writer refuses are
-// dropped and counted. When lines get through again, one of them gives the number of lost lines.
+// While the writer is stuck, lines wait in a bounded buffer. Lines that do not fit and lines that
+// the writer refuses are dropped and counted. When lines get through again, one of them gives the
+// number of lost lines.
 type sink struct {
 	writer io.Writer
 	// notice returns the line about lost lines.
@@ -34,14 +35,16 @@ type sink struct {
 // batch holds lines that are written together.
 type batch struct {
 	text []byte
-	// noticed is the number of lost lines in the notice at the beginning; noticeEnd is where the notice ends.
+	// noticed is the number of lost lines in the notice at the beginning; noticeEnd is where the
+	// notice ends.
 	noticed   int64
 	noticeEnd int
 	done      chan struct{} // closed when the batch has been written or refused
 }
 
 const (
-	// writeTimeout is how long Write blocks when the writer gets stuck; it does not block again until the writer has caught up.
+	// writeTimeout is how long Write blocks when the writer gets stuck; it does not block again
+	// until the writer has caught up.
 	writeTimeout = 100 * time.Millisecond
 	// mostPending is how many bytes wait for a stuck writer.
 	mostPending = 256 << 10
@@ -75,8 +78,8 @@ func (s *sink) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// add puts the line into the buffer, if there is room. It returns a channel that is closed when the line has been written, and
-// whether to wait for it.
+// add puts the line into the buffer, if there is room. It returns a channel that is closed when the
+// line has been written, and whether to wait for it.
 func (s *sink) add(line []byte) (written <-chan struct{}, wait bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,8 +96,9 @@ func (s *sink) add(line []byte) (written <-chan struct{}, wait bool) {
 	return s.pending.done, !s.stuck
 }
 
-// sayLostLocked adds the notice about lost lines where they would be. A batch has one notice at most, at its beginning. A line
-// is lost while a batch is collected only if the batch is full; then the next batch reports it.
+// sayLostLocked adds the notice about lost lines where they would be. A batch has one notice at
+// most, at its beginning. A line is lost while a batch is collected only if the batch is full; then
+// the next batch reports it.
 func (s *sink) sayLostLocked() {
 	b := s.pending
 	if len(b.text) > 0 {
@@ -132,7 +136,8 @@ func (s *sink) run() {
 	}
 }
 
-// take blocks until there is something to write. It returns nil after close, when everything has been taken.
+// take blocks until there is something to write. It returns nil after close, when everything has
+// been taken.
 func (s *sink) take(spare []byte) *batch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +156,8 @@ func (s *sink) take(spare []byte) *batch {
 	return b
 }
 
-// write returns how many bytes were written. It first ends an incomplete line, so that the next one starts on its own.
+// write returns how many bytes were written. It first ends an incomplete line, so that the next one
+// starts on its own.
 func (s *sink) write(text []byte) int {
 	if s.torn {
 		if n, err := s.writer.Write([]byte("\n")); n == 0 || err != nil {
@@ -165,7 +171,8 @@ func (s *sink) write(text []byte) int {
 	return n
 }
 
-// complete counts the lost lines of a batch of which n bytes were written, and releases the goroutines that wait for it.
+// complete counts the lost lines of a batch of which n bytes were written, and releases the
+// goroutines that wait for it.
 func (s *sink) complete(b *batch, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,8 +196,8 @@ func (s *sink) dropped() int64 {
 	return s.total
 }
 
-// close writes what waits, for at most the time atMost. Later lines are lost. If the writer never returns, the goroutine stays
-// until the process ends.
+// close writes what waits, for at most the time atMost. Later lines are lost. If the writer never
+// returns, the goroutine stays until the process ends.
 func (s *sink) close(atMost time.Duration) {
 	s.mu.Lock()
 	s.closed = true

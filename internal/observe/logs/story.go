@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// repeatEvery is how long the same text is held back. A namespace that is stuck is looked at every few seconds, perhaps
-// for hours; one line a minute shows that.
+// repeatEvery is the shortest time between two lines with the same text. A pass examines a stuck
+// namespace every few seconds, perhaps for hours; one line a minute shows that.
 const repeatEvery = time.Minute
 
 // manyTexts bounds what one recent remembers. One with more texts than that forgets all of them.
@@ -36,7 +36,8 @@ type outage struct {
 	logged   recent
 }
 
-// failed counts an attempt, which may begin an outage, and reports whether its error deserves a line.
+// failed counts an attempt, which may begin an outage, and reports whether its error deserves a
+// line.
 func (o *outage) failed(text string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -62,8 +63,8 @@ func (o *outage) over() (lasted time.Duration, attempts int) {
 // manyStories bounds how many stories that are over are remembered.
 const manyStories = 1000
 
-// stories holds what was logged of each namespace, or of each key of another controller, so that the beginning is logged
-// once and the same text once a minute.
+// stories holds what was logged of each namespace, or of each key of another controller, so that
+// the beginning is logged once and the same text once a minute.
 type stories struct {
 	mu    sync.Mutex // guards what follows
 	known map[string]*story

@@ -50,7 +50,8 @@ func controllerPassResult(err error) string {
 // queues is a queue.MetricsProvider.
 type queues struct{ *Metrics }
 
-// Queues returns the provider of the metrics of work queues. Pass the queue's UpdateMetrics to BeforeGather.
+// Queues returns the provider of the metrics of work queues. Pass the queue's UpdateMetrics to
+// BeforeGather.
 func (m *Metrics) Queues() queue.MetricsProvider { return queues{m} }
 
 func (q queues) NewDepthMetric(name string) queue.SettableGaugeMetric {
@@ -88,7 +89,8 @@ func (m *Metrics) Leading(name string, yes bool) {
 // SlowPath counts a renewal of the Lease that had to read it first.
 func (m *Metrics) SlowPath(name string) { m.counter(leaderSlowPath, name).Inc() }
 
-// Reflector returns hooks that count the failures of an informer's list-watch by their cause; snapshots have no causes.
+// Reflector returns hooks that count the failures of an informer's list-watch by their cause;
+// snapshots have no causes.
 func (m *Metrics) Reflector(name string) *reflector.Trace {
 	for cause := reflector.CauseUnknown; cause <= reflector.CauseUnreachable; cause++ {
 		m.counter(reflectorErrors, name, cause.String())
@@ -109,7 +111,8 @@ const (
 
 func dropLabel(why events.Drop) string { return strings.ReplaceAll(string(why), " ", "_") }
 
-// Events counts what a recorder of Kubernetes Events records and drops. It may be called for several recorders.
+// Events counts what a recorder of Kubernetes Events records and drops. It may be called for
+// several recorders.
 func (m *Metrics) Events(snapshot func() events.Snapshot) {
 	m.recorded.add(func() float64 {
 		s := snapshot()

@@ -22,7 +22,8 @@ const (
 type Definition struct {
 	Name string
 	Kind Kind
-	// Labels tell the values of the metric apart. None ever holds the name of a namespace or of an object.
+	// Labels tell the values of the metric apart. None ever holds the name of a namespace or of an
+	// object.
 	Labels []string
 	// Buckets are the upper bounds of a histogram.
 	Buckets []float64
@@ -36,8 +37,8 @@ func (d *Definition) desc() exposition.Desc {
 	return exposition.Desc{Name: d.Name, Kind: d.Kind, Help: d.Help, Labels: d.Labels, Buckets: d.Buckets}
 }
 
-// Definitions returns every metric, sorted by name. docs/operate/observing.md has the same table; a test compares
-// the two.
+// Definitions returns every metric, sorted by name. docs/operate/observing.md has the same table; a
+// test compares the two.
 func Definitions() []Definition {
 	sorted := make([]Definition, 0, len(catalogue))
 	for _, d := range catalogue {

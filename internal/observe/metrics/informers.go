@@ -20,7 +20,8 @@ type InformerID struct {
 
 func (id InformerID) labels() []string { return []string{id.Name, id.Group, id.Version, id.Resource} }
 
-// informers holds the metrics of informers. Most are read from snapshots when the metrics are read, at no cost for events.
+// informers holds the metrics of informers. Most are read from snapshots when the metrics are read,
+// at no cost for events.
 type informers struct {
 	processing *exposition.Vec[exposition.Histogram]
 
@@ -131,7 +132,8 @@ func (w *watchedInformer) read(put func(definition *Definition, value float64, l
 	}
 }
 
-// named returns a unique name for each handler: handlers with the same name would be the same metric.
+// named returns a unique name for each handler: handlers with the same name would be the same
+// metric.
 func (w *watchedInformer) named(handlers []informer.HandlerSnapshot) []string {
 	var names []string
 	there := map[uint64]bool{}
@@ -147,7 +149,8 @@ func (w *watchedInformer) named(handlers []informer.HandlerSnapshot) []string {
 	return names
 }
 
-// stalled returns for how long the handler has been seen with events and the same number of finished callbacks.
+// stalled returns for how long the handler has been seen with events and the same number of
+// finished callbacks.
 func (w *watchedInformer) stalled(h informer.HandlerSnapshot, now time.Time) time.Duration {
 	last, seen := w.stalls[h.ID]
 	if h.Pending == 0 {
@@ -161,8 +164,8 @@ func (w *watchedInformer) stalled(h informer.HandlerSnapshot, now time.Time) tim
 	return now.Sub(last.since)
 }
 
-// shortVersion returns the last 15 digits of a resourceVersion, as Kubernetes' metric does, because a float64 holds them
-// exactly. ok is false if it is not a number.
+// shortVersion returns the last 15 digits of a resourceVersion, as Kubernetes' metric does, because
+// a float64 holds them exactly. ok is false if it is not a number.
 func shortVersion(version string) (float64, bool) {
 	const digits = 15
 	number, err := strconv.ParseUint(version[max(0, len(version)-digits):], 10, 64)

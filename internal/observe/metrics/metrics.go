@@ -9,7 +9,8 @@ import (
 	"orrery/nsctl"
 )
 
-// Metrics is a registry with the adapters that fill it. Its methods may be called from any goroutine.
+// Metrics is a registry with the adapters that fill it. Its methods may be called from any
+// goroutine.
 type Metrics struct {
 	registry *exposition.Registry
 	before   onGather
@@ -31,7 +32,8 @@ func New(version string) *Metrics {
 	registerProcess(m.registry, &m.before)
 	m.gauge(buildInfo, version, runtime.Version()).Set(1)
 
-	// These exist, with 0, from the beginning: Prometheus does not see an increase that comes with the first value.
+	// These exist, with 0, from the beginning: Prometheus does not see an increase that comes with
+	// the first value.
 	for _, d := range []*Definition{deletionsTotal, passesStuck, conflictsTotal, reportFailures, discoveryFailures} {
 		m.counter(d)
 	}
@@ -53,8 +55,8 @@ func New(version string) *Metrics {
 	return m
 }
 
-// counter, gauge and histogram return the value of a metric for these labels. They look it up by name; code that runs for
-// each request caches the result, see children.
+// counter, gauge and histogram return the value of a metric for these labels. They look it up by
+// name; code that runs for each request caches the result, see children.
 func (m *Metrics) counter(d *Definition, labels ...string) *exposition.Counter {
 	return m.registry.Counters(d.desc()).With(labels...)
 }
@@ -76,6 +78,6 @@ func (m *Metrics) WriteText(w io.Writer) error {
 	return m.registry.WriteText(w)
 }
 
-// BeforeGather calls update before the metrics are read, on the goroutine that reads them. It is for gauges that are set
-// elsewhere, such as those of a queue.
+// BeforeGather calls update before the metrics are read, on the goroutine that reads them. It is
+// for gauges that are set elsewhere, such as those of a queue.
 func (m *Metrics) BeforeGather(update func()) { m.before.add(update) }

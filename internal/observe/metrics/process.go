@@ -14,8 +14,8 @@ import (
 // started is the approximate start time of the process.
 var started = time.Now()
 
-// registerProcess adds the metrics of the process and of the Go runtime that dashboards expect. Those that need Linux's
-// /proc have no value elsewhere.
+// registerProcess adds the metrics of the process and of the Go runtime that dashboards expect.
+// Those that need Linux's /proc have no value elsewhere.
 func registerProcess(registry *exposition.Registry, before *onGather) {
 	p := &process{}
 	before.add(p.read)
@@ -45,7 +45,7 @@ func registerProcess(registry *exposition.Registry, before *onGather) {
 
 // process holds what was last read of this process. An unknown number is negative.
 type process struct {
-	mu                     sync.Mutex // guards what follows
+	mu                     sync.Mutex // guards the fields below
 	cpu, resident, virtual float64
 	openFiles, maxFiles    float64
 	memory                 runtime.MemStats
@@ -64,7 +64,8 @@ const unknown = -1
 // ticksPerSecond is Linux's unit of processor time, on every architecture that Go supports.
 const ticksPerSecond = 100
 
-// readStat returns seconds of processor time, and bytes of address space and of resident memory, from a file as in proc(5).
+// readStat returns seconds of processor time, and bytes of address space and of resident memory,
+// from a file as in proc(5).
 func readStat(file string) (cpu, virtual, resident float64) {
 	text, err := os.ReadFile(file)
 	if err != nil {

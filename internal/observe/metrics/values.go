@@ -28,8 +28,8 @@ func (o *onGather) run() {
 	}
 }
 
-// sum is a metric whose values are read from functions when the metric is. Those of functions with the same labels are
-// added up.
+// sum is a metric whose values are read from functions when the metric is. Those of functions with
+// the same labels are added up.
 type sum struct {
 	mu    sync.Mutex
 	parts []part // guarded by mu; only ever appended to
@@ -72,8 +72,8 @@ func (s *sum) collect(put func(value float64, labels ...string)) {
 	}
 }
 
-// children caches the values of one metric by a comparable key. Looking one up by its labels allocates, which is too much
-// for each request.
+// children caches the values of one metric by a comparable key. Looking one up by its labels
+// allocates, which is too much for each request.
 type children[K comparable, M any] struct {
 	make func(K) M
 

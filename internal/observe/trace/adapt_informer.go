@@ -77,7 +77,7 @@ func FIFO[T any](r *Recorder, name string) *deltafifo.Trace[T] {
 		Queued:       func(key string, d deltafifo.Delta[T], depth int) { delta(deltafifoQueued, key, d, depth) },
 		Deduplicated: func(key string, _, dropped deltafifo.Delta[T]) { delta(deltafifoDeduplicated, key, dropped, 0) },
 		Ignored:      func(key string, d deltafifo.Delta[T]) { delta(deltafifoIgnored, key, d, 0) },
-		Withdrawn:    func(key string, d deltafifo.Delta[T]) { delta(deltafifoWithdrawn, key, d, 0) },
+		Canceled:     func(key string, d deltafifo.Delta[T]) { delta(deltafifoCanceled, key, d, 0) },
 		Replaced: func(resourceVersion string, items, tombstones, _ int) {
 			r.put(record{kind: deltafifoReplaced, in: name, a: resourceVersion, x: int64(items), y: int64(tombstones)})
 		},

@@ -84,12 +84,13 @@ type Cursor struct {
 
 // Batch is what a Cursor reads at once.
 type Batch struct {
-	// State is the JSON of the [State] before the first line. It is there at the beginning, and when
-	// the cursor has fallen out of the ring; otherwise nil.
+	// State is the JSON of the [State] before the first line. It is there at the beginning, and
+	// when the cursor has fallen out of the ring; otherwise nil.
 	State []byte
 	// Skipped is how many events the cursor missed because it fell out.
 	Skipped uint64
-	// Lines are whole lines, each with its newline; at most about 256 KiB. They must not be changed.
+	// Lines are whole lines, each with its newline; at most about 256 KiB. They must not be
+	// changed.
 	Lines []byte
 	// First and Next are the sequence numbers of the first line and of the one after the last.
 	First, Next uint64
@@ -99,8 +100,8 @@ type Batch struct {
 // ring goes.
 func (h *History) Cursor(back uint64) *Cursor { return &Cursor{history: h, back: back} }
 
-// Next blocks until there are events, or the first state, and returns them. The error is that of ctx,
-// or io.EOF after the last event of a recording that has ended.
+// Next blocks until there are events, or the first state, and returns them. It returns the error of
+// ctx, or io.EOF after the last event of a recording that has ended.
 func (c *Cursor) Next(ctx context.Context) (Batch, error) {
 	for {
 		batch, ok, ended, changed := c.take()

@@ -46,7 +46,7 @@ const (
 	deltafifoQueued
 	deltafifoDeduplicated
 	deltafifoIgnored
-	deltafifoWithdrawn
+	deltafifoCanceled
 	deltafifoReplaced
 	deltafifoResynced
 	deltafifoPopped
@@ -147,8 +147,8 @@ const (
 )
 
 // row describes one hook. The event's name is the gear's name and the hook's, which begins with a
-// small letter. fill sets the fields of the event from the slots of the record; In, Key and Time are
-// set already.
+// small letter. fill sets the fields of the event from the slots of the record; In, Key and Time
+// are set already.
 type row struct {
 	gear gear
 	hook string
@@ -201,7 +201,7 @@ var kinds = [kindCount]row{
 	deltafifoQueued:       {gearFIFO, "Queued", fillDelta},
 	deltafifoDeduplicated: {gearFIFO, "Deduplicated", fillDelta},
 	deltafifoIgnored:      {gearFIFO, "Ignored", fillDelta},
-	deltafifoWithdrawn:    {gearFIFO, "Withdrawn", fillDelta},
+	deltafifoCanceled:     {gearFIFO, "Canceled", fillDelta},
 	deltafifoReplaced:     {gearFIFO, "Replaced", func(e *Event, r *record) { e.ResourceVersion, e.N, e.M = r.a, r.x, r.y }},
 	deltafifoResynced:     {gearFIFO, "Resynced", func(e *Event, r *record) { e.N, e.M = r.x, r.y }},
 	deltafifoPopped:       {gearFIFO, "Popped", fillDeltas},

@@ -19,8 +19,8 @@ type Options struct {
 // AddTo adds --record, --record-limit and --trace.
 func (o *Options) AddTo(flags *pflag.FlagSet) {
 	o.Limit = DefaultLimit
-	flags.StringVar(&o.File, "record", "", "record what every gear does in this `file`, for lab replay; with .gz at the end it is compressed; it names objects, but has none of their data")
-	flags.Var(&o.Limit, "record-limit", "the size of the recording; at half of it, the file is renamed to FILE.1 and begun again")
+	flags.StringVar(&o.File, "record", "", "record what every gear does in this `file`, for lab replay; a name that ends in .gz compresses it; it has the names of objects but none of their data")
+	flags.Var(&o.Limit, "record-limit", "the largest size of the recording; at half of it, the file is renamed to FILE.1 and a new one begins")
 	flags.StringVar(&o.Chrome, "trace", "", "write Chrome trace events to this `file`, which trace viewers such as Perfetto open")
 }
 

@@ -93,7 +93,7 @@ func TestQueueIsItsFold(t *testing.T) {
 				same()
 				assert.Equal(t, []string{"a", "b"}, r.State().Queues["keys"].Slots)
 				q.Done(first)
-				q.Done("nobody")
+				q.Done("unknown")
 				q.AddRateLimited("f")
 				q.AddRateLimited("f")
 				q.Add("e")

@@ -14,12 +14,13 @@ const limit = 5000
 type State struct {
 	Seq  uint64 `json:"s"` // of the last event
 	Time int64  `json:"t"`
-	// Odd counts events that contradict the state, such as the Done of a key that nobody got.
+	// Odd counts events that contradict the state, such as the Done of a key that was never handed
+	// out.
 	Odd uint64 `json:"odd"`
 	// Events counts events by package ("deltafifo", "queue", …).
 	Events map[string]uint64 `json:"events"`
-	// Lost counts lost events by gear. Unsure has the gears whose content is uncertain since then: a
-	// trace.state ends that if the gear's snapshots have repaired it, see Recorder.RepairQueue.
+	// Lost counts lost events by gear. Unsure has the gears whose content is uncertain since then:
+	// a trace.state ends that if the gear's snapshots have repaired it, see Recorder.RepairQueue.
 	Lost   map[string]uint64 `json:"lost"`
 	Unsure map[string]bool   `json:"unsure"`
 	// Ended is the reason of trace.end; "" before.
@@ -39,8 +40,8 @@ type InformerState struct {
 	Reflector ReflectorState `json:"reflector"`
 	FIFO      FIFOState      `json:"fifo"`
 	Store     StoreState     `json:"store"`
-	// Handlers by Event.Handler. A handler that was removed and has ended is deleted; one that ended
-	// with the informer stays, with Ended set.
+	// Handlers by Event.Handler. A handler that was removed and has ended is deleted; one that
+	// ended with the informer stays, with Ended set.
 	Handlers map[string]*HandlerState `json:"handlers"`
 	// Applied is the last informer.applied: number, key, kind and resource version.
 	Applied AppliedState `json:"applied"`
@@ -87,7 +88,7 @@ type FIFOState struct {
 	Popped       uint64     `json:"popped"`
 	Deduplicated uint64     `json:"deduplicated"`
 	Ignored      uint64     `json:"ignored"`
-	Withdrawn    uint64     `json:"withdrawn"`
+	Canceled     uint64     `json:"canceled"`
 	Requeued     uint64     `json:"requeued"`
 	Failed       uint64     `json:"failed"` // processed with err
 	Replaces     uint64     `json:"replaces"`
@@ -160,8 +161,8 @@ type QueueState struct {
 	Total int64    `json:"total"`
 	// Processing are the keys with workers. Dirty is Queue and those with Dirty set.
 	Processing map[string]*ProcessingState `json:"processing"`
-	// Slots are the workers: each has its key, "" if it is idle. A key has the lowest free slot from
-	// got to done.
+	// Slots are the workers: each has its key, "" if it is idle. A key has the lowest free slot
+	// from got to done.
 	Slots []string `json:"slots"`
 	// Delayed are the keys that wait for a delay to end.
 	Delayed      map[string]DelayState `json:"delayed"`

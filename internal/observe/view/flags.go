@@ -12,7 +12,7 @@ import (
 
 // Flags are the flags of every command that serves the page.
 type Flags struct {
-	// Port is that of --view-port; 0: the default one or a free one.
+	// Port is the value of --view-port. 0 means the default port or a free one.
 	Port int
 	// NoOpen is --no-open: the browser is not started.
 	NoOpen bool

@@ -17,7 +17,7 @@ import (
 // hooks are the hooks that the fold knows, by gear, and one that it does not.
 var hooks = map[string]string{
 	"reflector":      "stateChanged pageListed listed watchStarted watchEnded event stale bookmark backOff expired idleTimeout zombie resync storeFailed",
-	"deltafifo":      "queued queued queued deduplicated ignored withdrawn replaced popped popped processed requeued synced closed",
+	"deltafifo":      "queued queued queued deduplicated ignored canceled replaced popped popped processed requeued synced closed",
 	"indexer":        "added added updated deleted replaced indexFailed",
 	"informer":       "started synced stopped applied distributed handlerAdded handlerQueued handlerCalled handled handlerPanicked handlerSynced handlerLagging handlerStuck handlerBlocked handlerRemoved handlerEnded resyncDue processError mutated",
 	"queue":          "added added coalesced refused delayed delayCanceled delayEnded got got done done doneUnknown retried forgotten shuttingDown",

@@ -4,6 +4,8 @@ package programtest
 import (
 	"bytes"
 	"iter"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -50,8 +52,9 @@ func Commands(command *cobra.Command) iter.Seq[*cobra.Command] {
 	}
 }
 
-// TestHelp checks the help of each command of a program: it says what the command does, fits a terminal, and its examples
-// can be typed. newRoot returns the commands anew, as examples are parsed with them.
+// TestHelp checks the help of each command of a program: it says what the command does, fits a
+// terminal, and its examples can be typed. newRoot returns the commands anew, as examples are
+// parsed with them.
 func TestHelp(t *testing.T, newRoot func() *cobra.Command) {
 	for command := range Commands(newRoot()) {
 		if command.Hidden || command.IsAdditionalHelpTopicCommand() {
@@ -84,7 +87,8 @@ func TestHelp(t *testing.T, newRoot func() *cobra.Command) {
 	}
 }
 
-// Parses checks that a program understands these arguments, as a call of this command or of one below it.
+// Parses checks that a program understands these arguments, as a call of this command or of one
+// below it.
 func Parses(t *testing.T, root *cobra.Command, path string, args []string) {
 	t.Helper()
 	program.Prepare(root)
@@ -95,7 +99,34 @@ func Parses(t *testing.T, root *cobra.Command, path string, args []string) {
 	assert.True(t, strings.HasPrefix(found.CommandPath(), path), "%q is not an example of %q", args, path)
 }
 
-// exampleLines are the commands of an example, without comments, with what a backslash continues on one line.
+// TestDocumentation checks that a program understands its commands in the documentation. root is
+// the repository. It returns the number of commands by the name of the file.
+func TestDocumentation(t *testing.T, newRoot func() *cobra.Command, root string) map[string]int {
+	t.Helper()
+	name, found := newRoot().Name(), map[string]int{}
+	for _, pattern := range []string{"README*.md", "docs/*/*.md", "workshop/README*.md", "workshop/labs/*/README*.md", "workshop/teach/*.md"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		require.NoError(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
+				for _, end := range []string{"#", "|", " 2>"} {
+					line, _, _ = strings.Cut(line, end)
+				}
+				line = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "$ "), "bin/")
+				if strings.HasPrefix(line, name+" ") {
+					found[filepath.Base(file)]++
+					Parses(t, newRoot(), name, Words(line)[1:])
+				}
+			}
+		}
+	}
+	return found
+}
+
+// exampleLines are the commands of an example, without comments, with what a backslash continues on
+// one line.
 func exampleLines(example string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range strings.SplitSeq(strings.ReplaceAll(example, "\\\n", " "), "\n") {
@@ -106,7 +137,8 @@ func exampleLines(example string) iter.Seq[string] {
 	}
 }
 
-// callOf is the call of the program in a line for a shell: what stands before it, and what its output goes to, left out.
+// callOf is the call of the program in a line for a shell: what stands before it, and what its
+// output goes to, left out.
 func callOf(name, line string) []string {
 	_, line, found := strings.Cut(line, name+" ")
 	if !found {
@@ -118,11 +150,11 @@ func callOf(name, line string) []string {
 	return Words(line)
 }
 
-// Words splits a command line; double quotes hold a word together.
+// Words splits a command line. Quotes hold a word together.
 func Words(line string) []string {
-	found := regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(line, -1)
+	found := regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`).FindAllString(line, -1)
 	for i, word := range found {
-		found[i] = strings.Trim(word, `"`)
+		found[i] = strings.Trim(word, `"'`)
 	}
 	return found
 }

@@ -11,9 +11,13 @@ import (
 	"orrery/restclient/api"
 )
 
-// CollectAll reads what is needed to judge why each namespace in deletion hangs, sorted by name. Each type is listed once for all
-// of them, and what is read of the cluster only once; a second sample lists what each namespace held. The limits of the options
-// are those of the whole. A namespace that goes at once is left out. The error is as that of [Collect].
+// CollectAll collects the evidence for each namespace in deletion, sorted by name.
+//   - Each type is listed once for all of them, and the rest of the cluster is read once.
+//   - The second sample lists only the types that a namespace had objects of.
+//   - The limits of the options apply to the whole.
+//   - A namespace that goes meanwhile is left out.
+//
+// CollectAll fails as [Collect] does.
 func CollectAll(ctx context.Context, client *restclient.Client, options Options) ([]why.Evidence, error) {
 	began := time.Now()
 	root := newCollector(client, "", options)

@@ -15,7 +15,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// first is wave 0: the namespace. Its error is that of the connection.
+// first is wave 0: it reads the namespace. It fails if the connection does.
 func (c *collector) first(ctx context.Context) error {
 	namespace, at, failed, err := c.namespace(ctx)
 	if err != nil {
@@ -29,7 +29,8 @@ func (c *collector) first(ctx context.Context) error {
 	return nil
 }
 
-// namespace reads the namespace. A refusal other than 401 is evidence; anything else that is no namespace is an error.
+// namespace reads the namespace. A refusal other than 401 is evidence. Any other answer that is not
+// a namespace is an error.
 func (c *collector) namespace(ctx context.Context) (*why.Namespace, time.Time, *why.Failure, error) {
 	path := "/api/v1/namespaces/" + c.evidence.Name
 	var answer restclient.Response
@@ -64,7 +65,7 @@ func headOf(n *api.Namespace, request string) *why.Namespace {
 	}
 	entries, err := n.ManagedFields.Entries()
 	if err != nil {
-		return head // no server writes that; then nothing is known of the writers
+		return head // malformed: the writers stay unknown
 	}
 	for _, entry := range entries {
 		if strings.Contains(string(entry.FieldsV1), `"f:conditions"`) && entry.Time != nil {
@@ -88,13 +89,13 @@ func (c *collector) terminating(ctx context.Context) []string {
 		return err
 	})
 	if err != nil {
-		return nil // a hint, no more
+		return nil // it is only a hint
 	}
 	slices.Sort(names)
 	return names
 }
 
-// The collections of the cluster that are read.
+// The collections that are read of the cluster.
 var (
 	apiServicesResource = api.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 	definitionsResource = api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
@@ -107,7 +108,7 @@ var (
 
 const systemNamespace = "kube-system"
 
-// environment is the part of wave 1 that is about the cluster.
+// environment is the part of wave 1 that reads the cluster.
 func (c *collector) environment(ctx context.Context) {
 	e := &c.evidence
 	parallel(
@@ -134,7 +135,7 @@ func (c *collector) version(ctx context.Context) string {
 	return version.GitVersion
 }
 
-// cluster returns the UID of kube-system, which tells clusters apart; "" if it may not be read.
+// cluster returns the UID of kube-system, which identifies the cluster; "" if it cannot be read.
 func (c *collector) cluster(ctx context.Context) (uid string) {
 	err := c.attempt(ctx, func(ctx context.Context) error {
 		system, err := restclient.Metadata(c.client, api.NamespacesResource, "").Get(ctx, systemNamespace, api.GetOptions{})
@@ -149,14 +150,14 @@ func (c *collector) cluster(ctx context.Context) (uid string) {
 	return uid
 }
 
-// errTooLong is the error of a list of the cluster that was not read to its end.
+// errTooLong: a list of the cluster has more pages than clusterPages.
 var errTooLong = errors.New("the list has too many pages")
 
 // clusterPages bounds how much of one list of the cluster is read.
 const clusterPages = 20
 
-// list reads a collection of whole objects and keeps what read makes of each. read returns false for an object that is not of
-// interest. A list that was not read to its end counts as failed: it proves nothing.
+// list reads a collection of whole objects and keeps the results of read, which returns false for
+// an object to leave out. An incomplete list proves nothing and counts as failed.
 func list[T any](
 	ctx context.Context, c *collector, gvr api.GroupVersionResource, namespace string, options api.ListOptions, read func(*api.Unstructured) (T, bool),
 ) (answer why.Answer[T]) {
@@ -196,7 +197,7 @@ func list[T any](
 	return answer
 }
 
-// definitions lists the heads of the custom resource definitions.
+// definitions lists the CustomResourceDefinitions.
 func (c *collector) definitions(ctx context.Context) why.Answer[why.Definition] {
 	options := api.ListOptions{Limit: pageSize}
 	answer := why.Answer[why.Definition]{Request: requestFor(definitionsResource, "", options)}
@@ -247,7 +248,7 @@ func lease(o *api.Unstructured) (why.Lease, bool) {
 	}, true
 }
 
-// service reads a reference to a Service; nil if it is none.
+// service parses a reference to a Service. It returns nil if v is none.
 func service(reference any) *why.Service {
 	fields, _ := reference.(map[string]any)
 	s := why.Service{Namespace: text(fields, "namespace"), Name: text(fields, "name")}
@@ -267,7 +268,7 @@ func conditionOf(o *api.Unstructured, conditionType string) map[string]any {
 	return nil
 }
 
-// items returns the objects of a list. Words of a list become objects with the given key.
+// items returns the objects of a list. It turns a string s into the object {key: s}.
 func items(value any, key ...string) (objects []map[string]any) {
 	entries, _ := value.([]any)
 	for _, entry := range entries {
@@ -293,7 +294,7 @@ func text(fields map[string]any, key string) string {
 	return value
 }
 
-// moment reads a time; what is none is the zero time.
+// moment parses a time. It returns the zero time if that fails.
 func moment(value string) time.Time {
 	t, err := time.Parse(time.RFC3339, value)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"orrery/wait"
 )
 
-// Options says how far Collect goes. The zero value has the defaults.
+// Options limits Collect. The zero value has the defaults.
 type Options struct {
 	// Interval is the time between the two samples. Default 10 s; negative: one sample only.
 	Interval time.Duration
@@ -35,8 +35,8 @@ const (
 	requestTimeout = 5 * time.Second
 )
 
-// Collect reads what is needed to judge why a namespace hangs. The error is that of the first request, if the server gave no
-// answer to it, or that of a context that ended.
+// Collect collects the evidence for one namespace. It fails if the first request gets no answer or
+// ctx ends.
 func Collect(ctx context.Context, client *restclient.Client, namespace string, options Options) (why.Evidence, error) {
 	c := newCollector(client, namespace, options)
 	began := time.Now()
@@ -96,10 +96,10 @@ type collector struct {
 
 	mu       sync.Mutex   // guards the next fields while requests run
 	evidence why.Evidence // written by the goroutine of Collect, or under mu
-	cut      string       // why something was left out
+	cut      string       // why the evidence is incomplete
 }
 
-// shared is what the collectors of several namespaces have in common.
+// shared is the common state of the collectors of several namespaces.
 type shared struct {
 	requests  atomic.Int64
 	throttled atomic.Int64
@@ -121,7 +121,8 @@ func (c *collector) finish() {
 // errTooMany is the error of a request that was not sent.
 var errTooMany = errors.New("the limit of requests (--max-requests) was reached")
 
-// attempt sends one request, and once more if the server asks for patience. send must use the context that it gets.
+// attempt sends a request. It sends it once more if the server asks to retry later. send must use
+// the context that it gets.
 func (c *collector) attempt(ctx context.Context, send func(ctx context.Context) error) error {
 	for again := true; ; again = false {
 		if int(c.requests.Add(1)) > c.options.MaxRequests {
@@ -154,7 +155,7 @@ func (c *collector) leaveOut(err error) {
 	c.cut = cmp.Or(c.cut, err.Error())
 }
 
-// failure describes a request that failed. right is what a 403 means: "list nodes".
+// failure describes a failed request. right is the right that a 403 means: "list nodes".
 func failure(request, right string, err error) *why.Failure {
 	if err == nil {
 		return nil

@@ -27,7 +27,8 @@ var errNoNamespace = errors.New("the answer is not the namespace")
 // content is wave 2: every type that the deleter would empty.
 func (c *collector) content(ctx context.Context) { contents(ctx, c) }
 
-// contents is wave 2 for several namespaces: each type is listed once. A list of one namespace is limited to it.
+// contents is wave 2 for several namespaces: each type is listed once. A list of one namespace is
+// limited to it.
 func contents(ctx context.Context, all ...*collector) {
 	c := all[0]
 	deleted := c.evidence.Namespace.Deleted
@@ -60,7 +61,7 @@ func contents(ctx context.Context, all ...*collector) {
 // discoveryRequests is how many requests one discovery takes: readiness, /api and /apis.
 const discoveryRequests = 3
 
-// discovered records what is known of the types beside the list.
+// discovered records the outcome of discovery, beside the list of types.
 func (c *collector) discovered(err error) {
 	d := &c.evidence.Discovery
 	d.Stale, d.Failed, d.Refused = undiscovered(err)
@@ -82,7 +83,8 @@ func undiscovered(err error) (stale []string, failed map[string]string, refused 
 	return stale, failed, nil
 }
 
-// read reads what each namespace holds of one type, page by page. A continue token that expires starts the type once more.
+// read lists one type in each namespace, page by page. If a continue token expires, it starts over
+// once.
 func (c *collector) read(ctx context.Context, gvr api.GroupVersionResource, all []*collector) []why.Type {
 	for again := true; ; again = false {
 		shelves := newShelves(gvr, all)
@@ -105,7 +107,7 @@ func (c *collector) read(ctx context.Context, gvr api.GroupVersionResource, all 
 	}
 }
 
-// shelf is what one namespace holds of one type.
+// shelf has the content of one type in one namespace.
 type shelf struct {
 	c    *collector
 	t    why.Type
@@ -122,7 +124,7 @@ func newShelves(gvr api.GroupVersionResource, all []*collector) (shelves []*shel
 	return shelves
 }
 
-// scope is the namespace of the lists: "" if they are those of several.
+// scope returns the namespace to list: "" for all.
 func scope(all []*collector) string {
 	if len(all) == 1 {
 		return all[0].evidence.Name
@@ -187,7 +189,7 @@ func (c *collector) page(
 	return list.ListMeta, nil
 }
 
-// pod is what is read of a pod.
+// pod has the fields that are read of a pod.
 type pod struct {
 	api.TypeMeta   `json:",inline"`
 	api.ObjectMeta `json:"metadata"`
@@ -284,8 +286,8 @@ func count(t *why.Type, o why.Object) {
 	}
 }
 
-// keeper keeps the heads of at most why.MaxKept objects of a type: those that block first, which have a finalizer or are younger
-// than the deletion.
+// keeper keeps the metadata of at most why.MaxKept objects of a type. Objects that block come
+// first: those with a finalizer, and those younger than the deletion.
 type keeper struct {
 	name             string
 	deleted          time.Time
@@ -309,7 +311,7 @@ func (k *keeper) objects() []why.Object {
 	return slices.Clip(all[:min(len(all), why.MaxKept)])
 }
 
-// second is wave 4: what may have changed.
+// second is wave 4: it reads again what may have changed.
 func (c *collector) second(ctx context.Context) {
 	e := &c.evidence
 	namespace, at, failed, err := c.namespace(ctx)
@@ -357,7 +359,7 @@ func (c *collector) second(ctx context.Context) {
 	slices.SortFunc(s.Types, func(a, b why.Type) int { return cmp.Compare(a.Name(), b.Name()) })
 }
 
-// secondPage reads the first page of a type again, heads only.
+// secondPage reads the first page of a type again, metadata only.
 func (c *collector) secondPage(ctx context.Context, gvr api.GroupVersionResource) (why.Type, error) {
 	shelves := newShelves(gvr, []*collector{c})
 	s := shelves[0]
@@ -375,7 +377,7 @@ func (c *collector) secondPage(ctx context.Context, gvr api.GroupVersionResource
 	return s.t, err
 }
 
-// requestFor writes a list as kubectl get --raw takes it, after its method.
+// requestFor returns the method and the path of a list, as in kubectl get --raw.
 func requestFor(gvr api.GroupVersionResource, namespace string, options api.ListOptions) string {
 	path := "/api/" + gvr.Version
 	if gvr.Group != "" {
@@ -391,7 +393,7 @@ func requestFor(gvr api.GroupVersionResource, namespace string, options api.List
 	return "GET " + path + "/" + gvr.Resource + "?" + query
 }
 
-// kubectlName is kubectl's name of a type: "pods", "deployments.apps".
+// kubectlName returns kubectl's name of a type: "pods", "deployments.apps".
 func kubectlName(gvr api.GroupVersionResource) string {
 	return strings.TrimSuffix(gvr.GroupResource(), ".")
 }

@@ -11,13 +11,13 @@ import (
 	"orrery/restclient/api"
 )
 
-// The bounds of what is read about the owners of finalizers.
+// Limits of reading the owners of finalizers.
 const (
 	maxStamps   = 8
 	maxAccounts = 8
 )
 
-// workloads reads what may run the owners.
+// workloads lists the workloads that may be the owners.
 func (c *collector) workloads(ctx context.Context) {
 	answers := make([]why.Answer[why.Workload], 3)
 	var reads []func()
@@ -58,7 +58,8 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 	return w
 }
 
-// stamps reads one object for each held finalizer whose owner is not known by its name, and Services with a load balancer.
+// stamps reads one object for each held finalizer that no table lists, and Services with a load
+// balancer.
 func (c *collector) stamps(ctx context.Context, held []why.Held) {
 	for _, h := range held {
 		keeper, listed := why.KeeperOf(h.Finalizer)
@@ -82,7 +83,7 @@ func (c *collector) stamps(ctx context.Context, held []why.Held) {
 	}
 }
 
-// readStamp reads who set the finalizer: the entry of managedFields that has it.
+// readStamp reads which manager set the finalizer, from managedFields.
 func readStamp(o *api.Unstructured, stamp *why.Stamp) {
 	balancer, _ := o.Nested("status", "loadBalancer").(map[string]any)
 	stamp.Balancer = len(balancer) > 0
@@ -97,7 +98,8 @@ func readStamp(o *api.Unstructured, stamp *why.Stamp) {
 
 const rbacGroup = "rbac.authorization.k8s.io"
 
-// rule is what a role allows, of what is of interest: to update or patch resources of a custom group in all namespaces or in one.
+// rule is a rule of a role that allows to update or patch resources of a custom group, in one or
+// all namespaces.
 type rule struct {
 	role      string // ClusterRole/NAME or Role/NAMESPACE/NAME
 	group     string
@@ -110,7 +112,7 @@ type binding struct {
 	subjects []why.Grant
 }
 
-// grants reads who may update the held custom types by a rule that names their group, in the namespace.
+// grants finds the subjects that may update the held custom types by a rule that names their group.
 func (c *collector) grants(ctx context.Context, held []why.Held) {
 	var groups []string
 	for _, h := range held {
@@ -147,7 +149,7 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 	c.evidence.Grants = answer
 }
 
-// rulesOf returns the rules of a role that allow to update or patch, one for each group.
+// rulesOf returns a role's rules to update or patch, one for each group.
 func rulesOf(o *api.Unstructured) (found []rule) {
 	role := "ClusterRole/" + o.GetName()
 	if o.GetNamespace() != "" {
@@ -223,7 +225,7 @@ func (c *collector) accounts(ctx context.Context, grants []why.Grant) {
 	}
 }
 
-// ownersRights asks whether owners that run may still release what they hold.
+// ownersRights checks whether running owners may still remove their finalizers.
 func (c *collector) ownersRights(ctx context.Context) {
 	e := &c.evidence
 	asked := 0

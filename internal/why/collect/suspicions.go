@@ -12,14 +12,14 @@ import (
 	"orrery/restclient/api"
 )
 
-// The bounds of wave 3.
+// Limits of wave 3.
 const (
 	maxProbes   = 4
 	maxReviews  = 4
 	maxBackends = 8
 )
 
-// suspicions is wave 3: what the waves before it give reason to ask for.
+// suspicions is wave 3: it reads what the earlier waves give a reason for.
 func (c *collector) suspicions(ctx context.Context) {
 	e := &c.evidence
 	var reads []func()
@@ -50,7 +50,7 @@ func (c *collector) suspicions(ctx context.Context) {
 	c.ownersRights(ctx)
 }
 
-// probes asks for each stale group version whose APIService is available.
+// probes requests each stale group version whose APIService is available.
 func (c *collector) probes(ctx context.Context) {
 	e := &c.evidence
 	for _, a := range e.APIServices.Items {
@@ -67,7 +67,8 @@ func (c *collector) probes(ctx context.Context) {
 	}
 }
 
-// reviews asks whether the users whom the conditions name lack the rights that they name.
+// reviews checks each refusal in the conditions: whether the user that it names lacks the right
+// that it names.
 func (c *collector) reviews(ctx context.Context) {
 	e := &c.evidence
 	for i, refusal := range why.Refusals(e.Namespace, e.Name) {
@@ -99,7 +100,8 @@ func (c *collector) review(ctx context.Context, asked why.Refusal) why.Review {
 	return review
 }
 
-// groupsOf returns the groups that a user has by its name: those of a service account, or of any user that is logged in.
+// groupsOf returns the groups that follow from a user's name: those of a service account, or of any
+// authenticated user.
 func groupsOf(user string) []string {
 	groups := []string{"system:authenticated"}
 	if account, ok := strings.CutPrefix(user, "system:serviceaccount:"); ok {
@@ -152,7 +154,8 @@ func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 	return b
 }
 
-// readyEndpoints counts the ready endpoints of an EndpointSlice. An endpoint without that condition is ready.
+// readyEndpoints counts the ready endpoints of an EndpointSlice. An endpoint without that condition
+// is ready.
 func readyEndpoints(o *api.Unstructured) (count int, ok bool) {
 	for _, endpoint := range items(o.Nested("endpoints")) {
 		conditions, _ := endpoint["conditions"].(map[string]any)

@@ -13,11 +13,12 @@ import (
 	"orrery/restclient/api"
 )
 
-// Apply does the one write of a remedy: first as a dry run, in which webhooks and validation may refuse it, then in earnest. The
-// server does it only if UID, resourceVersion and finalizer are those that were seen.
+// Apply does the one write of a remedy. It sends it as a dry run first, so that webhooks and
+// validation can refuse it. The server accepts it only if UID, resourceVersion and finalizer are
+// unchanged.
 //
-// The error is a [RefusedError] if nothing was written. Any other error, such as a connection that broke in the second write,
-// leaves open whether it was done.
+// The error is a [RefusedError] if nothing was written. Any other error, such as a connection that
+// broke in the second write, leaves open whether it was done.
 func Apply(ctx context.Context, client *restclient.Client, remedy Remedy, digest string) error {
 	w := remedy.Write
 	if w == nil || digest == "" || w.Digest() != digest {
@@ -41,19 +42,20 @@ func Apply(ctx context.Context, client *restclient.Client, remedy Remedy, digest
 	return nil
 }
 
-// errMoved is the error of an object that is not the one that was seen, or not any more.
+// errMoved: the object has changed, or is another one.
 var errMoved = errors.New("the object is another one, or has changed")
 
-// errNever is the error of a write that is never done, whatever was seen.
+// errNever: this write is never allowed.
 var errNever = errors.New("this is never done by a program")
 
-// neverRemoved are finalizers whose removal loses data: only their owners know when.
+// neverRemoved are finalizers that only their owners can remove without losing data.
 var neverRemoved = []string{
 	api.FinalizerKubernetes, "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection", "customresourcecleanup.apiextensions.k8s.io",
 	"foregroundDeletion", "orphan",
 }
 
-// allowed refuses everything but the removal of a finalizer or token and the deletion of an APIService.
+// allowed refuses everything but the removal of a finalizer or token and the deletion of an
+// APIService.
 func allowed(w *why.Write) error {
 	switch w.List {
 	case why.MetadataFinalizers, why.SpecFinalizers:
@@ -72,7 +74,7 @@ func allowed(w *why.Write) error {
 	return errNever
 }
 
-// write does the write, or asks the server whether it would.
+// write sends the write, or its dry run.
 func write(ctx context.Context, client *restclient.Client, w *why.Write, dry bool) error {
 	resource := restclient.Dynamic(client, api.GroupVersionResource{Group: w.Group, Version: w.Version, Resource: w.Resource}, w.Namespace)
 	options := api.UpdateOptions{FieldManager: "orrery-why", DryRun: dry}
@@ -88,8 +90,8 @@ func write(ctx context.Context, client *restclient.Client, w *why.Write, dry boo
 	return resource.Delete(ctx, w.Name, api.DeleteOptions{Preconditions: &api.Preconditions{UID: &uid, ResourceVersion: &version}, DryRun: dry})
 }
 
-// removeToken takes a token out of spec.finalizers of a namespace. That list can only be written as a whole, by an update of the
-// subresource finalize; the server refuses it unless the object that was read is still the latest.
+// removeToken removes a token from a namespace's spec.finalizers. The whole list is written, by an
+// update of the subresource finalize. The server refuses it if the namespace has changed since.
 func removeToken(ctx context.Context, namespaces *restclient.Resource[*api.Unstructured], w *why.Write, options api.UpdateOptions) error {
 	namespace, err := namespaces.Get(ctx, w.Name, api.GetOptions{})
 	if err != nil {

@@ -3,8 +3,8 @@
 //	Report ──▶ Plan ──▶ []Remedy ──▶ Print            kubectl's commands, the safe ones first
 //	                        └──────▶ Find ──▶ Apply   one write, bound by its digest to what was seen
 //
-// A remedy can be applied only if package why offers it as a [why.Write]: the removal of one finalizer whose owner is gone or
-// of one foreign token, or the deletion of an APIService without a Service. Apply refuses everything else by itself.
+// Only a remedy with a [why.Write] can be applied: it removes one finalizer whose owner is gone or
+// one foreign token, or deletes an APIService without a Service. Apply refuses everything else.
 package fix
 
 import (
@@ -24,7 +24,7 @@ type Remedy struct {
 	Culprit why.Reference
 }
 
-// Plan returns the remedies of a report, in the order of the findings; of each finding the safe ones first.
+// Plan returns the remedies of a report in the order of the findings, the safe ones of each first.
 func Plan(report why.Report) []Remedy {
 	var plan []Remedy
 	for _, finding := range report.Findings {
@@ -35,7 +35,7 @@ func Plan(report why.Report) []Remedy {
 	return plan
 }
 
-// Find returns the remedy with a digest. Its error is a [RefusedError] if the digest does not come out.
+// Find returns the remedy with a digest. It returns a [RefusedError] if no remedy has it.
 func Find(report why.Report, digest string) (Remedy, error) {
 	for _, remedy := range Plan(report) {
 		if remedy.Digest != "" && remedy.Digest == digest {
@@ -47,7 +47,7 @@ func Find(report why.Report, digest string) (Remedy, error) {
 
 var errDigest = errors.New("it does not come out again: the cluster, the object or the verdict is another one now; --fix prints the present ones")
 
-// RefusedError is the error of a remedy that was not applied: nothing was written.
+// RefusedError says why a remedy was not applied. Nothing was written.
 type RefusedError struct {
 	Digest string
 	Err    error
@@ -57,7 +57,8 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("%s was not applied: 
 
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// Print writes a plan for people: kubectl's commands, and the digests of the remedies that can be applied.
+// Print writes a plan for people: kubectl's commands, and the digests of the remedies that can be
+// applied.
 func Print(w io.Writer, namespace string, plan []Remedy) error {
 	var text strings.Builder
 	for i, r := range plan {
@@ -76,7 +77,7 @@ func Print(w io.Writer, namespace string, plan []Remedy) error {
 	return err
 }
 
-// loss says what the remedy loses, as a clause.
+// loss returns what the remedy loses, as a clause.
 func loss(r Remedy) string {
 	if r.Write != nil && r.Write.List != "" {
 		return r.Loses // "a disk stays behind"
@@ -84,7 +85,7 @@ func loss(r Remedy) string {
 	return "loses " + r.Loses
 }
 
-// Done says what was written.
+// Done describes the write in the past tense.
 func (r Remedy) Done() string {
 	w := r.Write
 	switch {

@@ -2,8 +2,9 @@
 //
 // # Concept
 //
-// Ten workers find their token expired, or their snapshot of the server outdated, within the same millisecond. The work
-// should be done once. A [Flight] starts a run for the first of them, and the others wait for that run.
+// Ten workers find their token expired, or their snapshot of the server outdated, within the same
+// millisecond. The work should be done once. A [Flight] starts a run for the first of them, and the
+// others wait for that run.
 //
 // # Guarantees
 //
@@ -13,8 +14,8 @@
 //
 // # Goroutines
 //
-// Each run has a goroutine that ends when the function returns. Its context ends when the last caller has left, so a program
-// that wants no goroutine left behind cancels the callers.
+// Each run has a goroutine that ends when the function returns. Its context ends when the last
+// caller has left, so a program that wants no goroutine left behind cancels the callers.
 //
 // # Failure
 //

@@ -33,8 +33,8 @@ func New[T any](fn func(context.Context) (T, error)) *Flight[T] {
 }
 
 // Do returns the result of a run. joined reports whether the run was under way already when Do was
-// called, so that its result may describe the world as it was before the call. The error is that of
-// the run, or ctx.Err() if ctx ends first; the last caller to leave a run stays until that has
+// called, so that its result may describe the world as it was before the call. It returns the error
+// of the run, or ctx.Err() if ctx ends first; the last caller to leave a run stays until that has
 // ended, too, which it does soon. The values in fn's context are those of the call that started the
 // run, and nothing else of it.
 func (f *Flight[T]) Do(ctx context.Context) (value T, joined bool, err error) {

@@ -135,7 +135,8 @@ func awaitEqual(t *testing.T, server *served.Server, w *watched) {
 	})
 }
 
-// waitTimeout is reached only by a failing test. After three errors a reflector waits for up to 13 s.
+// waitTimeout is reached only by a failing test. After three errors a reflector waits for up to 13
+// s.
 const waitTimeout = 10 * time.Minute
 
 // await polls until check returns nil.

@@ -114,7 +114,8 @@ func (r recorder) patches(ctx context.Context, file string) error {
 	return os.WriteFile(file, out.Bytes(), 0o644)
 }
 
-// normalized returns an object without what differs from run to run and what only the server writes.
+// normalized returns an object without what differs from run to run and what only the server
+// writes.
 func normalized(object map[string]any) map[string]any {
 	data, _ := json.Marshal(object)
 	var out map[string]any

@@ -30,7 +30,7 @@ type Config struct {
 	// Rounds is the number of rounds of each, at least 1. Fewer than five prove little.
 	Rounds int
 	Effort bench.Effort
-	// Limit bounds the time of one side for one scenario; 0 is no limit.
+	// Limit bounds the time of one side for one scenario; 0 means no limit.
 	Limit time.Duration
 	// Observer receives the progress. It may be nil.
 	Observer Observer

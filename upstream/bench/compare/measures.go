@@ -48,7 +48,7 @@ func Measures() []Measure {
 }
 
 // Extras returns what is measured without a target: further figures of the same rounds, dispatcher
-// designs that are no form of a gear, controller-runtime's priority queue, and client-go's newer
+// designs that are not a form of a gear, controller-runtime's priority queue, and client-go's newer
 // FIFO.
 func Extras() []Measure {
 	extras := []Measure{

@@ -22,8 +22,8 @@ const (
 	Shown Verdict = "shown"
 )
 
-// verdictOf returns the verdict on the medians and the ratios of the rounds. A target for our own value
-// needs no agreement of the rounds.
+// verdictOf returns the verdict on the medians and the ratios of the rounds. A target for our own
+// value needs no agreement of the rounds.
 func verdictOf(m Measure, ours, ratio float64, ratios []float64) Verdict {
 	switch {
 	case m.Kind == Value && m.reached(ours, m.Target):

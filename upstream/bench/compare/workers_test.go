@@ -32,7 +32,7 @@ func TestEachSideHasAProcess(t *testing.T) {
 	for _, side := range []compare.Side{compare.Ours, compare.Theirs} {
 		commands[side] = worker.Command{Side: string(side), Path: self, Env: []string{sideVariable + "=" + string(side)}}
 	}
-	commands[compare.Priority] = worker.Command{Side: "nobody", Path: "/nowhere/worker"}
+	commands[compare.Priority] = worker.Command{Side: "missing", Path: "/nowhere/worker"}
 	workers := compare.NewWorkers(commands)
 	t.Cleanup(workers.Stop)
 	for range 2 {

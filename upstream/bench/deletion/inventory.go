@@ -21,8 +21,8 @@ type inventory struct {
 	kinds  []schema.GroupVersionResource
 }
 
-// movingKinds change by themselves: kube-apiserver renews its lease, and events report what others
-// do.
+// movingKinds change without the test: kube-apiserver renews its lease, and events report what
+// others do.
 var movingKinds = []string{"leases", "events"}
 
 // newInventory discovers the namespaced kinds, and adds namespaces.

@@ -1,7 +1,7 @@
 // Package admission asks the cluster's own rules whether a valid write may be stored: first every
-// ValidatingAdmissionPolicy that a binding puts into force, then every validating webhook. The first
-// refusal counts. Which requests a rule is about, what a webhook is sent and what a client reads are
-// those of kube-apiserver 1.36.
+// ValidatingAdmissionPolicy that a binding puts into force, then every validating webhook. The
+// first refusal counts. Which requests a rule is about, what a webhook is sent and what a client
+// reads are those of kube-apiserver 1.36.
 //
 // Mutating webhooks and mutating policies are not called, and expressions have no authorizer. The
 // objects of the group admissionregistration.k8s.io are exempt, so that a broken rule can be
@@ -171,8 +171,8 @@ func (m constraints) match(q *request) (version string, matches bool, err error)
 	return version, objects.Empty() || objects.Matches(q.Object.GetLabels()) || q.Old != nil && objects.Matches(q.Old.GetLabels()), nil
 }
 
-// version returns the version in which a rule is for the resource. Unless the match is exact, a rule
-// for another version of the resource will do.
+// version returns the version in which a rule is for the resource. Unless the match is exact, a
+// rule for another version of the resource will do.
 func (m constraints) version(q *request, rules []map[string]any) (string, bool) {
 	versions := []string{q.Version}
 	if !m.exact {

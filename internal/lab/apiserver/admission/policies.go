@@ -15,7 +15,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// askPolicies evaluates the policies that bindings put into force. The refusal is that of the first
+// askPolicies evaluates the policies that bindings put into force. The refusal comes from the first
 // policy, in the order of names.
 func (c *Controller) askPolicies(q *request) error {
 	policies := c.stored("validatingadmissionpolicies")

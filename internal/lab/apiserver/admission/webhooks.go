@@ -22,8 +22,8 @@ import (
 // maxReview limits the size of a webhook's answer.
 const maxReview = 3 << 20
 
-// askWebhooks calls the validating webhooks that are for a request, one after the other in the order
-// of their configurations' names, up to the first refusal.
+// askWebhooks calls the validating webhooks that are for a request, one after the other in the
+// order of their configurations' names, up to the first refusal.
 func (c *Controller) askWebhooks(ctx context.Context, q *request) error {
 	for _, stored := range c.stored("validatingwebhookconfigurations") {
 		for _, hook := range items(stored.Decode().Object["webhooks"]) {

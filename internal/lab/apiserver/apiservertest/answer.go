@@ -79,7 +79,7 @@ func parseAnswer(lines []string) (*Answer, error) {
 	status, ok := strings.CutPrefix(lines[0], "HTTP ")
 	number, err := strconv.Atoi(status)
 	if !ok || err != nil {
-		return nil, fmt.Errorf("%q is no status", lines[0])
+		return nil, fmt.Errorf("%q is not a status", lines[0])
 	}
 	a := &Answer{Status: number}
 	rest := lines[1:]

@@ -111,7 +111,7 @@ func parseCase(s section) (*Case, error) {
 	}
 	var ok bool
 	if c.Method, c.Path, ok = strings.Cut(s.lines[0], " "); !ok || !strings.HasPrefix(c.Path, "/") {
-		return nil, fmt.Errorf("%q is no request", s.lines[0])
+		return nil, fmt.Errorf("%q is not a request", s.lines[0])
 	}
 	rest := s.lines[1:]
 	for len(rest) > 0 && rest[0] != "" {

@@ -162,7 +162,8 @@ func (b *builder) particulars(f *fault) {
 	}
 }
 
-// url returns the reason why a conversion webhook fails: its URL and that its Service has no endpoint.
+// url returns the reason why a conversion webhook fails: its URL and that its Service has no
+// endpoint.
 func (b *builder) url(option, otherwise string) string {
 	namespace, name := b.service(option, otherwise)
 	return fmt.Sprintf("Post \"https://%s.%s.svc:443/convert?timeout=30s\": no endpoints available for service %q", name, namespace, name)

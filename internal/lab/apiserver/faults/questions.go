@@ -188,8 +188,8 @@ func (s *Set) Unconverted(r Request, kind string) *api.StatusError {
 	return failed
 }
 
-// Unreadable returns the error of a read of the object in r, or nil: the object cannot be decrypted.
-// key is its key in etcd.
+// Unreadable returns the error of a read of the object in r, or nil: the object cannot be
+// decrypted. key is its key in etcd.
 func (s *Set) Unreadable(r Request, key string) *api.StatusError {
 	var failed *api.StatusError
 	s.each(func(f *fault) {

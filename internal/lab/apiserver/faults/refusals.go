@@ -101,7 +101,8 @@ func PolicyDenied(r Request, text string) *api.StatusError {
 		&api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource, Causes: []api.StatusCause{{Message: text}}})
 }
 
-// refuseUnconverted returns the 500 of a conversion webhook that cannot be called. It has no reason.
+// refuseUnconverted returns the 500 of a conversion webhook that cannot be called. It has no
+// reason.
 func refuseUnconverted(f *fault, r Request, kind string) *api.StatusError {
 	stored := api.GroupVersion{Group: r.Group, Version: cmp.Or(f.version, r.Version)}
 	return refusal(http.StatusInternalServerError, "", fmt.Sprintf("conversion webhook for %s, Kind=%s failed: %s", stored, kind, f.webhook), nil)

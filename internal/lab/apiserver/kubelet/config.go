@@ -16,8 +16,8 @@ type Config struct {
 	// Lost reports whether a node is unreachable. It is called once a second and before every
 	// action on a node. Nil means never.
 	Lost func(node string) bool
-	// Stays reports whether a pod whose containers have ended cannot be torn down. It is called once a
-	// second for such a pod. Nil means never.
+	// Stays reports whether a pod whose containers have ended cannot be torn down. It is called
+	// once a second for such a pod. Nil means never.
 	Stays func(namespace, name string) bool
 	// Trace receives events; it may be nil.
 	Trace *Trace

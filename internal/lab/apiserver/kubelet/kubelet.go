@@ -188,7 +188,8 @@ func (k *Kubelet) work(ctx context.Context) {
 	}
 }
 
-// writeOptions returns the options for a write by a user, with the program's name for managedFields.
+// writeOptions returns the options for a write by a user, with the program's name for
+// managedFields.
 func writeOptions(user string) registry.WriteOptions {
 	options := registry.WriteOptions{User: user, FieldManager: "kubelet"}
 	switch user {

@@ -21,12 +21,12 @@ import (
 type Write struct {
 	// Manager is the name of the client; "" means "unknown".
 	Manager string
-	// APIVersion is that of the request, such as "apps/v1".
+	// APIVersion is the API version of the request, such as "apps/v1".
 	APIVersion string
 	// Subresource is "" for the object itself.
 	Subresource string
-	// Ignored are the top-level fields that such a write cannot change: "status" for an object whose
-	// status is a subresource.
+	// Ignored are the top-level fields that such a write cannot change: "status" for an object
+	// whose status is a subresource.
 	Ignored []string
 	// Now is the time of the write.
 	Now time.Time
@@ -73,8 +73,8 @@ func Update(t *schema.Type, old, next map[string]any, w Write) {
 	}
 }
 
-// KeepTimes reverts the managedFields of next to those of old if nothing but their times differs, so
-// that a write that changes nothing stays one.
+// KeepTimes reverts the managedFields of next to those of old if nothing but their times differs,
+// so that a write that changes nothing stays one.
 func KeepTimes(old, next map[string]any) {
 	before, now := metadataOf(old)["managedFields"], metadataOf(next)["managedFields"]
 	was, is := parseEntries(before), parseEntries(now)
@@ -189,8 +189,8 @@ func metadataOf(object map[string]any) map[string]any {
 	return metadata
 }
 
-// isReset reports whether a client removes the managedFields: null is no wish, but an empty list or
-// one empty entry is.
+// isReset reports whether a client removes the managedFields: null has no effect, but an empty list
+// or one empty entry is.
 func isReset(sent any) bool {
 	list, ok := sent.([]any)
 	if !ok || len(list) > 1 {

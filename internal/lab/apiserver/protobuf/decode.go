@@ -24,7 +24,7 @@ var magic = []byte("k8s\x00")
 
 // Object is a decoded body.
 type Object struct {
-	// Kind and APIVersion are those of the envelope.
+	// Kind and APIVersion come from the envelope.
 	Kind, APIVersion string
 	// Tree is the object, without kind and apiVersion.
 	Tree map[string]any

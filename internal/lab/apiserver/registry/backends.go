@@ -68,8 +68,8 @@ func (r *Registry) Ready(namespace, name string) bool {
 	return false
 }
 
-// Exists reports whether an object exists. resource is "plural" or "plural.group". An empty namespace
-// means any.
+// Exists reports whether an object exists. resource is "plural" or "plural.group". An empty
+// namespace means any.
 func (r *Registry) Exists(resource, namespace, name string) bool {
 	for _, d := range r.catalog.All() {
 		if d.Qualified() != resource && d.Plural != resource {

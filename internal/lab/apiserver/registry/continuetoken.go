@@ -15,8 +15,8 @@ import (
 // continueToken is the position of the next page of a list. It is opaque to clients.
 type continueToken struct {
 	Format string `json:"v"`
-	// Version is that of the first page, or -1 for the latest. A client gets -1 after the history
-	// was compacted.
+	// Version is the version of the first page, or -1 for the latest. A client gets -1 after the
+	// history was compacted.
 	Version int64 `json:"rv"`
 	// Start is the key after the last one of the previous page.
 	Start string `json:"start"`

@@ -1,6 +1,6 @@
-// Package registry implements the verbs of the API over the versioned store. A write is decided on
-// a state that was read without a lock, and made only if that state is still current; otherwise it
-// is decided again. What differs between types is in their [resources.Strategy]:
+// Package registry implements the verbs of the API over the versioned store. A write is computed
+// from a state that was read without a lock, and stored only if that state is still current;
+// otherwise it is computed again. Each type has its [resources.Strategy]:
 //
 //	create   namespace active? -> prepare -> validate (422) -> admission -> store, if absent (409)
 //	update   version current? (409) -> keep server fields -> prepare -> validate -> admission -> swap
@@ -40,8 +40,8 @@ type Config struct {
 	// Lag returns by how many versions a read from the watch cache is behind the store. Nil means
 	// none.
 	Lag func() uint64
-	// AskServices is called when a remote server of [Registry.RemoteServices] should be asked for its
-	// resources. It must not block or call the registry. Nil means that none ever answers.
+	// AskServices is called when a remote server of [Registry.RemoteServices] should be asked for
+	// its resources. It must not block or call the registry. Nil means that none ever answers.
 	AskServices func()
 	// ExpireContinue reports whether to treat a continue token as expired. Nil means never.
 	ExpireContinue func(Target) bool

@@ -16,7 +16,7 @@ import (
 
 // RemoteService is an APIService that refers to another server.
 type RemoteService struct {
-	// Name is that of the APIService.
+	// Name is the APIService's name.
 	Name string
 	// GroupVersion is what the other server serves.
 	GroupVersion api.GroupVersion
@@ -32,7 +32,7 @@ type RemoteService struct {
 // syncService updates the catalog and the condition Available from an APIService. A version of a
 // group that refers to another server appears in discovery even if that does not answer, which is
 // one way for a namespace to get stuck ("apiservice 出问题了", the second article, section 五). The
-// group must not disappear while its APIService changes: a controller that looks at that moment
+// group must not disappear while its APIService changes: a controller that lists then
 // would conclude that nothing is left.
 func (r *Registry) syncService(name string) {
 	r.syncing.Lock()

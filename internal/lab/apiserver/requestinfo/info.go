@@ -20,7 +20,7 @@ type Info struct {
 	// and the method in lower case otherwise.
 	Verb string
 
-	// IsResource reports whether the path is that of a resource. Otherwise the fields below are
+	// IsResource reports whether the path belongs to a resource. Otherwise the fields below are
 	// empty.
 	IsResource bool
 	// Group is "" for the core group.

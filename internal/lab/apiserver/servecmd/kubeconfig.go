@@ -9,14 +9,15 @@ import (
 	"orrery/restclient/kubeconfig"
 )
 
-// PlaceKubeconfig writes the kubeconfig to the path, or to a new directory if there is none. It overwrites no file but an empty
-// one and that of another server of this kind, unless force is set: the path may be ~/.kube/config. remove removes what was
-// written, unless another server has written there since.
+// PlaceKubeconfig writes the kubeconfig to the path, or to a new directory if there is none. It
+// overwrites no file but an empty one and that of another server of this kind, unless force is set:
+// the path may be ~/.kube/config. remove removes what was written, unless another server has
+// written there since.
 func PlaceKubeconfig(server *apiserver.Server, path string, force bool) (written string, remove func(), err error) {
 	if path == "" {
 		directory, err := os.MkdirTemp("", "orrery-")
 		if err != nil {
-			return "", nil, fmt.Errorf("there is no place for the kubeconfig: %w; name one with --kubeconfig-out", err)
+			return "", nil, fmt.Errorf("the kubeconfig cannot be written: %w; choose a place with --kubeconfig-out", err)
 		}
 		path, remove = filepath.Join(directory, "kubeconfig"), func() { os.RemoveAll(directory) }
 	} else if !force && !mayOverwrite(path) {
@@ -49,7 +50,8 @@ func mayOverwrite(path string) bool {
 	return own || info.Mode().IsRegular() && info.Size() == 0
 }
 
-// ownKubeconfig reads a kubeconfig; ok reports whether there is nothing in it but what a server has written.
+// ownKubeconfig reads a kubeconfig; ok reports whether there is nothing in it but what a server has
+// written.
 func ownKubeconfig(path string) (config *kubeconfig.Config, ok bool) {
 	config, err := kubeconfig.ReadFile(path)
 	if err != nil || len(config.Clusters) != 1 || len(config.Users) != 1 || len(config.Contexts) != 1 {

@@ -14,7 +14,7 @@ type Collection struct {
 	trees   []pastTree    // a few past states for the next page of a list, each still within the window
 	changed chan struct{} // closed and replaced by every write
 	dropped bool
-	// labels are those of the last created object. Objects created in a row often have equal labels
+	// labels are the last created object's labels. Objects created in a row often have equal labels
 	// and can share the map.
 	labels map[string]string
 }

@@ -14,13 +14,12 @@ import (
 var queueBench = benchmark{
 	name:  "queue",
 	short: "The work queue: Add, Get, Done, between producers and workers",
-	long: `Producers add keys to a work queue, workers take them out, spend --handler-cost
-on each and give them back. A key that is added while it waits is merged with
-itself; one that is added while it is worked on comes back afterwards.
+	long: `Producers add keys to a work queue. Workers take them out, spend --handler-cost
+on each and give them back. A key that is added while it waits is not queued
+twice. A key that is added while a worker holds it comes back afterwards.
 
-Shows keys processed per second, what each cost, the peak of memory, and how
-long a key took from when it was due to be added until a worker was done with
-it.`,
+Shows keys processed per second, the cost of each, peak memory, and the time
+from when a key was due to be added until a worker was done with it.`,
 	examples: `  # two producers, two workers, ten thousand keys
   lab bench queue
 
@@ -51,12 +50,12 @@ var dispatchBench = benchmark{
 	short: "From watch to handlers: four designs behind one interface",
 	long: `A fake watch hands out events, and everything between it and the handlers is
 real: the reflector, the DeltaFIFO, the store, and the part that brings one
-event to many handlers. Of that part there are several designs;
-docs/measure/bench.md says when each is right.
+event to many handlers. That part has several designs; docs/measure/bench.md
+says when each is right.
 
-Shows events per second, what each cost, the peak of memory, and how long an
-event took from when it was due until it was delivered to a handler. Every
-handler checks that it gets all events, in order.`,
+Shows events per second, the cost of each, peak memory, and the time from when
+an event was due until it was delivered to a handler. Every handler checks that
+it gets all events, in order.`,
 	examples: `  # the design that is the default, with one handler
   lab bench dispatch
 
@@ -68,7 +67,7 @@ handler checks that it gets all events, in order.`,
 
   # one object changes all the time; a design that merges delivers less
   lab bench dispatch --design fast,coalescing --distribution hot`,
-	sweeps: `  # what does a further handler cost?
+	sweeps: `  # what does one more handler cost?
   lab bench sweep dispatch --vary handlers=1..32 --design all \
     --plot handlers.svg
 
@@ -82,13 +81,12 @@ handler checks that it gets all events, in order.`,
 var fifoBench = benchmark{
 	name:  "fifo",
 	short: "The DeltaFIFO: Add and Pop at the same time",
-	long: `Producers add events, one consumer pops what happened to one object at a time,
-as in an informer. Producers keep a bounded distance to the consumer
-(--backlog), because a queue that only grows would measure memory.
+	long: `Producers add events. One consumer pops all events of one object at a time, as
+in an informer. Producers wait when the backlog reaches --backlog, because a
+queue that only grows would measure memory.
 
-Shows events per second, what each cost, how many turns the consumer took for
-them, the peak of memory, and how long an event took from when it was due until
-it was popped.`,
+Shows events per second, the cost of each, the number of pops, peak memory, and
+the time from when an event was due until it was popped.`,
 	examples: `  # one producer, as an informer has it
   lab bench fifo
 
@@ -114,8 +112,8 @@ var storeBench = benchmark{
 informer does, while other goroutines read it in a loop: whole lists, lists of a
 namespace, or single objects.
 
-Shows writes and reads per second, what they cost, the peak of memory, and how
-long a write took from when it was due. Afterwards the store and its index are
+Shows writes and reads per second, their cost, peak memory, and the time from
+when a write was due until it was done. Afterwards the store and its index are
 compared with what was written.`,
 	examples: `  # four readers list 100,000 objects again and again: does the writer keep up?
   lab bench store
@@ -128,7 +126,7 @@ compared with what was written.`,
 
   # readers that look up one object
   lab bench store --reader get`,
-	sweeps: `  # what does a further reader do to the writer?
+	sweeps: `  # what does one more reader do to the writer?
   lab bench sweep store --vary readers=0,1,2,4,8 --design all \
     --plot readers.svg
 
@@ -142,14 +140,13 @@ compared with what was written.`,
 var syncBench = benchmark{
 	name:  "sync",
 	short: "The first sync: 100,000 pods over HTTP into the cache",
-	long: `Starts an HTTP server in a process of its own, which has so many pods, and an
-informer that lists them, as a controller does when it starts. The cost of the
-server is not counted.
+	long: `Starts an HTTP server with --objects pods in another process, and an informer
+that lists them, as a controller does when it starts. The cost of the server is
+not counted.
 
-Shows how long it takes until the cache and the handler have every pod,
-processor time, the peak of resident memory, and the live heap afterwards. The
-cache is compared with what the server has. There is no latency, because there
-is one event: the list.`,
+Shows the time until the cache and the handler have every pod, processor time,
+peak resident memory, and the live heap afterwards. The cache is compared with
+the server. There is no latency, because there is only one event: the list.`,
 	examples: `  # 100,000 pods as metadata, in JSON
   lab bench sync
 

@@ -22,20 +22,20 @@ func New() *cobra.Command {
 		Short: "Measure the gears: queue, dispatch, FIFO, store, first sync",
 		Long: `Measures one gear at a time, on nothing but this machine.
 
-A run has two phases. In the first the gear gets as much as it takes: that is
-its throughput, what it allocates, and its memory. In the second events come at
-a steady rate, half of that unless --rate says otherwise: that is its latency.
-It counts from when an event was due, not from when a late producer got round to
-it, so that a pause is felt by every event that it made late (no "coordinated
-omission").
+A run has two phases. In the first, the gear gets as much work as it can take:
+this measures throughput, allocations and memory. In the second, events come at
+a steady rate, by default half of that throughput: this measures latency.
+Latency counts from the time when an event was due, not from when a late
+producer made it, so that a pause counts for every event that it delays (no
+"coordinated omission").
 
-Each run proves that the work was done: every key processed, every event
-arrived, the cache equal to the server. If not there are no figures but an
-error.
+Each run proves that the work was done: every key was processed, every event
+arrived, and the cache equals the server. If the proof fails, the run prints an
+error instead of figures.
 
-Results go to the standard output, progress to the standard error.
-docs/measure/bench.md says what each benchmark shows and has exercises;
-"make bench" compares with client-go.`,
+Results go to standard output, progress to standard error.
+docs/measure/bench.md explains each benchmark and has exercises; "make bench"
+compares with client-go.`,
 		Example: `  # how fast is the work queue, and how long does a key wait in it?
   lab bench queue
 

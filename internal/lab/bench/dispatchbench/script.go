@@ -46,7 +46,7 @@ func newScript(cfg Config, n int) *script {
 		objects[i] = pick.Next()
 		counts[objects[i]]++
 	}
-	// An object with one event per lap would return in the same version, which is no update.
+	// An object with one event per lap would return in the same version, which is not an update.
 	for object, count := range counts {
 		if count == 1 {
 			objects = append(objects, object)

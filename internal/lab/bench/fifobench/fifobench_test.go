@@ -177,7 +177,8 @@ func TestUnprovenWorkHasNoFigures(t *testing.T) {
 			_, err := Scenarios(faultySubject(fault(300)))[i].Run(t.Context(), bench.Quick, nil)
 			assert.ErrorAs(t, err, &proof, "%s, %s", scenario.Name, name)
 		}
-		// In 10 ms a busy machine adds any number of events, but the paced part has exactly 1 or 400.
+		// In 10 ms a busy machine adds any number of events, but the paced part has exactly 1 or
+		// 400.
 		for rate, nth := range map[float64]int{100: 1, 40_000: 300} {
 			cfg := Config{Keys: 1000, Load: load.Load{Duration: 10 * time.Millisecond, Rate: rate}}
 			_, err := Run(t.Context(), faultySubject(fault(nth)), with(cfg), nil)

@@ -14,7 +14,7 @@ import (
 type Pacer struct {
 	start time.Time
 	gap   float64 // nanoseconds between two events
-	still bool    // the clock is that of a bubble
+	still bool    // the clock belongs to a bubble
 }
 
 // NewPacer returns a Pacer for rate events a second, which must be above zero. The first is due at
@@ -62,8 +62,8 @@ const (
 	instant = time.Microsecond
 )
 
-// clockStandsStill reports whether the clock is that of a synctest bubble. It advances only while
-// all goroutines sleep, so spinning in a bubble never ends.
+// clockStandsStill reports whether this runs in a synctest bubble, whose clock stands still. It
+// advances only while all goroutines sleep, so spinning in a bubble never ends.
 func clockStandsStill() bool {
 	began := time.Now()
 	for range 10_000 {

@@ -57,7 +57,7 @@ func (p Pod) UID() string { return "0f9d2c34-5a1b-4c1e-9d55-" + p.Name[len(p.Nam
 // ResourceVersion is different for each state.
 func (p Pod) ResourceVersion() string { return strconv.FormatInt(p.Number+1, 10) }
 
-// Annotations are those of the object: none, or one as large as the payload.
+// Annotations are the object's annotations: none, or one as large as the payload.
 func (p Pod) Annotations() map[string]string {
 	if p.Payload <= 0 {
 		return nil

@@ -18,8 +18,8 @@ type Config struct {
 	HandlerCost time.Duration
 	// Metrics enables the queue's metrics, with Sinks as the provider.
 	Metrics bool
-	// Stall is how long the queue hands out nothing, once in each of the two phases, after a third of
-	// its time.
+	// Stall is how long the queue hands out nothing, once in each of the two phases, after a third
+	// of its time.
 	Stall time.Duration
 	load.Load
 }

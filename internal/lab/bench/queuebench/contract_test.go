@@ -421,7 +421,7 @@ func cancelledRun(t *testing.T) {
 	assert.Less(t, time.Since(began), 5*time.Second, "a worker spends no more cost after the cancellation: the backlog goes at once")
 }
 
-// A harness that is told to stall the queue shows it.
+// A harness that is set to stall the queue shows it.
 func TestAStallIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		with := run(t, textbook(nil), func(c *Config) { c.Stall = 500 * time.Millisecond })

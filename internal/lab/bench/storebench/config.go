@@ -45,6 +45,6 @@ func (c *Config) AddTo(flags *pflag.FlagSet) {
 	load.CountVar(flags, &c.Namespaces, "namespaces", 100, 1, 10_000, "how many namespaces they are in; at most one per object")
 	load.CountVar(flags, &c.Readers, "readers", 4, 0, 10_000, "goroutines that read in a loop")
 	program.WordVar(flags, &c.Reader, "reader", "", "kind of reader", ReaderKinds(), "what they do")
-	load.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to its head")
+	load.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to its metadata")
 	c.Load.AddTo(flags, 5*time.Second, "objects")
 }

@@ -14,7 +14,7 @@ type content[T any] struct {
 	pods []load.Pod
 	keys []string
 	// states are the objects in one or two states each: the event "object i has changed" brings the
-	// other one. The number of a state is that of the pod, plus len(pods) for the second.
+	// other one. The number of a state is the pod's number, plus len(pods) for the second state.
 	states  [2][]T
 	current []uint8 // the state written last
 	names   []string

@@ -36,19 +36,19 @@ func New() *cobra.Command {
 	o := &options{}
 	command := &cobra.Command{
 		Use:   "break [CAUSE]",
-		Short: "Set up a namespace that hangs, to be diagnosed",
+		Short: "Set up a namespace that hangs, for you to diagnose",
 		Long: `Sets up a namespace called shop that hangs in Terminating, on an API server in
 memory with this project's namespace controller, and prints only the symptom.
 Find the cause with kubectl or "orrery why shop", repair it, and let --check
-judge: the namespace must be gone, nothing may be stranded, and nothing else may
-be damaged.
+judge the repair: the namespace must be gone, nothing may be stranded, and
+nothing else may be damaged.
 
-What no client of the API can repair, such as a node without power, is a
-ConfigMap in the namespace machine-room: deleting it repairs it.
+Some causes, such as a node without power, cannot be repaired through the API.
+Each is a ConfigMap in the namespace machine-room: deleting it is the repair.
 
---server names the kubeconfig of a server that is running: that of another
-"lab break", for --hint, --solve, --check and --end, or that of a "lab serve"
-with a controller.`,
+--server names the kubeconfig of a running server: one of another "lab break",
+for --hint, --solve, --check and --end, or one of a "lab serve" with a
+controller.`,
 		Example: `  # a cause that you do not know
   lab break --random
 

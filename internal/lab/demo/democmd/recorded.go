@@ -12,7 +12,8 @@ import (
 	"orrery/internal/program"
 )
 
-// recorded is the recording of a scene, for the page and for files. Without any of them it is empty.
+// recorded is the recording of a scene, for the page and for files. Without any of them it is
+// empty.
 type recorded struct {
 	recorder *trace.Recorder  // nil: nothing is recorded
 	server   *view.Server     // nil: there is no page
@@ -56,7 +57,7 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (record
 	return recorded{recorder: recorder, server: server, guide: guide, gates: gates}, nil
 }
 
-// stop ends the recording. The error is that of its files. The page stays.
+// stop ends the recording. It returns the error of its files. The page stays.
 func (r recorded) stop() error {
 	if r.recorder == nil {
 		return nil

@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,8 +69,9 @@ func (s *Stage) defineCronTabs(ctx context.Context) error {
 
 // Fill creates the namespace and its content.
 func (s *Stage) Fill(ctx context.Context) error {
+	s.input("fill", "--objects", strconv.Itoa(s.config.Objects))
 	s.Enter("filling the namespace", fmt.Sprintf("the namespace %s is filled; each object is an ADDED event for a spectator", Namespace))
-	if err := s.CreateNamespace(ctx); err != nil {
+	if err := s.createNamespace(ctx); err != nil {
 		return err
 	}
 	began, made, all := time.Now(), 0, 0
@@ -98,6 +100,11 @@ func (s *Stage) Fill(ctx context.Context) error {
 
 // CreateNamespace creates the namespace, empty.
 func (s *Stage) CreateNamespace(ctx context.Context) error {
+	s.input("create-namespace", s.tokens...)
+	return s.createNamespace(ctx)
+}
+
+func (s *Stage) createNamespace(ctx context.Context) error {
 	with := ""
 	namespace := &api.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": Namespace},
@@ -124,6 +131,7 @@ func (s *Stage) inventory() string {
 
 // DeleteNamespace deletes the namespace and reports its new state.
 func (s *Stage) DeleteNamespace(ctx context.Context) error {
+	s.input("delete-namespace")
 	s.Tell(story.You, "kubectl delete namespace %s", Namespace)
 	namespaces := s.objectsOf(api.NamespacesResource, "")
 	if err := namespaces.Delete(ctx, Namespace, api.DeleteOptions{}); err != nil {
@@ -157,6 +165,7 @@ func (s *Stage) Await(ctx context.Context, holds func(*story.State) bool) error 
 
 // ReleaseFinalizers removes the finalizer from the custom resources, as their operator does after its cleanup.
 func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
+	s.input("release-finalizers")
 	crontabs := s.objectsOf(content[len(content)-1].resource, Namespace)
 	list, err := crontabs.List(ctx, api.ListOptions{})
 	if err != nil {
@@ -179,6 +188,7 @@ func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
 
 // EmptyFinalizers empties spec.finalizers by hand, as many pages on the web recommend.
 func (s *Stage) EmptyFinalizers(ctx context.Context) error {
+	s.input("empty-finalizers")
 	s.Tell(story.You, `kubectl replace --raw /api/v1/namespaces/%s/finalize, with "finalizers": []`, Namespace)
 	namespaces := s.objectsOf(api.NamespacesResource, "")
 	namespace, err := namespaces.Get(ctx, Namespace, api.GetOptions{})
@@ -215,12 +225,14 @@ func (s *Stage) ShowNamespace(ctx context.Context) error {
 
 // Fault injects a fault into the server, and reports it.
 func (s *Stage) Fault(text string) (id string, err error) {
+	s.input("fault", text)
 	s.Tell(story.Demo, "a fault is injected into the server: --fault %s", text)
 	return s.config.Faults.Add(text)
 }
 
 // Repair removes a fault.
 func (s *Stage) Repair(id string) {
+	s.input("repair", id)
 	s.config.Faults.Remove(id)
 }
 

@@ -28,6 +28,7 @@ const buildsLine = "builds outside"
 
 // StartSecondParty starts a second controller; the namespace will be created with its token. It ends with the stage.
 func (s *Stage) StartSecondParty() error {
+	s.input("start-second-party")
 	directory, err := os.MkdirTemp("", "second-party-*")
 	if err != nil {
 		return err
@@ -119,6 +120,7 @@ const builds = 6
 
 // FillSecondParty creates the second controller's content of the namespace.
 func (s *Stage) FillSecondParty(ctx context.Context) error {
+	s.input("fill-second-party")
 	for i := range builds {
 		err := secondparty.Create(ctx, s.objectsOfSecondParty(), s.party.storage, secondparty.Builds, Namespace, fmt.Sprintf("build-%d", i))
 		if err != nil {
@@ -133,10 +135,14 @@ func (s *Stage) FillSecondParty(ctx context.Context) error {
 }
 
 // LockSecondParty makes the second controller unable to delete its content until UnlockSecondParty.
-func (s *Stage) LockSecondParty() { s.party.locked.Store(true) }
+func (s *Stage) LockSecondParty() {
+	s.input("lock-second-party")
+	s.party.locked.Store(true)
+}
 
 // UnlockSecondParty undoes LockSecondParty.
 func (s *Stage) UnlockSecondParty() {
+	s.input("unlock-second-party")
 	s.Tell(story.Operator, "the backup has ended: the second controller's storage is unlocked")
 	s.party.locked.Store(false)
 }

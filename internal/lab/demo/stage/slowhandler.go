@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"orrery/informer"
@@ -13,6 +14,7 @@ import (
 // AddSlowHandler adds a handler that takes this time for each event to the informer of one type, beside the spectator's,
 // and shows in bars how many events wait for each of the two. It ends with the stage.
 func (s *Stage) AddSlowHandler(name string, took time.Duration) error {
+	s.input("add-slow-handler", name, took.String())
 	watched := s.spectators[name]
 	pause := func() { _ = wait.Sleep(s.slowCtx, took) }
 	slow := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
@@ -58,6 +60,7 @@ func (s *Stage) Pending(name, handler string) int {
 
 // LabelAll changes every object of a type.
 func (s *Stage) LabelAll(ctx context.Context, name, label string) error {
+	s.input("label-all", name, label)
 	for i, k := range content {
 		if k.resource.Resource != name {
 			continue
@@ -75,6 +78,7 @@ func (s *Stage) LabelAll(ctx context.Context, name, label string) error {
 
 // DeleteSome deletes the first n objects of a type.
 func (s *Stage) DeleteSome(ctx context.Context, name string, n int) (deleted int, err error) {
+	s.input("delete-some", name, strconv.Itoa(n))
 	for i, k := range content {
 		if k.resource.Resource != name {
 			continue

@@ -20,7 +20,7 @@ type Place struct {
 	File string
 	// Name is Function, Type.Method, Type, or the name of a constant or variable; "" is the file.
 	Name string
-	// Line is that of the declaration; 1 for a file.
+	// Line is the line of the declaration; 1 for a file.
 	Line int
 	// Doc is the doc comment.
 	Doc string

@@ -58,7 +58,7 @@ const (
 //go:embed start.md
 var startPage string
 
-// startWithoutGo makes the page that of a kit without archives of Go.
+// startWithoutGo turns the page into the one for a kit without archives of Go.
 var startWithoutGo = strings.NewReplacer(
 	"install Go from `kit/go`", "install it from https://go.dev/dl; this kit has no archive of Go",
 	"否则请用 `kit/go` 里的安装包安装 Go", "否则请从 https://go.dev/dl 下载安装（这个离线包里没有 Go 安装包）",

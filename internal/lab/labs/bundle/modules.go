@@ -103,7 +103,7 @@ var (
 	goForm      = regexp.MustCompile(`(?m)^go ([0-9.]+)$`)
 )
 
-// Reasons why a file is no archive of Go for a kit.
+// Reasons why a file is not an archive of Go for a kit.
 var (
 	ErrNotGo = errors.New("not an archive of Go as go.dev/dl names them")
 	ErrOldGo = errors.New("an older version of Go than go.mod asks for")

@@ -1,7 +1,7 @@
-// Package console runs the marked code blocks of a page. The info string "console run" asks for exit
-// code 0 of every command; "console verify" asks for the output that the block shows, in which "…"
-// stands for anything, and for no exit code, because a page may show a failure. A command begins
-// with "$ "; the lines below it are its output.
+// Package console runs the marked code blocks of a page. The info string "console run" asks for
+// exit code 0 of every command; "console verify" asks for the output that the block shows, in which
+// "…" stands for anything, and for no exit code, because a page may show a failure. A command
+// begins with "$ "; the lines below it are its output.
 package console
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Block is a marked code block.
 type Block struct {
-	// Line is that of the fence in the page.
+	// Line is the line of the fence in the page.
 	Line int
 	// Verify reports that the output must match.
 	Verify   bool
@@ -110,7 +110,7 @@ func (c Command) run(ctx context.Context, dir string, environment []string) (out
 	return string(text), err
 }
 
-// Matches reports whether an output is that of a block. A line with "…" alone stands for any lines.
+// Matches reports whether an output matches a block. A line with "…" alone stands for any lines.
 func Matches(want, got string) bool {
 	var form strings.Builder
 	for line := range strings.Lines(trimLines(want)) {

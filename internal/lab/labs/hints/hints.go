@@ -17,7 +17,8 @@ type Hint struct {
 	texts.Text
 	// Test is the failed test that the hint is about; "" for a rung.
 	Test string
-	// Rung counts from 1; 0 for a hint about a failure. With a Trouble it is the one that comes next.
+	// Rung counts from 1; 0 for a hint about a failure. With a Trouble it is the one that comes
+	// next.
 	Rung int
 	// Trouble is what has to be said in place of a hint, which has no text then.
 	Trouble report.Kind
@@ -44,8 +45,9 @@ func Match(lab *manifest.Lab, failed *work.FailedTest) *manifest.StateHint {
 // known about them.
 var troubles = []report.Kind{report.Build, report.Vet, report.Race, report.Hang, report.Deadlock, report.Memory, report.Ended}
 
-// Next returns the next hint. A hint about a failure is shown once, until there is another. A failure
-// for which the lab has none is named once if it is one of the troubles, so that it uses no rung.
+// Next returns the next hint. A hint about a failure is shown once, until there is another. A
+// failure for which the lab has none is named once if it is one of the troubles, so that it uses no
+// rung.
 func Next(lab *manifest.Lab, progress work.LabProgress) Hint {
 	match := Match(lab, progress.Failed)
 	if match != nil && progress.HintShown != match.ID {

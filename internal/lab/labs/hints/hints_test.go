@@ -34,8 +34,8 @@ func TestHintsComeOneByOne(t *testing.T) {
 	assert.Equal(t, 3, progress.Hints)
 }
 
-// A page that does not compile, hangs or has a race uses no rung, unless the lab has a hint for it or
-// the call is repeated.
+// A page that does not compile, hangs or has a race uses no rung, unless the lab has a hint for it
+// or the call is repeated.
 func TestTroubleUsesNoRung(t *testing.T) {
 	lab := labtest.Lab(t, labtest.Repository(t))
 	var progress work.LabProgress

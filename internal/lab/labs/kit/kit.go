@@ -21,7 +21,7 @@ import (
 // Folder is where the kit is, relative to the repository.
 const Folder = "workshop/teach"
 
-// headings are those of a lab's page in each language.
+// headings are the headings of a lab's page in each language.
 var headings = map[texts.Lang][]string{
 	texts.English: {"Say first", "Where people get stuck", "When to go on", "If nothing works"},
 	texts.Chinese: {"开场先讲", "大家会卡在哪里", "什么时候往下走", "万一演示不了"},

@@ -86,7 +86,7 @@ func TestTheEndOfTheInputEndsTheQuiz(t *testing.T) {
 	assert.True(t, strings.HasSuffix(stdout, "Your answer, a to c: \nSkipped: 2\n"), stdout)
 }
 
-// Answers survive a start, which asks nothing where there is no terminal.
+// Starting a lab keeps the answers. Without a terminal it asks no questions.
 func TestStartAsksOnlyOnATerminal(t *testing.T) {
 	dir := repository(t)
 	_, _, stderr := quiz(t, "b\n", "quiz", "04")

@@ -43,12 +43,12 @@ func newRunCommand() *cobra.Command {
 		Long: `Builds the controller with your page in place of the reference, starts it with
 the textbook form of every gear, and plays the lab's script: requests and faults
 on an API server in memory, and a check of the outcome. A lab that is not about
-this controller runs a program of its own. The log is in the lab's folder in
+this controller runs its own program. The log is in the lab's folder in
 workshop/work. At the end server and controller stop; with --keep they keep
-running, for kubectl and for a look at the gears.
+running, so that you can use kubectl and look at the gears.
 
-With --server kubeconfig the controller works on a cluster, which is found as
-kubectl finds it; the lab's tests must have passed. lab creates a few
+With --server kubeconfig, the controller works on a cluster, found as kubectl
+finds it; the lab's tests must have passed. lab creates a few
 namespaces whose names begin with "lab-", and the controller deletes them. It
 reads the cluster through a proxy inside lab, which refuses every write outside
 of these namespaces. Afterwards lab removes what is left of them. The cluster's

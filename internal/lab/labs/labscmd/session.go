@@ -1,6 +1,7 @@
 // Package labscmd has the workshop's commands of lab: start, test, hint, run and others. It finds
 // the repository and the lab, calls the packages beside it, and prints. Exit codes: 0 passed, 1 the
-// lab's tests fail, 2 wrong usage or environment. Wrong usage has exit code 2 in all commands of lab.
+// lab's tests fail, 2 wrong usage or environment. Wrong usage has exit code 2 in all commands of
+// lab.
 package labscmd
 
 import (
@@ -46,7 +47,8 @@ func AddTo(root *cobra.Command) {
 	}
 }
 
-// plain replaces an error of a command by one that says what to do, if the work folder is the reason.
+// plain replaces an error of a command by one that says what to do, if the work folder is the
+// reason.
 func plain(command *cobra.Command, err error) error {
 	failed, ok := errors.AsType[*fs.PathError](err)
 	if renamed, link := errors.AsType[*os.LinkError](err); link {

@@ -15,11 +15,10 @@ func newStartCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "start [NN]",
 		Short: "Begin a lab: get a page of the runtime with the bodies taken out",
-		Long: `Writes the lab's page into workshop/work, with the functions that you are going
-to write as stubs, and the rest of its package around it to read. An editor with
-gopls understands the folder, because it is a Go module. A lab that you have
-started goes on unless you say yes to beginning again; what you wrote is then
-kept, as by "lab reset".
+		Long: `Writes the lab's page into workshop/work, with stubs for the functions that you
+will write, and the rest of its package to read. An editor with gopls
+understands the folder, because it is a Go module. If you have started the lab
+already, it asks before it begins again, and keeps a backup as "lab reset" does.
 
 On a terminal it first asks the lab's questions that you have not answered, as
 "lab quiz" does: predict what the gear does before you write it.`,

@@ -99,9 +99,10 @@ func (b *breaker) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// broken returns a line that is broken between words. The further lines begin below its last column,
-// as in a row of a table, or are indented by two more. A word of one character stays with the next one, because it is a mark. Chinese is left to the
-// terminal, which may break it anywhere, and so are lines with escape sequences.
+// broken returns a line that is broken between words. The further lines begin below its last
+// column, as in a row of a table, or are indented by two more. A word of one character stays with
+// the next one, because it is a mark. Chinese is left to the terminal, which may break it anywhere,
+// and so are lines with escape sequences.
 func broken(line string, width int) string {
 	if utf8.RuneCountInString(strings.TrimRight(line, "\n")) <= width || strings.ContainsFunc(line, func(r rune) bool { return r == '\x1b' || unicode.Is(unicode.Han, r) }) {
 		return line
@@ -133,7 +134,7 @@ const farthest = 20
 var (
 	// columnForm matches the columns of a row before the last.
 	columnForm = regexp.MustCompile(`^ *\S(.*\S)?  +`)
-	// markForm matches a mark. A line with several is no row: it has the steps of a lab.
+	// markForm matches a mark. A line with several marks is not a row: it has the steps of a lab.
 	markForm = regexp.MustCompile(`  [✔✘·] `)
 )
 

@@ -1,6 +1,6 @@
-// Package manifest reads what describes a lab: lab.yaml, mutants.yaml and predict.yaml in its folder
-// below workshop/labs. workshop/README.md explains the fields to authors of labs. A field that is
-// misspelt is an error; [Lab.Problems] lists what is missing.
+// Package manifest reads what describes a lab: lab.yaml, mutants.yaml and predict.yaml in its
+// folder below workshop/labs. workshop/README.md explains the fields to authors of labs. A field
+// that is misspelt is an error; [Lab.Problems] lists what is missing.
 package manifest
 
 import (
@@ -67,7 +67,7 @@ type Step struct {
 	Name string `yaml:"name"`
 	// Run is a pattern of go test -run.
 	Run string `yaml:"run"`
-	// Functions are those that a failure of this step is about, in the order of suspicion.
+	// Functions are those that a failure of this step is about, the likeliest first.
 	Functions []string `yaml:"functions"`
 	// Limit is how long the step may take. Default: 10 s. A step with searches needs more on a busy
 	// machine.
@@ -78,8 +78,8 @@ type Step struct {
 
 // Run is what "lab run" does.
 type Run struct {
-	// Program is the main package that is built with the learner's pages. Default: cmd/orrery. Another
-	// program is started by the script, with Args and the kubeconfig in its environment.
+	// Program is the main package that is built with the learner's pages. Default: cmd/orrery.
+	// Another program is started by the script, with Args and the kubeconfig in its environment.
 	Program string `yaml:"program"`
 	// Beside is the id of another lab. If that has passed, the program is built once more with its
 	// pages as well, and benchmarks measure both.
@@ -172,4 +172,27 @@ func (l *Lab) Readme(lang texts.Lang) string {
 		return filepath.Join(l.Dir, "README.zh-CN.md")
 	}
 	return filepath.Join(l.Dir, "README.md")
+}
+
+// Question is a question of predict.yaml, which "lab quiz" asks. No choice is marked as right:
+// package predict runs the script, and the right choice is the one that equals the result.
+type Question struct {
+	ID string `yaml:"id"`
+	// Gear is the interpreter that runs the script.
+	Gear string `yaml:"gear"`
+	// Script has one command per line. The question is about the result of the last one.
+	Script     string `yaml:"script"`
+	texts.Text `yaml:",inline"`
+	Choices    []Choice `yaml:"choices"`
+	// Why explains the right choice in one sentence.
+	Why texts.Text `yaml:"why"`
+}
+
+// Choice is an answer that a learner may choose.
+type Choice struct {
+	// Is is compared with the result of the run.
+	Is         string `yaml:"is"`
+	texts.Text `yaml:",inline"`
+	// Belief is the belief behind a wrong choice. The right choice has none.
+	Belief texts.Text `yaml:"belief"`
 }

@@ -63,8 +63,8 @@ type Machines struct {
 type Bench struct {
 	// Args follow those of the lab: the name of the benchmark, and its flags.
 	Args []string `yaml:"args"`
-	// Designs are measured. "yours" is the textbook's in the program with the pages of Run.Beside; it
-	// is left out if that lab has not passed.
+	// Designs are measured. "yours" is the textbook's in the program with the pages of Run.Beside;
+	// it is left out if that lab has not passed.
 	Designs []string `yaml:"designs"`
 	// Rounds is how often each is measured. The table shows medians. Default: once.
 	Rounds int `yaml:"rounds"`

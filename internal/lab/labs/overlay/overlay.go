@@ -19,8 +19,8 @@ import (
 
 // Overlay is what differs from the repository.
 type Overlay struct {
-	// Pages are the learner's files that take part in the build: pages of the lab and files that the
-	// learner added. Keys are paths in the repository, with slashes.
+	// Pages are the learner's files that take part in the build: pages of the lab and files that
+	// the learner added. Keys are paths in the repository, with slashes.
 	Pages map[string]string
 	// Added are the keys of Pages that the repository does not have.
 	Added []string

@@ -3,8 +3,8 @@
 // program, and what the last command yields is the answer. No answer is stored anywhere.
 //
 // There is an interpreter for each gear, a page each; its table of commands is its documentation.
-// Only the measurements of bench.go wait for time to pass. Elsewhere a command reads what the gear has
-// planned.
+// Only the measurements of bench.go wait for time to pass. Elsewhere a command reads what the gear
+// has planned.
 package predict
 
 import (
@@ -50,8 +50,8 @@ type Computed struct {
 	Answer string
 }
 
-// limit bounds a script. Each takes milliseconds, or seconds on a busy machine; only a wrong script waits for what
-// never comes.
+// limit bounds a script. Each takes milliseconds, or seconds on a busy machine; only a wrong script
+// waits for what never comes.
 const limit = time.Minute
 
 // Run runs the script of a question.

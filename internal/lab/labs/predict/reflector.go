@@ -34,7 +34,7 @@ func newReflector(ctx context.Context) commands {
 			}
 			return "", nil
 		},
-		// the requests, and what the store was told
+		// the requests, and the calls of the store
 		"requests": report(&s.requests),
 		"store":    report(&s.calls),
 		"lists": func(...string) (string, error) {
@@ -89,7 +89,7 @@ func (s *server) play(ctx context.Context) {
 	ctx, s.end = context.WithCancel(ctx)
 	defer s.end()
 	reflector.New(reflector.Config[*object]{
-		ListerWatcher: s, Store: told{s}, Backoff: reflector.BackoffConfig{Initial: time.Nanosecond, Max: time.Nanosecond},
+		ListerWatcher: s, Store: recorder{s}, Backoff: reflector.BackoffConfig{Initial: time.Nanosecond, Max: time.Nanosecond},
 	}).Run(ctx)
 }
 
@@ -187,26 +187,26 @@ func (w *watch) Next() (event api.WatchEvent[*object], err error) {
 // Stop does nothing: Next never blocks.
 func (w *watch) Stop() {}
 
-// told is the store; it records what it is told.
-type told struct{ *server }
+// recorder is the store. It records each call.
+type recorder struct{ *server }
 
-func (t told) tell(call string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.calls = append(t.calls, call)
+func (r recorder) record(call string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls = append(r.calls, call)
 	return nil
 }
 
-func (t told) Add(o *object) error    { return t.tell("Add(" + o.name + ")") }
-func (t told) Update(o *object) error { return t.tell("Update(" + o.name + ")") }
-func (t told) Delete(o *object) error { return t.tell("Delete(" + o.name + ")") }
-func (t told) Resync() error          { return t.tell("Resync") }
+func (r recorder) Add(o *object) error    { return r.record("Add(" + o.name + ")") }
+func (r recorder) Update(o *object) error { return r.record("Update(" + o.name + ")") }
+func (r recorder) Delete(o *object) error { return r.record("Delete(" + o.name + ")") }
+func (r recorder) Resync() error          { return r.record("Resync") }
 
-func (t told) Replace(items []*object, _ string) error {
+func (r recorder) Replace(items []*object, _ string) error {
 	var names []string
 	for _, o := range items {
 		names = append(names, o.name)
 	}
 	slices.Sort(names)
-	return t.tell("Replace(" + strings.Join(names, " ") + ")")
+	return r.record("Replace(" + strings.Join(names, " ") + ")")
 }

@@ -57,8 +57,8 @@ func newStore(context.Context) commands {
 	}
 }
 
-// lengthsWhileReplacing returns the shortest and the longest of the lists that a reader gets while a
-// writer replaces n objects by n others, again and again.
+// lengthsWhileReplacing returns the shortest and the longest of the lists that a reader gets while
+// a writer replaces n objects by n others, again and again.
 func lengthsWhileReplacing(store *indexer.Store[*object], n, times int) (shortest, longest int) {
 	replace := func(round int) {
 		objects := make([]*object, n)

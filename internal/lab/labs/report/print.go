@@ -47,7 +47,7 @@ func (r *Report) Print(w io.Writer, lang texts.Lang) {
 	}
 }
 
-// PrintBuild writes why there is no build.
+// PrintBuild writes why the build failed.
 func (r *Report) PrintBuild(w io.Writer, lang texts.Lang) {
 	for _, m := range r.Missing {
 		switch {

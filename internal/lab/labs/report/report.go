@@ -29,7 +29,7 @@ type Report struct {
 	// Race reports whether the race detector took part.
 	Race bool `json:"race"`
 
-	// Missing, Build and NoModule are why there is no build: functions that others use, errors of
+	// Missing, Build and NoModule say why the build failed: functions that others use, errors of
 	// the compiler, an import without a module.
 	Missing  []stub.Missing `json:"missing,omitempty"`
 	Build    []BuildError   `json:"build,omitempty"`

@@ -55,8 +55,8 @@ func newPaths(t *testing.T) paths {
 	return p
 }
 
-// Each row is what Go prints, and what the learner sees in both languages. After a change of a text:
-// go test ./internal/lab/labs/report -rewrite
+// Each row is what Go prints, and what the learner sees in both languages. After a change of a
+// text: go test ./internal/lab/labs/report -rewrite
 func TestRows(t *testing.T) {
 	p := newPaths(t)
 	datadriven.RunTest(t, "testdata/rows", func(t *testing.T, d *datadriven.TestData) string {

@@ -19,7 +19,7 @@ type Course struct {
 	Welcome Block `yaml:"welcome"`
 	Break   Break `yaml:"break"`
 	Close   Block `yaml:"close"`
-	// Spare names the time that a plan leaves over. Its minutes are those of the plan.
+	// Spare names the time that a plan leaves over. The plan sets its minutes.
 	Spare   texts.Text `yaml:"spare"`
 	Plans   []Plan     `yaml:"plans"`
 	Planned []Planned  `yaml:"planned"`

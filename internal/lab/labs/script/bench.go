@@ -18,7 +18,8 @@ import (
 	"orrery/internal/lab/labs/manifest"
 )
 
-// yours is the design that the program beside measures: the textbook's, which is the learner's there.
+// yours is the design that the program beside measures: the textbook's, which is the learner's
+// there.
 const yours = "yours"
 
 // benchLimit is how long one benchmark may take. It takes some seconds.

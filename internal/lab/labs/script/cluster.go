@@ -40,8 +40,8 @@ func NewPrefix() string { return "lab-" + strings.ToLower(rand.Text()[:6]) }
 
 // PlayOnCluster runs the controller on the cluster of a client. The controller works on a few new
 // namespaces and can write to nothing else. They are gone when PlayOnCluster returns, also after an
-// interruption. prefix is the beginning of their names, see [NewPrefix]; more are further arguments of
-// the controller.
+// interruption. prefix is the beginning of their names, see [NewPrefix]; more are further arguments
+// of the controller.
 func PlayOnCluster(ctx context.Context, config Config, client *restclient.Client, prefix string, more ...string) (outcome Outcome, err error) {
 	p := newPlayer(config)
 	proxy, err := guard.Start(client)
@@ -62,7 +62,8 @@ func PlayOnCluster(ctx context.Context, config Config, client *restclient.Client
 	defer func() { err = errors.Join(err, p.cleanUp(ctx, slices.Sorted(maps.Keys(proxy.Namespaces())))) }()
 
 	p.Run.Script = clusterScript(prefix)
-	// Other controllers of the lab would work on the whole cluster, and Events are written elsewhere.
+	// Other controllers of the lab would work on the whole cluster, and Events are written
+	// elsewhere.
 	arguments := slices.DeleteFunc(slices.Clone(p.Run.Args), func(argument string) bool { return strings.HasPrefix(argument, "--controllers=") })
 	arguments = append(arguments, "--namespaces", prefix+"-*", "--events=false")
 	outcome, err = p.control(ctx, client.Snapshot().Host, append(arguments, more...))

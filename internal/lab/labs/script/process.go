@@ -112,8 +112,8 @@ func (p *process) ready() (bool, error) {
 // stopLimit is how long the controller may take to finish its work after the signal.
 const stopLimit = 30 * time.Second
 
-// stop ends the process as a supervisor does, and kills it when it does not end. It reports whether the
-// controller finished its work.
+// stop ends the process as a supervisor does, and kills it when it does not end. It reports whether
+// the controller finished its work.
 func (p *process) stop() (finished bool) {
 	if p.command.Process.Signal(syscall.SIGTERM) != nil {
 		p.command.Process.Kill() // a system without that signal

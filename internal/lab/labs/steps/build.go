@@ -19,7 +19,8 @@ func Go(ctx context.Context, dir string, arguments ...string) (output string, ok
 	return goWith(ctx, dir, nil, arguments...)
 }
 
-// withoutCgo are settings for the go command. What is built with them shares the build cache with "make build".
+// withoutCgo are settings for the go command. What is built with them shares the build cache with
+// "make build".
 var withoutCgo = []string{"CGO_ENABLED=0"}
 
 // goWith is Go with further settings.
@@ -81,7 +82,8 @@ type Build struct {
 	Race    bool
 }
 
-// Test builds the package's tests into a binary, without the tables for debuggers: linking takes half as long.
+// Test builds the package's tests into a binary, without the tables for debuggers: linking takes
+// half as long.
 func (b Build) Test(ctx context.Context, binary string) (output string, ok bool, err error) {
 	arguments := []string{"test", "-c", "-ldflags=-s", "-overlay", b.Overlay, "-o", binary}
 	if b.Race {

@@ -47,8 +47,8 @@ type Tests struct {
 	Memory uint64
 }
 
-// Run runs one step, without the tests of the steps before it, which have passed. If they have run all of them, it runs
-// them again.
+// Run runs one step, without the tests of the steps before it, which have passed. If they have run
+// all of them, it runs them again.
 func (t Tests) Run(ctx context.Context, step manifest.Step, before []manifest.Step) (Result, error) {
 	limit := cmp.Or(step.Limit.Duration, defaultLimit) * time.Duration(max(1, t.LimitFactor))
 	ctx, cancel := context.WithTimeout(ctx, limit+5*time.Second)
@@ -101,8 +101,8 @@ func (t Tests) start(ctx context.Context, command *exec.Cmd) (hungry bool, err e
 	return <-watched, err
 }
 
-// command calls the binary. By default, the race detector would keep each process for a second after
-// its end, for the reports of other goroutines.
+// command calls the binary. By default, the race detector would keep each process for a second
+// after its end, for the reports of other goroutines.
 func (t Tests) command(ctx context.Context, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, t.Binary, arguments...)
 	command.Dir = t.Dir

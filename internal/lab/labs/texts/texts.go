@@ -38,7 +38,7 @@ func FromLocale() Lang {
 	return English
 }
 
-// Parse returns the language with that name; "" is that of the locale.
+// Parse returns the language with that name. "" means the language of the locale.
 func Parse(name string) (Lang, error) {
 	if name == "" {
 		return FromLocale(), nil
@@ -97,8 +97,8 @@ func (lang Lang) Say(name string, arguments ...any) string {
 	return fmt.Sprintf(form, arguments...)
 }
 
-// Wrapped returns the text in that language, wrapped between words. Chinese is left to the terminal,
-// which may break it anywhere.
+// Wrapped returns the text in that language, wrapped between words. Chinese is left to the
+// terminal, which may break it anywhere.
 func (t Text) Wrapped(lang Lang, width int) string {
 	text := t.In(lang)
 	if lang == Chinese {

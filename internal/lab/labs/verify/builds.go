@@ -21,8 +21,8 @@ import (
 	"orrery/internal/lab/labs/texts"
 )
 
-// limitFactor multiplies the limits of tests and scripts, which are for a learner who waits. Here only what never ends may
-// reach its limit, however busy the machine is.
+// limitFactor multiplies the limits of tests and scripts, which are for a learner who waits. Here
+// only what never ends may reach its limit, however busy the machine is.
 const limitFactor = 20
 
 // test is "lab test" of a version, without go vet.
@@ -76,8 +76,8 @@ func stubbed(lab *manifest.Lab, names ...string) func(manifest.File, []byte) ([]
 	}
 }
 
-// stubFails: the stub has the reference's functions and passes gofmt and vet; its tests fail because
-// something is still to write.
+// stubFails: the stub has the reference's functions and passes gofmt and vet; its tests fail
+// because something is still to write.
 func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
 	folder, problems, err := s.stub()
 	if err != nil {

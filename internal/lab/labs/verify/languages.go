@@ -13,7 +13,7 @@ import (
 	"orrery/internal/lab/labs/texts"
 )
 
-// headings are those of a lab's page in each language.
+// headings are the headings of a lab's page in each language.
 var headings = map[texts.Lang][]string{
 	texts.English: {"You will be able to", "Words", "Code map", "Predict", "Do", "Check", "See it", "Go further"},
 	texts.Chinese: {"学完之后你能", "术语", "代码地图", "先猜一猜", "动手", "检验", "亲眼看看", "再进一步"},

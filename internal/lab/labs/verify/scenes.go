@@ -32,8 +32,8 @@ func sceneIsNamed(_ context.Context, s *subject) (problems []string, err error) 
 	return problems, nil
 }
 
-// scenesPlay: each scene plays to its end with the textbook gears. Virtual time is for tests alone, so a test of the scenes
-// does it, for all of them at once.
+// scenesPlay: each scene plays to its end with the textbook gears. Virtual time is for tests alone,
+// so a test of the scenes does it, for all of them at once.
 func scenesPlay(ctx context.Context, s *subject) (problems []string, err error) {
 	const test = "TestScenesWithOtherGears"
 	output, _, err := steps.Go(ctx, s.repository, "test", "-v", "./internal/lab/demo/scenes", "-run", "^"+test+"$/^textbook$")
@@ -49,8 +49,8 @@ func scenesPlay(ctx context.Context, s *subject) (problems []string, err error) 
 	return problems, nil
 }
 
-// saidBy returns the last lines that a test printed, each on a line of its own: those between its beginning and the next
-// line of the testing package.
+// saidBy returns the last lines that a test printed, each on a line of its own: those between its
+// beginning and the next line of the testing package.
 func saidBy(output, test string) string {
 	_, said, _ := strings.Cut(output, "=== RUN   "+test+"\n")
 	said, _, _ = strings.Cut(said, "\n=== ")

@@ -12,8 +12,8 @@ import (
 	"orrery/internal/lab/labs/steps"
 )
 
-// stubsBuild: the programs of "lab run" build with the stubs of all labs at once. With one after the other, nearly the whole
-// repository would be compiled for each lab.
+// stubsBuild: the programs of "lab run" build with the stubs of all labs at once. With one after
+// the other, nearly the whole repository would be compiled for each lab.
 func stubsBuild(ctx context.Context, s *subject) (problems []string, err error) {
 	var labs []*manifest.Lab
 	var programs []string

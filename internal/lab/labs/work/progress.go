@@ -37,7 +37,8 @@ type LabProgress struct {
 
 // FailedTest is the first test that failed.
 type FailedTest struct {
-	// Step and Test are empty if no test failed: the page does not compile, or go vet found a mistake.
+	// Step and Test are empty if no test failed: the page does not compile, or go vet found a
+	// mistake.
 	Step string `json:"step"`
 	Test string `json:"test"`
 	// Output begins with a line that has the kind of the failure.
@@ -53,8 +54,8 @@ func (f *FailedTest) Kind() string {
 	return kind
 }
 
-// Fail records the first failure of a test, or nil. Another failure than before gets its hint again,
-// and so does each page that does not compile.
+// Fail records the first failure of a test, or nil. Another failure than before gets its hint
+// again, and so does each page that does not compile.
 func (p *LabProgress) Fail(failed *FailedTest) {
 	same := failed != nil && p.Failed != nil && failed.Test != "" && failed.Test == p.Failed.Test && failed.Kind() == p.Failed.Kind()
 	if !same {

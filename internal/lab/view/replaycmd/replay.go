@@ -33,22 +33,21 @@ func New() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Show a recording in the browser: seek, step back, follow one key",
-		Long: `Shows a recording of a run in the browser. The page plays it at any speed, goes
-to any event, one event back, and tells the story of one key with the cause of
-each event. Nothing runs, and nothing leaves this machine: the page is served on
+		Long: `Shows a recording of a run in the browser. The page plays it at any speed, seeks
+to any event, steps back, and tells the story of one key with the cause of each
+event. Nothing runs, and nothing leaves this machine: the page is served on
 the loopback interface until Ctrl-C.
 
-With --html the page and the recording become one file, which opens in a browser
-without a server and without a network.
+With --html, the page and the recording become one file, which a browser opens
+without a server or a network.
 
 --check only verifies the recording: the sequence has no gaps, times do not go
-back, causes are earlier events, and each recorded state is that of the events
-before it. It prints a summary. A last line that is cut off is normal after a
-crash. Exit codes: 0 if the recording is sound, 1 if not.`,
+back, causes are earlier events, and each recorded state follows from the events
+before it. It prints a summary. After a crash, the last line may be cut off. Exit codes: 0 if the recording is sound, 1 if not.`,
 		Example: `  # look again at what lab demo --record one-key.jsonl has written
   lab replay one-key.jsonl
 
-  # one file for somebody without this program
+  # one file for a reader without this program
   lab replay one-key.jsonl --html one-key.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -75,7 +74,7 @@ crash. Exit codes: 0 if the recording is sound, 1 if not.`,
 	return command
 }
 
-// checkRecording returns an error if the file is no recording that this program can read. Mistakes
+// checkRecording returns an error if this program cannot read the file as a recording. Mistakes
 // after its first line are for the page to show.
 func checkRecording(file string) error {
 	from, err := os.Open(file)

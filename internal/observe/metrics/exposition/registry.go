@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// ContentType is that of the text format.
+// ContentType is the content type of the text format.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
 // Registry is a set of families. Its zero value is empty.
@@ -51,8 +51,8 @@ func vecOf[M any](r *Registry, desc Desc, make func() *M, write func(*encoder, D
 	return v
 }
 
-// Func registers a family of counters or gauges that is computed at each reading: collect calls put for each value, at most
-// once for the same labels.
+// Func registers a family of counters or gauges that is computed at each reading: collect calls put
+// for each value, at most once for the same labels.
 func (r *Registry) Func(desc Desc, collect func(put func(value float64, labels ...string))) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -43,8 +43,8 @@ type child[M any] struct {
 	metric *M
 }
 
-// With returns the value for these label values, which are in the order of the labels, and creates it if needed. It locks
-// and allocates; callers that count often keep the result.
+// With returns the value for these label values, which are in the order of the labels, and creates
+// it if needed. It locks and allocates; callers that count often keep the result.
 func (v *Vec[M]) With(labels ...string) *M {
 	v.desc.mustFit(labels)
 	key := strings.Join(labels, "\xff") // a byte that UTF-8 does not use

@@ -19,7 +19,7 @@ const newInformer = () => ({
     expired: 0, idle: 0, resyncs: 0, storeErrors: 0, backOff: 0, backOffAt: 0, failures: 0, err: "",
   },
   fifo: {
-    slots: [], total: 0, inFlight: null, queued: 0, popped: 0, deduplicated: 0, ignored: 0, withdrawn: 0, requeued: 0, failed: 0, replaces: 0,
+    slots: [], total: 0, inFlight: null, queued: 0, popped: 0, deduplicated: 0, ignored: 0, canceled: 0, requeued: 0, failed: 0, replaces: 0,
     tombstones: 0, peak: 0, synced: false, closed: false,
   },
   store: { objects: {}, total: 0, k: "", kind: "", from: "", to: "", failed: 0 },
@@ -138,7 +138,7 @@ function fifo(f, state, hook, e) {
     case "queued": f.queued++; append(f, key, d, e.t ?? 0); break;
     case "deduplicated": f.deduplicated++; break;
     case "ignored": f.ignored++; break;
-    case "withdrawn": f.withdrawn++; take(f, state, key, 1); break;
+    case "canceled": f.canceled++; take(f, state, key, 1); break;
     case "replaced": f.replaces++; f.tombstones += e.m ?? 0; break;
     case "popped": {
       const n = deltasOf(e);
