@@ -25,7 +25,7 @@
 //
 //   - An error while deleting pods ends the pass. Upstream goes on, and deletes the network policies of pods that still run.
 //   - While pods remain, the conditions say so. Upstream reports that all content was removed (#138208).
-//   - A condition that is false because not everything was looked at says so in its message: pods remain, types could not be
+//   - A condition that is false because not everything was examined says so in its message: pods remain, types could not be
 //     discovered, or deleting failed. Type, status and reason are upstream's.
 //   - A type that discovery lists and that a request does not find is not taken for empty.
 //   - A server that is starting does not list all of its types; its readiness is checked first.

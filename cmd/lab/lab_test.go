@@ -33,6 +33,10 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		`--scene: there is no scene "delite"; the scenes are delete, `: {"demo", "--scene", "delite"},
 		`there is no lab "77"; the nearest: `:                          {"start", "77"},
 		`there is no plan "long"; the plans: `:                         {"schedule", "long"},
+		`give the file of a recording (see "lab replay --help")`:       {"replay"},
+		`unexpected argument "b" (see "lab replay --help")`:            {"replay", "a", "b"},
+		`--html and --check exclude each other (see`:                   {"replay", "a", "--check", "--html", "b"},
+		`unexpected argument "C02" (see "lab break --help")`:           {"break", "C01", "C02"},
 	} {
 		code, stdout, stderr := programtest.Call(t, newRootCommand(), error.Error, args...)
 		assert.Equal(t, 2, code, args)

@@ -67,7 +67,7 @@ func NewController(config Config) (*Controller, error) {
 	return c, nil
 }
 
-// Pool returns the controller's queue and workers, to look at.
+// Pool returns the controller's queue and workers, for inspection.
 func (c *Controller) Pool() *worker.Pool { return c.pool }
 
 // RunWithin works until stop ends, and finishes what is in hand. When alive ends everything is cut

@@ -58,7 +58,7 @@ func (c *Choice) Set(text string) error {
 			return fmt.Errorf("there is no %s %q; use %s", c.of, word, c.list())
 		}
 		if slices.Contains(chosen[:i], chosen[i]) {
-			return fmt.Errorf("%q is there twice", chosen[i])
+			return fmt.Errorf("%q is given twice", chosen[i])
 		}
 	}
 	if c.Chosen = chosen; c.chose != nil {

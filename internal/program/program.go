@@ -184,6 +184,11 @@ func NoArguments(command *cobra.Command, args []string) error {
 	return UsageError{Command: command.CommandPath(), Err: err}
 }
 
+// AtMostOneArgument refuses a second argument.
+func AtMostOneArgument(command *cobra.Command, args []string) error {
+	return NoArguments(command, args[min(1, len(args)):])
+}
+
 // UsageError is a mistake on the command line.
 type UsageError struct {
 	Command string // the full path: "lab bench queue"

@@ -71,7 +71,7 @@ func TestUnknownCommandsGetOneSentence(t *testing.T) {
 		`--names takes a list with commas, not "a\"b"`:                                               {"run", "--names", `a"b`},
 		`flag needs an argument: --number`:                                                           {"run", "--number"},
 		`invalid argument "three" for "-k, --kind" flag: there is no kind "three"; use one or other`: {"run", "-k", "three"},
-		`invalid argument "one,One" for "--kinds" flag: "one" is there twice`:                        {"run", "--kinds", "one,One"},
+		`invalid argument "one,One" for "--kinds" flag: "one" is given twice`:                        {"run", "--kinds", "one,One"},
 	} {
 		code, stdout, stderr := programtest.Call(t, newRoot(), error.Error, args...)
 		assert.Equal(t, 1, code, args)

@@ -34,7 +34,7 @@ func TestBenchMistakes(t *testing.T) {
 		`there is no distribution "even"; use uniform, zipf or hot`:                            {"queue", "--distribution", "even"},
 		`there is no output format "yaml"; use table, json or csv`:                             {"queue", "-o", "yaml"},
 		`there is no design "quick"; use fast, textbook, inorder or all`:                       {"fifo", "--design", "fast,quick"},
-		`"textbook" is there twice`:                                                            {"fifo", "--design", "textbook,textbook"},
+		`"textbook" is given twice`:                                                            {"fifo", "--design", "textbook,textbook"},
 		`there is no format "xml"; use json, protobuf or all`:                                  {"sync", "--format", "xml"},
 		`"--duration" flag: it must be at least 1ns`:                                           {"store", "--duration", "0"},
 		`"--handler-cost" flag: it must be at least 0s`:                                        {"queue", "--handler-cost", "-1s"},

@@ -54,7 +54,7 @@ controller.`,
 
   # in another terminal: was the repair right?
   lab break --check --server /tmp/orrery-1/kubeconfig`,
-		Args: cobra.MaximumNArgs(1),
+		Args: program.AtMostOneArgument,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp

@@ -51,7 +51,7 @@ Lab 05 is not written yet. In its place: watch a scene
 	for want, args := range map[string][]string{
 		`there is no plan "long"; the plans: short`:               {"long"},
 		"--labs: there is no lab 77":                              {"--labs", "77"},
-		"--labs: lab 04 is there twice":                           {"--labs", "04,counter"},
+		"--labs: lab 04 is given twice":                           {"--labs", "04,counter"},
 		"a course of 60 minutes from 23:01 ends after midnight":   {"short", "--start", "23:01"},
 		`invalid argument "9" for "--start" flag: a time such as`: {"--start", "9"},
 	} {

@@ -227,12 +227,7 @@ func (s *session) bad(file string) {
 }
 
 // atMostOne accepts the id of a lab, or nothing.
-func atMostOne(command *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return program.NoArguments(command, args[1:])
-	}
-	return nil
-}
+var atMostOne cobra.PositionalArgs = program.AtMostOneArgument
 
 // completeLab completes the id of a lab.
 func completeLab(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

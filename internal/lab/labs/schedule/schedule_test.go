@@ -46,7 +46,7 @@ func TestWhatIsWrongWithAPlanIsNamed(t *testing.T) {
 		`half-day: lab 03 has no minutes under "half"`:      func(c *schedule.Course, _ []*manifest.Lab) { c.Plan("half-day").Labs[6] = "03" },
 		"no plan has lab 10":                                func(c *schedule.Course, _ []*manifest.Lab) { c.Plans = c.Plans[:3] },
 		"break: every must be positive":                     func(c *schedule.Course, _ []*manifest.Lab) { c.Break.Every = 0 },
-		"half-day: lab 08 is there twice":                   func(c *schedule.Course, _ []*manifest.Lab) { c.Plan("half-day").Labs[6] = "08" },
+		"half-day: lab 08 is given twice":                   func(c *schedule.Course, _ []*manifest.Lab) { c.Plan("half-day").Labs[6] = "08" },
 		"planned lab 77: instead lacks a language": func(c *schedule.Course, _ []*manifest.Lab) {
 			c.Planned = append(c.Planned, schedule.Planned{ID: "77", Instead: texts.Text{English: "talk"}})
 		},

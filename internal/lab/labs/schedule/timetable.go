@@ -33,7 +33,7 @@ func (c *Course) Timetable(plan Plan, labs []*manifest.Lab) (Timetable, error) {
 	var rows []Row
 	for i, id := range plan.Labs {
 		if slices.Contains(plan.Labs[:i], id) {
-			return Timetable{}, fmt.Errorf("%s: lab %s is there twice", plan.Name, id)
+			return Timetable{}, fmt.Errorf("%s: lab %s is given twice", plan.Name, id)
 		}
 		row, err := c.row(plan.Column, id, labs)
 		if err != nil {

@@ -43,13 +43,25 @@ without a server or a network.
 
 --check only verifies the recording: the sequence has no gaps, times do not go
 back, causes are earlier events, and each recorded state follows from the events
-before it. It prints a summary. After a crash, the last line may be cut off. Exit codes: 0 if the recording is sound, 1 if not.`,
+before it. It prints a summary. After a crash, the last line may be cut off.
+Exit codes: 0 if the recording is sound, 1 if not.`,
 		Example: `  # look again at what lab demo --record one-key.jsonl has written
   lab replay one-key.jsonl
 
   # one file for a reader without this program
   lab replay one-key.jsonl --html one-key.html`,
-		Args: cobra.ExactArgs(1),
+		Args: func(command *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return program.UsageError{Command: command.CommandPath(), Err: errors.New("give the file of a recording")}
+			}
+			return program.AtMostOneArgument(command, args)
+		},
+		PreRunE: func(command *cobra.Command, _ []string) error {
+			if options.check && options.html != "" {
+				return program.UsageError{Command: command.CommandPath(), Err: errors.New("--html and --check exclude each other")}
+			}
+			return nil
+		},
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := options.view.Check(); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
@@ -69,12 +81,11 @@ before it. It prints a summary. After a crash, the last line may be cut off. Exi
 	options.view.AddTo(command.Flags())
 	command.Flags().StringVar(&options.html, "html", "", "write the page with the recording to this `file` and end")
 	command.Flags().BoolVar(&options.check, "check", false, "only verify the recording and print a summary")
-	command.MarkFlagsMutuallyExclusive("html", "check")
 	program.CompleteFiles(command, "html")
 	return command
 }
 
-// checkRecording returns an error if this program cannot read the file as a recording. Mistakes
+// checkRecording returns an error if the file is no recording that this program can read. Mistakes
 // after its first line are for the page to show.
 func checkRecording(file string) error {
 	from, err := os.Open(file)
