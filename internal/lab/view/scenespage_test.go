@@ -214,6 +214,7 @@ func TestScenesShowOneKey(t *testing.T) {
 func TestScenesLive(t *testing.T) {
 	for form, chapter := range map[string]string{gears.Fast: "holds each change when the store has it", gears.Textbook: "The gate G3 is off"} {
 		t.Run(form, func(t *testing.T) {
+			t.Parallel() // it takes real time
 			const name = "store-decides"
 			set, err := gears.Parse(form)
 			require.NoError(t, err)
