@@ -23,7 +23,7 @@ func TestMistakesOfWhy(t *testing.T) {
 		`"Shop" is not the name of a namespace`:                  {"Shop"},
 		`there is no cause "C99"; the causes are C01 C02`:        {"--explain", "C99"},
 		"give a namespace, --from or --explain":                  {"shop", "--explain", "C01"},
-		"give --from or --save":                                  {"--from", "a", "--save", "b"},
+		"--from and --save exclude each other":                   {"--from", "a", "--save", "b"},
 		"the evidence cannot be read: open /does/not/exist":      {"--from", "/does/not/exist"},
 		"--interval must be positive, it is 0s; --no-wait takes": {"shop", "--interval", "0s"},
 		"--timeout must be positive":                             {"shop", "--timeout", "-1s"},

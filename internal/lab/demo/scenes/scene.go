@@ -197,7 +197,7 @@ func enter(teller *story.Teller, stage, now string) {
 
 type withoutLimits struct{}
 
-// WithoutLimits returns a context in which a scene waits for its gears as long as it takes: somebody
+// WithoutLimits returns a context in which a scene waits for its gears as long as it takes: a user
 // holds them.
 func WithoutLimits(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withoutLimits{}, true)

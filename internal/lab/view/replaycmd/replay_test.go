@@ -57,8 +57,8 @@ func TestReplayRefuses(t *testing.T) {
 		"not a recording: its gzip header is damaged":        {write(t, "\x1f\x8bhello")},
 		"--view-port must be between 1 and 65535, not 65536": {sound, "--view-port", "65536"},
 		"port " + port + " is in use by another program; choose another one with --view-port": {sound, "--view-port", port},
-		"if any flags in the group [html check] are set none of":                              {sound, "--check", "--html", "x.html"},
-		"accepts 1 arg(s), received 0":                                                        {},
+		"--html and --check exclude each other":                                               {sound, "--check", "--html", "x.html"},
+		"give the file of a recording":                                                        {},
 	} {
 		ways := [][]string{{"--no-open"}}
 		if len(args) == 1 {
