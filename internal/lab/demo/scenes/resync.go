@@ -50,7 +50,11 @@ var resync = Scene{
 func playResync(ctx context.Context, on *stage.Stage) error {
 	w := &wave{on: on, slots: map[string]string{}, synced: map[string]bool{}}
 	names := []string{"blue", "green", "grey", "red"}
-	requests := 0
+	requests, expected := 0, "blue, green, grey"
+	ordered := on.Form("deltafifo") == gears.InOrder // there a resync is one item, which has its place behind red
+	if ordered {
+		expected += ", red"
+	}
 	return inOrder(
 		func() error {
 			chapter(on, "start", "an informer has listed four configmaps and watches them")
@@ -75,13 +79,16 @@ func playResync(ctx context.Context, on *stage.Stage) error {
 			return err
 		},
 		func() error {
+			if ordered {
+				return wait.Sleep(ctx, resyncPeriod)
+			}
 			return w.await(ctx, "a Sync for the other keys", func() bool { return len(w.synced) >= len(names)-1 })
 		},
 		func() error { return wait.Sleep(ctx, 2*look) },
 		func() error {
 			chapter(on, "wave", "G2 is open: the queue is popped, and the auditor gets OnUpdate for objects that have not changed")
 			on.Gates().Open(view.G2)
-			return w.await(ctx, "an empty queue", func() bool { return len(w.slots) == 0 })
+			return w.await(ctx, "an empty queue", func() bool { return len(w.slots) == 0 && len(w.synced) >= len(names)-1 })
 		},
 		func() error { return wait.Sleep(ctx, look) },
 		func() error {
@@ -96,7 +103,7 @@ func playResync(ctx context.Context, on *stage.Stage) error {
 				return on.Guide().Reveal(ctx)
 			}
 			return cmp.Or(
-				bench.Prove("keys with a Sync", "blue, green, grey", synced), bench.Prove("requests during the resync", 0, requests),
+				bench.Prove("keys with a Sync", expected, synced), bench.Prove("requests during the resync", 0, requests),
 			)
 		},
 	)
@@ -131,6 +138,9 @@ func (w *wave) trace() *deltafifo.Trace[*api.PartialObjectMetadata] {
 			name := nameOf(key)
 			w.on.Teller().Update(func(s *story.State) {
 				w.popped++
+				if d[0].Type == deltafifo.Sync { // the queue in order has no hook for one that is queued
+					w.synced[name] = true
+				}
 				delete(w.slots, name)
 				s.Tell(story.FIFO, "Pop hands out %s: %s", name, letters(d.Types()))
 				w.show(s, name)

@@ -24,10 +24,13 @@ func (s *Stage) Guide() *view.Session { return s.config.Guide }
 // Gates returns the gates of what the scene starts on a bare stage.
 func (s *Stage) Gates() *view.Gates { return s.config.Gates }
 
+// Form returns the form of a gear.
+func (s *Stage) Form(gear string) string { return s.config.Gears.Form(gear) }
+
 // HoldsStored reports whether the gate G3 can hold: the textbook's queue processes under its lock, and
 // the textbook's informer distributes under its own.
 func (s *Stage) HoldsStored() bool {
-	return s.config.Gears.Form("deltafifo") != gears.Textbook && s.config.Gears.Form("informer") != gears.Textbook
+	return s.Form("deltafifo") != gears.Textbook && s.Form("informer") != gears.Textbook
 }
 
 // Tell adds a beat.
