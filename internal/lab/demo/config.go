@@ -22,6 +22,8 @@ type Config struct {
 	Gears gears.Set
 	// Recorder records what the gears do; nil: nothing.
 	Recorder *trace.Recorder
+	// Guide leads a reader through the scene; nil: there is none.
+	Guide *view.Session
 	// Gates hold items at the seams between the gears; nil: none. With gates a scene has no time limit.
 	Gates *view.Gates
 	// Listen is the address of the server; "": a free port of the loopback interface.

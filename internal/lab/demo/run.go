@@ -24,6 +24,9 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	if err != nil {
 		return err
 	}
+	if config.Guide != nil {
+		scene = scene.Guided()
+	}
 	if scene.Alone() {
 		s := show{config: config, scene: scene, teller: scene.Story(), curtain: curtain}
 		s.teller.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
@@ -51,7 +54,7 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 		config: config, scene: scene, teller: teller, curtain: curtain,
 		stage: stage.Config{
 			Teller: teller, Server: connection(server), Credentials: credentials, Faults: server.Faults(), Objects: config.Objects,
-			Gears: config.Gears, Recorder: config.Recorder, Gates: config.Gates,
+			Gears: config.Gears, Recorder: config.Recorder, Guide: config.Guide, Gates: config.Gates,
 		},
 	}
 	if config.Keep != nil {

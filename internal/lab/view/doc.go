@@ -35,6 +35,9 @@
 //	gates.Open(view.G2)                     // let all of them through
 //	gates.Release()                         // open every gate
 //
+// A guided scene ([Guide]) asks its reader a question and computes the answer from its recording. A
+// [Session] is one run of it: [Session.Ask] waits for the choice that the page sends.
+//
 // # Guarantees
 //
 // No lock of a gear is held while an item waits, with any form of the gears, and its producers never
@@ -56,5 +59,6 @@
 // # Testing
 //
 // The tests hold, step and release an item at each gate, in virtual time, with every form of the
-// gears, and use the gears from other goroutines meanwhile.
+// gears, and use the gears from other goroutines meanwhile. Others play every guided scene in virtual
+// time, compute its answer a second time from the lines, and answer its question in Chromium.
 package view

@@ -1,6 +1,9 @@
 package trace
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // The methods of this page record what only the laboratory has. Its hooks are in packages that this
 // one must not import.
@@ -27,6 +30,22 @@ func (r *Recorder) Stepped(gate, in, key string) {
 
 // Released records that a gate was opened.
 func (r *Recorder) Released(gate string) { r.put(record{kind: labReleased, a: gate}) }
+
+// Chapter records that a guided scene goes on to its next chapter.
+func (r *Recorder) Chapter(name string) { r.put(record{kind: labChapter, a: name}) }
+
+// Question records that a guided scene asks; choices are the possible answers.
+func (r *Recorder) Question(scene string, choices []string) {
+	r.put(record{kind: labQuestion, a: scene, b: strings.Join(choices, ChoiceSeparator)})
+}
+
+// ChoiceSeparator stands between the choices of a question.
+const ChoiceSeparator = " | "
+
+// Answer records the answer to a scene's question, as the recording has it.
+func (r *Recorder) Answer(scene, answer string) {
+	r.put(record{kind: labAnswer, a: scene, b: clip(answer)})
+}
 
 // ServerRequest records that the server in memory has taken a request; its ServerAnswer follows.
 func (r *Recorder) ServerRequest(verb, user string) {

@@ -361,7 +361,7 @@ func (c *chrome) request(hook string, e *Event) {
 func (c *chrome) recording(gear, hook string, e *Event) {
 	pid := c.pid("recording")
 	switch gear + "." + hook {
-	case "trace.lost", "trace.end", "lab.scene", "lab.input", "lab.released", "lab.stepped":
+	case "trace.lost", "trace.end", "lab.scene", "lab.input", "lab.released", "lab.stepped", "lab.chapter", "lab.question", "lab.answer":
 		c.mark(pid, e.Name, map[string]any{"name": e.Label, "reason": e.Reason, "lost": e.N})
 	case "lab.held":
 		c.mark(pid, "held at "+e.Gate, map[string]any{"key": e.Key})

@@ -98,6 +98,12 @@ func (l *LabState) apply(s *State, hook string, e *Event) {
 		}
 	case "released":
 		delete(l.Held, e.Gate)
+	case "chapter":
+		l.Chapter = e.Label
+	case "question":
+		l.Choices, l.Answer = e.Arguments, ""
+	case "answer":
+		l.Answer = e.Text
 	case "apiserver.requestStarted":
 		l.Requests++
 	case "store.committed":

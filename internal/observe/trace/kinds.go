@@ -143,6 +143,9 @@ const (
 	labHeld
 	labStepped
 	labReleased
+	labChapter
+	labQuestion
+	labAnswer
 	kindCount
 )
 
@@ -301,6 +304,9 @@ var kinds = [kindCount]row{
 	labHeld:     {gearLab, "Held", func(e *Event, r *record) { e.Gate = r.a }},
 	labStepped:  {gearLab, "Stepped", func(e *Event, r *record) { e.Gate = r.a }},
 	labReleased: {gearLab, "Released", func(e *Event, r *record) { e.Gate = r.a }},
+	labChapter:  {gearLab, "Chapter", func(e *Event, r *record) { e.Label = r.a }},
+	labQuestion: {gearLab, "Question", func(e *Event, r *record) { e.Label, e.Arguments = r.a, r.b }},
+	labAnswer:   {gearLab, "Answer", func(e *Event, r *record) { e.Label, e.Text = r.a, r.b }},
 }
 
 // leftOut are the hooks without a kind, with the reason.

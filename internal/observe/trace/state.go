@@ -279,6 +279,11 @@ type LabState struct {
 	Input string `json:"input"` // the last one
 	// Held are the keys that wait at each gate, in order of arrival. A gate without any is deleted.
 	Held map[string][]string `json:"held"`
+	// Chapter is that of a guided scene, "" of another one. Choices are the possible answers to its
+	// question, and Answer is the right one; "" before the scene asks or reveals.
+	Chapter string `json:"chapter"`
+	Choices string `json:"choices"`
+	Answer  string `json:"answer"`
 	// Version is the rv of the server's last commit.
 	Version  string `json:"rv"`
 	Commits  uint64 `json:"commits"`

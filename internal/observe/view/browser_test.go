@@ -1,171 +1,30 @@
 package view_test
 
 import (
-	"context"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/stretchr/testify/require"
+
+	"orrery/internal/observe/view/viewtest"
 )
 
-// The tests share one browser, which the first of them starts.
-var shared struct {
-	once   sync.Once
-	ctx    context.Context
-	cancel []context.CancelFunc
-	err    error
-}
+func TestMain(m *testing.M) { viewtest.Main(m) }
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	for _, cancel := range shared.cancel {
-		cancel()
-	}
-	os.Exit(code)
-}
+// tab is a page of the browser with short names for this package's tests.
+type tab struct{ *viewtest.Tab }
 
-// The times in which the browser has to answer, and a page has to reach what a test waits for. Only
-// a failure gets there.
-const (
-	browserTimeout = 4 * time.Minute
-	pageTimeout    = time.Minute
-)
-
-// tab is a page of the browser. It records what went wrong in the page and which requests it made.
-type tab struct {
-	t   testing.TB
-	ctx context.Context
-
-	mu       sync.Mutex
-	problems []string // guarded by mu
-	requests []string // guarded by mu
-}
-
-// openTab opens an empty tab of that size.
 func openTab(t testing.TB, width, height int64) *tab {
 	t.Helper()
-	program := chromium(t)
-	shared.once.Do(func() {
-		options := append(chromedp.DefaultExecAllocatorOptions[:],
-			chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(browserTimeout),
-			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", "en-US"))
-		allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-		ctx, cancelBrowser := chromedp.NewContext(allocator, chromedp.WithErrorf(func(string, ...any) {}))
-		shared.ctx, shared.cancel = ctx, []context.CancelFunc{cancelBrowser, cancel}
-		shared.err = chromedp.Do(ctx, chromedp.Navigate("about:blank"))
-	})
-	require.NoError(t, shared.err)
-	ctx, cancel := chromedp.NewContext(shared.ctx)
-	ctx, cancelTimeout := context.WithTimeout(ctx, browserTimeout)
-	t.Cleanup(func() { cancelTimeout(); cancel() })
-	b := &tab{t: t, ctx: ctx}
-	require.NoError(t, chromedp.Listen(ctx, b.listen))
-	b.do(chromedp.EmulateViewport(width, height))
-	return b
+	return &tab{viewtest.Open(t, width, height)}
 }
 
-// chromium returns the browser's program. In CI there must be one.
-func chromium(t testing.TB) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	const missing = "Chromium is missing: apt-get install chromium"
-	if os.Getenv("LINT_STRICT") != "" {
-		t.Fatal(missing)
-	}
-	t.Skip(missing)
-	return ""
-}
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) { b.T.Helper(); b.Do(steps...) }
+func (b *tab) until(expression string)                    { b.T.Helper(); b.Until(expression) }
+func (b *tab) press(keys string)                          { b.T.Helper(); b.Press(keys) }
+func (b *tab) picture(name string)                        { b.T.Helper(); b.Picture(name) }
+func (b *tab) sound()                                     { b.T.Helper(); b.Sound() }
 
-func (b *tab) listen(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch e := event.(type) {
-	case *runtime.EventExceptionThrown:
-		text := e.ExceptionDetails.Text
-		if e.ExceptionDetails.Exception != nil {
-			text += " " + e.ExceptionDetails.Exception.Description
-		}
-		b.problems = append(b.problems, text)
-	case *log.EventEntryAdded:
-		if e.Entry.Level == "error" || e.Entry.Level == "warning" {
-			b.problems = append(b.problems, e.Entry.Text+" "+e.Entry.URL)
-		}
-	case *runtime.EventConsoleAPICalled:
-		if e.Type == "error" || e.Type == "warning" {
-			b.problems = append(b.problems, fmt.Sprintf("%s %v", e.Type, e.Args))
-		}
-	case *network.EventRequestWillBeSent:
-		b.requests = append(b.requests, e.Request.URL)
-	}
-}
-
-// do runs the steps one after the other.
-func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
-	b.t.Helper()
-	act(b, chromedp.Steps(steps...))
-}
-
-// act returns the result of an action.
-func act[T any](b *tab, action chromedp.Action[T]) T {
-	b.t.Helper()
-	result, err := chromedp.Run(b.ctx, action)
-	if err != nil {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.t.Fatalf("%v\nproblems: %q", err, b.problems)
-	}
-	return result
-}
-
-// until waits until an expression in the page is true.
-func (b *tab) until(expression string) {
-	b.t.Helper()
-	poll := chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(pageTimeout))
-	if _, err := chromedp.Run(b.ctx, poll); err != nil {
-		text := value[string](b, `document.body.innerText`)
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.t.Fatalf("waiting for %s: %v\nproblems: %q\nthe page says: %s", expression, err, b.problems, text)
-	}
-}
-
-// value returns the value of an expression in the page, which may be a promise.
 func value[T any](b *tab, expression string) T {
-	b.t.Helper()
-	return act(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-}
-
-// press presses keys, as a user does.
-func (b *tab) press(keys string) {
-	b.t.Helper()
-	b.do(chromedp.KeyEvent(keys))
-}
-
-// picture writes what the tab shows to build/view/NAME.png of the repository.
-func (b *tab) picture(name string) {
-	b.t.Helper()
-	dir := filepath.Join("..", "..", "..", "build", "view")
-	require.NoError(b.t, os.MkdirAll(dir, 0o755))
-	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), act(b, chromedp.CaptureScreenshot()), 0o644))
-}
-
-// sound fails the test if the page reported a problem.
-func (b *tab) sound() {
-	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	require.Empty(b.t, b.problems)
+	b.T.Helper()
+	return viewtest.Value[T](b.Tab, expression)
 }

@@ -22,9 +22,10 @@ type Control interface {
 
 // Command is what a page asks for.
 type Command struct {
-	Do    string `json:"do"`              // take, close, open, step, run, release
-	Gate  string `json:"gate,omitempty"`  // of close, open and step; a step without one takes the oldest item
-	Where string `json:"where,omitempty"` // a condition, of close and run
+	Do     string `json:"do"`               // take, close, open, step, run, release, answer
+	Gate   string `json:"gate,omitempty"`   // of close, open and step; a step without one takes the oldest item
+	Where  string `json:"where,omitempty"`  // a condition, of close and run
+	Choice string `json:"choice,omitempty"` // of answer: to the question of a guided scene
 }
 
 // ControlState is what a page shows of the gates.

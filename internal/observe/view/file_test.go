@@ -34,15 +34,13 @@ func TestPageInOneFile(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.show("file://" + filepath.ToSlash(file))
 	assert.Contains(t, b.text("queue"), "team-c")
-	b.mu.Lock()
-	for _, request := range b.requests {
+	for _, request := range b.Requests() {
 		scheme, _, _ := strings.Cut(request, ":")
 		assert.Contains(t, []string{"data", "blob", "file"}, scheme, "%.80s", request)
 		if scheme == "file" {
 			assert.Equal(t, "file://"+filepath.ToSlash(file), request)
 		}
 	}
-	b.mu.Unlock()
 	b.sound()
 }
 

@@ -26,7 +26,7 @@ var hooks = map[string]string{
 	"leaderelection": "acquired renewed failed watchFailed lost released newLeader",
 	"apiserver":      "requestStarted requestDone",
 	"store":          "committed expired compacted",
-	"lab":            "scene input held held stepped released",
+	"lab":            "scene input held held stepped released chapter question answer",
 	"trace":          "lost end",
 	"unknown":        "hook",
 }

@@ -17,6 +17,7 @@ import (
 	gates "orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
+	"orrery/internal/observe/view/viewtest"
 	"orrery/queue"
 )
 
@@ -99,8 +100,8 @@ func TestGatesByKeyboard(t *testing.T) {
 		r.Add(key)
 	}
 	says("HELD at G5: 2 wait")
-	assert.Empty(t, value[[]string](b, outside), "nothing is cut off")
-	assert.Empty(t, value[[]string](b, faint), "the contrast is at least 4.5")
+	assert.Empty(t, value[[]string](b, viewtest.Outside), "nothing is cut off")
+	assert.Empty(t, value[[]string](b, viewtest.Faint), "the contrast is at least 4.5")
 	b.picture("held")
 	assert.Equal(t, []string{"begin"}, r.passed())
 	b.press("n")
@@ -142,7 +143,7 @@ func TestGatesByKeyboard(t *testing.T) {
 	r.Add("last")
 	other.until(`document.querySelector(".mode.held")?.innerText.includes("G5")`)
 	assert.Equal(t, true, value[bool](other, `document.querySelector(".gate[data-gate=G5]").disabled`))
-	assert.Empty(t, value[[]string](other, outside), "nothing is cut off")
+	assert.Empty(t, value[[]string](other, viewtest.Outside), "nothing is cut off")
 	other.picture("held-zh-CN")
 	other.sound()
 }

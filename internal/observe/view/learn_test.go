@@ -20,13 +20,13 @@ import (
 
 // focus gives the focus to a box.
 func (b *tab) focus(box string) {
-	b.t.Helper()
+	b.T.Helper()
 	value[bool](b, fmt.Sprintf(`(box => (box.tabIndex < 0 ? box.querySelector("[role=slider]") : box).focus() ?? true)(document.querySelector('[data-box=%q]'))`, box))
 }
 
 // closeDialog presses Escape until there is no dialog.
 func (b *tab) closeDialog() {
-	b.t.Helper()
+	b.T.Helper()
 	b.press(kb.Escape)
 	b.until(`!document.querySelector("dialog")`)
 }
@@ -81,7 +81,7 @@ func coded(t *testing.T, recording []byte, source places.Source) string {
 
 // code returns what the dialog of the code says.
 func (b *tab) code() (place, all string) {
-	b.t.Helper()
+	b.T.Helper()
 	b.press("c")
 	b.until(`document.querySelector("dialog [data-code=place]")`)
 	place, all = value[string](b, `document.querySelector("dialog [data-code=place]").innerText`), value[string](b, `document.querySelector("dialog").innerText`)

@@ -59,7 +59,7 @@ func long(t testing.TB, n int) (recording []byte, events int, state *trace.State
 
 // opened opens a recording and waits until it is shown whole.
 func (b *tab) opened(address string, events int) {
-	b.t.Helper()
+	b.T.Helper()
 	b.do(chromedp.Navigate(address))
 	b.until(fmt.Sprintf(`document.querySelector(".time header")?.innerText.includes("of %s")`, thousands(events)))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/observe/view"
+	"orrery/internal/observe/view/viewtest"
 )
 
 // machine is a recording that ends with a state in which every box has something to show.
@@ -38,7 +39,7 @@ func replayed(t testing.TB, recording []byte) string {
 
 // show opens a recording and goes to its end.
 func (b *tab) show(address string) {
-	b.t.Helper()
+	b.T.Helper()
 	b.do(chromedp.Navigate(address))
 	b.until(`document.querySelector("main.page")`)
 	b.press(kb.End)
@@ -47,7 +48,7 @@ func (b *tab) show(address string) {
 
 // text returns what a box says.
 func (b *tab) text(box string) string {
-	b.t.Helper()
+	b.T.Helper()
 	return value[string](b, fmt.Sprintf(`document.querySelector('[data-box=%q]').innerText.replace(/\s+/g, " ")`, box))
 }
 
@@ -116,8 +117,8 @@ func TestPageLayout(t *testing.T) {
 				b.show(address + "&lang=" + language + "&theme=" + theme)
 				b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
 				b.until(`document.querySelectorAll(".story .chip").length > 10`)
-				assert.Empty(t, value[[]string](b, outside), "%s: nothing is cut off", name)
-				assert.Empty(t, value[[]string](b, faint), "%s: the contrast is at least 4.5", name)
+				assert.Empty(t, value[[]string](b, viewtest.Outside), "%s: nothing is cut off", name)
+				assert.Empty(t, value[[]string](b, viewtest.Faint), "%s: the contrast is at least 4.5", name)
 				assert.Equal(t, language, value[string](b, `document.documentElement.lang`))
 				b.picture(name)
 			}
@@ -125,33 +126,6 @@ func TestPageLayout(t *testing.T) {
 	}
 	b.sound()
 }
-
-// outside returns what does not fit: the page, a box whose rows are higher than it, a heading.
-const outside = `[
-	document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollWidth > innerWidth ? "the page scrolls" : "",
-	...[...document.querySelectorAll(".box")].map(b => b.getBoundingClientRect()).map(r => r.bottom > innerHeight || r.right > innerWidth ? "a box is outside" : ""),
-	...[...document.querySelectorAll(".row1 .body, .row2 .body")].map(b => b.scrollHeight > b.clientHeight + 1 ? b.parentElement.className + " is too high: " + b.scrollHeight + " > " + b.clientHeight : ""),
-	...[...document.querySelectorAll("h2, .head button, .time button")].map(e => e.scrollWidth > e.clientWidth + 1 ? e.innerText + " is too wide" : ""),
-].filter(x => x)`
-
-// faint returns the texts with a contrast of less than 4.5 on their ground.
-const faint = `(() => {
-	const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-	const rgb = c => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
-	const light = c => { const [r, g, b] = c.map(x => x / 255).map(x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-	const ground = e => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c[3] === 255) return c; } return [255, 255, 255]; };
-	const found = new Set();
-	const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
-	for (let node; node = texts.nextNode();) {
-		const e = node.parentElement;
-		if (!node.data.trim() || e.closest("title, .dim") || !e.getClientRects().length) continue;
-		const style = getComputedStyle(e), ink = rgb(e.closest("svg") ? style.fill : style.color).slice(0, 3);
-		const [a, b] = [light(ink), light(ground(e).slice(0, 3))].sort((x, y) => y - x);
-		const contrast = (a + 0.05) / (b + 0.05);
-		if (contrast < 4.5) found.add(node.data.trim() + " " + contrast.toFixed(2));
-	}
-	return [...found];
-})()`
 
 func TestPageByKeyboard(t *testing.T) {
 	b := openTab(t, 1280, 720)
@@ -237,7 +211,7 @@ func TestPageFilters(t *testing.T) {
 
 func TestPageRespectsReducedMotion(t *testing.T) {
 	b := openTab(t, 1280, 720)
-	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+	_, err := chromedp.Call(b.Ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}},
 	})
 	require.NoError(t, err)

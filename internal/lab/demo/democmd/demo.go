@@ -106,7 +106,7 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 		return err
 	}
 	defer recorded.close()
-	config.Recorder, config.Gates = recorded.recorder, recorded.gates
+	config.Recorder, config.Guide, config.Gates = recorded.recorder, recorded.guide, recorded.gates
 	err = demo.Run(ctx, config, &curtain)
 	if failed := recorded.stop(); failed != nil {
 		return fmt.Errorf("the recording is incomplete: %w", failed)

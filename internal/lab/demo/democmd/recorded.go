@@ -19,9 +19,10 @@ import (
 // recorded is the recording of a scene, for the page and for files. Without any of them it is
 // empty.
 type recorded struct {
-	recorder *trace.Recorder // nil: nothing is recorded
-	server   *view.Server    // nil: there is no page
-	gates    *labview.Gates  // nil: there is no page
+	recorder *trace.Recorder  // nil: nothing is recorded
+	server   *view.Server     // nil: there is no page
+	guide    *labview.Session // nil: there is no page, or the scene asks nothing
+	gates    *labview.Gates   // nil: there is no page
 }
 
 // startRecording starts what the flags demand. The caller must call close.
@@ -32,6 +33,9 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (record
 	scene, err := scenes.Named(o.scene)
 	if err != nil {
 		return recorded{}, err
+	}
+	if o.view {
+		scene = scene.Guided()
 	}
 	recorder, err := trace.Start(o.record.Config(trace.Header{
 		Run: "lab demo", Mode: "lab", Scene: o.scene, Gears: o.gears.String(), Build: program.Version,
@@ -45,12 +49,16 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (record
 		return recorded{recorder: recorder}, nil
 	}
 	gates := labview.New(ctx, recorder)
-	server, err := o.page.Start(view.Config{Source: recorder, Control: gates, Code: places.Source{Files: orrery.Source, Yours: o.yours()}}, out)
+	guide, control := labview.NewSession(o.scene, recorder, gates), view.Control(gates)
+	if guide != nil {
+		control = guide
+	}
+	server, err := o.page.Start(view.Config{Source: recorder, Control: control, Code: places.Source{Files: orrery.Source, Yours: o.yours()}}, out)
 	if err != nil {
 		recorder.Stop(err.Error())
 		return recorded{}, err
 	}
-	return recorded{recorder: recorder, server: server, gates: gates}, nil
+	return recorded{recorder: recorder, server: server, guide: guide, gates: gates}, nil
 }
 
 // yours returns the learner's pages with which this program was built.

@@ -50,6 +50,7 @@ var backOff = Scene{
 	},
 	workers: 1,
 	alone:   playBackOff,
+	guided:  guidedBackOff,
 }
 
 func playBackOff(ctx context.Context, teller *story.Teller, set gears.Set) error {

@@ -37,9 +37,11 @@ var brokenAPIService = Scene{
 		gone := func(s *story.State) bool { return s.Namespace.Phase == story.Gone }
 		reportsFailure := reported("NamespaceDeletionDiscoveryFailure")
 		return inOrder(
-			func() error { return on.BreakAPI(ctx) },
+			func() error { on.Guide().Chapter("broken"); return on.BreakAPI(ctx) },
 			func() error { return on.Fill(ctx) },
 			func() error { return wait.Sleep(ctx, look) },
+			func() error { return ask(ctx, on) },
+			func() error { on.Guide().Chapter("deleted"); return nil },
 			func() error { return on.DeleteNamespace(ctx) },
 			func() error { return on.Await(ctx, on.Emptied) },
 			func() error { return on.ReleaseFinalizers(ctx) },
@@ -47,6 +49,10 @@ var brokenAPIService = Scene{
 				return on.Await(ctx, func(s *story.State) bool { return reportsFailure(s) || gone(s) })
 			},
 			func() error { return on.ShowWhy(ctx) },
+			func() error {
+				return on.Await(ctx, func(s *story.State) bool { return len(s.Namespace.Conditions) <= 1 })
+			},
+			func() error { return on.Guide().Reveal(ctx) },
 			func() error { return on.ShowAPI(ctx) },
 			func() error {
 				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Failures >= attemptsShown || gone(s) })

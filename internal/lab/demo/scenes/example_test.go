@@ -27,6 +27,7 @@ func Example() {
 	// index: a pod moves between two sets, and then a reader changes a stored object
 	// slow-consumer: seven events for one Pop: slots are keys, letters are deltas
 	// store-decides: one type of delta causes three different calls, because the store decides
+	// resync: a wave from the store to the handlers, and no request to the server
 	// one-key: a key is added a hundred times while a worker holds it: one more pass
 	// back-off: two keys fail, recover, and fail again; Forget is called for one of them
 	// worker-pool: when periodic functions start, and a worker that comes back after a panic

@@ -40,13 +40,14 @@ var expiredWatch = Scene{
 		var obstacle string
 		watches, vanished := 0, 0
 		return inOrder(
-			func() error { return on.Fill(ctx) },
+			func() error { on.Guide().Chapter("fill"); return on.Fill(ctx) },
 			func() error { return wait.Sleep(ctx, look) },
 			func() (err error) {
 				on.Tell(story.Demo, "the server cuts all watches of the controller and the spectators, and delays new ones")
+				on.Guide().Chapter("blind")
 				on.Enter("no watch is open", "all watches are cut and new ones do not get through: no informer sees what happens now")
 				watches = on.Teller().State().Gears.WatchesEnded
-				obstacle, err = on.Fault("delay:by=1m,verb=watch,user=" + stage.ControllerUser + "|" + stage.SpectatorsUser)
+				obstacle, err = on.Fault("delay:by=1h,verb=watch,user=" + stage.ControllerUser + "|" + stage.SpectatorsUser)
 				return err
 			},
 			func() error { _, err := on.Fault("cut-watches"); return err },
@@ -61,7 +62,9 @@ var expiredWatch = Scene{
 			func() error { return wait.Sleep(ctx, look) },
 			func() error { _, err := on.Fault("compact"); return err },
 			func() error { return wait.Sleep(ctx, look) },
+			func() error { return ask(ctx, on) },
 			func() error {
+				on.Guide().Chapter("again")
 				on.Tell(story.Demo, "the server accepts watches again; they ask for a resourceVersion that has been compacted")
 				on.Enter("catching up", "410 Expired: the reflectors back off for a moment, each for another time, and then list everything anew")
 				on.Repair(obstacle)
@@ -70,6 +73,7 @@ var expiredWatch = Scene{
 			func() error {
 				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Tombstones >= vanished })
 			},
+			func() error { return on.Guide().Reveal(ctx) },
 			func() error { return on.Await(ctx, on.Emptied) },
 			func() error { return on.ReleaseFinalizers(ctx) },
 			func() error { return on.AwaitGone(ctx) },

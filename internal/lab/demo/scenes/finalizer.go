@@ -32,10 +32,17 @@ var finalizer = Scene{
 		const idle = 2
 		passes := 0
 		return inOrder(
-			func() error { return toFinalizers(ctx, on) },
+			func() error { on.Guide().Chapter("fill"); return nil },
+			func() error {
+				return toFinalizers(ctx, on,
+					func() error { return ask(ctx, on) },
+					func() error { on.Guide().Chapter("deleted"); return nil },
+				)
+			},
 			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
 			func() error { passes = on.Teller().State().Gears.Passes; return nil },
 			func() error { return on.ShowWhy(ctx) },
+			func() error { return on.Guide().Reveal(ctx) },
 			func() error {
 				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Passes >= passes+idle-1 && s.Gears.Busy == 0 })
 			},

@@ -105,3 +105,20 @@ func TestStoreDecides(t *testing.T) {
 		assert.Equal(t, 2, howOften(s, story.Handler, "(apple)"), "one addition, one update, and nothing for the second list")
 	})
 }
+
+func TestResync(t *testing.T) {
+	for _, form := range []string{gears.Fast, gears.Textbook} {
+		set, err := gears.Parse(form)
+		require.NoError(t, err)
+		playWith(t, set, "resync", nil, func(t *testing.T, s story.State) {
+			inOrder(t, s,
+				beat{story.FIFO, "blue: Sync, from the store"},
+				beat{story.FIFO, "Pop hands out red: U"},
+				beat{story.FIFO, "Pop hands out blue: S"},
+			)
+			assert.Equal(t, "blue, green, grey", figure(s, "keys with a Sync"))
+			assert.Equal(t, "0", figure(s, "requests meanwhile"))
+			assert.Zero(t, howOften(s, story.FIFO, "red: Sync"))
+		})
+	}
+}

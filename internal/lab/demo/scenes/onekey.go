@@ -43,6 +43,7 @@ var oneKey = Scene{
 	},
 	workers: oneKeyPool,
 	alone:   playOneKey,
+	guided:  guidedOneKey,
 }
 
 func playOneKey(ctx context.Context, teller *story.Teller, set gears.Set) error {

@@ -34,6 +34,17 @@ type Scene struct {
 	// One of the two: play needs a stage with a server; alone plays on single gears of the set.
 	play  func(context.Context, *stage.Stage) error
 	alone func(context.Context, *story.Teller, gears.Set) error
+	// guided, if not nil, takes the place of alone for a reader of the view: a plain controller of
+	// configmaps on a bare stage, stopped at its gates.
+	guided func(context.Context, *stage.Stage) error
+}
+
+// Guided returns the scene as the view shows it.
+func (s Scene) Guided() Scene {
+	if s.guided != nil {
+		s.play, s.alone, s.Options.Bare = s.guided, nil, true
+	}
+	return s
 }
 
 // Story returns the empty story of the scene.
@@ -110,7 +121,7 @@ const (
 // All returns the scenes in the recommended order.
 func All() []Scene {
 	return []Scene{deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, conflict, secondParty, emptiedFinalizers, virtualMachine, rollout, garbage,
-		errorsScene, twoWaysOf410, index, slowConsumer, storeDecides, oneKey, backOff, workersInPool, twoQueues, stalled}
+		errorsScene, twoWaysOf410, index, slowConsumer, storeDecides, resync, oneKey, backOff, workersInPool, twoQueues, stalled}
 }
 
 // Default is the name of the scene to see first.

@@ -39,6 +39,8 @@ var slowConsumer = Scene{
 			{File: "workshop/labs/04-deltafifo/README.md", Why: "the lab in which you write this queue"},
 		},
 	},
+	workers: 1,
+	guided:  guidedSlowConsumer,
 	alone: func(ctx context.Context, teller *story.Teller, set gears.Set) error {
 		q := newSlots(teller, set)
 		defer context.AfterFunc(ctx, q.fifo.Close)() // a Pop that waits ends with the scene

@@ -37,10 +37,12 @@ var slowHandler = Scene{
 	play: func(ctx context.Context, on *stage.Stage) error {
 		return inOrder(
 			func() error {
+				on.Guide().Chapter("two")
 				on.Tell(story.Demo, "a second handler is added to the informer of configmaps; it takes %v for each event", slowness)
 				return on.AddSlowHandler("configmaps", slowness)
 			},
-			func() error { return withChanges(ctx, on) },
+			func() error { return ask(ctx, on) },
+			func() error { on.Guide().Chapter("events"); return withChanges(ctx, on) },
 			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
 			func() error { return on.ReleaseFinalizers(ctx) },
 			func() error { return on.AwaitGone(ctx) },
@@ -63,7 +65,7 @@ func withChanges(ctx context.Context, on *stage.Stage) error {
 		func() error {
 			on.Tell(story.Handler, "configmaps: %d events wait for the slow handler, %d for the quick one",
 				on.Pending("configmaps", stage.SlowHandler), on.Pending("configmaps", stage.QuickHandler))
-			return nil
+			return on.Guide().Reveal(ctx)
 		},
 	)
 }

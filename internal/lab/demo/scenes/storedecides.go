@@ -14,6 +14,7 @@ import (
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -56,41 +57,43 @@ var storeDecides = Scene{
 				return err
 			}
 		}
-		obstacle := ""
+		var see func()
 		return inOrder(
 			func() error { return on.CreateNamespace(ctx) },
 			create("apple"), create("pear"), create("plum"),
 			func() error {
+				on.Guide().Chapter("first")
 				on.Enter("the first list", "the store is empty; the first list has three objects")
 				return nil
 			},
 			func() error { return calls.start(ctx) },
 			func() error { return calls.settle(ctx, 3, 3) },
 			func() error {
+				on.Guide().Chapter("watch")
 				on.Enter("two events of the watch", "the watch reports a new object and a change")
 				return nil
 			},
 			create("fig"), label("apple"),
 			func() error { return calls.settle(ctx, 2, 2) },
 			func() (err error) {
+				on.Guide().Chapter("blind")
 				on.Enter("no watch is open", "the watch is cut, and a new one does not get through")
-				obstacle, err = on.Fault("delay:by=1m,verb=watch,user=" + stage.SpectatorsUser)
+				see, err = blind(ctx, on, func() error {
+					return inOrder(label("pear"), create("kiwi"), func() error {
+						on.Tell(story.You, "kubectl -n %s delete configmap plum", stage.Namespace)
+						return objects.Delete(ctx, "plum", api.DeleteOptions{})
+					})
+				})
 				return err
 			},
-			func() error { _, err := on.Fault("cut-watches"); return err },
-			label("pear"), create("kiwi"),
-			func() error {
-				on.Tell(story.You, "kubectl -n %s delete configmap plum", stage.Namespace)
-				return objects.Delete(ctx, "plum", api.DeleteOptions{})
-			},
-			func() error { return wait.Sleep(ctx, look) },
-			func() error { _, err := on.Fault("compact"); return err },
+			func() error { return ask(ctx, on) },
 			func() error {
 				on.Enter("the second list", "410 Expired: the informer lists everything again, after a back-off")
-				on.Repair(obstacle)
-				return nil
+				see()
+				return calls.stepThrough(ctx)
 			},
 			func() error { return calls.settle(ctx, 5, 3) },
+			func() error { on.Guide().Chapter("end"); return on.Guide().Reveal(ctx) },
 			func() error {
 				return calls.expect(map[string]int{
 					"Replaced OnAdd": 4, "Added OnAdd": 1, "Updated OnUpdate": 1, "Replaced OnUpdate": 1, "Replaced no call": 2, "Deleted OnDelete": 1,
@@ -131,17 +134,41 @@ func (c *deltaCalls) start(ctx context.Context) error {
 	c.informer = c.on.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{
 		QueueTrace: &deltafifo.Trace[*api.PartialObjectMetadata]{Popped: c.popped},
 	})
-	_, err = c.informer.AddEventHandler(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
+	_, err = c.informer.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc:    func(o *api.PartialObjectMetadata, _ bool) { c.handled("OnAdd", o.Name) },
 		UpdateFunc: func(_, o *api.PartialObjectMetadata) { c.handled("OnUpdate", o.Name) },
 		DeleteFunc: func(deleted informer.DeletedObject[*api.PartialObjectMetadata]) {
 			c.handled("OnDelete", deleted.Object.Name)
 		},
-	})
+	}, informer.HandlerOptions{Name: "calls"})
 	if err != nil {
 		return err
 	}
 	return c.on.RunInformer(ctx, c.informer)
+}
+
+// stepThrough shows a reader of the view the three calls of the second list, one at a time: the gate
+// G3 holds what is stored and not distributed. The textbook's gears have no G3: the FIFO processes
+// under its lock, or the informer distributes under its own.
+func (c *deltaCalls) stepThrough(ctx context.Context) error {
+	const calls = 3
+	guide, gates := c.on.Guide(), c.on.Gates()
+	if guide == nil {
+		return nil
+	}
+	if !c.on.HoldsStored() {
+		guide.Chapter("no-g3")
+		return nil
+	}
+	guide.Chapter("g3")
+	gates.Close(view.G3, view.Condition{})
+	defer gates.Open(view.G3)
+	return wait.PollUntilContextCancel(ctx, look, false, func(context.Context) (bool, error) {
+		gates.Step(view.G3)
+		var called int
+		c.on.Teller().Update(func(*story.State) { called = c.called })
+		return called >= calls, nil
+	})
 }
 
 // popped is called before the store changes.

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -22,6 +24,21 @@ func (s *Stage) input(name string, arguments ...string) {
 	if s.config.Recorder != nil {
 		s.config.Recorder.Input(name, strings.Join(arguments, " "))
 	}
+}
+
+// Guide returns the reader's guide; nil if there is none.
+func (s *Stage) Guide() *view.Session { return s.config.Guide }
+
+// Gates returns the gates of what the scene starts on a bare stage.
+func (s *Stage) Gates() *view.Gates { return s.config.Gates }
+
+// Form returns the form of a gear.
+func (s *Stage) Form(gear string) string { return s.config.Gears.Form(gear) }
+
+// HoldsStored reports whether the gate G3 can hold: the textbook's queue processes under its lock, and
+// the textbook's informer distributes under its own.
+func (s *Stage) HoldsStored() bool {
+	return s.Form("deltafifo") != gears.Textbook && s.Form("informer") != gears.Textbook
 }
 
 // Tell adds a beat.

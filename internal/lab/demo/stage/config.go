@@ -26,6 +26,8 @@ type Config struct {
 	Gears gears.Set
 	// Recorder records what the gears of the controller and of the spectators do; nil: nothing.
 	Recorder *trace.Recorder
+	// Guide leads a reader through the scene; nil: there is none.
+	Guide *view.Session
 	// Gates hold items of the controller and of the spectators; nil: nothing is held, and passes have time limits.
 	Gates *view.Gates
 	// FillTime spreads the creation of the objects over this time, so that it can be watched; 0: no delay.

@@ -42,6 +42,8 @@ type Options struct {
 	// Bare: there are neither spectators nor a namespace controller. The scene starts what it needs; see [Stage.NewClient],
 	// [Stage.NewInformer] and [Stage.ConfigMaps].
 	Bare bool
+	// Gated: the scene holds items at gates, with or without a reader of the view.
+	Gated bool
 	// Reported are the types whose lists and watches the story reports.
 	Reported map[string]bool
 }
@@ -73,6 +75,9 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 	}
 	s.script = s.clients[story.Script]
 	if options.Bare {
+		if s.config.Gates == nil && options.Gated {
+			s.config.Gates = view.New(controllerCtx, s.config.Recorder)
+		}
 		return nil
 	}
 	s.config.Teller.Update(func(state *story.State) {

@@ -162,18 +162,18 @@ export function Namespace({ view }) {
   const name = view.selected in all ? view.selected
     : Object.keys(all).find(k => all[k].running) ?? Object.keys(all).sort((a, b) => all[b].passAt - all[a].passAt)[0];
   const n = all[name], deleting = Object.values(all).filter(x => !x.gone).length;
-  const remaining = n ? Object.entries(n.remaining) : [];
+  const remaining = n ? Object.entries(n.remaining) : [], tight = view.rows < 8; // room for the conditions and one line
   return html`<${Box} name="nsctl" title=${n ? html`nsctl · ${short(name, 28)}` : "nsctl"} view=${view} silent=${!called(view, "nsctl") && view.started}
     note=${html`${n ? text(n.gone ? "gone" : "terminating") : ""}${deleting > 1 ? ` · ${text("deleting", { n: count(deleting) })}` : ""}${unsure(view, "nsctl")}`}>
     ${n && html`
-      <div class="phases">${Object.entries(n.phases).map(([phase, us], i) => html`${i > 0 && html`<span class="quiet">▸</span>`}<span class=${phase === n.phase ? "warn" : ""}>${phase} <span class="quiet">${duration(us)}</span></span>`)}
-        ${n.phase && !(n.phase in n.phases) && html`<span class="warn">▸ ${n.phase} …</span>`}</div>
+      ${!tight && html`<div class="phases">${Object.entries(n.phases).map(([phase, us], i) => html`${i > 0 && html`<span class="quiet">▸</span>`}<span class=${phase === n.phase ? "warn" : ""}>${phase} <span class="quiet">${duration(us)}</span></span>`)}
+        ${n.phase && !(n.phase in n.phases) && html`<span class="warn">▸ ${n.phase} …</span>`}</div>`}
       <div class="sub">${text("pass", { n: count(n.passes) })}${n.p ? " · " + n.p : ""}${n.running ? html` · <span class="good">${text("running", { us: since(view, n.passAt) })}</span>`
         : n.due && n.dueAt + n.due > view.t ? ` · ${text("next-look", { us: duration(n.dueAt + n.due - view.t) })}` : ""}</div>
       ${Object.entries(n.conditions).map(([type, c]) => {
         const [sign, tone] = signs[c.status] ?? ["?", "warn"];
         return html`<div class="row" title=${c.message}><b class=${tone} title=${c.status}>${sign}</b><span class="fill">${type.replace(/^Namespace/, "")}${c.status === "True" ? html` <span class="quiet">${c.message || c.reason}</span>` : ""}</span></div>`;
       })}
-      ${remaining.length > 0 && html`<div class="row"><span class="label">${text("left")}</span><span class="fill">${remaining.map(([r, left]) => `${r} ${count(left)}`).join(", ")}</span></div>`}
+      ${remaining.length > 0 && !(tight && n.err) && html`<div class="row"><span class="label">${text("left")}</span><span class="fill">${remaining.map(([r, left]) => `${r} ${count(left)}`).join(", ")}</span></div>`}
       ${n.err && html`<div class="row bad" title=${n.err}><span class="fill">✖ ${n.err}</span></div>`}`}</${Box}>`;
 }

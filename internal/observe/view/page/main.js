@@ -5,6 +5,7 @@ import { parseFilter } from "orrery/filter.js";
 import { Engine } from "orrery/engine.js";
 import { FIFO, Indexer, Listeners, Namespace, Queue, Reflector, Requests, Workers } from "orrery/boxes.js";
 import { Story } from "orrery/story.js";
+import { about, Guide } from "orrery/guide.js";
 import { Timeline } from "orrery/timeline.js";
 import { GateBar, Gates, held } from "orrery/gates.js";
 import { boxNames, Help, Tables } from "orrery/dialogs.js";
@@ -27,6 +28,7 @@ function App({ engine, initial }) {
   const [queueChosen, setQueue] = useState("");
   const [dialog, setDialog] = useState(null); // {kind, name}
   const [notice, setNotice] = useState("");
+  const [chosen, setChosen] = useState(""); // the answer to a guided scene's question
   const [filter, setFilter] = useState("");
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState(1);
@@ -34,7 +36,7 @@ function App({ engine, initial }) {
   const [theme, setTheme] = useState(initial.theme);
   const [control, setControl] = useState(null); // the gates; null: the run has none
   const [asking, setAsking] = useState(false); // for the condition of a run
-  const size = useWindowSize();
+  const size = useWindowSize(shot?.guided);
   const now = useRef({});
 
   let passes = () => true, wrong = "";
@@ -53,13 +55,14 @@ function App({ engine, initial }) {
     setPlaying(!playing);
   };
   const choose = file => { if (file) { setNotice(""); engine.open(file); } };
+  const answer = choice => { setChosen(choice); engine.command({ do: "answer", choice }); };
   const save = () => engine.ask("save");
 
   useEffect(() => {
     engine.update = setShot;
     engine.said = message => {
       switch (message.kind) {
-        case "opened": setMode("replay"); setNotice(""); setSelected(""); setControl(null); return;
+        case "opened": setMode("replay"); setNotice(""); setSelected(""); setChosen(""); setControl(null); return;
         case "disconnected":
           setMode(m => m === "live" || m === "freeze" ? "ended" : m);
           setControl(null);
@@ -116,7 +119,7 @@ function App({ engine, initial }) {
   if (!shot?.header) return html`<${Welcome} live=${mode === "live"} choose=${choose}/>${noticeBox}`;
 
   const { state, header } = shot;
-  const informerName = first(state.informers, informerChosen || controlled), queueName = first(state.queues, queueChosen || informerName);
+  const informerName = first(state.informers, informerChosen || about[header.scene] || controlled), queueName = first(state.queues, queueChosen || informerName);
   const view = {
     ...shot, state, header, mode, selected, select, passes, informerName, queueName,
     informer: state.informers[informerName], queue: state.queues[queueName],
@@ -128,7 +131,7 @@ function App({ engine, initial }) {
   const waits = held(state);
   const ended = mode === "ended" || mode === "live" && state.ended !== "";
   const shownMode = ended ? "ended" : mode;
-  return html`<main class="page">
+  return html`<main class=${"page" + (shot.guided ? " guided" : "")}>
     <div class="head"><h1>${text("title")}</h1>
       <span class=${"mode " + shownMode} role="status">${text("mode-" + shownMode)}${mode === "freeze" ? " · " + text("behind", { n: count(shot.count - shot.n) }) : ""}</span>
       ${(mode === "live" || mode === "freeze") && !ended
@@ -146,13 +149,14 @@ function App({ engine, initial }) {
       <button class="plain" onClick=${changeLanguage}>${text("language")}</button>
       <button class="plain" onClick=${changeTheme} aria-label=${text("theme")} title=${text("theme")}>◐</button>
       <button class="plain" onClick=${() => setDialog({ kind: "help" })} aria-label=${text("help")} title=${text("help")}>?</button></div>
+    ${shot.guided && html`<${Guide} view=${view} chosen=${chosen} choose=${answer}/>`}
     <div class="row1"><${Requests} view=${view}/><${Reflector} view=${view}/><${FIFO} view=${view}/><${Indexer} view=${view}/><${Listeners} view=${view}/></div>
     <div class="row2"><${Queue} view=${view}/><${Workers} view=${view}/><${Namespace} view=${view}/></div>
     <${Story} view=${view}/>
     <section class="box time" aria-label=${text("time")} data-box="time"><header>
       <button onClick=${() => move(-1)} aria-label=${text("back")} title="[">‹</button><button onClick=${() => move(1)} aria-label=${text("step")} title="]">›</button>
       <span class="clock">${clock(shot.t)} <span class="quiet">/ ${clock(shot.end)}</span></span>
-      <span class="quiet">${text("event-number", { n: count(shot.n), of: count(shot.count) })}</span>
+      <span class="quiet" data-event=${shot.n}>${text("event-number", { n: count(shot.n), of: count(shot.count) })}</span>
       ${(mode === "replay" || ended) && speeds.map(s => html`<button aria-pressed=${speed === s} onClick=${() => setSpeed(s)}>×${s === 0.25 ? "¼" : s}</button>`)}
       ${crowded(shot) > tooFast && html`<span class="warn">${text("rate", { n: count(crowded(shot)) })}</span>`}
       <${GateBar} gates=${gates} asking=${asking} ask=${setAsking}/>
@@ -189,8 +193,10 @@ function Welcome({ live, choose }) {
     <p><label><span class="visually-hidden">${text("choose")}</span><input type="file" onChange=${event => choose(event.target.files[0])}/></label></p><p>${text("drop-about")}</p>`}</main>`;
 }
 
-// crowded returns how many events there were in the last second before the moment that is shown.
-function crowded({ recent, t }) {
+// crowded returns how many events there were in the last second before the moment that is shown. A virtual clock stands still
+// while they happen.
+function crowded({ recent, t, header }) {
+  if (header.clock === "virtual") return 0;
   const inLast = recent.filter(e => e.t > t - 1e6);
   if (inLast.length < recent.length || recent.length < 2) return inLast.length;
   return recent.length * 1e6 / Math.max(1, t - recent[0].t);
@@ -227,7 +233,7 @@ function keyPressed(event, page) {
     ArrowLeft: () => move(-far), ArrowRight: () => move(far), n: () => gates.mine && page.mode !== "freeze" ? gates.step() : move(1), Home: () => seek(shot.first), End: () => seek(shot.count),
     "/": () => document.getElementById("filter").focus(), e: () => setDialog({ kind: "explain", name: named([...boxNames, "story", "time"]) }),
     c: () => setDialog({ kind: "code", name: named([...boxNames, "story"]) }), t: () => setDialog({ kind: "tables", name: named(boxNames) }), "?": () => setDialog({ kind: "help" }),
-    Escape: () => page.select(""),
+    q: () => document.querySelector(".choices button")?.focus(), Escape: () => page.select(""),
   };
   if (gates.mine) {
     actions.h = () => gates.hold();
@@ -238,14 +244,15 @@ function keyPressed(event, page) {
   if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
 }
 
-// useWindowSize returns how many rows a box has room for.
-function useWindowSize() {
+// useWindowSize returns how many rows a box has room for. The guide takes some of it, as in style.css.
+function useWindowSize(guided) {
   const measure = () => {
-    const wide = innerWidth >= 1600, row = wide ? 23 : 19;
-    const gears = (innerHeight - (wide ? 46 + 88 + 190 : 40 + 76 + 132) - 32) / 2;
-    return { width: innerWidth, rows: Math.max(3, Math.floor((gears - 40) / row)), timeline: wide ? 150 : 96 };
+    const wide = innerWidth >= 1600, row = wide ? 23 : 19, guide = !guided ? 0 : wide ? 146 : 120, less = guided ? 36 : 0;
+    const gears = (innerHeight - (wide ? 46 + 88 + 190 : 40 + 76 + 132) + less - guide - 32) / 2;
+    return { width: innerWidth, rows: Math.max(3, Math.floor((gears - 40) / row)), timeline: (wide ? 150 : 96) - less };
   };
   const [size, setSize] = useState(measure);
+  useLayoutEffect(() => setSize(measure()), [guided]);
   useLayoutEffect(() => {
     const changed = () => setSize(measure());
     addEventListener("resize", changed);

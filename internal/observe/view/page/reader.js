@@ -235,6 +235,7 @@ function serve(port) {
       kind: "view", generation, header: run.header, n, count: run.count, first: run.first, t: n >= run.count ? run.end : recent.at(-1)?.t ?? 0,
       end: run.end, following: position === null, state: run.stateAt(n), recent, story: run.story(key, n),
       summary: run.summary.plain(), problems: run.problems, uncertain: run.uncertainAt(n), unknown: run.summary.unknown, skipped: run.skipped, reason: run.newest.ended,
+      guided: Boolean(run.newest.lab.chapter), answer: run.newest.lab.answer ?? "",
     });
   };
   const soon = () => {
@@ -287,7 +288,7 @@ function serve(port) {
         port.postMessage({ kind: "saved", blob: new Blob([JSON.stringify(run.header) + "\n", ...saved(run)]) });
         return;
     }
-    if (data.op === "text") soon(); else answer();
+    if (data.op === "text" || data.op === "move") soon(); else answer(); // keys that are held down are one picture
   };
 }
 

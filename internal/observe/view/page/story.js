@@ -18,7 +18,7 @@ const details = {
   "restclient.requestStart": e => `${(e.verb ?? "").toUpperCase()} ${e.r ?? ""}`,
   "restclient.requestDone": e => `${e.code ?? ""} ${duration(e.us ?? 0)}`,
   "store.committed": e => `${e.type ?? ""} ${e.rv ?? ""}`,
-  "lab.held": e => e.gate, "lab.stepped": e => e.gate, "lab.released": e => e.gate, "lab.input": e => e.name,
+  "lab.held": e => e.gate, "lab.stepped": e => e.gate, "lab.released": e => e.gate, "lab.input": e => e.name, "lab.chapter": e => e.name, "lab.question": e => e.args, "lab.answer": e => e.text,
 };
 
 // about is what an event carried, in a few words.

@@ -29,7 +29,7 @@ export function Timeline({ view, width, height }) {
     }
     return html`<path d=${path} fill=${tone}/>`;
   };
-  const label = (name, y) => html`<text x="0" y=${y}>${text(name)}</text>`;
+  const label = (name, y) => (lane > 9 || name === "lane-events" || name === "lane-workers") && html`<text x="0" y=${y}>${text(name)}</text>`;
   const line = n => top + n * lane;
   const marks = { 410: "◆", resync: "◇", lost: "✖", panic: "✖", held: "▮", input: "▾" };
   return html`<svg width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`} role="slider" tabindex="0" aria-label=${text("position-label")}

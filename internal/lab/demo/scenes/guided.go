@@ -1,0 +1,266 @@
+package scenes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
+	"orrery/internal/observe/trace"
+	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/wait"
+)
+
+// What the view shows of scenes that play on single gears in the terminal: the same gear inside of a
+// plain controller of configmaps.
+
+// ask asks the scene's question in the view. Without a reader it returns at once.
+func ask(ctx context.Context, on *stage.Stage) error {
+	if on.Guide() == nil {
+		return nil
+	}
+	on.Tell(story.Demo, "the view asks a question; the scene goes on with your answer")
+	return on.Guide().Ask(ctx)
+}
+
+// chapter begins a chapter of the view's story. now says the same to the terminal.
+func chapter(on *stage.Stage, name, now string) {
+	on.Guide().Chapter(name)
+	on.Enter(name, now)
+}
+
+// awaitState returns when the recorded run has reached a state.
+func awaitState(ctx context.Context, on *stage.Stage, holds func(*trace.State) bool) error {
+	const often = 10 * time.Millisecond
+	return wait.PollUntilContextCancel(ctx, often, true, func(context.Context) (bool, error) {
+		return holds(on.Guide().Recorded()), nil
+	})
+}
+
+// informerOf and queueOf are the parts of a state that belong to the plain controller.
+func informerOf(s *trace.State) *trace.InformerState {
+	if i := s.Informers["configmaps"]; i != nil {
+		return i
+	}
+	return &trace.InformerState{}
+}
+
+func queueOf(s *trace.State) *trace.QueueState {
+	if q := s.Queues["configmaps"]; q != nil {
+		return q
+	}
+	return &trace.QueueState{}
+}
+
+// atRest reports whether nothing waits in the informer, its handlers and the queue.
+func atRest(s *trace.State) bool {
+	for _, h := range informerOf(s).Handlers {
+		if h.Pending > 0 {
+			return false
+		}
+	}
+	q := queueOf(s)
+	return informerOf(s).FIFO.Total == 0 && informerOf(s).FIFO.InFlight == nil && q.Total == 0 && len(q.Processing) == 0 && q.DelayedTotal == 0
+}
+
+// labelled sets the label n of a configmap.
+func labelled(ctx context.Context, on *stage.Stage, key string, n int) error {
+	_, name, _ := strings.Cut(key, "/")
+	_, err := on.ConfigMaps(nil).Patch(ctx, name, api.MergePatchType, fmt.Appendf(nil, `{"metadata":{"labels":{"n":"%d"}}}`, n), api.UpdateOptions{})
+	return err
+}
+
+// startPlain creates configmaps and starts a plain controller, which comes to rest.
+func startPlain(ctx context.Context, on *stage.Stage, config stage.Plain, names ...string) error {
+	if err := on.CreateNamespace(ctx); err != nil {
+		return err
+	}
+	for _, name := range names {
+		on.Tell(story.You, "kubectl -n %s create configmap %s", stage.Namespace, name)
+		if _, err := on.ConfigMaps(nil).Create(ctx, configMap(name), api.UpdateOptions{}); err != nil {
+			return err
+		}
+	}
+	return on.StartPlain(ctx, config)
+}
+
+// The reader may open and step every gate at any time, so a script never waits for an item at a gate.
+
+// only is the condition of a gate that holds one key.
+func only(key string) view.Condition {
+	condition, err := view.ParseCondition("key==" + key)
+	if err != nil {
+		panic(err) // the keys are constant
+	}
+	return condition
+}
+
+func guidedOneKey(ctx context.Context, on *stage.Stage) error {
+	gates := on.Gates()
+	return inOrder(
+		func() error {
+			chapter(on, "first", "a worker reconciles "+view.HotKey+" and is held at the gate G7, before Done")
+			gates.Close(view.G7, only(view.HotKey))
+			return startPlain(ctx, on, stage.Plain{Workers: oneKeyPool}, "red")
+		},
+		func() error { return awaitState(ctx, on, func(s *trace.State) bool { return queueOf(s).Got >= 1 }) },
+		func() error { return wait.Sleep(ctx, look) },
+		func() error {
+			chapter(on, "updates", "the script updates "+view.HotKey+" a hundred times while the worker holds it")
+			for n := range addsInPass {
+				if err := labelled(ctx, on, view.HotKey, n+1); err != nil {
+					return err
+				}
+				if err := wait.Sleep(ctx, addEvery); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		func() error {
+			return awaitState(ctx, on, func(s *trace.State) bool { return queueOf(s).Added+queueOf(s).Coalesced == 1+addsInPass })
+		},
+		func() error { return ask(ctx, on) },
+		func() error {
+			chapter(on, "done", "G7 lets Done through: the key is dirty, so Done queues it")
+			gates.Step(view.G7)
+			return awaitState(ctx, on, func(s *trace.State) bool { return queueOf(s).Got >= 2 })
+		},
+		func() error { return wait.Sleep(ctx, 2*look) },
+		func() error {
+			gates.Open(view.G7)
+			return awaitState(ctx, on, atRest)
+		},
+		func() error {
+			chapter(on, "end", "the controller is at rest")
+			return on.Guide().Reveal(ctx)
+		},
+	)
+}
+
+func guidedSlowConsumer(ctx context.Context, on *stage.Stage) error {
+	const updates = 5
+	gates := on.Gates()
+	var see func()
+	return inOrder(
+		func() error {
+			chapter(on, "start", "an informer has listed three configmaps and watches them")
+			return startPlain(ctx, on, stage.Plain{Workers: 1}, "red", "green", "blue")
+		},
+		func() error {
+			return awaitState(ctx, on, func(s *trace.State) bool { return queueOf(s).Done == 3 && atRest(s) })
+		},
+		func() error { return wait.Sleep(ctx, look) },
+		func() error {
+			chapter(on, "late", "the consumer is held at the gate G2, before its next Pop; the watch goes on")
+			gates.Close(view.G2, view.Condition{})
+			for n := range updates {
+				if err := inOrder(
+					func() error { return labelled(ctx, on, view.SlowKey, n) },
+					func() error { return wait.Sleep(ctx, step) },
+				); err != nil {
+					return err
+				}
+			}
+			return inOrder(
+				func() error { return labelled(ctx, on, "shop/green", 1) },
+				func() error {
+					on.Tell(story.You, "kubectl -n %s delete configmap red", stage.Namespace)
+					return on.ConfigMaps(nil).Delete(ctx, "red", api.DeleteOptions{})
+				},
+			)
+		},
+		func() error {
+			return awaitState(ctx, on, func(s *trace.State) bool { return informerOf(s).FIFO.Queued >= 3+updates+2 })
+		},
+		func() (err error) {
+			chapter(on, "list", "the watch breaks and expires: the reflector lists again, and the list has no "+view.SlowKey)
+			see, err = blind(ctx, on, func() error { return labelled(ctx, on, "shop/green", 2) })
+			return err
+		},
+		func() error {
+			see()
+			return awaitState(ctx, on, func(s *trace.State) bool { return informerOf(s).FIFO.Replaces >= 2 })
+		},
+		func() error { return ask(ctx, on) },
+		func() error {
+			chapter(on, "pop", "G2 lets one Pop through after the other")
+			for range 3 {
+				if gates.Step(view.G2); wait.Sleep(ctx, look) != nil {
+					return ctx.Err()
+				}
+			}
+			gates.Open(view.G2)
+			return awaitState(ctx, on, atRest)
+		},
+		func() error {
+			chapter(on, "end", "the controller is at rest")
+			return on.Guide().Reveal(ctx)
+		},
+	)
+}
+
+// blind cuts the watches of the spectators' user and lets no new one through until see is called.
+// What change does in between is in no watch: the server forgets its history.
+func blind(ctx context.Context, on *stage.Stage, change func() error) (see func(), err error) {
+	obstacle, err := on.Fault("delay:by=1h,verb=watch,user=" + stage.SpectatorsUser)
+	if err != nil {
+		return nil, err
+	}
+	return func() { on.Repair(obstacle) }, inOrder(
+		func() error { _, err := on.Fault("cut-watches"); return err },
+		change,
+		func() error { return wait.Sleep(ctx, look) },
+		func() error { _, err := on.Fault("compact"); return err },
+	)
+}
+
+func guidedBackOff(ctx context.Context, on *stage.Stage) error {
+	const first, longest = 200 * time.Millisecond, time.Minute
+	const failures, before = 6, 3
+	gates := on.Gates()
+	_, name, _ := strings.Cut(view.FailKey, "/")
+	return inOrder(
+		func() error {
+			chapter(on, "fails", "each pass reads the object from the server, which answers 500 six times")
+			_, err := on.Fault(fmt.Sprintf("internal-error:verb=get,resource=configmaps,user=%s,count=%d", stage.SpectatorsUser, failures))
+			return err
+		},
+		func() error {
+			condition, err := view.ParseCondition(fmt.Sprintf("failures>%d", before-1))
+			gates.Close(view.G5, condition)
+			return err
+		},
+		func() error {
+			reconcile := func(ctx context.Context, client *restclient.Resource[*api.Unstructured], name string) error {
+				_, err := client.Get(ctx, name, api.GetOptions{})
+				return err
+			}
+			limiter := queue.NewItemExponentialFailureRateLimiter[string](first, longest)
+			return startPlain(ctx, on, stage.Plain{Workers: 1, Limiter: limiter, Reconcile: reconcile}, name)
+		},
+		func() error {
+			return awaitState(ctx, on, func(s *trace.State) bool { return queueOf(s).Retried >= before })
+		},
+		func() error {
+			chapter(on, "held", "three passes have failed; the fourth is held at the gate G5")
+			return ask(ctx, on)
+		},
+		func() error {
+			chapter(on, "on", "G5 is open: three more passes fail, and then one succeeds")
+			gates.Open(view.G5)
+			return awaitState(ctx, on, func(s *trace.State) bool { return queueOf(s).Retried > before })
+		},
+		func() error { return on.Guide().Reveal(ctx) },
+		func() error { return awaitState(ctx, on, atRest) },
+		func() error {
+			chapter(on, "end", "the pass has succeeded, and Forget has cleared the failures")
+			return nil
+		},
+	)
+}

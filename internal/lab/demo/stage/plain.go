@@ -1,0 +1,83 @@
+package stage
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"orrery/deltafifo"
+	"orrery/examples/worker"
+	"orrery/informer"
+	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
+	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// Plain configures a plain controller of the configmaps: an informer, a handler that queues keys, and
+// workers. Its client repeats no request by itself. The zero value is useful.
+type Plain struct {
+	// Reconcile makes one pass over a configmap, with the controller's client; nil: it succeeds at once.
+	Reconcile func(ctx context.Context, client *restclient.Resource[*api.Unstructured], name string) error
+	// Workers are the workers; 0: worker.Config's default.
+	Workers int
+	// Limiter decides when a failed key is retried; nil: worker.Config's default.
+	Limiter queue.RateLimiter[string]
+	// Resync is the informer's period. The controller's own handler is never resynced.
+	Resync time.Duration
+	// QueueTrace observes the informer's queue; Started gets the informer before it runs. Both may be
+	// nil.
+	QueueTrace *deltafifo.Trace[*api.PartialObjectMetadata]
+	Started    func(*Informer)
+}
+
+// PlainController is the name of the controller's handler.
+const PlainController = "controller"
+
+// StartPlain starts a plain controller on a bare stage and waits for the informer's first list.
+// It ends with the stage. An item may wait at a gate for long, so a pass has no time limit.
+func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
+	once := s.config
+	once.Server.MaxRetries = -1
+	client, err := newClient(once, story.Spectators, nil)
+	if err != nil {
+		return err
+	}
+	s.added = append(s.added, client)
+	const name = "configmaps"
+	made := s.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{ResyncPeriod: config.Resync, QueueTrace: config.QueueTrace})
+	var pool *worker.Pool
+	registered, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
+		AddFunc:    func(o *api.PartialObjectMetadata, _ bool) { pool.Add(keyOf(o)) },
+		UpdateFunc: func(_, o *api.PartialObjectMetadata) { pool.Add(keyOf(o)) },
+		DeleteFunc: func(deleted informer.DeletedObject[*api.PartialObjectMetadata]) { pool.Add(deleted.Key) },
+	}, informer.HandlerOptions{Name: PlainController, ResyncPeriod: -1})
+	if err != nil {
+		return err
+	}
+	if config.Started != nil {
+		config.Started(made)
+	}
+	r := s.config.Recorder
+	pool = worker.New(worker.Config{
+		Name: name, Workers: config.Workers, RateLimiter: config.Limiter, PassTimeout: s.config.passTimeout(), DrainTimeout: time.Second,
+		Reconcile: func(ctx context.Context, key string) (time.Duration, error) {
+			if config.Reconcile == nil {
+				return 0, nil
+			}
+			_, name, _ := strings.Cut(key, "/")
+			return 0, config.Reconcile(ctx, s.ConfigMaps(client), name)
+		},
+		Keys:     made.GetIndexer().ListKeys,
+		Synced:   []informer.InformerSynced{registered.HasSynced},
+		NewQueue: view.NewQueue(s.config.Gates, name, s.config.Gears.RepairedQueue(r, name)), QueueTrace: r.Queue(name),
+	})
+	if err := s.RunInformer(ctx, made); err != nil {
+		return err
+	}
+	s.running.Go(func() { pool.Run(s.slowCtx, s.slowCtx) })
+	return nil
+}
+
+func keyOf(o *api.PartialObjectMetadata) string { return o.Namespace + "/" + o.Name }

@@ -1,0 +1,312 @@
+package view_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/gears"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/apiserver/authn"
+	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/story"
+	labview "orrery/internal/lab/view"
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/view"
+	"orrery/restclient"
+	"orrery/restclient/credentials"
+	"orrery/restclient/restclienttest"
+	"orrery/wait"
+)
+
+// guided are the guided scenes with the answer that sound gears give.
+var guided = map[string]string{
+	"slow-consumer": "6 · 1 · 6", "store-decides": "OnUpdate · OnAdd", "resync": "– · shop/red", "expired-watch": "†", "slow-handler": "slow handler",
+	"one-key": "1", "back-off": "1.6s", "broken-apiservice": "DeletionDiscoveryFailure", "finalizer": "ContentRemaining, FinalizersRemaining",
+}
+
+// recordings are the recordings of the scenes with the fast gears, which several tests look at.
+var recordings = struct {
+	sync.Mutex
+	by map[string][]byte
+}{by: map[string][]byte{}}
+
+// recordedWith returns the recording of a scene with the fast gears.
+func recordedWith(t *testing.T, scene string) []byte {
+	t.Helper()
+	recordings.Lock()
+	defer recordings.Unlock()
+	if recordings.by[scene] == nil {
+		recordings.by[scene] = play(t, scene, gears.Set{})
+	}
+	return recordings.by[scene]
+}
+
+// play plays a guided scene in virtual time, answers its question, and returns the recording.
+func play(t *testing.T, name string, set gears.Set) (recording []byte) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name+".jsonl")
+	synctest.Test(t, func(t *testing.T) {
+		scene, err := scenes.Named(name)
+		require.NoError(t, err)
+		scene = scene.Guided()
+		server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{
+			"controller": {Name: stage.ControllerUser, Groups: []string{authn.GroupMasters}},
+			"spectators": {Name: stage.SpectatorsUser, Groups: []string{authn.GroupMasters}},
+		}})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, server.Stop(context.Background())) }()
+		wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
+		made := map[story.Client]restclient.Credentials{}
+		for who, token := range map[story.Client]string{story.Controller: "controller", story.Spectators: "spectators", story.Script: server.Token()} {
+			made[who], err = credentials.NewToken(token)
+			require.NoError(t, err)
+		}
+		recorder, err := trace.Start(trace.Config{
+			File:   file,
+			Header: trace.Header{Run: "lab demo", Mode: "lab", Clock: "virtual", Scene: name, Gears: set.String(), Workers: scene.Workers()},
+		})
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		gates := labview.New(ctx, recorder)
+		guide := labview.NewSession(name, recorder, gates)
+		on, err := stage.Open(ctx, stage.Config{
+			Teller: scene.Story(), Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 60, Gears: set,
+			Recorder: recorder, Guide: guide, Gates: gates,
+		}, scene.Options)
+		require.NoError(t, err)
+		reading, close := context.WithCancel(ctx)
+		defer close()
+		go answer(reading, recorder, guide)
+		err = scene.Play(ctx, on)
+		on.Close()
+		recorder.Stop("the scene has ended")
+		if err != nil {
+			t.Fatalf("%v\nthe recording ends with\n%s", err, lastLines(file))
+		}
+		require.NoError(t, recorder.Err())
+	})
+	recording, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return recording
+}
+
+// lastLines returns the end of a recording, for the log of a failing test.
+func lastLines(file string) string {
+	text, _ := os.ReadFile(file)
+	return string(text[max(0, len(text)-5000):])
+}
+
+// answer waits for the question, thinks for a while, and chooses an answer. Until then nothing is
+// revealed.
+func answer(ctx context.Context, recorder *trace.Recorder, guide *labview.Session) {
+	const thinks = 5 * time.Second
+	for recorder.State().Lab.Choices == "" && ctx.Err() == nil {
+		_ = wait.Sleep(ctx, 100*time.Millisecond)
+	}
+	if wait.Sleep(ctx, thinks) != nil {
+		return
+	}
+	_ = guide.Do(view.Command{Do: "answer", Choice: strings.Split(recorder.State().Lab.Choices, trace.ChoiceSeparator)[0]})
+}
+
+// Every guided scene asks, reveals what its recording says, and loses no event.
+func TestScenesAnswerTheirQuestions(t *testing.T) {
+	for _, form := range []string{gears.Fast, gears.Textbook} {
+		set, err := gears.Parse(form)
+		require.NoError(t, err)
+		for name, want := range guided {
+			t.Run(form+"/"+name, func(t *testing.T) {
+				recording := play(t, name, set)
+				report, err := trace.Check(bytes.NewReader(recording))
+				require.NoError(t, err)
+				assert.Empty(t, report.Problems)
+				assert.Empty(t, report.State.Lost, "no event is lost")
+				assert.Zero(t, report.State.Odd)
+				assert.Equal(t, "the scene has ended", report.State.Ended)
+
+				lines := parsed(t, recording)
+				asked, revealed := find(lines, "lab.question"), find(lines, "lab.answer")
+				chosen := slices.IndexFunc(lines, func(e line) bool { return e["e"] == "lab.input" && e["name"] == "answer" })
+				require.Positive(t, asked)
+				require.Greater(t, chosen, asked, "the reader chooses after the question")
+				require.Greater(t, revealed, chosen, "the scene reveals after the choice")
+				assert.Equal(t, want, lines[revealed]["text"])
+				assert.Equal(t, want, again[name](lines[:revealed], asked), "computed once more, from the lines")
+				assert.Contains(t, strings.Split(lines[asked]["args"].(string), trace.ChoiceSeparator), want)
+				assert.NotEqual(t, want, again[name](lines[:chosen], asked), "the reader cannot know it before")
+			})
+		}
+	}
+}
+
+// line is an event of a recording, as plain JSON.
+type line = map[string]any
+
+func parsed(t *testing.T, recording []byte) (lines []line) {
+	t.Helper()
+	for text := range bytes.Lines(recording) {
+		var e line
+		require.NoError(t, json.Unmarshal(text, &e))
+		if e["h"] == nil || e["e"] != nil {
+			lines = append(lines, e)
+		}
+	}
+	return lines
+}
+
+func find(lines []line, name string) int {
+	return slices.IndexFunc(lines, func(e line) bool { return e["e"] == name })
+}
+
+// pick returns a field of the events with this name and these fields.
+func pick(lines []line, field, name string, where line) (values []string) {
+	for _, e := range lines {
+		fits := e["e"] == name
+		for key, value := range where {
+			fits = fits && e[key] == value
+		}
+		if fits {
+			values = append(values, fmt.Sprint(e[field]))
+		}
+	}
+	return values
+}
+
+// again computes the answers a second time: from lines, with the question at number asked.
+var again = map[string]func(lines []line, asked int) string{
+	"slow-consumer": func(lines []line, asked int) string {
+		red := line{"k": "shop/red"}
+		pops := pick(lines[asked:], "d", "deltafifo.popped", red)
+		return fmt.Sprintf("%d · %d · %d", len([]rune(strings.Join(pops, ""))), len(pops), len(pick(lines[asked:], "kind", "informer.handled", red)))
+	},
+	"store-decides": func(lines []line, asked int) string {
+		kind := func(name string) string {
+			return strings.Join(pick(lines[asked:], "kind", "informer.applied", line{"k": "shop/" + name}), "")
+		}
+		return strings.NewReplacer("update", "OnUpdate", "add", "OnAdd").Replace(kind("pear") + " · " + kind("kiwi"))
+	},
+	"resync": func(lines []line, asked int) string {
+		left := map[string]bool{"shop/blue": true, "shop/green": true, "shop/grey": true, "shop/red": true}
+		for _, key := range pick(lines[asked:], "k", "deltafifo.queued", line{"d": "S"}) {
+			delete(left, key)
+		}
+		requests := "–"
+		if sent := pick(lines[asked:], "verb", "restclient.requestStart", nil); len(sent) > 0 {
+			requests = fmt.Sprint(sent)
+		}
+		var names []string
+		for key := range left {
+			names = append(names, key)
+		}
+		return requests + " · " + strings.Join(names, " ")
+	},
+	"expired-watch": func(lines []line, asked int) string {
+		of := line{"i": "configmaps"}
+		events := map[string]bool{}
+		for _, key := range pick(lines, "k", "reflector.event", line{"i": "configmaps", "type": "DELETED"}) {
+			events[key] = true
+		}
+		keys, deltas := pick(lines, "k", "deltafifo.popped", of), pick(lines, "d", "deltafifo.popped", of)
+		found := ""
+		for i, key := range keys {
+			if last := []rune(deltas[i]); !events[key] && strings.ContainsRune("D†", last[len(last)-1]) && !strings.ContainsRune(found, last[len(last)-1]) {
+				found += string(last[len(last)-1])
+			}
+		}
+		return found
+	},
+	"slow-handler": func(lines []line, asked int) string {
+		waiting := map[string]float64{}
+		for _, e := range lines {
+			name, _ := e["h"].(string)
+			n, _ := e["n"].(float64)
+			switch {
+			case e["i"] != "configmaps":
+			case e["e"] == "informer.handlerQueued", e["e"] == "informer.handlerAdded":
+				waiting[name] += n
+			case e["e"] == "informer.handled":
+				waiting[name]--
+			}
+		}
+		var late []string
+		for name, n := range waiting {
+			if n > 0 {
+				late = append(late, strings.Split(name, "#")[0])
+			}
+		}
+		sort.Strings(late)
+		return strings.Join(late, ", ")
+	},
+	"one-key": func(lines []line, asked int) string {
+		return fmt.Sprint(len(pick(lines[asked:], "k", "queue.got", line{"k": "shop/red"})))
+	},
+	"back-off": func(lines []line, asked int) string {
+		delays := pick(lines, "us", "queue.retried", line{"k": "shop/web"})
+		if len(delays) < 4 {
+			return ""
+		}
+		var micros float64
+		_, _ = fmt.Sscan(delays[3], &micros)
+		return fmt.Sprintf("%.1fs", micros/1e6)
+	},
+	"broken-apiservice": held, "finalizer": held,
+}
+
+// held returns the conditions that are True after the lines.
+func held(lines []line, _ int) string {
+	status := map[string]string{}
+	for _, e := range lines {
+		if e["e"] == "nsctl.conditionsUpdated" {
+			status[strings.TrimPrefix(fmt.Sprint(e["type"]), "Namespace")] = fmt.Sprint(e["status"])
+		}
+	}
+	var names []string
+	for name, s := range status {
+		if s == "True" {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	return strings.Join(names, ", ")
+}
+
+// A scene without a reader asks nothing, and one without a question has no session.
+func TestScenesWithoutAReader(t *testing.T) {
+	var nobody *labview.Session
+	nobody.Chapter("first")
+	require.NoError(t, nobody.Ask(t.Context()))
+	nobody.Answer("1")
+	require.NoError(t, nobody.Reveal(t.Context()))
+	assert.Nil(t, labview.NewSession("delete", nil, nil))
+	for name := range guided {
+		guide, ok := labview.GuideOf(name)
+		assert.True(t, ok, name)
+		assert.Greater(t, len(guide.Choices), 1, name)
+	}
+}
+
+// Every answer can be computed from a recording that has nothing yet: a reader may replay a part.
+func TestScenesAnswerAnEmptyRecording(t *testing.T) {
+	empty, err := labview.Record(nil)
+	require.NoError(t, err)
+	for name := range guided {
+		guide, _ := labview.GuideOf(name)
+		assert.NotPanics(t, func() { guide.Answer(empty) }, name)
+	}
+}

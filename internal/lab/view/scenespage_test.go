@@ -1,0 +1,251 @@
+package view_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/gears"
+	"orrery/internal/lab/demo"
+	"orrery/internal/lab/demo/display"
+	labview "orrery/internal/lab/view"
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/view"
+	"orrery/internal/observe/view/viewtest"
+)
+
+func TestMain(m *testing.M) { viewtest.Main(m) }
+
+// replayed returns the address of a page that shows a recording.
+func replayed(t *testing.T, recording []byte) string {
+	t.Helper()
+	server, err := view.Start(view.Config{
+		Name:      "test",
+		Recording: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recording)), nil },
+	})
+	require.NoError(t, err)
+	t.Cleanup(server.Stop)
+	return server.URL()
+}
+
+// goTo goes to the moment after n events, with the keys that a reader has for it.
+func goTo(b *viewtest.Tab, n int) {
+	b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`for (const key of ["Home", ...Array(%d).fill("}"), ...Array(%d).fill("]")]) dispatchEvent(new KeyboardEvent("keydown", { key }))`, n/100, n%100)))
+	b.Until(fmt.Sprintf(`document.querySelector("[data-event]").dataset.event === "%d"`, n))
+}
+
+// looks are the forms of the page. Each scene is looked at in one of them, and the question and the
+// answer of one-key in all.
+var looks = []struct {
+	language, theme string
+	width, height   int64
+}{{"en", "light", 1280, 720}, {"zh-CN", "dark", 1280, 720}, {"zh-CN", "light", 1920, 1080}, {"en", "dark", 1920, 1080}}
+
+// fits asserts that the page fits the window and can be read.
+func fits(t *testing.T, b *viewtest.Tab, what string) {
+	t.Helper()
+	assert.Empty(t, viewtest.Value[[]string](b, viewtest.Outside), "%s: nothing is cut off", what)
+	assert.Empty(t, viewtest.Value[[]string](b, viewtest.Faint), "%s: the contrast is at least 4.5", what)
+}
+
+// The page asks each scene's question at its moment, and reveals the answer of the recording only after
+// a choice. A reader needs nothing but the keyboard.
+func TestScenesInThePage(t *testing.T) {
+	b := viewtest.Open(t, 1280, 720)
+	for i, name := range slices.Sorted(keysOf(guided)) {
+		want, recording := guided[name], recordedWith(t, name)
+		lines := parsed(t, recording)
+		asked := find(lines, "lab.question")
+		choices := strings.Split(lines[asked]["args"].(string), trace.ChoiceSeparator)
+		look := looks[i%2]
+		t.Run(name, func(t *testing.T) {
+			b.T = t
+			b.Do(chromedp.EmulateViewport(look.width, look.height), chromedp.Navigate(replayed(t, recording)+"&lang="+look.language+"&theme="+look.theme))
+			b.Until(`document.querySelector('[data-box="guide"]')`)
+			goTo(b, asked)
+			assert.True(t, viewtest.Value[bool](b, `document.querySelector(".choices") === null`), "it asks at its moment")
+			b.Press("]")
+			b.Until(`document.querySelectorAll(".choices button").length > 0`)
+			assert.Equal(t, choices, viewtest.Value[[]string](b, `[...document.querySelectorAll(".choices button")].map(b => b.innerText)`))
+			assert.Equal(t, "group", viewtest.Value[string](b, `document.querySelector(".choices").role || document.querySelector(".choices").getAttribute("role")`))
+			assert.Empty(t, viewtest.Value[string](b, `document.querySelector(".verdict").innerText`), "nothing is revealed before the choice")
+			fits(t, b, "question")
+
+			b.Press("q")
+			b.Press(strings.Repeat(kb.Tab, slices.Index(choices, want)))
+			b.Press(kb.Enter)
+			b.Until(`document.querySelector(".verdict").innerText !== ""`)
+			verdict := viewtest.Value[string](b, `document.querySelector('[role="alert"].verdict').innerText`)
+			assert.Contains(t, verdict, want)
+			assert.Regexp(t, "^(Right|正确)", verdict)
+			assert.Greater(t, len(verdict), len(want)+40, "it says why")
+			assert.Equal(t, "✔ "+want, viewtest.Value[string](b, `document.querySelector(".choices .right").innerText`))
+			goTo(b, moment(lines, asked))
+			fits(t, b, "answer")
+			b.Picture("scene-" + name)
+			b.Sound()
+		})
+	}
+}
+
+// Every chapter of every scene has a sentence in both languages, which fits into its place at both
+// sizes, as do the longest verdicts.
+func TestScenesHaveSentences(t *testing.T) {
+	sentences := map[string]map[string]string{}
+	for _, language := range []string{"en", "zh-CN"} {
+		text, err := os.ReadFile("../../observe/view/page/strings." + language + ".json")
+		require.NoError(t, err)
+		all := map[string]string{}
+		require.NoError(t, json.Unmarshal(text, &all))
+		sentences[language] = all
+		for name := range guided {
+			needs := []string{"question", "why"}
+			for _, need := range append(needs, pick(parsed(t, recordedWith(t, name)), "name", "lab.chapter", nil)...) {
+				assert.Contains(t, all, "guide-"+name+"-"+need, language)
+			}
+		}
+		assert.Contains(t, all, "guide-store-decides-no-g3")
+	}
+	recording := recordedWith(t, "one-key")
+	b := viewtest.Open(t, 1280, 720)
+	address := replayed(t, recording)
+	for _, look := range looks {
+		b.Do(chromedp.EmulateViewport(look.width, look.height), chromedp.Navigate(address+"&lang="+look.language+"&theme="+look.theme))
+		b.Until(`document.querySelector('[data-box="guide"]')`)
+		goTo(b, find(parsed(t, recording), "lab.question")+1)
+		b.Until(`document.querySelectorAll(".choices button").length > 0`)
+		texts, err := json.Marshal(sentences[look.language])
+		require.NoError(t, err)
+		assert.Empty(t, viewtest.Value[[]string](b, fmt.Sprintf(`(() => {
+			const all = %s, scenes = new Set(Object.keys(all).filter(k => k.endsWith("-question") && k !== "key-question").map(k => k.slice(6, -9)));
+			const told = document.querySelector(".told p"), question = document.querySelector(".guide h3"), verdict = document.querySelector(".verdict"), panel = document.querySelector(".guide");
+			const full = [];
+			for (const scene of scenes) for (const key of Object.keys(all).filter(k => k.startsWith("guide-" + scene + "-"))) {
+				told.textContent = all[key];
+				question.textContent = all["guide-" + scene + "-question"];
+				verdict.textContent = all["guide-wrong"] + " ContentRemaining, FinalizersRemaining " + all["guide-" + scene + "-why"];
+				for (const part of panel.children) if (part.scrollHeight > part.clientHeight + 1 || part.getBoundingClientRect().bottom > panel.getBoundingClientRect().bottom - 1) full.push(key + " " + part.className + " " + part.getBoundingClientRect().bottom + " " + panel.getBoundingClientRect().bottom);
+			}
+			return full;
+		})()`, texts)), "%v", look)
+	}
+	b.Sound()
+}
+
+// moment returns the one that shows a scene best: before a gate lets the first item through, or before
+// the answer.
+func moment(lines []line, asked int) int {
+	through := slices.IndexFunc(lines[asked:], func(e line) bool { return e["e"] == "lab.stepped" || e["e"] == "lab.released" })
+	if through >= 0 && asked+through < find(lines, "lab.answer") {
+		return asked + through
+	}
+	return find(lines, "lab.answer")
+}
+
+func keysOf(m map[string]string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for name := range m {
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// The scene one-key in every form of the page. At the question it shows the reason for the answer: one
+// worker holds the key, the others are idle, and the queue has it in no line but dirty. With
+// UPDATE_PICTURE=1 the test writes the README's picture.
+func TestScenesShowOneKey(t *testing.T) {
+	recording := recordedWith(t, "one-key")
+	lines := parsed(t, recording)
+	asked := find(lines, "lab.question")
+	b := viewtest.Open(t, 1280, 720)
+	address := replayed(t, recording)
+	for _, look := range looks {
+		b.Do(chromedp.EmulateViewport(look.width, look.height), chromedp.Navigate(address+"&lang="+look.language+"&theme="+look.theme))
+		b.Until(`document.querySelector('[data-box="guide"]')`)
+		goTo(b, asked+1)
+		b.Until(`document.querySelectorAll(".choices button").length === 3`)
+		b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="workers"] .key').click()`))
+		b.Until(`document.querySelectorAll(".story .chip").length > 3`)
+		text := func(box string) string {
+			return viewtest.Value[string](b, fmt.Sprintf(`document.querySelector('[data-box=%q]').innerText.replace(/\s+/g, " ")`, box))
+		}
+		assert.Contains(t, text("queue"), "queue 0")
+		assert.Contains(t, text("queue"), "dirty 1 shop/red ●")
+		assert.Contains(t, text("queue"), "processing 1 shop/red")
+		assert.Contains(t, text("queue"), "99")
+		assert.Contains(t, text("workers"), "w1 shop/red")
+		name := fmt.Sprintf("one-key-%s-%s-%d", look.language, look.theme, look.width)
+		fits(t, b, name)
+		b.Picture(name + "-question")
+		b.Press("q" + kb.Enter) // the first choice, which is wrong
+		b.Until(`document.querySelector(".choices .wrong")?.innerText === "✖ 0"`)
+		fits(t, b, name)
+		b.Picture(name + "-answer")
+	}
+	b.Sound()
+	if os.Getenv("UPDATE_PICTURE") != "" {
+		b.Do(chromedp.EmulateViewport(1280, 720), chromedp.Navigate(address+"&lang=en&theme=light"))
+		b.Until(`document.querySelector('[data-box="guide"]')`)
+		goTo(b, asked+1)
+		b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="workers"] .key').click()`))
+		b.Until(`document.querySelectorAll(".story .chip").length > 3`)
+		b.Picture("readme")
+		from, err := os.ReadFile(filepath.Join("..", "..", "..", "build", "view", "readme.png"))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join("..", "..", "..", "docs", "learn", "view.png"), from, 0o644))
+	}
+}
+
+// A live scene waits for the reader's choice in the page, and then goes on to its answer. The textbook's
+// gears have no G3, and the page says so.
+func TestScenesLive(t *testing.T) {
+	for form, chapter := range map[string]string{gears.Fast: "holds each change when the store has it", gears.Textbook: "The gate G3 is off"} {
+		t.Run(form, func(t *testing.T) {
+			t.Parallel() // it takes real time
+			const name = "store-decides"
+			set, err := gears.Parse(form)
+			require.NoError(t, err)
+			recorder, err := trace.Start(trace.Config{Header: trace.Header{Scene: name, Gears: form}})
+			require.NoError(t, err)
+			defer recorder.Stop("the test is over")
+			gates := labview.New(t.Context(), recorder)
+			session := labview.NewSession(name, recorder, gates)
+			server, err := view.Start(view.Config{Source: recorder, Control: session})
+			require.NoError(t, err)
+			defer server.Stop()
+			ended := make(chan error, 1)
+			go func() {
+				ended <- demo.Run(t.Context(), demo.Config{
+					Scene: name, Gears: set, Recorder: recorder, Guide: session, Gates: gates,
+					Out: io.Discard, Glyphs: &display.ASCII,
+				}, &demo.Curtain{})
+			}()
+			b := viewtest.Open(t, 1280, 720)
+			b.Do(chromedp.Navigate(server.URL() + "&lang=en"))
+			b.Until(`document.querySelectorAll(".choices button").length === 3`)
+			assert.Empty(t, recorder.State().Lab.Answer)
+			b.Press("q" + kb.Enter)
+			b.Until(`document.querySelector(".verdict").innerText.startsWith("You chose")`)
+			b.Until(fmt.Sprintf(`document.querySelector('[data-box="guide"]').innerText.includes(%q)`, chapter))
+			b.Until(`document.querySelector(".verdict").innerText.startsWith("The recording says OnUpdate · OnAdd, not OnUpdate · OnUpdate")`)
+			require.NoError(t, <-ended)
+			state := recorder.State()
+			assert.Zero(t, state.Odd)
+			assert.Empty(t, state.Lost)
+			b.Sound()
+		})
+	}
+}
