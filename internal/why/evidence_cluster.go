@@ -1,0 +1,211 @@
+package why
+
+import "time"
+
+// This page has the evidence about the cluster around the namespace: other servers, webhooks,
+// policies, controllers and nodes.
+
+// APIService is a group version of another server.
+type APIService struct {
+	Name            string `json:"name"`
+	UID             string `json:"uid"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	GroupVersion    string `json:"groupVersion"`
+	// Service is the Service in front of that server; nil for types of kube-apiserver itself.
+	Service   *Service  `json:"service,omitempty"`
+	Available string    `json:"available,omitempty"` // "True", "False", "Unknown", or "" without that condition
+	Reason    string    `json:"reason,omitempty"`
+	Message   string    `json:"message,omitempty"`
+	Since     time.Time `json:"since,omitzero"`
+}
+
+// Service names a Service.
+type Service struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+func (s Service) String() string { return s.Namespace + "/" + s.Name }
+
+// Definition describes a CustomResourceDefinition.
+type Definition struct {
+	Object
+	// Type is the type that it defines: "databases.example.com".
+	Type string `json:"type"`
+	// Converter is the Service of its conversion webhook.
+	Converter *Service `json:"converter,omitempty"`
+}
+
+// Manager is a pod of kube-controller-manager.
+type Manager struct {
+	Name  string `json:"name"`
+	Ready bool   `json:"ready,omitempty"`
+	// Controllers is the value of --controllers; empty: the default, all.
+	Controllers string `json:"controllers,omitempty"`
+}
+
+// Lease is a Lease of coordination.k8s.io.
+type Lease struct {
+	Namespace string        `json:"namespace"`
+	Name      string        `json:"name"`
+	Holder    string        `json:"holder,omitempty"`
+	Renewed   time.Time     `json:"renewed,omitzero"`
+	Duration  time.Duration `json:"duration,omitempty"`
+}
+
+// Expired reports whether the Lease has no holder or was not renewed in time.
+func (l Lease) Expired(now time.Time) bool {
+	return l.Holder == "" || now.After(l.Renewed.Add(l.Duration))
+}
+
+// Probe is a GET of one group version.
+type Probe struct {
+	GroupVersion string   `json:"groupVersion"`
+	Request      string   `json:"request"`
+	Failed       *Failure `json:"failed,omitempty"`
+}
+
+// Webhook is one webhook of a configuration.
+type Webhook struct {
+	// Resource is validatingwebhookconfigurations or mutatingwebhookconfigurations.
+	Resource      string   `json:"resource"`
+	Configuration string   `json:"configuration"`
+	UID           string   `json:"uid"`
+	Name          string   `json:"name"`
+	FailurePolicy string   `json:"failurePolicy,omitempty"`
+	Service       *Service `json:"service,omitempty"` // nil: it has a URL
+	Rules         []Rule   `json:"rules,omitempty"`
+	NamespaceOnly Selector `json:"namespaceSelector,omitzero"`
+}
+
+// Policy is a ValidatingAdmissionPolicy or a binding of one.
+type Policy struct {
+	Name    string `json:"name"`
+	UID     string `json:"uid"`
+	Binding bool   `json:"binding,omitempty"`
+	// Of is the name of a binding's policy.
+	Of string `json:"of,omitempty"`
+	// Rules are the policy's match constraints.
+	Rules []Rule `json:"rules,omitempty"`
+	// Parameter is the parameter object that the binding names, and Kind its kind; empty without
+	// one.
+	Parameter string `json:"parameter,omitempty"`
+}
+
+// Rule selects requests.
+type Rule struct {
+	Operations []string `json:"operations"`
+	Groups     []string `json:"groups"`
+	Resources  []string `json:"resources"`
+}
+
+// Selector is a label selector.
+type Selector struct {
+	Labels      map[string]string `json:"labels,omitempty"`
+	Expressions []Expression      `json:"expressions,omitempty"`
+}
+
+// Expression is a requirement of a label selector.
+type Expression struct {
+	Key      string   `json:"key"`
+	Operator string   `json:"operator"`
+	Values   []string `json:"values,omitempty"`
+}
+
+// Backend says whether a Service exists and has ready endpoints.
+type Backend struct {
+	Service
+	Exists  bool     `json:"exists,omitempty"`
+	Ready   int      `json:"ready,omitempty"` // ready endpoints
+	Request string   `json:"request"`
+	Failed  *Failure `json:"failed,omitempty"` // if set, Exists and Ready are unknown
+}
+
+// Node is a node's state.
+type Node struct {
+	Name  string    `json:"name"`
+	Ready string    `json:"ready,omitempty"` // the status of the condition Ready
+	Since time.Time `json:"since,omitzero"`
+}
+
+// Attachment is a volume attached to a node.
+type Attachment struct {
+	Name     string `json:"name"`
+	Node     string `json:"node"`
+	Volume   string `json:"volume,omitempty"`
+	Attacher string `json:"attacher,omitempty"`
+	Attached bool   `json:"attached,omitempty"`
+}
+
+// Review is the answer to a SubjectAccessReview.
+type Review struct {
+	User     string   `json:"user"`
+	Verb     string   `json:"verb"`
+	Group    string   `json:"group,omitempty"`
+	Resource string   `json:"resource"`
+	Allowed  bool     `json:"allowed,omitempty"`
+	Request  string   `json:"request"`
+	Failed   *Failure `json:"failed,omitempty"`
+}
+
+// matchesDelete reports whether the rule selects the deletion of objects of a type.
+func (r Rule) matchesDelete(t Type) bool {
+	return includes(r.Operations, "DELETE", "*") && includes(r.Groups, t.Group, "*") && includes(r.Resources, t.Resource, "*", "*/*")
+}
+
+// matches reports whether labels satisfy the selector. An empty selector matches all.
+func (s Selector) matches(labels map[string]string) bool {
+	for key, value := range s.Labels {
+		if has, ok := labels[key]; !ok || has != value {
+			return false
+		}
+	}
+	for _, e := range s.Expressions {
+		value, ok := labels[e.Key]
+		in := ok && includes(e.Values, value)
+		if e.Operator == "In" && !in || e.Operator == "NotIn" && in || e.Operator == "Exists" && !ok || e.Operator == "DoesNotExist" && ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Workload is a Deployment, StatefulSet or DaemonSet.
+type Workload struct {
+	Kind           string `json:"kind"` // deployment, statefulset or daemonset
+	Namespace      string `json:"namespace"`
+	Name           string `json:"name"`
+	Replicas       int    `json:"replicas"` // spec.replicas
+	Ready          int    `json:"ready"`
+	ServiceAccount string `json:"serviceAccount,omitempty"`
+	// Words are the names of its containers, images and commands, without registry and path.
+	Words []string `json:"words,omitempty"`
+}
+
+// Grant is the right to update or patch objects of a group, by a rule that names the group.
+type Grant struct {
+	// Subject is the user, group or service account. Service is the service account's namespace and
+	// name, else empty.
+	Subject string  `json:"subject"`
+	Service Service `json:"serviceAccount,omitzero"`
+	Group   string  `json:"group"`
+	// Resources are the rule's resources.
+	Resources []string `json:"resources"`
+	// Pods is how many pods run as the service account.
+	Pods   int      `json:"pods,omitempty"`
+	Failed *Failure `json:"failed,omitempty"`
+}
+
+// Stamp has what only the whole of a held object shows.
+type Stamp struct {
+	Type    string `json:"type"`
+	Object  string `json:"object"`
+	Request string `json:"request"`
+	// Manager is the writer of the finalizer according to managedFields; empty if it has no entry
+	// there.
+	Finalizer string    `json:"finalizer"`
+	Manager   string    `json:"manager,omitempty"`
+	At        time.Time `json:"at,omitzero"`
+	// Balancer: status.loadBalancer is set.
+	Balancer bool `json:"balancer,omitempty"`
+}
