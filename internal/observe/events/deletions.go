@@ -120,7 +120,7 @@ func (d *deletions) tellEnd(namespace string) {
 	if known.object.UID == "" {
 		return
 	}
-	message := fmt.Sprintf("Emptied and finalized within %s, in %s", shown(time.Since(known.began)), counted(known.passes, "pass", "passes"))
+	message := fmt.Sprintf("Emptied and finalized within %s, in %s of this process", shown(time.Since(known.began)), counted(known.passes, "pass", "passes"))
 	d.recorder.Event(known.context(), known.object, api.EventNormal, ReasonDeleted, message)
 }
 

@@ -61,7 +61,7 @@ func TestTheOutcomeOfADeletionIsRecorded(t *testing.T) {
 		trace.Finalized("blue", nil)
 		trace.Enqueued(deleted("blue", "1"), 0) // its last update arrives late
 		stored := s.events("default")
-		assert.Equal(t, []string{"blue Normal NamespaceDeleted x1: Emptied and finalized within 6.2s, in 1 pass"}, lines(stored))
+		assert.Equal(t, []string{"blue Normal NamespaceDeleted x1: Emptied and finalized within 6.2s, in 1 pass of this process"}, lines(stored))
 		assert.Equal(t, api.ObjectReference{Kind: "Namespace", APIVersion: "v1", Name: "blue", UID: "1", ResourceVersion: "7"}, stored[0].InvolvedObject)
 	})
 }
@@ -76,7 +76,7 @@ func TestADeletionThatIsObservedLate(t *testing.T) {
 		trace.Enqueued(namespace, 0)
 		pass(trace, "blue")
 		trace.Finalized("blue", nil)
-		assert.Equal(t, []string{"blue Normal NamespaceDeleted x1: Emptied and finalized within 14m0s, in 1 pass"}, lines(s.events("default")))
+		assert.Equal(t, []string{"blue Normal NamespaceDeleted x1: Emptied and finalized within 14m0s, in 1 pass of this process"}, lines(s.events("default")))
 	})
 }
 
@@ -105,7 +105,7 @@ func TestAnObstacleIsReportedOnce(t *testing.T) {
 			"blue Normal NamespaceContentRemaining x1: pods. has 1 resource instances",
 			"blue Warning NamespaceDeletionBlocked x1: pods. has 1 resource instances; example.com/hold in 1 resource instances",
 			"blue Warning NamespaceDeletionBlocked x2: secrets are forbidden",
-			"blue Normal NamespaceDeleted x1: Emptied and finalized within 2m20s, in 14 passes",
+			"blue Normal NamespaceDeleted x1: Emptied and finalized within 2m20s, in 14 passes of this process",
 		}, lines(s.events("default")))
 	})
 }
