@@ -68,7 +68,7 @@ func lookOnce(ctx context.Context, client *restclient.Client, options *runOption
 			logger.Warn().Str("namespace", deleted.Items[i].Name).Err(err).Msg("dry run: cannot read all content of this namespace")
 		}
 	}
-	if err := content.write(stdout, deleted.Items, inDeletion-len(deleted.Items)); err != nil {
+	if err := content.write(stdout, deleted.Items, inDeletion-len(deleted.Items), failed > 0); err != nil {
 		return err
 	}
 	switch {
@@ -125,8 +125,9 @@ func (c *seenContent) List(ctx context.Context, resource api.GroupVersionResourc
 const namesShown = 20
 
 // write writes the summary: a line for each type in each namespace, and one for all. passedOver is
-// how many more namespaces are in deletion and not selected.
-func (c *seenContent) write(out io.Writer, namespaces []*api.Namespace, passedOver int) error {
+// how many more namespaces are in deletion and not selected. If some content was not read, the
+// number of objects is a lower bound.
+func (c *seenContent) write(out io.Writer, namespaces []*api.Namespace, passedOver int, incomplete bool) error {
 	if len(namespaces) == 0 {
 		sentence := "No namespace is being deleted."
 		if passedOver > 0 {
@@ -161,7 +162,11 @@ func (c *seenContent) write(out io.Writer, namespaces []*api.Namespace, passedOv
 	if objects == 1 {
 		noun = "object"
 	}
-	summary := fmt.Sprintf("Namespaces in deletion: %d. A run would delete %d %s; nothing was written.", len(namespaces), objects, noun)
+	bound := ""
+	if incomplete {
+		bound = "at least "
+	}
+	summary := fmt.Sprintf("Namespaces in deletion: %d. A run would delete %s%d %s; nothing was written.", len(namespaces), bound, objects, noun)
 	if passedOver > 0 {
 		summary += fmt.Sprintf(" --namespaces excludes %d more.", passedOver)
 	}

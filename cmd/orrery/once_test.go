@@ -70,6 +70,7 @@ func TestALookSaysWhatARunWouldDelete(t *testing.T) {
 	code, stdout, stderr = look()
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stdout, "c00", "readable content is shown")
+	assert.Regexp(t, `A run would delete at least \d+ objects?;`, stdout)
 	assert.Regexp(t, `WARN  dry run: cannot read all content of this namespace namespace=part error=".*secrets`, stderr)
 	assert.Equal(t, "orrery: 1 of 1 namespaces in deletion could not be read completely, see the log", lastLine(stderr))
 
@@ -116,7 +117,7 @@ func TestTheSummaryNamesTwentyObjectsOfAType(t *testing.T) {
 		}
 		var page bytes.Buffer
 		content := &seenContent{types: map[string][]seenType{"ns": {found}}}
-		require.NoError(t, content.write(&page, []*api.Namespace{{ObjectMeta: api.ObjectMeta{Name: "ns"}}}, 0))
+		require.NoError(t, content.write(&page, []*api.Namespace{{ObjectMeta: api.ObjectMeta{Name: "ns"}}}, 0, false))
 		assert.Contains(t, page.String(), end, "%d objects", count)
 		assert.Contains(t, page.String(), fmt.Sprintf("A run would delete %d objects;", count))
 	}
