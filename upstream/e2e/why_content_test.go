@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -80,8 +81,14 @@ func contentSituations() []situation {
 			w.createNamespace(namespace)
 			w.definition("converted.example.com", "things", "Thing", "v1beta1", "v1")
 			w.custom("/namespaces/"+namespace+"/things", "converted.example.com/v1beta1", "Thing", "orders")
-			w.patch("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.converted.example.com", `{"spec":{"conversion":{"strategy":"Webhook",
+			const definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.converted.example.com"
+			w.patch(definition, `{"spec":{"conversion":{"strategy":"Webhook",
 				"webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"service":{"namespace":"converter","name":"converter"}}}}}}`)
+			w.t.Cleanup(func() { // kube-controller-manager retries such a list for seconds in each pass over any namespace
+				of := w.inTest(w.t)
+				of.ctx = context.WithoutCancel(w.ctx)
+				of.patch(definition, `{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
+			})
 			w.eventually("the webhook is asked", func() (bool, error) {
 				things := schema.GroupVersionResource{Group: "converted.example.com", Version: "v1", Resource: "things"}
 				_, err := w.dynamic.Resource(things).Namespace(namespace).List(w.ctx, metav1.ListOptions{})
