@@ -82,6 +82,6 @@ func ExampleIndexError() {
 	_, exists := store.GetByKey("sun")
 	fmt.Println("stored:", exists)
 	// Output:
-	// index "fifth letter": no values for "sun": panic: runtime error: slice bounds out of range
-	// [:5] with length 3 stored: true
+	// index "fifth letter": no values for "sun": panic: runtime error: slice bounds out of range [:5] with length 3
+	// stored: true
 }

@@ -125,8 +125,8 @@ func TestTheSummaryNamesTwentyObjectsOfAType(t *testing.T) {
 
 func TestASummaryThatCannotBeWrittenIsAFailure(t *testing.T) {
 	var page bytes.Buffer
-	require.NoError(t, (&seenContent{}).write(&page, nil, 0))
-	assert.Error(t, (&seenContent{}).write(brokenWriter{}, nil, 0))
+	require.NoError(t, (&seenContent{}).write(&page, nil, 0, false))
+	assert.Error(t, (&seenContent{}).write(brokenWriter{}, nil, 0, false))
 }
 
 type brokenWriter struct{}

@@ -31,6 +31,7 @@ func Example() {
 	req, _ = http.NewRequest(http.MethodGet, "http://10.0.0.1:8080/api", nil)
 	fmt.Println(identity.Apply(req))
 	// Output:
-	// <nil> Bearer t0ken jane credentials are not sent to 10.0.0.1:8080 over plain http: use https,
-	// or "kubectl proxy" on this machine
+	// <nil>
+	// Bearer t0ken jane
+	// credentials are not sent to 10.0.0.1:8080 over plain http: use https, or "kubectl proxy" on this machine
 }

@@ -38,6 +38,6 @@ func ExampleClient_ServerPreferredNamespacedResources() {
 	var failed *discovery.ErrGroupDiscoveryFailed
 	fmt.Println(errors.As(err, &failed), err)
 	// Output:
-	// v1 pods Pod true unable to retrieve the complete list of server APIs: metrics.example/v1:
-	// stale GroupVersion discovery: metrics.example/v1
+	// v1 pods Pod
+	// true unable to retrieve the complete list of server APIs: metrics.example/v1: stale GroupVersion discovery: metrics.example/v1
 }

@@ -39,7 +39,7 @@ func TestBadRecordingsAreRefused(t *testing.T) {
 		"":                                 `"a" was not recorded`,
 		"=== a\nHTTP 200\n=== b\nHTTP 200": "2 answers for 1 cases",
 		"=== a":                            "is empty",
-		"=== a\nSTATUS 200":                `"STATUS 200" is no status`,
+		"=== a\nSTATUS 200":                `"STATUS 200" is not a status`,
 		"=== a\nHTTP 200\nno header":       `"no header" is no header`,
 		"=== a\nHTTP 200\nContent-Type: application/json\n\n{a": "document 1",
 		"=== a\nHTTP 200\n=== a\nHTTP 200":                      "two cases",

@@ -48,7 +48,9 @@ func Example() {
 	}, options)
 	state()
 	// Output:
-	// Active [kubernetes] gone: false Terminating [kubernetes] configmaps "late" is forbidden:
-	// unable to create new content in namespace test because it is being terminated namespaces
-	// "test" not found
+	// Active [kubernetes]
+	// gone: false
+	// Terminating [kubernetes]
+	// configmaps "late" is forbidden: unable to create new content in namespace test because it is being terminated
+	// namespaces "test" not found
 }

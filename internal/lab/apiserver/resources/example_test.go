@@ -24,6 +24,6 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// 1 RollingUpdate 1 spec.template.metadata.labels: Invalid value: {"app":"shop"}: `selector`
-	// does not match template `labels`
+	// 1 RollingUpdate 1
+	// spec.template.metadata.labels: Invalid value: {"app":"shop"}: `selector` does not match template `labels`
 }

@@ -14,8 +14,9 @@ func ExampleType_Check() {
 		fmt.Println(findings.Unknown, findings.TypeError)
 	}
 	// Output:
-	// [] <nil> [unknown field "spec.replica"] <nil> [] json: cannot unmarshal string into Go struct
-	// field DeploymentSpec.spec.replicas of type int32
+	// [] <nil>
+	// [unknown field "spec.replica"] <nil>
+	// [] json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32
 }
 
 func ExampleDuplicates() {

@@ -46,8 +46,12 @@ func Example() {
 	}
 	// Output:
 	// {"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"2","name":"a","namespace":"default"},"data":{"k":"1"}}
-	// listed 1 at 2 another writer was faster MODIFIED default/a 3 2 DELETED default/a 4 2 at 3
-	// there was 1 list again: history begins at 4
+	// listed 1 at 2
+	// another writer was faster
+	// MODIFIED default/a 3 2
+	// DELETED default/a 4 2
+	// at 3 there was 1
+	// list again: history begins at 4
 }
 
 // A guard ties a write to the state of another collection, atomically.
