@@ -246,10 +246,13 @@ func TestGatesAndContexts(t *testing.T) {
 func TestGatesRunToACondition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gates := view.New(t.Context(), nil)
+		var mu sync.Mutex
 		var passed []string
 		arrive := func(id view.ID, key string) {
 			go func() {
 				_ = gates.Wait(t.Context(), view.Item{Gate: id, Key: key})
+				mu.Lock()
+				defer mu.Unlock()
 				passed = append(passed, key)
 			}()
 			synctest.Wait()

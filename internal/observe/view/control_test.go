@@ -2,6 +2,7 @@ package view
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,7 +14,7 @@ import (
 // heard is a Control that notes what it is asked for.
 type heard struct {
 	commands []Command
-	released int
+	released atomic.Int32
 }
 
 func (h *heard) Do(c Command) error {
@@ -26,7 +27,7 @@ func (h *heard) Do(c Command) error {
 
 func (h *heard) State() (ControlState, <-chan struct{}) { return ControlState{}, nil }
 
-func (h *heard) Release() { h.released++ }
+func (h *heard) Release() { h.released.Add(1) }
 
 // One page is in control. Ten seconds after it has gone, the gates open, unless a page has taken
 // control in the meantime.
@@ -46,24 +47,24 @@ func TestOnePageIsInControl(t *testing.T) {
 
 		c.leave(second)
 		time.Sleep(absence + time.Second)
-		assert.Zero(t, control.released, "the page in control is still there")
+		assert.Zero(t, control.released.Load(), "the page in control is still there")
 		c.leave(first)
 		time.Sleep(absence - time.Second)
 		assert.NoError(t, c.do(second, step), "the second page takes over in time")
 		time.Sleep(2 * absence)
-		assert.Zero(t, control.released)
+		assert.Zero(t, control.released.Load())
 		c.leave(second)
 		time.Sleep(absence - time.Second)
-		assert.Zero(t, control.released)
+		assert.Zero(t, control.released.Load())
 		time.Sleep(time.Second)
 		synctest.Wait()
-		assert.Equal(t, 1, control.released)
+		assert.EqualValues(t, 1, control.released.Load())
 
 		assert.NoError(t, c.do(first, step))
 		c.leave(first)
 		c.end()
-		assert.Equal(t, 2, control.released, "at once when the server stops")
+		assert.EqualValues(t, 2, control.released.Load(), "at once when the server stops")
 		time.Sleep(2 * absence)
-		assert.Equal(t, 2, control.released)
+		assert.EqualValues(t, 2, control.released.Load())
 	})
 }

@@ -179,7 +179,7 @@ func TestChangesOutsideOfThePageAreNamed(t *testing.T) {
 	labtest.Write(t, filepath.Join(dir, "workshop/work/04-counter/gear/other.go"), "package gear\n\nfunc broken() {\n")
 	code, stdout, _ := lab(t, "test", "04")
 	assert.Zero(t, code, stdout)
-	assert.Contains(t, stdout, "workshop/work/04-counter/gear/other.go was changed, but this copy is only for reading")
+	assert.Contains(t, stdout, "workshop/work/04-counter/gear/other.go was changed, but is only for reading")
 	assert.Contains(t, stdout, "The reference gear/counter.go is not as it was when you started.")
 }
 
