@@ -33,7 +33,7 @@ func TestPairs(t *testing.T) {
 	for i, first := range all {
 		for _, second := range all[i+1:] {
 			pairs++
-			if testing.Short() && pairs%8 != 0 {
+			if testing.Short() && pairs%16 != 0 {
 				continue
 			}
 			t.Run(first.ID+" "+second.ID, func(t *testing.T) {

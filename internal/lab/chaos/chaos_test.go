@@ -23,7 +23,7 @@ func playInBubble(t *testing.T, p Plan, s sabotage) *Report {
 
 var (
 	firstSeed = flag.Uint64("seed", 1, "the first seed to play")
-	seeds     = flag.Uint64("seeds", 4, "how many seeds to play")
+	seeds     = flag.Uint64("seeds", 2, "how many seeds to play")
 	storms    = flag.Duration("storms", 4*time.Minute, "how long the storms of a seed last together, in virtual time")
 	part      = flag.Uint64("part", 0, "of several processes that share the seeds, which this one is")
 	parts     = flag.Uint64("parts", 1, "how many processes share the seeds")
