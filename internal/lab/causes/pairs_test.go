@@ -21,7 +21,7 @@ func hides(one, other causes.Fixture) bool {
 
 // Two causes in one namespace are both named, each with its own culprit and in the order of the
 // catalogue, unless the catalogue says that one hides the other. No third cause is proven. All
-// pairs but those with C29, which excludes the others: 406; with -short each eighth.
+// pairs but those with C29, which excludes the others: 406; with -short each sixteenth.
 func TestPairs(t *testing.T) {
 	var all []causes.Fixture
 	for _, f := range causes.Fixtures() {
