@@ -2,7 +2,6 @@ package queuebench_test
 
 import (
 	"context"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,15 +10,15 @@ import (
 
 	"orrery/internal/lab/bench/load"
 	. "orrery/internal/lab/bench/queuebench"
+	"orrery/queue/queuetest"
 )
 
 // How a run ends, with and without a result; see contract.
 
 func guardIsClosed(t *testing.T) {
-	before := runtime.NumGoroutine()
+	before := queuetest.Goroutines()
 	run(t, textbook(nil), nil)
-	synctest.Wait()
-	assert.Equal(t, before, runtime.NumGoroutine(), "no goroutine is left when the run has ended: the guard of each phase is closed")
+	assert.Equal(t, before, queuetest.Goroutines(), "no goroutine is left when the run has ended: the guard of each phase is closed")
 }
 
 // After Ctrl-C the backlog costs nothing.
