@@ -47,7 +47,7 @@ func (f faultHindrances) forbidDeletion(tr *trial, resource schema.GroupVersionR
 
 func (f faultHindrances) unreachableWebhook(tr *trial, resource schema.GroupVersionResource, namespace string) (lift func()) {
 	tr.t.Helper()
-	_, lift = f.add(tr, "webhook-unreachable:webhook=absent.example.com,verb=delete|deletecollection,group=%s,resource=%s,namespace=%s",
+	_, lift = f.add(tr, "webhook-unreachable:webhook=nobody.example.com,verb=delete|deletecollection,group=%s,resource=%s,namespace=%s",
 		groupOption(resource.Group), resource.Resource, namespace)
 	return lift
 }

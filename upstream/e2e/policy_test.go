@@ -67,7 +67,7 @@ func (genuineHindrances) unreachableWebhook(tr *trial, resource schema.GroupVers
 	config := &admissionv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace},
 		Webhooks: []admissionv1.ValidatingWebhook{{
-			Name: "absent.example.com",
+			Name: "nobody.example.com",
 			// Nothing listens on this port, and a process needs special rights to do so.
 			ClientConfig:      admissionv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:9/")},
 			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
