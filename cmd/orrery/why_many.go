@@ -13,16 +13,24 @@ import (
 	"orrery/wait"
 )
 
-// judgeAll prints a row for each namespace in deletion. The error is the exit code.
-func (o *whyOptions) judgeAll(ctx context.Context, stdout io.Writer, client *restclient.Client) error {
+// reports collects and judges every namespace in deletion.
+func (o *whyOptions) reports(ctx context.Context, client *restclient.Client) (why.Reports, error) {
 	all, err := collect.CollectAll(ctx, client, o.collectOptions())
 	if stopped := program.Stopped(ctx); stopped != nil {
-		return stopped
+		return why.Reports{}, stopped
 	}
 	if err != nil {
-		return &startError{doing: "listing the namespaces", server: client.Config().Host, err: err}
+		return why.Reports{}, &startError{doing: "listing the namespaces", server: client.Config().Host, err: err}
 	}
-	reports := why.JudgeAll(all)
+	return why.JudgeAll(all), nil
+}
+
+// judgeAll prints a row for each namespace in deletion. The error is the exit code.
+func (o *whyOptions) judgeAll(ctx context.Context, stdout io.Writer, client *restclient.Client) error {
+	reports, err := o.reports(ctx, client)
+	if err != nil {
+		return err
+	}
 	switch o.output {
 	case outputJSON:
 		err = reports.WriteJSON(stdout)
@@ -40,18 +48,15 @@ func (o *whyOptions) judgeAll(ctx context.Context, stdout io.Writer, client *res
 	return nil
 }
 
-// watchAll prints a line for each change of the report on each namespace in deletion, until there is none.
+// watchAll prints a line for each change of the report on each namespace in deletion, until there
+// is none.
 func (o *whyOptions) watchAll(ctx context.Context, stdout io.Writer, client *restclient.Client) error {
 	last := map[string]string{}
 	for {
-		all, err := collect.CollectAll(ctx, client, o.collectOptions())
-		if stopped := program.Stopped(ctx); stopped != nil {
-			return stopped
-		}
+		reports, err := o.reports(ctx, client)
 		if err != nil {
-			return &startError{doing: "listing the namespaces", server: client.Config().Host, err: err}
+			return err
 		}
-		reports := why.JudgeAll(all)
 		for _, line := range reports.Changes(last) {
 			if _, err := fmt.Fprintln(stdout, time.Now().Format(time.TimeOnly), line); err != nil {
 				return fmt.Errorf("the output cannot be written: %w", err)
@@ -66,7 +71,8 @@ func (o *whyOptions) watchAll(ctx context.Context, stdout io.Writer, client *res
 	}
 }
 
-// watchOne prints a line for each change of the report until the namespace is gone, or is not in deletion.
+// watchOne prints a line for each change of the report until the namespace is gone, or is not in
+// deletion.
 func (o *whyOptions) watchOne(ctx context.Context, stdout io.Writer, client *restclient.Client, namespace string) error {
 	for last := ""; ; {
 		evidence, err := o.collect(ctx, client, namespace)

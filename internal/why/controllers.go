@@ -140,8 +140,8 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 	return false
 }
 
-// writtenSince reports whether somebody wrote the controller's conditions after a moment: a process
-// without a Lease may be at work.
+// writtenSince reports whether a process wrote the controller's conditions after a moment: it may
+// work without a Lease.
 func (e *Evidence) writtenSince(moment time.Time) bool {
 	return slices.ContainsFunc(e.Namespace.Writers, func(w Writer) bool { return w.At.After(moment) })
 }

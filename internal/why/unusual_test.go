@@ -35,8 +35,8 @@ func withManagers(managers ...why.Manager) why.Evidence {
 	return e
 }
 
-// Situations in which a cause is nearly there. None of them may be proven: somebody would act on
-// it.
+// Situations in which a cause is nearly there. None of them may be proven, because users act on
+// what is proven.
 func TestUnusualSituations(t *testing.T) {
 	ready := func(name, account string) why.Workload {
 		return why.Workload{Kind: "deployment", Namespace: "apps", Name: name, Replicas: 1, Ready: 1, ServiceAccount: account}

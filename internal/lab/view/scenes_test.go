@@ -288,11 +288,11 @@ func held(lines []line, _ int) string {
 
 // A scene without a reader asks nothing, and one without a question has no session.
 func TestScenesWithoutAReader(t *testing.T) {
-	var nobody *labview.Session
-	nobody.Chapter("first")
-	require.NoError(t, nobody.Ask(t.Context()))
-	nobody.Answer("1")
-	require.NoError(t, nobody.Reveal(t.Context()))
+	var absent *labview.Session
+	absent.Chapter("first")
+	require.NoError(t, absent.Ask(t.Context()))
+	absent.Answer("1")
+	require.NoError(t, absent.Reveal(t.Context()))
 	assert.Nil(t, labview.NewSession("delete", nil, nil))
 	for name := range guided {
 		guide, ok := labview.GuideOf(name)
