@@ -1,6 +1,7 @@
 package why
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -223,6 +224,9 @@ func (e *Evidence) typeOf(group, resource string) *Type {
 	return nil
 }
 
+// everyType stands for all types if not even their names could be read.
+const everyType = "everything"
+
 // left returns the number of objects seen, and the types that may have more.
 func (e *Evidence) left() (objects int, unread []string) {
 	for _, t := range e.Types {
@@ -235,10 +239,29 @@ func (e *Evidence) left() (objects int, unread []string) {
 		unread = append(unread, groupVersion)
 	}
 	if e.Discovery.Refused != nil {
-		unread = append(unread, "everything")
+		unread = append(unread, everyType)
 	}
 	slices.Sort(unread)
 	return objects, unread
+}
+
+// reasons says why types are unread that this user may read.
+func (e *Evidence) reasons() map[string]string {
+	reasons := map[string]string{}
+	say := func(name string, failed *Failure) {
+		if failed != nil && failed.Right == "" {
+			reasons[name] = failed.Message
+		}
+	}
+	for _, t := range e.Types {
+		say(t.Name(), t.Failed)
+		if t.More && t.Failed == nil {
+			reasons[t.Name()] = "it has too many objects"
+		}
+	}
+	maps.Copy(reasons, e.Discovery.Failed)
+	say(everyType, e.Discovery.Refused)
+	return reasons
 }
 
 // now returns the time of the last sample.

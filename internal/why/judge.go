@@ -49,7 +49,7 @@ func Judge(e Evidence) Report {
 
 func checked(e *Evidence) Checked {
 	objects, unread := e.left()
-	c := Checked{Objects: objects, Unread: append([]string{}, unread...), Requests: e.Requests, Samples: 1, Took: e.Took, Incomplete: e.Incomplete}
+	c := Checked{Objects: objects, Unread: append([]string{}, unread...), Reasons: e.reasons(), Requests: e.Requests, Samples: 1, Took: e.Took, Incomplete: e.Incomplete}
 	for _, t := range e.Types {
 		if t.Failed == nil && t.Request != "" {
 			c.Types++
@@ -77,7 +77,7 @@ func completed(e *Evidence, cause Cause, f Finding) Finding {
 		f.lack(nil, "the namespace was deleted %s ago: the first passes may not be over", duration(e.age()))
 	}
 	if e.Incomplete != "" {
-		f.lack(nil, "the examination ended early: %s", e.Incomplete)
+		f.lack(nil, "the examination ended early")
 	}
 	if f.Certainty == "" {
 		f.Certainty = Proven
@@ -120,7 +120,12 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	case e.Second != nil && e.Second.Namespace == nil:
 		return Absent, fmt.Sprintf("namespace %q was removed while it was examined", name)
 	}
+	inDeletion := fmt.Sprintf("Namespace %s has been in deletion for %s", name, duration(e.age()))
 	hangs := fmt.Sprintf("Namespace %s hangs for %s", name, duration(e.age()))
+	perhaps := hangs
+	if e.age() < backOffCap {
+		perhaps = inDeletion
+	}
 	for _, certainty := range []Certainty{Proven, Possible} {
 		var stops, waits []string
 		for _, f := range findings {
@@ -137,19 +142,19 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 		case len(stops) > 0 && certainty == Proven:
 			return Stuck, hangs + ": " + andMore(stops) + "."
 		case len(stops) > 0:
-			return Unknown, hangs + ". Possibly " + andMore(stops) + "; that is not proven."
+			return Unknown, perhaps + ". Possibly " + andMore(stops) + "; that is not proven."
 		case len(waits) > 0 && certainty == Proven:
-			return Progressing, fmt.Sprintf("Namespace %s has been in deletion for %s and is waiting: %s.", name, duration(e.age()), andMore(waits))
+			return Progressing, fmt.Sprintf("%s and is waiting: %s.", inDeletion, andMore(waits))
 		}
 	}
 	if why := progress(e); why != "" {
-		return Progressing, fmt.Sprintf("Namespace %s has been in deletion for %s and makes progress: %s.", name, duration(e.age()), why)
+		return Progressing, fmt.Sprintf("%s and makes progress: %s.", inDeletion, why)
 	}
 	if waits := e.waitingFor(); waits != "" {
 		return Unknown, hangs + "; " + waits + "."
 	}
 	if _, unread := e.left(); len(unread) > 0 {
-		return Unknown, fmt.Sprintf("%s; why is not proven: %s could not be read.", hangs, listed(unread))
+		return Unknown, fmt.Sprintf("%s; why is not proven: %s could not be read.", hangs, types(unread))
 	}
 	return Unknown, hangs + "; no known cause is proven."
 }

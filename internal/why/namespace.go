@@ -53,16 +53,16 @@ func (e *Evidence) emptiness(f *Finding) {
 		f.Certainty = Later
 		f.saw(1, "", "%s remain, which must go first", counted(objects, "object"))
 	case len(unread) > 0:
-		f.lack(nil, "the namespace may hold more: %s could not be read", listed(unread))
+		f.lack(nil, "the namespace may hold more: %s could not be read", types(unread))
 	default:
 		f.saw(1, e.Discovery.Request, "all %d types were read, and are empty", len(e.Types))
 	}
 }
 
 // giveTime makes a finding about an entry of the namespace possible only while its owner has had
-// little time.
+// little time. Before the first passes every finding is possible only.
 func (e *Evidence) giveTime(f *Finding) {
-	if e.age() < backOffCap {
+	if e.age() >= firstPasses && e.age() < backOffCap {
 		f.lack(nil, "the namespace was deleted %s ago: the owner may still be at work", duration(e.age()))
 	}
 }

@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -61,11 +62,13 @@ type Report struct {
 
 // Checked says how much was examined.
 type Checked struct {
-	Types    int      `json:"types" yaml:"types"` // read completely
-	Unread   []string `json:"unread" yaml:"unread"`
-	Objects  int      `json:"objects" yaml:"objects"`
-	Requests int      `json:"requests" yaml:"requests"`
-	Samples  int      `json:"samples" yaml:"samples"`
+	Types  int      `json:"types" yaml:"types"` // read completely
+	Unread []string `json:"unread" yaml:"unread"`
+	// Reasons says why a type is unread, except for missing rights, which are a finding.
+	Reasons  map[string]string `json:"reasons,omitempty" yaml:"reasons,omitempty"`
+	Objects  int               `json:"objects" yaml:"objects"`
+	Requests int               `json:"requests" yaml:"requests"`
+	Samples  int               `json:"samples" yaml:"samples"`
 	// Took excludes Waited, the wait between the samples.
 	Took   time.Duration `json:"-" yaml:"-"`
 	Waited time.Duration `json:"-" yaml:"-"`
@@ -199,6 +202,17 @@ func waiting(n int, resource string) string {
 		return objects(n, resource) + " waits"
 	}
 	return objects(n, resource) + " wait"
+}
+
+// fewNames is how many names of types a sentence has.
+const fewNames = 4
+
+// types writes names of types as a list. Of many it has the first ones: "a, b, c and 20 more types".
+func types(names []string) string {
+	if len(names) > fewNames {
+		names = append(slices.Clone(names[:fewNames-1]), counted(len(names)-fewNames+1, "more type"))
+	}
+	return listed(names)
 }
 
 // listed writes words as a list: "a, b and c".

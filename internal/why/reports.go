@@ -78,8 +78,21 @@ func (r Reports) WriteText(w io.Writer, width int) error {
 	for _, report := range r.Reports {
 		line(report.Namespace, string(report.Verdict), report.causes(), report.Sentence)
 	}
+	for _, ended := range r.incomplete() {
+		fmt.Fprintf(&text, "The examination ended early: %s\n", ended)
+	}
 	_, err := io.WriteString(w, text.String())
 	return err
+}
+
+// incomplete returns why examinations ended early, each reason once.
+func (r Reports) incomplete() (reasons []string) {
+	for _, report := range r.Reports {
+		if reason := report.Checked.Incomplete; reason != "" && !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+	}
+	return reasons
 }
 
 // causes returns the ids of the findings, each once. A question mark follows one that is not

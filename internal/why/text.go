@@ -3,6 +3,7 @@ package why
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"orrery/internal/program"
@@ -41,8 +42,11 @@ func (r Report) WriteText(w io.Writer, wide bool, width int) error {
 // line returns the line about how much was examined.
 func (c Checked) line(verdict Verdict) string {
 	parts := []string{fmt.Sprintf("%s types read", number(c.Types, len(c.Unread)))}
+	if slices.Contains(c.Unread, everyType) {
+		parts[0] = "no type read"
+	}
 	if len(c.Unread) > 0 {
-		parts[0] += ", unread: " + strings.Join(c.Unread, ", ")
+		parts[0] += ", unread: " + c.unread()
 	}
 	took := fmt.Sprintf("%.1f s", c.Took.Seconds())
 	if c.Waited > 0 {
@@ -53,6 +57,28 @@ func (c Checked) line(verdict Verdict) string {
 		parts = append(parts, "ended early: "+c.Incomplete)
 	}
 	return string(verdict) + "; " + strings.Join(parts, "; ")
+}
+
+// unread lists the unread types. Those with the same reason stand together, before it.
+func (c Checked) unread() string {
+	var reasons []string
+	names := map[string][]string{}
+	for _, name := range c.Unread {
+		reason := c.Reasons[name]
+		if !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+		names[reason] = append(names[reason], name)
+	}
+	var parts []string
+	for _, reason := range reasons {
+		part := strings.Join(names[reason], ", ")
+		if reason != "" {
+			part += " (" + reason + ")"
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, "; ")
 }
 
 func number(read, unread int) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -35,13 +36,19 @@ func programs(t *testing.T) map[string][]string {
 	return map[string][]string{"orrery why": {binary, "why"}, "kubectl why-terminating": {plugin}}
 }
 
-// run starts a program without the environment's clusters.
+// prepared is a program to start without the environment's clusters.
+func prepared(t *testing.T, command []string, args ...string) *exec.Cmd {
+	process := exec.CommandContext(t.Context(), command[0], append(command[1:len(command):len(command)], args...)...)
+	process.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
+	return process
+}
+
+// run runs a program to its end.
 func run(t *testing.T, command []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, messages strings.Builder
-	process := exec.CommandContext(t.Context(), command[0], append(command[1:len(command):len(command)], args...)...)
+	process := prepared(t, command, args...)
 	process.Stdout, process.Stderr = &out, &messages
-	process.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
 	err := process.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -85,11 +92,27 @@ func answering(t *testing.T, code int, body string) (path string) {
 		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(s.Close)
+	return kubeconfigFor(t, s.URL)
+}
+
+// kubeconfigFor returns the kubeconfig of a server that needs no credentials.
+func kubeconfigFor(t *testing.T, server string) (path string) {
+	t.Helper()
 	path = filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, os.WriteFile(path, []byte(`{"apiVersion":"v1","kind":"Config","current-context":"c",
-		"clusters":[{"name":"c","cluster":{"server":"`+s.URL+`"}}],"users":[{"name":"u","user":{}}],
+		"clusters":[{"name":"c","cluster":{"server":"`+server+`"}}],"users":[{"name":"u","user":{}}],
 		"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}]}`), 0o600))
 	return path
+}
+
+// untrusted starts a server with a certificate of an unknown authority and returns its kubeconfig.
+func untrusted(t *testing.T) (path string) {
+	t.Helper()
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // it logs that the client hangs up
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return kubeconfigFor(t, s.URL)
 }
 
 // evidenceOfStuck returns a file with the evidence of a namespace that is proven to hang.
@@ -112,6 +135,9 @@ func TestCommandLine(t *testing.T) {
 	refusing := server(t, causes.Audited, "forbid:verb=get,resource=namespaces,user=kubernetes-admin")
 	unauthorized := answering(t, 401, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Unauthorized","code":401}`)
 	login := answering(t, 200, "<html>")
+	tls, absent := untrusted(t), kubeconfigFor(t, "http://127.0.0.1:1")
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
 	evidence := evidenceOfStuck(t)
 	once := []string{"--no-wait"}
 	for name, command := range programs(t) {
@@ -136,6 +162,11 @@ func TestCommandLine(t *testing.T) {
 			{"watching one that is not in deletion", []string{"shop", "-w", "--kubeconfig", active}, 0, "is Active", ""},
 			{"no kubeconfig", []string{"shop", "--kubeconfig", "/does/not/exist"}, 1, "", "does not exist"},
 			{"a wrong context", []string{"shop", "--kubeconfig", active, "--context", "nowhere"}, 1, "", "nowhere"},
+			{"no kubeconfig at all", []string{"shop"}, 1, "", "kubeconfig"},
+			{"no connection", []string{"shop", "--kubeconfig", absent}, 1, "", "cannot be reached"},
+			{"no connection, and all", []string{"-A", "--kubeconfig", absent}, 1, "", "cannot be reached"},
+			{"an unknown authority", []string{"shop", "--kubeconfig", tls}, 1, "", "check certificate-authority in the kubeconfig"},
+			{"plain HTTP", []string{"shop", "--kubeconfig", kubeconfigFor(t, strings.Replace(plain.URL, "http:", "https:", 1))}, 1, "", "does not speak TLS"},
 			{"401", []string{"shop", "--kubeconfig", unauthorized}, 1, "", "does not accept these credentials"},
 			{"no API server", []string{"shop", "--kubeconfig", login}, 1, "", "not a Kubernetes API server"},
 			{"no right to get it", append(once, "shop", "--kubeconfig", refusing), 3, "C30", ""},

@@ -164,6 +164,9 @@ func failure(request, right string, err error) *why.Failure {
 	if refused, ok := errors.AsType[*api.StatusError](err); ok {
 		f.Message = refused.Error()
 	}
+	if broken, ok := errors.AsType[*restclient.TransportError](err); ok {
+		f.Message = broken.Sentence()
+	}
 	if f.Code == http.StatusForbidden {
 		f.Right = right
 	}

@@ -318,11 +318,10 @@ func (c *collector) second(ctx context.Context) {
 	e := &c.evidence
 	namespace, at, failed, err := c.namespace(ctx)
 	if err != nil || failed != nil && failed.Code != 404 {
-		text := "the second sample failed: "
-		if err == nil {
-			err = errors.New(failed.Message)
+		if err != nil {
+			failed = failure("", "", err)
 		}
-		c.leaveOut(errors.New(text + err.Error()))
+		c.leaveOut(errors.New("the second sample failed: " + failed.Message))
 		return
 	}
 	s := &why.Sample{At: at, Namespace: namespace}
