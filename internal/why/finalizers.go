@@ -79,7 +79,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 		case ownerGone:
 			f.Says = fmt.Sprintf("the controller of %s is gone, and %s for it", h.Finalizer, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
 			if named := e.namedLikeOwner(h); len(named) > 0 {
-				f.Do = append(f.Do, fmt.Sprintf("kubectl -n %s scale %s/%s --replicas=1", named[0].Namespace, named[0].Kind, named[0].Name))
+				f.Do = append(f.Do, named[0].howToRun())
 			}
 			if len(f.Do) == 0 {
 				f.Do = append(f.Do, fmt.Sprintf("install %s again, until the objects are gone", f.Owner.Name))
@@ -103,6 +103,14 @@ func ownerless(e *Evidence, inside bool) []Finding {
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// howToRun says how to bring a workload back that has no ready pod.
+func (w Workload) howToRun() string {
+	if w.Replicas == 0 && w.Kind != "daemonset" { // kubectl scales no DaemonSet
+		return fmt.Sprintf("kubectl -n %s scale %s/%s --replicas=1", w.Namespace, w.Kind, w.Name)
+	}
+	return fmt.Sprintf("kubectl -n %s describe %s/%s says why no pod is ready", w.Namespace, w.Kind, w.Name)
 }
 
 // heldFinding returns the common part of the findings about a held object.
