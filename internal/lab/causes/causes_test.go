@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/gears"
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/clustertest"
 	"orrery/internal/why"
@@ -22,12 +23,19 @@ import (
 // inWorld runs a test on a server in memory, in virtual time, with a namespace controller unless
 // the fixture has none.
 func inWorld(t *testing.T, f causes.Fixture, setUp func(*causes.World), settle time.Duration, test func(t *testing.T, c *clustertest.Cluster)) {
+	inWorldOf(t, gears.Set{}, f, setUp, settle, test)
+}
+
+// inWorldOf is inWorld with a controller of these gears.
+func inWorldOf(
+	t *testing.T, set gears.Set, f causes.Fixture, setUp func(*causes.World), settle time.Duration, test func(t *testing.T, c *clustertest.Cluster),
+) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clustertest.NewWithNodes(t, 2)
 		ctx, cancel := context.WithCancel(t.Context())
 		var ended <-chan struct{}
 		if !f.NoController {
-			ended = c.RunNamespaceController(ctx)
+			ended = c.RunNamespaceControllerOf(ctx, set)
 			defer func() { <-ended }()
 		}
 		defer cancel()
