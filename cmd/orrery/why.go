@@ -254,10 +254,19 @@ func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
 	case outputYAML:
 		return report.WriteYAML(stdout)
 	}
-	if err := report.WriteText(stdout, o.output == outputWide, terminalWidth(stdout)); err != nil || !o.fix {
+	if err := report.WriteText(stdout, o.output == outputWide, terminalWidth(stdout)); err != nil {
 		return err
 	}
-	return fix.Print(stdout, report.Namespace, fix.Plan(report))
+	plan := fix.Plan(report)
+	if o.fix || len(plan) == 0 {
+		return fix.Print(stdout, report.Namespace, plan)
+	}
+	subject := report.Namespace
+	if o.from != "" {
+		subject = "--from " + o.from
+	}
+	_, err := fmt.Fprintf(stdout, "commands: orrery why %s --fix\n", subject)
+	return err
 }
 
 // collect reads the evidence of a namespace.

@@ -62,7 +62,7 @@ func (o *whyOptions) watchAll(ctx context.Context, stdout io.Writer, client *res
 				return fmt.Errorf("the output cannot be written: %w", err)
 			}
 		}
-		if len(reports.Reports) == 0 {
+		if len(last) == 0 {
 			return nil
 		}
 		if o.noWait && wait.Sleep(ctx, o.interval) != nil {

@@ -87,6 +87,7 @@ func TestWhyFromSavedEvidence(t *testing.T) {
 	code, table, stderr := orrery(t, "why", "--from", path)
 	assert.Equal(t, why.ExitStuck, code)
 	assert.Empty(t, stderr)
+	assert.Contains(t, table, "commands: orrery why --from "+path+" --fix\n")
 	assert.Contains(t, table, "Namespace shop hangs for 1h0m: spec.finalizers has the token example.com/x, which its owner does not remove.\nID   WHAT BLOCKS")
 	for line := range strings.Lines(table) {
 		assert.Less(t, len([]rune(line)), 140, line)

@@ -189,9 +189,34 @@ func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
 			fmt.Sprintf("exclude %s by a namespaceSelector in %s %s", e.Name, hook.Resource, hook.Configuration),
 			fmt.Sprintf("if the add-on was uninstalled: kubectl delete %s %s", hook.Resource, hook.Configuration),
 		}
+		f.Remedies = append(f.Remedies, Remedy{Command: e.exclusion(hook)})
 		return down
 	}
 	return true
+}
+
+// exclusion returns the command that excludes the namespace from what a webhook is asked about.
+func (e *Evidence) exclusion(hook *Webhook) string {
+	at := 0
+	for i := range e.Webhooks.Items {
+		other := &e.Webhooks.Items[i]
+		if other == hook {
+			break
+		}
+		if other.Resource == hook.Resource && other.UID == hook.UID && other.Configuration == hook.Configuration {
+			at++
+		}
+	}
+	path := fmt.Sprintf("/webhooks/%d/", at)
+	var value any = Expression{Key: "kubernetes.io/metadata.name", Operator: "NotIn", Values: []string{e.Name}}
+	list := path + "namespaceSelector/matchExpressions"
+	if len(hook.NamespaceOnly.Expressions) > 0 {
+		list += "/-"
+	} else {
+		value = []any{value}
+	}
+	patch := jsonPatch(operation{"test", path + "name", hook.Name}, operation{"add", list, value})
+	return kubectl("", "patch", hook.Resource, quoted(hook.Configuration), "--type=json -p", quoted(string(patch)))
 }
 
 // backendDown adds the state of a Service to a finding. known is false if it could not be read.

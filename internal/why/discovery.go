@@ -57,6 +57,9 @@ func (e *Evidence) apiService(groupVersion string) *APIService {
 // undiscovered are the group versions that the last sample could not discover, sorted.
 func (e *Evidence) undiscovered() []string {
 	failed := e.Discovery.Failed
+	if e.vouched() {
+		return nil
+	}
 	if e.Second != nil && e.Second.Failed != nil {
 		failed = e.Second.Failed
 	}
@@ -66,6 +69,13 @@ func (e *Evidence) undiscovered() []string {
 	}
 	slices.Sort(groupVersions)
 	return groupVersions
+}
+
+// vouched reports whether the namespace's controller has found the namespace empty: its token is gone, so
+// it looks no more.
+func (e *Evidence) vouched() bool {
+	n := e.latest()
+	return n != nil && !slices.Contains(n.SpecFinalizers, api.FinalizerKubernetes)
 }
 
 // undiscoveredFinding returns the common part of C01 to C03.

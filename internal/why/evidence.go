@@ -1,8 +1,8 @@
 package why
 
 import (
-	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"orrery/restclient/api"
@@ -259,7 +259,9 @@ func (e *Evidence) reasons() map[string]string {
 			reasons[t.Name()] = "it has too many objects"
 		}
 	}
-	maps.Copy(reasons, e.Discovery.Failed)
+	for groupVersion, reason := range e.Discovery.Failed {
+		reasons[groupVersion] = strings.TrimSuffix(reason, ": "+groupVersion)
+	}
 	say(everyType, e.Discovery.Refused)
 	return reasons
 }

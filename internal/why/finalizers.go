@@ -79,7 +79,8 @@ func ownerless(e *Evidence, inside bool) []Finding {
 		case ownerGone:
 			f.Says = fmt.Sprintf("the controller of %s is gone, and %s for it", h.Finalizer, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
 			if named := e.namedLikeOwner(h); len(named) > 0 {
-				f.Do = append(f.Do, named[0].howToRun())
+				do, command := named[0].howToRun()
+				f.Do, f.Remedies = append(f.Do, do), append(f.Remedies, Remedy{Command: command})
 			}
 			if len(f.Do) == 0 {
 				f.Do = append(f.Do, fmt.Sprintf("install %s again, until the objects are gone", f.Owner.Name))
@@ -90,11 +91,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 				f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
 				f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
 			}
-			loses := keeper.Protects
-			if loses == "" {
-				loses = "what it protects"
-			}
-			f.Do = append(f.Do, fmt.Sprintf("⚠ last resort: remove %s from %s/%s; %s stays behind", h.Finalizer, h.Type.Name(), h.Object.Name, loses))
+			f.Do = append(f.Do, fmt.Sprintf("⚠ last resort: remove %s from %s/%s; %s", h.Finalizer, h.Type.Name(), h.Object.Name, h.loses()))
 			f.offerRelease(e, h)
 		default:
 			f.Says = fmt.Sprintf("%s for the owner of %s", waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()), h.Finalizer)
@@ -105,12 +102,13 @@ func ownerless(e *Evidence, inside bool) []Finding {
 	return findings
 }
 
-// howToRun says how to bring a workload back that has no ready pod.
-func (w Workload) howToRun() string {
+// howToRun says how to bring a workload back that has no ready pod, with the command for it.
+func (w Workload) howToRun() (do, command string) {
 	if w.Replicas == 0 && w.Kind != "daemonset" { // kubectl scales no DaemonSet
-		return fmt.Sprintf("kubectl -n %s scale %s/%s --replicas=1", w.Namespace, w.Kind, w.Name)
+		command = kubectl(w.Namespace, "scale", w.Kind+"/"+w.Name, "--replicas=1")
+		return command, command
 	}
-	return fmt.Sprintf("kubectl -n %s describe %s/%s says why no pod is ready", w.Namespace, w.Kind, w.Name)
+	return fmt.Sprintf("find out why %s %s/%s has no ready pod", w.Kind, w.Namespace, w.Name), kubectl(w.Namespace, "describe", w.Kind, w.Name)
 }
 
 // heldFinding returns the common part of the findings about a held object.
@@ -165,11 +163,21 @@ func withoutRights(e *Evidence) []Finding {
 			}
 			f.Do = []string{fmt.Sprintf("give service account %s/%s the right to update %s by a ClusterRoleBinding, until the objects are gone",
 				w.Namespace, w.account(), h.Type.Name())}
+			f.Remedies = w.grant(e, h)
 			findings = append(findings, f)
 			break
 		}
 	}
 	return findings
+}
+
+// grant returns the commands that let the workload finish: nothing can be created in the namespace.
+func (w Workload) grant(e *Evidence, h Held) []Remedy {
+	name := "orrery-why-" + e.Name
+	return []Remedy{
+		{Command: kubectl("", "create clusterrole", name, "--verb=get,list,watch,update,patch --resource="+h.Type.Name())},
+		{Command: kubectl("", "create clusterrolebinding", name, "--clusterrole="+name, "--serviceaccount="+w.Namespace+":"+w.account())},
+	}
 }
 
 // refusals returns the reviews that refuse a workload the right to update or patch the type of a

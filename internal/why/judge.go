@@ -153,8 +153,11 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	if waits := e.waitingFor(); waits != "" {
 		return Unknown, hangs + "; " + waits + "."
 	}
-	if _, unread := e.left(); len(unread) > 0 {
+	switch objects, unread := e.left(); {
+	case len(unread) > 0:
 		return Unknown, fmt.Sprintf("%s; why is not proven: %s could not be read.", hangs, types(unread))
+	case objects == 0 && !e.vouched():
+		return Unknown, fmt.Sprintf("%s; nothing is left in it: a controller that works removes it within %s.", hangs, duration(backOffCap))
 	}
 	return Unknown, hangs + "; no known cause is proven."
 }
@@ -185,16 +188,17 @@ func progress(e *Evidence) string {
 		}
 		for _, t := range s.Types {
 			if first := e.typeOf(t.Group, t.Resource); first != nil && t.Count < first.Count {
-				return fmt.Sprintf("%s had %d objects, and %d after %s", t.Name(), first.Count, t.Count, duration(s.At.Sub(e.At)))
+				return fmt.Sprintf("%s had %s, and %d after %s", t.Name(), counted(first.Count, "object"), t.Count, duration(s.At.Sub(e.At)))
 			}
 		}
 	}
 	objects, unread := e.left()
-	if objects > 0 || len(unread) > 0 {
-		return ""
-	}
 	for _, condition := range e.Namespace.Conditions {
-		if isDeletionCondition(condition.Type) && condition.Status == api.ConditionTrue {
+		holds := objects > 0 || len(unread) > 0
+		if condition.Type == api.NamespaceDeletionDiscoveryFailure {
+			holds = len(e.Discovery.Failed) > 0 || e.Discovery.Refused != nil
+		}
+		if isDeletionCondition(condition.Type) && condition.Status == api.ConditionTrue && !holds {
 			return fmt.Sprintf("%s no longer holds, and the next pass comes within %s", short(condition.Type), duration(backOffCap))
 		}
 	}

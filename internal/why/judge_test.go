@@ -194,6 +194,11 @@ func TestChanges(t *testing.T) {
 	last := map[string]string{}
 	assert.Equal(t, []string{why.Judge(stuck).Sentence}, why.JudgeAll([]why.Evidence{stuck}).Changes(last))
 	assert.Empty(t, why.JudgeAll([]why.Evidence{stuck}).Changes(last))
+	gone := stuck
+	gone.Second = &why.Sample{At: later}
+	assert.Equal(t, []string{`namespace "shop" is gone`, "no namespace is Terminating"}, why.JudgeAll([]why.Evidence{gone}).Changes(last))
+	assert.Empty(t, last)
+	why.JudgeAll([]why.Evidence{stuck}).Changes(last)
 	assert.Equal(t, []string{`namespace "shop" is gone`, "no namespace is Terminating"}, why.JudgeAll(nil).Changes(last))
 	assert.Empty(t, last)
 }
@@ -218,6 +223,19 @@ func TestAnOwnerOutsideTheClusterIsNotCalledGone(t *testing.T) {
 	assert.Nil(t, find(why.Judge(e), "C04"))
 }
 
+// A controller that has removed its token looks for nothing any more: what it could not discover
+// since does not keep the namespace.
+func TestWhatDoesNotMatterWithoutTheToken(t *testing.T) {
+	e := situations()["C03"].proven
+	e.Namespace.Finalizers, e.Second.Namespace.Finalizers = []string{"example.com/audit"}, []string{"example.com/audit"}
+	assert.NotNil(t, find(why.Judge(e), "C03"))
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C16").Certainty)
+	e.Namespace.SpecFinalizers, e.Second.Namespace.SpecFinalizers = nil, nil
+	report := why.Judge(e)
+	assert.Nil(t, find(report, "C03"))
+	assert.Equal(t, why.Proven, find(report, "C16").Certainty, report.Findings)
+}
+
 // What cannot be said for certain, and the exit code for it.
 func TestVerdicts(t *testing.T) {
 	nothing := evidence(terminating("", ""))
@@ -225,6 +243,9 @@ func TestVerdicts(t *testing.T) {
 	unread := evidence(terminating("", ""))
 	unread.Types[0].Failed = &why.Failure{Code: 500, Message: "m"}
 	old := evidence(terminating(api.NamespaceContentRemaining, "Some resources are remaining: pods. has 1 resource instances"))
+	discovered := evidence(terminating(discoveryFailure, "Discovery failed for some groups, 1 failing: g.io/v1: no answer"), typeOf("", "configmaps", object("a")))
+	empty := evidence(terminating("", ""))
+	empty.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
 	moved := evidence(terminating("", ""))
 	moved.Second.Namespace.ResourceVersion = "8"
 	moved.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
@@ -236,6 +257,8 @@ func TestVerdicts(t *testing.T) {
 	}{
 		"nothing is known":             {nothing, why.Unknown, why.ExitUnknown, "no known cause is proven"},
 		"a claim that no longer holds": {old, why.Progressing, 0, "ContentRemaining no longer holds"},
+		"nothing is left":              {empty, why.Unknown, why.ExitUnknown, "; nothing is left in it: a controller that works removes it within 1m0s."},
+		"discovery works again":        {discovered, why.Progressing, 0, "DiscoveryFailure no longer holds, and the next pass comes within 1m0s"},
 		"the conditions change":        {moved, why.Progressing, 0, "its conditions changed"},
 		"it does not exist": {
 			why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404}, Terminating: []string{"shop"}}, why.Absent, 0,

@@ -52,6 +52,8 @@ func (e *Evidence) emptiness(f *Finding) {
 	case objects > 0:
 		f.Certainty = Later
 		f.saw(1, "", "%s remain, which must go first", counted(objects, "object"))
+	case e.vouched():
+		f.saw(1, e.Namespace.Request, "the token kubernetes is gone from spec.finalizers: the controller found the namespace empty")
 	case len(unread) > 0:
 		f.lack(nil, "the namespace may hold more: %s could not be read", types(unread))
 	default:
@@ -88,12 +90,15 @@ func metadataFinalizers(e *Evidence) []Finding {
 		}
 		for _, h := range e.HeldNamespace() {
 			seen := Finding{}
-			if h.Finalizer != finalizer || e.judgeOwner(&seen, h) != ownerGone || len(seen.Missing) > 0 {
-				continue
+			switch {
+			case h.Finalizer != finalizer:
+			case e.judgeOwner(&seen, h) == ownerGone && len(seen.Missing) == 0:
+				f.Owner = seen.Owner
+				f.Proof = append(f.Proof, seen.Proof...)
+				f.offerRelease(e, h)
+			case f.Certainty == "" && len(f.Missing) == 0:
+				f.printRelease(e, h)
 			}
-			f.Owner = seen.Owner
-			f.Proof = append(f.Proof, seen.Proof...)
-			f.offerRelease(e, h)
 		}
 		findings = append(findings, f)
 	}
@@ -151,7 +156,7 @@ func foreignTokens(e *Evidence) []Finding {
 			fmt.Sprintf("let the owner of %s remove its token", token),
 			"⚠ last resort: PUT the namespace to its subresource finalize without that token, and with all others",
 		}
-		f.offer(e, "what the owner of "+token+" has not cleaned up stays behind", Write{
+		f.offer(e, StaysBehind+"what the owner of "+token+" has not cleaned up", Write{
 			Verdict: "the token is not that of the namespace controller", Version: "v1", Resource: "namespaces", Name: e.Name,
 			UID: n.UID, ResourceVersion: n.ResourceVersion, List: SpecFinalizers, Finalizer: token, Index: i,
 		})

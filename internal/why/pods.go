@@ -200,12 +200,20 @@ func onLostNode(e *Evidence) []Finding {
 			f.Says = fmt.Sprintf("%s on node %s did not end in time", counted(len(pods), "pod"), name)
 		case node == nil:
 			f.saw(1, e.Nodes.Request, "node %s does not exist", name)
+			f.Do = []string{
+				"start the pod-garbage-collector-controller of kube-controller-manager: it removes pods of nodes that do not exist",
+				"bring the node back under its name",
+			}
 			f.Says = fmt.Sprintf("%s cannot end, because node %s is gone", counted(len(pods), "pod"), name)
 		case node.Ready == "True":
 			return f, false
 		default:
 			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, orElse(node.Ready, "Unknown"), clock(node.Since))
 			f.Says = fmt.Sprintf("%s cannot end, because node %s is not ready", counted(len(pods), "pod"), name)
+			f.Do = []string{
+				"bring the node back",
+				"if it is powered off for good: " + kubectl("", "taint nodes", name, "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute") + ", or delete the Node",
+			}
 		}
 		return f, true
 	})
@@ -277,6 +285,8 @@ func jobFinalizer(e *Evidence) []Finding {
 			f.Owner.Verdict = ownerGone
 			f.Proof = append(f.Proof, seen.Proof...)
 			f.offerRelease(e, Held{pods, jobTracking, pod.Object})
+		} else if known && len(f.Missing) == 0 {
+			f.printRelease(e, Held{pods, jobTracking, pod.Object})
 		}
 		findings = append(findings, f)
 	}

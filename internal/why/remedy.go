@@ -21,6 +21,9 @@ type Remedy struct {
 	Write *Write `json:"write,omitempty" yaml:"write,omitempty"`
 }
 
+// StaysBehind is how Loses begins if a finalizer is removed.
+const StaysBehind = "this stays behind: "
+
 // The lists of finalizers that an object has. Only namespaces have the second one.
 const (
 	MetadataFinalizers = "metadata.finalizers"
@@ -67,15 +70,22 @@ func (w *Write) Digest() string {
 // Patch returns the JSON patch that removes the finalizer from the metadata. It tests UID,
 // resourceVersion and finalizer first.
 func (w *Write) Patch() []byte {
-	type operation struct {
-		Op    string `json:"op"`
-		Path  string `json:"path"`
-		Value string `json:"value,omitempty"`
-	}
 	at := fmt.Sprintf("/metadata/finalizers/%d", w.Index)
-	patch, err := json.Marshal([]operation{
-		{"test", "/metadata/uid", w.UID}, {"test", "/metadata/resourceVersion", w.ResourceVersion}, {"test", at, w.Finalizer}, {Op: "remove", Path: at},
-	})
+	return jsonPatch(
+		operation{"test", "/metadata/uid", w.UID}, operation{"test", "/metadata/resourceVersion", w.ResourceVersion},
+		operation{"test", at, w.Finalizer}, operation{Op: "remove", Path: at},
+	)
+}
+
+// operation is one of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+func jsonPatch(operations ...operation) []byte {
+	patch, err := json.Marshal(operations)
 	if err != nil {
 		panic(err) // it has only strings
 	}
@@ -123,20 +133,33 @@ func (f *Finding) offer(e *Evidence, loses string, w Write) {
 
 // offerRelease adds the removal of a held finalizer, whose owner is gone.
 func (f *Finding) offerRelease(e *Evidence, h Held) {
+	f.offer(e, h.loses(), e.release(h))
+}
+
+// printRelease adds the command that removes a held finalizer. It has no digest: whether the owner
+// is gone is not known.
+func (f *Finding) printRelease(e *Evidence, h Held) {
+	w := e.release(h)
+	f.Remedies = append(f.Remedies, Remedy{Command: w.command(), Loses: h.loses()})
+}
+
+// loses says what the removal of the finalizer leaves behind.
+func (h Held) loses() string {
 	keeper, _ := KeeperOf(h.Finalizer)
-	at := slices.Index(h.Object.Finalizers, h.Finalizer)
-	if at < 0 {
-		return
-	}
+	return StaysBehind + orElse(keeper.Protects, "what "+h.Finalizer+" protects")
+}
+
+// release is the removal of a held finalizer.
+func (e *Evidence) release(h Held) Write {
 	w := Write{
 		Verdict: "the owner of " + h.Finalizer + " is gone", Group: h.Type.Group, Version: h.Type.Version, Resource: h.Type.Resource,
 		Namespace: e.Name, Name: h.Object.Name, UID: h.Object.UID, ResourceVersion: h.Object.ResourceVersion,
-		List: MetadataFinalizers, Finalizer: h.Finalizer, Index: at,
+		List: MetadataFinalizers, Finalizer: h.Finalizer, Index: slices.Index(h.Object.Finalizers, h.Finalizer),
 	}
 	if h.Type.Resource == "namespaces" && h.Type.Group == "" {
 		w.Namespace = ""
 	}
-	f.offer(e, orElse(keeper.Protects, "what "+h.Finalizer+" protects")+" stays behind", w)
+	return w
 }
 
 // bound completes the remedies of a finding: those that only read or repair come first. A write has
@@ -192,6 +215,9 @@ func (e *Evidence) commands(f *Finding) (commands []string) {
 				services(hook.Service)
 			}
 		}
+		for _, b := range f.Blocks {
+			commands = append(commands, kubectl(e.Name, "get", b.Resource))
+		}
 		return append([]string{culprit}, commands...)
 	case "C09":
 		for _, d := range e.Definitions.Items {
@@ -200,16 +226,14 @@ func (e *Evidence) commands(f *Finding) (commands []string) {
 			}
 		}
 		return append([]string{culprit}, commands...)
-	case "C04", "C05", "C15", "C24", "C13":
-		for _, do := range f.Do {
-			if strings.HasPrefix(do, "kubectl ") {
-				commands = append(commands, do)
-			}
+	case "C04", "C05":
+		if slices.ContainsFunc(f.Remedies, func(r Remedy) bool { return r.Loses == "" }) {
+			return nil
 		}
-		if len(commands) == 0 {
-			commands = []string{culprit}
+	case "C11":
+		if e.node(f.Culprit.Name) == nil {
+			return []string{"kubectl get nodes", kubectl(e.Name, "get pods -o wide")}
 		}
-		return commands
 	case "C10", "C27":
 		return []string{kubectl("", "get namespace", e.Name, "-w")}
 	case "C22", "C23":

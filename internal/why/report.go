@@ -183,6 +183,8 @@ func singular(resource string) string {
 	plural, group, grouped := strings.Cut(resource, ".")
 	switch {
 	case plural == "endpoints":
+	case strings.HasSuffix(plural, "aches"): // caches
+		plural = strings.TrimSuffix(plural, "s")
 	case strings.HasSuffix(plural, "ies"):
 		plural = strings.TrimSuffix(plural, "ies") + "y"
 	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"), strings.HasSuffix(plural, "ches"), strings.HasSuffix(plural, "shes"):

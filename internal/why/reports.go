@@ -128,6 +128,9 @@ func (r Report) State() string {
 func (r Reports) Changes(last map[string]string) (lines []string) {
 	there := map[string]bool{}
 	for _, report := range r.Reports {
+		if report.Verdict == Absent {
+			continue
+		}
 		there[report.Namespace] = true
 		if state := report.State(); state != last[report.Namespace] {
 			lines = append(lines, report.Sentence)

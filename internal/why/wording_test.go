@@ -9,7 +9,7 @@ import (
 func TestSingular(t *testing.T) {
 	for resource, want := range map[string]string{
 		"configmaps": "1 configmap", "ingresses.networking.k8s.io": "1 ingress.networking.k8s.io", "networkpolicies": "1 networkpolicy",
-		"leases": "1 lease", "databases.example.com": "1 database.example.com", "endpoints": "1 endpoints", "boxes.x": "1 box.x",
+		"leases": "1 lease", "databases.example.com": "1 database.example.com", "endpoints": "1 endpoints", "boxes.x": "1 box.x", "caches.x": "1 cache.x", "branches.x": "1 branch.x",
 	} {
 		assert.Equal(t, want, objects(1, resource))
 	}

@@ -23,10 +23,10 @@ func TestKindsOfOwners(t *testing.T) {
 		c.Must(http.MethodDelete, apps+"deployments/keda-operator", "")
 		for _, kind := range []struct{ plural, spec, absent, ready, how string }{
 			{"deployments", `"replicas":0,`, `{}`, `{"replicas":1,"readyReplicas":1}`, "kubectl -n keda scale deployment/keda-operator --replicas=1"},
-			{"statefulsets", `"replicas":2,`, `{}`, `{"replicas":1,"readyReplicas":1}`, "kubectl -n keda describe statefulset/keda-operator says why no pod is ready"},
+			{"statefulsets", `"replicas":2,`, `{}`, `{"replicas":1,"readyReplicas":1}`, "find out why statefulset keda/keda-operator has no ready pod"},
 			{
 				"daemonsets", "", `{"desiredNumberScheduled":3}`, `{"desiredNumberScheduled":3,"numberReady":1}`,
-				"kubectl -n keda describe daemonset/keda-operator says why no pod is ready",
+				"find out why daemonset keda/keda-operator has no ready pod",
 			},
 		} {
 			path := apps + kind.plural + "/keda-operator"

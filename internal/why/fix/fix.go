@@ -79,8 +79,8 @@ func Print(w io.Writer, namespace string, plan []Remedy) error {
 
 // loss returns what the remedy loses, as a clause.
 func loss(r Remedy) string {
-	if r.Write != nil && r.Write.List != "" {
-		return r.Loses // "a disk stays behind"
+	if strings.HasPrefix(r.Loses, why.StaysBehind) {
+		return r.Loses
 	}
 	return "loses " + r.Loses
 }

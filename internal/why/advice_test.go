@@ -1,0 +1,137 @@
+package why_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+)
+
+// unreachable is a namespace whose ConfigMap a webhook without a Service keeps.
+func unreachable(selector why.Selector) why.Evidence {
+	e := evidence(terminating(contentFailure, `Failed to delete all resource types, 1 remaining: Internal error occurred: failed calling webhook "b.example.com": no service`),
+		typeOf("", "configmaps", object("a")))
+	everyDelete := []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"configmaps"}}}
+	hook := func(name string) why.Webhook {
+		return why.Webhook{
+			Resource: "validatingwebhookconfigurations", Configuration: "guard", Name: name, FailurePolicy: "Fail",
+			Service: &why.Service{Namespace: "guard", Name: "guard"}, Rules: everyDelete, NamespaceOnly: selector,
+		}
+	}
+	e.Webhooks = answered("GET webhooks", hook("a.example.com"), hook("b.example.com"))
+	e.Backends = []why.Backend{{Service: why.Service{Namespace: "guard", Name: "guard"}, Request: "GET service"}}
+	return e
+}
+
+// denied is a namespace whose ConfigMap a policy keeps.
+func denied() why.Evidence {
+	e := evidence(terminating(contentFailure, `Failed to delete all resource types, 1 remaining: configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: annotate it first`),
+		typeOf("", "configmaps", object("a")))
+	everyDelete := []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"configmaps"}}}
+	e.Policies = answered("GET policies", why.Policy{Name: "p", Rules: everyDelete}, why.Policy{Name: "b", Binding: true, Of: "p"})
+	return e
+}
+
+// leftOver is a namespace with a pod of a Job that does not exist.
+func leftOver() why.Evidence {
+	pod := object("import", "batch.kubernetes.io/job-tracking")
+	pod.Owners = []why.Owner{{Kind: "Job", Name: "import", UID: "j"}}
+	e := evidence(terminating("", ""), typeOf("", "pods", pod), typeOf("batch", "jobs"))
+	e.Pods = []why.Pod{{Object: pod, Node: "n"}}
+	return e
+}
+
+// onNode is a namespace with a late pod on the node n.
+func onNode(nodes ...why.Node) why.Evidence {
+	late := object("a")
+	late.Deleted = deleted
+	e := evidence(terminating("", ""), typeOf("", "pods", late))
+	e.Pods = []why.Pod{{Object: late, Node: "n"}}
+	e.Nodes = answered("GET nodes", nodes...)
+	return e
+}
+
+// withoutRights is a namespace with an object whose owner runs and may not update it.
+func withoutRights() why.Evidence {
+	e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "",
+		why.Workload{Kind: "deployment", Namespace: "keda", Name: "keda-operator", Replicas: 1, Ready: 1, ServiceAccount: "operator"})
+	for _, verb := range []string{"update", "patch"} {
+		e.Reviews = append(e.Reviews, why.Review{User: "system:serviceaccount:keda:operator", Verb: verb, Group: "keda.sh", Resource: "scaledobjects"})
+	}
+	return e
+}
+
+// audited is a namespace with a finalizer of its own.
+func audited() why.Evidence {
+	n := terminating("", "")
+	n.Finalizers = []string{"foregroundDeletion", "example.com/audit"}
+	return evidence(n)
+}
+
+// What the column "do this" advises is possible there, and --fix has the commands for it.
+func TestTheCommandsOfAdvice(t *testing.T) {
+	stopped := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", why.Workload{Kind: "deployment", Namespace: "keda", Name: "keda-operator"})
+	broken := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", why.Workload{Kind: "daemonset", Namespace: "keda", Name: "keda-operator", Replicas: 2})
+	excludes := func(op string) string {
+		return `kubectl patch validatingwebhookconfigurations guard --type=json -p '[{"op":"test","path":"/webhooks/1/name","value":"b.example.com"},` + op + `]'`
+	}
+	for name, test := range map[string]struct {
+		evidence why.Evidence
+		id       string
+		do       string
+		commands []string
+	}{
+		"a webhook with a selector": {
+			unreachable(why.Selector{Expressions: []why.Expression{{Key: "a", Operator: "DoesNotExist"}}}), "C07", "exclude shop by a namespaceSelector",
+			[]string{excludes(`{"op":"add","path":"/webhooks/1/namespaceSelector/matchExpressions/-","value":{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["shop"]}}`)},
+		},
+		"a policy": {denied(), "C08", "do what the policy asks for: annotate it first", []string{"kubectl -n shop get configmaps"}},
+		"a webhook for all": {
+			unreachable(why.Selector{}), "C07", "exclude shop by a namespaceSelector",
+			[]string{excludes(`{"op":"add","path":"/webhooks/1/namespaceSelector/matchExpressions","value":[{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["shop"]}]}`)},
+		},
+		"a node that does not exist": {
+			onNode(), "C11", "start the pod-garbage-collector-controller of kube-controller-manager: it removes pods of nodes that do not exist",
+			[]string{"kubectl get nodes"},
+		},
+		"a node that does not answer": {
+			onNode(why.Node{Name: "n", Ready: "Unknown"}), "C11", "if it is powered off for good: kubectl taint nodes n node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
+			[]string{"kubectl describe nodes n"},
+		},
+		"a Job's finalizer": {leftOver(), "C13", "⚠ as a last resort remove that finalizer by a JSON patch", []string{
+			"kubectl -n shop describe pods import", `kubectl -n shop patch pods import --type=json -p '[{"op":"test","path":"/metadata/uid","value":"uid-import"},` +
+				`{"op":"test","path":"/metadata/resourceVersion","value":"1"},{"op":"test","path":"/metadata/finalizers/0","value":"batch.kubernetes.io/job-tracking"},` +
+				`{"op":"remove","path":"/metadata/finalizers/0"}]'`,
+		}},
+		"a finalizer of the namespace": {audited(), "C16", "⚠ last resort: remove this one entry from metadata.finalizers", []string{
+			`kubectl patch namespaces shop --type=json -p '[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"test","path":"/metadata/resourceVersion","value":"7"},` +
+				`{"op":"test","path":"/metadata/finalizers/1","value":"example.com/audit"},{"op":"remove","path":"/metadata/finalizers/1"}]'`,
+		}},
+		"a controller without rights": {withoutRights(), "C06", "give service account keda/operator the right to update scaledobjects.keda.sh by a ClusterRoleBinding, until the objects are gone", []string{
+			"kubectl create clusterrole orrery-why-shop --verb=get,list,watch,update,patch --resource=scaledobjects.keda.sh",
+			"kubectl create clusterrolebinding orrery-why-shop --clusterrole=orrery-why-shop --serviceaccount=keda:operator",
+		}},
+		"a controller that is scaled down": {stopped, "C04", "kubectl -n keda scale deployment/keda-operator --replicas=1", []string{"kubectl -n keda scale deployment/keda-operator --replicas=1"}},
+		"a controller that does not start": {broken, "C04", "find out why daemonset keda/keda-operator has no ready pod", []string{"kubectl -n keda describe daemonset keda-operator"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := find(why.Judge(test.evidence), test.id)
+			require.NotNil(t, found)
+			assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+			assert.True(t, slices.ContainsFunc(found.Do, func(do string) bool { return strings.HasPrefix(do, test.do) }), found.Do)
+			var commands []string
+			for _, r := range found.Remedies {
+				commands = append(commands, r.Command)
+				if _, patch, is := strings.Cut(r.Command, "-p '"); is {
+					assert.True(t, json.Valid([]byte(strings.TrimSuffix(patch, "'"))), patch)
+				}
+			}
+			assert.Subset(t, commands, test.commands)
+		})
+	}
+}
