@@ -1,7 +1,6 @@
 package causes
 
 import (
-	"cmp"
 	"encoding/base64"
 	"fmt"
 	"slices"
@@ -18,15 +17,11 @@ const (
 	record          = recordNamespace + "/secrets/break"
 )
 
-// Course are the situations of lab 13 of the workshop, which do not say what they consist of.
-var Course = map[string]string{"first": "C11+C06", "second": "C07+C15"}
-
-// Find returns the fixture of a cause, by its id in upper or lower case, of several ("C07+C15"), or
-// of lab 13 by its name.
+// Find returns the fixture of a cause, by its id in upper or lower case, or of several ("C07+C15").
 func Find(id string) (Fixture, bool) {
 	all := Fixtures()
 	var found []Fixture
-	for one := range strings.SplitSeq(cmp.Or(Course[id], id), separator) {
+	for one := range strings.SplitSeq(id, separator) {
 		at := slices.IndexFunc(all, func(f Fixture) bool { return strings.EqualFold(f.ID, one) })
 		if at < 0 {
 			return Fixture{}, false

@@ -30,6 +30,7 @@ const (
 type options struct {
 	random, list, hint, solve, end, check bool
 	server                                string
+	seed                                  uint64
 }
 
 // New returns the command "lab break".
@@ -52,9 +53,12 @@ for --hint, --solve, --check and --end, or one of a "lab serve" with a
 controller.
 
 Ids joined by "+" set up several causes in one namespace. "first" and "second"
-are the two namespaces of lab 13.`,
+are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
 		Example: `  # a cause that you do not know
   lab break --random
+
+  # a namespace of lab 13, not the one of your neighbour
+  lab break --seed 7 first
 
   # in another terminal: was the repair right?
   lab break --check --server /tmp/orrery-1/kubeconfig`,
@@ -80,6 +84,7 @@ are the two namespaces of lab 13.`,
 	flags.BoolVar(&o.solve, "solve", false, "repair it")
 	flags.BoolVar(&o.check, "check", false, "judge the repair: exit code 0 if it passes, 1 if not")
 	flags.BoolVar(&o.end, "end", false, "repair it and remove what was set up")
+	flags.Uint64Var(&o.seed, "seed", 1, fmt.Sprintf("the `number` of the two namespaces of lab 13, 1 to %d; as in verdict.yaml", causes.Seeds))
 	flags.StringVar(&o.server, "server", "", "the `kubeconfig` of a server that is running; default: a new server in memory")
 	program.CompleteFiles(command, "server")
 	return command
@@ -110,6 +115,13 @@ func (o *options) chosen(args []string) (*causes.Fixture, error) {
 		return &all[rand.IntN(len(all))], nil
 	case len(args) == 0:
 		return nil, errors.New("name a cause, or --random; --list lists them")
+	}
+	if causes.IsOfCourse(args[0]) {
+		f := causes.OfCourse(args[0], o.seed)
+		return &f, nil
+	}
+	if o.seed != 1 {
+		return nil, errors.New("--seed chooses among the namespaces of lab 13: give first or second")
 	}
 	f, ok := causes.Find(args[0])
 	if !ok {

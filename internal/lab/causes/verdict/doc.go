@@ -4,9 +4,9 @@
 // # Concept
 //
 // A [Verdict] is data: the causes by their ids in the catalogue of `orrery why`, the requests whose
-// answers prove them, and the requests of the repair. [First] and [Second] are the verdicts on the
-// two namespaces of `lab break first` and `lab break second`. The tests set the same namespaces up
-// again and replay the verdict on them.
+// answers prove them, and the requests of the repair. The learner writes verdict.yaml, with the
+// verdicts on the two namespaces that `lab break first` and `lab break second` set up for a seed.
+// The tests set the same namespaces up again and replay the verdicts on them.
 //
 // # Failure
 //

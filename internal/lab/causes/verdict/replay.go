@@ -1,32 +1,78 @@
 package verdict
 
 import (
+	"bytes"
 	"context"
+	_ "embed"
+	"encoding/json"
 	"fmt"
-	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
+// Verdicts are the content of verdict.yaml.
+type Verdicts struct {
+	// Seed chooses the causes of the two namespaces, see causes.OfCourse.
+	Seed   uint64    `yaml:"seed"`
+	First  yaml.Node `yaml:"first"`
+	Second yaml.Node `yaml:"second"`
+}
+
 // Verdict is a diagnosis with its repair.
 type Verdict struct {
 	// Causes are ids of `orrery why --explain`, in the order in which they act.
-	Causes []string
-	// Proof are the paths of objects and lists that show the causes, as `kubectl get --raw` takes
-	// them. What must be there and is not is a proof as well.
-	Proof []string
+	Causes []string `yaml:"causes"`
+	// Proof are the paths of objects and lists that show the causes.
+	Proof []string `yaml:"proof"`
 	// Remedy are the requests that repair, in their order.
-	Remedy []Request
+	Remedy []Request `yaml:"remedy"`
 }
 
 // Request is a write.
 type Request struct {
 	// Method is DELETE, PATCH, PUT or POST, and Path that of the object.
-	Method string
-	Path   string
-	// Body is JSON. That of a patch is a merge patch, or a JSON patch if it is a list.
-	Body string
+	Method string `yaml:"method"`
+	Path   string `yaml:"path"`
+	// Body is an object, or a list for a JSON patch.
+	Body any `yaml:"body"`
+}
+
+//go:embed verdict.yaml
+var page []byte
+
+// Load reads verdict.yaml. A field that is misspelt is an error.
+func Load() (Verdicts, error) {
+	var all Verdicts
+	err := decode(page, &all)
+	return all, err
+}
+
+// Decode decodes the verdict on one of the namespaces.
+func Decode(node yaml.Node) (Verdict, error) {
+	var v Verdict
+	if node.Kind == 0 {
+		return v, fmt.Errorf("verdict.yaml: a verdict is missing")
+	}
+	if node.Kind == yaml.ScalarNode {
+		return v, fmt.Errorf("verdict.yaml:%d: %s", node.Line, node.Value) // the stub's text
+	}
+	text, err := yaml.Marshal(&node)
+	if err == nil {
+		err = decode(text, &v)
+	}
+	return v, err
+}
+
+func decode(text []byte, into any) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(into); err != nil {
+		return fmt.Errorf("verdict.yaml: %w", err)
+	}
+	return nil
 }
 
 // Look sends the requests of the proof. It fails if the server refuses one of them.
@@ -43,20 +89,30 @@ func (v Verdict) Look(ctx context.Context, client *restclient.Client) error {
 // Replay sends the requests of the remedy. It ends with the first that fails.
 func (v Verdict) Replay(ctx context.Context, client *restclient.Client) error {
 	for _, r := range v.Remedy {
-		request := restclient.Request{Verb: r.Method, Path: r.Path, ContentType: "application/json"}
-		if r.Body != "" {
-			request.Body = []byte(r.Body)
+		request, err := r.request()
+		if err == nil {
+			err = client.Do(ctx, request, nil)
 		}
-		switch {
-		case r.Method != "PATCH":
-		case strings.HasPrefix(r.Body, "["):
-			request.ContentType = string(api.JSONPatchType)
-		default:
-			request.ContentType = string(api.MergePatchType)
-		}
-		if err := client.Do(ctx, request, nil); err != nil {
+		if err != nil {
 			return fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
 		}
 	}
 	return nil
+}
+
+// request returns the request for the client.
+func (r Request) request() (restclient.Request, error) {
+	request := restclient.Request{Verb: r.Method, Path: r.Path, ContentType: "application/json"}
+	if r.Body == nil {
+		return request, nil
+	}
+	body, err := json.Marshal(r.Body)
+	request.Body = body
+	if r.Method == "PATCH" {
+		request.ContentType = string(api.MergePatchType)
+		if _, is := r.Body.([]any); is {
+			request.ContentType = string(api.JSONPatchType)
+		}
+	}
+	return request, err
 }

@@ -120,7 +120,7 @@ const (
 
 // All returns the scenes in the recommended order.
 func All() []Scene {
-	return []Scene{deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, conflict, secondParty, emptiedFinalizers, virtualMachine, rollout, garbage,
+	return []Scene{deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, conflict, secondParty, emptiedFinalizers, stuck, virtualMachine, rollout, garbage,
 		errorsScene, twoWaysOf410, index, slowConsumer, storeDecides, resync, oneKey, backOff, workersInPool, twoQueues, stalled}
 }
 

@@ -187,7 +187,8 @@ func checkEveryScene(t *testing.T, s story.State) {
 		beat{story.Deleter, "crontabs: all 2 deleted"},
 		beat{story.Deleter, "updates the status: no condition blocks the deletion any more"},
 	)
-	assert.Equal(t, 1, howOften(s, story.Deleter, "through /finalize"))
+	byHand := howOften(s, story.You, `with "finalizers": []`)
+	assert.Equal(t, howOften(s, story.You, "kubectl delete namespace shop"), howOften(s, story.Deleter, "through /finalize")+byHand)
 	assert.Equal(t, 1, howOften(s, story.Reflector, "DELETED shop"), "the first of each kind of event is followed")
 	assert.Equal(t, 1, howOften(s, story.Indexer, "has removed shop"))
 	assert.GreaterOrEqual(t, index(s, 0, story.Worker, "nothing more to do"), 0)
@@ -522,4 +523,19 @@ func TestUnknownScene(t *testing.T) {
 	var unknown *scenes.UnknownError
 	require.ErrorAs(t, err, &unknown)
 	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict, second-party, emptied-finalizers, virtualmachine, rollout, garbage, errors, two-ways-of-410, index, slow-consumer, store-decides, resync, one-key, back-off, worker-pool, two-queues, stall`)
+}
+
+func TestStuck(t *testing.T) {
+	play(t, "stuck", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.You, "NamespaceContentRemaining, because: Some resources are remaining: pods. has"},
+			beat{story.Demo, "the conditions name pods only"},
+			beat{story.You, "NamespaceFinalizersRemaining, because: Some content in the namespace has finalizers remaining: "},
+			beat{story.Operator, "removes the finalizer"},
+			beat{story.You, "kubectl create namespace"},
+			beat{story.You, `NamespaceDeletionContentFailure, because: Failed to delete all resource types, 1 remaining: Internal error occurred: failed calling webhook "deny.policy.io"`},
+			beat{story.Operator, "removes the finalizer"},
+		)
+		assert.Equal(t, 2, howOften(s, story.You, "kubectl delete namespace"))
+	})
 }

@@ -2,6 +2,7 @@ package labscmd
 
 import (
 	"os"
+	"path"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -100,9 +101,12 @@ func (s *session) start(lab *manifest.Lab) error {
 		s.print("kept", s.show(backup))
 	}
 	for _, page := range lab.Files {
-		if file := s.show(s.folder.Page(lab, page.Path)); len(page.Write) == 1 {
+		switch file := s.show(s.folder.Page(lab, page.Path)); {
+		case path.Ext(page.Path) == ".yaml":
+			s.print("started-parts", file, len(page.Write))
+		case len(page.Write) == 1:
 			s.print("started-one", file)
-		} else {
+		default:
 			s.print("started", file, len(page.Write))
 		}
 	}

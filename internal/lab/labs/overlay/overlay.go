@@ -88,13 +88,14 @@ func (o *Overlay) find(lab *manifest.Lab, folder string) error {
 		return err
 	}
 	for _, entry := range entries {
-		if entry.IsDir() || !strings.HasSuffix(entry.Name(), ".go") {
+		isPage := lab.Page(path.Join(lab.Package(), entry.Name())) != nil
+		if entry.IsDir() || !isPage && !strings.HasSuffix(entry.Name(), ".go") {
 			continue
 		}
 		name, file := path.Join(lab.Package(), entry.Name()), filepath.Join(pkg, entry.Name())
 		reference, err := os.ReadFile(filepath.Join(o.repository, filepath.FromSlash(name)))
 		switch {
-		case lab.Page(name) != nil:
+		case isPage:
 		case err == nil:
 			text, err := os.ReadFile(file)
 			if err != nil {

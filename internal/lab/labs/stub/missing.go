@@ -36,6 +36,9 @@ func Compare(base, yours *Page, moved []Function, repository string, others []st
 	var missing []Missing
 	for _, f := range base.Functions() {
 		now, ok := declared[f.Name]
+		if f.declaration == nil {
+			continue // what reads the YAML file says so
+		}
 		if ok && shape(now.declaration) == shape(f.declaration) {
 			continue
 		}

@@ -1,30 +1,37 @@
 // Package stub turns a page of the reference into the page that a learner begins with: the bodies
 // of some functions become a panic, doc comments stay, helpers and unused imports go. It also
 // reads a learner's page: what is still to write, and what others miss in it.
+//
+// A page may be a YAML file: its functions are the keys of its mapping, and their bodies the values.
 package stub
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// Page is a parsed Go file.
+// Page is a parsed Go file, or a YAML file.
 type Page struct {
 	Text []byte
 	fset *token.FileSet
-	file *ast.File
+	file *ast.File // nil for a YAML file
 }
 
 // Parse parses a page. name is for error messages.
 func Parse(name string, text []byte) (*Page, error) {
 	p := &Page{Text: text, fset: token.NewFileSet()}
 	var err error
+	if strings.HasSuffix(name, ".yaml") {
+		return p, nil
+	}
 	p.file, err = parser.ParseFile(p.fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
 	return p, err
 }
@@ -38,7 +45,8 @@ type Function struct {
 	// Line and End are the first and the last line of the declaration, without its comment.
 	Line, End int
 
-	declaration *ast.FuncDecl
+	from, to    int           // where the body is in the page
+	declaration *ast.FuncDecl // nil for a key of a YAML file
 }
 
 // Exported reports whether other packages can call the function.
@@ -56,14 +64,51 @@ func (f Function) short() string { return f.declaration.Name.Name }
 
 // Functions returns all functions in their order.
 func (p *Page) Functions() []Function {
+	if p.file == nil {
+		return p.keys()
+	}
 	var functions []Function
 	for _, declaration := range p.file.Decls {
 		if f, ok := declaration.(*ast.FuncDecl); ok {
-			functions = append(functions, Function{
+			function := Function{
 				Name: NameOf(f), Signature: p.signature(f), declaration: f,
 				Line: p.line(f.Pos()), End: p.line(f.End()),
-			})
+			}
+			if f.Body != nil {
+				function.from, function.to = p.offset(f.Body.Pos()), p.offset(f.Body.End())
+			}
+			functions = append(functions, function)
 		}
+	}
+	return functions
+}
+
+// key is a line of a YAML file with a key of its mapping.
+var key = regexp.MustCompile(`(?m)^([A-Za-z][A-Za-z0-9_-]*):`)
+
+// keys returns the keys of a YAML file. A value ends before the next key and its comment.
+func (p *Page) keys() []Function {
+	places := key.FindAllSubmatchIndex(p.Text, -1)
+	lineOf := func(offset int) int { return 1 + bytes.Count(p.Text[:offset], []byte("\n")) }
+	var functions []Function
+	for i, place := range places {
+		to := len(p.Text)
+		if i+1 < len(places) {
+			to = places[i+1][0]
+		}
+		value := p.Text[place[1]:to]
+		for {
+			trimmed := bytes.TrimRight(value, " \n")
+			last := bytes.LastIndexByte(trimmed, '\n') + 1
+			if last == 0 || trimmed[last] != '#' {
+				value = trimmed
+				break
+			}
+			value = trimmed[:last]
+		}
+		to = place[1] + len(value)
+		name := string(p.Text[place[2]:place[3]])
+		functions = append(functions, Function{Name: name, Signature: name, Line: lineOf(place[0]), End: lineOf(to), from: place[1], to: to})
 	}
 	return functions
 }
@@ -89,7 +134,7 @@ func (p *Page) FunctionAt(line int) string {
 
 // Body returns the text of a function's body, with its braces.
 func (p *Page) Body(f Function) string {
-	return string(p.Text[p.offset(f.declaration.Body.Pos()):p.offset(f.declaration.Body.End())])
+	return string(p.Text[f.from:f.to])
 }
 
 // yours ends the message of a stub's panic.
@@ -99,7 +144,11 @@ const yours = " is yours to write"
 func (p *Page) Unwritten() []Function {
 	return slices.DeleteFunc(p.Functions(), func(f Function) bool {
 		found := false
-		if f.declaration.Body != nil {
+		switch {
+		case f.declaration == nil:
+			value, err := strconv.Unquote(strings.TrimSpace(p.Body(f)))
+			found = err == nil && value == message(value, f.Name)
+		case f.declaration.Body != nil:
 			ast.Inspect(f.declaration.Body, func(node ast.Node) bool {
 				literal, ok := node.(*ast.BasicLit)
 				if ok && literal.Kind == token.STRING {

@@ -14,23 +14,33 @@ import (
 )
 
 // Make returns the page with the bodies of the functions in write replaced by a panic that names
-// the lab, and without the functions, types, constants and variables in remove.
+// the lab, and without the functions, types, constants and variables in remove. The values of a
+// YAML file become a text that names the lab.
 func (p *Page) Make(lab string, write, remove []string) ([]byte, error) {
 	var cuts []cut
 	for _, name := range write {
 		f, ok := p.Function(name)
-		if !ok || f.declaration.Body == nil {
+		if !ok || f.to == 0 {
 			return nil, fmt.Errorf("there is no function %s with a body", name)
 		}
 		body := fmt.Sprintf("{\n\tpanic(%q)\n}", message("lab "+lab, name))
-		cuts = append(cuts, p.cut(f.declaration.Body.Pos(), f.declaration.Body.End(), body))
+		if p.file == nil {
+			body = fmt.Sprintf(" %q", message("lab "+lab, name))
+		}
+		cuts = append(cuts, cut{f.from, f.to, body})
 	}
 	for _, name := range remove {
+		if p.file == nil {
+			return nil, fmt.Errorf("%s cannot be removed from a YAML file", name)
+		}
 		from, to, ok := p.declaration(name)
 		if !ok {
 			return nil, fmt.Errorf("there is no declaration of %s", name)
 		}
 		cuts = append(cuts, p.cut(from, to, ""))
+	}
+	if p.file == nil {
+		return apply(p.Text, cuts), nil
 	}
 	text, err := format.Source(apply(p.Text, cuts))
 	if err != nil {
