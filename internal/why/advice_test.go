@@ -66,6 +66,14 @@ func withoutRights() why.Evidence {
 	return e
 }
 
+// defined is a namespace with an object of a definition that is in deletion.
+func defined() why.Evidence {
+	e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "")
+	o := object("scaledobjects.keda.sh", "customresourcecleanup.apiextensions.k8s.io")
+	e.Definitions = answered("GET crds", why.Definition{Object: o, Type: "scaledobjects.keda.sh"})
+	return e
+}
+
 // audited is a namespace with a finalizer of its own.
 func audited() why.Evidence {
 	n := terminating("", "")
@@ -116,6 +124,7 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 			"kubectl create clusterrole orrery-why-shop --verb=get,list,watch,update,patch --resource=scaledobjects.keda.sh",
 			"kubectl create clusterrolebinding orrery-why-shop --clusterrole=orrery-why-shop --serviceaccount=keda:operator",
 		}},
+		"a definition":                     {defined(), "C25", "find out why keda-operator does not remove finalizer.keda.sh from scaledobjects.keda.sh/a", []string{"kubectl -n shop describe scaledobjects.keda.sh a"}},
 		"a controller that is scaled down": {stopped, "C04", "kubectl -n keda scale deployment/keda-operator --replicas=1", []string{"kubectl -n keda scale deployment/keda-operator --replicas=1"}},
 		"a controller that does not start": {broken, "C04", "find out why daemonset keda/keda-operator has no ready pod", []string{"kubectl -n keda describe daemonset keda-operator"}},
 	} {

@@ -58,6 +58,15 @@ func definitionGoes(e *Evidence) []Finding {
 		f.Says = fmt.Sprintf("the definition of %s is in deletion, and %s left", t.Name(), remaining(t.Count))
 		f.saw(1, e.Definitions.Request, "definition %s: in deletion since %s, has %s", d.Name, clock(d.Deleted), definitionCleanup)
 		f.saw(1, t.Request, "%s left", objects(t.Count, t.Name()))
+		for _, h := range e.Held() {
+			if h.Type != t {
+				continue
+			}
+			owner, _ := e.ownerOf(h)
+			f.saw(1, t.Request, "%s/%s has %s", t.Name(), h.Object.Name, h.Finalizer)
+			f.Do = append(f.Do, fmt.Sprintf("find out why %s does not remove %s from %s/%s", orElse(owner, "its owner"), h.Finalizer, t.Name(), h.Object.Name))
+			f.Remedies = append(f.Remedies, Remedy{Command: kubectl(e.Name, "describe", t.Name(), quoted(h.Object.Name))})
+		}
 		findings = append(findings, f)
 	}
 	return findings
@@ -136,7 +145,7 @@ func shrinks(e *Evidence) []Finding {
 		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)
 		left := time.Duration(float64(took) * float64(second.Count) / float64(gone))
 		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: []Blocked{first.blocked()}}
-		f.Says = fmt.Sprintf("%s went within %s, %d are left: about %s more", objects(gone, first.Name()), duration(took), second.Count, duration(left))
+		f.Says = fmt.Sprintf("%s went within %s, and %s left: about %s more", objects(gone, first.Name()), duration(took), remaining(second.Count), duration(left))
 		f.saw(1, first.Request, "%s", objects(first.Count, first.Name()))
 		f.saw(2, second.Request, "%s", objects(second.Count, first.Name()))
 		if e.Throttled > 0 {

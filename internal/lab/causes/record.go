@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"orrery/restclient/api"
 )
@@ -85,10 +86,20 @@ func (w *World) recorded() (map[string]string, error) {
 	return fields, w.err
 }
 
-// Symptom returns what a user sees first: the phase and the conditions of the namespace.
+// firstPass is how long a controller may take for its first pass: the grace period, and a while.
+const firstPass = 15 * time.Second
+
+// Symptom returns what a user sees first: the phase and the conditions of the namespace. It waits
+// for the first pass of the controller, if the namespace is in deletion.
 func (w *World) Symptom() ([]string, error) {
 	var namespace api.Namespace
-	w.read(inNamespace, &namespace)
+	for range firstPass / time.Second {
+		w.read(inNamespace, &namespace)
+		if namespace.Status.Phase != api.NamespaceTerminating || len(namespace.Status.Conditions) > 0 {
+			break
+		}
+		w.sleep(time.Second)
+	}
 	lines := []string{fmt.Sprintf("namespace %s: %s", Namespace, namespace.Status.Phase)}
 	for _, condition := range namespace.Status.Conditions {
 		lines = append(lines, fmt.Sprintf("%s=%s %s: %s", condition.Type, condition.Status, condition.Reason, condition.Message))

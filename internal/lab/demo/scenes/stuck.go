@@ -41,7 +41,7 @@ var stuck = Scene{
 						func() error { return on.Await(ctx, reported("NamespaceContentRemaining")) },
 						func() error { return on.ShowWhy(ctx) },
 						func() error {
-							on.Tell(story.Demo, "the conditions name pods only; the crontabs wait behind them, and nobody has asked for their finalizer yet")
+							on.Tell(story.Demo, "the conditions name pods only; the crontabs wait behind them, and the controller has not touched them yet")
 							return wait.Sleep(ctx, 2*look)
 						},
 					)
