@@ -198,8 +198,8 @@ func contentFixtures() []Fixture {
 				w.podTemplate(name(i))
 			}
 			w.terminate()
-			w.sleep(Settled)
-			w.background(func(other *World) { // releases one a second
+			w.sleep(Settled + 500*time.Millisecond)
+			w.background(func(other *World) { // releases one a second, between the passes of the controller
 				for i := range 40 {
 					other.release(podTemplates + "/" + name(i))
 					other.sleep(time.Second)
