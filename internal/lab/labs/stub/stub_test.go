@@ -145,3 +145,31 @@ func TestWhatOthersMiss(t *testing.T) {
 		})
 	}
 }
+
+// A YAML file is a page: its keys are functions, and comments stay.
+func TestAPageInYAML(t *testing.T) {
+	const text = "# The seed.\nseed: 1\n\n# The first one.\nfirst:\n  causes: [C01]\n  # within\n  proof:\n    - /a\n\n# The second one.\nsecond: {causes: [C02]}\n"
+	page, err := stub.Parse("verdict.yaml", []byte(text))
+	require.NoError(t, err)
+	var names []string
+	for _, f := range page.Functions() {
+		names = append(names, f.Name)
+	}
+	assert.Equal(t, []string{"seed", "first", "second"}, names)
+	first, _ := page.Function("first")
+	assert.Equal(t, "\n  causes: [C01]\n  # within\n  proof:\n    - /a", page.Body(first))
+	assert.Equal(t, []int{5, 9}, []int{first.Line, first.End})
+	assert.Empty(t, page.Unwritten())
+
+	made, err := page.Make("13", []string{"first", "second"}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "# The seed.\nseed: 1\n\n# The first one.\nfirst: \"lab 13: first is yours to write\"\n\n# The second one.\nsecond: \"lab 13: second is yours to write\"\n", string(made))
+	stubbed, err := stub.Parse("verdict.yaml", made)
+	require.NoError(t, err)
+	assert.Len(t, stubbed.Unwritten(), 2)
+	assert.Empty(t, stub.Compare(page, stubbed, nil, ".", nil))
+	_, err = page.Make("13", []string{"third"}, nil)
+	assert.ErrorContains(t, err, "there is no function third")
+	_, err = page.Make("13", nil, []string{"seed"})
+	assert.ErrorContains(t, err, "cannot be removed from a YAML file")
+}
