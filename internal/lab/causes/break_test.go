@@ -2,6 +2,7 @@ package causes_test
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,7 @@ import (
 
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/clustertest"
+	"orrery/restclient/api"
 )
 
 // stuck sets a situation up with a controller that the world can start, and calls test when it has
@@ -85,4 +87,17 @@ func TestBreak(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A server on which a situation is set up, or is still being removed, gets no half of another one.
+func TestBreakTwice(t *testing.T) {
+	f := causes.OfCourse("first", 1)
+	synctest.Test(t, func(t *testing.T) {
+		c := clustertest.New(t)
+		c.Must(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"lab"}}`)
+		w := causes.NewWorld(t.Context(), c.Admin())
+		assert.True(t, api.IsAlreadyExists(w.Break(f)))
+		_, err := c.Request(http.MethodGet, "/api/v1/namespaces/shop", "")
+		assert.True(t, api.IsNotFound(err), "%v", err)
+	})
 }

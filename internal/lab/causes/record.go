@@ -42,6 +42,9 @@ func Find(id string) (Fixture, bool) {
 func (w *World) Break(f Fixture) error {
 	w.create("/api/v1/namespaces", `{"metadata":{"name":"lab"}}`)
 	w.create(recordNamespace+"/secrets", `{"metadata":{"name":"break"},"data":{"cause":"`+base64.StdEncoding.EncodeToString([]byte(f.ID))+`"}}`)
+	if w.err != nil {
+		return w.err
+	}
 	f.SetUp(w)
 	return w.err
 }
