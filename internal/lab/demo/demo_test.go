@@ -33,14 +33,14 @@ import (
 func inBubble(t *testing.T, name string, config Config) *show {
 	scene, err := scenes.Named(name)
 	require.NoError(t, err)
-	server, made, err := newServer("")
+	server, made, err := NewServer("", config.Recorder)
 	require.NoError(t, err)
-	t.Cleanup(func() { stopServer(server) })
+	t.Cleanup(func() { StopServer(server) })
 	wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
 	teller := scene.Story()
 	return &show{
 		config: config, scene: scene, teller: teller, curtain: &Curtain{},
-		stage: stage.Config{Teller: teller, Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 40},
+		stage: stage.Config{Teller: teller, Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 40, Recorder: config.Recorder},
 	}
 }
 
@@ -142,8 +142,7 @@ func TestInputsAreRecorded(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "finalizer.jsonl")
 		recorder, err := trace.Start(trace.Config{File: file})
 		require.NoError(t, err)
-		s := inBubble(t, "finalizer", Config{Out: io.Discard, Glyphs: &display.Unicode})
-		s.stage.Recorder = recorder
+		s := inBubble(t, "finalizer", Config{Out: io.Discard, Glyphs: &display.Unicode, Recorder: recorder})
 		require.NoError(t, s.run(t.Context()))
 		recorder.Stop("over")
 		recording, err := os.Open(file)
