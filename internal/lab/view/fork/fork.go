@@ -25,9 +25,16 @@ type Config struct {
 	Server      restclient.Config
 	Credentials map[story.Client]restclient.Credentials
 	Faults      *faults.Set
-	// Done is called after each input, when the pipeline is at rest. same reports that it is as the
-	// recording was before its next input.
-	Done func(input Input, same bool)
+	// Done is called after each input.
+	Done func(input Input, result Result)
+}
+
+// Result compares a fork after an input with the recording before its next input.
+type Result struct {
+	// Compared: both were at rest.
+	Compared bool
+	// Differences say what is not as in the recording.
+	Differences []string
 }
 
 // Check returns why there is no fork at an input or without another one; nil if there is.
@@ -68,12 +75,12 @@ func (r *Recording) Start(ctx context.Context, config Config) (*stage.Stage, err
 			err = failed(ctx, input, config.Without, err)
 			break
 		}
-		same, failed := p.await(ctx, config.Recorder, input)
+		result, failed := p.await(ctx, config.Recorder, input, input.Number == config.At)
 		if err = failed; err != nil {
 			break
 		}
 		if config.Done != nil {
-			config.Done(input, same)
+			config.Done(input, result)
 		}
 	}
 	if err != nil {

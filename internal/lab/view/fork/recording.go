@@ -55,7 +55,7 @@ func Read(from io.Reader) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.end()
+	r.end(r.state.Time)
 	r.refuse(header)
 	return &r.Recording, nil
 }
@@ -66,8 +66,10 @@ type reader struct {
 	behind *Refusal // of every input from here on
 	other  string   // a user that wrote to the server, besides those of the scene
 	begun  bool
-	middle bool // the recording is a later part of a run
-	pauses bool // the last input is one of Inputs
+	middle bool     // the recording is a later part of a run
+	pauses bool     // the last input is one of Inputs
+	acted  int64    // the time of the last event of a gear
+	faults []string // active
 }
 
 func (r *reader) add(e *trace.Event, broken *trace.LineError) error {
@@ -83,7 +85,7 @@ func (r *reader) add(e *trace.Event, broken *trace.LineError) error {
 	}
 	switch {
 	case e.Name == "lab.input":
-		r.end()
+		r.end(e.Time)
 		if act, known := actions[e.Label]; !known || act != nil {
 			r.input(e)
 		}
@@ -94,6 +96,9 @@ func (r *reader) add(e *trace.Event, broken *trace.LineError) error {
 			text: "events of the laboratory were lost, so an input before this one may be missing; fork at an earlier input"})
 	}
 	r.state.Apply(e)
+	if gear, hook, _ := strings.Cut(e.Name, "."); gear != "lab" && gear != "trace" && hook != "handled" && hook != "handlerCalled" { // a slow handler is busy for long
+		r.acted = e.Time
+	}
 	return nil
 }
 
@@ -114,19 +119,29 @@ func (r *reader) input(e *trace.Event) {
 		r.behind = cmp.Or(r.behind, &Refusal{Code: "cut", Args: map[string]string{"name": e.Label},
 			text: fmt.Sprintf("the arguments of the input %q were too long for the recording; fork at an input before it", e.Label)})
 	}
+	switch input.Name {
+	case "fault":
+		r.faults = append(r.faults, input.Arguments)
+	case "repair":
+		if i := slices.Index(r.faults, input.Arguments); i >= 0 {
+			r.faults = slices.Delete(r.faults, i, i+1)
+		}
+	}
 	input.Refused = r.behind
 	r.Inputs = append(r.Inputs, input)
 	r.pauses = true
 }
 
 // end is called when the time after the last input is over.
-func (r *reader) end() {
+func (r *reader) end(now int64) {
 	if !r.pauses {
 		return
 	}
 	last := &r.Inputs[len(r.Inputs)-1]
-	last.pause = time.Duration(r.state.Time)*time.Microsecond - last.At
-	last.after = settle(r.state)
+	last.pause = time.Duration(now)*time.Microsecond - last.At
+	last.after = settle(r.state, blind(r.faults))
+	still := time.Duration(now-r.acted)*time.Microsecond >= round && last.pause >= round
+	last.after.resting = last.after.resting && still
 	r.pauses = false
 }
 

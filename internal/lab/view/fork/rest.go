@@ -3,7 +3,9 @@ package fork
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,22 +17,31 @@ import (
 // settled is what two runs have in common when they are at rest after the same inputs.
 type settled struct {
 	Stores     map[string][]string // the keys, by informer
+	Deltas     map[string][]string // the keys that wait for a pop and their deltas, by informer
 	Queues     map[string][]string // the keys that wait or are with a worker, by queue
 	Conditions map[string][]string // those that are True, by namespace
 	Held       map[string][]string // the keys at each gate
 	resting    bool
 }
 
-// settle returns what has settled of a state.
-func settle(s *trace.State) settled {
-	c := settled{Stores: map[string][]string{}, Queues: map[string][]string{}, Conditions: map[string][]string{}, Held: map[string][]string{}}
+// settle returns what has settled of a state. With blind, watches may not come back.
+func settle(s *trace.State, blind bool) settled {
+	c := settled{Stores: map[string][]string{}, Deltas: map[string][]string{}, Queues: map[string][]string{}, Conditions: map[string][]string{}, Held: map[string][]string{}}
 	for name, i := range s.Informers {
-		c.Stores[name] = slices.Sorted(maps.Keys(i.Store.Objects))
+		for key := range i.Store.Objects {
+			c.Stores[name] = append(c.Stores[name], generated.ReplaceAllString(key, "-*"))
+		}
+		slices.Sort(c.Stores[name])
+		for _, slot := range i.FIFO.Slots {
+			c.Deltas[name] = append(c.Deltas[name], slot.Key+" "+slot.Deltas)
+		}
+		slices.Sort(c.Deltas[name])
 	}
 	for name, q := range s.Queues {
 		keys := slices.AppendSeq(slices.Clone(q.Queue), maps.Keys(q.Processing))
+		keys = slices.AppendSeq(keys, maps.Keys(q.Delayed))
 		slices.Sort(keys)
-		c.Queues[name] = slices.Compact(slices.AppendSeq(keys, maps.Keys(q.Delayed)))
+		c.Queues[name] = slices.Compact(keys)
 	}
 	for key, n := range s.Namespaces {
 		if n.Gone {
@@ -46,18 +57,45 @@ func settle(s *trace.State) settled {
 	for gate, keys := range s.Lab.Held {
 		c.Held[gate] = slices.Sorted(slices.Values(keys))
 	}
-	c.resting = busy(s, false) == ""
+	c.resting = busy(s, blind) == ""
 	return c
 }
 
-func (c settled) same(d settled) bool { return c.String() == d.String() }
+// generated is the end of a name that a server has generated, which is another one in each run.
+var generated = regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 
-func (c settled) String() string {
-	text, err := json.Marshal(c)
-	if err != nil {
-		panic(err) // strings only
+// differences says what is not as in the recording; nil if the two are the same.
+func (c settled) differences(recorded settled) (differences []string) {
+	for _, part := range []struct {
+		of            string
+		got, recorded map[string][]string
+	}{
+		{"the store of", c.Stores, recorded.Stores}, {"the delta queue of", c.Deltas, recorded.Deltas},
+		{"the work queue of", c.Queues, recorded.Queues}, {"the conditions of", c.Conditions, recorded.Conditions},
+		{"the gate", c.Held, recorded.Held},
+	} {
+		names := slices.Sorted(maps.Keys(part.got))
+		names = slices.AppendSeq(names, maps.Keys(part.recorded))
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			if got, recorded := part.got[name], part.recorded[name]; !slices.Equal(got, recorded) {
+				differences = append(differences, fmt.Sprintf("%s %s has %s, not %s", part.of, name, listed(got), listed(recorded)))
+			}
+		}
 	}
-	return string(text)
+	return differences
+}
+
+// listed shortens a list of names for a sentence.
+func listed(names []string) string {
+	const most = 5
+	switch {
+	case len(names) == 0:
+		return "nothing"
+	case len(names) > most:
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // busy names a gear that is not at rest; "" if all are. What waits at a gate keeps its gears busy
@@ -89,47 +127,95 @@ func busy(s *trace.State, blind bool) string {
 }
 
 const (
-	round   = 150 * time.Millisecond // the pipeline is at rest when nothing changes for so long
-	longest = 30 * time.Second       // for which the pause of a recording is awaited
+	round   = 150 * time.Millisecond // a pipeline at rest does not change for so long
+	longest = 30 * time.Second       // for which a fork waits after an input
 )
 
-// await blocks until the pipeline is at rest, and as the recording was before its next input; if it
-// does not get there, for the time that the recording had. It reports whether the two are the same.
-// What a recorder does not see, such as the end of a pod, gets its time that way.
-func (p *player) await(ctx context.Context, recorder *trace.Recorder, input Input) (same bool, err error) {
-	until := time.Now().Add(min(input.pause, longest))
-	for before := ""; ; {
-		if err := wait.Sleep(ctx, round); err != nil {
-			return false, err
-		}
+// await waits after an input, as the recording did, and compares the two.
+//
+//   - If the recording was at rest before its next input, or if the input is the last one, await waits
+//     for the pipeline to rest in the same state. Otherwise until the recording's pause is over and
+//     each delayed key had a pass since the last change: what a recorder does not see, such as the end
+//     of a pod, gets its time that way.
+//   - If the recording went on earlier, so does the fork: after the pause, or in the same state.
+func (p *player) await(ctx context.Context, recorder *trace.Recorder, input Input, last bool) (Result, error) {
+	var (
+		began   = time.Now()
+		before  string            // what did not change for a round
+		changed string            // the last settled state
+		passes  map[string]uint64 // by queue, when that was reached
+	)
+	for {
 		state := recorder.State()
-		now, still := settle(state), stillness(state)
-		same = now.same(input.after)
-		if still == before && busy(state, p.blind()) == "" && (same || !time.Now().Before(until)) {
-			return same, nil
+		now := settle(state, p.blind())
+		differences := now.differences(input.after)
+		waited := time.Since(began)
+		if !input.after.resting && !last && (len(differences) == 0 || waited >= min(input.pause, longest)) {
+			return Result{}, nil
+		}
+		if text := encode(now); text != changed {
+			changed, passes = text, passesOf(state)
+		}
+		over := waited >= longest || waited >= input.pause && roundSince(state, passes)
+		still := stillness(state, now)
+		if still == before && now.resting && (len(differences) == 0 || over) {
+			if !input.after.resting {
+				return Result{}, nil
+			}
+			return Result{Compared: true, Differences: differences}, nil
 		}
 		before = still
+		if err := wait.Sleep(ctx, round); err != nil {
+			return Result{}, err
+		}
 	}
+}
+
+// passesOf returns how many keys each queue has handed out.
+func passesOf(s *trace.State) map[string]uint64 {
+	passes := map[string]uint64{}
+	for name, q := range s.Queues {
+		passes[name] = q.Got
+	}
+	return passes
+}
+
+// roundSince reports whether each queue has handed out as many keys as are delayed.
+func roundSince(s *trace.State, passes map[string]uint64) bool {
+	for name, q := range s.Queues {
+		if q.Got-passes[name] < uint64(len(q.Delayed)) {
+			return false
+		}
+	}
+	return true
 }
 
 // stillness is what does not change between two looks at a pipeline at rest. The counts of handlers
 // do: a slow one may have work for a long time.
-func stillness(s *trace.State) string {
-	still := map[string]any{"settled": settle(s), "requests": s.Requests.Started}
+func stillness(s *trace.State, now settled) string {
+	still := map[string]any{"settled": now, "requests": s.Requests.Started}
 	for name, i := range s.Informers {
 		still[name] = []any{i.Reflector.Position, i.Reflector.Phase, i.FIFO.Queued, i.FIFO.Popped, i.Applied.Number}
 	}
 	for name, q := range s.Queues {
 		still["queue "+name] = []uint64{q.Added, q.Got, q.Done}
 	}
-	text, err := json.Marshal(still)
+	return encode(still)
+}
+
+func encode(value any) string {
+	text, err := json.Marshal(value)
 	if err != nil {
 		panic(err) // strings and numbers only
 	}
 	return string(text)
 }
 
-// blind reports whether a fault keeps watches from coming back.
+// blind reports whether one of the faults keeps watches from coming back.
+func blind(faults []string) bool {
+	return slices.ContainsFunc(faults, func(text string) bool { return strings.Contains(text, "verb=watch") })
+}
+
 func (p *player) blind() bool {
-	return slices.ContainsFunc(p.faults, func(f fault) bool { return strings.Contains(f.text, "verb=watch") })
+	return slices.ContainsFunc(p.faults, func(f fault) bool { return blind([]string{f.text}) })
 }
