@@ -67,7 +67,6 @@ type reader struct {
 	other  string   // a user that wrote to the server, besides those of the scene
 	begun  bool
 	middle bool     // the recording is a later part of a run
-	pauses bool     // the last input is one of Inputs
 	acted  int64    // the time of the last event of a gear
 	faults []string // active
 }
@@ -85,8 +84,8 @@ func (r *reader) add(e *trace.Event, broken *trace.LineError) error {
 	}
 	switch {
 	case e.Name == "lab.input":
-		r.end(e.Time)
 		if act, known := actions[e.Label]; !known || act != nil {
+			r.end(e.Time)
 			r.input(e)
 		}
 	case e.Name == "apiserver.requestDone" && !slices.Contains(users, e.User):
@@ -129,20 +128,17 @@ func (r *reader) input(e *trace.Event) {
 	}
 	input.Refused = r.behind
 	r.Inputs = append(r.Inputs, input)
-	r.pauses = true
 }
 
-// end is called when the time after the last input is over.
+// end is called when the time after the last input is over: at the next input, or at the end.
 func (r *reader) end(now int64) {
-	if !r.pauses {
+	if len(r.Inputs) == 0 {
 		return
 	}
 	last := &r.Inputs[len(r.Inputs)-1]
 	last.pause = time.Duration(now)*time.Microsecond - last.At
 	last.after = settle(r.state, blind(r.faults))
-	still := time.Duration(now-r.acted)*time.Microsecond >= round && last.pause >= round
-	last.after.resting = last.after.resting && still
-	r.pauses = false
+	last.after.resting = last.after.resting && (r.state.Ended != "" || time.Duration(now-r.acted)*time.Microsecond >= round && last.pause >= round)
 }
 
 // refuse finds the reasons that are about the whole recording.

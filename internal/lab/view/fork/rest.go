@@ -129,6 +129,7 @@ func busy(s *trace.State, blind bool) string {
 const (
 	round   = 150 * time.Millisecond // a pipeline at rest does not change for so long
 	longest = 30 * time.Second       // for which a fork waits after an input
+	slack   = time.Second            // in which a fork gets as far as the recording did
 )
 
 // await waits after an input, as the recording did, and compares the two.
@@ -156,7 +157,7 @@ func (p *player) await(ctx context.Context, recorder *trace.Recorder, input Inpu
 		if text := encode(now); text != changed {
 			changed, passes = text, passesOf(state)
 		}
-		over := waited >= longest || waited >= input.pause && roundSince(state, passes)
+		over := waited >= longest || waited >= input.pause+slack && roundSince(state, passes)
 		still := stillness(state, now)
 		if still == before && now.resting && (len(differences) == 0 || over) {
 			if !input.after.resting {
