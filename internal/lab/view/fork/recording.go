@@ -41,11 +41,11 @@ func (r *Refusal) Error() string { return r.text }
 
 // Recording is what a fork needs of a recording.
 type Recording struct {
-	Scene scenes.Scene
-	Gears gears.Set
+	Scene scenes.Scene `json:"-"`
+	Gears gears.Set    `json:"-"`
 	// Inputs are all inputs. With Refused there is no fork at any of them.
-	Inputs  []Input
-	Refused *Refusal
+	Inputs  []Input  `json:"inputs"`
+	Refused *Refusal `json:"refused,omitempty"`
 }
 
 // Read reads a recording.
