@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 
 	"orrery/internal/lab/view/fork"
 	"orrery/internal/observe/view"
@@ -88,52 +87,5 @@ func printResult(out io.Writer, result fork.Result) {
 		for _, difference := range result.Differences {
 			fmt.Fprintln(out, "  "+difference)
 		}
-	}
-}
-
-// forks are the forks of the page that shows a recording: one at a time.
-type forks struct {
-	ctx  context.Context
-	name string
-	read func() (*fork.Recording, error)
-
-	mu   sync.Mutex
-	live *fork.Live // guarded by mu; nil: none
-}
-
-func newForks(ctx context.Context, name string) *forks {
-	return &forks{ctx: ctx, name: name, read: sync.OnceValues(func() (*fork.Recording, error) { return readFork(name) })}
-}
-
-// Inputs implements view.Forks.
-func (f *forks) Inputs() (any, error) { return f.read() }
-
-// Fork implements view.Forks. It ends an earlier fork.
-func (f *forks) Fork(at, without int) (address string, err error) {
-	recording, err := f.read()
-	if err != nil {
-		return "", err
-	}
-	f.stop()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	serve := func(config view.Config) (*view.Server, error) {
-		config.Code = source
-		return view.Start(config)
-	}
-	f.live, err = recording.Live(f.ctx, at, without, serve, func(fork.Input, fork.Result) {})
-	if err != nil {
-		return "", err
-	}
-	return f.live.URL(), nil
-}
-
-// stop ends the fork, if there is one.
-func (f *forks) stop() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.live != nil {
-		f.live.Stop()
-		f.live = nil
 	}
 }

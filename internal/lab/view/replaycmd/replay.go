@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"orrery"
+	"orrery/internal/lab/view/fork"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
 	"orrery/internal/observe/view/places"
@@ -151,8 +152,8 @@ func readHeader(file string) (trace.Header, error) {
 func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) error {
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
-	forks := newForks(ctx, file)
-	defer forks.stop()
+	forks := fork.NewForks(ctx, func() (*fork.Recording, error) { return readFork(file) }, source)
+	defer forks.Stop()
 	server, err := flags.Start(view.Config{
 		Name:      filepath.Base(file),
 		Code:      source,
