@@ -13,6 +13,7 @@ import (
 	"orrery/internal/lab/view"
 	observed "orrery/internal/observe/view"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // player does the inputs of a recording again.
@@ -246,16 +247,24 @@ func openGate(_ context.Context, p *player, args string) error {
 	return p.gates.Do(observed.Command{Do: "open", Gate: args})
 }
 
-// stepGate lets the recorded key through, or the oldest one if that does not wait.
-func stepGate(_ context.Context, p *player, args string) error {
+// stepGate waits until the recorded key is at the gate, and lets it through. If it does not come, the
+// oldest one goes.
+func stepGate(ctx context.Context, p *player, args string) error {
 	gate, key, _ := strings.Cut(args, " ")
 	id := view.ID(gate)
 	if !slices.Contains(view.IDs(), id) {
 		return fmt.Errorf("there is no gate %q", gate)
 	}
-	if _, ok := p.gates.StepKey(id, key); !ok {
-		p.gates.Step(id)
+	const patience = 10 * time.Second
+	for began := time.Now(); time.Since(began) < patience; {
+		if _, ok := p.gates.StepKey(id, key); ok {
+			return nil
+		}
+		if err := wait.Sleep(ctx, round); err != nil {
+			return err
+		}
 	}
+	p.gates.Step(id)
 	return nil
 }
 

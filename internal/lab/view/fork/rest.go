@@ -18,7 +18,7 @@ import (
 type settled struct {
 	Stores     map[string][]string // the keys, by informer
 	Deltas     map[string][]string // the keys that wait for a pop and their deltas, by informer
-	Queues     map[string][]string // the keys that wait or are with a worker, by queue
+	Queues     map[string][]string // the keys that wait, are with a worker or are delayed, by queue
 	Conditions map[string][]string // those that are True, by namespace
 	Held       map[string][]string // the keys at each gate
 	resting    bool
@@ -27,8 +27,10 @@ type settled struct {
 // settle returns what has settled of a state. With blind, watches may not come back.
 func settle(s *trace.State, blind bool) settled {
 	c := settled{Stores: map[string][]string{}, Deltas: map[string][]string{}, Queues: map[string][]string{}, Conditions: map[string][]string{}, Held: map[string][]string{}}
+	stored := map[string]bool{}
 	for name, i := range s.Informers {
 		for key := range i.Store.Objects {
+			stored[key] = true
 			c.Stores[name] = append(c.Stores[name], generated.ReplaceAllString(key, "-*"))
 		}
 		slices.Sort(c.Stores[name])
@@ -39,7 +41,11 @@ func settle(s *trace.State, blind bool) settled {
 	}
 	for name, q := range s.Queues {
 		keys := slices.AppendSeq(slices.Clone(q.Queue), maps.Keys(q.Processing))
-		keys = slices.AppendSeq(keys, maps.Keys(q.Delayed))
+		for key := range q.Delayed {
+			if stored[key] { // what has gone has a pass without an effect, sooner or later
+				keys = append(keys, key)
+			}
+		}
 		slices.Sort(keys)
 		c.Queues[name] = slices.Compact(keys)
 	}
@@ -138,7 +144,7 @@ const (
 //     for the pipeline to rest in the same state. Otherwise until the recording's pause is over and
 //     each delayed key had a pass since the last change: what a recorder does not see, such as the end
 //     of a pod, gets its time that way.
-//   - If the recording went on earlier, so does the fork: after the pause, or in the same state.
+//   - If the recording went on earlier, so does the fork: in the same state, or after the pause.
 func (p *player) await(ctx context.Context, recorder *trace.Recorder, input Input, last bool) (Result, error) {
 	var (
 		began   = time.Now()
@@ -151,7 +157,7 @@ func (p *player) await(ctx context.Context, recorder *trace.Recorder, input Inpu
 		now := settle(state, p.blind())
 		differences := now.differences(input.after)
 		waited := time.Since(began)
-		if !input.after.resting && !last && (len(differences) == 0 || waited >= min(input.pause, longest)) {
+		if !input.after.resting && !last && (len(differences) == 0 || waited >= min(input.pause+slack, longest)) {
 			return Result{}, nil
 		}
 		if text := encode(now); text != changed {
