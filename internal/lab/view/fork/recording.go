@@ -153,7 +153,9 @@ func (r *reader) refuse(header trace.Header) {
 	if r.Scene, failed = scenes.Named(header.Scene); failed != nil {
 		refuse("scene", header.Scene, "the recording is of no scene that this program has; fork a recording of lab demo --record")
 	}
-	r.Scene = r.Scene.Guided()
+	if r.Scene = r.Scene.Guided(); r.Scene.Alone() {
+		refuse("alone", header.Scene, "the scene %s plays on single gears, without a server that could get inputs; fork the recording of another scene", header.Scene)
+	}
 	if len(header.Yours) > 0 {
 		refuse("yours", strings.Join(header.Yours, ", "), "the run had gears of your own (%s), which this program does not have; record the scene again with lab demo --record", strings.Join(header.Yours, ", "))
 	}
@@ -167,7 +169,7 @@ func (r *reader) refuse(header trace.Header) {
 		refuse("middle", "", "the recording begins in the middle of the run, without the first inputs; record it again with a larger --record-limit")
 	}
 	if len(r.Inputs) == 0 {
-		refuse("none", header.Scene, "the scene played on single gears, so the recording has no input; record it with lab demo --scene NAME --view --record FILE, if the scene has a view of its own")
+		refuse("none", header.Scene, "the recording has no input; record the scene with a server: lab demo --scene %s --view --record FILE", header.Scene)
 	}
 	for i := range r.Inputs {
 		r.Inputs[i].Refused = cmp.Or(r.Refused, r.Inputs[i].Refused)

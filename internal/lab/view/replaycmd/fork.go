@@ -79,7 +79,7 @@ func runFork(ctx context.Context, name string, options *replayOptions, out io.Wr
 func printResult(out io.Writer, result fork.Result) {
 	switch {
 	case !result.Compared:
-		fmt.Fprintln(out, "The pipeline is at rest. The recording was not at rest here, so there is nothing to compare.")
+		fmt.Fprintln(out, "The pipeline is at rest. The recording went on before it was, so the two are not compared.")
 	case len(result.Differences) == 0:
 		fmt.Fprintln(out, "The pipeline is at rest: stores, queues and conditions are as in the recording.")
 	default:
