@@ -3,6 +3,7 @@ package view_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"testing"
 
@@ -30,6 +31,31 @@ func forkable(t *testing.T, recording []byte) string {
 	require.NoError(t, err)
 	t.Cleanup(func() { server.Stop(); cancel(); forks.Stop() })
 	return server.URL()
+}
+
+// The page says in the reader's language why a recording cannot be forked, and pressing the button says it
+// again.
+func TestForkIsRefusedInThePage(t *testing.T) {
+	recording := append(bytes.Clone(recordedWith(t, "one-key")), `{"s":99999,"t":99999999,"e":"apiserver.requestDone","verb":"patch","user":"kubernetes-admin","code":200}`+"\n"...)
+	b := viewtest.Open(t, 1280, 720)
+	for address, reasons := range map[string][2]string{
+		forkable(t, recording): {"No fork: kubernetes-admin wrote to the server", "不能分叉：kubernetes-admin"},
+		replayed(t, recording): {"Only lab replay FILE can fork a recording.", "只有 lab replay FILE"},
+	} {
+		for i, look := range looks[:2] {
+			b.Do(chromedp.EmulateViewport(look.width, look.height), chromedp.Navigate(address+"&lang="+look.language+"&theme="+look.theme))
+			b.Until(`document.querySelector("button.fork[aria-disabled=true]")`)
+			b.Press(kb.End)
+			b.Until(fmt.Sprintf(`document.getElementById("fork-refused").innerText.startsWith(%q)`, reasons[i]))
+			fits(t, b, "refused")
+			b.Picture("fork-refused-" + look.language)
+			b.Do(chromedp.Focus("button.fork"))
+			b.Press(kb.Enter)
+			b.Until(fmt.Sprintf(`document.querySelector("[role=alert].notice")?.innerText.startsWith(%q)`, reasons[i]))
+			assert.True(t, viewtest.Value[bool](b, `document.querySelector("dialog") === null`))
+		}
+	}
+	b.Sound()
 }
 
 // A reader forks one-key before the hundred updates, with the keyboard only: the page goes live, and G7

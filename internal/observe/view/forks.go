@@ -15,12 +15,15 @@ type Forks interface {
 	Fork(at, without int) (address string, err error)
 }
 
-// serveInputs sends the inputs.
+// serveInputs sends the inputs; null without Forks.
 func (s *Server) serveInputs(w http.ResponseWriter, _ *http.Request) {
-	inputs, err := s.config.Forks.Inputs()
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+	var inputs any
+	if s.config.Forks != nil {
+		var err error
+		if inputs, err = s.config.Forks.Inputs(); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(inputs) // an error means that the client has gone

@@ -141,8 +141,8 @@ func (s *Server) handler() http.Handler {
 		mux.HandleFunc("GET /trace", withToken(s.token, s.hub.serveLines))
 	case s.config.Recording != nil:
 		mux.HandleFunc("GET /recording", withToken(s.token, s.serveRecording))
+		mux.HandleFunc("GET /inputs", withToken(s.token, s.serveInputs))
 		if s.config.Forks != nil {
-			mux.HandleFunc("GET /inputs", withToken(s.token, s.serveInputs))
 			mux.HandleFunc("GET /fork", withToken(s.token, s.serveFork))
 		}
 	}
