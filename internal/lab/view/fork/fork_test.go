@@ -82,7 +82,8 @@ func record(t *testing.T, scene scenes.Scene, set gears.Set) (recording []byte) 
 	return recording
 }
 
-// forked forks a recording at an input in virtual time, and returns the result after each input.
+// forked forks a recording at an input in virtual time, and returns the result after each input. The
+// recording of the fork has the same inputs, so it can be forked again.
 func forked(t *testing.T, r *fork.Recording, at, without int) map[int]fork.Result {
 	t.Helper()
 	results := map[int]fork.Result{}
@@ -94,7 +95,20 @@ func forked(t *testing.T, r *fork.Recording, at, without int) map[int]fork.Resul
 		l.config.Done = func(input fork.Input, result fork.Result) { results[input.Number] = result }
 		on, err := r.Start(ctx, l.config)
 		require.NoError(t, err)
+		l.recorder.Stop("forked")
 		on.Close()
+		var want, got []string
+		for _, input := range r.Inputs[:at] {
+			if input.Number != without {
+				want = append(want, input.String())
+			}
+		}
+		again, err := os.ReadFile(l.file)
+		require.NoError(t, err)
+		for _, input := range read(t, again).Inputs {
+			got = append(got, input.String())
+		}
+		assert.Equal(t, want, got)
 	})
 	return results
 }
@@ -128,6 +142,27 @@ func TestForkReachesTheSameState(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The textbook's gears settle as they did.
+func TestForkWithTextbookGears(t *testing.T) {
+	set, err := gears.Parse(gears.Textbook)
+	require.NoError(t, err)
+	scene, err := scenes.Named("slow-consumer")
+	require.NoError(t, err)
+	r := read(t, record(t, scene.Guided(), set))
+	assert.Equal(t, gears.Textbook, r.Gears.String())
+	for n, result := range forked(t, r, len(r.Inputs), 0) {
+		assert.Empty(t, result.Differences, "after input %d, %v", n, r.Inputs[n-1])
+	}
+}
+
+// What a reader does to the gates is done again.
+func TestForkDoesWhatWasDoneToTheGates(t *testing.T) {
+	r := read(t, []byte(header+inputs(
+		"create-namespace", "", "close", "G7 key==shop/red", "create-configmap", "red", "start-plain", "--workers=1",
+		"run", "key==shop/blue && gate==G2", "create-configmap", "blue", "step", "G2 shop/blue", "open", "G2", "close", "G5", "release", "")))
+	forked(t, r, len(r.Inputs), 0)
 }
 
 // One input may be left out: what follows from it is missing. An input that needs it fails.
