@@ -239,7 +239,7 @@ func TestForkIsRefused(t *testing.T) {
 		"yours":   {replaced(`"mode"`, `"yours":["queue/queue.go"],"mode"`), "gears of your own (queue/queue.go), which this program does not have; record the scene again"},
 		"gears":   {replaced(`"fast"`, `"wooden"`), `the gears "wooden", which this program does not have; use the version`},
 		"others": {header + two + `{"s":3,"t":9,"e":"apiserver.requestDone","verb":"patch","user":"kubernetes-admin","code":200}` + "\n",
-			"kubernetes-admin wrote to the server during the run, and the recording does not have what; record the scene again"},
+			"kubernetes-admin wrote to the server during the run, and the recording does not have what it wrote; record the scene again"},
 		"middle":  {header + `{"s":7,"t":0,"e":"trace.state"}` + "\n" + two, "begins in the middle of the run, without the first inputs; record it again"},
 		"none":    {header, "the recording has no input; record the scene with a server: lab demo --scene one-key --view"},
 		"alone":   {strings.Replace(header, "one-key", "stall", 1), "the scene stall plays on single gears, without a server that could get inputs; fork the recording of another"},

@@ -163,7 +163,7 @@ func (r *reader) refuse(header trace.Header) {
 		refuse("gears", header.Gears, "the run had the gears %q, which this program does not have; use the version that made the recording", header.Gears)
 	}
 	if r.other != "" {
-		refuse("others", r.other, "%s wrote to the server during the run, and the recording does not have what; record the scene again without another client", r.other)
+		refuse("others", r.other, "%s wrote to the server during the run, and the recording does not have what it wrote; record the scene again without another client", r.other)
 	}
 	if r.middle {
 		refuse("middle", "", "the recording begins in the middle of the run, without the first inputs; record it again with a larger --record-limit")
