@@ -31,6 +31,8 @@ type Config struct {
 
 // Result compares a fork after an input with the recording before its next input.
 type Result struct {
+	// Busy: the fork did not come to rest in a minute.
+	Busy bool
 	// Compared: both were at rest.
 	Compared bool
 	// Differences say what is not as in the recording.

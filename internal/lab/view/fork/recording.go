@@ -110,7 +110,7 @@ var users = func() (names []string) {
 }()
 
 func (r *reader) input(e *trace.Event) {
-	input := Input{Number: len(r.Inputs) + 1, Seq: e.Seq, At: time.Duration(e.Time) * time.Microsecond, Name: e.Label, Arguments: e.Arguments, Refused: r.behind}
+	input := Input{Number: len(r.Inputs) + 1, Seq: e.Seq, At: time.Duration(e.Time) * time.Microsecond, Name: e.Label, Arguments: e.Arguments}
 	if _, known := actions[e.Label]; !known {
 		r.behind = cmp.Or(r.behind, &Refusal{Code: "unknown", Args: map[string]string{"name": e.Label},
 			text: fmt.Sprintf("this program does not know the input %q; use the version that made the recording", e.Label)})

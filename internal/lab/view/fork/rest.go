@@ -63,7 +63,7 @@ func settle(s *trace.State, blind bool) settled {
 	for gate, keys := range s.Lab.Held {
 		c.Held[gate] = slices.Sorted(slices.Values(keys))
 	}
-	c.resting = busy(s, blind) == ""
+	c.resting = atRest(s, blind)
 	return c
 }
 
@@ -104,32 +104,28 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// busy names a gear that is not at rest; "" if all are. What waits at a gate keeps its gears busy
-// for good, so with a held item no gear counts as busy. With blind, watches may not come back.
-func busy(s *trace.State, blind bool) string {
+// atRest reports whether no gear is busy. What waits at a gate keeps its gears busy for good, so with
+// a held item none counts. With blind, watches may not come back.
+func atRest(s *trace.State, blind bool) bool {
 	if len(s.Lab.Held) > 0 {
-		return ""
+		return true
 	}
-	for name, i := range s.Informers {
-		switch {
-		case i.Phase == "stopped":
-		case i.FIFO.Total > 0 || i.FIFO.InFlight != nil:
-			return "the queue of " + name
-		case !i.Reflector.Open && !blind:
-			return "the reflector of " + name
+	for _, i := range s.Informers {
+		if i.Phase != "stopped" && (i.FIFO.Total > 0 || i.FIFO.InFlight != nil || !i.Reflector.Open && !blind) {
+			return false
 		}
 	}
-	for name, q := range s.Queues {
+	for _, q := range s.Queues {
 		if q.Total > 0 || len(q.Processing) > 0 {
-			return "the workers of " + name
+			return false
 		}
 	}
 	for _, r := range s.Requests.Running {
 		if r.Verb != "watch" {
-			return "a request"
+			return false
 		}
 	}
-	return ""
+	return true
 }
 
 const (
@@ -145,6 +141,7 @@ const (
 //     each delayed key had a pass since the last change: what a recorder does not see, such as the end
 //     of a pod, gets its time that way.
 //   - If the recording went on earlier, so does the fork: in the same state, or after the pause.
+//   - A pipeline that does not come to rest is left alone after a minute.
 func (p *player) await(ctx context.Context, recorder *trace.Recorder, input Input, last bool) (Result, error) {
 	var (
 		began   = time.Now()
@@ -164,6 +161,9 @@ func (p *player) await(ctx context.Context, recorder *trace.Recorder, input Inpu
 			changed, passes = text, passesOf(state)
 		}
 		over := waited >= longest || waited >= input.pause+slack && roundSince(state, passes)
+		if waited >= 2*longest {
+			return Result{Busy: true}, nil
+		}
 		still := stillness(state, now)
 		if still == before && now.resting && (len(differences) == 0 || over) {
 			if !input.after.resting {

@@ -78,6 +78,8 @@ func runFork(ctx context.Context, name string, options *replayOptions, out io.Wr
 // printResult says how the fork compares with the recording.
 func printResult(out io.Writer, result fork.Result) {
 	switch {
+	case result.Busy:
+		fmt.Fprintln(out, "The pipeline has not come to rest in a minute.")
 	case !result.Compared:
 		fmt.Fprintln(out, "The pipeline is at rest. The recording went on before it was, so the two are not compared.")
 	case len(result.Differences) == 0:
