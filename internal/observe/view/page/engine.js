@@ -12,10 +12,13 @@ function startWorker() {
 const decode = address => new TextDecoder().decode(bytes(address.slice(address.indexOf(",") + 1)));
 const bytes = base64 => Uint8Array.from(atob(base64), c => c.charCodeAt(0));
 
+const token = () => new URLSearchParams(location.search).get("token");
+
 // Engine calls update with each new view, and tell with {kind, reason} when something happens.
 export class Engine {
   #worker = startWorker();
   #socket = null;
+  #served = false; // the recording is the server's
   live = false;
 
   constructor(update, tell) {
@@ -27,8 +30,9 @@ export class Engine {
   ask(op, values = {}) { this.#worker.postMessage({ op, ...values }); }
 
   // open reads a recording, which ends a live connection.
-  open(blob) {
+  open(blob, served = false) {
     this.disconnect();
+    this.#served = served;
     this.ask("open", { blob });
   }
 
@@ -42,9 +46,25 @@ export class Engine {
     try {
       const answer = await fetch("recording?token=" + token);
       if (!answer.ok) { this.tell({ kind: "refused", reason: await answer.text() }); return "drop"; }
-      this.open(await answer.blob());
+      this.open(await answer.blob(), true);
     } catch { this.tell({ kind: "disconnected" }); }
     return "replay";
+  }
+
+  // inputs returns a promise of what the laboratory knows of the recording's inputs; null if it does not show this recording.
+  async inputs() {
+    if (!this.#served) return null;
+    try {
+      const answer = await fetch("inputs?token=" + token());
+      return answer.ok ? await answer.json() : null;
+    } catch { return null; } // the process has gone
+  }
+
+  // fork returns a promise of the address of a new run's page. It fails with a sentence.
+  async fork(at, without) {
+    const answer = await fetch("fork?" + new URLSearchParams({ token: token(), at, without }));
+    if (!answer.ok) throw new Error(await answer.text());
+    return answer.text();
   }
 
   // functions returns a promise of the function of each event, for a set of gears; {} if they are not known here.
