@@ -33,8 +33,6 @@ type ObservedDeletion struct {
 	// UID is the UID of the namespace that was seen in deletion. The pass leaves a later namespace
 	// of that name alone: its grace period begins when it is seen itself.
 	UID string
-	// DeletedAt is its deletion timestamp, by the server's clock.
-	DeletedAt time.Time
 	// Settled is the end of the grace period by our own clock: since then nothing can be created in
 	// the namespace.
 	Settled time.Time

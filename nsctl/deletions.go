@@ -86,7 +86,7 @@ func (c *Controller) beginPass(namespace *api.Namespace) (seen ObservedDeletion,
 	if c.trace.PhaseDone != nil {
 		c.trace.PhaseDone(namespace.Name, phase, time.Since(since))
 	}
-	return ObservedDeletion{UID: namespace.UID, DeletedAt: namespace.DeletionTimestamp.Time, Settled: settled}, true
+	return ObservedDeletion{UID: namespace.UID, Settled: settled}, true
 }
 
 // endPass remembers when the pass ended and which look it plans.

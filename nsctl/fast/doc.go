@@ -9,8 +9,8 @@
 //   - The answer to deleting a collection lists what the server found by a consistent read. An empty list proves the type
 //     empty: no LIST follows.
 //   - Types are deleted in parallel. Pods still come first, and alone.
-//   - Discovery is kept until it is older than the end of a grace period, or until a request shows that it is outdated. It
-//     is prefetched while the namespace is being read.
+//   - Discovery is kept until it is older than the end of a grace period, or until a request shows
+//     that it is outdated.
 //   - If several namespaces are in deletion, an emptiness check lists each type once, cluster-wide. A namespace is not
 //     asked for a type of which it holds nothing.
 //   - A namespace that goes with this controller's token gets no report just before, because no client could read it. A
@@ -27,7 +27,7 @@
 //
 // # Goroutines
 //
-// A pass starts goroutines for types and for the prefetch, and waits for them.
+// A pass starts goroutines for types, and waits for them.
 //
 // # Failure
 //

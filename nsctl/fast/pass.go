@@ -14,9 +14,8 @@ import (
 // pass is one look at one namespace in deletion, with what it has found so far.
 type pass struct {
 	*deleter
-	namespace  *api.Namespace // as it was last read or written
-	prefetched *prefetch      // nil: the types have not been asked for yet
-	settled    time.Time      // nothing has been created in the namespace since, by our own clock
+	namespace *api.Namespace // as it was last read or written
+	settled   time.Time      // nothing has been created in the namespace since, by our own clock
 
 	found    nsctl.ConditionUpdater
 	estimate int64 // the seconds that what is left may take
@@ -104,10 +103,7 @@ func (p *pass) deleteAllContent(ctx context.Context) {
 // that the answer is new enough.
 func (p *pass) discover(ctx context.Context) []nsctl.DeletableResource {
 	defer p.Trace.Phase(p.namespace.Name, nsctl.PhaseDiscovery)()
-	lists, err := p.prefetched.answer()
-	if p.prefetched == nil {
-		lists, err = p.types.of(ctx, p.namespace.DeletionTimestamp.Time, p.settled)
-	}
+	lists, err := p.types.of(ctx, p.namespace.DeletionTimestamp.Time, p.settled)
 	resources, err := p.found.ProcessDiscovery(lists, err)
 	p.Trace.Discovered(p.namespace.Name, len(resources), err)
 	return resources
