@@ -38,25 +38,17 @@ type Snapshot struct {
 // each other.
 type Phase int
 
+// The phases.
 const (
-	// PhaseIdle: Run was not called yet.
-	PhaseIdle Phase = iota
-	// PhaseOpeningStream: a streaming list was requested.
-	PhaseOpeningStream
-	// PhaseStreaming: the initial events of a streaming list arrive and are collected.
-	PhaseStreaming
-	// PhaseListing: a page of a list was requested.
-	PhaseListing
-	// PhaseReplacing: the complete state is being stored.
-	PhaseReplacing
-	// PhaseOpeningWatch: a watch was requested.
-	PhaseOpeningWatch
-	// PhaseWatching: events arrive and are stored.
-	PhaseWatching
-	// PhaseBackingOff: an attempt failed; the next one waits.
-	PhaseBackingOff
-	// PhaseStopped: Run has ended. No phase follows.
-	PhaseStopped
+	PhaseIdle          Phase = iota // Run was not called yet
+	PhaseOpeningStream              // a streaming list was requested
+	PhaseStreaming                  // the initial events of a streaming list arrive and are collected
+	PhaseListing                    // a page of a list was requested
+	PhaseReplacing                  // the complete state is being stored
+	PhaseOpeningWatch               // a watch was requested
+	PhaseWatching                   // events arrive and are stored
+	PhaseBackingOff                 // an attempt failed; the next one waits
+	PhaseStopped                    // Run has ended. No phase follows
 	phaseCount
 )
 
