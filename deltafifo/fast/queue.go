@@ -14,8 +14,6 @@ type record[T any] struct {
 	deltas deltafifo.Deltas[T]
 	// initial: the key belongs to the initial population and has not been processed.
 	initial bool
-	// listedAt is the index of the list item that the record was made from; see mergeCursor.
-	listedAt int32
 	// first holds the first delta, so that the common record, with a single delta, is one
 	// allocation. The consumer may keep it: records are not reused.
 	first [1]deltafifo.Delta[T]
