@@ -21,7 +21,7 @@ import (
 // object, including bookmarks and events of unknown type.
 //
 // What it lacks is speed and protobuf: encoding/json scans each object four times. The decoder in
-// restclient/fast scans it once, and also reads protobuf, for resources of which only the metadata
+// restclient/fast decodes it in one pass, and also reads protobuf, for resources of which only the metadata
 // is used.
 type watchDecoder[T Object] struct {
 	body   *boundedReader                 // limits the size of an event

@@ -24,12 +24,12 @@ type metadataReader struct {
 	current *partial // the object being read
 }
 
-// decodeMetadata decodes the metadata of a single object, all of data.
-func decodeMetadata(data []byte) (*partial, error) {
+// decode decodes the metadata of a single object, all of data.
+func (r *metadataReader) decode(data []byte) (*partial, error) {
 	if isNull(data) {
 		return nil, errNullObject
 	}
-	object, n, err := (&metadataReader{}).readJSON(data)
+	object, n, err := r.readJSON(data)
 	if err == errShort {
 		err = midway(io.EOF)
 	}
