@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,6 +56,15 @@ func (e *ContentError) Error() string {
 }
 
 func (e *ContentError) Unwrap() []error { return e.Errors }
+
+// contentError returns a *ContentError of all that are not nil, or nil.
+func contentError(errs []error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	if len(errs) == 0 {
+		return nil
+	}
+	return &ContentError{Errors: errs}
+}
 
 // ResourceError reports that a request about one type of a namespace's content failed.
 type ResourceError struct {

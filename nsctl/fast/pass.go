@@ -3,12 +3,10 @@ package fast
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"orrery/nsctl"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 // pass is one look at one namespace in deletion, with what it has found so far.
@@ -126,7 +124,7 @@ func (p *pass) deleteTypes(ctx context.Context, resources []nsctl.DeletableResou
 	lefts := make([]nsctl.Remains, len(resources))
 	errs := make([]error, len(resources))
 	undecided := make([]bool, len(resources)) // the error may be forgiven, and is not traced before
-	parallelize(len(resources), p.Concurrency, func(i int) {
+	nsctl.Parallelize(len(resources), p.Concurrency, func(i int) {
 		lefts[i], errs[i] = p.deleteAndCount(ctx, resources[i], p.namespace.Name)
 		if undecided[i] = nsctl.NotServed(errs[i]); !undecided[i] {
 			p.Trace.TypeDeleted(p.namespace.Name, resources[i].GVR, lefts[i].Items, errs[i])
@@ -139,32 +137,5 @@ func (p *pass) deleteTypes(ctx context.Context, resources []nsctl.DeletableResou
 		}
 		p.found.ProcessContent(resource.GVR, lefts[i], errs[i])
 		p.estimate = max(p.estimate, lefts[i].Estimate)
-	}
-}
-
-// parallelize calls do for 0 to n-1, at most limit at a time, and returns when all calls have. If
-// one of them panicked, it panics then, with the *wait.Panic: on a goroutine of its own a panic
-// would end the process.
-func parallelize(n, limit int, do func(i int)) {
-	slots := make(chan struct{}, limit)
-	panics := make([]*wait.Panic, n)
-	var running sync.WaitGroup
-	for i := range n {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			defer func() {
-				if value := recover(); value != nil {
-					panics[i] = wait.NewPanic(value)
-				}
-			}()
-			do(i)
-		})
-	}
-	running.Wait()
-	for _, err := range panics {
-		if err != nil {
-			panic(err)
-		}
 	}
 }
