@@ -16,8 +16,7 @@
 //   - Requeued deltas ([deltafifo.ErrRequeue]) go before newer ones.
 //
 // Replace and Resync do not hold the lock while they read the store. They build their deltas in a
-// queue of their own, recheck the keys that consumers took meanwhile, and append the result. The
-// lock is held for the keys that waited or were taken, not for 100,000 objects.
+// queue of their own, recheck the keys that consumers took meanwhile, and append the result.
 //
 // PopBatch hands out many keys and takes the lock once for each. The keys of a queue are in an
 // [orrery/internal/table.Table], because one search both finds a key and makes room for it. With a
@@ -39,11 +38,9 @@
 //
 // # Testing
 //
-// The contract, package deltafifotest, for Pop and for PopBatch. The scripts in testdata/scenarios
-// replay incidents. One property test compares each call while a key is in flight with the same
-// call right after on the textbook form. Another runs a server, a broken watch and a consumer that
-// requeues items at random, and checks that every handler sees a gapless history that ends in the
-// server's state.
+// The contract, for Pop and for PopBatch, and scripts in testdata/scenarios that replay incidents.
+// One property test compares each call while a key is in flight with the same call right after on
+// the textbook form; another checks that every handler sees a gapless history.
 //
 // Next: package deltafifo/inorder
 package fast
