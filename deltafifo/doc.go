@@ -39,11 +39,11 @@
 //
 // # Guarantees
 //
-//   - The deltas of a key are handed out in order of arrival. A DeltaFIFO orders keys by their first
-//     waiting delta; there is no order between the deltas of different keys.
-//   - Every delta is handed out, except one of two adjacent deletions (the one that a watch reported
-//     is kept), a deletion of an object that the consumer does not hold, and a Sync for a key with
-//     newer deltas.
+//   - The deltas of a key are handed out in order of arrival. A DeltaFIFO orders keys by their
+//     first waiting delta; there is no order between the deltas of different keys.
+//   - Every delta is handed out, except one of two adjacent deletions (the one that a watch
+//     reported is kept), a deletion of an object that the consumer does not hold, and a Sync for a
+//     key with newer deltas.
 //   - Only one process function runs, so it may write without a lock against itself.
 //   - HasSynced turns true when everything that the first list queued has been processed.
 //   - The queue hands out the pointers that it was given, and a tombstone may share its object with
@@ -64,8 +64,8 @@
 //
 // # Testing
 //
-// Every form passes package deltafifotest, and so does client-go's DeltaFIFO; what a form lacks is a
-// named capability with the reason.
+// Every form passes package deltafifotest, and so does client-go's DeltaFIFO; what a form lacks is
+// a named capability with the reason.
 //
 // Next: package deltafifo/fast
 package deltafifo

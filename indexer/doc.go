@@ -40,8 +40,8 @@
 //   - Every read returns the state at one moment between its call and its return. A List never
 //     shows half of a Replace, and what a read has returned does not change.
 //   - Every read that begins after a write has returned sees that write.
-//   - A failing index function affects only its own index and one object: the object is stored, found
-//     by key and by all other indexes, and no stale entry remains. (client-go panics, on the
+//   - A failing index function affects only its own index and one object: the object is stored,
+//     found by key and by all other indexes, and no stale entry remains. (client-go panics, on the
 //     informer's goroutine, with the store half updated.)
 //   - A value without objects takes no memory.
 //   - Add and Update are the same: the store decides by the key.

@@ -32,10 +32,10 @@
 // is the form that follows it: this package. Package fast has the optimized form.
 //
 // [SharedIndexInformer] joins all parts, [SharedInformerFactory] has one informer per collection,
-// [Lister] reads the store, and [ResourceEventHandler] receives the events. Events are about objects
-// of one type T, without boxing or type assertions: a struct of your own (*api.Namespace), the
-// metadata that all objects have (*api.PartialObjectMetadata), or any document (*api.Unstructured);
-// see the example of [NewSharedIndexInformer].
+// [Lister] reads the store, and [ResourceEventHandler] receives the events. Events are about
+// objects of one type T, without boxing or type assertions: a struct of your own (*api.Namespace),
+// the metadata that all objects have (*api.PartialObjectMetadata), or any document
+// (*api.Unstructured); see the example of [NewSharedIndexInformer].
 //
 // The informer is level-triggered. An event says that an object is worth looking at; the truth is
 // in the store, which may be newer than the event. The handler of a good controller adds the key to
@@ -43,7 +43,8 @@
 //
 // Two pages are the core: handle_deltas.go, where the store decides the kind of an event, and
 // processor.go, the textbook sharedProcessor with its listeners. The parts are behind small
-// interfaces ([Queue], [Indexer], [Reflector], [Processor]); [Gears] in [Config] chooses their forms.
+// interfaces ([Queue], [Indexer], [Reflector], [Processor]); [Gears] in [Config] chooses their
+// forms.
 //
 // # Guarantees
 //
@@ -55,8 +56,8 @@
 // Completeness. A handler sees a consistent history: an addition of a new object, updates from the
 // previous state, a deletion of an added object. Changes while the watch was down arrive as the
 // difference between the states before and after; an unobserved deletion is a [DeletedObject] with
-// FinalStateUnknown. A handler added later receives the content of the store as of that moment, then
-// every later event.
+// FinalStateUnknown. A handler added later receives the content of the store as of that moment,
+// then every later event.
 //
 // Independence. A slow, stuck or faulty handler delays no other handler. Its backlog is unbounded
 // (dropping events would break completeness, waiting would break independence), but visible:

@@ -50,8 +50,8 @@
 //   - A key is queued at most once, and at most one worker holds it.
 //   - A worker sees everything that happened before an Add: the key is handed out at least once
 //     after it, in the order in which keys were queued (unless the queue was shut down before).
-//   - A key has at most one delay, and the earlier deadline wins; Add cancels it. A delay never ends
-//     early. Equal ones end in the order of AddAfter.
+//   - A key has at most one delay, and the earlier deadline wins; Add cancels it. A delay never
+//     ends early. Equal ones end in the order of AddAfter.
 //   - After ShutDown the queue refuses new keys, still hands out queued ones, and drops delays.
 //   - Only Get and ShutDownWithDrain block.
 //   - A queue forgets a key when it is done with it.

@@ -24,14 +24,15 @@
 //
 //   - Names that do not address exactly one object ("", "..", "a/b") are refused before anything is
 //     sent.
-//   - Events come in the order in which the server sent them. Nothing is retried inside a stream: the
-//     caller must know of the gap. A watch that is not read blocks the server.
+//   - Events come in the order in which the server sent them. Nothing is retried inside a stream:
+//     the caller must know of the gap. A watch that is not read blocks the server.
 //   - Authorization headers, tokens, passwords in URLs and query values that are not known to be
-//     harmless appear in no error, no trace hook and no String. Bodies appear in no error, except for
-//     the text of an error answer.
-//   - Credentials do not follow a redirect to another host, and no redirect leads from https to http.
-//   - Memory is bounded by Config.MaxFrameBytes for a value of a stream and Config.MaxBodyBytes for a
-//     body.
+//     harmless appear in no error, no trace hook and no String. Bodies appear in no error, except
+//     for the text of an error answer.
+//   - Credentials do not follow a redirect to another host, and no redirect leads from https to
+//     http.
+//   - Memory is bounded by Config.MaxFrameBytes for a value of a stream and Config.MaxBodyBytes for
+//     a body.
 //
 // # Goroutines
 //
@@ -61,9 +62,9 @@
 //	401 and new credentials              all                 none; once
 //
 // Only the last applies with [api.WithSingleAttempt], which a Reflector uses because it has a
-// back-off of its own. Refused connections, unknown hosts and bad certificates are reported at once.
-// client-go reads Retry-After only as a number and never repeats a 5xx without it; the difference is
-// intended (regression tests TestDefect8_15...).
+// back-off of its own. Refused connections, unknown hosts and bad certificates are reported at
+// once. client-go reads Retry-After only as a number and never repeats a 5xx without it; the
+// difference is intended (regression tests TestDefect8_15...).
 //
 // A connection can die without an error, for instance when a firewall forgets it. Every wait for
 // such a connection ends:

@@ -40,8 +40,8 @@
 //   - A function that is stopped before it begins never calls f. The immediate Poll forms are the
 //     exception: they always call the condition once.
 //   - f never runs concurrently with itself; it runs on the caller's goroutine.
-//   - Jitter only ever adds to a period. Durations saturate: a delay that would overflow becomes the
-//     longest possible one and never a negative one, which would spin.
+//   - Jitter only ever adds to a period. Durations saturate: a delay that would overflow becomes
+//     the longest possible one and never a negative one, which would spin.
 //
 // # Goroutines
 //
@@ -58,7 +58,8 @@
 // # Testing
 //
 // Tests run in a testing/synctest bubble, in which an hour passes at once. Package waittest has the
-// behaviour as a suite that runs against this package and against k8s.io/apimachinery/pkg/util/wait.
+// behaviour as a suite that runs against this package and against
+// k8s.io/apimachinery/pkg/util/wait.
 //
 // Sources: the JitterUntil article ("the implementation of timed tasks in Kubernetes"), and the
 // package documentation of k8s.io/apimachinery/pkg/util/wait.

@@ -8,9 +8,9 @@
 // call while a key is in flight has the effect that it would have right after.
 //
 //   - Add and Update queue as always. The delta waits until the process function has returned.
-//   - Delete, and a list without the key, cannot know whether the consumer will hold the object. They
-//     queue a tentative delete. When the process function has returned, the store resolves it: a
-//     deletion of an object that it does not hold is cancelled.
+//   - Delete, and a list without the key, cannot know whether the consumer will hold the object.
+//     They queue a tentative delete. When the process function has returned, the store resolves it:
+//     a deletion of an object that it does not hold is cancelled.
 //   - Resync skips the key, as it skips waiting keys. (Here the rule has an exception: right after,
 //     Resync would repeat the state that the consumer was just given.)
 //   - Requeued deltas ([deltafifo.ErrRequeue]) go before newer ones.

@@ -13,9 +13,9 @@ import (
 //   - Producers do not wait for process, and process may call them. It must not call Pop, which
 //     would wait for itself.
 //   - process may keep the deltas but not change them: hooks see them, and they may be requeued.
-//   - If process returns an *ErrRequeue, the deltas wait again and Pop returns its Err. A key without
-//     newer deltas goes to the end of the queue. Otherwise the old deltas go before the newer ones,
-//     in their place.
+//   - If process returns an *ErrRequeue, the deltas wait again and Pop returns its Err. A key
+//     without newer deltas goes to the end of the queue. Otherwise the old deltas go before the
+//     newer ones, in their place.
 //   - After any other error or a panic the deltas count as processed. A panic continues.
 //
 // After Close nothing is requeued: Pop returns the error with the *ErrRequeue in it, and the caller

@@ -27,9 +27,9 @@
 //
 // # Guarantees
 //
-// Those of package deltafifo, except the capabilities that TestContract lists as missing. Deltas are
-// handed out one by one, in order of arrival; those of a list or of a resync are adjacent. Producers
-// do not wait for a process function.
+// Those of package deltafifo, except the capabilities that TestContract lists as missing. Deltas
+// are handed out one by one, in order of arrival; those of a list or of a resync are adjacent.
+// Producers do not wait for a process function.
 //
 // # Goroutines
 //

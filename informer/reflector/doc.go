@@ -13,8 +13,8 @@
 //	   └── "410 Gone": LIST at "" ◄─────┘
 //
 // The position is the resourceVersion that the store has reached. In the article on the controller
-// manager, named in docs/learn/mechanisms.md, the Reflector is the part of the informer's controller
-// that feeds the DeltaFIFO. "Textbook" is the form that follows it.
+// manager, named in docs/learn/mechanisms.md, the Reflector is the part of the informer's
+// controller that feeds the DeltaFIFO. "Textbook" is the form that follows it.
 //
 // This package has the textbook form, ListAndWatch on one page (reflector.go), and what both forms
 // share. Package machine has the form with every recovery action that production needs.
@@ -26,14 +26,14 @@
 //   - Nothing is lost between list and watch: the watch begins at the version of the list.
 //   - A version that the server has refused (410, or too large) is not requested again; the next
 //     list is a consistent read at "".
-//   - A deletion that happens while no watch is open is missing from the next Replace. The DeltaFIFO
-//     turns it into a tombstone.
+//   - A deletion that happens while no watch is open is missing from the next Replace. The
+//     DeltaFIFO turns it into a tombstone.
 //
 // # Goroutines
 //
 // Run uses the goroutine of its caller. The textbook form has one more for each open watch, which
-// reads it into a channel. Run returns when its context has ended and the last call of the store has
-// returned.
+// reads it into a channel. Run returns when its context has ended and the last call of the store
+// has returned.
 //
 // # Failure
 //

@@ -28,8 +28,8 @@
 // the new one. The next request reads the file or runs the plugin again. Credentials that cannot be
 // renewed yet stay in use.
 //
-// The server checks a client certificate only when a connection is made. So package restclient looks
-// for a new one once in TLS.CheckInterval and sends new requests over new connections after a
+// The server checks a client certificate only when a connection is made. So package restclient
+// looks for a new one once in TLS.CheckInterval and sends new requests over new connections after a
 // change. Requests and watches in progress continue (client-go cuts them off).
 //
 // # Goroutines

@@ -4,8 +4,8 @@
 // # Concept
 //
 // A kubeconfig file (Kubernetes documentation: "Organizing Cluster Access Using kubeconfig Files")
-// lists clusters, users, and contexts that join one of each with a namespace. [Load] looks for files
-// in this order and takes the first line that applies:
+// lists clusters, users, and contexts that join one of each with a namespace. [Load] looks for
+// files in this order and takes the first line that applies:
 //
 //  1. the requested file ([Options].Path, the flag --kubeconfig), alone; it must exist;
 //  2. the files that the variable KUBECONFIG lists, merged; those that do not exist are skipped;

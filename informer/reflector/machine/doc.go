@@ -38,12 +38,13 @@
 // Those of package reflector, and:
 //
 //   - A watch that is reopened after a lost connection or a silence, or after three minutes without
-//     events, begins at a position that the server has reached: a list of one object at that version
-//     comes first. A server restored from a backup accepts a watch from a future resourceVersion and
-//     sends nothing until it has caught up. client-go waits for that, possibly for days.
-//   - The position never goes back if versions can be compared: numbers from one counter (KEP-5504).
-//     A stale event, whose version is not newer than the position, is not applied; Snapshot.Stale
-//     counts it. Older bookmarks do not reach the store.
+//     events, begins at a position that the server has reached: a list of one object at that
+//     version comes first. A server restored from a backup accepts a watch from a future
+//     resourceVersion and sends nothing until it has caught up. client-go waits for that, possibly
+//     for days.
+//   - The position never goes back if versions can be compared: numbers from one counter
+//     (KEP-5504). A stale event, whose version is not newer than the position, is not applied;
+//     Snapshot.Stale counts it. Older bookmarks do not reach the store.
 //
 // # Goroutines
 //
@@ -57,8 +58,8 @@
 // Reflector never gives up. A connection whose other end is gone gives no error. It is detected
 //
 //   - by the client's keepalive (HTTP/2 and websocket pings: within 45 s);
-//   - by the idle timeout of a watch (Config.IdleTimeout): 45 s without keepalive, 90 s to 3 min with
-//     it; silence.go has the reasons;
+//   - by the idle timeout of a watch (Config.IdleTimeout): 45 s without keepalive, 90 s to 3 min
+//     with it; silence.go has the reasons;
 //   - by the time that opening a watch takes (45 s; 10 s after a silent one) and a list
 //     (Config.ListTimeout).
 //

@@ -15,8 +15,8 @@ import (
 	"orrery/restclient/credentials"
 )
 
-// newServer returns a server and the credentials of its clients. The controller and the spectators are separate users, so
-// that a fault can affect one of them; the script is the administrator.
+// newServer returns a server and the credentials of its clients. The controller and the spectators
+// are separate users, so that a fault can affect one of them; the script is the administrator.
 func newServer(listen string) (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
 	controller, spectators := "controller-"+rand.Text(), "spectators-"+rand.Text()
 	server, err := apiserver.New(apiserver.Config{

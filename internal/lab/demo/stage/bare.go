@@ -19,13 +19,14 @@ import (
 
 // What a scene on a bare stage starts itself.
 
-// ConfigMaps returns the configmaps of the namespace for a client of [Stage.NewClient], or for the script's if it is nil.
+// ConfigMaps returns the configmaps of the namespace for a client of [Stage.NewClient], or for the
+// script's if it is nil.
 func (s *Stage) ConfigMaps(client *restclient.Client) *restclient.Resource[*api.Unstructured] {
 	return restclient.Dynamic(cmp.Or(client, s.script), core("configmaps"), Namespace)
 }
 
-// NewClient returns a client of the spectators' user, with a trace in addition to the counting of requests. wrap may be nil;
-// see [restclient.Config]. The client ends with the stage.
+// NewClient returns a client of the spectators' user, with a trace in addition to the counting of
+// requests. wrap may be nil; see [restclient.Config]. The client ends with the stage.
 func (s *Stage) NewClient(trace *restclient.Trace, wrap func(http.RoundTripper) http.RoundTripper) (*restclient.Client, error) {
 	config := s.config
 	config.Server.WrapTransport = wrap
@@ -39,7 +40,8 @@ func (s *Stage) NewClient(trace *restclient.Trace, wrap func(http.RoundTripper) 
 // Informer is an informer of configmaps.
 type Informer = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 
-// NewInformer returns a new informer of the configmaps with the stage's gears, whose reflector tells. [Stage.RunInformer] starts it.
+// NewInformer returns a new informer of the configmaps with the stage's gears, whose reflector
+// tells. [Stage.RunInformer] starts it.
 func (s *Stage) NewInformer(client *restclient.Client, config informer.Config[*api.PartialObjectMetadata]) *Informer {
 	config.Name, config.Gears = "configmaps", gears.Informer[*api.PartialObjectMetadata](s.config.Gears)
 	told := newVoice(s.config.Teller, config.Name, "").reflector((&meter{teller: s.config.Teller}).reflector())

@@ -15,10 +15,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// Plain configures a plain controller of the configmaps: an informer, a handler that queues keys, and
-// workers. Its client repeats no request by itself. The zero value is useful.
+// Plain configures a plain controller of the configmaps: an informer, a handler that queues keys,
+// and workers. Its client repeats no request by itself. The zero value is useful.
 type Plain struct {
-	// Reconcile makes one pass over a configmap, with the controller's client; nil: it succeeds at once.
+	// Reconcile makes one pass over a configmap, with the controller's client; nil: it succeeds at
+	// once.
 	Reconcile func(ctx context.Context, client *restclient.Resource[*api.Unstructured], name string) error
 	// Workers are the workers; 0: worker.Config's default.
 	Workers int

@@ -88,8 +88,8 @@ Exit codes: 0 if the recording is sound, 1 if not.`,
 	return command
 }
 
-// readHeader returns the first line of a file, or an error if that is no recording that this program
-// can read. Mistakes after its first line are for the page to show.
+// readHeader returns the first line of a file, or an error if that is no recording that this
+// program can read. Mistakes after its first line are for the page to show.
 func readHeader(file string) (trace.Header, error) {
 	from, err := os.Open(file)
 	if err != nil {
