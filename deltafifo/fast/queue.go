@@ -173,34 +173,18 @@ func (q *queue[T]) compact() {
 }
 
 // absorb appends the other queue, which must not be used afterwards. A key in both keeps its place
-// in q, and join merges its deltas.
-//
-// The records of the shorter queue move into the table of the longer one. So a list of 100,000
+// in q, and join merges its deltas. The records of q move into the other table: so a list of 100,000
 // objects built without a lock costs only the work for the few waiting keys.
 func (q *queue[T]) absorb(other *queue[T], join func(mine, theirs *record[T])) {
-	meet := func(mine, theirs *record[T]) {
-		join(mine, theirs)
-		theirs.clear()
-	}
-	if other.len() > q.len() {
-		for mine := range q.all() {
-			place := other.place(mine.key)
-			if *place != nil {
-				meet(mine, *place)
-			}
-			*place = mine
+	for mine := range q.all() {
+		place := other.place(mine.key)
+		if theirs := *place; theirs != nil {
+			join(mine, theirs)
+			theirs.clear()
 		}
-		q.byKey = other.byKey
-	} else {
-		for theirs := range other.all() {
-			place := q.place(theirs.key)
-			if *place != nil {
-				meet(*place, theirs)
-			} else {
-				*place = theirs
-			}
-		}
+		*place = mine
 	}
+	q.byKey = other.byKey
 	if q.head == len(q.order) {
 		q.order, q.head = other.order, other.head
 		return

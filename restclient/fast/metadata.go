@@ -180,22 +180,10 @@ func (r *metadataReader) textValue() ([]byte, error) {
 // ownField reads a text that is probably unique to the object.
 func (r *metadataReader) ownField(into *string) error {
 	text, err := r.textValue()
-	if err != nil {
-		return err
-	}
-	r.own(into, text)
-	return nil
-}
-
-func (r *metadataReader) own(into *string, text []byte) {
-	switch {
-	case len(text) == 0:
-		*into = ""
-	case into == &r.current.GenerateName:
-		r.text.addPrefix(into, text)
-	default:
+	if err == nil {
 		r.text.add(into, text)
 	}
+	return err
 }
 
 // internedField reads a text that many objects share.
