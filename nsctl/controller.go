@@ -38,18 +38,11 @@ type Config struct {
 	// Informer delivers the namespaces. Its owner runs it; the controller adds a handler and reads
 	// its store. It should have a resync period of its own: without one handlers get no resyncs.
 	Informer *informer.SharedIndexInformer[*api.Namespace]
-	// Deleter makes the passes.
-	Deleter Deleter
+	Deleter  Deleter // makes the passes
 
-	// Name is the name of the work queue in metrics and snapshots, and of the handler. Default
-	// "namespace", upstream's.
-	Name string
-	// Selection is which namespaces the controller works on; it neither touches nor reports the
-	// others. Default: all.
-	Selection Selection
-	// Workers is how many namespaces are worked on at a time. Default 10, kube-controller-manager's
-	// --concurrent-namespace-syncs.
-	Workers int
+	Name      string    // of the work queue in metrics and snapshots, and of the handler; default "namespace", upstream's
+	Selection Selection // the controller neither touches nor reports other namespaces; default all
+	Workers   int       // namespaces at a time; default 10, kube-controller-manager's --concurrent-namespace-syncs
 	// ResyncPeriod is how often every namespace is processed again without an event, in case one
 	// was missed. Default 5 minutes, kube-controller-manager's --namespace-sync-period.
 	ResyncPeriod time.Duration
@@ -60,23 +53,19 @@ type Config struct {
 	// DrainTimeout is how long Run waits at its end for what is queued and in progress. Default 20
 	// seconds.
 	DrainTimeout time.Duration
-	// PassTimeout is how long a pass may take. A server that accepts requests and never answers
-	// would otherwise occupy the worker for ever, and a few such namespaces all workers. The pass
-	// fails with [ErrPassTimeout] and is repeated; what it has deleted stays deleted. Default 10
-	// minutes; negative is none.
+	// PassTimeout is how long a pass may take: a server that accepts requests and never answers
+	// would otherwise occupy the worker for ever. The pass fails with [ErrPassTimeout] and is
+	// repeated; what it has deleted stays deleted. Default 10 minutes; negative is none.
 	PassTimeout time.Duration
 	// RateLimiter decides when a namespace whose pass failed is tried again. Default: 5 ms, doubled
 	// with each failure up to 60 s, for each namespace on its own. Upstream adds one bucket of 10
 	// per second for all, which makes the thousandth failing namespace wait for 90 seconds.
 	RateLimiter queue.RateLimiter[string]
 	// NewQueue makes the work queue. Default: the textbook's, queue.NewRateLimiting.
-	NewQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
-	// QueueTrace is the trace of the work queue. Default: none.
-	QueueTrace *queue.Trace[string]
-	// QueueMetrics makes the queue's metrics. Default: none. See [Controller.UpdateMetrics].
-	QueueMetrics queue.MetricsProvider
-	// Trace receives the events. Default: none.
-	Trace *Trace
+	NewQueue     func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
+	QueueTrace   *queue.Trace[string]  // default none
+	QueueMetrics queue.MetricsProvider // default none; see [Controller.UpdateMetrics]
+	Trace        *Trace                // default none
 }
 
 const (
