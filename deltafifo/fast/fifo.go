@@ -28,20 +28,16 @@ type DeltaFIFO[T any] struct {
 	// the queue is closed.
 	ready sync.Cond
 
-	// waiting holds the deltas of every waiting key, in order of the first delta.
-	waiting *queue[T]
+	waiting *queue[T] // the deltas of every waiting key, in order of the first delta
 	// inFlight is the record that a process function is working on, or nil. There is at most one:
 	// two Pops with deltas of the same key would break the order per key.
-	inFlight *record[T]
-	// tentative: the deltas that wait for the key in flight begin with a tentative delete; see
-	// processedLocked.
-	tentative bool
+	inFlight  *record[T]
+	tentative bool // the deltas that wait for the key in flight begin with a tentative delete; see processedLocked
 	// popped collects the keys that are taken while Replace or Resync reads the known objects, and
 	// the one in flight at the start; see beginScan. Nil if no scan runs.
 	popped []string
 
-	// populated: a Replace, Add, Update or Delete came in.
-	populated bool
+	populated bool // a Replace, Add, Update or Delete came in
 	// initialLeft counts the keys of the initial population that have not been processed: the
 	// records with initial set that wait or are in flight, and those whose requeue was refused
 	// after Close.
