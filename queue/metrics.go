@@ -8,7 +8,7 @@ const (
 	MetricAdds           = "workqueue_adds_total"                        // counter: additions that were not coalesced
 	MetricLatency        = "workqueue_queue_duration_seconds"            // histogram: from the addition of a key to Get
 	MetricWorkDuration   = "workqueue_work_duration_seconds"             // histogram: from Get to Done
-	MetricUnfinishedWork = "workqueue_unfinished_work_seconds"           // gauge: how long workers have held their keys, in sum; if it keeps growing, they are stuck
+	MetricUnfinishedWork = "workqueue_unfinished_work_seconds"           // gauge: how long keys are with workers, in sum; it grows if those are stuck
 	MetricLongestRunning = "workqueue_longest_running_processor_seconds" // gauge: how long the oldest key has been with its worker
 	MetricRetries        = "workqueue_retries_total"                     // counter: calls of AddAfter, including those by AddRateLimited
 )

@@ -23,12 +23,9 @@ func (f *DeltaFIFO[T]) endScan() {
 	f.scanning.Unlock()
 }
 
-// Replace queues items as the complete state: each as Replaced, and a tombstone for every other key
-// that waits, is in flight or is known. A tombstone holds the newest waiting state, else the one in
-// the store. Waiting keys keep their place; the items follow in their order, then the tombstones of
-// the other keys. If this is the first call, all of this is the initial population.
-//
-// resourceVersion is only passed to the hooks.
+// Replace: a tombstone holds the newest waiting state, else the one in the store. Waiting keys keep
+// their place; the items follow in their order, then the tombstones of the other keys. If this is
+// the first call, all of this is the initial population.
 func (f *DeltaFIFO[T]) Replace(items []T, resourceVersion string) error {
 	incoming, err := f.listed(items)
 	if err != nil {
@@ -163,9 +160,8 @@ func (f *DeltaFIFO[T]) populateLocked() {
 	f.checkSyncedLocked()
 }
 
-// Resync queues a Sync with the present state of each known object. It skips keys that wait or are
-// in flight: their deltas are newer than the store, and a Sync after them would restore the old
-// state. The only error is ErrFIFOClosed.
+// Resync skips keys that wait or are in flight: their deltas are newer than the store, and a Sync
+// after them would restore the old state.
 func (f *DeltaFIFO[T]) Resync() error {
 	f.beginScan()
 	defer f.endScan()

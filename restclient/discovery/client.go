@@ -19,9 +19,8 @@ type Config struct {
 	// absence of a type that there are no objects of it must set this.
 	//
 	// A server that forbids the question counts as not ready for half a minute: it may not have
-	// read its roles yet. If /api is not found, the error is an [*UnexpectedAnswerError]: a server
-	// with namespaces has a core group. Requests are sent once: a retry could reach a server that
-	// was restarted since it was found ready.
+	// read its roles yet. It must have /api. Requests are sent once: a retry could reach a server
+	// that was restarted since it was found ready.
 	OnlyWhenReady bool
 }
 

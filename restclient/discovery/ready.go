@@ -28,7 +28,6 @@ func (e *NotReadyError) Error() string {
 	return "the API server is not ready: it is starting or stopping, and may not list all that it serves"
 }
 
-// Unwrap returns the refusal.
 func (e *NotReadyError) Unwrap() error { return e.Err }
 
 // refusalIsMeant is how long a server must forbid the question until the refusal counts as its
