@@ -74,13 +74,12 @@ func (t tweaked[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watche
 	return t.ListerWatcher.Watch(ctx, opts)
 }
 
-// IsWatchListSemanticsUnSupported asks the wrapped ListerWatcher, see reflector.ListerWatcher.
+// This and HasKeepalive are optional methods of a ListerWatcher; tweaked has those of the wrapped one.
 func (t tweaked[T]) IsWatchListSemanticsUnSupported() bool {
 	refuser, ok := t.ListerWatcher.(interface{ IsWatchListSemanticsUnSupported() bool })
 	return ok && refuser.IsWatchListSemanticsUnSupported()
 }
 
-// HasKeepalive asks the wrapped ListerWatcher, see reflector.ListerWatcher.
 func (t tweaked[T]) HasKeepalive() bool {
 	prover, ok := t.ListerWatcher.(interface{ HasKeepalive() bool })
 	return !ok || prover.HasKeepalive()

@@ -14,15 +14,10 @@ const lookConcurrency = 8
 // Looked is what [Look] found: the types of which a namespace may hold objects, and which of them
 // could not be read.
 type Looked struct {
-	// Resources are the types that the deleter would empty, in its order: pods first.
-	Resources []DeletableResource
-	// Errs has an entry for each of Resources: nil if it was read, lacks the verb list, or does not
-	// exist any more.
-	Errs []error
-	// DiscoveryErr is not nil if types may be missing from Resources.
-	DiscoveryErr error
-	// ParseErr names group versions that cannot be parsed; their types are missing from Resources.
-	ParseErr error
+	Resources    []DeletableResource // the types that the deleter would empty, in its order: pods first
+	Errs         []error             // for each of Resources: nil if it was read, lacks the verb list, or has gone
+	DiscoveryErr error               // not nil if types may be missing from Resources
+	ParseErr     error               // names group versions that cannot be parsed, whose types are missing
 }
 
 // Look reads what a namespace in deletion holds, as the deleter sees it, and writes nothing. It

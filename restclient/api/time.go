@@ -16,7 +16,6 @@ type Time struct {
 // NewTime returns t as an API time.
 func NewTime(t time.Time) Time { return Time{Time: t} }
 
-// MarshalJSON writes the moment in UTC with whole seconds, or null for the zero value.
 func (t Time) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil
@@ -54,7 +53,6 @@ const microTimeLayout = "2006-01-02T15:04:05.000000Z07:00"
 // NewMicroTime returns t as an API time, cut to what can be written.
 func NewMicroTime(t time.Time) MicroTime { return MicroTime{Time: t.Truncate(time.Microsecond)} }
 
-// MarshalJSON writes the moment in UTC with microseconds, or null for the zero value.
 func (t MicroTime) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil
@@ -62,7 +60,6 @@ func (t MicroTime) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + t.UTC().Format(microTimeLayout) + `"`), nil
 }
 
-// UnmarshalJSON reads an RFC 3339 string; null and "" are the zero value.
 func (t *MicroTime) UnmarshalJSON(data []byte) error {
 	var seconds Time
 	if err := seconds.UnmarshalJSON(data); err != nil {
