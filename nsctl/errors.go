@@ -40,9 +40,7 @@ func (e *ResourcesRemainingError) RequeueAfter() time.Duration {
 
 // ContentError is why a pass over a namespace's content failed: one error for each thing that went
 // wrong. errors.Is and errors.As look through all of them.
-type ContentError struct {
-	Errors []error
-}
+type ContentError struct{ Errors []error }
 
 func (e *ContentError) Error() string {
 	if len(e.Errors) == 1 {

@@ -9,9 +9,7 @@ import (
 
 // Time is a moment as Kubernetes writes it: RFC 3339 in UTC with whole seconds, `null` for the zero
 // value. Fractions of a second are accepted when reading (MicroTime fields have them).
-type Time struct {
-	time.Time
-}
+type Time struct{ time.Time }
 
 // NewTime returns t as an API time.
 func NewTime(t time.Time) Time { return Time{Time: t} }
@@ -44,9 +42,7 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 // MicroTime is a moment as Kubernetes writes it where seconds are too coarse: RFC 3339 in UTC with
 // exactly six digits after the point, `null` for the zero value. Any number of digits is accepted
 // when reading.
-type MicroTime struct {
-	time.Time
-}
+type MicroTime struct{ time.Time }
 
 const microTimeLayout = "2006-01-02T15:04:05.000000Z07:00"
 

@@ -80,9 +80,7 @@ func (c *Client) ready(ctx context.Context) error {
 // ErrGroupDiscoveryFailed reports that some group versions could not be discovered, beside a
 // partial result. It does not unwrap its causes: one group that was not found must not make
 // api.IsNotFound true.
-type ErrGroupDiscoveryFailed struct {
-	Groups map[api.GroupVersion]error
-}
+type ErrGroupDiscoveryFailed struct{ Groups map[api.GroupVersion]error }
 
 // Error lists the group versions in order. The text is that of Kubernetes and is deterministic,
 // because it ends up in the conditions of a namespace.
@@ -97,9 +95,7 @@ func (e *ErrGroupDiscoveryFailed) Error() string {
 
 // StaleGroupVersionError reports that the aggregating server has no current answer for a group
 // version: usually its APIService has no backend.
-type StaleGroupVersionError struct {
-	GroupVersion api.GroupVersion
-}
+type StaleGroupVersionError struct{ GroupVersion api.GroupVersion }
 
 func (e *StaleGroupVersionError) Error() string {
 	return "stale GroupVersion discovery: " + e.GroupVersion.String()
