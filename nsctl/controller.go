@@ -68,23 +68,12 @@ type Config struct {
 	Trace        *Trace                // default none
 }
 
-const (
-	defaultName         = "namespace"
-	defaultWorkers      = 10
-	defaultResync       = 5 * time.Minute
-	defaultGracePeriod  = 5 * time.Second
-	defaultDrainTimeout = 20 * time.Second
-	defaultPassTimeout  = 10 * time.Minute
-	firstRetry          = 5 * time.Millisecond
-	lastRetry           = time.Minute
-)
-
 // NewController registers the controller's handlers with the informer. It fails if the informer has
-// stopped.
+// stopped. The defaults are those that Config documents.
 func NewController(config Config) (*Controller, error) {
 	limiter := config.RateLimiter
 	if limiter == nil {
-		limiter = queue.NewItemExponentialFailureRateLimiter[string](firstRetry, lastRetry)
+		limiter = queue.NewItemExponentialFailureRateLimiter[string](5*time.Millisecond, time.Minute)
 	}
 	newQueue := config.NewQueue
 	if newQueue == nil {
@@ -92,16 +81,16 @@ func NewController(config Config) (*Controller, error) {
 			return queue.NewRateLimiting(limiter, config)
 		}
 	}
-	name := cmp.Or(config.Name, defaultName)
+	name := cmp.Or(config.Name, "namespace")
 	c := &Controller{
 		informer:    config.Informer,
 		lister:      informer.NewLister(config.Informer.GetIndexer(), "namespaces"),
 		queue:       newQueue(limiter, queue.Config[string]{Name: name, Trace: config.QueueTrace, Metrics: config.QueueMetrics}),
 		deleter:     config.Deleter,
-		gracePeriod: noneIfNegative(config.GracePeriod, defaultGracePeriod),
-		workers:     orDefault(config.Workers, defaultWorkers),
-		drain:       orDefault(config.DrainTimeout, defaultDrainTimeout),
-		passTimeout: noneIfNegative(config.PassTimeout, defaultPassTimeout),
+		gracePeriod: noneIfNegative(config.GracePeriod, 5*time.Second),
+		workers:     orDefault(config.Workers, 10),
+		drain:       orDefault(config.DrainTimeout, 20*time.Second),
+		passTimeout: noneIfNegative(config.PassTimeout, 10*time.Minute),
 		selection:   config.Selection,
 		trace:       config.Trace.complete(),
 		active:      map[string]time.Time{},
@@ -109,7 +98,7 @@ func NewController(config Config) (*Controller, error) {
 	}
 	_, err := config.Informer.AddEventHandlerWithOptions(c.handler(), informer.HandlerOptions{
 		Name:         name + " controller",
-		ResyncPeriod: orDefault(config.ResyncPeriod, defaultResync),
+		ResyncPeriod: orDefault(config.ResyncPeriod, 5*time.Minute),
 		Coalescing:   true, // only the newest state of a namespace matters
 	})
 	if err != nil {
