@@ -74,7 +74,8 @@ func (t tweaked[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watche
 	return t.ListerWatcher.Watch(ctx, opts)
 }
 
-// This and HasKeepalive are optional methods of a ListerWatcher; tweaked has those of the wrapped one.
+// This and HasKeepalive are optional methods of a ListerWatcher; tweaked has those of the wrapped
+// one.
 func (t tweaked[T]) IsWatchListSemanticsUnSupported() bool {
 	refuser, ok := t.ListerWatcher.(interface{ IsWatchListSemanticsUnSupported() bool })
 	return ok && refuser.IsWatchListSemanticsUnSupported()

@@ -211,9 +211,9 @@ func (s *SharedIndexInformer[T]) RemoveEventHandler(r *Registration) error {
 	return err
 }
 
-// ShutDownEventHandler is RemoveEventHandler, but returns after the last callback. If ctx ends first,
-// it returns the error of ctx, and the handler is removed all the same; so it is if a callback of the
-// same handler calls it, which cannot wait and gets [ErrInsideHandler].
+// ShutDownEventHandler is RemoveEventHandler, but returns after the last callback. If ctx ends
+// first, it returns the error of ctx, and the handler is removed all the same; so it is if a
+// callback of the same handler calls it, which cannot wait and gets [ErrInsideHandler].
 func (s *SharedIndexInformer[T]) ShutDownEventHandler(ctx context.Context, r *Registration) error {
 	if _, err := s.leave(r, false); err != nil {
 		return err

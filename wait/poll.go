@@ -33,8 +33,8 @@ func check(ctx context.Context, condition ConditionWithContextFunc) (done bool, 
 // the first interval.
 //
 // The interval is the pace of the calls, not the pause between them. A condition that takes longer
-// is called again at once, and then follows the ticks again. With an interval of 0 or less the calls
-// are back to back.
+// is called again at once, and then follows the ticks again. With an interval of 0 or less the
+// calls are back to back.
 func PollUntilContextCancel(ctx context.Context, interval time.Duration, immediate bool, condition ConditionWithContextFunc) error {
 	ticks := newPace(interval)
 	if immediate {

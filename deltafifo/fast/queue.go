@@ -173,8 +173,8 @@ func (q *queue[T]) compact() {
 }
 
 // absorb appends the other queue, which must not be used afterwards. A key in both keeps its place
-// in q, and join merges its deltas. The records of q move into the other table: so a list of 100,000
-// objects built without a lock costs only the work for the few waiting keys.
+// in q, and join merges its deltas. The records of q move into the other table: so a list of
+// 100,000 objects built without a lock costs only the work for the few waiting keys.
 func (q *queue[T]) absorb(other *queue[T], join func(mine, theirs *record[T])) {
 	for mine := range q.all() {
 		place := other.place(mine.key)

@@ -22,8 +22,8 @@ func NewDelaying[K comparable](config queue.Config[K]) *DelayingQueue[K] {
 	return q
 }
 
-// AddAfter: equal deadlines keep the order of their calls. A key may be queued, or held by a worker,
-// and delayed as well: it is to be processed now and once more later.
+// AddAfter: equal deadlines keep the order of their calls. A key may be queued, or held by a
+// worker, and delayed as well: it is to be processed now and once more later.
 func (q *DelayingQueue[K]) AddAfter(key K, after time.Duration) {
 	hash := q.records.Hash(key)
 	q.mu.Lock()

@@ -10,8 +10,8 @@ import (
 	"orrery/queue"
 )
 
-// Queue is the work queue between event handlers and workers. queue.Interface documents its methods.
-// Use New; the zero value is not usable.
+// Queue is the work queue between event handlers and workers. queue.Interface documents its
+// methods. Use New; the zero value is not usable.
 //
 //	      Add ------------------> waiting --Get--> processing --Done--> (gone)
 //	       ^                        ^                  |

@@ -9,8 +9,8 @@ func (q *Queue[K]) ShutDown() {
 	}
 }
 
-// ShutDownWithDrain also waits for keys that were added while a worker held them. (client-go returns
-// while others are still queued, kubernetes/kubernetes#141079.)
+// ShutDownWithDrain also waits for keys that were added while a worker held them. (client-go
+// returns while others are still queued, kubernetes/kubernetes#141079.)
 func (q *Queue[K]) ShutDownWithDrain() {
 	shutdowns, dropped := q.shutDown(true)
 	if q.trace != nil {

@@ -21,10 +21,10 @@ import (
 // The mark (metadata.deletionTimestamp) is by the server's clock, which may differ from ours by
 // minutes. So snapshots are dated by the server's clock too: the Date header of the answer, less
 // the duration of the exchange. The answer is reused if that moment is at least two seconds after
-// the caller's, which covers the whole seconds of API timestamps, the delay until a server publishes
-// a new type, and small differences between the clocks of several API servers. Clocks may differ by
-// more, and they jump: an answer is dropped when it is ten seconds old by our own clock. The cache
-// is for bursts (a hundred namespaces deleted at once), for which seconds are enough.
+// the caller's, which covers the whole seconds of API timestamps, the delay until a server
+// publishes a new type, and small differences between the clocks of several API servers. Clocks may
+// differ by more, and they jump: an answer is dropped when it is ten seconds old by our own clock.
+// The cache is for bursts (a hundred namespaces deleted at once), for which seconds are enough.
 //
 // An answer to the caller's own request is always valid. If the server sends no Date, a caller with
 // a moment gets only such an answer, possibly shared with concurrent callers. An incomplete answer

@@ -126,8 +126,8 @@ func (c *Client) get(ctx context.Context, path, accept string, into any) (asOf t
 
 // describedMoment returns a moment, by the server's clock, that is not later than the state in the
 // answer. The Date header is when the answer was written, and the request was sent at most the
-// duration of the exchange before. Only differences of our own clock are used, which may be wrong by
-// hours.
+// duration of the exchange before. Only differences of our own clock are used, which may be wrong
+// by hours.
 func describedMoment(header http.Header, took time.Duration) time.Time {
 	date, err := http.ParseTime(header.Get("Date"))
 	if err != nil {
