@@ -60,21 +60,16 @@ type KeyListerGetter[T any] interface {
 type Config[T any] struct {
 	// KeyFunc returns the key of an object: "namespace/name", or "name" if it has no namespace.
 	// It runs in the goroutine that calls Add, Update, Delete or Replace, outside any lock, and
-	// must return the same key for an object before and after Transform. Required.
+	// must return the same key for an object before and after Transform.
 	KeyFunc func(obj T) (string, error)
-
 	// KnownObjects is the store that the consumer fills. The queue asks it which objects a list no
-	// longer holds, whether a deleted object was known, and what Resync has to queue. Default: nil;
-	// the queue then knows only its waiting keys.
+	// longer holds, whether a deleted object was known, and what Resync has to queue. If it is nil,
+	// the queue knows only its waiting keys.
 	KnownObjects KeyListerGetter[T]
-
-	// Transform changes an object before it is queued, typically to drop unused fields. It runs
-	// once for each incoming object, where KeyFunc runs, and never for a tombstone or a Sync.
-	// Default: nil, objects are queued as they are.
+	// Transform, if not nil, changes an object before it is queued, typically to drop unused fields.
+	// It runs once for each incoming object, where KeyFunc runs, and never for a tombstone or a Sync.
 	Transform func(obj T) (T, error)
-
-	// Trace observes the queue. Default: nil.
-	Trace *Trace[T]
+	Trace     *Trace[T] // observes the queue
 }
 
 // Admit returns the key of obj and obj transformed, or a *KeyError or *TransformError. Every form
@@ -241,12 +236,9 @@ func (t *Trace[T]) and(u *Trace[T]) *Trace[T] {
 
 // Snapshot is the state of a queue at one moment. It shares no memory with the queue.
 type Snapshot struct {
-	// Waiting are the entries in the order in which Pop hands them out.
-	Waiting []KeySnapshot
-	// InFlight is the entry that a process function is working on, nil if none runs.
-	InFlight *KeySnapshot
-	// InitialLeft counts the entries of the initial population that have not been processed.
-	InitialLeft int
+	Waiting     []KeySnapshot // in the order in which Pop hands them out
+	InFlight    *KeySnapshot  // the entry that a process function is working on, nil if none runs
+	InitialLeft int           // entries of the initial population that have not been processed
 	Synced      bool
 	Closed      bool
 }

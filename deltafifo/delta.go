@@ -121,9 +121,7 @@ func (e *TransformError) Unwrap() error { return e.Err }
 // ErrRequeue, returned by a process function (wrapped or not), makes Pop put the deltas back and
 // return Err, which may be nil. client-go removed it when its informers no longer used it; articles
 // on older versions describe it.
-type ErrRequeue struct {
-	Err error
-}
+type ErrRequeue struct{ Err error }
 
 func (e *ErrRequeue) Error() string {
 	if e.Err == nil {

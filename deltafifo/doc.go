@@ -39,31 +39,21 @@
 //
 // # Guarantees
 //
-// Order: the deltas of a key are handed out in order of arrival. A DeltaFIFO orders keys by their
-// first waiting delta, so there is no order between the deltas of different keys.
-//
-// Completeness: every delta is handed out, except:
-//
-//   - one of two adjacent deletions; the one that a watch reported is kept;
-//   - a deletion of an object that the consumer does not hold;
-//   - a Sync for a key with newer deltas.
-//
-// Replace queues the whole list or, if one of its objects has no key, nothing.
-//
-// One at a time: only one process function runs, so it may write without a lock against itself.
-//
-// Synced: HasSynced turns true when everything that the first list queued has been processed.
-//
-// Objects: the queue hands out the pointers that it was given, and a tombstone may share its object
-// with the store. Objects must not be changed after they were queued; Deltas must not be changed at
-// all.
+//   - The deltas of a key are handed out in order of arrival. A DeltaFIFO orders keys by their
+//     first waiting delta; there is no order between the deltas of different keys.
+//   - Every delta is handed out, except one of two adjacent deletions (the one that a watch
+//     reported is kept), a deletion of an object that the consumer does not hold, and a Sync for a
+//     key with newer deltas.
+//   - Only one process function runs, so it may write without a lock against itself.
+//   - HasSynced turns true when everything that the first list queued has been processed.
+//   - The queue hands out the pointers that it was given, and a tombstone may share its object with
+//     the store: neither objects nor Deltas must be changed after they were queued.
 //
 // # Goroutines
 //
-// A queue starts none, and any goroutine may call it. Only Pop waits for deltas. Close ends a loop
-// around Pop, which hands out the rest and then returns [ErrFIFOClosed]. KeyFunc and Transform run
-// in the caller's goroutine without a lock; hooks and most calls of KnownObjects run under the
-// lock.
+// A queue starts none, and any goroutine may call it. Close ends a loop around Pop, which hands out
+// the rest and then returns [ErrFIFOClosed]. KeyFunc and Transform run in the caller's goroutine
+// without a lock; hooks and most calls of KnownObjects run under the lock.
 //
 // # Failure
 //
@@ -74,8 +64,8 @@
 //
 // # Testing
 //
-// The contract is package deltafifotest. Every form passes it, and so does client-go's DeltaFIFO;
-// what a form lacks is a named capability with the reason.
+// Every form passes package deltafifotest, and so does client-go's DeltaFIFO; what a form lacks is
+// a named capability with the reason.
 //
 // Next: package deltafifo/fast
 package deltafifo

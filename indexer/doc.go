@@ -33,19 +33,16 @@
 //	indices   "node" ──> "n1" ──> {"default/web-1", "default/web-2"}
 //
 // [Interface] documents the methods. The textbook form is store.go, client-go's threadSafeMap, with
-// cache.go around it for key function, errors and hooks. The fast form is package fast. Callers
-// hold an Interface; only the code that constructs the store chooses.
+// cache.go around it for key function, errors and hooks. The fast form is package fast.
 //
 // # Guarantees
 //
 //   - Every read returns the state at one moment between its call and its return. A List never
 //     shows half of a Replace, and what a read has returned does not change.
-//   - Every read that begins after a write has returned sees that write. Reads are monotonic, also
-//     across kinds of reads.
-//   - A failing index function affects only its own index and one object: the object is stored, found
-//     by key and by all other indexes, and no stale entry remains. The write returns an
-//     [*IndexError]; a panic becomes one as well. (client-go panics, on the informer's goroutine, with
-//     the store half updated.)
+//   - Every read that begins after a write has returned sees that write.
+//   - A failing index function affects only its own index and one object: the object is stored,
+//     found by key and by all other indexes, and no stale entry remains. (client-go panics, on the
+//     informer's goroutine, with the store half updated.)
 //   - A value without objects takes no memory.
 //   - Add and Update are the same: the store decides by the key.
 //
@@ -64,9 +61,6 @@
 // # Testing
 //
 // Package indexertest is a suite that runs against both forms and against client-go's store.
-//
-// Sources: the article on the controller manager (Indexer, Indexers, Indices), client-go's
-// tools/cache documentation.
 //
 // Next: package informer
 package indexer

@@ -9,16 +9,11 @@ import "orrery/internal/hooks"
 // even write to it. The hooks of one writer run in the order of its writes; those of several
 // writers may run in another order than the writes.
 type Trace struct {
-	// Added: an object with a new key was stored.
-	Added func(key string)
-	// Updated: the object with this key was replaced.
-	Updated func(key string)
-	// Deleted: the object with this key was removed.
-	Deleted func(key string)
-	// Replaced: Replace has stored this many objects as the whole content.
-	Replaced func(objects int, resourceVersion string)
-	// IndexFailed: index functions failed during a write, which returns the same errors.
-	IndexFailed func(*IndexErrors)
+	Added       func(key string)                          // an object with a new key was stored
+	Updated     func(key string)                          // the object with this key was replaced
+	Deleted     func(key string)                          // the object with this key was removed
+	Replaced    func(objects int, resourceVersion string) // so many objects are the whole content
+	IndexFailed func(*IndexErrors)                        // during a write, which returns the same errors
 }
 
 // JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.

@@ -127,8 +127,8 @@ func BenchmarkDispatch(b *testing.B) {
 	}
 }
 
-// BenchmarkDispatchTraced is BenchmarkDispatch with one handler, alone and with a recorder of every hook
-// of the informer, as "orrery run --view" has it.
+// BenchmarkDispatchTraced is BenchmarkDispatch with one handler, alone and with a recorder of every
+// hook of the informer, as "orrery run --view" has it.
 func BenchmarkDispatchTraced(b *testing.B) {
 	for name, gears := range map[string]informer.Gears[head]{"fast": fast.Gears[head](), "textbook": {}} {
 		for _, traced := range []bool{false, true} {

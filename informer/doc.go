@@ -32,27 +32,19 @@
 // is the form that follows it: this package. Package fast has the optimized form.
 //
 // [SharedIndexInformer] joins all parts, [SharedInformerFactory] has one informer per collection,
-// [Lister] reads the store, and [ResourceEventHandler] receives the events. The names are those of
-// client-go; events are about objects of one type T, without boxing or type assertions. T can be a
-// struct of your own (*api.Namespace), the metadata that all objects have
-// (*api.PartialObjectMetadata), or any document (*api.Unstructured); see the example of
-// [NewSharedIndexInformer].
+// [Lister] reads the store, and [ResourceEventHandler] receives the events. Events are about
+// objects of one type T, without boxing or type assertions: a struct of your own (*api.Namespace),
+// the metadata that all objects have (*api.PartialObjectMetadata), or any document
+// (*api.Unstructured); see the example of [NewSharedIndexInformer].
 //
 // The informer is level-triggered. An event says that an object is worth looking at; the truth is
 // in the store, which may be newer than the event. The handler of a good controller adds the key to
 // a work queue and returns.
 //
-// # How to read it
-//
 // Two pages are the core: handle_deltas.go, where the store decides the kind of an event, and
-// processor.go, the textbook sharedProcessor with its listeners (addCh, pop, pendingNotifications,
-// nextCh, run). [RegisteredHandler] has what every processor needs of a handler: counters, panics,
-// the resync schedule.
-//
-// The parts are behind small interfaces ([Queue], [Indexer], [Reflector], [Processor]). [Gears] in
-// [Config] chooses their forms; the zero value is the textbook. Package fast has a processor that
-// shares batches among all handlers and can merge the backlog of a handler, and the fast set of
-// gears.
+// processor.go, the textbook sharedProcessor with its listeners. The parts are behind small
+// interfaces ([Queue], [Indexer], [Reflector], [Processor]); [Gears] in [Config] chooses their
+// forms.
 //
 // # Guarantees
 //
@@ -64,17 +56,13 @@
 // Completeness. A handler sees a consistent history: an addition of a new object, updates from the
 // previous state, a deletion of an added object. Changes while the watch was down arrive as the
 // difference between the states before and after; an unobserved deletion is a [DeletedObject] with
-// FinalStateUnknown and the last state that handlers received.
-//
-// A handler added later receives the content of the store as of that moment, then every later
-// event: nothing is missed and nothing is duplicated. No event is processed while the store is
-// copied; the callbacks run concurrently with the event flow.
+// FinalStateUnknown. A handler added later receives the content of the store as of that moment,
+// then every later event.
 //
 // Independence. A slow, stuck or faulty handler delays no other handler. Its backlog is unbounded
 // (dropping events would break completeness, waiting would break independence), but visible:
-// Snapshot, [Trace].HandlerLagging, and [Trace].HandlerStuck, which reports the handler that does
-// not return, its event, the time and the backlog. With package fast the backlog of a handler that
-// does not need intermediate states can be merged, see [HandlerOptions].
+// Snapshot, [Trace].HandlerLagging and [Trace].HandlerStuck. With package fast the backlog of a
+// handler that does not need intermediate states can be merged, see [HandlerOptions].
 //
 // Synced. [SharedIndexInformer.HasSynced] reports whether the first list is in the store;
 // [Registration.HasSynced] whether a handler has processed it.
@@ -83,29 +71,21 @@
 // the server nothing. An update without a new resource version, as from a resync or a repeated
 // list, goes only to handlers whose resync is due.
 //
-// Selection. An informer holds the objects that its list options select
-// ([Config].TweakListOptions). An object that is no longer selected is reported as a deletion.
-//
-// # Immutable data
-//
 // Objects in the store are shared by all readers and all handlers. Do not change them; change a
-// copy. A lock would not help: others hold the same pointer. To find violations, switch on the
-// mutation detector ([MutationDetectorConfig], or KUBE_CACHE_MUTATION_DETECTOR=true), which names
-// the object and shows the difference. To make objects smaller use a [TransformFunc], which runs
-// before the store and the handlers see them.
+// copy. A lock would not help: others hold the same pointer. The mutation detector
+// ([MutationDetectorConfig], or KUBE_CACHE_MUTATION_DETECTOR=true) finds violations.
 //
 // # Goroutines
 //
 // Run owns all of them and returns when they have ended: the reflector and its goroutines, the loop
 // (on the caller's goroutine), those of the processor (two per handler, or one with package fast),
-// one that announces the sync, one that reports errors, and that of the mutation detector. First
-// the reflector and the loop end; then no handler can be added; then the handlers end, then the
-// rest. Removing a handler ends its goroutines (client-go issue 1167).
+// and a few that announce the sync, report errors and check callbacks. First the reflector and the
+// loop end; then no handler can be added; then the handlers end, then the rest. Removing a handler
+// ends its goroutines (client-go issue 1167).
 //
 // Callbacks run on the goroutine of their handler. They may call any method of the informer; a
 // handler that waits for its own removal gets [ErrInsideHandler] instead of a deadlock. A callback
-// that never returns keeps Run from returning. If HandlerStuck is set, one more goroutine checks
-// the callbacks every 15 seconds.
+// that never returns keeps Run from returning.
 //
 // # Failure
 //
@@ -117,18 +97,14 @@
 // a registration nevertheless becomes synced (kubernetes/kubernetes#129024).
 //
 // An event that cannot be applied, because a transform refuses it or an index function fails, is
-// counted and reported as a [*ProcessError]; the next event is processed. After an index function
-// has failed, the object is in the store, handlers receive it, and only that index lacks it.
-//
-// Use errors.Is and errors.As: [ErrStarted], [ErrStopped], [ErrForeignRegistration] and so on.
+// counted and reported as a [*ProcessError]; the next event is processed.
 //
 // # Testing
 //
 // Package informertest has an in-memory server that can misbehave, and the contract of an informer,
 // which this package with all processors and client-go's informer pass, with named differences.
-// After random histories (changes, lost connections, lists, handlers that come and go) every
-// handler must have seen a consistent history that ends in the server's state. Tests run in
-// synctest bubbles, where a resync of twenty minutes takes no time and a leaked goroutine is a
+// After random histories every handler must have seen a consistent one that ends in the server's
+// state. In synctest bubbles a resync of twenty minutes takes no time, and a leaked goroutine is a
 // failure.
 //
 // Next: package restclient

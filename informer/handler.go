@@ -39,21 +39,18 @@ type ResourceEventHandlerFuncs[T any] struct {
 	DeleteFunc func(deleted DeletedObject[T])
 }
 
-// OnAdd calls AddFunc.
 func (f ResourceEventHandlerFuncs[T]) OnAdd(obj T, isInInitialList bool) {
 	if f.AddFunc != nil {
 		f.AddFunc(obj, isInInitialList)
 	}
 }
 
-// OnUpdate calls UpdateFunc.
 func (f ResourceEventHandlerFuncs[T]) OnUpdate(oldObj, newObj T) {
 	if f.UpdateFunc != nil {
 		f.UpdateFunc(oldObj, newObj)
 	}
 }
 
-// OnDelete calls DeleteFunc.
 func (f ResourceEventHandlerFuncs[T]) OnDelete(deleted DeletedObject[T]) {
 	if f.DeleteFunc != nil {
 		f.DeleteFunc(deleted)

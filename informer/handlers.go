@@ -12,17 +12,15 @@ import (
 // HandlerOptions are the options of one handler. [SharedIndexInformer.AddEventHandler] uses the
 // zero value.
 type HandlerOptions struct {
-	// Name is shown by traces and snapshots. Default: the type of the handler.
-	Name string
+	Name string // in traces and snapshots; default the type of the handler
 	// ResyncPeriod is how often the handler gets an OnUpdate without a change for every object.
 	// Zero means the informer's period, a negative value means never; a period below one second is
 	// raised to one second. Before Run, a shorter period lowers the shared check period; afterwards
 	// it is raised to that. An informer whose own period is zero never resyncs.
 	ResyncPeriod time.Duration
-	// Coalescing keeps at most one waiting event per object. Changes of an object while the handler
-	// processes it merge into one event, delivered after the handler has returned. So the memory
-	// for a stuck handler is bounded by the number of objects. It receives the deletion of every
-	// object that it knows. The textbook processor ignores Coalescing.
+	// Coalescing keeps at most one waiting event per object: further changes merge into it. So the
+	// memory for a stuck handler is bounded by the number of objects. It receives the deletion of
+	// every object that it knows. The textbook processor ignores Coalescing.
 	Coalescing bool
 }
 
@@ -130,12 +128,9 @@ func (r *registry[T]) close() {
 
 // AddEventHandler registers a handler with the resync period of the informer.
 //
-// A handler may be added at any time. Before Run, it receives everything. Later, it first receives
-// the content of the store, as OnAdd with isInInitialList true, and then every later change:
-// nothing is missed and nothing is duplicated. No event is processed while the content of the store
-// is copied.
-//
-// After the informer has stopped it returns [ErrStopped].
+// A handler may be added at any time. After Run has begun, it first receives the content of the
+// store, as OnAdd with isInInitialList true, and then every later change: nothing is missed and
+// nothing is duplicated. After the informer has stopped it returns [ErrStopped].
 func (s *SharedIndexInformer[T]) AddEventHandler(h ResourceEventHandler[T]) (*Registration, error) {
 	return s.AddEventHandlerWithOptions(h, HandlerOptions{})
 }
@@ -216,12 +211,9 @@ func (s *SharedIndexInformer[T]) RemoveEventHandler(r *Registration) error {
 	return err
 }
 
-// ShutDownEventHandler is RemoveEventHandler, but returns after the last callback; then the
-// handler's resources may be released. If ctx ends first, it returns the error of ctx, and the
-// handler is removed all the same.
-//
-// A callback of the same handler cannot wait: the handler is removed, and ShutDownEventHandler
-// returns [ErrInsideHandler].
+// ShutDownEventHandler is RemoveEventHandler, but returns after the last callback. If ctx ends
+// first, it returns the error of ctx, and the handler is removed all the same; so it is if a
+// callback of the same handler calls it, which cannot wait and gets [ErrInsideHandler].
 func (s *SharedIndexInformer[T]) ShutDownEventHandler(ctx context.Context, r *Registration) error {
 	if _, err := s.leave(r, false); err != nil {
 		return err

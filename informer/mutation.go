@@ -24,15 +24,10 @@ const MutationDetectorEnv = "KUBE_CACHE_MUTATION_DETECTOR"
 // The detector is for tests and debugging: it renders every object once per period. It reports
 // which object was changed and how; the race detector can report the code.
 type MutationDetectorConfig[T any] struct {
-	Enabled bool
-	// Period is the interval between two checks of all objects. Default: one second.
-	Period time.Duration
-	// Render returns the parts of an object to compare. Default: json.Marshal, which has what the
-	// API server would get.
-	Render func(obj T) ([]byte, error)
-	// OnMutation is called for each changed object, on the goroutine of the detector. Default:
-	// panic.
-	OnMutation func(err *MutationError)
+	Enabled    bool
+	Period     time.Duration               // between two checks of all objects; default one second
+	Render     func(obj T) ([]byte, error) // the parts of an object to compare; default json.Marshal
+	OnMutation func(err *MutationError)    // is called for each changed object, on the detector's goroutine; default panic
 }
 
 func (c MutationDetectorConfig[T]) withDefaults() MutationDetectorConfig[T] {

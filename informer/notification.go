@@ -31,13 +31,10 @@ func (k EventKind) String() string {
 
 // Notification is one event on its way from the store to the handlers.
 type Notification[T any] struct {
-	Kind EventKind
-	// Initial marks an addition that is part of the initial list.
-	Initial bool
-	// Sync marks an update without a change, for handlers whose resync is due.
-	Sync bool
-	// FinalStateUnknown marks a deletion that was inferred from a list, not watched.
-	FinalStateUnknown bool
+	Kind              EventKind
+	Initial           bool // an addition that is part of the initial list
+	Sync              bool // an update without a change, for handlers whose resync is due
+	FinalStateUnknown bool // a deletion that was inferred from a list, not watched
 
 	Number uint64 // see [AppliedInfo]
 	Key    string

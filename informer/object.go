@@ -74,8 +74,7 @@ func keyFuncOf[T Object](store Indexer[T]) func(obj T) (string, error) {
 }
 
 // recentNamespaces caches one-element slices, so that the index by namespace does not allocate one
-// for every event. Two namespaces with the same place replace each other. Cached slices never
-// change.
+// for every event. Cached slices never change.
 var (
 	recentNamespaces [256]atomic.Pointer[[1]string]
 	namespaceSeed    = maphash.MakeSeed()

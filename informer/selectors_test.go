@@ -53,8 +53,8 @@ func TestSelectorsReachTheServer(t *testing.T) {
 					require.NoError(t, informer.WaitForSync(ctx, inf))
 					return inf, reported
 				}
-				byLabel, red := start(informer.SelectLabels("team in (red, green)"))
-				byField, office := start(informer.SelectFields("metadata.name=office"))
+				byLabel, red := start(func(opts *api.ListOptions) { opts.LabelSelector = "team in (red, green)" })
+				byField, office := start(func(opts *api.ListOptions) { opts.FieldSelector = "metadata.name=office" })
 				assert.ElementsMatch(t, []string{"shop"}, byLabel.GetIndexer().ListKeys())
 				assert.ElementsMatch(t, []string{"office"}, byField.GetIndexer().ListKeys())
 
@@ -88,7 +88,7 @@ func (s answering) HasKeepalive() bool                    { return s.keepalive }
 func TestTweakedSourceStillAnswers(t *testing.T) {
 	for _, source := range []answering{{unsupported: true, keepalive: false}, {unsupported: false, keepalive: true}} {
 		var got reflector.Config[*api.Namespace]
-		cfg := config{TweakListOptions: informer.SelectLabels("a=b")}
+		cfg := config{TweakListOptions: func(opts *api.ListOptions) { opts.LabelSelector = "a=b" }}
 		cfg.Gears.NewReflector = func(cfg reflector.Config[*api.Namespace]) informer.Reflector {
 			got = cfg
 			return reflector.New(cfg)

@@ -15,23 +15,15 @@ type Snapshot struct {
 	State     State
 	HasSynced bool
 
-	// Objects is the number of objects in the store.
-	Objects int
-	// Queued is the number of keys in the queue.
-	Queued int
-	// ResyncCheckPeriod is how often the informer checks whether a handler is due for a resync; 0
-	// means never.
-	ResyncCheckPeriod time.Duration
+	Objects           int           // in the store
+	Queued            int           // keys in the queue
+	ResyncCheckPeriod time.Duration // how often it checks whether a handler is due for a resync; 0 means never
 
-	// ProcessErrors counts the events that could not be applied in full; LastProcessError is the
-	// last error.
-	ProcessErrors    uint64
+	ProcessErrors    uint64 // events that could not be applied in full
 	LastProcessError *ProcessError
 
-	// Reflector is the reflector's snapshot; zero before Run.
-	Reflector reflector.Snapshot
-	// Handlers are the registered handlers in the order of registration.
-	Handlers []HandlerSnapshot
+	Reflector reflector.Snapshot // zero before Run
+	Handlers  []HandlerSnapshot  // in the order of registration
 }
 
 // HandlerSnapshot is one handler.
@@ -39,22 +31,14 @@ type HandlerSnapshot struct {
 	HandlerInfo
 	HasSynced bool
 
-	// Pending is the handler's lag: the number of unprocessed events, including the present one and
-	// those of the initial content.
-	Pending int
-	// PeakPending is the maximum of Pending.
-	PeakPending int
-	// Handled is the number of callbacks that have returned or panicked.
-	Handled uint64
-	// Merged is the number of events that were merged into others, see HandlerOptions.
-	Merged uint64
-	// Panics counts the recovered panics of callbacks.
-	Panics uint64
+	Pending     int    // the lag: unprocessed events, with the present one and those of the initial content
+	PeakPending int    // the maximum of Pending
+	Handled     uint64 // callbacks that have returned or panicked
+	Merged      uint64 // events that were merged into others, see HandlerOptions
+	Panics      uint64 // recovered panics of callbacks
 
-	// ResyncPeriod is the effective resync period; 0 means never.
-	ResyncPeriod time.Duration
-	// NextResync is when the next resync is due; zero if never.
-	NextResync time.Time
+	ResyncPeriod time.Duration // the effective one; 0 means never
+	NextResync   time.Time     // when it is due; zero if never
 }
 
 // Snapshot returns the state of the informer. It may be called at any time from any goroutine,

@@ -125,14 +125,11 @@ type EventInfo struct {
 
 // AppliedInfo describes a delta that was applied to the store.
 type AppliedInfo struct {
-	EventInfo // Number counts the deltas of the informer from 1; Kind is 0 if nothing has changed
-	// Type is the delta's type; Tombstone marks a deletion that was inferred from a list.
-	Type      deltafifo.DeltaType
-	Tombstone bool
-	// ResourceVersion is the version of the delta's object.
-	ResourceVersion string
-	// Sync marks an update without a change, which only handlers get whose resync is due.
-	Sync bool
+	EventInfo       // Number counts the deltas of the informer from 1; Kind is 0 if nothing has changed
+	Type            deltafifo.DeltaType
+	Tombstone       bool   // a deletion that was inferred from a list
+	ResourceVersion string // of the delta's object
+	Sync            bool   // an update without a change, which only handlers get whose resync is due
 }
 
 // QueuedInfo describes a change of the events that wait for a handler.

@@ -33,8 +33,6 @@ type ObservedDeletion struct {
 	// UID is the UID of the namespace that was seen in deletion. The pass leaves a later namespace
 	// of that name alone: its grace period begins when it is seen itself.
 	UID string
-	// DeletedAt is its deletion timestamp, by the server's clock.
-	DeletedAt time.Time
 	// Settled is the end of the grace period by our own clock: since then nothing can be created in
 	// the namespace.
 	Settled time.Time
@@ -56,17 +54,13 @@ type DeleterConfig struct {
 	// final DELETE are the business of the party whose token is "kubernetes": a deleter with
 	// another token leaves them alone.
 	FinalizerToken string
-	// Concurrency is how many types of one namespace the fast form deletes at a time. Default 32:
-	// all that a kube-apiserver has by itself.
-	Concurrency int
-	// DryRun makes the deleter read and decide, and write nothing.
-	DryRun bool
+	Concurrency    int  // types of one namespace that the fast form deletes at a time; default 32, all of a kube-apiserver
+	DryRun         bool // read and decide, and write nothing
 	// ConflictBackoff bounds how often a conflicting write is repeated. Default: six times, from 10
 	// ms on. Upstream repeats at once and without end, which turns two writers that disagree into a
 	// busy loop.
 	ConflictBackoff wait.Backoff
-	// Trace receives the events. Default: none.
-	Trace *Trace
+	Trace           *Trace // default none
 }
 
 const defaultTypeConcurrency = 32

@@ -73,11 +73,7 @@ func (u *ConditionUpdater) DiscoveryFailed() bool { return u.discoveryErr != nil
 
 // Err returns everything that went wrong as a *[ContentError], or nil.
 func (u *ConditionUpdater) Err() error {
-	all := slices.DeleteFunc(append([]error{u.discoveryErr, u.parseErr}, u.contentErrs...), func(err error) bool { return err == nil })
-	if len(all) == 0 {
-		return nil
-	}
-	return &ContentError{Errors: all}
+	return contentError(append([]error{u.discoveryErr, u.parseErr}, u.contentErrs...))
 }
 
 // Update returns the namespace with the conditions that the findings call for, and whether they

@@ -38,18 +38,11 @@ type Config struct {
 	// Informer delivers the namespaces. Its owner runs it; the controller adds a handler and reads
 	// its store. It should have a resync period of its own: without one handlers get no resyncs.
 	Informer *informer.SharedIndexInformer[*api.Namespace]
-	// Deleter makes the passes.
-	Deleter Deleter
+	Deleter  Deleter // makes the passes
 
-	// Name is the name of the work queue in metrics and snapshots, and of the handler. Default
-	// "namespace", upstream's.
-	Name string
-	// Selection is which namespaces the controller works on; it neither touches nor reports the
-	// others. Default: all.
-	Selection Selection
-	// Workers is how many namespaces are worked on at a time. Default 10, kube-controller-manager's
-	// --concurrent-namespace-syncs.
-	Workers int
+	Name      string    // of the work queue in metrics and snapshots, and of the handler; default "namespace", upstream's
+	Selection Selection // the controller neither touches nor reports other namespaces; default all
+	Workers   int       // namespaces at a time; default 10, kube-controller-manager's --concurrent-namespace-syncs
 	// ResyncPeriod is how often every namespace is processed again without an event, in case one
 	// was missed. Default 5 minutes, kube-controller-manager's --namespace-sync-period.
 	ResyncPeriod time.Duration
@@ -60,42 +53,27 @@ type Config struct {
 	// DrainTimeout is how long Run waits at its end for what is queued and in progress. Default 20
 	// seconds.
 	DrainTimeout time.Duration
-	// PassTimeout is how long a pass may take. A server that accepts requests and never answers
-	// would otherwise occupy the worker for ever, and a few such namespaces all workers. The pass
-	// fails with [ErrPassTimeout] and is repeated; what it has deleted stays deleted. Default 10
-	// minutes; negative is none.
+	// PassTimeout is how long a pass may take: a server that accepts requests and never answers
+	// would otherwise occupy the worker for ever. The pass fails with [ErrPassTimeout] and is
+	// repeated; what it has deleted stays deleted. Default 10 minutes; negative is none.
 	PassTimeout time.Duration
 	// RateLimiter decides when a namespace whose pass failed is tried again. Default: 5 ms, doubled
 	// with each failure up to 60 s, for each namespace on its own. Upstream adds one bucket of 10
 	// per second for all, which makes the thousandth failing namespace wait for 90 seconds.
 	RateLimiter queue.RateLimiter[string]
 	// NewQueue makes the work queue. Default: the textbook's, queue.NewRateLimiting.
-	NewQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
-	// QueueTrace is the trace of the work queue. Default: none.
-	QueueTrace *queue.Trace[string]
-	// QueueMetrics makes the queue's metrics. Default: none. See [Controller.UpdateMetrics].
-	QueueMetrics queue.MetricsProvider
-	// Trace receives the events. Default: none.
-	Trace *Trace
+	NewQueue     func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
+	QueueTrace   *queue.Trace[string]  // default none
+	QueueMetrics queue.MetricsProvider // default none; see [Controller.UpdateMetrics]
+	Trace        *Trace                // default none
 }
 
-const (
-	defaultName         = "namespace"
-	defaultWorkers      = 10
-	defaultResync       = 5 * time.Minute
-	defaultGracePeriod  = 5 * time.Second
-	defaultDrainTimeout = 20 * time.Second
-	defaultPassTimeout  = 10 * time.Minute
-	firstRetry          = 5 * time.Millisecond
-	lastRetry           = time.Minute
-)
-
 // NewController registers the controller's handlers with the informer. It fails if the informer has
-// stopped.
+// stopped. The defaults are those that Config documents.
 func NewController(config Config) (*Controller, error) {
 	limiter := config.RateLimiter
 	if limiter == nil {
-		limiter = queue.NewItemExponentialFailureRateLimiter[string](firstRetry, lastRetry)
+		limiter = queue.NewItemExponentialFailureRateLimiter[string](5*time.Millisecond, time.Minute)
 	}
 	newQueue := config.NewQueue
 	if newQueue == nil {
@@ -103,16 +81,16 @@ func NewController(config Config) (*Controller, error) {
 			return queue.NewRateLimiting(limiter, config)
 		}
 	}
-	name := cmp.Or(config.Name, defaultName)
+	name := cmp.Or(config.Name, "namespace")
 	c := &Controller{
 		informer:    config.Informer,
 		lister:      informer.NewLister(config.Informer.GetIndexer(), "namespaces"),
 		queue:       newQueue(limiter, queue.Config[string]{Name: name, Trace: config.QueueTrace, Metrics: config.QueueMetrics}),
 		deleter:     config.Deleter,
-		gracePeriod: noneIfNegative(config.GracePeriod, defaultGracePeriod),
-		workers:     orDefault(config.Workers, defaultWorkers),
-		drain:       orDefault(config.DrainTimeout, defaultDrainTimeout),
-		passTimeout: noneIfNegative(config.PassTimeout, defaultPassTimeout),
+		gracePeriod: noneIfNegative(config.GracePeriod, 5*time.Second),
+		workers:     orDefault(config.Workers, 10),
+		drain:       orDefault(config.DrainTimeout, 20*time.Second),
+		passTimeout: noneIfNegative(config.PassTimeout, 10*time.Minute),
 		selection:   config.Selection,
 		trace:       config.Trace.complete(),
 		active:      map[string]time.Time{},
@@ -120,7 +98,7 @@ func NewController(config Config) (*Controller, error) {
 	}
 	_, err := config.Informer.AddEventHandlerWithOptions(c.handler(), informer.HandlerOptions{
 		Name:         name + " controller",
-		ResyncPeriod: orDefault(config.ResyncPeriod, defaultResync),
+		ResyncPeriod: orDefault(config.ResyncPeriod, 5*time.Minute),
 		Coalescing:   true, // only the newest state of a namespace matters
 	})
 	if err != nil {

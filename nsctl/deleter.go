@@ -46,7 +46,7 @@ func NewDeleter(config DeleterConfig) Deleter {
 //   - It sets the phase. If the namespace is no longer in deletion, or finalized, it returns nil.
 //   - It deletes the content. An error ends the pass, an estimate above 0, too, as
 //     *ResourcesRemainingError.
-//   - It removes the token (PhaseFinalization), if there, and calls Trace.Finalized with the outcome.
+//   - It removes the token (PhaseFinalization), if there; Trace.Finalized gets the outcome.
 //
 // Writes go through retryOnConflictError. A 404 to reading or writing the namespace: it has gone,
 // nil. Other errors get WhileDoing: "reading the namespace", "setting the phase", "finalizing".

@@ -86,7 +86,7 @@ func (c *Controller) beginPass(namespace *api.Namespace) (seen ObservedDeletion,
 	if c.trace.PhaseDone != nil {
 		c.trace.PhaseDone(namespace.Name, phase, time.Since(since))
 	}
-	return ObservedDeletion{UID: namespace.UID, DeletedAt: namespace.DeletionTimestamp.Time, Settled: settled}, true
+	return ObservedDeletion{UID: namespace.UID, Settled: settled}, true
 }
 
 // endPass remembers when the pass ended and which look it plans.
@@ -137,15 +137,11 @@ func (c *Controller) OldestDeletion() time.Duration {
 
 // Snapshot is the state of a controller at one moment, as plain data.
 type Snapshot struct {
-	// Active are the namespaces that a worker processes, with the moment at which the pass began.
-	Active map[string]time.Time
-	// Deleting is how many namespaces are known to be in deletion, PassedOver how many more are not
-	// selected.
-	Deleting, PassedOver int
-	// Selection is which namespaces the controller works on.
-	Selection Selection
-	// Queue is what waits.
-	Queue queue.Snapshot[string]
+	Active     map[string]time.Time // the namespaces that a worker processes, and since when
+	Deleting   int                  // namespaces known to be in deletion
+	PassedOver int                  // namespaces in deletion that are not selected
+	Selection  Selection
+	Queue      queue.Snapshot[string] // what waits
 }
 
 // Snapshot returns what the controller processes and what waits. It may be called from any

@@ -23,17 +23,18 @@
 // controller that docs/learn/mechanisms.md names. Package nsctl/fast has the optimized form, which
 // sends half as many requests. Both differ from kube-controller-manager on purpose:
 //
-//   - An error while deleting pods ends the pass. Upstream goes on, and deletes the network policies of pods that still run.
-//   - While pods remain, the conditions say so. Upstream reports that all content was removed (#138208).
-//   - A condition that is false because not everything was examined says so in its message: pods remain, types could not be
-//     discovered, or deleting failed. Type, status and reason are upstream's.
+//   - An error while deleting pods ends the pass. Upstream goes on, and deletes the network
+//     policies of pods that still run.
+//   - A condition that is false because not everything was examined says so in its message
+//     (#138208): pods remain, types could not be discovered, or deleting failed. Type, status and
+//     reason are upstream's.
 //   - A type that discovery lists and that a request does not find is not taken for empty.
 //   - A server that is starting does not list all of its types; its readiness is checked first.
 //   - `events`, served under two groups from one storage, are deleted once.
 //   - Writes that meet a conflict are repeated a bounded number of times, with pauses.
-//   - A change of the status alone brings no look: the next one comes when the pass before planned it. Upstream hears its own
-//     report, and looks again after five seconds.
-//   - Retries are planned for each namespace on its own: no bucket shared by all makes one wait for others.
+//   - A change of the status alone brings no look: the pass that reported it has planned the next
+//     one. Upstream hears its own report, and looks again after five seconds.
+//   - Retries are planned for each namespace on its own: no bucket shared by all.
 //
 // # Guarantees
 //
@@ -49,10 +50,10 @@
 //
 // # Failure
 //
-// A pass ends with nil, with [*ResourcesRemainingError] when content needs time, or with another error when it failed:
-// [*ContentError] holds one error for each thing that went wrong, [*ResourceError] names the type. Every failed pass is repeated, and
-// the namespace's conditions say why. A pass that panics fails with a [*wait.Panic], one that takes longer than Config.PassTimeout
-// with [ErrPassTimeout]: it occupies one worker, and only for that time.
+// A pass ends with nil, with [*ResourcesRemainingError] when content needs time, or with another
+// error when it failed: [*ContentError] holds one error for each thing that went wrong. Every
+// failed pass is repeated, and the namespace's conditions say why. A pass that panics fails with a
+// [*wait.Panic], one that takes longer than Config.PassTimeout with [ErrPassTimeout].
 //
 // # Testing
 //

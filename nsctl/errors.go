@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,9 +40,7 @@ func (e *ResourcesRemainingError) RequeueAfter() time.Duration {
 
 // ContentError is why a pass over a namespace's content failed: one error for each thing that went
 // wrong. errors.Is and errors.As look through all of them.
-type ContentError struct {
-	Errors []error
-}
+type ContentError struct{ Errors []error }
 
 func (e *ContentError) Error() string {
 	if len(e.Errors) == 1 {
@@ -55,6 +54,15 @@ func (e *ContentError) Error() string {
 }
 
 func (e *ContentError) Unwrap() []error { return e.Errors }
+
+// contentError returns a *ContentError of all that are not nil, or nil.
+func contentError(errs []error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	if len(errs) == 0 {
+		return nil
+	}
+	return &ContentError{Errors: errs}
+}
 
 // ResourceError reports that a request about one type of a namespace's content failed.
 type ResourceError struct {

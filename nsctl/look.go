@@ -14,15 +14,10 @@ const lookConcurrency = 8
 // Looked is what [Look] found: the types of which a namespace may hold objects, and which of them
 // could not be read.
 type Looked struct {
-	// Resources are the types that the deleter would empty, in its order: pods first.
-	Resources []DeletableResource
-	// Errs has an entry for each of Resources: nil if it was read, lacks the verb list, or does not
-	// exist any more.
-	Errs []error
-	// DiscoveryErr is not nil if types may be missing from Resources.
-	DiscoveryErr error
-	// ParseErr names group versions that cannot be parsed; their types are missing from Resources.
-	ParseErr error
+	Resources    []DeletableResource // the types that the deleter would empty, in its order: pods first
+	Errs         []error             // for each of Resources: nil if it was read, lacks the verb list, or has gone
+	DiscoveryErr error               // not nil if types may be missing from Resources
+	ParseErr     error               // names group versions that cannot be parsed, whose types are missing
 }
 
 // Look reads what a namespace in deletion holds, as the deleter sees it, and writes nothing. It
@@ -34,46 +29,55 @@ type Looked struct {
 func Look(
 	ctx context.Context, discovery Discovery, deletedAt time.Time, read func(context.Context, DeletableResource) error,
 ) Looked {
-	lists, discoveryErr := discovery.PreferredNamespacedResources(ctx, deletedAt)
-	resources, parseErr := DeletableResources(lists)
-	if len(resources) == 0 && discoveryErr == nil && parseErr == nil {
-		discoveryErr = ErrNothingDiscovered
-	}
-	looked := Looked{Resources: resources, Errs: make([]error, len(resources)), DiscoveryErr: discoveryErr, ParseErr: parseErr}
-	slots := make(chan struct{}, lookConcurrency)
-	var reading sync.WaitGroup
-	for i, resource := range resources {
-		if !resource.CanList {
-			continue
+	var found ConditionUpdater
+	lists, err := discovery.PreferredNamespacedResources(ctx, deletedAt)
+	resources, err := found.ProcessDiscovery(lists, err)
+	looked := Looked{Resources: resources, Errs: make([]error, len(resources)), DiscoveryErr: err, ParseErr: found.parseErr}
+	Parallelize(len(resources), lookConcurrency, func(i int) {
+		if !resources[i].CanList {
+			return
 		}
-		slots <- struct{}{}
-		reading.Go(func() {
-			defer func() { <-slots }()
-			defer func() {
-				if value := recover(); value != nil {
-					looked.Errs[i] = wait.NewPanic(value)
-				}
-			}()
-			if err := read(ctx, resource); err != nil {
-				looked.Errs[i] = &ResourceError{Doing: "listing", Resource: resource.GVR, Err: err}
+		defer func() {
+			if value := recover(); value != nil {
+				looked.Errs[i] = wait.NewPanic(value)
 			}
-		})
-	}
-	reading.Wait()
+		}()
+		if err := read(ctx, resources[i]); err != nil {
+			looked.Errs[i] = &ResourceError{Doing: "listing", Resource: resources[i].GVR, Err: err}
+		}
+	})
 	ForgiveVanished(ctx, discovery, deletedAt, resources, looked.Errs)
 	return looked
 }
 
 // Err returns everything that could not be read as a *[ContentError], or nil.
 func (l Looked) Err() error {
-	var failed []error
-	for _, err := range append([]error{l.DiscoveryErr, l.ParseErr}, l.Errs...) {
+	return contentError(append([]error{l.DiscoveryErr, l.ParseErr}, l.Errs...))
+}
+
+// Parallelize calls do for 0 to n-1, at most limit at a time, and returns when all calls have. If
+// one of them panicked, it panics then, with the *wait.Panic: on a goroutine of its own a panic
+// would end the process.
+func Parallelize(n, limit int, do func(i int)) {
+	slots := make(chan struct{}, limit)
+	panics := make([]*wait.Panic, n)
+	var running sync.WaitGroup
+	for i := range n {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			defer func() {
+				if value := recover(); value != nil {
+					panics[i] = wait.NewPanic(value)
+				}
+			}()
+			do(i)
+		})
+	}
+	running.Wait()
+	for _, err := range panics {
 		if err != nil {
-			failed = append(failed, err)
+			panic(err)
 		}
 	}
-	if len(failed) == 0 {
-		return nil
-	}
-	return &ContentError{Errors: failed}
 }

@@ -49,8 +49,9 @@ func DeletableResources(lists []*api.APIResourceList) ([]DeletableResource, erro
 		}
 	}
 	resources = withoutSecondEvents(resources)
+	rank := map[bool]int{true: -1} // pods first
 	slices.SortFunc(resources, func(a, b DeletableResource) int {
-		return cmp.Or(podsFirst(a, b), cmp.Compare(a.GVR.Group, b.GVR.Group), cmp.Compare(a.GVR.Resource, b.GVR.Resource))
+		return cmp.Or(rank[a.IsPods()]-rank[b.IsPods()], cmp.Compare(a.GVR.Group, b.GVR.Group), cmp.Compare(a.GVR.Resource, b.GVR.Resource))
 	})
 	return resources, errors.Join(problems...)
 }
@@ -76,16 +77,6 @@ func (r DeletableResource) Phase() Phase {
 		return PhasePods
 	}
 	return PhaseContent
-}
-
-func podsFirst(a, b DeletableResource) int {
-	switch {
-	case a.IsPods() == b.IsPods():
-		return 0
-	case a.IsPods():
-		return -1
-	}
-	return 1
 }
 
 // ForgiveVanished clears the errors of types that were not found because they do not exist any

@@ -18,8 +18,8 @@ var pattern = regexp.MustCompile(`^[a-z0-9*?]([a-z0-9*?-]*[a-z0-9*?])?$`)
 
 // ParseSelection reads patterns such as "team-*", and "-team-x" to exclude. "*" stands for any
 // characters, "?" for one. A namespace is selected if a pattern includes its name and none excludes
-// it; without patterns that include, every name is included. A pattern that another one undoes is an
-// error.
+// it; without patterns that include, every name is included. A pattern that another one undoes is
+// an error.
 func ParseSelection(patterns []string) (Selection, error) {
 	var s Selection
 	for _, given := range patterns {

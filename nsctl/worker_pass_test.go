@@ -193,8 +193,7 @@ func TestAPassThatPanics(t *testing.T) {
 
 func panicHere(value any) { panic(value) }
 
-// Panics outside the pass's goroutine: in a prefetch, and in an emptiness check that several
-// passes share.
+// Panics in discovery, and in an emptiness check that several passes share.
 func TestGoroutinesOfAPassPanic(t *testing.T) {
 	tests := map[string]*flawed{
 		"discovery":       {discover: func(context.Context) { panicHere("no types") }},

@@ -5,13 +5,9 @@ import "time"
 // Config configures a queue of either form. The zero value is a FIFO queue without metrics or
 // hooks.
 type Config[K comparable] struct {
-	// Name of the queue in metrics and snapshots. Default: none.
-	Name string
-	// Metrics creates the queue's metrics. Default: no metrics. See
-	// ObservableInterface.UpdateMetrics.
-	Metrics MetricsProvider
-	// Trace holds callbacks for what happens in the queue. Default: none.
-	Trace *Trace[K]
+	Name    string          // in metrics and snapshots
+	Metrics MetricsProvider // creates the queue's metrics; see ObservableInterface.UpdateMetrics
+	Trace   *Trace[K]       // callbacks for what happens in the queue
 }
 
 // Interface is the base work queue. Every method may be called from any
@@ -87,18 +83,13 @@ type Snapshot[K comparable] struct {
 	// numbers keeps the snapshot up to date.
 	Seq uint64
 
-	// Queued keys wait for a worker, next first.
-	Queued []K
-	// Processing keys are with workers, the oldest first.
-	Processing []ProcessingKey[K]
-	// Delayed keys wait for their delay to end, the earliest first.
-	Delayed []DelayedKey[K]
+	Queued     []K                // wait for a worker, next first
+	Processing []ProcessingKey[K] // are with workers, the oldest first
+	Delayed    []DelayedKey[K]    // wait for their delay to end, the earliest first
 
-	// Waiting is the number of goroutines blocked in Get.
-	Waiting      int
+	Waiting      int // goroutines blocked in Get
 	ShuttingDown bool
-	// Draining reports whether a ShutDownWithDrain is in progress.
-	Draining bool
+	Draining     bool // a ShutDownWithDrain is in progress
 }
 
 // ProcessingKey is a key that a worker holds.
@@ -106,14 +97,12 @@ type ProcessingKey[K comparable] struct {
 	Key K
 	// For is how long the worker has held the key. It may be zero if the queue has neither metrics
 	// nor a trace with Got or Done: the fast form does not read the clock then.
-	For time.Duration
-	// Dirty reports whether the key was added again; Done queues it once more.
-	Dirty bool
+	For   time.Duration
+	Dirty bool // the key was added again; Done queues it once more
 }
 
 // DelayedKey is a key whose delay has not ended.
 type DelayedKey[K comparable] struct {
 	Key K
-	// In is the remaining delay, negative if it is overdue.
-	In time.Duration
+	In  time.Duration // the remaining delay, negative if it is overdue
 }

@@ -40,55 +40,42 @@
 //
 // There are three kinds of queues, each extending the one before, on a page each: [Queue]
 // (queue.go), [DelayingQueue] with AddAfter (delaying.go), and [RateLimitingQueue] with
-// AddRateLimited. A [RateLimiter] tells the last one how long to delay a failed key;
-// ratelimiters.go has all limiters of Kubernetes, which can be combined. config.go, trace.go and
-// metrics.go belong to both forms.
+// AddRateLimited, which asks a [RateLimiter] (ratelimiters.go) for the delay of a failed key.
 //
-// A page can be taken out and rebuilt: no other file touches its private fields.
-// delaying.go builds on queue.go by the methods init, addLocked, beginShutDown, drain
-// and snapshotLocked.
+// A page can be taken out and rebuilt: no other file touches its private fields. delaying.go builds
+// on queue.go by the methods init, addLocked, beginShutDown, drain and snapshotLocked.
 //
 // # Guarantees
 //
 //   - A key is queued at most once, and at most one worker holds it.
 //   - A worker sees everything that happened before an Add: the key is handed out at least once
-//     after it (unless the queue was shut down before).
-//   - Keys are handed out in the order in which they were queued.
-//   - A key has at most one delay, and the earlier deadline wins; Add
-//     cancels it. A delay never ends early. Equal ones end in the order of AddAfter.
+//     after it, in the order in which keys were queued (unless the queue was shut down before).
+//   - A key has at most one delay, and the earlier deadline wins; Add cancels it. A delay never
+//     ends early. Equal ones end in the order of AddAfter.
 //   - After ShutDown the queue refuses new keys, still hands out queued ones, and drops delays.
-//     ShutDownWithDrain waits until no key is queued and no worker holds one.
-//   - Done of a key that no worker holds changes nothing.
 //   - Only Get and ShutDownWithDrain block.
 //   - A queue forgets a key when it is done with it.
-//   - Hooks of a [Trace] run without the lock and may call the queue.
-//     Metrics, see [MetricsProvider], are made with a trace.
-//
-// queuetest has all this as tests, which both forms pass, and names the differences from client-go.
+//   - Hooks of a [Trace], and metrics, run without the lock and may call the queue.
 //
 // # Goroutines
 //
 // A queue starts none, with one exception: when delays end, a timer runs a function in a goroutine
-// that queues the keys and returns. ShutDown stops the timer. (A function that had already begun
-// finds nothing to do.) Workers and calls of UpdateMetrics belong to the caller; ShutDown makes the
-// workers' Get return.
+// that queues the keys and returns. ShutDown stops the timer and makes the workers' Get return.
 //
 // # Failure
 //
 // A key that is never given back with Done stays in processing: it is not handed out again, and
-// ShutDownWithDrain does not return until ShutDown is called. Snapshot and the gauge
-// workqueue_longest_running_processor_seconds show it. A worker that may panic calls Done in a
-// deferred function.
-//
-// A key for which Forget is never called stays in the limiter's memory.
+// ShutDownWithDrain does not return until ShutDown is called. Snapshot and the metrics show it. A
+// worker that may panic calls Done in a deferred function. A key for which Forget is never called
+// stays in the limiter's memory.
 //
 // Add cancels a key's back-off: the key is processed at once, and a failure then still raises its
 // count (kubernetes/kubernetes#136853).
 //
 // # Testing
 //
-// The queue uses only package time and sync.Cond, so in a testing/synctest bubble a delay of an
-// hour is exact and takes no time. Run queuetest.Run against a queue of your own.
+// queuetest has the guarantees as tests, which both forms pass, and names the differences from
+// client-go. In a testing/synctest bubble a delay of an hour is exact and takes no time.
 //
 // Next: package deltafifo
 package queue

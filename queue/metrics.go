@@ -4,21 +4,13 @@ import "time"
 
 // The names of a queue's metrics as Kubernetes components export them. Each has one label, "name".
 const (
-	// MetricDepth is a gauge: queued keys.
-	MetricDepth = "workqueue_depth"
-	// MetricAdds is a counter: additions that were not coalesced.
-	MetricAdds = "workqueue_adds_total"
-	// MetricLatency is a histogram: seconds from the addition of a key to Get.
-	MetricLatency = "workqueue_queue_duration_seconds"
-	// MetricWorkDuration is a histogram: seconds from Get to Done.
-	MetricWorkDuration = "workqueue_work_duration_seconds"
-	// MetricUnfinishedWork is a gauge: the sum of the seconds that workers have held their present
-	// keys. If it keeps growing, workers are stuck.
-	MetricUnfinishedWork = "workqueue_unfinished_work_seconds"
-	// MetricLongestRunning is a gauge: seconds that the oldest key has been with its worker.
-	MetricLongestRunning = "workqueue_longest_running_processor_seconds"
-	// MetricRetries is a counter: calls of AddAfter, including those by AddRateLimited.
-	MetricRetries = "workqueue_retries_total"
+	MetricDepth          = "workqueue_depth"                             // gauge: queued keys
+	MetricAdds           = "workqueue_adds_total"                        // counter: additions that were not coalesced
+	MetricLatency        = "workqueue_queue_duration_seconds"            // histogram: from the addition of a key to Get
+	MetricWorkDuration   = "workqueue_work_duration_seconds"             // histogram: from Get to Done
+	MetricUnfinishedWork = "workqueue_unfinished_work_seconds"           // gauge: how long keys are with workers, in sum; it grows if those are stuck
+	MetricLongestRunning = "workqueue_longest_running_processor_seconds" // gauge: how long the oldest key has been with its worker
+	MetricRetries        = "workqueue_retries_total"                     // counter: calls of AddAfter, including those by AddRateLimited
 )
 
 // MetricBuckets returns the upper bounds of the two histograms in seconds: ten bounds from 10 ns,

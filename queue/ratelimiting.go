@@ -18,7 +18,6 @@ func NewRateLimiting[K comparable](limiter RateLimiter[K], config Config[K]) *Ra
 	return q
 }
 
-// AddRateLimited adds key after the delay that the rate limiter returns; see RateLimitingInterface.
 func (q *RateLimitingQueue[K]) AddRateLimited(key K) {
 	wait := q.limiter.When(key)
 	if q.trace.Retried != nil {
@@ -27,7 +26,7 @@ func (q *RateLimitingQueue[K]) AddRateLimited(key K) {
 	q.AddAfter(key, wait)
 }
 
-// Forget clears the failures of key; see RateLimitingInterface. It does not cancel a delay.
+// Forget does not cancel a delay.
 func (q *RateLimitingQueue[K]) Forget(key K) {
 	q.limiter.Forget(key)
 	if q.trace.Forgotten != nil {
@@ -35,5 +34,4 @@ func (q *RateLimitingQueue[K]) Forget(key K) {
 	}
 }
 
-// NumRequeues returns the number of failures of key since the last Forget.
 func (q *RateLimitingQueue[K]) NumRequeues(key K) int { return q.limiter.NumRequeues(key) }

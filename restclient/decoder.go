@@ -65,7 +65,7 @@ const (
 	PartialListMediaType = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 )
 
-// plainDecoder decodes with encoding/json: the textbook decoder, for objects of any type.
+// plainDecoder is the textbook decoder, for objects of any type: encoding/json.
 type plainDecoder[T Object] struct {
 	accept Accept
 	// complete, if not nil, is called for each decoded object with the kind of its list, if any.

@@ -16,40 +16,30 @@
 // decodes the answer. [Client.Do] sends requests for anything that is not a resource.
 //
 // A list is decoded item by item as it arrives. A watch is a stream of events, over chunked HTTP or
-// a websocket, from which the caller reads ([api.Watcher]):
-//
-//	            ┌ chunked body ┐
-//	API server ─┤              ├─ [EventDecoder]: type, object ─ Next
-//	            └ websocket    ┘
-//
-// Bodies are JSON and are decoded by encoding/json, on two pages: watch_decoder.go and decoder.go.
-// A controller may have a hundred thousand objects of a [Metadata] resource. For those,
+// a websocket, from which the caller reads ([api.Watcher]). encoding/json decodes both, on two
+// pages: watch_decoder.go and decoder.go. For a [Metadata] resource of a hundred thousand objects,
 // Config.Codec takes fast.Codec of package restclient/fast, which also reads protobuf.
 //
 // # Guarantees
 //
-//   - A body is closed before a method returns. If it was decoded it is read to its end, so that the connection is
-//     reused.
-//   - Names that do not address exactly one object ("", "..", "a/b") are refused before anything is sent.
-//   - Events come in the order in which the server sent them; a clean end is io.EOF, a stream that breaks off inside an
-//     event is io.ErrUnexpectedEOF in a [*TransportError]. Nothing is retried inside a stream: the caller must
-//     know of the gap.
-//   - A watch that is not read blocks the server; an API server ends watches that are too slow.
-//   - Authorization headers, tokens, passwords in URLs and query values that are not known to be harmless appear in no
-//     error, no trace hook and no String. Bodies appear in no error, except for the text of an error answer.
-//   - Credentials do not follow a redirect to another host, and no redirect leads from https to http.
-//   - Objects of a Metadata resource have no managed fields. With fast.Codec they may share maps and slices: make a DeepCopy
-//     before you change one.
-//   - Memory is bounded by Config.MaxFrameBytes for a value of a stream and Config.MaxBodyBytes for a body.
+//   - Names that do not address exactly one object ("", "..", "a/b") are refused before anything is
+//     sent.
+//   - Events come in the order in which the server sent them. Nothing is retried inside a stream:
+//     the caller must know of the gap. A watch that is not read blocks the server.
+//   - Authorization headers, tokens, passwords in URLs and query values that are not known to be
+//     harmless appear in no error, no trace hook and no String. Bodies appear in no error, except
+//     for the text of an error answer.
+//   - Credentials do not follow a redirect to another host, and no redirect leads from https to
+//     http.
+//   - Memory is bounded by Config.MaxFrameBytes for a value of a stream and Config.MaxBodyBytes for
+//     a body.
 //
 // # Goroutines
 //
 // The package starts none of its own. net/http has a few per connection; they end when
-// [Client.Close] has been called and the last request or watch has ended. A watch over websocket
-// has none: Next reads from the connection, and a timer sends pings. Client, Resource and
+// [Client.Close] has been called and the last request or watch has ended. Client, Resource and
 // Watcher.Stop may be used from any goroutine, Watcher.Next from one at a time. When a context
-// ends, so do the wait for the rate limit, the pause before a repetition, the request and the watch
-// that were started with it.
+// ends, so does every wait, request and watch that was started with it.
 //
 // # Failure
 //
@@ -72,36 +62,24 @@
 //	401 and new credentials              all                 none; once
 //
 // Only the last applies with [api.WithSingleAttempt], which a Reflector uses because it has a
-// back-off of its own.
-//
-// Refused connections, unknown hosts and bad certificates are reported at once. client-go reads
-// Retry-After only as a number and never repeats a 5xx without it; the difference is intended
-// (regression tests TestDefect8_15...).
-//
-// The rate limit (Config.QPS and Burst) counts attempts, not watches. Its default is 50 a second
-// with a burst of 100; client-go has 5 and 10, which nearly every program has to raise.
+// back-off of its own. Refused connections, unknown hosts and bad certificates are reported at
+// once. client-go reads Retry-After only as a number and never repeats a 5xx without it; the
+// difference is intended (regression tests TestDefect8_15...).
 //
 // A connection can die without an error, for instance when a firewall forgets it. Every wait for
 // such a connection ends:
 //
-//	HTTP/2        a ping after 30 silent seconds. Without an answer within 15 s the connection is closed, and its requests
-//	              and watches fail.
+//	HTTP/2        pings: after 30 silent seconds, and 15 s for the answer; then its requests fail
 //	websocket     the same, by pings of this package; the watch fails with ConnectionDead
-//	TCP           keep-alive probes at the same times, if Config.Dial is nil; a proxy on the way answers them
-//	HTTP/1.1      a watch is not tested: HasKeepalive of Watcher and Resource is false, and the caller must watch for silence.
-//	              A Reflector does, and asks the server to end the watch before that.
+//	TCP           keep-alive probes at the same times, if Config.Dial is nil
+//	HTTP/1.1      nothing tests a watch: HasKeepalive is false, and a Reflector watches for silence
 //	any request   Config.SilenceTimeout: 90 seconds in which nothing of the answer is received
-//
-// HTTP/2 sends no ping while the events of a watch arrive, even if the way to the server is dead.
-// So when the time for a request is over, and no other request has been answered meanwhile, later
-// requests get a new connection.
 //
 // # Testing
 //
 // Package restclienttest runs a server at the other end of pipes, inside a testing/synctest bubble:
-// retries that take minutes and watches that last for hours are tested at once, and a bubble that
-// ends proves that no goroutine is left. Every test of lists and watches runs with each form of the
-// decoder.
+// retries that take minutes and watches that last for hours are tested at once. Every test of lists
+// and watches runs with each form of the decoder.
 //
 // Next: package nsctl
 package restclient

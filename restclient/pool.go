@@ -183,9 +183,8 @@ func (p *pool) answered(transport *http.Transport) {
 
 // unanswered is called when the time for a request over a transport was over before an answer came.
 // If no other request has been answered since this one was sent, new requests get new connections;
-// those in progress continue. Pings do not find such a connection of HTTP/2 if only the way to the
-// server is dead: none is sent while the events of a watch arrive. A transport without any answer
-// may still be connecting, and is kept.
+// those in progress continue. HTTP/2 sends no ping while the events of a watch arrive, even if the
+// way to the server is dead. A transport without any answer may still be connecting, and is kept.
 func (p *pool) unanswered(transport *http.Transport, sent time.Time) {
 	p.mu.Lock()
 	if p.transport != transport || p.lastAnswer.IsZero() || p.lastAnswer.After(sent) {

@@ -149,7 +149,6 @@ func (e *CertificateExpiredError) Error() string {
 	return fmt.Sprintf("the client certificate expired at %s and has not been renewed: %v", e.NotAfter.UTC().Format(time.RFC3339), e.Err)
 }
 
-// Unwrap returns the server's answer.
 func (e *CertificateExpiredError) Unwrap() error { return e.Err }
 
 // explainUnauthorized adds the cause of a 401 if it is known. It uses the server's clock if the

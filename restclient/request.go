@@ -16,24 +16,16 @@ import (
 
 // Request is one API request as plain data. It can be sent any number of times.
 type Request struct {
-	// Verb is the HTTP method. Empty: GET.
-	Verb string
-
+	Verb string // the HTTP method; empty: GET
 	// Path is appended to the path of Config.Host, e.g. "/api/v1/namespaces/default". Segments that
 	// come from names must be escaped already (Resource does that).
-	Path string
-
+	Path  string
 	Query url.Values
 
-	// Header holds additional headers. Authorization and Impersonate-* are set by Credentials.
-	Header http.Header
-
-	// Body is sent with each attempt. Nil: no body. An empty ContentType is application/json.
-	Body        []byte
-	ContentType string
-
-	// Accept empty: application/json.
-	Accept string
+	Header      http.Header // additional ones; Credentials set Authorization and Impersonate-*
+	Body        []byte      // sent with each attempt; nil: no body
+	ContentType string      // of Body; empty: application/json
+	Accept      string      // empty: application/json
 
 	// about is set by Resource, for traces and for errors without a text from the server.
 	about RequestInfo

@@ -35,13 +35,9 @@ func Typed[T Object](c *Client, gvr api.GroupVersionResource, namespace string) 
 }
 
 // Metadata returns a resource of which only the metadata is fetched, which costs server, network
-// and memory much less. It requests PartialObjectMetadata. If the server does not support that,
-// whole objects are read and all but their metadata is dropped. Create and the updates are refused:
-// they would write objects without a body.
-//
-// Managed fields are omitted: they are the larger part of most metadata, and only writing back
-// needs them. With Config.Codec, objects of one list or watch may share parts, such as maps of
-// labels: make a DeepCopy before you change one.
+// and memory much less. Managed fields are omitted: they are the larger part of most metadata, and
+// only writing back needs them, which is refused. With Config.Codec, objects of one list or watch
+// may share parts, such as maps of labels: make a DeepCopy before you change one.
 func Metadata(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.PartialObjectMetadata] {
 	return &Resource[*api.PartialObjectMetadata]{client: c, gvr: gvr, namespace: namespace, decoder: c.cfg.Codec, readOnly: true}
 }

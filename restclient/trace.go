@@ -48,27 +48,19 @@ type Trace struct {
 type RequestInfo struct {
 	// ID is the number of the request, from 1, unique in the process. All attempts of a request and
 	// all hooks of a watch have the same.
-	ID uint64
+	ID     uint64
+	Method string // of HTTP
+	Verb   string // of Kubernetes: get, list, watch, create, update, patch, delete, deletecollection
 
-	// Method is the HTTP method, Verb the Kubernetes verb (get, list, watch, create, update, patch,
-	// delete, deletecollection); empty for raw requests.
-	Method, Verb string
-
-	// Resource, Namespace, Name and Subresource say what the request is about, as far as it is
-	// known. Raw requests have none.
+	// What the request is about, as far as it is known. Raw requests have neither this nor a Verb.
 	Resource    api.GroupVersionResource
 	Namespace   string
 	Name        string
 	Subresource string
 
-	// Path is the path on the server, without the query.
-	Path string
-
-	// Attempt counts from 1.
-	Attempt int
-
-	// Origin identifies the caller, see [WithOrigin]. Empty: unknown.
-	Origin string
+	Path    string // on the server, without the query
+	Attempt int    // from 1
+	Origin  string // identifies the caller, see [WithOrigin]; empty: unknown
 }
 
 // RequestResult is how an attempt ended.
@@ -77,10 +69,8 @@ type RequestResult struct {
 	Duration time.Duration // from sending until the body was read
 	Err      error         // nil for a 2xx answer that was understood
 
-	// Limited says that the request took a token of the rate limit, Waited for how long it had to
-	// wait for it.
-	Limited bool
-	Waited  time.Duration
+	Limited bool          // the request took a token of the rate limit
+	Waited  time.Duration // for that token
 
 	// ResourceVersion is the version of the object in the response, which identifies the write
 	// among the events of a watch. It is empty if the response was not an object.

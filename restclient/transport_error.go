@@ -69,7 +69,6 @@ var sentences = map[TransportErrorKind]string{
 	TooManyFiles:        "no connection to %s can be opened because this process has no file descriptor left (see ulimit -n): %s",
 }
 
-// Error returns one sentence.
 func (e *TransportError) Error() string {
 	return fmt.Sprintf("%s %s: %s", e.Verb, e.URL, e.Sentence())
 }
@@ -88,7 +87,6 @@ func serverOf(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// Unwrap returns the cause.
 func (e *TransportError) Unwrap() error { return e.Err }
 
 // Unreachable reports whether the server could not be reached, or the connection to it broke: the

@@ -21,8 +21,8 @@ import (
 // object, including bookmarks and events of unknown type.
 //
 // What it lacks is speed and protobuf: encoding/json scans each object four times. The decoder in
-// restclient/fast scans it once, and also reads protobuf, for resources of which only the metadata
-// is used.
+// restclient/fast decodes it in one pass, and also reads protobuf, for resources of which only the
+// metadata is used.
 type watchDecoder[T Object] struct {
 	body   *boundedReader                 // limits the size of an event
 	events *json.Decoder                  // reads body; keeps what it has read beyond the last event
@@ -42,7 +42,8 @@ var (
 )
 
 // Next blocks until the next event has arrived, and returns it with its size in bytes, which is the
-// length of its JSON without the white space around it. It returns as soon as the event is complete.
+// length of its JSON without the white space around it. It returns as soon as the event is
+// complete.
 //
 // The fields of an event are type and object, in any order; others are ignored. The type decides
 // what is decoded, and with what:
@@ -52,8 +53,8 @@ var (
 //
 // The position of the end decides its meaning. Between two events it is io.EOF: the server has
 // ended the watch, as it does every few minutes. Inside an event it is io.ErrUnexpectedEOF: the
-// connection broke. json.Decoder distinguishes the two; its errors, which include those of the body,
-// are returned as they are.
+// connection broke. json.Decoder distinguishes the two; its errors, which include those of the
+// body, are returned as they are.
 //
 // The other errors are those of an event that cannot be decoded:
 //   - errNoEventType: it has no type, or an empty one;
@@ -98,8 +99,8 @@ func (d *watchDecoder[T]) Next() (event api.WatchEvent[T], size int, err error) 
 }
 
 // decodeObject decodes data, an object of the collection, into event.Object with d.decode, and sets
-// event.ResourceVersion to the object's. For DELETED the object is the last state, with the resource
-// version of the deletion.
+// event.ResourceVersion to the object's. For DELETED the object is the last state, with the
+// resource version of the deletion.
 func (d *watchDecoder[T]) decodeObject(event *api.WatchEvent[T], data []byte) (err error) {
 	event.Object, err = d.decode(data)
 	if err == nil {

@@ -12,11 +12,8 @@ import (
 // position in the sequence. Step advances the position and must not be called concurrently;
 // functions that take a Backoff work on a copy of their own.
 type Backoff struct {
-	// Duration is the next delay, before jitter. Step multiplies it.
-	Duration time.Duration
-	// Factor multiplies Duration after each step. 0 leaves Duration unchanged. It should not be
-	// negative.
-	Factor float64
+	Duration time.Duration // the next delay, before jitter; Step multiplies it
+	Factor   float64       // multiplies Duration after each step, unless it is 0; not negative
 	// Jitter adds a random share of up to Jitter*Duration to each returned delay. It does not
 	// accumulate, and it is added on top of Cap. 0 or less means none.
 	Jitter float64

@@ -11,33 +11,22 @@
 //	    |                                                                     |
 //	    +-- yes: return <------------------------- stopped while waiting ----+
 //
-// [JitterUntil] is that loop; everything else that runs a function
-// periodically is a special case of it:
+// [JitterUntil] is that loop; everything else that runs a function periodically is a special case:
 //
 //	Forever          = Until that is never stopped
 //	Until            = JitterUntil, no jitter, sliding     (pause between runs)
 //	NonSlidingUntil  = JitterUntil, no jitter, non-sliding (pace of the starts)
 //
-// Sliding means that the period is counted from the end of a run: f that takes
-// 3 s with a period of 10 s starts every 13 s. Non-sliding counts from the
-// start of a run: the same f starts every 10 s, and an f that takes longer
-// than the period starts again at once.
+// Sliding means that the period is counted from the end of a run: f that takes 3 s with a period of
+// 10 s starts every 13 s. Non-sliding counts from the start of a run: the same f starts every 10 s.
+// Jitter stretches each period by a random share, so that a thousand nodes that were started
+// together do not call the server at the same moment.
 //
-// Jitter stretches each period by a random share, so that a thousand nodes
-// that were started together do not call the server at the same moment.
+// The Poll functions call a condition until it returns true. There are two generations, because
+// Kubernetes code uses both: poll.go and poll_legacy.go say how they differ. A [Backoff] is a
+// sequence of growing delays; [ExponentialBackoff] polls with it.
 //
-// The Poll functions call a condition until it returns true. There are two generations.
-// [PollUntilContextCancel] and [PollUntilContextTimeout] return the context's error when time is
-// up; the older ones ([Poll], [PollImmediate], [PollUntil], ...) return [ErrWaitTimeout] whatever
-// the reason was and call the condition once more when the timeout has passed. Both exist because
-// Kubernetes code uses both. [Interrupted] distinguishes "time was up" from "the condition failed"
-// for either generation.
-//
-// [Sleep] waits once, and returns early when its context ends.
-//
-// A [Backoff] is a sequence of growing delays; [ExponentialBackoff] polls with
-// it. The worker pool of every controller is an idiom of this package and the
-// queue, n goroutines of
+// The worker pool of every controller is an idiom of this package and the queue, n goroutines of
 //
 //	wait.UntilWithContext(ctx, worker, time.Second)
 //
@@ -51,36 +40,29 @@
 //   - A function that is stopped before it begins never calls f. The immediate Poll forms are the
 //     exception: they always call the condition once.
 //   - f never runs concurrently with itself; it runs on the caller's goroutine.
-//   - Jitter only ever adds to a period. A factor of zero or less adds nothing
-//     in JitterUntil; in [Jitter] itself it means 1, as in Kubernetes.
-//   - Durations saturate: a delay that would overflow becomes the longest
-//     possible one and never a negative one, which would spin.
+//   - Jitter only ever adds to a period. Durations saturate: a delay that would overflow becomes
+//     the longest possible one and never a negative one, which would spin.
 //
 // # Goroutines
 //
 // Only [Group] starts goroutines, one for each Start. The owner of the group stops them through the
-// channel or context that it passed to them, then calls Wait. Every other function blocks the
-// caller and starts no goroutine.
+// channel or context that it passed to them, then calls Wait.
 //
 // # Failure
 //
-// A panic in f or in a condition goes to [HandleCrash]: the [PanicHandlers] get it with its stack
-// (the default one writes to standard error), then the panic continues and, unless recovered, ends
-// the process. That is the right default, since a controller with a broken invariant should not
-// delete things. A program that prefers to continue calls ReallyCrash.Store(false); then the loop
-// logs the panic and continues with the next period, and a condition that panicked counts as "not
-// yet".
+// A panic in f or in a condition goes to [HandleCrash]: the [PanicHandlers] get it with its stack,
+// then it continues and, unless recovered, ends the process: a controller with a broken invariant
+// should not delete things. With ReallyCrash off, the loop continues with the next period, and a
+// condition that panicked counts as "not yet".
 //
 // # Testing
 //
-// There is no clock interface: the package uses package time, and tests run in a testing/synctest
-// bubble in which an hour passes at once. [NeverStop] is a nil channel for the same reason (a
-// bubble cannot wait on a channel from outside). Package waittest has the behaviour as a suite that
-// runs against this package and against k8s.io/apimachinery/pkg/util/wait.
-//
-// Sources: the JitterUntil article ("the implementation of timed tasks in
-// Kubernetes"), and the package documentation of
+// Tests run in a testing/synctest bubble, in which an hour passes at once. Package waittest has the
+// behaviour as a suite that runs against this package and against
 // k8s.io/apimachinery/pkg/util/wait.
+//
+// Sources: the JitterUntil article ("the implementation of timed tasks in Kubernetes"), and the
+// package documentation of k8s.io/apimachinery/pkg/util/wait.
 //
 // Next: package queue
 package wait

@@ -32,9 +32,9 @@ func check(ctx context.Context, condition ConditionWithContextFunc) (done bool, 
 // With immediate, the first call is at once, even if ctx has already ended; otherwise it is after
 // the first interval.
 //
-// The interval is the pace of the calls, not the pause between them. One tick is kept while the
-// condition runs: a condition that takes longer than interval is called again at once, and then
-// follows the ticks again. With an interval of 0 or less the calls are back to back.
+// The interval is the pace of the calls, not the pause between them. A condition that takes longer
+// is called again at once, and then follows the ticks again. With an interval of 0 or less the
+// calls are back to back.
 func PollUntilContextCancel(ctx context.Context, interval time.Duration, immediate bool, condition ConditionWithContextFunc) error {
 	ticks := newPace(interval)
 	if immediate {

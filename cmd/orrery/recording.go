@@ -45,8 +45,8 @@ func startRecorder(options *runOptions, logger *logs.Logger, stdout io.Writer) (
 	}, nil
 }
 
-// sourceOnDisk returns the sources of the repository in which the program was started. Elsewhere the
-// page names the functions without their text.
+// sourceOnDisk returns the sources of the repository in which the program was started. Elsewhere
+// the page names the functions without their text.
 func sourceOnDisk() places.Source {
 	dir, err := os.Getwd()
 	for err == nil {

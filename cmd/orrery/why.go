@@ -323,8 +323,8 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
-// pluginArgs returns the arguments of the program. A link to it that is called like a kubectl plugin, kubectl-why_terminating,
-// is "orrery why".
+// pluginArgs returns the arguments of the program. A link to it that is called like a kubectl
+// plugin, kubectl-why_terminating, is "orrery why".
 func pluginArgs(name string, args []string) []string {
 	base := name[strings.LastIndexAny(name, `/\`)+1:]
 	if !strings.HasPrefix(base, "kubectl-why") {

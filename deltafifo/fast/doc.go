@@ -8,16 +8,15 @@
 // call while a key is in flight has the effect that it would have right after.
 //
 //   - Add and Update queue as always. The delta waits until the process function has returned.
-//   - Delete, and a list without the key, cannot know whether the consumer will hold the object. They
-//     queue a tentative delete. When the process function has returned, the store resolves it: a
-//     deletion of an object that it does not hold is cancelled.
+//   - Delete, and a list without the key, cannot know whether the consumer will hold the object.
+//     They queue a tentative delete. When the process function has returned, the store resolves it:
+//     a deletion of an object that it does not hold is cancelled.
 //   - Resync skips the key, as it skips waiting keys. (Here the rule has an exception: right after,
 //     Resync would repeat the state that the consumer was just given.)
 //   - Requeued deltas ([deltafifo.ErrRequeue]) go before newer ones.
 //
 // Replace and Resync do not hold the lock while they read the store. They build their deltas in a
-// queue of their own, recheck the keys that consumers took meanwhile, and append the result. The
-// lock is held for the keys that waited or were taken, not for 100,000 objects.
+// queue of their own, recheck the keys that consumers took meanwhile, and append the result.
 //
 // PopBatch hands out many keys and takes the lock once for each. The keys of a queue are in an
 // [orrery/internal/table.Table], because one search both finds a key and makes room for it. With a
@@ -39,11 +38,9 @@
 //
 // # Testing
 //
-// The contract, package deltafifotest, for Pop and for PopBatch. The scripts in testdata/scenarios
-// replay incidents. One property test compares each call while a key is in flight with the same
-// call right after on the textbook form. Another runs a server, a broken watch and a consumer that
-// requeues items at random, and checks that every handler sees a gapless history that ends in the
-// server's state.
+// The contract, for Pop and for PopBatch, and scripts in testdata/scenarios that replay incidents.
+// One property test compares each call while a key is in flight with the same call right after on
+// the textbook form; another checks that every handler sees a gapless history.
 //
 // Next: package deltafifo/inorder
 package fast

@@ -6,9 +6,8 @@ import (
 	"orrery/deltafifo"
 )
 
-// DeltaFIFO is a deltafifo.Interface whose producers never wait for the consumer. Its methods are
-// safe for concurrent use. A process function may call all of them but Pop and PopBatch. Create it
-// with New.
+// DeltaFIFO is a deltafifo.Interface, which documents the methods, whose producers never wait for
+// the consumer. A process function may call all of them but Pop and PopBatch. Create it with New.
 type DeltaFIFO[T any] struct {
 	deltafifo.SyncFlag             // HasSynced and Synced
 	setSynced          func() bool // called with mu held
@@ -28,20 +27,16 @@ type DeltaFIFO[T any] struct {
 	// the queue is closed.
 	ready sync.Cond
 
-	// waiting holds the deltas of every waiting key, in order of the first delta.
-	waiting *queue[T]
+	waiting *queue[T] // the deltas of every waiting key, in order of the first delta
 	// inFlight is the record that a process function is working on, or nil. There is at most one:
 	// two Pops with deltas of the same key would break the order per key.
-	inFlight *record[T]
-	// tentative: the deltas that wait for the key in flight begin with a tentative delete; see
-	// processedLocked.
-	tentative bool
+	inFlight  *record[T]
+	tentative bool // the deltas that wait for the key in flight begin with a tentative delete; see processedLocked
 	// popped collects the keys that are taken while Replace or Resync reads the known objects, and
 	// the one in flight at the start; see beginScan. Nil if no scan runs.
 	popped []string
 
-	// populated: a Replace, Add, Update or Delete came in.
-	populated bool
+	populated bool // a Replace, Add, Update or Delete came in
 	// initialLeft counts the keys of the initial population that have not been processed: the
 	// records with initial set that wait or are in flight, and those whose requeue was refused
 	// after Close.
@@ -63,14 +58,8 @@ func New[T any](cfg deltafifo.Config[T]) *DeltaFIFO[T] {
 	return f
 }
 
-// Add queues an addition of obj.
-func (f *DeltaFIFO[T]) Add(obj T) error { return f.enqueue(deltafifo.Added, obj) }
-
-// Update queues a change of obj.
+func (f *DeltaFIFO[T]) Add(obj T) error    { return f.enqueue(deltafifo.Added, obj) }
 func (f *DeltaFIFO[T]) Update(obj T) error { return f.enqueue(deltafifo.Updated, obj) }
-
-// Delete queues a deletion of obj, the last state that the watch reported. It does nothing if the
-// key neither waits nor is in flight and the known objects do not hold it.
 func (f *DeltaFIFO[T]) Delete(obj T) error { return f.enqueue(deltafifo.Deleted, obj) }
 
 func (f *DeltaFIFO[T]) enqueue(typ deltafifo.DeltaType, obj T) error {
@@ -157,8 +146,7 @@ func (f *DeltaFIFO[T]) checkSyncedLocked() {
 	}
 }
 
-// Close refuses new deltas and requeues, and wakes every blocked Pop. Waiting deltas are still
-// handed out. Close does not block; a second call does nothing.
+// Close does not block. It also refuses requeues.
 func (f *DeltaFIFO[T]) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -172,7 +160,6 @@ func (f *DeltaFIFO[T]) Close() {
 	}
 }
 
-// Len returns the number of waiting keys. A key in flight does not count.
 func (f *DeltaFIFO[T]) Len() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,19 +7,14 @@ import (
 	"orrery/deltafifo"
 )
 
-// Pop passes the deltas of the key that has waited longest to process, and returns them with the
-// error of process. It blocks until a key waits and no other process function runs.
+// Pop blocks until a key waits and no other process function runs. process may keep the deltas but
+// not change them: hooks see them, and they may be requeued. It must not call Pop, which would wait
+// for itself.
 //
-//   - Producers do not wait for process, and process may call them. It must not call Pop, which
-//     would wait for itself.
-//   - process may keep the deltas but not change them: hooks see them, and they may be requeued.
-//   - If process returns an *ErrRequeue, the deltas wait again and Pop returns its Err. A key without
-//     newer deltas goes to the end of the queue. Otherwise the old deltas go before the newer ones,
-//     in their place.
-//   - After any other error or a panic the deltas count as processed. A panic continues.
-//
-// After Close nothing is requeued: Pop returns the error with the *ErrRequeue in it, and the caller
-// owns the deltas.
+// If process returns an *ErrRequeue, the deltas wait again and Pop returns its Err. A key without
+// newer deltas goes to the end of the queue. Otherwise the old deltas go before the newer ones, in
+// their place. After any other error or a panic the deltas count as processed. After Close nothing
+// is requeued: Pop returns the error with the *ErrRequeue in it, and the caller owns the deltas.
 func (f *DeltaFIFO[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error) (_ deltafifo.Deltas[T], err error) {
 	r := f.take()
 	if r == nil {

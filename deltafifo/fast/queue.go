@@ -14,8 +14,6 @@ type record[T any] struct {
 	deltas deltafifo.Deltas[T]
 	// initial: the key belongs to the initial population and has not been processed.
 	initial bool
-	// listedAt is the index of the list item that the record was made from; see mergeCursor.
-	listedAt int32
 	// first holds the first delta, so that the common record, with a single delta, is one
 	// allocation. The consumer may keep it: records are not reused.
 	first [1]deltafifo.Delta[T]
@@ -175,34 +173,18 @@ func (q *queue[T]) compact() {
 }
 
 // absorb appends the other queue, which must not be used afterwards. A key in both keeps its place
-// in q, and join merges its deltas.
-//
-// The records of the shorter queue move into the table of the longer one. So a list of 100,000
-// objects built without a lock costs only the work for the few waiting keys.
+// in q, and join merges its deltas. The records of q move into the other table: so a list of
+// 100,000 objects built without a lock costs only the work for the few waiting keys.
 func (q *queue[T]) absorb(other *queue[T], join func(mine, theirs *record[T])) {
-	meet := func(mine, theirs *record[T]) {
-		join(mine, theirs)
-		theirs.clear()
-	}
-	if other.len() > q.len() {
-		for mine := range q.all() {
-			place := other.place(mine.key)
-			if *place != nil {
-				meet(mine, *place)
-			}
-			*place = mine
+	for mine := range q.all() {
+		place := other.place(mine.key)
+		if theirs := *place; theirs != nil {
+			join(mine, theirs)
+			theirs.clear()
 		}
-		q.byKey = other.byKey
-	} else {
-		for theirs := range other.all() {
-			place := q.place(theirs.key)
-			if *place != nil {
-				meet(*place, theirs)
-			} else {
-				*place = theirs
-			}
-		}
+		*place = mine
 	}
+	q.byKey = other.byKey
 	if q.head == len(q.order) {
 		q.order, q.head = other.order, other.head
 		return

@@ -153,29 +153,3 @@ func objects(r *record[int]) []int {
 	}
 	return out
 }
-
-// A merge cursor gives the answers of a map, in any order of lookups.
-func TestMergeCursorAgainstMap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		key := rapid.Map(rapid.IntRange(0, 30), strconv.Itoa)
-		listed := rapid.SliceOf(key).Draw(t, "listed")
-		f := New(deltafifo.Config[string]{KeyFunc: func(s string) (string, error) { return s, nil }})
-		incoming, err := f.listed(listed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cursor := mergeCursor[string]{queue: incoming, order: incoming.order}
-		// The list again, as a store returns it, with other keys before, between and after.
-		for _, known := range append(rapid.SliceOf(key).Draw(t, "others"), listed...) {
-			if rapid.Bool().Draw(t, "another first") {
-				other := key.Draw(t, "another")
-				if got, want := cursor.has(other), incoming.get(other) != nil; got != want {
-					t.Fatalf("%s: %t", other, got)
-				}
-			}
-			if got, want := cursor.has(known), incoming.get(known) != nil; got != want {
-				t.Fatalf("%s: %t", known, got)
-			}
-		}
-	})
-}

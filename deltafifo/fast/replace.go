@@ -23,12 +23,9 @@ func (f *DeltaFIFO[T]) endScan() {
 	f.scanning.Unlock()
 }
 
-// Replace queues items as the complete state: each as Replaced, and a tombstone for every other key
-// that waits, is in flight or is known. A tombstone holds the newest waiting state, else the one in
-// the store. Waiting keys keep their place; the items follow in their order, then the tombstones of
-// the other keys. If this is the first call, all of this is the initial population.
-//
-// resourceVersion is only passed to the hooks.
+// Replace: a tombstone holds the newest waiting state, else the one in the store. Waiting keys keep
+// their place; the items follow in their order, then the tombstones of the other keys. If this is
+// the first call, all of this is the initial population.
 func (f *DeltaFIFO[T]) Replace(items []T, resourceVersion string) error {
 	incoming, err := f.listed(items)
 	if err != nil {
@@ -69,9 +66,7 @@ func (f *DeltaFIFO[T]) listed(items []T) (*queue[T], error) {
 			return nil, err
 		}
 		d := deltafifo.Delta[T]{Type: deltafifo.Replaced, Object: obj}
-		r := newRecord(key, d)
-		r.listedAt = int32(incoming.len())
-		if twice := incoming.push(r); twice != nil {
+		if twice := incoming.push(newRecord(key, d)); twice != nil {
 			twice.append(d)
 		}
 	}
@@ -90,9 +85,8 @@ func (f *DeltaFIFO[T]) addKnownTombstones(incoming *queue[T]) {
 	if f.known == nil {
 		return
 	}
-	cursor := mergeCursor[T]{queue: incoming, order: incoming.order}
 	for _, key := range f.known.ListKeys() {
-		if !cursor.has(key) {
+		if incoming.get(key) == nil {
 			lastSeen, _ := f.known.GetByKey(key)
 			incoming.push(newRecord(key, deltafifo.Tombstone(key, lastSeen)))
 		}
@@ -166,9 +160,8 @@ func (f *DeltaFIFO[T]) populateLocked() {
 	f.checkSyncedLocked()
 }
 
-// Resync queues a Sync with the present state of each known object. It skips keys that wait or are
-// in flight: their deltas are newer than the store, and a Sync after them would restore the old
-// state. The only error is ErrFIFOClosed.
+// Resync skips keys that wait or are in flight: their deltas are newer than the store, and a Sync
+// after them would restore the old state.
 func (f *DeltaFIFO[T]) Resync() error {
 	f.beginScan()
 	defer f.endScan()
@@ -208,27 +201,4 @@ func (f *DeltaFIFO[T]) syncs() *queue[T] {
 		}
 	}
 	return incoming
-}
-
-// mergeCursor looks up keys in nearly the order of a list. A store that was filled from a list in
-// the same order returns its keys in that order, so the next key of one is nearly always the next
-// key of the other. That comparison is much cheaper than a lookup among 100,000 keys.
-type mergeCursor[T any] struct {
-	queue *queue[T]
-	order []*record[T] // of the list
-	next  int          // index in order of the expected key
-}
-
-// has reports whether the key was listed.
-func (c *mergeCursor[T]) has(key string) bool {
-	if c.next < len(c.order) && c.order[c.next].key == key {
-		c.next++
-		return true
-	}
-	r := c.queue.get(key)
-	if r == nil {
-		return false // not listed; the expected key stays the same
-	}
-	c.next = int(r.listedAt) + 1
-	return true
 }

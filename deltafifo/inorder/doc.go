@@ -27,15 +27,14 @@
 //
 // # Guarantees
 //
-// Deltas are handed out one by one, in order of arrival. The deltas of a list or of a resync are
-// adjacent. A deletion of an object that the store does not hold is dropped, as in the other forms.
-// Producers do not wait for a process function. The other guarantees are those of package
-// deltafifo, except the capabilities that TestContract lists as missing.
+// Those of package deltafifo, except the capabilities that TestContract lists as missing. Deltas
+// are handed out one by one, in order of arrival; those of a list or of a resync are adjacent.
+// Producers do not wait for a process function.
 //
 // # Goroutines
 //
-// It starts none. The lock is not held while a process function runs. The goroutine that moves a
-// list to the front compares it with the store while holding the lock.
+// It starts none. The goroutine that moves a list to the front compares it with the store while
+// holding the lock.
 //
 // # Failure
 //
@@ -43,8 +42,8 @@
 //
 // # Testing
 //
-// The contract, package deltafifotest, which asserts the other behaviour for each missing
-// capability; and tests of bookmarks, resource versions and the moment when a list is compared.
+// The contract, which asserts the other behaviour for each missing capability; and tests of
+// bookmarks, resource versions and the moment when a list is compared.
 //
 // Next: package indexer
 package inorder

@@ -43,8 +43,8 @@ func (c *Controller) eventHandler() informer.ResourceEventHandler[*VirtualMachin
 //	                                        updateUsage, and the end: again is usagePeriod
 //	otherwise                               makePendingPhase
 //
-// A step that fails ends the pass with the error that failed returns for it and the lister's object.
-// Unless the table says otherwise, again is 0: the next pass is due at the next event.
+// A step that fails ends the pass with the error that failed returns for it and the lister's
+// object. Unless the table says otherwise, again is 0: the next pass is due at the next event.
 func (c *Controller) syncHandler(ctx context.Context, key string) (again time.Duration, err error) {
 	namespace, name, err := informer.SplitMetaNamespaceKey(key)
 	if err != nil {
@@ -93,8 +93,8 @@ func (c *Controller) makePendingPhase(ctx context.Context, vm *VirtualMachine) (
 //     would not refuse to create a machine for it. An error gets the words "the finalizer cannot be
 //     written" or "the status cannot be written" in front, and goes through reportRefusal.
 //  2. If observedGeneration is not the object's generation, a machine may exist for another spec.
-//     createServer deletes it, and then writes the phase Pending with the new observedGeneration and
-//     an empty status.server.
+//     createServer deletes it, and then writes the phase Pending with the new observedGeneration
+//     and an empty status.server.
 //  3. ensureServer creates the machine.
 //  4. It writes the phase Active.
 //

@@ -23,8 +23,8 @@
 //
 //   - A machine is deleted before its object, wherever the controller was killed, because the
 //     finalizer is written before the machine is created.
-//   - The controller never creates a machine from its cache alone. A write comes first, and fails if
-//     the cache is behind.
+//   - The controller never creates a machine from its cache alone. A write comes first, and fails
+//     if the cache is behind.
 //   - Its own status writes cause no pass. A pass every few seconds updates the usage.
 //   - When the spec changes, the machine is replaced.
 //

@@ -9,13 +9,13 @@
 //   - Lists (list.go) of objects, one of all and one for each value of an index, cut into chunks of
 //     64. A reader holds the lock while it takes a snapshot, which is a few loads and stores
 //     regardless of the length, and copies without it. The next write to a chunk copies the chunk.
-//   - Records (index.go), one for each key, which know the positions of their object in the lists. So
-//     an update with unchanged index values is one store in each list.
-//   - A Swiss table (table.go) from keys to records that GetByKey reads without a lock. A lookup reads
-//     one cache line of it; most of the time of a write is spent waiting for memory. With a Go map
-//     under the lock instead, an update of one object of 100,000 takes 1.3 times as long, and point
-//     reads and writes wait for each other. [orrery/internal/table.Table] needs that lock as well: its
-//     removal moves slots back, and a reader without the lock would miss them.
+//   - Records (index.go), one for each key, which know the positions of their object in the lists.
+//     So an update with unchanged index values is one store in each list.
+//   - A Swiss table (table.go) from keys to records that GetByKey reads without a lock. A lookup
+//     reads one cache line of it; most of the time of a write is spent waiting for memory. With a
+//     Go map under the lock instead, an update of one object of 100,000 takes 1.3 times as long,
+//     and point reads and writes wait for each other. [orrery/internal/table.Table] needs that lock
+//     as well: its removal moves slots back, and a reader without the lock would miss them.
 //
 // ByIndex copies a bucket of adjacent pointers, where client-go looks up each key of a set in its
 // map. It takes a tenth of the time.
@@ -27,8 +27,8 @@
 //
 // Those of package indexer. In addition:
 //
-//   - A writer waits for a reader only while it takes a snapshot, except for ListIndexFuncValues and
-//     Snapshot, which hold the lock for a time proportional to the number of values.
+//   - A writer waits for a reader only while it takes a snapshot, except for ListIndexFuncValues
+//     and Snapshot, which hold the lock for a time proportional to the number of values.
 //   - GetByKey and Len take no lock.
 //   - Index functions run without the lock, except in AddIndexers on a store with objects.
 //   - An update leaves no stale entry even if the old object was changed or the index function now

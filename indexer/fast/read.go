@@ -64,8 +64,9 @@ func (x *Indexer[T]) All() iter.Seq2[string, T] {
 	}
 }
 
-// find returns snapshots of the buckets of the values, all at one moment.
-func (x *Indexer[T]) find(name string, values ...string) (found []snapshot[T], err error) {
+// find appends snapshots of the buckets of the values, all at one moment, to room. That of a value
+// without objects is empty.
+func (x *Indexer[T]) find(room []snapshot[T], name string, values ...string) (found []snapshot[T], err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	ix := x.contents.Load().index(name)
@@ -73,41 +74,31 @@ func (x *Indexer[T]) find(name string, values ...string) (found []snapshot[T], e
 		return nil, &indexer.UnknownIndexError{Index: name}
 	}
 	for _, value := range values {
+		var s snapshot[T]
 		if b := ix.buckets[value]; b != nil {
-			found = append(found, b.snapshot())
+			s = b.snapshot()
 		}
+		room = append(room, s)
 	}
-	return found, nil
-}
-
-// bucket returns a snapshot of one bucket.
-func (x *Indexer[T]) bucket(name, value string) (s snapshot[T], err error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	ix := x.contents.Load().index(name)
-	if ix == nil {
-		return s, &indexer.UnknownIndexError{Index: name}
-	}
-	if b := ix.buckets[value]; b != nil {
-		s = b.snapshot()
-	}
-	return s, nil
+	return room, nil
 }
 
 func (x *Indexer[T]) ByIndex(name, value string) ([]T, error) {
-	s, err := x.bucket(name, value)
+	var room [1]snapshot[T]
+	found, err := x.find(room[:0], name, value)
 	if err != nil {
 		return nil, err
 	}
-	return s.objects.elements(), nil
+	return found[0].objects.elements(), nil
 }
 
 func (x *Indexer[T]) IndexKeys(name, value string) ([]string, error) {
-	s, err := x.bucket(name, value)
+	var room [1]snapshot[T]
+	found, err := x.find(room[:0], name, value)
 	if err != nil {
 		return nil, err
 	}
-	keys := s.keys()
+	keys := found[0].keys()
 	slices.Sort(keys)
 	return keys, nil
 }
@@ -117,7 +108,7 @@ func (x *Indexer[T]) Index(name string, obj T) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	buckets, err := x.find(name, values...)
+	buckets, err := x.find(nil, name, values...)
 	if err != nil {
 		return nil, err
 	}

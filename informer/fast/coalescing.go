@@ -62,13 +62,10 @@ func isAnother[T any](reported, gone T) bool {
 // Invariant: byKey holds the entries of the list, each under its key, except marks.
 type coalescingQueue[T any] struct {
 	mu       sync.Mutex
-	wake     sync.Cond // on mu; signalled when sleeping and an event waits
+	wake     sync.Cond // on mu; signalled when an event waits or the queue has ended
 	byKey    map[string]*entry[T]
-	list     entry[T]  // the ends of the list: next is the oldest entry, previous the newest
-	spare    *entry[T] // used entries, linked by next
-	spares   int
-	sleeping bool // the consumer waits on wake
-	finished bool // add is a no-op
+	list     entry[T] // the ends of the list: next is the oldest entry, previous the newest
+	finished bool     // add is a no-op
 }
 
 // entry is a waiting event in a doubly linked list.
@@ -76,9 +73,6 @@ type entry[T any] struct {
 	event          informer.Notification[T]
 	previous, next *entry[T]
 }
-
-// keepEntries is how many used entries are kept for reuse.
-const keepEntries = 1024
 
 func newCoalescingQueue[T any]() *coalescingQueue[T] {
 	q := &coalescingQueue[T]{byKey: map[string]*entry[T]{}}
@@ -96,7 +90,7 @@ func (q *coalescingQueue[T]) add(batch []informer.Notification[T]) (merged int) 
 	for i := range batch {
 		merged += q.addLocked(&batch[i])
 	}
-	q.wakeLocked()
+	q.wake.Signal()
 	return merged
 }
 
@@ -119,14 +113,7 @@ func (q *coalescingQueue[T]) addLocked(n *informer.Notification[T]) (merged int)
 }
 
 func (q *coalescingQueue[T]) appendLocked(n *informer.Notification[T]) *entry[T] {
-	e := q.spare
-	if e != nil {
-		q.spare, q.spares = e.next, q.spares-1
-	} else {
-		e = new(entry[T])
-	}
-	e.event = *n
-	e.previous, e.next = q.list.previous, &q.list
+	e := &entry[T]{event: *n, previous: q.list.previous, next: &q.list}
 	e.previous.next, e.next.previous = e, e
 	return e
 }
@@ -136,11 +123,6 @@ func (q *coalescingQueue[T]) removeLocked(e *entry[T]) {
 		delete(q.byKey, e.event.Key)
 	}
 	e.previous.next, e.next.previous = e.next, e.previous
-	*e = entry[T]{}
-	if q.spares < keepEntries {
-		e.next, q.spare = q.spare, e
-		q.spares++
-	}
 }
 
 func (q *coalescingQueue[T]) run(handler caller[T]) {
@@ -160,7 +142,6 @@ func (q *coalescingQueue[T]) next(n *informer.Notification[T]) bool {
 		if q.finished {
 			return false
 		}
-		q.sleeping = true
 		q.wake.Wait()
 	}
 	oldest := q.list.next
@@ -173,21 +154,14 @@ func (q *coalescingQueue[T]) finish() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.finished = true
-	q.wakeLocked()
+	q.wake.Signal()
 }
 
 func (q *coalescingQueue[T]) stop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.finished = true
-	q.byKey, q.spare = nil, nil
+	q.byKey = nil
 	q.list.previous, q.list.next = &q.list, &q.list
-	q.wakeLocked()
-}
-
-func (q *coalescingQueue[T]) wakeLocked() {
-	if q.sleeping {
-		q.sleeping = false
-		q.wake.Signal()
-	}
+	q.wake.Signal()
 }

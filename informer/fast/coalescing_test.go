@@ -49,7 +49,6 @@ func TestCoalescingQueueKeepsOneEventForAnObject(t *testing.T) {
 	p.add(a[2:])
 	assert.Equal(t, []string{"add a nothing->3", "add b nothing->4"}, waitingIn(p))
 	p.check(t)
-	assert.Equal(t, 0, p.spares, "the spare entry has been reused")
 }
 
 // TestCoalescingQueueWaitsForTheHandler: changes to an object during its callback are one event
@@ -100,13 +99,13 @@ func TestCoalescingQueueKeepsTheMarkBehindTheInitialList(t *testing.T) {
 // TestCoalescingQueueForgetsALag: the memory of a large backlog is released.
 func TestCoalescingQueueForgetsALag(t *testing.T) {
 	p := newCoalescingQueue[*thing]()
-	p.add(numbered(0, 3*keepEntries))
+	p.add(numbered(0, 3000))
 	p.finish()
 	var s sink
 	p.run(callFunc(s.deliver))
-	assert.Equal(t, keysFrom(0, 3*keepEntries), s.got())
-	assert.Equal(t, keepEntries, p.spares)
+	assert.Equal(t, keysFrom(0, 3000), s.got())
 	assert.Empty(t, p.byKey)
+	assert.Same(t, &p.list, p.list.next)
 }
 
 // TestCoalescingQueueLeadsToTheSameState: with any merging, each event begins in the handler's

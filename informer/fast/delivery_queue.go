@@ -48,17 +48,15 @@ func newDeliveryQueue[T any](opts informer.HandlerOptions, coalescing bool, init
 //
 // A batch is shared by all listeners and never changes, so it costs a listener one slice header,
 // however many events it has, and events that wait for several slow handlers are in memory once.
-// The consumer takes all batches under one lock and processes them without; the producer signals
-// only a sleeping consumer. While the handler is the slower side, no event costs a wake-up or a
-// hand-off.
+// The consumer takes all batches under one lock and processes them without. While the handler is
+// the slower side, no event costs a wake-up or a hand-off.
 type batchQueue[T any] struct {
 	// stopped is read before each delivery, without the lock.
 	stopped atomic.Bool
 
 	mu       sync.Mutex
-	wake     sync.Cond // on mu; signalled when sleeping and an event waits
+	wake     sync.Cond // on mu; signalled when an event waits or the queue has ended
 	waiting  [][]informer.Notification[T]
-	sleeping bool // the consumer waits on wake
 	finished bool // add is a no-op
 }
 
@@ -73,7 +71,7 @@ func (q *batchQueue[T]) add(batch []informer.Notification[T]) (merged int) {
 	defer q.mu.Unlock()
 	if !q.finished {
 		q.waiting = append(q.waiting, batch)
-		q.wakeLocked()
+		q.wake.Signal()
 	}
 	return 0
 }
@@ -82,7 +80,7 @@ func (q *batchQueue[T]) finish() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.finished = true
-	q.wakeLocked()
+	q.wake.Signal()
 }
 
 func (q *batchQueue[T]) stop() {
@@ -91,14 +89,7 @@ func (q *batchQueue[T]) stop() {
 	defer q.mu.Unlock()
 	q.finished = true
 	q.waiting = nil
-	q.wakeLocked()
-}
-
-func (q *batchQueue[T]) wakeLocked() {
-	if q.sleeping {
-		q.sleeping = false
-		q.wake.Signal()
-	}
+	q.wake.Signal()
 }
 
 func (q *batchQueue[T]) run(handler caller[T]) {
@@ -135,7 +126,6 @@ func (q *batchQueue[T]) next(empty [][]informer.Notification[T]) [][]informer.No
 		if q.finished {
 			return nil
 		}
-		q.sleeping = true
 		q.wake.Wait()
 	}
 	batches := q.waiting

@@ -35,7 +35,6 @@ type listener[T any] struct {
 	due     bool // takes part in the present resync; guarded by the processor's mutex
 }
 
-// AddListener adds a handler. Its initial content is its first batch.
 func (p *processor[T]) AddListener(h *informer.RegisteredHandler[T], initial []informer.Notification[T]) {
 	l := &listener[T]{handler: h, queue: newDeliveryQueue[T](h.Options(), p.coalescing, initial)}
 	p.mu.Lock()
@@ -47,7 +46,6 @@ func (p *processor[T]) AddListener(h *informer.RegisteredHandler[T], initial []i
 	}
 }
 
-// RemoveListener removes a handler, which still receives what was distributed before.
 func (p *processor[T]) RemoveListener(h *informer.RegisteredHandler[T]) {
 	p.mu.Lock()
 	p.flushLocked()
@@ -66,7 +64,6 @@ func (p *processor[T]) RemoveListener(h *informer.RegisteredHandler[T]) {
 	}
 }
 
-// Distribute appends n to the batch.
 func (p *processor[T]) Distribute(n informer.Notification[T]) (listeners int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,7 +82,6 @@ func (p *processor[T]) Distribute(n informer.Notification[T]) (listeners int) {
 	return listeners
 }
 
-// Flush distributes the waiting events.
 func (p *processor[T]) Flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,7 +127,6 @@ func (l *listener[T]) push(events []informer.Notification[T], count int) {
 	}
 }
 
-// ShouldResync marks the listeners whose resync is due.
 func (p *processor[T]) ShouldResync(now time.Time) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +146,6 @@ func (p *processor[T]) dueLocked() (count int) {
 	return count
 }
 
-// Run starts the listeners, waits for the end of ctx, and then for the end of the listeners.
 func (p *processor[T]) Run(ctx context.Context) {
 	p.mu.Lock()
 	p.started = true

@@ -36,60 +36,45 @@ const (
 // zero values are useful. The textbook form ignores the fields for streaming lists, list and idle
 // timeouts and the budget of internal errors.
 type Config[T any] struct {
-	// Name appears in errors and snapshots; by convention the resource, such as "namespaces".
-	Name string
-	// ListerWatcher is the source of the objects.
-	ListerWatcher ListerWatcher[T]
-	// Store is their destination.
-	//
-	// A failed Replace or Resync ends the round: the Reflector backs off and lists again. A failed
-	// Add, Update or Delete concerns one object; it is counted and reported to Trace.StoreFailed,
-	// and the stream continues, as upstream.
+	Name          string           // in errors and snapshots; by convention the resource, such as "namespaces"
+	ListerWatcher ListerWatcher[T] // the source of the objects
+	// Store is their destination. A failed Replace or Resync ends the round: the Reflector backs off
+	// and lists again. A failed Add, Update or Delete concerns one object; it is counted and
+	// reported to Trace.StoreFailed, and the stream continues, as upstream.
 	Store Store[T]
-	// KeyFunc returns the keys of objects of a streaming list. Without it there are no streaming
-	// lists.
+	// KeyFunc returns the keys of objects of a streaming list. Without it there are none.
 	KeyFunc func(T) (string, error)
 
 	// PageSize is the limit of a list request. 0 means automatic: 500 if pages are useful, no pages
 	// if a list at a known version can come from the server's watch cache.
 	PageSize int64
-	// ListTimeout bounds one list request (one page), until its answer is complete. Without it, a
-	// list over a dead connection might never end. Default 5 min; by default an API server ends
-	// requests after one minute. A negative value means no limit.
+	// ListTimeout bounds one list request (one page), until its answer is complete: a list over a
+	// dead connection might never end. Default 5 min; a negative value means no limit.
 	ListTimeout time.Duration
 	// DisableWatchList makes the initial state always come from LIST, never from a streaming list.
 	DisableWatchList bool
 	// InitialEventsTimeout is the longest silence (no answer, then no ADDED event) during the
-	// initial events of a streaming list. After it the state is listed instead. Default 10 s.
-	InitialEventsTimeout time.Duration
-	// InitialEventsDeadline bounds the duration of a streaming list, with the same consequence.
-	// Default 5 min, enough for hundreds of thousands of objects.
+	// initial events of a streaming list (default 10 s), InitialEventsDeadline its longest duration
+	// (default 5 min, enough for hundreds of thousands of objects), StreamingListAttempts how many
+	// in a row may break off (default 3). After that the state is listed instead.
+	InitialEventsTimeout  time.Duration
 	InitialEventsDeadline time.Duration
-	// StreamingListAttempts is how many consecutive streaming lists may break off before the state
-	// is listed instead. Default 3.
 	StreamingListAttempts int
 
 	// MinWatchTimeout is the minimum time limit of a watch in requests. The limit is drawn for each
 	// watch between this and twice this, so that watches that began together do not end together.
-	// Default 5 min. Shorter limits put more load on the server and are for demonstrations. Watches
-	// without keepalive have shorter limits, see IdleTimeout.
+	// Default 5 min. Watches without keepalive have shorter limits, see IdleTimeout.
 	MinWatchTimeout time.Duration
-	// IdleTimeout is the longest silence on a watch. Then the connection may be dead (half-open),
-	// and the watch is reopened at the same position, after a list of one object has verified that
-	// position. It also bounds the opening of a watch. The default depends on whether the
-	// connection has a keepalive (see [ListerWatcher]).
+	// IdleTimeout is the longest silence on a watch, and of the opening of one. Then the connection
+	// may be dead (half-open), and the watch is reopened at the same position, after a list of one
+	// object has verified that position. A negative value switches it off.
 	//
-	// With keepalive (HTTP/2, websocket) it is 3 min, and one and a half bookmark intervals, at
-	// least 90 s, once bookmarks have arrived. That detects a stuck server, or a proxy that answers
-	// pings for a server that is gone. A watch without bookmarks may be silent for good reason:
-	// then a healthy one is replaced every three minutes instead of every five to ten, at the cost
-	// of two cheap requests.
-	//
-	// Without keepalive (HTTP/1.1) it is 45 s. The server is asked to end each watch after seven to
-	// nine tenths of that, in whole seconds, so that a quiet one ends normally before the timeout,
+	// The default depends on whether the connection has a keepalive (see [ListerWatcher]). With one
+	// (HTTP/2, websocket) it is 3 min, and one and a half bookmark intervals, at least 90 s, once
+	// bookmarks have arrived: that detects a stuck server, or a proxy that answers pings for a
+	// server that is gone. Without (HTTP/1.1) it is 45 s, and the server is asked to end each watch
+	// after seven to nine tenths of that, so that a quiet one ends normally before the timeout,
 	// unless the timeout is shorter than three seconds.
-	//
-	// A negative value switches it off.
 	IdleTimeout time.Duration
 
 	// ResyncPeriod is the time between two calls of Store.Resync, counted from the start of Run
@@ -99,8 +84,7 @@ type Config[T any] struct {
 	// ShouldResync, if not nil, is called before each Resync and can prevent it.
 	ShouldResync func() bool
 
-	// Backoff is the back-off after failures.
-	Backoff BackoffConfig
+	Backoff BackoffConfig // after failures
 	// MaxInternalErrorRetryDuration is how long a watch that ends with an internal error of the
 	// server (500) is reopened at the same position, after a back-off, before the state is listed
 	// again. The time counts from the first such error and restarts after a minute without one.
@@ -109,15 +93,11 @@ type Config[T any] struct {
 
 	// WatchErrorHandler is called once for each failed round, with the reason: a [*ListError],
 	// [*WatchStartError], [*StreamError] or [*StoreError]. A round fails when the Reflector must
-	// fetch the complete state again. Smaller failures (a watch that ends, or that cannot be opened
-	// because the server does not answer, or a streaming list that is replaced by a plain one) are
-	// reported only to Trace.BackOff and Trace.WatchEnded.
-	//
-	// The Reflector waits while it runs, as for a hook of Trace. ctx ends with Run's; later
-	// failures are not reported.
+	// fetch the complete state again; smaller failures are reported only to Trace.BackOff and
+	// Trace.WatchEnded. The Reflector waits while it runs. ctx ends with Run's; later failures are
+	// not reported.
 	WatchErrorHandler func(ctx context.Context, err error)
-	// Trace observes the Reflector. See [Trace].
-	Trace *Trace
+	Trace             *Trace // observes the Reflector
 }
 
 // BackoffConfig configures a back-off: the first delay is Initial, each further one Factor times as

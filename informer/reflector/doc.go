@@ -13,35 +13,34 @@
 //	   └── "410 Gone": LIST at "" ◄─────┘
 //
 // The position is the resourceVersion that the store has reached. In the article on the controller
-// manager the Reflector is the part of the informer's controller that feeds the DeltaFIFO.
-//
-// "The article" is named in docs/learn/mechanisms.md. "Textbook" is the form that follows it.
+// manager, named in docs/learn/mechanisms.md, the Reflector is the part of the informer's
+// controller that feeds the DeltaFIFO. "Textbook" is the form that follows it.
 //
 // This package has the textbook form, ListAndWatch on one page (reflector.go), and what both forms
-// share: [Config], [Store], [ListerWatcher], [Trace], [Snapshot], and [CauseOf], which classifies
-// errors. Package machine has the form with every recovery action that production needs.
+// share. Package machine has the form with every recovery action that production needs.
 //
 // # Guarantees
 //
-//   - Order: the store sees events in the order in which the server sent them. Calls of the store never overlap.
+//   - Order: the store sees events in the order in which the server sent them. Calls of the store
+//     never overlap.
 //   - Nothing is lost between list and watch: the watch begins at the version of the list.
-//   - A version that the server has refused (410, or too large) is not requested again; the next list is a consistent read at "".
-//   - A deletion that happens while no watch is open is missing from the next Replace. The DeltaFIFO turns it into a tombstone.
-//   - Objects are passed on unchanged. The receiver must treat them as immutable.
+//   - A version that the server has refused (410, or too large) is not requested again; the next
+//     list is a consistent read at "".
+//   - A deletion that happens while no watch is open is missing from the next Replace. The
+//     DeltaFIFO turns it into a tombstone.
 //
 // # Goroutines
 //
 // Run uses the goroutine of its caller. The textbook form has one more for each open watch, which
-// reads it into a channel and ends when the watch is closed. Run returns when its context has ended
-// and the last call of the store has returned.
+// reads it into a channel. Run returns when its context has ended and the last call of the store
+// has returned.
 //
 // # Failure
 //
 // A failed round is reported to Config.WatchErrorHandler as [*ListError], [*WatchStartError],
-// [*StreamError] or [*StoreError], which wrap the cause. The back-off grows from 0.8 s to 30 s,
-// multiplied by a random factor between 1 and 2, and restarts after a watch that delivered
-// something or lasted ten seconds. A server's Retry-After is honoured, up to five minutes. A panic
-// of the store, a hook or the handler continues in Run.
+// [*StreamError] or [*StoreError], which wrap the cause. The back-off grows from 0.8 s to 30 s and
+// restarts after a watch that delivered something or lasted ten seconds. A panic of the store, a
+// hook or the handler continues in Run.
 //
 // # Testing
 //

@@ -110,29 +110,15 @@ type Cause int
 
 // The causes, in the order in which [CauseOf] checks them.
 const (
-	// CauseUnknown is every other error: an answer that cannot be decoded, or a connection that
-	// broke in a way that only the HTTP client knows.
-	CauseUnknown Cause = iota
-	// CauseOther: any other Status of the server. The complete state must be fetched.
-	CauseOther
-	// CauseExpired (410): the server no longer has the position. The reason Expired, the reason
-	// Gone or the bare code.
-	CauseExpired
-	// CauseTooLarge: the server has not reached the position yet; a more recent server was used
-	// before.
-	CauseTooLarge
-	// CauseTooManyRequests: the server is overloaded, by a 429, or by a 5xx with Retry-After. It
-	// has not refused the position.
-	CauseTooManyRequests
-	// CauseRefused (400, 405, 406, 415, 422): the server does not support the request.
-	CauseRefused
-	// CauseInternal (500): the server failed.
-	CauseInternal
-	// CauseEnded: the server ended the stream normally.
-	CauseEnded
-	// CauseUnreachable: no answer, or a connection that broke. The server has not refused the
-	// position.
-	CauseUnreachable
+	CauseUnknown         Cause = iota // any other error: an answer that cannot be decoded, or that only the HTTP client knows
+	CauseOther                        // any other Status of the server; the complete state must be fetched
+	CauseExpired                      // 410, by the reason Expired, the reason Gone or the bare code: the position is lost
+	CauseTooLarge                     // the server has not reached the position yet; a more recent one was used before
+	CauseTooManyRequests              // overload, by a 429, or by a 5xx with Retry-After; the position is not refused
+	CauseRefused                      // 400, 405, 406, 415, 422: the server does not support the request
+	CauseInternal                     // 500: the server failed
+	CauseEnded                        // the server ended the stream normally
+	CauseUnreachable                  // no answer, or a connection that broke; the position is not refused
 	causeCount
 )
 

@@ -48,6 +48,4 @@ type Store[T any] interface {
 }
 
 // Bookmarker is a [Store] that follows the bookmarks of the stream.
-type Bookmarker interface {
-	Bookmark(resourceVersion string)
-}
+type Bookmarker interface{ Bookmark(resourceVersion string) }

@@ -4,17 +4,12 @@ import "time"
 
 // Snapshot is the state of a Reflector at one moment, as plain data.
 type Snapshot struct {
-	Name  string
-	Phase Phase
-	// ResourceVersion is the version that the store has; "" before the first list.
-	ResourceVersion string
-	// ResourceVersionRefused: the server has refused this version; the next list is a consistent
-	// read.
-	ResourceVersionRefused bool
-	// Synced: the store has had a complete state.
-	Synced bool
-	// StreamingList: the next complete state is requested as a stream.
-	StreamingList bool
+	Name                   string
+	Phase                  Phase
+	ResourceVersion        string // the version that the store has; "" before the first list
+	ResourceVersionRefused bool   // the server has refused this version; the next list is a consistent read
+	Synced                 bool   // the store has had a complete state
+	StreamingList          bool   // the next complete state is requested as a stream
 
 	Rounds    int // requests of the complete state
 	Lists     int // list requests, one per page
@@ -23,14 +18,10 @@ type Snapshot struct {
 	Stale     int // stale changes received: not newer than the position, and not passed to the store
 	Bookmarks int
 
-	// Failures counts consecutive failures.
-	Failures int
-	// LastError is the reason of the last back-off or fall-back to a list; nil if there was none.
-	LastError error
-	// NextAttempt is when the back-off ends; zero if none runs.
-	NextAttempt time.Time
-	// StoreErrors counts failed calls of the store; LastStoreError is the last error.
-	StoreErrors    int
+	Failures       int       // consecutive ones
+	LastError      error     // the reason of the last back-off or fall-back to a list; nil if there was none
+	NextAttempt    time.Time // when the back-off ends; zero if none runs
+	StoreErrors    int       // failed calls of the store
 	LastStoreError *StoreError
 }
 
@@ -38,25 +29,17 @@ type Snapshot struct {
 // each other.
 type Phase int
 
+// The phases.
 const (
-	// PhaseIdle: Run was not called yet.
-	PhaseIdle Phase = iota
-	// PhaseOpeningStream: a streaming list was requested.
-	PhaseOpeningStream
-	// PhaseStreaming: the initial events of a streaming list arrive and are collected.
-	PhaseStreaming
-	// PhaseListing: a page of a list was requested.
-	PhaseListing
-	// PhaseReplacing: the complete state is being stored.
-	PhaseReplacing
-	// PhaseOpeningWatch: a watch was requested.
-	PhaseOpeningWatch
-	// PhaseWatching: events arrive and are stored.
-	PhaseWatching
-	// PhaseBackingOff: an attempt failed; the next one waits.
-	PhaseBackingOff
-	// PhaseStopped: Run has ended. No phase follows.
-	PhaseStopped
+	PhaseIdle          Phase = iota // Run was not called yet
+	PhaseOpeningStream              // a streaming list was requested
+	PhaseStreaming                  // the initial events of a streaming list arrive and are collected
+	PhaseListing                    // a page of a list was requested
+	PhaseReplacing                  // the complete state is being stored
+	PhaseOpeningWatch               // a watch was requested
+	PhaseWatching                   // events arrive and are stored
+	PhaseBackingOff                 // an attempt failed; the next one waits
+	PhaseStopped                    // Run has ended. No phase follows
 	phaseCount
 )
 

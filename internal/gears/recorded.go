@@ -63,8 +63,8 @@ func (r *recording) newQueue(s Set, limiter queue.RateLimiter[string], config qu
 	return made
 }
 
-// RepairedQueue returns NewQueue for a queue that config.Trace records under this name. The recorder
-// reads the queue's snapshots after events were lost. A nil recorder changes nothing.
+// RepairedQueue returns NewQueue for a queue that config.Trace records under this name. The
+// recorder reads the queue's snapshots after events were lost. A nil recorder changes nothing.
 func (s Set) RepairedQueue(recorder *trace.Recorder, name string) func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string] {
 	return func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
 		made := s.NewQueue(limiter, config)

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -219,7 +220,8 @@ func TestNothingBringsTheProtobufRuntime(t *testing.T) {
 	}
 }
 
-// The doc.go of a gear has five headings and names the package to read next; every other package has a paragraph in any file.
+// The doc.go of a gear has five headings and names the package to read next; every other package
+// has a paragraph in any file.
 func TestEveryPackageTeaches(t *testing.T) {
 	headings := []string{"# Concept", "# Guarantees", "# Goroutines", "# Failure", "# Testing", "// Next: package "}
 	for _, p := range listPackages(t) {
@@ -271,7 +273,8 @@ func TestTheLaboratoryStandsNextDoor(t *testing.T) {
 	assert.True(t, slices.ContainsFunc(packages, func(p goPackage) bool { return p.ImportPath == module+"/cmd/orrery" }), "the program was looked at")
 }
 
-// laboratoryProblems returns a sentence for each package outside the laboratory that depends on it, over any number of imports.
+// laboratoryProblems returns a sentence for each package outside the laboratory that depends on it,
+// over any number of imports.
 func laboratoryProblems(packages []goPackage) (problems []string) {
 	for _, p := range packages {
 		if isLaboratory(p.ImportPath) || p.ImportPath == module+"/cmd/lab" {
@@ -286,8 +289,8 @@ func laboratoryProblems(packages []goPackage) (problems []string) {
 	return problems
 }
 
-// isLaboratory reports whether a package is part of the laboratory. The root package is: it holds the
-// sources of the gears, which the deployed program must not carry.
+// isLaboratory reports whether a package is part of the laboratory. The root package is: it holds
+// the sources of the gears, which the deployed program must not carry.
 func isLaboratory(importPath string) bool {
 	const lab = module + "/internal/lab"
 	return importPath == module || importPath == lab || strings.HasPrefix(importPath, lab+"/")
@@ -331,4 +334,38 @@ func packageExists(packages []goPackage, name string) bool {
 	return slices.ContainsFunc(packages, func(p goPackage) bool {
 		return p.ImportPath == module+"/"+name || strings.HasSuffix(p.ImportPath, "/"+name)
 	})
+}
+
+// longestComment is the width of comments. Preformatted lines and addresses may be longer.
+const longestComment = 100
+
+// wideComments returns a problem for each comment line of a Go file that is too long.
+func wideComments(name, text string) (problems []string) {
+	output := false // of an example: its lines are what the program prints
+	for number, line := range strings.Split(text, "\n") {
+		comment, isComment := strings.CutPrefix(strings.TrimLeft(line, "\t"), "//")
+		output = isComment && (output || comment == " Output:" || comment == " Unordered output:")
+		if isComment && !output && !strings.HasPrefix(comment, "\t") && !strings.Contains(comment, "://") &&
+			utf8.RuneCountInString(line) > longestComment {
+			problems = append(problems, fmt.Sprintf("%s:%d: a comment of more than %d columns", name, number+1, longestComment))
+		}
+	}
+	return problems
+}
+
+func TestCommentsAreWrapped(t *testing.T) {
+	for _, p := range listPackages(t) {
+		files, err := filepath.Glob(filepath.Join(p.Dir, "*.go"))
+		require.NoError(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			for _, problem := range wideComments(p.ImportPath+"/"+filepath.Base(file), string(text)) {
+				t.Error(problem)
+			}
+		}
+	}
+	wide := "// " + strings.Repeat("x", longestComment)
+	assert.Equal(t, []string{"a.go:6: a comment of more than 100 columns"},
+		wideComments("a.go", "//\t"+wide+"\n// https://"+wide+"\n\t// Output:\n\t"+wide+"\n\n"+wide))
 }

@@ -169,8 +169,9 @@ func twoControllers(e *Evidence) []Finding {
 	return []Finding{f}
 }
 
-// lastWrites returns each writer of two samples once, the latest first. One that overwrites all that the other wrote takes its
-// entry of managedFields away, so that each sample may have one of them only.
+// lastWrites returns each writer of two samples once, the latest first. One that overwrites all
+// that the other wrote takes its entry of managedFields away, so that each sample may have one of
+// them only.
 func lastWrites(second, first []Writer) (all []Writer) {
 	all = slices.Concat(second, first)
 	slices.SortStableFunc(all, func(a, b Writer) int { return b.At.Compare(a.At) })

@@ -5,13 +5,15 @@
 //	collect.Collect ──▶ Evidence ──▶ Judge ──▶ Report ──▶ text, JSON, YAML
 //	read-only requests  plain data   pure      findings with their proofs
 //
-// [Evidence] is what the server answered, without opinion. It can be saved and judged again without a cluster. [Judge] has
-// neither a clock nor a client: the same evidence gives the same report, byte for byte.
+// [Evidence] is what the server answered, without opinion. It can be saved and judged again without
+// a cluster. [Judge] has neither a clock nor a client: the same evidence gives the same report,
+// byte for byte.
 //
 // # The catalogue
 //
-// [Catalogue] lists the known causes in the order of the report. Each is one entry: its id, a lesson, what proves it, what to
-// do, what not to do, and the function that looks for it. The causes are grouped in files:
+// [Catalogue] lists the known causes in the order of the report. Each is one entry: its id, a
+// lesson, what proves it, what to do, what not to do, and the function that looks for it. The
+// causes are grouped in files:
 //
 //	controllers.go  C19 C20 C21   the namespace controller itself
 //	discovery.go    C01 C02 C03   a group that cannot be discovered
@@ -23,14 +25,15 @@
 //	namespace.go    C16 C17 C18   tokens of the namespace itself
 //	nothing.go      C29 C30       not stuck, and not enough rights
 //
-// To add a cause, write its entry in the file of its group, add it to [Catalogue] in its place, and add its fixture in
-// internal/lab/causes. Nothing else changes.
+// To add a cause, write its entry in the file of its group, add it to [Catalogue] in its place, and
+// add its fixture in internal/lab/causes. Nothing else changes.
 //
 // # Proof
 //
-// A condition of the namespace is a claim: each one is verified by requests of our own. A finding is [Proven] if every part of
-// its proof was seen, [Possible] if a part could not be read, and [Later] if it acts only once the others are gone. A part that
-// was read and does not hold means that there is no finding.
+// A condition of the namespace is a claim: each one is verified by requests of our own. A finding
+// is [Proven] if every part of its proof was seen, [Possible] if a part could not be read, and
+// [Later] if it acts only once the others are gone. A part that was read and does not hold means
+// that there is no finding.
 //
 // Next: package internal/why/collect
 package why

@@ -30,7 +30,8 @@ func (r Report) WriteYAML(w io.Writer) error {
 	return encoder.Close()
 }
 
-// Save writes the evidence to a file that its owner alone can read. It replaces the file in one step.
+// Save writes the evidence to a file that its owner alone can read. It replaces the file in one
+// step.
 func (e Evidence) Save(path string) error {
 	e.APIVersion = EvidenceVersion
 	var text bytes.Buffer

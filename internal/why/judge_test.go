@@ -164,8 +164,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A controller that overwrites all that the other one wrote takes its entry of managedFields away, so that each sample may have
-// one writer only.
+// A controller that overwrites all that the other one wrote takes its entry of managedFields away,
+// so that each sample may have one writer only.
 func TestTwoControllersThatOverwriteEverything(t *testing.T) {
 	e := evidence(terminating(contentFailure, "x"))
 	e.Namespace.Writers = []why.Writer{{Manager: "a", At: at.Add(-2 * time.Second)}}
@@ -179,8 +179,8 @@ func TestTwoControllersThatOverwriteEverything(t *testing.T) {
 	assert.Nil(t, find(why.Judge(e), "C20"), "the same one has changed its mind")
 }
 
-// After a restart of kube-apiserver kube-controller-manager may take more than a minute. While its Lease is renewed it is not
-// proven to be absent.
+// After a restart of kube-apiserver kube-controller-manager may take more than a minute. While its
+// Lease is renewed it is not proven to be absent.
 func TestAControllerThatLeadsIsNotCalledAbsent(t *testing.T) {
 	e := evidence(terminating("", ""))
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)

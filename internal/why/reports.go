@@ -124,7 +124,8 @@ func (r Report) State() string {
 	return state
 }
 
-// Changes returns a line for each namespace whose state is not that of last, which it brings up to date.
+// Changes returns a line for each namespace whose state is not that of last, which it brings up to
+// date.
 func (r Reports) Changes(last map[string]string) (lines []string) {
 	there := map[string]bool{}
 	for _, report := range r.Reports {

@@ -34,8 +34,6 @@ func NewDeleter(config nsctl.DeleterConfig) nsctl.Deleter {
 func (d *deleter) Delete(ctx context.Context, nsName string, seen nsctl.ObservedDeletion) error {
 	d.emptiness.enter()
 	defer d.emptiness.leave()
-	prefetched := d.prefetch(ctx, seen)
-	defer prefetched.end()
 	endReading := d.Trace.Phase(nsName, nsctl.PhaseReading)
 	namespace, err := d.Namespaces.Get(ctx, nsName, api.GetOptions{})
 	endReading()
@@ -48,9 +46,6 @@ func (d *deleter) Delete(ctx context.Context, nsName string, seen nsctl.Observed
 	p := &pass{deleter: d, namespace: namespace, settled: time.Now()}
 	if seen.UID != "" {
 		p.settled = seen.Settled
-	}
-	if seen.UID != "" && seen.DeletedAt.Equal(namespace.DeletionTimestamp.Time) {
-		p.prefetched = prefetched // otherwise this is another deletion, and discovery is repeated
 	}
 	if p.namespace, err = d.markTerminating(ctx, namespace); err != nil {
 		return nsctl.IgnoreNotFound(nsctl.WhileDoing("setting the phase", err))

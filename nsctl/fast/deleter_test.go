@@ -86,7 +86,7 @@ func TestADiscoveryIsAsOldAsItsBeginning(t *testing.T) {
 		settled := time.Now().Add(time.Second / 2) // while the first pass waits for Invalidate
 		require.NoError(t, deleter.Delete(t.Context(), "a"))
 		require.Equal(t, 1, discovery.forgotten)
-		seen := nsctl.ObservedDeletion{UID: b.UID, DeletedAt: b.DeletionTimestamp.Time, Settled: settled}
+		seen := nsctl.ObservedDeletion{UID: b.UID, Settled: settled}
 		require.NoError(t, deleter.Deleter.Delete(t.Context(), "b", seen))
 		assert.Equal(t, 2, discovery.forgotten, "a namespace got an answer of discovery that may be older than its grace period")
 	})

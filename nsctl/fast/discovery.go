@@ -7,7 +7,6 @@ import (
 
 	"orrery/nsctl"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 // freshTypes makes sure that a pass knows every type of which the namespace may hold objects.
@@ -35,51 +34,4 @@ func (f *freshTypes) of(ctx context.Context, deletedAt, settled time.Time) ([]*a
 	}
 	f.mu.Unlock()
 	return f.discovery.PreferredNamespacedResources(ctx, deletedAt)
-}
-
-// prefetch is a discovery that runs while the namespace is still being read: neither needs the
-// other, and the server may be far away.
-type prefetch struct {
-	cancel context.CancelFunc
-	done   chan struct{} // closed when lists and err are set
-	lists  []*api.APIResourceList
-	err    error
-}
-
-// prefetch asks for the types if the time of the deletion is known: the answer must not be older.
-// It returns nil otherwise. The caller must call end.
-func (d *deleter) prefetch(ctx context.Context, seen nsctl.ObservedDeletion) *prefetch {
-	if seen.DeletedAt.IsZero() {
-		return nil
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	f := &prefetch{cancel: cancel, done: make(chan struct{})}
-	go func() {
-		defer close(f.done)
-		defer func() {
-			if value := recover(); value != nil {
-				f.err = wait.NewPanic(value)
-			}
-		}()
-		f.lists, f.err = d.types.of(ctx, seen.DeletedAt, seen.Settled)
-	}()
-	return f
-}
-
-// answer blocks until the discovery has ended.
-func (f *prefetch) answer() ([]*api.APIResourceList, error) {
-	if f == nil {
-		return nil, nil
-	}
-	<-f.done
-	return f.lists, f.err
-}
-
-// end cancels the discovery and blocks until its goroutine has ended.
-func (f *prefetch) end() {
-	if f == nil {
-		return
-	}
-	f.cancel()
-	<-f.done
 }

@@ -6,17 +6,18 @@
 // The textbook deleter needs 67 requests for an empty namespace, one after the other. Most of them
 // learn nothing new. This form makes the same decisions from fewer answers:
 //
-//   - The answer to deleting a collection lists what the server found by a consistent read. An empty list proves the type
-//     empty: no LIST follows.
+//   - The answer to deleting a collection lists what the server found by a consistent read. An
+//     empty list proves the type empty: no LIST follows.
 //   - Types are deleted in parallel. Pods still come first, and alone.
-//   - Discovery is kept until it is older than the end of a grace period, or until a request shows that it is outdated. It
-//     is prefetched while the namespace is being read.
-//   - If several namespaces are in deletion, an emptiness check lists each type once, cluster-wide. A namespace is not
-//     asked for a type of which it holds nothing.
-//   - A namespace that goes with this controller's token gets no report just before, because no client could read it. A
-//     namespace that others hold, or whose conditions report trouble, does.
+//   - Discovery is kept until it is older than the end of a grace period, or until a request shows
+//     that it is outdated.
+//   - If several namespaces are in deletion, an emptiness check lists each type once, cluster-wide.
+//     A namespace is not asked for a type of which it holds nothing.
+//   - A namespace that goes with this controller's token gets no report just before, because no
+//     client could read it, unless others hold it or its conditions report trouble.
 //   - A type that vanishes with its definition during a pass does not fail the pass.
-//   - A namespace with a deletion timestamp and no finalizer is deleted once more, as older servers need.
+//   - A namespace with a deletion timestamp and no finalizer is deleted once more, as older servers
+//     need.
 //
 // # Guarantees
 //
@@ -27,7 +28,7 @@
 //
 // # Goroutines
 //
-// A pass starts goroutines for types and for the prefetch, and waits for them.
+// A pass starts goroutines for types, and waits for them.
 //
 // # Failure
 //

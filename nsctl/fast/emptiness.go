@@ -90,7 +90,7 @@ func (c *emptinessChecker) run(ctx context.Context, check *emptinessCheck, resou
 	defer close(check.done)
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	parallelize(len(resources), c.concurrency, func(i int) {
+	nsctl.Parallelize(len(resources), c.concurrency, func(i int) {
 		if !resources[i].CanList {
 			return
 		}

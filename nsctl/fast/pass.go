@@ -3,20 +3,17 @@ package fast
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"orrery/nsctl"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 // pass is one look at one namespace in deletion, with what it has found so far.
 type pass struct {
 	*deleter
-	namespace  *api.Namespace // as it was last read or written
-	prefetched *prefetch      // nil: the types have not been asked for yet
-	settled    time.Time      // nothing has been created in the namespace since, by our own clock
+	namespace *api.Namespace // as it was last read or written
+	settled   time.Time      // nothing has been created in the namespace since, by our own clock
 
 	found    nsctl.ConditionUpdater
 	estimate int64 // the seconds that what is left may take
@@ -104,10 +101,7 @@ func (p *pass) deleteAllContent(ctx context.Context) {
 // that the answer is new enough.
 func (p *pass) discover(ctx context.Context) []nsctl.DeletableResource {
 	defer p.Trace.Phase(p.namespace.Name, nsctl.PhaseDiscovery)()
-	lists, err := p.prefetched.answer()
-	if p.prefetched == nil {
-		lists, err = p.types.of(ctx, p.namespace.DeletionTimestamp.Time, p.settled)
-	}
+	lists, err := p.types.of(ctx, p.namespace.DeletionTimestamp.Time, p.settled)
 	resources, err := p.found.ProcessDiscovery(lists, err)
 	p.Trace.Discovered(p.namespace.Name, len(resources), err)
 	return resources
@@ -130,7 +124,7 @@ func (p *pass) deleteTypes(ctx context.Context, resources []nsctl.DeletableResou
 	lefts := make([]nsctl.Remains, len(resources))
 	errs := make([]error, len(resources))
 	undecided := make([]bool, len(resources)) // the error may be forgiven, and is not traced before
-	parallelize(len(resources), p.Concurrency, func(i int) {
+	nsctl.Parallelize(len(resources), p.Concurrency, func(i int) {
 		lefts[i], errs[i] = p.deleteAndCount(ctx, resources[i], p.namespace.Name)
 		if undecided[i] = nsctl.NotServed(errs[i]); !undecided[i] {
 			p.Trace.TypeDeleted(p.namespace.Name, resources[i].GVR, lefts[i].Items, errs[i])
@@ -143,32 +137,5 @@ func (p *pass) deleteTypes(ctx context.Context, resources []nsctl.DeletableResou
 		}
 		p.found.ProcessContent(resource.GVR, lefts[i], errs[i])
 		p.estimate = max(p.estimate, lefts[i].Estimate)
-	}
-}
-
-// parallelize calls do for 0 to n-1, at most limit at a time, and returns when all calls have. If
-// one of them panicked, it panics then, with the *wait.Panic: on a goroutine of its own a panic
-// would end the process.
-func parallelize(n, limit int, do func(i int)) {
-	slots := make(chan struct{}, limit)
-	panics := make([]*wait.Panic, n)
-	var running sync.WaitGroup
-	for i := range n {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			defer func() {
-				if value := recover(); value != nil {
-					panics[i] = wait.NewPanic(value)
-				}
-			}()
-			do(i)
-		})
-	}
-	running.Wait()
-	for _, err := range panics {
-		if err != nil {
-			panic(err)
-		}
 	}
 }

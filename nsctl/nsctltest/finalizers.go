@@ -34,7 +34,7 @@ func (s suite) ANamespaceThatWasRecreatedIsLeftAlone(t *testing.T) {
 		c := NewCluster()
 		ns := c.AddNamespace("ns", true, "kubernetes")
 		c.Put("configmaps.", "ns", "a")
-		seen := nsctl.ObservedDeletion{UID: "uid of an earlier one", DeletedAt: ns.DeletionTimestamp.Time, Settled: time.Now()}
+		seen := nsctl.ObservedDeletion{UID: "uid of an earlier one", Settled: time.Now()}
 		require.NoError(t, s.newDeleter(t, c).Deleter.Delete(t.Context(), "ns", seen))
 		assert.Equal(t, []string{"configmaps./a"}, c.Left("ns"), "content was deleted before the grace period ended")
 		c.Existing(t, "ns")

@@ -22,11 +22,8 @@ func NewDelaying[K comparable](config queue.Config[K]) *DelayingQueue[K] {
 	return q
 }
 
-// AddAfter adds key after the delay; see queue.DelayingInterface. Equal deadlines keep the order of
-// their AddAfter calls.
-//
-// A key may be queued, or held by a worker, and delayed as well: it is to be processed now and once
-// more later. Only an Add after the AddAfter cancels the delay.
+// AddAfter: equal deadlines keep the order of their calls. A key may be queued, or held by a
+// worker, and delayed as well: it is to be processed now and once more later.
 func (q *DelayingQueue[K]) AddAfter(key K, after time.Duration) {
 	hash := q.records.Hash(key)
 	q.mu.Lock()
@@ -162,8 +159,6 @@ func NewRateLimiting[K comparable](limiter queue.RateLimiter[K], config queue.Co
 	return q
 }
 
-// AddRateLimited adds key after the delay that the rate limiter returns; see
-// queue.RateLimitingInterface.
 func (q *RateLimitingQueue[K]) AddRateLimited(key K) {
 	wait := q.limiter.When(key)
 	if q.trace != nil && q.trace.Retried != nil {
@@ -172,7 +167,7 @@ func (q *RateLimitingQueue[K]) AddRateLimited(key K) {
 	q.AddAfter(key, wait)
 }
 
-// Forget clears the failures of key; see queue.RateLimitingInterface. It does not cancel a delay.
+// Forget does not cancel a delay.
 func (q *RateLimitingQueue[K]) Forget(key K) {
 	q.limiter.Forget(key)
 	if q.trace != nil {
@@ -180,7 +175,4 @@ func (q *RateLimitingQueue[K]) Forget(key K) {
 	}
 }
 
-// NumRequeues returns the number of failures of key since the last Forget.
-func (q *RateLimitingQueue[K]) NumRequeues(key K) int {
-	return q.limiter.NumRequeues(key)
-}
+func (q *RateLimitingQueue[K]) NumRequeues(key K) int { return q.limiter.NumRequeues(key) }

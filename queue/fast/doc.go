@@ -10,10 +10,8 @@
 // hooks that take a duration.
 //
 // One Add, Get and Done of a key take 70 to 90 ns where the textbook takes 400 to 550, without an
-// allocation. AddAfter takes a quarter of the textbook's time and half of its memory. The lock is
-// most of the rest.
-//
-// For bulk work, AddAll, GetBatch and DoneAll lock once per batch (batch.go).
+// allocation. AddAfter takes a quarter of the textbook's time and half of its memory. For bulk
+// work, AddAll, GetBatch and DoneAll lock once per batch (batch.go).
 //
 // # Guarantees
 //

@@ -107,8 +107,7 @@ func (q *Queue[K]) snapshot() (s queue.Snapshot[K], delays []delayedCopy[K]) {
 	return s, delays
 }
 
-// UpdateMetrics sets the three gauges; see queue.ObservableInterface. It visits only the keys that
-// workers hold, so it is cheap.
+// UpdateMetrics visits only the keys that workers hold, so it is cheap.
 func (q *Queue[K]) UpdateMetrics() {
 	if q.gauges != nil {
 		q.gauges.Set(q.measure())

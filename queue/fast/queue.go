@@ -10,8 +10,8 @@ import (
 	"orrery/queue"
 )
 
-// Queue is the work queue between event handlers and workers. Use New; the zero value is not
-// usable.
+// Queue is the work queue between event handlers and workers. queue.Interface documents its
+// methods. Use New; the zero value is not usable.
 //
 //	      Add ------------------> waiting --Get--> processing --Done--> (gone)
 //	       ^                        ^                  |
@@ -85,8 +85,7 @@ func (q *Queue[K]) stamp() time.Duration {
 	return q.now()
 }
 
-// Add marks key as needing processing; see queue.Interface. It cancels the key's delay, so that the
-// key is processed once.
+// Add also cancels the key's delay, so that the key is processed once.
 func (q *Queue[K]) Add(key K) {
 	hash := q.records.Hash(key)
 	q.mu.Lock()
@@ -140,14 +139,12 @@ func (q *Queue[K]) pushLocked(ref uint32) {
 	}
 }
 
-// Len returns the number of queued keys; see queue.Interface.
 func (q *Queue[K]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.fifo.Len()
 }
 
-// Get blocks until a key is queued and returns it; see queue.Interface.
 func (q *Queue[K]) Get() (key K, shutdown bool) {
 	q.mu.Lock()
 	if q.fifo.Len() == 0 && !q.waitLocked() {
@@ -187,8 +184,7 @@ func (q *Queue[K]) takeLocked() (key K, seq uint64, waited time.Duration) {
 	return r.Key, q.seq, now - r.Value.added
 }
 
-// Done gives back a key; see queue.Interface. A key that no worker holds is ignored and reported to
-// Trace.DoneUnknown.
+// Done ignores a key that no worker holds, and reports it to Trace.DoneUnknown.
 func (q *Queue[K]) Done(key K) {
 	q.mu.Lock()
 	known, seq, worked := q.doneLocked(key)

@@ -56,18 +56,8 @@ func (q *Queue[K]) forgetIfIdleLocked(ref uint32, r *record[K]) {
 	}
 }
 
-// linearSearchMax is the largest number of keys that are searched linearly. They are adjacent in
-// memory, so that takes less time than a hash.
-const linearSearchMax = 8
-
-// placeLocked returns the place in processing of a key that a worker holds, or -1. A program with
-// few workers holds few keys, so nearly every Done avoids the table.
+// placeLocked returns the place in processing of a key that a worker holds, or -1.
 func (q *Queue[K]) placeLocked(key K) int {
-	if n := len(q.processing); n <= linearSearchMax {
-		for n--; n >= 0 && q.processing[n].key != key; n-- {
-		}
-		return n
-	}
 	_, r := q.records.Find(key, q.records.Hash(key))
 	if r == nil {
 		return -1

@@ -1,8 +1,7 @@
 package fast
 
-// ShutDown makes the queue refuse new keys and returns at once; see queue.Interface. It drops the
-// delayed keys: adding them now would retry too early. The controller finds them again when it next
-// starts, because it lists every object.
+// ShutDown also drops the delayed keys: adding them now would retry too early. The controller finds
+// them again when it next starts, because it lists every object.
 func (q *Queue[K]) ShutDown() {
 	_, dropped := q.shutDown(false)
 	if q.trace != nil {
@@ -10,12 +9,8 @@ func (q *Queue[K]) ShutDown() {
 	}
 }
 
-// ShutDownWithDrain is ShutDown, but returns only when no key is queued and no worker holds one.
-// Keys that were added while a worker held them are handed out again and waited for. ShutDown from
-// another goroutine ends the wait; nothing else does if a worker never calls Done.
-//
-// (client-go waits only for the keys that workers hold and returns while others are still queued,
-// kubernetes/kubernetes#141079.)
+// ShutDownWithDrain also waits for keys that were added while a worker held them. (client-go
+// returns while others are still queued, kubernetes/kubernetes#141079.)
 func (q *Queue[K]) ShutDownWithDrain() {
 	shutdowns, dropped := q.shutDown(true)
 	if q.trace != nil {
@@ -65,7 +60,6 @@ func (q *Queue[K]) dropDelaysLocked() int {
 // idleLocked reports whether a drain is complete.
 func (q *Queue[K]) idleLocked() bool { return q.fifo.Len() == 0 && len(q.processing) == 0 }
 
-// ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
 func (q *Queue[K]) ShuttingDown() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

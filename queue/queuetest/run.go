@@ -12,9 +12,9 @@
 //
 // There are three kinds of tests:
 //
-//   - Scenarios in a testing/synctest bubble, where time is exact. A bubble ends only when all of its
-//     goroutines have ended, so a scenario also shows that ShutDown leaves none behind. If ShutDown
-//     does not wake a worker, the bubble panics with "deadlock" and the remaining stacks.
+//   - Scenarios in a testing/synctest bubble, where time is exact. A bubble ends only when all of
+//     its goroutines have ended, so a scenario also shows that ShutDown leaves none behind. If
+//     ShutDown does not wake a worker, the bubble panics with "deadlock" and the remaining stacks.
 //   - Properties: random operations on the queue and on a [spec], a sequential specification, must
 //     give the same results.
 //   - Linearizability: goroutines use the queue concurrently; then a search looks for an order of

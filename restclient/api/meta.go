@@ -67,30 +67,19 @@ func clonePointer[V any](p *V) *V {
 	return &v
 }
 
-// GetName returns the object's name, unique in its namespace (or in the cluster if it has none).
-func (m *ObjectMeta) GetName() string { return m.Name }
+// The accessors of the metadata. Maps and slices are shared with the object. GetName is unique in
+// the namespace, or in the cluster if GetNamespace is empty; a re-created object has the same name
+// and another UID; a resource version is opaque and compared for equality only.
+// GetDeletionTimestamp is nil unless the object was marked for deletion.
 
-// GetNamespace returns the namespace, empty for cluster-scoped objects.
-func (m *ObjectMeta) GetNamespace() string { return m.Namespace }
-
-// GetUID returns the unique ID: a re-created object has the same name and another UID.
-func (m *ObjectMeta) GetUID() string { return m.UID }
-
-// GetResourceVersion returns the version of this state of the object. It is opaque: compare it for
-// equality only.
-func (m *ObjectMeta) GetResourceVersion() string { return m.ResourceVersion }
-
-// GetLabels returns the labels. The map is shared with the object.
-func (m *ObjectMeta) GetLabels() map[string]string { return m.Labels }
-
-// GetAnnotations returns the annotations. The map is shared with the object.
+func (m *ObjectMeta) GetName() string                   { return m.Name }
+func (m *ObjectMeta) GetNamespace() string              { return m.Namespace }
+func (m *ObjectMeta) GetUID() string                    { return m.UID }
+func (m *ObjectMeta) GetResourceVersion() string        { return m.ResourceVersion }
+func (m *ObjectMeta) GetLabels() map[string]string      { return m.Labels }
 func (m *ObjectMeta) GetAnnotations() map[string]string { return m.Annotations }
-
-// GetFinalizers returns metadata.finalizers. The slice is shared with the object.
-func (m *ObjectMeta) GetFinalizers() []string { return m.Finalizers }
-
-// GetDeletionTimestamp returns when the object was marked for deletion, or nil.
-func (m *ObjectMeta) GetDeletionTimestamp() *Time { return m.DeletionTimestamp }
+func (m *ObjectMeta) GetFinalizers() []string           { return m.Finalizers }
+func (m *ObjectMeta) GetDeletionTimestamp() *Time       { return m.DeletionTimestamp }
 
 // ListMeta is the metadata of a list.
 type ListMeta struct {

@@ -72,17 +72,15 @@ type Lease struct {
 
 // LeaseSpec is written by the holder. All fields are optional; nil and empty ones are omitted.
 type LeaseSpec struct {
-	// HolderIdentity names the holder of the Lease; empty: there is none.
-	HolderIdentity string `json:"holderIdentity,omitempty"`
+	HolderIdentity string `json:"holderIdentity,omitempty"` // empty: there is no holder
 	// LeaseDurationSeconds is how long after a change of RenewTime others must not take the Lease.
 	// They measure it with their own clocks, from when they saw the change.
 	LeaseDurationSeconds *int32 `json:"leaseDurationSeconds,omitempty"`
 	// AcquireTime is when the holder acquired the Lease, RenewTime when it last renewed it, both by
 	// its own clock.
-	AcquireTime *MicroTime `json:"acquireTime,omitempty"`
-	RenewTime   *MicroTime `json:"renewTime,omitempty"`
-	// LeaseTransitions counts the changes of the holder.
-	LeaseTransitions *int32 `json:"leaseTransitions,omitempty"`
+	AcquireTime      *MicroTime `json:"acquireTime,omitempty"`
+	RenewTime        *MicroTime `json:"renewTime,omitempty"`
+	LeaseTransitions *int32     `json:"leaseTransitions,omitempty"` // changes of the holder
 	// Strategy and PreferredHolder belong to coordinated leader election (KEP-4355) and are
 	// preserved.
 	Strategy        *string `json:"strategy,omitempty"`

@@ -28,15 +28,11 @@ type ListOptions struct {
 	// "" means the server's default.
 	ResourceVersionMatch ResourceVersionMatch
 
-	// Limit is the maximum number of items in one answer; 0 means all.
-	Limit int64
-	// Continue is the token from the previous page.
-	Continue string
+	Limit    int64  // the maximum number of items in one answer; 0 means all
+	Continue string // the token from the previous page
 
-	// TimeoutSeconds is when the server ends the request; 0 means the server's default.
-	TimeoutSeconds int64
-	// AllowWatchBookmarks requests BOOKMARK events. Watch only.
-	AllowWatchBookmarks bool
+	TimeoutSeconds      int64 // when the server ends the request; 0 means the server's default
+	AllowWatchBookmarks bool  // requests BOOKMARK events. Watch only.
 	// SendInitialEvents requests the current state as ADDED events before the changes, ended by a
 	// bookmark (KEP-3157, streaming lists). Watch only; requires ResourceVersionMatch=NotOlderThan.
 	SendInitialEvents bool
@@ -67,8 +63,7 @@ type DeleteOptions struct {
 	GracePeriodSeconds *int64
 	Preconditions      *Preconditions
 	PropagationPolicy  DeletePropagation
-	// DryRun validates without storing anything.
-	DryRun bool
+	DryRun             bool // validates without storing anything
 }
 
 // Preconditions must hold for a delete to happen; otherwise the server answers with a conflict.
@@ -82,10 +77,8 @@ type UpdateOptions struct {
 	// FieldManager names the writer in managed fields; "" lets the server derive it from the user
 	// agent.
 	FieldManager string
-	// Force takes ownership of fields from other managers. Apply patches only.
-	Force bool
-	// DryRun validates without storing anything.
-	DryRun bool
+	Force        bool // takes ownership of fields from other managers. Apply patches only.
+	DryRun       bool // validates without storing anything
 }
 
 // PatchType is the content type of a patch.

@@ -20,9 +20,9 @@ type StatusError struct {
 	Verb, URL string
 }
 
-// NewStatusError returns a new error for a refusal, without Verb and URL. RetryAfter is the delay in
-// status.Details, if they are present and their RetryAfterSeconds is positive, and 0 otherwise. More
-// than math.MaxInt32 seconds count as math.MaxInt32: JSON can hold more than a time.Duration.
+// NewStatusError returns a new error for a refusal, without Verb and URL. RetryAfter is the delay
+// in status.Details, if they are present and their RetryAfterSeconds is positive, and 0 otherwise.
+// More than math.MaxInt32 seconds count as math.MaxInt32: JSON can hold more than a time.Duration.
 func NewStatusError(status Status) *StatusError {
 	e := &StatusError{Status: status}
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
@@ -113,47 +113,28 @@ func HasReason(err error, reason StatusReason) bool {
 	return ReasonForCode(refused.Status.Code, false) == reason
 }
 
-// IsNotFound reports whether the object or the resource does not exist (404).
-func IsNotFound(err error) bool { return HasReason(err, ReasonNotFound) }
+// Each of these reports whether err is a refusal of one kind. After a conflict, read the object
+// again and repeat; a request that timed out may still take effect.
 
-// IsAlreadyExists reports whether a create met an existing object of that name (409 with its own reason).
-func IsAlreadyExists(err error) bool { return HasReason(err, ReasonAlreadyExists) }
-
-// IsConflict reports whether an update or delete was based on an outdated state (409). Read the object again and repeat.
-func IsConflict(err error) bool { return HasReason(err, ReasonConflict) }
-
-// IsForbidden reports whether the user is not allowed to do this (403).
-func IsForbidden(err error) bool { return HasReason(err, ReasonForbidden) }
-
-// IsUnauthorized reports whether the server does not know the user (401).
-func IsUnauthorized(err error) bool { return HasReason(err, ReasonUnauthorized) }
-
-// IsMethodNotAllowed reports whether the resource lacks the verb (405).
-func IsMethodNotAllowed(err error) bool { return HasReason(err, ReasonMethodNotAllowed) }
-
-// IsInvalid reports whether the request was understood and found invalid (422).
-func IsInvalid(err error) bool { return HasReason(err, ReasonInvalid) }
-
-// IsBadRequest reports whether the server did not understand the request (400).
-func IsBadRequest(err error) bool { return HasReason(err, ReasonBadRequest) }
-
-// IsTooManyRequests reports whether the server is rate limiting the client (429). [RetryAfterOf] returns the wait, if any.
-func IsTooManyRequests(err error) bool { return HasReason(err, ReasonTooManyRequests) }
-
-// IsInternalError reports whether the server failed (500).
-func IsInternalError(err error) bool { return HasReason(err, ReasonInternalError) }
-
-// IsServiceUnavailable reports whether the server cannot handle the request now (503).
-func IsServiceUnavailable(err error) bool { return HasReason(err, ReasonServiceUnavailable) }
-
-// IsTimeout reports whether the request took longer than the server allows (504). It may still take effect.
-func IsTimeout(err error) bool { return HasReason(err, ReasonTimeout) }
+func IsNotFound(err error) bool           { return HasReason(err, ReasonNotFound) }           // 404: no such object or resource
+func IsAlreadyExists(err error) bool      { return HasReason(err, ReasonAlreadyExists) }      // 409: the name of a new object is taken
+func IsConflict(err error) bool           { return HasReason(err, ReasonConflict) }           // 409: based on an outdated state
+func IsForbidden(err error) bool          { return HasReason(err, ReasonForbidden) }          // 403: the user must not do this
+func IsUnauthorized(err error) bool       { return HasReason(err, ReasonUnauthorized) }       // 401: the user is not known
+func IsMethodNotAllowed(err error) bool   { return HasReason(err, ReasonMethodNotAllowed) }   // 405: the resource lacks the verb
+func IsInvalid(err error) bool            { return HasReason(err, ReasonInvalid) }            // 422: understood, and found invalid
+func IsBadRequest(err error) bool         { return HasReason(err, ReasonBadRequest) }         // 400: not understood
+func IsTooManyRequests(err error) bool    { return HasReason(err, ReasonTooManyRequests) }    // 429: later; see RetryAfterOf
+func IsInternalError(err error) bool      { return HasReason(err, ReasonInternalError) }      // 500: the server failed
+func IsServiceUnavailable(err error) bool { return HasReason(err, ReasonServiceUnavailable) } // 503: not now
+func IsTimeout(err error) bool            { return HasReason(err, ReasonTimeout) }            // 504: longer than the server allows
 
 // IsExpired reports whether a resource version or a continue token is too old: list again. It looks
 // at the first [*StatusError] that err is or wraps. Each of these alone is enough:
 //   - the reason [ReasonExpired] or [ReasonGone]: servers use both, and an ERROR event may have
 //     another code, or none;
-//   - the code 410: a proxy sends no reason, and some servers send one that belongs to another code.
+//   - the code 410: a proxy sends no reason, and some servers send one that belongs to another
+//     code.
 func IsExpired(err error) bool {
 	return HasReason(err, ReasonExpired) || HasReason(err, ReasonGone) || CodeOf(err) == http.StatusGone
 }
@@ -162,7 +143,8 @@ func IsExpired(err error) bool {
 // which happens when a client moves to a replica that lags.
 func IsTooLargeResourceVersion(err error) bool { return hasCause(err, CauseResourceVersionTooLarge) }
 
-// IsNamespaceTerminating reports whether a create was refused because its namespace is being deleted.
+// IsNamespaceTerminating reports whether a create was refused because its namespace is being
+// deleted.
 func IsNamespaceTerminating(err error) bool { return hasCause(err, CauseNamespaceTerminating) }
 
 func hasCause(err error, cause CauseType) bool {
@@ -170,9 +152,9 @@ func hasCause(err error, cause CauseType) bool {
 	return ok && refused.HasCause(cause)
 }
 
-// ReasonOf returns the reason of the first [*StatusError] that err is or wraps, or [ReasonUnknown] if
-// there is none. The server's reason counts, even one that is not in the table; if it is missing, the
-// code decides, as in [StatusError.Reason].
+// ReasonOf returns the reason of the first [*StatusError] that err is or wraps, or [ReasonUnknown]
+// if there is none. The server's reason counts, even one that is not in the table; if it is
+// missing, the code decides, as in [StatusError.Reason].
 func ReasonOf(err error) StatusReason {
 	if status, ok := errors.AsType[*StatusError](err); ok {
 		return status.Reason()

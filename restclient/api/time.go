@@ -9,14 +9,11 @@ import (
 
 // Time is a moment as Kubernetes writes it: RFC 3339 in UTC with whole seconds, `null` for the zero
 // value. Fractions of a second are accepted when reading (MicroTime fields have them).
-type Time struct {
-	time.Time
-}
+type Time struct{ time.Time }
 
 // NewTime returns t as an API time.
 func NewTime(t time.Time) Time { return Time{Time: t} }
 
-// MarshalJSON writes the moment in UTC with whole seconds, or null for the zero value.
 func (t Time) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil
@@ -45,16 +42,13 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 // MicroTime is a moment as Kubernetes writes it where seconds are too coarse: RFC 3339 in UTC with
 // exactly six digits after the point, `null` for the zero value. Any number of digits is accepted
 // when reading.
-type MicroTime struct {
-	time.Time
-}
+type MicroTime struct{ time.Time }
 
 const microTimeLayout = "2006-01-02T15:04:05.000000Z07:00"
 
 // NewMicroTime returns t as an API time, cut to what can be written.
 func NewMicroTime(t time.Time) MicroTime { return MicroTime{Time: t.Truncate(time.Microsecond)} }
 
-// MarshalJSON writes the moment in UTC with microseconds, or null for the zero value.
 func (t MicroTime) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil
@@ -62,7 +56,6 @@ func (t MicroTime) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + t.UTC().Format(microTimeLayout) + `"`), nil
 }
 
-// UnmarshalJSON reads an RFC 3339 string; null and "" are the zero value.
 func (t *MicroTime) UnmarshalJSON(data []byte) error {
 	var seconds Time
 	if err := seconds.UnmarshalJSON(data); err != nil {

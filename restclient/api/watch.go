@@ -20,15 +20,11 @@ const InitialEventsAnnotation = "k8s.io/initial-events-end"
 
 // WatchEvent is one change of a collection, decoded.
 type WatchEvent[T any] struct {
-	Type WatchEventType
-	// Object is the state after the change (for DELETED the last one). Zero for BOOKMARK and ERROR.
-	Object T
-	// ResourceVersion is the object's or the bookmark's: the position to resume from.
-	ResourceVersion string
-	// InitialEventsEnd is true for the bookmark that ends the initial part of a streaming list.
-	InitialEventsEnd bool
-	// Status is the reason. ERROR only.
-	Status *Status
+	Type             WatchEventType
+	Object           T       // the state after the change (for DELETED the last one); zero for BOOKMARK and ERROR
+	ResourceVersion  string  // the object's or the bookmark's: the position to resume from
+	InitialEventsEnd bool    // this bookmark ends the initial part of a streaming list
+	Status           *Status // the reason. ERROR only.
 }
 
 // Watcher is an open watch, pulled by its one reader, without a channel, a goroutine or a hand-off

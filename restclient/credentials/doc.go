@@ -25,22 +25,17 @@
 // in the output of fmt for these types.
 //
 // After a 401 only the refused credentials are dropped: a slow answer to an old token does not drop
-// the new one. The next request reads the file or runs the plugin again. Package restclient retries
-// the refused request once if that yields new credentials.
+// the new one. The next request reads the file or runs the plugin again. Credentials that cannot be
+// renewed yet stay in use.
 //
-// A client certificate is renewed when the pointer that ClientCertificate returns changes. Since
-// connections live for hours and the server checks a certificate only when a connection is made or,
-// once it has expired, refuses each request on it, package restclient compares pointers once in
-// TLS.CheckInterval and sends new requests over new connections after a change. Requests and
-// watches in progress continue (client-go cuts them off).
-//
-// Credentials that cannot be renewed yet stay in use: the last token read while its file is
-// unreadable, the last pair of certificate and key while the two files do not match.
+// The server checks a client certificate only when a connection is made. So package restclient
+// looks for a new one once in TLS.CheckInterval and sends new requests over new connections after a
+// change. Requests and watches in progress continue (client-go cuts them off).
 //
 // # Goroutines
 //
-// None of its own, except for [Exec]: a run of the plugin has one, shared by all requests that wait for it, and it ends
-// with the run. A run is killed when no request waits for it.
+// None of its own, except for [Exec]: a run of the plugin has one, shared by all requests that wait
+// for it. A run is killed when no request waits for it.
 //
 // # Failure
 //

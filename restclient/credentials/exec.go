@@ -26,31 +26,15 @@ const (
 // ExecConfig describes an exec credential plugin, a program that prints credentials
 // (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins).
 type ExecConfig struct {
-	// APIVersion is ExecV1 or ExecV1beta1. Required.
-	APIVersion string
-
-	// Command is a path or a name to be looked up in PATH. Required.
-	Command string
-	Args    []string
-
-	// Env is added to the environment of this process.
-	Env []EnvVar
-
-	// InstallHint is shown if the command is not found.
-	InstallHint string
-
-	// InteractiveMode empty means InteractiveIfAvailable for ExecV1beta1; ExecV1 requires it.
-	InteractiveMode InteractiveMode
-
-	// Cluster, if not nil, is passed to the plugin.
-	Cluster *ExecCluster
-
-	// Stdin is passed to the plugin if InteractiveMode is not Never. Nil: os.Stdin if that is a
-	// terminal.
-	Stdin *os.File
-
-	// Stderr receives the plugin's messages. Nil: os.Stderr.
-	Stderr io.Writer
+	APIVersion      string // ExecV1 or ExecV1beta1. Required.
+	Command         string // a path, or a name to be looked up in PATH. Required.
+	Args            []string
+	Env             []EnvVar        // added to the environment of this process
+	InstallHint     string          // shown if the command is not found
+	InteractiveMode InteractiveMode // empty means InteractiveIfAvailable for ExecV1beta1; ExecV1 requires it
+	Cluster         *ExecCluster    // if not nil, it is passed to the plugin
+	Stdin           *os.File        // passed to the plugin unless InteractiveNever; nil: os.Stdin if that is a terminal
+	Stderr          io.Writer       // receives the plugin's messages; nil: os.Stderr
 }
 
 // EnvVar is an environment variable. Its value may be secret.

@@ -32,7 +32,6 @@ func NewToken(token string) (*Token, error) {
 	return &Token{described: "bearer token", header: bearer(token)}, nil
 }
 
-// Apply sets the Authorization header.
 func (t *Token) Apply(req *http.Request) error { return setAuthorization(req, t.header) }
 
 // Basic is a user name with a password. Kubernetes itself has not accepted them since 1.19; proxies
@@ -51,7 +50,6 @@ func NewBasic(username, password string) *Basic {
 	return &Basic{described: "user name and password", header: "Basic " + secret}
 }
 
-// Apply sets the Authorization header.
 func (b *Basic) Apply(req *http.Request) error { return setAuthorization(req, b.header) }
 
 const authorization = "Authorization"
@@ -86,13 +84,11 @@ func checkToken(token string) error {
 // noCertificate is embedded by credentials without a client certificate.
 type noCertificate struct{}
 
-// ClientCertificate returns nil.
 func (noCertificate) ClientCertificate() (*tls.Certificate, error) { return nil, nil }
 
 // constant is embedded by credentials that cannot be renewed after a 401.
 type constant struct{}
 
-// Unauthorized does nothing.
 func (constant) Unauthorized(*http.Request) {}
 
 // described is embedded by credentials with secrets: fmt prints it instead of their fields, for

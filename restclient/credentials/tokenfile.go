@@ -15,11 +15,8 @@ const tokenFilePeriod = 50 * time.Second
 
 // TokenFileConfig configures a [TokenFile].
 type TokenFileConfig struct {
-	// Path of the file. Required.
-	Path string
-
-	// Fallback is the token while the file cannot be read. Default: none.
-	Fallback string
+	Path     string // required
+	Fallback string // the token while the file cannot be read; default none
 }
 
 // FileError reports that a file with a credential cannot be used.

@@ -13,8 +13,6 @@ import (
 // deletion: an answer is reused only if it certainly describes the server at the caller's moment or
 // later. Create it with [NewCached].
 //
-// # The rule
-//
 // To delete the content of a namespace, a controller must know every type of which the namespace
 // may have objects. Nothing can be created in a namespace marked for deletion, so a snapshot taken
 // after that moment is sufficient. (With several API servers, some learn of the mark later: a
@@ -22,21 +20,16 @@ import (
 //
 // The mark (metadata.deletionTimestamp) is by the server's clock, which may differ from ours by
 // minutes. So snapshots are dated by the server's clock too: the Date header of the answer, less
-// the duration of the exchange, is a moment before the snapshot. The answer is reused if that
-// moment is at least two seconds after the caller's. This margin covers the whole seconds of API
-// timestamps, the delay until a server publishes a new type, and small differences between the
-// clocks of several API servers.
+// the duration of the exchange. The answer is reused if that moment is at least two seconds after
+// the caller's, which covers the whole seconds of API timestamps, the delay until a server
+// publishes a new type, and small differences between the clocks of several API servers. Clocks may
+// differ by more, and they jump: an answer is dropped when it is ten seconds old by our own clock.
+// The cache is for bursts (a hundred namespaces deleted at once), for which seconds are enough.
 //
-// Clocks of several servers may differ by more, and clocks jump. Therefore an answer is dropped
-// when it is ten seconds old by our own clock. The cache is for bursts (a hundred namespaces
-// deleted at once), for which seconds are enough.
-//
-// An answer to the caller's own request is always valid: the caller knew of the deletion when it
-// asked. If the server sends no Date, a caller with a moment gets only such an answer, possibly
-// shared with concurrent callers.
-//
-// An incomplete answer is returned with its error to the callers that waited for it, and is never
-// cached. Neither are answers to requests sent before [Cached.Invalidate].
+// An answer to the caller's own request is always valid. If the server sends no Date, a caller with
+// a moment gets only such an answer, possibly shared with concurrent callers. An incomplete answer
+// is returned with its error to the callers that waited for it, and is never cached. Neither are
+// answers to requests sent before [Cached.Invalidate].
 type Cached struct {
 	client *Client // immutable
 	flight *flight.Flight[*snapshot]

@@ -19,9 +19,8 @@ type Config struct {
 	// absence of a type that there are no objects of it must set this.
 	//
 	// A server that forbids the question counts as not ready for half a minute: it may not have
-	// read its roles yet. If /api is not found, the error is an [*UnexpectedAnswerError]: a server
-	// with namespaces has a core group. Requests are sent once: a retry could reach a server that
-	// was restarted since it was found ready.
+	// read its roles yet. It must have /api. Requests are sent once: a retry could reach a server
+	// that was restarted since it was found ready.
 	OnlyWhenReady bool
 }
 
@@ -126,10 +125,9 @@ func (c *Client) get(ctx context.Context, path, accept string, into any) (asOf t
 }
 
 // describedMoment returns a moment, by the server's clock, that is not later than the state in the
-// answer. The Date header is when the answer was written, truncated to the second. The server read
-// its state after the request was sent, which was at most the duration of the exchange before that.
-// So the moment is not before Date minus that duration. Only differences of our own clock are used,
-// which may be wrong by hours.
+// answer. The Date header is when the answer was written, and the request was sent at most the
+// duration of the exchange before. Only differences of our own clock are used, which may be wrong
+// by hours.
 func describedMoment(header http.Header, took time.Duration) time.Time {
 	date, err := http.ParseTime(header.Get("Date"))
 	if err != nil {

@@ -22,16 +22,9 @@
 // version of its group if that has it, else in the first version that does.
 //
 // Group versions that cannot be discovered (an APIService without a backend) do not hide the
-// others: they are in an [*ErrGroupDiscoveryFailed] beside the result. Its text is the same as that
-// of Kubernetes, deterministic, for the condition of a namespace. If /api or /apis itself fails,
+// others: they are in an [*ErrGroupDiscoveryFailed] beside the result, whose text is that of
+// Kubernetes. With an old server the core group may be among them. If /api or /apis itself fails,
 // there is no result.
-//
-// A caller that depends on certain groups must check [ErrGroupDiscoveryFailed].Groups: with an old
-// server the core group may be among them.
-//
-// A server that has just started lists only what it knows so far, without custom resources
-// (kube-apiserver does, for a fraction of a second and more with many of them).
-// Config.OnlyWhenReady rejects such an answer.
 //
 // # Goroutines
 //

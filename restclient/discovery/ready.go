@@ -28,7 +28,6 @@ func (e *NotReadyError) Error() string {
 	return "the API server is not ready: it is starting or stopping, and may not list all that it serves"
 }
 
-// Unwrap returns the refusal.
 func (e *NotReadyError) Unwrap() error { return e.Err }
 
 // refusalIsMeant is how long a server must forbid the question until the refusal counts as its
@@ -81,9 +80,7 @@ func (c *Client) ready(ctx context.Context) error {
 // ErrGroupDiscoveryFailed reports that some group versions could not be discovered, beside a
 // partial result. It does not unwrap its causes: one group that was not found must not make
 // api.IsNotFound true.
-type ErrGroupDiscoveryFailed struct {
-	Groups map[api.GroupVersion]error
-}
+type ErrGroupDiscoveryFailed struct{ Groups map[api.GroupVersion]error }
 
 // Error lists the group versions in order. The text is that of Kubernetes and is deterministic,
 // because it ends up in the conditions of a namespace.
@@ -98,9 +95,7 @@ func (e *ErrGroupDiscoveryFailed) Error() string {
 
 // StaleGroupVersionError reports that the aggregating server has no current answer for a group
 // version: usually its APIService has no backend.
-type StaleGroupVersionError struct {
-	GroupVersion api.GroupVersion
-}
+type StaleGroupVersionError struct{ GroupVersion api.GroupVersion }
 
 func (e *StaleGroupVersionError) Error() string {
 	return "stale GroupVersion discovery: " + e.GroupVersion.String()

@@ -41,7 +41,7 @@ func (Codec) Object(contentType string, body []byte) (*partial, error) {
 	if isProtobuf(contentType) {
 		return decodeProtobuf(body)
 	}
-	return decodeMetadata(body)
+	return new(metadataReader).decode(body)
 }
 
 // List decodes a list item by item while it arrives.

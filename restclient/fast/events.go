@@ -42,62 +42,31 @@ func (d *eventDecoder) Next() (e event, size int, err error) {
 	return e, size, err
 }
 
-// read reads one JSON event.
+// read reads one JSON event. The type, which decides how the object is decoded, may follow it.
 func (d *eventDecoder) read(c *cursor) (e event, err error) {
 	if err := c.expect('{'); err != nil {
 		return e, err
 	}
-	var waiting []byte // the object, if it precedes the type
-	decoded := false
+	var object []byte
 	for first := true; ; first = false {
 		name, ok, err := c.field(first)
-		if err != nil {
-			return e, err
-		}
-		if !ok {
-			break
-		}
-		if string(name) == "type" {
-			text, err := c.text()
-			if err != nil {
-				return e, err
-			}
-			e.Type = api.WatchEventType(d.reader.interned(text))
-			continue
-		}
-		isObject := string(name) == "object"
-		if isObject && carriesObject(e.Type) {
-			object, n, err := d.reader.readJSON(c.data[c.pos:])
-			if err != nil {
-				return e, err
-			}
-			decoded = true
-			c.pos += n
-			take(&e, object)
-			continue
-		}
-		raw, err := c.value()
 		switch {
 		case err != nil:
-		case isObject && e.Type == "":
-			waiting = raw
-		case isObject:
-			decoded = true
-			err = fill(&e, raw)
+		case !ok:
+			return e, d.fill(&e, object)
+		case string(name) == "type":
+			var text []byte
+			text, err = c.text()
+			e.Type = api.WatchEventType(d.reader.interned(text))
+		case string(name) == "object":
+			object, err = c.value()
+		default:
+			_, err = c.value()
 		}
 		if err != nil {
 			return e, err
 		}
 	}
-	switch {
-	case e.Type == "":
-		return e, errNoEventType
-	case !decoded && waiting == nil:
-		return e, errNoObject
-	case !decoded:
-		return e, fill(&e, waiting)
-	}
-	return e, nil
 }
 
 // carriesObject reports whether an event of that type has an object of the collection.
@@ -106,11 +75,16 @@ func carriesObject(kind api.WatchEventType) bool {
 }
 
 // fill decodes the object according to the type of the event.
-func fill(e *event, raw []byte) error {
-	if e.Type == api.WatchError && !isNull(raw) {
+func (d *eventDecoder) fill(e *event, raw []byte) error {
+	switch {
+	case e.Type == "":
+		return errNoEventType
+	case raw == nil:
+		return errNoObject
+	case e.Type == api.WatchError && !isNull(raw):
 		return json.Unmarshal(raw, &e.Status)
 	}
-	object, err := decodeMetadata(raw)
+	object, err := d.reader.decode(raw)
 	if err == nil {
 		take(e, object)
 	}

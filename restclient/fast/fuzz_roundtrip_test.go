@@ -29,7 +29,7 @@ func FuzzRoundTrip(f *testing.F) {
 		var want *partial
 		require.NoError(t, json.Unmarshal(object, &want))
 
-		alone, err := decodeMetadata(object)
+		alone, err := new(metadataReader).decode(object)
 		require.NoError(t, err)
 		require.Equal(t, want, alone)
 

@@ -31,7 +31,7 @@ func TestDecodeHeadAgreesWithEncodingJSON(t *testing.T) {
 		var want *partial
 		require.NoError(t, json.Unmarshal([]byte(text), &want))
 		want.ManagedFields = api.ManagedFields{}
-		got, err := decodeMetadata([]byte(text))
+		got, err := new(metadataReader).decode([]byte(text))
 		require.NoError(t, err, text)
 		assert.Equal(t, want, got, text)
 	}
@@ -45,19 +45,19 @@ func TestDecodeHeadRefusesWhatIsNoHead(t *testing.T) {
 		`{"metadata":{"creationTimestamp":"soon"}}`, `{"metadata":{"creationTimestamp":7}}`, `{"metadata":{"managedFields":`, `{"metadata":{"generation":`,
 		`{} {}`, `{"metadata":{}`, `{"metadata":`, "{\"metadata\":{\"name\":\"line\nbreak\"}}", "{\"metadata\":{\"name\":\"\\n line\nbreak\"}}", `{"metadata":{"name":"a\"}}`,
 	} {
-		_, err := decodeMetadata([]byte(text))
+		_, err := new(metadataReader).decode([]byte(text))
 		assert.Error(t, err, text)
 	}
 }
 
 func TestDecodeHeadKeepsNothingOfTheInput(t *testing.T) {
 	data := []byte(fullHead)
-	got, err := decodeMetadata(data)
+	got, err := new(metadataReader).decode(data)
 	require.NoError(t, err)
 	for i := range data {
 		data[i] = 'X'
 	}
-	want, err := decodeMetadata([]byte(fullHead))
+	want, err := new(metadataReader).decode([]byte(fullHead))
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 }
@@ -67,7 +67,7 @@ func FuzzDecodeHead(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"labels":{"a":"\ud800"}}}`))
 	f.Add([]byte(`{"metadata":{"name":"\/"},"x":[{}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		decodeMetadata(data) // must not panic
+		new(metadataReader).decode(data) // must not panic
 		var object *partial
 		if json.Unmarshal(data, &object) != nil || object == nil {
 			return
@@ -82,7 +82,7 @@ func FuzzDecodeHead(f *testing.F) {
 		if err := json.Unmarshal(canonical, &want); err != nil {
 			return
 		}
-		got, err := decodeMetadata(canonical)
+		got, err := new(metadataReader).decode(canonical)
 		if err != nil || !reflect.DeepEqual(want, got) {
 			t.Fatalf("%s\n%+v, %v\nwant %+v", canonical, got, err, want)
 		}

@@ -113,17 +113,6 @@ func (t *textBuffer) add(into *string, text []byte) {
 	t.fields = append(t.fields, textField{into, from, len(t.buffer)})
 }
 
-// addPrefix adds a text that is probably a prefix of the first field: generateName.
-func (t *textBuffer) addPrefix(into *string, text []byte) {
-	if len(t.fields) > 0 {
-		if first := t.fields[0]; bytes.HasPrefix(t.buffer[first.from:first.to], text) {
-			t.fields = append(t.fields, textField{into, first.from, first.from + len(text)})
-			return
-		}
-	}
-	t.add(into, text)
-}
-
 // addPair adds an entry of a map. A value equal to the key's last one is shared.
 func (t *textBuffer) addPair(key *interned, value []byte) {
 	if key.last == string(value) {

@@ -24,12 +24,12 @@ type metadataReader struct {
 	current *partial // the object being read
 }
 
-// decodeMetadata decodes the metadata of a single object, all of data.
-func decodeMetadata(data []byte) (*partial, error) {
+// decode decodes the metadata of a single object, all of data.
+func (r *metadataReader) decode(data []byte) (*partial, error) {
 	if isNull(data) {
 		return nil, errNullObject
 	}
-	object, n, err := (&metadataReader{}).readJSON(data)
+	object, n, err := r.readJSON(data)
 	if err == errShort {
 		err = midway(io.EOF)
 	}
@@ -180,22 +180,10 @@ func (r *metadataReader) textValue() ([]byte, error) {
 // ownField reads a text that is probably unique to the object.
 func (r *metadataReader) ownField(into *string) error {
 	text, err := r.textValue()
-	if err != nil {
-		return err
-	}
-	r.own(into, text)
-	return nil
-}
-
-func (r *metadataReader) own(into *string, text []byte) {
-	switch {
-	case len(text) == 0:
-		*into = ""
-	case into == &r.current.GenerateName:
-		r.text.addPrefix(into, text)
-	default:
+	if err == nil {
 		r.text.add(into, text)
 	}
+	return err
 }
 
 // internedField reads a text that many objects share.

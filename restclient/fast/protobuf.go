@@ -51,19 +51,22 @@ func openEnvelope(data []byte) (kind api.TypeMeta, message []byte, err error) {
 }
 
 func readTypeMeta(message []byte) (kind api.TypeMeta, err error) {
-	f := fields{rest: message}
-	for f.next() {
-		switch f.number {
-		case 1:
-			kind.APIVersion = string(f.value)
-		case 2:
-			kind.Kind = string(f.value)
-		}
-	}
+	err = readTexts(message, &kind.APIVersion, &kind.Kind)
 	if kind == partialTypeMeta {
 		kind = partialTypeMeta // shares the strings
 	}
-	return kind, f.err
+	return kind, err
+}
+
+// readTexts reads a message whose fields 1, 2, ... are texts.
+func readTexts(message []byte, into ...*string) error {
+	f := fields{rest: message}
+	for f.next() {
+		if n := int(f.number); n <= len(into) {
+			*into[n-1] = string(f.value)
+		}
+	}
+	return f.err
 }
 
 // The kind of metadata-only objects.
@@ -138,8 +141,8 @@ func readStatusDetails(message []byte) (*api.StatusDetails, error) {
 		case 3:
 			details.Kind = string(f.value)
 		case 4:
-			cause, err := readStatusCause(f.value)
-			if err != nil {
+			var cause api.StatusCause
+			if err := readTexts(f.value, (*string)(&cause.Type), &cause.Message, &cause.Field); err != nil {
 				return details, err
 			}
 			details.Causes = append(details.Causes, cause)
@@ -150,21 +153,6 @@ func readStatusDetails(message []byte) (*api.StatusDetails, error) {
 		}
 	}
 	return details, f.err
-}
-
-func readStatusCause(message []byte) (cause api.StatusCause, err error) {
-	f := fields{rest: message}
-	for f.next() {
-		switch f.number {
-		case 1:
-			cause.Type = api.CauseType(f.value)
-		case 2:
-			cause.Message = string(f.value)
-		case 3:
-			cause.Field = string(f.value)
-		}
-	}
-	return cause, f.err
 }
 
 // fields iterates over the fields of a message:

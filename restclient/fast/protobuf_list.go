@@ -132,7 +132,7 @@ func (d *listDecoder) resultProtobuf() (*api.List[*partial], error) {
 // end of the body.
 func (s *stream) protobufField() (number protowire.Number, size int, more bool, err error) {
 	for {
-		tag, err := s.uvarint()
+		tag, err := binary.ReadUvarint(s)
 		if err == io.EOF {
 			return 0, 0, false, nil
 		}
@@ -145,7 +145,7 @@ func (s *stream) protobufField() (number protowire.Number, size int, more bool, 
 		}
 		switch kind {
 		case protowire.BytesType:
-			length, err := s.uvarint()
+			length, err := binary.ReadUvarint(s)
 			if err != nil {
 				return 0, 0, false, midway(err)
 			}
@@ -154,7 +154,7 @@ func (s *stream) protobufField() (number protowire.Number, size int, more bool, 
 			}
 			return number, int(length), true, nil
 		case protowire.VarintType:
-			_, err = s.uvarint()
+			_, err = binary.ReadUvarint(s)
 		case protowire.Fixed32Type:
 			_, err = s.take(4)
 		case protowire.Fixed64Type:
@@ -173,27 +173,15 @@ const maxMessage = 1<<31 - 1
 
 var errFieldNumber = errors.New("a field of protobuf with an impossible number or type")
 
-// uvarint consumes a number. It returns io.EOF at the end of the body.
-func (s *stream) uvarint() (uint64, error) {
-	for n := 1; n <= binary.MaxVarintLen64; n++ {
-		for s.end-s.pos < n {
-			if err := s.more(); err != nil {
-				if n > 1 {
-					err = midway(err)
-				}
-				return 0, err
-			}
-		}
-		if s.buf[s.pos+n-1] < 0x80 {
-			value, size := binary.Uvarint(s.buf[s.pos : s.pos+n])
-			s.pos += n
-			if size <= 0 {
-				return 0, errFieldNumber
-			}
-			return value, nil
+// ReadByte consumes a byte. It makes the stream an io.ByteReader.
+func (s *stream) ReadByte() (byte, error) {
+	if s.pos == s.end {
+		if err := s.more(); err != nil {
+			return 0, err
 		}
 	}
-	return 0, errFieldNumber
+	s.pos++
+	return s.buf[s.pos-1], nil
 }
 
 // take consumes the next n bytes.

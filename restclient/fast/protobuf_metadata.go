@@ -99,7 +99,7 @@ func (r *metadataReader) ownText(into *string, value []byte) error {
 	if !utf8.Valid(value) {
 		return errNotText
 	}
-	r.own(into, value)
+	r.text.add(into, value)
 	return nil
 }
 

@@ -56,7 +56,7 @@ func TestListsAreTheSameInBothEncodings(t *testing.T) {
 }
 
 func TestObjectsAreTheSameInBothEncodings(t *testing.T) {
-	want, err := decodeMetadata(recording(t, "metadata-object.json"))
+	want, err := new(metadataReader).decode(recording(t, "metadata-object.json"))
 	require.NoError(t, err)
 	require.NotNil(t, want.DeletionTimestamp)
 	require.NotEmpty(t, want.Finalizers)

@@ -106,13 +106,10 @@ type Data []byte
 // MarshalYAML writes base64.
 func (d Data) MarshalYAML() (any, error) { return base64.StdEncoding.EncodeToString(d), nil }
 
-// String shows the number of bytes.
 func (d Data) String() string { return fmt.Sprintf("[%d bytes]", len(d)) }
 
-// Format shows the number of bytes, for every verb.
 func (d Data) Format(f fmt.State, _ rune) { io.WriteString(f, d.String()) }
 
-// MarshalJSON writes the number of bytes.
 func (d Data) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 
 // Secret is a string that fmt and encoding/json do not show.
@@ -128,10 +125,8 @@ func (s Secret) String() string {
 	return redacted
 }
 
-// Format hides everything but emptiness, for every verb.
 func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 
-// MarshalJSON hides everything but emptiness.
 func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
 
 // Single returns a kubeconfig with one cluster, one user and one context, which is the current one,

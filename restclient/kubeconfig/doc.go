@@ -3,10 +3,9 @@
 //
 // # Concept
 //
-// A kubeconfig file
-// (https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/) lists
-// clusters, users, and contexts that join one of each with a namespace. [Load] looks for files in
-// this order and takes the first line that applies:
+// A kubeconfig file (Kubernetes documentation: "Organizing Cluster Access Using kubeconfig Files")
+// lists clusters, users, and contexts that join one of each with a namespace. [Load] looks for
+// files in this order and takes the first line that applies:
 //
 //  1. the requested file ([Options].Path, the flag --kubeconfig), alone; it must exist;
 //  2. the files that the variable KUBECONFIG lists, merged; those that do not exist are skipped;
@@ -19,6 +18,9 @@
 // The result is a restclient.Config, ready for restclient.New, and an [Info] with its source and
 // warnings as data: this package writes to no terminal.
 //
+// Files that a kubeconfig names (tokenFile, client-certificate, certificate-authority and the like)
+// are read again while they are in use. With [Options].Changed so is the kubeconfig itself.
+//
 // # Guarantees
 //
 // No text that this package produces, in errors, warnings or by way of fmt, contains a token,
@@ -26,22 +28,12 @@
 // Fields that kubectl does not know are ignored.
 //
 // Where this package is stricter than kubectl: as-groups, as-uid and as-user-extra without as are
-// an error (kubectl ignores them and uses all the rights of the user). Where it is more generous: a
-// server without scheme is https if anything about TLS is configured; credentials are also used
-// over plain http to a loopback address (see credentials.Allowed). Over plain http to another
-// machine they are left out, with a warning. Auth providers, which were once compiled into kubectl,
-// are an error.
+// an error (kubectl ignores them and uses all the rights of the user), and so are auth providers.
+// Where it is more generous: a server without scheme is https if anything about TLS is configured;
+// credentials are also used over plain http to a loopback address (see credentials.Allowed).
 //
 // A token beside a tokenFile is used while the file cannot be read. A token, password or client
 // certificate switches the exec plugin off.
-//
-// # Files that change
-//
-// Files that a kubeconfig names (tokenFile, client-certificate, certificate-authority and the like)
-// are read again while they are in use. With [Options].Changed so is the kubeconfig itself: renewed
-// credentials and a renewed certificate authority are used. Changes of the server, the way to it or
-// the current-context are not followed, and an invalid file is ignored; each is reported once, as a
-// [Change].
 //
 // # Goroutines
 //

@@ -112,9 +112,7 @@ func (e *EntryError) Unwrap() error { return e.Err }
 
 // InClusterError reports that the program runs in a pod (KUBERNETES_SERVICE_HOST is set) without a
 // usable service account.
-type InClusterError struct {
-	Err error
-}
+type InClusterError struct{ Err error }
 
 func (e *InClusterError) Error() string {
 	return fmt.Sprintf("this is a pod without a usable service account (%v): set automountServiceAccountToken, or give a file with --kubeconfig", e.Err)

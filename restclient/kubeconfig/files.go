@@ -145,15 +145,10 @@ type Change struct {
 type ChangeKind string
 
 const (
-	// CredentialsRenewed: the user of that name has new credentials, which are now used.
-	CredentialsRenewed ChangeKind = "CredentialsRenewed"
-	// AuthorityRenewed: the server has a new certificate authority, which is now used.
-	AuthorityRenewed ChangeKind = "AuthorityRenewed"
-	// NotFollowed: something else has changed, such as the server. The loaded configuration stays
-	// in use until a restart.
-	NotFollowed ChangeKind = "NotFollowed"
-	// Unusable: the file cannot be used. The loaded configuration stays in use.
-	Unusable ChangeKind = "Unusable"
+	CredentialsRenewed ChangeKind = "CredentialsRenewed" // the user of that name has new credentials, which are now used
+	AuthorityRenewed   ChangeKind = "AuthorityRenewed"   // the server has a new certificate authority, which is now used
+	NotFollowed        ChangeKind = "NotFollowed"        // something else has changed, such as the server; not used until a restart
+	Unusable           ChangeKind = "Unusable"           // the file cannot be used; the loaded configuration is
 )
 
 // DefaultServiceAccountDir is where the kubelet mounts the service account of a pod: token, ca.crt

@@ -15,24 +15,15 @@ type Options struct {
 	// Path is the only file to read (--kubeconfig); it must exist. Empty: the files of the variable
 	// KUBECONFIG, merged, or $HOME/.kube/config if it is not set; if they are empty, the service
 	// account of the pod.
-	Path string
-
-	// Context is the name of the context to use (--context). Empty: the current-context of the
-	// file.
-	Context string
-
+	Path    string
+	Context string // the context to use (--context); empty: the current-context of the file
 	// As is the user to impersonate (--as), and AsGroups are that user's groups (--as-group). They
 	// replace the impersonation in the file. AsGroups without As has no effect.
 	As       string
 	AsGroups []string
 
-	// Getenv replaces os.Getenv for KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST and
-	// KUBERNETES_SERVICE_PORT.
-	Getenv func(string) string
-
-	// ServiceAccountDir replaces DefaultServiceAccountDir.
-	ServiceAccountDir string
-
+	Getenv            func(string) string // replaces os.Getenv
+	ServiceAccountDir string              // replaces DefaultServiceAccountDir
 	// Changed, if not nil, makes the configuration follow its files. Renewed credentials and a
 	// renewed certificate authority are used by requests at least ten seconds later, or immediately
 	// after a 401. Other changes, such as another server, are not followed. Changed is called for
@@ -62,15 +53,10 @@ type Warning struct {
 type WarningKind string
 
 const (
-	// WarningInsecure: the server's certificate is not verified.
-	WarningInsecure WarningKind = "Insecure"
-	// WarningCredentialsDropped: tokens and passwords are omitted because they would be sent
-	// unencrypted.
-	WarningCredentialsDropped WarningKind = "CredentialsDropped"
-	// WarningIgnored: a field has no effect because of another one.
-	WarningIgnored WarningKind = "Ignored"
-	// WarningMissingFiles: none of the files in KUBECONFIG exists.
-	WarningMissingFiles WarningKind = "MissingFiles"
+	WarningInsecure           WarningKind = "Insecure"           // the server's certificate is not verified
+	WarningCredentialsDropped WarningKind = "CredentialsDropped" // tokens and passwords would be sent unencrypted
+	WarningIgnored            WarningKind = "Ignored"            // a field has no effect because of another one
+	WarningMissingFiles       WarningKind = "MissingFiles"       // none of the files in KUBECONFIG exists
 )
 
 func (i *Info) warn(kind WarningKind, text string) {

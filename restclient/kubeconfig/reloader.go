@@ -67,10 +67,8 @@ func (l *loader) place() (string, error) {
 	return fmt.Sprintf("%s %q %q %t %t", server, c.TLSServerName, string(c.ProxyURL), c.InsecureSkipTLSVerify, c.DisableCompression), nil
 }
 
-// Apply calls the current credentials.
 func (f *reloader) Apply(req *http.Request) error { return f.current().Apply(req) }
 
-// ClientCertificate calls the current credentials.
 func (f *reloader) ClientCertificate() (*tls.Certificate, error) {
 	return f.current().ClientCertificate()
 }
@@ -84,7 +82,6 @@ func (f *reloader) Unauthorized(req *http.Request) {
 	inner.Unauthorized(req)
 }
 
-// String returns the text of the current credentials.
 func (f *reloader) String() string { return fmt.Sprint(f.current()) }
 
 // Format formats as String does; some verbs of fmt would print the fields.

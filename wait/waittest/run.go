@@ -1,10 +1,11 @@
 // Package waittest tests the behaviour of package wait.
 //
-// [Run] takes an [Implementation] and tests it in testing/synctest bubbles, where time is exact: "the
-// third run starts 26 seconds after the first" is an equality. The suite runs against package wait
-// and, in the module upstream, against k8s.io/apimachinery/pkg/util/wait, which proves that it
-// describes Kubernetes. Where this project deliberately differs, there is a [Capability]: apimachinery
-// lacks it, with a reason, and the suite asserts its other behaviour. No test is skipped.
+// [Run] takes an [Implementation] and tests it in testing/synctest bubbles, where time is exact:
+// "the third run starts 26 seconds after the first" is an equality. The suite runs against package
+// wait and, in the module upstream, against k8s.io/apimachinery/pkg/util/wait, which proves that it
+// describes Kubernetes. Where this project deliberately differs, there is a [Capability]:
+// apimachinery lacks it, with a reason, and the suite asserts its other behaviour. No test is
+// skipped.
 //
 // Tests of panics change the process-wide crash switch. Do not run the suite in parallel with other
 // users of it.

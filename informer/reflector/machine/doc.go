@@ -16,58 +16,52 @@
 //
 // Unlike the textbook form it
 //
-//   - gets the initial state as a stream (KEP-3157) if the server supports it, which spares the server a large answer;
+//   - gets the initial state as a stream (KEP-3157) if the server supports it, which spares the
+//     server a large answer;
 //   - replaces a watch whose connection is dead without an error;
-//   - verifies the position after losing the connection: a server whose etcd was restored from a backup may be behind it;
+//   - verifies the position after losing the connection: a server whose etcd was restored from a
+//     backup may be behind it;
 //   - skips stale events, repeated by a proxy or a watch cache;
-//   - keeps the position for a while over internal errors of the server, and bounds the wait for a list;
+//   - keeps the position over internal errors of the server, and bounds the wait for a list;
 //   - keeps the schedule of resyncs in all cases.
 //
-// # Reading the table
-//
-// A row says: in this phase, on this input, if this condition holds, do this and enter that phase.
-// Of several rows with the same phase and input, the first whose condition holds is taken. An input
-// without a row changes nothing: it is a timer or an answer that belongs to an earlier phase.
+// A row of the table says: in this phase, on this input, if this condition holds, do this and enter
+// that phase. Of several rows with the same phase and input, the first whose condition holds is
+// taken. An input without a row changes nothing: it is a timer or an answer that belongs to an
+// earlier phase.
 //
 // TRANSITIONS.md beside this file is generated from the table, by go test -run Diagram -update: a
-// diagram of the phases, with each condition in brackets; the rows with their effects; and the
-// recovery actions ([RecoveryFor]). In every phase Stop leads to Stopped, and ResyncElapsed calls
-// Store.Resync; the diagram omits both.
+// diagram of the phases, the rows with their effects, and the recovery actions ([RecoveryFor]).
 //
 // # Guarantees
 //
 // Those of package reflector, and:
 //
-//   - A watch that is reopened after a lost connection or a silence, or after three minutes without events, begins at a position that the
-//     server has reached: a list of one object at that version comes first. The time that this list waits for the client's rate limiter
-//     does not count against the server. A server restored from a backup accepts a watch from a future resourceVersion and sends nothing
-//     until it has caught up. client-go waits for that, possibly for days.
-//   - The position never goes back if versions can be compared: numbers from one counter (KEP-5504). Older bookmarks do not reach the store.
-//   - A stale event, whose version is not newer than the position, is not applied; Snapshot.Stale counts it. Versions are not compared if they
-//     are not numbers, or if a list has shown that each object has its own counter.
+//   - A watch that is reopened after a lost connection or a silence, or after three minutes without
+//     events, begins at a position that the server has reached: a list of one object at that
+//     version comes first. A server restored from a backup accepts a watch from a future
+//     resourceVersion and sends nothing until it has caught up. client-go waits for that, possibly
+//     for days.
+//   - The position never goes back if versions can be compared: numbers from one counter
+//     (KEP-5504). A stale event, whose version is not newer than the position, is not applied;
+//     Snapshot.Stale counts it. Older bookmarks do not reach the store.
 //
 // # Goroutines
 //
 // Run uses the goroutine of its caller and starts one more, which fires the timers and has ended
 // when Run returns. Both feed the machine under one mutex. It is held during the calls of store,
-// hooks and error handler, and not while Run waits for the server. The goroutine of Run stores an
-// event before it reads the next one.
+// hooks and error handler, and not while Run waits for the server.
 //
 // # Failure
 //
-// [reflector.CauseOf] classifies an error, and [RecoveryFor] returns the recovery action: resume at
-// the position at once, retry after a back-off, list again, start fresh at "", or fall back from a
-// streaming list to a list. A Reflector never gives up.
-//
-// A connection whose other end is gone gives no error. It is detected
+// [reflector.CauseOf] classifies an error, and [RecoveryFor] returns the recovery action. A
+// Reflector never gives up. A connection whose other end is gone gives no error. It is detected
 //
 //   - by the client's keepalive (HTTP/2 and websocket pings: within 45 s);
-//   - by the idle timeout of a watch (Config.IdleTimeout): 45 s without keepalive, 90 s to 3 min with it;
-//   - by the time that opening a watch takes (45 s; 10 s after a silent one) and a list (Config.ListTimeout).
-//
-// Without keepalive the server is asked to end each watch before the idle timeout, so that a quiet
-// watch ends normally. A process that was suspended finds its timers late; it reads the buffered
-// events first.
+//   - by the idle timeout of a watch (Config.IdleTimeout): 45 s without keepalive, 90 s to 3 min
+//     with it; silence.go has the reasons;
+//   - by the time that opening a watch takes (45 s; 10 s after a silent one) and a list
+//     (Config.ListTimeout).
 //
 // A panic on the goroutine of the timers continues in Run as a [*wait.Panic] with its stack; any
 // other panic is unchanged.
@@ -75,9 +69,9 @@
 // # Testing
 //
 // The machine is tested as a function: tests reach every row of the table, cover every pair of
-// phase and input, and check the invariants after random inputs. The shell is tested against
-// informertest.FakeSource in synctest bubbles, by the suite of package reflectortest and by the
-// scripts in testdata, which reproduce incidents.
+// phase and input, and check the invariants after random inputs. The shell is tested in synctest
+// bubbles, by the suite of package reflectortest and by the scripts in testdata, which reproduce
+// incidents.
 //
 // Next: package informer
 package machine

@@ -19,45 +19,27 @@ const (
 // Input is an event for the machine: an answer arrives, a timer fires, the context of Run ends.
 type Input int
 
+// The inputs.
 const (
-	// InputStart: Run was called.
-	InputStart Input = iota
-	// InputPageListed: a page of a list has arrived.
-	InputPageListed
-	// InputListFailed: the list request failed.
-	InputListFailed
-	// InputOpened: a watch or a streaming list is open.
-	InputOpened
-	// InputOpenFailed: the watch or streaming list could not be opened.
-	InputOpenFailed
-	// InputEvent: an object was added, modified or deleted.
-	InputEvent
-	// InputBookmark: the stream has reached a version.
-	InputBookmark
-	// InputStreamEnded: the server ended the stream normally.
-	InputStreamEnded
-	// InputStreamFailed: an ERROR event, or a broken connection.
-	InputStreamFailed
-	// InputReplaced: the store has accepted the complete state.
-	InputReplaced
-	// InputReplaceFailed: the store has refused it.
-	InputReplaceFailed
-	// InputDelayDrawn: the random length of a back-off is known.
-	InputDelayDrawn
-	// InputBackOffElapsed: the back-off is over.
-	InputBackOffElapsed
-	// InputIdleElapsed: the server was silent for too long.
-	InputIdleElapsed
-	// InputDeadlineElapsed: the list request or the streaming list takes too long.
-	InputDeadlineElapsed
-	// InputThrottled: the request waits for the client's own rate limiter, for a known time.
-	InputThrottled
-	// InputResyncElapsed: a resync is due.
-	InputResyncElapsed
-	// InputResyncFailed: the store could not resync.
-	InputResyncFailed
-	// InputStop: the context of Run has ended.
-	InputStop
+	InputStart           Input = iota // Run was called
+	InputPageListed                   // a page of a list has arrived
+	InputListFailed                   // the list request failed
+	InputOpened                       // a watch or a streaming list is open
+	InputOpenFailed                   // the watch or streaming list could not be opened
+	InputEvent                        // an object was added, modified or deleted
+	InputBookmark                     // the stream has reached a version
+	InputStreamEnded                  // the server ended the stream normally
+	InputStreamFailed                 // an ERROR event, or a broken connection
+	InputReplaced                     // the store has accepted the complete state
+	InputReplaceFailed                // the store has refused it
+	InputDelayDrawn                   // the random length of a back-off is known
+	InputBackOffElapsed               // the back-off is over
+	InputIdleElapsed                  // the server was silent for too long
+	InputDeadlineElapsed              // the list request or the streaming list takes too long
+	InputThrottled                    // the request waits for the client's own rate limiter, for a known time
+	InputResyncElapsed                // a resync is due
+	InputResyncFailed                 // the store could not resync
+	InputStop                         // the context of Run has ended
 	inputCount
 )
 

@@ -77,11 +77,8 @@ func New[T any](cfg reflector.Config[T]) *Reflector[T] {
 }
 
 // Run reflects until ctx ends. When it returns, its goroutines have ended and the store is not
-// called again. It may be called once.
-//
-// It starts one goroutine for the timers and waits for its end. Run panics if the ListerWatcher,
-// the store, a hook or the error handler does; a panic on the timers' goroutine becomes a
-// *wait.Panic.
+// called again. It may be called once. Run panics if the ListerWatcher, the store, a hook or the
+// error handler does; a panic on the timers' goroutine becomes a *wait.Panic.
 func (r *Reflector[T]) Run(ctx context.Context) {
 	r.begin(ctx)
 	var keeper sync.WaitGroup

@@ -173,11 +173,7 @@ func rulesOf[T any](c reflector.Config[T]) *rules {
 }
 
 // keepaliver is a watcher, or a ListerWatcher, that knows whether its connection has a keepalive.
-type keepaliver interface {
-	HasKeepalive() bool
-}
+type keepaliver interface{ HasKeepalive() bool }
 
 // streamingListRefuser is a ListerWatcher that knows that it does not support streaming lists.
-type streamingListRefuser interface {
-	IsWatchListSemanticsUnSupported() bool
-}
+type streamingListRefuser interface{ IsWatchListSemanticsUnSupported() bool }

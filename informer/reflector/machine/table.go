@@ -23,7 +23,7 @@ var table = append([]transition{
 	{phaseStreaming, InputStreamEnded, attemptsLeft, phaseBackingOff, then(countBroken, failRound)},
 	{phaseStreaming, InputStreamEnded, otherwise, phaseListing, then(fallBack, list)},
 	{phaseStreaming, InputStreamFailed, canStartFresh, phaseOpeningStream, then(forgetPosition, openStream)},
-	{phaseStreaming, InputStreamFailed, retryWithAttemptsLeft, phaseBackingOff, then(countBroken, failRound)},
+	{phaseStreaming, InputStreamFailed, both(recoveryIs(Retry), attemptsLeft), phaseBackingOff, then(countBroken, failRound)},
 	{phaseStreaming, InputStreamFailed, otherwise, phaseListing, then(fallBack, list)},
 	{phaseStreaming, InputIdleElapsed, timerLate, phaseStreaming, readFirst},
 	{phaseStreaming, InputIdleElapsed, otherwise, phaseListing, then(fallBackForGood, list)},
@@ -61,9 +61,9 @@ var table = append([]transition{
 	{phaseWatching, InputStreamEnded, shortAndUnchanged, phaseBackingOff, pause},
 	{phaseWatching, InputStreamEnded, withoutNews, phaseOpeningWatch, then(endWatch, openWatchVerified)},
 	{phaseWatching, InputStreamEnded, otherwise, phaseOpeningWatch, then(endWatch, openWatch)},
-	{phaseWatching, InputStreamFailed, resumeAfterVeryShort, phaseBackingOff, failRound},
-	{phaseWatching, InputStreamFailed, resumeAfterShort, phaseBackingOff, pause},
-	{phaseWatching, InputStreamFailed, resumeWithoutNews, phaseOpeningWatch, then(endWatch, openWatchVerified)},
+	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), veryShort), phaseBackingOff, failRound},
+	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), shortAndUnchanged), phaseBackingOff, pause},
+	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), withoutNews), phaseOpeningWatch, then(endWatch, openWatchVerified)},
 	{phaseWatching, InputStreamFailed, recoveryIs(Resume), phaseOpeningWatch, then(endWatch, openWatch)},
 	{phaseWatching, InputStreamFailed, recoveryIs(Retry), phaseBackingOff, pause},
 	{phaseWatching, InputStreamFailed, internalBudgetLeft, phaseBackingOff, then(countInternal, pause)},
@@ -122,9 +122,6 @@ var (
 	withoutNews = condition{"short watches, nothing for minutes", func(r *rules, s *state, in *input) bool {
 		return !s.keepalive && r.silentIdle > 0 && in.now-s.newsAt >= longWithoutNews
 	}}
-	resumeWithoutNews = condition{"Resume, short watches, nothing for minutes", func(r *rules, s *state, in *input) bool {
-		return RecoveryFor(s.Phase, in.cause) == Resume && withoutNews.holds(r, s, in)
-	}}
 
 	timerLate = condition{"the timer was late", func(_ *rules, s *state, in *input) bool {
 		return !s.timerLate && in.now-s.idleAt >= lateTimer
@@ -140,10 +137,6 @@ var (
 		return in.initial && in.rv != ""
 	}}
 	attemptsLeft = condition{"attempts left", func(r *rules, s *state, _ *input) bool { return s.broken+1 < r.attempts }}
-
-	retryWithAttemptsLeft = condition{"Retry, attempts left", func(r *rules, s *state, in *input) bool {
-		return RecoveryFor(s.Phase, in.cause) == Retry && attemptsLeft.holds(r, s, in)
-	}}
 
 	versionMissing = condition{"no resourceVersion", func(_ *rules, s *state, in *input) bool {
 		return s.page == 1 && in.rv == ""
@@ -170,12 +163,6 @@ var (
 	shortAndUnchanged = condition{"very short, no progress", func(_ *rules, s *state, in *input) bool {
 		return in.now-s.openedAt < reflector.VeryShortWatch && s.unmoved()
 	}}
-	resumeAfterVeryShort = condition{"Resume, very short, nothing came", func(r *rules, s *state, in *input) bool {
-		return RecoveryFor(s.Phase, in.cause) == Resume && veryShort.holds(r, s, in)
-	}}
-	resumeAfterShort = condition{"Resume, very short, no progress", func(r *rules, s *state, in *input) bool {
-		return RecoveryFor(s.Phase, in.cause) == Resume && shortAndUnchanged.holds(r, s, in)
-	}}
 	internalBudgetLeft = condition{"Internal, budget left", func(r *rules, s *state, in *input) bool {
 		return in.cause == reflector.CauseInternal && in.now-s.internalSeries(in.now) < r.internalBudget
 	}}
@@ -185,5 +172,12 @@ var (
 func recoveryIs(recovery Recovery) condition {
 	return condition{recovery.String(), func(_ *rules, s *state, in *input) bool {
 		return RecoveryFor(s.Phase, in.cause) == recovery
+	}}
+}
+
+// both holds if both conditions do.
+func both(a, b condition) condition {
+	return condition{a.text + ", " + b.text, func(r *rules, s *state, in *input) bool {
+		return a.holds(r, s, in) && b.holds(r, s, in)
 	}}
 }

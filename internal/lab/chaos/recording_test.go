@@ -27,8 +27,8 @@ func startRecording(p Plan) (*trace.Recorder, error) {
 	})
 }
 
-// What a seed does is recorded without contradictions, and each state of the recording is the fold of
-// what came before it.
+// What a seed does is recorded without contradictions, and each state of the recording is the fold
+// of what came before it.
 func TestARunIsRecorded(t *testing.T) {
 	*recordings = t.TempDir()
 	defer func() { *recordings = "" }()

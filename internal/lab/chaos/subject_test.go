@@ -74,7 +74,8 @@ func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan)
 	}
 	s, name := &watched[T]{made: p, world: w}, w.recordedAs(p.Name)
 	s.SharedIndexInformer = informer.NewSharedIndexInformer(source, informer.Config[T]{
-		Name: p.Name, ResyncPeriod: p.Resync, Gears: gearsOf[T](p.Gears), TweakListOptions: informer.SelectLabels(p.Selector),
+		Name: p.Name, ResyncPeriod: p.Resync, Gears: gearsOf[T](p.Gears),
+		TweakListOptions: func(opts *api.ListOptions) { opts.LabelSelector = p.Selector },
 		Reflector: reflector.Config[T]{
 			PageSize: p.PageSize, DisableWatchList: !p.Streaming, MinWatchTimeout: p.MinWatch,
 			ListTimeout: listTimeout, InitialEventsDeadline: listTimeout, Trace: w.recorder.Reflector(name),

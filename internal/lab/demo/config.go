@@ -24,12 +24,14 @@ type Config struct {
 	Recorder *trace.Recorder
 	// Guide leads a reader through the scene; nil: there is none.
 	Guide *view.Session
-	// Gates hold items at the seams between the gears; nil: none. With gates a scene has no time limit.
+	// Gates hold items at the seams between the gears; nil: none. With gates a scene has no time
+	// limit.
 	Gates *view.Gates
 	// Listen is the address of the server; "": a free port of the loopback interface.
 	Listen string
 
-	// Out is the output. If Size is not nil, Out is a terminal and the scene is drawn live, with Color and Glyphs.
+	// Out is the output. If Size is not nil, Out is a terminal and the scene is drawn live, with Color
+	// and Glyphs.
 	Out    io.Writer
 	Size   func() display.Size
 	Color  bool
@@ -39,9 +41,11 @@ type Config struct {
 
 	// The next two are for a scene with a server; see scenes.Scene.Alone.
 
-	// Started, if not nil, is called when the server has started, before the scene. The text that it returns becomes a beat.
+	// Started, if not nil, is called when the server has started, before the scene. The text that it
+	// returns becomes a beat.
 	Started func(server *apiserver.Server) (string, error)
-	// Keep, if not nil, is called after the summary, while server and controller run. When it returns, they stop.
+	// Keep, if not nil, is called after the summary, while server and controller run. When it returns,
+	// they stop.
 	Keep func(ctx context.Context, server *apiserver.Server) error
 }
 

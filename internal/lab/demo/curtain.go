@@ -6,8 +6,8 @@ import (
 	"orrery/internal/lab/demo/display"
 )
 
-// Curtain restores the terminal: after the scene, after a signal, before a panic is printed. The zero value is ready to use.
-// All methods may be called from any goroutine.
+// Curtain restores the terminal: after the scene, after a signal, before a panic is printed. The
+// zero value is ready to use. All methods may be called from any goroutine.
 type Curtain struct {
 	mu      sync.Mutex
 	display display.Display // guarded by mu; nil: nothing to restore
@@ -24,7 +24,8 @@ func (c *Curtain) Fall() {
 	}
 }
 
-// Lower restores the terminal until Raise, for example while the program is suspended. Pages drawn in between are dropped.
+// Lower restores the terminal until Raise, for example while the program is suspended. Pages drawn
+// in between are dropped.
 func (c *Curtain) Lower() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

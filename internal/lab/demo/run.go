@@ -156,7 +156,8 @@ func (s *show) width() int {
 
 var errTooLong = errors.New("it did not end within two minutes; the lines above show how far it got")
 
-// play plays the scene, on a stage if it needs one. It returns the stage, if it was opened, with the controller running.
+// play plays the scene, on a stage if it needs one. It returns the stage, if it was opened, with
+// the controller running.
 func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
 	playing := scenes.WithoutLimits(ctx)
 	if s.config.Gates == nil {

@@ -18,8 +18,9 @@ import (
 	"orrery/restclient/credentials"
 )
 
-// NewServer returns a server and the credentials of its clients. They are separate users, so that a fault can affect one of
-// them, and the recorder is told when anybody else writes: a recording has no input for that. The recorder may be nil.
+// NewServer returns a server and the credentials of its clients. They are separate users, so that a
+// fault can affect one of them, and the recorder is told when anybody else writes: a recording has
+// no input for that. The recorder may be nil.
 func NewServer(listen string, recorder *trace.Recorder) (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
 	tokens, made := map[string]apiserver.User{}, map[story.Client]restclient.Credentials{}
 	for who, user := range stage.Users() {

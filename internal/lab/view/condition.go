@@ -13,9 +13,9 @@ import (
 //
 //	key==demo && gate==G2 || deltas~D
 //
-// The names are key, gear, gate, event, verb, resource, code, deltas and failures, the operators ==,
-// !=, ~ (contains), < and >. && binds stronger than ||. A key may be named without its namespace. The
-// zero Condition holds for every item. The page's filters have the same form.
+// The names are key, gear, gate, event, verb, resource, code, deltas and failures, the operators
+// ==, !=, ~ (contains), < and >. && binds stronger than ||. A key may be named without its
+// namespace. The zero Condition holds for every item. The page's filters have the same form.
 type Condition struct {
 	text         string
 	alternatives [][]comparison

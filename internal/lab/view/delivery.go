@@ -10,8 +10,8 @@ import (
 	"orrery/informer"
 )
 
-// popHolder is an informer's queue whose pops wait at G2. It has no PopBatch, so the informer pops one
-// key at a time.
+// popHolder is an informer's queue whose pops wait at G2. It has no PopBatch, so the informer pops
+// one key at a time.
 type popHolder[T informer.Object] struct {
 	informer.Queue[T]
 	*line
@@ -86,8 +86,8 @@ func (p *popHolder[T]) Len() int { return p.content.Len() }
 
 func (p *popHolder[T]) Snapshot() deltafifo.Snapshot { return p.content.Snapshot() }
 
-// Pop waits for a key outside of the queue: a Pop that waits inside would take the next key although
-// the gate was closed in the meantime.
+// Pop waits for a key outside of the queue: a Pop that waits inside would take the next key
+// although the gate was closed in the meantime.
 func (p *popHolder[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error) (deltafifo.Deltas[T], error) {
 	for p.content.Len() == 0 && p.ctx.Err() == nil {
 		select {

@@ -40,10 +40,11 @@
 //
 // # Guarantees
 //
-// No lock of a gear is held while an item waits, with any form of the gears, and its producers never
-// wait. The textbook's processor distributes under the informer's lock: G3 keeps what it is given, and
-// passes it on when the informer has left that lock. A gate passes items in their order. Gates open for good when the run's context ends, and an item stops waiting when
-// what it belongs to ends: its watch, its informer, its queue, its request.
+// No lock of a gear is held while an item waits, with any form of the gears, and its producers
+// never wait. The textbook's processor distributes under the informer's lock: G3 keeps what it is
+// given, and passes it on when the informer has left that lock. A gate passes items in their order.
+// Gates open for good when the run's context ends, and an item stops waiting when what it belongs
+// to ends: its watch, its informer, its queue, its request.
 //
 // What a script or a page does to the gates is an input of the recording: package fork does it again.
 //
@@ -61,6 +62,7 @@
 // # Testing
 //
 // The tests hold, step and release an item at each gate, in virtual time, with every form of the
-// gears, and use the gears from other goroutines meanwhile. Others play every guided scene in virtual
-// time, compute its answer a second time from the lines, and answer its question in Chromium.
+// gears, and use the gears from other goroutines meanwhile. Others play every guided scene in
+// virtual time, compute its answer a second time from the lines, and answer its question in
+// Chromium.
 package view

@@ -21,8 +21,8 @@ var _ view.Control = (*Session)(nil)
 // Guide is what a guided scene asks its reader. Its sentences are those of the page, by the scene's
 // name.
 type Guide struct {
-	// Choices are the possible answers, in the order of the page. They are identifiers and numbers, the
-	// same in every language.
+	// Choices are the possible answers, in the order of the page. They are identifiers and numbers,
+	// the same in every language.
 	Choices []string
 	// Answer computes the answer from a recording. Choices has what sound gears do.
 	Answer func(r *Recording) string
@@ -206,9 +206,9 @@ func trueConditions(r *Recording) string {
 	return cmp.Or(strings.Join(held, ", "), "–")
 }
 
-// Session leads a reader through one run of a guided scene, with the gates of the run. A scene without
-// a reader has a nil Session, on which Chapter, Ask, Answer and Reveal do nothing. All methods may be
-// called from any goroutine.
+// Session leads a reader through one run of a guided scene, with the gates of the run. A scene
+// without a reader has a nil Session, on which Chapter, Ask, Answer and Reveal do nothing. All
+// methods may be called from any goroutine.
 type Session struct {
 	*Gates
 	scene    string
@@ -287,8 +287,8 @@ func (s *Session) Recorded() *trace.State { return s.recorder.State() }
 // reveal is the input that ends the part of the recording that an answer is computed from.
 const reveal = "reveal"
 
-// recorded reads the recording so far. The recorder may hold the last events back for a moment, so it
-// records an input and reads up to that.
+// recorded reads the recording so far. The recorder may hold the last events back for a moment, so
+// it records an input and reads up to that.
 func (s *Session) recorded(ctx context.Context) (*Recording, error) {
 	const all = 1 << 62
 	s.recorder.Input(reveal, s.scene)

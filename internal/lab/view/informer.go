@@ -8,7 +8,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// line is what the decorators of one informer, queue or watch share: items stop waiting when it ends.
+// line is what the decorators of one informer, queue or watch share: items stop waiting when it
+// ends.
 type line struct {
 	gates *Gates
 	name  string // of the informer or queue

@@ -59,8 +59,8 @@ func fits(t *testing.T, b *viewtest.Tab, what string) {
 	assert.Empty(t, viewtest.Value[[]string](b, viewtest.Faint), "%s: the contrast is at least 4.5", what)
 }
 
-// The page asks each scene's question at its moment, and reveals the answer of the recording only after
-// a choice. A reader needs nothing but the keyboard.
+// The page asks each scene's question at its moment, and reveals the answer of the recording only
+// after a choice. A reader needs nothing but the keyboard.
 func TestScenesInThePage(t *testing.T) {
 	b := viewtest.Open(t, 1280, 720)
 	for i, name := range slices.Sorted(keysOf(guided)) {
@@ -143,8 +143,8 @@ func TestScenesHaveSentences(t *testing.T) {
 	b.Sound()
 }
 
-// moment returns the one that shows a scene best: before a gate lets the first item through, or before
-// the answer.
+// moment returns the one that shows a scene best: before a gate lets the first item through, or
+// before the answer.
 func moment(lines []line, asked int) int {
 	through := slices.IndexFunc(lines[asked:], func(e line) bool { return e["e"] == "lab.stepped" || e["e"] == "lab.released" })
 	if through >= 0 && asked+through < find(lines, "lab.answer") {
@@ -163,8 +163,8 @@ func keysOf(m map[string]string) func(yield func(string) bool) {
 	}
 }
 
-// The scene one-key in every form of the page. At the question it shows the reason for the answer: one
-// worker holds the key, the others are idle, and the queue has it in no line but dirty. With
+// The scene one-key in every form of the page. At the question it shows the reason for the answer:
+// one worker holds the key, the others are idle, and the queue has it in no line but dirty. With
 // UPDATE_PICTURE=1 the test writes the README's picture.
 func TestScenesShowOneKey(t *testing.T) {
 	recording := recordedWith(t, "one-key")
@@ -209,8 +209,8 @@ func TestScenesShowOneKey(t *testing.T) {
 	}
 }
 
-// A live scene waits for the reader's choice in the page, and then goes on to its answer. The textbook's
-// gears have no G3, and the page says so.
+// A live scene waits for the reader's choice in the page, and then goes on to its answer. The
+// textbook's gears have no G3, and the page says so.
 func TestScenesLive(t *testing.T) {
 	for form, chapter := range map[string]string{gears.Fast: "holds each change when the store has it", gears.Textbook: "The gate G3 is off"} {
 		t.Run(form, func(t *testing.T) {

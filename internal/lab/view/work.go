@@ -12,8 +12,8 @@ import (
 // WorkQueue is the constructor of a work queue, as nsctl.Config and worker.Config have it.
 type WorkQueue = func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
 
-// NewQueue returns a constructor of work queues with gates: G5 after Get, G7 before Done. name names
-// the queue in items. A nil constructor is the textbook's.
+// NewQueue returns a constructor of work queues with gates: G5 after Get, G7 before Done. name
+// names the queue in items. A nil constructor is the textbook's.
 func NewQueue(g *Gates, name string, newQueue WorkQueue) WorkQueue {
 	if g == nil {
 		return newQueue

@@ -10,8 +10,8 @@
 // Events are for people, so there must be few. The rules are those of client-go's recorder:
 //
 //   - An Event that repeats is counted, not written again.
-//   - From the tenth similar Event within ten minutes on (they differ only in the message), one Event stands for all:
-//     "(combined from similar events): ...".
+//   - From the tenth similar Event within ten minutes on (they differ only in the message), one
+//     Event stands for all: "(combined from similar events): ...".
 //   - An object gets 25 Events of a type at once, and then one every five minutes.
 //
 // # Guarantees

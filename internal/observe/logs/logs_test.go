@@ -125,7 +125,8 @@ func TestTheStoryOfADeletion(t *testing.T) {
 	assert.Len(t, lines(t, 3, story), 17)
 }
 
-// After a restart or a takeover the log says why a namespace hangs, although the status has said it before.
+// After a restart or a takeover the log says why a namespace hangs, although the status has said it
+// before.
 func TestExistingConditionsAreLoggedOnce(t *testing.T) {
 	conditions := []api.NamespaceCondition{
 		{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "SomeResourcesRemain", Message: "pods"},
@@ -270,7 +271,8 @@ func TestExpiredPositionsAreOrdinary(t *testing.T) {
 	assert.Len(t, lines(t, 1, story), 1)
 }
 
-// After a restore from a backup other programs may have to be restarted, so the operator must see it.
+// After a restore from a backup other programs may have to be restarted, so the operator must see
+// it.
 func TestAServerThatIsBehindIsNotOrdinary(t *testing.T) {
 	behind := api.NewStatusError(api.Status{Code: 504, Reason: api.ReasonTimeout, Message: "Too large resource version: 9, current: 2",
 		Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}})
@@ -303,7 +305,8 @@ func TestDryRunLogsWhatItWouldDelete(t *testing.T) {
 	assert.Equal(t, "pods", reported[0]["resource"], "as kubectl calls it, not as the conditions do")
 }
 
-// A dry run that may not read some types repeats its pass, and finds the same content of the others.
+// A dry run that may not read some types repeats its pass, and finds the same content of the
+// others.
 func TestDryRunThatIsRepeatedLogsOnlyChanges(t *testing.T) {
 	reported := lines(t, 0, func(l *logs.Logger) {
 		trace := l.Namespaces()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// causes finds the causes of events, from what an event carries and from the rules of its gear, never
-// from nearness in time:
+// causes finds the causes of events, from what an event carries and from the rules of its gear,
+// never from nearness in time:
 //
 //   - one producer feeds a FIFO, and reports the watch event just before it queues its delta;
 //   - one entry of a FIFO is in flight at a time, so the store's writes belong to it;
@@ -60,7 +60,8 @@ func newCauses() *causes {
 	}
 }
 
-// remembered bounds each map. A map that is full is emptied: later events of its keys have no cause.
+// remembered bounds each map. A map that is full is emptied: later events of its keys have no
+// cause.
 const remembered = 100_000
 
 func remember[K comparable, V any](m map[K]V, key K, value V) {
@@ -219,8 +220,8 @@ func (c *causes) handlers(i *informerCauses, hook string, e *Event) {
 	}
 }
 
-// sent returns the distributed of a number. A handler may be called before that is reported; then it
-// returns the applied.
+// sent returns the distributed of a number. A handler may be called before that is reported; then
+// it returns the applied.
 func (i *informerCauses) sent(number uint64) uint64 {
 	if seq := i.distributed[number]; seq > 0 {
 		return seq

@@ -22,8 +22,9 @@ type Report struct {
 
 const shownProblems = 20
 
-// Check reads a recording and verifies it: every line is an event, the sequence has no gaps, times do
-// not go back, causes are earlier events, and each trace.state is the fold of the events before it.
+// Check reads a recording and verifies it: every line is an event, the sequence has no gaps, times
+// do not go back, causes are earlier events, and each trace.state is the fold of the events before
+// it.
 func Check(from io.Reader) (*Report, error) {
 	c := &checker{Report: Report{State: NewState(), Unknown: map[string]uint64{}}, known: map[string]bool{traceState: true, traceLost: true, traceEnd: true}}
 	for _, name := range names {

@@ -18,8 +18,8 @@ const (
 	lineSize      = 1024                   // bytes of a line, except trace.state
 )
 
-// collector numbers events, finds their causes, folds them and writes them. The Recorder's goroutine
-// and callers of Flush use it.
+// collector numbers events, finds their causes, folds them and writes them. The Recorder's
+// goroutine and callers of Flush use it.
 type collector struct {
 	header  Header
 	history *History
@@ -111,9 +111,10 @@ func (c *collector) collect(r *Recorder, all bool) {
 	c.write()
 }
 
-// inOrder emits records and returns how many. A queue calls its hooks after its lock is free, so two
-// of its events may have changed places; the later one is not emitted before the missing one was
-// found, unless anyway: then the missing one counts as lost, and is dropped if it comes after all.
+// inOrder emits records and returns how many. A queue calls its hooks after its lock is free, so
+// two of its events may have changed places; the later one is not emitted before the missing one
+// was found, unless anyway: then the missing one counts as lost, and is dropped if it comes after
+// all.
 func (c *collector) inOrder(records []record, anyway bool) (done int) {
 	for i := range records {
 		e := &records[i]
@@ -312,7 +313,8 @@ func (c *collector) err() error {
 	return c.failed
 }
 
-// encodeState returns the JSON of a state. It cannot fail: there are only strings, numbers and maps.
+// encodeState returns the JSON of a state. It cannot fail: there are only strings, numbers and
+// maps.
 func encodeState(s *State) []byte {
 	text, err := json.Marshal(s)
 	if err != nil {

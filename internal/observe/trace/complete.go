@@ -2,8 +2,8 @@ package trace
 
 import "maps"
 
-// complete makes a state that was read from a file one that events can be applied to: no map is nil,
-// and none has a nil entry.
+// complete makes a state that was read from a file one that events can be applied to: no map is
+// nil, and none has a nil entry.
 func (s *State) complete() {
 	fill(&s.Events)
 	fill(&s.Lost)

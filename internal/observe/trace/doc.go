@@ -12,8 +12,8 @@
 // # Guarantees
 //
 // A hook never waits for a reader, a disk or a browser. It takes one leaf lock for the time of a
-// copy, and does not allocate. When the buffer is full, the new event is dropped and counted, and an
-// event trace.lost says how many were lost, by gear.
+// copy, and does not allocate. When the buffer is full, the new event is dropped and counted, and
+// an event trace.lost says how many were lost, by gear.
 //
 // Adapters copy the listed fields only: names, resource versions, counts and durations. No header,
 // no body, no label and no data of an object gets into an event. Texts of errors pass

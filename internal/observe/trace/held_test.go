@@ -15,8 +15,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// What happens because an item waits at a gate of the laboratory says so, and has the gate among its
-// causes.
+// What happens because an item waits at a gate of the laboratory says so, and has the gate among
+// its causes.
 func TestEventsSayThatAnItemIsHeld(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "held.jsonl")
 	r, err := trace.Start(trace.Config{File: file})

@@ -46,9 +46,10 @@ func (e *LineError) Unwrap() error { return e.Err }
 // maxLine bounds the memory for one line: a trace.state with all its lists full has a few MB.
 const maxLine = 64 << 20
 
-// Read reads a recording, compressed or not, and calls each for every event, or with a *LineError for
-// a line that is none. It stops when each returns an error, and returns it. Other errors are
-// ErrNotARecording, *NewerSchemaError, and those of from. The Event is reused; each must not keep it.
+// Read reads a recording, compressed or not, and calls each for every event, or with a *LineError
+// for a line that is none. It stops when each returns an error, and returns it. Other errors are
+// ErrNotARecording, *NewerSchemaError, and those of from. The Event is reused; each must not keep
+// it.
 func Read(from io.Reader, each func(e *Event, broken *LineError) error) (Header, error) {
 	return read(from, func(Header) {}, each)
 }

@@ -136,8 +136,8 @@ func (r *Recorder) run() {
 	}
 }
 
-// Flush collects what was recorded before the call, except events of a queue of which an earlier one
-// is missing.
+// Flush collects what was recorded before the call, except events of a queue of which an earlier
+// one is missing.
 func (r *Recorder) Flush() { r.collector.collect(r, false) }
 
 // Stop records what is left and trace.end with this reason, closes the files, and ends the

@@ -34,8 +34,8 @@ func (r *Relay) Header() Header {
 // History returns the latest events.
 func (r *Relay) History() *History { return r.history }
 
-// Follow reads lines until they end, or until one is broken, as when the process is killed. begun is
-// called once, before the first event. Run, Mode and Yours of the header stay those of NewRelay.
+// Follow reads lines until they end, or until one is broken, as when the process is killed. begun
+// is called once, before the first event. Run, Mode and Yours of the header stay those of NewRelay.
 func (r *Relay) Follow(from io.Reader, begun func()) error {
 	begin := func(header Header) {
 		r.mu.Lock()

@@ -86,8 +86,8 @@ func TestQueueIsRepaired(t *testing.T) {
 	}
 }
 
-// A gap costs no more than the events around it, however many are missing: the numbers in it are not
-// looked for one by one.
+// A gap costs no more than the events around it, however many are missing: the numbers in it are
+// not looked for one by one.
 func TestHugeGapIsPassed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, err := trace.Start(trace.Config{})

@@ -11,14 +11,15 @@
 //	/inputs      what was done to the recorded run, if the laboratory shows the recording
 //	/fork        starts a new run from it
 //
-// The page folds the lines itself, in a worker: the server sends what a file would have. [WriteHTML]
-// puts page and recording into one file.
+// The page folds the lines itself, in a worker: the server sends what a file would have.
+// [WriteHTML] puts page and recording into one file.
 //
 // # Guarantees
 //
-// The server listens on the loopback interface only and answers GET alone. Everything but the page's
-// own files needs the random token of its address. It refuses other names than loopback ones in the
-// Host header, and other origins, see package hostcheck. The page may load nothing from elsewhere.
+// The server listens on the loopback interface only and answers GET alone. Everything but the
+// page's own files needs the random token of its address. It refuses other names than loopback ones
+// in the Host header, and other origins, see package hostcheck. The page may load nothing from
+// elsewhere.
 //
 // A browser never slows the run: each reads the history at its own pace. One that falls behind the
 // history gets the number of events that it missed, and a new state.
@@ -30,8 +31,8 @@
 //
 // # Failure
 //
-// Start returns an error if the port is taken and was asked for; otherwise it takes a free one. Later
-// failures end a connection, never the run.
+// Start returns an error if the port is taken and was asked for; otherwise it takes a free one.
+// Later failures end a connection, never the run.
 //
 // # Testing
 //

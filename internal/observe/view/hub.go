@@ -128,7 +128,8 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request) {
 		websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, "the program has stopped"), time.Now().Add(writeTimeout))
 }
 
-// ping sends a ping now and then, so that a client that has vanished is noticed while nothing happens.
+// ping sends a ping now and then, so that a client that has vanished is noticed while nothing
+// happens.
 func ping(ctx context.Context, conn *websocket.Conn) {
 	pings := time.NewTicker(pingPeriod)
 	defer pings.Stop()
@@ -165,8 +166,8 @@ func (h *hub) serveLines(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// follow sends a header, a state, and what happens from there on, until the run ends or a send fails.
-// When ctx ends, it sends what has happened so far.
+// follow sends a header, a state, and what happens from there on, until the run ends or a send
+// fails. When ctx ends, it sends what has happened so far.
 func (h *hub) follow(ctx context.Context, send func(lines []byte) error) {
 	cursor := h.source.History().Cursor(eventsBack)
 	text, err := json.Marshal(h.source.Header())

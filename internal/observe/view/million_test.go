@@ -18,8 +18,8 @@ import (
 	"orrery/internal/observe/trace"
 )
 
-// long returns a recording of n events, at least, in which every object of a large collection changes
-// again and again. The state is what it ends with.
+// long returns a recording of n events, at least, in which every object of a large collection
+// changes again and again. The state is what it ends with.
 func long(t testing.TB, n int) (recording []byte, events int, state *trace.State) {
 	t.Helper()
 	var text bytes.Buffer
@@ -73,8 +73,8 @@ func thousands(n int) string {
 	return text
 }
 
-// A long recording opens, its end is the state that the program folds, and seeking and playing reach
-// any event of it.
+// A long recording opens, its end is the state that the program folds, and seeking and playing
+// reach any event of it.
 func TestFileOfManyEvents(t *testing.T) {
 	recording, events, state := long(t, 120_000)
 	b := openTab(t, 1280, 720)
@@ -115,8 +115,8 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-// The time until the page shows the whole of a million events, and the processor time and memory of its
-// process then.
+// The time until the page shows the whole of a million events, and the processor time and memory of
+// its process then.
 func BenchmarkAMillionEvents(bench *testing.B) {
 	recording, events, _ := long(bench, 1_000_000)
 	address := replayed(bench, recording) + "&lang=en"

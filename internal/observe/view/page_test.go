@@ -74,8 +74,8 @@ func TestPageShowsEveryBox(t *testing.T) {
 }
 
 // The scene one-key at its last coalesced Add: one worker holds the key, which is dirty and in no
-// queue, two workers are idle, and the story says in one chip what 99 Adds have done. The picture of
-// the README is this one.
+// queue, two workers are idle, and the story says in one chip what 99 Adds have done. The picture
+// of the README is this one.
 func TestPageShowsOneKey(t *testing.T) {
 	recording, err := os.ReadFile("testdata/one-key.jsonl")
 	require.NoError(t, err)

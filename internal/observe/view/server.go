@@ -28,7 +28,8 @@ type Config struct {
 	Source Source
 	// Control, if not nil, holds the run of Source. One page at a time may send it commands.
 	Control Control
-	// Recording, if not nil and without a Source, opens the file that the page shows. The server closes it.
+	// Recording, if not nil and without a Source, opens the file that the page shows. The server
+	// closes it.
 	Recording func() (io.ReadCloser, error)
 	// Forks, if not nil, starts new runs from Recording.
 	Forks Forks

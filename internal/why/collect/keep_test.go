@@ -13,7 +13,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// Of many objects those are kept that block: with a finalizer, then younger than the deletion, wherever they are in the list.
+// Of many objects those are kept that block: with a finalizer, then younger than the deletion,
+// wherever they are in the list.
 func TestKeeper(t *testing.T) {
 	deleted := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	k := keeper{deleted: deleted}

@@ -1,4 +1,5 @@
-// Command page writes docs/operate/stuck-namespaces.md from the catalogue of package why. `go generate ./internal/why` runs it.
+// Command page writes docs/operate/stuck-namespaces.md from the catalogue of package why. `go
+// generate ./internal/why` runs it.
 package main
 
 import (

@@ -2,20 +2,18 @@
 //
 // # Concept
 //
-// Ten workers find their token expired, or their snapshot of the server outdated, within the same
-// millisecond. The work should be done once. A [Flight] starts a run for the first of them, and the
-// others wait for that run.
+// Ten workers find their token expired within the same millisecond. The work should be done once. A
+// [Flight] starts a run for the first of them, and the others wait for that run.
 //
 // # Guarantees
 //
-// At most one run is in progress at any moment, even if its callers have given up and new ones
-// have come. A caller waits no longer than its own context, and its leaving does not disturb the
-// others: the context of the run is cancelled when the last of its callers has left.
+// At most one run is in progress at any moment, even if its callers have given up and new ones have
+// come. A caller waits no longer than its own context; the context of the run is cancelled when the
+// last of its callers has left.
 //
 // # Goroutines
 //
-// Each run has a goroutine that ends when the function returns. Its context ends when the last
-// caller has left, so a program that wants no goroutine left behind cancels the callers.
+// Each run has a goroutine that ends when the function returns.
 //
 // # Failure
 //

@@ -44,8 +44,8 @@ func TestList(t *testing.T) {
 	assert.Equal(t, 30, strings.Count(stdout, "\n"))
 }
 
-// On a server that is running: the situation is set up, hints go on where the last one ended, and a check without a repair
-// fails.
+// On a server that is running: the situation is set up, hints go on where the last one ended, and a
+// check without a repair fails.
 func TestOnAServer(t *testing.T) {
 	server, err := apiserver.New(apiserver.Config{Listen: "127.0.0.1:0", TLS: true})
 	require.NoError(t, err)

@@ -1,8 +1,10 @@
-// Package democmd has the command "lab demo": a scene with every gear of the controller, live on a terminal or as lines.
+// Package democmd has the command "lab demo": a scene with every gear of the controller, live on a
+// terminal or as lines.
 //
-// It turns flags and the terminal into a [demo.Config]; package demo does the rest. With --keep the server keeps running for
-// kubectl. The terminal is restored when the command returns and while Ctrl-Z suspends the program. All goroutines, one for
-// each kind of signal, have ended when the command returns.
+// It turns flags and the terminal into a [demo.Config]; package demo does the rest. With --keep the
+// server keeps running for kubectl. The terminal is restored when the command returns and while
+// Ctrl-Z suspends the program. All goroutines, one for each kind of signal, have ended when the
+// command returns.
 package democmd
 
 import (

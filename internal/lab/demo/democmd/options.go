@@ -114,7 +114,8 @@ func (o *demoOptions) config(stdout io.Writer) demo.Config {
 	return config
 }
 
-// glyphs returns ASCII only for the locales C and POSIX. Terminals without a UTF-8 locale, as in containers, show Unicode.
+// glyphs returns ASCII only for the locales C and POSIX. Terminals without a UTF-8 locale, as in
+// containers, show Unicode.
 func glyphs() *display.Glyphs {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		switch value := os.Getenv(name); value {

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// suspendable lets Ctrl-Z suspend a program that has taken the terminal over: lower gives it back before, raise takes it
-// again when the program goes on. release gives the signal back.
+// suspendable lets Ctrl-Z suspend a program that has taken the terminal over: lower gives it back
+// before, raise takes it again when the program goes on. release gives the signal back.
 func suspendable(lower, raise func()) (release func()) {
 	suspended, continued := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(suspended, syscall.SIGTSTP)

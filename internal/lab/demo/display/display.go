@@ -1,12 +1,14 @@
 // Package display draws a story: live on a terminal, as plain lines elsewhere.
 //
-// [Page], [Beat] and [Summary] are pure functions from a [story.State] and a size to lines. A [Screen] draws pages on a
-// terminal and rewrites only the lines that changed. A [Printer] writes each beat as a line. Both are a [Display].
+// [Page], [Beat] and [Summary] are pure functions from a [story.State] and a size to lines. A
+// [Screen] draws pages on a terminal and rewrites only the lines that changed. A [Printer] writes
+// each beat as a line. Both are a [Display].
 //
-// A page has exactly the requested height and at most the requested width. Colour never carries information alone. Closing a
-// Screen restores the cursor, line wrapping and the previous content. [Run] starts the goroutine that draws and stops it;
-// Close may be called from any goroutine, for example one that handles a signal or a panic. Errors of the terminal are
-// ignored here; the caller notices them at its output.
+// A page has exactly the requested height and at most the requested width. Colour never carries
+// information alone. Closing a Screen restores the cursor, line wrapping and the previous content.
+// [Run] starts the goroutine that draws and stops it; Close may be called from any goroutine, for
+// example one that handles a signal or a panic. Errors of the terminal are ignored here; the caller
+// notices them at its output.
 package display
 
 import (
@@ -26,8 +28,9 @@ type Display interface {
 // frame is the interval of drawing: smooth for the eye, and slow enough for a remote terminal.
 const frame = 70 * time.Millisecond
 
-// Run opens a display and draws the teller's state until the returned function is called. That function draws once more,
-// closes the display and waits for the drawing goroutine. It may be called more than once.
+// Run opens a display and draws the teller's state until the returned function is called. That
+// function draws once more, closes the display and waits for the drawing goroutine. It may be
+// called more than once.
 func Run(d Display, teller *story.Teller) (stop func()) {
 	d.Open()
 	done := make(chan struct{})

@@ -2,7 +2,8 @@ package display
 
 import "orrery/internal/lab/demo/story"
 
-// Ink is the meaning of a piece of text; a display chooses its colour. Colour never carries information alone.
+// Ink is the meaning of a piece of text; a display chooses its colour. Colour never carries
+// information alone.
 type Ink uint8
 
 // The inks.

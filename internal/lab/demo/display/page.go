@@ -17,7 +17,8 @@ const (
 	roomyHeight = 22
 )
 
-// Page draws the state as a page of exactly size.Height lines of at most size.Width columns. It is a pure function.
+// Page draws the state as a page of exactly size.Height lines of at most size.Width columns. It is
+// a pure function.
 func Page(s story.State, size Size, glyphs *Glyphs) []Line {
 	p := page{s: s, size: size, glyphs: glyphs}
 	if s.Alone {
@@ -66,7 +67,8 @@ func (p *page) roomy() {
 // leftWidth returns the width of the gears: what they need, and more on wide pages.
 func (p *page) leftWidth() int { return min(46, max(38, p.size.Width/2-2)) }
 
-// intent draws Happens and Look. If there is room for one only, it draws Happens before the deletion and Look after it.
+// intent draws Happens and Look. If there is room for one only, it draws Happens before the
+// deletion and Look after it.
 func (p *page) intent() {
 	room := max(0, p.size.Height/6-1)
 	lines := wrap(p.s.Happens+" "+p.s.Look, p.size.Width-2)
@@ -82,8 +84,8 @@ func (p *page) intent() {
 	}
 }
 
-// small draws what is left, the last beats and the footer. With enough lines it draws the bars of all types, as long as half
-// of the page remains for the narration.
+// small draws what is left, the last beats and the footer. With enough lines it draws the bars of
+// all types, as long as half of the page remains for the narration.
 func (p *page) small() {
 	p.title()
 	width := p.size.Width - 2

@@ -19,8 +19,8 @@ const (
 	clearRest   = "\x1b[K"
 )
 
-// healEvery is the number of draws after which every line is written again, in case something else wrote to the terminal,
-// such as a pressed key.
+// healEvery is the number of draws after which every line is written again, in case something else
+// wrote to the terminal, such as a pressed key.
 const healEvery = 16
 
 // Screen draws pages on a terminal. [NewScreen] makes one.

@@ -18,8 +18,8 @@ func Opening(s story.State, width int) []Line {
 	return append(lines, nil)
 }
 
-// Summary draws the time of each stage, the counters of each gear, and the requests. A scene on single gears has
-// figures in place of the counters, and has requests only if it has a server.
+// Summary draws the time of each stage, the counters of each gear, and the requests. A scene on
+// single gears has figures in place of the counters, and has requests only if it has a server.
 func Summary(s story.State, width int, glyphs *Glyphs) []Line {
 	lines := []Line{nil, inked(Strong, "Where the time went")}
 	lines = append(lines, stages(s, width, glyphs)...)
@@ -46,7 +46,8 @@ type Lesson struct {
 	Read []Reading
 }
 
-// Reading is a file to read. Gear and Form say which form of which gear it is about; without them, it is about every form.
+// Reading is a file to read. Gear and Form say which form of which gear it is about; without them,
+// it is about every form.
 type Reading struct{ File, Why, Gear, Form string }
 
 // Closing draws the lesson and what to read next.
@@ -143,7 +144,8 @@ func counts(s story.State, width int) []Line {
 	return lines
 }
 
-// requests draws the number of requests by client and verb, the verbs in the order of an object's life.
+// requests draws the number of requests by client and verb, the verbs in the order of an object's
+// life.
 func requests(s story.State, width int) []Line {
 	verbs := []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
 	var lines []Line

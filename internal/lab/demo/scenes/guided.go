@@ -14,8 +14,8 @@ import (
 	"orrery/wait"
 )
 
-// What the view shows of scenes that play on single gears in the terminal: the same gear inside of a
-// plain controller of configmaps.
+// What the view shows of scenes that play on single gears in the terminal: the same gear inside of
+// a plain controller of configmaps.
 
 // ask asks the scene's question in the view. Without a reader it returns at once.
 func ask(ctx context.Context, on *stage.Stage) error {
@@ -86,7 +86,8 @@ func startPlain(ctx context.Context, on *stage.Stage, config stage.Plain, names 
 	return on.StartPlain(ctx, config)
 }
 
-// The reader may open and step every gate at any time, so a script never waits for an item at a gate.
+// The reader may open and step every gate at any time, so a script never waits for an item at a
+// gate.
 
 // only is the condition of a gate that holds one key.
 func only(key string) view.Condition {

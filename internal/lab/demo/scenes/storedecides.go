@@ -129,9 +129,9 @@ func (c *deltaCalls) start(ctx context.Context) error {
 	return c.on.RunInformer(ctx, c.informer)
 }
 
-// stepThrough shows a reader of the view the three calls of the second list, one at a time: the gate
-// G3 holds what is stored and not distributed. The textbook's gears have no G3: the FIFO processes
-// under its lock, or the informer distributes under its own.
+// stepThrough shows a reader of the view the three calls of the second list, one at a time: the
+// gate G3 holds what is stored and not distributed. The textbook's gears have no G3: the FIFO
+// processes under its lock, or the informer distributes under its own.
 func (c *deltaCalls) stepThrough(ctx context.Context) error {
 	const calls = 3
 	guide, gates := c.on.Guide(), c.on.Gates()

@@ -35,8 +35,8 @@ func (s *Stage) Gates() *view.Gates { return s.config.Gates }
 // Form returns the form of a gear.
 func (s *Stage) Form(gear string) string { return s.config.Gears.Form(gear) }
 
-// HoldsStored reports whether the gate G3 can hold: the textbook's queue processes under its lock, and
-// the textbook's informer distributes under its own.
+// HoldsStored reports whether the gate G3 can hold: the textbook's queue processes under its lock,
+// and the textbook's informer distributes under its own.
 func (s *Stage) HoldsStored() bool {
 	return s.Form("deltafifo") != gears.Textbook && s.Form("informer") != gears.Textbook
 }
@@ -174,7 +174,8 @@ func (s *Stage) Await(ctx context.Context, holds func(*story.State) bool) error 
 	return s.config.Teller.Await(ctx, holds)
 }
 
-// ReleaseFinalizers removes the finalizer from the custom resources, as their operator does after its cleanup.
+// ReleaseFinalizers removes the finalizer from the custom resources, as their operator does after
+// its cleanup.
 func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
 	s.input("release-finalizers")
 	crontabs := s.objectsOf(content[len(content)-1].resource, Namespace)
@@ -249,7 +250,8 @@ func (s *Stage) Repair(id string) {
 	s.config.Faults.Remove(id)
 }
 
-// ShowWhy reports the conditions of the namespace as kubectl describe shows them, if it still exists.
+// ShowWhy reports the conditions of the namespace as kubectl describe shows them, if it still
+// exists.
 func (s *Stage) ShowWhy(ctx context.Context) error {
 	namespace, err := s.objectsOf(api.NamespacesResource, "").Get(ctx, Namespace, api.GetOptions{})
 	if api.IsNotFound(err) {

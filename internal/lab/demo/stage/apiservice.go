@@ -8,8 +8,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// BrokenAPI is the name of an APIService whose service does not exist: what is left behind of a metrics server that was
-// uninstalled carelessly.
+// BrokenAPI is the name of an APIService whose service does not exist: what is left behind of a
+// metrics server that was uninstalled carelessly.
 const BrokenAPI = "v1beta1.metrics.k8s.io"
 
 var apiServices = resource("apiregistration.k8s.io", "v1", "apiservices")

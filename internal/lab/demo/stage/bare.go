@@ -21,7 +21,8 @@ import (
 
 // What a scene on a bare stage starts itself.
 
-// ConfigMaps returns the configmaps of the namespace for a client of [Stage.NewClient], or for the script's if it is nil.
+// ConfigMaps returns the configmaps of the namespace for a client of [Stage.NewClient], or for the
+// script's if it is nil.
 func (s *Stage) ConfigMaps(client *restclient.Client) *restclient.Resource[*api.Unstructured] {
 	return restclient.Dynamic(cmp.Or(client, s.script), core("configmaps"), Namespace)
 }
@@ -34,8 +35,9 @@ type bare struct {
 	informer *Informer          // the last one of NewInformer
 }
 
-// NewClient returns a client of the spectators' user, with a trace in addition to the counting of requests. A gateway is between
-// it and the server; see [Stage.AnswerNextWatch]. The client ends with the stage.
+// NewClient returns a client of the spectators' user, with a trace in addition to the counting of
+// requests. A gateway is between it and the server; see [Stage.AnswerNextWatch]. The client ends
+// with the stage.
 func (s *Stage) NewClient(trace *restclient.Trace) (*restclient.Client, error) {
 	config := s.config
 	config.Server.WrapTransport = s.bare.gateway.between
@@ -54,8 +56,8 @@ func (s *Stage) lastClient() (*restclient.Client, error) {
 	return s.NewClient(nil)
 }
 
-// Request sends a request for a configmap with the last client of [Stage.NewClient]. The verb is create, get, update or delete;
-// an update sends the answer to the last get.
+// Request sends a request for a configmap with the last client of [Stage.NewClient]. The verb is
+// create, get, update or delete; an update sends the answer to the last get.
 func (s *Stage) Request(ctx context.Context, verb, name string) error {
 	s.input("request", verb, name)
 	client, err := s.lastClient()
@@ -84,7 +86,8 @@ func (s *Stage) Request(ctx context.Context, verb, name string) error {
 // Informer is an informer of configmaps.
 type Informer = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 
-// NewInformer returns a new informer of the configmaps with the stage's gears, whose reflector tells. [Stage.RunInformer] starts it.
+// NewInformer returns a new informer of the configmaps with the stage's gears, whose reflector
+// tells. [Stage.RunInformer] starts it.
 func (s *Stage) NewInformer(client *restclient.Client, config informer.Config[*api.PartialObjectMetadata]) *Informer {
 	config.Name, config.Gears = "configmaps", gears.Informer[*api.PartialObjectMetadata](s.config.Gears)
 	told := newVoice(s.config.Teller, config.Name, "").reflector((&meter{teller: s.config.Teller}).reflector())

@@ -28,13 +28,16 @@ type Config struct {
 	Recorder *trace.Recorder
 	// Guide leads a reader through the scene; nil: there is none.
 	Guide *view.Session
-	// Gates hold items of the controller and of the spectators; nil: nothing is held, and passes have time limits.
+	// Gates hold items of the controller and of the spectators; nil: nothing is held, and passes have
+	// time limits.
 	Gates *view.Gates
-	// FillTime spreads the creation of the objects over this time, so that it can be watched; 0: no delay.
+	// FillTime spreads the creation of the objects over this time, so that it can be watched; 0: no
+	// delay.
 	FillTime time.Duration
 }
 
-// passTimeout is the time limit of a pass; none with gates, where a pass may wait as long as a reader looks.
+// passTimeout is the time limit of a pass; none with gates, where a pass may wait as long as a
+// reader looks.
 func (c Config) passTimeout() time.Duration {
 	if c.Gates == nil {
 		return 0 // the default

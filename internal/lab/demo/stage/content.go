@@ -22,7 +22,8 @@ type kind struct {
 // Finalizer is the finalizer of some custom resources.
 const Finalizer = "stable.example.com/backup"
 
-// podGrace is the pods' terminationGracePeriodSeconds, Kubernetes' default. Their processes end after one second.
+// podGrace is the pods' terminationGracePeriodSeconds, Kubernetes' default. Their processes end
+// after one second.
 const podGrace = 30
 
 // finalizers is the number of custom resources with a finalizer.

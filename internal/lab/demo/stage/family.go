@@ -38,8 +38,8 @@ func (s *Stage) CreateFamily(ctx context.Context, owner string) error {
 	return nil
 }
 
-// DeleteFamily deletes an owner with a propagation policy and reports what happens to the family, until the expected number of
-// objects has gone.
+// DeleteFamily deletes an owner with a propagation policy and reports what happens to the family,
+// until the expected number of objects has gone.
 func (s *Stage) DeleteFamily(ctx context.Context, owner string, policy api.DeletePropagation) error {
 	s.input("delete-family", owner, string(policy))
 	objects := s.objectsOf(resource("", "v1", "configmaps"), Namespace)

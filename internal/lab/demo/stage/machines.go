@@ -158,8 +158,9 @@ func (s *Stage) ShowMachine(ctx context.Context, name string) error {
 	return nil
 }
 
-// AwaitMachines returns when there is one server for each virtual machine that is not being deleted, and no other server. It
-// lists the machines, since the user may create and delete some too.
+// AwaitMachines returns when there is one server for each virtual machine that is not being
+// deleted, and no other server. It lists the machines, since the user may create and delete some
+// too.
 func (s *Stage) AwaitMachines(ctx context.Context) error {
 	objects := s.objectsOf(vms.Resource, Namespace)
 	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {

@@ -32,7 +32,8 @@ func (m *meter) reflector() *reflector.Trace {
 	}
 }
 
-// depthIs sets the number of keys in the FIFO. It adds the difference, since all informers share the sum.
+// depthIs sets the number of keys in the FIFO. It adds the difference, since all informers share
+// the sum.
 func (m *meter) depthIs(s *story.State, depth int) {
 	s.Gears.Depth += depth - m.depth
 	m.depth = depth

@@ -60,7 +60,8 @@ func (n *narrator) trace() *nsctl.Trace {
 	}
 }
 
-// about changes the state if namespace is the one of the story; others may be deleted at the same time.
+// about changes the state if namespace is the one of the story; others may be deleted at the same
+// time.
 func (n *narrator) about(namespace string, change func(*story.State)) {
 	if namespace == Namespace {
 		n.teller.Update(change)

@@ -16,14 +16,16 @@ import (
 	"orrery/restclient/api"
 )
 
-// Plain configures a plain controller of the configmaps: an informer, a handler that queues keys, and
-// workers. Its client repeats no request by itself. The zero value is useful.
+// Plain configures a plain controller of the configmaps: an informer, a handler that queues keys,
+// and workers. Its client repeats no request by itself. The zero value is useful.
 type Plain struct {
-	// Reads: a pass reads its configmap from the server with the controller's client. Otherwise it succeeds at once.
+	// Reads: a pass reads its configmap from the server with the controller's client. Otherwise it
+	// succeeds at once.
 	Reads bool
 	// Workers are the workers; 0: worker.Config's default.
 	Workers int
-	// FirstDelay is that of a failed key, which doubles up to LongestDelay; 0: worker.Config's default.
+	// FirstDelay is that of a failed key, which doubles up to LongestDelay; 0: worker.Config's
+	// default.
 	FirstDelay, LongestDelay time.Duration
 	// Resync is the informer's period. The controller's own handler is never resynced.
 	Resync time.Duration

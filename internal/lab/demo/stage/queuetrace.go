@@ -7,8 +7,8 @@ import (
 	"orrery/queue"
 )
 
-// queueTrace returns the hooks of the controller's queue. Callbacks of different goroutines may come out of order, so the
-// counters may be negative for a moment.
+// queueTrace returns the hooks of the controller's queue. Callbacks of different goroutines may
+// come out of order, so the counters may be negative for a moment.
 func (n *narrator) queueTrace() *queue.Trace[string] {
 	ready, busy := 0, 0
 	show := func(s *story.State) { s.Gears.Ready, s.Gears.Busy = max(0, ready), max(0, busy) }

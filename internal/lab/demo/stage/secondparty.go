@@ -26,7 +26,8 @@ type secondParty struct {
 // buildsLine is the name of the bar that counts the second controller's objects.
 const buildsLine = "builds outside"
 
-// StartSecondParty starts a second controller; the namespace will be created with its token. It ends with the stage.
+// StartSecondParty starts a second controller; the namespace will be created with its token. It
+// ends with the stage.
 func (s *Stage) StartSecondParty() error {
 	s.input("start-second-party")
 	directory, err := os.MkdirTemp("", "second-party-*")

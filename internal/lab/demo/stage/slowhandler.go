@@ -12,8 +12,9 @@ import (
 	"orrery/wait"
 )
 
-// AddSlowHandler adds a handler that takes this time for each event to the informer of one type, beside the spectator's,
-// and shows in bars how many events wait for each of the two. It ends with the stage.
+// AddSlowHandler adds a handler that takes this time for each event to the informer of one type,
+// beside the spectator's, and shows in bars how many events wait for each of the two. It ends with
+// the stage.
 func (s *Stage) AddSlowHandler(name string, took time.Duration) error {
 	s.input("add-slow-handler", name, took.String())
 	watched := s.spectators[name]

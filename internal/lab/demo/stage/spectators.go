@@ -12,8 +12,8 @@ import (
 // spectator is an informer that draws a bar.
 type spectator = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 
-// newSpectators returns a metadata-only informer for each type of the content. The reflectors of the reported types show their
-// lists and watches.
+// newSpectators returns a metadata-only informer for each type of the content. The reflectors of
+// the reported types show their lists and watches.
 func newSpectators(config Config, client *restclient.Client, factory *informer.SharedInformerFactory, reported map[string]bool) (map[string]*spectator, error) {
 	teller := config.Teller
 	spectators := map[string]*spectator{}

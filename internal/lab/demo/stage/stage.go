@@ -15,7 +15,8 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// Stage is the controller, the spectators and the script, all connected to one API server. [Open] returns one.
+// Stage is the controller, the spectators and the script, all connected to one API server. [Open]
+// returns one.
 type Stage struct {
 	// Immutable.
 	config  Config
@@ -41,8 +42,8 @@ type Stage struct {
 
 // Options change a stage for a scene.
 type Options struct {
-	// Bare: there are neither spectators nor a namespace controller. The scene starts what it needs; see [Stage.NewClient],
-	// [Stage.NewInformer] and [Stage.ConfigMaps].
+	// Bare: there are neither spectators nor a namespace controller. The scene starts what it needs;
+	// see [Stage.NewClient], [Stage.NewInformer] and [Stage.ConfigMaps].
 	Bare bool
 	// Gated: the scene holds items at gates, with or without a reader of the view.
 	Gated bool
@@ -50,7 +51,8 @@ type Options struct {
 	Reported map[string]bool
 }
 
-// Open creates the CRD and starts spectators and controller. The caller must call Close. Everything also ends with ctx.
+// Open creates the CRD and starts spectators and controller. The caller must call Close. Everything
+// also ends with ctx.
 func Open(ctx context.Context, config Config, options Options) (*Stage, error) {
 	if config.Objects == 0 {
 		config.Objects = DefaultObjects
@@ -167,10 +169,12 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	return nil
 }
 
-// typesAtATime is the number of types that are emptied in parallel: fewer than in "orrery run", so that you can follow.
+// typesAtATime is the number of types that are emptied in parallel: fewer than in "orrery run", so
+// that you can follow.
 const typesAtATime = 2
 
-// Close stops the controller and then the informers, whose stores the controller reads until it ends, and waits for both.
+// Close stops the controller and then the informers, whose stores the controller reads until it
+// ends, and waits for both.
 func (s *Stage) Close() {
 	s.halt()
 	s.running.Wait()

@@ -8,7 +8,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// viewer is a second handler on the controller's informer that keeps the display's state of the namespace.
+// viewer is a second handler on the controller's informer that keeps the display's state of the
+// namespace.
 type viewer struct{ teller *story.Teller }
 
 // OnAdd implements informer.ResourceEventHandler.

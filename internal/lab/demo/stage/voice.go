@@ -14,8 +14,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// voice reports what happens in one informer: its reflector's lists and watches, and the way of one object through all gears.
-// The first event of each kind is followed gear by gear.
+// voice reports what happens in one informer: its reflector's lists and watches, and the way of one
+// object through all gears. The first event of each kind is followed gear by gear.
 type voice struct {
 	teller *story.Teller
 	// name is the informer's name, key the followed object's.

@@ -29,8 +29,8 @@ type Workloads struct {
 // Shop is the name of the deployment.
 const Shop = "shop"
 
-// AddWorkloads starts the two controllers, as [ControllerUser] but with a client of their own, which counts nothing. They end
-// with the stage.
+// AddWorkloads starts the two controllers, as [ControllerUser] but with a client of their own,
+// which counts nothing. They end with the stage.
 func (s *Stage) AddWorkloads(ctx context.Context) (*Workloads, error) {
 	s.input("add-workloads")
 	server := s.config.Server

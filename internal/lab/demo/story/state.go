@@ -19,8 +19,8 @@ type State struct {
 	// Over: the scene has ended.
 	Over bool
 
-	// Alone: the scene plays on single gears, without a controller. It has a Panel and Figures, and none
-	// of the next four.
+	// Alone: the scene plays on single gears, without a controller. It has a Panel and Figures, and
+	// none of the next four.
 	Alone bool
 	// Panel is the picture of the gear, a row for each of its parts.
 	Panel []Row

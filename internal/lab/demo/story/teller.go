@@ -45,8 +45,8 @@ func (s *State) Tell(who Who, format string, args ...any) {
 	s.Beats = append(s.Beats, Beat{At: s.Elapsed, Who: who, Text: harmless(fmt.Sprintf(format, args...))})
 }
 
-// Enter starts a stage and ends the previous one, from within Update. now describes it; long is its length, 0 if unknown. A
-// stage that is entered again continues.
+// Enter starts a stage and ends the previous one, from within Update. now describes it; long is its
+// length, 0 if unknown. A stage that is entered again continues.
 func (s *State) Enter(stage, now string, long time.Duration) {
 	s.Now = harmless(now)
 	s.Wait = Wait{}
@@ -78,7 +78,8 @@ func (t *Teller) State() State {
 	return t.state.clone()
 }
 
-// Await returns when holds reports true, or with the context's error. holds must not change or keep the state.
+// Await returns when holds reports true, or with the context's error. holds must not change or keep
+// the state.
 func (t *Teller) Await(ctx context.Context, holds func(*State) bool) error {
 	for {
 		t.mu.Lock()
@@ -105,8 +106,8 @@ func (t *Teller) noticeLocked() {
 	}
 }
 
-// harmless makes text fit for one line of a terminal: no control codes, and only characters that are one column wide on
-// every terminal.
+// harmless makes text fit for one line of a terminal: no control codes, and only characters that
+// are one column wide on every terminal.
 func harmless(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -119,7 +120,8 @@ func harmless(text string) string {
 	}, text)
 }
 
-// narrow are characters that are one column wide everywhere: Latin, Greek, Cyrillic, punctuation, arrows, boxes and blocks.
+// narrow are characters that are one column wide everywhere: Latin, Greek, Cyrillic, punctuation,
+// arrows, boxes and blocks.
 var narrow = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x20, Hi: 0x24f, Stride: 1}, {Lo: 0x370, Hi: 0x482, Stride: 1}, {Lo: 0x48a, Hi: 0x52f, Stride: 1},
 	{Lo: 0x2010, Hi: 0x2027, Stride: 1}, {Lo: 0x2190, Hi: 0x21ff, Stride: 1}, {Lo: 0x2500, Hi: 0x25ff, Stride: 1},

@@ -48,7 +48,8 @@ func (g *Glossary) Markdown(lang texts.Lang) string {
 	return b.String()
 }
 
-// ViewFile is the file from which the page of the live view has its terms, relative to the repository.
+// ViewFile is the file from which the page of the live view has its terms, relative to the
+// repository.
 const ViewFile = "internal/observe/view/page/glossary.json"
 
 // ViewJSON returns its content: by box and language, each term with its meaning.

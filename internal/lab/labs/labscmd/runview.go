@@ -72,8 +72,8 @@ func written(lay *overlay.Overlay) (map[string]places.Page, error) {
 	return pages, nil
 }
 
-// lastWords returns the panic that ended the controller, or the first that it caught, and where in the
-// learner's pages it was; "" if there was none.
+// lastWords returns the panic that ended the controller, or the first that it caught, and where in
+// the learner's pages it was; "" if there was none.
 func lastWords(outcome script.Outcome, lay *overlay.Overlay) string {
 	frames, text := report.LoggedPanic(outcome.Output, lay), ""
 	for line := range strings.Lines(outcome.Output) {

@@ -132,8 +132,8 @@ func (p *page) get(path string, more url.Values) string {
 	return string(text)
 }
 
-// The page shows the run of the controller, to its end: that of a solution says what is yours, and the
-// last line of one that is not written is its panic. The page stays until a signal.
+// The page shows the run of the controller, to its end: that of a solution says what is yours, and
+// the last line of one that is not written is its panic. The page stays until a signal.
 func TestRunShowsTheView(t *testing.T) {
 	for name, c := range map[string]struct {
 		solve  func(string) string

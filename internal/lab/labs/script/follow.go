@@ -17,8 +17,8 @@ var viewArguments = []string{"--view", "--no-open"}
 // traceAddress is what "orrery run --view" prints.
 var traceAddress = regexp.MustCompile(`The view: (http://\S+)`)
 
-// follow passes the trace of a process on until the process has ended. It calls begun once, before the
-// first event or at the end.
+// follow passes the trace of a process on until the process has ended. It calls begun once, before
+// the first event or at the end.
 func (p *process) follow(logFile string, to *trace.Relay, begun func()) {
 	once := sync.OnceFunc(begun)
 	defer once()
@@ -39,8 +39,8 @@ func (p *process) follow(logFile string, to *trace.Relay, begun func()) {
 	<-p.ended
 }
 
-// read reads the lines of a page's address to their end. Those of a process that is killed end in the
-// middle.
+// read reads the lines of a page's address to their end. Those of a process that is killed end in
+// the middle.
 func (p *process) read(address string, to *trace.Relay, begun func()) {
 	page, err := url.Parse(address)
 	if err != nil {

@@ -61,8 +61,8 @@ func followed(t *testing.T, mode string) (outcome script.Outcome, lines []string
 	}
 }
 
-// The trace of the controller is followed from its first event to its last, and a controller that ends
-// before it has one is said to have begun all the same.
+// The trace of the controller is followed from its first event to its last, and a controller that
+// ends before it has one is said to have begun all the same.
 func TestTheControllersTraceIsFollowed(t *testing.T) {
 	outcome, lines, header, begun := followed(t, "serves")
 	require.True(t, outcome.OK, outcome.Output)

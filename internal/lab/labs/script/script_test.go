@@ -166,8 +166,8 @@ func TestARunIsKept(t *testing.T) {
 	assert.Equal(t, 2, found)
 }
 
-// Ctrl-C on a terminal reaches the controller as well. A kept controller that ends in another way has
-// crashed.
+// Ctrl-C on a terminal reaches the controller as well. A kept controller that ends in another way
+// has crashed.
 func TestAKeptControllerThatEnds(t *testing.T) {
 	t.Setenv("LAB_CONTROLLER", "works")
 	for path, crashed := range map[string]bool{"/interrupt": false, "/end": true} {

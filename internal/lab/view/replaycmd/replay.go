@@ -132,8 +132,8 @@ func (o *replayOptions) checkFlags(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// readHeader returns the first line of a file, or an error if that is no recording that this program
-// can read. Mistakes after its first line are for the page to show.
+// readHeader returns the first line of a file, or an error if that is no recording that this
+// program can read. Mistakes after its first line are for the page to show.
 func readHeader(file string) (trace.Header, error) {
 	from, err := os.Open(file)
 	if err != nil {

@@ -80,9 +80,9 @@ func (f *functions) UnmarshalYAML(node *yaml.Node) error {
 // never is the function of a form that never calls the hook.
 const never = "-"
 
-// Find returns the place of each event for a set of gears, such as "fast,queue=textbook". An event of
-// a phase is named "nsctl.phaseStarted/pods". A function that the source does not declare is left
-// out: a learner may have renamed it.
+// Find returns the place of each event for a set of gears, such as "fast,queue=textbook". An event
+// of a phase is named "nsctl.phaseStarted/pods". A function that the source does not declare is
+// left out: a learner may have renamed it.
 func (s Source) Find(set string) (map[string]Place, error) {
 	chosen, err := gears.Parse(set)
 	if err != nil {

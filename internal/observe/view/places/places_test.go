@@ -82,7 +82,8 @@ func packageOf(gear, form string) string {
 	return gear + "/" + form
 }
 
-// mentions reports whether a page of a form calls a hook. What joins or completes hooks does not count.
+// mentions reports whether a page of a form calls a hook. What joins or completes hooks does not
+// count.
 func mentions(t *testing.T, dir, hook string) bool {
 	t.Helper()
 	hook = strings.ToUpper(hook[:1]) + hook[1:]

@@ -2,8 +2,8 @@
 //
 // # Concept
 //
-// A [Tab] is a page in a browser that all tests of a package share. It presses keys and reads what the
-// page says, as a user does, and notices every error and request of the page.
+// A [Tab] is a page in a browser that all tests of a package share. It presses keys and reads what
+// the page says, as a user does, and notices every error and request of the page.
 package viewtest
 
 import (
