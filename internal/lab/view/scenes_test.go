@@ -155,6 +155,29 @@ func TestScenesAnswerTheirQuestions(t *testing.T) {
 	}
 }
 
+// What the second list brings waits at G3, one object at a time, whatever gears store and distribute the objects.
+func TestSceneStoreDecidesHoldsWithEveryGear(t *testing.T) {
+	for _, form := range []string{"fast", "textbook", "fast,deltafifo=textbook", "fast,deltafifo=inorder", "fast,informer=textbook"} {
+		t.Run(form, func(t *testing.T) {
+			set, err := gears.Parse(form)
+			require.NoError(t, err)
+			lines := parsed(t, play(t, "store-decides", set))
+			g3 := line{"gate": "G3"}
+			held := pick(lines, "k", "lab.held", g3)
+			assert.ElementsMatch(t, []string{"shop/apple", "shop/fig", "shop/kiwi", "shop/pear", "shop/plum"}, held)
+			assert.Equal(t, held, pick(lines, "k", "lab.stepped", g3), "one at a time")
+			assert.Contains(t, pick(lines, "name", "lab.chapter", nil), "g3")
+			for _, key := range held {
+				at := func(name string) int {
+					return slices.IndexFunc(lines, func(e line) bool { return e["e"] == name && e["k"] == key && e["gate"] == "G3" })
+				}
+				waits := lines[at("lab.held"):at("lab.stepped")]
+				assert.Empty(t, pick(waits, "k", "informer.handlerCalled", line{"k": key}), "the handlers do not know it yet")
+			}
+		})
+	}
+}
+
 // line is an event of a recording, as plain JSON.
 type line = map[string]any
 
