@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,6 +66,16 @@ func TestPageRefusesOtherFiles(t *testing.T) {
 		assert.Contains(t, b.text("queue"), "team-c", "after %q", content)
 	}
 	b.sound()
+}
+
+// The page says why the server does not send the recording.
+func TestPageSaysThatARecordingIsMissing(t *testing.T) {
+	server, err := view.Start(view.Config{Recording: func() (io.ReadCloser, error) { return os.Open("gone.jsonl") }})
+	require.NoError(t, err)
+	t.Cleanup(server.Stop)
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(server.URL() + "&lang=en"))
+	b.until(`document.querySelector(".notice")?.innerText.includes("gone.jsonl")`)
 }
 
 // head is what the first line of the page says.

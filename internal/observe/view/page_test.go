@@ -196,6 +196,25 @@ func TestPagePlays(t *testing.T) {
 	b.sound()
 }
 
+// What moves the picture ends the playing at once: a tick that is already due does not move it back.
+func TestPageStopsToPlay(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(replayed(t, machine(t))))
+	b.until(`document.querySelector("main.page")`)
+	b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".time button")].find(b => b.innerText === "×¼").click()`))
+	b.press("p")
+	b.until(`!document.querySelector(".time header").innerText.includes("event 0 of")`)
+	after := value[[]string](b, `new Promise(resolve => {
+		const asked = [];
+		Worker.prototype.postMessage = message => asked.push(message.op); // the answer is late
+		window.requestAnimationFrame = () => 0; // the next picture is late
+		dispatchEvent(new KeyboardEvent("keydown", { key: "Home" }));
+		setTimeout(() => resolve(asked), 150);
+	})`)
+	assert.Equal(t, []string{"seek"}, after)
+	b.sound()
+}
+
 // A filter leaves the events that it names in the story.
 func TestPageFilters(t *testing.T) {
 	b := openTab(t, 1280, 720)

@@ -26,25 +26,19 @@ export class Engine {
 
   ask(op, values = {}) { this.#worker.postMessage({ op, ...values }); }
 
-  // open reads a recording, which ends a live connection.
-  open(blob) {
+  // open reads a recording, a {blob} or what the server has at an {address}, which ends a live connection.
+  open(source) {
     this.disconnect();
-    this.ask("open", { blob });
+    this.ask("open", source);
   }
 
   // start shows what the page was opened for: the recording inside it, the server's recording, or the server's run.
-  async start() {
+  start() {
     const inside = document.getElementById("recording");
-    if (inside) { this.open(new Blob([bytes(inside.textContent)])); return "replay"; }
     const parameters = new URLSearchParams(location.search), token = parameters.get("token");
-    if (!token) return "drop";
-    if (!parameters.has("recording")) { this.#connect(token); return "live"; }
-    try {
-      const answer = await fetch("recording?token=" + token);
-      if (!answer.ok) { this.tell({ kind: "refused", reason: await answer.text() }); return "drop"; }
-      this.open(await answer.blob());
-    } catch { this.tell({ kind: "disconnected" }); }
-    return "replay";
+    if (inside) this.open({ blob: new Blob([bytes(inside.textContent)]) });
+    else if (token && parameters.has("recording")) this.open({ address: new URL("recording?token=" + token, location.href).href });
+    else if (token) this.#connect(token);
   }
 
   // functions returns a promise of the function of each event, for a set of gears; {} if they are not known here.

@@ -243,13 +243,18 @@ function serve(port) {
   };
   const failed = error => port.postMessage({ kind: "failed", reason: error.message });
 
-  async function open(blob) {
+  async function open({ blob, address }) {
     const next = new Run(), mine = ++generation;
+    let stream = blob?.stream();
+    if (address) {
+      try {
+        const response = await fetch(address);
+        if (!response.ok) { port.postMessage({ kind: "refused", reason: await response.text() }); return; }
+        stream = response.body;
+      } catch { port.postMessage({ kind: "disconnected" }); return; }
+    }
     try {
-      const magic = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
-      let stream = blob.stream();
-      if (magic[0] === 0x1f && magic[1] === 0x8b) stream = stream.pipeThrough(new DecompressionStream("gzip"));
-      const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+      const reader = await textOf(stream);
       for (let part = await reader.read(); !part.done; part = await reader.read()) {
         next.append(part.value);
         if (mine !== generation) return;
@@ -268,7 +273,7 @@ function serve(port) {
 
   port.onmessage = ({ data }) => {
     switch (data.op) {
-      case "open": open(data.blob); return;
+      case "open": open(data); return;
       case "begin": run = new Run(); position = null; generation++; return;
       case "text":
         try { run.append(data.text); } catch (error) { failed(error); }
@@ -290,6 +295,14 @@ function serve(port) {
     }
     if (data.op === "text" || data.op === "move") soon(); else answer(); // keys that are held down are one picture
   };
+}
+
+// textOf returns a reader of the text in a stream, which may be compressed. The text is read while the stream arrives.
+async function textOf(stream) {
+  const [copy, whole] = stream.tee(), head = copy.getReader(), { value } = await head.read();
+  head.cancel();
+  const compressed = value?.[0] === 0x1f && value[1] === 0x8b;
+  return (compressed ? whole.pipeThrough(new DecompressionStream("gzip")) : whole).pipeThrough(new TextDecoderStream()).getReader();
 }
 
 // saved returns the chunks as the lines of a recording.
