@@ -12,6 +12,7 @@ import (
 //
 //   - M names the tracks: a process is a gear or an informer, a thread a worker or a listener.
 //   - X is a pass, a phase or a handler call, nested on the track of its worker or listener.
+//     The slices of what waits at a gate are closed, and reopened when it goes on.
 //   - b and e, with id key#n, are what overlaps: waiting in the FIFO, for a listener, in the work
 //     queue and for a delay, and requests.
 //   - s and f, a flow, lead from the handler call that added a key to the pass over it.
@@ -32,6 +33,7 @@ type chrome struct {
 	calls   map[string]span        // by listener
 	passes  map[string]span        // by namespace
 	phases  map[string]span
+	holds   map[string]*heldTrack
 	flows   map[string]flow  // by key: the handler call that added it
 	depthAt map[string]int64 // ms of the last C
 	now     int64
@@ -68,7 +70,7 @@ func newChrome(to interface{ Write([]byte) (int, error) }, header Header) *chrom
 	c := &chrome{
 		out: bufio.NewWriter(to), first: true, pids: map[string]int{}, tids: map[string]int{}, async: map[string][]asyncSpan{},
 		numbers: map[string]uint64{}, slots: map[string][]string{}, calls: map[string]span{}, passes: map[string]span{},
-		phases: map[string]span{}, flows: map[string]flow{}, depthAt: map[string]int64{},
+		phases: map[string]span{}, holds: map[string]*heldTrack{}, flows: map[string]flow{}, depthAt: map[string]int64{},
 	}
 	start, _ := json.Marshal(map[string]string{"schema": header.Schema, "start": header.Start, "scene": header.Scene, "gears": header.Gears})
 	c.text(`{"displayTimeUnit":"ms","otherData":` + string(start) + `,"traceEvents":[`)
@@ -235,6 +237,7 @@ func (c *chrome) informer(hook string, e *Event) {
 	case "handlerCalled":
 		c.calls[e.In+" "+e.Handler] = span{pid, c.tid(pid, "listener "+e.Handler), e.Kind + " " + e.Key, c.now}
 	case "handled":
+		c.resume(e.In + " " + e.Handler)
 		if s, ok := c.calls[e.In+" "+e.Handler]; ok {
 			c.complete(s, map[string]any{"key": e.Key, "kind": e.Kind})
 			delete(c.calls, e.In+" "+e.Handler)
@@ -277,6 +280,7 @@ func (c *chrome) queue(hook string, e *Event) {
 		c.passes[e.In+" "+e.Key] = s
 		c.arrive(e, s)
 	case "done":
+		c.resume(e.In + " " + e.Key)
 		if s, ok := c.passes[e.In+" "+e.Key]; ok {
 			c.complete(s, map[string]any{"key": e.Key})
 			delete(c.passes, e.In+" "+e.Key)
@@ -323,11 +327,13 @@ func (c *chrome) arrive(e *Event, to span) {
 func (c *chrome) namespace(hook string, e *Event) {
 	switch hook {
 	case "phaseStarted":
+		c.resume(namespaceQueue + e.Key)
 		if s, ok := c.worker(e.Key); ok {
 			s.name, s.at = e.Phase, c.now
 			c.phases[e.Key] = s
 		}
 	case "phaseDone":
+		c.resume(namespaceQueue + e.Key)
 		if s, ok := c.phases[e.Key]; ok && s.name == e.Phase {
 			c.complete(s, map[string]any{"namespace": e.Key})
 			delete(c.phases, e.Key)
@@ -337,9 +343,12 @@ func (c *chrome) namespace(hook string, e *Event) {
 	}
 }
 
+// namespaceQueue begins the slots of the namespace controller's passes.
+const namespaceQueue = "namespace "
+
 // worker returns the span of the worker that has a key.
 func (c *chrome) worker(key string) (span, bool) {
-	s, ok := c.passes["namespace "+key]
+	s, ok := c.passes[namespaceQueue+key]
 	return s, ok
 }
 
@@ -363,7 +372,14 @@ func (c *chrome) recording(gear, hook string, e *Event) {
 	switch gear + "." + hook {
 	case "trace.lost", "trace.end", "lab.scene", "lab.input", "lab.released", "lab.stepped", "lab.chapter", "lab.question", "lab.answer":
 		c.mark(pid, e.Name, map[string]any{"name": e.Label, "reason": e.Reason, "lost": e.N})
+		switch e.Name {
+		case "lab.stepped":
+			c.stepped(e)
+		case "lab.released":
+			c.released(e.Gate)
+		}
 	case "lab.held":
+		c.held(e)
 		c.mark(pid, "held at "+e.Gate, map[string]any{"key": e.Key})
 	}
 }
@@ -381,6 +397,7 @@ func (c *chrome) close() error {
 }
 
 func (c *chrome) end() {
+	c.released("")
 	for _, open := range []map[string]span{c.phases, c.calls, c.passes} {
 		for _, s := range open {
 			c.complete(s, map[string]any{"cut": true})

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/informer"
 	"orrery/internal/observe/trace"
 	"orrery/nsctl"
 	"orrery/queue"
@@ -51,20 +52,90 @@ func TestChromeTrace(t *testing.T) {
 			}
 		}
 		check()
-		text, err := os.ReadFile(name)
-		require.NoError(t, err)
-		var file struct {
-			Events []chromeEvent `json:"traceEvents"`
-		}
-		require.NoError(t, json.Unmarshal(text, &file))
-		checkChrome(t, file.Events)
+		events := readChrome(t, name)
+		checkChrome(t, events)
 		count := map[string]int{}
-		for _, e := range file.Events {
+		for _, e := range events {
 			count[e.Phase]++
 		}
 		assert.Equal(t, 6, count["X"], "three passes with a phase each")
 		assert.Equal(t, 4, count["b"], "three keys waited, and one for its delay")
 	})
+}
+
+// What waits at a gate has no slice meanwhile but that of the gate, so the others have the time of
+// the gears alone.
+func TestChromeTraceOfHeldItems(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		name := filepath.Join(t.TempDir(), "run.json")
+		r, check := start(t, trace.Config{Chrome: name})
+		namespaces, handlers := r.Namespaces(), r.Informer("namespaces")
+		q := queue.NewRateLimiting(nil, queue.Config[string]{Trace: r.Queue("namespace")})
+		hold := func(gate, in, key string) {
+			r.Held(gate, in, key)
+			time.Sleep(time.Hour)
+		}
+		q.Add("a")
+		key, _ := q.Get()
+		hold("G5", "namespace", key)
+		r.Stepped("G5", "namespace", key)
+		time.Sleep(time.Second)
+		end := namespaces.Phase(key, nsctl.PhasePods)
+		time.Sleep(time.Second)
+		r.Held("G6", "secrets", key+"/x") // two requests of one pass
+		hold("G6", "pods", key)
+		r.Stepped("G6", "pods", key)
+		time.Sleep(time.Hour)
+		r.Released("G6")
+		time.Sleep(time.Second)
+		end()
+		time.Sleep(time.Second)
+		hold("G7", "namespace", key)
+		q.Done(key) // the queue shuts down, which the gates report later
+
+		listeners := []informer.HandlerInfo{{Informer: "namespaces", Handler: "one", ID: 1}, {Informer: "namespaces", Handler: "two", ID: 2}}
+		call := informer.EventInfo{Number: 1, Key: "b", Kind: informer.EventAdd}
+		for _, h := range listeners {
+			handlers.HandlerCalled(h, call)
+			time.Sleep(time.Second)
+		}
+		hold("G4", "namespaces", "b") // of the second one
+		handlers.Handled(listeners[0], call, time.Hour)
+		r.Stepped("G4", "namespaces", "b")
+		time.Sleep(time.Second)
+		handlers.Handled(listeners[1], call, time.Hour)
+
+		q.Add("c")
+		key, _ = q.Get()
+		hold("G5", "namespace", key)
+		q.Add("d") // the last event; c is still held
+		check()
+
+		events := readChrome(t, name)
+		checkChrome(t, events)
+		took := map[string]time.Duration{}
+		for _, e := range events {
+			if e.Phase == "X" {
+				took[e.Name] += time.Duration(e.Duration) * time.Microsecond
+			}
+		}
+		assert.Equal(t, map[string]time.Duration{
+			"a": 4 * time.Second, string(nsctl.PhasePods): 2 * time.Second, "c": 0, "add b": time.Hour + 4*time.Second,
+			"held at G4": time.Hour, "held at G5": 2 * time.Hour, "held at G6": 2 * time.Hour, "held at G7": time.Hour,
+		}, took)
+	})
+}
+
+// readChrome returns the events of a file.
+func readChrome(t *testing.T, name string) []chromeEvent {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	var file struct {
+		Events []chromeEvent `json:"traceEvents"`
+	}
+	require.NoError(t, json.Unmarshal(text, &file))
+	return file.Events
 }
 
 func checkChrome(t *testing.T, events []chromeEvent) {
