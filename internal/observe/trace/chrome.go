@@ -18,7 +18,9 @@ import (
 //   - s and f, a flow, lead from the handler call that added a key to the pass over it.
 //   - C are depths, at most one a millisecond; i are marks, such as 410 and a resync.
 //
-// A span is written when it ends, so a track is in order of ends; viewers sort by ts.
+// A span is written when it ends, so a track is in order of ends; viewers sort by ts. No two slices of
+// a track begin or end at the same moment: what took less than a microsecond, as many calls do, is
+// told apart by nanoseconds, since some viewers nest slices of length 0 wrongly.
 type chrome struct {
 	file  *os.File
 	out   *bufio.Writer
@@ -36,13 +38,14 @@ type chrome struct {
 	holds   map[string]*heldTrack
 	flows   map[string]flow  // by key: the handler call that added it
 	depthAt map[string]int64 // ms of the last C
-	now     int64
+	last    map[int]int64    // by track, the last moment that has a begin or end, in ns
+	now     int64            // µs
 }
 
 type span struct {
 	pid, tid int
 	name     string
-	at       int64
+	at       int64 // ns
 }
 
 type asyncSpan struct {
@@ -53,7 +56,7 @@ type asyncSpan struct {
 type flow struct {
 	id       uint64
 	pid, tid int
-	at       int64
+	at       int64 // ns
 }
 
 func createChrome(name string, header Header) (*chrome, error) {
@@ -71,6 +74,7 @@ func newChrome(to interface{ Write([]byte) (int, error) }, header Header) *chrom
 		out: bufio.NewWriter(to), first: true, pids: map[string]int{}, tids: map[string]int{}, async: map[string][]asyncSpan{},
 		numbers: map[string]uint64{}, slots: map[string][]string{}, calls: map[string]span{}, passes: map[string]span{},
 		phases: map[string]span{}, holds: map[string]*heldTrack{}, flows: map[string]flow{}, depthAt: map[string]int64{},
+		last: map[int]int64{},
 	}
 	start, _ := json.Marshal(map[string]string{"schema": header.Schema, "start": header.Start, "scene": header.Scene, "gears": header.Gears})
 	c.text(`{"displayTimeUnit":"ms","otherData":` + string(start) + `,"traceEvents":[`)
@@ -91,8 +95,8 @@ type chromeEvent struct {
 	ID       string         `json:"id,omitempty"`
 	PID      int            `json:"pid"`
 	TID      int            `json:"tid"`
-	At       int64          `json:"ts"`
-	Duration *int64         `json:"dur,omitempty"`
+	At       float64        `json:"ts"`
+	Duration float64        `json:"dur,omitempty"`
 	Scope    string         `json:"s,omitempty"`
 	Binding  string         `json:"bp,omitempty"`
 	Args     map[string]any `json:"args,omitempty"`
@@ -157,13 +161,24 @@ func (c *chrome) add(e *Event) {
 }
 
 func (c *chrome) mark(pid int, name string, args map[string]any) {
-	c.event(chromeEvent{Phase: "i", Name: name, PID: pid, At: c.now, Scope: "p", Args: args})
+	c.event(chromeEvent{Phase: "i", Name: name, PID: pid, At: float64(c.now), Scope: "p", Args: args})
 }
 
+// begin returns a slice that begins now.
+func (c *chrome) begin(pid, tid int, name string) span { return span{pid, tid, name, c.moment(tid)} }
+
 func (c *chrome) complete(s span, args map[string]any) {
-	took := c.now - s.at
-	c.event(chromeEvent{Phase: "X", Name: s.name, PID: s.pid, TID: s.tid, At: s.at, Duration: &took, Args: args})
+	took := c.moment(s.tid) - s.at
+	c.event(chromeEvent{Phase: "X", Name: s.name, PID: s.pid, TID: s.tid, At: inMicros(s.at), Duration: inMicros(took), Args: args})
 }
+
+// moment returns the present in nanoseconds, or the first after the last moment of the track.
+func (c *chrome) moment(tid int) int64 {
+	c.last[tid] = max(c.now*1000, c.last[tid]+1)
+	return c.last[tid]
+}
+
+func inMicros(ns int64) float64 { return float64(ns) / 1000 }
 
 // open begins an asynchronous span; close ends the oldest one of the key.
 func (c *chrome) open(pid int, kind, key, name string) {
@@ -171,7 +186,7 @@ func (c *chrome) open(pid int, kind, key, name string) {
 	c.numbers[kind]++
 	s := asyncSpan{pid, kind, name, key + "#" + strconv.FormatUint(c.numbers[kind], 10)}
 	c.async[slot] = append(c.async[slot], s)
-	c.event(chromeEvent{Phase: "b", Category: kind, Name: name, ID: s.id, PID: pid, At: c.now})
+	c.event(chromeEvent{Phase: "b", Category: kind, Name: name, ID: s.id, PID: pid, At: float64(c.now)})
 }
 
 func (c *chrome) closeAsync(pid int, kind, key string) {
@@ -180,7 +195,7 @@ func (c *chrome) closeAsync(pid int, kind, key string) {
 	if len(open) == 0 {
 		return
 	}
-	c.event(chromeEvent{Phase: "e", Category: kind, Name: open[0].name, ID: open[0].id, PID: pid, At: c.now})
+	c.event(chromeEvent{Phase: "e", Category: kind, Name: open[0].name, ID: open[0].id, PID: pid, At: float64(c.now)})
 	if open = open[1:]; len(open) == 0 {
 		delete(c.async, slot)
 	} else {
@@ -199,7 +214,7 @@ func (c *chrome) depth(pid int, name string, depth int64) {
 		return
 	}
 	c.depthAt[slot] = ms
-	c.event(chromeEvent{Phase: "C", Name: name, PID: pid, At: c.now, Args: map[string]any{"waiting": depth}})
+	c.event(chromeEvent{Phase: "C", Name: name, PID: pid, At: float64(c.now), Args: map[string]any{"waiting": depth}})
 }
 
 func (c *chrome) reflector(hook string, e *Event) {
@@ -235,7 +250,7 @@ func (c *chrome) informer(hook string, e *Event) {
 	case "handlerQueued":
 		c.depth(pid, "listener "+e.Handler, e.Pending)
 	case "handlerCalled":
-		c.calls[e.In+" "+e.Handler] = span{pid, c.tid(pid, "listener "+e.Handler), e.Kind + " " + e.Key, c.now}
+		c.calls[e.In+" "+e.Handler] = c.begin(pid, c.tid(pid, "listener "+e.Handler), e.Kind+" "+e.Key)
 	case "handled":
 		c.resume(e.In + " " + e.Handler)
 		if s, ok := c.calls[e.In+" "+e.Handler]; ok {
@@ -276,7 +291,7 @@ func (c *chrome) queue(hook string, e *Event) {
 		}
 		slots[slot] = e.Key
 		c.slots[e.In] = slots
-		s := span{pid, c.tid(pid, "worker "+strconv.Itoa(slot+1)), e.Key, c.now}
+		s := c.begin(pid, c.tid(pid, "worker "+strconv.Itoa(slot+1)), e.Key)
 		c.passes[e.In+" "+e.Key] = s
 		c.arrive(e, s)
 	case "done":
@@ -308,7 +323,7 @@ func (c *chrome) leave(e *Event) {
 		}
 	}
 	if from != nil {
-		c.flows[e.Key] = flow{e.Seq, from.pid, from.tid, c.now}
+		c.flows[e.Key] = flow{e.Seq, from.pid, from.tid, c.moment(from.tid)}
 	}
 }
 
@@ -320,8 +335,8 @@ func (c *chrome) arrive(e *Event, to span) {
 	}
 	delete(c.flows, e.Key)
 	id := strconv.FormatUint(f.id, 10)
-	c.event(chromeEvent{Phase: "s", Category: "cause", Name: "added", ID: id, PID: f.pid, TID: f.tid, At: f.at})
-	c.event(chromeEvent{Phase: "f", Category: "cause", Name: "added", ID: id, PID: to.pid, TID: to.tid, At: c.now, Binding: "e"})
+	c.event(chromeEvent{Phase: "s", Category: "cause", Name: "added", ID: id, PID: f.pid, TID: f.tid, At: inMicros(f.at)})
+	c.event(chromeEvent{Phase: "f", Category: "cause", Name: "added", ID: id, PID: to.pid, TID: to.tid, At: inMicros(to.at), Binding: "e"})
 }
 
 func (c *chrome) namespace(hook string, e *Event) {
@@ -329,8 +344,7 @@ func (c *chrome) namespace(hook string, e *Event) {
 	case "phaseStarted":
 		c.resume(namespaceQueue + e.Key)
 		if s, ok := c.worker(e.Key); ok {
-			s.name, s.at = e.Phase, c.now
-			c.phases[e.Key] = s
+			c.phases[e.Key] = c.begin(s.pid, s.tid, e.Phase)
 		}
 	case "phaseDone":
 		c.resume(namespaceQueue + e.Key)
@@ -405,7 +419,7 @@ func (c *chrome) end() {
 	}
 	for _, spans := range c.async {
 		for _, s := range spans {
-			c.event(chromeEvent{Phase: "e", Category: s.kind, Name: s.name, ID: s.id, PID: s.pid, At: c.now})
+			c.event(chromeEvent{Phase: "e", Category: s.kind, Name: s.name, ID: s.id, PID: s.pid, At: float64(c.now)})
 		}
 	}
 	c.text("\n]}\n")

@@ -28,7 +28,7 @@ func (c *chrome) held(e *Event) {
 		c.complete(phase, map[string]any{"held": true})
 	}
 	c.complete(s, map[string]any{"held": true})
-	c.holds[slot] = &heldTrack{e.Gate, 1, span{s.pid, s.tid, "held at " + e.Gate, c.now}}
+	c.holds[slot] = &heldTrack{e.Gate, 1, c.begin(s.pid, s.tid, "held at "+e.Gate)}
 }
 
 // stepped opens the slices of an item that goes on.
@@ -61,13 +61,11 @@ func (c *chrome) resume(slot string) {
 	c.complete(h.slice, nil)
 	for _, open := range []map[string]span{c.calls, c.passes} {
 		if s, ok := open[slot]; ok {
-			s.at = c.now
-			open[slot] = s
+			open[slot] = c.begin(s.pid, s.tid, s.name)
 		}
 	}
 	if phase, ok := c.phaseOf(slot); ok {
-		phase.at = c.now
-		c.phases[strings.TrimPrefix(slot, namespaceQueue)] = phase
+		c.phases[strings.TrimPrefix(slot, namespaceQueue)] = c.begin(phase.pid, phase.tid, phase.name)
 	}
 }
 
