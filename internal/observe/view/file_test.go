@@ -18,6 +18,7 @@ import (
 
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
+	"orrery/internal/observe/view/viewtest"
 )
 
 // One file has the page and the recording, and makes no request.
@@ -92,7 +93,7 @@ func TestPageShowsTheRestOfABrokenRecording(t *testing.T) {
 	}
 	folded, err := json.Marshal(state)
 	require.NoError(t, err)
-	lines[100] = []byte(`{"s":100,"e":`)
+	lines[100] = []byte(`{"s":100,"e":"queue.ad`)
 	repaired := fmt.Appendf(nil, `{"s":301,"t":%d,"e":"trace.state","state":%s}`, events[299].Time, folded)
 	all := append(append(append([][]byte{}, lines[:301]...), repaired), lines[301:]...)
 	cut := append(bytes.Join(all, []byte("\n")), "\n"+`{"s":824,"e":"queue.ad`...)
@@ -100,6 +101,7 @@ func TestPageShowsTheRestOfABrokenRecording(t *testing.T) {
 	b.show(replayed(t, cut))
 	assert.Contains(t, b.text("queue"), "team-c")
 	assert.Contains(t, b.head(), "1 broken lines; the first is line 101")
+	assert.Empty(t, value[[]string](b, viewtest.Outside))
 	uncertain := func() bool { return value[bool](b, `!!document.querySelector(".box.queue header .warn")`) }
 	assert.False(t, uncertain(), "a state follows the broken line")
 	for n, want := range map[string]bool{"99": false, "100": true, "298": true, "300": false} {

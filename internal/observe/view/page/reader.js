@@ -226,13 +226,13 @@ function checkHeader(header, text) {
 
 // serve answers the messages of the page.
 function serve(port) {
-  let run = new Run(), position = null, key = "", due = false, generation = 0; // position null: follow the end
+  let run = new Run(), position = null, time = null, key = "", due = false, generation = 0; // position null: follow the end
 
   const answer = () => {
     due = false;
     const n = position ?? run.count, recent = run.recent(n);
     port.postMessage({
-      kind: "view", generation, header: run.header, n, count: run.count, first: run.first, t: n >= run.count ? run.end : recent.at(-1)?.t ?? 0,
+      kind: "view", generation, header: run.header, n, count: run.count, first: run.first, t: time ?? (n >= run.count ? run.end : recent.at(-1)?.t ?? 0),
       end: run.end, following: position === null, state: run.stateAt(n), recent, story: run.story(key, n),
       summary: run.summary.plain(), problems: run.problems, uncertain: run.uncertainAt(n), unknown: run.summary.unknown, skipped: run.skipped, reason: run.newest.ended,
       guided: Boolean(run.newest.lab.chapter), answer: run.newest.lab.answer ?? "",
@@ -266,12 +266,14 @@ function serve(port) {
     }
     run = next;
     position = 0;
+    time = null;
     key = "";
     port.postMessage({ kind: "opened" });
     answer();
   }
 
   port.onmessage = ({ data }) => {
+    if (!["text", "key", "save"].includes(data.op)) time = null;
     switch (data.op) {
       case "open": open(data); return;
       case "begin": run = new Run(); position = null; generation++; return;
@@ -286,7 +288,7 @@ function serve(port) {
       case "stop": position ??= run.count; break;
       case "seek": position = Math.max(run.first, Math.min(run.count, data.n)); break;
       case "move": position = Math.max(run.first, Math.min(run.count, (position ?? run.count) + data.by)); break;
-      case "time": position = run.numberAt(data.t); break;
+      case "time": position = run.numberAt(data.t); time = data.t; break; // which may be between two events
       case "event": position = Math.max(run.first, run.numberOf(data.s)); break;
       case "key": key = data.key; break;
       case "save":
