@@ -27,6 +27,7 @@ import (
 	labview "orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
+	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/credentials"
 	"orrery/restclient/restclienttest"
@@ -153,6 +154,45 @@ func TestScenesAnswerTheirQuestions(t *testing.T) {
 			})
 		}
 	}
+}
+
+// forgetful is a work queue with a mistake of lab 08: it ignores a key that a worker has.
+type forgetful struct {
+	queue.ObservableInterface[string]
+	mu   sync.Mutex
+	with map[string]bool // guarded by mu
+}
+
+func (q *forgetful) AddAfter(key string, after time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.with[key] {
+		q.ObservableInterface.AddAfter(key, after)
+	}
+}
+
+func (q *forgetful) Get() (key string, shutdown bool) {
+	key, shutdown = q.ObservableInterface.Get()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.with[key] = true
+	return key, shutdown
+}
+
+func (q *forgetful) Done(key string) {
+	q.mu.Lock()
+	delete(q.with, key)
+	q.mu.Unlock()
+	q.ObservableInterface.Done(key)
+}
+
+// A scene with a learner's mistake plays to its end, and its answer is what happened.
+func TestSceneOneKeyWithALostUpdate(t *testing.T) {
+	set := gears.Set{}.Wrapped(func(_ string, q queue.ObservableInterface[string]) queue.ObservableInterface[string] {
+		return &forgetful{ObservableInterface: q, with: map[string]bool{}}
+	})
+	lines := parsed(t, play(t, "one-key", set))
+	assert.Equal(t, []string{"0"}, pick(lines, "text", "lab.answer", nil))
 }
 
 // What the second list brings waits at G3, one object at a time, whatever gears store and distribute the objects.
