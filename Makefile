@@ -1,5 +1,5 @@
 GO        ?= go
-PKG       ?= ./...
+PKG       ?=
 GEARS     = wait queue deltafifo indexer informer nsctl
 FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)

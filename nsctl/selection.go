@@ -18,7 +18,8 @@ var pattern = regexp.MustCompile(`^[a-z0-9*?]([a-z0-9*?-]*[a-z0-9*?])?$`)
 
 // ParseSelection reads patterns such as "team-*", and "-team-x" to exclude. "*" stands for any
 // characters, "?" for one. A namespace is selected if a pattern includes its name and none excludes
-// it; without patterns that include, every name is included.
+// it; without patterns that include, every name is included. A pattern that another one undoes is an
+// error.
 func ParseSelection(patterns []string) (Selection, error) {
 	var s Selection
 	for _, given := range patterns {
@@ -32,16 +33,26 @@ func ParseSelection(patterns []string) (Selection, error) {
 			s.include = append(s.include, bare)
 		}
 	}
+	for _, excluded := range s.exclude {
+		for _, included := range append(s.include, "*")[:max(1, len(s.include))] {
+			const longest = 63 // characters of a name
+			if matches(excluded, strings.ReplaceAll(included, "*", "")) && matches(excluded, strings.ReplaceAll(included, "*", strings.Repeat("\x00", longest))) {
+				return Selection{}, fmt.Errorf(`"-%s" excludes all that %q includes`, excluded, included)
+			}
+		}
+	}
 	return s, nil
+}
+
+func matches(pattern, name string) bool {
+	matched, err := path.Match(pattern, name)
+	return matched && err == nil
 }
 
 // Selects reports whether the controller works on a namespace of that name.
 func (s Selection) Selects(name string) bool {
-	matches := func(pattern string) bool {
-		matched, err := path.Match(pattern, name)
-		return matched && err == nil
-	}
-	return (len(s.include) == 0 || slices.ContainsFunc(s.include, matches)) && !slices.ContainsFunc(s.exclude, matches)
+	matching := func(pattern string) bool { return matches(pattern, name) }
+	return (len(s.include) == 0 || slices.ContainsFunc(s.include, matching)) && !slices.ContainsFunc(s.exclude, matching)
 }
 
 // All reports whether every namespace is selected.

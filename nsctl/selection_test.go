@@ -48,6 +48,17 @@ func TestPatternsThatMatchNothingAreRefused(t *testing.T) {
 		_, err := nsctl.ParseSelection([]string{"fine", pattern})
 		assert.ErrorContains(t, err, "matches no namespace", pattern)
 	}
+	for patterns, undone := range map[string]string{
+		"a*,-a*": "a*", "a,b,-b": "b", "team-*,-*": "team-*", "-*": "*", "a-b*,-a*": "a-b*", "a?,-a*": "a?",
+		"a*,-a?*": "", "a*,-a-*": "", "a?,-ab": "", "a*,-a?": "", "-a*": "",
+	} {
+		_, err := nsctl.ParseSelection(strings.Split(patterns, ","))
+		if undone == "" {
+			assert.NoError(t, err, patterns)
+			continue
+		}
+		assert.ErrorContains(t, err, "excludes all that \""+undone+"\" includes", patterns)
+	}
 	selection, err := nsctl.ParseSelection([]string{"-team-x", "team-*", "?"})
 	require.NoError(t, err)
 	assert.Equal(t, "team-*,?,-team-x", selection.String())

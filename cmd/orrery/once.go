@@ -19,10 +19,15 @@ import (
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
+	"orrery/wait"
 )
 
 // exitWouldWrite is the exit code of --dry-run --once if a run would write something.
 const exitWouldWrite = 2
+
+// looks is how often a namespace is looked into if the server answers "later": a run would make
+// another pass.
+const looks = 5
 
 // lookOnce is "orrery run --dry-run --once": it looks into every selected namespace that is being
 // deleted and writes to stdout what a run would delete. If a run would write anything it returns
@@ -53,8 +58,13 @@ func lookOnce(ctx context.Context, client *restclient.Client, options *runOption
 	for i, namespace := range deleted.Items {
 		free <- struct{}{}
 		workers.Go(func() {
-			errs[i] = deleter.Delete(ctx, namespace.Name, nsctl.ObservedDeletion{UID: namespace.UID})
-			<-free
+			defer func() { <-free }()
+			for range looks {
+				errs[i] = deleter.Delete(ctx, namespace.Name, nsctl.ObservedDeletion{UID: namespace.UID})
+				if later := api.RetryAfterOf(errs[i]); later == 0 || wait.Sleep(ctx, later) != nil {
+					return
+				}
+			}
 		})
 	}
 	workers.Wait()

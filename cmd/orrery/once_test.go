@@ -4,6 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -39,6 +45,35 @@ func deleteNamespace(t *testing.T, client *restclient.Client, name string, confi
 		do(t, client, http.MethodPost, "/api/v1/namespaces/"+name+"/configmaps", fmt.Sprintf(`{"metadata":{"name":"c%02d"}}`, i))
 	}
 	do(t, client, http.MethodDelete, "/api/v1/namespaces/"+name, "")
+}
+
+// A server that is busy for a moment, also for discovery, whose requests are sent once, is asked
+// again.
+func TestALookAsksABusyServerAgain(t *testing.T) {
+	direct := builtIn(t)
+	server, err := url.Parse(clientOf(t, direct).Config().Host)
+	require.NoError(t, err)
+	var busy atomic.Bool
+	proxy := httputil.NewSingleHostReverseProxy(server)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/readyz" && busy.Swap(false) {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	text, err := os.ReadFile(direct)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, os.WriteFile(path, bytes.ReplaceAll(text, []byte(server.String()), []byte(front.URL)), 0o600))
+	deleteNamespace(t, clientOf(t, direct), "big", 2)
+	busy.Store(true)
+	code, stdout, stderr := orrery(t, "run", "--dry-run", "--once", "--kubeconfig", path)
+	assert.Equal(t, exitWouldWrite, code, stderr)
+	assert.Contains(t, stdout, "big")
+	assert.False(t, busy.Load(), "the server was asked")
 }
 
 func TestALookSaysWhatARunWouldDelete(t *testing.T) {

@@ -60,6 +60,7 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{[]string{"run", "--controllers", "*,-namespace"}, `no controller is left to run`},
 		{[]string{"run", "--namespaces", "team-*,Team"}, `--namespaces: "Team" matches no namespace: a pattern has lower-case letters, digits, "-", "*" and "?"`},
 		{[]string{"run", "--namespaces", "a,"}, `--namespaces: "" matches no namespace`},
+		{[]string{"run", "--namespaces", "team-*,-team-*"}, `--namespaces: "-team-*" excludes all that "team-*" includes`},
 		{[]string{"run", "--namespaces", ""}, `--namespaces: give at least one pattern; "*" selects all namespaces`},
 		{[]string{"run", "--namespaces", "a", "--controllers", "*,virtualmachine"}, `--namespaces: virtualmachine works in all namespaces; leave it out of --controllers`},
 		{[]string{"run"}, `--kubeconfig`},

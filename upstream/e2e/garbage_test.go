@@ -37,8 +37,6 @@ func startWithoutCollector(t *testing.T) *controlplane.ControlPlane {
 func TestOfficialGarbageSpecs(t *testing.T) {
 	t.Parallel()
 	server := startWithoutCollector(t)
-	t.Run("each way to delete an owner", func(t *testing.T) { deleteOwners(t, server) })
-
 	var report bytes.Buffer
 	err := RunOfficialSpecs(t.Context(), server.Kubeconfig(), &report, "--of=garbage")
 	if err != nil {
@@ -47,8 +45,10 @@ func TestOfficialGarbageSpecs(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// deleteOwners deletes an owner in each way. Its dependent goes with it or loses its owner.
-func deleteOwners(t *testing.T, server *controlplane.ControlPlane) {
+// An owner is deleted in each way. Its dependent goes with it or loses its owner.
+func TestOwnersAreDeletedInEachWay(t *testing.T) {
+	t.Parallel()
+	server := startWithoutCollector(t)
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: server.Kubeconfig()})
 	require.NoError(t, err)
 	client, err := restclient.New(config)

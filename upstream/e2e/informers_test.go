@@ -29,11 +29,13 @@ import (
 // At the end every store equals what client-go lists, and so does the history that each handler
 // received, whether it was added at the start or between disturbances.
 func TestInformersThroughDisturbances(t *testing.T) {
+	t.Parallel()
 	for name, config := range map[string]controlplane.Config{
 		"as it comes": {},
 		"an old one":  {DisableWatchCache: true, APIServerArgs: []string{"--feature-gates=WatchList=false"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			config.Log = t.Output()
 			cp, err := controlplane.Start(t.Context(), config)
 			require.NoError(t, err)
@@ -42,6 +44,7 @@ func TestInformersThroughDisturbances(t *testing.T) {
 		})
 	}
 	t.Run("in memory", func(t *testing.T) {
+		t.Parallel()
 		server, err := served.Start(t.Context(), served.Config{Log: t.Output()})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, server.Stop()) })

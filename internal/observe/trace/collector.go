@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -120,16 +121,16 @@ func (c *collector) inOrder(records []record, anyway bool) (done int) {
 			continue
 		}
 		if numbered(e) {
-			for next := c.queues[e.in] + 1; next < e.id; next++ {
-				missing := findMissing(records[i+1:], e.in, next)
-				if missing == nil && !anyway {
+			if last := c.queues[e.in]; e.id > last+1 {
+				missing := int(e.id - last - 1)
+				late := c.late(records[i+1:], e, missing)
+				if len(late) < missing && !anyway {
 					return i
 				}
-				if missing == nil {
-					c.gaps++
-					continue
+				c.gaps += uint64(missing - len(late))
+				for _, r := range late {
+					c.emitQueue(r, min(r.at, e.at))
 				}
-				c.emitQueue(missing, min(missing.at, e.at))
 			}
 			if e.id > c.queues[e.in] {
 				c.emitQueue(e, e.at)
@@ -141,13 +142,16 @@ func (c *collector) inOrder(records []record, anyway bool) (done int) {
 	return len(records)
 }
 
-func findMissing(records []record, queue string, seq uint64) *record {
-	for i := range records {
-		if e := &records[i]; e.id == seq && e.kind < kindCount && kinds[e.kind].gear == gearQueue && e.in == queue {
-			return e
+// late returns the records that belong before e, in their order: at most missing ones.
+func (c *collector) late(records []record, e *record, missing int) (found []*record) {
+	for i := 0; i < len(records) && len(found) < missing; i++ {
+		r := &records[i]
+		if r.in == e.in && r.id > c.queues[e.in] && r.id < e.id && r.kind < kindCount && kinds[r.kind].gear == gearQueue {
+			found = append(found, r)
 		}
 	}
-	return nil
+	slices.SortFunc(found, func(a, b *record) int { return cmp.Compare(a.id, b.id) })
+	return found
 }
 
 func (c *collector) emitQueue(e *record, at int64) {

@@ -86,6 +86,25 @@ func TestQueueIsRepaired(t *testing.T) {
 	}
 }
 
+// A gap costs no more than the events around it, however many are missing: the numbers in it are not
+// looked for one by one.
+func TestHugeGapIsPassed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, err := trace.Start(trace.Config{})
+		require.NoError(t, err)
+		hooks := r.Queue("keys")
+		const missing = 1 << 50
+		hooks.Added(queue.Event[string]{Key: "first", Seq: 1})
+		hooks.Added(queue.Event[string]{Key: "last", Seq: missing + 4})
+		hooks.Added(queue.Event[string]{Key: "third", Seq: 3})
+		hooks.Added(queue.Event[string]{Key: "second", Seq: 2})
+		r.Stop("")
+		state := r.State()
+		assert.Equal(t, []string{"first", "second", "third", "last"}, state.Queues["keys"].Queue)
+		assert.Equal(t, map[string]uint64{"queue": missing}, state.Lost)
+	})
+}
+
 // Without snapshots the content stays uncertain, also after a later trace.state.
 func TestWithoutSnapshotsTheContentStaysUncertain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -280,6 +280,14 @@ func TestAWorkFolderThatCannotBeUsed(t *testing.T) {
 	code, _, stderr := lab(t, "start", "04")
 	assert.Equal(t, 2, code)
 	assert.Equal(t, "lab: lab cannot use workshop/work/go.mod (is a directory): make it readable and writable for you, then try again\n", stderr)
+
+	require.NoError(t, os.Remove(filepath.Join(folder, "go.mod")))
+	labtest.Write(t, filepath.Join(folder, "04-counter"), "in place of a folder without rights: root may read that")
+	for _, args := range [][]string{{"test", "04"}, {"start", "04"}, {"run", "04"}} {
+		code, _, stderr = lab(t, args...)
+		assert.Equal(t, 2, code)
+		assert.Equal(t, "lab: lab cannot use workshop/work/04-counter/gear/counter.go (not a directory): make it readable and writable for you, then try again\n", stderr, args)
+	}
 }
 
 func TestInsideALabsFolderItsNumberMayBeLeftOut(t *testing.T) {

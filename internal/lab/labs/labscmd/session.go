@@ -140,13 +140,13 @@ func (s *session) show(path string) string {
 func (s *session) lab(args []string) (*manifest.Lab, error) {
 	if len(args) == 0 {
 		if lab := s.around(); lab != nil {
-			return lab, nil
+			return lab, s.folder.Usable(lab)
 		}
 		return nil, s.refuse("which-lab", s.CommandPath())
 	}
 	lab, near := manifest.Find(s.labs, args[0])
 	if lab != nil {
-		return lab, nil
+		return lab, s.folder.Usable(lab)
 	}
 	var names []string
 	for _, each := range near {
