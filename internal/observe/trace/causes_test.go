@@ -42,8 +42,8 @@ func last(events []trace.Event, name string) (seq uint64, causes []uint64) {
 	return seq, causes
 }
 
-// What an earlier event has left behind is no cause of a later one.
-func TestCausesEndWithTheirEvent(t *testing.T) {
+// An event has the causes that its gear's rules say, and nothing that an earlier one has left behind.
+func TestCausesFollowTheRules(t *testing.T) {
 	const in = "namespaces"
 	applied := informer.AppliedInfo{EventInfo: informer.EventInfo{Number: 1, Key: "a", Kind: informer.EventUpdate}, Type: deltafifo.Updated}
 	handler := informer.HandlerInfo{Informer: in, Handler: "h", ID: 1}
@@ -77,6 +77,22 @@ func TestCausesEndWithTheirEvent(t *testing.T) {
 			q.Done(key)
 			q.Add("a")
 		}, "queue.added", ""},
+		"a Done before the key was added": {func(_ *trace.Recorder, q *queue.RateLimitingQueue[string]) {
+			for range 2 {
+				q.Add("a")
+				key, _ := q.Get()
+				q.Done(key)
+			}
+		}, "queue.got", "queue.added"},
+		"a call before the distribution is reported": {func(r *trace.Recorder, _ *queue.RateLimitingQueue[string]) {
+			r.Informer(in).Applied(applied)
+			r.Informer(in).HandlerCalled(handler, applied.EventInfo)
+		}, "informer.handlerCalled", "informer.applied"},
+		"a call that forgets a key": {func(r *trace.Recorder, q *queue.RateLimitingQueue[string]) {
+			r.Informer(in).HandlerCalled(handler, applied.EventInfo)
+			q.AddRateLimited("a")
+			q.Forget("a")
+		}, "queue.forgotten", "informer.handlerCalled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
