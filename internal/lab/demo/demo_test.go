@@ -25,6 +25,9 @@ import (
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/credentials"
 	"orrery/restclient/restclienttest"
 	"orrery/wait"
 )
@@ -33,14 +36,14 @@ import (
 func inBubble(t *testing.T, name string, config Config) *show {
 	scene, err := scenes.Named(name)
 	require.NoError(t, err)
-	server, made, err := newServer("")
+	server, made, err := NewServer("", config.Recorder)
 	require.NoError(t, err)
-	t.Cleanup(func() { stopServer(server) })
+	t.Cleanup(func() { StopServer(server) })
 	wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
 	teller := scene.Story()
 	return &show{
 		config: config, scene: scene, teller: teller, curtain: &Curtain{},
-		stage: stage.Config{Teller: teller, Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 40},
+		stage: stage.Config{Teller: teller, Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 40, Recorder: config.Recorder},
 	}
 }
 
@@ -142,8 +145,7 @@ func TestInputsAreRecorded(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "finalizer.jsonl")
 		recorder, err := trace.Start(trace.Config{File: file})
 		require.NoError(t, err)
-		s := inBubble(t, "finalizer", Config{Out: io.Discard, Glyphs: &display.Unicode})
-		s.stage.Recorder = recorder
+		s := inBubble(t, "finalizer", Config{Out: io.Discard, Glyphs: &display.Unicode, Recorder: recorder})
 		require.NoError(t, s.run(t.Context()))
 		recorder.Stop("over")
 		recording, err := os.Open(file)
@@ -161,6 +163,40 @@ func TestInputsAreRecorded(t *testing.T) {
 		assert.Equal(t, []string{"fault delay:by=150ms,verb=deletecollection", "fill --objects 40", "delete-namespace "}, inputs[:3])
 		assert.Regexp(t, "^repair .+", inputs[3])
 		assert.Equal(t, "release-finalizers ", inputs[4])
+	})
+}
+
+// A recording tells when another client than the scene's has written, and only then.
+func TestWritesOfOthersAreRecorded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recorder, err := trace.Start(trace.Config{})
+		require.NoError(t, err)
+		defer recorder.Stop("over")
+		server, made, err := NewServer("", recorder)
+		require.NoError(t, err)
+		defer StopServer(server)
+		config := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil).Config()
+		create := func(who restclient.Credentials, name string) {
+			config.Credentials = who
+			client, err := restclient.New(config)
+			require.NoError(t, err)
+			defer client.Close()
+			namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+			_, err = namespaces.Create(t.Context(), &api.Namespace{ObjectMeta: api.ObjectMeta{Name: name}}, api.UpdateOptions{})
+			require.NoError(t, err)
+			_, err = namespaces.List(t.Context(), api.ListOptions{})
+			require.NoError(t, err)
+		}
+		for who, credential := range made {
+			create(credential, "from-"+string(who))
+		}
+		synctest.Wait()
+		assert.Zero(t, recorder.State().Events["apiserver"])
+		admin, err := credentials.NewToken(server.Token())
+		require.NoError(t, err)
+		create(admin, "from-kubectl")
+		synctest.Wait()
+		assert.EqualValues(t, 1, recorder.State().Events["apiserver"], "one create")
 	})
 }
 

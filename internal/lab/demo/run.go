@@ -32,11 +32,11 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 		s.teller.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
 		return s.run(ctx)
 	}
-	server, credentials, err := newServer(config.Listen)
+	server, credentials, err := NewServer(config.Listen, config.Recorder)
 	if err != nil {
 		return err
 	}
-	defer stopServer(server)
+	defer StopServer(server)
 	if err := server.Start(ctx); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	s := show{
 		config: config, scene: scene, teller: teller, curtain: curtain,
 		stage: stage.Config{
-			Teller: teller, Server: connection(server), Credentials: credentials, Faults: server.Faults(), Objects: config.Objects,
+			Teller: teller, Server: Connection(server), Credentials: credentials, Faults: server.Faults(), Objects: config.Objects,
 			Gears: config.Gears, Recorder: config.Recorder, Guide: config.Guide, Gates: config.Gates,
 		},
 	}

@@ -3,44 +3,53 @@ package demo
 import (
 	"context"
 	"crypto/rand"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
 	"orrery/restclient"
 	"orrery/restclient/credentials"
 )
 
-// newServer returns a server and the credentials of its clients. The controller and the spectators are separate users, so
-// that a fault can affect one of them; the script is the administrator.
-func newServer(listen string) (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
-	controller, spectators := "controller-"+rand.Text(), "spectators-"+rand.Text()
-	server, err := apiserver.New(apiserver.Config{
-		Listen: listen, TLS: true, Demo: true,
-		Tokens: map[string]apiserver.User{
-			controller: {Name: stage.ControllerUser, Groups: []string{authn.GroupMasters}},
-			spectators: {Name: stage.SpectatorsUser, Groups: []string{authn.GroupMasters}},
-		},
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	made := map[story.Client]restclient.Credentials{}
-	for who, token := range map[story.Client]string{story.Controller: controller, story.Spectators: spectators, story.Script: server.Token()} {
+// NewServer returns a server and the credentials of its clients. They are separate users, so that a fault can affect one of
+// them, and the recorder is told when anybody else writes: a recording has no input for that. The recorder may be nil.
+func NewServer(listen string, recorder *trace.Recorder) (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
+	tokens, made := map[string]apiserver.User{}, map[story.Client]restclient.Credentials{}
+	for who, user := range stage.Users() {
+		token := string(who) + "-" + rand.Text()
+		tokens[token] = apiserver.User{Name: user, Groups: []string{authn.GroupMasters}}
+		var err error
 		if made[who], err = credentials.NewToken(token); err != nil {
-			stopServer(server)
 			return nil, nil, err
 		}
 	}
-	return server, made, nil
+	server, err := apiserver.New(apiserver.Config{Listen: listen, TLS: true, Demo: true, Tokens: tokens, Trace: writesOfOthers(recorder)})
+	return server, made, err
 }
 
-// connection returns the client configuration for a listening server.
-func connection(server *apiserver.Server) restclient.Config {
+// writesOfOthers records each successful write of a user that is not one of the demo's.
+func writesOfOthers(recorder *trace.Recorder) *apiserver.Trace {
+	if recorder == nil {
+		return nil
+	}
+	writes := []string{"create", "update", "patch", "delete", "deletecollection"}
+	users := slices.Collect(maps.Values(stage.Users()))
+	return &apiserver.Trace{RequestDone: func(request apiserver.RequestInfo, result apiserver.RequestResult) {
+		if result.Code < http.StatusBadRequest && slices.Contains(writes, request.Verb) && !slices.Contains(users, request.User) {
+			recorder.ServerAnswer(request.Verb, request.User, result.Code, result.Duration)
+		}
+	}}
+}
+
+// Connection returns the client configuration for a listening server.
+func Connection(server *apiserver.Server) restclient.Config {
 	return restclient.Config{
 		Host:  server.URL(),
 		TLS:   restclient.TLS{CAData: server.CertificateAuthority()},
@@ -48,8 +57,8 @@ func connection(server *apiserver.Server) restclient.Config {
 	}
 }
 
-// stopServer stops the server and waits two seconds at most for requests in flight.
-func stopServer(server *apiserver.Server) {
+// StopServer stops the server and waits two seconds at most for requests in flight.
+func StopServer(server *apiserver.Server) {
 	ending, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	_ = server.Stop(ending)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"orrery/internal/observe/trace"
@@ -192,6 +193,13 @@ func (g *Gates) openLocked(id ID) {
 	g.changedLocked()
 }
 
+// inputLocked records what a script or a page does to the gates.
+func (g *Gates) inputLocked(name string, arguments ...string) {
+	if g.recorder != nil {
+		g.recorder.Input(name, strings.TrimSpace(strings.Join(arguments, " ")))
+	}
+}
+
 func (g *Gates) changedLocked() {
 	close(g.changed)
 	g.changed = make(chan struct{})
@@ -208,6 +216,7 @@ func (g *Gates) Close(id ID, only Condition) {
 	if g.ended {
 		return
 	}
+	g.inputLocked("close", string(id), only.String())
 	g.runTo = nil
 	gate := g.gates[id]
 	gate.closed, gate.only = true, only
@@ -228,23 +237,37 @@ func (g *Gates) Open(id ID) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	again := false // at the end of a run to a condition
 	if g.runTo != nil {
+		_, again = g.runTo.closed[id]
 		delete(g.runTo.closed, id)
+	}
+	if again || g.gates[id].closed {
+		g.inputLocked("open", string(id))
 	}
 	g.openLocked(id)
 }
 
 // Step lets the oldest item at a gate through. It returns false if none waits there.
-func (g *Gates) Step(id ID) (Item, bool) {
+func (g *Gates) Step(id ID) (Item, bool) { return g.step(id, func(Item) bool { return true }) }
+
+// StepKey lets the oldest item of a key at a gate through. It returns false if none waits there.
+func (g *Gates) StepKey(id ID, key string) (Item, bool) {
+	return g.step(id, func(item Item) bool { return item.Key == key })
+}
+
+func (g *Gates) step(id ID, takes func(Item) bool) (Item, bool) {
 	if g == nil {
 		return Item{}, false
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.gates[id].waiting) == 0 {
+	i := slices.IndexFunc(g.gates[id].waiting, func(w *waiter) bool { return takes(w.item) })
+	if i < 0 {
 		return Item{}, false
 	}
-	return g.passLocked(id, 0), true
+	g.inputLocked("step", string(id), g.gates[id].waiting[i].item.Key)
+	return g.passLocked(id, i), true
 }
 
 // RunTo opens all gates until an item meets the condition, which then waits. The gates that were
@@ -258,6 +281,7 @@ func (g *Gates) RunTo(condition Condition) {
 	if g.ended {
 		return
 	}
+	g.inputLocked("run", condition.String())
 	run := &runTo{condition: condition, closed: map[ID]Condition{}}
 	if g.runTo != nil {
 		run.closed = g.runTo.closed
@@ -281,6 +305,9 @@ func (g *Gates) Release() {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.runTo != nil || slices.ContainsFunc(IDs(), func(id ID) bool { return g.gates[id].closed }) {
+		g.inputLocked("release")
+	}
 	g.releaseLocked()
 }
 

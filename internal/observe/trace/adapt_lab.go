@@ -13,9 +13,10 @@ func (r *Recorder) Scene(name, arguments string) {
 	r.put(record{kind: labScene, a: name, b: clip(arguments)})
 }
 
-// Input records what is done to the server from outside: an action of a script, a fault, a step.
+// Input records what is done to the run from outside: an action of a script, a fault, a step at a
+// gate. A fork does it again, so the arguments are longer than other texts; see [Event.Cut].
 func (r *Recorder) Input(name, arguments string) {
-	r.put(record{kind: labInput, a: name, b: clip(arguments)})
+	r.put(record{kind: labInput, a: name, b: clipTo(arguments, inputSize)})
 }
 
 // Held records that a key waits at a gate, in the informer or queue of this name.

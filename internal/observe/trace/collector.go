@@ -327,11 +327,9 @@ func appendLine(lines []byte, e *Event) []byte {
 	if err != nil {
 		panic(err)
 	}
-	for size := textSize; len(line) >= lineSize && e.State == nil && size > 0; size /= 2 {
+	for size := textSize; len(line) >= lineSize && e.State == nil && size >= len(ellipsis); size /= 2 {
 		for _, text := range []*string{&e.Err, &e.Message, &e.Text, &e.Path, &e.Arguments, &e.Reason, &e.Key, &e.Handler, &e.Label} {
-			if len(*text) > size {
-				*text = (*text)[:size]
-			}
+			*text = clipTo(*text, size)
 		}
 		e.Causes = e.Causes[:min(len(e.Causes), size)]
 		line, _ = json.Marshal(e)

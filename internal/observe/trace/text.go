@@ -11,8 +11,11 @@ import (
 	"orrery/restclient/api"
 )
 
-// textSize is how many bytes of a text an event keeps.
-const textSize = 200
+// How many bytes an event keeps of a text, and of the arguments of an input.
+const (
+	textSize  = 200
+	inputSize = 600
+)
 
 // errText returns the class and the text of an error, without likely secrets; "" for nil.
 func errText(err error) string {
@@ -46,14 +49,20 @@ func classOf(err error) string {
 // secret would not be recognised.
 func shown(text string) string { return clip(restclient.Redact(text)) }
 
-// clip cuts a text to textSize bytes, at the end of a character.
-func clip(text string) string {
-	if len(text) <= textSize {
+// clip cuts a text to textSize bytes.
+func clip(text string) string { return clipTo(text, textSize) }
+
+// ellipsis ends a text that was cut.
+const ellipsis = "…"
+
+// clipTo cuts a text to size bytes, at the end of a character.
+func clipTo(text string, size int) string {
+	if len(text) <= size {
 		return text
 	}
-	cut := textSize - len("…")
+	cut := max(0, size-len(ellipsis))
 	for cut > 0 && !utf8.RuneStart(text[cut]) {
 		cut--
 	}
-	return text[:cut] + "…"
+	return text[:cut] + ellipsis
 }

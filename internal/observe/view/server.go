@@ -30,6 +30,8 @@ type Config struct {
 	Control Control
 	// Recording, if not nil and without a Source, opens the file that the page shows. The server closes it.
 	Recording func() (io.ReadCloser, error)
+	// Forks, if not nil, starts new runs from Recording.
+	Forks Forks
 	// Name is what the page calls the recording.
 	Name string
 	// Code is where the page finds the functions of the gears.
@@ -139,6 +141,10 @@ func (s *Server) handler() http.Handler {
 		mux.HandleFunc("GET /trace", withToken(s.token, s.hub.serveLines))
 	case s.config.Recording != nil:
 		mux.HandleFunc("GET /recording", withToken(s.token, s.serveRecording))
+		mux.HandleFunc("GET /inputs", withToken(s.token, s.serveInputs))
+		if s.config.Forks != nil {
+			mux.HandleFunc("GET /fork", withToken(s.token, s.serveFork))
+		}
 	}
 	return hostcheck.Guard(getOnly(mux))
 }

@@ -46,30 +46,29 @@ var errorsScene = Scene{
 		if err := r.open(ctx); err != nil {
 			return err
 		}
-		objects := on.ConfigMaps(r.client)
-		create := func() error { _, err := objects.Create(ctx, configMap("red"), api.UpdateOptions{}); return err }
+		send := func(verb, name string) func() error { return func() error { return on.Request(ctx, verb, name) } }
 		return inOrder(
 			func() error { return r.fault("too-many-requests:count=1,retry-after=1s,verb=create") },
-			func() error { return r.request(ctx, "create red", create) },
-			func() error { return r.request(ctx, "create red again", create) },
+			func() error { return r.request(ctx, "create red", send("create", "red")) },
+			func() error { return r.request(ctx, "create red again", send("create", "red")) },
 			func() error {
-				return r.request(ctx, "delete green", func() error { return objects.Delete(ctx, "green", api.DeleteOptions{}) })
+				return r.request(ctx, "delete green", send("delete", "green"))
 			},
-			func() error { return r.update(ctx, objects) },
+			func() error { return r.update(ctx) },
 			func() error { return r.fault(`internal-error:count=1,verb=delete,message="red not found"`) },
 			func() error {
-				return r.request(ctx, "delete red", func() error { return objects.Delete(ctx, "red", api.DeleteOptions{}) })
+				return r.request(ctx, "delete red", send("delete", "red"))
 			},
 			func() error { return r.watch(ctx) },
 			func() error {
 				const lie = "too old resource version: list again"
-				return r.refuseWatch(ctx, "watch", lie, 3*time.Second, gatewayAnswer{http.StatusTooManyRequests, "application/json",
-					`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,` +
-						`"message":"` + lie + `","details":{"retryAfterSeconds":3}}`})
+				return r.refuseWatch(ctx, "watch", lie, 3*time.Second, http.StatusTooManyRequests, "application/json",
+					`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,`+
+						`"message":"`+lie+`","details":{"retryAfterSeconds":3}}`)
 			},
 			func() error {
 				const lie = "The service is busy. Please try again."
-				return r.refuseWatch(ctx, "watch again", lie, 0, gatewayAnswer{http.StatusGone, "text/html", "<h1>" + lie + "</h1>"})
+				return r.refuseWatch(ctx, "watch again", lie, 0, http.StatusGone, "text/html", "<h1>"+lie+"</h1>")
 			},
 			r.prove,
 		)
@@ -91,9 +90,8 @@ var wantDecisions = []string{repeated, done, done, readAgain, later, samePlace, 
 
 // refused is a client and an informer whose requests are refused.
 type refused struct {
-	on      *stage.Stage
-	client  *restclient.Client
-	gateway gateway
+	on     *stage.Stage
+	client *restclient.Client
 
 	// The teller's lock guards the fields below.
 	answer    error // the last refusal
@@ -116,7 +114,7 @@ func (r *refused) open(ctx context.Context) (err error) {
 			})
 		},
 	}
-	r.client, err = r.on.NewClient(trace, r.gateway.between)
+	r.client, err = r.on.NewClient(trace)
 	if err != nil {
 		return err
 	}
@@ -166,24 +164,19 @@ func (r *refused) decide(what, decision string) {
 }
 
 // update changes an object after another client has changed it.
-func (r *refused) update(ctx context.Context, objects *restclient.Resource[*api.Unstructured]) error {
-	red, err := objects.Get(ctx, "red", api.GetOptions{})
-	if err != nil {
-		return err
-	}
-	_, err = r.on.ConfigMaps(nil).Patch(ctx, "red", api.MergePatchType, []byte(`{"data":{"a":"theirs"}}`), api.UpdateOptions{})
-	if err != nil {
-		return err
-	}
-	r.on.Tell(story.Demo, "another client changes red after it was read")
-	change := func() error { _, err := objects.Update(ctx, red, api.UpdateOptions{}); return err }
-	if err := r.request(ctx, "update red", change); err != nil {
-		return err
-	}
-	if red, err = objects.Get(ctx, "red", api.GetOptions{}); err != nil {
-		return err
-	}
-	return change()
+func (r *refused) update(ctx context.Context) error {
+	read := func() error { return r.on.Request(ctx, "get", "red") }
+	change := func() error { return r.on.Request(ctx, "update", "red") }
+	return inOrder(
+		read,
+		func() error {
+			r.on.Tell(story.Demo, "another client changes red after it was read")
+			return r.on.LabelConfigMap(ctx, "red", "by", "another")
+		},
+		func() error { return r.request(ctx, "update red", change) },
+		read,
+		change,
+	)
 }
 
 // watch starts the informer.
@@ -211,14 +204,14 @@ func (r *refused) watch(ctx context.Context) error {
 
 // refuseWatch breaks the watch, and the gateway answers the next one, asking for a delay. The
 // decision is what the reflector does: a list or not.
-func (r *refused) refuseWatch(ctx context.Context, what, message string, asked time.Duration, answer gatewayAnswer) error {
+func (r *refused) refuseWatch(ctx context.Context, what, message string, asked time.Duration, code int, contentType, body string) error {
 	r.on.Enter(what, "the watch breaks, and a gateway answers the next one: will the reflector list again?")
 	lists, watches := 0, 0
 	r.on.Teller().Update(func(s *story.State) {
 		r.attempts, r.waited, r.answer, lists, watches = 0, 0, nil, r.lists, r.watches
-		s.Tell(story.Demo, "a gateway answers the next watch itself: HTTP %d, with the message %q", answer.code, message)
+		s.Tell(story.Demo, "a gateway answers the next watch itself: HTTP %d, with the message %q", code, message)
 	})
-	r.gateway.answerNextWatch(answer)
+	r.on.AnswerNextWatch(code, contentType, body)
 	if err := r.fault("cut-watches"); err != nil {
 		return err
 	}

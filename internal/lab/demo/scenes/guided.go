@@ -3,6 +3,7 @@ package scenes
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,9 +11,6 @@ import (
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
-	"orrery/queue"
-	"orrery/restclient"
-	"orrery/restclient/api"
 	"orrery/wait"
 )
 
@@ -78,10 +76,10 @@ func atRest(s *trace.State) bool {
 
 // labelled sets the label n of a configmap.
 func labelled(ctx context.Context, on *stage.Stage, key string, n int) error {
-	_, name, _ := strings.Cut(key, "/")
-	_, err := on.ConfigMaps(nil).Patch(ctx, name, api.MergePatchType, fmt.Appendf(nil, `{"metadata":{"labels":{"n":"%d"}}}`, n), api.UpdateOptions{})
-	return err
+	return on.LabelConfigMap(ctx, nameOf(key), "n", strconv.Itoa(n))
 }
+
+func nameOf(key string) string { _, name, _ := strings.Cut(key, "/"); return name }
 
 // startPlain creates configmaps and starts a plain controller, which comes to rest.
 func startPlain(ctx context.Context, on *stage.Stage, config stage.Plain, names ...string) error {
@@ -89,8 +87,7 @@ func startPlain(ctx context.Context, on *stage.Stage, config stage.Plain, names 
 		return err
 	}
 	for _, name := range names {
-		on.Tell(story.You, "kubectl -n %s create configmap %s", stage.Namespace, name)
-		if _, err := on.ConfigMaps(nil).Create(ctx, configMap(name), api.UpdateOptions{}); err != nil {
+		if err := on.CreateConfigMap(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -120,15 +117,7 @@ func guidedOneKey(ctx context.Context, on *stage.Stage) error {
 		func() error { return wait.Sleep(ctx, look) },
 		func() error {
 			chapter(on, "updates", "the script updates "+view.HotKey+" a hundred times while the worker holds it")
-			for n := range addsInPass {
-				if err := labelled(ctx, on, view.HotKey, n+1); err != nil {
-					return err
-				}
-				if err := wait.Sleep(ctx, addEvery); err != nil {
-					return err
-				}
-			}
-			return nil
+			return on.UpdateConfigMap(ctx, nameOf(view.HotKey), addsInPass, addEvery)
 		},
 		func() error {
 			return awaitState(ctx, on, func(s *trace.State) bool { return handled(s) == 1+addsInPass })
@@ -176,10 +165,7 @@ func guidedSlowConsumer(ctx context.Context, on *stage.Stage) error {
 			}
 			return inOrder(
 				func() error { return labelled(ctx, on, "shop/green", 1) },
-				func() error {
-					on.Tell(story.You, "kubectl -n %s delete configmap red", stage.Namespace)
-					return on.ConfigMaps(nil).Delete(ctx, "red", api.DeleteOptions{})
-				},
+				func() error { return on.DeleteConfigMap(ctx, nameOf(view.SlowKey)) },
 			)
 		},
 		func() error {
@@ -231,7 +217,6 @@ func guidedBackOff(ctx context.Context, on *stage.Stage) error {
 	const first, longest = 200 * time.Millisecond, time.Minute
 	const failures, before = 6, 3
 	gates := on.Gates()
-	_, name, _ := strings.Cut(view.FailKey, "/")
 	return inOrder(
 		func() error {
 			chapter(on, "fails", "each pass reads the object from the server, which answers 500 six times")
@@ -244,12 +229,7 @@ func guidedBackOff(ctx context.Context, on *stage.Stage) error {
 			return err
 		},
 		func() error {
-			reconcile := func(ctx context.Context, client *restclient.Resource[*api.Unstructured], name string) error {
-				_, err := client.Get(ctx, name, api.GetOptions{})
-				return err
-			}
-			limiter := queue.NewItemExponentialFailureRateLimiter[string](first, longest)
-			return startPlain(ctx, on, stage.Plain{Workers: 1, Limiter: limiter, Reconcile: reconcile}, name)
+			return startPlain(ctx, on, stage.Plain{Workers: 1, FirstDelay: first, LongestDelay: longest, Reads: true}, nameOf(view.FailKey))
 		},
 		func() error {
 			return awaitState(ctx, on, func(s *trace.State) bool { return queueOf(s).Retried >= before })

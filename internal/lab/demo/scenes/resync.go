@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"orrery/deltafifo"
-	"orrery/informer"
 	"orrery/internal/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
@@ -58,7 +57,7 @@ func playResync(ctx context.Context, on *stage.Stage) error {
 	return inOrder(
 		func() error {
 			chapter(on, "start", "an informer has listed four configmaps and watches them")
-			return startPlain(ctx, on, stage.Plain{Workers: 1, Resync: resyncPeriod, QueueTrace: w.trace(), Started: func(i *stage.Informer) { w.informer = i }}, names...)
+			return startPlain(ctx, on, stage.Plain{Workers: 1, Resync: resyncPeriod, QueueTrace: w.trace()}, names...)
 		},
 		func() error { return w.await(ctx, "an empty queue", func() bool { return w.popped >= len(names) }) },
 		func() error { return wait.Sleep(ctx, look) },
@@ -74,9 +73,7 @@ func playResync(ctx context.Context, on *stage.Stage) error {
 		func() error {
 			chapter(on, "due", fmt.Sprintf("another handler is added, with a resync period of %v", resyncPeriod))
 			requests = w.requests()
-			_, err := w.informer.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{},
-				informer.HandlerOptions{Name: "auditor", ResyncPeriod: resyncPeriod})
-			return err
+			return on.AddHandler("auditor", resyncPeriod)
 		},
 		func() error {
 			if ordered {
@@ -111,8 +108,7 @@ func playResync(ctx context.Context, on *stage.Stage) error {
 
 // wave follows the queue of the informer.
 type wave struct {
-	on       *stage.Stage
-	informer *stage.Informer
+	on *stage.Stage
 
 	// Guarded by the teller's lock.
 	slots  map[string]string // the waiting deltas, by name
@@ -121,7 +117,6 @@ type wave struct {
 }
 
 func (w *wave) trace() *deltafifo.Trace[*api.PartialObjectMetadata] {
-	nameOf := func(key string) string { _, name, _ := strings.Cut(key, "/"); return name }
 	return &deltafifo.Trace[*api.PartialObjectMetadata]{
 		Queued: func(key string, d deltafifo.Delta[*api.PartialObjectMetadata], _ int) {
 			name := nameOf(key)

@@ -42,20 +42,9 @@ var storeDecides = Scene{
 	},
 	play: func(ctx context.Context, on *stage.Stage) error {
 		calls := &deltaCalls{on: on, rows: map[string]*deltaCall{}, tally: map[string]int{}}
-		objects := on.ConfigMaps(nil)
-		create := func(name string) func() error {
-			return func() error {
-				on.Tell(story.You, "kubectl -n %s create configmap %s", stage.Namespace, name)
-				_, err := objects.Create(ctx, configMap(name), api.UpdateOptions{})
-				return err
-			}
-		}
+		create := func(name string) func() error { return func() error { return on.CreateConfigMap(ctx, name) } }
 		label := func(name string) func() error {
-			return func() error {
-				on.Tell(story.You, "kubectl -n %s label configmap %s ripe=yes", stage.Namespace, name)
-				_, err := objects.Patch(ctx, name, api.MergePatchType, []byte(`{"metadata":{"labels":{"ripe":"yes"}}}`), api.UpdateOptions{})
-				return err
-			}
+			return func() error { return on.LabelConfigMap(ctx, name, "ripe", "yes") }
 		}
 		var see func()
 		return inOrder(
@@ -79,10 +68,7 @@ var storeDecides = Scene{
 				on.Guide().Chapter("blind")
 				on.Enter("no watch is open", "the watch is cut, and a new one does not get through")
 				see, err = blind(ctx, on, func() error {
-					return inOrder(label("pear"), create("kiwi"), func() error {
-						on.Tell(story.You, "kubectl -n %s delete configmap plum", stage.Namespace)
-						return objects.Delete(ctx, "plum", api.DeleteOptions{})
-					})
+					return inOrder(label("pear"), create("kiwi"), func() error { return on.DeleteConfigMap(ctx, "plum") })
 				})
 				return err
 			},
@@ -101,10 +87,6 @@ var storeDecides = Scene{
 			},
 		)
 	},
-}
-
-func configMap(name string) *api.Unstructured {
-	return &api.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}}}
 }
 
 // deltaCall is a delta with what the store had before and the call that followed.
@@ -127,7 +109,7 @@ const noCall = "no call"
 
 // start starts the informer.
 func (c *deltaCalls) start(ctx context.Context) error {
-	client, err := c.on.NewClient(nil, nil)
+	client, err := c.on.NewClient(nil)
 	if err != nil {
 		return err
 	}

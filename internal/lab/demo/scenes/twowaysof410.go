@@ -49,8 +49,8 @@ var twoWaysOf410 = Scene{
 			func() error {
 				on.Enter("an answer with code 410", "a gateway answers the next watch itself")
 				on.Tell(story.Demo, "a gateway between informer and server answers the next watch itself: HTTP 410, with a Status")
-				w.gateway.answerNextWatch(gatewayAnswer{http.StatusGone, "application/json",
-					`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old"}`})
+				w.on.AnswerNextWatch(http.StatusGone, "application/json",
+					`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old"}`)
 				return w.cut()
 			},
 			func() error { return w.recovered(ctx, 1) },
@@ -80,7 +80,6 @@ type refusal struct {
 // watched is an informer whose watch is refused.
 type watched struct {
 	on       *stage.Stage
-	gateway  gateway
 	informer *stage.Informer
 	made     int // objects
 
@@ -98,7 +97,7 @@ func (w *watched) start(ctx context.Context, names ...string) error {
 			return err
 		}
 	}
-	client, err := w.on.NewClient(&restclient.Trace{RequestDone: w.answered, WatchFrame: w.frame}, w.gateway.between)
+	client, err := w.on.NewClient(&restclient.Trace{RequestDone: w.answered, WatchFrame: w.frame})
 	if err != nil {
 		return err
 	}
@@ -113,10 +112,8 @@ func (w *watched) start(ctx context.Context, names ...string) error {
 
 // create creates a configmap.
 func (w *watched) create(ctx context.Context, name string) error {
-	w.on.Tell(story.You, "kubectl -n %s create configmap %s", stage.Namespace, name)
-	_, err := w.on.ConfigMaps(nil).Create(ctx, configMap(name), api.UpdateOptions{})
 	w.made++
-	return err
+	return w.on.CreateConfigMap(ctx, name)
 }
 
 // cut breaks the watch; the next refusal is recorded.

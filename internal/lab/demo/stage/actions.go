@@ -231,12 +231,14 @@ func (s *Stage) ShowNamespace(ctx context.Context) error {
 func (s *Stage) Fault(text string) (id string, err error) {
 	s.input("fault", text)
 	s.Tell(story.Demo, "a fault is injected into the server: --fault %s", text)
-	return s.config.Faults.Add(text)
+	id, err = s.config.Faults.Add(text)
+	s.faults[id] = text
+	return id, err
 }
 
-// Repair removes a fault.
+// Repair removes a fault. The input has its text, since another run has other ids.
 func (s *Stage) Repair(id string) {
-	s.input("repair", id)
+	s.input("repair", s.faults[id])
 	s.config.Faults.Remove(id)
 }
 

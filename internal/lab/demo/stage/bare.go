@@ -3,7 +3,9 @@ package stage
 import (
 	"cmp"
 	"context"
-	"net/http"
+	"errors"
+	"fmt"
+	"time"
 
 	"orrery/deltafifo"
 	"orrery/indexer"
@@ -24,16 +26,59 @@ func (s *Stage) ConfigMaps(client *restclient.Client) *restclient.Resource[*api.
 	return restclient.Dynamic(cmp.Or(client, s.script), core("configmaps"), Namespace)
 }
 
-// NewClient returns a client of the spectators' user, with a trace in addition to the counting of requests. wrap may be nil;
-// see [restclient.Config]. The client ends with the stage.
-func (s *Stage) NewClient(trace *restclient.Trace, wrap func(http.RoundTripper) http.RoundTripper) (*restclient.Client, error) {
+// bare is what a scene on a bare stage has started.
+type bare struct {
+	gateway  gateway
+	client   *restclient.Client // the last one of NewClient
+	read     *api.Unstructured  // the answer to the client's last get
+	informer *Informer          // the last one of NewInformer
+}
+
+// NewClient returns a client of the spectators' user, with a trace in addition to the counting of requests. A gateway is between
+// it and the server; see [Stage.AnswerNextWatch]. The client ends with the stage.
+func (s *Stage) NewClient(trace *restclient.Trace) (*restclient.Client, error) {
 	config := s.config
-	config.Server.WrapTransport = wrap
+	config.Server.WrapTransport = s.bare.gateway.between
 	client, err := newClient(config, story.Spectators, trace)
 	if err == nil {
-		s.added = append(s.added, client)
+		s.added, s.bare.client = append(s.added, client), client
 	}
 	return client, err
+}
+
+// lastClient returns the last client of NewClient; without one, it makes one.
+func (s *Stage) lastClient() (*restclient.Client, error) {
+	if s.bare.client != nil {
+		return s.bare.client, nil
+	}
+	return s.NewClient(nil)
+}
+
+// Request sends a request for a configmap with the last client of [Stage.NewClient]. The verb is create, get, update or delete;
+// an update sends the answer to the last get.
+func (s *Stage) Request(ctx context.Context, verb, name string) error {
+	s.input("request", verb, name)
+	client, err := s.lastClient()
+	if err != nil {
+		return err
+	}
+	objects := s.ConfigMaps(client)
+	switch verb {
+	case "create":
+		_, err = objects.Create(ctx, configMap(name), api.UpdateOptions{})
+	case "get":
+		s.bare.read, err = objects.Get(ctx, name, api.GetOptions{})
+	case "update":
+		if s.bare.read == nil {
+			return errors.New("nothing was read before the update")
+		}
+		_, err = objects.Update(ctx, s.bare.read, api.UpdateOptions{})
+	case "delete":
+		err = objects.Delete(ctx, name, api.DeleteOptions{})
+	default:
+		err = fmt.Errorf("there is no request %q", verb)
+	}
+	return err
 }
 
 // Informer is an informer of configmaps.
@@ -52,11 +97,49 @@ func (s *Stage) NewInformer(client *restclient.Client, config informer.Config[*a
 	source, config := view.Informer(s.config.Gates, informer.ListerWatcher[*api.PartialObjectMetadata](objects), config)
 	made := informer.NewSharedIndexInformer(source, config)
 	r.RepairInformer(config.Name, made)
+	s.bare.informer = made
 	return made
 }
 
 // RunInformer starts an informer and waits for its first list. The informer ends with the stage.
 func (s *Stage) RunInformer(ctx context.Context, started *Informer) error {
+	var handlers []string
+	for _, h := range started.Snapshot().Handlers {
+		handlers = append(handlers, h.Handler)
+	}
+	s.input("start-informer", handlers...)
+	return s.runInformer(ctx, started)
+}
+
+// StartInformer starts an informer with handlers that do nothing, and waits for its first list.
+func (s *Stage) StartInformer(ctx context.Context, handlers ...string) error {
+	client, err := s.lastClient()
+	if err != nil {
+		return err
+	}
+	made := s.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{})
+	for _, name := range handlers {
+		if _, err := made.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: name}); err != nil {
+			return err
+		}
+	}
+	return s.RunInformer(ctx, made)
+}
+
+// idle is a handler that does nothing.
+var idle = informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{}
+
+// AddHandler adds a handler that does nothing to the last informer of [Stage.NewInformer].
+func (s *Stage) AddHandler(name string, resync time.Duration) error {
+	s.input("add-handler", name, resync.String())
+	if s.bare.informer == nil {
+		return errors.New("the scene has no informer yet")
+	}
+	_, err := s.bare.informer.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: name, ResyncPeriod: resync})
+	return err
+}
+
+func (s *Stage) runInformer(ctx context.Context, started *Informer) error {
 	s.running.Go(func() { _ = started.Run(s.slowCtx) })
 	return informer.WaitForSync(ctx, started)
 }

@@ -56,7 +56,7 @@ func TestClientsOfASceneEndWithTheStage(t *testing.T) {
 			},
 		}, stage.Options{Bare: true})
 		require.NoError(t, err)
-		client, err := on.NewClient(nil, nil)
+		client, err := on.NewClient(nil)
 		require.NoError(t, err)
 		_, err = on.ConfigMaps(client).List(t.Context(), api.ListOptions{})
 		require.NoError(t, err)

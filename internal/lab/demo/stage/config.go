@@ -52,4 +52,10 @@ const Namespace = "shop"
 const (
 	ControllerUser = "system:serviceaccount:kube-system:namespace-controller"
 	SpectatorsUser = "spectators"
+	ScriptUser     = "script"
 )
+
+// Users returns the user of each client.
+func Users() map[story.Client]string {
+	return map[story.Client]string{story.Controller: ControllerUser, story.Spectators: SpectatorsUser, story.Script: ScriptUser}
+}

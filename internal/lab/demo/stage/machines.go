@@ -100,6 +100,9 @@ func (s *Stage) StartMachines() error {
 // StopMachines stops the controller of the machines.
 func (s *Stage) StopMachines() {
 	s.input("stop-machines")
+	if s.machines.stop == nil {
+		return
+	}
 	s.machines.stop()
 	s.Tell(story.Demo, "the controller of virtual machines stops")
 }

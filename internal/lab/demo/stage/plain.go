@@ -5,31 +5,60 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"orrery/deltafifo"
 	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/lab/view"
 	"orrery/queue"
-	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
 // Plain configures a plain controller of the configmaps: an informer, a handler that queues keys, and
 // workers. Its client repeats no request by itself. The zero value is useful.
 type Plain struct {
-	// Reconcile makes one pass over a configmap, with the controller's client; nil: it succeeds at once.
-	Reconcile func(ctx context.Context, client *restclient.Resource[*api.Unstructured], name string) error
+	// Reads: a pass reads its configmap from the server with the controller's client. Otherwise it succeeds at once.
+	Reads bool
 	// Workers are the workers; 0: worker.Config's default.
 	Workers int
-	// Limiter decides when a failed key is retried; nil: worker.Config's default.
-	Limiter queue.RateLimiter[string]
+	// FirstDelay is that of a failed key, which doubles up to LongestDelay; 0: worker.Config's default.
+	FirstDelay, LongestDelay time.Duration
 	// Resync is the informer's period. The controller's own handler is never resynced.
 	Resync time.Duration
-	// QueueTrace observes the informer's queue; Started gets the informer before it runs. Both may be
-	// nil.
+	// QueueTrace observes the informer's queue; it may be nil.
 	QueueTrace *deltafifo.Trace[*api.PartialObjectMetadata]
-	Started    func(*Informer)
+}
+
+// flags are the arguments of the input. QueueTrace observes only.
+func (p *Plain) flags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("start-plain", pflag.ContinueOnError)
+	flags.IntVar(&p.Workers, "workers", 0, "")
+	flags.DurationVar(&p.FirstDelay, "first-delay", 0, "")
+	flags.DurationVar(&p.LongestDelay, "longest-delay", 0, "")
+	flags.DurationVar(&p.Resync, "resync", 0, "")
+	flags.BoolVar(&p.Reads, "reads", false, "")
+	return flags
+}
+
+// ParsePlain reads the arguments of the input start-plain.
+func ParsePlain(arguments string) (p Plain, err error) {
+	err = p.flags().Parse(strings.Fields(arguments))
+	return p, err
+}
+
+// arguments are what ParsePlain reads.
+func (p Plain) arguments() (arguments []string) {
+	given := p
+	flags := p.flags() // sets the defaults
+	p = given
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Value.String() != f.DefValue {
+			arguments = append(arguments, "--"+f.Name+"="+f.Value.String())
+		}
+	})
+	return arguments
 }
 
 // PlainController is the name of the controller's handler.
@@ -38,6 +67,7 @@ const PlainController = "controller"
 // StartPlain starts a plain controller on a bare stage and waits for the informer's first list.
 // It ends with the stage. An item may wait at a gate for long, so a pass has no time limit.
 func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
+	s.input("start-plain", config.arguments()...)
 	once := s.config
 	once.Server.MaxRetries = -1
 	client, err := newClient(once, story.Spectators, nil)
@@ -56,24 +86,26 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 	if err != nil {
 		return err
 	}
-	if config.Started != nil {
-		config.Started(made)
+	var limiter queue.RateLimiter[string]
+	if config.FirstDelay > 0 {
+		limiter = queue.NewItemExponentialFailureRateLimiter[string](config.FirstDelay, config.LongestDelay)
 	}
 	r := s.config.Recorder
 	pool = worker.New(worker.Config{
-		Name: name, Workers: config.Workers, RateLimiter: config.Limiter, PassTimeout: s.config.passTimeout(), DrainTimeout: time.Second,
+		Name: name, Workers: config.Workers, RateLimiter: limiter, PassTimeout: s.config.passTimeout(), DrainTimeout: time.Second,
 		Reconcile: func(ctx context.Context, key string) (time.Duration, error) {
-			if config.Reconcile == nil {
+			if !config.Reads {
 				return 0, nil
 			}
 			_, name, _ := strings.Cut(key, "/")
-			return 0, config.Reconcile(ctx, s.ConfigMaps(client), name)
+			_, err := s.ConfigMaps(client).Get(ctx, name, api.GetOptions{})
+			return 0, err
 		},
 		Keys:     made.GetIndexer().ListKeys,
 		Synced:   []informer.InformerSynced{registered.HasSynced},
 		NewQueue: view.NewQueue(s.config.Gates, name, s.config.Gears.RepairedQueue(r, name)), QueueTrace: r.Queue(name),
 	})
-	if err := s.RunInformer(ctx, made); err != nil {
+	if err := s.runInformer(ctx, made); err != nil {
 		return err
 	}
 	s.running.Go(func() { pool.Run(s.slowCtx, s.slowCtx) })

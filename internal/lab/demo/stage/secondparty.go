@@ -121,6 +121,9 @@ const builds = 6
 // FillSecondParty creates the second controller's content of the namespace.
 func (s *Stage) FillSecondParty(ctx context.Context) error {
 	s.input("fill-second-party")
+	if s.party.storage == nil {
+		return errors.New("there is no second controller yet")
+	}
 	for i := range builds {
 		err := secondparty.Create(ctx, s.objectsOfSecondParty(), s.party.storage, secondparty.Builds, Namespace, fmt.Sprintf("build-%d", i))
 		if err != nil {

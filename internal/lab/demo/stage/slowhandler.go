@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -16,6 +17,9 @@ import (
 func (s *Stage) AddSlowHandler(name string, took time.Duration) error {
 	s.input("add-slow-handler", name, took.String())
 	watched := s.spectators[name]
+	if watched == nil {
+		return fmt.Errorf("there is no informer of %s", name)
+	}
 	pause := func() { _ = wait.Sleep(s.slowCtx, took) }
 	slow := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc:    func(*api.PartialObjectMetadata, bool) { pause() },

@@ -31,8 +31,10 @@ type Stage struct {
 	slowCtx    context.Context    // of a scene's additions; ends with the controller
 	machines   machines           // of the scene with virtual machines
 	namespaces *informer.SharedIndexInformer[*api.Namespace]
-	tokens     []string    // a scene's additions to spec.finalizers
-	party      secondParty // of the scene with a second party
+	tokens     []string          // a scene's additions to spec.finalizers
+	party      secondParty       // of the scene with a second party
+	faults     map[string]string // the texts of the script's faults, by id
+	bare       bare
 
 	running sync.WaitGroup
 }
@@ -53,7 +55,7 @@ func Open(ctx context.Context, config Config, options Options) (*Stage, error) {
 	if config.Objects == 0 {
 		config.Objects = DefaultObjects
 	}
-	s := &Stage{config: config, clients: map[story.Client]*restclient.Client{}, numbers: numbers(config.Objects)}
+	s := &Stage{config: config, clients: map[story.Client]*restclient.Client{}, faults: map[string]string{}, numbers: numbers(config.Objects)}
 	informersCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	controllerCtx, halt := context.WithCancel(ctx)
 	s.stop, s.halt, s.slowCtx = stop, halt, controllerCtx

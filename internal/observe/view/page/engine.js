@@ -12,10 +12,13 @@ function startWorker() {
 const decode = address => new TextDecoder().decode(bytes(address.slice(address.indexOf(",") + 1)));
 const bytes = base64 => Uint8Array.from(atob(base64), c => c.charCodeAt(0));
 
+const token = () => new URLSearchParams(location.search).get("token");
+
 // Engine calls update with each new view, and tell with {kind, reason} when something happens.
 export class Engine {
   #worker = startWorker();
   #socket = null;
+  #served = false; // the recording is the server's
   live = false;
 
   constructor(update, tell) {
@@ -26,19 +29,54 @@ export class Engine {
 
   ask(op, values = {}) { this.#worker.postMessage({ op, ...values }); }
 
+<<<<<<< HEAD
   // open reads a recording, a {blob} or what the server has at an {address}, which ends a live connection.
   open(source) {
     this.disconnect();
     this.ask("open", source);
+=======
+  // open reads a recording, which ends a live connection.
+  open(blob, served = false) {
+    this.disconnect();
+    this.#served = served;
+    this.ask("open", { blob });
+>>>>>>> main
   }
 
   // start shows what the page was opened for: the recording inside it, the server's recording, or the server's run.
   start() {
     const inside = document.getElementById("recording");
     const parameters = new URLSearchParams(location.search), token = parameters.get("token");
+<<<<<<< HEAD
     if (inside) this.open({ blob: new Blob([bytes(inside.textContent)]) });
     else if (token && parameters.has("recording")) this.open({ address: new URL("recording?token=" + token, location.href).href });
     else if (token) this.#connect(token);
+=======
+    if (!token) return "drop";
+    if (!parameters.has("recording")) { this.#connect(token); return "live"; }
+    try {
+      const answer = await fetch("recording?token=" + token);
+      if (!answer.ok) { this.tell({ kind: "refused", reason: await answer.text() }); return "drop"; }
+      this.open(await answer.blob(), true);
+    } catch { this.tell({ kind: "disconnected" }); }
+    return "replay";
+>>>>>>> main
+  }
+
+  // inputs returns a promise of what the laboratory knows of the recording's inputs; null if it does not show this recording.
+  async inputs() {
+    if (!this.#served) return null;
+    try {
+      const answer = await fetch("inputs?token=" + token());
+      return answer.ok ? await answer.json() : null;
+    } catch { return null; } // the process has gone
+  }
+
+  // fork returns a promise of the address of a new run's page. It fails with a sentence.
+  async fork(at, without) {
+    const answer = await fetch("fork?" + new URLSearchParams({ token: token(), at, without }));
+    if (!answer.ok) throw new Error(await answer.text());
+    return answer.text();
   }
 
   // functions returns a promise of the function of each event, for a set of gears; {} if they are not known here.

@@ -8,6 +8,7 @@ import { Story } from "orrery/story.js";
 import { about, Guide } from "orrery/guide.js";
 import { Timeline } from "orrery/timeline.js";
 import { GateBar, Gates, held } from "orrery/gates.js";
+import { ForkButton, ForkDialog, Forks } from "orrery/forks.js";
 import { boxNames, Help, Tables } from "orrery/dialogs.js";
 import { Code, Explain } from "orrery/learn.js";
 
@@ -36,9 +37,14 @@ function App({ engine, initial }) {
   const [theme, setTheme] = useState(initial.theme);
   const [control, setControl] = useState(null); // the gates; null: the run has none
   const [asking, setAsking] = useState(false); // for the condition of a run
+  const [inputs, setInputs] = useState(null); // of a recording, for a fork; null: there is no laboratory
   const size = useWindowSize(shot?.guided);
+<<<<<<< HEAD
   const now = useRef({});
   const plays = useRef(false); // is playing at once what playing is with the next picture
+=======
+  const now = useRef({}), askFork = useRef(null);
+>>>>>>> main
 
   let passes = () => true, wrong = "";
   try { passes = parseFilter(filter); } catch (error) { wrong = error.message; }
@@ -64,7 +70,7 @@ function App({ engine, initial }) {
     engine.update = setShot;
     engine.said = message => {
       switch (message.kind) {
-        case "opened": setMode("replay"); setNotice(""); setSelected(""); setChosen(""); setControl(null); return;
+        case "opened": setMode("replay"); setNotice(""); setSelected(""); setChosen(""); setControl(null); engine.inputs().then(setInputs); return;
         case "disconnected":
           setMode(m => m === "live" || m === "freeze" ? "ended" : m);
           setControl(null);
@@ -105,7 +111,7 @@ function App({ engine, initial }) {
   };
   const gates = new Gates(control, null, command);
   useLayoutEffect(() => { // at once: a key that is pressed when the page can be seen counts
-    const onKey = event => keyPressed(event, { mode, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setAsking });
+    const onKey = event => keyPressed(event, { mode, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setAsking, askFork });
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   });
@@ -131,6 +137,9 @@ function App({ engine, initial }) {
     open: name => setDialog({ kind: "tables", name }), functions: () => engine.functions(header.gears),
   };
   gates.view = view;
+  const forks = mode === "replay" ? new Forks(inputs, view) : null;
+  const fork = (at, without) => engine.fork(at, without).then(address => { location.assign(address + "&" + new URLSearchParams({ lang: language, theme })); return true; }, error => { setNotice(error.message); return false; });
+  askFork.current = forks && (() => forks.refused ? setNotice(forks.refused) : setDialog({ kind: "fork" }));
   const waits = held(state);
   const ended = mode === "ended" || mode === "live" && state.ended !== "";
   const shownMode = ended ? "ended" : mode;
@@ -162,12 +171,14 @@ function App({ engine, initial }) {
       <span class="quiet" data-event=${shot.n}>${text("event-number", { n: count(shot.n), of: count(shot.count) })}</span>
       ${(mode === "replay" || ended) && speeds.map(s => html`<button aria-pressed=${speed === s} onClick=${() => setSpeed(s)}>×${s === 0.25 ? "¼" : s}</button>`)}
       ${crowded(shot) > tooFast && html`<span class="warn">${text("rate", { n: count(crowded(shot)) })}</span>`}
+      ${forks && html`<${ForkButton} forks=${forks} ask=${askFork.current}/>`}
       <${GateBar} gates=${gates} asking=${asking} ask=${setAsking}/>
       <span class="grow" style="flex:1"></span>
       <input id="filter" class=${wrong ? "wrong" : ""} type="text" spellcheck="false" placeholder=${text("filter")} aria-label=${text("filter-label")} aria-invalid=${wrong !== ""} title=${wrong} value=${filter} onInput=${event => setFilter(event.target.value)}/></header>
       <div class="body"><${Timeline} view=${view} width=${size.width - 36} height=${size.timeline}/></div></section>
     ${noticeBox}
     ${dialog?.kind === "help" && html`<${Help} close=${() => setDialog(null)}/>`}
+    ${dialog?.kind === "fork" && forks && html`<${ForkDialog} forks=${forks} start=${fork} close=${() => setDialog(null)}/>`}
     ${dialog?.kind === "explain" && html`<${Explain} name=${dialog.name} close=${() => setDialog(null)}/>`}
     ${dialog?.kind === "code" && html`<${Code} name=${dialog.name} view=${view} close=${() => setDialog(null)}/>`}
     ${dialog?.kind === "tables" && html`<${Tables} name=${dialog.name} view=${view} close=${() => setDialog(null)}/>`}</main>`;
@@ -238,6 +249,7 @@ function keyPressed(event, page) {
     c: () => setDialog({ kind: "code", name: named([...boxNames, "story"]) }), t: () => setDialog({ kind: "tables", name: named(boxNames) }), "?": () => setDialog({ kind: "help" }),
     q: () => document.querySelector(".choices button")?.focus(), Escape: () => page.select(""),
   };
+  if (page.askFork.current) actions.f = page.askFork.current;
   if (gates.mine) {
     actions.h = () => gates.hold();
     actions.g = () => page.setAsking(true);

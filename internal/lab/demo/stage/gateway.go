@@ -1,8 +1,9 @@
-package scenes
+package stage
 
 import (
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -20,11 +21,12 @@ type gatewayAnswer struct {
 	contentType, body string
 }
 
-// answerNextWatch makes the gateway answer the next watch request.
-func (g *gateway) answerNextWatch(answer gatewayAnswer) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.answer = &answer
+// AnswerNextWatch makes a gateway answer the next watch of a client of [Stage.NewClient] in place of the server.
+func (s *Stage) AnswerNextWatch(code int, contentType, body string) {
+	s.input("answer-next-watch", strconv.Itoa(code), contentType, body)
+	s.bare.gateway.mu.Lock()
+	defer s.bare.gateway.mu.Unlock()
+	s.bare.gateway.answer = &gatewayAnswer{code, contentType, body}
 }
 
 // take returns the answer to a request once, or nil.

@@ -1,0 +1,61 @@
+package fork
+
+import (
+	"context"
+	"sync"
+
+	observed "orrery/internal/observe/view"
+	"orrery/internal/observe/view/places"
+)
+
+// Forks are the forks of a page that shows a recording: one at a time, each with a page of its own.
+type Forks struct {
+	ctx  context.Context
+	code places.Source
+	read func() (*Recording, error)
+
+	mu   sync.Mutex
+	live *Live // guarded by mu; nil: none
+}
+
+var _ observed.Forks = (*Forks)(nil)
+
+// NewForks returns the forks of a recording, which is read when the page asks for it. They end with
+// ctx; the caller must call Stop. code is where their pages find the functions of the gears.
+func NewForks(ctx context.Context, read func() (*Recording, error), code places.Source) *Forks {
+	return &Forks{ctx: ctx, code: code, read: sync.OnceValues(read)}
+}
+
+// Inputs returns the Recording.
+func (f *Forks) Inputs() (any, error) { return f.read() }
+
+// Fork starts a fork and returns the address of its page. It ends an earlier one.
+func (f *Forks) Fork(at, without int) (address string, err error) {
+	recording, err := f.read()
+	if err != nil {
+		return "", err
+	}
+	f.Stop()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	serve := func(config observed.Config) (*observed.Server, error) {
+		config.Code = f.code
+		return observed.Start(config)
+	}
+	live, err := recording.Live(f.ctx, at, without, serve, func(Input, Result) {})
+	if err != nil {
+		return "", err
+	}
+	f.live = live
+	return live.URL(), nil
+}
+
+// Stop ends the fork, if there is one.
+func (f *Forks) Stop() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.live != nil {
+		f.live.Stop()
+		f.live = nil
+	}
+}

@@ -1,0 +1,90 @@
+package view_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/view/fork"
+	"orrery/internal/observe/view"
+	"orrery/internal/observe/view/places"
+	"orrery/internal/observe/view/viewtest"
+)
+
+// forkable returns the address of a page that shows a recording and can fork it.
+func forkable(t *testing.T, recording []byte) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	forks := fork.NewForks(ctx, func() (*fork.Recording, error) { return fork.Read(bytes.NewReader(recording)) }, places.Source{})
+	server, err := view.Start(view.Config{
+		Name:      "test",
+		Recording: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recording)), nil },
+		Forks:     forks,
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { server.Stop(); cancel(); forks.Stop() })
+	return server.URL()
+}
+
+// The page says in the reader's language why a recording cannot be forked, and pressing the button says it
+// again.
+func TestForkIsRefusedInThePage(t *testing.T) {
+	recording := append(bytes.Clone(recordedWith(t, "one-key")), `{"s":99999,"t":99999999,"e":"apiserver.requestDone","verb":"patch","user":"kubernetes-admin","code":200}`+"\n"...)
+	b := viewtest.Open(t, 1280, 720)
+	for address, reasons := range map[string][2]string{
+		forkable(t, recording): {"No fork: kubernetes-admin wrote to the server", "不能分叉：kubernetes-admin"},
+		replayed(t, recording): {"Only lab replay FILE can fork a recording.", "只有 lab replay FILE"},
+	} {
+		for i, look := range looks[:2] {
+			b.Do(chromedp.EmulateViewport(look.width, look.height), chromedp.Navigate(address+"&lang="+look.language+"&theme="+look.theme))
+			b.Until(`document.querySelector("button.fork[aria-disabled=true]")`)
+			b.Press(kb.End)
+			b.Until(fmt.Sprintf(`document.getElementById("fork-refused").innerText.startsWith(%q)`, reasons[i]))
+			fits(t, b, "refused")
+			b.Picture("fork-refused-" + look.language)
+			b.Do(chromedp.Focus("button.fork"))
+			b.Press(kb.Enter)
+			b.Until(fmt.Sprintf(`document.querySelector("[role=alert].notice")?.innerText.startsWith(%q)`, reasons[i]))
+			assert.True(t, viewtest.Value[bool](b, `document.querySelector("dialog") === null`))
+		}
+	}
+	b.Sound()
+}
+
+// A reader forks one-key before the hundred updates, with the keyboard only: the page goes live, and G7
+// holds the key. A step there lets it through.
+func TestForkInThePage(t *testing.T) {
+	recording := recordedWith(t, "one-key")
+	lines := parsed(t, recording)
+	b := viewtest.Open(t, 1280, 720)
+	for _, look := range looks[:2] {
+		b.Do(chromedp.EmulateViewport(look.width, look.height), chromedp.Navigate(forkable(t, recording)+"&lang="+look.language+"&theme="+look.theme))
+		b.Until(`document.querySelector("button.fork[aria-disabled=true]")`)
+		assert.NotEmpty(t, viewtest.Value[string](b, `document.getElementById("fork-refused").innerText`), "it says why")
+		fits(t, b, "no input yet")
+		goTo(b, find(lines, "lab.held")+1)
+		b.Until(`document.querySelector("button.fork[aria-disabled=false]")`)
+		fits(t, b, "fork")
+		b.Press("f")
+		b.Until(`document.querySelector("dialog .start")`)
+		assert.Contains(t, viewtest.Value[string](b, `document.querySelector("dialog").innerText`), "start-plain --workers=3")
+		b.Picture("fork-" + look.language)
+		b.Do(chromedp.Focus(".start"))
+		b.PressAndLeave(kb.Enter)
+		b.Until(`document.querySelector(".mode.live") && document.querySelector('[data-box="workers"]')?.innerText.includes("w1")`)
+		assert.Contains(t, viewtest.Value[string](b, `document.querySelector(".head").innerText`), "lab replay --fork 4")
+		b.Until(`document.querySelector(".mode.held")?.innerText.includes("G7")`)
+		fits(t, b, "forked")
+		b.Picture("forked-" + look.language)
+		b.Press("n")
+		b.Until(`!document.querySelector(".mode.held")`)
+		b.Sound()
+	}
+}
