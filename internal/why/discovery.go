@@ -71,8 +71,8 @@ func (e *Evidence) undiscovered() []string {
 	return groupVersions
 }
 
-// vouched reports whether the namespace's controller has found the namespace empty: its token is gone, so
-// it looks no more.
+// vouched reports whether the namespace's controller has found the namespace empty: its token is
+// gone, so it looks no more.
 func (e *Evidence) vouched() bool {
 	n := e.latest()
 	return n != nil && !slices.Contains(n.SpecFinalizers, api.FinalizerKubernetes)

@@ -209,7 +209,8 @@ func waiting(n int, resource string) string {
 // fewNames is how many names of types a sentence has.
 const fewNames = 4
 
-// types writes names of types as a list. Of many it has the first ones: "a, b, c and 20 more types".
+// types writes names of types as a list. Of many it has the first ones: "a, b, c and 20 more
+// types".
 func types(names []string) string {
 	if len(names) > fewNames {
 		names = append(slices.Clone(names[:fewNames-1]), counted(len(names)-fewNames+1, "more type"))

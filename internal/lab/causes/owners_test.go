@@ -13,8 +13,8 @@ import (
 	"orrery/internal/why/collect"
 )
 
-// An owner may run as a Deployment, a StatefulSet or a DaemonSet. While one of them has a ready pod,
-// the owner is not called gone; without, the report names each and says how to bring it back.
+// An owner may run as a Deployment, a StatefulSet or a DaemonSet. While one of them has a ready
+// pod, the owner is not called gone; without, the report names each and says how to bring it back.
 func TestKindsOfOwners(t *testing.T) {
 	f, ok := causes.Find("C04")
 	require.True(t, ok)

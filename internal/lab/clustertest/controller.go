@@ -14,13 +14,14 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// RunNamespaceController runs the namespace controller with the fast gears, see [Cluster.RunNamespaceControllerOf].
+// RunNamespaceController runs the namespace controller with the fast gears, see
+// [Cluster.RunNamespaceControllerOf].
 func (c *Cluster) RunNamespaceController(ctx context.Context) (ended <-chan struct{}) {
 	return c.RunNamespaceControllerOf(ctx, gears.Set{})
 }
 
-// RunNamespaceControllerOf runs the namespace controller as [ControllerUser] until the context ends.
-// The channel is closed when it has ended.
+// RunNamespaceControllerOf runs the namespace controller as [ControllerUser] until the context
+// ends. The channel is closed when it has ended.
 func (c *Cluster) RunNamespaceControllerOf(ctx context.Context, set gears.Set) (ended <-chan struct{}) {
 	c.t.Helper()
 	client := c.Client()

@@ -15,7 +15,9 @@ import (
 //
 // The names are key, gear, gate, event, verb, resource, code, deltas and failures, the operators
 // ==, !=, ~ (contains), < and >. && binds stronger than ||. A key may be named without its
-// namespace. The zero Condition holds for every item. The page's filters have the same form.
+// namespace. A code is that of a request's answer: a condition with one holds for answers alone,
+// and one without never does, so that a closed gate holds a request once. The zero Condition holds
+// for every item but answers. The page's filters have the same form.
 type Condition struct {
 	text         string
 	alternatives [][]comparison
@@ -23,7 +25,7 @@ type Condition struct {
 
 type comparison struct{ name, operator, value string }
 
-// fieldNames are the names in conditions. No item has a code: the answer comes after the gate.
+// fieldNames are the names in conditions.
 var fieldNames = []string{"key", "gear", "event", "verb", "resource", "code", "deltas", "failures", "gate"}
 
 // gears are the packages in which items wait.
@@ -46,6 +48,8 @@ func (i Item) field(name string) string {
 		return i.Verb
 	case "resource":
 		return i.Resource
+	case "code":
+		return strconv.Itoa(i.Code)
 	case "deltas":
 		return i.Deltas
 	case "failures":
@@ -90,11 +94,13 @@ func (c Condition) String() string { return c.text }
 
 // Holds reports whether an item meets the condition.
 func (c Condition) Holds(item Item) bool {
+	answer := item.Code != 0
 	if len(c.alternatives) == 0 {
-		return true
+		return !answer
 	}
 	return slices.ContainsFunc(c.alternatives, func(all []comparison) bool {
-		return !slices.ContainsFunc(all, func(one comparison) bool { return !one.holds(item) })
+		ofCodes := slices.ContainsFunc(all, func(one comparison) bool { return one.name == "code" })
+		return answer == ofCodes && !slices.ContainsFunc(all, func(one comparison) bool { return !one.holds(item) })
 	})
 }
 

@@ -12,7 +12,9 @@
 //	G3    what is stored, not distributed    the informer's processor
 //	G4    a handler call                     the handler, by informer.Config.WrapHandler
 //	G5    a key for a worker, after Get      the work queue
-//	G6    a request to the API server        ListerWatcher, and the clients of the deleter
+//	G6    a request to the API server, or    ListerWatcher, and the clients of the deleter
+//	      its answer, for a condition
+//	      that compares the code
 //	G7    a key before Done                  the work queue
 //
 // [New] returns the gates of a run, all open. A run is wired with them where it makes its gears:
@@ -46,7 +48,8 @@
 // Gates open for good when the run's context ends, and an item stops waiting when what it belongs
 // to ends: its watch, its informer, its queue, its request.
 //
-// What a script or a page does to the gates is an input of the recording: package fork does it again.
+// What a script or a page does to the gates is an input of the recording: package fork does it
+// again.
 //
 // The recording has lab.held for each item that waits, lab.stepped for each that goes on alone, and
 // lab.released for each gate that was opened.

@@ -33,8 +33,8 @@ func forkable(t *testing.T, recording []byte) string {
 	return server.URL()
 }
 
-// The page says in the reader's language why a recording cannot be forked, and pressing the button says it
-// again.
+// The page says in the reader's language why a recording cannot be forked, and pressing the button
+// says it again.
 func TestForkIsRefusedInThePage(t *testing.T) {
 	recording := append(bytes.Clone(recordedWith(t, "one-key")), `{"s":99999,"t":99999999,"e":"apiserver.requestDone","verb":"patch","user":"kubernetes-admin","code":200}`+"\n"...)
 	b := viewtest.Open(t, 1280, 720)
@@ -58,8 +58,8 @@ func TestForkIsRefusedInThePage(t *testing.T) {
 	b.Sound()
 }
 
-// A reader forks one-key before the hundred updates, with the keyboard only: the page goes live, and G7
-// holds the key. A step there lets it through.
+// A reader forks one-key before the hundred updates, with the keyboard only: the page goes live,
+// and G7 holds the key. A step there lets it through.
 func TestForkInThePage(t *testing.T) {
 	recording := recordedWith(t, "one-key")
 	lines := parsed(t, recording)

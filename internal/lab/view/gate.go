@@ -2,11 +2,13 @@ package view
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 
 	"orrery/internal/observe/trace"
+	"orrery/restclient/api"
 )
 
 // ID is the name of a gate.
@@ -35,6 +37,7 @@ type Item struct {
 	Resource string // the name of the informer or work queue; G6: kubectl's name of the resource
 	Deltas   string // G2: a letter for each delta, as in a recording
 	Failures int    // G5, G7
+	Code     int    // G6: of the answer, once there is one
 }
 
 // Gates are the gates of one run. [New] returns them open. All methods may be called from any
@@ -95,6 +98,27 @@ func (g *Gates) Wait(ctx context.Context, item Item) error {
 	case <-ctx.Done():
 		g.leave(w)
 		return context.Cause(ctx)
+	}
+}
+
+// request sends a request when its gate lets it through. Its answer waits in turn, but only for a
+// condition that compares the code.
+func (g *Gates) request(ctx context.Context, item Item, send func() error) error {
+	if err := g.Wait(ctx, item); err != nil {
+		return err
+	}
+	err := send()
+	g.answered(ctx, item, err)
+	return err
+}
+
+// answered holds what waits for the answer to a request. A success counts as code 200.
+func (g *Gates) answered(ctx context.Context, item Item, err error) {
+	if item.Code = api.CodeOf(err); err == nil {
+		item.Code = http.StatusOK
+	}
+	if item.Code != 0 {
+		_ = g.Wait(ctx, item) // an error means that it must not wait any longer
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/informer"
+	"orrery/informer/reflector"
 	"orrery/restclient/api"
 )
 
@@ -59,17 +60,20 @@ type heldSource[T informer.Object] struct {
 }
 
 func (s heldSource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List[T], error) {
-	if err := s.gates.Wait(ctx, Item{Gate: G6, Verb: "list", Resource: s.name}); err != nil {
-		return nil, err
-	}
-	return s.ListerWatcher.List(ctx, opts)
+	var list *api.List[T]
+	err := s.gates.request(ctx, Item{Gate: G6, Verb: "list", Resource: s.name}, func() (err error) {
+		list, err = s.ListerWatcher.List(ctx, opts)
+		return err
+	})
+	return list, err
 }
 
 func (s heldSource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
-	if err := s.gates.Wait(ctx, Item{Gate: G6, Verb: "watch", Resource: s.name}); err != nil {
-		return nil, err
-	}
-	w, err := s.ListerWatcher.Watch(ctx, opts)
+	var w api.Watcher[T]
+	err := s.gates.request(ctx, Item{Gate: G6, Verb: "watch", Resource: s.name}, func() (err error) {
+		w, err = s.ListerWatcher.Watch(ctx, opts)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +93,7 @@ func (s heldSource[T]) HasKeepalive() bool {
 }
 
 // heldWatcher holds decoded changes at G1. Bookmarks, errors and the initial events of a streaming
-// list pass.
+// list pass there.
 type heldWatcher[T informer.Object] struct {
 	api.Watcher[T]
 	*line
@@ -108,6 +112,8 @@ func (w *heldWatcher[T]) Next() (api.WatchEvent[T], error) {
 		}
 	case api.WatchBookmark:
 		w.initial = w.initial && !event.InitialEventsEnd
+	case api.WatchError: // the server's last answer to the watch, such as 410
+		w.gates.answered(w.ctx, Item{Gate: G6, Verb: "watch", Resource: w.name}, reflector.StatusError(event.Status))
 	}
 	return event, nil
 }

@@ -27,6 +27,7 @@ import (
 	labview "orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
+	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/credentials"
 	"orrery/restclient/restclienttest"
@@ -152,6 +153,69 @@ func TestScenesAnswerTheirQuestions(t *testing.T) {
 				assert.NotEqual(t, want, again[name](lines[:chosen], asked), "the reader cannot know it before")
 			})
 		}
+	}
+}
+
+// forgetful is a work queue with a mistake of lab 08: it ignores a key that a worker has.
+type forgetful struct {
+	queue.ObservableInterface[string]
+	mu   sync.Mutex
+	with map[string]bool // guarded by mu
+}
+
+func (q *forgetful) AddAfter(key string, after time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.with[key] {
+		q.ObservableInterface.AddAfter(key, after)
+	}
+}
+
+func (q *forgetful) Get() (key string, shutdown bool) {
+	key, shutdown = q.ObservableInterface.Get()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.with[key] = true
+	return key, shutdown
+}
+
+func (q *forgetful) Done(key string) {
+	q.mu.Lock()
+	delete(q.with, key)
+	q.mu.Unlock()
+	q.ObservableInterface.Done(key)
+}
+
+// A scene with a learner's mistake plays to its end, and its answer is what happened.
+func TestSceneOneKeyWithALostUpdate(t *testing.T) {
+	set := gears.Set{}.Wrapped(func(_ string, q queue.ObservableInterface[string]) queue.ObservableInterface[string] {
+		return &forgetful{ObservableInterface: q, with: map[string]bool{}}
+	})
+	lines := parsed(t, play(t, "one-key", set))
+	assert.Equal(t, []string{"0"}, pick(lines, "text", "lab.answer", nil))
+}
+
+// What the second list brings waits at G3, one object at a time, whatever gears store and
+// distribute the objects.
+func TestSceneStoreDecidesHoldsWithEveryGear(t *testing.T) {
+	for _, form := range []string{"fast", "textbook", "fast,deltafifo=textbook", "fast,deltafifo=inorder", "fast,informer=textbook"} {
+		t.Run(form, func(t *testing.T) {
+			set, err := gears.Parse(form)
+			require.NoError(t, err)
+			lines := parsed(t, play(t, "store-decides", set))
+			g3 := line{"gate": "G3"}
+			held := pick(lines, "k", "lab.held", g3)
+			assert.ElementsMatch(t, []string{"shop/apple", "shop/fig", "shop/kiwi", "shop/pear", "shop/plum"}, held)
+			assert.Equal(t, held, pick(lines, "k", "lab.stepped", g3), "one at a time")
+			assert.Contains(t, pick(lines, "name", "lab.chapter", nil), "g3")
+			for _, key := range held {
+				at := func(name string) int {
+					return slices.IndexFunc(lines, func(e line) bool { return e["e"] == name && e["k"] == key && e["gate"] == "G3" })
+				}
+				waits := lines[at("lab.held"):at("lab.stepped")]
+				assert.Empty(t, pick(waits, "k", "informer.handlerCalled", line{"k": key}), "the handlers do not know it yet")
+			}
+		})
 	}
 }
 

@@ -82,36 +82,36 @@ type heldNamespaces struct {
 	gates *Gates
 }
 
-func (c heldNamespaces) hold(ctx context.Context, verb, name string) error {
-	return c.gates.Wait(ctx, Item{Gate: G6, Verb: verb, Key: name, Resource: "namespaces"})
+func (c heldNamespaces) request(ctx context.Context, verb, name string, send func() error) error {
+	return c.gates.request(ctx, Item{Gate: G6, Verb: verb, Key: name, Resource: "namespaces"}, send)
 }
 
-func (c heldNamespaces) Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error) {
-	if err := c.hold(ctx, "get", name); err != nil {
-		return nil, err
-	}
-	return c.NamespaceClient.Get(ctx, name, opts)
+func (c heldNamespaces) Get(ctx context.Context, name string, opts api.GetOptions) (got *api.Namespace, err error) {
+	err = c.request(ctx, "get", name, func() (err error) {
+		got, err = c.NamespaceClient.Get(ctx, name, opts)
+		return err
+	})
+	return got, err
 }
 
-func (c heldNamespaces) UpdateStatus(ctx context.Context, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
-	if err := c.hold(ctx, "update", namespace.Name); err != nil {
-		return nil, err
-	}
-	return c.NamespaceClient.UpdateStatus(ctx, namespace, opts)
+func (c heldNamespaces) UpdateStatus(ctx context.Context, namespace *api.Namespace, opts api.UpdateOptions) (got *api.Namespace, err error) {
+	err = c.request(ctx, "update", namespace.Name, func() (err error) {
+		got, err = c.NamespaceClient.UpdateStatus(ctx, namespace, opts)
+		return err
+	})
+	return got, err
 }
 
-func (c heldNamespaces) UpdateSubresource(ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
-	if err := c.hold(ctx, "update", name); err != nil {
-		return nil, err
-	}
-	return c.NamespaceClient.UpdateSubresource(ctx, name, subresource, namespace, opts)
+func (c heldNamespaces) UpdateSubresource(ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions) (got *api.Namespace, err error) {
+	err = c.request(ctx, "update", name, func() (err error) {
+		got, err = c.NamespaceClient.UpdateSubresource(ctx, name, subresource, namespace, opts)
+		return err
+	})
+	return got, err
 }
 
 func (c heldNamespaces) Delete(ctx context.Context, name string, opts api.DeleteOptions) error {
-	if err := c.hold(ctx, "delete", name); err != nil {
-		return err
-	}
-	return c.NamespaceClient.Delete(ctx, name, opts)
+	return c.request(ctx, "delete", name, func() error { return c.NamespaceClient.Delete(ctx, name, opts) })
 }
 
 type heldContent struct {
@@ -119,43 +119,44 @@ type heldContent struct {
 	gates *Gates
 }
 
-func (c heldContent) hold(ctx context.Context, verb, key string, gvr api.GroupVersionResource) error {
-	return c.gates.Wait(ctx, Item{Gate: G6, Verb: verb, Key: key, Resource: gvr.Resource})
+func (c heldContent) request(ctx context.Context, verb, key string, gvr api.GroupVersionResource, send func() error) error {
+	return c.gates.request(ctx, Item{Gate: G6, Verb: verb, Key: key, Resource: gvr.Resource}, send)
 }
 
-func (c heldContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, bool, error) {
-	if err := c.hold(ctx, "deletecollection", namespace, gvr); err != nil {
-		return nil, false, err
-	}
-	return c.ContentClient.DeleteCollection(ctx, gvr, namespace)
+func (c heldContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) (found []*api.PartialObjectMetadata, listed bool, err error) {
+	err = c.request(ctx, "deletecollection", namespace, gvr, func() (err error) {
+		found, listed, err = c.ContentClient.DeleteCollection(ctx, gvr, namespace)
+		return err
+	})
+	return found, listed, err
 }
 
-func (c heldContent) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
-	if err := c.hold(ctx, "list", namespace, gvr); err != nil {
-		return nil, err
-	}
-	return c.ContentClient.List(ctx, gvr, namespace)
+func (c heldContent) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) (list []*api.PartialObjectMetadata, err error) {
+	err = c.request(ctx, "list", namespace, gvr, func() (err error) {
+		list, err = c.ContentClient.List(ctx, gvr, namespace)
+		return err
+	})
+	return list, err
 }
 
-func (c heldContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (map[string]bool, bool, error) {
-	if err := c.hold(ctx, "list", "", gvr); err != nil {
-		return nil, false, err
-	}
-	return c.ContentClient.Holders(ctx, gvr)
+func (c heldContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (namespaces map[string]bool, complete bool, err error) {
+	err = c.request(ctx, "list", "", gvr, func() (err error) {
+		namespaces, complete, err = c.ContentClient.Holders(ctx, gvr)
+		return err
+	})
+	return namespaces, complete, err
 }
 
 func (c heldContent) Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error {
-	if err := c.hold(ctx, "delete", namespace+"/"+name, gvr); err != nil {
-		return err
-	}
-	return c.ContentClient.Delete(ctx, gvr, namespace, name)
+	return c.request(ctx, "delete", namespace+"/"+name, gvr, func() error { return c.ContentClient.Delete(ctx, gvr, namespace, name) })
 }
 
-func (c heldContent) ListPods(ctx context.Context, namespace string) ([]*api.Pod, error) {
-	if err := c.hold(ctx, "list", namespace, api.PodsResource); err != nil {
-		return nil, err
-	}
-	return c.ContentClient.ListPods(ctx, namespace)
+func (c heldContent) ListPods(ctx context.Context, namespace string) (pods []*api.Pod, err error) {
+	err = c.request(ctx, "list", namespace, api.PodsResource, func() (err error) {
+		pods, err = c.ContentClient.ListPods(ctx, namespace)
+		return err
+	})
+	return pods, err
 }
 
 type heldDiscovery struct {
@@ -163,9 +164,10 @@ type heldDiscovery struct {
 	gates *Gates
 }
 
-func (c heldDiscovery) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error) {
-	if err := c.gates.Wait(ctx, Item{Gate: G6, Verb: "discover"}); err != nil {
-		return nil, err
-	}
-	return c.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
+func (c heldDiscovery) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) (lists []*api.APIResourceList, err error) {
+	err = c.gates.request(ctx, Item{Gate: G6, Verb: "discover"}, func() (err error) {
+		lists, err = c.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
+		return err
+	})
+	return lists, err
 }

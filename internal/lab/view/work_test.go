@@ -3,6 +3,7 @@ package view_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer"
+	"orrery/informer/informertest"
 	"orrery/internal/gears"
 	"orrery/internal/lab/view"
 	observed "orrery/internal/observe/view"
@@ -202,6 +204,52 @@ func TestGatesHoldRequestsOfADeleter(t *testing.T) {
 	})
 }
 
+// A run to a code stops at the answer that has it: whoever waits for that answer does not get it
+// yet.
+func TestGatesRunToAnAnswer(t *testing.T) {
+	forms(t, func(t *testing.T, set gears.Set) {
+		c := startCluster(t, set)
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodDelete {
+				return &api.Status{Code: http.StatusInternalServerError, Reason: api.ReasonInternalError}
+			}
+			return nil
+		})
+		synctest.Wait()
+		c.gates.RunTo(condition(t, "code>499 && resource==pods"))
+		c.AddNamespace("demo", true, api.FinalizerKubernetes)
+		waiting, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		require.NoError(t, c.gates.Await(waiting, view.G6, 1))
+		want := view.Item{Gate: view.G6, Verb: "deletecollection", Resource: "pods", Key: "demo", Code: http.StatusInternalServerError}
+		assert.Equal(t, want, c.gates.Waiting(view.G6)[0])
+		assert.Contains(t, c.controller.Snapshot().Active, "demo", "the pass has not failed yet")
+		c.Refuse(nil)
+		c.gates.Release()
+		time.Sleep(time.Hour)
+		c.AssertGone(t, "demo")
+		answers(t, "the controller's end", func() { c.cancel(); <-c.ended })
+	})
+}
+
+// A watch that the server ends with an answer, such as 410, waits, too.
+func TestGatesRunToTheEndOfAWatch(t *testing.T) {
+	inPipeline(t, func(p *pipeline) {
+		p.gates.RunTo(condition(p.t, "code==410"))
+		p.source.Add(informertest.Namespace("a"))
+		assert.Equal(p.t, []string{"add a"}, p.took())
+		p.source.SendError(api.NewStatusError(api.Status{Code: http.StatusGone, Reason: api.ReasonExpired}))
+		p.took()
+		assert.Equal(p.t, []view.Item{{Gate: view.G6, Verb: "watch", Resource: "namespaces", Code: http.StatusGone}}, p.gates.Waiting(view.G6))
+		p.source.Add(informertest.Namespace("b"))
+		time.Sleep(time.Hour)
+		assert.Empty(p.t, p.took())
+		p.gates.Release()
+		time.Sleep(time.Minute)
+		assert.Equal(p.t, []string{"add b"}, p.took())
+	})
+}
+
 // A run ends although requests wait.
 func TestGatesOpenAtTheEndOfTheRun(t *testing.T) {
 	forms(t, func(t *testing.T, set gears.Set) {
@@ -342,9 +390,16 @@ func TestGatesConditions(t *testing.T) {
 		"": true, "key==shop/web": true, "key==web": true, "key==we": false, "key!=web": false, "key~we": true,
 		"gate==G2": true, "gear==deltafifo && event==ADDED": true, "gear==queue && event==ADDED": false,
 		"gear==queue || deltas~UU": true, "key==x && key==web || failures>6": true, "failures>7": false, "failures<10": true,
-		"key<1": false, "key>1": false, `resource == "pods"`: true, "verb==get": false, "code==200": false, "code!=200": true,
+		"key<1": false, "key>1": false, `resource == "pods"`: true, "verb==get": false, "code==200": false, "code!=200": false,
 	} {
 		assert.Equal(t, want, condition(t, text).Holds(item), text)
+	}
+	answer := view.Item{Gate: view.G6, Verb: "get", Resource: "pods", Code: 503}
+	for text, want := range map[string]bool{
+		"": false, "verb==get": false, "code==503": true, "code==200": false, "code!=200": true, "code>499 && verb==get": true,
+		"code>499 && verb==list": false, "verb==get || code==500": false, "verb==list || code<504": true,
+	} {
+		assert.Equal(t, want, condition(t, text).Holds(answer), text)
 	}
 	for text, want := range map[string]string{
 		"kee==a":            `"kee" is not one of key, gear, event, verb, resource, code, deltas, failures, gate`,

@@ -12,12 +12,15 @@ import (
 //
 //   - M names the tracks: a process is a gear or an informer, a thread a worker or a listener.
 //   - X is a pass, a phase or a handler call, nested on the track of its worker or listener.
+//     The slices of what waits at a gate are closed, and reopened when it goes on.
 //   - b and e, with id key#n, are what overlaps: waiting in the FIFO, for a listener, in the work
 //     queue and for a delay, and requests.
 //   - s and f, a flow, lead from the handler call that added a key to the pass over it.
 //   - C are depths, at most one a millisecond; i are marks, such as 410 and a resync.
 //
-// A span is written when it ends, so a track is in order of ends; viewers sort by ts.
+// A span is written when it ends, so a track is in order of ends; viewers sort by ts. No two slices
+// of a track begin or end at the same moment: what took less than a microsecond, as many calls do,
+// is told apart by nanoseconds, since some viewers nest slices of length 0 wrongly.
 type chrome struct {
 	file  *os.File
 	out   *bufio.Writer
@@ -32,15 +35,17 @@ type chrome struct {
 	calls   map[string]span        // by listener
 	passes  map[string]span        // by namespace
 	phases  map[string]span
+	holds   map[string]*heldTrack
 	flows   map[string]flow  // by key: the handler call that added it
 	depthAt map[string]int64 // ms of the last C
-	now     int64
+	last    map[int]int64    // by track, the last moment that has a begin or end, in ns
+	now     int64            // µs
 }
 
 type span struct {
 	pid, tid int
 	name     string
-	at       int64
+	at       int64 // ns
 }
 
 type asyncSpan struct {
@@ -51,7 +56,7 @@ type asyncSpan struct {
 type flow struct {
 	id       uint64
 	pid, tid int
-	at       int64
+	at       int64 // ns
 }
 
 func createChrome(name string, header Header) (*chrome, error) {
@@ -68,7 +73,8 @@ func newChrome(to interface{ Write([]byte) (int, error) }, header Header) *chrom
 	c := &chrome{
 		out: bufio.NewWriter(to), first: true, pids: map[string]int{}, tids: map[string]int{}, async: map[string][]asyncSpan{},
 		numbers: map[string]uint64{}, slots: map[string][]string{}, calls: map[string]span{}, passes: map[string]span{},
-		phases: map[string]span{}, flows: map[string]flow{}, depthAt: map[string]int64{},
+		phases: map[string]span{}, holds: map[string]*heldTrack{}, flows: map[string]flow{}, depthAt: map[string]int64{},
+		last: map[int]int64{},
 	}
 	start, _ := json.Marshal(map[string]string{"schema": header.Schema, "start": header.Start, "scene": header.Scene, "gears": header.Gears})
 	c.text(`{"displayTimeUnit":"ms","otherData":` + string(start) + `,"traceEvents":[`)
@@ -89,8 +95,8 @@ type chromeEvent struct {
 	ID       string         `json:"id,omitempty"`
 	PID      int            `json:"pid"`
 	TID      int            `json:"tid"`
-	At       int64          `json:"ts"`
-	Duration *int64         `json:"dur,omitempty"`
+	At       float64        `json:"ts"`
+	Duration float64        `json:"dur,omitempty"`
 	Scope    string         `json:"s,omitempty"`
 	Binding  string         `json:"bp,omitempty"`
 	Args     map[string]any `json:"args,omitempty"`
@@ -155,13 +161,24 @@ func (c *chrome) add(e *Event) {
 }
 
 func (c *chrome) mark(pid int, name string, args map[string]any) {
-	c.event(chromeEvent{Phase: "i", Name: name, PID: pid, At: c.now, Scope: "p", Args: args})
+	c.event(chromeEvent{Phase: "i", Name: name, PID: pid, At: float64(c.now), Scope: "p", Args: args})
 }
 
+// begin returns a slice that begins now.
+func (c *chrome) begin(pid, tid int, name string) span { return span{pid, tid, name, c.moment(tid)} }
+
 func (c *chrome) complete(s span, args map[string]any) {
-	took := c.now - s.at
-	c.event(chromeEvent{Phase: "X", Name: s.name, PID: s.pid, TID: s.tid, At: s.at, Duration: &took, Args: args})
+	took := c.moment(s.tid) - s.at
+	c.event(chromeEvent{Phase: "X", Name: s.name, PID: s.pid, TID: s.tid, At: inMicros(s.at), Duration: inMicros(took), Args: args})
 }
+
+// moment returns the present in nanoseconds, or the first after the last moment of the track.
+func (c *chrome) moment(tid int) int64 {
+	c.last[tid] = max(c.now*1000, c.last[tid]+1)
+	return c.last[tid]
+}
+
+func inMicros(ns int64) float64 { return float64(ns) / 1000 }
 
 // open begins an asynchronous span; close ends the oldest one of the key.
 func (c *chrome) open(pid int, kind, key, name string) {
@@ -169,7 +186,7 @@ func (c *chrome) open(pid int, kind, key, name string) {
 	c.numbers[kind]++
 	s := asyncSpan{pid, kind, name, key + "#" + strconv.FormatUint(c.numbers[kind], 10)}
 	c.async[slot] = append(c.async[slot], s)
-	c.event(chromeEvent{Phase: "b", Category: kind, Name: name, ID: s.id, PID: pid, At: c.now})
+	c.event(chromeEvent{Phase: "b", Category: kind, Name: name, ID: s.id, PID: pid, At: float64(c.now)})
 }
 
 func (c *chrome) closeAsync(pid int, kind, key string) {
@@ -178,7 +195,7 @@ func (c *chrome) closeAsync(pid int, kind, key string) {
 	if len(open) == 0 {
 		return
 	}
-	c.event(chromeEvent{Phase: "e", Category: kind, Name: open[0].name, ID: open[0].id, PID: pid, At: c.now})
+	c.event(chromeEvent{Phase: "e", Category: kind, Name: open[0].name, ID: open[0].id, PID: pid, At: float64(c.now)})
 	if open = open[1:]; len(open) == 0 {
 		delete(c.async, slot)
 	} else {
@@ -197,7 +214,7 @@ func (c *chrome) depth(pid int, name string, depth int64) {
 		return
 	}
 	c.depthAt[slot] = ms
-	c.event(chromeEvent{Phase: "C", Name: name, PID: pid, At: c.now, Args: map[string]any{"waiting": depth}})
+	c.event(chromeEvent{Phase: "C", Name: name, PID: pid, At: float64(c.now), Args: map[string]any{"waiting": depth}})
 }
 
 func (c *chrome) reflector(hook string, e *Event) {
@@ -233,8 +250,9 @@ func (c *chrome) informer(hook string, e *Event) {
 	case "handlerQueued":
 		c.depth(pid, "listener "+e.Handler, e.Pending)
 	case "handlerCalled":
-		c.calls[e.In+" "+e.Handler] = span{pid, c.tid(pid, "listener "+e.Handler), e.Kind + " " + e.Key, c.now}
+		c.calls[e.In+" "+e.Handler] = c.begin(pid, c.tid(pid, "listener "+e.Handler), e.Kind+" "+e.Key)
 	case "handled":
+		c.resume(e.In + " " + e.Handler)
 		if s, ok := c.calls[e.In+" "+e.Handler]; ok {
 			c.complete(s, map[string]any{"key": e.Key, "kind": e.Kind})
 			delete(c.calls, e.In+" "+e.Handler)
@@ -273,10 +291,11 @@ func (c *chrome) queue(hook string, e *Event) {
 		}
 		slots[slot] = e.Key
 		c.slots[e.In] = slots
-		s := span{pid, c.tid(pid, "worker "+strconv.Itoa(slot+1)), e.Key, c.now}
+		s := c.begin(pid, c.tid(pid, "worker "+strconv.Itoa(slot+1)), e.Key)
 		c.passes[e.In+" "+e.Key] = s
 		c.arrive(e, s)
 	case "done":
+		c.resume(e.In + " " + e.Key)
 		if s, ok := c.passes[e.In+" "+e.Key]; ok {
 			c.complete(s, map[string]any{"key": e.Key})
 			delete(c.passes, e.In+" "+e.Key)
@@ -304,7 +323,7 @@ func (c *chrome) leave(e *Event) {
 		}
 	}
 	if from != nil {
-		c.flows[e.Key] = flow{e.Seq, from.pid, from.tid, c.now}
+		c.flows[e.Key] = flow{e.Seq, from.pid, from.tid, c.moment(from.tid)}
 	}
 }
 
@@ -316,18 +335,19 @@ func (c *chrome) arrive(e *Event, to span) {
 	}
 	delete(c.flows, e.Key)
 	id := strconv.FormatUint(f.id, 10)
-	c.event(chromeEvent{Phase: "s", Category: "cause", Name: "added", ID: id, PID: f.pid, TID: f.tid, At: f.at})
-	c.event(chromeEvent{Phase: "f", Category: "cause", Name: "added", ID: id, PID: to.pid, TID: to.tid, At: c.now, Binding: "e"})
+	c.event(chromeEvent{Phase: "s", Category: "cause", Name: "added", ID: id, PID: f.pid, TID: f.tid, At: inMicros(f.at)})
+	c.event(chromeEvent{Phase: "f", Category: "cause", Name: "added", ID: id, PID: to.pid, TID: to.tid, At: inMicros(to.at), Binding: "e"})
 }
 
 func (c *chrome) namespace(hook string, e *Event) {
 	switch hook {
 	case "phaseStarted":
+		c.resume(namespaceQueue + e.Key)
 		if s, ok := c.worker(e.Key); ok {
-			s.name, s.at = e.Phase, c.now
-			c.phases[e.Key] = s
+			c.phases[e.Key] = c.begin(s.pid, s.tid, e.Phase)
 		}
 	case "phaseDone":
+		c.resume(namespaceQueue + e.Key)
 		if s, ok := c.phases[e.Key]; ok && s.name == e.Phase {
 			c.complete(s, map[string]any{"namespace": e.Key})
 			delete(c.phases, e.Key)
@@ -337,9 +357,12 @@ func (c *chrome) namespace(hook string, e *Event) {
 	}
 }
 
+// namespaceQueue begins the slots of the namespace controller's passes.
+const namespaceQueue = "namespace "
+
 // worker returns the span of the worker that has a key.
 func (c *chrome) worker(key string) (span, bool) {
-	s, ok := c.passes["namespace "+key]
+	s, ok := c.passes[namespaceQueue+key]
 	return s, ok
 }
 
@@ -363,7 +386,14 @@ func (c *chrome) recording(gear, hook string, e *Event) {
 	switch gear + "." + hook {
 	case "trace.lost", "trace.end", "lab.scene", "lab.input", "lab.released", "lab.stepped", "lab.chapter", "lab.question", "lab.answer":
 		c.mark(pid, e.Name, map[string]any{"name": e.Label, "reason": e.Reason, "lost": e.N})
+		switch e.Name {
+		case "lab.stepped":
+			c.stepped(e)
+		case "lab.released":
+			c.released(e.Gate)
+		}
 	case "lab.held":
+		c.held(e)
 		c.mark(pid, "held at "+e.Gate, map[string]any{"key": e.Key})
 	}
 }
@@ -381,6 +411,7 @@ func (c *chrome) close() error {
 }
 
 func (c *chrome) end() {
+	c.released("")
 	for _, open := range []map[string]span{c.phases, c.calls, c.passes} {
 		for _, s := range open {
 			c.complete(s, map[string]any{"cut": true})
@@ -388,7 +419,7 @@ func (c *chrome) end() {
 	}
 	for _, spans := range c.async {
 		for _, s := range spans {
-			c.event(chromeEvent{Phase: "e", Category: s.kind, Name: s.name, ID: s.id, PID: s.pid, At: c.now})
+			c.event(chromeEvent{Phase: "e", Category: s.kind, Name: s.name, ID: s.id, PID: s.pid, At: float64(c.now)})
 		}
 	}
 	c.text("\n]}\n")

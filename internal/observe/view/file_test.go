@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
+	"orrery/internal/observe/view/viewtest"
 )
 
 // One file has the page and the recording, and makes no request.
@@ -67,6 +69,16 @@ func TestPageRefusesOtherFiles(t *testing.T) {
 	b.sound()
 }
 
+// The page says why the server does not send the recording.
+func TestPageSaysThatARecordingIsMissing(t *testing.T) {
+	server, err := view.Start(view.Config{Recording: func() (io.ReadCloser, error) { return os.Open("gone.jsonl") }})
+	require.NoError(t, err)
+	t.Cleanup(server.Stop)
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(server.URL() + "&lang=en"))
+	b.until(`document.querySelector(".notice")?.innerText.includes("gone.jsonl")`)
+}
+
 // head is what the first line of the page says.
 func (b *tab) head() string { return value[string](b, `document.querySelector(".head").innerText`) }
 
@@ -81,7 +93,7 @@ func TestPageShowsTheRestOfABrokenRecording(t *testing.T) {
 	}
 	folded, err := json.Marshal(state)
 	require.NoError(t, err)
-	lines[100] = []byte(`{"s":100,"e":`)
+	lines[100] = []byte(`{"s":100,"e":"queue.ad`)
 	repaired := fmt.Appendf(nil, `{"s":301,"t":%d,"e":"trace.state","state":%s}`, events[299].Time, folded)
 	all := append(append(append([][]byte{}, lines[:301]...), repaired), lines[301:]...)
 	cut := append(bytes.Join(all, []byte("\n")), "\n"+`{"s":824,"e":"queue.ad`...)
@@ -89,6 +101,7 @@ func TestPageShowsTheRestOfABrokenRecording(t *testing.T) {
 	b.show(replayed(t, cut))
 	assert.Contains(t, b.text("queue"), "team-c")
 	assert.Contains(t, b.head(), "1 broken lines; the first is line 101")
+	assert.Empty(t, value[[]string](b, viewtest.Outside))
 	uncertain := func() bool { return value[bool](b, `!!document.querySelector(".box.queue header .warn")`) }
 	assert.False(t, uncertain(), "a state follows the broken line")
 	for n, want := range map[string]bool{"99": false, "100": true, "298": true, "300": false} {

@@ -196,6 +196,49 @@ func TestPagePlays(t *testing.T) {
 	b.sound()
 }
 
+// The clock runs while nothing happens, and a click on the strip goes to its moment.
+func TestPagePlaysThroughQuietTimes(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	quiet := `{"h":1,"schema":"orrery.trace/1","start":"2026-05-04T10:02:11Z"}
+{"s":1,"t":0,"e":"queue.added","i":"work","k":"a"}
+{"s":2,"t":3600000000,"e":"queue.got","i":"work","k":"a"}
+`
+	b.do(chromedp.Navigate(replayed(t, []byte(quiet))))
+	b.until(`document.querySelector("main.page")`)
+	b.press("p")
+	b.until(`document.querySelector(".time header").innerText.includes("event 1 of 2")`)
+	b.until(`!document.querySelector(".clock").innerText.startsWith("00:00.0")`)
+	b.press("p")
+	b.do(chromedp.Evaluate[chromedp.Void](`(() => {
+		const strip = document.querySelector('[role="slider"]'), box = strip.getBoundingClientRect();
+		strip.dispatchEvent(new MouseEvent("click", { clientX: box.left + (box.width + 56) / 2, clientY: box.top + 20, bubbles: true }));
+	})()`))
+	b.until(`/^(29:5|30:0)/.test(document.querySelector(".clock").innerText)`)
+	b.press("[")
+	b.until(`document.querySelector(".clock").innerText.startsWith("00:00.000")`)
+	b.sound()
+}
+
+// What moves the picture ends the playing at once: a tick that is already due does not move it
+// back.
+func TestPageStopsToPlay(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(replayed(t, machine(t))))
+	b.until(`document.querySelector("main.page")`)
+	b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".time button")].find(b => b.innerText === "×¼").click()`))
+	b.press("p")
+	b.until(`!document.querySelector(".time header").innerText.includes("event 0 of")`)
+	after := value[[]string](b, `new Promise(resolve => {
+		const asked = [];
+		Worker.prototype.postMessage = message => asked.push(message.op); // the answer is late
+		window.requestAnimationFrame = () => 0; // the next picture is late
+		dispatchEvent(new KeyboardEvent("keydown", { key: "Home" }));
+		setTimeout(() => resolve(asked), 150);
+	})`)
+	assert.Equal(t, []string{"seek"}, after)
+	b.sound()
+}
+
 // A filter leaves the events that it names in the story.
 func TestPageFilters(t *testing.T) {
 	b := openTab(t, 1280, 720)

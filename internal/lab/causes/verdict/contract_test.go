@@ -101,7 +101,8 @@ func stuck(t *testing.T, situation causes.Fixture, test func(t *testing.T, c *cl
 	})
 }
 
-// Each seed chooses two causes for each namespace, and the tests know what proves them. All pairs come up.
+// Each seed chooses two causes for each namespace, and the tests know what proves them. All pairs
+// come up.
 func TestSeeds(t *testing.T) {
 	pairs := map[string]bool{}
 	for seed := range uint64(causes.Seeds) {

@@ -129,17 +129,12 @@ func (c *deltaCalls) start(ctx context.Context) error {
 	return c.on.RunInformer(ctx, c.informer)
 }
 
-// stepThrough shows a reader of the view the three calls of the second list, one at a time: the
-// gate G3 holds what is stored and not distributed. The textbook's gears have no G3: the FIFO
-// processes under its lock, or the informer distributes under its own.
+// stepThrough shows a reader of the view what the second list brings, one object at a time, until
+// its three calls have happened: the gate G3 holds what is stored and not distributed.
 func (c *deltaCalls) stepThrough(ctx context.Context) error {
 	const calls = 3
 	guide, gates := c.on.Guide(), c.on.Gates()
 	if guide == nil {
-		return nil
-	}
-	if !c.on.HoldsStored() {
-		guide.Chapter("no-g3")
 		return nil
 	}
 	guide.Chapter("g3")

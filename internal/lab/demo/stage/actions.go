@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/lab/view"
 	"orrery/restclient"
@@ -34,12 +33,6 @@ func (s *Stage) Gates() *view.Gates { return s.config.Gates }
 
 // Form returns the form of a gear.
 func (s *Stage) Form(gear string) string { return s.config.Gears.Form(gear) }
-
-// HoldsStored reports whether the gate G3 can hold: the textbook's queue processes under its lock,
-// and the textbook's informer distributes under its own.
-func (s *Stage) HoldsStored() bool {
-	return s.Form("deltafifo") != gears.Textbook && s.Form("informer") != gears.Textbook
-}
 
 // Tell adds a beat.
 func (s *Stage) Tell(who story.Who, format string, args ...any) {

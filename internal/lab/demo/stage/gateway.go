@@ -21,7 +21,8 @@ type gatewayAnswer struct {
 	contentType, body string
 }
 
-// AnswerNextWatch makes a gateway answer the next watch of a client of [Stage.NewClient] in place of the server.
+// AnswerNextWatch makes a gateway answer the next watch of a client of [Stage.NewClient] in place
+// of the server.
 func (s *Stage) AnswerNextWatch(code int, contentType, body string) {
 	s.input("answer-next-watch", strconv.Itoa(code), contentType, body)
 	s.bare.gateway.mu.Lock()

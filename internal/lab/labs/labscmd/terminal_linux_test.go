@@ -104,3 +104,37 @@ func TestStartAsksWhatWasNeverAnswered(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, labtest.Reference, string(text))
 }
+
+// The key v shows the lab under watch in the browser. Ctrl-C ends that and not the watch.
+func TestWatchShowsTheView(t *testing.T) {
+	dir := solved(t)
+	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "")
+	labtest.Write(t, filepath.Join(dir, "cmd/orrery/main.go"), tracing)
+	outside, inside := programtest.Terminal(t, 80)
+	ended := make(chan int, 1)
+	root := newRoot()
+	root.SetIn(inside)
+	go func() { ended <- program.Run(root, []string{"watch", "04"}, inside, inside, error.Error) }()
+	const keys = "[v]iew"
+	p, shown := &page{t: t}, make([]byte, 4096)
+	until := func(text string) {
+		for already := len(p.said()); !strings.Contains(p.said()[already:], text); {
+			n, err := outside.Read(shown)
+			require.NoError(t, err)
+			_, _ = p.Write(shown[:n])
+		}
+	}
+	typed := func(key string) {
+		_, err := outside.WriteString(key)
+		require.NoError(t, err)
+	}
+	until(keys)
+	typed("v")
+	until("The view stays until Ctrl-C")
+	assert.Contains(t, p.get("/trace", nil), `"yours":["gear/counter.go"]`)
+	typed("\x03")
+	until(keys)
+	typed("q")
+	assert.Zero(t, <-ended)
+}

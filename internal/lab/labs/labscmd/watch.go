@@ -22,8 +22,8 @@ func newWatchCommand() *cobra.Command {
 		Short: "Test your page whenever you save it",
 		Long: `Tests the page whenever you save it, without the race detector, so that the
 answer comes quickly. Keys: h shows a hint, t tests with the race detector, r
-runs the real controller, d shows the difference to the reference, n goes to the
-next lab, q quits.`,
+runs the real controller, v shows it in the browser, d shows the difference to
+the reference, n goes to the next lab, q quits. Ctrl-C ends what a key began.`,
 		Example: `  # in a terminal beside your editor
   lab watch 08`,
 		Args:              atMostOne,
@@ -97,7 +97,7 @@ func (s *session) watch(ctx context.Context, lab *manifest.Lab, keys <-chan byte
 				lab, tested = s.next(lab), ""
 				continue
 			}
-			s.obey(lab, key)
+			s.obey(ctx, lab, key, keys)
 		}
 	}
 }
@@ -124,20 +124,39 @@ func (s *session) quickTest(ctx context.Context, lab *manifest.Lab) {
 	s.print("watch-keys")
 }
 
-// obey calls the command of a key.
-func (s *session) obey(lab *manifest.Lab, key byte) {
-	name := map[byte]string{'h': "hint", 't': "test", 'r': "run", 'd': "diff"}[key]
-	if name == "" {
+// commands are the commands of the keys.
+var commands = map[byte][]string{'h': {"hint"}, 't': {"test"}, 'r': {"run"}, 'v': {"run", "--view"}, 'd': {"diff"}}
+
+// obey calls the command of a key. Ctrl-C and q end it: the terminal sends no signal.
+func (s *session) obey(ctx context.Context, lab *manifest.Lab, key byte, keys <-chan byte) {
+	if commands[key] == nil {
 		return
 	}
-	command, _, err := s.Root().Find([]string{name})
-	if err == nil {
-		command.SetContext(s.Context())
-		command.SetOut(s.OutOrStdout())
-		err = command.RunE(command, []string{lab.ID})
-	}
-	if _, exit := err.(program.Exit); err != nil && !exit {
-		fmt.Fprintln(s.OutOrStdout(), err)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	root := &cobra.Command{Use: s.Root().Name(), SilenceErrors: true, SilenceUsage: true}
+	AddTo(root)
+	root.SetArgs(append(commands[key], lab.ID, "--lang", string(s.lang)))
+	root.SetOut(s.OutOrStdout())
+	root.SetErr(s.OutOrStdout())
+	ended := make(chan error, 1)
+	go func() { ended <- root.ExecuteContext(ctx) }()
+	for {
+		select {
+		case err := <-ended:
+			if _, exit := err.(program.Exit); err != nil && !exit && ctx.Err() == nil {
+				fmt.Fprintln(s.OutOrStdout(), err)
+			}
+			s.print("watch-keys")
+			return
+		case key, ok := <-keys:
+			if key == 'q' || key == ctrlC {
+				cancel()
+			}
+			if !ok {
+				keys = nil // the command ends by itself
+			}
+		}
 	}
 }
 

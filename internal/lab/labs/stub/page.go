@@ -2,7 +2,8 @@
 // of some functions become a panic, doc comments stay, helpers and unused imports go. It also
 // reads a learner's page: what is still to write, and what others miss in it.
 //
-// A page may be a YAML file: its functions are the keys of its mapping, and their bodies the values.
+// A page may be a YAML file: its functions are the keys of its mapping, and their bodies the
+// values.
 package stub
 
 import (

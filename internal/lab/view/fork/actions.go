@@ -218,8 +218,8 @@ func addFault(_ context.Context, p *player, args string) error {
 	return err
 }
 
-// repair removes the oldest fault with the text, since each run has ids of its own. If the fault was
-// left out, there is nothing to repair.
+// repair removes the oldest fault with the text, since each run has ids of its own. If the fault
+// was left out, there is nothing to repair.
 func repair(_ context.Context, p *player, args string) error {
 	if i := slices.IndexFunc(p.faults, func(f fault) bool { return f.text == args }); i >= 0 {
 		p.on.Repair(p.faults[i].id)
@@ -247,8 +247,8 @@ func openGate(_ context.Context, p *player, args string) error {
 	return p.gates.Do(observed.Command{Do: "open", Gate: args})
 }
 
-// stepGate waits until the recorded key is at the gate, and lets it through. If it does not come, the
-// oldest one goes.
+// stepGate waits until the recorded key is at the gate, and lets it through. If it does not come,
+// the oldest one goes.
 func stepGate(ctx context.Context, p *player, args string) error {
 	gate, key, _ := strings.Cut(args, " ")
 	id := view.ID(gate)

@@ -3,19 +3,19 @@
 // # Concept
 //
 // A recording has effects and inputs. An input is what came from outside: the action of a script, a
-// fault, a step at a gate. [Read] finds the inputs. [Recording.Start] does them again on a new server
-// in memory, up to one of them. Then the new run goes on live. One input may be left out.
+// fault, a step at a gate. [Read] finds the inputs. [Recording.Start] does them again on a new
+// server in memory, up to one of them. Then the new run goes on live. One input may be left out.
 //
 //	recording ── Read ──▶ inputs ── Start ──▶ stage: server in memory, gears, gates ──▶ live
 //
-// After each input the fork waits until the pipeline is at rest: no gear is busy, and nothing changes
-// for a round. If it is not as the recording was before its next input, the fork waits for as long as
-// the recording did.
+// After each input the fork waits until the pipeline is at rest: no gear is busy, and nothing
+// changes for a round. If it is not as the recording was before its next input, the fork waits for
+// as long as the recording did.
 //
 // # Guarantees
 //
-// Goroutines are scheduled anew, so events differ. The settled state does not: keys of the stores, keys
-// of the queues, conditions, and what waits at the gates.
+// Goroutines are scheduled anew, so events differ. The settled state does not: keys of the stores,
+// keys of the queues, conditions, and what waits at the gates.
 //
 // A recording that cannot be forked is refused with the reason: see [Refusal].
 //
@@ -30,5 +30,6 @@
 //
 // # Testing
 //
-// The tests record every scene in virtual time, and compare a fork at its inputs with the recording.
+// The tests record every scene in virtual time, and compare a fork at its inputs with the
+// recording.
 package fork

@@ -21,7 +21,8 @@ type Config struct {
 	// Recorder records the fork, and Gates hold it.
 	Recorder *trace.Recorder
 	Gates    *view.Gates
-	// Server is the address of a new server, Credentials are those of its clients, and Faults its faults.
+	// Server is the address of a new server, Credentials are those of its clients, and Faults its
+	// faults.
 	Server      restclient.Config
 	Credentials map[story.Client]restclient.Credentials
 	Faults      *faults.Set

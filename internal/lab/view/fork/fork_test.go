@@ -82,8 +82,8 @@ func record(t *testing.T, scene scenes.Scene, set gears.Set) (recording []byte) 
 	return recording
 }
 
-// forked forks a recording at an input in virtual time, and returns the result after each input. The
-// recording of the fork has the same inputs, so it can be forked again.
+// forked forks a recording at an input in virtual time, and returns the result after each input.
+// The recording of the fork has the same inputs, so it can be forked again.
 func forked(t *testing.T, r *fork.Recording, at, without int) map[int]fork.Result {
 	t.Helper()
 	results := map[int]fork.Result{}
@@ -117,8 +117,8 @@ func forked(t *testing.T, r *fork.Recording, at, without int) map[int]fork.Resul
 var quick = []string{"errors", "two-ways-of-410", "slow-consumer", "store-decides", "resync", "finalizer"}
 
 // A fork at each input of every scene reaches the state that the recording had. A fork at an input
-// passes through the states of the inputs before it, so the last one shows most; without -short, there
-// is one at each input.
+// passes through the states of the inputs before it, so the last one shows most; without -short,
+// there is one at each input.
 func TestForkReachesTheSameState(t *testing.T) {
 	for _, scene := range scenes.All() {
 		scene = scene.Guided()

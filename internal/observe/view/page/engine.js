@@ -29,18 +29,29 @@ export class Engine {
 
   ask(op, values = {}) { this.#worker.postMessage({ op, ...values }); }
 
+<<<<<<< HEAD
+  // open reads a recording, a {blob} or what the server has at an {address}, which ends a live connection.
+  open(source) {
+    this.disconnect();
+    this.ask("open", source);
+=======
   // open reads a recording, which ends a live connection.
   open(blob, served = false) {
     this.disconnect();
     this.#served = served;
     this.ask("open", { blob });
+>>>>>>> main
   }
 
   // start shows what the page was opened for: the recording inside it, the server's recording, or the server's run.
-  async start() {
+  start() {
     const inside = document.getElementById("recording");
-    if (inside) { this.open(new Blob([bytes(inside.textContent)])); return "replay"; }
     const parameters = new URLSearchParams(location.search), token = parameters.get("token");
+<<<<<<< HEAD
+    if (inside) this.open({ blob: new Blob([bytes(inside.textContent)]) });
+    else if (token && parameters.has("recording")) this.open({ address: new URL("recording?token=" + token, location.href).href });
+    else if (token) this.#connect(token);
+=======
     if (!token) return "drop";
     if (!parameters.has("recording")) { this.#connect(token); return "live"; }
     try {
@@ -49,6 +60,7 @@ export class Engine {
       this.open(await answer.blob(), true);
     } catch { this.tell({ kind: "disconnected" }); }
     return "replay";
+>>>>>>> main
   }
 
   // inputs returns a promise of what the laboratory knows of the recording's inputs; null if it does not show this recording.

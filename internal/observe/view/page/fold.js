@@ -73,13 +73,20 @@ export function apply(state, e) {
   if (name === "trace.state" && e.state) state = structuredClone(e.state);
   state.s = e.s ?? 0;
   state.t = e.t ?? 0;
-  const dot = name.indexOf("."), gear = dot < 0 ? name : name.slice(0, dot), hook = dot < 0 ? "" : name.slice(dot + 1);
-  const change = get(gears, gear);
+  const { gear, hook, change } = partsOf(name);
   if (change) {
     add(state.events, gear, 1);
     change(state, hook, e);
   }
   return state;
+}
+
+const parts = new Map(); // of the names of known gears, which a long recording repeats
+function partsOf(name) {
+  if (parts.has(name)) return parts.get(name);
+  const dot = (name + ".").indexOf("."), gear = name.slice(0, dot), found = { gear, hook: name.slice(dot + 1), change: get(gears, gear) };
+  if (found.change && parts.size < limit) parts.set(name, found);
+  return found;
 }
 
 const informer = (state, e) => made(state.informers, e.i ?? "", newInformer);

@@ -21,7 +21,7 @@ export function Guide({ view, chosen, choose }) {
       <h3 id="question">${text(`guide-${scene}-question`)}</h3>
       <div class="choices" role="group" aria-labelledby="question">${choices.map(choice => html`<button class=${sign(choice, chosen, answer)[1]} aria-pressed=${chosen === choice}
         disabled=${chosen !== "" || answer !== ""} onClick=${() => choose(choice)}>${sign(choice, chosen, answer)[0]}${choice}</button>`)}</div>
-      <p role="alert" class=${"verdict" + (answer && chosen && chosen !== answer ? " wrong" : "")}>${verdict(scene, chosen, answer)}</p>`}</div></section>`;
+      <p role="alert" class=${"verdict" + (answer && chosen && chosen !== answer ? " wrong" : "")}>${verdict(view.header, chosen, answer)}</p>`}</div></section>`;
 }
 
 // sign is what a button shows before its choice, and its class.
@@ -30,8 +30,8 @@ function sign(choice, chosen, answer) {
   return answer && chosen === choice ? ["✖ ", "wrong"] : ["", ""];
 }
 
-function verdict(scene, chosen, answer) {
+function verdict({ scene, yours }, chosen, answer) {
   if (!answer) return chosen && text("guide-chosen", { choice: chosen });
   const name = !chosen ? "guide-answer" : chosen === answer ? "guide-right" : "guide-wrong";
-  return html`<b>${text(name, { answer, choice: chosen })}</b> ${text(`guide-${scene}-why`)}`;
+  return html`<b>${text(name, { answer, choice: chosen })}</b> ${text(`guide-${scene}-why`)} ${yours?.length ? text("guide-yours") : ""}`;
 }

@@ -39,12 +39,18 @@ function App({ engine, initial }) {
   const [asking, setAsking] = useState(false); // for the condition of a run
   const [inputs, setInputs] = useState(null); // of a recording, for a fork; null: there is no laboratory
   const size = useWindowSize(shot?.guided);
+<<<<<<< HEAD
+  const now = useRef({});
+  const plays = useRef(false); // is playing at once what playing is with the next picture
+=======
   const now = useRef({}), askFork = useRef(null);
+>>>>>>> main
 
   let passes = () => true, wrong = "";
   try { passes = parseFilter(filter); } catch (error) { wrong = error.message; }
 
-  const pause = () => { setPlaying(false); setMode(m => m === "live" ? "freeze" : m); };
+  const setPlays = on => { plays.current = on; setPlaying(on); };
+  const pause = () => { setPlays(false); setMode(m => m === "live" ? "freeze" : m); };
   const select = key => { setSelected(key); engine.ask("key", { key }); };
   const seek = n => { pause(); engine.ask("seek", { n }); };
   const move = by => { pause(); engine.ask("move", { by }); }; // from where the worker is, which may be ahead of the picture
@@ -54,9 +60,9 @@ function App({ engine, initial }) {
   const play = () => {
     if (mode !== "replay" && mode !== "ended") return;
     if (!playing && shot && shot.n >= shot.count) engine.ask("seek", { n: shot.first });
-    setPlaying(!playing);
+    setPlays(!playing);
   };
-  const choose = file => { if (file) { setNotice(""); engine.open(file); } };
+  const choose = file => { if (file) { setNotice(""); engine.open({ blob: file }); } };
   const answer = choice => { setChosen(choice); engine.command({ do: "answer", choice }); };
   const save = () => engine.ask("save");
 
@@ -88,10 +94,11 @@ function App({ engine, initial }) {
     if (!playing) return;
     let at = now.current.t ?? 0, before = performance.now();
     const timer = setInterval(() => {
+      if (!plays.current) return;
       const time = performance.now();
       at += (time - before) * 1000 * speed;
       before = time;
-      if (at >= now.current.end) { setPlaying(false); engine.ask("seek", { n: now.current.count }); } else engine.ask("time", { t: at });
+      if (at >= now.current.end) { setPlays(false); engine.ask("seek", { n: now.current.count }); } else engine.ask("time", { t: at });
     }, tick);
     return () => clearInterval(timer);
   }, [playing, speed]);

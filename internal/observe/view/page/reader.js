@@ -226,13 +226,13 @@ function checkHeader(header, text) {
 
 // serve answers the messages of the page.
 function serve(port) {
-  let run = new Run(), position = null, key = "", due = false, generation = 0; // position null: follow the end
+  let run = new Run(), position = null, time = null, key = "", due = false, generation = 0; // position null: follow the end
 
   const answer = () => {
     due = false;
     const n = position ?? run.count, recent = run.recent(n);
     port.postMessage({
-      kind: "view", generation, header: run.header, n, count: run.count, first: run.first, t: n >= run.count ? run.end : recent.at(-1)?.t ?? 0,
+      kind: "view", generation, header: run.header, n, count: run.count, first: run.first, t: time ?? (n >= run.count ? run.end : recent.at(-1)?.t ?? 0),
       end: run.end, following: position === null, state: run.stateAt(n), recent, story: run.story(key, n),
       summary: run.summary.plain(), problems: run.problems, uncertain: run.uncertainAt(n), unknown: run.summary.unknown, skipped: run.skipped, reason: run.newest.ended,
       guided: Boolean(run.newest.lab.chapter), answer: run.newest.lab.answer ?? "",
@@ -243,13 +243,18 @@ function serve(port) {
   };
   const failed = error => port.postMessage({ kind: "failed", reason: error.message });
 
-  async function open(blob) {
+  async function open({ blob, address }) {
     const next = new Run(), mine = ++generation;
+    let stream = blob?.stream();
+    if (address) {
+      try {
+        const response = await fetch(address);
+        if (!response.ok) { port.postMessage({ kind: "refused", reason: await response.text() }); return; }
+        stream = response.body;
+      } catch { port.postMessage({ kind: "disconnected" }); return; }
+    }
     try {
-      const magic = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
-      let stream = blob.stream();
-      if (magic[0] === 0x1f && magic[1] === 0x8b) stream = stream.pipeThrough(new DecompressionStream("gzip"));
-      const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+      const reader = await textOf(stream);
       for (let part = await reader.read(); !part.done; part = await reader.read()) {
         next.append(part.value);
         if (mine !== generation) return;
@@ -261,14 +266,16 @@ function serve(port) {
     }
     run = next;
     position = 0;
+    time = null;
     key = "";
     port.postMessage({ kind: "opened" });
     answer();
   }
 
   port.onmessage = ({ data }) => {
+    if (!["text", "key", "save"].includes(data.op)) time = null;
     switch (data.op) {
-      case "open": open(data.blob); return;
+      case "open": open(data); return;
       case "begin": run = new Run(); position = null; generation++; return;
       case "text":
         try { run.append(data.text); } catch (error) { failed(error); }
@@ -281,7 +288,7 @@ function serve(port) {
       case "stop": position ??= run.count; break;
       case "seek": position = Math.max(run.first, Math.min(run.count, data.n)); break;
       case "move": position = Math.max(run.first, Math.min(run.count, (position ?? run.count) + data.by)); break;
-      case "time": position = run.numberAt(data.t); break;
+      case "time": position = run.numberAt(data.t); time = data.t; break; // which may be between two events
       case "event": position = Math.max(run.first, run.numberOf(data.s)); break;
       case "key": key = data.key; break;
       case "save":
@@ -290,6 +297,14 @@ function serve(port) {
     }
     if (data.op === "text" || data.op === "move") soon(); else answer(); // keys that are held down are one picture
   };
+}
+
+// textOf returns a reader of the text in a stream, which may be compressed. The text is read while the stream arrives.
+async function textOf(stream) {
+  const [copy, whole] = stream.tee(), head = copy.getReader(), { value } = await head.read();
+  head.cancel();
+  const compressed = value?.[0] === 0x1f && value[1] === 0x8b;
+  return (compressed ? whole.pipeThrough(new DecompressionStream("gzip")) : whole).pipeThrough(new TextDecoderStream()).getReader();
 }
 
 // saved returns the chunks as the lines of a recording.

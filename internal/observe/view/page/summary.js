@@ -1,7 +1,7 @@
 // What the strip of time shows: counts in at most 480 bins, which double in width when a run outgrows them, the passes of
 // workers, and marks.
 
-const bins = 480, mostPasses = 4000, mostMarks = 400;
+const bins = 480, mostPasses = 4000;
 
 const marks = {
   "reflector.expired": "410", "informer.resyncDue": "resync", "trace.lost": "lost", "informer.handlerPanicked": "panic",
@@ -37,7 +37,7 @@ export class Summary {
   handlers = new Array(bins).fill(0);
   depth = new Array(bins).fill(0); // the most keys that waited in a queue
   passes = []; // {slot, k, from, to}; to is absent while the pass runs
-  marks = []; // {t, kind}
+  marks = []; // {t, kind}, at most one of a kind in a bin
   unknown = {}; // events of another version, which the fold ignores, with their number
   #slots = []; // of each worker, the pass that it is in
   #queued = new Set();
@@ -49,7 +49,7 @@ export class Summary {
     if (!known.has(e.e)) this.unknown[e.e] = (this.unknown[e.e] ?? 0) + 1;
     const bin = Math.floor(t / this.width);
     this.events[bin]++;
-    if (marks[e.e] && this.marks.length < mostMarks) this.marks.push({ t, kind: marks[e.e] });
+    if (marks[e.e]) this.#mark({ t, kind: marks[e.e] });
     switch (e.e) {
       case "deltafifo.popped": this.pops[bin]++; return;
       case "informer.handled": this.handlers[bin]++; return;
@@ -57,6 +57,11 @@ export class Summary {
       default: return;
     }
     this.depth[bin] = Math.max(this.depth[bin], this.#queued.size);
+  }
+
+  #mark(mark) {
+    const last = this.marks.findLast(m => m.kind === mark.kind), bin = m => Math.floor(m.t / this.width);
+    if (!last || bin(last) !== bin(mark)) this.marks.push(mark);
   }
 
   // #queue follows the keys that wait and those that are with a worker. A key has the lowest free slot.
@@ -86,6 +91,9 @@ export class Summary {
     this.pops = half(this.pops, (a, b) => a + b);
     this.handlers = half(this.handlers, (a, b) => a + b);
     this.depth = half(this.depth, Math.max);
+    const all = this.marks;
+    this.marks = [];
+    for (const mark of all) this.#mark(mark);
   }
 
   plain() {

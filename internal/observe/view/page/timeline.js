@@ -4,6 +4,7 @@ import { clock, colour, count, text } from "orrery/text.js";
 
 const left = 62, right = 6; // margins of the drawing
 const manySlots = 4;
+const gravity = ["lost", "panic", "410", "held", "input", "resync"];
 
 // Timeline draws the summary of the run up to its end. A click goes to that time.
 export function Timeline({ view, width, height }) {
@@ -31,6 +32,12 @@ export function Timeline({ view, width, height }) {
   };
   const label = (name, y) => (lane > 9 || name === "lane-events" || name === "lane-workers") && html`<text x="0" y=${y}>${text(name)}</text>`;
   const line = n => top + n * lane;
+  const places = new Map(); // marks that would cover each other: only the gravest is drawn
+  for (const m of summary.marks) {
+    const place = Math.round(x(m.t) / 10), other = places.get(place);
+    if (!other || gravity.indexOf(m.kind) < gravity.indexOf(other.kind)) places.set(place, m);
+  }
+  const alone = place => !places.has(place - 1) && !places.has(place + 1);
   const marks = { 410: "◆", resync: "◇", lost: "✖", panic: "✖", held: "▮", input: "▾" };
   return html`<svg width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`} role="slider" tabindex="0" aria-label=${text("position-label")}
       aria-valuemin="0" aria-valuemax=${Math.round(span / 1000)} aria-valuenow=${Math.round(view.t / 1000)} aria-valuetext=${clock(view.t)} onClick=${seek}
@@ -43,7 +50,7 @@ export function Timeline({ view, width, height }) {
     ${summary.passes.filter(p => p.slot < manySlots).map(p => html`<rect x=${x(p.from)} width=${Math.max(1.5, x(p.to ?? span) - x(p.from))} y=${line(2) + p.slot * bar + 1} height=${Math.max(2, bar - 2)}
       rx="1" fill=${colour(p.k)} stroke="var(--panel)" stroke-width=".5" opacity=${view.selected && view.selected !== p.k ? 0.25 : 1}><title>${`w${p.slot + 1} ${p.k}`}</title></rect>`)}
     ${label("lane-depth", height - 5)}${bars(summary.depth, height - 4, lane * 0.8, "var(--quiet)")}
-    ${summary.marks.map(m => html`<text x=${x(m.t)} y="10" text-anchor="middle" style=${m.kind === "lost" || m.kind === "panic" ? "fill:var(--bad)" : ""}>${marks[m.kind]}${m.kind === "410" ? "410" : ""}<title>${m.kind} ${clock(m.t)}</title></text>`)}
+    ${[...places].map(([place, m]) => html`<text x=${x(m.t)} y="10" text-anchor="middle" style=${m.kind === "lost" || m.kind === "panic" ? "fill:var(--bad)" : ""}>${marks[m.kind]}${m.kind === "410" && alone(place) ? "410" : ""}<title>${m.kind} ${clock(m.t)}</title></text>`)}
     <line x1=${x(view.t)} x2=${x(view.t)} y1="0" y2=${height} stroke="var(--accent)" stroke-width="1.5"/><circle cx=${x(view.t)} cy=${top - 2} r="3.5" fill="var(--accent)"/>
     <title>${count(view.count)} ${text("events")}</title></svg>`;
 }

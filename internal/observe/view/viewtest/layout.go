@@ -6,7 +6,7 @@ const Outside = `[
 	...[...document.querySelectorAll(".box")].map(b => b.getBoundingClientRect()).map(r => r.bottom > innerHeight || r.right > innerWidth ? "a box is outside" : ""),
 	...[...document.querySelectorAll(".row1 .body, .row2 .body")].map(b => b.scrollHeight > b.clientHeight + 1 ? b.parentElement.className + " is too high: " + b.scrollHeight + " > " + b.clientHeight : ""),
 	...[...document.querySelectorAll(".guide, .guide > div")].map(e => e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().bottom > e.closest(".guide").getBoundingClientRect().bottom ? "the guide is too full: " + e.innerText : ""),
-	...[...document.querySelectorAll("h2, .head button, .time button")].map(e => e.scrollWidth > e.clientWidth + 1 ? e.innerText + " is too wide" : ""),
+	...[...document.querySelectorAll("h2, .head button, .time button")].map(e => e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth ? e.innerText + " is too wide" : ""),
 ].filter(x => x)`
 
 // Faint returns the texts with a contrast of less than 4.5 on their ground.
