@@ -137,9 +137,9 @@ const (
 // await waits after an input, as the recording did, and compares the two.
 //
 //   - If the recording was at rest before its next input, or if the input is the last one, await
-//     waits for the pipeline to rest in the same state. Otherwise until the recording's pause is over
-//     and each delayed key had a pass since the last change: what a recorder does not see, such as
-//     the end of a pod, gets its time that way.
+//     waits for the pipeline to rest in the same state. Otherwise until the recording's pause is
+//     over and each delayed key had a pass since the last change: what a recorder does not see,
+//     such as the end of a pod, gets its time that way.
 //   - If the recording went on earlier, so does the fork: in the same state, or after the pause.
 //   - A pipeline that does not come to rest is left alone after a minute.
 func (p *player) await(ctx context.Context, recorder *trace.Recorder, input Input, last bool) (Result, error) {
