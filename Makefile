@@ -84,6 +84,7 @@ nightly: ## all checks that take too long for every change, hours; writes docs/m
 lint: ## formatting of both modules; vet, staticcheck and known vulnerabilities of the main one (e2e checks the other)
 	@echo "==> checking formatting"
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):"; echo "$$unformatted"; exit 1; fi
+	@! git grep -nE '^(<<<<<<<|>>>>>>>) ' || { echo "a merge was not finished"; exit 1; }
 	@echo "==> go vet"
 	$(GO) vet ./...
 	@echo "==> staticcheck"

@@ -56,7 +56,7 @@
 //
 // [*KeyError], [*IndexError] and [*IndexErrors], [*PanicError], [*UnknownIndexError],
 // [*IndexerConflictError]; use errors.As. A KeyError means that nothing has changed, an IndexError
-// that everything is stored.
+// that everything is stored; a panic of an index function becomes one.
 //
 // # Testing
 //

@@ -55,11 +55,11 @@ func (l Looked) Err() error {
 	return contentError(append([]error{l.DiscoveryErr, l.ParseErr}, l.Errs...))
 }
 
-// Parallelize calls do for 0 to n-1, at most limit at a time, and returns when all calls have. If
-// one of them panicked, it panics then, with the *wait.Panic: on a goroutine of its own a panic
-// would end the process.
+// Parallelize calls do for 0 to n-1, at most limit at a time and one at least, and returns when all
+// calls have. If a call panics, Parallelize waits for the others and then panics with a *wait.Panic
+// on the caller's goroutine: an unrecovered panic on another one would end the process.
 func Parallelize(n, limit int, do func(i int)) {
-	slots := make(chan struct{}, limit)
+	slots := make(chan struct{}, max(limit, 1))
 	panics := make([]*wait.Panic, n)
 	var running sync.WaitGroup
 	for i := range n {

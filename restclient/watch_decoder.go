@@ -21,8 +21,8 @@ import (
 // object, including bookmarks and events of unknown type.
 //
 // What it lacks is speed and protobuf: encoding/json scans each object four times. The decoder in
-// restclient/fast decodes it in one pass, and also reads protobuf, for resources of which only the
-// metadata is used.
+// restclient/fast looks for its end and decodes it, and also reads protobuf, for resources of which
+// only the metadata is used.
 type watchDecoder[T Object] struct {
 	body   *boundedReader                 // limits the size of an event
 	events *json.Decoder                  // reads body; keeps what it has read beyond the last event

@@ -176,6 +176,9 @@ func (q *queue[T]) compact() {
 // in q, and join merges its deltas. The records of q move into the other table: so a list of
 // 100,000 objects built without a lock costs only the work for the few waiting keys.
 func (q *queue[T]) absorb(other *queue[T], join func(mine, theirs *record[T])) {
+	if other.len() == 0 {
+		return
+	}
 	for mine := range q.all() {
 		place := other.place(mine.key)
 		if theirs := *place; theirs != nil {

@@ -42,7 +42,7 @@ func admissionCauses() []Cause {
 			"bring the conversion webhook back",
 			"only if the versions have the same schema: set the strategy None",
 		},
-		DoNot: "delete the definition: that converts the objects, too",
+		DoNot: "delete the definition: its objects must be deleted first, which needs the same webhook",
 		judge: conversionFails,
 	}}
 }

@@ -20,7 +20,7 @@ type Cause struct {
 	// ones.
 	Do    []string
 	DoNot string
-	// Hides are the causes whose evidence this one removes: while it holds, they may not be seen.
+	// Hides are the causes that this one may hide: while it holds, their evidence may be missing.
 	Hides []string
 	// Outdates are the causes whose evidence is older than this one: while it holds, they are not
 	// named.

@@ -35,10 +35,10 @@ func contentCauses() []Cause {
 	}, {
 		ID: "C28", Title: "something creates objects",
 		Lesson: "The server refuses new content in a namespace in deletion, but an aggregated API or a server without that " +
-			"admission plugin may not. A controller that creates faster than the other deletes keeps the namespace for ever.",
+			"admission plugin may not. A controller that creates objects faster than they are deleted keeps the namespace for ever.",
 		Proof:    "Objects are younger than the deletion and its grace period, and the second sample has new ones.",
 		Do:       []string{"stop the program that creates them; managedFields names it"},
-		DoNot:    "delete faster: new ones come",
+		DoNot:    "try to delete faster: new objects keep coming",
 		Outdates: []string{"C27"}, Hides: []string{"C27"},
 		judge: grows,
 	}}

@@ -28,21 +28,21 @@ func controllerCauses() []Cause {
 	}, {
 		ID: "C20", Title: "two namespace controllers disagree",
 		Lesson: "Two programs that write the conditions of a namespace overwrite each other. Neither sees what the other counts, " +
-			"and the namespace goes late or never.",
+			"and the namespace is removed late or never.",
 		Proof: "Two managers own f:conditions of the status, both wrote within 15 s, and the conditions differ between the samples.",
 		Do:    []string{"stop one of the two"},
 		Hides: []string{"C19"},
 		judge: twoControllers,
 	}, {
 		ID: "C21", Title: "the controller may not delete",
-		Lesson: "The controller deletes with rights of its own. When its role was changed, the API server refuses each of its " +
-			"requests, and the condition ContentFailure has that refusal.",
+		Lesson: "The controller deletes with rights of its own. If its role lacks a right, the API server refuses the requests " +
+			"that need it, and the condition ContentFailure has that refusal.",
 		Proof: "ContentFailure has the refusal with user, verb and resource, and a SubjectAccessReview for that user agrees.",
 		Do: []string{
 			"restore the ClusterRole system:controller:namespace-controller; for orrery: orrery rbac | kubectl apply -f -",
 			"for an aggregated API: bind the ClusterRole system:auth-delegator to its service account",
 		},
-		DoNot: "bind cluster-admin: the controller needs list, delete and deletecollection",
+		DoNot: "bind cluster-admin: for content the controller needs only list, delete and deletecollection",
 		judge: mayNotDelete,
 	}}
 }

@@ -69,7 +69,7 @@ func Page() string {
 			paragraph("**Do not** " + cause.DoNot + ".")
 		}
 		if len(cause.Hides) > 0 {
-			paragraph("While it holds, " + listed(cause.Hides) + " may not be seen. Look again afterwards.")
+			paragraph("While " + cause.ID + " holds, it may hide " + listed(cause.Hides) + ". Run orrery why again afterwards.")
 		}
 		if len(cause.Issues) > 0 {
 			var issues []string

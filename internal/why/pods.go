@@ -76,7 +76,7 @@ func podCauses() []Cause {
 			"bring the finalizer's owner back, or remove what it waits for",
 			"⚠ last resort: remove this one finalizer from the pod",
 		},
-		DoNot: "trust ContentRemaining and FinalizersRemaining: they are False here",
+		DoNot: "trust ContentRemaining and FinalizersRemaining of kube-controller-manager: it sets both to False while it waits for pods",
 		Hides: whileLatePodsRemain,
 		judge: podFinalizers,
 	}}

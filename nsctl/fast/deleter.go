@@ -44,7 +44,7 @@ func (d *deleter) Delete(ctx context.Context, nsName string, seen nsctl.Observed
 		return nil
 	}
 	p := &pass{deleter: d, namespace: namespace, settled: time.Now()}
-	if seen.UID != "" {
+	if !seen.Settled.IsZero() {
 		p.settled = seen.Settled
 	}
 	if p.namespace, err = d.markTerminating(ctx, namespace); err != nil {

@@ -26,12 +26,16 @@ type freshTypes struct {
 // of returns the types as they were after the deletion, by the server's clock, and after the
 // namespace had settled.
 func (f *freshTypes) of(ctx context.Context, deletedAt, settled time.Time) ([]*api.APIResourceList, error) {
+	f.refresh(settled)
+	return f.discovery.PreferredNamespacedResources(ctx, deletedAt)
+}
+
+func (f *freshTypes) refresh(settled time.Time) {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.asked.Before(settled) {
 		asked := time.Now() // before Invalidate: a request that began in between is younger than this
 		f.discovery.Invalidate()
 		f.asked = asked
 	}
-	f.mu.Unlock()
-	return f.discovery.PreferredNamespacedResources(ctx, deletedAt)
 }

@@ -22,8 +22,8 @@ func NewDelaying[K comparable](config queue.Config[K]) *DelayingQueue[K] {
 	return q
 }
 
-// AddAfter: equal deadlines keep the order of their calls. A key may be queued, or held by a
-// worker, and delayed as well: it is to be processed now and once more later.
+// AddAfter adds key after the delay. Keys with equal deadlines are added in the order of the calls.
+// A key may be delayed while it is queued or in progress: it is processed now and once more later.
 func (q *DelayingQueue[K]) AddAfter(key K, after time.Duration) {
 	hash := q.records.Hash(key)
 	q.mu.Lock()
@@ -167,7 +167,7 @@ func (q *RateLimitingQueue[K]) AddRateLimited(key K) {
 	q.AddAfter(key, wait)
 }
 
-// Forget does not cancel a delay.
+// Forget clears the failures of key in the limiter. It does not cancel a delay.
 func (q *RateLimitingQueue[K]) Forget(key K) {
 	q.limiter.Forget(key)
 	if q.trace != nil {

@@ -23,8 +23,9 @@
 //
 // Group versions that cannot be discovered (an APIService without a backend) do not hide the
 // others: they are in an [*ErrGroupDiscoveryFailed] beside the result, whose text is that of
-// Kubernetes. With an old server the core group may be among them. If /api or /apis itself fails,
-// there is no result.
+// Kubernetes. With an old server the core group may be among them, so check Groups if you depend on
+// one. A server that has just started lists no custom resources yet: see Config.OnlyWhenReady. If
+// /api or /apis itself fails, there is no result.
 //
 // # Goroutines
 //

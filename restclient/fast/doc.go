@@ -1,5 +1,5 @@
-// Package fast decodes the answers of Metadata resources in one pass over the bytes, from JSON or
-// Kubernetes' protobuf.
+// Package fast decodes the answers of Metadata resources from JSON or Kubernetes' protobuf, in one
+// pass over the bytes; in two, if the answer is a watch event in JSON.
 //
 //	client, err := restclient.New(restclient.Config{Host: server, Codec: fast.Codec{}})
 //

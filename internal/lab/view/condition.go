@@ -15,9 +15,10 @@ import (
 //
 // The names are key, gear, gate, event, verb, resource, code, deltas and failures, the operators
 // ==, !=, ~ (contains), < and >. && binds stronger than ||. A key may be named without its
-// namespace. A code is that of a request's answer: a condition with one holds for answers alone,
-// and one without never does, so that a closed gate holds a request once. The zero Condition holds
-// for every item but answers. The page's filters have the same form.
+// namespace. A code is that of a request's answer. An alternative (what || separates) that
+// compares it holds only for answers, any other only for items that are not answers. So a closed
+// gate holds a request once. The zero Condition holds for every item except answers. The page's
+// filters have the same form.
 type Condition struct {
 	text         string
 	alternatives [][]comparison
@@ -53,7 +54,9 @@ func (i Item) field(name string) string {
 	case "deltas":
 		return i.Deltas
 	case "failures":
-		return strconv.Itoa(i.Failures)
+		if i.Gate == G5 || i.Gate == G7 {
+			return strconv.Itoa(i.Failures)
+		}
 	}
 	return ""
 }
@@ -123,7 +126,7 @@ func (c comparison) holds(item Item) bool {
 	}
 }
 
-// compareNumbers returns false if one of the two is no number.
+// compareNumbers compares a and b as numbers. ok is false if one of them is not a number.
 func compareNumbers(a, b string) (order int, ok bool) {
 	x, err := strconv.ParseFloat(a, 64)
 	if err != nil {

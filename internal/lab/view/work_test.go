@@ -385,14 +385,18 @@ func TestGatesNilHoldNothing(t *testing.T) {
 }
 
 func TestGatesConditions(t *testing.T) {
-	item := view.Item{Gate: view.G2, Key: "shop/web", Event: "ADDED", Resource: "pods", Deltas: "AUU", Failures: 7}
+	item := view.Item{Gate: view.G2, Key: "shop/web", Event: "ADDED", Resource: "pods", Deltas: "AUU"}
 	for text, want := range map[string]bool{
 		"": true, "key==shop/web": true, "key==web": true, "key==we": false, "key!=web": false, "key~we": true,
 		"gate==G2": true, "gear==deltafifo && event==ADDED": true, "gear==queue && event==ADDED": false,
-		"gear==queue || deltas~UU": true, "key==x && key==web || failures>6": true, "failures>7": false, "failures<10": true,
+		"gear==queue || deltas~UU": true, "key==x && key==web || deltas~A": true, "failures<10": false, "failures==0": false,
 		"key<1": false, "key>1": false, `resource == "pods"`: true, "verb==get": false, "code==200": false, "code!=200": false,
 	} {
 		assert.Equal(t, want, condition(t, text).Holds(item), text)
+	}
+	key := view.Item{Gate: view.G5, Key: "shop/web", Failures: 7}
+	for text, want := range map[string]bool{"key==x && key==web || failures>6": true, "failures>7": false, "failures<10": true, "failures==7": true} {
+		assert.Equal(t, want, condition(t, text).Holds(key), text)
 	}
 	answer := view.Item{Gate: view.G6, Verb: "get", Resource: "pods", Code: 503}
 	for text, want := range map[string]bool{

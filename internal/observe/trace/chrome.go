@@ -36,8 +36,9 @@ type chrome struct {
 	passes  map[string]span        // by namespace
 	phases  map[string]span
 	holds   map[string]*heldTrack
-	flows   map[string]flow  // by key: the handler call that added it
-	depthAt map[string]int64 // ms of the last C
+	flows   map[string]flow // by queue and key: the handler call that added it
+	depths  map[string]*counter
+	pending map[string]int64 // by listener, how many events wait for its handler
 	last    map[int]int64    // by track, the last moment that has a begin or end, in ns
 	now     int64            // µs
 }
@@ -73,7 +74,7 @@ func newChrome(to interface{ Write([]byte) (int, error) }, header Header) *chrom
 	c := &chrome{
 		out: bufio.NewWriter(to), first: true, pids: map[string]int{}, tids: map[string]int{}, async: map[string][]asyncSpan{},
 		numbers: map[string]uint64{}, slots: map[string][]string{}, calls: map[string]span{}, passes: map[string]span{},
-		phases: map[string]span{}, holds: map[string]*heldTrack{}, flows: map[string]flow{}, depthAt: map[string]int64{},
+		phases: map[string]span{}, holds: map[string]*heldTrack{}, flows: map[string]flow{}, depths: map[string]*counter{}, pending: map[string]int64{},
 		last: map[int]int64{},
 	}
 	start, _ := json.Marshal(map[string]string{"schema": header.Schema, "start": header.Start, "scene": header.Scene, "gears": header.Gears})
@@ -207,14 +208,40 @@ func (c *chrome) isOpen(pid int, kind, key string) bool {
 	return len(c.async[strconv.Itoa(pid)+kind+" "+key]) > 0
 }
 
-// depth draws a counter, at most once a millisecond.
+// counter is a depth over time. It is drawn at most once a millisecond, so the last value may still
+// have to be drawn.
+type counter struct {
+	pid   int
+	name  string
+	ms    int64 // of the last C
+	at    int64
+	depth int64
+	drawn bool
+}
+
 func (c *chrome) depth(pid int, name string, depth int64) {
-	slot, ms := strconv.Itoa(pid)+name, c.now/1000+1
-	if c.depthAt[slot] == ms {
-		return
+	slot, ms := strconv.Itoa(pid)+name, c.now/1000
+	last := c.depths[slot]
+	if last == nil {
+		last = &counter{pid: pid, name: name, ms: -1, drawn: true}
+		c.depths[slot] = last
 	}
-	c.depthAt[slot] = ms
-	c.event(chromeEvent{Phase: "C", Name: name, PID: pid, At: float64(c.now), Args: map[string]any{"waiting": depth}})
+	if last.ms != ms {
+		c.draw(last)
+	}
+	last.at, last.depth, last.drawn = c.now, depth, false
+	if last.ms != ms {
+		c.draw(last)
+	}
+	last.ms = ms
+}
+
+// draw writes the value of a counter, unless it was written.
+func (c *chrome) draw(last *counter) {
+	if !last.drawn {
+		last.drawn = true
+		c.event(chromeEvent{Phase: "C", Name: last.name, PID: last.pid, At: float64(last.at), Args: map[string]any{"waiting": last.depth}})
+	}
 }
 
 func (c *chrome) reflector(hook string, e *Event) {
@@ -246,9 +273,15 @@ func (c *chrome) fifo(hook string, e *Event) {
 
 func (c *chrome) informer(hook string, e *Event) {
 	pid := c.pid("informer " + e.In)
+	waiting := func(pending int64) {
+		c.pending[e.In+" "+e.Handler] = pending
+		c.depth(pid, "listener "+e.Handler, pending)
+	}
 	switch hook {
 	case "handlerQueued":
-		c.depth(pid, "listener "+e.Handler, e.Pending)
+		waiting(e.Pending)
+	case "handlerEnded":
+		waiting(0)
 	case "handlerCalled":
 		c.calls[e.In+" "+e.Handler] = c.begin(pid, c.tid(pid, "listener "+e.Handler), e.Kind+" "+e.Key)
 	case "handled":
@@ -257,6 +290,7 @@ func (c *chrome) informer(hook string, e *Event) {
 			c.complete(s, map[string]any{"key": e.Key, "kind": e.Kind})
 			delete(c.calls, e.In+" "+e.Handler)
 		}
+		waiting(max(0, c.pending[e.In+" "+e.Handler]-1))
 	case "handlerPanicked", "handlerStuck", "mutated", "processError":
 		c.mark(pid, hook, map[string]any{"key": e.Key})
 	case "resyncDue":
@@ -310,7 +344,7 @@ func (c *chrome) queue(hook string, e *Event) {
 
 // leave begins a flow at the handler call that adds a key, if exactly one runs for it.
 func (c *chrome) leave(e *Event) {
-	if _, ok := c.flows[e.Key]; ok || e.Maybe {
+	if _, ok := c.flows[e.In+" "+e.Key]; ok || e.Maybe {
 		return
 	}
 	var from *span
@@ -323,17 +357,17 @@ func (c *chrome) leave(e *Event) {
 		}
 	}
 	if from != nil {
-		c.flows[e.Key] = flow{e.Seq, from.pid, from.tid, c.moment(from.tid)}
+		c.flows[e.In+" "+e.Key] = flow{e.Seq, from.pid, from.tid, c.moment(from.tid)}
 	}
 }
 
 // arrive writes the flow of a key, if one began.
 func (c *chrome) arrive(e *Event, to span) {
-	f, ok := c.flows[e.Key]
+	f, ok := c.flows[e.In+" "+e.Key]
 	if !ok {
 		return
 	}
-	delete(c.flows, e.Key)
+	delete(c.flows, e.In+" "+e.Key)
 	id := strconv.FormatUint(f.id, 10)
 	c.event(chromeEvent{Phase: "s", Category: "cause", Name: "added", ID: id, PID: f.pid, TID: f.tid, At: inMicros(f.at)})
 	c.event(chromeEvent{Phase: "f", Category: "cause", Name: "added", ID: id, PID: to.pid, TID: to.tid, At: inMicros(to.at), Binding: "e"})
@@ -421,6 +455,9 @@ func (c *chrome) end() {
 		for _, s := range spans {
 			c.event(chromeEvent{Phase: "e", Category: s.kind, Name: s.name, ID: s.id, PID: s.pid, At: float64(c.now)})
 		}
+	}
+	for _, last := range c.depths {
+		c.draw(last)
 	}
 	c.text("\n]}\n")
 	if err := c.out.Flush(); c.err == nil {

@@ -14,10 +14,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/deltafifo"
 	"orrery/informer"
 	"orrery/internal/observe/trace"
 	"orrery/nsctl"
 	"orrery/queue"
+	"orrery/restclient/api"
 )
 
 type chromeEvent struct {
@@ -29,6 +31,9 @@ type chromeEvent struct {
 	TID      int     `json:"tid"`
 	At       float64 `json:"ts"`
 	Duration float64 `json:"dur"`
+	Args     struct {
+		Waiting *int64 `json:"waiting"`
+	} `json:"args"`
 }
 
 // The file has the structure that trace viewers expect: slices of a track nest, asynchronous spans
@@ -128,6 +133,51 @@ func TestChromeTraceOfHeldItems(t *testing.T) {
 			"a": 4 * time.Second, string(nsctl.PhasePods): 2 * time.Second, "c": 0, "add b": time.Hour + 4*time.Second,
 			"held at G4": time.Hour, "held at G5": 2 * time.Hour, "held at G6": 2 * time.Hour, "held at G7": time.Hour,
 		}, took)
+	})
+}
+
+// A counter shows the last depth of a busy millisecond too, and a listener's backlog falls. A flow
+// leads to the pass of the queue that got the key.
+func TestChromeTraceOfDepthsAndFlows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		name := filepath.Join(t.TempDir(), "run.json")
+		r, check := start(t, trace.Config{Chrome: name})
+		fifo, handlers := trace.FIFO[*api.Namespace](r, "namespaces"), r.Informer("namespaces")
+		delta := deltafifo.Delta[*api.Namespace]{Type: deltafifo.Added, Object: &api.Namespace{}}
+		fifo.Queued("a", delta, 1)
+		fifo.Popped("a", deltafifo.Deltas[*api.Namespace]{delta}, false, 0)
+		listener := informer.HandlerInfo{Informer: "namespaces", Handler: "one", ID: 1}
+		handlers.HandlerQueued(listener, informer.QueuedInfo{Number: 2, Count: 2, Pending: 2})
+		one, other := queue.New(queue.Config[string]{Trace: r.Queue("one")}), queue.New(queue.Config[string]{Trace: r.Queue("other")})
+		for number := range uint64(2) {
+			call := informer.EventInfo{Number: number + 1, Key: "a", Kind: informer.EventAdd}
+			time.Sleep(time.Second)
+			handlers.HandlerCalled(listener, call)
+			other.Add("a")
+			one.Add("a")
+			time.Sleep(time.Second)
+			handlers.Handled(listener, call, time.Second)
+		}
+		for _, q := range []queue.Interface[string]{one, other} {
+			time.Sleep(time.Second)
+			key, _ := q.Get()
+			time.Sleep(time.Second)
+			q.Done(key)
+		}
+		check()
+		events := readChrome(t, name)
+		checkChrome(t, events)
+		depths, flows := map[string][]int64{}, map[int]int{}
+		for _, e := range events {
+			if e.Phase == "C" {
+				depths[e.Name] = append(depths[e.Name], *e.Args.Waiting)
+			}
+			if e.Phase == "f" {
+				flows[e.PID]++
+			}
+		}
+		assert.Equal(t, map[string][]int64{"deltafifo": {1, 0}, "listener one#1": {2, 1, 0}}, depths)
+		assert.Len(t, flows, 2, "each queue's pass has the arrow of its own Add")
 	})
 }
 

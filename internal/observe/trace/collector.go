@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	stateEvents   = 100_000                // trace.state follows after so many events
-	stateInterval = 60 * time.Second       // and after this time
+	stateEvents   = 100_000                // a trace.state is written after so many events
+	stateInterval = 60 * time.Second       // or after this time
 	gapTime       = 100 * time.Millisecond // how long a missing event of a queue is waited for
 	lineSize      = 1024                   // bytes of a line, except trace.state
 )
@@ -99,6 +99,9 @@ func (c *collector) collect(r *Recorder, all bool) {
 	c.spare = records
 	gone := lost != [gears]uint64{}
 	done := c.inOrder(c.held, all || gone || time.Since(c.heldAt) >= gapTime)
+	if done > 0 { // a gap behind them is new
+		c.heldAt = time.Now()
+	}
 	rest := copy(c.held, c.held[done:])
 	clear(c.held[rest:])
 	c.held = c.held[:rest]

@@ -17,7 +17,7 @@ var stuck = Scene{
 	Lesson: display.Lesson{
 		Learnt: []string{
 			"The controller deletes pods first. While one of them stays, the conditions name pods only, and everything else waits untouched.",
-			"A condition is what the controller saw in its last pass. It names objects and the server's texts, and never the node, the operator or the Service that has to be repaired.",
+			"A condition is what the controller saw in its last pass. It repeats types, finalizers and error messages. It does not say what has to be repaired.",
 			"A webhook with failurePolicy Fail that cannot be reached refuses every deletion that it is asked about. Deleting it, or failurePolicy Ignore, ends its protection everywhere; a namespaceSelector excludes one namespace.",
 			"orrery why verifies each condition by requests of its own, and names what to repair with its proof.",
 		},

@@ -2,9 +2,10 @@
 //
 // # Concept
 //
-// A recording has effects and inputs. An input is what came from outside: the action of a script, a
-// fault, a step at a gate. [Read] finds the inputs. [Recording.Start] does them again on a new
-// server in memory, up to one of them. Then the new run goes on live. One input may be left out.
+// A recording holds inputs and their effects. An input is something done from outside: an action of
+// the script, a fault, a step at a gate. [Read] finds the inputs. [Recording.Start] does them again
+// on a new server in memory, up to one of them. Then the new run goes on live. One input may be
+// left out.
 //
 //	recording ── Read ──▶ inputs ── Start ──▶ stage: server in memory, gears, gates ──▶ live
 //
@@ -25,8 +26,9 @@
 //
 // # Failure
 //
-// Start returns the error of an input that fails, with its number. An input that needs one that was
-// left out fails.
+// Start returns the error of an input that fails, with its number. If the input that was left out
+// is the reason, the error names both. Two inputs do not fail: the repair of a fault that was left
+// out does nothing, and a step whose key does not come lets the oldest item through.
 //
 // # Testing
 //

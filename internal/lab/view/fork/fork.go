@@ -47,8 +47,8 @@ func (r *Recording) Check(at, without int) error {
 		return r.Refused
 	case at < 1 || at > len(r.Inputs):
 		return fmt.Errorf("there is no input %d; the recording has the inputs 1 to %d", at, len(r.Inputs))
-	case without < 0 || without > at:
-		return fmt.Errorf("input %d cannot be left out: the fork is at input %d", without, at)
+	case without < 0 || without >= at:
+		return fmt.Errorf("input %d cannot be left out: it must be before input %d, at which the fork goes on", without, at)
 	}
 	if refused := r.Inputs[at-1].Refused; refused != nil {
 		return refused

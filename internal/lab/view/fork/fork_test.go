@@ -242,7 +242,7 @@ func TestForkIsRefused(t *testing.T) {
 			"kubernetes-admin wrote to the server during the run, and the recording does not have what it wrote; record the scene again"},
 		"middle":  {header + `{"s":7,"t":0,"e":"trace.state"}` + "\n" + two, "begins in the middle of the run, without the first inputs; record it again"},
 		"none":    {header, "the recording has no input; record the scene with a server: lab demo --scene one-key --view"},
-		"alone":   {strings.Replace(header, "one-key", "stall", 1), "the scene stall plays on single gears, without a server that could get inputs; fork the recording of another"},
+		"alone":   {strings.Replace(header, "one-key", "stall", 1), "the scene stall plays without a server, so it has no inputs; fork the recording of another"},
 		"broken":  {header + inputs("create-namespace", "") + "{\n" + two, "line 3 of the recording is broken, so an input before this one may be missing; fork at an input before"},
 		"lost":    {header + inputs("create-namespace", "") + `{"s":2,"t":1,"e":"trace.lost","n":1,"lost":{"lab":1}}` + "\n" + two, "events of the laboratory were lost"},
 		"unknown": {header + inputs("create-namespace", "", "dance", "", "create-configmap", "red"), `does not know the input "dance"; use the version`},
@@ -261,7 +261,8 @@ func TestForkIsRefused(t *testing.T) {
 	r := read(t, []byte(header+two[:len(two)-20]))
 	assert.NoError(t, r.Check(1, 0), "a cut last line is normal")
 	assert.EqualError(t, r.Check(2, 0), "there is no input 2; the recording has the inputs 1 to 1")
-	assert.EqualError(t, read(t, []byte(header+two)).Check(1, 2), "input 2 cannot be left out: the fork is at input 1")
+	assert.EqualError(t, read(t, []byte(header+two)).Check(1, 2), "input 2 cannot be left out: it must be before input 1, at which the fork goes on")
+	assert.ErrorContains(t, read(t, []byte(header+two)).Check(1, 1), "input 1 cannot be left out", "the fork goes on after an input that was done")
 }
 
 // Every input that the laboratory records is in the table of actions.

@@ -29,15 +29,19 @@ func NewForks(ctx context.Context, read func() (*Recording, error), code places.
 // Inputs returns the Recording.
 func (f *Forks) Inputs() (any, error) { return f.read() }
 
-// Fork starts a fork and returns the address of its page. It ends an earlier one.
+// Fork ends the previous fork, starts a new one and returns the address of its page. If the fork is
+// refused, the previous one goes on.
 func (f *Forks) Fork(at, without int) (address string, err error) {
 	recording, err := f.read()
 	if err != nil {
 		return "", err
 	}
-	f.Stop()
+	if err := recording.Check(at, without); err != nil {
+		return "", err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.stopLocked()
 	serve := func(config observed.Config) (*observed.Server, error) {
 		config.Code = f.code
 		return observed.Start(config)
@@ -54,6 +58,10 @@ func (f *Forks) Fork(at, without int) (address string, err error) {
 func (f *Forks) Stop() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.stopLocked()
+}
+
+func (f *Forks) stopLocked() {
 	if f.live != nil {
 		f.live.Stop()
 		f.live = nil

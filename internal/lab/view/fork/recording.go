@@ -154,7 +154,7 @@ func (r *reader) refuse(header trace.Header) {
 		refuse("scene", header.Scene, "the recording is of no scene that this program has; fork a recording of lab demo --record")
 	}
 	if r.Scene = r.Scene.Guided(); r.Scene.Alone() {
-		refuse("alone", header.Scene, "the scene %s plays on single gears, without a server that could get inputs; fork the recording of another scene", header.Scene)
+		refuse("alone", header.Scene, "the scene %s plays without a server, so it has no inputs; fork the recording of another scene", header.Scene)
 	}
 	if len(header.Yours) > 0 {
 		refuse("yours", strings.Join(header.Yours, ", "), "the run had gears of your own (%s), which this program does not have; record the scene again with lab demo --record", strings.Join(header.Yours, ", "))

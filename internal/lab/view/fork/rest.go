@@ -138,8 +138,8 @@ const (
 //
 //   - If the recording was at rest before its next input, or if the input is the last one, await
 //     waits for the pipeline to rest in the same state. Otherwise until the recording's pause is
-//     over and each delayed key had a pass since the last change: what a recorder does not see,
-//     such as the end of a pod, gets its time that way.
+//     over and each queue has handed out as many keys as are delayed. This gives time to what the
+//     recorder cannot see, such as the end of a pod.
 //   - If the recording went on earlier, so does the fork: in the same state, or after the pause.
 //   - A pipeline that does not come to rest is left alone after a minute.
 func (p *player) await(ctx context.Context, recorder *trace.Recorder, input Input, last bool) (Result, error) {

@@ -29,38 +29,20 @@ export class Engine {
 
   ask(op, values = {}) { this.#worker.postMessage({ op, ...values }); }
 
-<<<<<<< HEAD
   // open reads a recording, a {blob} or what the server has at an {address}, which ends a live connection.
   open(source) {
     this.disconnect();
+    this.#served = "address" in source;
     this.ask("open", source);
-=======
-  // open reads a recording, which ends a live connection.
-  open(blob, served = false) {
-    this.disconnect();
-    this.#served = served;
-    this.ask("open", { blob });
->>>>>>> main
   }
 
   // start shows what the page was opened for: the recording inside it, the server's recording, or the server's run.
   start() {
     const inside = document.getElementById("recording");
     const parameters = new URLSearchParams(location.search), token = parameters.get("token");
-<<<<<<< HEAD
     if (inside) this.open({ blob: new Blob([bytes(inside.textContent)]) });
     else if (token && parameters.has("recording")) this.open({ address: new URL("recording?token=" + token, location.href).href });
     else if (token) this.#connect(token);
-=======
-    if (!token) return "drop";
-    if (!parameters.has("recording")) { this.#connect(token); return "live"; }
-    try {
-      const answer = await fetch("recording?token=" + token);
-      if (!answer.ok) { this.tell({ kind: "refused", reason: await answer.text() }); return "drop"; }
-      this.open(await answer.blob(), true);
-    } catch { this.tell({ kind: "disconnected" }); }
-    return "replay";
->>>>>>> main
   }
 
   // inputs returns a promise of what the laboratory knows of the recording's inputs; null if it does not show this recording.

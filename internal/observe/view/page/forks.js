@@ -36,12 +36,12 @@ export function ForkButton({ forks, ask }) {
 export function ForkDialog({ forks, start, close }) {
   const [without, setWithout] = useState(0);
   const [starting, setStarting] = useState(false);
-  const { input } = forks, inputs = forks.known.inputs.filter(i => i.n <= input.n);
+  const { input } = forks, inputs = forks.known.inputs.filter(i => i.n <= input.n), before = inputs.slice(0, -1);
   const begin = () => { setStarting(true); start(input.n, without).then(started => started || close()); };
   return html`<${Dialog} title=${text("fork")} close=${close}>
     <p>${text("fork-about", { n: count(input.n) })}</p>
     <ol class="inputs mono">${inputs.map(i => html`<li class=${i.n === without ? "left-out" : ""}>${i.name} ${i.args}</li>`)}</ol>
     <p><label>${text("fork-without")} <select id="fork-without" value=${without} onChange=${event => setWithout(Number(event.target.value))}>
-      <option value="0">${text("none")}</option>${inputs.map(i => html`<option value=${i.n}>${nameOf(i)}</option>`)}</select></label></p>
+      <option value="0">${text("none")}</option>${before.map(i => html`<option value=${i.n}>${nameOf(i)}</option>`)}</select></label></p>
     <button class="start" disabled=${starting} onClick=${begin}>${text(starting ? "fork-starting" : "fork-start")}</button></${Dialog}>`;
 }

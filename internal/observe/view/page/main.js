@@ -39,12 +39,8 @@ function App({ engine, initial }) {
   const [asking, setAsking] = useState(false); // for the condition of a run
   const [inputs, setInputs] = useState(null); // of a recording, for a fork; null: there is no laboratory
   const size = useWindowSize(shot?.guided);
-<<<<<<< HEAD
-  const now = useRef({});
-  const plays = useRef(false); // is playing at once what playing is with the next picture
-=======
   const now = useRef({}), askFork = useRef(null);
->>>>>>> main
+  const plays = useRef(false); // is playing at once what playing is with the next picture
 
   let passes = () => true, wrong = "";
   try { passes = parseFilter(filter); } catch (error) { wrong = error.message; }
