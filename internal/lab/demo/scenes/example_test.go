@@ -19,6 +19,7 @@ func Example() {
 	// conflict: another client keeps changing the namespace: 409, read again, repeat
 	// second-party: two controllers hold a namespace, each with its own token in spec.finalizers
 	// emptied-finalizers: spec.finalizers is emptied by hand, and the content comes back
+	// stuck: two namespaces hang, and their conditions say what, but not why
 	// virtualmachine: a second controller: machines outside of the cluster, held by a finalizer
 	// rollout: a deployment is scaled while the cache is stale, then rolled out
 	// garbage: three ways to delete an owner: background, foreground, orphan

@@ -13,7 +13,7 @@ var stuck = Scene{
 	Name:    "stuck",
 	Summary: "two namespaces hang, and their conditions say what, but not why",
 	Happens: "A namespace hangs because a node does not answer, and what waits behind its pods is in no condition yet. The next one of its name hangs because a webhook cannot be reached.",
-	Look:    "Watch the conditions. Which of them could you verify with a request of your own, and which name what you have to repair?",
+	Look:    "Watch the conditions, and say which of them you could verify with a request of your own.",
 	Lesson: display.Lesson{
 		Learnt: []string{
 			"The controller deletes pods first. While one of them stays, the conditions name pods only, and everything else waits untouched.",
