@@ -33,8 +33,12 @@ func ParseSelection(patterns []string) (Selection, error) {
 			s.include = append(s.include, bare)
 		}
 	}
+	includes := s.include
+	if len(includes) == 0 {
+		includes = []string{"*"}
+	}
 	for _, excluded := range s.exclude {
-		for _, included := range append(s.include, "*")[:max(1, len(s.include))] {
+		for _, included := range includes {
 			const longest = 63 // characters of a name
 			if matches(excluded, strings.ReplaceAll(included, "*", "")) && matches(excluded, strings.ReplaceAll(included, "*", strings.Repeat("\x00", longest))) {
 				return Selection{}, fmt.Errorf(`"-%s" excludes all that %q includes`, excluded, included)

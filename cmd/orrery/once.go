@@ -53,21 +53,15 @@ func lookOnce(ctx context.Context, client *restclient.Client, options *runOption
 		Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 	})
 	errs := make([]error, len(deleted.Items))
-	free := make(chan struct{}, options.each.Namespace.Workers)
-	var workers sync.WaitGroup
-	for i, namespace := range deleted.Items {
-		free <- struct{}{}
-		workers.Go(func() {
-			defer func() { <-free }()
-			for range looks {
-				errs[i] = deleter.Delete(ctx, namespace.Name, nsctl.ObservedDeletion{UID: namespace.UID})
-				if later := api.RetryAfterOf(errs[i]); later == 0 || wait.Sleep(ctx, later) != nil {
-					return
-				}
+	nsctl.Parallelize(len(deleted.Items), options.each.Namespace.Workers, func(i int) {
+		namespace := deleted.Items[i]
+		for range looks {
+			errs[i] = deleter.Delete(ctx, namespace.Name, nsctl.ObservedDeletion{UID: namespace.UID})
+			if later := api.RetryAfterOf(errs[i]); later == 0 || wait.Sleep(ctx, later) != nil {
+				return
 			}
-		})
-	}
-	workers.Wait()
+		}
+	})
 	if ctx.Err() != nil {
 		return options.stoppedEarly(ctx)
 	}

@@ -112,6 +112,12 @@ func (g *Gates) request(ctx context.Context, item Item, send func() error) error
 	return err
 }
 
+// answer is [Gates.request] for a request whose answer is a value.
+func answer[T any](ctx context.Context, g *Gates, item Item, send func() (T, error)) (got T, err error) {
+	err = g.request(ctx, item, func() (err error) { got, err = send(); return err })
+	return got, err
+}
+
 // answered holds what waits for the answer to a request. A success counts as code 200.
 func (g *Gates) answered(ctx context.Context, item Item, err error) {
 	if item.Code = api.CodeOf(err); err == nil {

@@ -60,19 +60,14 @@ type heldSource[T informer.Object] struct {
 }
 
 func (s heldSource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List[T], error) {
-	var list *api.List[T]
-	err := s.gates.request(ctx, Item{Gate: G6, Verb: "list", Resource: s.name}, func() (err error) {
-		list, err = s.ListerWatcher.List(ctx, opts)
-		return err
+	return answer(ctx, s.gates, Item{Gate: G6, Verb: "list", Resource: s.name}, func() (*api.List[T], error) {
+		return s.ListerWatcher.List(ctx, opts)
 	})
-	return list, err
 }
 
 func (s heldSource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
-	var w api.Watcher[T]
-	err := s.gates.request(ctx, Item{Gate: G6, Verb: "watch", Resource: s.name}, func() (err error) {
-		w, err = s.ListerWatcher.Watch(ctx, opts)
-		return err
+	w, err := answer(ctx, s.gates, Item{Gate: G6, Verb: "watch", Resource: s.name}, func() (api.Watcher[T], error) {
+		return s.ListerWatcher.Watch(ctx, opts)
 	})
 	if err != nil {
 		return nil, err

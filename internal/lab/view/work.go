@@ -82,36 +82,30 @@ type heldNamespaces struct {
 	gates *Gates
 }
 
-func (c heldNamespaces) request(ctx context.Context, verb, name string, send func() error) error {
-	return c.gates.request(ctx, Item{Gate: G6, Verb: verb, Key: name, Resource: "namespaces"}, send)
+func (c heldNamespaces) item(verb, name string) Item {
+	return Item{Gate: G6, Verb: verb, Key: name, Resource: "namespaces"}
 }
 
-func (c heldNamespaces) Get(ctx context.Context, name string, opts api.GetOptions) (got *api.Namespace, err error) {
-	err = c.request(ctx, "get", name, func() (err error) {
-		got, err = c.NamespaceClient.Get(ctx, name, opts)
-		return err
+func (c heldNamespaces) Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error) {
+	return answer(ctx, c.gates, c.item("get", name), func() (*api.Namespace, error) {
+		return c.NamespaceClient.Get(ctx, name, opts)
 	})
-	return got, err
 }
 
-func (c heldNamespaces) UpdateStatus(ctx context.Context, namespace *api.Namespace, opts api.UpdateOptions) (got *api.Namespace, err error) {
-	err = c.request(ctx, "update", namespace.Name, func() (err error) {
-		got, err = c.NamespaceClient.UpdateStatus(ctx, namespace, opts)
-		return err
+func (c heldNamespaces) UpdateStatus(ctx context.Context, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
+	return answer(ctx, c.gates, c.item("update", namespace.Name), func() (*api.Namespace, error) {
+		return c.NamespaceClient.UpdateStatus(ctx, namespace, opts)
 	})
-	return got, err
 }
 
-func (c heldNamespaces) UpdateSubresource(ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions) (got *api.Namespace, err error) {
-	err = c.request(ctx, "update", name, func() (err error) {
-		got, err = c.NamespaceClient.UpdateSubresource(ctx, name, subresource, namespace, opts)
-		return err
+func (c heldNamespaces) UpdateSubresource(ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
+	return answer(ctx, c.gates, c.item("update", name), func() (*api.Namespace, error) {
+		return c.NamespaceClient.UpdateSubresource(ctx, name, subresource, namespace, opts)
 	})
-	return got, err
 }
 
 func (c heldNamespaces) Delete(ctx context.Context, name string, opts api.DeleteOptions) error {
-	return c.request(ctx, "delete", name, func() error { return c.NamespaceClient.Delete(ctx, name, opts) })
+	return c.gates.request(ctx, c.item("delete", name), func() error { return c.NamespaceClient.Delete(ctx, name, opts) })
 }
 
 type heldContent struct {
@@ -119,28 +113,26 @@ type heldContent struct {
 	gates *Gates
 }
 
-func (c heldContent) request(ctx context.Context, verb, key string, gvr api.GroupVersionResource, send func() error) error {
-	return c.gates.request(ctx, Item{Gate: G6, Verb: verb, Key: key, Resource: gvr.Resource}, send)
+func (c heldContent) item(verb, key string, gvr api.GroupVersionResource) Item {
+	return Item{Gate: G6, Verb: verb, Key: key, Resource: gvr.Resource}
 }
 
 func (c heldContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) (found []*api.PartialObjectMetadata, listed bool, err error) {
-	err = c.request(ctx, "deletecollection", namespace, gvr, func() (err error) {
+	err = c.gates.request(ctx, c.item("deletecollection", namespace, gvr), func() (err error) {
 		found, listed, err = c.ContentClient.DeleteCollection(ctx, gvr, namespace)
 		return err
 	})
 	return found, listed, err
 }
 
-func (c heldContent) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) (list []*api.PartialObjectMetadata, err error) {
-	err = c.request(ctx, "list", namespace, gvr, func() (err error) {
-		list, err = c.ContentClient.List(ctx, gvr, namespace)
-		return err
+func (c heldContent) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
+	return answer(ctx, c.gates, c.item("list", namespace, gvr), func() ([]*api.PartialObjectMetadata, error) {
+		return c.ContentClient.List(ctx, gvr, namespace)
 	})
-	return list, err
 }
 
 func (c heldContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (namespaces map[string]bool, complete bool, err error) {
-	err = c.request(ctx, "list", "", gvr, func() (err error) {
+	err = c.gates.request(ctx, c.item("list", "", gvr), func() (err error) {
 		namespaces, complete, err = c.ContentClient.Holders(ctx, gvr)
 		return err
 	})
@@ -148,15 +140,15 @@ func (c heldContent) Holders(ctx context.Context, gvr api.GroupVersionResource) 
 }
 
 func (c heldContent) Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error {
-	return c.request(ctx, "delete", namespace+"/"+name, gvr, func() error { return c.ContentClient.Delete(ctx, gvr, namespace, name) })
+	return c.gates.request(ctx, c.item("delete", namespace+"/"+name, gvr), func() error {
+		return c.ContentClient.Delete(ctx, gvr, namespace, name)
+	})
 }
 
-func (c heldContent) ListPods(ctx context.Context, namespace string) (pods []*api.Pod, err error) {
-	err = c.request(ctx, "list", namespace, api.PodsResource, func() (err error) {
-		pods, err = c.ContentClient.ListPods(ctx, namespace)
-		return err
+func (c heldContent) ListPods(ctx context.Context, namespace string) ([]*api.Pod, error) {
+	return answer(ctx, c.gates, c.item("list", namespace, api.PodsResource), func() ([]*api.Pod, error) {
+		return c.ContentClient.ListPods(ctx, namespace)
 	})
-	return pods, err
 }
 
 type heldDiscovery struct {
@@ -164,10 +156,8 @@ type heldDiscovery struct {
 	gates *Gates
 }
 
-func (c heldDiscovery) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) (lists []*api.APIResourceList, err error) {
-	err = c.gates.request(ctx, Item{Gate: G6, Verb: "discover"}, func() (err error) {
-		lists, err = c.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
-		return err
+func (c heldDiscovery) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error) {
+	return answer(ctx, c.gates, Item{Gate: G6, Verb: "discover"}, func() ([]*api.APIResourceList, error) {
+		return c.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
 	})
-	return lists, err
 }

@@ -208,42 +208,6 @@ func (c *chrome) isOpen(pid int, kind, key string) bool {
 	return len(c.async[strconv.Itoa(pid)+kind+" "+key]) > 0
 }
 
-// counter is a depth over time. It is drawn at most once a millisecond, so the last value may still
-// have to be drawn.
-type counter struct {
-	pid   int
-	name  string
-	ms    int64 // of the last C
-	at    int64
-	depth int64
-	drawn bool
-}
-
-func (c *chrome) depth(pid int, name string, depth int64) {
-	slot, ms := strconv.Itoa(pid)+name, c.now/1000
-	last := c.depths[slot]
-	if last == nil {
-		last = &counter{pid: pid, name: name, ms: -1, drawn: true}
-		c.depths[slot] = last
-	}
-	if last.ms != ms {
-		c.draw(last)
-	}
-	last.at, last.depth, last.drawn = c.now, depth, false
-	if last.ms != ms {
-		c.draw(last)
-	}
-	last.ms = ms
-}
-
-// draw writes the value of a counter, unless it was written.
-func (c *chrome) draw(last *counter) {
-	if !last.drawn {
-		last.drawn = true
-		c.event(chromeEvent{Phase: "C", Name: last.name, PID: last.pid, At: float64(last.at), Args: map[string]any{"waiting": last.depth}})
-	}
-}
-
 func (c *chrome) reflector(hook string, e *Event) {
 	switch pid := c.pid("informer " + e.In); hook {
 	case "expired":
@@ -273,15 +237,11 @@ func (c *chrome) fifo(hook string, e *Event) {
 
 func (c *chrome) informer(hook string, e *Event) {
 	pid := c.pid("informer " + e.In)
-	waiting := func(pending int64) {
-		c.pending[e.In+" "+e.Handler] = pending
-		c.depth(pid, "listener "+e.Handler, pending)
-	}
 	switch hook {
 	case "handlerQueued":
-		waiting(e.Pending)
+		c.backlog(pid, e, e.Pending)
 	case "handlerEnded":
-		waiting(0)
+		c.backlog(pid, e, 0)
 	case "handlerCalled":
 		c.calls[e.In+" "+e.Handler] = c.begin(pid, c.tid(pid, "listener "+e.Handler), e.Kind+" "+e.Key)
 	case "handled":
@@ -290,7 +250,7 @@ func (c *chrome) informer(hook string, e *Event) {
 			c.complete(s, map[string]any{"key": e.Key, "kind": e.Kind})
 			delete(c.calls, e.In+" "+e.Handler)
 		}
-		waiting(max(0, c.pending[e.In+" "+e.Handler]-1))
+		c.backlog(pid, e, max(0, c.pending[e.In+" "+e.Handler]-1))
 	case "handlerPanicked", "handlerStuck", "mutated", "processError":
 		c.mark(pid, hook, map[string]any{"key": e.Key})
 	case "resyncDue":

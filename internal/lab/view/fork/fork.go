@@ -78,8 +78,8 @@ func (r *Recording) Start(ctx context.Context, config Config) (*stage.Stage, err
 			err = failed(ctx, input, config.Without, err)
 			break
 		}
-		result, failed := p.await(ctx, config.Recorder, input, input.Number == config.At)
-		if err = failed; err != nil {
+		var result Result
+		if result, err = p.await(ctx, config.Recorder, input, input.Number == config.At); err != nil {
 			break
 		}
 		if config.Done != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -102,12 +103,7 @@ func (r *reader) add(e *trace.Event, broken *trace.LineError) error {
 }
 
 // users are those of a scene.
-var users = func() (names []string) {
-	for _, name := range stage.Users() {
-		names = append(names, name)
-	}
-	return names
-}()
+var users = slices.Collect(maps.Values(stage.Users()))
 
 func (r *reader) input(e *trace.Event) {
 	input := Input{Number: len(r.Inputs) + 1, Seq: e.Seq, At: time.Duration(e.Time) * time.Microsecond, Name: e.Label, Arguments: e.Arguments}
@@ -137,7 +133,7 @@ func (r *reader) end(now int64) {
 	}
 	last := &r.Inputs[len(r.Inputs)-1]
 	last.pause = time.Duration(now)*time.Microsecond - last.At
-	last.after = settle(r.state, blind(r.faults))
+	last.after = settle(r.state, slices.ContainsFunc(r.faults, blinds))
 	last.after.resting = last.after.resting && (r.state.Ended != "" || time.Duration(now-r.acted)*time.Microsecond >= round && last.pause >= round)
 }
 

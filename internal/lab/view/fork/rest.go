@@ -218,11 +218,9 @@ func encode(value any) string {
 	return string(text)
 }
 
-// blind reports whether one of the faults keeps watches from coming back.
-func blind(faults []string) bool {
-	return slices.ContainsFunc(faults, func(text string) bool { return strings.Contains(text, "verb=watch") })
-}
+// blinds reports whether a fault keeps watches from coming back.
+func blinds(fault string) bool { return strings.Contains(fault, "verb=watch") }
 
 func (p *player) blind() bool {
-	return slices.ContainsFunc(p.faults, func(f fault) bool { return blind([]string{f.text}) })
+	return slices.ContainsFunc(p.faults, func(f fault) bool { return blinds(f.text) })
 }

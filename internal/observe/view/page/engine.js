@@ -39,10 +39,10 @@ export class Engine {
   // start shows what the page was opened for: the recording inside it, the server's recording, or the server's run.
   start() {
     const inside = document.getElementById("recording");
-    const parameters = new URLSearchParams(location.search), token = parameters.get("token");
     if (inside) this.open({ blob: new Blob([bytes(inside.textContent)]) });
-    else if (token && parameters.has("recording")) this.open({ address: new URL("recording?token=" + token, location.href).href });
-    else if (token) this.#connect(token);
+    else if (!token()) return;
+    else if (new URLSearchParams(location.search).has("recording")) this.open({ address: new URL("recording?token=" + token(), location.href).href });
+    else this.#connect();
   }
 
   // inputs returns a promise of what the laboratory knows of the recording's inputs; null if it does not show this recording.
@@ -63,17 +63,17 @@ export class Engine {
 
   // functions returns a promise of the function of each event, for a set of gears; {} if they are not known here.
   async functions(gears) {
-    const inside = document.getElementById("code"), token = new URLSearchParams(location.search).get("token");
+    const inside = document.getElementById("code");
     if (inside) return JSON.parse(inside.textContent) ?? {};
-    if (!token) return {};
+    if (!token()) return {};
     try {
-      const answer = await fetch("code?" + new URLSearchParams({ token, gears }));
+      const answer = await fetch("code?" + new URLSearchParams({ token: token(), gears }));
       return answer.ok ? await answer.json() : {};
     } catch { return {}; } // the process has gone
   }
 
-  #connect(token) {
-    const address = new URL("socket?token=" + token, location.href);
+  #connect() {
+    const address = new URL("socket?token=" + token(), location.href);
     address.protocol = "ws:";
     const socket = this.#socket = new WebSocket(address);
     let began = false;
