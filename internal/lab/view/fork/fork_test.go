@@ -258,6 +258,18 @@ func TestForkIsRefused(t *testing.T) {
 			assert.NoError(t, r.Check(1, 0), "%s: the first input is before it", code)
 		}
 	}
+	later := strings.NewReplacer(`"s":1,`, `"s":9001,`, `"s":2,`, `"s":9002,`).Replace(two)
+	for name, recording := range map[string]string{
+		"a page saved it with a gap":   inputs("create-namespace", "") + `{"s":9000,"t":5,"e":"trace.state","skipped":8998,"state":{"s":9000}}` + "\n" + later,
+		"the state has no number":      inputs("create-namespace", "") + `{"t":5,"e":"trace.state","state":{"s":9000}}` + "\n" + later,
+		"a number is missing":          inputs("create-namespace", "") + strings.Replace(two, `"s":1,`, `"s":3,`, 1),
+		"a page has forgotten a start": `{"t":5,"e":"trace.state","state":{"s":9000}}` + "\n" + later,
+	} {
+		r := read(t, []byte(header+recording))
+		assert.Error(t, r.Check(len(r.Inputs), 0), name)
+		assert.Equal(t, strings.HasPrefix(recording, `{"s":1,`), r.Check(1, 0) == nil, "%s: the first input is before it", name)
+	}
+	assert.NoError(t, read(t, []byte(header+`{"t":0,"e":"trace.state","state":{"s":0}}`+"\n"+two)).Check(2, 0), "a page that was there from the start saves this")
 	r := read(t, []byte(header+two[:len(two)-20]))
 	assert.NoError(t, r.Check(1, 0), "a cut last line is normal")
 	assert.EqualError(t, r.Check(2, 0), "there is no input 2; the recording has the inputs 1 to 1")
