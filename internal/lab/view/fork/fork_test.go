@@ -186,6 +186,63 @@ func TestForkWithoutAnInput(t *testing.T) {
 	})
 }
 
+// A reader holds at G2, looks, and presses Ctrl-C. The recording ends in the state that the reader
+// has seen, and a fork at the last input is compared with that. A recording of an earlier version
+// ends with gears that have shut down, so there is nothing to compare.
+func TestForkOfARunThatWasStopped(t *testing.T) {
+	for name, earlier := range map[string]bool{"recorded": false, "recorded by an earlier version": true} {
+		t.Run(name, func(t *testing.T) {
+			r := read(t, recordOneKey(t, func(ctx context.Context, l *lab, on *stage.Stage) {
+				require.NoError(t, on.CreateConfigMap(ctx, "red"))
+				require.NoError(t, on.StartPlain(ctx, stage.Plain{Workers: 1}))
+				time.Sleep(time.Second)
+				l.config.Gates.Close(view.G2, view.Condition{})
+				require.NoError(t, on.LabelConfigMap(ctx, "red", "n", "1"))
+				require.NoError(t, on.DeleteConfigMap(ctx, "red"))
+				time.Sleep(10 * time.Second)
+			}, earlier))
+			last := len(r.Inputs)
+			assert.Equal(t, fork.Result{Compared: !earlier}, forked(t, r, last, 0)[last])
+		})
+	}
+}
+
+// recordOneKey records what play does to the bare stage of one-key, with its namespace, until the
+// run is stopped.
+func recordOneKey(t *testing.T, play func(ctx context.Context, l *lab, on *stage.Stage), earlier bool) (recording []byte) {
+	t.Helper()
+	scene, err := scenes.Named("one-key")
+	require.NoError(t, err)
+	scene = scene.Guided()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		l := open(t, ctx, trace.Header{Scene: scene.Name, Gears: gears.Fast})
+		running, release := demo.Recorded(ctx, l.recorder, "stopped")
+		defer release()
+		if earlier {
+			running = ctx
+		}
+		l.config.Gates = view.New(running, l.recorder)
+		on, err := stage.Open(running, stage.Config{
+			Teller: scene.Story(), Server: l.config.Server, Credentials: l.config.Credentials, Faults: l.config.Faults, Recorder: l.recorder, Gates: l.config.Gates,
+		}, scene.Options)
+		require.NoError(t, err)
+		require.NoError(t, on.CreateNamespace(running))
+		play(running, l, on)
+		if earlier {
+			release()
+		}
+		cancel()
+		synctest.Wait()
+		on.Close()
+		l.recorder.Stop("closed")
+		recording, err = os.ReadFile(l.file)
+		require.NoError(t, err)
+	})
+	return recording
+}
+
 // A fork ends with its context, in the middle of an input, too, and leaves nothing behind.
 func TestForkIsStopped(t *testing.T) {
 	defer goleak.VerifyNone(t)

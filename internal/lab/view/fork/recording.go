@@ -140,7 +140,18 @@ func (r *reader) end(now int64) {
 	last := &r.Inputs[len(r.Inputs)-1]
 	last.pause = time.Duration(now)*time.Microsecond - last.At
 	last.after = settle(r.state, slices.ContainsFunc(r.faults, blinds))
-	last.after.resting = last.after.resting && (r.state.Ended != "" || time.Duration(now-r.acted)*time.Microsecond >= round && last.pause >= round)
+	last.after.resting = last.after.resting && !ended(r.state) && (r.state.Ended != "" || time.Duration(now-r.acted)*time.Microsecond >= round && last.pause >= round)
+}
+
+// ended reports whether the gears have ended. Recordings of earlier versions go on until then, so
+// their last state is not that of the run.
+func ended(s *trace.State) bool {
+	for _, i := range s.Informers {
+		if i.Phase != "stopped" {
+			return false
+		}
+	}
+	return len(s.Informers) > 0
 }
 
 // refuse finds the reasons that are about the whole recording.
