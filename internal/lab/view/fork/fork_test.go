@@ -93,10 +93,10 @@ func forked(t *testing.T, r *fork.Recording, at, without int) map[int]fork.Resul
 		l := open(t, ctx, trace.Header{Scene: r.Scene.Name, Gears: r.Gears.String()})
 		l.config.At, l.config.Without = at, without
 		l.config.Done = func(input fork.Input, result fork.Result) { results[input.Number] = result }
-		on, err := r.Start(ctx, l.config)
+		stop, err := r.Start(ctx, l.config)
 		require.NoError(t, err)
 		l.recorder.Stop("forked")
-		on.Close()
+		stop()
 		var want, got []string
 		for _, input := range r.Inputs[:at] {
 			if input.Number != without {
@@ -205,6 +205,44 @@ func TestForkOfARunThatWasStopped(t *testing.T) {
 			assert.Equal(t, fork.Result{Compared: !earlier}, forked(t, r, last, 0)[last])
 		})
 	}
+}
+
+// A reader closes and opens gates while an action of the script waits for what they hold. In the
+// fork, the action gets its release, and the next one comes when it has returned. A fork at the
+// action goes on live, and its gate can be opened there.
+func TestForkOfInputsAtTheSameTime(t *testing.T) {
+	r := read(t, recordOneKey(t, func(ctx context.Context, l *lab, on *stage.Stage) {
+		require.NoError(t, on.CreateConfigMap(ctx, "red"))
+		l.config.Gates.Close(view.G6, view.Condition{})
+		time.AfterFunc(time.Second, func() { l.config.Gates.Close(view.G7, view.Condition{}) })
+		time.AfterFunc(2*time.Second, l.config.Gates.Release)
+		require.NoError(t, on.StartPlain(ctx, stage.Plain{Workers: 1}))
+		require.NoError(t, on.CreateConfigMap(ctx, "blue"))
+		time.Sleep(2 * time.Second)
+	}, false))
+	last := len(r.Inputs)
+	assert.Equal(t, "create-configmap blue", r.Inputs[last-1].String())
+	results := forked(t, r, last, 0)
+	for n, input := range r.Inputs {
+		assert.Empty(t, results[n+1].Differences, input)
+	}
+	assert.True(t, results[last].Compared)
+
+	action := last - 3 // close, release, create-configmap
+	assert.Equal(t, "start-plain --workers=1", r.Inputs[action-1].String())
+	assert.Equal(t, fork.Result{Compared: true}, forked(t, r, action, 0)[action], "it waits as in the recording")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		l := open(t, ctx, trace.Header{})
+		l.config.At = action
+		stop, err := r.Start(ctx, l.config)
+		require.NoError(t, err)
+		l.config.Gates.Release()
+		time.Sleep(time.Second)
+		assert.Equal(t, "synced", l.recorder.State().Informers["configmaps"].Phase)
+		stop()
+	})
 }
 
 // recordOneKey records what play does to the bare stage of one-key, with its namespace, until the

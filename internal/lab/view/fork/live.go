@@ -74,11 +74,11 @@ func (l *Live) run(ctx context.Context, r *Recording, config Config) error {
 		return err
 	}
 	config.Server, config.Credentials, config.Faults = demo.Connection(server), made, server.Faults()
-	on, err := r.Start(ctx, config)
+	end, err := r.Start(ctx, config)
 	if err != nil {
 		return err
 	}
-	defer on.Close()
+	defer end()
 	l.rest(nil)
 	<-ctx.Done()
 	return nil
