@@ -296,17 +296,25 @@ func openGate(_ context.Context, p *player, args string) error {
 	return p.gates.Do(observed.Command{Do: "open", Gate: args})
 }
 
-// stepGate waits until the recorded key is at the gate, and lets it through. If it does not come,
-// the oldest one goes.
+// stepGate waits until the recorded item is at the gate, and lets it through. If it does not come,
+// the oldest one goes. A recording of an earlier version has only its key.
 func stepGate(ctx context.Context, p *player, args string) error {
-	gate, key, _ := strings.Cut(args, " ")
+	gate, which, _ := strings.Cut(args, " ")
 	id := view.ID(gate)
 	if !slices.Contains(view.IDs(), id) {
 		return fmt.Errorf("there is no gate %q", gate)
 	}
+	takes := func(item view.Item) bool { return item.Key == which }
+	if strings.Contains(which, "==") {
+		condition, err := view.ParseCondition(which)
+		if err != nil {
+			return err
+		}
+		takes = condition.Holds
+	}
 	const patience = 10 * time.Second
 	for began := time.Now(); time.Since(began) < patience; {
-		if _, ok := p.gates.StepKey(id, key); ok {
+		if _, ok := p.gates.StepFirst(id, takes); ok {
 			return nil
 		}
 		if err := wait.Sleep(ctx, round); err != nil {

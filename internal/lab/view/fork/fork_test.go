@@ -161,7 +161,7 @@ func TestForkWithTextbookGears(t *testing.T) {
 func TestForkDoesWhatWasDoneToTheGates(t *testing.T) {
 	r := read(t, []byte(header+inputs(
 		"create-namespace", "", "close", "G7 key==shop/red", "create-configmap", "red", "start-plain", "--workers=1",
-		"run", "key==shop/blue && gate==G2", "create-configmap", "blue", "step", "G2 shop/blue", "open", "G2", "close", "G5", "release", "")))
+		"run", "key==shop/blue && gate==G2", "create-configmap", "blue", "step", `G2 key=="shop/blue" && resource=="configmaps"`, "open", "G2", "close", "G5", "release", "")))
 	forked(t, r, len(r.Inputs), 0)
 }
 
@@ -231,18 +231,52 @@ func TestForkOfInputsAtTheSameTime(t *testing.T) {
 	action := last - 3 // close, release, create-configmap
 	assert.Equal(t, "start-plain --workers=1", r.Inputs[action-1].String())
 	assert.Equal(t, fork.Result{Compared: true}, forked(t, r, action, 0)[action], "it waits as in the recording")
+	live(t, r, action, func(l *lab) {
+		l.config.Gates.Release()
+		time.Sleep(time.Second)
+		assert.Equal(t, "synced", l.recorder.State().Informers["configmaps"].Phase)
+	})
+}
+
+// live forks a recording at an input, and calls look while the fork goes on.
+func live(t *testing.T, r *fork.Recording, at int, look func(l *lab)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		l := open(t, ctx, trace.Header{})
-		l.config.At = action
+		l.config.At = at
 		stop, err := r.Start(ctx, l.config)
 		require.NoError(t, err)
-		l.config.Gates.Release()
-		time.Sleep(time.Second)
-		assert.Equal(t, "synced", l.recorder.State().Informers["configmaps"].Phase)
+		look(l)
 		stop()
 	})
+}
+
+// A step lets the recorded item through, although others with its key wait at the gate: the call of
+// another handler, another request. A recording of an earlier version says only the key.
+func TestForkStepsTheRecordedItem(t *testing.T) {
+	const second = "second"
+	r := read(t, recordOneKey(t, func(ctx context.Context, l *lab, on *stage.Stage) {
+		gates := l.config.Gates
+		require.NoError(t, on.StartInformer(ctx, "first", second, "third"))
+		gates.Close(view.G4, view.Condition{})
+		require.NoError(t, on.CreateConfigMap(ctx, "red"))
+		require.NoError(t, gates.Await(ctx, view.G4, 3))
+		_, ok := gates.StepFirst(view.G4, func(item view.Item) bool { return item.Handler == second })
+		assert.True(t, ok)
+	}, false))
+	last := len(r.Inputs)
+	assert.Equal(t, `step G4 key=="shop/red" && resource=="configmaps" && handler=="second"`, r.Inputs[last-1].String())
+	left := func(l *lab) (handlers []string) {
+		for _, item := range l.config.Gates.Waiting(view.G4) {
+			handlers = append(handlers, item.Handler)
+		}
+		return handlers
+	}
+	live(t, r, last, func(l *lab) { assert.ElementsMatch(t, []string{"first", "third"}, left(l)) })
+	r.Inputs[last-1].Arguments = "G4 shop/red"
+	live(t, r, last, func(l *lab) { assert.Len(t, left(l), 2) })
 }
 
 // recordOneKey records what play does to the bare stage of one-key, with its namespace, until the
