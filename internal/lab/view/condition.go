@@ -14,8 +14,8 @@ import (
 //	key==demo && gate==G2 || deltas~D
 //
 // The names are key, gear, gate, event, verb, resource, handler, code, deltas and failures, the
-// operators ==, !=, ~ (contains), < and >. && binds stronger than ||. A key may be named without its
-// namespace. A code is that of a request's answer. An alternative (what || separates) that
+// operators ==, !=, ~ (contains), < and >. && binds stronger than ||. A key may be named without
+// its namespace. A code is that of a request's answer. An alternative (what || separates) that
 // compares it holds only for answers, any other only for items that are not answers. So a closed
 // gate holds a request once. The zero Condition holds for every item except answers. The page's
 // filters have the same form.
