@@ -238,6 +238,21 @@ func TestForkOfInputsAtTheSameTime(t *testing.T) {
 	})
 }
 
+// The script goes on when its action has returned, whatever a reader does meanwhile.
+func TestForkKeepsTheOrderOfTheScript(t *testing.T) {
+	r := read(t, recordOneKey(t, func(ctx context.Context, l *lab, on *stage.Stage) {
+		require.NoError(t, on.CreateConfigMap(ctx, "red"))
+		time.AfterFunc(time.Second, func() { l.config.Gates.Close(view.G7, view.Condition{}) })
+		require.NoError(t, on.UpdateConfigMap(ctx, "red", 20, 500*time.Millisecond))
+		require.NoError(t, on.DeleteConfigMap(ctx, "red"))
+	}, false))
+	last := len(r.Inputs)
+	assert.Equal(t, "delete-configmap red", r.Inputs[last-1].String())
+	live(t, r, last, func(l *lab) {
+		assert.GreaterOrEqual(t, l.recorder.State().Time, (10 * time.Second).Microseconds(), "the deletion comes behind twenty updates")
+	})
+}
+
 // live forks a recording at an input, and calls look while the fork goes on.
 func live(t *testing.T, r *fork.Recording, at int, look func(l *lab)) {
 	t.Helper()

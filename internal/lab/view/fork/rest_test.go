@@ -81,3 +81,31 @@ func TestWhatIsAtRest(t *testing.T) {
 		assert.Equal(t, c.rest, atRest(stateAfter(t, c.events...), c.blind), name)
 	}
 }
+
+// A recording is compared only at inputs before which it was at rest for a while. A watch that a
+// fault keeps away is no unrest until its repair, nor is a handler that ends a call.
+func TestWhereARecordingIsAtRest(t *testing.T) {
+	r, err := Read(strings.NewReader(`{"h":1,"schema":"orrery.trace/1","mode":"lab","scene":"one-key","gears":"fast"}
+{"s":1,"t":0,"e":"lab.input","name":"create-namespace"}
+{"s":2,"t":1000,"e":"reflector.watchStarted","i":"pods"}
+{"s":3,"t":2000000,"e":"lab.input","name":"fault","args":"forbid:verb=watch"}
+{"s":4,"t":2100000,"e":"reflector.watchEnded","i":"pods"}
+{"s":5,"t":4000000,"e":"lab.input","name":"repair","args":"forbid:verb=watch"}
+{"s":6,"t":8000000,"e":"lab.input","name":"create-configmap","args":"red"}
+{"s":7,"t":8100000,"e":"reflector.watchStarted","i":"pods"}
+{"s":8,"t":8200000,"e":"lab.input","name":"create-configmap","args":"blue"}
+{"s":9,"t":9000000,"e":"informer.handled","i":"pods","h":"slow#1","kind":"add"}
+{"s":10,"t":9000100,"e":"lab.input","name":"delete-configmap","args":"red"}
+{"s":11,"t":9050100,"e":"lab.input","name":"delete-configmap","args":"blue"}
+{"s":12,"t":9060000,"e":"trace.end","reason":"over"}
+`))
+	require.NoError(t, err)
+	rests := map[string]bool{}
+	for _, input := range r.Inputs {
+		rests[input.String()] = input.after.resting
+	}
+	assert.Equal(t, map[string]bool{
+		"create-namespace": true, "fault forbid:verb=watch": true, "repair forbid:verb=watch": false, "create-configmap red": false,
+		"create-configmap blue": true, "delete-configmap red": false, "delete-configmap blue": true,
+	}, rests)
+}
