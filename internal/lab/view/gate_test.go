@@ -88,6 +88,34 @@ func TestGatesRunToACondition(t *testing.T) {
 	})
 }
 
+// A run after a run closes the gates that were closed before the first one, but for those that were
+// opened meanwhile. The release of a run is recorded, although no gate is closed.
+func TestGatesRunAfterARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recorder, err := trace.Start(trace.Config{})
+		require.NoError(t, err)
+		defer recorder.Stop("over")
+		gates := view.New(t.Context(), recorder)
+		gates.Close(view.G2, view.Condition{})
+		gates.Close(view.G5, view.Condition{})
+		gates.RunTo(condition(t, "key==never"))
+		gates.RunTo(condition(t, "key==stop"))
+		gates.Open(view.G5)
+		for _, item := range []view.Item{{Gate: view.G7, Key: "stop"}, {Gate: view.G2, Key: "held"}, {Gate: view.G5, Key: "free"}} {
+			go func() { _ = gates.Wait(t.Context(), item) }()
+			synctest.Wait()
+		}
+		assert.Equal(t, []string{"stop"}, keys(gates, view.G7))
+		assert.Equal(t, []string{"held"}, keys(gates, view.G2))
+		assert.Empty(t, keys(gates, view.G5))
+		gates.Release()
+		gates.RunTo(condition(t, "key==never"))
+		gates.Release()
+		assert.Equal(t, "release", recorder.State().Lab.Input)
+		gates.Release()
+	})
+}
+
 // The item that has waited longest goes first, over all gates as well.
 func TestGatesStepInTheOrderOfArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

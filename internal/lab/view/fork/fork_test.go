@@ -290,8 +290,10 @@ func TestForkStepsTheRecordedItem(t *testing.T) {
 		return handlers
 	}
 	live(t, r, last, func(l *lab) { assert.ElementsMatch(t, []string{"first", "third"}, left(l)) })
-	r.Inputs[last-1].Arguments = "G4 shop/red"
-	live(t, r, last, func(l *lab) { assert.Len(t, left(l), 2) })
+	for _, other := range []string{"G4 shop/red", `G4 key=="shop/red" && handler=="fourth"`} {
+		r.Inputs[last-1].Arguments = other
+		live(t, r, last, func(l *lab) { assert.Len(t, left(l), 2, "one call goes on") })
+	}
 }
 
 // recordOneKey records what play does to the bare stage of one-key, with its namespace, until the
