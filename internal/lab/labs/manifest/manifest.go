@@ -110,6 +110,9 @@ func (r Run) Uses(lab *Lab) bool {
 	if lab.Run.Package() != r.Package() {
 		return false
 	}
+	if !lab.IsCode() {
+		return false
+	}
 	replaced := strings.Contains(r.GearSet(), lab.Package()+"=")
 	return lab.Run.GearSet() == r.GearSet() || lab.Run.GearSet() == textbook && !replaced
 }
@@ -155,6 +158,9 @@ type Edit struct {
 
 // Package returns the folder of the lab's package, relative to the repository.
 func (l *Lab) Package() string { return path.Dir(l.Files[0].Path) }
+
+// IsCode reports whether the pages are Go, and so a part of programs.
+func (l *Lab) IsCode() bool { return path.Ext(l.Files[0].Path) == ".go" }
 
 // Page returns the page with that path, or nil.
 func (l *Lab) Page(file string) *File {

@@ -43,6 +43,9 @@ type Action struct {
 
 	// Bench measures with a program that is the laboratory.
 	Bench *Bench `yaml:"bench"`
+
+	// Stuck sets the namespace "first" or "second" of lab 13 up, and ends the one before.
+	Stuck string `yaml:"stuck"`
 }
 
 // Start describes a start of the program.

@@ -234,7 +234,7 @@ func TestAnOrphanIsTold(t *testing.T) {
 	outcome, told, err := play(t, "dies", `[{create_machine: web}, {machines: {objects: [web], servers: [web], within: 1ms}}]`)
 	require.NoError(t, err)
 	assert.False(t, outcome.OK)
-	assert.Contains(t, told, "VirtualMachines: web; servers: none. There must be these VirtualMachines: web; and these servers: web\n")
+	assert.Contains(t, told, "VirtualMachines: web; servers: none; want VirtualMachines: web; servers: web\n")
 }
 
 // Only the exit code of a killed program is not a crash.
