@@ -308,8 +308,8 @@ func (p *player) act(ctx context.Context, a manifest.Action) error {
 		return p.vms().Delete(ctx, a.DeleteMachine, api.DeleteOptions{})
 	case a.Bench != nil:
 		return p.bench(ctx, *a.Bench)
-	case a.Stuck != "":
-		return p.stick(ctx, a.Stuck)
+	case a.Stuck != nil:
+		return p.stick(ctx, *a.Stuck)
 	case a.Machines != nil:
 		return p.compareMachines(ctx, *a.Machines)
 	}

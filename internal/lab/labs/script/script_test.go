@@ -44,6 +44,9 @@ func control(mode string) int {
 		fmt.Println(os.Args[1:], os.Getenv("KUBECONFIG") != "")
 		return 137
 	}
+	if os.Args[1] == "why" {
+		return explains(mode)
+	}
 	port := os.Args[slices.Index(os.Args, "--metrics-port")+1]
 	var scrapes atomic.Int32
 	http.HandleFunc("/interrupt", func(http.ResponseWriter, *http.Request) {
@@ -69,6 +72,8 @@ func control(mode string) int {
 	switch mode {
 	case "deletes", "strays", "lazy":
 		go deletes(mode)
+	case "knows", "guesses":
+		go reports()
 	}
 	reason := <-ended
 	switch {

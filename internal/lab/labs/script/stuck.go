@@ -4,20 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"time"
 
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/causes/verdict"
+	"orrery/internal/lab/labs/manifest"
 	"orrery/internal/why"
 )
 
 // stick sets a namespace of lab 13 up: that of the seed in the learner's verdicts. The situation of
 // the action before ends first. It prints what a user sees, and, to a learner whose verdicts have
 // passed, what "orrery why" proves.
-func (p *player) stick(ctx context.Context, name string) error {
-	if !causes.IsOfCourse(name) {
-		return fmt.Errorf("lab 13 has no namespace %q", name)
+func (p *player) stick(ctx context.Context, s manifest.Stuck) error {
+	if !causes.IsOfCourse(s.Namespace) {
+		return fmt.Errorf("lab 13 has no namespace %q", s.Namespace)
 	}
 	verdicts, err := verdict.Read(p.Verdicts)
 	if err != nil {
@@ -28,7 +32,7 @@ func (p *player) stick(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	situation := causes.OfCourse(name, verdicts.Seed)
+	situation := causes.OfCourse(s.Namespace, verdicts.Seed)
 	p.situation = &situation
 	if err := p.world.Break(situation); err != nil {
 		return err
@@ -44,37 +48,31 @@ func (p *player) stick(ctx context.Context, name string) error {
 		p.say("run-why-later", causes.Namespace)
 		return nil
 	}
-	return p.explain(ctx, situation)
+	return p.explain(ctx, situation, p.limit(s.Within.Duration))
 }
 
-// explain prints the report of "orrery why" when it names all causes of the situation: the
-// conditions follow some of them only after a while.
-func (p *player) explain(ctx context.Context, situation causes.Fixture) error {
+// explain prints the report of "orrery why" when it proves that the namespace is stuck, and names
+// all causes of the situation: what it reads follows some of them only after a while.
+func (p *player) explain(ctx context.Context, situation causes.Fixture, limit time.Duration) error {
 	var report string
-	err := p.until(ctx, p.limit(causes.Settled), func() (bool, error) {
-		text, err := exec.CommandContext(ctx, p.Program, "why", causes.Namespace, "--kubeconfig", p.kubeconfig).Output()
-		ended, is := errors.AsType[*exec.ExitError](err)
-		if err != nil && !(is && (ended.ExitCode() == why.ExitStuck || ended.ExitCode() == why.ExitUnknown)) {
-			return false, fmt.Errorf("orrery why %s: %w", causes.Namespace, err)
+	err := p.until(ctx, limit, func() (bool, error) {
+		command := exec.CommandContext(ctx, p.Program, "why", causes.Namespace)
+		command.Env = append(os.Environ(), "KUBECONFIG="+p.kubeconfig)
+		text, err := command.Output()
+		if _, is := errors.AsType[*exec.ExitError](err); err != nil && !is {
+			return false, err
 		}
 		report = string(text)
-		for _, id := range situation.IDs() {
-			if !strings.Contains(report, id) {
-				return false, nil
-			}
-		}
-		return true, nil
+		unnamed := func(id string) bool { return !strings.Contains(report, id) }
+		return command.ProcessState.ExitCode() == why.ExitStuck && !slices.ContainsFunc(situation.IDs(), unnamed), nil
 	})
-	tooLong := errors.Is(err, errTooLong)
-	if err != nil && !tooLong {
+	if err != nil && !errors.Is(err, errTooLong) {
 		return err
 	}
 	p.say("run-why", causes.Namespace)
-	for line := range strings.Lines(report) {
-		fmt.Fprintf(p.Out, "           %s", line)
-	}
-	if tooLong {
-		p.say("run-not-why", strings.Join(situation.IDs(), ", "), p.limit(causes.Settled).Seconds())
+	fmt.Fprint(p.Out, report)
+	if err != nil {
+		p.say("run-not-why", strings.Join(situation.IDs(), ", "), limit.Seconds())
 		return errOutcome
 	}
 	return nil
