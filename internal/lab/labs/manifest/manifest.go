@@ -58,6 +58,9 @@ type Tests struct {
 	// Files are the test files of the package that are kept. The others know private fields of the
 	// reference.
 	Files []string `yaml:"files"`
+	// AtLeast is how many tests the steps run in all, subtests included. With fewer, one was deleted,
+	// and a learner's mistake may pass.
+	AtLeast int `yaml:"at_least"`
 	// Steps run in order; the first that fails is the learner's next task.
 	Steps []Step `yaml:"steps"`
 }

@@ -34,17 +34,22 @@ func (s *subject) test(ctx context.Context, folder string, race bool) (*report.R
 // unchanged is the reference.
 func unchanged(_ manifest.File, text []byte) ([]byte, error) { return text, nil }
 
-// referencePasses: the reference passes every step.
+// referencePasses: the reference passes every step, and no test is missing.
 func referencePasses(ctx context.Context, s *subject) ([]string, error) {
 	folder, err := s.version("reference", unchanged)
 	if err != nil {
 		return nil, err
 	}
 	r, err := s.test(ctx, folder, s.race)
-	if err != nil || r.Passed {
+	switch {
+	case err != nil:
 		return nil, err
+	case !r.Passed:
+		return []string{"the reference does not pass: " + summary(r)}, nil
+	case r.Tests < s.lab.Tests.AtLeast:
+		return []string{fmt.Sprintf("the steps ran %d tests, and at_least in lab.yaml is %d: which test is missing?", r.Tests, s.lab.Tests.AtLeast)}, nil
 	}
-	return []string{"the reference does not pass: " + summary(r)}, nil
+	return nil, nil
 }
 
 // summary describes a report: enough to repair a finding from a log alone.
