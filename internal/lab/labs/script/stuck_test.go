@@ -22,7 +22,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// verdicts have a seed whose second namespace has no pod, so that it is set up at once: C07 and C18.
+// verdicts have a seed whose second namespace has no pod, and so is set up at once: C07 and C18.
 const verdicts = "seed: 7\n"
 
 // reports is a controller that only writes a condition.
