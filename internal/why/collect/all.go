@@ -12,8 +12,8 @@ import (
 )
 
 // CollectAll collects the evidence for each namespace in deletion, sorted by name.
-//   - Each type is listed once for all of them, and so are the lists of the cluster. Single objects,
-//     such as a Service, are read for each namespace that needs them.
+//   - Each type is listed once for all of them, and each collection of the cluster is read once.
+//     Single objects, such as a Service, are read for each namespace that needs them.
 //   - The second sample lists, in each namespace, only the types that it had objects of.
 //   - The limits of the options apply to the whole.
 //   - A namespace that goes before its first sample is left out; one that goes before its second is
