@@ -12,6 +12,7 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/informer"
+	"orrery/informer/reflector"
 	"orrery/internal/observe/trace"
 	"orrery/queue"
 	"orrery/restclient/api"
@@ -89,6 +90,11 @@ func TestCausesFollowTheRules(t *testing.T) {
 			r.Informer(in).Applied(applied)
 			r.Informer(in).HandlerCalled(handler, applied.EventInfo)
 		}, "informer.handlerCalled", "informer.applied"},
+		"a list that was streamed": {func(r *trace.Recorder, _ *queue.RateLimitingQueue[string]) {
+			reflection := r.Reflector(in)
+			reflection.Bookmark("5", true)
+			reflection.Listed(reflector.ListInfo{ResourceVersion: "5"})
+		}, "reflector.listed", "reflector.bookmark"},
 		"a call that forgets a key": {func(r *trace.Recorder, q *queue.RateLimitingQueue[string]) {
 			r.Informer(in).HandlerCalled(handler, applied.EventInfo)
 			q.AddRateLimited("a")

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"sync/atomic"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // heard is a Control that notes what it is asked for.
@@ -67,4 +70,64 @@ func TestOnePageIsInControl(t *testing.T) {
 		time.Sleep(2 * absence)
 		assert.EqualValues(t, 2, control.released.Load())
 	})
+}
+
+// A page that has gone for a moment is not the one whose absence counts afterwards.
+func TestAbsenceBeginsAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var control heard
+		c := newControls(&control)
+		first, second := new(websocket.Conn), new(websocket.Conn)
+		require.NoError(t, c.do(first, Command{Do: "take"}))
+		c.leave(first)
+		time.Sleep(absence / 2)
+		require.NoError(t, c.do(second, Command{Do: "take"}))
+		c.leave(second)
+		time.Sleep(absence - time.Second)
+		assert.Zero(t, control.released.Load(), "the second page may still come back")
+		time.Sleep(2 * time.Second)
+		assert.EqualValues(t, 1, control.released.Load())
+
+		// A page comes at the moment at which the absence ends.
+		require.NoError(t, c.do(first, Command{Do: "take"}))
+		c.leave(first)
+		c.mu.Lock()
+		time.Sleep(absence)
+		c.setLocked(second)
+		c.mu.Unlock()
+		synctest.Wait()
+		assert.EqualValues(t, 1, control.released.Load(), "a page is in control")
+	})
+}
+
+// The error of a command is in one message.
+func TestAnErrorIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newControls(&heard{})
+		page := new(websocket.Conn)
+		var told []string
+		send := func(text []byte) error {
+			var message struct{ Control struct{ Error string } }
+			require.NoError(t, json.Unmarshal(text, &message))
+			told = append(told, message.Control.Error)
+			return nil
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		errs := make(chan error, 1)
+		go c.tell(ctx, page, errs, send)
+		errs <- errors.New("there is no such gate")
+		synctest.Wait()
+		require.NoError(t, c.do(page, Command{Do: "take"}))
+		time.Sleep(2 * pause)
+		cancel()
+		synctest.Wait()
+		assert.Equal(t, []string{"", "there is no such gate", ""}, told)
+	})
+}
+
+// When the server stops, the gates open, for no page can open them any more.
+func TestGatesOpenWithTheServersEnd(t *testing.T) {
+	var control heard
+	newHub(nil, &control).stop()
+	assert.EqualValues(t, 1, control.released.Load())
 }

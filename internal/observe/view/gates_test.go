@@ -219,3 +219,15 @@ func TestGatesAnswerCommands(t *testing.T) {
 	require.NoError(t, second.WriteJSON(view.Command{Do: "step"}))
 	until(second, func(c told) bool { return c.Yours && c.Gates[4].Waiting == 0 })
 }
+
+// A page sends short commands. The server ends the connection of one that sends more.
+func TestLongCommandsAreRefused(t *testing.T) {
+	r := held(t)
+	conn, _ := dial(t, r.server)
+	require.NoError(t, conn.WriteJSON(view.Command{Do: "run", Where: strings.Repeat("x", 1000)}))
+	var err error
+	for err == nil {
+		_, _, err = conn.ReadMessage()
+	}
+	assert.True(t, websocket.IsCloseError(err, websocket.CloseMessageTooBig), "%v", err)
+}

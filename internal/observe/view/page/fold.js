@@ -75,7 +75,7 @@ export function apply(state, e) {
   state.t = e.t ?? 0;
   const { gear, hook, change } = partsOf(name);
   if (change) {
-    add(state.events, gear, 1);
+    state.events[gear] = (state.events[gear] ?? 0) + 1;
     change(state, hook, e);
   }
   return state;
@@ -83,7 +83,8 @@ export function apply(state, e) {
 
 const parts = new Map(); // of the names of known gears, which a long recording repeats
 function partsOf(name) {
-  if (parts.has(name)) return parts.get(name);
+  const known = parts.get(name);
+  if (known) return known;
   const dot = (name + ".").indexOf("."), gear = name.slice(0, dot), found = { gear, hook: name.slice(dot + 1), change: get(gears, gear) };
   if (found.change && parts.size < limit) parts.set(name, found);
   return found;

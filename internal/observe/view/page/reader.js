@@ -74,17 +74,22 @@ export class Run {
     } else {
       this.chunks.push({ from: this.count, count: events.length, t: events[0].t ?? this.end, text, state: JSON.stringify(this.newest) });
     }
-    for (const [i, event] of events.entries()) {
+    for (const event of events) {
       this.newest = apply(this.newest, event);
-      const gap = this.gaps.at(-1);
-      if (event.state && gap?.to === Infinity && gap.from <= this.count + i) gap.to = this.count + i + 1;
       this.summary.add(event);
+      this.count++;
       if (event.t > this.end) this.end = event.t;
-      this.skipped += event.skipped ?? 0;
+      if (event.state) this.#stateRead(event);
     }
-    this.count += events.length;
     this.#size += text.length;
     while (this.#size > mostText && this.chunks.length > 1) this.#size -= this.chunks.shift().text.length;
+  }
+
+  // #stateRead notes that the content is certain again after the event read last, a state.
+  #stateRead(event) {
+    this.skipped += event.skipped ?? 0;
+    const gap = this.gaps.at(-1);
+    if (gap?.to === Infinity && gap.from < this.count) gap.to = this.count;
   }
 
   #problem(line, reason) {
