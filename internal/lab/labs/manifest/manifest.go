@@ -163,7 +163,7 @@ type Edit struct {
 func (l *Lab) Package() string { return path.Dir(l.Files[0].Path) }
 
 // IsCode reports whether the pages are Go, and so a part of programs.
-func (l *Lab) IsCode() bool { return path.Ext(l.Files[0].Path) == ".go" }
+func (l *Lab) IsCode() bool { return len(l.Files) > 0 && path.Ext(l.Files[0].Path) == ".go" }
 
 // Page returns the page with that path, or nil.
 func (l *Lab) Page(file string) *File {

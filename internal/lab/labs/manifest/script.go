@@ -44,7 +44,7 @@ type Action struct {
 	// Bench measures with a program that is the laboratory.
 	Bench *Bench `yaml:"bench"`
 
-	// Stuck sets a namespace of lab 13 up, and ends the one before.
+	// Stuck sets up a namespace of lab 13, and ends the one before.
 	Stuck *Stuck `yaml:"stuck"`
 }
 

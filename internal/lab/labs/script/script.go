@@ -71,7 +71,7 @@ type player struct {
 	filled map[string]int
 	// machines are the names of the VirtualMachines that the script created, by their servers' names.
 	machines map[string]string
-	// world sets the situations of lab 13 up; situation is the one that stands.
+	// world is where the situations of lab 13 are set up; situation is the present one, or nil.
 	world     *causes.World
 	situation *causes.Fixture
 	// kubeconfig is the program's: that of the server's administrator, or of the proxy to a cluster.
@@ -309,7 +309,7 @@ func (p *player) act(ctx context.Context, a manifest.Action) error {
 	case a.Bench != nil:
 		return p.bench(ctx, *a.Bench)
 	case a.Stuck != nil:
-		return p.stick(ctx, *a.Stuck)
+		return p.stuck(ctx, *a.Stuck)
 	case a.Machines != nil:
 		return p.compareMachines(ctx, *a.Machines)
 	}

@@ -16,10 +16,10 @@ import (
 	"orrery/internal/why"
 )
 
-// stick sets a namespace of lab 13 up: that of the seed in the learner's verdicts. The situation of
-// the action before ends first. It prints what a user sees, and, to a learner whose verdicts have
+// stuck sets up a namespace of lab 13, with the seed of the learner's verdicts, and ends the
+// situation of an earlier action before. It prints what a user sees, and if the verdicts have
 // passed, what "orrery why" proves.
-func (p *player) stick(ctx context.Context, s manifest.Stuck) error {
+func (p *player) stuck(ctx context.Context, s manifest.Stuck) error {
 	if !causes.IsOfCourse(s.Namespace) {
 		return fmt.Errorf("lab 13 has no namespace %q", s.Namespace)
 	}
