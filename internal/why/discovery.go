@@ -75,8 +75,8 @@ func (e *Evidence) undiscovered() []string {
 	return groupVersions
 }
 
-// vouched reports whether the namespace's controller has found the namespace empty: its token is
-// gone, so it looks no more.
+// vouched reports whether the controller's token is gone: the controller has found the namespace
+// empty, or another program has said so in its place. Content is not waited for any more.
 func (e *Evidence) vouched() bool {
 	n := e.latest()
 	return n != nil && !slices.Contains(n.SpecFinalizers, api.FinalizerKubernetes)

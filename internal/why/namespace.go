@@ -58,7 +58,7 @@ func (e *Evidence) emptiness(f *Finding) {
 		f.Certainty = Later
 		f.saw(1, "", "%s remain, which must go first", counted(objects, "object"))
 	case e.vouched():
-		f.saw(1, e.Namespace.Request, "the token kubernetes is gone from spec.finalizers: the controller found the namespace empty")
+		f.saw(1, e.Namespace.Request, "the token kubernetes is gone from spec.finalizers: the content is not waited for any more")
 	case len(unread) > 0:
 		f.lack(nil, "the namespace may hold more: %s could not be read", types(unread))
 	default:

@@ -27,8 +27,8 @@ func nothingCauses() []Cause {
 			"taken for empty, and the server's own words are shown as possible only.",
 		Proof: "The server answers 403 to a read that a verdict needs.",
 		Do: []string{
-			"ask an administrator to run: orrery rbac --for why --user NAME | kubectl apply -f -; kubectl auth whoami prints your NAME",
-			"the role may read Secrets; --without secrets leaves them out",
+			"ask an administrator to run: orrery rbac --for why --user NAME | kubectl apply -f -; kubectl auth whoami prints your " +
+				"NAME. The role may read Secrets; --without secrets leaves them out",
 		},
 		DoNot: "guess: what was not read may be the reason",
 		judge: func(*Evidence) []Finding { return nil },

@@ -53,7 +53,7 @@ func (w *World) Break(f Fixture) error {
 			break
 		}
 		if w.err == nil && (!terminating || waited == removal) {
-			w.err = fmt.Errorf("%s exists on this server, and the situation would use it and delete it at its end", path)
+			w.err = fmt.Errorf("%s exists on this server, and the situation would use it and delete it at its end; if an earlier situation has left it, lab break --end removes it", path)
 		}
 		if w.err != nil {
 			return w.err
