@@ -12,6 +12,8 @@ function startWorker() {
 const decode = address => new TextDecoder().decode(bytes(address.slice(address.indexOf(",") + 1)));
 const bytes = base64 => Uint8Array.from(atob(base64), c => c.charCodeAt(0));
 
+const full = 1013; // the code with which the server closes a connection when it has too many
+
 const token = () => new URLSearchParams(location.search).get("token");
 
 // Engine calls update with each new view, and tell with {kind, reason} when something happens.
@@ -87,7 +89,7 @@ export class Engine {
     socket.onclose = event => {
       if (this.#socket !== socket) return;
       this.live = false;
-      if (began) this.ask("closed"); else this.tell({ kind: "refused", reason: event.reason });
+      if (began) this.ask("closed"); else this.tell({ kind: "refused", reason: event.reason, full: event.code === full });
     };
   }
 
