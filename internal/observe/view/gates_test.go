@@ -148,6 +148,32 @@ func TestGatesByKeyboard(t *testing.T) {
 	other.sound()
 }
 
+// A file that is no recording leaves the run and its gates alone. A recording takes the place of
+// the run, of which nothing comes any more.
+func TestAFileDroppedOnALiveRun(t *testing.T) {
+	r := held(t)
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(r.server.URL() + "&lang=en"))
+	b.until(`document.querySelector(".gates")`)
+	b.press("h")
+	r.Add("a")
+	r.Add("b")
+	r.Add("c")
+	b.until(`document.querySelector(".mode.held")?.innerText === "HELD at G5: 2 wait"`)
+	b.drop("hello")
+	b.until(`document.querySelector(".notice")?.innerText.includes("This is not a recording")`)
+	b.press("n")
+	b.until(`document.querySelector('[data-set="queue"] .num').innerText === "0"`)
+	assert.Equal(t, "LIVE", value[string](b, `document.querySelector(".mode").innerText`))
+
+	b.drop(string(machine(t)))
+	b.until(`document.querySelector(".mode").innerText === "REPLAY" && !document.querySelector(".gates")`)
+	r.Add("d")
+	b.press(kb.End)
+	b.until(`document.querySelector(".time header").innerText.includes("event 823 of 823")`)
+	b.sound()
+}
+
 // A page of a run without gates cannot send commands, and shows none.
 func TestGatesAreForTheLaboratory(t *testing.T) {
 	server, run := live(t)

@@ -21,22 +21,24 @@ export class Engine {
   #worker = startWorker();
   #socket = null;
   #served = false; // the recording is the server's
-  live = false;
 
   constructor(update, tell) {
     this.tell = tell;
-    this.#worker.onmessage = ({ data }) => data.kind === "view" ? update(data) : tell(data);
+    this.#worker.onmessage = ({ data }) => {
+      if (data.kind === "view") { update(data); return; }
+      if (data.kind === "opened") { // until then the page shows what it showed
+        this.#served = data.served;
+        this.#disconnect();
+      }
+      tell(data);
+    };
     this.#worker.onerror = event => tell({ kind: "failed", reason: event.message });
   }
 
   ask(op, values = {}) { this.#worker.postMessage({ op, ...values }); }
 
-  // open reads a recording, a {blob} or what the server has at an {address}, which ends a live connection.
-  open(source) {
-    this.disconnect();
-    this.#served = "address" in source;
-    this.ask("open", source);
-  }
+  // open reads a recording, a {blob} or what the server has at an {address}. If it is one, that ends a live connection.
+  open(source) { this.ask("open", source); }
 
   // start shows what the page was opened for: the recording inside it, the server's recording, or the server's run.
   start() {
@@ -83,12 +85,11 @@ export class Engine {
     socket.onmessage = ({ data }) => {
       if (data.startsWith('{"control":')) { this.tell({ kind: "control", ...JSON.parse(data).control }); return; }
       if (!began) this.ask("begin");
-      began = this.live = true;
+      began = true;
       this.ask("text", { text: data });
     };
     socket.onclose = event => {
       if (this.#socket !== socket) return;
-      this.live = false;
       if (began) this.ask("closed"); else this.tell({ kind: "refused", reason: event.reason, full: event.code === full });
     };
   }
@@ -96,10 +97,9 @@ export class Engine {
   // command asks the server to hold the run or to let it go on.
   command(values) { if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(values)); }
 
-  disconnect() {
+  #disconnect() {
     const socket = this.#socket;
     this.#socket = null;
-    this.live = false;
     socket?.close();
   }
 }

@@ -66,7 +66,7 @@ function App({ engine, initial }) {
     engine.update = setShot;
     engine.said = message => {
       switch (message.kind) {
-        case "opened": setMode("replay"); setNotice(""); setSelected(""); setChosen(""); setControl(null); engine.inputs().then(setInputs); return;
+        case "opened": setMode("replay"); setPlays(false); setNotice(""); setSelected(""); setChosen(""); setControl(null); engine.inputs().then(setInputs); return;
         case "disconnected":
           setMode(m => m === "live" || m === "freeze" ? "ended" : m);
           setControl(null);

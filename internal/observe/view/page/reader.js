@@ -231,13 +231,13 @@ function checkHeader(header, text) {
 
 // serve answers the messages of the page.
 function serve(port) {
-  let run = new Run(), position = null, time = null, key = "", due = false, generation = 0; // position null: follow the end
+  let run = new Run(), position = null, time = null, key = "", due = false, generation = 0, live = false; // position null: follow the end
 
   const answer = () => {
     due = false;
     const n = position ?? run.count, recent = run.recent(n);
     port.postMessage({
-      kind: "view", generation, header: run.header, n, count: run.count, first: run.first, t: time ?? (n >= run.count ? run.end : recent.at(-1)?.t ?? 0),
+      kind: "view", header: run.header, n, count: run.count, first: run.first, t: time ?? (n >= run.count ? run.end : recent.at(-1)?.t ?? 0),
       end: run.end, following: position === null, state: run.stateAt(n), recent, story: run.story(key, n),
       summary: run.summary.plain(), problems: run.problems, uncertain: run.uncertainAt(n), unknown: run.summary.unknown, skipped: run.skipped, reason: run.newest.ended,
       guided: Boolean(run.newest.lab.chapter), answer: run.newest.lab.answer ?? "",
@@ -260,32 +260,38 @@ function serve(port) {
     }
     try {
       const reader = await textOf(stream);
-      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      for (;;) {
+        const part = await reader.read();
+        if (mine !== generation) return; // another one was asked for
+        if (part.done) break;
         next.append(part.value);
-        if (mine !== generation) return;
       }
       next.finish();
     } catch (error) {
+      if (mine !== generation) return;
       if (next.count === 0) { failed(error); return; } // the page keeps what it showed
       next.problems.push({ line: 0, reason: error.message });
     }
     run = next;
+    live = false; // what is still on its way is of the run before
     position = 0;
     time = null;
     key = "";
-    port.postMessage({ kind: "opened" });
+    port.postMessage({ kind: "opened", served: Boolean(address) });
     answer();
   }
 
   port.onmessage = ({ data }) => {
-    if (!["text", "key", "save"].includes(data.op)) time = null;
+    if (!["text", "key", "save", "open"].includes(data.op)) time = null;
     switch (data.op) {
       case "open": open(data); return;
-      case "begin": run = new Run(); position = null; generation++; return;
+      case "begin": run = new Run(); position = null; live = true; return;
       case "text":
+        if (!live) return;
         try { run.append(data.text); } catch (error) { failed(error); }
         break;
       case "closed": // after all that came before it
+        if (!live) return;
         answer();
         port.postMessage({ kind: "disconnected", ended: run.newest.ended });
         return;
