@@ -41,6 +41,7 @@ function App({ engine, initial }) {
   const size = useWindowSize(shot?.guided);
   const now = useRef({}), askFork = useRef(null);
   const plays = useRef(false); // is playing at once what playing is with the next picture
+  const playedTo = useRef(0); // the time up to which a recording has been played
 
   let passes = () => true, wrong = "";
   try { passes = parseFilter(filter); } catch (error) { wrong = error.message; }
@@ -55,7 +56,9 @@ function App({ engine, initial }) {
   };
   const play = () => {
     if (mode !== "replay" && mode !== "ended") return;
-    if (!playing && shot && shot.n >= shot.count) engine.ask("seek", { n: shot.first });
+    const again = shot.n >= shot.count;
+    playedTo.current = again ? shot.start : shot.t; // the picture of the start is not there yet
+    if (!playing && again) engine.ask("seek", { n: shot.first });
     setPlays(!playing);
   };
   const choose = file => { if (file) { setNotice(""); engine.open({ blob: file }); } };
@@ -88,11 +91,11 @@ function App({ engine, initial }) {
   // A recording that plays moves by its own time.
   useEffect(() => {
     if (!playing) return;
-    let at = now.current.t ?? 0, before = performance.now();
+    let before = performance.now();
     const timer = setInterval(() => {
       if (!plays.current) return;
       const time = performance.now();
-      at += (time - before) * 1000 * speed;
+      const at = playedTo.current += (time - before) * 1000 * speed;
       before = time;
       if (at >= now.current.end) { setPlays(false); engine.ask("seek", { n: now.current.count }); } else engine.ask("time", { t: at });
     }, tick);

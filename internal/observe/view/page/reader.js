@@ -102,6 +102,9 @@ export class Run {
   // first is the earliest event that can be shown.
   get first() { return this.chunks[0]?.from ?? 0; }
 
+  // start is the time of that event.
+  get start() { return this.chunks[0]?.t ?? 0; }
+
   #chunkOf(n) {
     let low = 0, high = this.chunks.length - 1;
     while (low < high) {
@@ -237,7 +240,7 @@ function serve(port) {
     due = false;
     const n = position ?? run.count, recent = run.recent(n);
     port.postMessage({
-      kind: "view", header: run.header, n, count: run.count, first: run.first, t: time ?? (n >= run.count ? run.end : recent.at(-1)?.t ?? 0),
+      kind: "view", header: run.header, n, count: run.count, first: run.first, start: run.start, t: time ?? (n >= run.count ? run.end : recent.at(-1)?.t ?? run.start),
       end: run.end, following: position === null, state: run.stateAt(n), recent, story: run.story(key, n),
       summary: run.summary.plain(), problems: run.problems, uncertain: run.uncertainAt(n), unknown: run.summary.unknown, skipped: run.skipped, reason: run.newest.ended,
       guided: Boolean(run.newest.lab.chapter), answer: run.newest.lab.answer ?? "",
