@@ -3,6 +3,7 @@ package view_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -171,6 +172,32 @@ func TestAFileDroppedOnALiveRun(t *testing.T) {
 	r.Add("d")
 	b.press(kb.End)
 	b.until(`document.querySelector(".time header").innerText.includes("event 823 of 823")`)
+	b.sound()
+}
+
+// The clock of a live run goes on while nothing happens, and with it what waits or runs. It stands
+// while the page is frozen.
+func TestTheClockOfALiveRun(t *testing.T) {
+	r := held(t)
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(r.server.URL() + "&lang=en"))
+	b.until(`document.querySelector(".gates")`)
+	b.press("5")
+	b.until(`document.querySelector('.gate[data-gate="G5"]').getAttribute("aria-pressed") === "true"`)
+	r.Add("held")
+	r.AddAfter("late", time.Hour)
+	b.until(`document.querySelector('[data-box="queue"]').innerText.includes("59m 5")`)
+	b.until(`/ [1-9]\d*\.\d s/.test(document.querySelector('[data-worker="1"]').innerText.replace(/\s+/g, " "))`)
+	position := func() string { return value[string](b, `document.querySelector(".clock").innerText.split(" / ")[0]`) }
+	b.press(" ")
+	r.AddAfter("b", time.Hour)
+	b.until(`document.querySelector(".mode").innerText === "FROZEN · 1 events behind"`)
+	before := position()
+	r.AddAfter("c", time.Hour)
+	b.until(`document.querySelector(".mode").innerText === "FROZEN · 2 events behind"`)
+	assert.Equal(t, before, position())
+	b.press(" ")
+	b.until(fmt.Sprintf(`document.querySelector(".clock").innerText.split(" / ")[0] !== %q`, before))
 	b.sound()
 }
 

@@ -5,6 +5,7 @@ import { Summary } from "./summary.js";
 
 const chunkSize = 1 << 20; // characters: about 10,000 events
 const mostText = 256 << 20; // characters of a live run that are kept
+const tick = 200; // ms between two pictures of a live run in which nothing happens
 const recentEvents = 300, storyEvents = 120, storyChunks = 4;
 const schema = "orrery.trace/1";
 
@@ -235,13 +236,17 @@ function checkHeader(header, text) {
 // serve answers the messages of the page.
 function serve(port) {
   let run = new Run(), position = null, time = null, key = "", due = false, generation = 0, live = false; // position null: follow the end
+  let zero = Infinity; // when a live run began, by the worker's clock: no later than the fastest batch says
 
+  const clock = () => performance.now() * 1000;
+  const ticks = () => live && position === null && run.count > 0 && run.header.clock !== "virtual" && !run.newest.ended;
+  const present = () => ticks() ? clock() - zero : run.end;
   const answer = () => {
     due = false;
-    const n = position ?? run.count, recent = run.recent(n);
+    const n = position ?? run.count, recent = run.recent(n), t = time ?? (n >= run.count ? present() : recent.at(-1)?.t ?? run.start);
     port.postMessage({
-      kind: "view", header: run.header, n, count: run.count, first: run.first, start: run.start, t: time ?? (n >= run.count ? run.end : recent.at(-1)?.t ?? run.start),
-      end: run.end, following: position === null, state: run.stateAt(n), recent, story: run.story(key, n),
+      kind: "view", header: run.header, n, count: run.count, first: run.first, start: run.start, t,
+      end: Math.max(run.end, t), following: position === null, state: run.stateAt(n), recent, story: run.story(key, n),
       summary: run.summary.plain(), problems: run.problems, uncertain: run.uncertainAt(n), unknown: run.summary.unknown, skipped: run.skipped, reason: run.newest.ended,
       guided: Boolean(run.newest.lab.chapter), answer: run.newest.lab.answer ?? "",
     });
@@ -284,22 +289,31 @@ function serve(port) {
     answer();
   }
 
+  setInterval(() => { if (ticks()) soon(); }, tick); // what waits or runs gets older while nothing happens
+
   port.onmessage = ({ data }) => {
     if (!["text", "key", "save", "open"].includes(data.op)) time = null;
     switch (data.op) {
       case "open": open(data); return;
-      case "begin": run = new Run(); position = null; live = true; return;
+      case "begin": run = new Run(); position = null; live = true; zero = Infinity; return;
       case "text":
         if (!live) return;
         try { run.append(data.text); } catch (error) { failed(error); }
+        zero = Math.min(zero, clock() - run.end);
         break;
       case "closed": // after all that came before it
         if (!live) return;
+        if (position === null) time = present();
+        live = false;
         answer();
         port.postMessage({ kind: "disconnected", ended: run.newest.ended });
         return;
       case "follow": position = null; break;
-      case "stop": position ??= run.count; break;
+      case "stop":
+        if (position !== null) break;
+        time = present();
+        position = run.count;
+        break;
       case "seek": position = Math.max(run.first, Math.min(run.count, data.n)); break;
       case "move": position = Math.max(run.first, Math.min(run.count, (position ?? run.count) + data.by)); break;
       case "time": position = run.numberAt(data.t); time = data.t; break; // which may be between two events
