@@ -41,7 +41,7 @@ const newNamespace = () => ({
 // Maps are plain objects, so that they are JSON. Their sizes are remembered, since counting keys takes time.
 const sizes = new WeakMap();
 const has = (map, key) => Object.hasOwn(map, key);
-const get = (map, key) => has(map, key) ? map[key] : undefined;
+export const get = (map, key) => has(map, key) ? map[key] : undefined; // a key may be named "constructor"
 
 function size(map) {
   if (!sizes.has(map)) sizes.set(map, Object.keys(map).length);

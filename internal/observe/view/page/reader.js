@@ -71,7 +71,7 @@ export class Run {
     for (const event of events) {
       for (; from + broken[lost] === this.count; lost++) this.#lineLost();
       this.newest = apply(this.newest, event);
-      this.summary.add(event);
+      this.summary.add(event, this.newest);
       this.count++;
       if (event.t > this.end) this.end = event.t;
       if (event.state) this.#stateRead(event);
