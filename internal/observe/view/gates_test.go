@@ -25,8 +25,9 @@ import (
 // heldRun is a work queue with gates and two workers, in a server that a page controls.
 type heldRun struct {
 	queue.ObservableInterface[string]
-	gates  *gates.Gates
-	server *view.Server
+	gates    *gates.Gates
+	recorder *trace.Recorder
+	server   *view.Server
 
 	mu     sync.Mutex
 	passes []string // guarded by mu
@@ -37,7 +38,7 @@ func held(t *testing.T) *heldRun {
 	recorder, err := trace.Start(trace.Config{Header: trace.Header{Gears: "fast", Run: "test", Workers: 2}})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &heldRun{gates: gates.New(ctx, recorder)}
+	r := &heldRun{gates: gates.New(ctx, recorder), recorder: recorder}
 	work := func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
 		return queue.NewRateLimiting(limiter, config)
 	}
@@ -199,6 +200,30 @@ func TestTheClockOfALiveRun(t *testing.T) {
 	b.press(" ")
 	b.until(fmt.Sprintf(`document.querySelector(".clock").innerText.split(" / ")[0] !== %q`, before))
 	b.sound()
+}
+
+// A page that is not in control cannot answer a scene's question. What the run does not take as an
+// answer leaves the question open.
+func TestTheQuestionIsForThePageInControl(t *testing.T) {
+	r := held(t) // which has no guide to take an answer
+	r.recorder.Chapter("begin")
+	r.recorder.Question("one-key", []string{"1", "100"})
+	address := r.server.URL() + "&lang=en"
+	const open = `(all => all.length === 2 && all.every(b => !b.disabled && b.getAttribute("aria-pressed") === "false"))([...document.querySelectorAll(".choices button")])`
+	b, other := openTab(t, 1280, 720), openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(address))
+	b.until(`document.querySelector(".gates")`)
+	b.until(open)
+	other.do(chromedp.Navigate(address))
+	other.until(`document.querySelector(".verdict")?.innerText === "another page is in control"`)
+	assert.Equal(t, 2, value[int](other, `document.querySelectorAll(".choices button:disabled").length`))
+	assert.Empty(t, value[[]string](other, viewtest.Outside), "nothing is cut off")
+
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".choices button").click()`))
+	b.until(`document.querySelector(".notice")?.innerText.includes("answer")`)
+	b.until(open)
+	b.sound()
+	other.sound()
 }
 
 // A page of a run without gates cannot send commands, and shows none.
