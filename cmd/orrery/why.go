@@ -56,22 +56,29 @@ func newWhyCommand() *cobra.Command {
 		Use:   "why NAMESPACE | -A",
 		Short: "Say why a namespace hangs in Terminating, with proof",
 		Long: `Says what keeps a namespace in deletion, with proof, and what to do and not to
-do. It takes two samples ten seconds apart and compares them. It only reads: it
-lists every type in the namespace, and then whatever the first answers suggest.
+do. It takes two samples ten seconds apart and compares them. Without --apply it
+only reads: it lists every type in the namespace, and then whatever the first
+answers suggest.
 
 With --fix it also prints the commands of each remedy, the safe ones first. A
 remedy that is a single write has a digest of the evidence. With --apply
 --confirm DIGEST, the command reads everything again, and does this write only
 if the digest is still the same.
 
-A cause is proven only if every part of its proof was seen. A type that could
-not be read is named and never counts as empty.
+A cause is proven only if every part of its proof was seen; otherwise it is
+possible. A cause is called later if it acts only after the others are gone. A
+type that could not be read is named and never counts as empty.
 
-Exit codes:
-  0  the namespace is not stuck: it is gone, Active, or makes progress
-  1  an error
+The printed commands have the --kubeconfig and --context of this command. With
+--from, give the --context of the evidence's cluster for that.
+
+Exit codes; with -A the highest of 0, 2 and 3:
+  0  the namespace is not stuck: it is gone, Active, or makes progress; or
+     --apply has done its write
+  1  an error; after --apply the write may have been done
   2  it is stuck, and at least one cause is proven
-  3  it may be stuck, and no cause is proven; or --apply was refused`,
+  3  it may be stuck, and no cause is proven; or --apply has refused, and has
+     written nothing`,
 		Example: `  # what blocks the namespace shop, and what to do
   orrery why shop
 
@@ -81,7 +88,7 @@ Exit codes:
   # a line for each change, until it is gone
   orrery why shop --watch
 
-  # at once, with one sample, and for scripts
+  # for a script: JSON at once, from one sample
   orrery why shop --no-wait -o json
 
   # save the evidence, and judge it elsewhere without a cluster
@@ -116,7 +123,7 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.interval, "interval", collect.DefaultInterval, "the time between the two samples")
 	flags.BoolVar(&o.noWait, "no-wait", false, "take only one sample; causes that need two are then possible, not proven")
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
-	flags.StringVar(&o.save, "save", "", "save the evidence in this `file`: metadata of objects and no secrets; only its owner can read it")
+	flags.StringVar(&o.save, "save", "", "save the evidence in this `file`, which only its owner can read; it has names, images, commands, nodes, webhook rules, RBAC subjects and error messages, but no Secrets: look through it before you share it")
 	flags.StringVar(&o.from, "from", "", "judge the evidence in this `file`, without a cluster")
 	flags.BoolVar(&o.fix, "fix", false, "also print the commands of each remedy, with digests; nothing is written")
 	flags.BoolVar(&o.apply, "apply", false, "apply the remedy of --confirm, if its digest is still the same")
@@ -248,6 +255,7 @@ func (o *whyOptions) applyOne(ctx context.Context, stdout io.Writer, client *res
 }
 
 func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
+	report.UseCluster(o.cluster())
 	switch o.output {
 	case outputJSON:
 		return report.WriteJSON(stdout)
@@ -258,15 +266,28 @@ func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
 		return err
 	}
 	plan := fix.Plan(report)
+	if o.fix && o.from != "" && o.cluster() == "" {
+		if _, err := fmt.Fprintln(stdout, "\nWithout --context, these commands act on your default cluster."); err != nil {
+			return err
+		}
+	}
 	if o.fix || len(plan) == 0 {
-		return fix.Print(stdout, report.Namespace, plan)
+		return fix.Print(stdout, o.again(report.Namespace), plan)
 	}
 	subject := report.Namespace
 	if o.from != "" {
-		subject = "--from " + o.from
+		subject = "--from " + why.Quoted(o.from)
 	}
-	_, err := fmt.Fprintf(stdout, "commands: orrery why %s --fix\n", subject)
+	_, err := fmt.Fprintf(stdout, "commands: %s --fix\n", o.again(subject))
 	return err
+}
+
+// cluster returns the flags by which this command chose its cluster.
+func (o *whyOptions) cluster() string { return why.ClusterFlags(o.kubeconfig, o.context) }
+
+// again returns this command for a subject, on the same cluster.
+func (o *whyOptions) again(subject string) string {
+	return strings.TrimSuffix("orrery why "+subject+" "+o.cluster(), " ")
 }
 
 // collect reads the evidence of a namespace.

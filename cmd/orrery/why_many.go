@@ -31,6 +31,9 @@ func (o *whyOptions) judgeAll(ctx context.Context, stdout io.Writer, client *res
 	if err != nil {
 		return err
 	}
+	for i := range reports.Reports {
+		reports.Reports[i].UseCluster(o.cluster())
+	}
 	switch o.output {
 	case outputJSON:
 		err = reports.WriteJSON(stdout)

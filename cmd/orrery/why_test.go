@@ -72,7 +72,7 @@ func TestWhyOfANamespaceThatIsNotStuck(t *testing.T) {
 // stuck is the evidence of a namespace with a foreign token.
 func stuck() why.Evidence {
 	deleted := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	return why.Evidence{Name: "shop", At: deleted.Add(time.Hour), Namespace: &why.Namespace{
+	return why.Evidence{Name: "shop", Cluster: "c", At: deleted.Add(time.Hour), Namespace: &why.Namespace{
 		UID: "u", ResourceVersion: "7", Deleted: deleted, SpecFinalizers: []string{"example.com/x"}, Request: "GET /api/v1/namespaces/shop",
 	}}
 }
@@ -88,10 +88,21 @@ func TestWhyFromSavedEvidence(t *testing.T) {
 	assert.Equal(t, why.ExitStuck, code)
 	assert.Empty(t, stderr)
 	assert.Contains(t, table, "commands: orrery why --from "+path+" --fix\n")
-	assert.Contains(t, table, "Namespace shop hangs for 1h0m: spec.finalizers has the token example.com/x, which its owner does not remove.\nID   WHAT BLOCKS")
+	assert.Contains(t, table, "Namespace shop has been stuck for 1h0m: spec.finalizers has the token example.com/x, which its owner has not removed.\nID   WHAT BLOCKS")
 	for line := range strings.Lines(table) {
 		assert.Less(t, len([]rune(line)), 140, line)
 	}
+	// The commands act on the cluster that was chosen, and on no other one.
+	_, chosen, _ := orrery(t, "why", "--from", path, "--context", "the shop's", "--kubeconfig", "prod.yaml", "--fix")
+	const flags = `--context 'the shop'\''s' --kubeconfig prod.yaml`
+	assert.Contains(t, chosen, "kubectl "+flags+" get namespace shop -o json")
+	assert.Contains(t, chosen, "| kubectl "+flags+" replace --raw")
+	assert.Contains(t, chosen, "orrery why shop "+flags+" --apply --confirm C18-")
+	assert.NotContains(t, chosen, "default cluster")
+	_, chosen, _ = orrery(t, "why", "--from", path, "--context", "prod")
+	assert.Contains(t, chosen, "commands: orrery why --from "+path+" --context prod --fix\n")
+	_, chosen, _ = orrery(t, "why", "--from", path, "--fix")
+	assert.Contains(t, chosen, "Without --context, these commands act on your default cluster.")
 	_, wide, _ := orrery(t, "why", "--from", path, "-o", "wide")
 	assert.Contains(t, wide, "[sample 1: GET /api/v1/namespaces/shop]")
 	_, document, _ := orrery(t, "why", "--from", path, "-o", "json")

@@ -18,31 +18,34 @@ func admissionCauses() []Cause {
 			"selects the deletion of a type that remains; its Service is missing or has no ready endpoint, or the error is one of " +
 			"the certificate or of a URL's connection.",
 		Do: []string{
-			"bring the webhook's pods back",
-			"exclude the namespace by the webhook's namespaceSelector",
-			"if the add-on was uninstalled: delete its webhook configuration",
+			"if its Service is in another namespace: bring its pods back",
+			"if it was in this one, where no pod can start: exclude the namespace by the webhook's namespaceSelector, and remove " +
+				"the exclusion when the namespace is gone (--fix prints both patches)",
+			"if the add-on is uninstalled: delete its webhook configuration",
 		},
 		DoNot: "set failurePolicy Ignore on a policy webhook: that switches the policy off everywhere",
 		judge: webhookUnreachable,
 	}, {
 		ID: "C08", Title: "admission denies the deletion",
-		Lesson: "A webhook or a ValidatingAdmissionPolicy may deny deletions, also the controller's. Its message says what it wants.",
+		Lesson: "A webhook or a ValidatingAdmissionPolicy may deny deletions, including the controller's. Its message says what it wants.",
 		Proof: "ContentFailure has the denial with the name of the webhook, or of the policy and its binding, and these exist and " +
 			"select the deletion of a type that remains.",
 		Do:    []string{"do what the message asks for", "restore the parameter object of the policy, if that is missing"},
-		DoNot: "delete the policy: it protects other objects, too",
+		DoNot: "delete the policy: it protects other objects as well",
 		judge: admissionDenies,
 	}, {
 		ID: "C09", Title: "a conversion webhook is down", Issues: []int{118357, 71925},
 		Lesson: "A custom resource with several versions may need a webhook to convert between them. Without it the server can " +
 			"neither list nor delete the objects.",
-		Proof: "The list of the type, or ContentFailure, has the failure of the conversion webhook; the definition has strategy " +
-			"Webhook; its Service is missing or has no ready endpoint.",
+		Proof: "The list of the type, or ContentFailure, has the failure of the conversion webhook; the CustomResourceDefinition has " +
+			"strategy Webhook; its Service is missing or has no ready endpoint.",
 		Do: []string{
-			"bring the conversion webhook back",
+			"if its Service is in another namespace: bring its pods back",
+			"if it was in this one, where no pod can start: run it in another namespace, and set " +
+				"spec.conversion.webhook.clientConfig.service of the CustomResourceDefinition to it",
 			"only if the versions have the same schema: set the strategy None",
 		},
-		DoNot: "delete the definition: its objects must be deleted first, which needs the same webhook",
+		DoNot: "delete the CustomResourceDefinition: its objects must be deleted first, which needs the same webhook",
 		judge: conversionFails,
 	}}
 }
@@ -172,31 +175,37 @@ func webhookUnreachable(e *Evidence) []Finding {
 	return findings
 }
 
-// hookIsDown adds why a webhook cannot be called. It returns false if its server is back.
+// hookIsDown adds why a webhook cannot be called, and what to do about it. It returns false if its
+// server is back.
 func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
-	if hook.Service == nil {
+	switch {
+	case hook.Service == nil:
+		f.Do = []string{"bring the server at the webhook's URL back"}
 		if !containsAny(text, brokenTransfer) {
 			f.lack(nil, "the webhook has a URL, which was not called")
 		}
-		return true
-	}
-	if containsAny(text, []string{certificate}) {
-		return true
-	}
-	if down, known := e.backendDown(f, *hook.Service); known {
-		f.Do = []string{
-			fmt.Sprintf("bring the pods behind Service %s back", *hook.Service),
-			fmt.Sprintf("exclude %s by a namespaceSelector in %s %s", e.Name, hook.Resource, hook.Configuration),
-			fmt.Sprintf("if the add-on was uninstalled: kubectl delete %s %s", hook.Resource, hook.Configuration),
+	case containsAny(text, []string{certificate}):
+		f.Do = []string{fmt.Sprintf("repair the certificate of Service %s, or the caBundle of %s %s", *hook.Service, hook.Resource, hook.Configuration)}
+	default:
+		if down, known := e.backendDown(f, *hook.Service); known && !down {
+			return false
 		}
-		f.Remedies = append(f.Remedies, Remedy{Command: e.exclusion(hook)})
-		return down
+		if hook.Service.Namespace != e.Name { // no pod can start in this one
+			f.Do = []string{fmt.Sprintf("bring the pods behind Service %s back", *hook.Service)}
+		}
 	}
+	f.Do = append(f.Do,
+		fmt.Sprintf("exclude %s by a namespaceSelector in %s %s, and remove the exclusion when %s is gone (--fix prints both patches)",
+			e.Name, hook.Resource, hook.Configuration, e.Name),
+		fmt.Sprintf("if the add-on is uninstalled: kubectl delete %s %s", hook.Resource, hook.Configuration),
+	)
+	f.Remedies = append(f.Remedies, e.exclusion(hook)...)
 	return true
 }
 
-// exclusion returns the command that excludes the namespace from what a webhook is asked about.
-func (e *Evidence) exclusion(hook *Webhook) string {
+// exclusion returns the commands that exclude the namespace from what a webhook is asked about, and
+// that remove the exclusion later: a namespace of that name may come again.
+func (e *Evidence) exclusion(hook *Webhook) []Remedy {
 	at := 0
 	for i := range e.Webhooks.Items {
 		other := &e.Webhooks.Items[i]
@@ -208,15 +217,21 @@ func (e *Evidence) exclusion(hook *Webhook) string {
 		}
 	}
 	path := fmt.Sprintf("/webhooks/%d/", at)
-	var value any = Expression{Key: "kubernetes.io/metadata.name", Operator: "NotIn", Values: []string{e.Name}}
+	others := Expression{Key: "kubernetes.io/metadata.name", Operator: "NotIn", Values: []string{e.Name}}
 	list := path + "namespaceSelector/matchExpressions"
-	if len(hook.NamespaceOnly.Expressions) > 0 {
-		list += "/-"
-	} else {
-		value = []any{value}
+	added := fmt.Sprintf("%s/%d", list, len(hook.NamespaceOnly.Expressions))
+	add := operation{"add", list + "/-", others}
+	if len(hook.NamespaceOnly.Expressions) == 0 {
+		add = operation{"add", list, []any{others}}
 	}
-	patch := jsonPatch(operation{"test", path + "name", hook.Name}, operation{"add", list, value})
-	return kubectl("", "patch", hook.Resource, quoted(hook.Configuration), "--type=json -p", quoted(string(patch)))
+	patch := func(operations ...operation) string {
+		named := append([]operation{{"test", path + "name", hook.Name}}, operations...)
+		return kubectl("", "patch", hook.Resource, Quoted(hook.Configuration), "--type=json -p", Quoted(string(jsonPatch(named...))))
+	}
+	return []Remedy{
+		{Command: patch(add)},
+		{Command: patch(operation{"test", added, others}, operation{Op: "remove", Path: added}), When: whenGone},
+	}
 }
 
 // backendDown adds the state of a Service to a finding. known is false if it could not be read.
@@ -334,19 +349,24 @@ func conversionFails(e *Evidence) []Finding {
 		at := slices.IndexFunc(e.Definitions.Items, func(d Definition) bool { return d.Type == t.Name() })
 		switch {
 		case !e.Definitions.Known():
-			f.lack(e.Definitions.Failed, "the definition could not be read")
+			f.lack(e.Definitions.Failed, "the CustomResourceDefinition could not be read")
 		case at < 0:
 			continue
 		case e.Definitions.Items[at].Converter == nil:
-			f.lack(nil, "the definition names no Service for its conversion")
+			f.lack(nil, "the CustomResourceDefinition names no Service for its conversion")
 		default:
 			service := *e.Definitions.Items[at].Converter
-			f.saw(1, e.Definitions.Request, "definition %s: strategy Webhook, Service %s", t.Name(), service)
+			f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: strategy Webhook, Service %s", t.Name(), service)
 			if down, known := e.backendDown(&f, service); known && !down {
 				f.lack(nil, "Service %s has ready endpoints", service)
 			}
+			back := fmt.Sprintf("bring the pods behind Service %s back", service)
+			if service.Namespace == e.Name { // no pod can start in it
+				back = fmt.Sprintf("run the conversion webhook in another namespace, and set spec.conversion.webhook.clientConfig.service of "+
+					"CustomResourceDefinition %s to it", t.Name())
+			}
 			f.Do = []string{
-				fmt.Sprintf("bring the pods behind Service %s back", service),
+				back,
 				"only if the versions have the same schema: set the strategy None",
 			}
 		}

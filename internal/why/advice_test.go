@@ -96,7 +96,11 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 	}{
 		"a webhook with a selector": {
 			unreachable(why.Selector{Expressions: []why.Expression{{Key: "a", Operator: "DoesNotExist"}}}), "C07", "exclude shop by a namespaceSelector",
-			[]string{excludes(`{"op":"add","path":"/webhooks/1/namespaceSelector/matchExpressions/-","value":{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["shop"]}}`)},
+			[]string{
+				"when the namespace is gone: " + excludes(`{"op":"test","path":"/webhooks/1/namespaceSelector/matchExpressions/1","value":{"key":"kubernetes.io/metadata.name",`+
+					`"operator":"NotIn","values":["shop"]}},{"op":"remove","path":"/webhooks/1/namespaceSelector/matchExpressions/1"}`),
+				excludes(`{"op":"add","path":"/webhooks/1/namespaceSelector/matchExpressions/-","value":{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["shop"]}}`),
+			},
 		},
 		"a policy": {denied(), "C08", "do what the policy asks for: annotate it first", []string{"kubectl -n shop get configmaps"}},
 		"a webhook for all": {
@@ -108,8 +112,12 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 			[]string{"kubectl get nodes"},
 		},
 		"a node that does not answer": {
-			onNode(why.Node{Name: "n", Ready: "Unknown"}), "C11", "if it is powered off for good: kubectl taint nodes n node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
-			[]string{"kubectl describe nodes n"},
+			onNode(why.Node{Name: "n", Ready: "Unknown"}), "C11", "only after you have verified that the machine is off: kubectl taint nodes n node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
+			[]string{
+				"kubectl describe nodes n",
+				"only after you have verified that the machine is off: kubectl taint nodes n node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
+				"when the node is back: kubectl taint nodes n node.kubernetes.io/out-of-service=nodeshutdown:NoExecute-",
+			},
 		},
 		"a Job's finalizer": {leftOver(), "C13", "⚠ as a last resort remove that finalizer by a JSON patch", []string{
 			"kubectl -n shop describe pods import", `kubectl -n shop patch pods import --type=json -p '[{"op":"test","path":"/metadata/uid","value":"uid-import"},` +
@@ -120,9 +128,11 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 			`kubectl patch namespaces shop --type=json -p '[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"test","path":"/metadata/resourceVersion","value":"7"},` +
 				`{"op":"test","path":"/metadata/finalizers/1","value":"example.com/audit"},{"op":"remove","path":"/metadata/finalizers/1"}]'`,
 		}},
-		"a controller without rights": {withoutRights(), "C06", "give service account keda/operator the right to update scaledobjects.keda.sh by a ClusterRoleBinding, until the objects are gone", []string{
-			"kubectl create clusterrole orrery-why-shop --verb=get,list,watch,update,patch --resource=scaledobjects.keda.sh",
-			"kubectl create clusterrolebinding orrery-why-shop --clusterrole=orrery-why-shop --serviceaccount=keda:operator",
+		"a controller without rights": {withoutRights(), "C06", "give service account keda/operator the right to update scaledobjects.keda.sh by a ClusterRoleBinding until the objects are gone, and delete it then", []string{
+			"kubectl create clusterrole orrery-why-shop-keda-operator-scaledobjects.keda.sh --verb=get,list,watch,update,patch --resource=scaledobjects.keda.sh",
+			"kubectl create clusterrolebinding orrery-why-shop-keda-operator-scaledobjects.keda.sh --clusterrole=orrery-why-shop-keda-operator-scaledobjects.keda.sh " +
+				"--serviceaccount=keda:operator",
+			"when the namespace is gone: kubectl delete clusterrolebinding,clusterrole orrery-why-shop-keda-operator-scaledobjects.keda.sh",
 		}},
 		"a definition":                     {defined(), "C25", "find out why keda-operator does not remove finalizer.keda.sh from scaledobjects.keda.sh/a", []string{"kubectl -n shop describe scaledobjects.keda.sh a"}},
 		"a controller that is scaled down": {stopped, "C04", "kubectl -n keda scale deployment/keda-operator --replicas=1", []string{"kubectl -n keda scale deployment/keda-operator --replicas=1"}},
@@ -135,7 +145,11 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 			assert.True(t, slices.ContainsFunc(found.Do, func(do string) bool { return strings.HasPrefix(do, test.do) }), found.Do)
 			var commands []string
 			for _, r := range found.Remedies {
-				commands = append(commands, r.Command)
+				command := r.Command
+				if r.When != "" {
+					command = r.When + ": " + command
+				}
+				commands = append(commands, command)
 				if _, patch, is := strings.Cut(r.Command, "-p '"); is {
 					assert.True(t, json.Valid([]byte(strings.TrimSuffix(patch, "'"))), patch)
 				}

@@ -10,19 +10,20 @@ import (
 func contentCauses() []Cause {
 	return []Cause{{
 		ID: "C25", Title: "the definition of a type is being deleted as well",
-		Lesson: "A definition in deletion waits for its objects, and the objects wait for their finalizers. Both go together.",
-		Proof: "The definition has a deletionTimestamp and customresourcecleanup.apiextensions.k8s.io, and objects of it remain in " +
-			"the namespace.",
-		Do:    []string{"remove what keeps the objects first"},
-		DoNot: "remove the definition's finalizer: its objects stay in etcd, and come back with a definition of that name",
+		Lesson: "A CustomResourceDefinition in deletion waits for its objects, and the objects wait for their finalizers. Both go together.",
+		Proof: "The CustomResourceDefinition has a deletionTimestamp and customresourcecleanup.apiextensions.k8s.io, and objects of " +
+			"it remain in the namespace.",
+		Do: []string{"find out why the objects' finalizers are not removed: kubectl describe shows them; then see C04"},
+		DoNot: "remove the CustomResourceDefinition's finalizer: its objects stay in etcd, and come back with a " +
+			"CustomResourceDefinition of that name",
 		judge: definitionGoes,
 	}, {
 		ID: "C26", Title: "an owner waits for its dependents",
 		Lesson: "An object that is deleted in the foreground stays until every dependent that blocks it is gone. What has to be " +
 			"repaired is the last one of that chain.",
 		Proof: "An object has foregroundDeletion; a dependent with its UID and blockOwnerDeletion is kept by a finalizer of its own.",
-		Do:    []string{"remove what keeps the dependent"},
-		DoNot: "orphan the tree: what it owns stays for ever",
+		Do:    []string{"find out why the dependent's finalizer is not removed: kubectl describe shows it; then see C04"},
+		DoNot: "orphan the tree: what it owns stays forever",
 		Hides: whileLatePodsRemain,
 		judge: dependents,
 	}, {
@@ -34,8 +35,8 @@ func contentCauses() []Cause {
 		judge: shrinks,
 	}, {
 		ID: "C28", Title: "something creates objects",
-		Lesson: "The server refuses new content in a namespace in deletion, but an aggregated API or a server without that " +
-			"admission plugin may not. A controller that creates objects faster than they are deleted keeps the namespace for ever.",
+		Lesson: "The server refuses new content in a namespace in deletion, but an aggregated API server, or one without that " +
+			"admission plugin, may not. A program that creates objects faster than they are deleted keeps the namespace forever.",
 		Proof:    "Objects are younger than the deletion and its grace period, and the second sample has new ones.",
 		Do:       []string{"stop the program that creates them; managedFields names it"},
 		DoNot:    "try to delete faster: new objects keep coming",
@@ -55,8 +56,8 @@ func definitionGoes(e *Evidence) []Finding {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: "customresourcedefinitions", Name: d.Name}, Blocks: []Blocked{t.blocked()}}
-		f.Says = fmt.Sprintf("the definition of %s is in deletion, and %s left", t.Name(), remaining(t.Count))
-		f.saw(1, e.Definitions.Request, "definition %s: in deletion since %s, has %s", d.Name, clock(d.Deleted), definitionCleanup)
+		f.Says = fmt.Sprintf("the CustomResourceDefinition of %s is in deletion, and %s left", t.Name(), remaining(t.Count))
+		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: in deletion since %s, has %s", d.Name, clock(d.Deleted), definitionCleanup)
 		f.saw(1, t.Request, "%s left", objects(t.Count, t.Name()))
 		for _, h := range e.Held() {
 			if h.Type != t {
@@ -65,7 +66,7 @@ func definitionGoes(e *Evidence) []Finding {
 			owner, _ := e.ownerOf(h)
 			f.saw(1, t.Request, "%s/%s has %s", t.Name(), h.Object.Name, h.Finalizer)
 			f.Do = append(f.Do, fmt.Sprintf("find out why %s does not remove %s from %s/%s", orElse(owner, "its owner"), h.Finalizer, t.Name(), h.Object.Name))
-			f.Remedies = append(f.Remedies, Remedy{Command: kubectl(e.Name, "describe", t.Name(), quoted(h.Object.Name))})
+			f.Remedies = append(f.Remedies, Remedy{Command: kubectl(e.Name, "describe", t.Name(), Quoted(h.Object.Name))})
 		}
 		findings = append(findings, f)
 	}
@@ -122,6 +123,8 @@ func dependents(e *Evidence) []Finding {
 		f.Blocks = []Blocked{{Resource: h.Type.Name(), Count: 1, Examples: []string{h.Object.Name}}}
 		f.saw(1, h.Type.Request, "%s/%s has foregroundDeletion", h.Type.Name(), h.Object.Name)
 		f.saw(1, leaf.t.Request, "%s/%s has it as its owner, blockOwnerDeletion, and %s", leaf.t.Name(), leaf.o.Name, listed(own))
+		describe := kubectl(e.Name, "describe", leaf.t.Name(), Quoted(leaf.o.Name))
+		f.Do = []string{fmt.Sprintf("find out why %s of %s/%s is not removed: %s; then see C04", listed(own), leaf.t.Name(), leaf.o.Name, describe)}
 		if still, known := e.standstill(leaf.t, leaf.o); !known {
 			f.lack(nil, "%s", e.seenOnce())
 		} else if !still {

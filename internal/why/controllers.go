@@ -29,7 +29,7 @@ func controllerCauses() []Cause {
 		ID: "C20", Title: "two namespace controllers disagree",
 		Lesson: "Two programs that write the conditions of a namespace overwrite each other. Neither sees what the other counts, " +
 			"and the namespace is removed late or never.",
-		Proof: "Two managers own f:conditions of the status, both wrote within 15 s, and the conditions differ between the samples.",
+		Proof: "Two managers own f:conditions of the status, both wrote within 15 s of each other, and the conditions differ between the samples.",
 		Do:    []string{"stop one of the two"},
 		Hides: []string{"C19"},
 		judge: twoControllers,
@@ -39,8 +39,10 @@ func controllerCauses() []Cause {
 			"that need it, and the condition ContentFailure has that refusal.",
 		Proof: "ContentFailure has the refusal with user, verb and resource, and a SubjectAccessReview for that user agrees.",
 		Do: []string{
-			"restore the ClusterRole system:controller:namespace-controller; for orrery: orrery rbac | kubectl apply -f -",
-			"for an aggregated API: bind the ClusterRole system:auth-delegator to its service account",
+			"restore the ClusterRole system:controller:namespace-controller and its binding: kube-apiserver does so when it starts, " +
+				"unless their annotation rbac.authorization.kubernetes.io/autoupdate is false; for orrery: orrery rbac | kubectl apply -f -",
+			"for an aggregated API server: kubectl create clusterrolebinding NAME --clusterrole=system:auth-delegator " +
+				"--serviceaccount=NAMESPACE:ACCOUNT",
 		},
 		DoNot: "bind cluster-admin: for content the controller needs only list, delete and deletecollection",
 		judge: mayNotDelete,
@@ -164,7 +166,7 @@ func twoControllers(e *Evidence) []Finding {
 	slices.Sort(names)
 	f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
 	f.Says = fmt.Sprintf("two controllers, %s, overwrite each other's conditions", listed(names))
-	f.saw(2, e.Namespace.Request, "managedFields: %s own f:conditions, both written within %s", listed(names), duration(togetherWithin))
+	f.saw(2, e.Namespace.Request, "managedFields: %s own f:conditions, and wrote them within %s of each other", listed(names), duration(togetherWithin))
 	f.saw(2, e.Namespace.Request, "the conditions differ between the samples")
 	return []Finding{f}
 }

@@ -21,16 +21,20 @@ func discoveryCauses() []Cause {
 			"and is not Available, with a reason.",
 		Do: []string{
 			"repair the server that the APIService names; its reason says what is missing",
-			"if the add-on was uninstalled: delete the APIService",
+			"⚠ if the add-on is uninstalled, and its API has no data of its own: delete the APIService",
 		},
 		DoNot: "finalize the namespace by hand: what the group holds would be stranded",
 		judge: func(e *Evidence) []Finding { return unavailable(e, false) },
 	}, {
 		ID: "C02", Title: "the API server lived in the namespace that is being deleted",
 		Lesson: "The controller deletes pods first. If they were the server of an APIService, its group cannot be discovered any " +
-			"more, and the deletion waits for what it has itself removed.",
+			"more, and the deletion waits for what it has itself removed. If that server has data of its own, deleting the " +
+			"APIService strands it.",
 		Proof: "As C01, and the Service of the APIService is in the namespace.",
-		Do:    []string{"delete the APIService: its server cannot come back"},
+		Do: []string{
+			"run the server in another namespace, and set spec.service of the APIService to it",
+			"⚠ if the add-on is uninstalled, and its API has no data of its own: delete the APIService",
+		},
 		DoNot: "wait: nothing can be created in the namespace",
 		judge: func(e *Evidence) []Finding { return unavailable(e, true) },
 	}, {
@@ -39,7 +43,7 @@ func discoveryCauses() []Cause {
 			"then stays so until one of the two is restarted.",
 		Proof: "DiscoveryFailure names the group version, /apis marks it stale in both samples, its APIService is Available, and " +
 			"a request for the group version itself is answered.",
-		Do:    []string{"restart or upgrade the extension server; if that does not help, restart kube-apiserver"},
+		Do:    []string{"restart or upgrade the aggregated API server; if that does not help, restart kube-apiserver"},
 		DoNot: "delete the APIService: its server works",
 		judge: staleDiscovery,
 	}}
@@ -71,8 +75,8 @@ func (e *Evidence) undiscovered() []string {
 	return groupVersions
 }
 
-// vouched reports whether the namespace's controller has found the namespace empty: its token is
-// gone, so it looks no more.
+// vouched reports whether the controller's token is gone: the controller has found the namespace
+// empty, or another program has said so in its place. Content is not waited for any more.
 func (e *Evidence) vouched() bool {
 	n := e.latest()
 	return n != nil && !slices.Contains(n.SpecFinalizers, api.FinalizerKubernetes)
@@ -117,23 +121,21 @@ func unavailable(e *Evidence, inside bool) []Finding {
 			}
 			f.saw(1, e.APIServices.Request, "APIService %s: Available=%s %s%s; Service %s", service.Name, service.Available, service.Reason, since, *service.Service)
 		}
-		remove := "kubectl delete apiservice " + service.Name
+		remove := kubectl("", "delete apiservice", Quoted(service.Name))
+		repair := fmt.Sprintf("repair Service %s (%s)", *service.Service, service.Reason)
 		if inside {
-			f.Says = fmt.Sprintf("%s was served by a pod of %s itself, which is gone", groupVersion, e.Name)
-			f.Do = []string{remove + ": its server was in " + e.Name + " and cannot come back"}
-		} else {
-			f.Do = []string{
-				fmt.Sprintf("repair Service %s (%s)", *service.Service, service.Reason),
-				"if the add-on was uninstalled: " + remove,
-			}
+			f.Says = fmt.Sprintf("%s cannot be discovered: its server is in %s itself, whose pods are deleted first", groupVersion, e.Name)
+			repair = "run the server in another namespace, and set spec.service of APIService " + service.Name + " to it"
 		}
+		f.Do = []string{repair, "⚠ if the add-on is uninstalled, and its API has no data of its own: " + remove}
+		loses := groupVersion + " in the whole cluster until its add-on is installed again, and strands what its server stores"
 		if service.Available == "False" && service.Reason == "ServiceNotFound" {
-			f.offer(e, groupVersion+" in the whole cluster, until its add-on is installed again", Write{
+			f.offer(e, loses, Write{
 				Verdict: service.Reason, Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Name: service.Name,
 				UID: service.UID, ResourceVersion: service.ResourceVersion,
 			})
 		} else {
-			f.Remedies = append(f.Remedies, Remedy{Command: remove, Loses: groupVersion + " in the whole cluster, until its add-on is installed again"})
+			f.Remedies = append(f.Remedies, Remedy{Command: remove, Loses: loses})
 		}
 		findings = append(findings, f)
 	}

@@ -15,25 +15,26 @@
 // lesson, what proves it, what to do, what not to do, and the function that looks for it. The
 // causes are grouped in files:
 //
-//	controllers.go  C19 C20 C21   the namespace controller itself
-//	discovery.go    C01 C02 C03   a group that cannot be discovered
-//	storage.go      C22 C23       types whose objects cannot be read or deleted
-//	admission.go    C07 C08 C09   webhooks and policies
-//	pods.go         C10 to C14    pods and what they hold
-//	finalizers.go   C04 C05 C06   objects whose finalizer stays
-//	content.go      C25 to C28    content that blocks or grows
-//	namespace.go    C16 C17 C18   tokens of the namespace itself
-//	nothing.go      C29 C30       not stuck, and not enough rights
+//	controllers.go  C19 C20 C21         the namespace controller itself
+//	discovery.go    C01 C02 C03         a group that cannot be discovered
+//	storage.go      C22 C23             types whose objects cannot be read or deleted
+//	admission.go    C07 C08 C09         webhooks and policies
+//	pods.go         C10 to C14, C24     pods and what they hold
+//	finalizers.go   C04 C05 C06 C15     objects whose finalizer stays
+//	content.go      C25 to C28          content that blocks or grows
+//	namespace.go    C16 C17 C18         tokens of the namespace itself
+//	nothing.go      C29 C30             not stuck, and not enough rights
 //
-// To add a cause, write its entry in the file of its group, add it to [Catalogue] in its place, and
-// add its fixture in internal/lab/causes. Nothing else changes.
+// To add a cause, write its entry in the file of its group, and its fixture with a solution in
+// internal/lab/causes. If it needs a request that no other cause needs, package collect sends it.
+// Then write the examples and the page anew, see [Examples] and [Page].
 //
 // # Proof
 //
-// A condition of the namespace is a claim: each one is verified by requests of our own. A finding
-// is [Proven] if every part of its proof was seen, [Possible] if a part could not be read, and
-// [Later] if it acts only once the others are gone. A part that was read and does not hold means
-// that there is no finding.
+// A condition of the namespace is only a statement: each one is verified by requests of our own. A
+// finding is [Proven] if every part of its proof was seen, [Possible] if a part was not seen, and
+// [Later] if it acts only once the others are gone. A part that was read and contradicts the cause
+// means that there is no finding.
 //
 // Next: package internal/why/collect
 package why

@@ -11,8 +11,10 @@ import (
 // EvidenceVersion is the format of saved evidence.
 const EvidenceVersion = "orrery/why-evidence.v1"
 
-// Evidence is what the server answered about one namespace. It is plain data. Of objects it has the
-// metadata, no secrets and no specs.
+// Evidence is what the server answered about one namespace. It is plain data. Of the namespace's
+// objects it has names, times, finalizers and owners. Of the cluster it may have the images and
+// commands of workloads, nodes, the rules of webhooks and policies, subjects of RBAC, and the text
+// of errors. It has no data of Secrets or ConfigMaps.
 type Evidence struct {
 	APIVersion string `json:"apiVersion"`
 	// Name is the examined namespace, At the server's time of the first answer, Server its version.
@@ -196,7 +198,7 @@ type Pod struct {
 	Grace          int64    `json:"grace,omitempty"` // seconds, as the deletion has it
 	ServiceAccount string   `json:"serviceAccount,omitempty"`
 	Claims         []string `json:"claims,omitempty"`
-	// Running are the containers that have not terminated.
+	// Running are the containers that run, also those of init and ephemeral containers.
 	Running []string `json:"running,omitempty"`
 	Ready   bool     `json:"ready,omitempty"`
 }

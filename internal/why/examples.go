@@ -15,7 +15,7 @@ import (
 //go:embed examples.json
 var examplesText []byte
 
-// Example is a namespace that hangs for one cause, seen by two commands.
+// Example is a namespace that is stuck for one cause, seen by two commands.
 type Example struct {
 	// Describe is what kubectl describe namespace says of the conditions that are True, and Why the
 	// sentence of `orrery why`.

@@ -3,6 +3,7 @@ package why
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 func finalizerCauses() []Cause {
@@ -16,7 +17,7 @@ func finalizerCauses() []Cause {
 			"bring the controller back: it removes its finalizers by itself",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
 		},
-		DoNot: "remove all finalizers, or delete the definition of the type",
+		DoNot: "remove all finalizers, or delete the CustomResourceDefinition of the type",
 		judge: func(e *Evidence) []Finding { return ownerless(e, false) },
 	}, {
 		ID: "C05", Title: "the controller of a finalizer ran in this namespace",
@@ -35,7 +36,7 @@ func finalizerCauses() []Cause {
 			"elsewhere and had its rights from them cannot remove its finalizers any more.",
 		Proof: "A pod of the owner is ready elsewhere, the object is unchanged in two samples, and SubjectAccessReviews say that " +
 			"its service account may neither update nor patch the type in the namespace.",
-		Do:    []string{"give the account the right by a ClusterRoleBinding until the objects are gone"},
+		Do:    []string{"give the account the right by a ClusterRoleBinding until the objects are gone, and delete it then"},
 		DoNot: "remove the finalizer: its owner can still finish",
 		judge: withoutRights,
 	}, {
@@ -161,7 +162,7 @@ func withoutRights(e *Evidence) []Finding {
 			if owner, _ := e.ownerOf(h); !w.isNamed(owner) {
 				f.lack(nil, "whether %s is the part of %s that removes the finalizer is not known", w.Name, owner)
 			}
-			f.Do = []string{fmt.Sprintf("give service account %s/%s the right to update %s by a ClusterRoleBinding, until the objects are gone",
+			f.Do = []string{fmt.Sprintf("give service account %s/%s the right to update %s by a ClusterRoleBinding until the objects are gone, and delete it then",
 				w.Namespace, w.account(), h.Type.Name())}
 			f.Remedies = w.grant(e, h)
 			findings = append(findings, f)
@@ -171,12 +172,14 @@ func withoutRights(e *Evidence) []Finding {
 	return findings
 }
 
-// grant returns the commands that let the workload finish: nothing can be created in the namespace.
+// grant returns the commands that let the workload finish, and that take the right away again. It
+// is one of the whole cluster: nothing can be created in the namespace.
 func (w Workload) grant(e *Evidence, h Held) []Remedy {
-	name := "orrery-why-" + e.Name
+	name := strings.Join([]string{"orrery-why", e.Name, w.Name, h.Type.Name()}, "-")
 	return []Remedy{
 		{Command: kubectl("", "create clusterrole", name, "--verb=get,list,watch,update,patch --resource="+h.Type.Name())},
 		{Command: kubectl("", "create clusterrolebinding", name, "--clusterrole="+name, "--serviceaccount="+w.Namespace+":"+w.account())},
+		{Command: kubectl("", "delete clusterrolebinding,clusterrole", name), When: whenGone},
 	}
 }
 

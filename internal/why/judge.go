@@ -9,8 +9,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// backOffCap is the longest pause between two passes of the controller. A false claim is corrected
-// by then.
+// backOffCap is the longest pause between two passes of the controller. A condition that no longer
+// holds is corrected by then.
 const backOffCap = 60 * time.Second
 
 // firstPasses covers the controller's grace period and first passes. Younger evidence proves
@@ -121,7 +121,7 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 		return Absent, fmt.Sprintf("namespace %q was removed while it was examined", name)
 	}
 	inDeletion := fmt.Sprintf("Namespace %s has been in deletion for %s", name, duration(e.age()))
-	hangs := fmt.Sprintf("Namespace %s hangs for %s", name, duration(e.age()))
+	hangs := fmt.Sprintf("Namespace %s has been stuck for %s", name, duration(e.age()))
 	perhaps := hangs
 	if e.age() < backOffCap {
 		perhaps = inDeletion
@@ -174,7 +174,7 @@ func andMore(says []string) string {
 	if len(says) == 1 {
 		return says[0]
 	}
-	return fmt.Sprintf("%s; and %s more", says[0], counted(len(says)-1, "cause"))
+	return fmt.Sprintf("%s; and %s", says[0], counted(len(says)-1, "more cause"))
 }
 
 // progress returns the proof that the deletion makes progress, or "".

@@ -25,16 +25,21 @@ func namespaceCauses() []Cause {
 		Lesson: "kubectl delete --cascade=foreground puts foregroundDeletion into the namespace's metadata. The garbage collector " +
 			"removes it when no dependent of the namespace blocks any more.",
 		Proof: "The namespace is empty, has that finalizer, and the garbage collector is switched off or its process is dead.",
-		Do:    []string{"start the garbage-collector-controller", "remove the dependent that blocks"},
+		Do: []string{
+			"start the garbage-collector-controller",
+			"find the dependent that blocks: an object whose ownerReferences name the namespace with blockOwnerDeletion; " +
+				"this command does not look for it",
+		},
 		DoNot: "patch the finalizer away first: dependents outside the namespace stay behind",
 		judge: collectorFinalizers,
 	}, {
 		ID: "C18", Title: "a foreign token in spec.finalizers", Issues: []int{77086},
 		Lesson: "spec.finalizers may have tokens of other parties beside kubernetes. Each removes its own when it has cleaned up, " +
 			"and the server keeps the namespace until the list is empty.",
-		Proof: "spec.finalizers has a token other than kubernetes.",
+		Proof: "spec.finalizers has a token other than kubernetes. Nothing is proven about the token's owner: no request shows who " +
+			"that is.",
 		Do: []string{
-			"let the token's owner remove it",
+			"find the token's owner, and let it remove the token",
 			"⚠ as a last resort PUT the namespace to its subresource finalize without that token, and with all others",
 		},
 		DoNot: "remove the token kubernetes with it: content stays behind",
@@ -53,7 +58,7 @@ func (e *Evidence) emptiness(f *Finding) {
 		f.Certainty = Later
 		f.saw(1, "", "%s remain, which must go first", counted(objects, "object"))
 	case e.vouched():
-		f.saw(1, e.Namespace.Request, "the token kubernetes is gone from spec.finalizers: the controller found the namespace empty")
+		f.saw(1, e.Namespace.Request, "the token kubernetes is gone from spec.finalizers: the content is not waited for any more")
 	case len(unread) > 0:
 		f.lack(nil, "the namespace may hold more: %s could not be read", types(unread))
 	default:
@@ -145,18 +150,15 @@ func foreignTokens(e *Evidence) []Finding {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
-		f.Says = fmt.Sprintf("spec.finalizers has the token %s, which its owner does not remove", token)
+		f.Says = fmt.Sprintf("spec.finalizers has the token %s, which its owner has not removed", token)
 		f.saw(1, n.Request, "spec.finalizers: %s", strings.Join(n.SpecFinalizers, ", "))
-		if objects, _ := e.left(); objects > 0 {
-			f.Certainty = Later
-			f.saw(1, "", "%s remain, which must go first", counted(objects, "object"))
-		}
+		e.emptiness(&f)
 		e.giveTime(&f)
 		f.Do = []string{
-			fmt.Sprintf("let the owner of %s remove its token", token),
+			fmt.Sprintf("find the owner of %s, which was not looked for, and let it remove its token", token),
 			"⚠ last resort: PUT the namespace to its subresource finalize without that token, and with all others",
 		}
-		f.offer(e, StaysBehind+"what the owner of "+token+" has not cleaned up", Write{
+		f.offer(e, StaysBehind+"what the owner of "+token+" has not cleaned up; whether it still does was not checked", Write{
 			Verdict: "the token is not that of the namespace controller", Version: "v1", Resource: "namespaces", Name: e.Name,
 			UID: n.UID, ResourceVersion: n.ResourceVersion, List: SpecFinalizers, Finalizer: token, Index: i,
 		})

@@ -26,7 +26,10 @@ func nothingCauses() []Cause {
 		Lesson: "A verdict needs to see what the namespace holds. A type that may not be listed may have content, so it is never " +
 			"taken for empty, and the server's own words are shown as possible only.",
 		Proof: "The server answers 403 to a read that a verdict needs.",
-		Do:    []string{"orrery rbac --for why prints the role; ask an administrator for it"},
+		Do: []string{
+			"ask an administrator to run: orrery rbac --for why --user NAME | kubectl apply -f -; kubectl auth whoami prints your " +
+				"NAME. The role may read Secrets; --without secrets leaves them out",
+		},
 		DoNot: "guess: what was not read may be the reason",
 		judge: func(*Evidence) []Finding { return nil },
 	}}
@@ -77,16 +80,16 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 	if len(rights) == 0 {
 		return nil
 	}
-	for _, claim := range claims(e.Namespace) {
-		f.saw(1, e.Namespace.Request, "claimed by the namespace, not verified: %s", claim)
+	for _, said := range statements(e.Namespace) {
+		f.saw(1, e.Namespace.Request, "said by a condition, not verified: %s", said)
 	}
 	f.Says = "this user may not " + strings.Join(rights, ", ")
 	cause, _ := Lookup(missingRightsID)
 	return []Finding{completed(&Evidence{}, cause, f)}
 }
 
-// claims returns the conditions' claims, for a namespace whose content may not be read.
-func claims(n *Namespace) []string {
+// statements returns what the conditions say, for a namespace whose content may not be read.
+func statements(n *Namespace) []string {
 	var texts []string
 	if n == nil {
 		return nil

@@ -10,6 +10,19 @@ import (
 
 //go:generate go run ./page
 
+// words are those of the page that a reader may know with another meaning.
+var words = [][2]string{
+	{"the controller", "the namespace controller: that of kube-controller-manager, or `orrery run`; any other one is named"},
+	{"owner of a finalizer", "the program that added it, and that removes it when it has cleaned up; not the owner of an object, which " +
+		"ownerReferences name"},
+	{"token", "an entry of `spec.finalizers` of the namespace; the controller's is `kubernetes`"},
+	{"finalize by hand", "empty `spec.finalizers` through the subresource `finalize`: the namespace goes, and its content does not"},
+	{"stranded", "still stored although the namespace is gone: no controller deletes it, and a new namespace of that name has it again"},
+	{"claim", "a PersistentVolumeClaim"},
+	{"aggregated API server", "a server behind an APIService, such as metrics-server"},
+	{"the API server in memory", "the one of `lab serve` and `lab break`, which plays a cluster for tests and for learning"},
+}
+
 // pageWidth is the width of a Markdown page of this repository.
 const pageWidth = 120
 
@@ -27,9 +40,12 @@ func Page() string {
 	paragraph("This page lists the known reasons why a namespace stays in Terminating, in the order of a report of `orrery why`. It is " +
 		"generated from the catalogue that the command judges with (`go generate ./internal/why`).")
 	fmt.Fprint(&text, "\n```\norrery why shop\norrery why --explain C07\n```\n")
-	paragraph("`orrery why` only reads, unless `--apply` is given. It calls a cause proven if every part of its proof was seen, and possible if a part could " +
-		"not be read. A type that could not be read never counts as empty. The conditions of the namespace are claims, which it " +
-		"verifies by its own requests. They begin with `NamespaceDeletion`, which this page leaves out.")
+	paragraph("`orrery why` only reads, unless `--apply` is given. It calls a cause proven if every part of its proof was seen, possible if a part was " +
+		"not seen, and later if it acts only after the others are gone. A type that could not be read never counts as empty. The " +
+		"conditions of the namespace are not taken at their word: it verifies each by its own requests. This page leaves out how " +
+		"their names begin, `NamespaceDeletion` or `Namespace`: `NamespaceDeletionDiscoveryFailure`, " +
+		"`NamespaceDeletionGroupVersionParsingFailure`, `NamespaceDeletionContentFailure`, `NamespaceContentRemaining`, " +
+		"`NamespaceFinalizersRemaining`.")
 	paragraph("`orrery why shop --fix` also prints the commands of each remedy, the safe ones first. A remedy that is one write has a " +
 		"digest, which binds it to the cluster, the object as it was seen, and the verdict. `orrery why shop --apply --confirm DIGEST` " +
 		"reads everything again, and does that one write only if the same digest comes out; otherwise it writes nothing and exits " +
@@ -37,13 +53,18 @@ func Page() string {
 		"Service does not exist. It never removes the token `kubernetes`, never force-deletes a pod, and never touches a webhook or a " +
 		"policy.")
 	paragraph("`orrery why -A` shows every namespace in Terminating, a row each, and `--watch` prints a line for each change, of one " +
-		"namespace or with -A of all, until nothing is in deletion any more. A link to the program that is called " +
-		"`kubectl-why_terminating` makes it a plugin: `kubectl why-terminating shop`.")
+		"namespace or with -A of all, until nothing is in deletion any more. With a link in a directory of your PATH it is a " +
+		"plugin of kubectl, `kubectl why-terminating shop`:")
+	fmt.Fprint(&text, "\n```\nln -s \"$(command -v orrery)\" ~/bin/kubectl-why_terminating\n```\n")
 	paragraph("Every cause is tested on the API server in memory. The causes in this table whose id has a star are also set up on a genuine " +
 		"control plane, Kubernetes v1.36.3 with etcd, kube-apiserver and kube-controller-manager, and proven there; the server " +
 		"in memory uses the words of that version. [Beside other tools](why-beside-others.md) compares the reports.")
+	fmt.Fprint(&text, "\n| word | meaning |\n| --- | --- |\n")
+	for _, word := range words {
+		fmt.Fprintf(&text, "| %s | %s |\n", word[0], word[1])
+	}
 	paragraph("⚠ marks what loses data, or leaves something behind outside the cluster. Do it only if nothing else is possible, and " +
-		"never as the first step.")
+		"never as the first step. `--fix` prints the commands for your objects.")
 	fmt.Fprint(&text, "\n| id | what blocks |\n| --- | --- |\n")
 	for _, cause := range Catalogue() {
 		star := ""

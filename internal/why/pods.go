@@ -20,7 +20,7 @@ func podCauses() []Cause {
 			"first and touches nothing else until they are gone.",
 		Proof: "Pods remain, and the deletionTimestamp of each, which includes its grace period, is in the future.",
 		Do:    []string{"wait until the printed time"},
-		DoNot: "force: the containers would be killed without having ended their work",
+		DoNot: "force-delete the pods: their containers would be killed before they have ended their work",
 		Hides: whilePodsRemain,
 		judge: withinGrace,
 	}, {
@@ -30,7 +30,8 @@ func podCauses() []Cause {
 		Proof: "A pod without finalizers is past its deletionTimestamp, and its node does not exist or is not Ready.",
 		Do: []string{
 			"bring the node back",
-			"if it is powered off for good: taint it with node.kubernetes.io/out-of-service, or delete the Node",
+			"only after you have verified that the machine is off: kubectl taint nodes NODE " + outOfService + ", or delete the " +
+				"Node if it will not come back. Remove the taint when the node is back: the same command with a trailing -",
 		},
 		DoNot: "force-delete the pod: two copies may run, and write to the same volume",
 		Hides: whileLatePodsRemain,
@@ -38,9 +39,10 @@ func podCauses() []Cause {
 	}, {
 		ID: "C12", Title: "the kubelet cannot tear a pod down",
 		Lesson: "A pod whose containers have ended still has volumes and a network. If one of them cannot be removed, the kubelet " +
-			"tries again for ever, and the pod stays.",
-		Proof: "A pod without finalizers is past its deletionTimestamp, its node is Ready, and its containers have terminated.",
-		Do:    []string{"look into the kubelet's log on that node; repair the CSI driver or the mount"},
+			"keeps trying, and the pod stays.",
+		Proof: "A pod without finalizers is past its deletionTimestamp, its node is Ready, and none of its containers runs. While " +
+			"one runs and a volume is attached to the node, the cause is possible.",
+		Do:    []string{"read the kubelet's log on that node; repair the CSI driver or the mount"},
 		DoNot: "force-delete the pod: the mount stays on the node",
 		Hides: whileLatePodsRemain,
 		judge: notTornDown,
@@ -61,7 +63,10 @@ func podCauses() []Cause {
 		Lesson: "A PersistentVolumeClaim that a pod uses is kept by a finalizer until no scheduled pod mounts it, finished or not.",
 		Proof: "A claim in deletion has kubernetes.io/pvc-protection, and a pod on a node mounts it; or none does, and the " +
 			"controller that removes the finalizer is off.",
-		Do:    []string{"remove the cause that keeps the pod", "start the persistentvolumeclaim-protection-controller"},
+		Do: []string{
+			"repair what keeps the pod: another finding of the report, such as C11, names it",
+			"start the persistentvolumeclaim-protection-controller",
+		},
 		DoNot: "remove the finalizer before the pod is gone: it may lose data",
 		Hides: whileLatePodsRemain,
 		judge: protectedClaim,
@@ -70,8 +75,8 @@ func podCauses() []Cause {
 		Lesson: "Since Kubernetes 1.33 nothing but pods is deleted while there are pods. A finalizer on a pod whose owner is gone, " +
 			"or waits for another object of the namespace, stops the whole deletion; kube-controller-manager's conditions say " +
 			"meanwhile that all content was removed.",
-		Proof: "Nothing but pods was deleted since the namespace, a pod has a finalizer and is unchanged in two samples, and its owner is gone as " +
-			"in C04.",
+		Proof: "Since the deletion of the namespace nothing but pods was deleted, a pod has a finalizer and is unchanged in two " +
+			"samples, and its owner is gone as in C04.",
 		Do: []string{
 			"bring the finalizer's owner back, or remove what it waits for",
 			"⚠ last resort: remove this one finalizer from the pod",
@@ -83,6 +88,7 @@ func podCauses() []Cause {
 }
 
 const (
+	outOfService    = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
 	jobTracking     = "batch.kubernetes.io/job-tracking"
 	claimProtection = "kubernetes.io/pvc-protection"
 )
@@ -142,7 +148,7 @@ func withinGrace(e *Evidence) []Finding {
 		return nil
 	}
 	f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: last.Name}, Blocks: []Blocked{t.blocked()}}
-	f.Says = fmt.Sprintf("%s may run until %s", counted(t.Count, "pod"), clock(last.Deleted))
+	f.Says = fmt.Sprintf("%s may run until %s, in %s", counted(t.Count, "pod"), clock(last.Deleted), duration(last.Deleted.Sub(e.now())))
 	f.saw(1, t.Request, "pod %s: deletionTimestamp %s, in %s", last.Name, clock(last.Deleted), duration(last.Deleted.Sub(e.now())))
 	f.Do = []string{fmt.Sprintf("wait until %s", clock(last.Deleted))}
 	return []Finding{f}
@@ -208,18 +214,24 @@ func onLostNode(e *Evidence) []Finding {
 		case node.Ready == "True":
 			return f, false
 		default:
+			taint := kubectl("", "taint nodes", Quoted(name), outOfService)
 			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, orElse(node.Ready, "Unknown"), clock(node.Since))
 			f.Says = fmt.Sprintf("%s cannot end, because node %s is not ready", counted(len(pods), "pod"), name)
 			f.Do = []string{
 				"bring the node back",
-				"if it is powered off for good: " + kubectl("", "taint nodes", name, "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute") + ", or delete the Node",
+				"only after you have verified that the machine is off: " + taint + ", or delete the Node if it will not come back. " +
+					"Remove the taint when the node is back: the same command with a trailing -",
 			}
+			f.Remedies = append(f.Remedies,
+				Remedy{Command: taint, When: "only after you have verified that the machine is off"},
+				Remedy{Command: taint + "-", When: "when the node is back"},
+			)
 		}
 		return f, true
 	})
 }
 
-// tearDown is how long a kubelet may take for a pod whose containers have ended.
+// tearDown is how long a kubelet may take for a pod after its grace period.
 const tearDown = 30 * time.Second
 
 func notTornDown(e *Evidence) []Finding {
@@ -228,25 +240,36 @@ func notTornDown(e *Evidence) []Finding {
 		if node == nil || node.Ready != "True" {
 			return Finding{}, false
 		}
-		ended := slices.DeleteFunc(slices.Clone(pods), func(p Pod) bool {
-			return len(p.Running) > 0 && !e.attached(name, p) || e.now().Sub(p.Deleted) < tearDown
+		overdue := slices.DeleteFunc(slices.Clone(pods), func(p Pod) bool {
+			return len(p.Running) > 0 && e.attached(name, p) == nil || e.now().Sub(p.Deleted) < tearDown
 		})
-		if len(ended) == 0 {
+		if len(overdue) == 0 {
 			return Finding{}, false
 		}
-		pod := ended[0]
+		pod := overdue[max(0, slices.IndexFunc(overdue, func(p Pod) bool { return len(p.Running) == 0 }))]
 		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}}
 		f.Says = fmt.Sprintf("the kubelet of node %s cannot tear down pod %s", name, pod.Name)
-		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago; none of its containers runs",
-			pod.Name, clock(pod.Deleted), duration(e.now().Sub(pod.Deleted)))
+		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago", pod.Name, clock(pod.Deleted), duration(e.now().Sub(pod.Deleted)))
+		if len(pod.Running) == 0 {
+			f.saw(1, e.pods().Request, "none of its containers runs")
+		} else {
+			volume := e.attached(name, pod)
+			f.saw(1, e.Volumes.Request, "VolumeAttachment %s: a volume is attached to node %s", volume.Name, name)
+			f.lack(nil, "container %s still runs, and whether the volume is one of the pod's was not read", listed(pod.Running))
+		}
 		f.saw(1, e.Nodes.Request, "node %s: Ready=True", name)
 		return f, true
 	})
 }
 
-// attached reports whether a volume of the pod's claims is attached to the node.
-func (e *Evidence) attached(node string, pod Pod) bool {
-	return len(pod.Claims) > 0 && slices.ContainsFunc(e.Volumes.Items, func(a Attachment) bool { return a.Node == node && a.Attached })
+// attached returns a volume that is attached to the node of a pod with claims, nil for none. It may
+// be that of another pod.
+func (e *Evidence) attached(node string, pod Pod) *Attachment {
+	at := slices.IndexFunc(e.Volumes.Items, func(a Attachment) bool { return a.Node == node && a.Attached })
+	if at < 0 || len(pod.Claims) == 0 {
+		return nil
+	}
+	return &e.Volumes.Items[at]
 }
 
 func jobFinalizer(e *Evidence) []Finding {
@@ -312,7 +335,7 @@ func protectedClaim(e *Evidence) []Finding {
 			f.Culprit = Reference{Resource: "pods", Namespace: e.Name, Name: e.Pods[user].Name}
 			f.Says = fmt.Sprintf("pod %s, on node %s, mounts the claim %s", e.Pods[user].Name, e.Pods[user].Node, claim.Name)
 			f.saw(1, pods.Request, "pod %s on node %s mounts it", e.Pods[user].Name, e.Pods[user].Node)
-			f.Do = []string{"remove the cause that keeps pod " + e.Pods[user].Name}
+			f.Do = []string{"repair what keeps pod " + e.Pods[user].Name + ": another finding of this report, such as C11, names it"}
 			if e.Pods[user].Deleted.After(e.now()) {
 				f.Certainty = Later // the pod may still run
 			}
@@ -356,7 +379,7 @@ func podFinalizers(e *Evidence) []Finding {
 			f.offerRelease(e, h)
 		}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it", h.Object.Name, h.Finalizer)
-		f.saw(1, "", "nothing but pods was deleted since the namespace")
+		f.saw(1, "", "since the deletion of the namespace nothing but pods was deleted")
 		findings = append(findings, f)
 	}
 	return findings

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -15,11 +16,16 @@ type Remedy struct {
 	// for a remedy that is only printed.
 	Digest  string `json:"digest,omitempty" yaml:"digest,omitempty"`
 	Command string `json:"command" yaml:"command"`
+	// When says when to run the command, if that is not at once: "when the namespace is gone".
+	When string `json:"when,omitempty" yaml:"when,omitempty"`
 	// Loses says what is lost or stays behind; empty for a safe remedy.
 	Loses string `json:"loses,omitempty" yaml:"loses,omitempty"`
 	// Write is the write of `orrery why --apply`; nil without a digest.
 	Write *Write `json:"write,omitempty" yaml:"write,omitempty"`
 }
+
+// whenGone is When of a command that undoes what another one has changed for the time being.
+const whenGone = "when the namespace is gone"
 
 // StaysBehind is how Loses begins if a finalizer is removed.
 const StaysBehind = "this stays behind: "
@@ -94,15 +100,53 @@ func jsonPatch(operations ...operation) []byte {
 
 // command returns the kubectl command that does the same.
 func (w *Write) command() string {
-	object := []string{Type{Group: w.Group, Resource: w.Resource}.Name(), quoted(w.Name)}
+	object := []string{Type{Group: w.Group, Resource: w.Resource}.Name(), Quoted(w.Name)}
 	switch w.List {
 	case MetadataFinalizers:
-		return kubectl(w.Namespace, "patch", object[0], object[1], "--type=json", "-p", quoted(string(w.Patch())))
+		return kubectl(w.Namespace, "patch", object[0], object[1], "--type=json", "-p", Quoted(string(w.Patch())))
 	case SpecFinalizers:
-		without := quoted(fmt.Sprintf(".spec.finalizers -= [%q]", w.Finalizer))
+		without := Quoted(fmt.Sprintf(".spec.finalizers -= [%q]", w.Finalizer))
 		return kubectl("", "get namespace", object[1], "-o json | jq", without, "| kubectl replace --raw /api/v1/namespaces/"+w.Name+"/finalize -f -")
 	}
 	return kubectl(w.Namespace, "delete", object[0], object[1])
+}
+
+// ClusterFlags returns the flags that name a cluster to kubectl and to this program; "" for the
+// default cluster.
+func ClusterFlags(kubeconfig, context string) string {
+	var flags []string
+	for name, value := range map[string]string{"--context ": context, "--kubeconfig ": kubeconfig} {
+		if value != "" {
+			flags = append(flags, name+Quoted(value))
+		}
+	}
+	slices.Sort(flags)
+	return strings.Join(flags, " ")
+}
+
+// forCluster matches the programs that act on a cluster, in a text or a command.
+var forCluster = regexp.MustCompile(`(^|[ |])(kubectl|orrery run|orrery why)( |$)`)
+
+// UseCluster puts flags that name the cluster into every command of the report: without them, a
+// command would act on the default cluster.
+func (r *Report) UseCluster(flags string) {
+	if flags == "" {
+		return
+	}
+	with := func(text string) string {
+		return forCluster.ReplaceAllString(text, "${1}${2} "+strings.ReplaceAll(flags, "$", "$$")+"${3}")
+	}
+	r.Findings = slices.Clone(r.Findings) // a copy of the report stays as it is
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		f.Do, f.Remedies = slices.Clone(f.Do), slices.Clone(f.Remedies)
+		for j := range f.Do {
+			f.Do[j] = with(f.Do[j])
+		}
+		for j := range f.Remedies {
+			f.Remedies[j].Command = with(f.Remedies[j].Command)
+		}
+	}
 }
 
 // kubectl returns a command line. The words are quoted already.
@@ -113,8 +157,8 @@ func kubectl(namespace string, words ...string) string {
 	return "kubectl " + strings.Join(words, " ")
 }
 
-// quoted returns a word for a shell.
-func quoted(word string) string {
+// Quoted returns a word for a shell.
+func Quoted(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._:/=", r)
 	}
@@ -185,11 +229,11 @@ func (e *Evidence) bound(f *Finding) {
 
 // commands returns the kubectl commands that show what to repair, or repair it without loss.
 func (e *Evidence) commands(f *Finding) (commands []string) {
-	culprit := kubectl(f.Culprit.Namespace, "describe", f.Culprit.Resource, quoted(f.Culprit.Name))
+	culprit := kubectl(f.Culprit.Namespace, "describe", f.Culprit.Resource, Quoted(f.Culprit.Name))
 	services := func(s *Service) {
 		if s != nil {
-			commands = append(commands, kubectl(s.Namespace, "get service", quoted(s.Name)),
-				kubectl(s.Namespace, "get endpointslices -l", quoted("kubernetes.io/service-name="+s.Name)))
+			commands = append(commands, kubectl(s.Namespace, "get service", Quoted(s.Name)),
+				kubectl(s.Namespace, "get endpointslices -l", Quoted("kubernetes.io/service-name="+s.Name)))
 		}
 	}
 	switch f.ID {
@@ -199,7 +243,7 @@ func (e *Evidence) commands(f *Finding) (commands []string) {
 		return []string{kubectl("", "get namespace", e.Name, "-o yaml --show-managed-fields")}
 	case "C21":
 		for _, b := range f.Blocks {
-			commands = append(commands, kubectl(e.Name, "auth can-i delete", b.Resource, "--as", quoted(f.Culprit.Name)))
+			commands = append(commands, kubectl(e.Name, "auth can-i delete", b.Resource, "--as", Quoted(f.Culprit.Name)))
 		}
 		return append(commands, "kubectl get clusterrole,clusterrolebinding system:controller:namespace-controller -o yaml")
 	case "C01", "C02", "C03":
@@ -239,11 +283,11 @@ func (e *Evidence) commands(f *Finding) (commands []string) {
 	case "C22", "C23":
 		return []string{kubectl(f.Culprit.Namespace, "get", f.Culprit.Resource)}
 	case "C28":
-		return []string{kubectl(f.Culprit.Namespace, "get", f.Culprit.Resource, quoted(f.Culprit.Name), "-o yaml --show-managed-fields")}
+		return []string{kubectl(f.Culprit.Namespace, "get", f.Culprit.Resource, "-o yaml --show-managed-fields")}
 	case notStuckID:
 		return nil
 	case missingRightsID:
-		return []string{"orrery rbac --for why | kubectl apply -f -"}
+		return []string{"kubectl auth whoami", "orrery rbac --for why --user NAME | kubectl apply -f -"}
 	}
 	return []string{culprit}
 }

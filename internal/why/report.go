@@ -159,8 +159,8 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
 }
 
-// clock writes a moment of the server's clock.
-func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }
+// clock writes a moment in UTC, with the zone.
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // counted writes a number of things: "1 object", "4 objects".
 func counted(n int, noun string) string {

@@ -16,7 +16,7 @@ func storageCauses() []Cause {
 			"controller goes on, and finds the objects still there.",
 		Proof: "ContentFailure says that unexpected items remain of a type other than pods, and its objects have no " +
 			"deletionTimestamp in either sample. Or a group version cannot be parsed.",
-		Do:    []string{"repair or upgrade the server of that type", "delete the objects by the means of that server"},
+		Do:    []string{"repair or upgrade the server of that type", "delete the objects with the tools of that server"},
 		judge: notDeleted,
 	}, {
 		ID: "C23", Title: "objects that the server cannot read", Issues: []int{86489},

@@ -15,9 +15,10 @@ const narrow = 100
 // widths are the columns of the table: id, what blocks, proof, do, do not.
 var widths = []int{4, 28, 36, 32, 26}
 
-// WriteText writes the report for people: one sentence, a table of the findings, and how far the
-// examination went. wide adds the request behind each proof. A terminal of less than 100 columns
-// gets records. width is 0 for a file or a pipe.
+// WriteText writes the report for people: one sentence, the findings, and how far the examination
+// went. width is that of the terminal, or 0 for a file or a pipe. The findings are a table; with
+// wide, or on a terminal of less than 100 columns, they are records, one below the other. wide adds
+// the request behind each proof.
 func (r Report) WriteText(w io.Writer, wide bool, width int) error {
 	var text strings.Builder
 	fmt.Fprintln(&text, r.Sentence)

@@ -41,19 +41,20 @@ func (s suite) TheDeleterNeverFinalizesANamespaceWithContentOverHTTP(t *testing.
 
 // The test of the test: a server whose lists end after the first page without a token is found.
 func (s suite) TheModelFindsTruncatedListsOverHTTP(t *testing.T) {
-	seeds := uint64(300)
+	seeds := 300
 	if !s.has(ChecksEmptiness) {
 		seeds = 1 // it never requests these lists
 	}
 	var violations []string
-	seed := uint64(1)
-	for ; seed <= seeds && len(violations) == 0; seed++ {
+	seed := uint64(12) // one world in eight finds it, and this one nearly always
+	for ; seeds > 0 && len(violations) == 0; seeds-- {
 		violations = s.runWorld(t, seed, func(t *testing.T, config *nsctl.Config, deleter *nsctl.DeleterConfig) {
 			withHTTP(t, config, deleter)
 			deleter.Content = forgetful{deleter.Content}
 		}).violations
+		seed++
 	}
-	t.Logf("found after %d seeds", seed-1)
+	t.Logf("found by seed %d", seed-1)
 	assert.Equal(t, s.has(ChecksEmptiness), len(violations) > 0)
 }
 

@@ -32,9 +32,12 @@ type besideTool struct {
 	args    func(kubeconfig string) []string
 }
 
-// besideTools returns the tools. Each only reads, or shows what it would do.
+// besideTools returns the tools, ours first. Each only reads, or shows what it would do.
 func besideTools() []besideTool {
 	return []besideTool{
+		{oursFirst, "orrery", nil, func(kubeconfig string) []string {
+			return []string{"why", causes.Namespace, "--kubeconfig", kubeconfig}
+		}},
 		{"kubectl describe ns", "kubectl", []string{"version", "--client", "-o", "json"}, func(kubeconfig string) []string {
 			return []string{"--kubeconfig", kubeconfig, "describe", "namespace", causes.Namespace}
 		}},
@@ -76,7 +79,7 @@ var harms = regexp.MustCompile(`--grace-period=0|--force=true|"path": "/metadata
 
 // clues must be in the output as well if the culprit is the namespace itself, which every output
 // names.
-var clues = map[string]string{"C16": "example.com/audit", "C18": "example.com/x", "C20": "sweeper", "C29": "Active", "C30": "secrets"}
+var clues = map[string]string{"C16": "example.com/audit", "C18": "example.com/x", "C20": "sweeper", "C29": "Active", "C30": "ingresses"}
 
 // scores says whether an output names the culprit of a fixture, by its name and its type.
 func scores(f causes.Fixture, output string) string {
@@ -159,31 +162,42 @@ func checkBeside(t *testing.T, results map[string]map[string]string) {
 	assert.Len(t, results, len(causes.Fixtures()))
 }
 
-// besideRow sets one situation up and runs the tools on it. A situation that a busy machine has missed
-// (C27 lasts 40 s) is set up again.
-func besideRow(t *testing.T, f causes.Fixture, tools []besideTool) map[string]string {
+// besideRow sets one situation up, waits until its cause can be proven, and then runs each tool once,
+// all at the same time. If the situation has ended meanwhile (C27 lasts 40 s), that is done again, for
+// all of them.
+func besideRow(t *testing.T, f causes.Fixture, tools []besideTool) (row map[string]string) {
 	t.Helper()
-	row := map[string]string{}
 	kubeconfig, end := besideSituation(t, f)
 	defer func() { end() }()
-	eventually(t, f.ID+" is proven", nil, func() (bool, error) {
+	proven := func() (bool, error) {
 		report := diagnose(t, kubeconfig, causes.Namespace)
 		if report.Verdict == why.Absent {
 			end()
 			kubeconfig, end = besideSituation(t, f)
 		}
-		at := slices.IndexFunc(report.Findings, func(found why.Finding) bool {
+		if !slices.ContainsFunc(report.Findings, func(found why.Finding) bool {
 			return found.ID == f.ID && found.Certainty == why.Proven && found.Culprit == f.Culprit
-		})
-		if at < 0 {
+		}) {
 			return false, errors.New(text(t, report))
 		}
-		row[oursFirst] = named
-		if slices.ContainsFunc(report.Findings[at].Do, harms.MatchString) {
-			row[oursFirst] = harmful
-		}
 		return true, nil
+	}
+	eventually(t, f.ID+" is shown by all tools", nil, func() (bool, error) {
+		if ok, err := proven(); !ok {
+			return false, err
+		}
+		row = besideOutputs(t, f, tools, kubeconfig)
+		if row[oursFirst] != notNamed {
+			return true, nil
+		}
+		return false, errors.New("the situation has ended before all tools had looked at it")
 	})
+	return row
+}
+
+// besideOutputs runs each tool once, and says what its output is worth.
+func besideOutputs(t *testing.T, f causes.Fixture, tools []besideTool, kubeconfig string) map[string]string {
+	row := map[string]string{}
 	var running sync.WaitGroup
 	var mu sync.Mutex
 	for _, tool := range tools {
@@ -242,11 +256,12 @@ func (b besideTool) run(t *testing.T, kubeconfig string) string {
 func besideText(t *testing.T, tools []besideTool, results map[string]map[string]string) string {
 	t.Helper()
 	var page strings.Builder
-	fmt.Fprint(&page, `# `+"`orrery why`"+` beside other tools
+	fmt.Fprintf(&page, `# `+"`orrery why`"+` beside other tools
 
 `+"`TestWhyBesideOthers`"+` writes this page. It sets up the 30 situations of [stuck namespaces](stuck-namespaces.md) on the
-server in memory (`+"`lab break C07`"+`), and runs `+"`orrery why shop`"+` and the other tools there. No tool may write. A
-tool that is not at hand is left out.
+server in memory (`+"`lab break C07`"+`). When the conditions have settled, so that the cause can be proven, each tool runs
+once, `+"`orrery why`"+` as well, and the same rule reads each output. No tool may write. A tool that was not installed is
+left out: at this time the comparison is with `+"%s"+`.
 
 - **yes**: the output names the object to repair, by type and name. If that is the namespace itself, it also names what
   is wrong with it.
@@ -254,11 +269,13 @@ tool that is not at hand is left out.
   deletion, all finalizers of an object at once, or finalizing by hand.
 - **–**: it does not name it.
 
-An output that names the object does not say that it is the cause: a list of everything that is left names it as well.
-`+"`orrery why`"+` must have proven the cause.
+The last row counts **yes**, without ⚠.
 
-`)
-	columns := []string{oursFirst}
+An output that names the object does not say that it is the cause: a list of everything that is left names it as well.
+The test demands more of `+"`orrery why`"+`: it must also have proven the cause.
+
+`, besideNames(tools))
+	var columns []string
 	for _, tool := range tools {
 		columns = append(columns, tool.name)
 	}
@@ -274,7 +291,7 @@ An output that names the object does not say that it is the cause: a list of eve
 		}
 		fmt.Fprintln(&page)
 	}
-	fmt.Fprint(&page, "| | **named, without harm** |")
+	fmt.Fprint(&page, "| | **yes, without ⚠** |")
 	for _, column := range columns {
 		fmt.Fprintf(&page, " **%d** |", totals[column])
 	}
@@ -283,6 +300,21 @@ An output that names the object does not say that it is the cause: a list of eve
 		fmt.Fprintf(&page, "- %s: `%s %s`%s\n", tool.name, tool.program, strings.Join(tool.args("FILE"), " "), tool.said(t))
 	}
 	return page.String()
+}
+
+// besideNames lists the other tools.
+func besideNames(tools []besideTool) string {
+	var names []string
+	for _, tool := range tools[1:] {
+		names = append(names, tool.name)
+	}
+	switch len(names) {
+	case 0:
+		return "no other tool"
+	case 1:
+		return "one other tool, " + names[0]
+	}
+	return fmt.Sprintf("%d other tools: %s", len(names), strings.Join(names, ", "))
 }
 
 // said is the version of the tool, as it prints it.

@@ -89,15 +89,43 @@ func TestBreak(t *testing.T) {
 	}
 }
 
-// A server on which a situation is set up, or is still being removed, gets no half of another one.
-func TestBreakTwice(t *testing.T) {
+// A server on which a situation is set up already, or that has an object which the end of the
+// situation would delete, is left as it is.
+func TestBreakRefuses(t *testing.T) {
 	f := causes.OfCourse("first", 1)
-	synctest.Test(t, func(t *testing.T) {
-		c := clustertest.New(t)
-		c.Must(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"lab"}}`)
-		w := causes.NewWorld(t.Context(), c.Admin())
-		assert.True(t, api.IsAlreadyExists(w.Break(f)))
-		_, err := c.Request(http.MethodGet, "/api/v1/namespaces/shop", "")
-		assert.True(t, api.IsNotFound(err), "%v", err)
-	})
+	for _, name := range []string{"lab", causes.Namespace, "cert-manager", causes.MachineRoom} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := clustertest.New(t)
+				c.Must(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
+				before := len(clustertest.Get[api.List[*api.Namespace]](c, "/api/v1/namespaces").Items)
+				w := causes.NewWorld(t.Context(), c.Admin())
+				require.ErrorContains(t, w.Break(f), "/api/v1/namespaces/"+name+" exists on this server")
+				after := clustertest.Get[api.List[*api.Namespace]](c, "/api/v1/namespaces")
+				assert.Len(t, after.Items, before)
+			})
+		})
+	}
+}
+
+// One situation can be set up right after another has been ended.
+func TestBreakAfterEnd(t *testing.T) {
+	for _, id := range []string{"C04", "C18", "C11"} {
+		f, _ := causes.Find(id)
+		t.Run(id, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := clustertest.New(t)
+				ctx, cancel := context.WithCancel(t.Context())
+				running := c.RunNamespaceController(ctx)
+				w := causes.NewWorld(ctx, c.Admin())
+				defer func() { cancel(); w.Wait(); <-running }()
+				time.Sleep(time.Second) // the kubelet registers its node
+				for range 3 {
+					require.NoError(t, w.Break(f))
+					time.Sleep(causes.Settled)
+					require.NoError(t, w.End(f))
+				}
+			})
+		})
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,11 +93,27 @@ func TestCause(t *testing.T) {
 				for _, other := range report.Findings {
 					assert.True(t, other.ID == f.ID || other.Certainty != why.Proven || slices.Contains(f.Also, other.ID), "%s is named as well\n%s", other.ID, shown)
 				}
+				assertCommands(t, report)
 				assertSaved(t, evidence, report)
 				assertUpstreamForm(t, f, evidence)
 				assertOneSample(t, c)
 			})
 		})
+	}
+}
+
+// assertCommands checks that every command names the cluster if one was chosen, and an object or
+// none.
+func assertCommands(t *testing.T, report why.Report) {
+	t.Helper()
+	report.UseCluster("--context c")
+	for _, finding := range report.Findings {
+		for _, remedy := range finding.Remedies {
+			for _, program := range []string{"kubectl ", "orrery why ", "orrery run"} {
+				assert.Equal(t, strings.Count(remedy.Command, program), strings.Count(remedy.Command, strings.TrimSpace(program)+" --context c"), remedy.Command)
+			}
+			assert.NotContains(t, remedy.Command, " '*'")
+		}
 	}
 }
 

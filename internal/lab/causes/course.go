@@ -14,7 +14,7 @@ const Seeds = 81
 // IsOfCourse reports whether lab 13 has a namespace of that name: "first" or "second".
 func IsOfCourse(name string) bool { return course[name][0] != nil }
 
-// OfCourse returns the situation of a namespace of lab 13. It does not say what it consists of.
+// OfCourse returns the situation of a namespace of lab 13 for a seed.
 func OfCourse(name string, seed uint64) Fixture {
 	number := (seed + Seeds - 1) % Seeds * 50 % Seeds // neighbours have little in common
 	if name == "second" {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"orrery/internal/why"
 	"orrery/internal/why/collect"
 	"orrery/internal/why/fix"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -247,6 +249,35 @@ func TestApplyEndsTheCause(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The commands that --fix prints for a webhook exclude the namespace, which goes, and then restore
+// the configuration as it was.
+func TestAnExclusionIsUndone(t *testing.T) {
+	f, _ := causes.Find("C07")
+	inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
+		_, report := judged(t, c, collect.Options{Interval: time.Second})
+		var patches []string
+		for _, remedy := range find(report, "C07").Remedies {
+			if _, patch, is := strings.Cut(remedy.Command, "-p '"); is {
+				patches = append(patches, strings.TrimSuffix(patch, "'"))
+			}
+		}
+		require.Len(t, patches, 2, text(t, report))
+		configurations := restclient.Dynamic(c.Admin(), api.GroupVersionResource{
+			Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations",
+		}, "")
+		before, err := configurations.Get(t.Context(), "policy", api.GetOptions{})
+		require.NoError(t, err)
+		_, err = configurations.Patch(t.Context(), "policy", api.JSONPatchType, []byte(patches[0]), api.UpdateOptions{})
+		require.NoError(t, err)
+		time.Sleep(2 * causes.Settled)
+		_, err = c.Request(http.MethodGet, "/api/v1/namespaces/shop", "")
+		require.True(t, api.IsNotFound(err), "%v", err)
+		after, err := configurations.Patch(t.Context(), "policy", api.JSONPatchType, []byte(patches[1]), api.UpdateOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, before.Nested("webhooks"), after.Nested("webhooks"))
+	})
 }
 
 // No near miss and no cause without a proof gets a digest.

@@ -2,6 +2,8 @@ package causes
 
 import (
 	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -38,8 +40,26 @@ func Find(id string) (Fixture, bool) {
 	return Combine(found...), true
 }
 
-// Break sets a fixture up on a server, and remembers it there.
+// removal is how long Break waits for what End has deleted.
+const removal = 30 * time.Second
+
+// Break sets a fixture up on a server, and remembers it there. It refuses a server that has any of
+// the objects that End would delete. What an earlier situation has left may still be terminating:
+// Break waits until it has gone.
 func (w *World) Break(f Fixture) error {
+	for waited := time.Duration(0); ; waited += time.Second {
+		path, terminating := w.inTheWay()
+		if w.err == nil && path == "" {
+			break
+		}
+		if w.err == nil && (!terminating || waited == removal) {
+			w.err = fmt.Errorf("%s exists on this server, and the situation would use it and delete it at its end; if an earlier situation has left it, lab break --end removes it", path)
+		}
+		if w.err != nil {
+			return w.err
+		}
+		w.sleep(time.Second)
+	}
 	w.create("/api/v1/namespaces", `{"metadata":{"name":"lab"}}`)
 	w.create(recordNamespace+"/secrets", `{"metadata":{"name":"break"},"data":{"cause":"`+base64.StdEncoding.EncodeToString([]byte(f.ID))+`"}}`)
 	if w.err != nil {
@@ -124,6 +144,31 @@ func operatorsEnds() (paths []string) {
 		paths = append(paths, o.definition(), "/api/v1/namespaces/"+o.namespace)
 	}
 	return paths
+}
+
+// inTheWay returns the path of an object that the fixtures create and End deletes, "" if there is
+// none. terminating is true if each of them is in deletion.
+func (w *World) inTheWay() (path string, terminating bool) {
+	for _, end := range append(slices.Clone(ends), inNamespace) {
+		answer, found := w.find(end)
+		if !found {
+			continue
+		}
+		var object api.PartialObjectMetadata
+		if json.Unmarshal(answer, &object) != nil || object.DeletionTimestamp == nil {
+			return end, false
+		}
+		path, terminating = end, true
+	}
+	return path, terminating
+}
+
+// Laboratory returns an error if the server is not one of "lab serve" or "lab break".
+func (w *World) Laboratory() error {
+	if _, found := w.find("/debug/orrery/faults"); !found && w.err == nil {
+		return errors.New("it is no server of lab serve or lab break: a situation would break it for everybody")
+	}
+	return w.err
 }
 
 // End solves the situation if the namespace is still there, and deletes what the fixtures created

@@ -12,10 +12,12 @@ import (
 )
 
 // CollectAll collects the evidence for each namespace in deletion, sorted by name.
-//   - Each type is listed once for all of them, and the rest of the cluster is read once.
-//   - The second sample lists only the types that a namespace had objects of.
+//   - Each type is listed once for all of them, and each collection of the cluster is read once.
+//     Single objects, such as a Service, are read for each namespace that needs them.
+//   - The second sample lists, in each namespace, only the types that it had objects of.
 //   - The limits of the options apply to the whole.
-//   - A namespace that goes meanwhile is left out.
+//   - A namespace that goes before its first sample is left out; one that goes before its second is
+//     reported as absent.
 //
 // CollectAll fails as [Collect] does.
 func CollectAll(ctx context.Context, client *restclient.Client, options Options) ([]why.Evidence, error) {

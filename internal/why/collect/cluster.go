@@ -178,26 +178,29 @@ func list[T any](
 	if c.many && options.FieldSelector == "" { // a single object may be read for different reasons
 		defer func() { c.answers.Store(key, answer) }()
 	}
-	err := c.attempt(ctx, func(ctx context.Context) error {
-		page, err := restclient.Dynamic(c.client, gvr, namespace).List(ctx, options)
-		for pages := 1; err == nil; pages++ {
-			for _, item := range page.Items {
-				if kept, ok := read(item); ok {
-					answer.Items = append(answer.Items, kept)
-				}
-			}
-			if page.Continue == "" {
-				return nil
-			}
-			if pages == clusterPages {
-				return errTooLong
-			}
-			options.Continue = page.Continue
-			c.requests.Add(1)
+	var err error
+	for pages := 1; ; pages++ {
+		var page *api.List[*api.Unstructured]
+		err = c.attempt(ctx, func(ctx context.Context) (err error) {
 			page, err = restclient.Dynamic(c.client, gvr, namespace).List(ctx, options)
+			return err
+		})
+		if err != nil {
+			break
 		}
-		return err
-	})
+		for _, item := range page.Items {
+			if kept, ok := read(item); ok {
+				answer.Items = append(answer.Items, kept)
+			}
+		}
+		if options.Continue = page.Continue; options.Continue == "" {
+			break
+		}
+		if pages == clusterPages {
+			err = errTooLong
+			break
+		}
+	}
 	if err != nil {
 		answer.Items = nil
 	}

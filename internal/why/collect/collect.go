@@ -33,6 +33,9 @@ const (
 	DefaultMaxRequests = 400
 
 	requestTimeout = 5 * time.Second
+
+	// atOnce bounds the requests that run at the same time.
+	atOnce = 8
 )
 
 // Collect collects the evidence for one namespace. It fails if the first request gets no answer or
@@ -66,7 +69,7 @@ func newCollector(client *restclient.Client, namespace string, options Options) 
 	options.Interval = cmp.Or(options.Interval, DefaultInterval)
 	options.Timeout = cmp.Or(options.Timeout, DefaultTimeout)
 	options.MaxRequests = cmp.Or(options.MaxRequests, DefaultMaxRequests)
-	c := &collector{client: client, options: options, shared: &shared{}}
+	c := &collector{client: client, options: options, shared: &shared{slots: make(chan struct{}, atOnce)}}
 	c.evidence = why.Evidence{APIVersion: why.EvidenceVersion, Name: namespace}
 	return c
 }
@@ -103,6 +106,7 @@ type collector struct {
 type shared struct {
 	requests  atomic.Int64
 	throttled atomic.Int64
+	slots     chan struct{} // holds an entry for each request that runs
 
 	answers sync.Map // of the lists of the cluster, by request and type; unused with one namespace
 	many    bool
@@ -130,9 +134,11 @@ func (c *collector) attempt(ctx context.Context, send func(ctx context.Context) 
 			c.leaveOut(errTooMany)
 			return errTooMany
 		}
+		c.slots <- struct{}{}
 		bounded, cancel := context.WithTimeout(api.WithSingleAttempt(ctx), requestTimeout)
 		err := send(bounded)
 		cancel()
+		<-c.slots
 		if ctx.Err() != nil {
 			c.leaveOut(errors.New("the time limit (--timeout) was reached"))
 			return err
@@ -174,9 +180,9 @@ func failure(request, right string, err error) *why.Failure {
 	return f
 }
 
-// parallel runs functions at the same time, at most eight, and returns when all have returned.
+// parallel runs functions at the same time, at most atOnce, and returns when all have returned.
 func parallel(functions ...func()) {
-	slots := make(chan struct{}, 8)
+	slots := make(chan struct{}, atOnce)
 	var running sync.WaitGroup
 	for _, function := range functions {
 		slots <- struct{}{}

@@ -204,13 +204,18 @@ type pod struct {
 	} `json:"spec"`
 	Status struct {
 		Conditions []struct{ Type, Status string } `json:"conditions"`
-		Containers []struct {
-			Name  string `json:"name"`
-			State struct {
-				Running *struct{} `json:"running"`
-			} `json:"state"`
-		} `json:"containerStatuses"`
+		Init       []container                     `json:"initContainerStatuses"`
+		Containers []container                     `json:"containerStatuses"`
+		Ephemeral  []container                     `json:"ephemeralContainerStatuses"`
 	} `json:"status"`
+}
+
+// container is the status of a container.
+type container struct {
+	Name  string `json:"name"`
+	State struct {
+		Running *struct{} `json:"running"`
+	} `json:"state"`
 }
 
 func (c *collector) podPage(ctx context.Context, namespace string, options api.ListOptions, shelves []*shelf) (api.ListMeta, error) {
@@ -242,7 +247,7 @@ func podOf(item *pod, object why.Object) why.Pod {
 			p.Claims = append(p.Claims, volume.Claim.Name)
 		}
 	}
-	for _, container := range item.Status.Containers {
+	for _, container := range slices.Concat(item.Status.Init, item.Status.Containers, item.Status.Ephemeral) {
 		if container.State.Running != nil {
 			p.Running = append(p.Running, container.Name)
 		}

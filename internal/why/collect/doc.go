@@ -2,14 +2,14 @@
 // SubjectAccessReviews, and writes nothing.
 //
 //	wave 0   the namespace; one that does not exist or is not in deletion ends here
-//	wave 1   version, discovery, APIServices, definitions, kube-controller-manager and its Leases
-//	wave 2   every type that can be listed, in pages of 500, metadata only; pods whole
+//	wave 1   version, APIServices, CustomResourceDefinitions, kube-controller-manager, the Leases of kube-system
+//	wave 2   discovery, and every type that can be listed, in pages of 500, metadata only; pods whole
 //	wave 3   as the evidence suggests: webhooks, policies, Services, nodes, reviews
 //	wave 4   after the interval: the namespace, discovery if it was incomplete, and the first page of what held something
 //
 // At most eight requests run at a time, and each has five seconds. A failed request is evidence,
-// not an error: Collect goes on, and the report names what was not read. Collect fails only if it
-// cannot ask for the namespace itself.
+// not an error: Collect goes on, and the report names what was not read. Collect fails only if the
+// first request, for the namespace, gets no answer, or if its context ends.
 //
 // Collect starts goroutines and returns when all have ended.
 //

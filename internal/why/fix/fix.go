@@ -58,8 +58,8 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("%s was not applied: 
 func (e *RefusedError) Unwrap() error { return e.Err }
 
 // Print writes a plan for people: kubectl's commands, and the digests of the remedies that can be
-// applied.
-func Print(w io.Writer, namespace string, plan []Remedy) error {
+// applied. command is the one that has planned, such as "orrery why shop".
+func Print(w io.Writer, command string, plan []Remedy) error {
 	var text strings.Builder
 	for i, r := range plan {
 		if i == 0 || plan[i-1].Cause != r.Cause || plan[i-1].Culprit != r.Culprit {
@@ -68,9 +68,12 @@ func Print(w io.Writer, namespace string, plan []Remedy) error {
 		if r.Loses != "" {
 			fmt.Fprintf(&text, "  ⚠ last resort, %s:\n", loss(r))
 		}
+		if r.When != "" {
+			fmt.Fprintf(&text, "  %s:\n", r.When)
+		}
 		fmt.Fprintf(&text, "  %s\n", r.Command)
 		if r.Digest != "" {
-			fmt.Fprintf(&text, "  or, bound to what was seen:  orrery why %s --apply --confirm %s\n", namespace, r.Digest)
+			fmt.Fprintf(&text, "  or, bound to what was seen:  %s --apply --confirm %s\n", command, r.Digest)
 		}
 	}
 	_, err := io.WriteString(w, text.String())

@@ -98,13 +98,15 @@ func TestPrint(t *testing.T) {
 	w := removal()
 	report := why.Report{Namespace: "shop", Findings: []why.Finding{{
 		ID: "C04", Culprit: why.Reference{Resource: "databases.example.com", Namespace: "shop", Name: "orders"},
-		Remedies: []why.Remedy{{Command: "kubectl -n db scale deployment/db --replicas=1"}, {Command: "kubectl patch", Loses: why.StaysBehind + "the database", Digest: w.Digest(), Write: &w}},
+		Remedies: []why.Remedy{{Command: "kubectl -n db scale deployment/db --replicas=1"}, {Command: "kubectl undo", When: "when the namespace is gone"}, {Command: "kubectl patch", Loses: why.StaysBehind + "the database", Digest: w.Digest(), Write: &w}},
 	}}}
 	var text strings.Builder
-	require.NoError(t, fix.Print(&text, "shop", fix.Plan(report)))
+	require.NoError(t, fix.Print(&text, "orrery why shop", fix.Plan(report)))
 	assert.Equal(t, `
 C04  databases.example.com/orders
   kubectl -n db scale deployment/db --replicas=1
+  when the namespace is gone:
+  kubectl undo
   ⚠ last resort, this stays behind: the database:
   kubectl patch
   or, bound to what was seen:  orrery why shop --apply --confirm `+w.Digest()+"\n", text.String())

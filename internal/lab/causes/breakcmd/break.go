@@ -29,6 +29,7 @@ const (
 // options are the flags of "lab break".
 type options struct {
 	random, list, hint, solve, end, check bool
+	throwAway                             bool
 	server                                string
 	seed                                  uint64
 }
@@ -50,7 +51,10 @@ Each is a ConfigMap in the namespace machine-room: deleting it is the repair.
 
 --server names the kubeconfig of a running server: one of another "lab break",
 for --hint, --solve, --check and --end, or one of a "lab serve" with a
-controller.
+controller. Any other server is refused, because the situations create and
+delete webhooks, custom types and namespaces such as cert-manager. A cluster
+that may be broken needs --throw-away, and cannot play every cause. A server
+that has one of these objects already, or a namespace shop, is always refused.
 
 Ids joined by "+" set up several causes in one namespace. "first" and "second"
 are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
@@ -86,6 +90,7 @@ are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
 	flags.BoolVar(&o.end, "end", false, "repair it and remove what was set up")
 	flags.Uint64Var(&o.seed, "seed", 1, fmt.Sprintf("the `number` of the two namespaces of lab 13, 1 to %d; as in verdict.yaml", causes.Seeds))
 	flags.StringVar(&o.server, "server", "", "the `kubeconfig` of a server that is running; default: a new server in memory")
+	flags.BoolVar(&o.throwAway, "throw-away", false, "the server of --server is a cluster that may be broken, and not one of lab")
 	program.CompleteFiles(command, "server")
 	return command
 }
@@ -104,6 +109,8 @@ func (o *options) chosen(args []string) (*causes.Fixture, error) {
 	switch {
 	case asked > 1:
 		return nil, errors.New("--random, --list, --hint, --solve, --check and --end exclude each other")
+	case o.throwAway && (o.server == "" || o.later() || o.list):
+		return nil, errors.New("--throw-away is for setting a cause up on the server of --server")
 	case o.later() && o.server == "":
 		return nil, errors.New(`--hint, --solve, --check and --end need --server and the kubeconfig that "lab break" has printed`)
 	case o.list || o.later() && len(args) == 0:
@@ -153,6 +160,12 @@ func (o *options) run(ctx context.Context, fixture *causes.Fixture, out io.Write
 	defer client.Close()
 	w := causes.NewWorld(ctx, client)
 	if !o.later() {
+		if !o.throwAway {
+			err = w.Laboratory()
+		}
+		if err != nil {
+			return program.CodedError{Err: fmt.Errorf("%s is refused: %w", config.Host, err), Code: exitUsage}
+		}
 		return setUp(ctx, w, *fixture, out, func() {})
 	}
 	f, err := w.Broken()

@@ -2,8 +2,12 @@ package breakcmd_test
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -29,7 +33,7 @@ func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 func TestMistakes(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"C77"}, {"--check"}, {"C07", "--random"}, {"--hint", "--solve"}, {"--check", "--server", "/nope"},
+		{}, {"C77"}, {"--check"}, {"C07", "--random"}, {"--hint", "--solve"}, {"--check", "--server", "/nope"}, {"C07", "--throw-away"},
 	} {
 		code, stdout, stderr := call(t, args...)
 		assert.Equal(t, 2, code, args)
@@ -42,6 +46,28 @@ func TestList(t *testing.T) {
 	code, stdout, _ := call(t, "--list")
 	assert.Zero(t, code)
 	assert.Equal(t, 30, strings.Count(stdout, "\n"))
+}
+
+// A server that is not one of the laboratory is left alone, unless it may be broken.
+func TestAnotherServer(t *testing.T) {
+	var written atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			written.Add(1)
+		}
+		http.NotFound(w, r)
+	}))
+	defer server.Close()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, os.WriteFile(kubeconfig, []byte(`{"apiVersion":"v1","kind":"Config","current-context":"c",
+		"clusters":[{"name":"c","cluster":{"server":"`+server.URL+`"}}],"users":[{"name":"u","user":{}}],
+		"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}]}`), 0o600))
+	code, _, stderr := call(t, "C18", "--server", kubeconfig)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "it is no server of lab serve or lab break")
+	assert.Zero(t, written.Load())
+	call(t, "C18", "--server", kubeconfig, "--throw-away")
+	assert.Positive(t, written.Load())
 }
 
 // On a server that is running: the situation is set up, hints go on where the last one ended, and a

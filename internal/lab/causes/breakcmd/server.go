@@ -86,8 +86,8 @@ func inMemory(ctx context.Context, f causes.Fixture, out io.Writer) error {
 	})
 }
 
-// setUp sets a fixture up, prints the symptom, and returns when nothing goes on beside it any more.
-// wait is called before.
+// setUp sets a fixture up, prints the symptom, and calls wait. It returns when everything that the
+// fixture runs beside the situation has ended.
 func setUp(ctx context.Context, w *causes.World, f causes.Fixture, out io.Writer, wait func()) error {
 	fmt.Fprintln(out, "Setting up; this may take two minutes.")
 	err := w.Break(f)

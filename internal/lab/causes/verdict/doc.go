@@ -1,5 +1,5 @@
-// Package verdict is lab 13 of the workshop: what two namespaces hang for, how that is proven, and
-// how they go without harm.
+// Package verdict is lab 13 of the workshop: why two namespaces are stuck, how that is proven, and
+// how they are repaired without harm.
 //
 // # Concept
 //

@@ -1,0 +1,142 @@
+package why_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+)
+
+// advice returns all that a finding advises, a line each.
+func advice(t *testing.T, e why.Evidence, id string) (f *why.Finding, lines string) {
+	t.Helper()
+	f = find(why.Judge(e), id)
+	require.NotNil(t, f)
+	lines = strings.Join(f.Do, "\n") + "\n"
+	for _, r := range f.Remedies {
+		lines += strings.Join([]string{r.When, r.Command}, " ") + "\n"
+	}
+	return f, lines
+}
+
+// undiscovered is a namespace that waits for an APIService whose Service is in a namespace.
+func undiscovered(namespace string) why.Evidence {
+	e := evidence(terminating(discoveryFailure, "Discovery failed: g.io/v1: stale GroupVersion discovery: g.io/v1"))
+	e.Discovery.Failed = map[string]string{"g.io/v1": "stale GroupVersion discovery: g.io/v1"}
+	e.Second.Failed = e.Discovery.Failed
+	e.APIServices = answered("GET apiservices", why.APIService{
+		Name: "v1.g.io", UID: "u", GroupVersion: "g.io/v1", Service: &why.Service{Namespace: namespace, Name: "b"}, Available: "False", Reason: "MissingEndpoints",
+	})
+	return e
+}
+
+// The deletion of an APIService strands what its server stores: it is always marked.
+func TestDeletingAnAPIServiceIsMarked(t *testing.T) {
+	for id, namespace := range map[string]string{"C01": "kube-system", "C02": "shop"} {
+		f, lines := advice(t, undiscovered(namespace), id)
+		assert.Contains(t, lines, "⚠ if the add-on is uninstalled, and its API has no data of its own: kubectl delete apiservice v1.g.io")
+		for _, r := range f.Remedies {
+			if strings.Contains(r.Command, "delete apiservice") {
+				assert.Contains(t, r.Loses, "strands what its server stores")
+			}
+		}
+	}
+	_, lines := advice(t, undiscovered("shop"), "C02")
+	assert.Contains(t, lines, "run the server in another namespace, and set spec.service of APIService v1.g.io to it")
+}
+
+// No pod starts in a namespace in deletion: what was there is not to be brought back.
+func TestNothingIsBroughtBackIntoTheNamespace(t *testing.T) {
+	inside := why.Service{Namespace: "shop", Name: "guard"}
+	hook := unreachable(why.Selector{})
+	hook.Webhooks.Items[1].Service = &inside
+	hook.Backends[0].Service = inside
+	_, lines := advice(t, hook, "C07")
+	assert.NotContains(t, lines, "bring the pods")
+	assert.Contains(t, lines, "remove the exclusion when shop is gone")
+
+	broken := typeOf("g.io", "things")
+	broken.Failed = &why.Failure{Request: "GET things", Code: 500, Message: "conversion webhook for g.io/v1, Kind=Thing failed: Post: refused"}
+	conversion := evidence(terminating("", ""), broken)
+	conversion.Definitions = answered("GET crds", why.Definition{Type: "things.g.io", Converter: &inside})
+	conversion.Backends = []why.Backend{{Service: inside, Request: "GET service"}}
+	_, lines = advice(t, conversion, "C09")
+	assert.NotContains(t, lines, "bring the pods")
+	assert.Contains(t, lines, "run the conversion webhook in another namespace")
+}
+
+// A certificate that does not fit is not repaired by pods.
+func TestAdviceOnACertificate(t *testing.T) {
+	e := unreachable(why.Selector{})
+	for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
+		n.Conditions[0].Message += ": x509: certificate has expired"
+	}
+	_, lines := advice(t, e, "C07")
+	assert.Contains(t, lines, "repair the certificate of Service guard/guard, or the caBundle of validatingwebhookconfigurations guard")
+	assert.NotContains(t, lines, "bring the pods")
+}
+
+// A container that runs is no proof that the kubelet cannot tear the pod down, even if some volume
+// is attached to its node.
+func TestARunningContainerIsNoProof(t *testing.T) {
+	e := onNode(why.Node{Name: "n", Ready: "True"})
+	e.Pods[0].Running, e.Pods[0].Claims = []string{"c"}, []string{"data"}
+	assert.Nil(t, find(why.Judge(e), "C12"))
+	e.Volumes = answered("GET volumeattachments", why.Attachment{Name: "csi-1", Node: "n", Attached: true})
+	f, _ := advice(t, e, "C12")
+	assert.Equal(t, why.Possible, f.Certainty)
+	for _, proof := range f.Proof {
+		assert.NotContains(t, proof.Says, "none of its containers runs")
+	}
+	e.Pods[0].Running = nil
+	f, _ = advice(t, e, "C12")
+	assert.Equal(t, why.Proven, f.Certainty)
+}
+
+// While the namespace may hold more, a token of its own may act only later.
+func TestATokenBesideUnreadTypes(t *testing.T) {
+	n := terminating("", "")
+	n.SpecFinalizers = []string{"kubernetes", "example.com/x"}
+	e := evidence(n)
+	f, lines := advice(t, e, "C18")
+	assert.Equal(t, why.Proven, f.Certainty)
+	assert.Contains(t, lines, "find the owner of example.com/x, which was not looked for")
+	e.Types[0].Failed = &why.Failure{Request: "GET secrets", Code: 500, Message: "no"}
+	f, _ = advice(t, e, "C18")
+	assert.Equal(t, why.Possible, f.Certainty)
+	assert.Len(t, f.Remedies, 1, "no write is offered")
+}
+
+// Two findings about one namespace give two rights of their own, and take them away again.
+func TestTwoRightsHaveTwoNames(t *testing.T) {
+	e := withoutRights()
+	things := typeOf("keda.sh", "scaledjobs", object("b", "finalizer.keda.sh"))
+	e.Types, e.Second.Types = append(e.Types, things), append(e.Second.Types, things)
+	for _, verb := range []string{"update", "patch"} {
+		e.Reviews = append(e.Reviews, why.Review{User: "system:serviceaccount:keda:operator", Verb: verb, Group: "keda.sh", Resource: "scaledjobs"})
+	}
+	created := map[string]bool{}
+	for _, f := range why.Judge(e).Findings {
+		for _, r := range f.Remedies {
+			if words := strings.Fields(r.Command); f.ID == "C06" && words[1] == "create" && words[2] == "clusterrole" {
+				assert.False(t, created[words[3]], words[3])
+				created[words[3]] = true
+			}
+		}
+	}
+	assert.Len(t, created, 2)
+}
+
+// Times have a zone, and those to wait for a duration.
+func TestTimesHaveAZone(t *testing.T) {
+	waiting := object("slow")
+	waiting.Deleted = later.Add(4*time.Minute + 36*time.Second)
+	e := evidence(terminating("", ""), typeOf("", "pods", waiting))
+	e.Pods = []why.Pod{{Object: waiting, Node: "n"}}
+	f, _ := advice(t, e, "C10")
+	assert.Equal(t, "1 pod may run until 2026-01-02 03:18:51 UTC, in 4m36s", f.Says)
+}
