@@ -158,6 +158,7 @@ func TestAFileDroppedOnALiveRun(t *testing.T) {
 	b.do(chromedp.Navigate(r.server.URL() + "&lang=en"))
 	b.until(`document.querySelector(".gates")`)
 	b.press("h")
+	b.until(`document.querySelector('.gate[data-gate="G5"]').getAttribute("aria-pressed") === "true"`)
 	r.Add("a")
 	r.Add("b")
 	r.Add("c")
