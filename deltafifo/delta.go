@@ -41,11 +41,7 @@ type Delta[T any] struct {
 
 // Tombstone returns the Deleted delta for an object that a list no longer holds.
 func Tombstone[T any](key string, lastSeen T) Delta[T] {
-	return Delta[T]{
-		Type:      Deleted,
-		Object:    lastSeen,
-		Tombstone: &DeletedFinalStateUnknown[T]{Key: key, Obj: lastSeen},
-	}
+	return Delta[T]{Type: Deleted, Object: lastSeen, Tombstone: &DeletedFinalStateUnknown[T]{Key: key, Obj: lastSeen}}
 }
 
 // Deltas are the changes of one object since a consumer last took it, oldest first. Deltas that Pop
@@ -77,11 +73,13 @@ func dedupDeltas[T any](key string, d Deltas[T], hook func(key string, kept, dro
 	return append(d[:n-2], kept)
 }
 
-// Types returns the delta types, oldest first.
+// Types returns the delta types, oldest first, for people: a tombstone's has the mark †.
 func (d Deltas[T]) Types() []DeltaType {
 	types := make([]DeltaType, len(d))
 	for i := range d {
-		types[i] = d[i].Type
+		if types[i] = d[i].Type; d[i].Tombstone != nil {
+			types[i] += "†"
+		}
 	}
 	return types
 }

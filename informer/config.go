@@ -31,8 +31,8 @@ type Config[T Object] struct {
 	// separate one: two calls may overlap.
 	WatchErrorHandler func(ctx context.Context, err error)
 	MutationDetector  MutationDetectorConfig[T] // detects code that changes objects of the store
-	// WrapHandler, if not nil, returns what is registered in place of a handler: one that calls h.
-	WrapHandler func(h ResourceEventHandler[T]) ResourceEventHandler[T]
+	// WrapHandler, if not nil, returns what is registered in place of the named h: one that calls it.
+	WrapHandler func(name string, h ResourceEventHandler[T]) ResourceEventHandler[T]
 
 	// Reflector tunes the reflector: page size, timeouts, back-off, its trace. The informer
 	// overwrites Name, ListerWatcher, Store, KeyFunc, ResyncPeriod, ShouldResync and

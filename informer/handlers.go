@@ -156,7 +156,7 @@ func (s *SharedIndexInformer[T]) AddEventHandlerWithOptions(h ResourceEventHandl
 		opts.Name = fmt.Sprintf("%T", h)
 	}
 	if wrap := s.config.WrapHandler; wrap != nil {
-		h = wrap(h)
+		h = wrap(opts.Name, h)
 	}
 	registration := newRegistration(HandlerInfo{Informer: s.config.Name, Handler: opts.Name}, s)
 	initial, ok := s.join(newRegisteredHandler(h, opts, registration, s.config.Trace))

@@ -97,7 +97,7 @@ func snapshots[T any](items []item[T], initial int, inFlight *deltafifo.KeySnaps
 	}
 	all := []deltafifo.KeySnapshot{}
 	for i, it := range items {
-		types := []deltafifo.DeltaType{it.delta.Type}
+		types := deltafifo.Deltas[T]{it.delta}.Types()
 		all = append(all, deltafifo.KeySnapshot{Key: it.key, Types: types, IsInInitialList: i < initial})
 	}
 	return all

@@ -147,7 +147,9 @@ func TestInputsAreRecorded(t *testing.T) {
 		require.NoError(t, err)
 		s := inBubble(t, "finalizer", Config{Out: io.Discard, Glyphs: &display.Unicode, Recorder: recorder})
 		require.NoError(t, s.run(t.Context()))
-		recorder.Stop("over")
+		for _, i := range recorder.State().Informers {
+			assert.NotEqual(t, "stopped", i.Phase, "the end of the gears is not of the scene")
+		}
 		recording, err := os.Open(file)
 		require.NoError(t, err)
 		defer recording.Close()

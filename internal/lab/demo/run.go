@@ -11,6 +11,7 @@ import (
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/lab/view"
+	"orrery/internal/observe/trace"
 	"orrery/queue"
 	"orrery/wait"
 )
@@ -63,6 +64,18 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	return s.run(ctx)
 }
 
+// Recorded returns a context for a run and its gates. It ends with ctx, but after the recording,
+// whose reason this is: a recording ends with the state of the run, not with that of gears that
+// shut down. The caller must call release.
+func Recorded(ctx context.Context, recorder *trace.Recorder, reason string) (running context.Context, release func()) {
+	running, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		recorder.Stop(reason)
+		end(context.Cause(ctx))
+	})
+	return running, func() { stop(); end(nil) }
+}
+
 // show is one run of a scene.
 type show struct {
 	config  Config
@@ -82,6 +95,7 @@ func (s *show) run(ctx context.Context) error {
 	on, err := s.play(ctx)
 	if on != nil {
 		defer on.Close()
+		defer s.config.Recorder.Stop("the scene has ended")
 	}
 	stopDrawing()
 	if s.live() { // print the beats, since the live picture has gone

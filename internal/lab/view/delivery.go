@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -103,13 +104,16 @@ func (p *popHolder[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInI
 	return p.Queue.Pop(process)
 }
 
-// lettersOf returns the first letter of each type.
-func lettersOf(types []deltafifo.DeltaType) string {
-	letters := make([]byte, len(types))
-	for i, t := range types {
-		letters[i] = string(t)[0]
+// lettersOf returns the first letter of each type, or the mark of a tombstone.
+func lettersOf(types []deltafifo.DeltaType) (letters string) {
+	for _, t := range types {
+		letter := string(t)[:1]
+		if strings.HasSuffix(string(t), "†") {
+			letter = "†"
+		}
+		letters += letter
 	}
-	return string(letters)
+	return letters
 }
 
 // distributionHolder is a processor that keeps what was distributed until the informer calls Flush,

@@ -35,6 +35,7 @@ type Item struct {
 	Event    string // G1: ADDED, MODIFIED, DELETED; G3, G4: add, update, delete
 	Verb     string // G6
 	Resource string // the name of the informer or work queue; G6: kubectl's name of the resource
+	Handler  string // G4: its name
 	Deltas   string // G2: a letter for each delta, as in a recording
 	Failures int    // G5, G7
 	Code     int    // G6: of the answer, once there is one
@@ -255,14 +256,11 @@ func (g *Gates) Open(id ID) {
 }
 
 // Step lets the oldest item at a gate through. It returns false if none waits there.
-func (g *Gates) Step(id ID) (Item, bool) { return g.step(id, func(Item) bool { return true }) }
+func (g *Gates) Step(id ID) (Item, bool) { return g.StepFirst(id, func(Item) bool { return true }) }
 
-// StepKey lets the oldest item of a key at a gate through. It returns false if none waits there.
-func (g *Gates) StepKey(id ID, key string) (Item, bool) {
-	return g.step(id, func(item Item) bool { return item.Key == key })
-}
-
-func (g *Gates) step(id ID, takes func(Item) bool) (Item, bool) {
+// StepFirst lets the oldest item at a gate through that takes returns true for. It returns false if
+// none waits there. takes must not call the gates.
+func (g *Gates) StepFirst(id ID, takes func(Item) bool) (Item, bool) {
 	if g == nil {
 		return Item{}, false
 	}
@@ -272,7 +270,7 @@ func (g *Gates) step(id ID, takes func(Item) bool) (Item, bool) {
 	if i < 0 {
 		return Item{}, false
 	}
-	g.inputLocked("step", string(id), g.gates[id].waiting[i].item.Key)
+	g.inputLocked("step", string(id), g.gates[id].waiting[i].item.condition())
 	return g.passLocked(id, i), true
 }
 

@@ -43,11 +43,11 @@ func Informer[T informer.Object](g *Gates, source informer.ListerWatcher[T], con
 	config.Reflector.IdleTimeout, config.Reflector.ListTimeout = -1, -1
 	config.Gears.NewQueue = func(c deltafifo.Config[T]) informer.Queue[T] { return holdPops(l, newQueue(c)) }
 	config.Gears.NewProcessor = func() informer.Processor[T] { return holdDistribution(l, newProcessor(), trace) }
-	config.WrapHandler = func(h informer.ResourceEventHandler[T]) informer.ResourceEventHandler[T] {
+	config.WrapHandler = func(name string, h informer.ResourceEventHandler[T]) informer.ResourceEventHandler[T] {
 		if wrapped != nil {
-			h = wrapped(h)
+			h = wrapped(name, h)
 		}
-		return heldHandler[T]{l, h}
+		return heldHandler[T]{l, name, h}
 	}
 	g.wire(G1, G2, G3, G4, G6)
 	return heldSource[T]{source, l}, config
@@ -132,20 +132,21 @@ func keyOf[T informer.Object](object T) string {
 // heldHandler holds calls at G4.
 type heldHandler[T informer.Object] struct {
 	*line
+	handler string
 	informer.ResourceEventHandler[T]
 }
 
 func (h heldHandler[T]) OnAdd(object T, initial bool) {
-	h.hold(Item{Gate: G4, Key: keyOf(object), Event: informer.EventAdd.String()})
+	h.hold(Item{Gate: G4, Handler: h.handler, Key: keyOf(object), Event: informer.EventAdd.String()})
 	h.ResourceEventHandler.OnAdd(object, initial)
 }
 
 func (h heldHandler[T]) OnUpdate(old, object T) {
-	h.hold(Item{Gate: G4, Key: keyOf(object), Event: informer.EventUpdate.String()})
+	h.hold(Item{Gate: G4, Handler: h.handler, Key: keyOf(object), Event: informer.EventUpdate.String()})
 	h.ResourceEventHandler.OnUpdate(old, object)
 }
 
 func (h heldHandler[T]) OnDelete(deleted informer.DeletedObject[T]) {
-	h.hold(Item{Gate: G4, Key: deleted.Key, Event: informer.EventDelete.String()})
+	h.hold(Item{Gate: G4, Handler: h.handler, Key: deleted.Key, Event: informer.EventDelete.String()})
 	h.ResourceEventHandler.OnDelete(deleted)
 }

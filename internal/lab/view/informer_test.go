@@ -180,6 +180,31 @@ func TestGatesOfAnInformer(t *testing.T) {
 	}
 }
 
+// A condition on deltas knows a tombstone, as the page shows it.
+func TestGatesHoldATombstoneAtG2(t *testing.T) {
+	for _, text := range []string{"fast", "textbook"} {
+		t.Run(text, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				set, err := gears.Parse(text)
+				require.NoError(t, err)
+				p := newPipeline(t, set)
+				defer p.stop()
+				p.gates.Close(view.G2, view.Condition{})
+				p.source.Add(informertest.Namespace("a"))
+				p.took()
+				require.Equal(t, []string{"a"}, keys(p.gates, view.G2))
+				p.source.Delete("a")
+				p.took()
+				require.NoError(t, p.queue.Replace(nil, "9"))
+				p.gates.RunTo(condition(t, "deltas~†"))
+				p.took()
+				assert.Equal(t, []view.Item{{Gate: view.G2, Key: "old", Resource: "namespaces", Deltas: "†"}}, p.gates.Waiting(view.G2))
+				p.gates.Release()
+			})
+		})
+	}
+}
+
 // While an item waits, no lock of a gear is held.
 func TestGatesHoldNoLockOfAnInformer(t *testing.T) {
 	for _, id := range pipelineGates {

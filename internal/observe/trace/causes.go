@@ -26,7 +26,6 @@ type causes struct {
 	writes     map[string]uint64     // the committed or requestDone by resource version
 	doneOfPass map[string]uint64     // the last requestDone by pass
 	calls      map[string][]call     // running handler calls by key
-	lastEnd    map[string]uint64     // the passDone by namespace
 	held       map[heldItem]uint64   // the lab.held of what waits at gates
 }
 
@@ -56,7 +55,7 @@ func newCauses() *causes {
 		informers: map[string]*informerCauses{}, queues: map[string]*queueCauses{}, passes: map[string]passCauses{},
 		passNames: map[string]string{}, requests: map[uint64]uint64{}, opened: map[uint64]uint64{}, lastDone: map[string]uint64{},
 		ofRequest: map[uint64]string{}, writes: map[string]uint64{}, doneOfPass: map[string]uint64{}, calls: map[string][]call{},
-		lastEnd: map[string]uint64{}, held: map[heldItem]uint64{},
+		held: map[heldItem]uint64{},
 	}
 }
 
@@ -291,16 +290,12 @@ func (q *queueCauses) find(c *causes, hook string, e *Event) {
 }
 
 // adders lists what may have added a key to a queue: the running handler calls for it, and the pass
-// over it that is under way or has just ended.
+// over it that is under way. A pass plans the next one before its end.
 func (c *causes) adders(e *Event) {
 	for _, one := range c.calls[e.Key] {
 		e.causedBy(one.seq)
 	}
-	if pass := c.passes[e.Key]; pass.started > 0 {
-		e.causedBy(pass.started)
-	} else if end := c.lastEnd[e.Key]; end > 0 {
-		e.causedBy(end)
-	}
+	e.causedBy(c.passes[e.Key].started)
 	e.Maybe = len(e.Causes) > 1
 }
 
@@ -325,11 +320,9 @@ func (c *causes) namespace(hook string, e *Event) {
 			c.got(e)
 		}
 		remember(c.passes, e.Key, passCauses{pass.context, e.Seq})
-		delete(c.lastEnd, e.Key)
 	case "passDone":
 		e.causedBy(pass.started)
 		delete(c.passes, e.Key)
-		remember(c.lastEnd, e.Key, e.Seq)
 	case "passStuck":
 		e.causedBy(pass.started)
 		for item, seq := range c.held { // its requests are about the namespace, its content or the types

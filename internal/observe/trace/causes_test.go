@@ -95,6 +95,18 @@ func TestCausesFollowTheRules(t *testing.T) {
 			reflection.Bookmark("5", true)
 			reflection.Listed(reflector.ListInfo{ResourceVersion: "5"})
 		}, "reflector.listed", "reflector.bookmark"},
+		"a pass that is over": {func(r *trace.Recorder, q *queue.RateLimitingQueue[string]) {
+			passes := r.Namespaces()
+			passes.PassStarted("a")
+			passes.PassDone("a", 0, 0, nil)
+			q.AddAfter("a", time.Second)
+		}, "queue.delayed", ""},
+		"a pass that plans the next one": {func(r *trace.Recorder, q *queue.RateLimitingQueue[string]) {
+			passes := r.Namespaces()
+			passes.PassStarted("a")
+			q.AddAfter("a", time.Second)
+			passes.PassDone("a", 0, 0, nil)
+		}, "queue.delayed", "nsctl.passStarted"},
 		"a call that forgets a key": {func(r *trace.Recorder, q *queue.RateLimitingQueue[string]) {
 			r.Informer(in).HandlerCalled(handler, applied.EventInfo)
 			q.AddRateLimited("a")

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"strings"
 	"time"
 
 	"orrery/deltafifo"
@@ -244,12 +245,13 @@ func (r *ReflectorState) repair(s reflector.Snapshot) {
 	}
 }
 
-// repair sets what a snapshot has. It does not tell a tombstone from a deletion.
+// repair sets what a snapshot has.
 func (f *FIFOState) repair(s deltafifo.Snapshot, at int64) {
 	f.Slots, f.Total, f.InFlight = []SlotState{}, 0, nil
 	for _, entry := range s.Waiting {
 		for _, delta := range entry.Types {
-			f.append(entry.Key, letterOf(delta, false), at)
+			kind, inferred := strings.CutSuffix(string(delta), tombstone)
+			f.append(entry.Key, letterOf(deltafifo.DeltaType(kind), inferred), at)
 		}
 	}
 	f.Synced, f.Closed = s.Synced, s.Closed

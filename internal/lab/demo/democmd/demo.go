@@ -109,7 +109,7 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	}
 	defer recorded.close()
 	config.Recorder, config.Guide, config.Gates = recorded.recorder, recorded.guide, recorded.gates
-	err = demo.Run(ctx, config, &curtain)
+	err = demo.Run(recorded.running, config, &curtain)
 	if failed := recorded.stop(); failed != nil {
 		return fmt.Errorf("the recording is incomplete: %w", failed)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/observe/trace"
 	"orrery/internal/program/programtest"
 	"orrery/restclient/kubeconfig"
 )
@@ -59,6 +61,31 @@ func TestDemoEndsWhenItCannotBeShown(t *testing.T) {
 	defer full.Close()
 	err = runDemo(t.Context(), &demoOptions{scene: scenes.Default, objects: fewestObjects, listen: "127.0.0.1:0"}, full)
 	assert.EqualError(t, err, "cannot show the scene: write /dev/full: no space left on device")
+}
+
+// The recording of a scene that is stopped ends with the scene, not with gears that shut down.
+func TestDemoRecordsUntilItIsStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	file := filepath.Join(t.TempDir(), "run.jsonl")
+	options := &demoOptions{scene: scenes.Default, objects: fewestObjects, listen: anyPort, record: trace.Options{File: file, Limit: trace.DefaultLimit}}
+	require.NoError(t, runDemo(ctx, options, writerFunc(func(p []byte) (int, error) {
+		if bytes.Contains(p, []byte("kubectl create namespace shop")) {
+			cancel()
+		}
+		return len(p), nil
+	})))
+	recording, err := os.Open(file)
+	require.NoError(t, err)
+	defer recording.Close()
+	report, err := trace.Check(recording)
+	require.NoError(t, err)
+	assert.Empty(t, report.Problems)
+	assert.Equal(t, "the scene was stopped", report.State.Ended)
+	require.NotEmpty(t, report.State.Informers)
+	for _, i := range report.State.Informers {
+		assert.NotEqual(t, "stopped", i.Phase)
+	}
 }
 
 func TestDemoHelpListsTheScenes(t *testing.T) {

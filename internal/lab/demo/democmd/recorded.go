@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"orrery"
+	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/scenes"
 	labview "orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
@@ -17,8 +18,10 @@ import (
 )
 
 // recorded is the recording of a scene, for the page and for files. Without any of them it is
-// empty.
+// empty, but for the context.
 type recorded struct {
+	running  context.Context // of the run, see demo.Recorded
+	release  func()
 	recorder *trace.Recorder  // nil: nothing is recorded
 	server   *view.Server     // nil: there is no page
 	guide    *labview.Session // nil: there is no page, or the scene asks nothing
@@ -28,7 +31,7 @@ type recorded struct {
 // startRecording starts what the flags demand. The caller must call close.
 func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (recorded, error) {
 	if !o.view && !o.record.Wanted() {
-		return recorded{}, nil
+		return recorded{running: ctx, release: func() {}}, nil
 	}
 	scene, err := scenes.Named(o.scene)
 	if err != nil {
@@ -45,20 +48,22 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (record
 		return recorded{}, fmt.Errorf("cannot record: %w", err)
 	}
 	recorder.Scene(o.scene, fmt.Sprintf("--objects %d", o.objects))
+	running, release := demo.Recorded(ctx, recorder, "the scene was stopped")
 	if !o.view {
-		return recorded{recorder: recorder}, nil
+		return recorded{running: running, release: release, recorder: recorder}, nil
 	}
-	gates := labview.New(ctx, recorder)
+	gates := labview.New(running, recorder)
 	guide, control := labview.NewSession(o.scene, recorder, gates), view.Control(gates)
 	if guide != nil {
 		control = guide
 	}
 	server, err := o.page.Start(view.Config{Source: recorder, Control: control, Code: places.Source{Files: orrery.Source, Yours: o.yours()}}, out)
 	if err != nil {
+		release()
 		recorder.Stop(err.Error())
 		return recorded{}, err
 	}
-	return recorded{recorder: recorder, server: server, guide: guide, gates: gates}, nil
+	return recorded{running: running, release: release, recorder: recorder, server: server, guide: guide, gates: gates}, nil
 }
 
 // yours returns the learner's pages with which this program was built.
@@ -89,6 +94,7 @@ func (r recorded) linger(ctx context.Context, out io.Writer) {
 
 // close ends the recording and the page.
 func (r recorded) close() {
+	r.release()
 	_ = r.stop() // the first call has returned the error
 	if r.server != nil {
 		r.server.Stop()

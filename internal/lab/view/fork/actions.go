@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"orrery/internal/lab/demo/stage"
@@ -21,13 +22,57 @@ type player struct {
 	on        *stage.Stage
 	gates     *view.Gates
 	workloads *stage.Workloads
-	faults    []fault // active
+	acting    Input        // the last one of the script
+	ended     <-chan error // has its error when it has returned; nil: that was received
+
+	mu     sync.Mutex
+	faults []fault // active; guarded by mu
 }
 
 type fault struct{ id, text string }
 
 // action does one input again.
 type action func(ctx context.Context, p *player, args string) error
+
+// do does an input. Before the script acts, its last action has to return. What is done to the
+// gates comes at any time: an action may wait for it. So with meanwhile, do leaves an action alone
+// that has not returned in the time of the recording. An error is that of the returned input.
+func (p *player) do(ctx context.Context, input Input, meanwhile bool) (Input, error) {
+	act := actions[input.Name]
+	if ofGates(input) {
+		return input, act(ctx, p, input.Arguments)
+	}
+	if before, err := p.returned(); err != nil {
+		return before, err
+	}
+	ended := make(chan error, 1)
+	p.acting, p.ended = input, ended
+	go func() { ended <- act(ctx, p, input.Arguments) }()
+	if meanwhile {
+		select {
+		case err := <-ended:
+			ended <- err // for returned
+		case <-time.After(min(input.pause+slack, longest)):
+			return input, nil
+		}
+	}
+	return p.returned()
+}
+
+// returned blocks until the script's last action has returned.
+func (p *player) returned() (Input, error) {
+	if p.ended == nil {
+		return p.acting, nil
+	}
+	err := <-p.ended
+	p.ended = nil
+	return p.acting, err
+}
+
+// ofGates reports whether an input is done to the gates.
+func ofGates(input Input) bool {
+	return slices.Contains([]string{"close", "open", "step", "run", "release"}, input.Name)
+}
 
 // actions are the inputs by name. Those of the reader of a guided scene act on the script alone, so
 // a fork leaves them out: nil.
@@ -214,6 +259,8 @@ func addHandler(_ context.Context, p *player, args string) error {
 
 func addFault(_ context.Context, p *player, args string) error {
 	id, err := p.on.Fault(args)
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.faults = append(p.faults, fault{id, args})
 	return err
 }
@@ -221,6 +268,8 @@ func addFault(_ context.Context, p *player, args string) error {
 // repair removes the oldest fault with the text, since each run has ids of its own. If the fault
 // was left out, there is nothing to repair.
 func repair(_ context.Context, p *player, args string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if i := slices.IndexFunc(p.faults, func(f fault) bool { return f.text == args }); i >= 0 {
 		p.on.Repair(p.faults[i].id)
 		p.faults = slices.Delete(p.faults, i, i+1)
@@ -247,17 +296,25 @@ func openGate(_ context.Context, p *player, args string) error {
 	return p.gates.Do(observed.Command{Do: "open", Gate: args})
 }
 
-// stepGate waits until the recorded key is at the gate, and lets it through. If it does not come,
-// the oldest one goes.
+// stepGate waits until the recorded item is at the gate, and lets it through. If it does not come,
+// the oldest one goes. A recording of an earlier version has only its key.
 func stepGate(ctx context.Context, p *player, args string) error {
-	gate, key, _ := strings.Cut(args, " ")
+	gate, which, _ := strings.Cut(args, " ")
 	id := view.ID(gate)
 	if !slices.Contains(view.IDs(), id) {
 		return fmt.Errorf("there is no gate %q", gate)
 	}
+	takes := func(item view.Item) bool { return item.Key == which }
+	if strings.Contains(which, "==") {
+		condition, err := view.ParseCondition(which)
+		if err != nil {
+			return err
+		}
+		takes = condition.Holds
+	}
 	const patience = 10 * time.Second
 	for began := time.Now(); time.Since(began) < patience; {
-		if _, ok := p.gates.StepKey(id, key); ok {
+		if _, ok := p.gates.StepFirst(id, takes); ok {
 			return nil
 		}
 		if err := wait.Sleep(ctx, round); err != nil {

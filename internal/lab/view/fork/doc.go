@@ -22,7 +22,7 @@
 //
 // # Goroutines
 //
-// Start starts those of a stage, which end with its Close.
+// Start starts those of a stage, and one for the script's action. They end with its stop.
 //
 // # Failure
 //

@@ -57,8 +57,8 @@ func (r *Recording) Check(at, without int) error {
 }
 
 // Start does the inputs of a recording again, up to Config.At, and returns when the pipeline is at
-// rest. It goes on until the caller calls Close.
-func (r *Recording) Start(ctx context.Context, config Config) (*stage.Stage, error) {
+// rest. It goes on until the caller calls stop.
+func (r *Recording) Start(ctx context.Context, config Config) (stop func(), err error) {
 	if err := r.Check(config.At, config.Without); err != nil {
 		return nil, err
 	}
@@ -70,27 +70,38 @@ func (r *Recording) Start(ctx context.Context, config Config) (*stage.Stage, err
 		return nil, err
 	}
 	p := &player{on: on, gates: config.Gates}
+	acting, cancel := context.WithCancel(ctx)
+	stop = func() {
+		cancel()
+		_, _ = p.returned()
+		on.Close()
+	}
+	if err := r.play(acting, p, config); err != nil {
+		stop()
+		return nil, err
+	}
+	return stop, nil
+}
+
+// play does the inputs.
+func (r *Recording) play(ctx context.Context, p *player, config Config) error {
 	for _, input := range r.Inputs[:config.At] {
 		if input.Number == config.Without {
 			continue
 		}
-		if err = actions[input.Name](ctx, p, input.Arguments); err != nil {
-			err = failed(ctx, input, config.Without, err)
-			break
+		last := input.Number == config.At
+		if failing, err := p.do(ctx, input, last || ofGates(r.Inputs[input.Number])); err != nil {
+			return failed(ctx, failing, config.Without, err)
 		}
-		var result Result
-		if result, err = p.await(ctx, config.Recorder, input, input.Number == config.At); err != nil {
-			break
+		result, err := p.await(ctx, config.Recorder, input, last)
+		if err != nil {
+			return err
 		}
 		if config.Done != nil {
 			config.Done(input, result)
 		}
 	}
-	if err != nil {
-		on.Close()
-		return nil, err
-	}
-	return on, nil
+	return nil
 }
 
 // failed is the error of an input.

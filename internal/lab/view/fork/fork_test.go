@@ -93,10 +93,10 @@ func forked(t *testing.T, r *fork.Recording, at, without int) map[int]fork.Resul
 		l := open(t, ctx, trace.Header{Scene: r.Scene.Name, Gears: r.Gears.String()})
 		l.config.At, l.config.Without = at, without
 		l.config.Done = func(input fork.Input, result fork.Result) { results[input.Number] = result }
-		on, err := r.Start(ctx, l.config)
+		stop, err := r.Start(ctx, l.config)
 		require.NoError(t, err)
 		l.recorder.Stop("forked")
-		on.Close()
+		stop()
 		var want, got []string
 		for _, input := range r.Inputs[:at] {
 			if input.Number != without {
@@ -161,7 +161,7 @@ func TestForkWithTextbookGears(t *testing.T) {
 func TestForkDoesWhatWasDoneToTheGates(t *testing.T) {
 	r := read(t, []byte(header+inputs(
 		"create-namespace", "", "close", "G7 key==shop/red", "create-configmap", "red", "start-plain", "--workers=1",
-		"run", "key==shop/blue && gate==G2", "create-configmap", "blue", "step", "G2 shop/blue", "open", "G2", "close", "G5", "release", "")))
+		"run", "key==shop/blue && gate==G2", "create-configmap", "blue", "step", `G2 key=="shop/blue" && resource=="configmaps"`, "open", "G2", "close", "G5", "release", "")))
 	forked(t, r, len(r.Inputs), 0)
 }
 
@@ -184,6 +184,135 @@ func TestForkWithoutAnInput(t *testing.T) {
 		_, err := r.Start(t.Context(), l.config)
 		assert.ErrorContains(t, err, fmt.Sprintf("(delete-configmap plum) cannot be done without input %d: configmaps \"plum\" not found", l.config.Without))
 	})
+}
+
+// A reader holds at G2, looks, and presses Ctrl-C. The recording ends in the state that the reader
+// has seen, and a fork at the last input is compared with that. A recording of an earlier version
+// ends with gears that have shut down, so there is nothing to compare.
+func TestForkOfARunThatWasStopped(t *testing.T) {
+	for name, earlier := range map[string]bool{"recorded": false, "recorded by an earlier version": true} {
+		t.Run(name, func(t *testing.T) {
+			r := read(t, recordOneKey(t, func(ctx context.Context, l *lab, on *stage.Stage) {
+				require.NoError(t, on.CreateConfigMap(ctx, "red"))
+				require.NoError(t, on.StartPlain(ctx, stage.Plain{Workers: 1}))
+				time.Sleep(time.Second)
+				l.config.Gates.Close(view.G2, view.Condition{})
+				require.NoError(t, on.LabelConfigMap(ctx, "red", "n", "1"))
+				require.NoError(t, on.DeleteConfigMap(ctx, "red"))
+				time.Sleep(10 * time.Second)
+			}, earlier))
+			last := len(r.Inputs)
+			assert.Equal(t, fork.Result{Compared: !earlier}, forked(t, r, last, 0)[last])
+		})
+	}
+}
+
+// A reader closes and opens gates while an action of the script waits for what they hold. In the
+// fork, the action gets its release, and the next one comes when it has returned. A fork at the
+// action goes on live, and its gate can be opened there.
+func TestForkOfInputsAtTheSameTime(t *testing.T) {
+	r := read(t, recordOneKey(t, func(ctx context.Context, l *lab, on *stage.Stage) {
+		require.NoError(t, on.CreateConfigMap(ctx, "red"))
+		l.config.Gates.Close(view.G6, view.Condition{})
+		time.AfterFunc(time.Second, func() { l.config.Gates.Close(view.G7, view.Condition{}) })
+		time.AfterFunc(2*time.Second, l.config.Gates.Release)
+		require.NoError(t, on.StartPlain(ctx, stage.Plain{Workers: 1}))
+		require.NoError(t, on.CreateConfigMap(ctx, "blue"))
+		time.Sleep(2 * time.Second)
+	}, false))
+	last := len(r.Inputs)
+	assert.Equal(t, "create-configmap blue", r.Inputs[last-1].String())
+	results := forked(t, r, last, 0)
+	for n, input := range r.Inputs {
+		assert.Empty(t, results[n+1].Differences, input)
+	}
+	assert.True(t, results[last].Compared)
+
+	action := last - 3 // close, release, create-configmap
+	assert.Equal(t, "start-plain --workers=1", r.Inputs[action-1].String())
+	assert.Equal(t, fork.Result{Compared: true}, forked(t, r, action, 0)[action], "it waits as in the recording")
+	live(t, r, action, func(l *lab) {
+		l.config.Gates.Release()
+		time.Sleep(time.Second)
+		assert.Equal(t, "synced", l.recorder.State().Informers["configmaps"].Phase)
+	})
+}
+
+// live forks a recording at an input, and calls look while the fork goes on.
+func live(t *testing.T, r *fork.Recording, at int, look func(l *lab)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		l := open(t, ctx, trace.Header{})
+		l.config.At = at
+		stop, err := r.Start(ctx, l.config)
+		require.NoError(t, err)
+		look(l)
+		stop()
+	})
+}
+
+// A step lets the recorded item through, although others with its key wait at the gate: the call of
+// another handler, another request. A recording of an earlier version says only the key.
+func TestForkStepsTheRecordedItem(t *testing.T) {
+	const second = "second"
+	r := read(t, recordOneKey(t, func(ctx context.Context, l *lab, on *stage.Stage) {
+		gates := l.config.Gates
+		require.NoError(t, on.StartInformer(ctx, "first", second, "third"))
+		gates.Close(view.G4, view.Condition{})
+		require.NoError(t, on.CreateConfigMap(ctx, "red"))
+		require.NoError(t, gates.Await(ctx, view.G4, 3))
+		_, ok := gates.StepFirst(view.G4, func(item view.Item) bool { return item.Handler == second })
+		assert.True(t, ok)
+	}, false))
+	last := len(r.Inputs)
+	assert.Equal(t, `step G4 key=="shop/red" && resource=="configmaps" && handler=="second"`, r.Inputs[last-1].String())
+	left := func(l *lab) (handlers []string) {
+		for _, item := range l.config.Gates.Waiting(view.G4) {
+			handlers = append(handlers, item.Handler)
+		}
+		return handlers
+	}
+	live(t, r, last, func(l *lab) { assert.ElementsMatch(t, []string{"first", "third"}, left(l)) })
+	r.Inputs[last-1].Arguments = "G4 shop/red"
+	live(t, r, last, func(l *lab) { assert.Len(t, left(l), 2) })
+}
+
+// recordOneKey records what play does to the bare stage of one-key, with its namespace, until the
+// run is stopped.
+func recordOneKey(t *testing.T, play func(ctx context.Context, l *lab, on *stage.Stage), earlier bool) (recording []byte) {
+	t.Helper()
+	scene, err := scenes.Named("one-key")
+	require.NoError(t, err)
+	scene = scene.Guided()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		l := open(t, ctx, trace.Header{Scene: scene.Name, Gears: gears.Fast})
+		running, release := demo.Recorded(ctx, l.recorder, "stopped")
+		defer release()
+		if earlier {
+			running = ctx
+		}
+		l.config.Gates = view.New(running, l.recorder)
+		on, err := stage.Open(running, stage.Config{
+			Teller: scene.Story(), Server: l.config.Server, Credentials: l.config.Credentials, Faults: l.config.Faults, Recorder: l.recorder, Gates: l.config.Gates,
+		}, scene.Options)
+		require.NoError(t, err)
+		require.NoError(t, on.CreateNamespace(running))
+		play(running, l, on)
+		if earlier {
+			release()
+		}
+		cancel()
+		synctest.Wait()
+		on.Close()
+		l.recorder.Stop("closed")
+		recording, err = os.ReadFile(l.file)
+		require.NoError(t, err)
+	})
+	return recording
 }
 
 // A fork ends with its context, in the middle of an input, too, and leaves nothing behind.
@@ -258,6 +387,18 @@ func TestForkIsRefused(t *testing.T) {
 			assert.NoError(t, r.Check(1, 0), "%s: the first input is before it", code)
 		}
 	}
+	later := strings.NewReplacer(`"s":1,`, `"s":9001,`, `"s":2,`, `"s":9002,`).Replace(two)
+	for name, recording := range map[string]string{
+		"a page saved it with a gap":   inputs("create-namespace", "") + `{"s":9000,"t":5,"e":"trace.state","skipped":8998,"state":{"s":9000}}` + "\n" + later,
+		"the state has no number":      inputs("create-namespace", "") + `{"t":5,"e":"trace.state","state":{"s":9000}}` + "\n" + later,
+		"a number is missing":          inputs("create-namespace", "") + strings.Replace(two, `"s":1,`, `"s":3,`, 1),
+		"a page has forgotten a start": `{"t":5,"e":"trace.state","state":{"s":9000}}` + "\n" + later,
+	} {
+		r := read(t, []byte(header+recording))
+		assert.Error(t, r.Check(len(r.Inputs), 0), name)
+		assert.Equal(t, strings.HasPrefix(recording, `{"s":1,`), r.Check(1, 0) == nil, "%s: the first input is before it", name)
+	}
+	assert.NoError(t, read(t, []byte(header+`{"t":0,"e":"trace.state","state":{"s":0}}`+"\n"+two)).Check(2, 0), "a page that was there from the start saves this")
 	r := read(t, []byte(header+two[:len(two)-20]))
 	assert.NoError(t, r.Check(1, 0), "a cut last line is normal")
 	assert.EqualError(t, r.Check(2, 0), "there is no input 2; the recording has the inputs 1 to 1")

@@ -41,8 +41,10 @@ func (r *Recording) Live(ctx context.Context, at, without int, serve func(observ
 	}
 	ctx, stop := context.WithCancel(ctx)
 	l := &Live{stop: stop, ended: make(chan struct{}), rested: make(chan struct{})}
-	gates := view.New(ctx, recorder)
+	running, release := demo.Recorded(ctx, recorder, "the fork was stopped")
+	gates := view.New(running, recorder)
 	if l.page, err = serve(observed.Config{Source: recorder, Control: gates}); err != nil {
+		release()
 		stop()
 		recorder.Stop(err.Error())
 		return nil, err
@@ -50,12 +52,11 @@ func (r *Recording) Live(ctx context.Context, at, without int, serve func(observ
 	go func() {
 		defer close(l.ended)
 		defer l.page.Stop()
-		err := l.run(ctx, r, Config{At: at, Without: without, Recorder: recorder, Gates: gates, Done: done})
-		reason := "the fork was stopped"
-		if err != nil && ctx.Err() == nil {
-			reason = err.Error()
+		defer release()
+		err := l.run(running, r, Config{At: at, Without: without, Recorder: recorder, Gates: gates, Done: done})
+		if err != nil {
+			recorder.Stop(err.Error())
 		}
-		recorder.Stop(reason)
 		l.rest(err)
 		<-ctx.Done() // the page shows why it has ended
 	}()
@@ -73,11 +74,11 @@ func (l *Live) run(ctx context.Context, r *Recording, config Config) error {
 		return err
 	}
 	config.Server, config.Credentials, config.Faults = demo.Connection(server), made, server.Faults()
-	on, err := r.Start(ctx, config)
+	end, err := r.Start(ctx, config)
 	if err != nil {
 		return err
 	}
-	defer on.Close()
+	defer end()
 	l.rest(nil)
 	<-ctx.Done()
 	return nil

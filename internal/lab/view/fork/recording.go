@@ -81,7 +81,9 @@ func (r *reader) add(e *trace.Event, broken *trace.LineError) error {
 			text: fmt.Sprintf("line %d of the recording is broken, so an input before this one may be missing; fork at an input before that line", broken.Line)})
 		return nil
 	case !r.begun:
-		r.begun, r.middle = true, e.Seq > 1
+		r.begun, r.middle = true, e.Seq > 1 || e.State != nil && e.State.Seq > 0
+	case e.Seq != r.state.Seq+1: // a page that was too slow, or has forgotten the first events, has saved the recording
+		r.lost()
 	}
 	switch {
 	case e.Name == "lab.input":
@@ -92,14 +94,18 @@ func (r *reader) add(e *trace.Event, broken *trace.LineError) error {
 	case e.Name == "apiserver.requestDone" && !slices.Contains(users, e.User):
 		r.other = cmp.Or(r.other, e.User)
 	case e.Name == "trace.lost" && e.Lost["lab"]+e.Lost["apiserver"] > 0:
-		r.behind = cmp.Or(r.behind, &Refusal{Code: "lost",
-			text: "events of the laboratory were lost, so an input before this one may be missing; fork at an earlier input"})
+		r.lost()
 	}
 	r.state.Apply(e)
 	if gear, hook, _ := strings.Cut(e.Name, "."); gear != "lab" && gear != "trace" && hook != "handled" && hook != "handlerCalled" { // a slow handler is busy for long
 		r.acted = e.Time
 	}
 	return nil
+}
+
+func (r *reader) lost() {
+	r.behind = cmp.Or(r.behind, &Refusal{Code: "lost",
+		text: "events of the laboratory were lost, so an input before this one may be missing; fork at an earlier input"})
 }
 
 // users are those of a scene.
@@ -134,7 +140,18 @@ func (r *reader) end(now int64) {
 	last := &r.Inputs[len(r.Inputs)-1]
 	last.pause = time.Duration(now)*time.Microsecond - last.At
 	last.after = settle(r.state, slices.ContainsFunc(r.faults, blinds))
-	last.after.resting = last.after.resting && (r.state.Ended != "" || time.Duration(now-r.acted)*time.Microsecond >= round && last.pause >= round)
+	last.after.resting = last.after.resting && !ended(r.state) && (r.state.Ended != "" || time.Duration(now-r.acted)*time.Microsecond >= round && last.pause >= round)
+}
+
+// ended reports whether the gears have ended. Recordings of earlier versions go on until then, so
+// their last state is not that of the run.
+func ended(s *trace.State) bool {
+	for _, i := range s.Informers {
+		if i.Phase != "stopped" {
+			return false
+		}
+	}
+	return len(s.Informers) > 0
 }
 
 // refuse finds the reasons that are about the whole recording.

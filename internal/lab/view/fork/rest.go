@@ -222,5 +222,7 @@ func encode(value any) string {
 func blinds(fault string) bool { return strings.Contains(fault, "verb=watch") }
 
 func (p *player) blind() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return slices.ContainsFunc(p.faults, func(f fault) bool { return blinds(f.text) })
 }

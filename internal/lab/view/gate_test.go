@@ -1,0 +1,216 @@
+package view_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/internal/lab/view"
+	"orrery/internal/observe/trace"
+	observed "orrery/internal/observe/view"
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient/api"
+)
+
+// An item stops waiting when its context ends, and others move up.
+func TestGatesAndContexts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gates := view.New(t.Context(), nil)
+		gates.Close(view.G6, view.Condition{})
+		why := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		errs := make(chan error, 2)
+		go func() { errs <- gates.Wait(ctx, view.Item{Gate: view.G6, Key: "a"}) }()
+		synctest.Wait()
+		go func() { errs <- gates.Wait(t.Context(), view.Item{Gate: view.G6, Key: "b"}) }()
+		synctest.Wait()
+		cancel(why)
+		assert.Equal(t, why, <-errs)
+		assert.Equal(t, []string{"b"}, keys(gates, view.G6))
+		assert.Equal(t, why, gates.Await(ctx, view.G6, 2))
+		gates.Close(view.G6, condition(t, "key==a"))
+		assert.NoError(t, <-errs, "what the gate does not hold any more goes on")
+		_, ok := gates.Step(view.G6)
+		assert.False(t, ok)
+	})
+}
+
+// A run to a condition restores the gates that were closed.
+func TestGatesRunToACondition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gates := view.New(t.Context(), nil)
+		var mu sync.Mutex
+		var passed []string
+		arrive := func(id view.ID, key string) {
+			go func() {
+				_ = gates.Wait(t.Context(), view.Item{Gate: id, Key: key})
+				mu.Lock()
+				defer mu.Unlock()
+				passed = append(passed, key)
+			}()
+			synctest.Wait()
+		}
+		gates.Close(view.G2, condition(t, "key!=free"))
+		arrive(view.G2, "a")
+		gates.RunTo(condition(t, "key==stop"))
+		synctest.Wait()
+		arrive(view.G2, "b")
+		arrive(view.G5, "c")
+		assert.Equal(t, []string{"a", "b", "c"}, passed)
+		arrive(view.G5, "stop")
+		arrive(view.G5, "d")
+		arrive(view.G2, "e")
+		arrive(view.G2, "free")
+		arrive(view.G7, "f")
+		assert.Equal(t, []string{"a", "b", "c", "free", "f"}, passed, "G2 holds what it held, and G5 everything")
+		assert.Equal(t, []string{"stop", "d"}, keys(gates, view.G5))
+		gates.RunTo(condition(t, "key==never"))
+		gates.Close(view.G7, view.Condition{})
+		arrive(view.G2, "never")
+		arrive(view.G7, "g")
+		assert.Equal(t, []string{"g"}, keys(gates, view.G7), "Close ends the run")
+		assert.ElementsMatch(t, []string{"stop", "d", "e", "never"}, passed[5:])
+		gates.RunTo(condition(t, "key==never"))
+		gates.Release()
+		arrive(view.G2, "never")
+		assert.Contains(t, passed, "g")
+		assert.Empty(t, gates.Waiting(view.G2))
+	})
+}
+
+// The item that has waited longest goes first, over all gates as well.
+func TestGatesStepInTheOrderOfArrival(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gates := view.New(t.Context(), nil)
+		passed := make(chan string, 5)
+		for _, id := range []view.ID{view.G7, view.G5} {
+			gates.Close(id, view.Condition{})
+		}
+		for _, item := range []view.Item{{Gate: view.G7, Key: "a"}, {Gate: view.G5, Key: "b"}, {Gate: view.G7, Key: "c"}, {Gate: view.G5, Key: "d"}} {
+			go func() {
+				_ = gates.Wait(t.Context(), item)
+				passed <- item.Key
+			}()
+			synctest.Wait()
+		}
+		for range 3 {
+			require.NoError(t, gates.Do(observed.Command{Do: "step"}))
+			synctest.Wait()
+		}
+		assert.Equal(t, []string{"a", "b", "c"}, []string{<-passed, <-passed, <-passed})
+		go func() { _ = gates.Wait(t.Context(), view.Item{Gate: view.G5, Key: "e"}) }()
+		synctest.Wait()
+		item, ok := gates.Step(view.G5)
+		assert.True(t, ok)
+		assert.Equal(t, "d", item.Key)
+		assert.Equal(t, []string{"e"}, keys(gates, view.G5))
+		gates.Release()
+	})
+}
+
+// The input of a step is a condition that no other item at the gate meets.
+func TestGatesRecordWhatWasStepped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "run.jsonl")
+		recorder, err := trace.Start(trace.Config{File: file})
+		require.NoError(t, err)
+		gates := view.New(t.Context(), recorder)
+		gates.Close(view.G6, condition(t, "key~demo || code>0"))
+		items := []view.Item{
+			{Gate: view.G6, Key: "demo", Verb: "get", Resource: "namespaces"}, {Gate: view.G6, Key: "demo", Verb: "get", Resource: "namespaces", Code: 404},
+			{Gate: view.G6, Key: "demo", Verb: "list", Resource: "pods"}, {Gate: view.G6, Key: "demo", Verb: "list", Resource: "secrets"},
+			{Gate: view.G6, Key: "demo", Resource: "pods", Handler: "the slow one"},
+		}
+		for _, item := range items {
+			go func() { _ = gates.Wait(t.Context(), item) }()
+		}
+		synctest.Wait()
+		for _, item := range items {
+			_, ok := gates.StepFirst(view.G6, func(waiting view.Item) bool { return waiting == item })
+			assert.True(t, ok)
+		}
+		recorder.Stop("over")
+		recording, err := os.Open(file)
+		require.NoError(t, err)
+		defer recording.Close()
+		steps := 0
+		_, err = trace.Read(recording, func(e *trace.Event, _ *trace.LineError) error {
+			if e.Name != "lab.input" || e.Label != "step" {
+				return nil
+			}
+			text, ok := strings.CutPrefix(e.Arguments, "G6 ")
+			assert.True(t, ok)
+			for n, item := range items {
+				assert.Equal(t, n == steps, condition(t, text).Holds(item), "%s: %+v", text, item)
+			}
+			steps++
+			return nil
+		})
+		require.NoError(t, err)
+		assert.Equal(t, len(items), steps)
+	})
+}
+
+func TestGatesNilHoldNothing(t *testing.T) {
+	var gates *view.Gates
+	gates.Close(view.G1, view.Condition{})
+	assert.NoError(t, gates.Wait(t.Context(), view.Item{Gate: view.G1}))
+	gates.RunTo(view.Condition{})
+	gates.Open(view.G1)
+	gates.Release()
+	_, ok := gates.Step(view.G1)
+	assert.False(t, ok)
+	assert.Empty(t, gates.Waiting(view.G1))
+	plain := queue.NewRateLimiting(queue.NewItemExponentialFailureRateLimiter[string](1, 1), queue.Config[string]{})
+	assert.Same(t, plain, view.Queue(gates, "plain", plain))
+	_, config := view.Informer(gates, nil, informer.Config[*api.Namespace]{})
+	assert.Nil(t, config.WrapHandler)
+	assert.Zero(t, config.Reflector.IdleTimeout)
+	_, config = view.Informer(view.New(t.Context(), nil), nil, config)
+	assert.Negative(t, config.Reflector.IdleTimeout, "a held watch is silent")
+	assert.Negative(t, config.Reflector.ListTimeout)
+	assert.Equal(t, nsctl.DeleterConfig{}, view.Deleter(gates, nsctl.DeleterConfig{}))
+}
+
+func TestGatesConditions(t *testing.T) {
+	item := view.Item{Gate: view.G2, Key: "shop/web", Event: "ADDED", Resource: "pods", Deltas: "AUU"}
+	for text, want := range map[string]bool{
+		"": true, "key==shop/web": true, "key==web": true, "key==we": false, "key!=web": false, "key~we": true,
+		"gate==G2": true, "gear==deltafifo && event==ADDED": true, "gear==queue && event==ADDED": false,
+		"gear==queue || deltas~UU": true, "key==x && key==web || deltas~A": true, "handler==logger": false, "failures<10": false, "failures==0": false,
+		"key<1": false, "key>1": false, `resource == "pods"`: true, "verb==get": false, "code==200": false, "code!=200": false,
+	} {
+		assert.Equal(t, want, condition(t, text).Holds(item), text)
+	}
+	key := view.Item{Gate: view.G5, Key: "shop/web", Failures: 7}
+	for text, want := range map[string]bool{"key==x && key==web || failures>6": true, "failures>7": false, "failures<10": true, "failures==7": true} {
+		assert.Equal(t, want, condition(t, text).Holds(key), text)
+	}
+	answer := view.Item{Gate: view.G6, Verb: "get", Resource: "pods", Code: 503}
+	for text, want := range map[string]bool{
+		"": false, "verb==get": false, "code==503": true, "code==200": false, "code!=200": true, "code>499 && verb==get": true,
+		"code>499 && verb==list": false, "verb==get || code==500": false, "verb==list || code<504": true,
+	} {
+		assert.Equal(t, want, condition(t, text).Holds(answer), text)
+	}
+	for text, want := range map[string]string{
+		"kee==a":            `"kee" is not one of key, gear, event, verb, resource, handler, code, deltas, failures, gate`,
+		"key=a":             `after "": NAME == VALUE is expected`,
+		"key==a &&":         "nothing follows &&",
+		"key==a || gate G2": `after "key==a ||": NAME == VALUE is expected`,
+	} {
+		_, err := view.ParseCondition(text)
+		require.Error(t, err, text)
+		assert.Equal(t, want, strings.ReplaceAll(err.Error(), `|| "`, `||"`), text)
+	}
+}
