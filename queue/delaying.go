@@ -134,7 +134,7 @@ func (q *DelayingQueue[K]) ShutDown() { q.beginShutDown(false, q.dropDelaysLocke
 // ShutDownWithDrain drops the delays as well.
 func (q *DelayingQueue[K]) ShutDownWithDrain() { q.drain(q.beginShutDown(true, q.dropDelaysLocked)) }
 
-// dropDelaysLocked forgets all delays, stops the timer, and sets stopped. It returns the number of
+// dropDelaysLocked drops all delays, stops the timer, and sets stopped. It returns the number of
 // delays.
 func (q *DelayingQueue[K]) dropDelaysLocked() (dropped int) {
 	dropped = len(q.waitingByKey)

@@ -43,8 +43,9 @@ func (c *Controller) eventHandler() informer.ResourceEventHandler[*VirtualMachin
 //	                                        updateUsage, and the end: again is usagePeriod
 //	otherwise                               makePendingPhase
 //
-// A step that fails ends the pass with the error that failed returns for it and the lister's
-// object. Unless the table says otherwise, again is 0: the next pass is due at the next event.
+// If a step fails, the pass ends, and the error is that of c.failed(ctx, shared, err), where shared
+// is the object from the lister. Unless the table says otherwise, again is 0: the next pass is due
+// at the next event.
 func (c *Controller) syncHandler(ctx context.Context, key string) (again time.Duration, err error) {
 	namespace, name, err := informer.SplitMetaNamespaceKey(key)
 	if err != nil {

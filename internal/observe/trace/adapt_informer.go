@@ -139,10 +139,10 @@ func code(t deltafifo.DeltaType, inferred bool) uint64 {
 	return 7
 }
 
-// pack returns the first deltas in three bits each, because a hook must not allocate.
+// pack returns the newest deltas in three bits each, because a hook must not allocate.
 func pack[T any](all deltafifo.Deltas[T]) (bits uint64) {
-	for i := range all[:min(len(all), packed)] {
-		bits |= code(all[i].Type, all[i].Tombstone != nil) << (3 * i)
+	for i, d := range all[max(0, len(all)-packed):] {
+		bits |= code(d.Type, d.Tombstone != nil) << (3 * i)
 	}
 	return bits
 }

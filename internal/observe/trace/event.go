@@ -15,7 +15,7 @@ type Event struct {
 	Key             string `json:"k,omitempty"`
 	UID             string `json:"uid,omitempty"` // only when the key's object changed
 	ResourceVersion string `json:"rv,omitempty"`
-	Deltas          string `json:"d,omitempty"` // a letter for each delta, oldest first: A U D R S, † for a tombstone
+	Deltas          string `json:"d,omitempty"` // a letter for each of the newest 20 deltas, oldest first: A U D R S, † for a tombstone
 	Micros          int64  `json:"us,omitempty"`
 	N               int64  `json:"n,omitempty"`
 	M               int64  `json:"m,omitempty"`

@@ -3,6 +3,7 @@ package trace
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // informer returns the state of an informer, a new one at its first event.
@@ -110,8 +111,8 @@ func (f *FIFOState) apply(s *State, hook string, e *Event) {
 	}
 }
 
-// deltasOf returns the number of deltas of an event, of which d has the first ones.
-func deltasOf(e *Event) int64 { return max(e.M, int64(len([]rune(e.Deltas)))) }
+// deltasOf returns the number of deltas of an event, of which d has the newest ones.
+func deltasOf(e *Event) int64 { return max(e.M, int64(utf8.RuneCountInString(e.Deltas))) }
 
 // append adds a delta to the slot of its key. A deletion behind a deletion does not lengthen it;
 // one that was watched takes the place of a tombstone.
@@ -122,27 +123,27 @@ func (f *FIFOState) append(key, delta string, at int64) {
 		return
 	}
 	slot := &f.Slots[i]
-	last := slot.last()
+	_, size := utf8.DecodeLastRuneInString(slot.Deltas)
+	before, last := slot.Deltas[:len(slot.Deltas)-size], slot.Deltas[len(slot.Deltas)-size:]
 	switch {
 	case isDeletion(last) && isDeletion(delta):
 		if last == tombstone {
-			slot.Deltas = strings.TrimSuffix(slot.Deltas, tombstone) + delta
+			slot.Deltas = before + delta
 		}
-	case slot.N < packed:
-		slot.Deltas += delta
-		slot.N++
 	default:
+		letters := slot.Deltas + delta
+		slot.Deltas = without(letters, int64(utf8.RuneCountInString(letters))-packed)
 		slot.N++
 	}
 }
 
-// last returns the letter of the newest delta, "" if it is not kept.
-func (s *SlotState) last() string {
-	letters := []rune(s.Deltas)
-	if int64(len(letters)) != s.N || s.N == 0 {
-		return ""
+// without returns letters without the first n.
+func without(letters string, n int64) string {
+	for range n {
+		_, size := utf8.DecodeRuneInString(letters)
+		letters = letters[size:]
 	}
-	return string(letters[len(letters)-1])
+	return letters
 }
 
 func isDeletion(letter string) bool { return letter == "D" || letter == tombstone }
@@ -185,8 +186,8 @@ func (f *FIFOState) take(s *State, key string, n int64) {
 		f.Total--
 		return
 	}
-	letters := []rune(slot.Deltas)
-	slot.Deltas = string(letters[min(n, int64(len(letters))):])
+	older := max(0, slot.N-int64(utf8.RuneCountInString(slot.Deltas))) // deltas without a letter
+	slot.Deltas = without(slot.Deltas, n-older)
 	slot.N -= n
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/deltafifo"
 	"orrery/informer"
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
@@ -103,4 +104,39 @@ func TestInformerIsItsFold(t *testing.T) {
 			})
 		})
 	}
+}
+
+// onlyRed are the known objects of a queue: red.
+type onlyRed struct{}
+
+func (onlyRed) ListKeys() []string                     { return []string{"red"} }
+func (onlyRed) GetByKey(string) (*api.Namespace, bool) { return informertest.Namespace("red"), true }
+
+// A slot of more deltas than it has letters knows its newest ones: two deletions are one, and the
+// pop leaves nothing.
+func TestALongSlotIsItsFold(t *testing.T) {
+	r, check := start(t, trace.Config{})
+	fifo := deltafifo.New(deltafifo.Config[*api.Namespace]{
+		KeyFunc: func(o *api.Namespace) (string, error) { return o.Name, nil }, KnownObjects: onlyRed{},
+		Trace: trace.FIFO[*api.Namespace](r, "namespaces"),
+	})
+	red := informertest.Namespace("red")
+	for range 21 {
+		require.NoError(t, fifo.Update(red))
+	}
+	require.NoError(t, fifo.Delete(red))
+	require.NoError(t, fifo.Replace(nil, "9")) // the list has no red
+	folded := func() trace.FIFOState { return r.State().Informers["namespaces"].FIFO }
+	assert.Equal(t, []trace.SlotState{{Key: "red", Deltas: "UUUUUUUUUUUUUUUUUUUD", N: 22, At: folded().Slots[0].At}}, folded().Slots)
+	_, err := fifo.Pop(func(_ string, deltas deltafifo.Deltas[*api.Namespace], _ bool) error {
+		assert.Len(t, deltas, 22)
+		in := folded().InFlight
+		assert.Equal(t, "UUUUUUUUUUUUUUUUUUUD", in.Deltas)
+		assert.EqualValues(t, 22, in.N)
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Empty(t, folded().Slots)
+	assert.Zero(t, folded().Total)
+	assert.Zero(t, check().State.Odd)
 }

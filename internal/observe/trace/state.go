@@ -101,7 +101,7 @@ type FIFOState struct {
 // SlotState is one key and its deltas.
 type SlotState struct {
 	Key    string `json:"k"`
-	Deltas string `json:"d"` // letters, oldest first; the first 20
+	Deltas string `json:"d"` // letters, oldest first; the newest 20
 	N      int64  `json:"n"` // of all deltas
 	At     int64  `json:"at"`
 }

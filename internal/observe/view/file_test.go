@@ -46,6 +46,19 @@ func TestPageInOneFile(t *testing.T) {
 	b.sound()
 }
 
+// drop drops a file on the page, after the last notice is closed.
+func (b *tab) drop(content string) {
+	b.T.Helper()
+	text, err := json.Marshal(content)
+	require.NoError(b.T, err)
+	value[bool](b, fmt.Sprintf(`(() => {
+		const files = new DataTransfer();
+		files.items.add(new File([%s], "x"));
+		document.querySelector(".notice")?.querySelector("button").click();
+		return dispatchEvent(new DragEvent("drop", { dataTransfer: files }));
+	})()`, text))
+}
+
 // A file that is no recording leaves what the page showed.
 func TestPageRefusesOtherFiles(t *testing.T) {
 	b := openTab(t, 1280, 720)
@@ -57,12 +70,7 @@ func TestPageRefusesOtherFiles(t *testing.T) {
 		"[1,2]\n": "This is not a recording",
 		`{"h":2,"schema":"orrery.trace/2"}` + "\n": "orrery.trace/2, which is newer",
 	} {
-		value[bool](b, fmt.Sprintf(`(() => {
-			const files = new DataTransfer();
-			files.items.add(new File([%q], "x"));
-			document.querySelector(".notice")?.querySelector("button").click();
-			return dispatchEvent(new DragEvent("drop", { dataTransfer: files }));
-		})()`, content))
+		b.drop(content)
 		b.until(fmt.Sprintf(`document.querySelector(".notice")?.innerText.includes(%q)`, answer))
 		assert.Contains(t, b.text("queue"), "team-c", "after %q", content)
 	}

@@ -69,7 +69,7 @@ func randomEvents(random *rand.Rand, n int) []trace.Event {
 
 // The page and the program show the same, whatever happens.
 func TestPageFoldsAsTheProgram(t *testing.T) {
-	lists := [][]trace.Event{recorded(t)}
+	lists := [][]trace.Event{recorded(t), longSlot(), longQueue()}
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		lists = append(lists, randomEvents(random, 5+random.IntN(150)))
@@ -95,8 +95,42 @@ func TestPageFoldsAsTheProgram(t *testing.T) {
 	})()`, text))
 	require.Len(t, found, len(want))
 	for i := range want {
-		require.JSONEq(t, want[i], found[i], "list %d, which is the recording or of the seed before", i)
+		require.JSONEq(t, want[i], found[i], "list %d: the recording, a long slot, a long queue, or of the seed %d", i, i-3)
 	}
+}
+
+// numbered gives each event its number, and the informer that all of them are about.
+func numbered(events []trace.Event) []trace.Event {
+	for i := range events {
+		events[i].Seq, events[i].Time, events[i].In = uint64(i+1), int64(i), "namespaces"
+	}
+	return events
+}
+
+// longSlot returns the events of a key with more deltas than a slot has letters, and two deletions.
+func longSlot() (events []trace.Event) {
+	for range 21 {
+		events = append(events, trace.Event{Name: "deltafifo.queued", Key: "red", Deltas: "U"})
+	}
+	return numbered(append(events,
+		trace.Event{Name: "deltafifo.queued", Key: "red", Deltas: "D"},
+		trace.Event{Name: "deltafifo.queued", Key: "red", Deltas: "†"},
+		trace.Event{Name: "deltafifo.queued", Key: "red", Deltas: "A"},
+		trace.Event{Name: "deltafifo.popped", Key: "red", Deltas: strings.Repeat("U", 19) + "D", M: 22},
+	))
+}
+
+// longQueue returns the events of more keys than the fold has slots. Of those without a slot some
+// get a second delta.
+func longQueue() (events []trace.Event) {
+	for n := range 5020 {
+		key := fmt.Sprint(n)
+		if n >= 5010 {
+			key = fmt.Sprint(n - 10)
+		}
+		events = append(events, trace.Event{Name: "deltafifo.queued", Key: key, Deltas: "R"})
+	}
+	return numbered(append(events, trace.Event{Name: "deltafifo.popped", Key: "0", Deltas: "R", N: 5009}))
 }
 
 // recorded returns the events of a recording.

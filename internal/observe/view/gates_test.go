@@ -3,6 +3,7 @@ package view_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -24,8 +25,9 @@ import (
 // heldRun is a work queue with gates and two workers, in a server that a page controls.
 type heldRun struct {
 	queue.ObservableInterface[string]
-	gates  *gates.Gates
-	server *view.Server
+	gates    *gates.Gates
+	recorder *trace.Recorder
+	server   *view.Server
 
 	mu     sync.Mutex
 	passes []string // guarded by mu
@@ -36,7 +38,7 @@ func held(t *testing.T) *heldRun {
 	recorder, err := trace.Start(trace.Config{Header: trace.Header{Gears: "fast", Run: "test", Workers: 2}})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &heldRun{gates: gates.New(ctx, recorder)}
+	r := &heldRun{gates: gates.New(ctx, recorder), recorder: recorder}
 	work := func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
 		return queue.NewRateLimiting(limiter, config)
 	}
@@ -145,6 +147,83 @@ func TestGatesByKeyboard(t *testing.T) {
 	assert.Equal(t, true, value[bool](other, `document.querySelector(".gate[data-gate=G5]").disabled`))
 	assert.Empty(t, value[[]string](other, viewtest.Outside), "nothing is cut off")
 	other.picture("held-zh-CN")
+	other.sound()
+}
+
+// A file that is no recording leaves the run and its gates alone. A recording takes the place of
+// the run, of which nothing comes any more.
+func TestAFileDroppedOnALiveRun(t *testing.T) {
+	r := held(t)
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(r.server.URL() + "&lang=en"))
+	b.until(`document.querySelector(".gates")`)
+	b.press("h")
+	b.until(`document.querySelector('.gate[data-gate="G5"]').getAttribute("aria-pressed") === "true"`)
+	r.Add("a")
+	r.Add("b")
+	r.Add("c")
+	b.until(`document.querySelector(".mode.held")?.innerText === "HELD at G5: 2 wait"`)
+	b.drop("hello")
+	b.until(`document.querySelector(".notice")?.innerText.includes("This is not a recording")`)
+	b.press("n")
+	b.until(`document.querySelector('[data-set="queue"] .num').innerText === "0"`)
+	assert.Equal(t, "LIVE", value[string](b, `document.querySelector(".mode").innerText`))
+
+	b.drop(string(machine(t)))
+	b.until(`document.querySelector(".mode").innerText === "REPLAY" && !document.querySelector(".gates")`)
+	r.Add("d")
+	b.press(kb.End)
+	b.until(`document.querySelector(".time header").innerText.includes("event 823 of 823")`)
+	b.sound()
+}
+
+// The clock of a live run goes on while nothing happens, and with it what waits or runs. It stands
+// while the page is frozen.
+func TestTheClockOfALiveRun(t *testing.T) {
+	r := held(t)
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(r.server.URL() + "&lang=en"))
+	b.until(`document.querySelector(".gates")`)
+	b.press("5")
+	b.until(`document.querySelector('.gate[data-gate="G5"]').getAttribute("aria-pressed") === "true"`)
+	r.Add("held")
+	r.AddAfter("late", time.Hour)
+	b.until(`document.querySelector('[data-box="queue"]').innerText.includes("59m 5")`)
+	b.until(`/ [1-9]\d*\.\d s/.test(document.querySelector('[data-worker="1"]').innerText.replace(/\s+/g, " "))`)
+	position := func() string { return value[string](b, `document.querySelector(".clock").innerText.split(" / ")[0]`) }
+	b.press(" ")
+	r.AddAfter("b", time.Hour)
+	b.until(`document.querySelector(".mode").innerText === "FROZEN · 1 events behind"`)
+	before := position()
+	r.AddAfter("c", time.Hour)
+	b.until(`document.querySelector(".mode").innerText === "FROZEN · 2 events behind"`)
+	assert.Equal(t, before, position())
+	b.press(" ")
+	b.until(fmt.Sprintf(`document.querySelector(".clock").innerText.split(" / ")[0] !== %q`, before))
+	b.sound()
+}
+
+// A page that is not in control cannot answer a scene's question. What the run does not take as an
+// answer leaves the question open.
+func TestTheQuestionIsForThePageInControl(t *testing.T) {
+	r := held(t) // which has no guide to take an answer
+	r.recorder.Chapter("begin")
+	r.recorder.Question("one-key", []string{"1", "100"})
+	address := r.server.URL() + "&lang=en"
+	const open = `(all => all.length === 2 && all.every(b => !b.disabled && b.getAttribute("aria-pressed") === "false"))([...document.querySelectorAll(".choices button")])`
+	b, other := openTab(t, 1280, 720), openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(address))
+	b.until(`document.querySelector(".gates")`)
+	b.until(open)
+	other.do(chromedp.Navigate(address))
+	other.until(`document.querySelector(".verdict")?.innerText === "another page is in control"`)
+	assert.Equal(t, 2, value[int](other, `document.querySelectorAll(".choices button:disabled").length`))
+	assert.Empty(t, value[[]string](other, viewtest.Outside), "nothing is cut off")
+
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".choices button").click()`))
+	b.until(`document.querySelector(".notice")?.innerText.includes("answer")`)
+	b.until(open)
+	b.sound()
 	other.sound()
 }
 

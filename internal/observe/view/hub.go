@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -28,6 +29,9 @@ const (
 	mostIncoming = 512 // bytes of a message from a page
 )
 
+// stopped is why the connections end with the server.
+const stopped = "the program has stopped"
+
 // hub sends a run to its clients, each with a cursor and a goroutine of its own.
 type hub struct {
 	source  Source
@@ -38,7 +42,8 @@ type hub struct {
 	running sync.WaitGroup // the goroutines of clients
 
 	mu      sync.Mutex
-	clients int // guarded by mu; no more after the end of ctx
+	clients int       // guarded by mu; no more after the end of ctx
+	ended   time.Time // guarded by mu; when ctx ended
 }
 
 func newHub(source Source, control Control) *hub {
@@ -54,17 +59,20 @@ func newHub(source Source, control Control) *hub {
 	return h
 }
 
-// enter takes one of the places for clients; the caller must call leave.
-func (h *hub) enter(w http.ResponseWriter) bool {
+// enter takes one of the places for clients; the caller must call leave. The error says why there
+// is none.
+func (h *hub) enter() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.clients == mostClients || h.ctx.Err() != nil {
-		http.Error(w, fmt.Sprintf("there are %d pages already: close one", h.clients), http.StatusServiceUnavailable)
-		return false
+	switch {
+	case h.ctx.Err() != nil:
+		return errors.New(stopped)
+	case h.clients == mostClients:
+		return fmt.Errorf("there are %d pages already: close one", h.clients)
 	}
 	h.clients++
 	h.running.Add(1)
-	return true
+	return nil
 }
 
 func (h *hub) leave() {
@@ -77,6 +85,7 @@ func (h *hub) leave() {
 // stop ends all clients, after what has happened so far, and waits for them.
 func (h *hub) stop() {
 	h.mu.Lock()
+	h.ended = time.Now()
 	h.end()
 	h.mu.Unlock()
 	h.running.Wait()
@@ -85,30 +94,42 @@ func (h *hub) stop() {
 	}
 }
 
+// deadline returns when a client has to have read what is sent now. At the end of the hub it is the
+// same for all that is left, so that a slow client delays the end once.
+func (h *hub) deadline() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ended.IsZero() {
+		return time.Now().Add(writeTimeout)
+	}
+	return h.ended.Add(writeTimeout)
+}
+
 // serveSocket sends the run over a websocket until one of the two ends.
 func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request) {
-	if !h.enter(w) {
-		return
-	}
-	defer h.leave()
 	conn, err := h.upgrade.Upgrade(w, r, nil)
 	if err != nil {
 		return // it has answered
 	}
 	defer conn.Close()
+	conn.SetReadLimit(mostIncoming)
+	if err := h.enter(); err != nil {
+		h.refuse(conn, err)
+		return
+	}
+	defer h.leave()
 	ctx, cancel := context.WithCancel(h.ctx)
 	defer cancel()
 	var writing sync.Mutex
 	send := func(text []byte) error {
 		writing.Lock()
 		defer writing.Unlock()
-		_ = conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+		_ = conn.SetWriteDeadline(h.deadline())
 		return conn.WriteMessage(websocket.TextMessage, text)
 	}
 	errs := make(chan error, 1)
 	h.running.Go(func() { // answers the client's control messages, and notices its end
 		defer cancel()
-		conn.SetReadLimit(mostIncoming)
 		if h.control != nil {
 			h.control.hear(conn, errs)
 			return
@@ -125,7 +146,20 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	h.follow(ctx, send)
 	_ = conn.WriteControl( // an error means that the client has gone
-		websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, "the program has stopped"), time.Now().Add(writeTimeout))
+		websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, stopped), time.Now().Add(writeTimeout))
+}
+
+// refuse closes a connection with a reason. A browser shows a page nothing of a handshake that
+// fails. It waits for the page's answer: what closes before it has read the page's first message
+// may take the reason with it.
+func (h *hub) refuse(conn *websocket.Conn, reason error) {
+	defer context.AfterFunc(h.ctx, func() { conn.Close() })()
+	deadline := time.Now().Add(writeTimeout)
+	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseTryAgainLater, reason.Error()), deadline)
+	_ = conn.SetReadDeadline(deadline)
+	for err := error(nil); err == nil; {
+		_, _, err = conn.NextReader()
+	}
 }
 
 // ping sends a ping now and then, so that a client that has vanished is noticed while nothing
@@ -148,7 +182,8 @@ func ping(ctx context.Context, conn *websocket.Conn) {
 
 // serveLines sends the run as lines, for programs.
 func (h *hub) serveLines(w http.ResponseWriter, r *http.Request) {
-	if !h.enter(w) {
+	if err := h.enter(); err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	defer h.leave()
@@ -158,7 +193,7 @@ func (h *hub) serveLines(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
 	control := http.NewResponseController(w)
 	h.follow(ctx, func(lines []byte) error {
-		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout))
+		_ = control.SetWriteDeadline(h.deadline())
 		if _, err := w.Write(lines); err != nil {
 			return err
 		}
@@ -167,7 +202,7 @@ func (h *hub) serveLines(w http.ResponseWriter, r *http.Request) {
 }
 
 // follow sends a header, a state, and what happens from there on, until the run ends or a send
-// fails. When ctx ends, it sends what has happened so far.
+// fails. When ctx ends, it still sends all that has happened.
 func (h *hub) follow(ctx context.Context, send func(lines []byte) error) {
 	cursor := h.source.History().Cursor(eventsBack)
 	text, err := json.Marshal(h.source.Header())
@@ -175,16 +210,15 @@ func (h *hub) follow(ctx context.Context, send func(lines []byte) error) {
 		panic(err) // strings and numbers only
 	}
 	text = append(text, '\n')
-	for last := false; !last; {
-		last = ctx.Err() != nil
+	for {
 		batch, err := cursor.Next(ctx)
-		if err != nil && len(text) == 0 {
+		if err != nil {
 			return
 		}
 		if batch.State != nil {
 			text = appendState(text, batch)
 		}
-		if send(append(text, batch.Lines...)) != nil || err != nil {
+		if send(append(text, batch.Lines...)) != nil {
 			return
 		}
 		text = nil

@@ -189,10 +189,27 @@ func TestPagePlays(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.do(chromedp.Navigate(replayed(t, machine(t))))
 	b.until(`document.querySelector("main.page")`)
-	b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".time button")].find(b => b.innerText === "×16").click()`))
+	speed := func(name string) {
+		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`[...document.querySelectorAll(".time button")].find(b => b.innerText === %q).click()`, name)))
+	}
+	speed("×16")
 	b.press("p")
 	b.until(`document.querySelector(".time header").innerText.includes("event 823 of 823")`)
 	b.until(`document.querySelector(".head button").innerText === "Play"`)
+
+	speed("×¼")
+	b.press("p") // at the end: from the start again
+	b.until(`/event (?!0 |823 )\d+ of/.test(document.querySelector(".time header").innerText)`)
+	b.sound()
+}
+
+// A recording that begins in the middle of its run is played from there.
+func TestPagePlaysFromTheFirstEvent(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	middle := bytes.ReplaceAll(recording(`"e":"queue.added","i":"work","k":"a"`, `"e":"queue.got","i":"work","k":"a"`), []byte("000000,"), []byte("000000000,"))
+	b.show(replayed(t, middle))
+	b.press("p")
+	b.until(`document.querySelector(".clock").innerText.startsWith("16:4")`)
 	b.sound()
 }
 

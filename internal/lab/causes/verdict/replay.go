@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"os"
 
 	"go.yaml.in/yaml/v3"
 
@@ -40,13 +41,27 @@ type Request struct {
 	Body any `yaml:"body"`
 }
 
+// File is verdict.yaml, relative to the repository.
+const File = "internal/lab/causes/verdict/verdict.yaml"
+
 //go:embed verdict.yaml
 var page []byte
 
-// Load reads verdict.yaml. A field that is misspelt is an error.
-func Load() (Verdicts, error) {
+// Load returns the verdicts that are built in. A field that is misspelt is an error.
+func Load() (Verdicts, error) { return parse(page) }
+
+// Read is Load for a file.
+func Read(file string) (Verdicts, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return Verdicts{}, err
+	}
+	return parse(text)
+}
+
+func parse(text []byte) (Verdicts, error) {
 	var all Verdicts
-	err := decode(page, &all)
+	err := decode(text, &all)
 	return all, err
 }
 

@@ -193,6 +193,7 @@ func (o Options) run(ctx context.Context, tests steps.Tests, lay *overlay.Overla
 		}
 		if result.Passed {
 			r.Steps[i].State = report.Passed
+			r.Tests += strings.Count(result.Output, "--- PASS: ")
 			continue
 		}
 		r.Steps[i].State = report.Failed

@@ -21,7 +21,7 @@ func Page(lang texts.Lang) string {
 // and the end of a sentence.
 var words = map[texts.Lang]struct{ head, other, not, stop string }{
 	texts.English: {"| term | in Chinese | meaning | labs | code |", "[中文](glossary.zh-CN.md)", " Not to be confused with ", "."},
-	texts.Chinese: {"| 术语 | 英文 | 含义 | 实验 | 代码 |", "[English](glossary.md)", "不要混淆：", "。"},
+	texts.Chinese: {"| 术语 | 英文 | 含义 | 实验 | 代码 |", "[English](glossary.md)", "别和它混淆：", "。"},
 }
 
 // Markdown returns the page of the glossary in a language.

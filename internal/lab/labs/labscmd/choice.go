@@ -22,6 +22,9 @@ type choice struct {
 	log string
 }
 
+// inProgram reports whether the pages are a part of the program.
+func (c *choice) inProgram() bool { return c.lab == nil || c.lab.IsCode() }
+
 // choose returns what the arguments ask for, and says which labs take part.
 func (s *session) choose(args []string, all bool) (*choice, error) {
 	c := &choice{run: script.Whole(), log: filepath.Join(s.folder.Dir, "run.log")}
@@ -69,6 +72,9 @@ func (s *session) passed(c *choice) (passed []*manifest.Lab, err error) {
 // failed test.
 func (s *session) written(labs []*manifest.Lab) (err error) {
 	for _, lab := range labs {
+		if !lab.IsCode() {
+			continue
+		}
 		unwritten, failed := check.Unwritten(check.Options{Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here})
 		if errors.Is(failed, overlay.ErrNoPage) {
 			return s.refuse("page-gone", s.show(s.folder.Page(lab, lab.Files[0].Path)), lab.ID)

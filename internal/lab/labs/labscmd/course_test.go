@@ -33,7 +33,7 @@ terms:
 
 | 术语 | 英文 | 含义 | 实验 | 代码 |
 | --- | --- | --- | --- | --- |
-| 计数 | count | 一个数。不要混淆：和。 | 04 | [gear/counter.go](../../gear/counter.go): Counter |
+| 计数 | count | 一个数。别和它混淆：和。 | 04 | [gear/counter.go](../../gear/counter.go): Counter |
 | 计数器 | counter | 用来计数。 |  | [gear/counter.go](../../gear/counter.go) |
 `},
 	} {

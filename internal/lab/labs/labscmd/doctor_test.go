@@ -60,7 +60,7 @@ func TestAnEditedReferenceIsNotANewerOne(t *testing.T) {
 	labtest.Write(t, filepath.Join(dir, labtest.Page), labtest.Reference+"\n// another\n")
 	found := doctor(t)["reference"]
 	assert.False(t, found.OK)
-	assert.Equal(t, `the reference is not as it was when you started: lab 04. It was edited by mistake, or it is newer: "lab reset" takes it`, found.Says)
+	assert.Equal(t, `the reference has changed since you started: lab 04. It was edited by mistake, or it is newer: "lab reset" takes it`, found.Says)
 
 	commit(t, dir)
 	found = doctor(t)["reference"]

@@ -180,7 +180,7 @@ func TestChangesOutsideOfThePageAreNamed(t *testing.T) {
 	code, stdout, _ := lab(t, "test", "04")
 	assert.Zero(t, code, stdout)
 	assert.Contains(t, stdout, "workshop/work/04-counter/gear/other.go was changed, but is only for reading")
-	assert.Contains(t, stdout, "The reference gear/counter.go is not as it was when you started.")
+	assert.Contains(t, stdout, "The reference gear/counter.go has changed since you started.")
 }
 
 func TestWrongUsageHasExitCode2(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orrery/internal/lab/apiserver/servecmd"
+	"orrery/internal/lab/causes/verdict"
 	"orrery/internal/lab/labs/manifest"
 	"orrery/internal/lab/labs/overlay"
 	"orrery/internal/lab/labs/report"
@@ -172,7 +173,7 @@ func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error 
 		if err != nil {
 			return err
 		}
-		if !passes {
+		if !passes && lab.IsCode() {
 			s.print("run-not-passed", lab.ID)
 		}
 	}
@@ -223,7 +224,11 @@ func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary st
 	if err := lay.Write(build.Overlay); err != nil {
 		return nil, usage(err)
 	}
-	s.print("run-builds")
+	if chosen.inProgram() {
+		s.print("run-builds")
+	} else {
+		s.print("run-builds-without")
+	}
 	output, ok, err := build.Program(ctx, binary)
 	switch {
 	case ctx.Err() != nil:
@@ -252,6 +257,11 @@ func (s *session) runScript(ctx context.Context, chosen *choice, dir string, o *
 	config := s.config(chosen, binary)
 	if config.Beside, err = s.beside(ctx, chosen, dir); err != nil {
 		return err
+	}
+	if config.Verdicts = lay.Pages[verdict.File]; config.Verdicts != "" {
+		if config.Passed, err = s.passes(chosen.lab); err != nil {
+			return err
+		}
 	}
 	if o.keep {
 		config.Keep = func(ctx context.Context, kubeconfig, gears string) {
@@ -297,8 +307,11 @@ func (s *session) config(chosen *choice, binary string) script.Config {
 // showOutcome says how the run ended.
 func (s *session) showOutcome(chosen *choice, lay *overlay.Overlay, outcome script.Outcome) error {
 	switch {
-	case outcome.OK:
+	case outcome.OK && chosen.inProgram():
 		s.print("run-ok")
+		return nil
+	case outcome.OK:
+		s.print("run-ok-without")
 		return nil
 	case outcome.Crashed:
 		s.print("run-crashed")

@@ -28,15 +28,15 @@ func solved(t *testing.T) (dir string) {
 func TestWrongUsageOfRun(t *testing.T) {
 	solved(t)
 	for want, args := range map[string]string{
-		`--scene and --bench exclude each other (see "lab run --help")`:             "04 --scene --bench",
-		`--server and --build exclude each other (see "lab run --help")`:            "04 --server demo --build x",
-		`--keep and --scene exclude each other (see "lab run --help")`:              "04 --keep --scene",
-		`--context needs --server kubeconfig (see "lab run --help")`:                "04 --context minikube",
-		`there is no benchmark for this; labs with one: `:                           "04 --bench",
-		`lab 04 has no scene; "lab demo --help" lists all scenes`:                   "04 --scene",
-		`no lab has passed yet; "lab list" shows them`:                              "--all",
-		`which lab? "lab list" shows them; for example: lab run 08`:                 "",
-		"only pages that pass run on a cluster, and yours of lab 04 has not passed": "04 --server kubeconfig",
+		`--scene and --bench exclude each other (see "lab run --help")`:                                        "04 --scene --bench",
+		`--server and --build exclude each other (see "lab run --help")`:                                       "04 --server demo --build x",
+		`--keep and --scene exclude each other (see "lab run --help")`:                                         "04 --keep --scene",
+		`--context needs --server kubeconfig (see "lab run --help")`:                                           "04 --context minikube",
+		`there is no benchmark for this; labs with one: `:                                                      "04 --bench",
+		`lab 04 has no scene; "lab demo --help" lists all scenes`:                                              "04 --scene",
+		`no lab has passed yet; "lab list" shows them`:                                                         "--all",
+		`which lab? "lab list" shows them; for example: lab run 08`:                                            "",
+		"only a page whose tests pass may run on a cluster; your page of lab 04, as it is now, has not passed": "04 --server kubeconfig",
 	} {
 		code, _, stderr := lab(t, append([]string{"run"}, strings.Fields(args)...)...)
 		assert.Equal(t, 2, code, args)
@@ -61,10 +61,10 @@ func TestTheWholeRuntimeNamesItsPages(t *testing.T) {
 	assert.Contains(t, stdout, "With your page of lab 04, Counter\n")
 	assert.Contains(t, stdout, "Not yet. The controller's log is in workshop/work/run.log\n")
 
-	assert.NotContains(t, stdout, "have not passed")
+	assert.NotContains(t, stdout, "has not passed")
 	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference+"\n// changed\n")
 	_, stdout, _ = lab(t, "run", "--all")
-	assert.Contains(t, stdout, "The tests of lab 04 have not passed with your page as it is now,\n")
+	assert.Contains(t, stdout, "Your page of lab 04, as it is now, has not passed its tests,\n")
 
 	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "\tc.n += n // the reference does it so\n", "\tpanic(\"lab 04: Counter.Add is yours to write\")\n", 1))
 	code, stdout, _ = lab(t, "run", "--all")
@@ -96,7 +96,7 @@ func TestAClusterNeedsATestedPageAndAYes(t *testing.T) {
 	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference+"\n// changed\n")
 	code, _, stderr = lab(t, append(onCluster, "--yes")...)
 	assert.Equal(t, 2, code)
-	assert.Equal(t, "lab: only pages that pass run on a cluster, and yours of lab 04 has not passed as it is now; type: lab test 04\n", stderr)
+	assert.Equal(t, "lab: only a page whose tests pass may run on a cluster; your page of lab 04, as it is now, has not passed; type: lab test 04\n", stderr)
 }
 
 func TestTheBenchmarkShowsRatiosOfMedians(t *testing.T) {

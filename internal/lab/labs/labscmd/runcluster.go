@@ -46,7 +46,7 @@ func (o *clusterOptions) addTo(command *cobra.Command) {
 // runOnCluster runs the controller on a cluster, through a proxy.
 func (s *session) runOnCluster(ctx context.Context, chosen *choice, run *runOptions, dir string) error {
 	o := run.cluster
-	if chosen.run.Program != "" {
+	if chosen.run.Program != "" || !chosen.inProgram() {
 		return s.refuse("run-not-on-cluster", chosen.lab.ID)
 	}
 	if err := s.tested(chosen); err != nil {

@@ -78,6 +78,7 @@ minutes: {half: 0, day: 10, self: 20}
 files: [{path: gear/counter.go, write: [Counter.Add, Counter.Value], remove: []}]
 tests:
   files: [contract_test.go]
+  at_least: 4 # TestContract counts in both steps
   steps: [{name: sum, run: TestContract/sum, functions: [Counter.Add]}, {name: twice, run: TestContract/twice}]
 hints:
   rungs: [{en: one, zh-CN: 一}, {en: two, zh-CN: 二}, {en: three, zh-CN: 三}]

@@ -58,6 +58,9 @@ type Tests struct {
 	// Files are the test files of the package that are kept. The others know private fields of the
 	// reference.
 	Files []string `yaml:"files"`
+	// AtLeast is how many tests the steps run in all, subtests included. With fewer, one was deleted,
+	// and a learner's mistake may pass.
+	AtLeast int `yaml:"at_least"`
 	// Steps run in order; the first that fails is the learner's next task.
 	Steps []Step `yaml:"steps"`
 }
@@ -110,6 +113,9 @@ func (r Run) Uses(lab *Lab) bool {
 	if lab.Run.Package() != r.Package() {
 		return false
 	}
+	if !lab.IsCode() {
+		return false
+	}
 	replaced := strings.Contains(r.GearSet(), lab.Package()+"=")
 	return lab.Run.GearSet() == r.GearSet() || lab.Run.GearSet() == textbook && !replaced
 }
@@ -155,6 +161,9 @@ type Edit struct {
 
 // Package returns the folder of the lab's package, relative to the repository.
 func (l *Lab) Package() string { return path.Dir(l.Files[0].Path) }
+
+// IsCode reports whether the pages are Go, and so a part of programs.
+func (l *Lab) IsCode() bool { return len(l.Files) > 0 && path.Ext(l.Files[0].Path) == ".go" }
 
 // Page returns the page with that path, or nil.
 func (l *Lab) Page(file string) *File {

@@ -32,6 +32,7 @@ func (l *Lab) Problems(all []*Lab) (problems []string) {
 		report(!strings.HasPrefix(page.Path, l.Package()+"/"), "%s is not in the package %s", page.Path, l.Package())
 	}
 	report(len(l.Tests.Steps) == 0, "tests: no step")
+	report(l.Tests.AtLeast <= 0, "tests: at_least is missing")
 	seen := map[string]bool{}
 	for _, step := range l.Tests.Steps {
 		_, err := regexp.Compile(step.Run)

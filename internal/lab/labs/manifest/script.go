@@ -43,6 +43,17 @@ type Action struct {
 
 	// Bench measures with a program that is the laboratory.
 	Bench *Bench `yaml:"bench"`
+
+	// Stuck sets up a namespace of lab 13, and ends the one before.
+	Stuck *Stuck `yaml:"stuck"`
+}
+
+// Stuck describes a namespace of lab 13, with the seed of the learner's verdicts.
+type Stuck struct {
+	// Namespace is "first" or "second".
+	Namespace string `yaml:"namespace"`
+	// Within is how long "orrery why" may take to prove its causes, once the verdicts have passed.
+	Within Duration `yaml:"within"`
 }
 
 // Start describes a start of the program.

@@ -23,8 +23,10 @@ type Step struct {
 type Report struct {
 	Lab string `json:"lab"`
 	// Passed reports that every step passed and go vet found nothing.
-	Passed  bool    `json:"passed"`
-	Steps   []Step  `json:"steps"`
+	Passed bool   `json:"passed"`
+	Steps  []Step `json:"steps"`
+	// Tests is how many tests passed in the steps that passed, subtests included.
+	Tests   int     `json:"-"`
 	Seconds float64 `json:"seconds"`
 	// Race reports whether the race detector took part.
 	Race bool `json:"race"`

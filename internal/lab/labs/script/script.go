@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/causes"
 	"orrery/internal/lab/labs/manifest"
 	"orrery/internal/lab/labs/texts"
 	"orrery/internal/observe/trace"
@@ -30,6 +31,10 @@ type Config struct {
 	Program string
 	// Beside is the same program with the pages of Run.Beside as well; "" if there is none.
 	Beside string
+	// Verdicts is the file with the learner's verdicts, for the action stuck. Passed reports that the
+	// lab's tests have passed with it.
+	Verdicts string
+	Passed   bool
 	// LimitFactor multiplies every time limit, for a busy machine. 0 means 1.
 	LimitFactor int
 	// Log is the file for the controller's log.
@@ -66,6 +71,9 @@ type player struct {
 	filled map[string]int
 	// machines are the names of the VirtualMachines that the script created, by their servers' names.
 	machines map[string]string
+	// world is where the situations of lab 13 are set up; situation is the present one, or nil.
+	world     *causes.World
+	situation *causes.Fixture
 	// kubeconfig is the program's: that of the server's administrator, or of the proxy to a cluster.
 	// state is the folder $STATE.
 	kubeconfig, state string
@@ -89,6 +97,12 @@ func Play(ctx context.Context, config Config) (Outcome, error) {
 	}
 	defer p.server.Stop(context.Background())
 	defer p.client.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	p.world = causes.NewWorld(ctx, p.client)
+	defer func() {
+		cancel()
+		p.world.Wait()
+	}()
 	return p.control(ctx, p.server.URL(), p.Run.Args)
 }
 
@@ -294,6 +308,8 @@ func (p *player) act(ctx context.Context, a manifest.Action) error {
 		return p.vms().Delete(ctx, a.DeleteMachine, api.DeleteOptions{})
 	case a.Bench != nil:
 		return p.bench(ctx, *a.Bench)
+	case a.Stuck != nil:
+		return p.stuck(ctx, *a.Stuck)
 	case a.Machines != nil:
 		return p.compareMachines(ctx, *a.Machines)
 	}

@@ -44,6 +44,9 @@ func control(mode string) int {
 		fmt.Println(os.Args[1:], os.Getenv("KUBECONFIG") != "")
 		return 137
 	}
+	if os.Args[1] == "why" {
+		return explains(mode)
+	}
 	port := os.Args[slices.Index(os.Args, "--metrics-port")+1]
 	var scrapes atomic.Int32
 	http.HandleFunc("/interrupt", func(http.ResponseWriter, *http.Request) {
@@ -69,6 +72,8 @@ func control(mode string) int {
 	switch mode {
 	case "deletes", "strays", "lazy":
 		go deletes(mode)
+	case "knows", "guesses":
+		go reports()
 	}
 	reason := <-ended
 	switch {
@@ -234,7 +239,7 @@ func TestAnOrphanIsTold(t *testing.T) {
 	outcome, told, err := play(t, "dies", `[{create_machine: web}, {machines: {objects: [web], servers: [web], within: 1ms}}]`)
 	require.NoError(t, err)
 	assert.False(t, outcome.OK)
-	assert.Contains(t, told, "VirtualMachines: web; servers: none. There must be these VirtualMachines: web; and these servers: web\n")
+	assert.Contains(t, told, "VirtualMachines: web; servers: none; want VirtualMachines: web; servers: web\n")
 }
 
 // Only the exit code of a killed program is not a crash.

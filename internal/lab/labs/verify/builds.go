@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"orrery/internal/lab/causes/verdict"
 	"orrery/internal/lab/labs/check"
 	"orrery/internal/lab/labs/manifest"
 	"orrery/internal/lab/labs/overlay"
@@ -33,17 +34,22 @@ func (s *subject) test(ctx context.Context, folder string, race bool) (*report.R
 // unchanged is the reference.
 func unchanged(_ manifest.File, text []byte) ([]byte, error) { return text, nil }
 
-// referencePasses: the reference passes every step.
+// referencePasses: the reference passes every step, and no test is missing.
 func referencePasses(ctx context.Context, s *subject) ([]string, error) {
 	folder, err := s.version("reference", unchanged)
 	if err != nil {
 		return nil, err
 	}
 	r, err := s.test(ctx, folder, s.race)
-	if err != nil || r.Passed {
+	switch {
+	case err != nil:
 		return nil, err
+	case !r.Passed:
+		return []string{"the reference does not pass: " + summary(r)}, nil
+	case r.Tests < s.lab.Tests.AtLeast:
+		return []string{fmt.Sprintf("the steps ran %d tests, and at_least in lab.yaml is %d: which test is missing?", r.Tests, s.lab.Tests.AtLeast)}, nil
 	}
-	return []string{"the reference does not pass: " + summary(r)}, nil
+	return nil, nil
 }
 
 // summary describes a report: enough to repair a finding from a log alone.
@@ -245,7 +251,7 @@ func (s *subject) play(ctx context.Context, lay *overlay.Overlay, build steps.Bu
 	}
 	var told bytes.Buffer
 	outcome, err := script.Play(ctx, script.Config{Run: run, Program: binary, Beside: binary, Log: filepath.Join(s.dir, "run.log"),
-		Out: &told, Lang: texts.English, LimitFactor: limitFactor})
+		Verdicts: lay.Pages[verdict.File], Passed: true, Out: &told, Lang: texts.English, LimitFactor: limitFactor})
 	if err != nil || outcome.OK {
 		return nil, err
 	}

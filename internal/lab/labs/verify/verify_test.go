@@ -92,6 +92,7 @@ func TestSabotageIsFound(t *testing.T) {
 		{"predict questions", dir + "predict.yaml", "zh-CN: 先进先出。", "zh-CN: ''", "question order: why lacks a language"},
 		{"predict questions", dir + "README.zh-CN.md", "哪个先出来", "哪个后出来", "question order: the zh-CN page does not show it"},
 		{"reference passes", "gear/contract_test.go", "!= 5", "!= 6", "the reference does not pass"},
+		{"reference passes", dir + "lab.yaml", "at_least: 4", "at_least: 5", "the steps ran 4 tests, and at_least in lab.yaml is 5"},
 		{"stub", "gear/contract_test.go", "c.Add(2)", "_ = 2", "the stub should fail because something is still to write"},
 		{"each function is needed", "gear/contract_test.go", "if c.Add(3); c.Value() != 5 {", "if c.Add(3); false {", "without Counter.Value a step should fail because of it: it passes"},
 		{"planted wrong solutions", dir + "mutants.yaml", `replace: "c.n -= n"`, `replace: "c.n += n"`, "mutant subtracts should fail first at TestContract/sum: it passes"},

@@ -1,5 +1,6 @@
 // The boxes: each draws its part of the state at one moment. It shows as many rows as it has room for and says how many more.
 import { html } from "orrery/htm-preact.js";
+import { get } from "orrery/fold.js";
 import { colour, count, duration, short, text } from "orrery/text.js";
 
 // Key is the name of an object in its colour. Selecting it fills its story and dims everything else.
@@ -35,7 +36,7 @@ const letters = { A: "Added", U: "Updated", D: "Deleted", R: "Replaced", S: "Syn
 export function Deltas({ d = "", n = 0 }) {
   const all = [...d], shown = all.slice(-9), missing = Math.max(n, all.length) - shown.length;
   return html`<span class="deltas">${missing > 0 && html`<span class="quiet">${count(missing)}+</span>`}${shown.map(letter =>
-    html`<span class=${"delta " + (letter === "†" ? "D" : letter)} title=${letters[letter] ?? ""}>${letter}</span>`)}</span>`;
+    html`<span class=${"delta " + (letter === "†" ? "D" : letter)} title=${get(letters, letter) ?? ""}>${letter}</span>`)}</span>`;
 }
 
 export function Requests({ view }) {
@@ -49,7 +50,7 @@ export function Requests({ view }) {
   };
   const open = Object.values(watches).map(w => row(w, html`<span class="bar" style="max-width:3em"><i style="width:100%"></i></span>`));
   const under = Object.values(running).map(r => row(r, html`<span class="quiet">…</span>`));
-  const done = recent.filter(r => !watches[r.q]).reverse().map(r => row(r));
+  const done = recent.filter(r => !get(watches, r.q)).reverse().map(r => row(r));
   return html`<${Box} name="restclient" title="restclient" view=${view} silent=${!called(view, "restclient") && view.started}
     note=${html`${text("requests", { n: count(started) })}${failed ? html`, <span class="bad">✖ ${count(failed)}</span>` : ""}${unsure(view, "restclient")}`}>
     <${Rows} rows=${[...open, ...under, ...done]} most=${view.rows}/></${Box}>`;
@@ -89,7 +90,7 @@ export function Indexer({ view }) {
   return html`<${Box} name="indexer" title="indexer" view=${view} silent=${!called(view, "indexer") && view.started}
     note=${html`${text("objects", { n: count(store?.total) })}${unsure(view, "indexer")}`}>
     ${store && html`
-      ${store.kind && html`<div class="row"><b title=${store.kind}>${marks[store.kind] ?? ""} ${store.kind}</b>${store.k && html`<span class="fill"><${Key} k=${store.k} view=${view} most=${16}/></span>`}</div>
+      ${store.kind && html`<div class="row"><b title=${store.kind}>${get(marks, store.kind) ?? ""} ${store.kind}</b>${store.k && html`<span class="fill"><${Key} k=${store.k} view=${view} most=${16}/></span>`}</div>
         <div class="row quiet"><span class="fill">${store.from || "–"} → ${store.to || "–"}</span></div>`}
       <${Rows} rows=${objects.map(([k, rv]) => html`<div class="row"><span class="fill"><${Key} k=${k} view=${view} most=${16}/></span><span class="num">${rv}</span></div>`)} most=${view.rows - 2} total=${store.total}/>
       ${store.total === 0 && html`<div class="row empty">${text("store-empty")}</div>`}`}</${Box}>`;
@@ -121,7 +122,7 @@ export function Queue({ view }) {
   const again = processing.filter(([, p]) => p.dirty).map(([k]) => k);
   const delayed = Object.entries(queue.delayed).sort((a, b) => a[1].at + a[1].us - b[1].at - b[1].us);
   const line = (label, keys, total = keys.length, mark = {}) => html`<div class="row set" data-set=${label} style="height:23px"><span class="label" style="font-family:var(--mono)">${label}</span>
-    <span class="num" style="width:2.6em">${count(total)}</span><span class="keys">${keys.slice(0, 12).map(k => html`<span style="display:inline-flex"><${Key} k=${k} view=${view} most=${16}/>${mark[k] ?? ""}</span>`)}</span></div>`;
+    <span class="num" style="width:2.6em">${count(total)}</span><span class="keys">${keys.slice(0, 12).map(k => html`<span style="display:inline-flex"><${Key} k=${k} view=${view} most=${16}/>${get(mark, k) ?? ""}</span>`)}</span></div>`;
   const bullet = Object.fromEntries(again.map(k => [k, html`<b class="warn" title=${text("dirty-again")}>●</b>`]));
   return html`<${Box} name="queue" title=${`${text("queue")} ${name ? `"${name}"` : ""}`} view=${view}
     note=${html`${text("queue-note", { added: count(queue.added + queue.coalesced), coalesced: count(queue.coalesced) })}${unsure(view, "queue")}`}>
@@ -130,7 +131,7 @@ export function Queue({ view }) {
     ${line("processing", processing.map(([k]) => k))}
     ${line("delayed", [], queue.delayedTotal)}
     <${Rows} rows=${delayed.slice(0, view.rows).map(([k, d]) => html`<div class="row"><span class="fill" style="padding-left:1.2em"><${Key} k=${k} view=${view}/></span>
-      <span class="num">${duration(Math.max(0, d.at + d.us - view.t))}${queue.failures[k] ? html`, <span class="bad">${text("failure", { n: queue.failures[k] })}</span>` : ""}</span></div>`)} most=${view.rows - (again.length ? 6 : 5)} total=${queue.delayedTotal}/>
+      <span class="num">${duration(Math.max(0, d.at + d.us - view.t))}${get(queue.failures, k) ? html`, <span class="bad">${text("failure", { n: queue.failures[k] })}</span>` : ""}</span></div>`)} most=${view.rows - (again.length ? 6 : 5)} total=${queue.delayedTotal}/>
     ${again.length > 0 && html`<div class="row warn"><span class="fill">● ${text("dirty-again")}</span></div>`}
     ${queue.shuttingDown && html`<div class="row warn">${text(queue.draining ? "draining" : "shutting-down")}</div>`}</${Box}>`;
 }
@@ -140,12 +141,12 @@ export function Workers({ view }) {
   const busy = slots.filter(k => k !== "").length;
   const all = Array.from({ length: Math.max(slots.length, view.header?.workers ?? 0) }, (_, i) => slots[i] ?? "");
   const row = (k, i) => {
-    const holds = k && queue.processing[k], passing = k && view.state.namespaces[k];
+    const holds = k && get(queue.processing, k), passing = k && get(view.state.namespaces, k);
     return html`<div class="row" data-worker=${i + 1}><span class="quiet" style="width:2.2em">w${i + 1}</span>
       <span class="fill">${k ? html`<${Key} k=${k} view=${view}/>` : html`<span class="empty">${text("idle")}</span>`}
       ${passing?.running && passing.phase ? html`<span class="quiet"> ${passing.phase}</span>` : ""}</span>
       ${holds?.dirty && html`<b class="warn" title=${text("dirty-again")}>●</b>`}
-      ${k && queue.failures[k] ? html`<span class="bad">✖ ${text("failure", { n: queue.failures[k] })}</span>` : ""}
+      ${k && get(queue.failures, k) ? html`<span class="bad">✖ ${text("failure", { n: queue.failures[k] })}</span>` : ""}
       <span class="num">${holds ? since(view, holds.at) : ""}</span></div>`;
   };
   return html`<${Box} name="workers" title=${text("workers")} view=${view} silent=${!queue && view.started}
@@ -159,19 +160,19 @@ const signs = { False: ["✔", "good"], True: ["✖", "bad"], Unknown: ["?", "wa
 
 export function Namespace({ view }) {
   const all = view.state.namespaces;
-  const name = view.selected in all ? view.selected
+  const name = get(all, view.selected) ? view.selected
     : Object.keys(all).find(k => all[k].running) ?? Object.keys(all).sort((a, b) => all[b].passAt - all[a].passAt)[0];
-  const n = all[name], deleting = Object.values(all).filter(x => !x.gone).length;
+  const n = get(all, name), deleting = Object.values(all).filter(x => !x.gone).length;
   const remaining = n ? Object.entries(n.remaining) : [], tight = view.rows < 8; // room for the conditions and one line
   return html`<${Box} name="nsctl" title=${n ? html`nsctl · ${short(name, 28)}` : "nsctl"} view=${view} silent=${!called(view, "nsctl") && view.started}
     note=${html`${n ? text(n.gone ? "gone" : "terminating") : ""}${deleting > 1 ? ` · ${text("deleting", { n: count(deleting) })}` : ""}${unsure(view, "nsctl")}`}>
     ${n && html`
       ${!tight && html`<div class="phases">${Object.entries(n.phases).map(([phase, us], i) => html`${i > 0 && html`<span class="quiet">▸</span>`}<span class=${phase === n.phase ? "warn" : ""}>${phase} <span class="quiet">${duration(us)}</span></span>`)}
-        ${n.phase && !(n.phase in n.phases) && html`<span class="warn">▸ ${n.phase} …</span>`}</div>`}
+        ${n.phase && get(n.phases, n.phase) === undefined && html`<span class="warn">▸ ${n.phase} …</span>`}</div>`}
       <div class="sub">${text("pass", { n: count(n.passes) })}${n.p ? " · " + n.p : ""}${n.running ? html` · <span class="good">${text("running", { us: since(view, n.passAt) })}</span>`
         : n.due && n.dueAt + n.due > view.t ? ` · ${text("next-look", { us: duration(n.dueAt + n.due - view.t) })}` : ""}</div>
       ${Object.entries(n.conditions).map(([type, c]) => {
-        const [sign, tone] = signs[c.status] ?? ["?", "warn"];
+        const [sign, tone] = get(signs, c.status) ?? ["?", "warn"];
         return html`<div class="row" title=${c.message}><b class=${tone} title=${c.status}>${sign}</b><span class="fill">${type.replace(/^Namespace/, "")}${c.status === "True" ? html` <span class="quiet">${c.message || c.reason}</span>` : ""}</span></div>`;
       })}
       ${remaining.length > 0 && !(tight && n.err) && html`<div class="row"><span class="label">${text("left")}</span><span class="fill">${remaining.map(([r, left]) => `${r} ${count(left)}`).join(", ")}</span></div>`}

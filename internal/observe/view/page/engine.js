@@ -12,6 +12,8 @@ function startWorker() {
 const decode = address => new TextDecoder().decode(bytes(address.slice(address.indexOf(",") + 1)));
 const bytes = base64 => Uint8Array.from(atob(base64), c => c.charCodeAt(0));
 
+const full = 1013; // the code with which the server closes a connection when it has too many
+
 const token = () => new URLSearchParams(location.search).get("token");
 
 // Engine calls update with each new view, and tell with {kind, reason} when something happens.
@@ -19,22 +21,24 @@ export class Engine {
   #worker = startWorker();
   #socket = null;
   #served = false; // the recording is the server's
-  live = false;
 
   constructor(update, tell) {
     this.tell = tell;
-    this.#worker.onmessage = ({ data }) => data.kind === "view" ? update(data) : tell(data);
+    this.#worker.onmessage = ({ data }) => {
+      if (data.kind === "view") { update(data); return; }
+      if (data.kind === "opened") { // until then the page shows what it showed
+        this.#served = data.served;
+        this.#disconnect();
+      }
+      tell(data);
+    };
     this.#worker.onerror = event => tell({ kind: "failed", reason: event.message });
   }
 
   ask(op, values = {}) { this.#worker.postMessage({ op, ...values }); }
 
-  // open reads a recording, a {blob} or what the server has at an {address}, which ends a live connection.
-  open(source) {
-    this.disconnect();
-    this.#served = "address" in source;
-    this.ask("open", source);
-  }
+  // open reads a recording, a {blob} or what the server has at an {address}. If it is one, that ends a live connection.
+  open(source) { this.ask("open", source); }
 
   // start shows what the page was opened for: the recording inside it, the server's recording, or the server's run.
   start() {
@@ -81,23 +85,21 @@ export class Engine {
     socket.onmessage = ({ data }) => {
       if (data.startsWith('{"control":')) { this.tell({ kind: "control", ...JSON.parse(data).control }); return; }
       if (!began) this.ask("begin");
-      began = this.live = true;
+      began = true;
       this.ask("text", { text: data });
     };
     socket.onclose = event => {
       if (this.#socket !== socket) return;
-      this.live = false;
-      if (began) this.ask("closed"); else this.tell({ kind: "refused", reason: event.reason });
+      if (began) this.ask("closed"); else this.tell({ kind: "refused", reason: event.reason, full: event.code === full });
     };
   }
 
   // command asks the server to hold the run or to let it go on.
   command(values) { if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(values)); }
 
-  disconnect() {
+  #disconnect() {
     const socket = this.#socket;
     this.#socket = null;
-    this.live = false;
     socket?.close();
   }
 }

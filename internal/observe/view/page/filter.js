@@ -1,5 +1,7 @@
 // Filters of events: key gear event verb resource code deltas failures gate, == != ~ < >, joined by && and ||.
 
+import { get } from "orrery/fold.js";
+
 // What a name means for an event. "gear" is the package, "event" the hook or the whole name.
 const fields = {
   key: e => e.k, gear: e => e.e.split(".")[0], event: e => e.e, verb: e => e.verb, resource: e => e.r, code: e => e.code,
@@ -16,7 +18,7 @@ export function parseFilter(source) {
     const match = form.exec(rest);
     if (!match) throw new Error(`after "${source.slice(0, source.length - rest.length)}": NAME == VALUE is expected`);
     const [all, name, operator, quoted, joint] = match;
-    if (!(name in fields)) throw new Error(`"${name}" is not one of ${Object.keys(fields).join(", ")}`);
+    if (!get(fields, name)) throw new Error(`"${name}" is not one of ${Object.keys(fields).join(", ")}`);
     rest = rest.slice(all.length);
     if (joint !== "" && rest.trim() === "") throw new Error(`nothing follows ${joint}`);
     alternatives.at(-1).push(comparison(name, operator, quoted.replace(/^"|"$/g, "")));

@@ -41,7 +41,7 @@ const newNamespace = () => ({
 // Maps are plain objects, so that they are JSON. Their sizes are remembered, since counting keys takes time.
 const sizes = new WeakMap();
 const has = (map, key) => Object.hasOwn(map, key);
-const get = (map, key) => has(map, key) ? map[key] : undefined;
+export const get = (map, key) => has(map, key) ? map[key] : undefined; // a key may be named "constructor"
 
 function size(map) {
   if (!sizes.has(map)) sizes.set(map, Object.keys(map).length);
@@ -135,7 +135,7 @@ function reflector(r, hook, e) {
   }
 }
 
-const kept = 20; // letters of a slot
+const kept = 20; // letters of a slot, the newest
 const tombstone = "†";
 const isDeletion = letter => letter === "D" || letter === tombstone;
 const deltasOf = e => Math.max(e.m ?? 0, [...e.d ?? ""].length);
@@ -152,6 +152,7 @@ function fifo(f, state, hook, e) {
       const n = deltasOf(e);
       f.popped++;
       take(f, state, key, n);
+      if (f.slots.length < f.total) f.total = Math.max(e.n ?? 0, f.slots.length); // keys that are only counted may be counted twice
       f.inFlight = { k: key, d, n, at: e.t ?? 0 };
       break;
     }
@@ -171,11 +172,11 @@ function fifo(f, state, hook, e) {
 function append(f, key, delta, at) {
   const slot = f.slots.find(s => s.k === key);
   if (!slot) { putSlot(f, { k: key, d: delta, n: 1, at }); return; }
-  const letters = [...slot.d], last = letters.length === slot.n && slot.n > 0 ? letters.at(-1) : "";
+  const last = [...slot.d].at(-1);
   if (isDeletion(last) && isDeletion(delta)) {
     if (last === tombstone) slot.d = slot.d.slice(0, -1) + delta;
   } else {
-    if (slot.n < kept) slot.d += delta;
+    slot.d = [...slot.d, ...delta].slice(-kept).join("");
     slot.n++;
   }
 }
@@ -198,7 +199,8 @@ function take(f, state, key, n) {
   const slot = f.slots[i];
   if (n > slot.n) state.odd++;
   if (n >= slot.n) { f.slots.splice(i, 1); f.total--; return; }
-  slot.d = [...slot.d].slice(n).join("");
+  const letters = [...slot.d], older = Math.max(0, slot.n - letters.length); // deltas without a letter
+  slot.d = letters.slice(Math.max(0, n - older)).join("");
   slot.n -= n;
 }
 

@@ -1,6 +1,7 @@
 // What teaches: the terms of a box, and the function that acted last.
 import { html, useEffect, useState } from "orrery/htm-preact.js";
 import glossary from "orrery/glossary.json" with { type: "json" };
+import { get } from "orrery/fold.js";
 import { count, language, text } from "orrery/text.js";
 import { boxNames, Dialog, packagesOf } from "orrery/dialogs.js";
 
@@ -20,7 +21,7 @@ export function actedLast(name, view, functions) {
   for (let at = events.length - 1; at >= 0; at--) {
     const e = events[at];
     if (packages && !packages.includes(e.e.split(".")[0])) continue;
-    const place = functions[`${e.e}/${e.phase}`] ?? functions[e.e];
+    const place = get(functions, `${e.e}/${e.phase}`) ?? get(functions, e.e);
     if (place) return { e, place };
   }
   return null;

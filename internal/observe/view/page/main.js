@@ -1,6 +1,7 @@
 // The page: one picture of the run at one event, and the keys and buttons that move it.
 import { html, render, useEffect, useLayoutEffect, useRef, useState } from "orrery/htm-preact.js";
 import { clock, count, duration, setLanguage, text } from "orrery/text.js";
+import { get } from "orrery/fold.js";
 import { parseFilter } from "orrery/filter.js";
 import { Engine } from "orrery/engine.js";
 import { FIFO, Indexer, Listeners, Namespace, Queue, Reflector, Requests, Workers } from "orrery/boxes.js";
@@ -13,13 +14,13 @@ import { boxNames, Help, Tables } from "orrery/dialogs.js";
 import { Code, Explain } from "orrery/learn.js";
 
 const speeds = [0.25, 1, 4, 16];
-const tooFast = 2000; // events in a second, above which only counts are drawn
+const tooFast = 2000; // events in a second, above which a picture shows many at once
 const tick = 50; // ms between two pictures of a recording that plays
 
 const controlled = "namespaces"; // the informer to show first: that of the controller
 
 // first returns the name to show: the chosen one if it exists, otherwise the first.
-const first = (map, chosen) => chosen in map ? chosen : Object.keys(map)[0] ?? "";
+const first = (map, chosen) => get(map, chosen) ? chosen : Object.keys(map)[0] ?? "";
 
 function App({ engine, initial }) {
   const [shot, setShot] = useState(null); // the last view of the worker
@@ -41,6 +42,8 @@ function App({ engine, initial }) {
   const size = useWindowSize(shot?.guided);
   const now = useRef({}), askFork = useRef(null);
   const plays = useRef(false); // is playing at once what playing is with the next picture
+  const asked = useRef(""); // the last command
+  const playedTo = useRef(0); // the time up to which a recording has been played
 
   let passes = () => true, wrong = "";
   try { passes = parseFilter(filter); } catch (error) { wrong = error.message; }
@@ -55,30 +58,34 @@ function App({ engine, initial }) {
   };
   const play = () => {
     if (mode !== "replay" && mode !== "ended") return;
-    if (!playing && shot && shot.n >= shot.count) engine.ask("seek", { n: shot.first });
+    const again = shot.n >= shot.count;
+    playedTo.current = again ? shot.start : shot.t; // the picture of the start is not there yet
+    if (!playing && again) engine.ask("seek", { n: shot.first });
     setPlays(!playing);
   };
   const choose = file => { if (file) { setNotice(""); engine.open({ blob: file }); } };
-  const answer = choice => { setChosen(choice); engine.command({ do: "answer", choice }); };
+  const send = values => { asked.current = values.do; engine.command(values); };
+  const answer = choice => { setChosen(choice); send({ do: "answer", choice }); };
   const save = () => engine.ask("save");
 
   useEffect(() => {
     engine.update = setShot;
     engine.said = message => {
       switch (message.kind) {
-        case "opened": setMode("replay"); setNotice(""); setSelected(""); setChosen(""); setControl(null); engine.inputs().then(setInputs); return;
+        case "opened": setMode("replay"); setPlays(false); setNotice(""); setSelected(""); setChosen(""); setControl(null); engine.inputs().then(setInputs); return;
         case "disconnected":
           setMode(m => m === "live" || m === "freeze" ? "ended" : m);
           setControl(null);
           if (!message.ended) setNotice(text("disconnected"));
           else if (message.ended.startsWith("panic")) setNotice(message.ended);
           return;
-        case "refused": setMode("drop"); setNotice(message.reason || text("refused")); return;
+        case "refused": setMode("drop"); setNotice(message.full ? text("refused-full") : message.reason || text("refused")); return;
         case "failed": setNotice(readProblem(message.reason)); return;
         case "saved": download(message.blob); return;
         case "control":
           setControl(message);
           if (message.error) setNotice(message.error);
+          if (message.error && asked.current === "answer") setChosen(""); // the server has not taken it
           return;
       }
     };
@@ -88,11 +95,11 @@ function App({ engine, initial }) {
   // A recording that plays moves by its own time.
   useEffect(() => {
     if (!playing) return;
-    let at = now.current.t ?? 0, before = performance.now();
+    let before = performance.now();
     const timer = setInterval(() => {
       if (!plays.current) return;
       const time = performance.now();
-      at += (time - before) * 1000 * speed;
+      const at = playedTo.current += (time - before) * 1000 * speed;
       before = time;
       if (at >= now.current.end) { setPlays(false); engine.ask("seek", { n: now.current.count }); } else engine.ask("time", { t: at });
     }, tick);
@@ -103,7 +110,7 @@ function App({ engine, initial }) {
   // What is held shows the present: hold from freeze catches up first.
   const command = values => {
     if (mode === "freeze") freeze();
-    engine.command(values);
+    send(values);
   };
   const gates = new Gates(control, null, command);
   useLayoutEffect(() => { // at once: a key that is pressed when the page can be seen counts
@@ -157,7 +164,7 @@ function App({ engine, initial }) {
       <button class="plain" onClick=${changeLanguage}>${text("language")}</button>
       <button class="plain" onClick=${changeTheme} aria-label=${text("theme")} title=${text("theme")}>◐</button>
       <button class="plain" onClick=${() => setDialog({ kind: "help" })} aria-label=${text("help")} title=${text("help")}>?</button></div>
-    ${shot.guided && html`<${Guide} view=${view} chosen=${chosen} choose=${answer}/>`}
+    ${shot.guided && html`<${Guide} view=${view} chosen=${chosen} choose=${answer} watches=${control !== null && !gates.mine}/>`}
     <div class="row1"><${Requests} view=${view}/><${Reflector} view=${view}/><${FIFO} view=${view}/><${Indexer} view=${view}/><${Listeners} view=${view}/></div>
     <div class="row2"><${Queue} view=${view}/><${Workers} view=${view}/><${Namespace} view=${view}/></div>
     <${Story} view=${view}/>

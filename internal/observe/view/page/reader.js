@@ -5,6 +5,7 @@ import { Summary } from "./summary.js";
 
 const chunkSize = 1 << 20; // characters: about 10,000 events
 const mostText = 256 << 20; // characters of a live run that are kept
+const tick = 200; // ms between two pictures of a live run in which nothing happens
 const recentEvents = 300, storyEvents = 120, storyChunks = 4;
 const schema = "orrery.trace/1";
 
@@ -55,17 +56,31 @@ export class Run {
 
   #chunk(text) {
     const broken = []; // how many events of this text come before each broken line
-    let events = parseLines(text, (line, reason, before) => { this.#problem(this.#line + line, reason); broken.push(before); });
+    let events = parseLines(text, (line, reason, before) => { this.#problem(this.#line + line, reason); broken.push(before); }, true);
     this.#line += countLines(text);
-    if (!this.header) checkHeader(events[0], text);
+    if (!this.header) checkHeader(this.problems[0]?.line === 1 ? null : events[0], text);
     if (!this.header || events[0]?.schema) { // or the header again, after a rotation or a new connection
       const header = events.shift();
       this.header ??= header;
       text = text.slice(text.indexOf("\n") + 1); // what is saved has one header
       broken.forEach((before, i) => { broken[i] = before - 1; });
     }
-    for (const before of broken) if (this.gaps.at(-1)?.to !== Infinity) this.gaps.push({ from: this.count + before, to: Infinity });
-    if (events.length === 0) return;
+    if (events.length > 0) this.#keep(text, events);
+    const from = this.count;
+    let lost = 0; // broken lines up to here
+    for (const event of events) {
+      for (; from + broken[lost] === this.count; lost++) this.#lineLost();
+      this.newest = apply(this.newest, event);
+      this.summary.add(event, this.newest);
+      this.count++;
+      if (event.t > this.end) this.end = event.t;
+      if (event.state) this.#stateRead(event);
+    }
+    if (lost < broken.length) this.#lineLost();
+  }
+
+  // #keep keeps the text of events that come next.
+  #keep(text, events) {
     const last = this.chunks.at(-1);
     if (last && last.text.length + text.length < chunkSize) { // small batches of a live run share a chunk
       last.text += "\n" + text;
@@ -74,15 +89,13 @@ export class Run {
     } else {
       this.chunks.push({ from: this.count, count: events.length, t: events[0].t ?? this.end, text, state: JSON.stringify(this.newest) });
     }
-    for (const event of events) {
-      this.newest = apply(this.newest, event);
-      this.summary.add(event);
-      this.count++;
-      if (event.t > this.end) this.end = event.t;
-      if (event.state) this.#stateRead(event);
-    }
     this.#size += text.length;
     while (this.#size > mostText && this.chunks.length > 1) this.#size -= this.chunks.shift().text.length;
+  }
+
+  // #lineLost notes that the content is uncertain from here on.
+  #lineLost() {
+    if (this.gaps.at(-1)?.to !== Infinity) this.gaps.push({ from: this.count, to: Infinity });
   }
 
   // #stateRead notes that the content is certain again after the event read last, a state.
@@ -91,6 +104,9 @@ export class Run {
     const gap = this.gaps.at(-1);
     if (gap?.to === Infinity && gap.from < this.count) gap.to = this.count;
   }
+
+  // stopsAt notes why nothing could be read after the last line.
+  stopsAt(reason) { this.#problem(this.#line + 1, reason); }
 
   #problem(line, reason) {
     if (this.problems.length < 100) this.problems.push({ line, reason });
@@ -101,6 +117,9 @@ export class Run {
 
   // first is the earliest event that can be shown.
   get first() { return this.chunks[0]?.from ?? 0; }
+
+  // start is the time of that event.
+  get start() { return this.chunks[0]?.t ?? 0; }
 
   #chunkOf(n) {
     let low = 0, high = this.chunks.length - 1;
@@ -206,17 +225,25 @@ function countLines(text) {
   return lines;
 }
 
-// parseLines parses all lines at once, and one by one if that fails: a broken line is reported and left out.
-export function parseLines(text, broken) {
+// isEvent reports whether the program takes a line for an event. A run begins with the state 0.
+const isEvent = e => typeof e?.e === "string" && e.e !== "" && (e.s > 0 || e.e === "trace.state") &&
+  is(e.s, "number") && is(e.t, "number") && is(e.i, "string") && is(e.k, "string") && is(e.d, "string");
+const is = (value, type) => value === undefined || value === null || typeof value === type;
+
+// parseLines parses all lines at once, and one by one if that fails: a broken line is reported and left out. headed allows a
+// header in the first line.
+function parseLines(text, broken, headed = false) {
+  const right = (entry, i) => isEvent(entry) || headed && i === 0 && Boolean(entry?.schema);
   try {
-    return JSON.parse("[" + text.replaceAll("\n", ",") + "]");
+    const events = JSON.parse("[" + text.replaceAll("\n", ",") + "]");
+    if (events.every(right)) return events;
   } catch { /* one of them is broken */ }
   const events = [];
   text.split("\n").forEach((line, i) => {
     if (line.trim() === "") return;
     try {
       const event = JSON.parse(line);
-      if (typeof event !== "object" || event === null || Array.isArray(event)) throw new Error("not an object");
+      if (!right(event, i)) throw new Error("not an event");
       events.push(event);
     } catch (error) { broken(i + 1, error.message, events.length); }
   });
@@ -231,14 +258,18 @@ function checkHeader(header, text) {
 
 // serve answers the messages of the page.
 function serve(port) {
-  let run = new Run(), position = null, time = null, key = "", due = false, generation = 0; // position null: follow the end
+  let run = new Run(), position = null, time = null, key = "", due = false, generation = 0, live = false; // position null: follow the end
+  let zero = Infinity; // when a live run began, by the worker's clock: no later than the fastest batch says
 
+  const clock = () => performance.now() * 1000;
+  const ticks = () => live && position === null && run.count > 0 && run.header.clock !== "virtual" && !run.newest.ended;
+  const present = () => ticks() ? clock() - zero : run.end;
   const answer = () => {
     due = false;
-    const n = position ?? run.count, recent = run.recent(n);
+    const n = position ?? run.count, recent = run.recent(n), t = time ?? (n >= run.count ? present() : recent.at(-1)?.t ?? run.start);
     port.postMessage({
-      kind: "view", generation, header: run.header, n, count: run.count, first: run.first, t: time ?? (n >= run.count ? run.end : recent.at(-1)?.t ?? 0),
-      end: run.end, following: position === null, state: run.stateAt(n), recent, story: run.story(key, n),
+      kind: "view", header: run.header, n, count: run.count, first: run.first, start: run.start, t,
+      end: Math.max(run.end, t), following: position === null, state: run.stateAt(n), recent, story: run.story(key, n),
       summary: run.summary.plain(), problems: run.problems, uncertain: run.uncertainAt(n), unknown: run.summary.unknown, skipped: run.skipped, reason: run.newest.ended,
       guided: Boolean(run.newest.lab.chapter), answer: run.newest.lab.answer ?? "",
     });
@@ -260,37 +291,52 @@ function serve(port) {
     }
     try {
       const reader = await textOf(stream);
-      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      for (;;) {
+        const part = await reader.read();
+        if (mine !== generation) return; // another one was asked for
+        if (part.done) break;
         next.append(part.value);
-        if (mine !== generation) return;
       }
       next.finish();
     } catch (error) {
+      if (mine !== generation) return;
       if (next.count === 0) { failed(error); return; } // the page keeps what it showed
-      next.problems.push({ line: 0, reason: error.message });
+      next.stopsAt(error.message);
     }
     run = next;
+    live = false; // what is still on its way is of the run before
     position = 0;
     time = null;
     key = "";
-    port.postMessage({ kind: "opened" });
+    port.postMessage({ kind: "opened", served: Boolean(address) });
     answer();
   }
 
+  setInterval(() => { if (ticks()) soon(); }, tick); // what waits or runs gets older while nothing happens
+
   port.onmessage = ({ data }) => {
-    if (!["text", "key", "save"].includes(data.op)) time = null;
+    if (!["text", "key", "save", "open"].includes(data.op)) time = null;
     switch (data.op) {
       case "open": open(data); return;
-      case "begin": run = new Run(); position = null; generation++; return;
+      case "begin": run = new Run(); position = null; live = true; zero = Infinity; return;
       case "text":
+        if (!live) return;
         try { run.append(data.text); } catch (error) { failed(error); }
+        zero = Math.min(zero, clock() - run.end);
         break;
       case "closed": // after all that came before it
+        if (!live) return;
+        if (position === null) time = present();
+        live = false;
         answer();
         port.postMessage({ kind: "disconnected", ended: run.newest.ended });
         return;
       case "follow": position = null; break;
-      case "stop": position ??= run.count; break;
+      case "stop":
+        if (position !== null) break;
+        time = present();
+        position = run.count;
+        break;
       case "seek": position = Math.max(run.first, Math.min(run.count, data.n)); break;
       case "move": position = Math.max(run.first, Math.min(run.count, (position ?? run.count) + data.by)); break;
       case "time": position = run.numberAt(data.t); time = data.t; break; // which may be between two events
@@ -309,14 +355,22 @@ async function textOf(stream) {
   const [copy, whole] = stream.tee(), head = copy.getReader(), { value } = await head.read();
   head.cancel();
   const compressed = value?.[0] === 0x1f && value[1] === 0x8b;
-  return (compressed ? whole.pipeThrough(new DecompressionStream("gzip")) : whole).pipeThrough(new TextDecoderStream()).getReader();
+  if (!compressed) return whole.pipeThrough(new TextDecoderStream()).getReader();
+  // An error drops what nobody has read yet. So the end, which may be one, waits until all that came before it was read.
+  const late = new TransformStream({ flush: () => new Promise(resolve => setTimeout(resolve)) });
+  const reader = whole.pipeThrough(late).pipeThrough(new DecompressionStream("gzip")).pipeThrough(new TextDecoderStream()).getReader();
+  return { read: () => reader.read().catch(error => { if (cut.test(error.message)) return { done: true }; throw error; }) };
 }
 
-// saved returns the chunks as the lines of a recording.
-function saved(run) {
+// cut is what browsers say of a compressed stream without an end, which is as normal as a last line without one.
+const cut = /\b(truncated|unexpected end|ended without)\b/i;
+
+// saved returns the chunks as the lines of a recording. If the first ones were forgotten, it begins with the state after them.
+export function saved(run) {
   const first = run.chunks[0];
   if (!first) return [];
-  const before = run.first > 0 ? [JSON.stringify({ t: first.t, e: "trace.state", state: JSON.parse(first.state) }) + "\n"] : [];
+  const { s, t } = JSON.parse(first.state);
+  const before = run.first > 0 ? [`{"s":${s},"t":${t},"e":"trace.state","state":${first.state}}\n`] : [];
   return before.concat(run.chunks.map(chunk => chunk.text + "\n"));
 }
 

@@ -1,5 +1,6 @@
 // The story of one key: a chain of events, each with the names of its gear and what it carried.
 import { html, useEffect, useRef } from "orrery/htm-preact.js";
+import { get } from "orrery/fold.js";
 import { count, duration, short, text } from "orrery/text.js";
 import { Key } from "orrery/boxes.js";
 
@@ -23,7 +24,7 @@ const details = {
 
 // about is what an event carried, in a few words.
 export function about(e) {
-  const own = details[e.e]?.(e);
+  const own = get(details, e.e)?.(e);
   const held = e.gate && !e.e.startsWith("lab.") ? text("because-held", { gate: e.gate }) : "";
   return [own ?? [e.d, e.kind, e.rv, e.r, e.n].filter(x => x !== undefined && x !== "").join(" "), held, e.err ? "✖ " + e.err : ""].filter(x => x).join(" ");
 }

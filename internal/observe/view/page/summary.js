@@ -1,6 +1,8 @@
 // What the strip of time shows: counts in at most 480 bins, which double in width when a run outgrows them, the passes of
 // workers, and marks.
 
+import { get } from "./fold.js";
+
 const bins = 480, mostPasses = 4000;
 
 const marks = {
@@ -35,28 +37,34 @@ export class Summary {
   events = new Array(bins).fill(0);
   pops = new Array(bins).fill(0);
   handlers = new Array(bins).fill(0);
-  depth = new Array(bins).fill(0); // the most keys that waited in a queue
-  passes = []; // {slot, k, from, to}; to is absent while the pass runs
+  depths = new Map(); // by queue, the most keys that waited in it
+  passes = []; // {i, slot, k, from, to}: i is the queue; to is absent while the pass runs
   marks = []; // {t, kind}, at most one of a kind in a bin
   unknown = {}; // events of another version, which the fold ignores, with their number
-  #slots = []; // of each worker, the pass that it is in
-  #queued = new Set();
-  #dirty = new Set();
+  #running = new Map(); // the passes without an end, by queue and key
 
-  add(e) {
+  // add counts an event. state is the one after it.
+  add(e, state) {
     const t = e.t ?? 0;
     while (t >= this.width * bins) this.#double();
-    if (!known.has(e.e)) this.unknown[e.e] = (this.unknown[e.e] ?? 0) + 1;
-    const bin = Math.floor(t / this.width);
+    if (!known.has(e.e)) this.unknown[e.e] = (get(this.unknown, e.e) ?? 0) + 1;
+    const bin = Math.floor(t / this.width), kind = get(marks, e.e), i = e.i ?? "", k = e.k ?? "";
     this.events[bin]++;
-    if (marks[e.e]) this.#mark({ t, kind: marks[e.e] });
+    if (kind) this.#mark({ t, kind });
     switch (e.e) {
-      case "deltafifo.popped": this.pops[bin]++; return;
-      case "informer.handled": this.handlers[bin]++; return;
-      case "queue.added": case "queue.got": case "queue.done": this.#queue(e, t); break;
-      default: return;
+      case "deltafifo.popped": this.pops[bin]++; break;
+      case "informer.handled": this.handlers[bin]++; break;
+      case "queue.added": this.#waits(i, state, bin); break;
+      case "queue.got": {
+        const held = get(state.queues[i].processing, k);
+        this.#ends(i, k, t); // its end was lost
+        if (held) this.#begins(i, k, held.slot, t);
+        this.#waits(i, state, bin);
+        break;
+      }
+      case "queue.done": this.#ends(i, k, t); this.#waits(i, state, bin); break;
+      case "trace.state": this.#follow(state, t, bin); break;
     }
-    this.depth[bin] = Math.max(this.depth[bin], this.#queued.size);
   }
 
   #mark(mark) {
@@ -64,23 +72,31 @@ export class Summary {
     if (!last || bin(last) !== bin(mark)) this.marks.push(mark);
   }
 
-  // #queue follows the keys that wait and those that are with a worker. A key has the lowest free slot.
-  #queue(e, t) {
-    const name = `${e.i ?? ""} ${e.k}`, slot = this.#slots.findIndex(pass => pass?.name === name);
-    if (e.e === "queue.added") {
-      (slot >= 0 ? this.#dirty : this.#queued).add(name);
-    } else if (e.e === "queue.got") {
-      this.#queued.delete(name);
-      let free = this.#slots.findIndex(pass => !pass);
-      if (free < 0) free = this.#slots.length;
-      const pass = { slot: free, k: e.k, from: t };
-      this.#slots[free] = { name, pass };
-      this.passes.push(pass);
-      if (this.passes.length > mostPasses) this.passes.shift();
-    } else if (slot >= 0) {
-      this.#slots[slot].pass.to = t;
-      this.#slots[slot] = null;
-      if (this.#dirty.delete(name)) this.#queued.add(name);
+  #begins(i, k, slot, from) {
+    const pass = { i, slot, k, from };
+    this.#running.set(i + " " + k, pass);
+    this.passes.push(pass);
+    if (this.passes.length > mostPasses) this.passes.shift();
+  }
+
+  #ends(i, k, to) {
+    const pass = this.#running.get(i + " " + k);
+    if (pass) pass.to = to;
+    this.#running.delete(i + " " + k);
+  }
+
+  #waits(i, state, bin) {
+    let depth = this.depths.get(i);
+    if (!depth) this.depths.set(i, depth = new Array(bins).fill(0));
+    depth[bin] = Math.max(depth[bin], state.queues[i].total);
+  }
+
+  // #follow takes over a state of the run. It differs from what the events before it say if some were lost.
+  #follow(state, t, bin) {
+    for (const { i, k, slot } of this.#running.values()) if (get(get(state.queues, i)?.processing ?? {}, k)?.slot !== slot) this.#ends(i, k, t);
+    for (const [i, queue] of Object.entries(state.queues)) {
+      for (const [k, { slot, at }] of Object.entries(queue.processing)) if (!this.#running.has(i + " " + k)) this.#begins(i, k, slot, at);
+      this.#waits(i, state, bin);
     }
   }
 
@@ -90,14 +106,14 @@ export class Summary {
     this.events = half(this.events, (a, b) => a + b);
     this.pops = half(this.pops, (a, b) => a + b);
     this.handlers = half(this.handlers, (a, b) => a + b);
-    this.depth = half(this.depth, Math.max);
+    for (const [i, depth] of this.depths) this.depths.set(i, half(depth, Math.max));
     const all = this.marks;
     this.marks = [];
     for (const mark of all) this.#mark(mark);
   }
 
   plain() {
-    const { width, events, pops, handlers, depth, passes, marks } = this;
-    return { width, events, pops, handlers, depth, passes, marks, slots: this.#slots.length };
+    const { width, events, pops, handlers, depths, passes, marks } = this;
+    return { width, events, pops, handlers, depths, passes, marks };
   }
 }

@@ -6,13 +6,13 @@ const left = 62, right = 6; // margins of the drawing
 const manySlots = 4;
 const gravity = ["lost", "panic", "410", "held", "input", "resync"];
 
-// Timeline draws the summary of the run up to its end. A click goes to that time.
+// Timeline draws the summary of the run up to its end, with the workers and the depth of the queue that is shown. A click goes to that time.
 export function Timeline({ view, width, height }) {
   const { summary, end } = view;
   if (!summary || width === 0) return null;
   const span = Math.max(end, 1), inner = width - left - right;
   const x = t => left + inner * Math.min(1, t / span);
-  const slots = Math.min(summary.slots, manySlots);
+  const passes = summary.passes.filter(p => p.i === view.queueName && p.slot < manySlots), slots = Math.max(0, ...passes.map(p => p.slot + 1));
   const lane = Math.min(13, (height - 34) / (3 + Math.max(1, slots) * 0.75)), bar = lane * 0.75;
   const top = height - 4 - 3 * lane - Math.max(1, slots) * bar;
   const seek = event => {
@@ -24,7 +24,7 @@ export function Timeline({ view, width, height }) {
     const peak = Math.max(1, ...list.slice(0, used));
     let path = "";
     for (let i = 0; i < used; i++) {
-      if (list[i] === 0) continue;
+      if (!list[i]) continue;
       const from = x(i * summary.width), to = Math.max(from + 0.8, x((i + 1) * summary.width) - 0.2), h = Math.max(1.2, most * Math.sqrt(list[i] / peak));
       path += `M${from.toFixed(1)} ${base.toFixed(1)}V${(base - h).toFixed(1)}H${to.toFixed(1)}V${base.toFixed(1)}Z`;
     }
@@ -47,9 +47,9 @@ export function Timeline({ view, width, height }) {
     ${label("lane-pops", line(0.8))}${bars(summary.pops, line(0.9), lane * 0.7, "var(--accent)")}
     ${label("lane-handlers", line(1.8))}${bars(summary.handlers, line(1.9), lane * 0.7, "var(--accent)")}
     ${label("lane-workers", line(2) + bar)}
-    ${summary.passes.filter(p => p.slot < manySlots).map(p => html`<rect x=${x(p.from)} width=${Math.max(1.5, x(p.to ?? span) - x(p.from))} y=${line(2) + p.slot * bar + 1} height=${Math.max(2, bar - 2)}
+    ${passes.map(p => html`<rect x=${x(p.from)} width=${Math.max(1.5, x(p.to ?? span) - x(p.from))} y=${line(2) + p.slot * bar + 1} height=${Math.max(2, bar - 2)}
       rx="1" fill=${colour(p.k)} stroke="var(--panel)" stroke-width=".5" opacity=${view.selected && view.selected !== p.k ? 0.25 : 1}><title>${`w${p.slot + 1} ${p.k}`}</title></rect>`)}
-    ${label("lane-depth", height - 5)}${bars(summary.depth, height - 4, lane * 0.8, "var(--quiet)")}
+    ${label("lane-depth", height - 5)}${bars(summary.depths.get(view.queueName) ?? [], height - 4, lane * 0.8, "var(--quiet)")}
     ${[...places].map(([place, m]) => html`<text x=${x(m.t)} y="10" text-anchor="middle" style=${m.kind === "lost" || m.kind === "panic" ? "fill:var(--bad)" : ""}>${marks[m.kind]}${m.kind === "410" && alone(place) ? "410" : ""}<title>${m.kind} ${clock(m.t)}</title></text>`)}
     <line x1=${x(view.t)} x2=${x(view.t)} y1="0" y2=${height} stroke="var(--accent)" stroke-width="1.5"/><circle cx=${x(view.t)} cy=${top - 2} r="3.5" fill="var(--accent)"/>
     <title>${count(view.count)} ${text("events")}</title></svg>`;

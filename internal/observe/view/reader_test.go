@@ -1,0 +1,83 @@
+package view_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/observe/trace"
+)
+
+const header = `{"h":1,"schema":"orrery.trace/1","start":"2026-05-04T10:02:11Z","gears":"fast"}` + "\n"
+
+// read evaluates an expression over run, which has read a recording, and the page's modules.
+func read[T any](b *tab, recording, expression string) T {
+	b.T.Helper()
+	text, err := json.Marshal(recording)
+	require.NoError(b.T, err)
+	return value[T](b, fmt.Sprintf(`(async () => {
+		const { Run, saved } = await import("./reader.js");
+		const run = new Run();
+		run.append(%s);
+		return %s;
+	})()`, text, expression))
+}
+
+// The page and the program agree on which lines are events, and on what is uncertain behind the
+// others. What the page saves is a recording, also when it has forgotten how the run began.
+func TestPageReadsAsTheProgram(t *testing.T) {
+	server, _ := live(t)
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(server.URL()))
+
+	line := func(n int) string {
+		return fmt.Sprintf(`{"s":%d,"t":%d,"e":"queue.added","i":"work","k":"k%d"}`, n, n, n)
+	}
+	const broken = `{"s":2,"t":3`
+	folded, err := json.Marshal(trace.NewState())
+	require.NoError(t, err)
+	state := fmt.Sprintf(`{"s":4,"t":4,"e":"trace.state","state":%s}`, folded)
+
+	for _, wrong := range []string{
+		`null`, `{}`, `5`, `"x"`, `[1]`, broken, `{"s":2,"t":3}`, `{"e":"queue.added"}`, `{"s":0,"e":"queue.added"}`, `{"s":2,"e":""}`, `{"s":"2","e":"queue.added"}`,
+		`{"s":2,"e":5}`, `{"s":2,"t":"3","e":"queue.added"}`, `{"s":2,"e":"queue.added","k":5}`, strings.TrimSpace(header), state, line(2), `{"s":2,"e":"unknown.hook","x":{}}`, `{"s":2,"t":null,"e":"queue.added"}`,
+	} {
+		recording := header + line(1) + "\n" + wrong + "\n" + line(3) + "\n"
+		var want []int
+		_, err := trace.Read(strings.NewReader(recording), func(_ *trace.Event, broken *trace.LineError) error {
+			if broken != nil {
+				want = append(want, broken.Line)
+			}
+			return nil
+		})
+		require.NoError(t, err)
+		assert.ElementsMatch(t, want, read[[]int](b, recording, `run.problems.map(p => p.line)`), wrong)
+		assert.Equal(t, 3-len(want), read[int](b, recording, `run.count`), wrong)
+		assert.Equal(t, 3-len(want), read[int](b, recording, `run.recent(run.count).length`), wrong)
+	}
+	assert.Equal(t, "format null", value[string](b, `import("./reader.js").then(({ Run }) => { new Run().append("null\n`+"{}"+`\n"); }).catch(error => error.message.split("\n")[0])`))
+
+	lines := []string{line(1), broken, line(3), state, line(5), broken, line(7), line(8)}
+	assert.Equal(t, []bool{false, false, true, false, false, true, true},
+		read[[]bool](b, header+strings.Join(lines, "\n")+"\n", `Array.from({ length: run.count + 1 }, (_, n) => run.uncertainAt(n))`))
+
+	var long bytes.Buffer
+	long.WriteString(header)
+	for n := range 3 {
+		fmt.Fprintf(&long, `{"s":%d,"t":%d,"e":"queue.added","i":"work","k":"k%d","text":%q}`+"\n", n+1, n+1, n, strings.Repeat("x", 1<<20))
+	}
+	saved := read[string](b, long.String(), `(run.chunks.shift(), new Blob([JSON.stringify(run.header) + "\n", ...saved(run)]).text())`)
+	report, err := trace.Check(strings.NewReader(saved))
+	require.NoError(t, err)
+	assert.Empty(t, report.Problems)
+	assert.Equal(t, []string{"k0", "k1", "k2"}, report.State.Queues["work"].Queue)
+	_, rest, _ := strings.Cut(saved, "\n")
+	assert.True(t, strings.HasPrefix(rest, `{"s":1,"t":1,"e":"trace.state",`), "%.50s", rest)
+	b.sound()
+}

@@ -1,0 +1,134 @@
+package view_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/observe/trace"
+)
+
+// recording returns a recording of these events. Each gets its number, and its time in seconds.
+func recording(events ...string) []byte {
+	text := bytes.NewBufferString(header)
+	for i, event := range events {
+		fmt.Fprintf(text, `{"s":%d,"t":%d,%s}`+"\n", i+1, (i+1)*1_000_000, event)
+	}
+	return text.Bytes()
+}
+
+// A slot that is too long for its row shows its newest deltas and how many are before them.
+func TestPageShowsTheNewestDeltas(t *testing.T) {
+	queued := func(letter string) string {
+		return fmt.Sprintf(`"e":"deltafifo.queued","i":"namespaces","k":"red","d":%q`, letter)
+	}
+	events := []string{queued("A")}
+	for range 29 {
+		events = append(events, queued("U"))
+	}
+	b := openTab(t, 1280, 720)
+	b.show(replayed(t, recording(append(events, queued("D"))...)))
+	assert.Contains(t, strings.ReplaceAll(b.text("deltafifo"), " ", ""), "red22+UUUUUUUUD")
+	b.sound()
+}
+
+// A line that is no event leaves the others, and every box of them works.
+func TestPageLeavesOutWhatIsNoEvent(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	lines := bytes.SplitAfter(recording(`"e":"queue.added","i":"work","k":"a"`, `"e":"queue.added","i":"work","k":"b"`, `"x":0`, `"e":"queue.got","i":"work","k":"a"`), []byte("\n"))
+	lines[2] = []byte("null\n")
+	b.show(replayed(t, bytes.Join(lines, nil)) + "&lang=en")
+	assert.Contains(t, b.head(), "2 broken lines; the first is line 3")
+	b.focus("queue")
+	b.press("t")
+	b.until(`document.querySelector("dialog table")?.innerText.includes("queue.got")`)
+	b.sound()
+}
+
+// A compressed recording that was cut off is shown up to its end, and has no line that is broken.
+func TestPageOpensACutCompressedRecording(t *testing.T) {
+	var compressed bytes.Buffer
+	zip := gzip.NewWriter(&compressed)
+	_, _ = zip.Write(recording(slices.Repeat([]string{`"e":"queue.coalesced","i":"work","k":"a"`}, 20_000)...))
+	require.NoError(t, zip.Flush())
+	b := openTab(t, 1280, 720)
+	for at, events := range map[int]string{compressed.Len(): "20,000", compressed.Len() / 3: `[567],\d\d\d`} {
+		b.show(replayed(t, compressed.Bytes()[:at]) + "&lang=en")
+		assert.NotContains(t, b.head(), "broken")
+		assert.Regexp(t, "event "+events+" of "+events, b.text("time"))
+	}
+	b.sound()
+}
+
+// A key, an event and a queue may have the name of something that every object of the page has.
+func TestPageShowsNamesOfItsLanguage(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	b.show(replayed(t, recording(
+		`"e":"queue.added","i":"toString","k":"constructor"`, `"e":"queue.got","i":"toString","k":"constructor"`,
+		`"e":"constructor","k":"constructor"`, `"e":"indexer.constructor","i":"valueOf","k":"constructor"`,
+	)) + "&lang=en")
+	assert.Regexp(t, `workers 1 of 1 busy w1 constructor 2\.0 s$`, b.text("workers"))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="workers"] .key').click()`))
+	b.until(`document.querySelectorAll(".story .chip").length === 4`)
+	assert.NotContains(t, b.text("story"), "object")
+	assert.NotContains(t, b.text("indexer"), "function")
+	assert.NotContains(t, b.text("nsctl"), "constructor")
+	assert.Contains(t, b.head(), "2 unknown events")
+	b.press("/")
+	b.until(`document.activeElement.id === "filter"`)
+	b.press("valueOf==1")
+	b.until(`document.activeElement.getAttribute("aria-invalid") === "true"`)
+	b.sound()
+}
+
+// The strip of time has the passes and the depth of the queue that is shown. A state ends the
+// passes whose ends were lost, and begins those whose beginnings were.
+func TestPageDrawsThePassesOfAQueue(t *testing.T) {
+	events := []trace.Event{
+		{Name: "queue.added", In: "one", Key: "a"}, {Name: "queue.added", In: "one", Key: "b"}, {Name: "queue.got", In: "one", Key: "a"},
+		{Name: "queue.added", In: "two", Key: "a"}, {Name: "queue.got", In: "two", Key: "a"}, {Name: "queue.done", In: "two", Key: "a"},
+	}
+	state := trace.NewState()
+	for i, e := range []trace.Event{{Name: "queue.coalesced", In: "two", Key: "a"}, {Name: "queue.added", In: "one", Key: "c"}, {Name: "queue.got", In: "one", Key: "c"}} {
+		e.Time = int64(6+i) * 1_000_000
+		state.Apply(&e)
+	}
+	var text bytes.Buffer
+	text.WriteString(header)
+	for i, e := range append(events, trace.Event{Name: "trace.state", State: state}, trace.Event{Name: "queue.got", In: "one", Key: "d"}) {
+		e.Seq, e.Time = uint64(i+1), int64(i+1)*1_000_000
+		line, err := json.Marshal(e)
+		require.NoError(t, err)
+		text.Write(append(line, '\n'))
+	}
+	b := openTab(t, 1280, 720)
+	b.show(replayed(t, text.Bytes()) + "&lang=en")
+	type pass struct {
+		Queue    string `json:"i"`
+		Slot     int    `json:"slot"`
+		Key      string `json:"k"`
+		From, To int
+	}
+	passes := read[[]pass](b, text.String(), `run.summary.plain().passes`)
+	for i := range passes {
+		passes[i].From /= 1_000_000
+		passes[i].To /= 1_000_000
+	}
+	assert.Equal(t, []pass{{"one", 0, "a", 3, 7}, {"two", 0, "a", 5, 6}, {"one", 0, "c", 8, 0}, {"one", 1, "d", 8, 0}}, passes)
+	depths := read[map[string]int](b, text.String(), `Object.fromEntries(run.summary.plain().depths.entries().map(([queue, bins]) => [queue, Math.max(...bins)]))`)
+	assert.Equal(t, map[string]int{"one": 2, "two": 1}, depths)
+
+	const bars = `[...document.querySelectorAll(".time rect title")].map(t => t.textContent).join(", ")`
+	assert.Equal(t, "w1 a, w1 c, w2 d", value[string](b, bars))
+	b.do(chromedp.Evaluate[chromedp.Void](`(select => { select.value = "two"; select.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector("select"))`))
+	b.until(bars + ` === "w1 a"`)
+	b.sound()
+}
