@@ -96,7 +96,9 @@ func forked(t *testing.T, r *fork.Recording, at, without int) map[int]fork.Resul
 		stop, err := r.Start(ctx, l.config)
 		require.NoError(t, err)
 		l.recorder.Stop("forked")
+		began := time.Now()
 		stop()
+		assert.Less(t, time.Since(began), time.Minute, "an action that waits ends")
 		var want, got []string
 		for _, input := range r.Inputs[:at] {
 			if input.Number != without {
