@@ -60,7 +60,7 @@ function App({ engine, initial }) {
     if (mode !== "replay" && mode !== "ended") return;
     const again = shot.n >= shot.count;
     playedTo.current = again ? shot.start : shot.t; // the picture of the start is not there yet
-    if (!playing && again) engine.ask("seek", { n: shot.first });
+    if (!playing && again) engine.ask("seek", { n: 0 });
     setPlays(!playing);
   };
   const choose = file => { if (file) { setNotice(""); engine.open({ blob: file }); } };
@@ -101,7 +101,7 @@ function App({ engine, initial }) {
       const time = performance.now();
       const at = playedTo.current += (time - before) * 1000 * speed;
       before = time;
-      if (at >= now.current.end) { setPlays(false); engine.ask("seek", { n: now.current.count }); } else engine.ask("time", { t: at });
+      if (at >= now.current.end) { setPlays(false); engine.ask("seek", { n: Infinity }); } else engine.ask("time", { t: at });
     }, tick);
     return () => clearInterval(timer);
   }, [playing, speed]);
@@ -247,7 +247,7 @@ function keyPressed(event, page) {
   const named = names => names.includes(box) ? box : undefined;
   const actions = {
     " ": page.freeze, p: page.play, "[": () => move(-1), "{": () => move(-100), "]": () => move(1), "}": () => move(100),
-    ArrowLeft: () => move(-far), ArrowRight: () => move(far), n: () => gates.mine && page.mode !== "freeze" ? gates.step() : move(1), Home: () => seek(shot.first), End: () => seek(shot.count),
+    ArrowLeft: () => move(-far), ArrowRight: () => move(far), n: () => gates.mine && page.mode !== "freeze" ? gates.step() : move(1), Home: () => seek(0), End: () => seek(Infinity),
     "/": () => document.getElementById("filter").focus(), e: () => setDialog({ kind: "explain", name: named([...boxNames, "story", "time"]) }),
     c: () => setDialog({ kind: "code", name: named([...boxNames, "story"]) }), t: () => setDialog({ kind: "tables", name: named(boxNames) }), "?": () => setDialog({ kind: "help" }),
     q: () => document.querySelector(".choices button")?.focus(), Escape: () => page.select(""),

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -138,11 +139,18 @@ func act[T any](b *Tab, action chromedp.Action[T]) T {
 	return result
 }
 
+// replaced is the browser's error for a page that another one has replaced meanwhile.
+const replaced = "Cannot find context with specified id"
+
 // Until waits until an expression in the page is true.
 func (b *Tab) Until(expression string) {
 	b.T.Helper()
 	poll := chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(pageTimeout))
-	if _, err := chromedp.Run(b.Ctx, poll); err != nil {
+	_, err := chromedp.Run(b.Ctx, poll)
+	for err != nil && strings.Contains(err.Error(), replaced) {
+		_, err = chromedp.Run(b.Ctx, poll)
+	}
+	if err != nil {
 		text := Value[string](b, `document.body.innerText`)
 		b.mu.Lock()
 		defer b.mu.Unlock()
