@@ -1,10 +1,10 @@
-// Filters of events: key gear event verb resource code deltas failures gate, == != ~ < >, joined by && and ||.
+// Filters of events: key gear event verb resource handler code deltas failures gate, == != ~ < >, joined by && and ||.
 
 import { get } from "orrery/fold.js";
 
 // What a name means for an event. "gear" is the package, "event" the hook or the whole name.
 const fields = {
-  key: e => e.k, gear: e => e.e.split(".")[0], event: e => e.e, verb: e => e.verb, resource: e => e.r, code: e => e.code,
+  key: e => e.k, gear: e => e.e.split(".")[0], event: e => e.e, verb: e => e.verb, resource: e => e.r, handler: e => e.h, code: e => e.code,
   deltas: e => e.d, failures: e => e.e === "queue.retried" ? e.n : undefined, gate: e => e.gate,
 };
 const form = /^\s*(\w+)\s*(==|!=|~|<|>)\s*("[^"]*"|[^\s&|]+)\s*(&&|\|\||$)/;
