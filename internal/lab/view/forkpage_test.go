@@ -72,8 +72,10 @@ func TestForkInThePage(t *testing.T) {
 		goTo(b, find(lines, "lab.held")+1)
 		b.Until(`document.querySelector("button.fork[aria-disabled=false]")`)
 		fits(t, b, "fork")
+		b.Press("p")
+		b.Until(`document.querySelector('.head button[aria-pressed="true"]')`)
 		b.Press("f")
-		b.Until(`document.querySelector("dialog .start")`)
+		b.Until(`document.querySelector("dialog .start") && document.querySelector('.head button[aria-pressed="false"]')`) // what is chosen stays
 		assert.Contains(t, viewtest.Value[string](b, `document.querySelector("dialog").innerText`), "start-plain --workers=3")
 		b.Picture("fork-" + look.language)
 		b.Do(chromedp.Focus(".start"))

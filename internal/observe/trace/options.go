@@ -1,8 +1,11 @@
 package trace
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strconv"
 	"strings"
 
@@ -31,9 +34,30 @@ func (o *Options) Check() error {
 		return fmt.Errorf("--record-limit must be at least %s, not %s", Size(smallestLimit), o.Limit)
 	case o.File != "" && o.File == o.Chrome:
 		return errors.New("--record and --trace need different files")
+	case holdsAnother(o.File):
+		return fmt.Errorf("--record: the file %s exists, and is not a recording: choose another name, or remove it", o.File)
 	}
 	return nil
 }
+
+// holdsAnother reports whether there is a file of that name whose content is not a recording's.
+func holdsAnother(name string) bool {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return false // Start says what is wrong with it
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	start := make([]byte, len(recordingStart))
+	n, _ := io.ReadFull(file, start)
+	return n > 0 && string(start) != recordingStart && !bytes.HasPrefix(start, gzipStart)
+}
+
+const recordingStart = `{"h":`
+
+var gzipStart = []byte{0x1f, 0x8b}
 
 // smallestLimit leaves room for a state in each half.
 const smallestLimit = 1 << 20

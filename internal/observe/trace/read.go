@@ -58,7 +58,7 @@ func Read(from io.Reader, each func(e *Event, broken *LineError) error) (Header,
 func read(from io.Reader, begin func(Header), each func(e *Event, broken *LineError) error) (Header, error) {
 	var header Header
 	buffered := bufio.NewReaderSize(from, 64<<10)
-	if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+	if magic, _ := buffered.Peek(2); bytes.Equal(magic, gzipStart) {
 		unzipped, err := gzip.NewReader(buffered)
 		if err != nil {
 			return header, fmt.Errorf("%w: its gzip header is damaged: %w", ErrNotARecording, err)

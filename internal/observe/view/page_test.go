@@ -89,7 +89,7 @@ func TestPageShowsOneKey(t *testing.T) {
 	b.until(`document.querySelectorAll(".story .chip").length === 4`)
 	assert.Equal(t, []string{"queue added", "queue got 92 µs", "queue added", "queue coalesced ×99"},
 		value[[]string](b, `[...document.querySelectorAll(".story .chip")].map(c => c.innerText)`))
-	assert.Contains(t, b.text("story"), "events 102")
+	assert.Contains(t, b.text("story"), "102 events")
 	assert.Contains(t, b.text("queue"), "101 Adds, 99 coalesced")
 	assert.Contains(t, b.text("queue"), "queue 0")
 	assert.Contains(t, b.text("queue"), "dirty 1 team-3 ●")

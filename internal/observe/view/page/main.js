@@ -142,7 +142,7 @@ function App({ engine, initial }) {
   gates.view = view;
   const forks = mode === "replay" ? new Forks(inputs, view) : null;
   const fork = (at, without) => engine.fork(at, without).then(address => { location.assign(address + "&" + new URLSearchParams({ lang: language, theme })); return true; }, error => { setNotice(error.message); return false; });
-  askFork.current = forks && (() => forks.refused ? setNotice(forks.refused) : setDialog({ kind: "fork" }));
+  askFork.current = forks && (() => { pause(); if (forks.refused) setNotice(forks.refused); else setDialog({ kind: "fork" }); });
   const waits = held(state);
   const ended = mode === "ended" || mode === "live" && state.ended !== "";
   const shownMode = ended ? "ended" : mode;
