@@ -62,6 +62,13 @@ func (e *Evidence) held(isHeld func(*Type, Object) bool) (all []Held) {
 // namespaceType is the type of namespaces themselves.
 var namespaceType = &Type{Version: "v1", Resource: "namespaces"}
 
+// ByRights reports whether the rights to update the type say something of the finalizer's owner:
+// not of a controller that is built in.
+func (h Held) ByRights() bool {
+	keeper, listed := KeeperOf(h.Finalizer)
+	return h.Type.IsCustom() || listed && keeper.Controller == ""
+}
+
 // HeldNamespace returns the finalizers in the metadata of the namespace that are not the garbage
 // collector's.
 func (e *Evidence) HeldNamespace() (all []Held) {
@@ -119,10 +126,14 @@ func (w Workload) isNamed(program string) bool {
 // hasWord reports whether a name, container, image or command of the workload has that of a program
 // as a word: "capi" is one of capi-controller-manager, and none of landscape.
 func (w Workload) hasWord(program string) bool {
-	program = "-" + strings.Trim(strings.ToLower(program), "-") + "-"
-	return slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(word string) bool {
-		return strings.Contains("-"+strings.ToLower(word)+"-", program)
-	})
+	return slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(name string) bool { return hasWord(name, program) })
+}
+
+// hasWord reports whether a name, such as that of the user eks:cloud-controller-manager, has that of
+// a program as a word.
+func hasWord(name, program string) bool {
+	dashed := strings.NewReplacer(":", "-", " ", "-", "/", "-", "@", "-").Replace(strings.ToLower(name))
+	return strings.Contains("-"+dashed+"-", "-"+strings.Trim(strings.ToLower(program), "-")+"-")
 }
 
 // namedLikeOwner returns the workloads that have the owner's name as a word. What has only its
@@ -180,7 +191,7 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 	for _, sign := range []func() string{
 		func() string { return e.runs(f, h, name) },
 		func() string { return e.leads(f, name, programs) },
-		func() string { return e.may(f, h) },
+		func() string { return e.may(f, h, programs) },
 	} {
 		switch sign() {
 		case ownerSlow:
@@ -266,18 +277,17 @@ func (e *Evidence) leads(f *Finding, name string, programs []string) string {
 }
 
 // may looks for the fourth: a pod whose service account may update the type by a rule that names
-// its group. Rules for all groups and for built-in groups do not count: too many programs have
-// them.
-func (e *Evidence) may(f *Finding, h Held) string {
-	if isBuiltIn(h.Type.Group) {
-		return ownerGone
-	}
+// its group, or a user, who may be a program outside the cluster. Rules for all groups do not count,
+// and of those for built-in groups only a user with the owner's name: too many programs have them.
+func (e *Evidence) may(f *Finding, h Held, programs []string) string {
+	builtIn := isBuiltIn(h.Type.Group)
 	if !e.Grants.Known() {
 		f.lack(e.Grants.Failed, "the roles could not be read")
 		return ownerUnknown
 	}
 	for _, grant := range e.grantsFor(h.Type) {
 		switch {
+		case builtIn && (grant.isAccount() || !slices.ContainsFunc(programs, func(program string) bool { return hasWord(grant.Subject, program) })):
 		case !grant.isAccount():
 			f.lack(nil, "%s may update %s, and may be outside the cluster", grant.Subject, h.Type.Name())
 			return ownerUnknown
@@ -288,7 +298,9 @@ func (e *Evidence) may(f *Finding, h Held) string {
 			return ownerSlow
 		}
 	}
-	f.saw(1, e.Grants.Request, "no pod runs that may update %s", h.Type.Name())
+	if !builtIn {
+		f.saw(1, e.Grants.Request, "no pod runs that may update %s", h.Type.Name())
+	}
 	return ownerGone
 }
 

@@ -98,8 +98,8 @@ func readStamp(o *api.Unstructured, stamp *why.Stamp) {
 
 const rbacGroup = "rbac.authorization.k8s.io"
 
-// rule is a rule of a role that allows to update or patch resources of a custom group, in one or
-// all namespaces.
+// rule is a rule of a role that allows to update or patch resources of a group, in one or all
+// namespaces.
 type rule struct {
 	role      string // ClusterRole/NAME or Role/NAMESPACE/NAME
 	group     string
@@ -112,12 +112,16 @@ type binding struct {
 	subjects []why.Grant
 }
 
-// grants finds the subjects that may update the held custom types by a rule that names their group.
+// grants finds the subjects that may update held types by a rule that names their group: for a
+// built-in type only users and groups, since too many service accounts may.
 func (c *collector) grants(ctx context.Context, held []why.Held) {
-	var groups []string
+	var groups, custom []string
 	for _, h := range held {
-		if h.Type.IsCustom() {
+		if h.ByRights() {
 			groups = append(groups, h.Type.Group)
+		}
+		if h.Type.IsCustom() {
+			custom = append(custom, h.Type.Group)
 		}
 	}
 	resource := func(name string) api.GroupVersionResource {
@@ -143,7 +147,9 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 		rules := slices.DeleteFunc(append(slices.Concat(clusterRoles.Items...), slices.Concat(roles.Items...)...), func(r rule) bool {
 			return !slices.Contains(groups, r.group)
 		})
-		answer.Items = granted(rules, slices.Concat(clusterBindings.Items, bindings.Items))
+		answer.Items = slices.DeleteFunc(granted(rules, slices.Concat(clusterBindings.Items, bindings.Items)), func(g why.Grant) bool {
+			return g.Service.Name != "" && !slices.Contains(custom, g.Group)
+		})
 		c.accounts(ctx, answer.Items)
 	}
 	c.evidence.Grants = answer

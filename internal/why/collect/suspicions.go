@@ -44,7 +44,7 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(len(held) > 0, func() { c.workloads(ctx) })
 	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, leasesResource, "", api.ListOptions{}, lease) })
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })
-	ask(slices.ContainsFunc(held, func(h why.Held) bool { return h.Type.IsCustom() }), func() { c.grants(ctx, held) })
+	ask(slices.ContainsFunc(held, why.Held.ByRights), func() { c.grants(ctx, held) })
 	parallel(reads...)
 	c.backends(ctx)
 	c.ownersRights(ctx)

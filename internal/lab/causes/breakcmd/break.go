@@ -113,6 +113,8 @@ func (o *options) chosen(args []string) (*causes.Fixture, error) {
 		return nil, errors.New("--throw-away is for setting a cause up on the server of --server")
 	case o.later() && o.server == "":
 		return nil, errors.New(`--hint, --solve, --check and --end need --server and the kubeconfig that "lab break" has printed`)
+	case o.seed < 1 || o.seed > causes.Seeds:
+		return nil, fmt.Errorf("--seed must be a number from 1 to %d", causes.Seeds)
 	case o.list || o.later() && len(args) == 0:
 		return nil, nil
 	case o.random && len(args) > 0:

@@ -33,7 +33,7 @@ func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 func TestMistakes(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"C77"}, {"--check"}, {"C07", "--random"}, {"--hint", "--solve"}, {"--check", "--server", "/nope"}, {"C07", "--throw-away"},
+		{}, {"C77"}, {"--check"}, {"C07", "--random"}, {"--hint", "--solve"}, {"--check", "--server", "/nope"}, {"--seed", "82", "first"}, {"--seed", "0", "first"}, {"C07", "--throw-away"},
 	} {
 		code, stdout, stderr := call(t, args...)
 		assert.Equal(t, 2, code, args)
