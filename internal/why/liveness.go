@@ -129,8 +129,8 @@ func (w Workload) hasWord(program string) bool {
 	return slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(name string) bool { return hasWord(name, program) })
 }
 
-// hasWord reports whether a name, such as that of the user eks:cloud-controller-manager, has that of
-// a program as a word.
+// hasWord reports whether a name, such as that of the user eks:cloud-controller-manager, has that
+// of a program as a word.
 func hasWord(name, program string) bool {
 	dashed := strings.NewReplacer(":", "-", " ", "-", "/", "-", "@", "-").Replace(strings.ToLower(name))
 	return strings.Contains("-"+dashed+"-", "-"+strings.Trim(strings.ToLower(program), "-")+"-")
@@ -277,8 +277,9 @@ func (e *Evidence) leads(f *Finding, name string, programs []string) string {
 }
 
 // may looks for the fourth: a pod whose service account may update the type by a rule that names
-// its group, or a user, who may be a program outside the cluster. Rules for all groups do not count,
-// and of those for built-in groups only a user with the owner's name: too many programs have them.
+// its group, or a user, who may be a program outside the cluster. Rules for all groups do not
+// count, and of those for built-in groups only a user with the owner's name: too many programs have
+// them.
 func (e *Evidence) may(f *Finding, h Held, programs []string) string {
 	builtIn := isBuiltIn(h.Type.Group)
 	if !e.Grants.Known() {
