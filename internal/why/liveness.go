@@ -62,8 +62,8 @@ func (e *Evidence) held(isHeld func(*Type, Object) bool) (all []Held) {
 // namespaceType is the type of namespaces themselves.
 var namespaceType = &Type{Version: "v1", Resource: "namespaces"}
 
-// ByRights reports whether the rights to update the type say something of the finalizer's owner:
-// not of a controller that is built in.
+// ByRights reports whether the rights to update the type are read to find the finalizer's owner:
+// not for a controller that is built in, nor for a built-in type if no table lists the finalizer.
 func (h Held) ByRights() bool {
 	keeper, listed := KeeperOf(h.Finalizer)
 	return h.Type.IsCustom() || listed && keeper.Controller == ""
@@ -281,7 +281,10 @@ func (e *Evidence) leads(f *Finding, name string, programs []string) string {
 // count, and of those for built-in groups only a user with the owner's name: too many programs have
 // them.
 func (e *Evidence) may(f *Finding, h Held, programs []string) string {
-	builtIn := isBuiltIn(h.Type.Group)
+	if !h.ByRights() {
+		return ownerGone
+	}
+	builtIn := !h.Type.IsCustom()
 	if !e.Grants.Known() {
 		f.lack(e.Grants.Failed, "the roles could not be read")
 		return ownerUnknown

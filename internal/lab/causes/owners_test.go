@@ -2,7 +2,9 @@ package causes_test
 
 import (
 	"net/http"
+	"net/url"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -11,7 +13,28 @@ import (
 	"orrery/internal/lab/clustertest"
 	"orrery/internal/why"
 	"orrery/internal/why/collect"
+	"orrery/restclient"
 )
+
+// The owner of a built-in type's finalizer may be in no table: managedFields name it, and a
+// Deployment without pods shows that it is gone.
+func TestUnlistedOwnerOfABuiltInType(t *testing.T) {
+	inWorld(t, causes.Fixture{}, func(*causes.World) {}, time.Second, func(t *testing.T, c *clustertest.Cluster) {
+		c.Must(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
+		c.Must(http.MethodPost, "/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"db-operator"},"spec":{"replicas":0,
+			"selector":{"matchLabels":{"app":"db"}},"template":{"metadata":{"labels":{"app":"db"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+		require.NoError(t, c.Admin().Do(t.Context(), restclient.Request{
+			Verb: http.MethodPost, Path: "/api/v1/namespaces/shop/configmaps", Query: url.Values{"fieldManager": {"db-operator"}},
+			ContentType: "application/json", Body: []byte(`{"metadata":{"name":"dsn","finalizers":["db.example.com/dsn"]}}`),
+		}, nil))
+		c.Must(http.MethodDelete, "/api/v1/namespaces/shop", "")
+		time.Sleep(causes.Settled)
+		_, report := judged(t, c, collect.Options{})
+		found := find(report, "C04")
+		require.NotNil(t, found, text(t, report))
+		assert.Equal(t, why.Proven, found.Certainty, text(t, report))
+	})
+}
 
 // An owner may run as a Deployment, a StatefulSet or a DaemonSet. While one of them has a ready
 // pod, the owner is not called gone; without, the report names each and says how to bring it back.
