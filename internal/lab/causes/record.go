@@ -47,18 +47,13 @@ const removal = 30 * time.Second
 // the objects that End would delete. What an earlier situation has left may still be terminating:
 // Break waits until it has gone.
 func (w *World) Break(f Fixture) error {
-	for waited := time.Duration(0); ; waited += time.Second {
-		path, terminating := w.inTheWay()
-		if w.err == nil && path == "" {
-			break
-		}
-		if w.err == nil && (!terminating || waited == removal) {
-			w.err = fmt.Errorf("%s exists on this server, and the situation would use it and delete it at its end; if an earlier situation has left it, lab break --end removes it", path)
-		}
-		if w.err != nil {
-			return w.err
-		}
+	path, terminating := w.inTheWay()
+	for waited := time.Duration(0); terminating && waited < removal; waited += time.Second {
 		w.sleep(time.Second)
+		path, terminating = w.inTheWay()
+	}
+	if w.err == nil && path != "" {
+		w.err = fmt.Errorf("%s exists on this server, and the situation would use it and delete it at its end; if an earlier situation has left it, lab break --end removes it", path)
 	}
 	w.create("/api/v1/namespaces", `{"metadata":{"name":"lab"}}`)
 	w.create(recordNamespace+"/secrets", `{"metadata":{"name":"break"},"data":{"cause":"`+base64.StdEncoding.EncodeToString([]byte(f.ID))+`"}}`)

@@ -3,12 +3,12 @@ package view
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"orrery/deltafifo"
 	"orrery/informer"
+	"orrery/internal/observe/trace"
 )
 
 // popHolder is an informer's queue whose pops wait at G2. It has no PopBatch, so the informer pops
@@ -104,14 +104,10 @@ func (p *popHolder[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInI
 	return p.Queue.Pop(process)
 }
 
-// lettersOf returns the first letter of each type, or the mark of a tombstone.
+// lettersOf returns the letter of each type, as a recording has it.
 func lettersOf(types []deltafifo.DeltaType) (letters string) {
 	for _, t := range types {
-		letter := string(t)[:1]
-		if strings.HasSuffix(string(t), "†") {
-			letter = "†"
-		}
-		letters += letter
+		letters += trace.Letter(t)
 	}
 	return letters
 }

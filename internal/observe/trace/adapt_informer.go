@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"strings"
 	"time"
 
 	"orrery/deltafifo"
@@ -117,6 +118,12 @@ const tombstone = "†"
 const packed = 20
 
 func letter[T any](d deltafifo.Delta[T]) string { return letterOf(d.Type, d.Tombstone != nil) }
+
+// Letter returns the letter of a type of [deltafifo.Deltas.Types], which marks a tombstone's.
+func Letter(t deltafifo.DeltaType) string {
+	kind, inferred := strings.CutSuffix(string(t), tombstone)
+	return letterOf(deltafifo.DeltaType(kind), inferred)
+}
 
 func letterOf(t deltafifo.DeltaType, inferred bool) string { return deltaLetters[code(t, inferred)] }
 

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"strings"
 	"time"
 
 	"orrery/deltafifo"
@@ -250,8 +249,7 @@ func (f *FIFOState) repair(s deltafifo.Snapshot, at int64) {
 	f.Slots, f.Total, f.InFlight = []SlotState{}, 0, nil
 	for _, entry := range s.Waiting {
 		for _, delta := range entry.Types {
-			kind, inferred := strings.CutSuffix(string(delta), tombstone)
-			f.append(entry.Key, letterOf(deltafifo.DeltaType(kind), inferred), at)
+			f.append(entry.Key, Letter(delta), at)
 		}
 	}
 	f.Synced, f.Closed = s.Synced, s.Closed

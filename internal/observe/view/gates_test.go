@@ -250,14 +250,6 @@ func TestGatesAreForTheLaboratory(t *testing.T) {
 // A second page may look, but not command; commands that are wrong are answered.
 func TestGatesAnswerCommands(t *testing.T) {
 	r := held(t)
-	address := at(t, r.server, "/socket")
-	address.Scheme = "ws"
-	dial := func() *websocket.Conn {
-		conn, _, err := websocket.DefaultDialer.DialContext(t.Context(), address.String(), nil)
-		require.NoError(t, err)
-		t.Cleanup(func() { conn.Close() })
-		return conn
-	}
 	type told struct {
 		view.ControlState
 		Yours, Taken bool
@@ -280,7 +272,8 @@ func TestGatesAnswerCommands(t *testing.T) {
 		require.NoError(t, conn.WriteJSON(c))
 		return until(conn, func(c told) bool { return c.Error != "" }).Error
 	}
-	first, second := dial(), dial()
+	first, _ := dial(t, r.server)
+	second, _ := dial(t, r.server)
 	require.NoError(t, first.WriteJSON(view.Command{Do: "take"}))
 	until(first, func(c told) bool { return c.Yours && c.Taken })
 	until(second, func(c told) bool { return !c.Yours && c.Taken })

@@ -163,10 +163,9 @@ func (o *options) run(ctx context.Context, fixture *causes.Fixture, out io.Write
 	w := causes.NewWorld(ctx, client)
 	if !o.later() {
 		if !o.throwAway {
-			err = w.Laboratory()
-		}
-		if err != nil {
-			return program.CodedError{Err: fmt.Errorf("%s is refused: %w", config.Host, err), Code: exitUsage}
+			if err := w.Laboratory(); err != nil {
+				return program.CodedError{Err: fmt.Errorf("%s is refused: %w", config.Host, err), Code: exitUsage}
+			}
 		}
 		return setUp(ctx, w, *fixture, out, func() {})
 	}

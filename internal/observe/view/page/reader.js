@@ -185,11 +185,11 @@ export class Run {
   }
 
   // story returns the last events before n that are about key: those that name it, those of passes over it, and those that
-  // one of these caused.
+  // one of these caused. earlier reports whether there may be more before them.
   story(key, n) {
-    if (!key || this.chunks.length === 0) return [];
-    const last = this.#chunkOf(n), passes = new Set(), numbers = new Set(), found = [];
-    for (let at = Math.max(0, last - storyChunks + 1); at <= last; at++) {
+    if (!key || this.chunks.length === 0) return { story: [], earlier: false };
+    const last = this.#chunkOf(n), from = Math.max(0, last - storyChunks + 1), passes = new Set(), numbers = new Set(), found = [];
+    for (let at = from; at <= last; at++) {
       for (const e of this.#events(at).slice(0, Math.max(0, n - this.chunks[at].from))) {
         const caused = e.c?.some(c => numbers.has(c.s ?? c));
         const about = e.k === key || (e.k === undefined || e.q) && (e.p ? passes.has(e.p) : caused);
@@ -199,7 +199,8 @@ export class Run {
         found.push(e);
       }
     }
-    return folded(found).slice(-storyEvents);
+    const all = folded(found);
+    return { story: all.slice(-storyEvents), earlier: from > 0 || all.length > storyEvents };
   }
 }
 
@@ -269,7 +270,7 @@ function serve(port) {
     const n = position ?? run.count, recent = run.recent(n), t = time ?? (n >= run.count ? present() : recent.at(-1)?.t ?? run.start);
     port.postMessage({
       kind: "view", header: run.header, n, count: run.count, first: run.first, start: run.start, t,
-      end: Math.max(run.end, t), following: position === null, state: run.stateAt(n), recent, story: run.story(key, n),
+      end: Math.max(run.end, t), following: position === null, state: run.stateAt(n), recent, ...run.story(key, n),
       summary: run.summary.plain(), problems: run.problems, uncertain: run.uncertainAt(n), unknown: run.summary.unknown, skipped: run.skipped, reason: run.newest.ended,
       guided: Boolean(run.newest.lab.chapter), answer: run.newest.lab.answer ?? "",
     });

@@ -36,16 +36,14 @@ function Chip({ e, view, now }) {
     onClick=${() => view.toEvent(e.s)}><small>${gear} </small>${hook}${e.times > 1 ? html` <b class="times">×${count(e.times)}</b>` : ""}${about(e) ? html` <b>${short(about(e), 34)}</b>` : ""}</button>`;
 }
 
-const most = 120; // chips, as reader.js has them
-
 export function Story({ view }) {
-  const { selected, story } = view, chain = useRef();
+  const { selected, story, earlier } = view, chain = useRef();
   const passing = story.filter(view.passes);
   const last = passing.at(-1)?.s;
   useEffect(() => { if (chain.current) chain.current.scrollLeft = chain.current.scrollWidth; }, [last, selected]);
   return html`<section class="box story" aria-label=${text("story")} tabindex="0" data-box="story">
     <header><h2>${selected ? html`${text("story")}:${" "}` : text("story")}</h2>${selected && html`<${Key} k=${selected} view=${view} most=${60}/>`}
-      <span class="note">${selected && passing.length ? text(story.length < most ? "story-events" : "story-last", { n: count(passing.reduce((sum, e) => sum + (e.times ?? 1), 0)) }) : ""}</span></header>
+      <span class="note">${selected && passing.length ? text(earlier ? "story-last" : "story-events", { n: count(passing.reduce((sum, e) => sum + (e.times ?? 1), 0)) }) : ""}</span></header>
     <div class="body">${story.length > 0 && passing.length === 0 ? html`<p class="empty">${text("story-filtered")}</p>` : selected
       ? html`<div class="chain" ref=${chain}>${passing.map((e, i) => html`${i > 0 && html`<span class="arrow" aria-hidden="true">${linked(passing[i - 1], e) ? "▸" : "·"}</span>`}<${Chip} e=${e} view=${view} now=${e.s === last}/>`)}</div>`
       : html`<p class="empty">${text("story-none")}</p>`}</div></section>`;
