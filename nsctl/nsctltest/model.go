@@ -26,8 +26,8 @@ var (
 	modelSteps = flag.Int("steps", 100_000, "how many requests and events the model test goes through at least; a tenth of it with -short")
 )
 
-// steps is the length of the model test. The race detector makes it eight times as slow, so .ci/test
-// runs a tenth of it with the race detector, and the whole without.
+// steps is the length of the model test. The race detector makes it eight times as slow, so
+// .ci/test runs a tenth of it with the race detector, and the whole without.
 func steps() int {
 	if testing.Short() {
 		return *modelSteps / 10

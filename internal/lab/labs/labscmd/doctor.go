@@ -244,7 +244,8 @@ func (c *checkup) disk(free float64, err error) {
 	case err != nil:
 		c.add("disk", false, true, "doctor-disk-unknown", err)
 	case free < enoughDisk:
-		c.add("disk", false, free >= leastDisk, "doctor-disk-full", free/gigabyte, enoughDisk/gigabyte)
+		works := free >= leastDisk
+		c.add("disk", false, works, "doctor-disk-full", free/gigabyte, enoughDisk/gigabyte)
 	default:
 		c.add("disk", true, false, "doctor-disk", free/gigabyte)
 	}

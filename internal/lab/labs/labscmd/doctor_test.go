@@ -50,8 +50,8 @@ func TestASeatSaysWhatPassed(t *testing.T) {
 	}
 }
 
-// A nearly full disk is a warning: what is built already works. Where a build would not fit, it is a
-// failure, with the same advice.
+// A nearly full disk is a warning: what is built already works. Where a build would not fit, it is
+// a failure, with the same advice.
 func TestANearlyFullDiskIsAWarning(t *testing.T) {
 	for free, want := range map[float64]ailment{
 		3e9:   {OK: true, Says: "3 GB are free"},
