@@ -30,8 +30,10 @@ func (s Service) String() string { return s.Namespace + "/" + s.Name }
 // Definition describes a CustomResourceDefinition.
 type Definition struct {
 	Object
-	// Type is the type that it defines: "databases.example.com".
+	// Type is the type that it defines: "databases.example.com". Kind is its kind, if the whole
+	// object was read.
 	Type string `json:"type"`
+	Kind string `json:"kind,omitempty"`
 	// Converter is the Service of its conversion webhook.
 	Converter *Service `json:"converter,omitempty"`
 }

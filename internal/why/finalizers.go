@@ -54,16 +54,19 @@ func finalizerCauses() []Cause {
 	}}
 }
 
-// otherCauses are the finalizers with a cause of their own.
-var otherCauses = []string{jobTracking, claimProtection, "foregroundDeletion"}
+// hasOwnCause reports whether a finalizer has a cause of its own: C13, C14 or C26.
+func (h Held) hasOwnCause() bool {
+	keeper, _ := h.Keeper()
+	return slices.Contains([]string{jobTracking, claimProtection, "foregroundDeletion"}, keeper.Pattern)
+}
 
 func ownerless(e *Evidence, inside bool) []Finding {
 	var findings []Finding
 	for _, h := range e.heldOrAwaiting() {
-		keeper, _ := KeeperOf(h.Finalizer)
+		keeper, _ := h.Keeper()
 		balancer := h.Type.Name() == "services" && keeper.Balancer
 		pod := h.Type.Name() == "pods" && (e.podsFirst() || h.Object.Deleted.After(e.now()))
-		if pod || balancer || slices.Contains(otherCauses, h.Finalizer) || e.ranInside(h) != inside {
+		if pod || balancer || h.hasOwnCause() || e.ranInside(h) != inside {
 			continue
 		}
 		f := heldFinding(e, h)
@@ -205,7 +208,7 @@ func (w Workload) User() string { return w.user() }
 func balancers(e *Evidence) []Finding {
 	var findings []Finding
 	for _, h := range e.heldOrAwaiting() {
-		keeper, _ := KeeperOf(h.Finalizer)
+		keeper, _ := h.Keeper()
 		if h.Type.Name() != "services" || !keeper.Balancer {
 			continue
 		}

@@ -368,7 +368,7 @@ func podFinalizers(e *Evidence) []Finding {
 		return nil // then it is one of C04
 	}
 	for _, h := range e.Held() {
-		if h.Type.Name() != "pods" || slices.Contains(otherCauses, h.Finalizer) || h.Object.Deleted.After(e.now()) {
+		if h.Type.Name() != "pods" || h.hasOwnCause() || h.Object.Deleted.After(e.now()) {
 			continue
 		}
 		f := heldFinding(e, h)

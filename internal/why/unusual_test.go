@@ -1,6 +1,8 @@
 package why_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,5 +158,80 @@ func TestEntriesOfTheNamespaceActLater(t *testing.T) {
 	e.Types, e.Second.Types = e.Types[1:], nil
 	for _, id := range []string{"C16", "C17", "C18"} {
 		assert.Equal(t, why.Proven, find(why.Judge(e), id).Certainty, id)
+	}
+}
+
+// A program removes its finalizer from the types that it handles. On an object of another type
+// somebody else has set it: its owner is neither gone nor at work.
+func TestAFinalizerOnAForeignType(t *testing.T) {
+	balancer := orphan("secrets", "", "service.kubernetes.io/load-balancer-cleanup", "")
+	claim := orphan("configmaps", "", "kubernetes.io/pvc-protection", "")
+	claim.Types[0].Objects[0].Finalizers = append(claim.Types[0].Objects[0].Finalizers, "example.com/x")
+	claim.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true})
+	job := orphan("configmaps", "", "batch.kubernetes.io/job-tracking", "")
+	job.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-job-controller"})
+	for finalizer, test := range map[string]struct {
+		evidence why.Evidence
+		lacks    string
+	}{
+		"service.kubernetes.io/load-balancer-cleanup": {balancer, ": cloud-controller-manager removes it from services only"},
+		"kubernetes.io/pvc-protection":                {claim, ": persistentvolumeclaim-protection-controller removes it from persistentvolumeclaims only"},
+		"example.com/x":                               {claim, ""},
+		"batch.kubernetes.io/job-tracking":            {job, ": job-controller removes it from pods only"},
+	} {
+		t.Run(finalizer, func(t *testing.T) {
+			e := test.evidence
+			for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
+				n.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
+			}
+			report := why.Judge(e)
+			at := slices.IndexFunc(report.Findings, func(f why.Finding) bool { return strings.Contains(f.Says, finalizer) })
+			require.GreaterOrEqual(t, at, 0, report.Sentence)
+			assert.Equal(t, "C04", report.Findings[at].ID)
+			assert.Equal(t, why.Possible, report.Findings[at].Certainty)
+			assert.Contains(t, report.Findings[at].Missing, "the owner of "+finalizer+" is unknown"+test.lacks)
+			assert.Equal(t, why.Unknown, report.Verdict, report.Sentence)
+		})
+	}
+	assert.Len(t, why.Judge(claim).Findings, 2, "one for each finalizer")
+}
+
+// A server whose watch cache cannot start fails also where no object of the type is: only the
+// condition names the conversion then.
+func TestConversionThatOnlyTheConditionNames(t *testing.T) {
+	e := situations()["C09"].proven
+	e.Namespace = terminating(contentFailure, "Failed to delete all resource types, 1 remaining: storage is (re)initializing: conversion webhook for g.io/v1, Kind=Thing failed: Post: refused")
+	again := *e.Namespace
+	e.Second.Namespace = &again
+	e.Types[0].Failed = nil
+	e.Definitions.Items[0].Kind = "Thing"
+	report := why.Judge(e)
+	found := find(report, "C09")
+	require.NotNil(t, found, report.Sentence)
+	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+	assert.Equal(t, "things.g.io", found.Culprit.Name)
+	assert.Equal(t, why.Stuck, report.Verdict)
+
+	back := e
+	back.Backends = []why.Backend{{Service: why.Service{Namespace: "a", Name: "b"}, Request: "GET service", Exists: true, Ready: 1}}
+	assert.Nil(t, find(why.Judge(back), "C09"), "the condition is of a time before the repair")
+
+	back.Types[0].Failed = situations()["C09"].proven.Types[0].Failed
+	assert.Len(t, why.Judge(back).Findings, 1, "one finding for the list and the condition")
+	assert.Equal(t, why.Possible, find(why.Judge(back), "C09").Certainty)
+}
+
+// What cannot be listed does not keep a namespace whose content is not waited for, and acts only
+// after its pods.
+func TestUnlistedTypesThatDoNotMatterYet(t *testing.T) {
+	corrupt := evidence(terminating("", ""), typeOf("", "configmaps"))
+	corrupt.Types[0].Failed = &why.Failure{Code: 500, Request: "GET configmaps", Message: `unable to transform key "/registry/configmaps/shop/a"`}
+	for id, e := range map[string]why.Evidence{"C09": situations()["C09"].proven, "C23": corrupt} {
+		require.Equal(t, why.Proven, find(why.Judge(e), id).Certainty)
+		pods := e
+		pods.Types = append(slices.Clone(e.Types), typeOf("", "pods", object("p")))
+		assert.Equal(t, why.Later, find(why.Judge(pods), id).Certainty)
+		e.Namespace.SpecFinalizers, e.Second.Namespace.SpecFinalizers = nil, nil
+		assert.Nil(t, find(why.Judge(e), id))
 	}
 }

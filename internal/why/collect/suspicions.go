@@ -34,10 +34,7 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, attachmentsResource, "", api.ListOptions{}, attachment) })
 	ask(len(e.Discovery.Stale) > 0, func() { c.probes(ctx) })
 	ask(len(why.Refusals(e.Namespace, e.Name)) > 0, func() { c.reviews(ctx) })
-	converting := slices.ContainsFunc(e.Types, func(t why.Type) bool {
-		return t.Failed != nil && strings.Contains(t.Failed.Message, "conversion webhook for ")
-	})
-	ask(converting, func() {
+	ask(e.BlamesConversion(), func() {
 		e.Definitions = list(ctx, c, definitionsResource, "", api.ListOptions{}, definition)
 	})
 	held := slices.Concat(e.Held(), e.HeldNamespace(), e.Awaiting())
@@ -179,7 +176,7 @@ func attachment(o *api.Unstructured) (why.Attachment, bool) {
 }
 
 func definition(o *api.Unstructured) (why.Definition, bool) {
-	d := why.Definition{Type: o.GetName(), Object: why.Object{
+	d := why.Definition{Type: o.GetName(), Kind: o.NestedString("spec", "names", "kind"), Object: why.Object{
 		Name: o.GetName(), UID: o.GetUID(), ResourceVersion: o.GetResourceVersion(), Finalizers: o.GetFinalizers(),
 	}}
 	if deleted := o.GetDeletionTimestamp(); deleted != nil {
