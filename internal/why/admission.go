@@ -16,7 +16,8 @@ func admissionCauses() []Cause {
 			"pods were in the namespace that is being deleted, or an add-on was uninstalled without its configuration.",
 		Proof: "ContentFailure says that calling the webhook failed; its configuration still exists, has failurePolicy Fail, and " +
 			"selects the deletion of a type that remains; its Service is missing or has no ready endpoint, or the error is one of " +
-			"the certificate or of a URL's connection.",
+			"the certificate or of a URL's connection. A webhook without a server that is asked about namespaces/finalize, the last " +
+			"request, is possible: no condition tells of its refusal.",
 		Do: []string{
 			"if its Service is in another namespace: bring its pods back",
 			"if it was in this one, where no pod can start: exclude the namespace by the webhook's namespaceSelector, and remove " +
@@ -90,6 +91,21 @@ func texts(content string) (all []string) {
 func (n *Namespace) BlamesWebhook() bool {
 	content := n.Condition(api.NamespaceDeletionContentFailure)
 	return failedCalling.MatchString(content) || webhookDenied.MatchString(content)
+}
+
+// Accuses reports whether the condition says that a webhook could not be called, or the webhook is
+// asked about the last request of all, which removes the token of an empty namespace. No condition
+// tells of a refusal of that one.
+func (e *Evidence) Accuses(hook Webhook) bool {
+	return strings.Contains(e.Namespace.Condition(api.NamespaceDeletionContentFailure), `failed calling webhook "`+hook.Name+`"`) ||
+		e.Emptied() && slices.ContainsFunc(hook.Rules, Rule.matchesFinalize)
+}
+
+// Emptied reports whether only the controller's token keeps the namespace, and has for longer than
+// the controller pauses.
+func (e *Evidence) Emptied() bool {
+	objects, unread := e.left()
+	return e.age() >= backOffCap && objects == 0 && len(unread) == 0 && !e.vouched()
 }
 
 // BlamesPolicy reports whether the condition names an admission policy.
@@ -178,6 +194,28 @@ func webhookUnreachable(e *Evidence) []Finding {
 			}
 		}
 	}
+	return append(findings, finalizeUnreachable(e)...)
+}
+
+// finalizeUnreachable returns the webhooks without a server that are asked before the controller
+// may remove its token from the empty namespace.
+func finalizeUnreachable(e *Evidence) (findings []Finding) {
+	if !e.Emptied() {
+		return nil
+	}
+	for i := range e.Webhooks.Items {
+		hook := &e.Webhooks.Items[i]
+		if hook.FailurePolicy == "Ignore" || hook.Service == nil || !hook.NamespaceOnly.matches(e.Namespace.Labels) || !slices.ContainsFunc(hook.Rules, Rule.matchesFinalize) {
+			continue
+		}
+		f := Finding{Culprit: Reference{Resource: hook.Resource, Name: hook.Configuration}}
+		f.Says = fmt.Sprintf("the webhook %s cannot be reached, so the token of the empty namespace cannot be removed", hook.Name)
+		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects UPDATE of namespaces/finalize", hook.Resource, hook.Configuration, hook.Name)
+		if hookIsDown(e, &f, hook, "") {
+			f.lack(nil, "the refusal itself was not seen: no condition tells of it")
+			findings = append(findings, f)
+		}
+	}
 	return findings
 }
 
@@ -205,7 +243,10 @@ func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
 			e.Name, hook.Resource, hook.Configuration, e.Name),
 		fmt.Sprintf("if the add-on is uninstalled: kubectl delete %s %s", hook.Resource, hook.Configuration),
 	)
-	f.Remedies = append(f.Remedies, e.exclusion(hook)...)
+	f.Remedies = append(append(f.Remedies, e.exclusion(hook)...), Remedy{
+		Command: kubectl("", "delete", hook.Resource, Quoted(hook.Configuration)), When: "only if the add-on is uninstalled",
+		Loses: "what its webhooks check or set, in the whole cluster",
+	})
 	return true
 }
 

@@ -55,6 +55,12 @@ type Lease struct {
 	Duration  time.Duration `json:"duration,omitempty"`
 }
 
+// ConditionsWrite is the last write of the controller's conditions to another namespace.
+type ConditionsWrite struct {
+	Namespace string    `json:"namespace"`
+	At        time.Time `json:"at"`
+}
+
 // Expired reports whether the Lease has no holder or was not renewed in time.
 func (l Lease) Expired(now time.Time) bool {
 	return l.Holder == "" || now.After(l.Renewed.Add(l.Duration))
@@ -153,6 +159,12 @@ type Review struct {
 // matchesDelete reports whether the rule selects the deletion of objects of a type.
 func (r Rule) matchesDelete(t Type) bool {
 	return includes(r.Operations, "DELETE", "*") && includes(r.Groups, t.Group, "*") && includes(r.Resources, t.Resource, "*", "*/*")
+}
+
+// matchesFinalize reports whether the rule selects the update of a namespace's subresource finalize,
+// with which the controller removes its token.
+func (r Rule) matchesFinalize() bool {
+	return includes(r.Operations, "UPDATE", "*") && includes(r.Groups, "", "*") && includes(r.Resources, "namespaces/finalize", "namespaces/*", "*/finalize", "*/*")
 }
 
 // matches reports whether labels satisfy the selector. An empty selector matches all.

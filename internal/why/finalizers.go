@@ -179,11 +179,7 @@ func withoutRights(e *Evidence) []Finding {
 // is one of the whole cluster: nothing can be created in the namespace.
 func (w Workload) grant(e *Evidence, h Held) []Remedy {
 	name := strings.Join([]string{"orrery-why", e.Name, w.Name, h.Type.Name()}, "-")
-	return []Remedy{
-		{Command: kubectl("", "create clusterrole", name, "--verb=get,list,watch,update,patch --resource="+h.Type.Name())},
-		{Command: kubectl("", "create clusterrolebinding", name, "--clusterrole="+name, "--serviceaccount="+w.Namespace+":"+w.account())},
-		{Command: kubectl("", "delete clusterrolebinding,clusterrole", name), When: whenGone},
-	}
+	return granted(name, "get,list,watch,update,patch", h.Type.Name(), "--serviceaccount="+w.Namespace+":"+w.account())
 }
 
 // refusals returns the reviews that refuse a workload the right to update or patch the type of a
