@@ -46,6 +46,13 @@ func leftOver() why.Evidence {
 	return e
 }
 
+// ofReplicaSet is leftOver with a pod that belongs to no Job.
+func ofReplicaSet() why.Evidence {
+	e := leftOver()
+	e.Pods[0].Owners = []why.Owner{{Kind: "ReplicaSet", Name: "web", UID: "r"}}
+	return e
+}
+
 // onNode is a namespace with a late pod on the node n.
 func onNode(nodes ...why.Node) why.Evidence {
 	late := object("a")
@@ -124,6 +131,7 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 				`{"op":"test","path":"/metadata/resourceVersion","value":"1"},{"op":"test","path":"/metadata/finalizers/0","value":"batch.kubernetes.io/job-tracking"},` +
 				`{"op":"remove","path":"/metadata/finalizers/0"}]'`,
 		}},
+		"a Job's finalizer on a pod of a ReplicaSet": {ofReplicaSet(), "C13", "⚠ remove that finalizer by a JSON patch: no controller does", []string{"kubectl -n shop describe pods import"}},
 		"a finalizer of the namespace": {audited(), "C16", "⚠ last resort: remove this one entry from metadata.finalizers", []string{
 			`kubectl patch namespaces shop --type=json -p '[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"test","path":"/metadata/resourceVersion","value":"7"},` +
 				`{"op":"test","path":"/metadata/finalizers/1","value":"example.com/audit"},{"op":"remove","path":"/metadata/finalizers/1"}]'`,

@@ -150,7 +150,7 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	if why := progress(e); why != "" {
 		return Progressing, fmt.Sprintf("%s and makes progress: %s.", inDeletion, why)
 	}
-	if waits := e.waitingFor(); waits != "" {
+	if waits := orElse(e.waitingFor(), e.overdue()); waits != "" {
 		return Unknown, hangs + "; " + waits + "."
 	}
 	switch objects, unread := e.left(); {

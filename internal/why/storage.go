@@ -84,8 +84,8 @@ var corrupt = []string{`unable to transform key "`, "failed to read one or more 
 
 func unreadable(e *Evidence) []Finding {
 	readable := slices.ContainsFunc(e.Types, func(t Type) bool { return t.Request != "" && t.Failed == nil })
-	if !readable {
-		return nil // the server itself has a problem
+	if !readable || e.vouched() {
+		return nil // the server itself has a problem, or nothing is read any more
 	}
 	var findings []Finding
 	for _, t := range e.Types {
@@ -96,6 +96,9 @@ func unreadable(e *Evidence) []Finding {
 		f.Says = fmt.Sprintf("objects of %s cannot be read from the storage", t.Name())
 		f.saw(1, t.Failed.Request, "500: %s", t.Failed.Message)
 		f.saw(1, "", "other types can be listed")
+		if e.onlyPodsYet() {
+			f.Certainty = Later
+		}
 		findings = append(findings, f)
 	}
 	return findings

@@ -54,11 +54,15 @@ func OrphanBehindPods(w *World) {
 func Several(w *World, others int) {
 	Orphans(w, 2)
 	for i := range others {
-		namespace := fmt.Sprintf("other-%02d", i)
-		w.create("/api/v1/namespaces", `{"metadata":{"name":"`+namespace+`"}}`)
-		w.create("/api/v1/namespaces/"+namespace+"/configmaps", `{"metadata":{"name":"c","finalizers":["example.com/x"]}}`)
-		w.delete("/api/v1/namespaces/" + namespace)
+		Waiting(w, fmt.Sprintf("other-%02d", i))
 	}
+}
+
+// Waiting creates a namespace in deletion with one object that a finalizer keeps.
+func Waiting(w *World, namespace string) {
+	w.create("/api/v1/namespaces", `{"metadata":{"name":"`+namespace+`"}}`)
+	w.create("/api/v1/namespaces/"+namespace+"/configmaps", `{"metadata":{"name":"c","finalizers":["example.com/x"]}}`)
+	w.delete("/api/v1/namespaces/" + namespace)
 }
 
 // Audited creates an empty namespace in deletion with a finalizer of its own, and the condition of
