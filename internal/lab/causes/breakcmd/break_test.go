@@ -103,20 +103,3 @@ func TestOnAServer(t *testing.T) {
 	code, _, stderr = on("--end")
 	assert.Zero(t, code, stderr)
 }
-
-// ending cancels when something is written.
-type ending struct{ cancel context.CancelFunc }
-
-func (e ending) Write(text []byte) (int, error) {
-	e.cancel()
-	return len(text), nil
-}
-
-// An end while the situation is set up is no error.
-func TestEndDuringSetUp(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	command := root()
-	command.SetArgs([]string{"break", "C18"})
-	command.SetOut(ending{cancel})
-	assert.NoError(t, command.ExecuteContext(ctx))
-}
