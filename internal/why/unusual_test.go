@@ -334,3 +334,16 @@ func TestARightThatLacksForManyTypes(t *testing.T) {
 	}
 	assert.Len(t, why.Judge(e).Findings, 2)
 }
+
+// The controllers of many clouds run outside the cluster. One that has left nothing in it is not
+// known to be gone.
+func TestACloudControllerWithoutATrace(t *testing.T) {
+	e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "")
+	e.Stamps[0].Balancer = true
+	found := find(why.Judge(e), "C15")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Contains(t, found.Missing, "nothing of cloud-controller-manager is in the cluster: it may be uninstalled, or run elsewhere")
+	e.AllLeases.Items = []why.Lease{{Namespace: "kube-system", Name: "cloud-controller-manager", Holder: "a", Renewed: deleted, Duration: 15 * time.Second}}
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty)
+}
