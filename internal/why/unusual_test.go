@@ -231,8 +231,29 @@ func TestUnlistedTypesThatDoNotMatterYet(t *testing.T) {
 		pods := e
 		pods.Types = append(slices.Clone(e.Types), typeOf("", "pods", object("p")))
 		assert.Equal(t, why.Later, find(why.Judge(pods), id).Certainty)
-		e.Namespace.SpecFinalizers, e.Second.Namespace.SpecFinalizers = nil, nil
-		assert.Nil(t, find(why.Judge(e), id))
+	}
+}
+
+// Without the controller's token the content is not waited for: whatever keeps it does not keep the
+// namespace.
+func TestContentWithoutTheToken(t *testing.T) {
+	audited := func(e why.Evidence) why.Evidence {
+		for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
+			n.Finalizers, n.SpecFinalizers = []string{"example.com/audit"}, nil
+		}
+		return e
+	}
+	all := situations()
+	for id, e := range map[string]why.Evidence{
+		"C03": all["C03"].proven, "C07": unreachable(), "C08": denied(), "C09": all["C09"].proven, "C11": onNode(), "C12": all["C12"].proven,
+		"C13": leftOver(), "C22": all["C22"].proven, "C25": defined(), "C28": all["C28"].proven,
+		"C04": orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", ""),
+	} {
+		require.NotNil(t, find(why.Judge(e), id), id)
+		report := why.Judge(audited(e))
+		require.Len(t, report.Findings, 1, id)
+		assert.Equal(t, "C16", report.Findings[0].ID, id)
+		assert.NotContains(t, report.Sentence, "waits for", id)
 	}
 }
 
