@@ -1,6 +1,7 @@
 package why
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -21,7 +22,7 @@ func admissionCauses() []Cause {
 		Do: []string{
 			"if its Service is in another namespace: bring its pods back",
 			"if it was in this one, where no pod can start: exclude the namespace by the webhook's namespaceSelector, and remove " +
-				"the exclusion when the namespace is gone (--fix prints both patches)",
+				"the exclusion when the namespace is gone (--fix prints both commands)",
 			"if the add-on is uninstalled: delete its webhook configuration",
 		},
 		DoNot: "set failurePolicy Ignore on a policy webhook: that switches the policy off everywhere",
@@ -239,7 +240,7 @@ func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
 		}
 	}
 	f.Do = append(f.Do,
-		fmt.Sprintf("exclude %s by a namespaceSelector in %s %s, and remove the exclusion when %s is gone (--fix prints both patches)",
+		fmt.Sprintf("exclude %s by a namespaceSelector in %s %s, and remove the exclusion when %s is gone (--fix prints both commands)",
 			e.Name, hook.Resource, hook.Configuration, e.Name),
 		fmt.Sprintf("if the add-on is uninstalled: kubectl delete %s %s", hook.Resource, hook.Configuration),
 	)
@@ -251,34 +252,19 @@ func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
 }
 
 // exclusion returns the commands that exclude the namespace from what a webhook is asked about, and
-// that remove the exclusion later: a namespace of that name may come again.
+// that remove the exclusion later: a namespace of that name may come again. They change only their
+// own entry of the list, which may have those of other namespaces by then.
 func (e *Evidence) exclusion(hook *Webhook) []Remedy {
-	at := 0
-	for i := range e.Webhooks.Items {
-		other := &e.Webhooks.Items[i]
-		if other == hook {
-			break
-		}
-		if other.Resource == hook.Resource && other.UID == hook.UID && other.Configuration == hook.Configuration {
-			at++
-		}
+	entry, err := json.Marshal([]Expression{{Key: "kubernetes.io/metadata.name", Operator: "NotIn", Values: []string{e.Name}}})
+	if err != nil {
+		panic(err) // it has only strings
 	}
-	path := fmt.Sprintf("/webhooks/%d/", at)
-	others := Expression{Key: "kubernetes.io/metadata.name", Operator: "NotIn", Values: []string{e.Name}}
-	list := path + "namespaceSelector/matchExpressions"
-	added := fmt.Sprintf("%s/%d", list, len(hook.NamespaceOnly.Expressions))
-	add := operation{"add", list + "/-", others}
-	if len(hook.NamespaceOnly.Expressions) == 0 {
-		add = operation{"add", list, []any{others}}
+	object := hook.Resource + " " + Quoted(hook.Configuration)
+	change := func(operator string) string {
+		list := fmt.Sprintf("(.webhooks[] | select(.name == %q) | .namespaceSelector.matchExpressions) %s %s", hook.Name, operator, entry)
+		return kubectl("", "get", object, "-o json | jq", Quoted(list), "| kubectl replace -f -")
 	}
-	patch := func(operations ...operation) string {
-		named := append([]operation{{"test", path + "name", hook.Name}}, operations...)
-		return kubectl("", "patch", hook.Resource, Quoted(hook.Configuration), "--type=json -p", Quoted(string(jsonPatch(named...))))
-	}
-	return []Remedy{
-		{Command: patch(add)},
-		{Command: patch(operation{"test", added, others}, operation{Op: "remove", Path: added}), When: whenGone},
-	}
+	return []Remedy{{Command: change("+=")}, {Command: change("-="), When: whenGone}}
 }
 
 // backendDown adds the state of a Service to a finding. known is false if it could not be read.
@@ -384,9 +370,6 @@ func orElse(text, otherwise string) string {
 }
 
 func conversionFails(e *Evidence) []Finding {
-	if e.vouched() {
-		return nil
-	}
 	var findings []Finding
 	var found []string
 	for i := range e.Types {

@@ -12,7 +12,7 @@ func finalizerCauses() []Cause {
 		Lesson: "A finalizer asks the server to keep an object until its owner has cleaned up something outside. If the owner was " +
 			"uninstalled before the objects that it manages, the finalizer stays.",
 		Proof: "An object in deletion has the finalizer and is unchanged in two samples; the owner is known from a table or from " +
-			"managedFields and a trace of it in the cluster; no workload of it is ready, no Lease of it is renewed, and no pod may update the type.",
+			"managedFields, and by a workload or Lease of it, except for a custom type of the table; no workload of it is ready, no Lease of it is renewed, and no pod may update the type.",
 		Do: []string{
 			"bring the controller back: it removes its finalizers by itself",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",

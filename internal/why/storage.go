@@ -84,8 +84,8 @@ var corrupt = []string{`unable to transform key "`, "failed to read one or more 
 
 func unreadable(e *Evidence) []Finding {
 	readable := slices.ContainsFunc(e.Types, func(t Type) bool { return t.Request != "" && t.Failed == nil })
-	if !readable || e.vouched() {
-		return nil // the server itself has a problem, or nothing is read any more
+	if !readable {
+		return nil // the server itself has a problem
 	}
 	var findings []Finding
 	for _, t := range e.Types {

@@ -231,8 +231,29 @@ func TestUnlistedTypesThatDoNotMatterYet(t *testing.T) {
 		pods := e
 		pods.Types = append(slices.Clone(e.Types), typeOf("", "pods", object("p")))
 		assert.Equal(t, why.Later, find(why.Judge(pods), id).Certainty)
-		e.Namespace.SpecFinalizers, e.Second.Namespace.SpecFinalizers = nil, nil
-		assert.Nil(t, find(why.Judge(e), id))
+	}
+}
+
+// Without the controller's token the content is not waited for: whatever keeps it does not keep the
+// namespace.
+func TestContentWithoutTheToken(t *testing.T) {
+	audited := func(e why.Evidence) why.Evidence {
+		for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
+			n.Finalizers, n.SpecFinalizers = []string{"example.com/audit"}, nil
+		}
+		return e
+	}
+	all := situations()
+	for id, e := range map[string]why.Evidence{
+		"C03": all["C03"].proven, "C07": unreachable(), "C08": denied(), "C09": all["C09"].proven, "C11": onNode(), "C12": all["C12"].proven,
+		"C13": leftOver(), "C22": all["C22"].proven, "C25": defined(), "C28": all["C28"].proven,
+		"C04": orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", ""),
+	} {
+		require.NotNil(t, find(why.Judge(e), id), id)
+		report := why.Judge(audited(e))
+		require.Len(t, report.Findings, 1, id)
+		assert.Equal(t, "C16", report.Findings[0].ID, id)
+		assert.NotContains(t, report.Sentence, "waits for", id)
 	}
 }
 
@@ -333,4 +354,17 @@ func TestARightThatLacksForManyTypes(t *testing.T) {
 		assert.Equal(t, why.Possible, found.Certainty)
 	}
 	assert.Len(t, why.Judge(e).Findings, 2)
+}
+
+// The controllers of many clouds run outside the cluster. One that has left nothing in it is not
+// known to be gone.
+func TestACloudControllerWithoutATrace(t *testing.T) {
+	e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "")
+	e.Stamps[0].Balancer = true
+	found := find(why.Judge(e), "C15")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Contains(t, found.Missing, "nothing of cloud-controller-manager is in the cluster: it may be uninstalled, or run elsewhere")
+	e.AllLeases.Items = []why.Lease{{Namespace: "kube-system", Name: "cloud-controller-manager", Holder: "a", Renewed: deleted, Duration: 15 * time.Second}}
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty)
 }
