@@ -292,14 +292,19 @@ func lend(e *Evidence, user, verb string, names []string) []Remedy {
 		subject = "--serviceaccount=" + Quoted(account)
 	}
 	last := user[strings.LastIndexAny(user, ":/\\")+1:]
-	name := Quoted(strings.Join([]string{"orrery-why", e.Name, last, verb}, "-"))
-	return granted(name, verb, strings.Join(names, ","), subject)
+	return granted(strings.Join([]string{"orrery-why", e.Name, last, verb}, "-"), verb, names, subject)
 }
 
-// granted returns the commands that create a ClusterRole and bind it, and delete both later.
-func granted(name, verbs, resources, subject string) []Remedy {
+// granted returns the commands that create a ClusterRole and bind it, and delete both later. The
+// resources may come from the text of any server.
+func granted(name, verbs string, resources []string, subject string) []Remedy {
+	name = Quoted(name)
+	var quoted []string
+	for _, resource := range resources {
+		quoted = append(quoted, Quoted(resource))
+	}
 	return []Remedy{
-		{Command: kubectl("", "create clusterrole", name, "--verb="+verbs, "--resource="+resources)},
+		{Command: kubectl("", "create clusterrole", name, "--verb="+verbs, "--resource="+strings.Join(quoted, ","))},
 		{Command: kubectl("", "create clusterrolebinding", name, "--clusterrole="+name, subject)},
 		{Command: kubectl("", "delete clusterrolebinding,clusterrole", name), When: whenGone},
 	}

@@ -69,6 +69,17 @@ func TestNothingIsBroughtBackIntoTheNamespace(t *testing.T) {
 	assert.Contains(t, lines, "run the conversion webhook in another namespace")
 }
 
+// Where the Service is missing, its pods alone do not bring a webhook back.
+func TestAMissingServiceIsCreated(t *testing.T) {
+	e := unreachable()
+	e.Backends[0].Exists = false
+	_, lines := advice(t, e, "C07")
+	assert.Contains(t, lines, "create Service guard/guard and the pods behind it again")
+	e.Backends[0].Exists = true
+	_, lines = advice(t, e, "C07")
+	assert.Contains(t, lines, "bring the pods behind Service guard/guard back")
+}
+
 // A certificate that does not fit is not repaired by pods.
 func TestAdviceOnACertificate(t *testing.T) {
 	e := unreachable()

@@ -179,7 +179,7 @@ func withoutRights(e *Evidence) []Finding {
 // is one of the whole cluster: nothing can be created in the namespace.
 func (w Workload) grant(e *Evidence, h Held) []Remedy {
 	name := strings.Join([]string{"orrery-why", e.Name, w.Name, h.Type.Name()}, "-")
-	return granted(name, "get,list,watch,update,patch", h.Type.Name(), "--serviceaccount="+w.Namespace+":"+w.account())
+	return granted(name, "get,list,watch,update,patch", []string{h.Type.Name()}, "--serviceaccount="+w.Namespace+":"+w.account())
 }
 
 // refusals returns the reviews that refuse a workload the right to update or patch the type of a

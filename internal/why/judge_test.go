@@ -252,6 +252,12 @@ func TestVerdicts(t *testing.T) {
 	running := situations()["C12"].not
 	running.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
 	running.Second.Namespace.Conditions = running.Namespace.Conditions
+	ending := running
+	ending.Pods = slices.Clone(running.Pods)
+	ending.Pods[0].Deleted = later.Add(-10 * time.Second)
+	finalized := running
+	sample := why.Sample{At: later, Namespace: terminating("", ""), Types: running.Second.Types}
+	sample.Namespace.SpecFinalizers, finalized.Second = nil, &sample
 	for name, test := range map[string]struct {
 		evidence why.Evidence
 		verdict  why.Verdict
@@ -261,6 +267,8 @@ func TestVerdicts(t *testing.T) {
 		"a pod that still runs": {
 			running, why.Unknown, why.ExitUnknown, "pod a should have ended 9m10s ago, and node n, which is Ready, still runs its container c: read the kubelet's log there.",
 		},
+		"a pod that the kubelet ends":  {ending, why.Unknown, why.ExitUnknown, "no known cause is proven"},
+		"a pod without the token":      {finalized, why.Unknown, why.ExitUnknown, "no known cause is proven"},
 		"nothing is known":             {nothing, why.Unknown, why.ExitUnknown, "no known cause is proven"},
 		"a claim that no longer holds": {old, why.Progressing, 0, "ContentRemaining no longer holds"},
 		"nothing is left":              {empty, why.Unknown, why.ExitUnknown, "; nothing is left in it: a controller that works removes it within 1m0s."},

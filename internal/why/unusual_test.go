@@ -89,10 +89,14 @@ func TestUnusualSituations(t *testing.T) {
 	beyond := orphan("configmaps", "", "example.com/x", "backup", why.Workload{Kind: "deployment", Namespace: "b", Name: "backup", Replicas: 1})
 	beyond.Second.Types = []why.Type{{Version: "v1", Resource: "configmaps", Count: 900, Partial: true}}
 
+	young := terminating("", "")
+	young.Deleted = at.Add(-15 * time.Second)
+
 	for name, test := range map[string]struct {
 		evidence why.Evidence
 		not      string
 	}{
+		"no condition, seconds after the deletion":                     {evidence(young), "C19"},
 		"another part of the owner runs, and needs no such right":      {argocd, "C06"},
 		"a workload whose name has the owner's letters":                {machines, "C06"},
 		"a binary called manager, and a workload that is switched off": {orphan("things", "g.io", "g.io/x", "manager", why.Workload{Kind: "deployment", Name: "cert-manager", Replicas: 1}), "C04"},
@@ -205,12 +209,17 @@ func TestConversionThatOnlyTheConditionNames(t *testing.T) {
 	e.Second.Namespace = &again
 	e.Types[0].Failed = nil
 	e.Definitions.Items[0].Kind = "Thing"
+	e.Definitions.Items = append(e.Definitions.Items, why.Definition{Type: "things.other.io", Kind: "Thing"})
 	report := why.Judge(e)
 	found := find(report, "C09")
 	require.NotNil(t, found, report.Sentence)
 	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
 	assert.Equal(t, "things.g.io", found.Culprit.Name)
 	assert.Equal(t, why.Stuck, report.Verdict)
+
+	again.Conditions = nil
+	assert.Nil(t, find(why.Judge(e), "C09"), "the condition of the second sample counts")
+	again.Conditions = e.Namespace.Conditions
 
 	back := e
 	back.Backends = []why.Backend{{Service: why.Service{Namespace: "a", Name: "b"}, Request: "GET service", Exists: true, Ready: 1}}
@@ -231,6 +240,10 @@ func TestUnlistedTypesThatDoNotMatterYet(t *testing.T) {
 		pods := e
 		pods.Types = append(slices.Clone(e.Types), typeOf("", "pods", object("p")))
 		assert.Equal(t, why.Later, find(why.Judge(pods), id).Certainty)
+		next := object("s")
+		next.Deleted = deleted.Add(time.Second)
+		pods.Types = append(pods.Types, typeOf("", "services", next))
+		assert.Equal(t, why.Proven, find(why.Judge(pods), id).Certainty, "the controller does not wait for the pods any more")
 	}
 }
 
@@ -291,6 +304,10 @@ func TestAWebhookThatIsAskedToFinalize(t *testing.T) {
 	}{
 		"it has no server":             {func(*why.Evidence, *why.Webhook) {}, true},
 		"it is asked about everything": {func(_ *why.Evidence, h *why.Webhook) { h.Rules = rule("*", "*/*") }, true},
+		"it is asked to finalize all":  {func(_ *why.Evidence, h *why.Webhook) { h.Rules = rule("UPDATE", "*/finalize") }, true},
+		"the deletion is young": {func(e *why.Evidence, _ *why.Webhook) {
+			e.At, e.Second.At = deleted.Add(time.Second), deleted.Add(11*time.Second)
+		}, false},
 		"its server is up":             {func(e *why.Evidence, _ *why.Webhook) { e.Backends[0] = up }, false},
 		"it is asked about namespaces": {func(_ *why.Evidence, h *why.Webhook) { h.Rules = rule("UPDATE", "namespaces") }, false},
 		"it is asked about deletions":  {func(_ *why.Evidence, h *why.Webhook) { h.Rules = rule("DELETE", "*/*") }, false},
@@ -313,6 +330,7 @@ func TestAWebhookThatIsAskedToFinalize(t *testing.T) {
 				assert.Equal(t, why.Possible, found.Certainty)
 				assert.Equal(t, "guard", found.Culprit.Name)
 				assert.Contains(t, found.Says, "the token of the empty namespace cannot be removed")
+				assert.True(t, e.Accuses(h), "its Service is read")
 			}
 		})
 	}
@@ -349,11 +367,21 @@ func TestARightThatLacksForManyTypes(t *testing.T) {
 			"--clusterrole=orrery-why-shop-namespace-controller-deletecollection --serviceaccount=kube-system:namespace-controller",
 		"when the namespace is gone: kubectl delete clusterrolebinding,clusterrole orrery-why-shop-namespace-controller-deletecollection",
 	})
+	e.Reviews[0].Failed = &why.Failure{Code: 500, Message: "no"}
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C21").Certainty, "a review without an answer does not agree")
 	e.Reviews = nil
 	for _, found := range why.Judge(e).Findings {
 		assert.Equal(t, why.Possible, found.Certainty)
 	}
 	assert.Len(t, why.Judge(e).Findings, 2)
+}
+
+// Names in a refusal are those of whatever server wrote it: a shell must not read them.
+func TestARightOfAnUnusualUser(t *testing.T) {
+	e := evidence(terminating(contentFailure, `x is forbidden: User "CORP\\ctl" cannot list resource "x;reboot" in API group "" in the namespace "shop"`))
+	_, lines := advice(t, e, "C21")
+	assert.Contains(t, lines, "kubectl create clusterrole orrery-why-shop-ctl-list --verb=list --resource='x;reboot'\n")
+	assert.Contains(t, lines, `--clusterrole=orrery-why-shop-ctl-list --user='CORP\ctl'`)
 }
 
 // The controllers of many clouds run outside the cluster. One that has left nothing in it is not
@@ -367,4 +395,7 @@ func TestACloudControllerWithoutATrace(t *testing.T) {
 	assert.Contains(t, found.Missing, "nothing of cloud-controller-manager is in the cluster: it may be uninstalled, or run elsewhere")
 	e.AllLeases.Items = []why.Lease{{Namespace: "kube-system", Name: "cloud-controller-manager", Holder: "a", Renewed: deleted, Duration: 15 * time.Second}}
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty)
+
+	custom := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "")
+	assert.Equal(t, why.Proven, find(why.Judge(custom), "C04").Certainty, "the rights tell of the owner of a custom type")
 }

@@ -18,6 +18,13 @@ func TestSingular(t *testing.T) {
 	assert.Equal(t, "0 configmaps wait", waiting(0, "configmaps"))
 }
 
+// What was not read may have more objects.
+func TestWhatIsLeft(t *testing.T) {
+	assert.Equal(t, "0 objects left", Checked{}.left())
+	assert.Equal(t, "no object seen", Checked{Unread: []string{"pods"}}.left())
+	assert.Equal(t, "at least 1 object left", Checked{Unread: []string{"pods"}, Objects: 1}.left())
+}
+
 // A reason with commas stays whole; the beginning of a text distinguishes it from the others.
 func TestTextsOfContentFailure(t *testing.T) {
 	const denial = `admission webhook "a.example.com" denied the request: first ask bob, then alice, please`

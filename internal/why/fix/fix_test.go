@@ -93,6 +93,16 @@ func TestApplyWithoutAnAnswer(t *testing.T) {
 	assert.Contains(t, err.Error(), "may or may not")
 }
 
+// What another cause or object needs is a remedy of its own.
+func TestPlanHasACommandForEachCauseAndObject(t *testing.T) {
+	finding := func(id, name string) why.Finding {
+		return why.Finding{ID: id, Culprit: why.Reference{Resource: "pods", Name: name}, Remedies: []why.Remedy{{Command: "kubectl get nodes"}}}
+	}
+	plan := fix.Plan(why.Report{Findings: []why.Finding{finding("C11", "a"), finding("C11", "a"), finding("C11", "b"), finding("C12", "a")}})
+	require.Len(t, plan, 3)
+	assert.Equal(t, []string{"C11", "C11", "C12"}, []string{plan[0].Cause, plan[1].Cause, plan[2].Cause})
+}
+
 // Safe remedies come first, with the losses and digests of the others behind.
 func TestPrint(t *testing.T) {
 	w := removal()

@@ -1,0 +1,66 @@
+package collect
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"orrery/internal/why"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// asking returns a collector for the namespace shop, and the requests that a server got, which
+// gives one answer to all of them.
+func asking(t *testing.T, answer string) (c *collector, requests *[]string) {
+	requests = &[]string{}
+	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*requests = append(*requests, r.Method+" "+r.URL.Path+" "+r.URL.Query().Get("fieldSelector"))
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(answer))
+	}))
+	return newCollector(server.Client(), "shop", Options{}), requests
+}
+
+// Of another namespace the last write of any of the controller's conditions counts.
+func TestElsewhere(t *testing.T) {
+	conditions := func(name string, types ...string) string {
+		var written []string
+		for i, of := range types {
+			at := time.Date(2026, 1, 2, 3, 4, 9-i, 0, time.UTC).Format(time.RFC3339)
+			written = append(written, `{"type":"`+of+`","status":"False","lastTransitionTime":"`+at+`"}`)
+		}
+		return `{"metadata":{"name":"` + name + `"},"status":{"conditions":[` + strings.Join(written, ",") + `]}}`
+	}
+	c, requests := asking(t, `{"kind":"NamespaceList","apiVersion":"v1","metadata":{},"items":[`+strings.Join([]string{
+		conditions("busy", "Other", string(api.NamespaceContentRemaining), string(api.NamespaceDeletionDiscoveryFailure)),
+		conditions("new"), conditions("foreign", "Other"), conditions("shop", string(api.NamespaceContentRemaining)),
+	}, ",")+`]}`)
+	answer := c.elsewhere(t.Context())
+	assert.Nil(t, answer.Failed)
+	assert.Equal(t, []why.ConditionsWrite{{Namespace: "busy", At: time.Date(2026, 1, 2, 3, 4, 8, 0, time.UTC)}}, answer.Items)
+	assert.Equal(t, []string{"GET /api/v1/namespaces status.phase=Terminating"}, *requests)
+}
+
+// Four refusals are reviewed, first one of each user and verb.
+func TestWhichRefusalsAreReviewed(t *testing.T) {
+	c, requests := asking(t, `{"status":{"allowed":false}}`)
+	var text []string
+	for _, what := range []string{"delete a", "delete b", "delete c", "list a", "get a"} {
+		verb, resource, _ := strings.Cut(what, " ")
+		text = append(text, resource+` is forbidden: User "u" cannot `+verb+` resource "`+resource+`" in API group "" in the namespace "shop"`)
+	}
+	c.evidence.Namespace = &why.Namespace{Conditions: []api.NamespaceCondition{{
+		Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue, Message: strings.Join(text, ", "),
+	}}}
+	c.reviews(t.Context())
+	var reviewed []string
+	for _, review := range c.evidence.Reviews {
+		reviewed = append(reviewed, review.Verb+" "+review.Resource)
+	}
+	assert.Equal(t, []string{"delete a", "list a", "get a", "delete b"}, reviewed)
+	assert.Len(t, *requests, maxReviews)
+}

@@ -1,0 +1,57 @@
+package why_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"orrery/internal/why"
+)
+
+// Each well-known program is found by its finalizer on the type that it handles.
+func TestOwnersOfTheirTypes(t *testing.T) {
+	for finalizer, test := range map[string]struct{ resource, owner string }{
+		"kubernetes.io/pvc-protection":                                   {"persistentvolumeclaims", "persistentvolumeclaim-protection-controller"},
+		"batch.kubernetes.io/job-tracking":                               {"pods", "job-controller"},
+		"resource.kubernetes.io/delete-protection":                       {"resourceclaims.resource.k8s.io", "resourceclaim-controller"},
+		"provisioner.storage.kubernetes.io/cloning-protection":           {"persistentvolumeclaims", "csi-provisioner"},
+		"snapshot.storage.kubernetes.io/pvc-as-source-protection":        {"persistentvolumeclaims", "snapshot-controller"},
+		"snapshot.storage.kubernetes.io/volumesnapshot-bound-protection": {"volumesnapshots.snapshot.storage.k8s.io", "snapshot-controller"},
+		"service.kubernetes.io/load-balancer-cleanup":                    {"services", "cloud-controller-manager"},
+		"service.k8s.aws/resources":                                      {"services", "aws-load-balancer-controller"},
+		"ingress.k8s.aws/resources":                                      {"ingresses.networking.k8s.io", "aws-load-balancer-controller"},
+		"group.ingress.k8s.aws/shared":                                   {"ingresses.networking.k8s.io", "aws-load-balancer-controller"},
+		"elbv2.k8s.aws/resources":                                        {"targetgroupbindings.elbv2.k8s.aws", "aws-load-balancer-controller"},
+		"finalizers.s3.services.k8s.aws/Bucket":                          {"buckets.s3.services.k8s.aws", "ack"},
+		"serviceoperator.azure.com/finalizer":                            {"storageaccounts.storage.azure.com", "azureserviceoperator"},
+		"cnrm.cloud.google.com/finalizer":                                {"storagebuckets.storage.cnrm.cloud.google.com", "cnrm-controller-manager"},
+		"resources-finalizer.argocd.argoproj.io":                         {"applications.argoproj.io", "argocd-application-controller"},
+		"workflows.argoproj.io/artifact-gc":                              {"workflows.argoproj.io", "workflow-controller"},
+		"finalizers.fluxcd.io":                                           {"kustomizations.kustomize.toolkit.fluxcd.io", "Flux"},
+		"operators.coreos.com/csv-cleanup":                               {"clusterserviceversions.operators.coreos.com", "olm-operator"},
+		"acme.cert-manager.io/finalizer":                                 {"challenges.acme.cert-manager.io", "cert-manager"},
+		"finalizer.acme.cert-manager.io":                                 {"challenges.acme.cert-manager.io", "cert-manager"},
+		"pushsecret.externalsecrets.io/finalizer":                        {"pushsecrets.external-secrets.io", "external-secrets"},
+		"finalizer.keda.sh":                                              {"scaledobjects.keda.sh", "keda-operator"},
+		"strimzi.io/topic-operator":                                      {"kafkatopics.kafka.strimzi.io", "the topic operator of Strimzi"},
+		"istio-finalizer.install.istio.io":                               {"istiooperators.install.istio.io", "istio-operator"},
+		"machine.cluster.x-k8s.io":                                       {"machines.cluster.x-k8s.io", "Cluster API"},
+		"awsmachine.infrastructure.cluster.x-k8s.io":                     {"awsmachines.infrastructure.cluster.x-k8s.io", "Cluster API"},
+		"cephcluster.ceph.rook.io":                                       {"cephclusters.ceph.rook.io", "rook-ceph-operator"},
+		"ceph.rook.io/disaster-protection":                               {"secrets", "rook-ceph-operator"},
+		"longhorn.io":                                                    {"volumes.longhorn.io", "longhorn-manager"},
+		"velero.io/pod-volume-finalizer":                                 {"podvolumebackups.velero.io", "velero"},
+		"kubevirt.io/virtualMachineControllerFinalize":                   {"virtualmachines.kubevirt.io", "virt-controller"},
+		"kubevirt.io/foregroundDeleteVirtualMachine":                     {"virtualmachineinstances.kubevirt.io", "virt-controller"},
+		"foregroundDeleteVirtualMachine":                                 {"virtualmachineinstances.kubevirt.io", "virt-controller"},
+		"kueue.x-k8s.io/resource-in-use":                                 {"workloads.kueue.x-k8s.io", "kueue-controller-manager"},
+		"kueue.x-k8s.io/managed":                                         {"pods", "kueue-controller-manager"},
+		"ray.io/gcs-ft-redis-cleanup-finalizer":                          {"rayclusters.ray.io", "kuberay-operator"},
+	} {
+		resource, group, _ := strings.Cut(test.resource, ".")
+		keeper, listed := why.Held{Type: &why.Type{Group: group, Resource: resource}, Finalizer: finalizer}.Keeper()
+		assert.True(t, listed, "%s on %s", finalizer, test.resource)
+		assert.Equal(t, test.owner, keeper.Name, finalizer)
+	}
+}
