@@ -9,7 +9,7 @@ import { Story } from "orrery/story.js";
 import { about, Guide } from "orrery/guide.js";
 import { Timeline } from "orrery/timeline.js";
 import { GateBar, Gates, held } from "orrery/gates.js";
-import { ForkButton, ForkDialog, Forks } from "orrery/forks.js";
+import { ForkButton, ForkDialog, ForkResult, Forks, ToOriginal } from "orrery/forks.js";
 import { boxNames, Help, Tables } from "orrery/dialogs.js";
 import { Code, Explain } from "orrery/learn.js";
 
@@ -37,6 +37,7 @@ function App({ engine, initial }) {
   const [language, setPageLanguage] = useState(initial.language);
   const [theme, setTheme] = useState(initial.theme);
   const [control, setControl] = useState(null); // the gates; null: the run has none
+  const [closed, setClosed] = useState(""); // the result of a fork that the reader has closed
   const [asking, setAsking] = useState(false); // for the condition of a run
   const [inputs, setInputs] = useState(null); // of a recording, for a fork; null: there is no laboratory
   const size = useWindowSize(shot?.guided);
@@ -141,7 +142,7 @@ function App({ engine, initial }) {
   };
   gates.view = view;
   const forks = mode === "replay" ? new Forks(inputs, view) : null;
-  const fork = (at, without) => engine.fork(at, without).then(address => { location.assign(address + "&" + new URLSearchParams({ lang: language, theme })); return true; }, error => { setNotice(error.message); return false; });
+  const fork = (at, without) => engine.fork(at, without).then(address => { location.assign(address + "&" + new URLSearchParams({ lang: language, theme, from: location.href })); return true; }, error => { setNotice(error.message); return false; });
   askFork.current = forks && (() => { pause(); if (forks.refused) setNotice(forks.refused); else setDialog({ kind: "fork" }); });
   const waits = held(state);
   const ended = mode === "ended" || mode === "live" && state.ended !== "";
@@ -154,7 +155,8 @@ function App({ engine, initial }) {
         : html`<button aria-pressed=${playing} onClick=${play}>${text(playing ? "pause" : "play")}</button>`}
       ${waits && html`<span class="mode held" role="status">${waits}</span>`}
       <span class="about">${[header.scene && text("scene", { name: header.scene }), header.gears && text("gears", { name: header.gears }), header.yours?.length && text("yours-files", { files: header.yours.join(", ") }), header.run].filter(Boolean).join(" · ")}</span>
-      ${ended && html`<span class="about">${shot.reason}</span>`}<span class="grow"></span>
+      <${ToOriginal}/>
+      ${ended && html`<span class="about" title=${shot.reason}>${shot.reason}</span>`}<span class="grow"></span>
       <${Choice} label=${text("informer")} names=${Object.keys(state.informers)} value=${informerName} choose=${setInformer}/>
       <${Choice} label=${text("queue")} names=${Object.keys(state.queues)} value=${queueName} choose=${setQueue}/>
       <span class="figure">s <b>${count(state.s)}</b></span>
@@ -180,6 +182,7 @@ function App({ engine, initial }) {
       <input id="filter" class=${wrong ? "wrong" : ""} type="text" spellcheck="false" placeholder=${text("filter")} aria-label=${text("filter-label")} aria-invalid=${wrong !== ""} title=${wrong} value=${filter} onInput=${event => setFilter(event.target.value)}/></header>
       <div class="body"><${Timeline} view=${view} width=${size.width - 36} height=${size.timeline}/></div></section>
     ${noticeBox}
+    ${!notice && state.lab.fork && state.lab.fork !== closed && html`<${ForkResult} lab=${state.lab} close=${() => setClosed(state.lab.fork)}/>`}
     ${dialog?.kind === "help" && html`<${Help} close=${() => setDialog(null)}/>`}
     ${dialog?.kind === "fork" && forks && html`<${ForkDialog} forks=${forks} start=${fork} close=${() => setDialog(null)}/>`}
     ${dialog?.kind === "explain" && html`<${Explain} name=${dialog.name} close=${() => setDialog(null)}/>`}
