@@ -67,6 +67,11 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 	assert.Equal(t, []bool{false, false, true, false, false, true, true},
 		read[[]bool](b, header+strings.Join(lines, "\n")+"\n", `Array.from({ length: run.count + 1 }, (_, n) => run.uncertainAt(n))`))
 
+	lines = []string{line(1), line(3), state, line(5), line(8)} // two gaps; a state follows the first
+	assert.Equal(t, []bool{false, false, true, false, false, true},
+		read[[]bool](b, header+strings.Join(lines, "\n")+"\n", `Array.from({ length: run.count + 1 }, (_, n) => run.uncertainAt(n))`))
+	assert.Equal(t, 3, read[int](b, header+strings.Join(lines, "\n")+"\n", `run.missing`))
+
 	var long bytes.Buffer
 	long.WriteString(header)
 	for n := range 3 {

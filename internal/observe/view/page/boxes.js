@@ -11,13 +11,15 @@ export function Key({ k, view, most }) {
     onClick=${event => { event.stopPropagation(); select(selected === k ? "" : k); }}><i></i><span>${short(k, most)}</span></button>`;
 }
 
+const packages = { workers: ["queue"] }; // whose events a box shows, if they are not those of its name
+
 // Box is a region with a heading. Enter opens everything that it holds.
 function Box({ name, title, note, silent, view, children }) {
   const open = () => view.open(name);
   return html`<section class=${"box " + name + (silent ? " silent" : "")} aria-label=${title} tabindex="0" data-box=${name}
     onKeyDown=${event => { if (event.key === "Enter" && event.target === event.currentTarget) { event.preventDefault(); open(); } }} onDblClick=${open}>
     <header><h2>${title}</h2><span class="note">${note}</span></header>
-    <div class="body">${silent ? html`<p>${text("silent")}</p>` : children}</div></section>`;
+    <div class="body">${silent ? html`<p>${text(view.mode === "replay" && !(packages[name] ?? [name]).some(gear => view.used[gear] > 0) ? "silent-all" : "silent")}</p>` : children}</div></section>`;
 }
 
 // Rows shows the first rows, and the number of the others.
