@@ -82,10 +82,11 @@ function App({ engine, initial }) {
           return;
         case "refused": setMode("drop"); setNotice(message.full ? text("refused-full") : message.reason || text("refused")); return;
         case "failed": setNotice(readProblem(message.reason)); return;
-        case "saved": download(message.blob); return;
+        case "saved": download(message.blob, now.current.header?.scene); return;
         case "control":
           setControl(message);
           if (message.error) setNotice(message.error);
+          if (message.error && asked.current === "run") setAsking(true); // with what was typed
           if (message.error && asked.current === "answer") setChosen(""); // the server has not taken it
           return;
       }
@@ -115,7 +116,7 @@ function App({ engine, initial }) {
   };
   const gates = new Gates(control, null, command);
   useLayoutEffect(() => { // at once: a key that is pressed when the page can be seen counts
-    const onKey = event => keyPressed(event, { mode, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setAsking, askFork });
+    const onKey = event => keyPressed(event, { mode, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setAsking, askFork, setNotice });
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   });
@@ -156,12 +157,12 @@ function App({ engine, initial }) {
       ${waits && html`<span class="mode held" role="status">${waits}</span>`}
       <span class="about">${[header.scene && text("scene", { name: header.scene }), header.gears && text("gears", { name: header.gears }), header.yours?.length && text("yours-files", { files: header.yours.join(", ") }), header.run].filter(Boolean).join(" · ")}</span>
       <${ToOriginal}/>
-      ${ended && html`<span class="about" title=${shot.reason}>${shot.reason}</span>`}<span class="grow"></span>
+      ${ended && html`<span class="about" title=${shot.reason}>${shot.reason === "the scene has ended" ? text("ended-scene") : shot.reason}</span>`}<span class="grow"></span>
       <${Choice} label=${text("informer")} names=${Object.keys(state.informers)} value=${informerName} choose=${setInformer}/>
       <${Choice} label=${text("queue")} names=${Object.keys(state.queues)} value=${queueName} choose=${setQueue}/>
       <span class="figure">s <b>${count(state.s)}</b></span>
       <${Losses} view=${view}/>
-      <span class="figure">${text("clock", { name: header.clock ?? "real" })}</span>
+      <span class="figure">${text(header.clock === "virtual" ? "clock-virtual" : "clock-real")}</span>
       <button onClick=${save}>${text("save")}</button>
       <button class="plain" onClick=${changeLanguage}>${text("language")}</button>
       <button class="plain" onClick=${changeTheme} aria-label=${text("theme")} title=${text("theme")}>◐</button>
@@ -211,7 +212,7 @@ function Choice({ label, names, value, choose }) {
 
 // Welcome is the page without a run.
 function Welcome({ live, choose }) {
-  return html`<main class="drop"><h1>${text("title")}</h1>${live ? html`<p>${text("connecting")}</p>` : html`<p>${text("drop")}</p>
+  return html`<main class="drop"><h1>${text("title")}</h1>${live ? html`<p>${text("connecting")}</p>` : html`${location.protocol === "http:" && !parameters.has("token") && html`<p class="bad">${text("no-token")}</p>`}<p>${text("drop")}</p>
     <p><label><span class="visually-hidden">${text("choose")}</span><input type="file" onChange=${event => choose(event.target.files[0])}/></label></p><p>${text("drop-about")}</p>`}</main>`;
 }
 
@@ -230,10 +231,10 @@ function readProblem(reason) {
   return text(["format", "newer", "empty"].includes(kind) ? "bad-" + kind : "bad-other", { reason: kind === "format" ? JSON.stringify(rest.join(" ")) : rest.join(" ") || reason });
 }
 
-function download(blob) {
+function download(blob, scene) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
-  link.download = "orrery.jsonl";
+  link.download = `${scene || "orrery"}.jsonl`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
@@ -257,11 +258,15 @@ function keyPressed(event, page) {
     c: () => setDialog({ kind: "code", name: named([...boxNames, "story"]) }), t: () => setDialog({ kind: "tables", name: named(boxNames) }), "?": () => setDialog({ kind: "help" }),
     q: () => document.querySelector(".choices button")?.focus(), Escape: () => page.select(""),
   };
-  if (page.askFork.current) actions.f = page.askFork.current;
+  actions.f = page.askFork.current ?? (() => page.setNotice(text("fork-refused-page")));
   if (gates.mine) {
     actions.h = () => gates.hold();
     actions.g = () => page.setAsking(true);
-    for (const gate of gates.control.gates) actions[gate.name.slice(1)] = () => gates.toggle(gate.name);
+    for (const gate of gates.control.gates) actions[gate.name.slice(1)] = () => gate.wired ? gates.toggle(gate.name) : page.setNotice(`${gate.name}: ${text("gate-none")}`);
+  } else {
+    const why = () => page.setNotice(text(gates.control ? "not-in-control" : "no-gates"));
+    for (const key of ["h", "g", "1", "2", "3", "4", "5", "6", "7"]) actions[key] = why;
+    if (page.mode === "live") actions.n = why;
   }
   if (event.key === " " && event.target.matches?.("button")) return; // the button is pressed
   if (actions[event.key]) { event.preventDefault(); actions[event.key](); }

@@ -217,7 +217,8 @@ function folded(events) {
   const out = [];
   for (const e of events) {
     const last = out.at(-1);
-    if (last && said(last) === said(e)) out[out.length - 1] = { ...e, c: last.c, maybe: last.maybe, from: last.from ?? last.s, times: (last.times ?? 1) + 1 };
+    if (last?.e === "deltafifo.deduplicated" && e.e === "deltafifo.queued" && last.k === e.k && last.d === e.d) out[out.length - 1] = { ...last, from: last.s, s: e.s }; // the queue has dropped it
+    else if (last && said(last) === said(e)) out[out.length - 1] = { ...e, c: last.c, maybe: last.maybe, from: last.from ?? last.s, times: (last.times ?? 1) + 1 };
     else out.push(e);
   }
   return out;

@@ -51,8 +51,13 @@ export const short = (key, most = 22) =>
 const palette = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442"];
 const colours = new Map();
 
+// Scenes name keys by colours: these have them.
+const named = { red: "#D55E00", blue: "#0072B2", green: "#009E73", grey: "#8A8A8A", orange: "#E69F00", yellow: "#F0E442" };
+
 // colour returns a key's colour, the same on the whole page for as long as it is open.
 export function colour(key) {
+  const name = key.slice(key.indexOf("/") + 1);
+  if (Object.hasOwn(named, name)) return named[name];
   if (!colours.has(key)) colours.set(key, palette[colours.size % palette.length]);
   return colours.get(key);
 }
