@@ -60,10 +60,11 @@ do. It takes two samples ten seconds apart and compares them. Without --apply it
 only reads: it lists every type in the namespace, and then whatever the first
 answers suggest.
 
-With --fix it also prints the commands of each remedy, the safe ones first. A
-remedy that is a single write has a digest of the evidence. With --apply
---confirm DIGEST, the command reads everything again, and does this write only
-if the digest is still the same.
+With --fix it also prints the commands of each remedy, the safe ones first. If
+the finding is proven, these have a digest of the evidence: the removal of a
+finalizer whose owner is gone, or of a foreign token, and the deletion of an
+APIService without a Service. With --apply --confirm DIGEST, the command reads
+everything again, and does this write only if the digest is still the same.
 
 A cause is proven only if every part of its proof was seen; otherwise it is
 possible. A cause is called later if it acts only after the others are gone. A

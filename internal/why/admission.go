@@ -1,6 +1,7 @@
 package why
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,11 +17,12 @@ func admissionCauses() []Cause {
 			"pods were in the namespace that is being deleted, or an add-on was uninstalled without its configuration.",
 		Proof: "ContentFailure says that calling the webhook failed; its configuration still exists, has failurePolicy Fail, and " +
 			"selects the deletion of a type that remains; its Service is missing or has no ready endpoint, or the error is one of " +
-			"the certificate or of a URL's connection.",
+			"the certificate or of a URL's connection. A webhook without a server that is asked about namespaces/finalize, the last " +
+			"request, is possible: no condition tells of its refusal.",
 		Do: []string{
 			"if its Service is in another namespace: bring its pods back",
 			"if it was in this one, where no pod can start: exclude the namespace by the webhook's namespaceSelector, and remove " +
-				"the exclusion when the namespace is gone (--fix prints both patches)",
+				"the exclusion when the namespace is gone (--fix prints both commands)",
 			"if the add-on is uninstalled: delete its webhook configuration",
 		},
 		DoNot: "set failurePolicy Ignore on a policy webhook: that switches the policy off everywhere",
@@ -92,9 +94,30 @@ func (n *Namespace) BlamesWebhook() bool {
 	return failedCalling.MatchString(content) || webhookDenied.MatchString(content)
 }
 
+// Accuses reports whether the condition says that a webhook could not be called, or the webhook is
+// asked about the last request of all, which removes the token of an empty namespace. No condition
+// tells of a refusal of that one.
+func (e *Evidence) Accuses(hook Webhook) bool {
+	return strings.Contains(e.Namespace.Condition(api.NamespaceDeletionContentFailure), `failed calling webhook "`+hook.Name+`"`) ||
+		e.Emptied() && slices.ContainsFunc(hook.Rules, Rule.matchesFinalize)
+}
+
+// Emptied reports whether only the controller's token keeps the namespace, and has for longer than
+// the controller pauses.
+func (e *Evidence) Emptied() bool {
+	objects, unread := e.left()
+	return e.age() >= backOffCap && objects == 0 && len(unread) == 0 && !e.vouched()
+}
+
 // BlamesPolicy reports whether the condition names an admission policy.
 func (n *Namespace) BlamesPolicy() bool {
 	return policyDenied.MatchString(n.Condition(api.NamespaceDeletionContentFailure))
+}
+
+// BlamesConversion reports whether the condition, or the list of a type, names a conversion webhook.
+func (e *Evidence) BlamesConversion() bool {
+	return convertsBadly.MatchString(e.Namespace.Condition(api.NamespaceDeletionContentFailure)) ||
+		slices.ContainsFunc(e.Types, func(t Type) bool { return t.Failed != nil && convertsBadly.MatchString(t.Failed.Message) })
 }
 
 // selected are the remaining types whose deletion the rules select.
@@ -172,6 +195,28 @@ func webhookUnreachable(e *Evidence) []Finding {
 			}
 		}
 	}
+	return append(findings, finalizeUnreachable(e)...)
+}
+
+// finalizeUnreachable returns the webhooks without a server that are asked before the controller
+// may remove its token from the empty namespace.
+func finalizeUnreachable(e *Evidence) (findings []Finding) {
+	if !e.Emptied() {
+		return nil
+	}
+	for i := range e.Webhooks.Items {
+		hook := &e.Webhooks.Items[i]
+		if hook.FailurePolicy == "Ignore" || hook.Service == nil || !hook.NamespaceOnly.matches(e.Namespace.Labels) || !slices.ContainsFunc(hook.Rules, Rule.matchesFinalize) {
+			continue
+		}
+		f := Finding{Culprit: Reference{Resource: hook.Resource, Name: hook.Configuration}}
+		f.Says = fmt.Sprintf("the webhook %s cannot be reached, so the token of the empty namespace cannot be removed", hook.Name)
+		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects UPDATE of namespaces/finalize", hook.Resource, hook.Configuration, hook.Name)
+		if hookIsDown(e, &f, hook, "") {
+			f.lack(nil, "the refusal itself was not seen: no condition tells of it")
+			findings = append(findings, f)
+		}
+	}
 	return findings
 }
 
@@ -191,47 +236,35 @@ func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
 			return false
 		}
 		if hook.Service.Namespace != e.Name { // no pod can start in this one
-			f.Do = []string{fmt.Sprintf("bring the pods behind Service %s back", *hook.Service)}
+			f.Do = []string{e.bringBack(*hook.Service)}
 		}
 	}
 	f.Do = append(f.Do,
-		fmt.Sprintf("exclude %s by a namespaceSelector in %s %s, and remove the exclusion when %s is gone (--fix prints both patches)",
+		fmt.Sprintf("exclude %s by a namespaceSelector in %s %s, and remove the exclusion when %s is gone (--fix prints both commands)",
 			e.Name, hook.Resource, hook.Configuration, e.Name),
 		fmt.Sprintf("if the add-on is uninstalled: kubectl delete %s %s", hook.Resource, hook.Configuration),
 	)
-	f.Remedies = append(f.Remedies, e.exclusion(hook)...)
+	f.Remedies = append(append(f.Remedies, e.exclusion(hook)...), Remedy{
+		Command: kubectl("", "delete", hook.Resource, Quoted(hook.Configuration)), When: "only if the add-on is uninstalled",
+		Loses: "what its webhooks check or set, in the whole cluster",
+	})
 	return true
 }
 
 // exclusion returns the commands that exclude the namespace from what a webhook is asked about, and
-// that remove the exclusion later: a namespace of that name may come again.
+// that remove the exclusion later: a namespace of that name may come again. They change only their
+// own entry of the list, which may have those of other namespaces by then.
 func (e *Evidence) exclusion(hook *Webhook) []Remedy {
-	at := 0
-	for i := range e.Webhooks.Items {
-		other := &e.Webhooks.Items[i]
-		if other == hook {
-			break
-		}
-		if other.Resource == hook.Resource && other.UID == hook.UID && other.Configuration == hook.Configuration {
-			at++
-		}
+	entry, err := json.Marshal([]Expression{{Key: "kubernetes.io/metadata.name", Operator: "NotIn", Values: []string{e.Name}}})
+	if err != nil {
+		panic(err) // it has only strings
 	}
-	path := fmt.Sprintf("/webhooks/%d/", at)
-	others := Expression{Key: "kubernetes.io/metadata.name", Operator: "NotIn", Values: []string{e.Name}}
-	list := path + "namespaceSelector/matchExpressions"
-	added := fmt.Sprintf("%s/%d", list, len(hook.NamespaceOnly.Expressions))
-	add := operation{"add", list + "/-", others}
-	if len(hook.NamespaceOnly.Expressions) == 0 {
-		add = operation{"add", list, []any{others}}
+	object := hook.Resource + " " + Quoted(hook.Configuration)
+	change := func(operator string) string {
+		list := fmt.Sprintf("(.webhooks[] | select(.name == %q) | .namespaceSelector.matchExpressions) %s %s", hook.Name, operator, entry)
+		return kubectl("", "get", object, "-o json | jq", Quoted(list), "| kubectl replace -f -")
 	}
-	patch := func(operations ...operation) string {
-		named := append([]operation{{"test", path + "name", hook.Name}}, operations...)
-		return kubectl("", "patch", hook.Resource, Quoted(hook.Configuration), "--type=json -p", Quoted(string(jsonPatch(named...))))
-	}
-	return []Remedy{
-		{Command: patch(add)},
-		{Command: patch(operation{"test", added, others}, operation{Op: "remove", Path: added}), When: whenGone},
-	}
+	return []Remedy{{Command: change("+=")}, {Command: change("-="), When: whenGone}}
 }
 
 // backendDown adds the state of a Service to a finding. known is false if it could not be read.
@@ -338,39 +371,86 @@ func orElse(text, otherwise string) string {
 
 func conversionFails(e *Evidence) []Finding {
 	var findings []Finding
+	var found []string
 	for i := range e.Types {
 		t := &e.Types[i]
 		if t.Failed == nil || !convertsBadly.MatchString(t.Failed.Message) {
 			continue
 		}
-		f := Finding{Culprit: Reference{Resource: "customresourcedefinitions", Name: t.Name()}, Blocks: []Blocked{{Resource: t.Name()}}}
-		f.Says = fmt.Sprintf("the conversion webhook of %s is down, so its objects can be neither listed nor deleted", t.Name())
+		f := Finding{Blocks: []Blocked{{Resource: t.Name()}}}
 		f.saw(1, t.Failed.Request, "%d: %s", t.Failed.Code, t.Failed.Message)
-		at := slices.IndexFunc(e.Definitions.Items, func(d Definition) bool { return d.Type == t.Name() })
-		switch {
-		case !e.Definitions.Known():
-			f.lack(e.Definitions.Failed, "the CustomResourceDefinition could not be read")
-		case at < 0:
+		if e.onlyPodsYet() {
+			f.Certainty = Later
+		}
+		if e.converterIsDown(&f, t.Name()) {
+			found, findings = append(found, t.Name()), append(findings, f)
+		}
+	}
+	// A server whose watch cache cannot start fails in namespaces that have no such object.
+	for _, text := range texts(e.condition(api.NamespaceDeletionContentFailure)) {
+		match := convertsBadly.FindStringSubmatch(text)
+		if match == nil {
 			continue
-		case e.Definitions.Items[at].Converter == nil:
-			f.lack(nil, "the CustomResourceDefinition names no Service for its conversion")
-		default:
-			service := *e.Definitions.Items[at].Converter
-			f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: strategy Webhook, Service %s", t.Name(), service)
-			if down, known := e.backendDown(&f, service); known && !down {
-				f.lack(nil, "Service %s has ready endpoints", service)
-			}
-			back := fmt.Sprintf("bring the pods behind Service %s back", service)
-			if service.Namespace == e.Name { // no pod can start in it
-				back = fmt.Sprintf("run the conversion webhook in another namespace, and set spec.conversion.webhook.clientConfig.service of "+
-					"CustomResourceDefinition %s to it", t.Name())
-			}
-			f.Do = []string{
-				back,
-				"only if the versions have the same schema: set the strategy None",
+		}
+		group, _, _ := strings.Cut(match[1], "/")
+		name := match[2] + "." + group
+		for _, d := range e.Definitions.Items {
+			if _, of, _ := strings.Cut(d.Type, "."); of == group && d.Kind == match[2] {
+				name = d.Type
 			}
 		}
-		findings = append(findings, f)
+		f := Finding{}
+		f.saw(1, e.Namespace.Request, "ContentFailure: %s", text)
+		listed := slices.ContainsFunc(e.Types, func(t Type) bool { return t.Name() == name && t.Failed == nil })
+		if slices.Contains(found, name) || !e.converterIsDown(&f, name) || listed && len(f.Missing) > 0 {
+			continue // it is named already, or the condition is of a time before the repair
+		}
+		found, findings = append(found, name), append(findings, f)
 	}
 	return findings
+}
+
+// onlyPodsYet reports whether the controller waits for pods, before it deletes anything else.
+func (e *Evidence) onlyPodsYet() bool { return e.pods().Count > 0 && e.podsFirst() }
+
+// converterIsDown completes the finding about the conversion webhook of a type. It returns false if
+// the server is back, or has no such type.
+func (e *Evidence) converterIsDown(f *Finding, name string) bool {
+	f.Culprit = Reference{Resource: "customresourcedefinitions", Name: name}
+	f.Says = fmt.Sprintf("the conversion webhook of %s is down, so its objects can be neither listed nor deleted", name)
+	at := slices.IndexFunc(e.Definitions.Items, func(d Definition) bool { return d.Type == name })
+	switch {
+	case !e.Definitions.Known():
+		f.lack(e.Definitions.Failed, "the CustomResourceDefinition could not be read")
+		return true
+	case at < 0:
+		return false
+	case e.Definitions.Items[at].Converter == nil:
+		f.lack(nil, "the CustomResourceDefinition names no Service for its conversion")
+		return true
+	}
+	service := *e.Definitions.Items[at].Converter
+	f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: strategy Webhook, Service %s", name, service)
+	if down, known := e.backendDown(f, service); known && !down {
+		f.lack(nil, "Service %s has ready endpoints", service)
+	}
+	back := e.bringBack(service)
+	if service.Namespace == e.Name { // no pod can start in it
+		back = fmt.Sprintf("run the conversion webhook in another namespace, and set spec.conversion.webhook.clientConfig.service of "+
+			"CustomResourceDefinition %s to it", name)
+	}
+	f.Do = []string{back, "only if the versions have the same schema: set the strategy None"}
+	f.Remedies = append(f.Remedies, Remedy{
+		Command: kubectl("", "patch customresourcedefinitions", Quoted(name), `--type=merge -p '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'`),
+		When:    "only if the versions have the same schema", Loses: "the settings of the conversion webhook, and the fields in which the versions differ",
+	})
+	return true
+}
+
+// bringBack says how to bring the server behind a Service back.
+func (e *Evidence) bringBack(service Service) string {
+	if b := e.backend(service); b != nil && b.Failed == nil && !b.Exists {
+		return fmt.Sprintf("create Service %s and the pods behind it again", service)
+	}
+	return fmt.Sprintf("bring the pods behind Service %s back", service)
 }

@@ -13,14 +13,14 @@ import (
 )
 
 // unreachable is a namespace whose ConfigMap a webhook without a Service keeps.
-func unreachable(selector why.Selector) why.Evidence {
+func unreachable() why.Evidence {
 	e := evidence(terminating(contentFailure, `Failed to delete all resource types, 1 remaining: Internal error occurred: failed calling webhook "b.example.com": no service`),
 		typeOf("", "configmaps", object("a")))
 	everyDelete := []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"configmaps"}}}
 	hook := func(name string) why.Webhook {
 		return why.Webhook{
 			Resource: "validatingwebhookconfigurations", Configuration: "guard", Name: name, FailurePolicy: "Fail",
-			Service: &why.Service{Namespace: "guard", Name: "guard"}, Rules: everyDelete, NamespaceOnly: selector,
+			Service: &why.Service{Namespace: "guard", Name: "guard"}, Rules: everyDelete,
 		}
 	}
 	e.Webhooks = answered("GET webhooks", hook("a.example.com"), hook("b.example.com"))
@@ -43,6 +43,13 @@ func leftOver() why.Evidence {
 	pod.Owners = []why.Owner{{Kind: "Job", Name: "import", UID: "j"}}
 	e := evidence(terminating("", ""), typeOf("", "pods", pod), typeOf("batch", "jobs"))
 	e.Pods = []why.Pod{{Object: pod, Node: "n"}}
+	return e
+}
+
+// ofReplicaSet is leftOver with a pod that belongs to no Job.
+func ofReplicaSet() why.Evidence {
+	e := leftOver()
+	e.Pods[0].Owners = []why.Owner{{Kind: "ReplicaSet", Name: "web", UID: "r"}}
 	return e
 }
 
@@ -85,8 +92,9 @@ func audited() why.Evidence {
 func TestTheCommandsOfAdvice(t *testing.T) {
 	stopped := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", why.Workload{Kind: "deployment", Namespace: "keda", Name: "keda-operator"})
 	broken := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", why.Workload{Kind: "daemonset", Namespace: "keda", Name: "keda-operator", Replicas: 2})
-	excludes := func(op string) string {
-		return `kubectl patch validatingwebhookconfigurations guard --type=json -p '[{"op":"test","path":"/webhooks/1/name","value":"b.example.com"},` + op + `]'`
+	excludes := func(operator string) string {
+		return `kubectl get validatingwebhookconfigurations guard -o json | jq '(.webhooks[] | select(.name == "b.example.com") | ` +
+			`.namespaceSelector.matchExpressions) ` + operator + ` [{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["shop"]}]' | kubectl replace -f -`
 	}
 	for name, test := range map[string]struct {
 		evidence why.Evidence
@@ -94,19 +102,14 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 		do       string
 		commands []string
 	}{
-		"a webhook with a selector": {
-			unreachable(why.Selector{Expressions: []why.Expression{{Key: "a", Operator: "DoesNotExist"}}}), "C07", "exclude shop by a namespaceSelector",
+		"a webhook without a server": {
+			unreachable(), "C07", "exclude shop by a namespaceSelector",
 			[]string{
-				"when the namespace is gone: " + excludes(`{"op":"test","path":"/webhooks/1/namespaceSelector/matchExpressions/1","value":{"key":"kubernetes.io/metadata.name",`+
-					`"operator":"NotIn","values":["shop"]}},{"op":"remove","path":"/webhooks/1/namespaceSelector/matchExpressions/1"}`),
-				excludes(`{"op":"add","path":"/webhooks/1/namespaceSelector/matchExpressions/-","value":{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["shop"]}}`),
+				excludes("+="), "when the namespace is gone: " + excludes("-="),
+				"only if the add-on is uninstalled: kubectl delete validatingwebhookconfigurations guard",
 			},
 		},
 		"a policy": {denied(), "C08", "do what the policy asks for: annotate it first", []string{"kubectl -n shop get configmaps"}},
-		"a webhook for all": {
-			unreachable(why.Selector{}), "C07", "exclude shop by a namespaceSelector",
-			[]string{excludes(`{"op":"add","path":"/webhooks/1/namespaceSelector/matchExpressions","value":[{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["shop"]}]}`)},
-		},
 		"a node that does not exist": {
 			onNode(), "C11", "start the pod-garbage-collector-controller of kube-controller-manager: it removes pods of nodes that do not exist",
 			[]string{"kubectl get nodes"},
@@ -124,6 +127,7 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 				`{"op":"test","path":"/metadata/resourceVersion","value":"1"},{"op":"test","path":"/metadata/finalizers/0","value":"batch.kubernetes.io/job-tracking"},` +
 				`{"op":"remove","path":"/metadata/finalizers/0"}]'`,
 		}},
+		"a Job's finalizer on a pod of a ReplicaSet": {ofReplicaSet(), "C13", "⚠ remove that finalizer by a JSON patch: no controller does", []string{"kubectl -n shop describe pods import"}},
 		"a finalizer of the namespace": {audited(), "C16", "⚠ last resort: remove this one entry from metadata.finalizers", []string{
 			`kubectl patch namespaces shop --type=json -p '[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"test","path":"/metadata/resourceVersion","value":"7"},` +
 				`{"op":"test","path":"/metadata/finalizers/1","value":"example.com/audit"},{"op":"remove","path":"/metadata/finalizers/1"}]'`,

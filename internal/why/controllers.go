@@ -16,7 +16,7 @@ func controllerCauses() []Cause {
 		ID: "C19", Title: "no namespace controller at work",
 		Lesson: "The API server marks a namespace and nothing more. A controller, usually kube-controller-manager, empties it and " +
 			"removes the token kubernetes from spec.finalizers. Without one, the namespace stays as it is, without any condition.",
-		Proof: "60 s after the deletion none of the five conditions is there. Or nothing changes, and the controller is switched " +
+		Proof: "60 s after the deletion none of the five conditions is there, and those of no other namespace were written since. Or nothing changes, and the controller is switched " +
 			"off by --controllers, or its Lease has expired and no pod of it is ready.",
 		Do:    []string{"start kube-controller-manager with its namespace-controller", "run another one: orrery run"},
 		DoNot: "finalize the namespace by hand: its content stays behind, and comes back with a namespace of that name",
@@ -89,11 +89,20 @@ func noController(e *Evidence) []Finding {
 	}
 	f := Finding{Culprit: Reference{Resource: "pods", Namespace: managerNamespace, Name: managerName}}
 	f.Says = "no namespace controller works on it"
-	if none(e.Namespace.Conditions) && e.age() >= backOffCap && (e.Second == nil || e.Second.Namespace == nil || none(e.Second.Namespace.Conditions)) {
+	if e.Untouched() && (e.Second == nil || e.Second.Namespace == nil || none(e.Second.Namespace.Conditions)) {
 		f.saw(1, e.Namespace.Request, "%s after the deletion, status.conditions has none of the five conditions", duration(e.age()))
 		leads := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return slices.Contains(managerLeases, l.Name) && !l.Expired(e.At) })
 		if !whyNoController(e, &f) && leads {
 			f.lack(nil, "a namespace controller is alive, by its Lease, and may still be starting its watches")
+		}
+		if e.Elsewhere.Failed != nil {
+			f.lack(e.Elsewhere.Failed, "whether a controller works on other namespaces could not be seen")
+		}
+		for _, w := range e.Elsewhere.Items {
+			if w.At.After(e.Namespace.Deleted) {
+				f.lack(nil, "a namespace controller is at work, and may be slow or throttled: it wrote the conditions of %s at %s", w.Namespace, clock(w.At))
+				break
+			}
 		}
 		return []Finding{f}
 	}
@@ -106,6 +115,9 @@ func noController(e *Evidence) []Finding {
 	f.saw(2, e.Namespace.Request, "the namespace has not changed: resourceVersion %s", e.Namespace.ResourceVersion)
 	return []Finding{f}
 }
+
+// Untouched reports whether no controller has written a condition yet, although it had time to.
+func (e *Evidence) Untouched() bool { return e.age() >= backOffCap && none(e.Namespace.Conditions) }
 
 func none(conditions []api.NamespaceCondition) bool {
 	return !slices.ContainsFunc(conditions, func(c api.NamespaceCondition) bool { return isDeletionCondition(c.Type) })
@@ -219,30 +231,76 @@ func Refusals(n *Namespace, namespace string) []Refusal {
 	return refusals
 }
 
+// Together returns refusals grouped by user and verb, in the order of the first of each group.
+func Together(refusals []Refusal) (groups [][]Refusal) {
+	for _, r := range refusals {
+		at := slices.IndexFunc(groups, func(g []Refusal) bool { return g[0].User == r.User && g[0].Verb == r.Verb })
+		if at < 0 {
+			groups = append(groups, nil)
+			at = len(groups) - 1
+		}
+		groups[at] = append(groups[at], r)
+	}
+	return groups
+}
+
 func mayNotDelete(e *Evidence) []Finding {
 	var findings []Finding
-	for _, refusal := range Refusals(e.latest(), e.Name) {
-		what := Type{Group: refusal.Group, Resource: refusal.Resource}.Name()
-		f := Finding{Culprit: Reference{Resource: "users", Name: refusal.User}}
-		f.Says = fmt.Sprintf("user %s may not %s %s", refusal.User, refusal.Verb, what)
-		f.saw(1, e.Namespace.Request, "ContentFailure: User %q cannot %s resource %q in API group %q", refusal.User, refusal.Verb, refusal.Resource, refusal.Group)
-		if t := e.typeOf(refusal.Group, refusal.Resource); t != nil && t.Count > 0 {
-			f.Blocks = []Blocked{t.blocked()}
+	for _, refusals := range Together(Refusals(e.latest(), e.Name)) {
+		user, verb := refusals[0].User, refusals[0].Verb
+		f := Finding{Culprit: Reference{Resource: "users", Name: user}}
+		var names []string
+		var agree []Proof
+		for _, refusal := range refusals {
+			name := Type{Group: refusal.Group, Resource: refusal.Resource}.Name()
+			at := slices.IndexFunc(e.Reviews, func(r Review) bool {
+				return r.User == user && r.Verb == verb && r.Group == refusal.Group && r.Resource == refusal.Resource
+			})
+			switch {
+			case at < 0: // only some are reviewed
+			case e.Reviews[at].Failed != nil:
+				f.lack(e.Reviews[at].Failed, "the SubjectAccessReview failed")
+			case e.Reviews[at].Allowed:
+				continue // restored since; the next pass will succeed
+			default:
+				agree = append(agree, Proof{1, fmt.Sprintf("SubjectAccessReview: %s may not %s %s in %s", user, verb, name, e.Name), e.Reviews[at].Request})
+			}
+			names = append(names, name)
+			if t := e.typeOf(refusal.Group, refusal.Resource); t != nil && t.Count > 0 {
+				f.Blocks = append(f.Blocks, t.blocked())
+			}
 		}
-		at := slices.IndexFunc(e.Reviews, func(r Review) bool {
-			return r.User == refusal.User && r.Verb == refusal.Verb && r.Group == refusal.Group && r.Resource == refusal.Resource
-		})
-		switch {
-		case at < 0:
+		if len(names) == 0 {
+			continue
+		}
+		if len(agree) == 0 && len(f.Missing) == 0 {
 			f.lack(nil, "no SubjectAccessReview was made")
-		case e.Reviews[at].Failed != nil:
-			f.lack(e.Reviews[at].Failed, "the SubjectAccessReview failed")
-		case e.Reviews[at].Allowed:
-			continue // restored since; the next pass will succeed
-		default:
-			f.saw(1, e.Reviews[at].Request, "SubjectAccessReview: %s may not %s %s in %s", refusal.User, refusal.Verb, what, e.Name)
 		}
+		f.Says = fmt.Sprintf("user %s may not %s %s", user, verb, types(names))
+		f.saw(1, e.Namespace.Request, "ContentFailure: User %q cannot %s %s", user, verb, types(names))
+		f.Proof = append(f.Proof, agree...)
+		f.Remedies = lend(e, user, verb, names)
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// lend returns the commands that give a user a right of the whole cluster for the time being.
+func lend(e *Evidence, user, verb string, names []string) []Remedy {
+	subject := "--user=" + Quoted(user)
+	if account, ok := strings.CutPrefix(user, "system:serviceaccount:"); ok {
+		subject = "--serviceaccount=" + Quoted(account)
+	}
+	last := user[strings.LastIndexAny(user, ":/\\")+1:]
+	name := Quoted(strings.Join([]string{"orrery-why", e.Name, last, verb}, "-"))
+	return granted(name, verb, strings.Join(names, ","), subject)
+}
+
+// granted returns the commands that create a ClusterRole and bind it, and delete both later.
+func granted(name, verbs, resources, subject string) []Remedy {
+	return []Remedy{
+		{Command: kubectl("", "create clusterrole", name, "--verb="+verbs, "--resource="+resources)},
+		{Command: kubectl("", "create clusterrolebinding", name, "--clusterrole="+name, subject)},
+		{Command: kubectl("", "delete clusterrolebinding,clusterrole", name), When: whenGone},
+	}
 }

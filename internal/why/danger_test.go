@@ -52,7 +52,7 @@ func TestDeletingAnAPIServiceIsMarked(t *testing.T) {
 // No pod starts in a namespace in deletion: what was there is not to be brought back.
 func TestNothingIsBroughtBackIntoTheNamespace(t *testing.T) {
 	inside := why.Service{Namespace: "shop", Name: "guard"}
-	hook := unreachable(why.Selector{})
+	hook := unreachable()
 	hook.Webhooks.Items[1].Service = &inside
 	hook.Backends[0].Service = inside
 	_, lines := advice(t, hook, "C07")
@@ -71,7 +71,7 @@ func TestNothingIsBroughtBackIntoTheNamespace(t *testing.T) {
 
 // A certificate that does not fit is not repaired by pods.
 func TestAdviceOnACertificate(t *testing.T) {
-	e := unreachable(why.Selector{})
+	e := unreachable()
 	for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
 		n.Conditions[0].Message += ": x509: certificate has expired"
 	}

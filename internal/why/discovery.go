@@ -61,9 +61,6 @@ func (e *Evidence) apiService(groupVersion string) *APIService {
 // undiscovered are the group versions that the last sample could not discover, sorted.
 func (e *Evidence) undiscovered() []string {
 	failed := e.Discovery.Failed
-	if e.vouched() {
-		return nil
-	}
 	if e.Second != nil && e.Second.Failed != nil {
 		failed = e.Second.Failed
 	}

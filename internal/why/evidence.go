@@ -44,19 +44,20 @@ type Evidence struct {
 	Leases      Answer[Lease]      `json:"leases,omitzero"` // of kube-system
 
 	// Wave 3 reads these if the evidence so far gives a reason.
-	Probes     []Probe            `json:"probes,omitempty"`
-	Webhooks   Answer[Webhook]    `json:"webhooks,omitzero"`
-	Policies   Answer[Policy]     `json:"policies,omitzero"`
-	Backends   []Backend          `json:"backends,omitempty"`
-	Nodes      Answer[Node]       `json:"nodes,omitzero"`
-	Volumes    Answer[Attachment] `json:"volumes,omitzero"`
-	Reviews    []Review           `json:"reviews,omitempty"`
-	Workloads  Answer[Workload]   `json:"workloads,omitzero"`
-	AllLeases  Answer[Lease]      `json:"allLeases,omitzero"`
-	Grants     Answer[Grant]      `json:"grants,omitzero"`
-	Stamps     []Stamp            `json:"stamps,omitempty"`
-	Throttled  int                `json:"throttled,omitempty"`
-	Incomplete string             `json:"incomplete,omitempty"` // why the collection ended early
+	Probes     []Probe                 `json:"probes,omitempty"`
+	Webhooks   Answer[Webhook]         `json:"webhooks,omitzero"`
+	Policies   Answer[Policy]          `json:"policies,omitzero"`
+	Backends   []Backend               `json:"backends,omitempty"`
+	Nodes      Answer[Node]            `json:"nodes,omitzero"`
+	Volumes    Answer[Attachment]      `json:"volumes,omitzero"`
+	Reviews    []Review                `json:"reviews,omitempty"`
+	Workloads  Answer[Workload]        `json:"workloads,omitzero"`
+	AllLeases  Answer[Lease]           `json:"allLeases,omitzero"`
+	Grants     Answer[Grant]           `json:"grants,omitzero"`
+	Stamps     []Stamp                 `json:"stamps,omitempty"`
+	Elsewhere  Answer[ConditionsWrite] `json:"elsewhere,omitzero"`
+	Throttled  int                     `json:"throttled,omitempty"`
+	Incomplete string                  `json:"incomplete,omitempty"` // why the collection ended early
 
 	// Second is the second sample; nil with one sample.
 	Second *Sample `json:"second,omitempty"`

@@ -30,8 +30,10 @@ func (s Service) String() string { return s.Namespace + "/" + s.Name }
 // Definition describes a CustomResourceDefinition.
 type Definition struct {
 	Object
-	// Type is the type that it defines: "databases.example.com".
+	// Type is the type that it defines: "databases.example.com". Kind is its kind, if the whole
+	// object was read.
 	Type string `json:"type"`
+	Kind string `json:"kind,omitempty"`
 	// Converter is the Service of its conversion webhook.
 	Converter *Service `json:"converter,omitempty"`
 }
@@ -51,6 +53,12 @@ type Lease struct {
 	Holder    string        `json:"holder,omitempty"`
 	Renewed   time.Time     `json:"renewed,omitzero"`
 	Duration  time.Duration `json:"duration,omitempty"`
+}
+
+// ConditionsWrite is the last write of the controller's conditions to another namespace.
+type ConditionsWrite struct {
+	Namespace string    `json:"namespace"`
+	At        time.Time `json:"at"`
 }
 
 // Expired reports whether the Lease has no holder or was not renewed in time.
@@ -151,6 +159,12 @@ type Review struct {
 // matchesDelete reports whether the rule selects the deletion of objects of a type.
 func (r Rule) matchesDelete(t Type) bool {
 	return includes(r.Operations, "DELETE", "*") && includes(r.Groups, t.Group, "*") && includes(r.Resources, t.Resource, "*", "*/*")
+}
+
+// matchesFinalize reports whether the rule selects the update of a namespace's subresource finalize,
+// with which the controller removes its token.
+func (r Rule) matchesFinalize() bool {
+	return includes(r.Operations, "UPDATE", "*") && includes(r.Groups, "", "*") && includes(r.Resources, "namespaces/finalize", "namespaces/*", "*/finalize", "*/*")
 }
 
 // matches reports whether labels satisfy the selector. An empty selector matches all.

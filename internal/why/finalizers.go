@@ -12,7 +12,7 @@ func finalizerCauses() []Cause {
 		Lesson: "A finalizer asks the server to keep an object until its owner has cleaned up something outside. If the owner was " +
 			"uninstalled before the objects that it manages, the finalizer stays.",
 		Proof: "An object in deletion has the finalizer and is unchanged in two samples; the owner is known from a table or from " +
-			"managedFields and a trace of it in the cluster; no workload of it is ready, no Lease of it is renewed, and no pod may update the type.",
+			"managedFields, and by a workload or Lease of it, except for a custom type of the table; no workload of it is ready, no Lease of it is renewed, and no pod may update the type.",
 		Do: []string{
 			"bring the controller back: it removes its finalizers by itself",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
@@ -54,16 +54,19 @@ func finalizerCauses() []Cause {
 	}}
 }
 
-// otherCauses are the finalizers with a cause of their own.
-var otherCauses = []string{jobTracking, claimProtection, "foregroundDeletion"}
+// hasOwnCause reports whether a finalizer has a cause of its own: C13, C14 or C26.
+func (h Held) hasOwnCause() bool {
+	keeper, _ := h.Keeper()
+	return slices.Contains([]string{jobTracking, claimProtection, "foregroundDeletion"}, keeper.Pattern)
+}
 
 func ownerless(e *Evidence, inside bool) []Finding {
 	var findings []Finding
 	for _, h := range e.heldOrAwaiting() {
-		keeper, _ := KeeperOf(h.Finalizer)
+		keeper, _ := h.Keeper()
 		balancer := h.Type.Name() == "services" && keeper.Balancer
 		pod := h.Type.Name() == "pods" && (e.podsFirst() || h.Object.Deleted.After(e.now()))
-		if pod || balancer || slices.Contains(otherCauses, h.Finalizer) || e.ranInside(h) != inside {
+		if pod || balancer || h.hasOwnCause() || e.ranInside(h) != inside {
 			continue
 		}
 		f := heldFinding(e, h)
@@ -176,11 +179,7 @@ func withoutRights(e *Evidence) []Finding {
 // is one of the whole cluster: nothing can be created in the namespace.
 func (w Workload) grant(e *Evidence, h Held) []Remedy {
 	name := strings.Join([]string{"orrery-why", e.Name, w.Name, h.Type.Name()}, "-")
-	return []Remedy{
-		{Command: kubectl("", "create clusterrole", name, "--verb=get,list,watch,update,patch --resource="+h.Type.Name())},
-		{Command: kubectl("", "create clusterrolebinding", name, "--clusterrole="+name, "--serviceaccount="+w.Namespace+":"+w.account())},
-		{Command: kubectl("", "delete clusterrolebinding,clusterrole", name), When: whenGone},
-	}
+	return granted(name, "get,list,watch,update,patch", h.Type.Name(), "--serviceaccount="+w.Namespace+":"+w.account())
 }
 
 // refusals returns the reviews that refuse a workload the right to update or patch the type of a
@@ -205,7 +204,7 @@ func (w Workload) User() string { return w.user() }
 func balancers(e *Evidence) []Finding {
 	var findings []Finding
 	for _, h := range e.heldOrAwaiting() {
-		keeper, _ := KeeperOf(h.Finalizer)
+		keeper, _ := h.Keeper()
 		if h.Type.Name() != "services" || !keeper.Balancer {
 			continue
 		}

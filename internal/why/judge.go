@@ -29,7 +29,7 @@ func Judge(e Evidence) Report {
 	}
 	inDeletion := e.Namespace != nil && !e.Namespace.Deleted.IsZero()
 	for _, cause := range Catalogue() {
-		if !inDeletion && cause.ID != notStuckID {
+		if !inDeletion && cause.ID != notStuckID || inDeletion && e.vouched() && !cause.Itself {
 			continue
 		}
 		for _, finding := range cause.judge(&e) {
@@ -150,7 +150,7 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	if why := progress(e); why != "" {
 		return Progressing, fmt.Sprintf("%s and makes progress: %s.", inDeletion, why)
 	}
-	if waits := e.waitingFor(); waits != "" {
+	if waits := orElse(e.waitingFor(), e.overdue()); waits != "" && !e.vouched() {
 		return Unknown, hangs + "; " + waits + "."
 	}
 	switch objects, unread := e.left(); {

@@ -249,12 +249,18 @@ func TestVerdicts(t *testing.T) {
 	moved := evidence(terminating("", ""))
 	moved.Second.Namespace.ResourceVersion = "8"
 	moved.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
+	running := situations()["C12"].not
+	running.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
+	running.Second.Namespace.Conditions = running.Namespace.Conditions
 	for name, test := range map[string]struct {
 		evidence why.Evidence
 		verdict  why.Verdict
 		code     int
 		says     string
 	}{
+		"a pod that still runs": {
+			running, why.Unknown, why.ExitUnknown, "pod a should have ended 9m10s ago, and node n, which is Ready, still runs its container c: read the kubelet's log there.",
+		},
 		"nothing is known":             {nothing, why.Unknown, why.ExitUnknown, "no known cause is proven"},
 		"a claim that no longer holds": {old, why.Progressing, 0, "ContentRemaining no longer holds"},
 		"nothing is left":              {empty, why.Unknown, why.ExitUnknown, "; nothing is left in it: a controller that works removes it within 1m0s."},

@@ -65,7 +65,7 @@ var namespaceType = &Type{Version: "v1", Resource: "namespaces"}
 // ByRights reports whether the rights to update the type are read to find the finalizer's owner:
 // not for a controller that is built in, nor for a built-in type if no table lists the finalizer.
 func (h Held) ByRights() bool {
-	keeper, listed := KeeperOf(h.Finalizer)
+	keeper, listed := h.Keeper()
 	return h.Type.IsCustom() || listed && keeper.Controller == ""
 }
 
@@ -88,7 +88,7 @@ func (e *Evidence) HeldNamespace() (all []Held) {
 // ownerOf returns the name of a finalizer's owner and the words by which its workloads are
 // recognized; "" if it is unknown.
 func (e *Evidence) ownerOf(h Held) (name string, programs []string) {
-	if keeper, ok := KeeperOf(h.Finalizer); ok {
+	if keeper, ok := h.Keeper(); ok {
 		return keeper.Name, keeper.Programs
 	}
 	for _, stamp := range e.Stamps {
@@ -159,7 +159,7 @@ func isGeneric(manager string) bool {
 // that to the finding.
 func (e *Evidence) judgeOwner(f *Finding, h Held) string {
 	name, programs := e.ownerOf(h)
-	keeper, listed := KeeperOf(h.Finalizer)
+	keeper, listed := h.Keeper()
 	verdict := e.signs(f, h, name, programs, keeper, listed)
 	if name != "" {
 		f.Owner = &Party{Name: name, Verdict: verdict}
@@ -179,7 +179,7 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 	f.saw(2, h.Type.Request, "standstill: resourceVersion and finalizers are the same in both samples")
 	switch {
 	case name == "":
-		f.lack(nil, "the owner of %s is unknown", h.Finalizer)
+		f.lack(nil, "the owner of %s is unknown%s", h.Finalizer, h.foreign())
 		return ownerUnknown
 	case keeper.Outside:
 		f.lack(nil, "%s runs outside the cluster", name)
@@ -200,7 +200,7 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 			verdict = ownerUnknown
 		}
 	}
-	if !listed && !e.leftTraces(h, programs) {
+	if (!listed || !h.Type.IsCustom()) && !e.leftTraces(h, programs) {
 		f.lack(nil, "nothing of %s is in the cluster: it may be uninstalled, or run elsewhere", name)
 		return ownerUnknown
 	}
@@ -208,7 +208,9 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 }
 
 // leftTraces reports whether the cluster has a workload or a Lease of an owner. managedFields also
-// name programs outside the cluster, so an owner without a trace is not known to be gone.
+// name programs outside the cluster, and a listed owner may run there too, as the controllers of
+// many clouds do. One that updates a custom type has a right by that type's name, which may finds;
+// for a built-in type it need not. So an owner without a trace is not known to be gone.
 func (e *Evidence) leftTraces(h Held, programs []string) bool {
 	return len(e.namedLikeOwner(h)) > 0 || slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) })
 }

@@ -10,7 +10,7 @@ import (
 
 func namespaceCauses() []Cause {
 	return []Cause{{
-		ID: "C16", Title: "a finalizer in the namespace's metadata", Issues: []int{125143, 64002},
+		ID: "C16", Title: "a finalizer in the namespace's metadata", Issues: []int{125143, 64002}, Itself: true,
 		Lesson: "A namespace has two lists of finalizers. The controller empties spec.finalizers; each entry of " +
 			"metadata.finalizers belongs to the program that added it, and the server keeps the object until they are all removed.",
 		Proof: "Every type could be read and is empty, and metadata.finalizers has an entry that is not the garbage collector's.",
@@ -21,7 +21,7 @@ func namespaceCauses() []Cause {
 		DoNot: "use the subresource finalize: it does not touch metadata.finalizers",
 		judge: metadataFinalizers,
 	}, {
-		ID: "C17", Title: "foreground deletion of the namespace does not end", Issues: []int{111251},
+		ID: "C17", Title: "foreground deletion of the namespace does not end", Issues: []int{111251}, Itself: true,
 		Lesson: "kubectl delete --cascade=foreground puts foregroundDeletion into the namespace's metadata. The garbage collector " +
 			"removes it when no dependent of the namespace blocks any more.",
 		Proof: "The namespace is empty, has that finalizer, and the garbage collector is switched off or its process is dead.",
@@ -33,7 +33,7 @@ func namespaceCauses() []Cause {
 		DoNot: "patch the finalizer away first: dependents outside the namespace stay behind",
 		judge: collectorFinalizers,
 	}, {
-		ID: "C18", Title: "a foreign token in spec.finalizers", Issues: []int{77086},
+		ID: "C18", Title: "a foreign token in spec.finalizers", Issues: []int{77086}, Itself: true,
 		Lesson: "spec.finalizers may have tokens of other parties beside kubernetes. Each removes its own when it has cleaned up, " +
 			"and the server keeps the namespace until the list is empty.",
 		Proof: "spec.finalizers has a token other than kubernetes. Nothing is proven about the token's owner: no request shows who " +

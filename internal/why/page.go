@@ -46,8 +46,8 @@ func Page() string {
 		"their names begin, `NamespaceDeletion` or `Namespace`: `NamespaceDeletionDiscoveryFailure`, " +
 		"`NamespaceDeletionGroupVersionParsingFailure`, `NamespaceDeletionContentFailure`, `NamespaceContentRemaining`, " +
 		"`NamespaceFinalizersRemaining`.")
-	paragraph("`orrery why shop --fix` also prints the commands of each remedy, the safe ones first. A remedy that is one write has a " +
-		"digest, which binds it to the cluster, the object as it was seen, and the verdict. `orrery why shop --apply --confirm DIGEST` " +
+	paragraph("`orrery why shop --fix` also prints the commands of each remedy, the safe ones first. The writes that it can do " +
+		"itself have a digest, which binds them to the cluster, the object as it was seen, and the verdict. `orrery why shop --apply --confirm DIGEST` " +
 		"reads everything again, and does that one write only if the same digest comes out; otherwise it writes nothing and exits " +
 		"with 3. It removes one finalizer whose owner is gone, or one foreign token of the namespace, or deletes an APIService whose " +
 		"Service does not exist. It never removes the token `kubernetes`, never force-deletes a pod, and never touches a webhook or a " +

@@ -231,6 +231,20 @@ func onLostNode(e *Evidence) []Finding {
 	})
 }
 
+// overdue describes a pod that should have ended, whose node is Ready and still runs it: why was not
+// seen. It returns "" for none.
+func (e *Evidence) overdue() string {
+	for _, pod := range e.late() {
+		node := e.node(pod.Node)
+		if node == nil || node.Ready != "True" || e.now().Sub(pod.Deleted) < tearDown {
+			continue
+		}
+		return fmt.Sprintf("pod %s should have ended %s ago, and node %s, which is Ready, still runs its container %s: read the kubelet's log there",
+			pod.Name, duration(e.now().Sub(pod.Deleted)), pod.Node, listed(pod.Running))
+	}
+	return ""
+}
+
 // tearDown is how long a kubelet may take for a pod after its grace period.
 const tearDown = 30 * time.Second
 
@@ -287,8 +301,12 @@ func jobFinalizer(e *Evidence) []Finding {
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer of a Job that does not exist", pod.Name)
 		f.saw(1, pods.Request, "pod %s has %s", pod.Name, jobTracking)
 		switch {
+		case owner < 0 && len(pod.Owners) > 0:
+			f.Says = fmt.Sprintf("pod %s has the finalizer of a Job's pods, and belongs to %s %s", pod.Name, pod.Owners[0].Kind, pod.Owners[0].Name)
+			f.saw(1, pods.Request, "its owner is %s %s: the job controller leaves such a pod alone", pod.Owners[0].Kind, pod.Owners[0].Name)
+			f.Do = []string{"⚠ remove that finalizer by a JSON patch: no controller does"}
 		case owner < 0:
-			f.saw(1, pods.Request, "it has no Job as its owner")
+			f.saw(1, pods.Request, "it has no owner")
 		case jobs == nil || jobs.Failed != nil || jobs.Count > len(jobs.Objects):
 			var failed *Failure
 			if jobs != nil {
@@ -368,7 +386,7 @@ func podFinalizers(e *Evidence) []Finding {
 		return nil // then it is one of C04
 	}
 	for _, h := range e.Held() {
-		if h.Type.Name() != "pods" || slices.Contains(otherCauses, h.Finalizer) || h.Object.Deleted.After(e.now()) {
+		if h.Type.Name() != "pods" || h.hasOwnCause() || h.Object.Deleted.After(e.now()) {
 			continue
 		}
 		f := heldFinding(e, h)

@@ -189,7 +189,7 @@ func (f *Finding) printRelease(e *Evidence, h Held) {
 
 // loses says what the removal of the finalizer leaves behind.
 func (h Held) loses() string {
-	keeper, _ := KeeperOf(h.Finalizer)
+	keeper, _ := h.Keeper()
 	return StaysBehind + orElse(keeper.Protects, "what "+h.Finalizer+" protects")
 }
 

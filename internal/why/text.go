@@ -53,11 +53,22 @@ func (c Checked) line(verdict Verdict) string {
 	if c.Waited > 0 {
 		took += fmt.Sprintf(" + %.0f s", c.Waited.Seconds())
 	}
-	parts = append(parts, counted(c.Objects, "object")+" left", counted(c.Requests, "request")+", "+took)
+	parts = append(parts, c.left(), counted(c.Requests, "request")+", "+took)
 	if c.Incomplete != "" {
 		parts = append(parts, "ended early: "+c.Incomplete)
 	}
 	return string(verdict) + "; " + strings.Join(parts, "; ")
+}
+
+// left says how many objects are left: what was not read may have more.
+func (c Checked) left() string {
+	switch {
+	case len(c.Unread) == 0:
+		return counted(c.Objects, "object") + " left"
+	case c.Objects == 0:
+		return "no object seen"
+	}
+	return "at least " + counted(c.Objects, "object") + " left"
 }
 
 // unread lists the unread types. Those with the same reason stand together, before it.

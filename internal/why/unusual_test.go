@@ -1,6 +1,8 @@
 package why_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -157,4 +159,212 @@ func TestEntriesOfTheNamespaceActLater(t *testing.T) {
 	for _, id := range []string{"C16", "C17", "C18"} {
 		assert.Equal(t, why.Proven, find(why.Judge(e), id).Certainty, id)
 	}
+}
+
+// A program removes its finalizer from the types that it handles. On an object of another type
+// somebody else has set it: its owner is neither gone nor at work.
+func TestAFinalizerOnAForeignType(t *testing.T) {
+	balancer := orphan("secrets", "", "service.kubernetes.io/load-balancer-cleanup", "")
+	claim := orphan("configmaps", "", "kubernetes.io/pvc-protection", "")
+	claim.Types[0].Objects[0].Finalizers = append(claim.Types[0].Objects[0].Finalizers, "example.com/x")
+	claim.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true})
+	job := orphan("configmaps", "", "batch.kubernetes.io/job-tracking", "")
+	job.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-job-controller"})
+	for finalizer, test := range map[string]struct {
+		evidence why.Evidence
+		lacks    string
+	}{
+		"service.kubernetes.io/load-balancer-cleanup": {balancer, ": cloud-controller-manager removes it from services only"},
+		"kubernetes.io/pvc-protection":                {claim, ": persistentvolumeclaim-protection-controller removes it from persistentvolumeclaims only"},
+		"example.com/x":                               {claim, ""},
+		"batch.kubernetes.io/job-tracking":            {job, ": job-controller removes it from pods only"},
+	} {
+		t.Run(finalizer, func(t *testing.T) {
+			e := test.evidence
+			for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
+				n.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
+			}
+			report := why.Judge(e)
+			at := slices.IndexFunc(report.Findings, func(f why.Finding) bool { return strings.Contains(f.Says, finalizer) })
+			require.GreaterOrEqual(t, at, 0, report.Sentence)
+			assert.Equal(t, "C04", report.Findings[at].ID)
+			assert.Equal(t, why.Possible, report.Findings[at].Certainty)
+			assert.Contains(t, report.Findings[at].Missing, "the owner of "+finalizer+" is unknown"+test.lacks)
+			assert.Equal(t, why.Unknown, report.Verdict, report.Sentence)
+		})
+	}
+	assert.Len(t, why.Judge(claim).Findings, 2, "one for each finalizer")
+}
+
+// A server whose watch cache cannot start fails also where no object of the type is: only the
+// condition names the conversion then.
+func TestConversionThatOnlyTheConditionNames(t *testing.T) {
+	e := situations()["C09"].proven
+	e.Namespace = terminating(contentFailure, "Failed to delete all resource types, 1 remaining: storage is (re)initializing: conversion webhook for g.io/v1, Kind=Thing failed: Post: refused")
+	again := *e.Namespace
+	e.Second.Namespace = &again
+	e.Types[0].Failed = nil
+	e.Definitions.Items[0].Kind = "Thing"
+	report := why.Judge(e)
+	found := find(report, "C09")
+	require.NotNil(t, found, report.Sentence)
+	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+	assert.Equal(t, "things.g.io", found.Culprit.Name)
+	assert.Equal(t, why.Stuck, report.Verdict)
+
+	back := e
+	back.Backends = []why.Backend{{Service: why.Service{Namespace: "a", Name: "b"}, Request: "GET service", Exists: true, Ready: 1}}
+	assert.Nil(t, find(why.Judge(back), "C09"), "the condition is of a time before the repair")
+
+	back.Types[0].Failed = situations()["C09"].proven.Types[0].Failed
+	assert.Len(t, why.Judge(back).Findings, 1, "one finding for the list and the condition")
+	assert.Equal(t, why.Possible, find(why.Judge(back), "C09").Certainty)
+}
+
+// What cannot be listed does not keep a namespace whose content is not waited for, and acts only
+// after its pods.
+func TestUnlistedTypesThatDoNotMatterYet(t *testing.T) {
+	corrupt := evidence(terminating("", ""), typeOf("", "configmaps"))
+	corrupt.Types[0].Failed = &why.Failure{Code: 500, Request: "GET configmaps", Message: `unable to transform key "/registry/configmaps/shop/a"`}
+	for id, e := range map[string]why.Evidence{"C09": situations()["C09"].proven, "C23": corrupt} {
+		require.Equal(t, why.Proven, find(why.Judge(e), id).Certainty)
+		pods := e
+		pods.Types = append(slices.Clone(e.Types), typeOf("", "pods", object("p")))
+		assert.Equal(t, why.Later, find(why.Judge(pods), id).Certainty)
+	}
+}
+
+// Without the controller's token the content is not waited for: whatever keeps it does not keep the
+// namespace.
+func TestContentWithoutTheToken(t *testing.T) {
+	audited := func(e why.Evidence) why.Evidence {
+		for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
+			n.Finalizers, n.SpecFinalizers = []string{"example.com/audit"}, nil
+		}
+		return e
+	}
+	all := situations()
+	for id, e := range map[string]why.Evidence{
+		"C03": all["C03"].proven, "C07": unreachable(), "C08": denied(), "C09": all["C09"].proven, "C11": onNode(), "C12": all["C12"].proven,
+		"C13": leftOver(), "C22": all["C22"].proven, "C25": defined(), "C28": all["C28"].proven,
+		"C04": orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", ""),
+	} {
+		require.NotNil(t, find(why.Judge(e), id), id)
+		report := why.Judge(audited(e))
+		require.Len(t, report.Findings, 1, id)
+		assert.Equal(t, "C16", report.Findings[0].ID, id)
+		assert.NotContains(t, report.Sentence, "waits for", id)
+	}
+}
+
+// A controller that is busy with other namespaces is not proven to be absent.
+func TestAControllerThatIsBusyElsewhere(t *testing.T) {
+	e := evidence(terminating("", ""))
+	e.Elsewhere = answered("GET namespaces", why.ConditionsWrite{Namespace: "old", At: deleted.Add(-time.Minute)})
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "that was before the deletion")
+	e.Elsewhere.Items = append(e.Elsewhere.Items, why.ConditionsWrite{Namespace: "busy", At: deleted.Add(time.Minute)})
+	found := find(why.Judge(e), "C19")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Contains(t, found.Missing[0], "busy")
+	e.Elsewhere = why.Answer[why.ConditionsWrite]{Request: "GET namespaces", Failed: &why.Failure{Code: 403, Right: "list namespaces"}}
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
+}
+
+// No condition tells that the last request, which removes the token, is refused.
+func TestAWebhookThatIsAskedToFinalize(t *testing.T) {
+	e := evidence(terminating("", ""))
+	for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
+		n.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
+	}
+	rule := func(operation, resource string) []why.Rule {
+		return []why.Rule{{Operations: []string{operation}, Groups: []string{"*"}, Resources: []string{resource}}}
+	}
+	hook := why.Webhook{
+		Resource: "validatingwebhookconfigurations", Configuration: "guard", Name: "guard.io", FailurePolicy: "Fail",
+		Service: &why.Service{Namespace: "guard", Name: "guard"}, Rules: rule("UPDATE", "namespaces/finalize"),
+	}
+	down := why.Backend{Service: *hook.Service, Request: "GET service"}
+	up := why.Backend{Service: *hook.Service, Request: "GET service", Exists: true, Ready: 1}
+	for name, test := range map[string]struct {
+		change func(*why.Evidence, *why.Webhook)
+		named  bool
+	}{
+		"it has no server":             {func(*why.Evidence, *why.Webhook) {}, true},
+		"it is asked about everything": {func(_ *why.Evidence, h *why.Webhook) { h.Rules = rule("*", "*/*") }, true},
+		"its server is up":             {func(e *why.Evidence, _ *why.Webhook) { e.Backends[0] = up }, false},
+		"it is asked about namespaces": {func(_ *why.Evidence, h *why.Webhook) { h.Rules = rule("UPDATE", "namespaces") }, false},
+		"it is asked about deletions":  {func(_ *why.Evidence, h *why.Webhook) { h.Rules = rule("DELETE", "*/*") }, false},
+		"its failures are ignored":     {func(_ *why.Evidence, h *why.Webhook) { h.FailurePolicy = "Ignore" }, false},
+		"it has another selector":      {func(_ *why.Evidence, h *why.Webhook) { h.NamespaceOnly.Labels = map[string]string{"a": "b"} }, false},
+		"an object is left":            {func(e *why.Evidence, _ *why.Webhook) { e.Types[0].Count = 1 }, false},
+		"the token is gone":            {func(e *why.Evidence, _ *why.Webhook) { e.Second.Namespace.SpecFinalizers = nil }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, h := e, hook
+			e.Types, e.Backends = slices.Clone(e.Types), []why.Backend{down}
+			second := *e.Second
+			namespace := *second.Namespace
+			second.Namespace, e.Second = &namespace, &second
+			test.change(&e, &h)
+			e.Webhooks = answered("GET webhooks", h)
+			found := find(why.Judge(e), "C07")
+			require.Equal(t, test.named, found != nil)
+			if test.named {
+				assert.Equal(t, why.Possible, found.Certainty)
+				assert.Equal(t, "guard", found.Culprit.Name)
+				assert.Contains(t, found.Says, "the token of the empty namespace cannot be removed")
+			}
+		})
+	}
+}
+
+// A controller that has lost its role is refused for every type: that is one finding for each verb,
+// with the commands that lend it the right.
+func TestARightThatLacksForManyTypes(t *testing.T) {
+	const user = "system:serviceaccount:kube-system:namespace-controller"
+	refusal := func(verb, resource, group string) string {
+		return resource + ` is forbidden: User "` + user + `" cannot ` + verb + ` resource "` + resource + `" in API group "` + group + `" in the namespace "shop"`
+	}
+	e := evidence(terminating(contentFailure, "Failed to delete all resource types, 4 remaining: "+strings.Join([]string{
+		refusal("deletecollection", "configmaps", ""), refusal("deletecollection", "secrets", ""), refusal("deletecollection", "deployments", "apps"),
+		refusal("list", "pods", ""),
+	}, ", ")), typeOf("", "configmaps", object("a")), typeOf("apps", "deployments", object("d")))
+	review := func(verb, resource string, allowed bool) why.Review {
+		return why.Review{User: user, Verb: verb, Resource: resource, Request: "POST review", Allowed: allowed}
+	}
+	e.Reviews = []why.Review{review("deletecollection", "configmaps", false), review("list", "pods", true)}
+	report := why.Judge(e)
+	require.Len(t, report.Findings, 1, "the right to list was restored since")
+	found := report.Findings[0]
+	assert.Equal(t, "user "+user+" may not deletecollection configmaps, secrets and deployments.apps", found.Says)
+	assert.Equal(t, why.Proven, found.Certainty)
+	assert.Len(t, found.Blocks, 2)
+	var commands []string
+	for _, r := range found.Remedies {
+		commands = append(commands, strings.TrimPrefix(r.When+": "+r.Command, ": "))
+	}
+	assert.Subset(t, commands, []string{
+		"kubectl create clusterrole orrery-why-shop-namespace-controller-deletecollection --verb=deletecollection --resource=configmaps,secrets,deployments.apps",
+		"kubectl create clusterrolebinding orrery-why-shop-namespace-controller-deletecollection " +
+			"--clusterrole=orrery-why-shop-namespace-controller-deletecollection --serviceaccount=kube-system:namespace-controller",
+		"when the namespace is gone: kubectl delete clusterrolebinding,clusterrole orrery-why-shop-namespace-controller-deletecollection",
+	})
+	e.Reviews = nil
+	for _, found := range why.Judge(e).Findings {
+		assert.Equal(t, why.Possible, found.Certainty)
+	}
+	assert.Len(t, why.Judge(e).Findings, 2)
+}
+
+// The controllers of many clouds run outside the cluster. One that has left nothing in it is not
+// known to be gone.
+func TestACloudControllerWithoutATrace(t *testing.T) {
+	e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "")
+	e.Stamps[0].Balancer = true
+	found := find(why.Judge(e), "C15")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Contains(t, found.Missing, "nothing of cloud-controller-manager is in the cluster: it may be uninstalled, or run elsewhere")
+	e.AllLeases.Items = []why.Lease{{Namespace: "kube-system", Name: "cloud-controller-manager", Holder: "a", Renewed: deleted, Duration: 15 * time.Second}}
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty)
 }

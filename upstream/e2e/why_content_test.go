@@ -132,6 +132,8 @@ func contentSituations() []situation {
 		}},
 		{id: "C24", setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
+			w.post("/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"kueue-controller-manager"},"spec":{"replicas":0,
+				"selector":{"matchLabels":{"app":"kueue"}},"template":{"metadata":{"labels":{"app":"kueue"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
 			w.holdPod(namespace, "a", 1, "kueue.x-k8s.io/managed")
 			w.deleteNamespace(namespace)
 			return why.Reference{Resource: "pods", Namespace: namespace, Name: "a"}

@@ -42,3 +42,25 @@ func TestAllNamespaces(t *testing.T) {
 		assert.Equal(t, 12, strings.Count(out.String(), "\n"), out.String())
 	})
 }
+
+// A type that can be listed in one namespace and not in another fails in a list of both: it is
+// unread only where it cannot be listed.
+func TestATypeThatOneNamespaceBreaks(t *testing.T) {
+	f, ok := causes.Find("C23")
+	require.True(t, ok)
+	setUp := func(w *causes.World) {
+		f.SetUp(w)
+		causes.Waiting(w, "other")
+	}
+	inWorld(t, f, setUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
+		all, err := collect.CollectAll(t.Context(), c.Admin(), collect.Options{})
+		require.NoError(t, err)
+		reports := why.JudgeAll(all).Reports
+		require.Len(t, reports, 2)
+		assert.Equal(t, "other", reports[0].Namespace)
+		assert.Empty(t, reports[0].Checked.Unread)
+		assert.Nil(t, find(reports[0], "C23"), text(t, reports[0]))
+		assert.Equal(t, []string{"secrets"}, reports[1].Checked.Unread)
+		assert.Equal(t, why.Proven, find(reports[1], "C23").Certainty, text(t, reports[1]))
+	})
+}

@@ -146,18 +146,26 @@ func finalizerFixtures() []Fixture {
 		SetUp: func(w *World) {
 			w.namespace()
 			w.balancer()
+			w.stopped("cloud-controller-manager")
 			w.outside("balancer-of-web")
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // the cloud's controller is ready: slow
 			w.namespace()
 			w.balancer()
-			w.create("/apis/apps/v1/namespaces/kube-system/deployments", `{"metadata":{"name":"cloud-controller-manager"},"spec":{"replicas":0,
-				"selector":{"matchLabels":{"app":"ccm"}},"template":{"metadata":{"labels":{"app":"ccm"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
-			w.patch("/apis/apps/v1/namespaces/kube-system/deployments/cloud-controller-manager/status", `{"status":{"replicas":1,"readyReplicas":1}}`)
+			w.stopped("cloud-controller-manager")
+			w.patch(systemDeployments+"/cloud-controller-manager/status", `{"status":{"replicas":1,"readyReplicas":1}}`)
 			w.terminate()
 		},
 	}}
+}
+
+const systemDeployments = "/apis/apps/v1/namespaces/kube-system/deployments"
+
+// stopped creates a Deployment without pods, by which the owner of a finalizer is known to be gone.
+func (w *World) stopped(name string) {
+	w.create(systemDeployments, `{"metadata":{"name":"`+name+`"},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"`+name+`"}},
+		"template":{"metadata":{"labels":{"app":"`+name+`"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
 }
 
 // balancer creates a Service with a load balancer and the cloud controller's finalizer.

@@ -68,20 +68,48 @@ func (w *World) stranded() (problems []string) {
 	return problems
 }
 
+// policy is the configuration of the fixtures' webhook, as far as a repair may change it.
+type policy struct {
+	Webhooks []struct {
+		FailurePolicy string            `json:"failurePolicy"`
+		Rules         []json.RawMessage `json:"rules"`
+		Selector      struct {
+			Expressions []struct {
+				Operator string   `json:"operator"`
+				Values   []string `json:"values"`
+			} `json:"matchExpressions"`
+		} `json:"namespaceSelector"`
+	} `json:"webhooks"`
+}
+
+// readPolicy returns the configuration; ok is false if it is gone.
+func (w *World) readPolicy() (configuration policy, ok bool) {
+	answer, found := w.find(webhookConfigurations + "/policy")
+	return configuration, found && json.Unmarshal(answer, &configuration) == nil
+}
+
 // policyIsOff says whether the webhook of the fixtures no longer refuses elsewhere.
 func (w *World) policyIsOff() []string {
-	answer, found := w.find(webhookConfigurations + "/policy")
-	var configuration struct {
-		Webhooks []struct {
-			FailurePolicy string            `json:"failurePolicy"`
-			Rules         []json.RawMessage `json:"rules"`
-		} `json:"webhooks"`
-	}
-	if !found || json.Unmarshal(answer, &configuration) != nil {
+	configuration, ok := w.readPolicy()
+	if !ok {
 		return nil // it is gone, which is reported
 	}
 	if len(configuration.Webhooks) == 0 || len(configuration.Webhooks[0].Rules) == 0 || configuration.Webhooks[0].FailurePolicy != "Fail" {
 		return []string{"the webhook policy no longer refuses anything in other namespaces either"}
 	}
 	return nil
+}
+
+// Excluded reports whether the repair excluded the namespace from a webhook, and the exclusion
+// remains.
+func (w *World) Excluded() bool {
+	configuration, _ := w.readPolicy()
+	for _, hook := range configuration.Webhooks {
+		for _, e := range hook.Selector.Expressions {
+			if e.Operator == "NotIn" && slices.Contains(e.Values, Namespace) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -45,6 +45,7 @@ func Tokens(w *World) {
 func OrphanBehindPods(w *World) {
 	w.operated(keda)
 	w.managed(keda, "orders")
+	w.stopped("kueue-controller-manager")
 	w.pod("a", `"finalizers":["kueue.x-k8s.io/managed"]`, `"terminationGracePeriodSeconds":5`)
 	w.terminate()
 }
@@ -54,11 +55,15 @@ func OrphanBehindPods(w *World) {
 func Several(w *World, others int) {
 	Orphans(w, 2)
 	for i := range others {
-		namespace := fmt.Sprintf("other-%02d", i)
-		w.create("/api/v1/namespaces", `{"metadata":{"name":"`+namespace+`"}}`)
-		w.create("/api/v1/namespaces/"+namespace+"/configmaps", `{"metadata":{"name":"c","finalizers":["example.com/x"]}}`)
-		w.delete("/api/v1/namespaces/" + namespace)
+		Waiting(w, fmt.Sprintf("other-%02d", i))
 	}
+}
+
+// Waiting creates a namespace in deletion with one object that a finalizer keeps.
+func Waiting(w *World, namespace string) {
+	w.create("/api/v1/namespaces", `{"metadata":{"name":"`+namespace+`"}}`)
+	w.create("/api/v1/namespaces/"+namespace+"/configmaps", `{"metadata":{"name":"c","finalizers":["example.com/x"]}}`)
+	w.delete("/api/v1/namespaces/" + namespace)
 }
 
 // Audited creates an empty namespace in deletion with a finalizer of its own, and the condition of

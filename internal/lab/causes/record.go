@@ -130,7 +130,7 @@ var ends = slices.Concat([]string{
 	apiServices + "/v1beta1.metrics.k8s.io", apiServices + "/v1beta1.custom.metrics.k8s.io",
 	webhookConfigurations + "/policy", policyBindings + "/keep-all", policies + "/keep",
 	rbacAPI + "/clusterrolebindings/keda", rbacAPI + "/clusterroles/keda", rbacAPI + "/clusterrolebindings/strimzi", rbacAPI + "/clusterroles/strimzi",
-	"/apis/apps/v1/namespaces/kube-system/deployments/cloud-controller-manager",
+	systemDeployments + "/cloud-controller-manager", systemDeployments + "/kueue-controller-manager",
 	"/api/v1/namespaces/kube-system/pods/sweeper", "/api/v1/namespaces/kube-system/pods/kube-controller-manager",
 }, operatorsEnds(), []string{"/api/v1/namespaces/" + MachineRoom, recordNamespace})
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -92,6 +93,9 @@ func (c *collector) read(ctx context.Context, gvr api.GroupVersionResource, all 
 		if api.IsExpired(err) && again {
 			continue
 		}
+		if api.CodeOf(err) >= http.StatusInternalServerError && len(all) > 1 {
+			return c.singly(ctx, gvr, all) // the fault may be that of one of the namespaces
+		}
 		var types []why.Type
 		for _, s := range shelves {
 			if err != nil {
@@ -105,6 +109,14 @@ func (c *collector) read(ctx context.Context, gvr api.GroupVersionResource, all 
 		}
 		return types
 	}
+}
+
+// singly lists a type in one namespace after the other.
+func (c *collector) singly(ctx context.Context, gvr api.GroupVersionResource, all []*collector) (types []why.Type) {
+	for _, one := range all {
+		types = append(types, one.read(ctx, gvr, []*collector{one})...)
+	}
+	return types
 }
 
 // shelf has the content of one type in one namespace.

@@ -62,7 +62,7 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 // balancer.
 func (c *collector) stamps(ctx context.Context, held []why.Held) {
 	for _, h := range held {
-		keeper, listed := why.KeeperOf(h.Finalizer)
+		keeper, listed := h.Keeper()
 		if listed && !keeper.Balancer || len(c.evidence.Stamps) == maxStamps {
 			continue
 		}

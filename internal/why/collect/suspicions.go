@@ -28,16 +28,14 @@ func (c *collector) suspicions(ctx context.Context) {
 			reads = append(reads, read)
 		}
 	}
-	ask(e.Namespace.BlamesWebhook(), func() { c.webhooks(ctx) })
+	ask(e.Namespace.BlamesWebhook() || e.Emptied(), func() { c.webhooks(ctx) })
 	ask(e.Namespace.BlamesPolicy(), func() { c.policies(ctx) })
+	ask(e.Untouched(), func() { e.Elsewhere = c.elsewhere(ctx) })
 	ask(e.Late(), func() { e.Nodes = list(ctx, c, nodesResource, "", api.ListOptions{}, node) })
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, attachmentsResource, "", api.ListOptions{}, attachment) })
 	ask(len(e.Discovery.Stale) > 0, func() { c.probes(ctx) })
 	ask(len(why.Refusals(e.Namespace, e.Name)) > 0, func() { c.reviews(ctx) })
-	converting := slices.ContainsFunc(e.Types, func(t why.Type) bool {
-		return t.Failed != nil && strings.Contains(t.Failed.Message, "conversion webhook for ")
-	})
-	ask(converting, func() {
+	ask(e.BlamesConversion(), func() {
 		e.Definitions = list(ctx, c, definitionsResource, "", api.ListOptions{}, definition)
 	})
 	held := slices.Concat(e.Held(), e.HeldNamespace(), e.Awaiting())
@@ -48,6 +46,20 @@ func (c *collector) suspicions(ctx context.Context) {
 	parallel(reads...)
 	c.backends(ctx)
 	c.ownersRights(ctx)
+}
+
+// elsewhere reads when the controller's conditions of the other namespaces in deletion were written.
+func (c *collector) elsewhere(ctx context.Context) why.Answer[why.ConditionsWrite] {
+	terminating := api.ListOptions{FieldSelector: "status.phase=" + string(api.NamespaceTerminating)}
+	return list(ctx, c, api.NamespacesResource, "", terminating, func(o *api.Unstructured) (why.ConditionsWrite, bool) {
+		w := why.ConditionsWrite{Namespace: o.GetName()}
+		for _, t := range why.ConditionTypes {
+			if at := moment(text(conditionOf(o, string(t)), "lastTransitionTime")); at.After(w.At) {
+				w.At = at
+			}
+		}
+		return w, w.Namespace != c.evidence.Name && !w.At.IsZero()
+	})
 }
 
 // probes requests each stale group version whose APIService is available.
@@ -67,14 +79,16 @@ func (c *collector) probes(ctx context.Context) {
 	}
 }
 
-// reviews checks each refusal in the conditions: whether the user that it names lacks the right
-// that it names.
+// reviews checks the refusals in the conditions, those of different users and verbs first: whether
+// the user lacks the right.
 func (c *collector) reviews(ctx context.Context) {
 	e := &c.evidence
-	for i, refusal := range why.Refusals(e.Namespace, e.Name) {
-		if i < maxReviews {
-			e.Reviews = append(e.Reviews, c.review(ctx, refusal))
-		}
+	var first, others []why.Refusal
+	for _, refusals := range why.Together(why.Refusals(e.Namespace, e.Name)) {
+		first, others = append(first, refusals[0]), append(others, refusals[1:]...)
+	}
+	for _, refusal := range append(first, others...)[:min(len(first)+len(others), maxReviews)] {
+		e.Reviews = append(e.Reviews, c.review(ctx, refusal))
 	}
 }
 
@@ -120,9 +134,8 @@ func (c *collector) backends(ctx context.Context) {
 			wanted = append(wanted, *s)
 		}
 	}
-	content := e.Namespace.Condition(api.NamespaceDeletionContentFailure)
 	for _, hook := range e.Webhooks.Items {
-		if strings.Contains(content, `failed calling webhook "`+hook.Name+`"`) {
+		if e.Accuses(hook) {
 			want(hook.Service)
 		}
 	}
@@ -179,7 +192,7 @@ func attachment(o *api.Unstructured) (why.Attachment, bool) {
 }
 
 func definition(o *api.Unstructured) (why.Definition, bool) {
-	d := why.Definition{Type: o.GetName(), Object: why.Object{
+	d := why.Definition{Type: o.GetName(), Kind: o.NestedString("spec", "names", "kind"), Object: why.Object{
 		Name: o.GetName(), UID: o.GetUID(), ResourceVersion: o.GetResourceVersion(), Finalizers: o.GetFinalizers(),
 	}}
 	if deleted := o.GetDeletionTimestamp(); deleted != nil {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"orrery/internal/why"
@@ -25,11 +26,17 @@ type Remedy struct {
 }
 
 // Plan returns the remedies of a report in the order of the findings, the safe ones of each first.
+// Findings of one cause about one object have a command once.
 func Plan(report why.Report) []Remedy {
 	var plan []Remedy
 	for _, finding := range report.Findings {
 		for _, remedy := range finding.Remedies {
-			plan = append(plan, Remedy{Remedy: remedy, Cause: finding.ID, Culprit: finding.Culprit})
+			next := Remedy{Remedy: remedy, Cause: finding.ID, Culprit: finding.Culprit}
+			if !slices.ContainsFunc(plan, func(r Remedy) bool {
+				return r.Cause == next.Cause && r.Culprit == next.Culprit && r.Command == next.Command
+			}) {
+				plan = append(plan, next)
+			}
 		}
 	}
 	return plan

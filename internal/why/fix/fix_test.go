@@ -99,6 +99,9 @@ func TestPrint(t *testing.T) {
 	report := why.Report{Namespace: "shop", Findings: []why.Finding{{
 		ID: "C04", Culprit: why.Reference{Resource: "databases.example.com", Namespace: "shop", Name: "orders"},
 		Remedies: []why.Remedy{{Command: "kubectl -n db scale deployment/db --replicas=1"}, {Command: "kubectl undo", When: "when the namespace is gone"}, {Command: "kubectl patch", Loses: why.StaysBehind + "the database", Digest: w.Digest(), Write: &w}},
+	}, {
+		ID: "C04", Culprit: why.Reference{Resource: "databases.example.com", Namespace: "shop", Name: "orders"}, // another finalizer
+		Remedies: []why.Remedy{{Command: "kubectl -n db scale deployment/db --replicas=1"}, {Command: "kubectl patch other", Loses: "x"}},
 	}}}
 	var text strings.Builder
 	require.NoError(t, fix.Print(&text, "orrery why shop", fix.Plan(report)))
@@ -109,5 +112,8 @@ C04  databases.example.com/orders
   kubectl undo
   ⚠ last resort, this stays behind: the database:
   kubectl patch
-  or, bound to what was seen:  orrery why shop --apply --confirm `+w.Digest()+"\n", text.String())
+  or, bound to what was seen:  orrery why shop --apply --confirm `+w.Digest()+`
+  ⚠ last resort, loses x:
+  kubectl patch other
+`, text.String())
 }

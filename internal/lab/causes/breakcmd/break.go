@@ -176,7 +176,10 @@ func (o *options) run(ctx context.Context, fixture *causes.Fixture, out io.Write
 	case fixture != nil && fixture.ID != f.ID:
 		return program.CodedError{Err: fmt.Errorf("another cause than %s is set up on this server", fixture.ID), Code: exitUsage}
 	}
-	return o.after(w, f, out)
+	if err := o.after(w, f, out); ctx.Err() == nil {
+		return err
+	}
+	return program.Stopped(ctx)
 }
 
 // after is what is done about a situation that is set up.
@@ -207,6 +210,9 @@ func (o *options) after(w *causes.World, f causes.Fixture, out io.Writer) error 
 			return program.Exit(exitFailed)
 		}
 		fmt.Fprintf(out, "✔ the namespace is gone, and nothing was stranded or damaged: %s\n", titleOf(f))
+		if w.Excluded() {
+			fmt.Fprintf(out, "· the webhook policy still leaves %s out: remove the exclusion, because a new namespace of that name would not be checked\n", causes.Namespace)
+		}
 	}
 	return w.Err()
 }

@@ -90,14 +90,14 @@ func inMemory(ctx context.Context, f causes.Fixture, out io.Writer) error {
 // fixture runs beside the situation has ended.
 func setUp(ctx context.Context, w *causes.World, f causes.Fixture, out io.Writer, wait func()) error {
 	fmt.Fprintln(out, "Setting up; this may take two minutes.")
+	var symptom []string
 	err := w.Break(f)
+	if err == nil {
+		symptom, err = w.Symptom()
+	}
 	if ctx.Err() != nil {
 		return program.Stopped(ctx)
 	}
-	if err != nil {
-		return err
-	}
-	symptom, err := w.Symptom()
 	if err != nil {
 		return err
 	}
