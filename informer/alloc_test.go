@@ -13,6 +13,9 @@ import (
 // queue entry and the store's atomic box. Notifications, keys, listeners and nil hooks cost
 // nothing.
 func TestDispatchAllocations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("allocations are counted without the race detector")
+	}
 	const events = 2000
 	for name, trace := range map[string]*informer.Trace{
 		"no trace": nil, "no hooks": {}, "watchdog": {HandlerStuck: func(informer.StuckHandler) {}},

@@ -260,7 +260,7 @@ func TestControllerRetriesFailedPasses(t *testing.T) {
 func TestManyFailingNamespacesDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()
-		const many = 1000
+		const many = 300
 		for i := range many {
 			c.AddNamespace(fmt.Sprintf("ns-%d", i), true, "kubernetes")
 		}

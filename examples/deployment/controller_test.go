@@ -491,7 +491,7 @@ func TestKilledAtEveryRequest(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := &world{Cluster: clustertest.New(t), t: t, pods: map[string]*apps.Pod{}}
 					w.watch()
-					for request := 1; !w.killedAt(request, served, strategy, textbook); request++ {
+					for request := 1; !w.killedAt(request, served, strategy, textbook); request += clustertest.KillStep() {
 						require.Less(t, request, 500)
 					}
 				})

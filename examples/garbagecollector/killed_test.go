@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
 
@@ -17,7 +18,7 @@ func TestKilledBeforeEveryRequest(t *testing.T) {
 	for _, name := range sets {
 		t.Run(name, func(t *testing.T) {
 			requests := 0
-			for last := false; !last; requests++ {
+			for last := false; !last; requests += clustertest.KillStep() {
 				synctest.Test(t, func(t *testing.T) {
 					w := newWorld(t, name)
 					defer w.stop()

@@ -294,7 +294,7 @@ func TestKilledAtEveryRequest(t *testing.T) {
 	for _, served := range []bool{false, true} {
 		t.Run(fmt.Sprintf("served=%v", served), func(t *testing.T) {
 			inBothGears(t, func(w *world) {
-				for request := 1; ; request++ {
+				for request := 1; ; request += clustertest.KillStep() {
 					kill, ended := w.start()
 					synctest.Wait()
 					w.Killer.KillAt(request, served, kill)

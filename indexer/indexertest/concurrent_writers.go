@@ -51,7 +51,11 @@ func testSeveralWriters(t *testing.T, impl Implementation) {
 // testOneKey: goroutines add and delete one key. In any order the store has at most one object, and
 // all reads agree.
 func testOneKey(t *testing.T, impl Implementation) {
-	const rounds, writers, writes = 8, 8, 2000
+	const writers, writes = 8, 2000
+	rounds := 8
+	if testing.Short() {
+		rounds = 2
+	}
 	for round := range rounds {
 		x := impl.empty()
 		whileReading(t, func() {

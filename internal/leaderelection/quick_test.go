@@ -15,7 +15,11 @@ import (
 // on links that are cut, silenced and slowed, and with processes that end and restart: no two
 // work at the same time, and once all links are restored, one does.
 func TestElectorsOverBadLinks(t *testing.T) {
-	for range 20 {
+	places := 20
+	if testing.Short() {
+		places = 4
+	}
+	for range places {
 		seed := rand.Uint64()
 		inBubble(t, func(t *testing.T, p *place) {
 			random := rand.New(rand.NewPCG(seed, 2))

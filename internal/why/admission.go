@@ -114,7 +114,8 @@ func (n *Namespace) BlamesPolicy() bool {
 	return policyDenied.MatchString(n.Condition(api.NamespaceDeletionContentFailure))
 }
 
-// BlamesConversion reports whether the condition, or the list of a type, names a conversion webhook.
+// BlamesConversion reports whether the condition, or the list of a type, names a conversion
+// webhook.
 func (e *Evidence) BlamesConversion() bool {
 	return convertsBadly.MatchString(e.Namespace.Condition(api.NamespaceDeletionContentFailure)) ||
 		slices.ContainsFunc(e.Types, func(t Type) bool { return t.Failed != nil && convertsBadly.MatchString(t.Failed.Message) })

@@ -161,8 +161,8 @@ func (r Rule) matchesDelete(t Type) bool {
 	return includes(r.Operations, "DELETE", "*") && includes(r.Groups, t.Group, "*") && includes(r.Resources, t.Resource, "*", "*/*")
 }
 
-// matchesFinalize reports whether the rule selects the update of a namespace's subresource finalize,
-// with which the controller removes its token.
+// matchesFinalize reports whether the rule selects the update of a namespace's subresource
+// finalize, with which the controller removes its token.
 func (r Rule) matchesFinalize() bool {
 	return includes(r.Operations, "UPDATE", "*") && includes(r.Groups, "", "*") && includes(r.Resources, "namespaces/finalize", "namespaces/*", "*/finalize", "*/*")
 }

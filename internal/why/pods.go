@@ -231,8 +231,8 @@ func onLostNode(e *Evidence) []Finding {
 	})
 }
 
-// overdue describes a pod that should have ended, whose node is Ready and still runs it: why was not
-// seen. It returns "" for none.
+// overdue describes a pod that should have ended, whose node is Ready and still runs it: why was
+// not seen. It returns "" for none.
 func (e *Evidence) overdue() string {
 	for _, pod := range e.late() {
 		node := e.node(pod.Node)

@@ -23,8 +23,17 @@ import (
 
 var (
 	modelSeed  = flag.Uint64("seed", 1, "the first seed of the model test")
-	modelSteps = flag.Int("steps", 100_000, "how many requests and events the model test goes through at least")
+	modelSteps = flag.Int("steps", 100_000, "how many requests and events the model test goes through at least; a tenth of it with -short")
 )
+
+// steps is the length of the model test. The race detector makes it eight times as slow, so
+// .ci/test runs a tenth of it with the race detector, and the whole without.
+func steps() int {
+	if testing.Short() {
+		return *modelSteps / 10
+	}
+	return *modelSteps
+}
 
 // stepsOfAWorld is the length of one world.
 const stepsOfAWorld = 5_000
@@ -33,16 +42,16 @@ const stepsOfAWorld = 5_000
 // nothing is deleted in a namespace that is not being deleted, and pods are deleted before
 // everything else. Once the faults end, every namespace without another party's token disappears.
 func (s suite) TheDeleterNeverFinalizesANamespaceWithContent(t *testing.T) {
-	steps, gone := 0, 0
-	for seed := *modelSeed; steps < *modelSteps; seed++ {
+	done, gone := 0, 0
+	for seed := *modelSeed; done < steps(); seed++ {
 		w := s.runWorld(t, seed, asItIs)
 		require.Empty(t, w.violations, "replay with -seed=%d -steps=1", seed)
 		require.Empty(t, w.lingering, "seed %d: the faults ended long ago", seed)
-		steps += w.steps
+		done += w.steps
 		gone += w.gone
 	}
-	t.Logf("seeds from %d: %d steps, %d namespaces deleted", *modelSeed, steps, gone)
-	assert.Greater(t, gone, steps/1000, "there was something to look at")
+	t.Logf("seeds from %d: %d steps, %d namespaces deleted", *modelSeed, done, gone)
+	assert.Greater(t, gone, done/1000, "there was something to look at")
 }
 
 // A seed determines the whole run, however goroutines are scheduled.
@@ -128,6 +137,9 @@ func (v *versionBound) PreferredNamespacedResources(ctx context.Context, notOlde
 
 // The test of the test: each flaw is found within a few worlds.
 func (s suite) TheModelFindsCarelessDeleters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a test of the model and not of a deleter")
+	}
 	type heads = []*api.PartialObjectMetadata
 	tests := map[string]struct {
 		flaw   flaw

@@ -27,20 +27,23 @@ type worldServer struct {
 
 // The properties of the model also hold with the real HTTP clients.
 func (s suite) TheDeleterNeverFinalizesANamespaceWithContentOverHTTP(t *testing.T) {
-	steps, gone := 0, 0
-	for seed := *modelSeed; steps < *modelSteps/10; seed++ {
+	done, gone := 0, 0
+	for seed := *modelSeed; done < steps()/10; seed++ {
 		w := s.runWorld(t, seed, withHTTP)
 		require.Empty(t, w.violations, "seed %d", seed)
 		require.Empty(t, w.lingering, "seed %d: the faults ended long ago", seed)
-		steps += w.steps
+		done += w.steps
 		gone += w.gone
 	}
-	t.Logf("seeds from %d: %d steps, %d namespaces deleted", *modelSeed, steps, gone)
+	t.Logf("seeds from %d: %d steps, %d namespaces deleted", *modelSeed, done, gone)
 	assert.Positive(t, gone)
 }
 
 // The test of the test: a server whose lists end after the first page without a token is found.
 func (s suite) TheModelFindsTruncatedListsOverHTTP(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a test of the model and not of a deleter")
+	}
 	seeds := 300
 	if !s.has(ChecksEmptiness) {
 		seeds = 1 // it never requests these lists

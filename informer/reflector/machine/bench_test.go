@@ -100,6 +100,9 @@ func stream(trace *reflector.Trace) (w *endless, stop func()) {
 // TestAnEventAllocatesNothing: without hooks, and with a hook for another event, an event passes
 // the machine and the shell without an allocation.
 func TestAnEventAllocatesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("allocations are counted without the race detector")
+	}
 	for name, trace := range map[string]*reflector.Trace{
 		"no hooks":       nil,
 		"an unused hook": {StateChanged: func(reflector.Phase, reflector.Phase, string) {}},

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"testing"
 )
 
 // Killer kills a controller at one of its requests. Lists and watches, which are the informers'
@@ -55,4 +56,13 @@ func (k *Killer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	kill()
 	<-r.Context().Done()
 	panic(http.ErrAbortHandler)
+}
+
+// KillStep is the distance between the requests at which a test kills a controller: each of them,
+// and with -short every fifteenth. It is odd, because tests change the gears from kill to kill.
+func KillStep() int {
+	if testing.Short() {
+		return 15
+	}
+	return 1
 }

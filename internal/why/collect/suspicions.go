@@ -48,7 +48,8 @@ func (c *collector) suspicions(ctx context.Context) {
 	c.ownersRights(ctx)
 }
 
-// elsewhere reads when the controller's conditions of the other namespaces in deletion were written.
+// elsewhere reads when the controller's conditions of the other namespaces in deletion were
+// written.
 func (c *collector) elsewhere(ctx context.Context) why.Answer[why.ConditionsWrite] {
 	terminating := api.ListOptions{FieldSelector: "status.phase=" + string(api.NamespaceTerminating)}
 	return list(ctx, c, api.NamespacesResource, "", terminating, func(o *api.Unstructured) (why.ConditionsWrite, bool) {

@@ -166,7 +166,7 @@ func (s *session) examine(ctx context.Context, e examination) []ailment {
 		c.note(ailment{Check: "work folder", Says: plain(c.Command, err).Error()})
 	} else {
 		c.add("work folder", true, false, "doctor-work", s.show(s.folder.Dir))
-		c.disk()
+		c.disk(freeSpace(c.folder.Dir))
 	}
 	c.reference(ctx, kit)
 	if e.kit && unreadable == nil {
@@ -231,17 +231,21 @@ func (s *session) writable() error {
 	return os.Remove(file.Name())
 }
 
-// leastDisk is what the build cache takes for all labs with the race detector, and some more.
-const leastDisk = 2e9
+const (
+	// enoughDisk is what the build cache takes for all labs with the race detector, and some more.
+	enoughDisk = 2e9
+	// leastDisk is what a lab takes that was built before.
+	leastDisk = 500e6
+)
 
-// disk checks the space for work folder and build cache, which are mostly on one disk.
-func (c *checkup) disk() {
-	free, err := freeSpace(c.folder.Dir)
+// disk checks the free space for work folder and build cache, which are mostly on one disk.
+func (c *checkup) disk(free float64, err error) {
 	switch {
 	case err != nil:
 		c.add("disk", false, true, "doctor-disk-unknown", err)
-	case free < leastDisk:
-		c.add("disk", false, false, "doctor-disk-full", free/gigabyte, leastDisk/gigabyte)
+	case free < enoughDisk:
+		works := free >= leastDisk
+		c.add("disk", false, works, "doctor-disk-full", free/gigabyte, enoughDisk/gigabyte)
 	default:
 		c.add("disk", true, false, "doctor-disk", free/gigabyte)
 	}

@@ -13,6 +13,7 @@ import (
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/labs/bundle"
 	"orrery/internal/lab/labs/labtest"
+	"orrery/internal/lab/labs/texts"
 )
 
 // doctor returns what the doctor finds, by check.
@@ -46,6 +47,23 @@ func TestASeatSaysWhatPassed(t *testing.T) {
 		got := newSeat(&session{}, []ailment{{Check: check, OK: true}})
 		assert.Equal(t, want.Race, got.Race, "race, if only this passed: %s", check)
 		assert.Equal(t, want.Warm, got.Warm, "warm, if only this passed: %s", check)
+	}
+}
+
+// A nearly full disk is a warning: what is built already works. Where a build would not fit, it is
+// a failure, with the same advice.
+func TestANearlyFullDiskIsAWarning(t *testing.T) {
+	for free, want := range map[float64]ailment{
+		3e9:   {OK: true, Says: "3 GB are free"},
+		2e9:   {OK: true, Says: "2 GB are free"},
+		1.9e9: {Optional: true, Says: "only 1.9 GB are free; the labs need 2 GB: remove something, or go clean -cache"},
+		500e6: {Optional: true, Says: "only 0.5 GB are free; the labs need 2 GB: remove something, or go clean -cache"},
+		400e6: {Says: "only 0.4 GB are free; the labs need 2 GB: remove something, or go clean -cache"},
+	} {
+		c := &checkup{session: &session{lang: texts.English}}
+		c.disk(free, nil)
+		want.Check = "disk"
+		assert.Equal(t, []ailment{want}, c.found)
 	}
 }
 

@@ -14,16 +14,13 @@ import (
 )
 
 // Go runs the go command in a folder. ok reports whether it succeeded; output is what it printed.
-// err reports that it could not run.
+// err reports that it could not run. It does without C, as "make build" does: so both share what is
+// compiled.
 func Go(ctx context.Context, dir string, arguments ...string) (output string, ok bool, err error) {
-	return goWith(ctx, dir, nil, arguments...)
+	return goWith(ctx, dir, []string{"CGO_ENABLED=0"}, arguments...)
 }
 
-// withoutCgo are settings for the go command. What is built with them shares the build cache with
-// "make build".
-var withoutCgo = []string{"CGO_ENABLED=0"}
-
-// goWith is Go with further settings.
+// goWith is Go with these settings only.
 func goWith(ctx context.Context, dir string, settings []string, arguments ...string) (output string, ok bool, err error) {
 	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Dir, command.Env = dir, append(os.Environ(), settings...)
@@ -55,7 +52,7 @@ type Toolchain struct {
 // Look asks the go command.
 func Look(ctx context.Context, dir string) (Toolchain, error) {
 	var t Toolchain
-	output, ok, err := Go(ctx, dir, "env", "-json", "GOVERSION", "CGO_ENABLED", "CC")
+	output, ok, err := goWith(ctx, dir, nil, "env", "-json", "GOVERSION", "CGO_ENABLED", "CC")
 	if err != nil {
 		return t, err
 	}
@@ -87,14 +84,14 @@ type Build struct {
 func (b Build) Test(ctx context.Context, binary string) (output string, ok bool, err error) {
 	arguments := []string{"test", "-c", "-ldflags=-s", "-overlay", b.Overlay, "-o", binary}
 	if b.Race {
-		return Go(ctx, b.Repository, append(arguments, "-race", "./"+b.Package)...)
+		return goWith(ctx, b.Repository, nil, append(arguments, "-race", "./"+b.Package)...)
 	}
-	return goWith(ctx, b.Repository, withoutCgo, append(arguments, "./"+b.Package)...)
+	return Go(ctx, b.Repository, append(arguments, "./"+b.Package)...)
 }
 
 // Program builds a program, whose version is not looked up.
 func (b Build) Program(ctx context.Context, binary string) (output string, ok bool, err error) {
-	return goWith(ctx, b.Repository, withoutCgo, "build", "-buildvcs=false", "-overlay", b.Overlay, "-o", binary, "./"+b.Package)
+	return Go(ctx, b.Repository, "build", "-buildvcs=false", "-overlay", b.Overlay, "-o", binary, "./"+b.Package)
 }
 
 // Vet runs go vet on the package. A finding is one line.
