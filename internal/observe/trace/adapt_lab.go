@@ -50,8 +50,8 @@ func (r *Recorder) Answer(scene, answer string) {
 	r.put(record{kind: labAnswer, a: scene, b: clip(answer)})
 }
 
-// Forked records how far a fork of a recording has got: its outcome, and what there is to say of it,
-// an error or the differences, one a line.
+// Forked records how far a fork of a recording has got: its outcome, and an error or the
+// differences, one a line.
 func (r *Recorder) Forked(outcome, about string) {
 	r.put(record{kind: labForked, a: outcome, b: clipTo(restclient.Redact(about), inputSize)})
 }
