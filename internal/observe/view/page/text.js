@@ -15,10 +15,10 @@ export function setLanguage(name) {
   return chosen;
 }
 
-// text returns the sentence of that name, with {placeholders} replaced.
+// text returns the sentence of that name, with {placeholders} replaced. [s] is the plural's of {n}.
 export function text(name, values = {}) {
   const sentence = languages[chosen][name] ?? en[name] ?? name;
-  return sentence.replace(/\{(\w+)\}/g, (all, key) => key in values ? values[key] : all);
+  return sentence.replaceAll("[s]", String(values.n) === "1" ? "" : "s").replace(/\{(\w+)\}/g, (all, key) => key in values ? values[key] : all);
 }
 
 // count returns a whole number with separators of thousands.
