@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -83,10 +84,38 @@ func TestForkInThePage(t *testing.T) {
 		b.Until(`document.querySelector(".mode.live") && document.querySelector('[data-box="workers"]')?.innerText.includes("w1")`)
 		assert.Contains(t, viewtest.Value[string](b, `document.querySelector(".head").innerText`), "lab replay --fork 4")
 		b.Until(`document.querySelector(".mode.held")?.innerText.includes("G7")`)
+		b.Until(`document.querySelector(".notice.same")`)
 		fits(t, b, "forked")
 		b.Picture("forked-" + look.language)
 		b.Press("n")
 		b.Until(`!document.querySelector(".mode.held")`)
+		b.Do(chromedp.Focus(".original"))
+		b.PressAndLeave(kb.Enter)
+		b.Until(`document.querySelector(".mode.replay")`)
 		b.Sound()
+	}
+}
+
+// A fork that fails says why in the page, in full; one that differs says in what.
+func TestForkSaysHowItEnded(t *testing.T) {
+	r, err := fork.Read(strings.NewReader(`{"h":1,"schema":"orrery.trace/1","clock":"real","mode":"lab","scene":"one-key","gears":"fast"}
+{"s":1,"t":1,"e":"lab.input","name":"create-namespace"}
+{"s":2,"t":2,"e":"lab.input","name":"start-plain","args":"--workers=1"}
+{"s":3,"t":3,"e":"lab.input","name":"create-configmap","args":"red"}
+{"s":4,"t":4,"e":"trace.end","reason":"the scene has ended"}
+`))
+	require.NoError(t, err)
+	b := viewtest.Open(t, 1280, 720)
+	for want, without := range map[string]int{
+		`input 3 (create-configmap red) cannot be done without input 1: namespaces "shop" not found`: 1,
+		"store configmaps: +shop/red": 0,
+	} {
+		live, err := r.Live(t.Context(), len(r.Inputs), without, view.Start, func(fork.Input, fork.Result) {})
+		require.NoError(t, err)
+		b.Do(chromedp.Navigate(live.URL() + "&lang=en"))
+		b.Until(fmt.Sprintf(`document.querySelector(".notice.forked pre")?.innerText.includes(%q)`, want))
+		b.Picture(fmt.Sprint("forked-without-", without))
+		b.Sound()
+		live.Stop()
 	}
 }

@@ -3,6 +3,8 @@ package trace
 import (
 	"strings"
 	"time"
+
+	"orrery/restclient"
 )
 
 // The methods of this page record what only the laboratory has. Its hooks are in packages that this
@@ -46,6 +48,12 @@ const ChoiceSeparator = " | "
 // Answer records the answer to a scene's question, as the recording has it.
 func (r *Recorder) Answer(scene, answer string) {
 	r.put(record{kind: labAnswer, a: scene, b: clip(answer)})
+}
+
+// Forked records how far a fork of a recording has got: its outcome, and an error or the
+// differences, one a line.
+func (r *Recorder) Forked(outcome, about string) {
+	r.put(record{kind: labForked, a: outcome, b: clipTo(restclient.Redact(about), inputSize)})
 }
 
 // ServerRequest records that the server in memory has taken a request; its ServerAnswer follows.

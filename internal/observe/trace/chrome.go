@@ -378,8 +378,8 @@ func (c *chrome) request(hook string, e *Event) {
 func (c *chrome) recording(gear, hook string, e *Event) {
 	pid := c.pid("recording")
 	switch gear + "." + hook {
-	case "trace.lost", "trace.end", "lab.scene", "lab.input", "lab.released", "lab.stepped", "lab.chapter", "lab.question", "lab.answer":
-		c.mark(pid, e.Name, map[string]any{"name": e.Label, "reason": e.Reason, "lost": e.N})
+	case "trace.lost", "trace.end", "lab.scene", "lab.input", "lab.released", "lab.stepped", "lab.chapter", "lab.question", "lab.answer", "lab.forked":
+		c.mark(pid, e.Name, map[string]any{"name": e.Label, "args": e.Arguments, "reason": e.Reason, "lost": e.N})
 		switch e.Name {
 		case "lab.stepped":
 			c.stepped(e)

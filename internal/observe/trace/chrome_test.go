@@ -238,3 +238,15 @@ func checkChrome(t *testing.T, events []chromeEvent) {
 		}
 	}
 }
+
+// An input has its arguments: its name alone does not say what was done.
+func TestChromeTraceOfInputs(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "trace.json")
+	recorder, err := trace.Start(trace.Config{Chrome: file})
+	require.NoError(t, err)
+	recorder.Input("create-configmap", "red")
+	recorder.Stop("done")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"args":"red"`)
+}

@@ -66,6 +66,9 @@ func read(from io.Reader, begin func(Header), each func(e *Event, broken *LineEr
 		buffered = bufio.NewReaderSize(unzipped, 64<<10)
 	}
 	first, _, err := readLine(buffered, nil)
+	if errors.Is(err, io.EOF) {
+		return header, fmt.Errorf("%w: it is empty", ErrNotARecording)
+	}
 	if err != nil {
 		return header, fmt.Errorf("%w: line 1 cannot be read: %w", ErrNotARecording, err)
 	}

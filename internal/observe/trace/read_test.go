@@ -15,7 +15,7 @@ const headerLine = `{"h":1,"schema":"orrery.trace/1","start":"2026-05-04T10:02:1
 
 func TestBadRecordings(t *testing.T) {
 	for text, want := range map[string]string{
-		"":           "not a recording: line 1 cannot be read",
+		"":           "not a recording: it is empty",
 		"hello\nx\n": `not a recording: line 1 is "hello"`,
 		`{"h":1,"schema":"orrery.trace/x"}` + "\n":                "its schema is",
 		`{"h":2,"schema":"orrery.trace/2","build":"v9.9"}` + "\n": "use version v9.9 or a later one",

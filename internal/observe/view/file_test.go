@@ -143,6 +143,7 @@ func TestPageOpensACutRecording(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.show(replayed(t, whole[:len(whole)/2]))
 	assert.NotContains(t, b.head(), "broken")
+	assert.Contains(t, b.head(), "no end: cut off")
 	assert.Regexp(t, `event [34]\d\d of [34]\d\d`, value[string](b, `document.querySelector(".time header").innerText`))
 	b.sound()
 }

@@ -67,6 +67,18 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 	assert.Equal(t, []bool{false, false, true, false, false, true, true},
 		read[[]bool](b, header+strings.Join(lines, "\n")+"\n", `Array.from({ length: run.count + 1 }, (_, n) => run.uncertainAt(n))`))
 
+	lines = []string{line(1), line(3), state, line(5), line(8)} // two gaps; a state follows the first
+	assert.Equal(t, []bool{false, false, true, false, false, true},
+		read[[]bool](b, header+strings.Join(lines, "\n")+"\n", `Array.from({ length: run.count + 1 }, (_, n) => run.uncertainAt(n))`))
+	assert.Equal(t, 3, read[int](b, header+strings.Join(lines, "\n")+"\n", `run.missing`))
+
+	lines = []string{ // a deletion behind another one: the story does not say that it was queued
+		`{"s":1,"t":1,"e":"deltafifo.queued","i":"pods","k":"a","d":"D","n":1}`, `{"s":2,"t":2,"e":"deltafifo.deduplicated","i":"pods","k":"a","d":"†"}`,
+		`{"s":3,"t":2,"e":"deltafifo.queued","i":"pods","k":"a","d":"†","n":1}`, `{"s":4,"t":3,"e":"deltafifo.popped","c":[1,3],"i":"pods","k":"a","d":"D"}`,
+	}
+	assert.Equal(t, []string{"deltafifo.queued", "deltafifo.deduplicated", "deltafifo.popped"},
+		read[[]string](b, header+strings.Join(lines, "\n")+"\n", `run.story("a", run.count).story.map(e => e.e)`))
+
 	var long bytes.Buffer
 	long.WriteString(header)
 	for n := range 3 {

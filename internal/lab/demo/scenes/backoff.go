@@ -50,7 +50,11 @@ var backOff = Scene{
 	},
 	workers: 1,
 	alone:   playBackOff,
-	guided:  guidedBackOff,
+	guided: guided{
+		happens: "A controller of configmaps reconciles web. The server answers six reads with 500, so six passes fail; the seventh succeeds.",
+		look:    "Watch the delay of web run down. It doubles with each failure.",
+		play:    guidedBackOff,
+	},
 }
 
 func playBackOff(ctx context.Context, teller *story.Teller, set gears.Set) error {

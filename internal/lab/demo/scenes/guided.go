@@ -146,13 +146,15 @@ func guidedSlowConsumer(ctx context.Context, on *stage.Stage) error {
 	var see func()
 	return inOrder(
 		func() error {
-			chapter(on, "start", "an informer has listed three configmaps and watches them")
 			return startPlain(ctx, on, stage.Plain{Workers: 1}, "red", "green", "blue")
 		},
 		func() error {
 			return awaitState(ctx, on, func(s *trace.State) bool { return queueOf(s).Done == 3 && atRest(s) })
 		},
-		func() error { return wait.Sleep(ctx, look) },
+		func() error {
+			chapter(on, "start", "an informer has listed three configmaps and watches them")
+			return wait.Sleep(ctx, look)
+		},
 		func() error {
 			chapter(on, "late", "the consumer is held at the gate G2, before its next Pop; the watch goes on")
 			gates.Close(view.G2, view.Condition{})

@@ -43,7 +43,11 @@ var oneKey = Scene{
 	},
 	workers: oneKeyPool,
 	alone:   playOneKey,
-	guided:  guidedOneKey,
+	guided: guided{
+		happens: "A controller of configmaps has three workers. While one of them reconciles red, red is updated a hundred times.",
+		look:    "Watch red in dirty, queue and processing, and the two idle workers.",
+		play:    guidedOneKey,
+	},
 }
 
 func playOneKey(ctx context.Context, teller *story.Teller, set gears.Set) error {

@@ -56,11 +56,13 @@ func playResync(ctx context.Context, on *stage.Stage) error {
 	}
 	return inOrder(
 		func() error {
-			chapter(on, "start", "an informer has listed four configmaps and watches them")
 			return startPlain(ctx, on, stage.Plain{Workers: 1, Resync: resyncPeriod, QueueTrace: w.trace()}, names...)
 		},
 		func() error { return w.await(ctx, "an empty queue", func() bool { return w.popped >= len(names) }) },
-		func() error { return wait.Sleep(ctx, look) },
+		func() error {
+			chapter(on, "start", "an informer has listed four configmaps and watches them")
+			return wait.Sleep(ctx, look)
+		},
 		func() error {
 			chapter(on, "held", view.HeldKey+" changes and is held at the gate G2, before its Pop")
 			on.Gates().Close(view.G2, only(view.HeldKey))

@@ -34,15 +34,22 @@ type Scene struct {
 	// One of the two: play needs a stage with a server; alone plays on single gears of the set.
 	play  func(context.Context, *stage.Stage) error
 	alone func(context.Context, *story.Teller, gears.Set) error
-	// guided, if not nil, takes the place of alone for a reader of the view: a plain controller of
-	// configmaps on a bare stage, stopped at its gates.
-	guided func(context.Context, *stage.Stage) error
+	// guided, if it has a play, takes the place of alone for a reader of the view: a plain controller
+	// of configmaps on a bare stage, stopped at its gates.
+	guided guided
+}
+
+// guided is the form of a scene for the view.
+type guided struct {
+	happens, look string
+	play          func(context.Context, *stage.Stage) error
 }
 
 // Guided returns the scene as the view shows it.
 func (s Scene) Guided() Scene {
-	if s.guided != nil {
-		s.play, s.alone, s.Options.Bare = s.guided, nil, true
+	if s.guided.play != nil {
+		s.Happens, s.Look = s.guided.happens, s.guided.look
+		s.play, s.alone, s.Options.Bare = s.guided.play, nil, true
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"orrery/internal/gears"
 	"orrery/internal/lab/bench"
@@ -21,4 +22,16 @@ func TestAnotherOutcomeOfAScene(t *testing.T) {
 	}
 	assert.EqualError(t, scene.PlayAlone(t.Context(), scene.Story(), gears.Set{}), want)
 	assert.EqualError(t, scene.Play(t.Context(), nil), want)
+}
+
+// A reader of the view is told of the objects that the view shows.
+func TestGuidedScenesTellTheirOwnStory(t *testing.T) {
+	for name, object := range map[string]string{"one-key": "red", "slow-consumer": "Red", "back-off": "web"} {
+		s, err := Named(name)
+		require.NoError(t, err)
+		state := s.Guided().Story().State()
+		assert.Contains(t, state.Happens, object)
+		assert.NotEqual(t, s.Story().State().Happens, state.Happens)
+		assert.NotEqual(t, s.Story().State().Look, state.Look)
+	}
 }

@@ -40,7 +40,11 @@ var slowConsumer = Scene{
 		},
 	},
 	workers: 1,
-	guided:  guidedSlowConsumer,
+	guided: guided{
+		happens: "An informer of configmaps has a slow consumer. Red is updated five times and deleted before its next Pop, and then a list lacks it.",
+		look:    "Watch the slot of red: each letter is a delta. U is Updated, D is Deleted, and † is a deletion that no watch reported.",
+		play:    guidedSlowConsumer,
+	},
 	alone: func(ctx context.Context, teller *story.Teller, set gears.Set) error {
 		q := newSlots(teller, set)
 		defer context.AfterFunc(ctx, q.fifo.Close)() // a Pop that waits ends with the scene

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/demo/stage"
@@ -38,6 +39,19 @@ type Result struct {
 	Compared bool
 	// Differences say what is not as in the recording.
 	Differences []string
+}
+
+// Outcome is the name of the result in the page's sentences, with the differences, one a line.
+func (r Result) Outcome() (name, about string) {
+	switch {
+	case r.Busy:
+		return "busy", ""
+	case !r.Compared:
+		return "uncompared", ""
+	case len(r.Differences) == 0:
+		return "same", ""
+	}
+	return "different", strings.Join(r.Differences, "\n")
 }
 
 // Check returns why there is no fork at an input or without another one; nil if there is.

@@ -53,9 +53,16 @@ func (r *Recording) Live(ctx context.Context, at, without int, serve func(observ
 		defer close(l.ended)
 		defer l.page.Stop()
 		defer release()
-		err := l.run(running, r, Config{At: at, Without: without, Recorder: recorder, Gates: gates, Done: done})
+		recorder.Forked("running", "")
+		err := l.run(running, r, Config{At: at, Without: without, Recorder: recorder, Gates: gates, Done: func(input Input, result Result) {
+			if input.Number == at {
+				recorder.Forked(result.Outcome())
+			}
+			done(input, result)
+		}})
 		if err != nil {
-			recorder.Stop(err.Error())
+			recorder.Forked("failed", err.Error())
+			recorder.Stop("the fork has failed")
 		}
 		l.rest(err)
 		<-ctx.Done() // the page shows why it has ended

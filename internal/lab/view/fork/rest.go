@@ -70,38 +70,52 @@ func settle(s *trace.State, blind bool) settled {
 // generated is the end of a name that a server has generated, which is another one in each run.
 var generated = regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 
-// differences says what is not as in the recording; nil if the two are the same.
+// differences has a line for each thing that is not as in the recording; nil if the two are the
+// same. After + stands what only the fork has, after − what only the recording has.
 func (c settled) differences(recorded settled) (differences []string) {
 	for _, part := range []struct {
 		of            string
 		got, recorded map[string][]string
 	}{
-		{"the store of", c.Stores, recorded.Stores}, {"the delta queue of", c.Deltas, recorded.Deltas},
-		{"the work queue of", c.Queues, recorded.Queues}, {"the conditions of", c.Conditions, recorded.Conditions},
-		{"the gate", c.Held, recorded.Held},
+		{"store", c.Stores, recorded.Stores}, {"delta queue", c.Deltas, recorded.Deltas},
+		{"work queue", c.Queues, recorded.Queues}, {"conditions", c.Conditions, recorded.Conditions},
+		{"gate", c.Held, recorded.Held},
 	} {
 		names := slices.Sorted(maps.Keys(part.got))
 		names = slices.AppendSeq(names, maps.Keys(part.recorded))
 		slices.Sort(names)
 		for _, name := range slices.Compact(names) {
 			if got, recorded := part.got[name], part.recorded[name]; !slices.Equal(got, recorded) {
-				differences = append(differences, fmt.Sprintf("%s %s has %s, not %s", part.of, name, listed(got), listed(recorded)))
+				differences = append(differences, fmt.Sprintf("%s %s:%s%s", part.of, name, listed(" +", without(got, recorded)), listed(" −", without(recorded, got))))
 			}
 		}
 	}
 	return differences
 }
 
-// listed shortens a list of names for a sentence.
-func listed(names []string) string {
-	const most = 5
-	switch {
-	case len(names) == 0:
-		return "nothing"
-	case len(names) > most:
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+// without returns the names that are not in others. A name may be there several times.
+func without(names, others []string) (left []string) {
+	others = slices.Clone(others)
+	for _, name := range names {
+		if i := slices.Index(others, name); i >= 0 {
+			others = slices.Delete(others, i, i+1)
+		} else {
+			left = append(left, name)
+		}
 	}
-	return strings.Join(names, ", ")
+	return left
+}
+
+// listed returns the names with a sign before each, and the number of those that are left out.
+func listed(sign string, names []string) (text string) {
+	const most = 5
+	for _, name := range names[:min(most, len(names))] {
+		text += sign + name
+	}
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf("%s%d…", sign, more)
+	}
+	return text
 }
 
 // atRest reports whether no gear is busy. What waits at a gate keeps its gears busy for good, so

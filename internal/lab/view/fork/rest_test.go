@@ -38,19 +38,19 @@ func TestWhatSettles(t *testing.T) {
 		fork, recorded []string
 		want           string // ""; the same
 	}{
-		"an object":                {[]string{known}, nil, "the store of pods has shop/a, not nothing"},
+		"an object":                {[]string{known}, nil, "store pods: +shop/a"},
 		"a generated name":         {[]string{`"e":"indexer.added","i":"pods","k":"shop/web-bcd24"`}, []string{`"e":"indexer.added","i":"pods","k":"shop/web-fgh57"`}, ""},
-		"how many generated ones":  {[]string{`"e":"indexer.added","i":"pods","k":"shop/web-bcd24"`}, nil, "the store of pods has shop/web-*, not nothing"},
-		"a delta":                  {[]string{`"e":"deltafifo.queued","i":"pods","k":"shop/a","d":"U"`}, []string{`"e":"deltafifo.queued","i":"pods","k":"shop/a","d":"D"`}, "the delta queue of pods has shop/a U, not shop/a D"},
-		"a key that waits":         {nil, []string{`"e":"queue.added","i":"work","k":"shop/a"`}, "the work queue of work has nothing, not shop/a"},
-		"a key with a worker":      {[]string{`"e":"queue.added","i":"work","k":"shop/a"`, `"e":"queue.got","i":"work","k":"shop/a"`}, nil, "the work queue of work has shop/a, not nothing"},
+		"how many generated ones":  {[]string{`"e":"indexer.added","i":"pods","k":"shop/web-bcd24"`}, nil, "store pods: +shop/web-*"},
+		"a delta":                  {[]string{`"e":"deltafifo.queued","i":"pods","k":"shop/a","d":"U"`}, []string{`"e":"deltafifo.queued","i":"pods","k":"shop/a","d":"D"`}, "delta queue pods: +shop/a U −shop/a D"},
+		"a key that waits":         {nil, []string{`"e":"queue.added","i":"work","k":"shop/a"`}, "work queue work: −shop/a"},
+		"a key with a worker":      {[]string{`"e":"queue.added","i":"work","k":"shop/a"`, `"e":"queue.got","i":"work","k":"shop/a"`}, nil, "work queue work: +shop/a"},
 		"a worker or the queue":    {[]string{`"e":"queue.added","i":"work","k":"shop/a"`, `"e":"queue.got","i":"work","k":"shop/a"`}, []string{`"e":"queue.added","i":"work","k":"shop/a"`}, ""},
-		"a delayed key":            {[]string{known, `"e":"queue.delayed","i":"work","k":"shop/a","us":9`}, []string{known}, "the work queue of work has shop/a, not nothing"},
+		"a delayed key":            {[]string{known, `"e":"queue.delayed","i":"work","k":"shop/a","us":9`}, []string{known}, "work queue work: +shop/a"},
 		"one whose object is gone": {[]string{`"e":"queue.delayed","i":"work","k":"shop/a","us":9`}, nil, ""},
-		"a condition that is True": {[]string{`"e":"nsctl.conditionsUpdated","k":"shop","type":"Stuck","status":"True"`}, nil, "the conditions of shop has Stuck, not nothing"},
+		"a condition that is True": {[]string{`"e":"nsctl.conditionsUpdated","k":"shop","type":"Stuck","status":"True"`}, nil, "conditions shop: +Stuck"},
 		"one that is False":        {[]string{`"e":"nsctl.conditionsUpdated","k":"shop","type":"Stuck","status":"False"`}, nil, ""},
 		"a namespace that is gone": {[]string{`"e":"nsctl.conditionsUpdated","k":"shop","type":"Stuck","status":"True"`, `"e":"nsctl.gone","k":"shop"`}, nil, ""},
-		"a held item":              {[]string{`"e":"lab.held","gate":"G5","k":"shop/a"`}, nil, "the gate G5 has shop/a, not nothing"},
+		"a held item":              {[]string{`"e":"lab.held","gate":"G5","k":"shop/a"`}, nil, "gate G5: +shop/a"},
 	} {
 		differences := settle(stateAfter(t, c.fork...), false).differences(settle(stateAfter(t, c.recorded...), false))
 		assert.Equal(t, c.want, strings.Join(differences, "; "), name)

@@ -85,7 +85,7 @@ func printResult(out io.Writer, result fork.Result) {
 	case len(result.Differences) == 0:
 		fmt.Fprintln(out, "The pipeline is at rest: stores, queues and conditions are as in the recording.")
 	default:
-		fmt.Fprintln(out, "The pipeline is at rest, but not as in the recording:")
+		fmt.Fprintln(out, "The pipeline is at rest, but not as in the recording (+ only the fork has it, − only the recording):")
 		for _, difference := range result.Differences {
 			fmt.Fprintln(out, "  "+difference)
 		}

@@ -164,9 +164,28 @@ func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) e
 		return err
 	}
 	defer server.Stop()
+	warnOfEnd(file, out)
 	fmt.Fprintln(out, "Ctrl-C ends it.")
 	<-ctx.Done()
 	return nil
+}
+
+// warnOfEnd says if a recording has no end. The page is there already: a large file takes a while.
+func warnOfEnd(name string, out io.Writer) {
+	file, err := os.Open(name)
+	if err != nil {
+		return // the page says so
+	}
+	defer file.Close()
+	last := ""
+	if _, err = trace.Read(file, func(e *trace.Event, broken *trace.LineError) error {
+		if broken == nil {
+			last = e.Name
+		}
+		return nil
+	}); err == nil && last != "trace.end" {
+		fmt.Fprintln(out, "The recording has no end: the program was killed, or the file was cut off. The last events may be missing.")
+	}
 }
 
 // source is where the page finds the functions of the gears.

@@ -54,7 +54,7 @@ func TestReplayRefuses(t *testing.T) {
 	sound := write(t, header+event)
 	for want, args := range map[string][]string{
 		`not a recording: line 1 is "hello"`:                 {write(t, "hello\n")},
-		"not a recording: line 1 cannot be read":             {write(t, "")},
+		"not a recording: it is empty":                       {write(t, "")},
 		"not a recording: line 1 is \"{}\"":                  {write(t, "{}\n")},
 		"use version v9.9 or a later one":                    {write(t, `{"h":2,"schema":"orrery.trace/2","build":"v9.9"}`+"\n"+event)},
 		"no such file":                                       {filepath.Join(t.TempDir(), "missing.jsonl")},
@@ -133,6 +133,17 @@ func TestReplayForks(t *testing.T) {
 	assert.ErrorContains(t, err, "input 2 (create-configmap red) cannot be done without input 1: namespaces \"shop\" not found")
 	require.NoError(t, runFork(ctx, write(t, labHeader+labInputs), &replayOptions{fork: 2, view: view.Flags{NoOpen: true}}, out))
 	assert.Contains(t, out.text.String(), "   1  create-namespace\n   2  create-configmap red\nThe pipeline is at rest")
+}
+
+// A recording without an end is shown, and the terminal says that it was cut off.
+func TestReplayOfARecordingWithoutAnEnd(t *testing.T) {
+	for end, want := range map[string]bool{"": true, `{"s":2,"t":6,"e":"trace.end","reason":"done"}` + "\n": false} {
+		out := &signalling{words: "Ctrl-C ends it."}
+		ctx, cancel := context.WithCancel(t.Context())
+		out.call = cancel
+		require.NoError(t, replay(ctx, write(t, header+event+end), view.Flags{NoOpen: true}, out))
+		assert.Equal(t, want, strings.Contains(out.text.String(), "The recording has no end"))
+	}
 }
 
 // signalling calls a function when certain words have been written.

@@ -11,19 +11,21 @@ export function Key({ k, view, most }) {
     onClick=${event => { event.stopPropagation(); select(selected === k ? "" : k); }}><i></i><span>${short(k, most)}</span></button>`;
 }
 
+const packages = { workers: ["queue"] }; // whose events a box shows, if they are not those of its name
+
 // Box is a region with a heading. Enter opens everything that it holds.
 function Box({ name, title, note, silent, view, children }) {
   const open = () => view.open(name);
   return html`<section class=${"box " + name + (silent ? " silent" : "")} aria-label=${title} tabindex="0" data-box=${name}
     onKeyDown=${event => { if (event.key === "Enter" && event.target === event.currentTarget) { event.preventDefault(); open(); } }} onDblClick=${open}>
     <header><h2>${title}</h2><span class="note">${note}</span></header>
-    <div class="body">${silent ? html`<p>${text("silent")}</p>` : children}</div></section>`;
+    <div class="body">${silent ? html`<p>${text(view.mode === "replay" && !(packages[name] ?? [name]).some(gear => view.used[gear] > 0) ? "silent-all" : "silent")}</p>` : children}</div></section>`;
 }
 
 // Rows shows the first rows, and the number of the others.
-function Rows({ rows, most, total = rows.length }) {
+function Rows({ rows, most, total = rows.length, rest = () => "" }) {
   const shown = rows.length > most ? rows.slice(0, most - 1) : rows;
-  return html`${shown}${total > shown.length && html`<div class="row more">${text("more", { n: count(total - shown.length) })}</div>`}`;
+  return html`${shown}${total > shown.length && html`<div class="row more">${text("more", { n: count(total - shown.length) })}${rest(shown.length)}</div>`}`;
 }
 
 const unsure = (view, gear) => view.state.unsure[gear] || view.uncertain ? html`<b class="warn" title=${text("unsure")}> ?</b>` : "";
@@ -74,10 +76,14 @@ export function Reflector({ view }) {
 export function FIFO({ view }) {
   const fifo = view.informer?.fifo;
   const slot = s => html`<div class=${"row" + (view.selected && view.selected !== s.k ? " dim" : "")}><span class="fill"><${Key} k=${s.k} view=${view}/></span><${Deltas} d=${s.d} n=${s.n}/></div>`;
+  const tombstones = shown => {
+    const n = fifo.slots.slice(shown).filter(s => s.d?.includes("†")).length;
+    return n > 0 && html` <b>† ${count(n)}</b>`;
+  };
   return html`<${Box} name="deltafifo" title="deltafifo" view=${view} silent=${!called(view, "deltafifo") && view.started}
     note=${html`${text("keys", { n: count(fifo?.total) })}${unsure(view, "deltafifo")}`}>
     ${fifo && html`
-      <${Rows} rows=${fifo.slots.slice(0, view.rows).map(slot)} most=${view.rows - 2} total=${fifo.total}/>
+      <${Rows} rows=${fifo.slots.slice(0, view.rows).map(slot)} most=${view.rows - 2} total=${fifo.total} rest=${tombstones}/>
       ${fifo.total === 0 && html`<div class="row empty">${text("fifo-empty")}</div>`}
       <div class="row"><span class="label">${text("in-flight")}</span>${fifo.inFlight ? html`<span class="fill"><${Key} k=${fifo.inFlight.k} view=${view} most=${14}/></span><${Deltas} d=${fifo.inFlight.d} n=${fifo.inFlight.n}/>` : html`<span class="quiet">${text("none")}</span>`}</div>
       <div class="row"><span class="label">${text("popped")}</span><span class="fill">${count(fifo.popped)}<span class="quiet"> / ${text("deltas", { n: count(fifo.queued) })}</span></span></div>`}</${Box}>`;

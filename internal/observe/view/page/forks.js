@@ -32,6 +32,21 @@ export function ForkButton({ forks, ask }) {
     ${refused && html`<span id="fork-refused" class="quiet cut" title=${refused}>${refused}</span>`}`;
 }
 
+// original is the address of the page that has started this fork; null if there is none. Only a page of this machine is one.
+const original = (() => {
+  const from = URL.parse(new URLSearchParams(location.search).get("from"));
+  return from?.protocol === "http:" && from.hostname === location.hostname ? from.href : null;
+})();
+
+// ToOriginal leads back from a fork to its recording.
+export const ToOriginal = () => original && html`<a class="original" href=${original}>${text("fork-original")}</a>`;
+
+// ForkResult says how far a fork has got and, when it is at rest, how it compares with the recording.
+export function ForkResult({ lab, close }) {
+  return html`<div class=${"notice forked " + lab.fork} role="status">${text("fork-" + lab.fork)} ${lab.forkText && html`<pre class="mono">${lab.forkText}</pre>`}
+    ${lab.fork !== "running" && html`<button class="plain" onClick=${close}>${text("close")}</button>`}</div>`;
+}
+
 // ForkDialog asks which input to leave out, and starts the fork.
 export function ForkDialog({ forks, start, close }) {
   const [without, setWithout] = useState(0);

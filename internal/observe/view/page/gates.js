@@ -26,11 +26,15 @@ export class Gates {
     this.send({ do: "close", gate: name, where });
   }
 
-  // hold closes the first gates that a run has, before the pop or before the pass, or opens all that are closed.
+  // first is the gate that hold closes: before the pop or before the pass.
+  get first() { return this.control?.gates.find(g => g.wired && ["G2", "G5", "G6"].includes(g.name)); }
+
+  // holds reports whether something waits at a gate, or would at the first one. Another gate that a scene has closed may hold nothing yet.
+  get holds() { return Boolean(this.control?.runTo || this.first?.closed || this.control?.gates.some(g => g.closed && g.waiting > 0)); }
+
+  // hold closes the first gate, or opens all that are closed.
   hold() {
-    if (this.closed.length > 0 || this.control?.runTo) { this.send({ do: "release" }); return; }
-    const first = ["G2", "G5", "G6"].find(name => this.control?.gates.find(g => g.name === name)?.wired);
-    if (first) this.toggle(first);
+    if (this.holds) this.send({ do: "release" }); else if (this.first) this.toggle(this.first.name);
   }
 
   step() { this.send({ do: "step" }); }
@@ -50,7 +54,7 @@ export function GateBar({ gates, asking, ask }) {
   if (!gates.control) return null;
   const { control, mine } = gates, any = gates.closed.length > 0;
   return html`<span class="gates" role="group" aria-label=${text("gates")}>
-    <button class="hold" aria-pressed=${any} disabled=${!mine} title="h" onClick=${() => gates.hold()}>${text(any || control.runTo ? "release" : "hold")}</button>
+    <button class="hold" aria-pressed=${gates.holds} disabled=${!mine} title="h" onClick=${() => gates.hold()}>${text(gates.holds ? "release" : "hold")}</button>
     ${control.gates.map(g => html`<button class="gate" data-gate=${g.name} aria-pressed=${g.closed} disabled=${!mine || !g.wired} aria-label=${`${g.name}: ${text("gate-" + g.name)}`}
       title=${`${g.name}: ${text(g.wired ? "gate-" + g.name : "gate-none")}${g.where ? "\n" + g.where : ""}`} onClick=${() => gates.toggle(g.name)}>${g.name}${g.waiting ? html`<b> ${g.waiting}</b>` : ""}</button>`)}
     <button class="step" disabled=${!mine || !any} title="n" onClick=${() => gates.step()}>${text("step")}</button>
@@ -59,13 +63,15 @@ export function GateBar({ gates, asking, ask }) {
     ${!mine && html`<span class="warn">${text("not-in-control")}</span>`}</span>`;
 }
 
+let typed = ""; // the last condition, which may have been wrong
+
 // RunTo asks for the condition. Enter sends it.
 function RunTo({ gates, done }) {
   const ref = useRef();
-  useLayoutEffect(() => ref.current.focus(), []);
+  useLayoutEffect(() => ref.current.select(), []);
   const onKeyDown = event => {
-    if (event.key === "Enter") { gates.runTo(event.target.value); done(); }
+    if (event.key === "Enter") { typed = event.target.value; gates.runTo(event.target.value); done(); }
     if (event.key === "Escape") done();
   };
-  return html`<input id="run-to" ref=${ref} type="text" spellcheck="false" placeholder="key==demo && gate==G5" aria-label=${text("run-to-label")} onKeyDown=${onKeyDown} onBlur=${done}/>`;
+  return html`<input id="run-to" ref=${ref} type="text" spellcheck="false" defaultValue=${typed} placeholder="key==demo && gate==G5" aria-label=${text("run-to-label")} onKeyDown=${onKeyDown} onBlur=${done}/>`;
 }

@@ -1,9 +1,16 @@
 // The guide of a scene: its story, its question, and the answer that the recording has.
 import { html } from "orrery/htm-preact.js";
+import { get } from "orrery/fold.js";
 import { text } from "orrery/text.js";
+import { Key } from "orrery/boxes.js";
 
 // about is the informer that a guided scene is about, if it is not the controller's.
 export const about = { "expired-watch": "configmaps", "slow-handler": "configmaps" };
+
+// keys are the objects that a guided scene is about. The guide has them when no box has them any more.
+const keys = {
+  "slow-consumer": ["shop/red"], "store-decides": ["shop/pear", "shop/kiwi"], resync: ["shop/red"], "one-key": ["shop/red"], "back-off": ["shop/web"],
+};
 
 // The choices of a question are in one field of its event.
 const separator = " | ";
@@ -16,7 +23,7 @@ export function Guide({ view, chosen, choose, watches }) {
   const answer = chosen || lab.answer ? view.answer : "";
   const asks = choices.length > 0 && !chosen && !answer;
   return html`<section class=${"box guide" + (asks ? " asks" : "")} aria-label=${text("guide")} tabindex="0" data-box="guide">
-    <div class="told"><h2>${text("guide")} ${scene}</h2><p role="status">${text(lab.chapter ? `guide-${scene}-${lab.chapter}` : "guide-start")}</p></div>
+    <div class="told"><h2>${text("guide")} ${scene} ${(get(keys, scene) ?? []).map(k => html`<${Key} k=${k} view=${view}/>`)}</h2><p role="status">${text(lab.chapter ? `guide-${scene}-${lab.chapter}` : "guide-start")}</p></div>
     <div class="asked">${choices.length === 0 ? html`<p class="quiet">${text("guide-wait")}</p>` : html`
       <h3 id="question">${text(`guide-${scene}-question`)}</h3>
       <div class="choices" role="group" aria-labelledby="question">${choices.map(choice => html`<button class=${sign(choice, chosen, answer)[1]} aria-pressed=${chosen === choice}

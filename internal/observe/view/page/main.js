@@ -9,7 +9,7 @@ import { Story } from "orrery/story.js";
 import { about, Guide } from "orrery/guide.js";
 import { Timeline } from "orrery/timeline.js";
 import { GateBar, Gates, held } from "orrery/gates.js";
-import { ForkButton, ForkDialog, Forks } from "orrery/forks.js";
+import { ForkButton, ForkDialog, ForkResult, Forks, ToOriginal } from "orrery/forks.js";
 import { boxNames, Help, Tables } from "orrery/dialogs.js";
 import { Code, Explain } from "orrery/learn.js";
 
@@ -37,6 +37,7 @@ function App({ engine, initial }) {
   const [language, setPageLanguage] = useState(initial.language);
   const [theme, setTheme] = useState(initial.theme);
   const [control, setControl] = useState(null); // the gates; null: the run has none
+  const [closed, setClosed] = useState(""); // the result of a fork that the reader has closed
   const [asking, setAsking] = useState(false); // for the condition of a run
   const [inputs, setInputs] = useState(null); // of a recording, for a fork; null: there is no laboratory
   const size = useWindowSize(shot?.guided);
@@ -81,10 +82,11 @@ function App({ engine, initial }) {
           return;
         case "refused": setMode("drop"); setNotice(message.full ? text("refused-full") : message.reason || text("refused")); return;
         case "failed": setNotice(readProblem(message.reason)); return;
-        case "saved": download(message.blob); return;
+        case "saved": download(message.blob, now.current.header?.scene); return;
         case "control":
           setControl(message);
           if (message.error) setNotice(message.error);
+          if (message.error && asked.current === "run") setAsking(true); // with what was typed
           if (message.error && asked.current === "answer") setChosen(""); // the server has not taken it
           return;
       }
@@ -114,7 +116,7 @@ function App({ engine, initial }) {
   };
   const gates = new Gates(control, null, command);
   useLayoutEffect(() => { // at once: a key that is pressed when the page can be seen counts
-    const onKey = event => keyPressed(event, { mode, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setAsking, askFork });
+    const onKey = event => keyPressed(event, { mode, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setAsking, askFork, setNotice });
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   });
@@ -141,7 +143,7 @@ function App({ engine, initial }) {
   };
   gates.view = view;
   const forks = mode === "replay" ? new Forks(inputs, view) : null;
-  const fork = (at, without) => engine.fork(at, without).then(address => { location.assign(address + "&" + new URLSearchParams({ lang: language, theme })); return true; }, error => { setNotice(error.message); return false; });
+  const fork = (at, without) => engine.fork(at, without).then(address => { location.assign(address + "&" + new URLSearchParams({ lang: language, theme, from: location.href })); return true; }, error => { setNotice(error.message); return false; });
   askFork.current = forks && (() => { pause(); if (forks.refused) setNotice(forks.refused); else setDialog({ kind: "fork" }); });
   const waits = held(state);
   const ended = mode === "ended" || mode === "live" && state.ended !== "";
@@ -154,12 +156,13 @@ function App({ engine, initial }) {
         : html`<button aria-pressed=${playing} onClick=${play}>${text(playing ? "pause" : "play")}</button>`}
       ${waits && html`<span class="mode held" role="status">${waits}</span>`}
       <span class="about">${[header.scene && text("scene", { name: header.scene }), header.gears && text("gears", { name: header.gears }), header.yours?.length && text("yours-files", { files: header.yours.join(", ") }), header.run].filter(Boolean).join(" · ")}</span>
-      ${ended && html`<span class="about">${shot.reason}</span>`}<span class="grow"></span>
+      <${ToOriginal}/>
+      ${ended && html`<span class="about" title=${shot.reason}>${shot.reason === "the scene has ended" ? text("ended-scene") : shot.reason}</span>`}<span class="grow"></span>
       <${Choice} label=${text("informer")} names=${Object.keys(state.informers)} value=${informerName} choose=${setInformer}/>
       <${Choice} label=${text("queue")} names=${Object.keys(state.queues)} value=${queueName} choose=${setQueue}/>
       <span class="figure">s <b>${count(state.s)}</b></span>
       <${Losses} view=${view}/>
-      <span class="figure">${text("clock", { name: header.clock ?? "real" })}</span>
+      <span class="figure">${text(header.clock === "virtual" ? "clock-virtual" : "clock-real")}</span>
       <button onClick=${save}>${text("save")}</button>
       <button class="plain" onClick=${changeLanguage}>${text("language")}</button>
       <button class="plain" onClick=${changeTheme} aria-label=${text("theme")} title=${text("theme")}>◐</button>
@@ -180,6 +183,7 @@ function App({ engine, initial }) {
       <input id="filter" class=${wrong ? "wrong" : ""} type="text" spellcheck="false" placeholder=${text("filter")} aria-label=${text("filter-label")} aria-invalid=${wrong !== ""} title=${wrong} value=${filter} onInput=${event => setFilter(event.target.value)}/></header>
       <div class="body"><${Timeline} view=${view} width=${size.width - 36} height=${size.timeline}/></div></section>
     ${noticeBox}
+    ${!notice && state.lab.fork && state.lab.fork !== closed && html`<${ForkResult} lab=${state.lab} close=${() => setClosed(state.lab.fork)}/>`}
     ${dialog?.kind === "help" && html`<${Help} close=${() => setDialog(null)}/>`}
     ${dialog?.kind === "fork" && forks && html`<${ForkDialog} forks=${forks} start=${fork} close=${() => setDialog(null)}/>`}
     ${dialog?.kind === "explain" && html`<${Explain} name=${dialog.name} close=${() => setDialog(null)}/>`}
@@ -190,8 +194,10 @@ function App({ engine, initial }) {
 // Losses says what the picture does not contain.
 function Losses({ view }) {
   const sum = map => Object.values(map).reduce((sum, n) => sum + n, 0);
-  const lost = sum(view.state.lost), unknown = sum(view.unknown), { skipped, problems, state } = view;
+  const lost = sum(view.state.lost), unknown = sum(view.unknown), { skipped, missing, cut, problems, state } = view;
   return html`<span class=${lost ? "lost" : "figure"} data-lost=${lost}>${text("lost", { n: "" })}<b>${count(lost)}</b></span>
+    ${cut && html`<span class="lost" title=${text("cut-about")}>${text("cut")}</span>`}
+    ${missing > 0 && html`<span class="lost" title=${text("unsure")}>${text("missing", { n: count(missing) })}</span>`}
     ${skipped > 0 && html`<span class="lost">${text("skipped", { n: count(skipped) })}</span>`}
     ${state.odd > 0 && html`<span class="lost">${text("odd", { n: count(state.odd) })}</span>`}
     ${unknown > 0 && html`<span class="lost" title=${Object.entries(view.unknown).map(([name, n]) => `${name} ${count(n)}`).join("\n")}>${text("unknown", { n: count(unknown) })}</span>`}
@@ -206,7 +212,7 @@ function Choice({ label, names, value, choose }) {
 
 // Welcome is the page without a run.
 function Welcome({ live, choose }) {
-  return html`<main class="drop"><h1>${text("title")}</h1>${live ? html`<p>${text("connecting")}</p>` : html`<p>${text("drop")}</p>
+  return html`<main class="drop"><h1>${text("title")}</h1>${live ? html`<p>${text("connecting")}</p>` : html`${location.protocol === "http:" && !parameters.has("token") && html`<p class="bad">${text("no-token")}</p>`}<p>${text("drop")}</p>
     <p><label><span class="visually-hidden">${text("choose")}</span><input type="file" onChange=${event => choose(event.target.files[0])}/></label></p><p>${text("drop-about")}</p>`}</main>`;
 }
 
@@ -225,10 +231,10 @@ function readProblem(reason) {
   return text(["format", "newer", "empty"].includes(kind) ? "bad-" + kind : "bad-other", { reason: kind === "format" ? JSON.stringify(rest.join(" ")) : rest.join(" ") || reason });
 }
 
-function download(blob) {
+function download(blob, scene) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
-  link.download = "orrery.jsonl";
+  link.download = `${scene || "orrery"}.jsonl`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
@@ -252,11 +258,15 @@ function keyPressed(event, page) {
     c: () => setDialog({ kind: "code", name: named([...boxNames, "story"]) }), t: () => setDialog({ kind: "tables", name: named(boxNames) }), "?": () => setDialog({ kind: "help" }),
     q: () => document.querySelector(".choices button")?.focus(), Escape: () => page.select(""),
   };
-  if (page.askFork.current) actions.f = page.askFork.current;
+  actions.f = page.askFork.current ?? (() => page.setNotice(text("fork-refused-page")));
   if (gates.mine) {
     actions.h = () => gates.hold();
     actions.g = () => page.setAsking(true);
-    for (const gate of gates.control.gates) actions[gate.name.slice(1)] = () => gates.toggle(gate.name);
+    for (const gate of gates.control.gates) actions[gate.name.slice(1)] = () => gate.wired ? gates.toggle(gate.name) : page.setNotice(`${gate.name}: ${text("gate-none")}`);
+  } else {
+    const why = () => page.setNotice(text(gates.control ? "not-in-control" : "no-gates"));
+    for (const key of ["h", "g", "1", "2", "3", "4", "5", "6", "7"]) actions[key] = why;
+    if (page.mode === "live") actions.n = why;
   }
   if (event.key === " " && event.target.matches?.("button")) return; // the button is pressed
   if (actions[event.key]) { event.preventDefault(); actions[event.key](); }

@@ -19,6 +19,8 @@ export class Run {
   summary = new Summary();
   count = 0; // events read, those that were forgotten included
   skipped = 0;
+  missing = 0; // events whose numbers the recording jumps over
+  finished = false; // a recording that was read to its end
   end = 0; // time of the last event
   #rest = "";
   #line = 0;
@@ -47,6 +49,7 @@ export class Run {
   // finish is the end of a recording: a last line without an end was cut off and is normal.
   finish() {
     const rest = this.#rest;
+    this.finished = true;
     try {
       JSON.parse(rest);
       this.append("\n");
@@ -70,6 +73,10 @@ export class Run {
     let lost = 0; // broken lines up to here
     for (const event of events) {
       for (; from + broken[lost] === this.count; lost++) this.#lineLost();
+      if (this.count > 0 && event.s > this.newest.s + 1 && !event.state) {
+        if (this.gaps.at(-1)?.to !== Infinity) this.missing += event.s - this.newest.s - 1; // otherwise a broken line has said so
+        this.#lineLost();
+      }
       this.newest = apply(this.newest, event);
       this.summary.add(event, this.newest);
       this.count++;
@@ -210,7 +217,8 @@ function folded(events) {
   const out = [];
   for (const e of events) {
     const last = out.at(-1);
-    if (last && said(last) === said(e)) out[out.length - 1] = { ...e, c: last.c, maybe: last.maybe, from: last.from ?? last.s, times: (last.times ?? 1) + 1 };
+    if (last?.e === "deltafifo.deduplicated" && e.e === "deltafifo.queued" && last.k === e.k && last.d === e.d) out[out.length - 1] = { ...last, from: last.s, s: e.s }; // the queue has dropped it
+    else if (last && said(last) === said(e)) out[out.length - 1] = { ...e, c: last.c, maybe: last.maybe, from: last.from ?? last.s, times: (last.times ?? 1) + 1 };
     else out.push(e);
   }
   return out;
@@ -271,7 +279,8 @@ function serve(port) {
     port.postMessage({
       kind: "view", header: run.header, n, count: run.count, first: run.first, start: run.start, t,
       end: Math.max(run.end, t), following: position === null, state: run.stateAt(n), recent, ...run.story(key, n),
-      summary: run.summary.plain(), problems: run.problems, uncertain: run.uncertainAt(n), unknown: run.summary.unknown, skipped: run.skipped, reason: run.newest.ended,
+      summary: run.summary.plain(), problems: run.problems, uncertain: run.uncertainAt(n), unknown: run.summary.unknown, skipped: run.skipped, missing: run.missing, cut: run.finished && !run.newest.ended, reason: run.newest.ended,
+      used: run.newest.events,
       guided: Boolean(run.newest.lab.chapter), answer: run.newest.lab.answer ?? "",
     });
   };

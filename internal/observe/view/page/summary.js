@@ -25,7 +25,7 @@ const hooks = `
   leaderelection: acquired renewed slowPath failed lost released newLeader watchFailed
   apiserver: requestStarted requestDone
   store: committed expired compacted
-  lab: scene input held stepped released chapter question answer
+  lab: scene input held stepped released chapter question answer forked
   trace: state lost end
 `;
 const known = new Set();

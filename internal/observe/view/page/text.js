@@ -15,10 +15,10 @@ export function setLanguage(name) {
   return chosen;
 }
 
-// text returns the sentence of that name, with {placeholders} replaced.
+// text returns the sentence of that name, with {placeholders} replaced. [s] is the plural's of {n}.
 export function text(name, values = {}) {
   const sentence = languages[chosen][name] ?? en[name] ?? name;
-  return sentence.replace(/\{(\w+)\}/g, (all, key) => key in values ? values[key] : all);
+  return sentence.replaceAll("[s]", String(values.n) === "1" ? "" : "s").replace(/\{(\w+)\}/g, (all, key) => key in values ? values[key] : all);
 }
 
 // count returns a whole number with separators of thousands.
@@ -51,8 +51,13 @@ export const short = (key, most = 22) =>
 const palette = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442"];
 const colours = new Map();
 
+// Scenes name keys by colours: these have them.
+const named = { red: "#D55E00", blue: "#0072B2", green: "#009E73", grey: "#8A8A8A", orange: "#E69F00", yellow: "#F0E442" };
+
 // colour returns a key's colour, the same on the whole page for as long as it is open.
 export function colour(key) {
+  const name = key.slice(key.indexOf("/") + 1);
+  if (Object.hasOwn(named, name)) return named[name];
   if (!colours.has(key)) colours.set(key, palette[colours.size % palette.length]);
   return colours.get(key);
 }
