@@ -108,7 +108,7 @@ func TestPageShowsTheRestOfABrokenRecording(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.show(replayed(t, cut))
 	assert.Contains(t, b.text("queue"), "team-c")
-	assert.Contains(t, b.head(), "1 broken lines; the first is line 101")
+	assert.Contains(t, b.head(), "1 broken line; the first is line 101")
 	assert.Empty(t, value[[]string](b, viewtest.Outside))
 	uncertain := func() bool { return value[bool](b, `!!document.querySelector(".box.queue header .warn")`) }
 	assert.False(t, uncertain(), "a state follows the broken line")
@@ -128,7 +128,7 @@ func TestPageShowsTheRestOfABrokenRecording(t *testing.T) {
 func TestPageCountsUnknownEvents(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.show(replayed(t, append(machine(t), `{"s":824,"t":99000000,"e":"queue.painted","i":"namespace","k":"a"}`+"\n"...)))
-	assert.Contains(t, b.head(), "1 unknown events")
+	assert.Contains(t, b.head(), "1 unknown event")
 	assert.Equal(t, "queue.painted 1", value[string](b, `[...document.querySelectorAll(".head .lost")].find(e => e.innerText.includes("unknown")).title`))
 	assert.Contains(t, b.text("queue"), "team-c")
 

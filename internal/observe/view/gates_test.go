@@ -197,7 +197,7 @@ func TestTheClockOfALiveRun(t *testing.T) {
 	position := func() string { return value[string](b, `document.querySelector(".clock").innerText.split(" / ")[0]`) }
 	b.press(" ")
 	r.AddAfter("b", time.Hour)
-	b.until(`document.querySelector(".mode").innerText === "FROZEN · 1 events behind"`)
+	b.until(`document.querySelector(".mode").innerText === "FROZEN · 1 event behind"`)
 	before := position()
 	r.AddAfter("c", time.Hour)
 	b.until(`document.querySelector(".mode").innerText === "FROZEN · 2 events behind"`)

@@ -308,7 +308,7 @@ func TestPageLiveFreezesAndEnds(t *testing.T) {
 	b.press(" ")
 	mode("FROZEN · 0 events behind")
 	b.press("[")
-	mode("FROZEN · 1 events behind")
+	mode("FROZEN · 1 event behind")
 	queued("a b")
 	b.press(" ")
 	mode("LIVE")

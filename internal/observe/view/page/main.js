@@ -180,7 +180,7 @@ function App({ engine, initial }) {
       ${forks && html`<${ForkButton} forks=${forks} ask=${askFork.current}/>`}
       <${GateBar} gates=${gates} asking=${asking} ask=${setAsking}/>
       <span class="grow" style="flex:1"></span>
-      <input id="filter" class=${wrong ? "wrong" : ""} type="text" spellcheck="false" placeholder=${text("filter")} aria-label=${text("filter-label")} aria-invalid=${wrong !== ""} title=${wrong} value=${filter} onInput=${event => setFilter(event.target.value)}/></header>
+      <input id="filter" class=${wrong ? "wrong" : ""} type="text" spellcheck="false" placeholder=${text("filter")} aria-label=${text("filter-label")} aria-invalid=${wrong !== ""} title=${wrong || text("key-filter")} value=${filter} onInput=${event => setFilter(event.target.value)}/></header>
       <div class="body"><${Timeline} view=${view} width=${size.width - 36} height=${size.timeline}/></div></section>
     ${noticeBox}
     ${!notice && state.lab.fork && state.lab.fork !== closed && html`<${ForkResult} lab=${state.lab} close=${() => setClosed(state.lab.fork)}/>`}
