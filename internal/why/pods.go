@@ -402,3 +402,6 @@ func podFinalizers(e *Evidence) []Finding {
 	}
 	return findings
 }
+
+// onlyPodsYet reports whether the controller waits for pods, before it deletes anything else.
+func (e *Evidence) onlyPodsYet() bool { return e.pods().Count > 0 && e.podsFirst() }

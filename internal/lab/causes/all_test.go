@@ -61,6 +61,8 @@ func TestATypeThatOneNamespaceBreaks(t *testing.T) {
 		assert.Empty(t, reports[0].Checked.Unread)
 		assert.Nil(t, find(reports[0], "C23"), text(t, reports[0]))
 		assert.Equal(t, []string{"secrets"}, reports[1].Checked.Unread)
-		assert.Equal(t, why.Proven, find(reports[1], "C23").Certainty, text(t, reports[1]))
+		found := find(reports[1], "C23")
+		require.NotNil(t, found, text(t, reports[1]))
+		assert.Equal(t, why.Proven, found.Certainty)
 	})
 }

@@ -208,21 +208,27 @@ func list[T any](
 	return answer
 }
 
-// definitions lists the CustomResourceDefinitions.
+// definitions lists the heads of the CustomResourceDefinitions.
 func (c *collector) definitions(ctx context.Context) why.Answer[why.Definition] {
 	options := api.ListOptions{Limit: pageSize}
 	answer := why.Answer[why.Definition]{Request: requestFor(definitionsResource, "", options)}
-	err := c.attempt(ctx, func(ctx context.Context) error {
+	var err error
+	for again := true; again && err == nil; again = options.Continue != "" {
+		err = c.attempt(ctx, func(ctx context.Context) error {
+			page, err := restclient.Metadata(c.client, definitionsResource, "").List(ctx, options)
+			if err != nil {
+				return err
+			}
+			for _, item := range page.Items {
+				answer.Items = append(answer.Items, why.Definition{Object: objectOf(&item.ObjectMeta), Type: item.Name})
+			}
+			options.Continue = page.Continue
+			return nil
+		})
+	}
+	if err != nil {
 		answer.Items = nil
-		page, err := restclient.Metadata(c.client, definitionsResource, "").List(ctx, options)
-		if err != nil {
-			return err
-		}
-		for _, item := range page.Items {
-			answer.Items = append(answer.Items, why.Definition{Object: objectOf(&item.ObjectMeta), Type: item.Name})
-		}
-		return nil
-	})
+	}
 	answer.Failed = failure(answer.Request, "list "+kubectlName(definitionsResource), err)
 	return answer
 }

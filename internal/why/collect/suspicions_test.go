@@ -64,3 +64,22 @@ func TestWhichRefusalsAreReviewed(t *testing.T) {
 	assert.Equal(t, []string{"delete a", "list a", "get a", "delete b"}, reviewed)
 	assert.Len(t, *requests, maxReviews)
 }
+
+// A cluster may have more CustomResourceDefinitions than one page.
+func TestDefinitionsOfSeveralPages(t *testing.T) {
+	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page := `{"continue":"next"},"items":[{"metadata":{"name":"a.example.com"}}]`
+		if r.URL.Query().Get("continue") == "next" {
+			page = `{},"items":[{"metadata":{"name":"b.example.com"}}]`
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":` + page + `}`))
+	}))
+	answer := newCollector(server.Client(), "shop", Options{}).definitions(t.Context())
+	assert.True(t, answer.Known())
+	var names []string
+	for _, d := range answer.Items {
+		names = append(names, d.Type)
+	}
+	assert.Equal(t, []string{"a.example.com", "b.example.com"}, names)
+}
