@@ -40,7 +40,8 @@ var keepers = []Keeper{
 	{Pattern: "external-provisioner.volume.kubernetes.io/finalizer", Name: "csi-provisioner", Protects: "a disk"},
 	{Pattern: "provisioner.storage.kubernetes.io/*", Types: []string{"persistentvolumeclaims"}, Name: "csi-provisioner", Protects: "the source of a clone"},
 	{Pattern: "external-attacher/*", Name: "csi-attacher", Protects: "an attached disk"},
-	{Pattern: "snapshot.storage.kubernetes.io/*", Types: []string{"persistentvolumeclaims", "*.snapshot.storage.k8s.io", "*.groupsnapshot.storage.k8s.io"}, Name: "snapshot-controller", Protects: "a snapshot or its source"},
+	{Pattern: "snapshot.storage.kubernetes.io/*", Types: []string{"persistentvolumeclaims", "*.snapshot.storage.k8s.io"}, Name: "snapshot-controller", Protects: "a snapshot or its source"},
+	{Pattern: "groupsnapshot.storage.kubernetes.io/*", Types: []string{"*.groupsnapshot.storage.k8s.io"}, Name: "snapshot-controller", Protects: "a group of snapshots"},
 
 	{Pattern: balancerCleanup, Types: []string{"services"}, Name: "cloud-controller-manager", Protects: "a load balancer", Balancer: true},
 	{Pattern: "service.k8s.aws/resources", Types: []string{"services"}, Name: "aws-load-balancer-controller", Protects: "a load balancer", Balancer: true},
@@ -66,7 +67,7 @@ var keepers = []Keeper{
 
 	{Pattern: "acme.cert-manager.io/finalizer", Types: []string{"*.acme.cert-manager.io"}, Name: "cert-manager", Protects: "DNS records"},
 	{Pattern: "finalizer.acme.cert-manager.io", Types: []string{"*.acme.cert-manager.io"}, Name: "cert-manager", Protects: "DNS records"},
-	{Pattern: "pushsecret.externalsecrets.io/finalizer", Types: []string{"*.external-secrets.io"}, Name: "external-secrets", Protects: "remote secrets"},
+	{Pattern: "*.externalsecrets.io/finalizer", Types: []string{"*.external-secrets.io"}, Name: "external-secrets", Protects: "remote secrets or credentials"},
 	{Pattern: "finalizer.keda.sh", Types: []string{"*.keda.sh"}, Name: "keda-operator", Protects: "scaling", Programs: []string{"keda"}},
 	{Pattern: "strimzi.io/topic-operator", Types: []string{"*.strimzi.io"}, Name: "the topic operator of Strimzi", Protects: "a topic", Programs: []string{"strimzi", "entity-operator", "topic-operator"}},
 	{Pattern: "istio-finalizer.install.istio.io", Types: []string{"*.istio.io"}, Name: "istio-operator", Protects: "the mesh"},
