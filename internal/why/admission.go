@@ -84,7 +84,20 @@ func (n *Namespace) BlamesWebhook() bool {
 // tells of a refusal of that one.
 func (e *Evidence) Accuses(hook Webhook) bool {
 	return strings.Contains(e.Namespace.Condition(api.NamespaceDeletionContentFailure), `failed calling webhook "`+hook.Name+`"`) ||
-		e.Emptied() && slices.ContainsFunc(hook.Rules, Rule.matchesFinalize)
+		e.silently(hook.Rules) != ""
+}
+
+// silently returns the request of the controller that the rules select and that no condition tells
+// of: that which removes the token of an empty namespace, or that which writes the conditions, if
+// there are none. It returns "" for neither.
+func (e *Evidence) silently(rules []Rule) string {
+	switch {
+	case e.Untouched() && slices.ContainsFunc(rules, Rule.matchesStatus):
+		return "namespaces/status"
+	case e.Emptied() && slices.ContainsFunc(rules, Rule.matchesFinalize):
+		return "namespaces/finalize"
+	}
+	return ""
 }
 
 // Emptied reports whether only the controller's token keeps the namespace, and has for longer than
@@ -140,7 +153,7 @@ type candidate struct {
 func candidates(e *Evidence, name string) (found []candidate) {
 	if !e.Webhooks.Known() {
 		f := Finding{Culprit: Reference{Resource: "validatingwebhookconfigurations", Name: name}}
-		f.lack(e.Webhooks.Failed, "the webhook configurations could not be read")
+		f.lack(e.Webhooks.Failed, "the webhook configurations %s", e.Webhooks.notKnown())
 		return []candidate{{f, nil}}
 	}
 	for i := range e.Webhooks.Items {
@@ -158,9 +171,14 @@ func candidates(e *Evidence, name string) (found []candidate) {
 
 func webhookUnreachable(e *Evidence) []Finding {
 	var findings []Finding
-	for name, text := range matchedOnce(failedCalling, e.condition(api.NamespaceDeletionContentFailure)) {
+	content := e.condition(api.NamespaceDeletionContentFailure)
+	for name := range matchedOnce(failedCalling, content) {
 		for _, c := range candidates(e, name) {
 			f := c.Finding
+			text, ok := callTo(c.hook, name, content)
+			if !ok {
+				continue // the condition is about another webhook of that name
+			}
 			if c.hook != nil && c.hook.FailurePolicy == "Ignore" {
 				continue // it was changed since
 			}
@@ -174,29 +192,50 @@ func webhookUnreachable(e *Evidence) []Finding {
 			}
 		}
 	}
-	return append(findings, finalizeUnreachable(e)...)
+	return append(findings, silentlyUnreachable(e)...)
 }
 
-// finalizeUnreachable returns the webhooks without a server that are asked before the controller
-// may remove its token from the empty namespace.
-func finalizeUnreachable(e *Evidence) (findings []Finding) {
-	if !e.Emptied() {
-		return nil
+// callTo returns what the condition says about the call of a webhook. Several may have one name:
+// the URL in the text tells whose Service was called. hook is nil if the configurations were not
+// read.
+func callTo(hook *Webhook, name, content string) (text string, ok bool) {
+	for _, one := range texts(content) {
+		match := failedCalling.FindStringSubmatch(one)
+		if match == nil || match[1] != name {
+			continue
+		}
+		called := strings.Contains(one, `"https://`)
+		if hook == nil || hook.Service == nil || !called || strings.Contains(one, `"https://`+hook.Service.Name+"."+hook.Service.Namespace+".svc") {
+			return strings.TrimSpace(match[2]), true
+		}
 	}
+	return "", false
+}
+
+// silentlyUnreachable returns the webhooks without a server that are asked about a request that no
+// condition tells of.
+func silentlyUnreachable(e *Evidence) (findings []Finding) {
 	for i := range e.Webhooks.Items {
 		hook := &e.Webhooks.Items[i]
-		if hook.FailurePolicy == "Ignore" || hook.Service == nil || !hook.NamespaceOnly.matches(e.Namespace.Labels) || !slices.ContainsFunc(hook.Rules, Rule.matchesFinalize) {
+		request := e.silently(hook.Rules)
+		if request == "" || hook.FailurePolicy == "Ignore" || hook.Service == nil || !hook.NamespaceOnly.matches(e.Namespace.Labels) {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: hook.Resource, Name: hook.Configuration}}
-		f.Says = fmt.Sprintf("the webhook %s cannot be reached, so the token of the empty namespace cannot be removed", hook.Name)
-		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects UPDATE of namespaces/finalize", hook.Resource, hook.Configuration, hook.Name)
+		f.Says = fmt.Sprintf("the webhook %s cannot be reached, so %s", hook.Name, withoutRequest[request])
+		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects UPDATE of %s", hook.Resource, hook.Configuration, hook.Name, request)
 		if hookIsDown(e, &f, hook, "") {
 			f.lack(nil, "the refusal itself was not seen: no condition tells of it")
 			findings = append(findings, f)
 		}
 	}
 	return findings
+}
+
+// withoutRequest says what a namespace lacks whose controller may not send a request.
+var withoutRequest = map[string]string{
+	"namespaces/finalize": "the token of the empty namespace cannot be removed",
+	"namespaces/status":   "the controller cannot write its conditions, nor go on",
 }
 
 // hookIsDown adds why a webhook cannot be called, and what to do about it. It returns false if its
@@ -314,6 +353,24 @@ func admissionDenies(e *Evidence) []Finding {
 			findings = append(findings, f)
 		}
 	}
+	return append(findings, silentlyDenied(e)...)
+}
+
+// silentlyDenied returns the policies that decide on a request that no condition tells of.
+func silentlyDenied(e *Evidence) (findings []Finding) {
+	for _, p := range e.Policies.Items {
+		request := e.silently(p.Rules)
+		bound := slices.ContainsFunc(e.Policies.Items, func(other Policy) bool { return other.Binding && other.Of == p.Name })
+		if p.Binding || request == "" || !bound {
+			continue
+		}
+		f := Finding{Culprit: Reference{Resource: "validatingadmissionpolicies", Name: p.Name}}
+		f.Says = fmt.Sprintf("the admission policy %s may deny the controller's request, and then %s", p.Name, withoutRequest[request])
+		f.saw(1, e.Policies.Request, "policy %s is bound, and selects UPDATE of %s", p.Name, request)
+		f.lack(nil, "whether it denies was not seen: no condition tells of it")
+		f.Do = []string{"read what policy " + p.Name + " demands of a namespace, or the log of the controller, which has the denial"}
+		findings = append(findings, f)
+	}
 	return findings
 }
 
@@ -326,7 +383,7 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 		f.Do = []string{fmt.Sprintf("restore the parameter object of binding %s", binding)}
 	}
 	if !e.Policies.Known() {
-		f.lack(e.Policies.Failed, "the admission policies could not be read")
+		f.lack(e.Policies.Failed, "the admission policies %s", e.Policies.notKnown())
 		return f, true
 	}
 	at := slices.IndexFunc(e.Policies.Items, func(p Policy) bool { return !p.Binding && p.Name == policy })

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"orrery/restclient/api"
 )
 
 func contentCauses() []Cause {
@@ -99,18 +101,30 @@ func (e *Evidence) blockers(uid string) (found []holder) {
 	return found
 }
 
+// waitsBelow reports whether an owner of the object waits in the foreground for it.
+func (e *Evidence) waitsBelow(o Object) bool {
+	return slices.ContainsFunc(e.Held(), func(h Held) bool {
+		return h.Finalizer == "foregroundDeletion" && slices.ContainsFunc(o.Owners, func(owner Owner) bool { return owner.UID == h.Object.UID && owner.Blocks })
+	})
+}
+
 func dependents(e *Evidence) []Finding {
 	var findings []Finding
 	for _, h := range e.Held() {
 		if h.Finalizer != "foregroundDeletion" {
 			continue
 		}
+		if e.waitsBelow(h.Object) {
+			continue // the finding about its owner tells of it
+		}
 		leaf := holder{h.Type, h.Object}
 		seen := []string{leaf.o.UID}
+		var chain []string
 		for next := e.blockers(leaf.o.UID); len(next) > 0; next = e.blockers(leaf.o.UID) {
 			if slices.Contains(seen, next[0].o.UID) {
 				break // a cycle
 			}
+			chain = append(chain, fmt.Sprintf("%s/%s has %s/%s as its owner, with blockOwnerDeletion", next[0].t.Name(), next[0].o.Name, leaf.t.Name(), leaf.o.Name))
 			leaf = next[0]
 			seen = append(seen, leaf.o.UID)
 		}
@@ -122,7 +136,10 @@ func dependents(e *Evidence) []Finding {
 		f.Says = fmt.Sprintf("%s/%s waits for its dependent %s/%s", h.Type.Name(), h.Object.Name, leaf.t.Name(), leaf.o.Name)
 		f.Blocks = []Blocked{{Resource: h.Type.Name(), Count: 1, Examples: []string{h.Object.Name}}}
 		f.saw(1, h.Type.Request, "%s/%s has foregroundDeletion", h.Type.Name(), h.Object.Name)
-		f.saw(1, leaf.t.Request, "%s/%s has it as its owner, blockOwnerDeletion, and %s", leaf.t.Name(), leaf.o.Name, listed(own))
+		for _, link := range chain {
+			f.saw(1, leaf.t.Request, "%s", link)
+		}
+		f.saw(1, leaf.t.Request, "%s/%s has %s", leaf.t.Name(), leaf.o.Name, listed(own))
 		describe := kubectl(e.Name, "describe", leaf.t.Name(), Quoted(leaf.o.Name))
 		f.Do = []string{fmt.Sprintf("find out why %s of %s/%s is not removed: %s; then see C04", listed(own), leaf.t.Name(), leaf.o.Name, describe)}
 		if still, known := e.standstill(leaf.t, leaf.o); !known {
@@ -150,7 +167,10 @@ func shrinks(e *Evidence) []Finding {
 		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: []Blocked{first.blocked()}}
 		f.Says = fmt.Sprintf("%s went within %s, and %s left: about %s more", objects(gone, first.Name()), duration(took), remaining(second.Count), duration(left))
 		f.saw(1, first.Request, "%s", objects(first.Count, first.Name()))
-		f.saw(2, second.Request, "%s", objects(second.Count, first.Name()))
+		f.saw(2, second.Request, "%s left", remaining(second.Count))
+		if e.condition(api.NamespaceDeletionContentFailure) != "" {
+			f.lack(nil, "ContentFailure says that requests are refused: what they are for may stay")
+		}
 		if e.Throttled > 0 {
 			f.saw(1, "", "%s answered with 429", counted(e.Throttled, "request"))
 		}

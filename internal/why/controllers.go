@@ -92,8 +92,15 @@ func noController(e *Evidence) []Finding {
 	if e.Untouched() && (e.Second == nil || e.Second.Namespace == nil || none(e.Second.Namespace.Conditions)) {
 		f.saw(1, e.Namespace.Request, "%s after the deletion, status.conditions has none of the five conditions", duration(e.age()))
 		leads := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return slices.Contains(managerLeases, l.Name) && !l.Expired(e.At) })
-		if !whyNoController(e, &f) && leads {
+		off := whyNoController(e, &f)
+		if !off && leads {
 			f.lack(nil, "a namespace controller is alive, by its Lease, and may still be starting its watches")
+		}
+		if name, at := e.deletedSince(); name != "" && !off {
+			f.lack(nil, "%s is in deletion since %s, after the namespace: a controller may be at work whose conditions are refused", name, clock(at))
+		}
+		if hooks := silentlyUnreachable(e); len(hooks) > 0 && !off {
+			f.lack(nil, "the conditions may be refused: %s", hooks[0].Says)
 		}
 		if e.Elsewhere.Failed != nil {
 			f.lack(e.Elsewhere.Failed, "whether a controller works on other namespaces could not be seen")
@@ -118,6 +125,19 @@ func noController(e *Evidence) []Finding {
 
 // Untouched reports whether no controller has written a condition yet, although it had time to.
 func (e *Evidence) Untouched() bool { return e.age() >= backOffCap && none(e.Namespace.Conditions) }
+
+// deletedSince returns an object other than a pod that was deleted after the namespace; "" for
+// none.
+func (e *Evidence) deletedSince() (name string, at time.Time) {
+	for _, t := range e.Types {
+		for _, o := range t.Objects {
+			if t.Name() != "pods" && !o.Deleted.IsZero() && !o.Deleted.Before(e.Namespace.Deleted) {
+				return t.Name() + "/" + o.Name, o.Deleted
+			}
+		}
+	}
+	return "", time.Time{}
+}
 
 func none(conditions []api.NamespaceCondition) bool {
 	return !slices.ContainsFunc(conditions, func(c api.NamespaceCondition) bool { return isDeletionCondition(c.Type) })
@@ -279,20 +299,27 @@ func mayNotDelete(e *Evidence) []Finding {
 		f.Says = fmt.Sprintf("user %s may not %s %s", user, verb, types(names))
 		f.saw(1, e.Namespace.Request, "ContentFailure: User %q cannot %s %s", user, verb, types(names))
 		f.Proof = append(f.Proof, agree...)
-		f.Remedies = lend(e, user, verb, names)
+		f.Remedies = lend(e, user)
 		findings = append(findings, f)
 	}
 	return findings
 }
 
-// lend returns the commands that give a user a right of the whole cluster for the time being.
-func lend(e *Evidence, user, verb string, names []string) []Remedy {
+// lend returns the commands that give a user for the time being what the controller needs for every
+// type that it was refused: one that may list and not delete would be refused next.
+func lend(e *Evidence, user string) []Remedy {
+	var names []string
+	for _, refusal := range Refusals(e.latest(), e.Name) {
+		if name := (Type{Group: refusal.Group, Resource: refusal.Resource}).Name(); refusal.User == user && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
 	subject := "--user=" + Quoted(user)
 	if account, ok := strings.CutPrefix(user, "system:serviceaccount:"); ok {
 		subject = "--serviceaccount=" + Quoted(account)
 	}
 	last := user[strings.LastIndexAny(user, ":/\\")+1:]
-	return granted(strings.Join([]string{"orrery-why", e.Name, last, verb}, "-"), verb, names, subject)
+	return granted(strings.Join([]string{"orrery-why", e.Name, last, names[0]}, "-"), "list,delete,deletecollection", names, subject)
 }
 
 // granted returns the commands that create a ClusterRole and bind it, and delete both later. The

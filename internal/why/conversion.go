@@ -62,6 +62,11 @@ func conversionFails(e *Evidence) []Finding {
 		}
 		group, _, _ := strings.Cut(match[1], "/")
 		name := match[2] + "." + group
+		for _, t := range e.Types {
+			if t.Group == group && strings.HasPrefix(t.Resource, strings.ToLower(match[2])) {
+				name = t.Name()
+			}
+		}
 		for _, d := range e.Definitions.Items {
 			if _, of, _ := strings.Cut(d.Type, "."); of == group && d.Kind == match[2] {
 				name = d.Type
@@ -72,6 +77,9 @@ func conversionFails(e *Evidence) []Finding {
 		listed := slices.ContainsFunc(e.Types, func(t Type) bool { return t.Name() == name && t.Failed == nil })
 		if slices.Contains(found, name) || !e.converterIsDown(&f, name) || listed && len(f.Missing) > 0 {
 			continue // it is named already, or the condition is of a time before the repair
+		}
+		if listed {
+			f.Says = fmt.Sprintf("the conversion webhook of %s is down, and the server refuses the controller their list", name)
 		}
 		found, findings = append(found, name), append(findings, f)
 	}

@@ -91,6 +91,14 @@ type Answer[T any] struct {
 // Known reports whether the list was read.
 func (a Answer[T]) Known() bool { return a.Request != "" && a.Failed == nil }
 
+// notKnown says why the list is not there.
+func (a Answer[T]) notKnown() string {
+	if a.Request == "" {
+		return "were not requested: the condition came with the second sample, so run this command again"
+	}
+	return "could not be read"
+}
+
 // Namespace has the namespace's metadata, tokens and conditions.
 type Namespace struct {
 	UID             string                   `json:"uid"`

@@ -163,8 +163,15 @@ func (r Rule) matchesDelete(t Type) bool {
 
 // matchesFinalize reports whether the rule selects the update of a namespace's subresource
 // finalize, with which the controller removes its token.
-func (r Rule) matchesFinalize() bool {
-	return includes(r.Operations, "UPDATE", "*") && includes(r.Groups, "", "*") && includes(r.Resources, "namespaces/finalize", "namespaces/*", "*/finalize", "*/*")
+func (r Rule) matchesFinalize() bool { return r.matchesUpdate("finalize") }
+
+// matchesStatus reports whether the rule selects that of the subresource status, with which the
+// controller writes its conditions.
+func (r Rule) matchesStatus() bool { return r.matchesUpdate("status") }
+
+func (r Rule) matchesUpdate(subresource string) bool {
+	return includes(r.Operations, "UPDATE", "*") && includes(r.Groups, "", "*") &&
+		includes(r.Resources, "namespaces/"+subresource, "namespaces/*", "*/"+subresource, "*/*")
 }
 
 // matches reports whether labels satisfy the selector. An empty selector matches all.

@@ -64,7 +64,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 	var findings []Finding
 	for _, h := range e.heldOrAwaiting() {
 		keeper, _ := h.Keeper()
-		balancer := h.Type.Name() == "services" && keeper.Balancer
+		balancer := h.Type.Name() == "services" && keeper.Balancer && !e.neverBalanced(h)
 		pod := h.Type.Name() == "pods" && (e.podsFirst() || h.Object.Deleted.After(e.now()))
 		if pod || balancer || h.hasOwnCause() || e.ranInside(h) != inside {
 			continue
@@ -200,6 +200,13 @@ func (w Workload) user() string { return "system:serviceaccount:" + w.Namespace 
 
 // User is the name under which the workload's pods send requests.
 func (w Workload) User() string { return w.user() }
+
+// neverBalanced reports whether a Service was seen to have no load balancer: what C15 says does not
+// hold for it, only its finalizer does.
+func (e *Evidence) neverBalanced(h Held) bool {
+	at := slices.IndexFunc(e.Stamps, func(s Stamp) bool { return s.Type == "services" && s.Object == h.Object.Name })
+	return at >= 0 && !e.Stamps[at].Balancer
+}
 
 func balancers(e *Evidence) []Finding {
 	var findings []Finding

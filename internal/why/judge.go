@@ -157,7 +157,7 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	case len(unread) > 0:
 		return Unknown, fmt.Sprintf("%s; why is not proven: %s could not be read.", hangs, types(unread))
 	case objects == 0 && !e.vouched():
-		return Unknown, fmt.Sprintf("%s; nothing is left in it: a controller that works removes it within %s.", hangs, duration(backOffCap))
+		return Unknown, fmt.Sprintf("%s; nothing is left in it: a controller that works would have removed it within %s.", hangs, duration(backOffCap))
 	}
 	return Unknown, hangs + "; no known cause is proven."
 }

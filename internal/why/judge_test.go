@@ -271,7 +271,7 @@ func TestVerdicts(t *testing.T) {
 		"a pod without the token":      {finalized, why.Unknown, why.ExitUnknown, "no known cause is proven"},
 		"nothing is known":             {nothing, why.Unknown, why.ExitUnknown, "no known cause is proven"},
 		"a claim that no longer holds": {old, why.Progressing, 0, "ContentRemaining no longer holds"},
-		"nothing is left":              {empty, why.Unknown, why.ExitUnknown, "; nothing is left in it: a controller that works removes it within 1m0s."},
+		"nothing is left":              {empty, why.Unknown, why.ExitUnknown, "; nothing is left in it: a controller that works would have removed it within 1m0s."},
 		"discovery works again":        {discovered, why.Progressing, 0, "DiscoveryFailure no longer holds, and the next pass comes within 1m0s"},
 		"the conditions change":        {moved, why.Progressing, 0, "its conditions changed"},
 		"it does not exist": {

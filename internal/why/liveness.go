@@ -174,6 +174,7 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 		f.lack(nil, "%s, which does not show whether the owner acts", e.seenOnce())
 		return ownerUnknown
 	case !still:
+		f.saw(2, h.Type.Request, "%s/%s has changed", h.Type.Name(), h.Object.Name)
 		return ownerSlow // it acts
 	}
 	f.saw(2, h.Type.Request, "standstill: resourceVersion and finalizers are the same in both samples")
@@ -247,6 +248,7 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 	workloads := e.WorkloadsOf(h)
 	for _, w := range workloads {
 		if w.Ready > 0 {
+			f.saw(1, e.Workloads.Request, "%s %s/%s: %d of %d ready", w.Kind, w.Namespace, w.Name, w.Ready, w.Replicas)
 			return ownerSlow
 		}
 	}
@@ -270,6 +272,7 @@ func (e *Evidence) leads(f *Finding, name string, programs []string) string {
 		switch {
 		case !lease.isOf(programs):
 		case !lease.Expired(e.At):
+			f.saw(1, e.AllLeases.Request, "Lease %s/%s is renewed", lease.Namespace, lease.Name)
 			return ownerSlow
 		default:
 			f.saw(1, e.AllLeases.Request, "Lease %s/%s: last renewed %s ago", lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
@@ -301,6 +304,7 @@ func (e *Evidence) may(f *Finding, h Held, programs []string) string {
 			f.lack(grant.Failed, "the pods of service account %s could not be read", grant.Account())
 			return ownerUnknown
 		case grant.Pods > 0:
+			f.saw(1, e.Grants.Request, "a pod of service account %s may update %s", grant.Account(), h.Type.Name())
 			return ownerSlow
 		}
 	}
@@ -333,7 +337,11 @@ func (e *Evidence) waitingFor() string {
 	for _, h := range e.Held() {
 		var f Finding
 		if name, _ := e.ownerOf(h); name != "" && e.judgeOwner(&f, h) == ownerSlow {
-			return fmt.Sprintf("%s for %s, which is at work, to remove %s", waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()), name, h.Finalizer)
+			sign := ""
+			if len(f.Proof) > 0 {
+				sign = " (" + f.Proof[len(f.Proof)-1].Says + ")"
+			}
+			return fmt.Sprintf("%s for %s, which seems to be at work%s, to remove %s", waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()), name, sign, h.Finalizer)
 		}
 	}
 	return ""

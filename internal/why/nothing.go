@@ -69,8 +69,13 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 		refused(e.Refused)
 	}
 	refused(e.Discovery.Refused)
+	seen := f.Proof
 	for _, t := range e.Types {
 		refused(t.Failed)
+	}
+	if more := len(f.Proof) - len(seen) - 1; more > 0 { // one of them shows what the others say
+		f.Proof = f.Proof[:len(seen)+1]
+		f.Proof[len(seen)].Says += fmt.Sprintf("; and %s like it", counted(more, "refusal"))
 	}
 	for _, finding := range findings {
 		for _, failed := range finding.lacks {
@@ -80,10 +85,13 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 	if len(rights) == 0 {
 		return nil
 	}
+	f.Says = "this user may not " + strings.Join(rights, ", ")
+	refusals := f.Proof
+	f.Proof = nil
 	for _, said := range statements(e.Namespace) {
 		f.saw(1, e.Namespace.Request, "said by a condition, not verified: %s", said)
 	}
-	f.Says = "this user may not " + strings.Join(rights, ", ")
+	f.Proof = append(f.Proof, refusals...)
 	cause, _ := Lookup(missingRightsID)
 	return []Finding{completed(&Evidence{}, cause, f)}
 }

@@ -238,7 +238,7 @@ func (e *Evidence) commands(f *Finding) (commands []string) {
 	}
 	switch f.ID {
 	case "C19", "C17":
-		return []string{"kubectl -n kube-system get pods,leases -l component=kube-controller-manager", "kubectl -n kube-system get leases"}
+		return []string{"kubectl -n kube-system get pods -l component=kube-controller-manager", "kubectl -n kube-system get leases"}
 	case "C20":
 		return []string{kubectl("", "get namespace", e.Name, "-o yaml --show-managed-fields")}
 	case "C21":
@@ -254,6 +254,9 @@ func (e *Evidence) commands(f *Finding) (commands []string) {
 		}
 		return append([]string{culprit}, commands...)
 	case "C07", "C08":
+		if !e.Webhooks.Known() && strings.HasSuffix(f.Culprit.Resource, "webhookconfigurations") {
+			return []string{"kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"}
+		}
 		for _, hook := range e.Webhooks.Items {
 			if hook.Configuration == f.Culprit.Name && hook.Resource == f.Culprit.Resource {
 				services(hook.Service)

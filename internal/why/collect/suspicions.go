@@ -28,8 +28,9 @@ func (c *collector) suspicions(ctx context.Context) {
 			reads = append(reads, read)
 		}
 	}
-	ask(e.Namespace.BlamesWebhook() || e.Emptied(), func() { c.webhooks(ctx) })
-	ask(e.Namespace.BlamesPolicy(), func() { c.policies(ctx) })
+	silent := e.Emptied() || e.Untouched()
+	ask(e.Namespace.BlamesWebhook() || silent, func() { c.webhooks(ctx) })
+	ask(e.Namespace.BlamesPolicy() || silent, func() { c.policies(ctx) })
 	ask(e.Untouched(), func() { e.Elsewhere = c.elsewhere(ctx) })
 	ask(e.Late(), func() { e.Nodes = list(ctx, c, nodesResource, "", api.ListOptions{}, node) })
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, attachmentsResource, "", api.ListOptions{}, attachment) })

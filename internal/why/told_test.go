@@ -1,0 +1,130 @@
+package why_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+	"orrery/restclient/api"
+)
+
+// This page has what a report tells, and what it must not leave out.
+
+// calm gives both samples a condition that is False: a controller is at work.
+func calm(e why.Evidence) why.Evidence {
+	for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
+		n.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
+	}
+	return e
+}
+
+// Of two webhooks of one name each has the error of its own Service.
+func TestTwoWebhooksOfOneNameWithErrorsOfTheirOwn(t *testing.T) {
+	const call = `failed calling webhook "v.example.com": failed to call webhook: Post "https://`
+	e := evidence(terminating(contentFailure, "Failed to delete all resource types, 2 remaining: Internal error occurred: "+
+		call+`alive.hooks.svc:443/": x509: certificate is not valid, Internal error occurred: `+call+`gone.hooks.svc:443/": service "gone" not found`),
+		typeOf("", "configmaps", object("a")))
+	hook := func(configuration, service string) why.Webhook {
+		return why.Webhook{
+			Resource: "validatingwebhookconfigurations", Configuration: configuration, Name: "v.example.com", FailurePolicy: "Fail",
+			Service: &why.Service{Namespace: "hooks", Name: service}, Rules: []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"configmaps"}}},
+		}
+	}
+	e.Webhooks = answered("GET webhooks", hook("a", "alive"), hook("b", "gone"), hook("c", "uncalled"))
+	for _, name := range []string{"alive", "uncalled"} {
+		e.Backends = append(e.Backends, why.Backend{Service: why.Service{Namespace: "hooks", Name: name}, Exists: true, Ready: 1, Request: "GET"})
+	}
+	e.Backends = append(e.Backends, why.Backend{Service: why.Service{Namespace: "hooks", Name: "gone"}, Request: "GET"})
+	findings := why.Judge(e).Findings
+	require.Len(t, findings, 2)
+	assert.Contains(t, findings[0].Do[0], "repair the certificate of Service hooks/alive")
+	assert.Equal(t, "b", findings[1].Culprit.Name)
+	assert.Contains(t, findings[1].Do[0], "create Service hooks/gone")
+}
+
+// The proof of a chain of owners has each link, and the chain is told once.
+func TestAChainOfOwners(t *testing.T) {
+	deployment, set, pod := object("d", "foregroundDeletion"), object("r", "foregroundDeletion"), object("p", "example.com/x")
+	set.Owners = []why.Owner{{Kind: "Deployment", Name: "d", UID: deployment.UID, Blocks: true}}
+	pod.Owners = []why.Owner{{Kind: "ReplicaSet", Name: "r", UID: set.UID, Blocks: true}}
+	e := calm(evidence(terminating("", ""), typeOf("apps", "replicasets", set), typeOf("apps", "deployments", deployment), typeOf("", "pods", pod)))
+	var chains []why.Finding
+	for _, f := range why.Judge(e).Findings {
+		if f.ID == "C26" {
+			chains = append(chains, f)
+		}
+	}
+	require.Len(t, chains, 1)
+	assert.Equal(t, "deployments.apps/d waits for its dependent pods/p", chains[0].Says)
+	var proof []string
+	for _, p := range chains[0].Proof {
+		proof = append(proof, p.Says)
+	}
+	assert.Subset(t, proof, []string{
+		"replicasets.apps/r has deployments.apps/d as its owner, with blockOwnerDeletion", "pods/p has replicasets.apps/r as its owner, with blockOwnerDeletion",
+		"pods/p has example.com/x",
+	})
+}
+
+// A Service that never got a load balancer is kept by its finalizer like any other object.
+func TestAServiceWithoutALoadBalancer(t *testing.T) {
+	e := calm(orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", ""))
+	report := why.Judge(e)
+	assert.Nil(t, find(report, "C15"))
+	found := find(report, "C04")
+	require.NotNil(t, found, report.Sentence)
+	assert.Equal(t, why.Possible, found.Certainty)
+	e.Stamps[0].Balancer = true
+	assert.Nil(t, find(why.Judge(e), "C04"), "that is C15")
+}
+
+// An owner that may be at work is named with the sign of it.
+func TestTheSignOfAnOwner(t *testing.T) {
+	e := calm(orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", why.Workload{Kind: "deployment", Namespace: "keda", Name: "keda-operator", Replicas: 2, Ready: 1}))
+	assert.Contains(t, why.Judge(e).Sentence, "waits for keda-operator, which seems to be at work (deployment keda/keda-operator: 1 of 2 ready), to remove finalizer.keda.sh")
+	e.Workloads.Items = nil
+	e.AllLeases.Items = []why.Lease{{Namespace: "keda", Name: "keda-operator", Holder: "a", Renewed: at, Duration: 15e9}}
+	assert.Contains(t, why.Judge(e).Sentence, "(Lease keda/keda-operator is renewed)")
+	e.AllLeases.Items = nil
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "x"}, Group: "keda.sh", Resources: []string{"*"}, Pods: 1}}
+	assert.Contains(t, why.Judge(e).Sentence, "(a pod of service account ops/x may update scaledobjects.keda.sh)")
+}
+
+// A condition that came with the second sample gives a reason to read what was not read.
+func TestAConditionOfTheSecondSample(t *testing.T) {
+	e := unreachable()
+	e.Webhooks, e.Backends = why.Answer[why.Webhook]{}, nil
+	found := find(why.Judge(e), "C07")
+	require.NotNil(t, found)
+	assert.Contains(t, strings.Join(found.Missing, "; "), "the webhook configurations were not requested: the condition came with the second sample")
+}
+
+// While requests are refused, fewer objects are no proof that the rest will go.
+func TestFewerObjectsWhileRequestsAreRefused(t *testing.T) {
+	e := evidence(terminating(contentFailure, "x"), typeOf("", "configmaps", object("a"), object("b")))
+	e.Second.Types = []why.Type{typeOf("", "configmaps", object("a"))}
+	found := find(why.Judge(e), "C27")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, "1 object is left", found.Proof[1].Says)
+	assert.Equal(t, why.Proven, find(why.Judge(calm(e)), "C27").Certainty)
+}
+
+// Of many refusals to this user one stands for all, and what the conditions say comes first.
+func TestManyRefusalsToThisUser(t *testing.T) {
+	refused := func(resource string) why.Type {
+		return why.Type{Version: "v1", Resource: resource, Request: "GET " + resource, Failed: &why.Failure{
+			Request: "GET " + resource, Code: 403, Message: resource + " is forbidden", Right: "list " + resource,
+		}}
+	}
+	e := evidence(terminating(contentFailure, "said"), refused("configmaps"), refused("pods"), refused("services"))
+	found := find(why.Judge(e), "C30")
+	require.NotNil(t, found)
+	require.Len(t, found.Proof, 2)
+	assert.Equal(t, "said by a condition, not verified: ContentFailure: said", found.Proof[0].Says)
+	assert.Equal(t, "403: configmaps is forbidden; and 2 refusals like it", found.Proof[1].Says)
+	assert.Equal(t, "this user may not list configmaps, list pods, list services", found.Says)
+}
