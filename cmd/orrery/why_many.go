@@ -10,6 +10,7 @@ import (
 	"orrery/internal/why"
 	"orrery/internal/why/collect"
 	"orrery/restclient"
+	"orrery/restclient/api"
 	"orrery/wait"
 )
 
@@ -18,6 +19,9 @@ func (o *whyOptions) reports(ctx context.Context, client *restclient.Client) (wh
 	all, err := collect.CollectAll(ctx, client, o.collectOptions())
 	if stopped := program.Stopped(ctx); stopped != nil {
 		return why.Reports{}, stopped
+	}
+	if api.IsForbidden(err) {
+		return why.Reports{}, fmt.Errorf("listing the namespaces is refused: %w; \"orrery rbac --for why --user NAME\" prints the role that it needs", err)
 	}
 	if err != nil {
 		return why.Reports{}, &startError{doing: "listing the namespaces", server: client.Config().Host, err: err}

@@ -212,7 +212,7 @@ type Grant struct {
 	Group   string  `json:"group"`
 	// Resources are the rule's resources.
 	Resources []string `json:"resources"`
-	// Pods is how many pods run as the service account.
+	// Pods is how many running pods have the service account.
 	Pods   int      `json:"pods,omitempty"`
 	Failed *Failure `json:"failed,omitempty"`
 }

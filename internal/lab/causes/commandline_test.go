@@ -164,6 +164,7 @@ func TestCommandLine(t *testing.T) {
 			{"a wrong context", []string{"shop", "--kubeconfig", active, "--context", "nowhere"}, 1, "", "nowhere"},
 			{"no kubeconfig at all", []string{"shop"}, 1, "", "kubeconfig"},
 			{"no connection", []string{"shop", "--kubeconfig", absent}, 1, "", "cannot be reached"},
+			{"no right to list, and all", []string{"-A", "--kubeconfig", blind}, 1, "", `"orrery rbac --for why --user NAME" prints the role`},
 			{"no connection, and all", []string{"-A", "--kubeconfig", absent}, 1, "", "cannot be reached"},
 			{"an unknown authority", []string{"shop", "--kubeconfig", tls}, 1, "", "check certificate-authority in the kubeconfig"},
 			{"plain HTTP", []string{"shop", "--kubeconfig", kubeconfigFor(t, strings.Replace(plain.URL, "http:", "https:", 1))}, 1, "", "does not speak TLS"},

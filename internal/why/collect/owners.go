@@ -204,7 +204,7 @@ func granted(rules []rule, bindings []binding) (grants []why.Grant) {
 	return grants
 }
 
-// accounts counts the pods of each service account.
+// accounts counts the running pods of each service account.
 func (c *collector) accounts(ctx context.Context, grants []why.Grant) {
 	pods := map[string]why.Answer[string]{} // by namespace: the service accounts of its pods
 	for i := range grants {
@@ -215,7 +215,8 @@ func (c *collector) accounts(ctx context.Context, grants []why.Grant) {
 		answer, asked := pods[account.Namespace]
 		if !asked && len(pods) < maxAccounts {
 			answer = list(ctx, c, api.PodsResource, account.Namespace, api.ListOptions{}, func(o *api.Unstructured) (string, bool) {
-				return cmp.Or(o.NestedString("spec", "serviceAccountName"), "default"), true
+				running := o.NestedString("status", "phase") == "Running" // one that waits for a node does nothing
+				return cmp.Or(o.NestedString("spec", "serviceAccountName"), "default"), running
 			})
 			pods[account.Namespace], asked = answer, true
 		}
