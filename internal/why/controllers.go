@@ -26,7 +26,7 @@ func controllerCauses() []Cause {
 		Outdates: []string{"C08", "C22"},
 		judge:    noController,
 	}, {
-		ID: "C20", Title: "two namespace controllers disagree",
+		ID: "C20", Title: "two namespace controllers disagree", Itself: true,
 		Lesson: "Two programs that write the conditions of a namespace overwrite each other. Neither sees what the other counts, " +
 			"and the namespace is removed late or never.",
 		Proof: "Two managers own f:conditions of the status, both wrote within 15 s of each other, and the conditions differ between the samples.",
