@@ -124,7 +124,7 @@ func contentSituations() []situation {
 			w.deleteNamespace(namespace)
 			return why.Reference{Resource: "pods", Namespace: namespace, Name: "a"}
 		}},
-		{id: "C17", also: []string{"C09"}, setUp: func(w *whyTrial, namespace string) why.Reference {
+		{id: "C17", setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
 			foreground := metav1.DeletePropagationForeground
 			require.NoError(w.t, w.client.CoreV1().Namespaces().Delete(w.ctx, namespace, metav1.DeleteOptions{PropagationPolicy: &foreground}))
