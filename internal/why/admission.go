@@ -80,8 +80,7 @@ func (n *Namespace) BlamesWebhook() bool {
 }
 
 // Accuses reports whether the condition says that a webhook could not be called, or the webhook is
-// asked about the last request of all, which removes the token of an empty namespace. No condition
-// tells of a refusal of that one.
+// asked about a request whose refusal no condition tells of.
 func (e *Evidence) Accuses(hook Webhook) bool {
 	return strings.Contains(e.Namespace.Condition(api.NamespaceDeletionContentFailure), `failed calling webhook "`+hook.Name+`"`) ||
 		e.silently(hook.Rules) != ""
@@ -91,10 +90,13 @@ func (e *Evidence) Accuses(hook Webhook) bool {
 // of: that which removes the token of an empty namespace, or that which writes the conditions, if
 // there are none. It returns "" for neither.
 func (e *Evidence) silently(rules []Rule) string {
+	updates := func(subresource string) bool {
+		return slices.ContainsFunc(rules, func(r Rule) bool { return r.matchesUpdate(subresource) })
+	}
 	switch {
-	case e.Untouched() && slices.ContainsFunc(rules, Rule.matchesStatus):
+	case e.Untouched() && updates("status"):
 		return "namespaces/status"
-	case e.Emptied() && slices.ContainsFunc(rules, Rule.matchesFinalize):
+	case e.Emptied() && updates("finalize"):
 		return "namespaces/finalize"
 	}
 	return ""

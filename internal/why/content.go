@@ -93,7 +93,7 @@ type holder struct {
 func (e *Evidence) blockers(uid string) (found []holder) {
 	for i := range e.Types {
 		for _, o := range e.Types[i].Objects {
-			if slices.ContainsFunc(o.Owners, func(owner Owner) bool { return owner.UID == uid && owner.Blocks }) {
+			if o.blocks(uid) {
 				found = append(found, holder{&e.Types[i], o})
 			}
 		}
@@ -101,11 +101,14 @@ func (e *Evidence) blockers(uid string) (found []holder) {
 	return found
 }
 
+// blocks reports whether an object blocks the deletion of the owner with that UID.
+func (o Object) blocks(uid string) bool {
+	return slices.ContainsFunc(o.Owners, func(owner Owner) bool { return owner.UID == uid && owner.Blocks })
+}
+
 // waitsBelow reports whether an owner of the object waits in the foreground for it.
 func (e *Evidence) waitsBelow(o Object) bool {
-	return slices.ContainsFunc(e.Held(), func(h Held) bool {
-		return h.Finalizer == "foregroundDeletion" && slices.ContainsFunc(o.Owners, func(owner Owner) bool { return owner.UID == h.Object.UID && owner.Blocks })
-	})
+	return slices.ContainsFunc(e.Held(), func(h Held) bool { return h.Finalizer == "foregroundDeletion" && o.blocks(h.Object.UID) })
 }
 
 func dependents(e *Evidence) []Finding {
@@ -119,12 +122,13 @@ func dependents(e *Evidence) []Finding {
 		}
 		leaf := holder{h.Type, h.Object}
 		seen := []string{leaf.o.UID}
-		var chain []string
+		f := Finding{Blocks: []Blocked{{Resource: h.Type.Name(), Count: 1, Examples: []string{h.Object.Name}}}}
+		f.saw(1, h.Type.Request, "%s/%s has foregroundDeletion", h.Type.Name(), h.Object.Name)
 		for next := e.blockers(leaf.o.UID); len(next) > 0; next = e.blockers(leaf.o.UID) {
 			if slices.Contains(seen, next[0].o.UID) {
 				break // a cycle
 			}
-			chain = append(chain, fmt.Sprintf("%s/%s has %s/%s as its owner, with blockOwnerDeletion", next[0].t.Name(), next[0].o.Name, leaf.t.Name(), leaf.o.Name))
+			f.saw(1, next[0].t.Request, "%s/%s has %s/%s as its owner, with blockOwnerDeletion", next[0].t.Name(), next[0].o.Name, leaf.t.Name(), leaf.o.Name)
 			leaf = next[0]
 			seen = append(seen, leaf.o.UID)
 		}
@@ -132,13 +136,8 @@ func dependents(e *Evidence) []Finding {
 		if len(seen) == 1 || len(own) == 0 {
 			continue
 		}
-		f := Finding{Culprit: Reference{Resource: leaf.t.Name(), Namespace: e.Name, Name: leaf.o.Name}}
+		f.Culprit = Reference{Resource: leaf.t.Name(), Namespace: e.Name, Name: leaf.o.Name}
 		f.Says = fmt.Sprintf("%s/%s waits for its dependent %s/%s", h.Type.Name(), h.Object.Name, leaf.t.Name(), leaf.o.Name)
-		f.Blocks = []Blocked{{Resource: h.Type.Name(), Count: 1, Examples: []string{h.Object.Name}}}
-		f.saw(1, h.Type.Request, "%s/%s has foregroundDeletion", h.Type.Name(), h.Object.Name)
-		for _, link := range chain {
-			f.saw(1, leaf.t.Request, "%s", link)
-		}
 		f.saw(1, leaf.t.Request, "%s/%s has %s", leaf.t.Name(), leaf.o.Name, listed(own))
 		describe := kubectl(e.Name, "describe", leaf.t.Name(), Quoted(leaf.o.Name))
 		f.Do = []string{fmt.Sprintf("find out why %s of %s/%s is not removed: %s; then see C04", listed(own), leaf.t.Name(), leaf.o.Name, describe)}

@@ -39,7 +39,9 @@ func (e *Evidence) BlamesConversion() bool {
 
 func conversionFails(e *Evidence) []Finding {
 	var findings []Finding
-	var found []string
+	found := func(name string) bool {
+		return slices.ContainsFunc(findings, func(f Finding) bool { return f.Culprit.Name == name })
+	}
 	for i := range e.Types {
 		t := &e.Types[i]
 		if t.Failed == nil || !convertsBadly.MatchString(t.Failed.Message) {
@@ -51,7 +53,7 @@ func conversionFails(e *Evidence) []Finding {
 			f.Certainty = Later
 		}
 		if e.converterIsDown(&f, t.Name()) {
-			found, findings = append(found, t.Name()), append(findings, f)
+			findings = append(findings, f)
 		}
 	}
 	// A server whose watch cache cannot start fails in namespaces that have no such object.
@@ -75,19 +77,19 @@ func conversionFails(e *Evidence) []Finding {
 		f := Finding{}
 		f.saw(1, e.Namespace.Request, "ContentFailure: %s", text)
 		listed := slices.ContainsFunc(e.Types, func(t Type) bool { return t.Name() == name && t.Failed == nil })
-		if slices.Contains(found, name) || !e.converterIsDown(&f, name) || listed && len(f.Missing) > 0 {
+		if found(name) || !e.converterIsDown(&f, name) || listed && len(f.Missing) > 0 {
 			continue // it is named already, or the condition is of a time before the repair
 		}
 		if listed {
 			f.Says = fmt.Sprintf("the conversion webhook of %s is down, and the server refuses the controller their list", name)
 		}
-		found, findings = append(found, name), append(findings, f)
+		findings = append(findings, f)
 	}
 	return findings
 }
 
-// converterIsDown completes the finding about the conversion webhook of a type. It returns false if
-// the server is back, or has no such type.
+// converterIsDown completes the finding about the conversion webhook of a type: what does not show
+// that its server is down is missing in the proof. It returns false if there is no such type.
 func (e *Evidence) converterIsDown(f *Finding, name string) bool {
 	f.Culprit = Reference{Resource: "customresourcedefinitions", Name: name}
 	f.Says = fmt.Sprintf("the conversion webhook of %s is down, so its objects can be neither listed nor deleted", name)

@@ -161,14 +161,9 @@ func (r Rule) matchesDelete(t Type) bool {
 	return includes(r.Operations, "DELETE", "*") && includes(r.Groups, t.Group, "*") && includes(r.Resources, t.Resource, "*", "*/*")
 }
 
-// matchesFinalize reports whether the rule selects the update of a namespace's subresource
-// finalize, with which the controller removes its token.
-func (r Rule) matchesFinalize() bool { return r.matchesUpdate("finalize") }
-
-// matchesStatus reports whether the rule selects that of the subresource status, with which the
-// controller writes its conditions.
-func (r Rule) matchesStatus() bool { return r.matchesUpdate("status") }
-
+// matchesUpdate reports whether the rule selects the update of a subresource of a namespace: of
+// finalize, with which the controller removes its token, or of status, with which it writes its
+// conditions.
 func (r Rule) matchesUpdate(subresource string) bool {
 	return includes(r.Operations, "UPDATE", "*") && includes(r.Groups, "", "*") &&
 		includes(r.Resources, "namespaces/"+subresource, "namespaces/*", "*/"+subresource, "*/*")

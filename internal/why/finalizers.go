@@ -201,29 +201,34 @@ func (w Workload) user() string { return "system:serviceaccount:" + w.Namespace 
 // User is the name under which the workload's pods send requests.
 func (w Workload) User() string { return w.user() }
 
+// stampOf returns what was read of a Service, nil if it was not read.
+func (e *Evidence) stampOf(service string) *Stamp {
+	at := slices.IndexFunc(e.Stamps, func(s Stamp) bool { return s.Type == "services" && s.Object == service })
+	if at < 0 {
+		return nil
+	}
+	return &e.Stamps[at]
+}
+
 // neverBalanced reports whether a Service was seen to have no load balancer: what C15 says does not
 // hold for it, only its finalizer does.
 func (e *Evidence) neverBalanced(h Held) bool {
-	at := slices.IndexFunc(e.Stamps, func(s Stamp) bool { return s.Type == "services" && s.Object == h.Object.Name })
-	return at >= 0 && !e.Stamps[at].Balancer
+	stamp := e.stampOf(h.Object.Name)
+	return stamp != nil && !stamp.Balancer
 }
 
 func balancers(e *Evidence) []Finding {
 	var findings []Finding
 	for _, h := range e.heldOrAwaiting() {
 		keeper, _ := h.Keeper()
-		if h.Type.Name() != "services" || !keeper.Balancer {
+		if h.Type.Name() != "services" || !keeper.Balancer || e.neverBalanced(h) {
 			continue
 		}
-		at := slices.IndexFunc(e.Stamps, func(s Stamp) bool { return s.Type == "services" && s.Object == h.Object.Name })
 		f := heldFinding(e, h)
-		switch {
-		case at < 0:
+		if stamp := e.stampOf(h.Object.Name); stamp == nil {
 			f.lack(nil, "status.loadBalancer of the Service was not read")
-		case !e.Stamps[at].Balancer:
-			continue
-		default:
-			f.saw(1, e.Stamps[at].Request, "status.loadBalancer is set")
+		} else {
+			f.saw(1, stamp.Request, "status.loadBalancer is set")
 		}
 		owner := e.judgeOwner(&f, h)
 		if h.Object.Deleted.IsZero() {

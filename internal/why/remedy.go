@@ -77,10 +77,14 @@ func (w *Write) Digest() string {
 // resourceVersion and finalizer first.
 func (w *Write) Patch() []byte {
 	at := fmt.Sprintf("/metadata/finalizers/%d", w.Index)
-	return jsonPatch(
-		operation{"test", "/metadata/uid", w.UID}, operation{"test", "/metadata/resourceVersion", w.ResourceVersion},
-		operation{"test", at, w.Finalizer}, operation{Op: "remove", Path: at},
-	)
+	patch, err := json.Marshal([]operation{
+		{"test", "/metadata/uid", w.UID}, {"test", "/metadata/resourceVersion", w.ResourceVersion},
+		{"test", at, w.Finalizer}, {Op: "remove", Path: at},
+	})
+	if err != nil {
+		panic(err) // it has only strings
+	}
+	return patch
 }
 
 // operation is one of a JSON patch.
@@ -88,14 +92,6 @@ type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value,omitempty"`
-}
-
-func jsonPatch(operations ...operation) []byte {
-	patch, err := json.Marshal(operations)
-	if err != nil {
-		panic(err) // it has only strings
-	}
-	return patch
 }
 
 // command returns the kubectl command that does the same.

@@ -30,10 +30,7 @@ func TestAControllerThatIsBusyElsewhere(t *testing.T) {
 
 // No condition tells that the last request, which removes the token, is refused.
 func TestAWebhookThatIsAskedToFinalize(t *testing.T) {
-	e := evidence(terminating("", ""))
-	for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
-		n.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
-	}
+	e := calm(evidence(terminating("", "")))
 	rule := func(operation, resource string) []why.Rule {
 		return []why.Rule{{Operations: []string{operation}, Groups: []string{"*"}, Resources: []string{resource}}}
 	}
@@ -118,10 +115,7 @@ func TestAWebhookThatIsAskedForTheStatus(t *testing.T) {
 
 // A bound policy that decides on the removal of the token.
 func TestAPolicyThatIsAskedToFinalize(t *testing.T) {
-	e := evidence(terminating("", ""))
-	for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
-		n.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
-	}
+	e := calm(evidence(terminating("", "")))
 	rules := []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"namespaces/finalize"}}}
 	e.Policies = answered("GET policies", why.Policy{Name: "p", Rules: rules})
 	assert.Nil(t, find(why.Judge(e), "C08"), "it is not bound")

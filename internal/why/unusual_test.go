@@ -184,10 +184,7 @@ func TestAFinalizerOnAForeignType(t *testing.T) {
 		"batch.kubernetes.io/job-tracking":            {job, ": job-controller removes it from pods only"},
 	} {
 		t.Run(finalizer, func(t *testing.T) {
-			e := test.evidence
-			for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
-				n.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
-			}
+			e := calm(test.evidence)
 			report := why.Judge(e)
 			at := slices.IndexFunc(report.Findings, func(f why.Finding) bool { return strings.Contains(f.Says, finalizer) })
 			require.GreaterOrEqual(t, at, 0, report.Sentence)

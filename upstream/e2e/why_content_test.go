@@ -24,6 +24,9 @@ var managedControllers = []string{
 // The pod of kube-controller-manager, as kubeadm names it.
 const managersPod = controlplane.ControllerManager + "-fake-node-0"
 
+// convertedThings is the CustomResourceDefinition whose conversion the situation of C09 breaks.
+const convertedThings = "things.converted.example.com"
+
 // playStaticPod creates the pod with which a kubelet shows the static pod of
 // kube-controller-manager, with its true flag --controllers.
 func (w *whyTrial) playStaticPod() {
@@ -81,7 +84,7 @@ func contentSituations() []situation {
 			w.createNamespace(namespace)
 			w.definition("converted.example.com", "things", "Thing", "v1beta1", "v1")
 			w.custom("/namespaces/"+namespace+"/things", "converted.example.com/v1beta1", "Thing", "orders")
-			const definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.converted.example.com"
+			const definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + convertedThings
 			w.patch(definition, `{"spec":{"conversion":{"strategy":"Webhook",
 				"webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"service":{"namespace":"converter","name":"converter"}}}}}}`)
 			w.t.Cleanup(func() { // kube-controller-manager retries such a list for seconds in each pass over any namespace
@@ -95,7 +98,7 @@ func contentSituations() []situation {
 				return err != nil && strings.Contains(err.Error(), "conversion webhook"), nil
 			})
 			w.deleteNamespace(namespace)
-			return why.Reference{Resource: "customresourcedefinitions", Name: "things.converted.example.com"}
+			return why.Reference{Resource: "customresourcedefinitions", Name: convertedThings}
 		}},
 		{id: "C13", setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)

@@ -77,7 +77,7 @@ func CollectAll(ctx context.Context, client *restclient.Client, options Options)
 
 // inDeletionNow returns the names of the namespaces in deletion.
 func (c *collector) inDeletionNow(ctx context.Context) ([]string, error) {
-	options := api.ListOptions{FieldSelector: "status.phase=" + string(api.NamespaceTerminating), Limit: pageSize}
+	options := terminatingOnly
 	var names []string
 	for {
 		var page *api.List[*api.PartialObjectMetadata]

@@ -83,12 +83,15 @@ func writesConditions(fields string) bool {
 	})
 }
 
+// terminatingOnly selects the namespaces in deletion.
+var terminatingOnly = api.ListOptions{FieldSelector: "status.phase=" + string(api.NamespaceTerminating), Limit: pageSize}
+
 // terminating lists the namespaces in deletion.
 func (c *collector) terminating(ctx context.Context) []string {
 	resource := restclient.Metadata(c.client, api.NamespacesResource, "")
 	var names []string
 	err := c.attempt(ctx, func(ctx context.Context) error {
-		list, err := resource.List(ctx, api.ListOptions{FieldSelector: "status.phase=" + string(api.NamespaceTerminating), Limit: pageSize})
+		list, err := resource.List(ctx, terminatingOnly)
 		if err == nil {
 			for _, item := range list.Items {
 				names = append(names, item.Name)
@@ -164,6 +167,24 @@ var errTooLong = errors.New("the list has too many pages")
 // clusterPages bounds how much of one list of the cluster is read.
 const clusterPages = 20
 
+// everyPage lists page by page. page returns the token of the next page, "" after the last one.
+func (c *collector) everyPage(
+	ctx context.Context, options api.ListOptions, page func(ctx context.Context, options api.ListOptions) (next string, err error),
+) error {
+	for pages := 1; ; pages++ {
+		err := c.attempt(ctx, func(ctx context.Context) (err error) {
+			options.Continue, err = page(ctx, options)
+			return err
+		})
+		switch {
+		case err != nil || options.Continue == "":
+			return err
+		case pages == clusterPages:
+			return errTooLong
+		}
+	}
+}
+
 // list reads a collection of whole objects and keeps the results of read, which returns false for
 // an object to leave out. An incomplete list proves nothing and counts as failed.
 func list[T any](
@@ -178,29 +199,18 @@ func list[T any](
 	if c.many && options.FieldSelector == "" { // a single object may be read for different reasons
 		defer func() { c.answers.Store(key, answer) }()
 	}
-	var err error
-	for pages := 1; ; pages++ {
-		var page *api.List[*api.Unstructured]
-		err = c.attempt(ctx, func(ctx context.Context) (err error) {
-			page, err = restclient.Dynamic(c.client, gvr, namespace).List(ctx, options)
-			return err
-		})
+	err := c.everyPage(ctx, options, func(ctx context.Context, options api.ListOptions) (string, error) {
+		page, err := restclient.Dynamic(c.client, gvr, namespace).List(ctx, options)
 		if err != nil {
-			break
+			return "", err
 		}
 		for _, item := range page.Items {
 			if kept, ok := read(item); ok {
 				answer.Items = append(answer.Items, kept)
 			}
 		}
-		if options.Continue = page.Continue; options.Continue == "" {
-			break
-		}
-		if pages == clusterPages {
-			err = errTooLong
-			break
-		}
-	}
+		return page.Continue, nil
+	})
 	if err != nil {
 		answer.Items = nil
 	}
@@ -212,20 +222,16 @@ func list[T any](
 func (c *collector) definitions(ctx context.Context) why.Answer[why.Definition] {
 	options := api.ListOptions{Limit: pageSize}
 	answer := why.Answer[why.Definition]{Request: requestFor(definitionsResource, "", options)}
-	var err error
-	for again := true; again && err == nil; again = options.Continue != "" {
-		err = c.attempt(ctx, func(ctx context.Context) error {
-			page, err := restclient.Metadata(c.client, definitionsResource, "").List(ctx, options)
-			if err != nil {
-				return err
-			}
-			for _, item := range page.Items {
-				answer.Items = append(answer.Items, why.Definition{Object: objectOf(&item.ObjectMeta), Type: item.Name})
-			}
-			options.Continue = page.Continue
-			return nil
-		})
-	}
+	err := c.everyPage(ctx, options, func(ctx context.Context, options api.ListOptions) (string, error) {
+		page, err := restclient.Metadata(c.client, definitionsResource, "").List(ctx, options)
+		if err != nil {
+			return "", err
+		}
+		for _, item := range page.Items {
+			answer.Items = append(answer.Items, why.Definition{Object: objectOf(&item.ObjectMeta), Type: item.Name})
+		}
+		return page.Continue, nil
+	})
 	if err != nil {
 		answer.Items = nil
 	}

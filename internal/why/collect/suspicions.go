@@ -52,8 +52,7 @@ func (c *collector) suspicions(ctx context.Context) {
 // elsewhere reads when the controller's conditions of the other namespaces in deletion were
 // written.
 func (c *collector) elsewhere(ctx context.Context) why.Answer[why.ConditionsWrite] {
-	terminating := api.ListOptions{FieldSelector: "status.phase=" + string(api.NamespaceTerminating)}
-	return list(ctx, c, api.NamespacesResource, "", terminating, func(o *api.Unstructured) (why.ConditionsWrite, bool) {
+	return list(ctx, c, api.NamespacesResource, "", terminatingOnly, func(o *api.Unstructured) (why.ConditionsWrite, bool) {
 		w := why.ConditionsWrite{Namespace: o.GetName()}
 		for _, t := range why.ConditionTypes {
 			if at := moment(text(conditionOf(o, string(t)), "lastTransitionTime")); at.After(w.At) {
