@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"runtime"
+	"runtime/pprof"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -94,6 +94,8 @@ func faults(server *served.Server) []disturbance {
 
 // disturb causes each disturbance. streams reports whether the server has streaming lists.
 func disturb(t *testing.T, cp e2e.Server, disturbances []disturbance, streams bool) {
+	// Goroutines inherit labels: these tell the informers of this test from those of a parallel one.
+	pprof.SetGoroutineLabels(pprof.WithLabels(t.Context(), pprof.Labels("test", t.Name())))
 	source := newWriters(t, cp)
 	source.fill()
 	over := map[restclient.WatchTransport]*observers{}
@@ -112,6 +114,7 @@ func disturb(t *testing.T, cp e2e.Server, disturbances []disturbance, streams bo
 	}
 	time.Sleep(writingTime)
 	stopWriting()
+	require.NotEmpty(t, goroutinesOfGears(t.Name()), "informers that run are found")
 
 	for transport, o := range over {
 		o.awaitEqual(t, cp, source)
@@ -125,7 +128,7 @@ func disturb(t *testing.T, cp e2e.Server, disturbances []disturbance, streams bo
 		}
 		o.stop(t)
 	}
-	requireNoGoroutinesOf(t, "orrery/informer", "orrery/deltafifo", "orrery/restclient")
+	requireNoGoroutinesOfGears(t)
 }
 
 // writingTime is the pause between disturbances. It only affects how much is written.
@@ -256,25 +259,32 @@ func eventually(t *testing.T, condition func() bool, what string) {
 	assert.Eventually(t, condition, waitTimeout, 50*time.Millisecond, what)
 }
 
-// requireNoGoroutinesOf checks that no goroutine has one of the packages in its stack. A goroutine
-// may need a moment for its last instructions after it has reported its end.
-func requireNoGoroutinesOf(t *testing.T, packages ...string) {
+// requireNoGoroutinesOfGears checks that this test has left none. A goroutine may need a moment for
+// its last instructions after it has reported its end.
+func requireNoGoroutinesOfGears(t *testing.T) {
 	t.Helper()
 	var found []string
 	assert.Eventually(t, func() bool {
-		found = stacksWith(packages)
+		found = goroutinesOfGears(t.Name())
 		return len(found) == 0
 	}, untilIdle/2, 50*time.Millisecond, "informers that have ended leave nothing")
 	require.Empty(t, found)
 }
 
-func stacksWith(packages []string) []string {
-	buffer := make([]byte, 8<<20)
-	buffer = buffer[:runtime.Stack(buffer, true)]
+// goroutinesOfGears returns the stacks of goroutines that a test has labelled with its name and that
+// run an informer, a queue of deltas or a client.
+func goroutinesOfGears(test string) []string {
+	var profile strings.Builder
+	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil { // 1: text, with labels
+		return []string{err.Error()}
+	}
 	var found []string
-	for _, stack := range strings.Split(string(buffer), "\n\n") {
-		for _, p := range packages {
-			if strings.Contains(stack, p) && !strings.Contains(stack, "stacksWith") {
+	for stack := range strings.SplitSeq(profile.String(), "\n\n") {
+		if !strings.Contains(stack, fmt.Sprintf("%q:%q", "test", test)) {
+			continue
+		}
+		for _, gear := range []string{"orrery/informer", "orrery/deltafifo", "orrery/restclient"} {
+			if strings.Contains(stack, gear) {
 				found = append(found, stack)
 				break
 			}
