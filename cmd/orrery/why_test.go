@@ -121,6 +121,8 @@ func TestExplain(t *testing.T) {
 		assert.True(t, strings.HasPrefix(stdout, id+"  "), stdout)
 		assert.Empty(t, stderr)
 	}
+	_, short, _ := orrery(t, "why", "--explain", "c7")
+	assert.True(t, strings.HasPrefix(short, "C07  "), short)
 }
 
 // A link to the program whose name is that of a kubectl plugin is "orrery why".

@@ -162,3 +162,43 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 		})
 	}
 }
+
+// The removal of one finalizer changes the object, so that the next one's command does not work.
+func TestTwoRemovalsFromOneObject(t *testing.T) {
+	e := audited()
+	e.Namespace.Finalizers = append(e.Namespace.Finalizers, "example.com/bill")
+	e.Second.Namespace = e.Namespace
+	var whens []string
+	for _, f := range why.Judge(e).Findings {
+		for _, r := range f.Remedies {
+			if strings.Contains(r.Command, "--type=json") {
+				whens = append(whens, r.When)
+			}
+		}
+	}
+	assert.Equal(t, []string{"", "instead of the removal above, after which --fix prints this one anew"}, whens)
+}
+
+// What is called like an owner elsewhere may be another part of it: the one that could remove the
+// finalizer ran in the namespace.
+func TestAnotherProgramOfAnOwnerThatRanInside(t *testing.T) {
+	e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", why.Workload{Kind: "deployment", Namespace: "keda", Name: "keda-metrics"})
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "shop", Name: "operator"}, Group: "keda.sh", Resources: []string{"*"}}}
+	found, lines := advice(t, e, "C05")
+	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+	assert.Equal(t, "run keda-operator in another namespace until the objects are gone", found.Do[0])
+	assert.NotContains(t, lines, "kubectl -n keda scale")
+}
+
+// An owner that does not say its name is not known, and the rights tell where to look.
+func TestWhoMayBeAnOwnerWithoutAName(t *testing.T) {
+	e := orphan("databases", "example.com", "example.com/db", "manager")
+	grant := func(namespace string, pods int) why.Grant {
+		return why.Grant{Service: why.Service{Namespace: namespace, Name: "operator"}, Group: "example.com", Resources: []string{"databases"}, Pods: pods}
+	}
+	e.Grants.Items = []why.Grant{grant("db", 0), grant("db", 0), {Subject: "user admin", Group: "example.com", Resources: []string{"*"}}, grant("old", 1)}
+	found, _ := advice(t, e, "C04")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, "by a rule that names example.com, these service accounts may update databases.example.com: db/operator (0 pods) and old/operator (1 pod)",
+		found.Proof[len(found.Proof)-1].Says)
+}

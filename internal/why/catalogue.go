@@ -1,7 +1,9 @@
 package why
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -42,8 +44,11 @@ func Catalogue() []Cause {
 	)
 }
 
-// Lookup returns the cause with an id, in upper or lower case.
+// Lookup returns the cause with an id, in upper or lower case, or with its number.
 func Lookup(id string) (Cause, bool) {
+	if number, err := strconv.Atoi(strings.TrimLeft(id, "Cc")); err == nil {
+		id = fmt.Sprintf("C%02d", number)
+	}
 	catalogue := Catalogue()
 	at := slices.IndexFunc(catalogue, func(c Cause) bool { return strings.EqualFold(c.ID, id) })
 	if at < 0 {

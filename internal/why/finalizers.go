@@ -82,28 +82,43 @@ func ownerless(e *Evidence, inside bool) []Finding {
 			continue
 		case ownerGone:
 			f.Says = fmt.Sprintf("the controller of %s is gone, and %s for it", h.Finalizer, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
-			if named := e.namedLikeOwner(h); len(named) > 0 {
-				do, command := named[0].howToRun()
-				f.Do, f.Remedies = append(f.Do, do), append(f.Remedies, Remedy{Command: command})
-			}
-			if len(f.Do) == 0 {
-				f.Do = append(f.Do, fmt.Sprintf("install %s again, until the objects are gone", f.Owner.Name))
-			}
-			if inside {
+			switch named := e.namedLikeOwner(h); {
+			case inside:
 				f.Says = fmt.Sprintf("the controller of %s ran in %s itself, and %s for it",
 					h.Finalizer, e.Name, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
 				f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
 				f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
+			case len(named) > 0:
+				do, command := named[0].howToRun()
+				f.Do, f.Remedies = []string{do}, []Remedy{{Command: command}}
+			default:
+				f.Do = []string{fmt.Sprintf("install %s again, until the objects are gone", f.Owner.Name)}
 			}
 			f.Do = append(f.Do, fmt.Sprintf("⚠ last resort: remove %s from %s/%s; %s", h.Finalizer, h.Type.Name(), h.Object.Name, h.loses()))
 			f.offerRelease(e, h)
 		default:
 			f.Says = fmt.Sprintf("%s for the owner of %s", waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()), h.Finalizer)
 			f.Do = []string{fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer)}
+			if f.Owner == nil {
+				e.sawUpdaters(&f, h)
+			}
 		}
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// sawUpdaters adds to a finding whose owner has no known name which service accounts may be it.
+func (e *Evidence) sawUpdaters(f *Finding, h Held) {
+	var accounts []string
+	for _, g := range e.grantsFor(h.Type) {
+		if account := fmt.Sprintf("%s (%s)", g.Account(), counted(g.Pods, "pod")); g.isAccount() && g.Failed == nil && !slices.Contains(accounts, account) {
+			accounts = append(accounts, account)
+		}
+	}
+	if len(accounts) > 0 && h.Type.IsCustom() {
+		f.saw(1, e.Grants.Request, "by a rule that names %s, these service accounts may update %s: %s", h.Type.Group, h.Type.Name(), listed(accounts))
+	}
 }
 
 // howToRun says how to bring a workload back that has no ready pod, with the command for it.

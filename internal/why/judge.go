@@ -37,6 +37,7 @@ func Judge(e Evidence) Report {
 		}
 	}
 	r.Findings = append(withoutOutdated(r.Findings), missingRights(&e, r.Findings)...)
+	oneRemovalEach(r.Findings)
 	r.Verdict, r.Sentence = verdict(&e, r.Findings)
 	switch r.Verdict {
 	case Stuck:
