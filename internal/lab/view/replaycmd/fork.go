@@ -54,6 +54,7 @@ func runFork(ctx context.Context, name string, options *replayOptions, out io.Wr
 		config.Code = source
 		return options.view.Start(config, out)
 	}
+	fmt.Fprintln(out, "The inputs are done again. Each is listed when the pipeline has come to rest after it.")
 	var last fork.Result
 	live, err := recording.Live(ctx, options.fork, options.without, serve, func(input fork.Input, result fork.Result) {
 		fmt.Fprintf(out, "%4d  %s\n", input.Number, input)
