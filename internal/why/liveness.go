@@ -167,8 +167,8 @@ func (e *Evidence) judgeOwner(f *Finding, h Held) string {
 	return verdict
 }
 
-// signs looks for four signs of life of the owner, one after the other. The first is a change of the
-// object.
+// signs looks for four signs of life of the owner, one after the other. The first is a change of
+// the object.
 func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, keeper Keeper, listed bool) string {
 	still, known := e.standstill(h.Type, h.Object)
 	switch {
