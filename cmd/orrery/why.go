@@ -63,8 +63,8 @@ answers suggest.
 With --fix it also prints the commands of each remedy, the safe ones first. If
 the finding is proven, three kinds of remedies have a digest of the evidence: to
 remove a finalizer whose owner is gone, to remove a foreign token, and to delete
-an APIService without a Service. With --apply --confirm DIGEST, the command reads
-everything again, and does this write only if the digest is still the same.
+an APIService without a Service. With --apply --confirm DIGEST, the command
+reads everything again, and does this write only if the digest is the same.
 
 A cause is proven only if every part of its proof was seen; otherwise it is
 possible. A cause is called later if it acts only after the others are gone. A
