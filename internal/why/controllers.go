@@ -16,7 +16,7 @@ func controllerCauses() []Cause {
 		ID: "C19", Title: "no namespace controller at work",
 		Lesson: "The API server marks a namespace and nothing more. A controller, usually kube-controller-manager, empties it and " +
 			"removes the token kubernetes from spec.finalizers. Without one, the namespace stays as it is, without any condition.",
-		Proof: "60 s after the deletion none of the five conditions is there, and those of no other namespace were written since. Or nothing changes, and the controller is switched " +
+		Proof: "60 s after the deletion none of the five conditions is there, and no other namespace in deletion has one. Or nothing changes, and the controller is switched " +
 			"off by --controllers, or its Lease has expired and no pod of it is ready.",
 		Do:    []string{"start kube-controller-manager with its namespace-controller", "run another one: orrery run"},
 		DoNot: "finalize the namespace by hand: its content stays behind, and comes back with a namespace of that name",
@@ -105,10 +105,14 @@ func noController(e *Evidence) []Finding {
 		if e.Elsewhere.Failed != nil {
 			f.lack(e.Elsewhere.Failed, "whether a controller works on other namespaces could not be seen")
 		}
-		for _, w := range e.Elsewhere.Items {
-			if w.At.After(e.Namespace.Deleted) {
-				f.lack(nil, "a namespace controller is at work, and may be slow or throttled: it wrote the conditions of %s at %s", w.Namespace, clock(w.At))
-				break
+		if others := e.Elsewhere.Items; len(others) > 0 && !off {
+			busy := slices.IndexFunc(others, func(w ConditionsWrite) bool { return w.At.After(e.Namespace.Deleted) })
+			if busy >= 0 {
+				f.lack(nil, "a namespace controller is at work, and may be slow or throttled: it wrote the conditions of %s at %s",
+					others[busy].Namespace, clock(others[busy].At))
+			} else {
+				f.lack(nil, "the conditions of %s in deletion show that a controller was at work; one that only repeats itself writes nothing",
+					counted(len(others), "other namespace"))
 			}
 		}
 		return []Finding{f}

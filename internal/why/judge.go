@@ -157,6 +157,10 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	switch objects, unread := e.left(); {
 	case len(unread) > 0:
 		return Unknown, fmt.Sprintf("%s; why is not proven: %s could not be read.", hangs, types(unread))
+	case e.unconfirmed() != nil && !e.vouched():
+		c := e.unconfirmed()
+		return Unknown, fmt.Sprintf("%s; %s says %.200q, which the requests of this command do not confirm: read the controller's log.",
+			hangs, short(c.Type), c.Message)
 	case objects == 0 && !e.vouched():
 		return Unknown, fmt.Sprintf("%s; nothing is left in it: a controller that works would have removed it within %s.", hangs, duration(backOffCap))
 	}
@@ -184,8 +188,12 @@ func progress(e *Evidence) string {
 		return "it was deleted less than a minute ago"
 	}
 	if s := e.Second; s != nil && s.Namespace != nil {
-		if s.Namespace.ResourceVersion != e.Namespace.ResourceVersion {
+		written := s.Namespace.ResourceVersion != e.Namespace.ResourceVersion
+		if written && !sameConditions(s.Namespace.Conditions, e.Namespace.Conditions) {
 			return "its conditions changed between the samples"
+		}
+		if released := e.released(); written && released != "" {
+			return released + " was removed between the samples"
 		}
 		for _, t := range s.Types {
 			if first := e.typeOf(t.Group, t.Resource); first != nil && t.Count < first.Count {
@@ -193,17 +201,53 @@ func progress(e *Evidence) string {
 			}
 		}
 	}
-	objects, unread := e.left()
-	for _, condition := range e.Namespace.Conditions {
-		holds := objects > 0 || len(unread) > 0
-		if condition.Type == api.NamespaceDeletionDiscoveryFailure {
-			holds = len(e.Discovery.Failed) > 0 || e.Discovery.Refused != nil
-		}
-		if isDeletionCondition(condition.Type) && condition.Status == api.ConditionTrue && !holds {
-			return fmt.Sprintf("%s no longer holds, and the next pass comes within %s", short(condition.Type), duration(backOffCap))
+	if c := e.unconfirmed(); c != nil && e.recent(*c) {
+		return fmt.Sprintf("%s no longer holds, and the next pass comes within %s", short(c.Type), duration(backOffCap))
+	}
+	return ""
+}
+
+// sameConditions reports whether the controller's conditions are equal in both samples.
+func sameConditions(a, b []api.NamespaceCondition) bool {
+	foreign := func(c api.NamespaceCondition) bool { return !isDeletionCondition(c.Type) }
+	return slices.EqualFunc(slices.DeleteFunc(slices.Clone(a), foreign), slices.DeleteFunc(slices.Clone(b), foreign),
+		func(a, b api.NamespaceCondition) bool {
+			return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message &&
+				a.LastTransitionTime.Equal(b.LastTransitionTime.Time)
+		})
+}
+
+// released returns a token or finalizer of the namespace that the second sample lacks, "" for none.
+func (e *Evidence) released() string {
+	again := slices.Concat(e.Second.Namespace.SpecFinalizers, e.Second.Namespace.Finalizers)
+	for _, finalizer := range slices.Concat(e.Namespace.SpecFinalizers, e.Namespace.Finalizers) {
+		if !slices.Contains(again, finalizer) {
+			return finalizer
 		}
 	}
 	return ""
+}
+
+// unconfirmed returns a condition that is True although nothing that was read agrees, nil for none.
+func (e *Evidence) unconfirmed() *api.NamespaceCondition {
+	objects, unread := e.left()
+	for i, c := range e.latest().Conditions {
+		holds := objects > 0 || len(unread) > 0
+		if c.Type == api.NamespaceDeletionDiscoveryFailure {
+			holds = len(e.undiscovered()) > 0 || e.Discovery.Refused != nil
+		}
+		if isDeletionCondition(c.Type) && c.Status == api.ConditionTrue && !holds {
+			return &e.latest().Conditions[i]
+		}
+	}
+	return nil
+}
+
+// recent reports whether a condition was written so lately that the controller may not have come
+// back to it.
+func (e *Evidence) recent(c api.NamespaceCondition) bool {
+	since := e.now().Add(-2 * backOffCap)
+	return c.LastTransitionTime.After(since) || slices.ContainsFunc(e.latest().Writers, func(w Writer) bool { return w.At.After(since) })
 }
 
 // ConditionTypes are the five conditions of the namespace controller.

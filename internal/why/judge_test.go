@@ -246,9 +246,24 @@ func TestVerdicts(t *testing.T) {
 	discovered := evidence(terminating(discoveryFailure, "Discovery failed for some groups, 1 failing: g.io/v1: no answer"), typeOf("", "configmaps", object("a")))
 	empty := evidence(terminating("", ""))
 	empty.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
-	moved := evidence(terminating("", ""))
+	unconfirmed := evidence(terminating(contentFailure, "Failed to delete all resource types, 1 remaining: storage is (re)initializing"))
+	written := func(e why.Evidence, before time.Duration) why.Evidence {
+		for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
+			n.Conditions = slices.Clone(n.Conditions)
+			n.Conditions[0].LastTransitionTime = api.NewTime(later.Add(-before))
+		}
+		return e
+	}
+	rewritten := written(evidence(terminating(contentFailure, "storage is (re)initializing")), 5*time.Minute)
+	rewritten.Second.Namespace.Writers = []why.Writer{{Manager: "kcm", At: later.Add(-90 * time.Second)}}
+	moved := evidence(terminating(contentFailure, "2 remaining"), typeOf("", "configmaps", object("a")))
+	moved.Second.Namespace.Conditions = terminating(contentFailure, "1 remaining").Conditions
+	annotated := evidence(terminating(contentFailure, "1 remaining"), typeOf("", "configmaps", object("a")))
+	annotated.Second.Namespace.ResourceVersion = "8"
+	annotated.Second.Namespace.Conditions = append([]api.NamespaceCondition{{Type: "Other"}}, annotated.Namespace.Conditions...)
 	moved.Second.Namespace.ResourceVersion = "8"
-	moved.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
+	released := evidence(terminating(contentFailure, "1 remaining"), typeOf("", "configmaps", object("a")))
+	released.Second.Namespace.ResourceVersion, released.Second.Namespace.SpecFinalizers = "8", nil
 	running := situations()["C12"].not
 	running.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
 	running.Second.Namespace.Conditions = running.Namespace.Conditions
@@ -267,13 +282,20 @@ func TestVerdicts(t *testing.T) {
 		"a pod that still runs": {
 			running, why.Unknown, why.ExitUnknown, "pod a should have ended 9m10s ago, and node n, which is Ready, still runs its container c: read the kubelet's log there.",
 		},
-		"a pod that the kubelet ends":  {ending, why.Unknown, why.ExitUnknown, "no known cause is proven"},
-		"a pod without the token":      {finalized, why.Unknown, why.ExitUnknown, "no known cause is proven"},
-		"nothing is known":             {nothing, why.Unknown, why.ExitUnknown, "no known cause is proven"},
-		"a claim that no longer holds": {old, why.Progressing, 0, "ContentRemaining no longer holds"},
-		"nothing is left":              {empty, why.Unknown, why.ExitUnknown, "; nothing is left in it: a controller that works would have removed it within 1m0s."},
-		"discovery works again":        {discovered, why.Progressing, 0, "DiscoveryFailure no longer holds, and the next pass comes within 1m0s"},
-		"the conditions change":        {moved, why.Progressing, 0, "its conditions changed"},
+		"a pod that the kubelet ends":      {ending, why.Unknown, why.ExitUnknown, "no known cause is proven"},
+		"a pod without the token":          {finalized, why.Unknown, why.ExitUnknown, "no known cause is proven"},
+		"nothing is known":                 {nothing, why.Unknown, why.ExitUnknown, "no known cause is proven"},
+		"a claim that no longer holds":     {written(old, time.Minute), why.Progressing, 0, "ContentRemaining no longer holds"},
+		"a claim that was rewritten since": {rewritten, why.Progressing, 0, "ContentFailure no longer holds"},
+		"a claim that is not confirmed": {
+			written(unconfirmed, 3*time.Minute), why.Unknown, why.ExitUnknown,
+			`; ContentFailure says "Failed to delete all resource types, 1 remaining: storage is (re)initializing", which the requests of this command do not confirm`,
+		},
+		"nothing is left":            {empty, why.Unknown, why.ExitUnknown, "; nothing is left in it: a controller that works would have removed it within 1m0s."},
+		"discovery works again":      {written(discovered, time.Minute), why.Progressing, 0, "DiscoveryFailure no longer holds, and the next pass comes within 1m0s"},
+		"the conditions change":      {moved, why.Progressing, 0, "its conditions changed"},
+		"only an annotation changes": {annotated, why.Unknown, why.ExitUnknown, "no known cause is proven"},
+		"a token was removed":        {released, why.Progressing, 0, "kubernetes was removed between the samples"},
 		"it does not exist": {
 			why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404}, Terminating: []string{"shop"}}, why.Absent, 0,
 			`namespace "shpo" does not exist; Terminating now: shop`,

@@ -59,7 +59,16 @@ func (c *collector) elsewhere(ctx context.Context) why.Answer[why.ConditionsWrit
 				w.At = at
 			}
 		}
-		return w, w.Namespace != c.evidence.Name && !w.At.IsZero()
+		if w.At.IsZero() {
+			return w, false
+		}
+		for _, entry := range items(o.Nested("metadata", "managedFields")) {
+			fields, err := json.Marshal(entry["fieldsV1"])
+			if at := moment(text(entry, "time")); err == nil && writesConditions(string(fields)) && at.After(w.At) {
+				w.At = at // lastTransitionTime moves with a status only
+			}
+		}
+		return w, w.Namespace != c.evidence.Name
 	})
 }
 
