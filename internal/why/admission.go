@@ -16,8 +16,8 @@ func admissionCauses() []Cause {
 		Lesson: "A webhook with failurePolicy Fail that is asked about deletions stops them all when its server is down. Often its " +
 			"pods were in the namespace that is being deleted, or an add-on was uninstalled without its configuration.",
 		Proof: "ContentFailure says that calling the webhook failed; its configuration still exists, has failurePolicy Fail, and " +
-			"selects the deletion of a type that remains; its Service is missing or has no ready endpoint, or the error is one of " +
-			"the certificate or of a URL's connection. A webhook without a server that is asked about namespaces/finalize, the last " +
+			"selects the deletion of a type that remains; its Service is missing, has no ready endpoint or lacks the port, or the " +
+			"error is one of the certificate or the connection. A webhook without a server that is asked about namespaces/finalize, the last " +
 			"request, is possible: no condition reports its refusal.",
 		Do: []string{
 			"if its Service is in another namespace: bring its pods back",
@@ -40,11 +40,9 @@ func admissionCauses() []Cause {
 
 // The servers' words in the condition ContentFailure.
 var (
-	failedCalling  = regexp.MustCompile(`(?s)failed calling webhook "([^"]+)": (.*)`)
-	webhookDenied  = regexp.MustCompile(`(?s)admission webhook "([^"]+)" denied the request(?:: (.*))?`)
-	policyDenied   = regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '([^']+)' with binding '([^']+)' denied request: (.*)`)
-	certificate    = "x509: "
-	brokenTransfer = []string{certificate, "connection refused", "context deadline exceeded", "no such host", "i/o timeout"}
+	failedCalling = regexp.MustCompile(`(?s)failed calling webhook "([^"]+)": (.*)`)
+	webhookDenied = regexp.MustCompile(`(?s)admission webhook "([^"]+)" denied the request(?:: (.*))?`)
+	policyDenied  = regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '([^']+)' with binding '([^']+)' denied request: (.*)`)
 )
 
 // beginning matches the start of one server text. The controller joins the texts in ContentFailure
@@ -243,21 +241,12 @@ var withoutRequest = map[string]string{
 // hookIsDown adds why a webhook cannot be called, and what to do about it. It returns false if its
 // server is back.
 func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
-	switch {
-	case hook.Service == nil:
-		f.Do = []string{"bring the server at the webhook's URL back"}
-		if !containsAny(text, brokenTransfer) {
-			f.lack(nil, "the webhook has a URL, which was not called")
-		}
-	case containsAny(text, []string{certificate}):
-		f.Do = []string{fmt.Sprintf("repair the certificate of Service %s, or the caBundle of %s %s", *hook.Service, hook.Resource, hook.Configuration)}
-	default:
-		if down, known := e.backendDown(f, *hook.Service); known && !down {
-			return false
-		}
-		if hook.Service.Namespace != e.Name { // no pod can start in this one
-			f.Do = []string{e.bringBack(*hook.Service)}
-		}
+	repair, down := e.unreachable(f, hook.Service, hook.URL, text, hook.Resource+" "+hook.Configuration)
+	if !down {
+		return false
+	}
+	if repair != "" {
+		f.Do = []string{repair}
 	}
 	f.Do = append(f.Do,
 		fmt.Sprintf("exclude %s by a namespaceSelector in %s %s, and remove the exclusion when %s is gone (--fix prints both commands)",
@@ -285,26 +274,6 @@ func (e *Evidence) exclusion(hook *Webhook) []Remedy {
 		return kubectl("", "get", object, "-o json | jq", Quoted(list), "| kubectl replace -f -")
 	}
 	return []Remedy{{Command: change("+=")}, {Command: change("-="), When: whenGone}}
-}
-
-// backendDown adds the state of a Service to a finding. known is false if it could not be read.
-func (e *Evidence) backendDown(f *Finding, service Service) (down, known bool) {
-	b := e.backend(service)
-	switch {
-	case b == nil:
-		f.lack(nil, "Service %s was not looked at", service)
-		return false, false
-	case b.Failed != nil:
-		f.lack(b.Failed, "Service %s could not be read", service)
-		return false, false
-	case !b.Exists:
-		f.saw(1, b.Request, "Service %s does not exist", service)
-	case b.Ready == 0:
-		f.saw(1, b.Request, "Service %s has no ready endpoint", service)
-	default:
-		return false, true
-	}
-	return true, true
 }
 
 // matchedOnce yields the first two groups of each match, each first group once, in the order of the
@@ -405,12 +374,4 @@ func orElse(text, otherwise string) string {
 		return otherwise
 	}
 	return text
-}
-
-// bringBack says how to bring the server behind a Service back.
-func (e *Evidence) bringBack(service Service) string {
-	if b := e.backend(service); b != nil && b.Failed == nil && !b.Exists {
-		return fmt.Sprintf("create Service %s and the pods behind it again", service)
-	}
-	return fmt.Sprintf("bring the pods behind Service %s back", service)
 }

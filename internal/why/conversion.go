@@ -15,7 +15,8 @@ func conversionCauses() []Cause {
 		Lesson: "A custom resource with several versions may need a webhook to convert between them. Without it the server can " +
 			"neither list nor delete the objects.",
 		Proof: "The list of the type, or ContentFailure, has the failure of the conversion webhook; the CustomResourceDefinition has " +
-			"strategy Webhook; its Service is missing or has no ready endpoint.",
+			"strategy Webhook; its Service is missing, has no ready endpoint or lacks the port, or the failure is one of the " +
+			"certificate or the connection.",
 		Do: []string{
 			"if its Service is in another namespace: bring its pods back",
 			"if it was in this one, where no pod can start: run it in another namespace, and set " +
@@ -27,14 +28,26 @@ func conversionCauses() []Cause {
 	}}
 }
 
-// convertsBadly matches the server's words, in a condition or in the answer to a list.
-var convertsBadly = regexp.MustCompile(`conversion webhook for ([^ ,]+), Kind=([A-Za-z0-9]+) failed`)
+// convertsBadly matches the server's words, in a condition or in the answer to a list. A server that
+// cannot fill its cache of a type names the type, and not always the reason.
+var convertsBadly = regexp.MustCompile(`(?:conversion webhook for|storage is \(re\)initializing: failed to list) ([^ ,]+), Kind=([A-Za-z0-9]+)`)
 
-// BlamesConversion reports whether the condition, or the list of a type, names a conversion
-// webhook.
+// NamesConversion reports whether a text of the server may be about a conversion webhook.
+func NamesConversion(text string) bool { return convertsBadly.MatchString(text) }
+
+// callError returns a text that has the error of a call to a conversion webhook, "" for another one.
+func callError(text string) string {
+	if strings.Contains(text, "conversion webhook for ") {
+		return text
+	}
+	return ""
+}
+
+// BlamesConversion reports whether a condition, or the list of a type, names a conversion webhook.
 func (e *Evidence) BlamesConversion() bool {
-	return convertsBadly.MatchString(e.Namespace.Condition(api.NamespaceDeletionContentFailure)) ||
-		slices.ContainsFunc(e.Types, func(t Type) bool { return t.Failed != nil && convertsBadly.MatchString(t.Failed.Message) })
+	return NamesConversion(e.Namespace.Condition(api.NamespaceDeletionContentFailure)) ||
+		slices.ContainsFunc(e.Elsewhere.Items, func(w ConditionsWrite) bool { return w.Failure != "" }) ||
+		slices.ContainsFunc(e.Types, func(t Type) bool { return t.Failed != nil && NamesConversion(t.Failed.Message) })
 }
 
 func conversionFails(e *Evidence) []Finding {
@@ -44,7 +57,7 @@ func conversionFails(e *Evidence) []Finding {
 	}
 	for i := range e.Types {
 		t := &e.Types[i]
-		if t.Failed == nil || !convertsBadly.MatchString(t.Failed.Message) {
+		if t.Failed == nil || !NamesConversion(t.Failed.Message) {
 			continue
 		}
 		f := Finding{Blocks: []Blocked{{Resource: t.Name()}}}
@@ -52,69 +65,120 @@ func conversionFails(e *Evidence) []Finding {
 		if e.onlyPodsYet() {
 			f.Certainty = Later
 		}
-		if e.converterIsDown(&f, t.Name()) {
+		if e.converterIsDown(&f, t.Name(), callError(t.Failed.Message)) && (callError(t.Failed.Message) != "" || len(f.Missing) == 0) {
 			findings = append(findings, f)
 		}
 	}
 	// A server whose watch cache cannot start fails in namespaces that have no such object.
-	for _, text := range texts(e.condition(api.NamespaceDeletionContentFailure)) {
-		match := convertsBadly.FindStringSubmatch(text)
-		if match == nil {
+	for _, claim := range e.conversionClaims() {
+		name := e.converted(claim.text)
+		at := slices.IndexFunc(e.Types, func(t Type) bool { return t.Name() == name && t.Failed == nil })
+		f := claim.finding(e)
+		down := e.converterIsDown(&f, name, "")
+		if down && len(f.Missing) > 0 && containsAny(callError(claim.text), brokenTransfer) {
+			f = claim.finding(e)
+			down = e.converterIsDown(&f, name, claim.text)
+			if at >= 0 && e.Types[at].Count > 0 {
+				f.lack(nil, "the list of %s works now", name)
+			}
+		} else if len(f.Missing) > 0 && (at >= 0 || callError(claim.text) == "") {
+			continue // the condition is of a time before the repair, or has another reason
+		}
+		if !down || found(name) {
 			continue
 		}
-		group, _, _ := strings.Cut(match[1], "/")
-		name := match[2] + "." + group
-		for _, t := range e.Types {
-			if t.Group == group && strings.HasPrefix(t.Resource, strings.ToLower(match[2])) {
-				name = t.Name()
-			}
-		}
-		for _, d := range e.Definitions.Items {
-			if _, of, _ := strings.Cut(d.Type, "."); of == group && d.Kind == match[2] {
-				name = d.Type
-			}
-		}
-		f := Finding{}
-		f.saw(1, e.Namespace.Request, "ContentFailure: %s", text)
-		listed := slices.ContainsFunc(e.Types, func(t Type) bool { return t.Name() == name && t.Failed == nil })
-		if found(name) || !e.converterIsDown(&f, name) || listed && len(f.Missing) > 0 {
-			continue // it is named already, or the condition is of a time before the repair
-		}
-		if listed {
+		if at >= 0 {
 			f.Says = fmt.Sprintf("the conversion webhook of %s is down, and the server refuses the controller their list", name)
+		}
+		if claim.namespace != e.Name {
+			f.lack(nil, "%s itself has no condition yet", e.Name)
 		}
 		findings = append(findings, f)
 	}
 	return findings
 }
 
+// conversionClaim is what ContentFailure of a namespace says about a conversion.
+type conversionClaim struct{ namespace, text string }
+
+// conversionClaims returns the claims of this namespace or, while it has no condition, of others.
+func (e *Evidence) conversionClaims() (claims []conversionClaim) {
+	add := func(namespace, content string) {
+		for _, text := range texts(content) {
+			if NamesConversion(text) {
+				claims = append(claims, conversionClaim{namespace, text})
+			}
+		}
+	}
+	add(e.Name, e.condition(api.NamespaceDeletionContentFailure))
+	if e.Untouched() {
+		for _, w := range e.Elsewhere.Items {
+			add(w.Namespace, w.Failure)
+		}
+	}
+	return claims
+}
+
+func (c conversionClaim) finding(e *Evidence) (f Finding) {
+	if c.namespace == e.Name {
+		f.saw(1, e.Namespace.Request, "ContentFailure: %s", c.text)
+	} else {
+		f.saw(1, e.Elsewhere.Request, "ContentFailure of %s: %s", c.namespace, c.text)
+	}
+	return f
+}
+
+// converted returns the name of the type whose kind a text about a conversion has.
+func (e *Evidence) converted(text string) string {
+	match := convertsBadly.FindStringSubmatch(text)
+	group, _, _ := strings.Cut(match[1], "/")
+	for _, d := range e.Definitions.Items {
+		if _, of, _ := strings.Cut(d.Type, "."); of == group && d.Kind == match[2] {
+			return d.Type
+		}
+	}
+	for _, t := range e.Types {
+		if t.Group == group && strings.HasPrefix(t.Resource, strings.ToLower(match[2])) {
+			return t.Name()
+		}
+	}
+	return match[2] + "." + group
+}
+
 // converterIsDown completes the finding about the conversion webhook of a type: what does not show
-// that its server is down is missing in the proof. It returns false if there is no such type.
-func (e *Evidence) converterIsDown(f *Finding, name string) bool {
+// that its server is down is missing in the proof. text is the error of a call that was just made,
+// or that the controller has met. It returns false if there is no such type.
+func (e *Evidence) converterIsDown(f *Finding, name, text string) bool {
 	f.Culprit = Reference{Resource: "customresourcedefinitions", Name: name}
 	f.Says = fmt.Sprintf("the conversion webhook of %s is down, so its objects can be neither listed nor deleted", name)
 	at := slices.IndexFunc(e.Definitions.Items, func(d Definition) bool { return d.Type == name })
-	switch {
-	case !e.Definitions.Known():
+	if !e.Definitions.Known() {
 		f.lack(e.Definitions.Failed, "the CustomResourceDefinition could not be read")
 		return true
-	case at < 0:
+	}
+	if at < 0 {
 		return false
-	case e.Definitions.Items[at].Converter == nil:
-		f.lack(nil, "the CustomResourceDefinition names no Service for its conversion")
+	}
+	service, url := e.Definitions.Items[at].Converter, e.Definitions.Items[at].ConverterURL
+	switch {
+	case service != nil:
+		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: strategy Webhook, Service %s", name, service)
+	case url != "":
+		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: strategy Webhook, URL %s", name, url)
+	default:
+		f.lack(nil, "the CustomResourceDefinition names no server for its conversion")
 		return true
 	}
-	service := *e.Definitions.Items[at].Converter
-	f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: strategy Webhook, Service %s", name, service)
-	if down, known := e.backendDown(f, service); known && !down {
+	repair, down := e.unreachable(f, service, url, text, "CustomResourceDefinition "+name)
+	switch {
+	case !down:
 		f.lack(nil, "Service %s has ready endpoints", service)
-	}
-	back := e.bringBack(service)
-	if service.Namespace == e.Name { // no pod can start in it
-		back = fmt.Sprintf("run the conversion webhook in another namespace, and set spec.conversion.webhook.clientConfig.service of "+
+		repair = e.bringBack(*service)
+	case repair == "":
+		repair = fmt.Sprintf("run the conversion webhook in another namespace, and set spec.conversion.webhook.clientConfig.service of "+
 			"CustomResourceDefinition %s to it", name)
 	}
-	f.Do = []string{back, "only if the versions have the same schema: set the strategy None"}
+	f.Do = []string{repair, "only if the versions have the same schema: set the strategy None"}
 	f.Remedies = append(f.Remedies, Remedy{
 		Command: kubectl("", "patch customresourcedefinitions", Quoted(name), `--type=merge -p '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'`),
 		When:    "only if the versions have the same schema", Loses: "the settings of the conversion webhook, and the fields in which the versions differ",

@@ -34,8 +34,10 @@ type Definition struct {
 	// object was read.
 	Type string `json:"type"`
 	Kind string `json:"kind,omitempty"`
-	// Converter is the Service of its conversion webhook.
-	Converter *Service `json:"converter,omitempty"`
+	// Converter is the Service of its conversion webhook, ConverterURL the URL of one without a
+	// Service.
+	Converter    *Service `json:"converter,omitempty"`
+	ConverterURL string   `json:"converterURL,omitempty"`
 }
 
 // Manager is a pod of kube-controller-manager.
@@ -59,6 +61,9 @@ type Lease struct {
 type ConditionsWrite struct {
 	Namespace string    `json:"namespace"`
 	At        time.Time `json:"at"`
+	// Failure is ContentFailure if it names the conversion of a type, which concerns every
+	// namespace.
+	Failure string `json:"failure,omitempty"`
 }
 
 // Expired reports whether the Lease has no holder or was not renewed in time.
@@ -82,6 +87,7 @@ type Webhook struct {
 	Name          string   `json:"name"`
 	FailurePolicy string   `json:"failurePolicy,omitempty"`
 	Service       *Service `json:"service,omitempty"` // nil: it has a URL
+	URL           string   `json:"url,omitempty"`
 	Rules         []Rule   `json:"rules,omitempty"`
 	NamespaceOnly Selector `json:"namespaceSelector,omitzero"`
 }
@@ -125,6 +131,7 @@ type Backend struct {
 	Service
 	Exists  bool     `json:"exists,omitempty"`
 	Ready   int      `json:"ready,omitempty"` // ready endpoints
+	Ports   []string `json:"ports,omitempty"`
 	Request string   `json:"request"`
 	Failed  *Failure `json:"failed,omitempty"` // if set, Exists and Ready are unknown
 }

@@ -27,7 +27,7 @@ func (c *collector) configurations(ctx context.Context, resource string) why.Ans
 			config, _ := entry["clientConfig"].(map[string]any)
 			hooks = append(hooks, why.Webhook{
 				Resource: resource, Configuration: o.GetName(), UID: o.GetUID(), Name: text(entry, "name"),
-				FailurePolicy: cmp.Or(text(entry, "failurePolicy"), "Fail"), Service: service(config["service"]),
+				FailurePolicy: cmp.Or(text(entry, "failurePolicy"), "Fail"), Service: service(config["service"]), URL: text(config, "url"),
 				Rules: rules(entry["rules"]), NamespaceOnly: selector(entry["namespaceSelector"]),
 			})
 		}

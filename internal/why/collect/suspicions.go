@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,10 +29,12 @@ func (c *collector) suspicions(ctx context.Context) {
 			reads = append(reads, read)
 		}
 	}
+	if e.Untouched() {
+		e.Elsewhere = c.elsewhere(ctx)
+	}
 	silent := e.Emptied() || e.Untouched()
 	ask(e.Namespace.BlamesWebhook() || silent, func() { c.webhooks(ctx) })
 	ask(e.Namespace.BlamesPolicy() || silent, func() { c.policies(ctx) })
-	ask(e.Untouched(), func() { e.Elsewhere = c.elsewhere(ctx) })
 	ask(e.Late(), func() { e.Nodes = list(ctx, c, nodesResource, "", api.ListOptions{}, node) })
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, attachmentsResource, "", api.ListOptions{}, attachment) })
 	ask(len(e.Discovery.Stale) > 0, func() { c.probes(ctx) })
@@ -67,6 +70,10 @@ func (c *collector) elsewhere(ctx context.Context) why.Answer[why.ConditionsWrit
 			if at := moment(text(entry, "time")); err == nil && writesConditions(string(fields)) && at.After(w.At) {
 				w.At = at // lastTransitionTime moves with a status only
 			}
+		}
+		failure := conditionOf(o, string(api.NamespaceDeletionContentFailure))
+		if message := text(failure, "message"); text(failure, "status") == "True" && why.NamesConversion(message) {
+			w.Failure = message
 		}
 		return w, w.Namespace != c.evidence.Name
 	})
@@ -164,17 +171,26 @@ func (c *collector) backends(ctx context.Context) {
 // backend reads whether a Service exists and how many ready endpoints it has.
 func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 	named := list(ctx, c, servicesResource, s.Namespace, api.ListOptions{FieldSelector: "metadata.name=" + s.Name},
-		func(o *api.Unstructured) (string, bool) { return o.GetName(), o.GetName() == s.Name })
+		func(o *api.Unstructured) ([]string, bool) { return ports(o), o.GetName() == s.Name })
 	b := why.Backend{Service: s, Exists: len(named.Items) > 0, Request: named.Request, Failed: named.Failed}
 	if !b.Exists || b.Failed != nil {
 		return b
 	}
+	b.Ports = named.Items[0]
 	ready := list(ctx, c, slicesResource, s.Namespace, api.ListOptions{LabelSelector: "kubernetes.io/service-name=" + s.Name}, readyEndpoints)
 	for _, count := range ready.Items {
 		b.Ready += count
 	}
 	b.Request, b.Failed = ready.Request, ready.Failed
 	return b
+}
+
+// ports returns the ports of a Service.
+func ports(o *api.Unstructured) (all []string) {
+	for _, port := range items(o.Nested("spec", "ports")) {
+		all = append(all, fmt.Sprint(port["port"]))
+	}
+	return all
 }
 
 // readyEndpoints counts the ready endpoints of an EndpointSlice. An endpoint without that condition
@@ -210,6 +226,7 @@ func definition(o *api.Unstructured) (why.Definition, bool) {
 	}
 	if o.NestedString("spec", "conversion", "strategy") == "Webhook" {
 		d.Converter = service(o.Nested("spec", "conversion", "webhook", "clientConfig", "service"))
+		d.ConverterURL = o.NestedString("spec", "conversion", "webhook", "clientConfig", "url")
 	}
 	return d, true
 }

@@ -1,0 +1,88 @@
+package why
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// This page judges whether the server of an admission or conversion webhook can be called.
+
+// certificate is in an error of the certificate, brokenTransfer in every error of a connection.
+const certificate = "x509: "
+
+var (
+	brokenTransfer = []string{certificate, "connection refused", "context deadline exceeded", "no such host", "i/o timeout"}
+	noServicePort  = regexp.MustCompile(`no service port (\d+) found for service`)
+)
+
+// unreachable adds to a finding why the server of a webhook cannot be called, and returns how to
+// repair it; "" if nothing can be repaired in the namespace in deletion. service is nil for a server
+// at a URL. text is the error of a call, or "". configuration is the object that has the webhook.
+// down is false if the server is back.
+func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configuration string) (repair string, down bool) {
+	broken := containsAny(text, brokenTransfer)
+	server := "the server at " + orElse(url, "the webhook's URL")
+	if service != nil {
+		server = "Service " + service.String()
+	}
+	switch {
+	case containsAny(text, []string{certificate}):
+		return fmt.Sprintf("repair the certificate of %s, or the caBundle of %s", server, configuration), true
+	case service == nil:
+		if !broken {
+			f.lack(nil, "the webhook has a URL, which was not called")
+		}
+		return fmt.Sprintf("bring %s back, or correct the URL in %s", server, configuration), true
+	}
+	if b := e.backend(*service); b != nil && b.Failed == nil && b.Exists {
+		if match := noServicePort.FindStringSubmatch(text); match != nil && !slices.Contains(b.Ports, match[1]) {
+			f.saw(1, b.Request, "Service %s exists, and has no port %s", service, match[1])
+			repair = fmt.Sprintf("correct the port of the webhook in %s, or give Service %s the port %s", configuration, service, match[1])
+			if b.Ready == 0 && service.Namespace != e.Name {
+				f.saw(1, b.Request, "Service %s has no ready endpoint", service)
+				repair += "; and " + e.bringBack(*service)
+			}
+			return repair, true
+		}
+		if broken && b.Ready > 0 {
+			f.saw(1, b.Request, "Service %s has %s, and is not reached", service, counted(b.Ready, "ready endpoint"))
+			return fmt.Sprintf("find out why the API server does not reach the pods of %s: its targetPort, a NetworkPolicy, the network", server), true
+		}
+	}
+	if down, known := e.backendDown(f, *service); known && !down {
+		return "", false
+	}
+	if service.Namespace == e.Name {
+		return "", true // no pod can start in it
+	}
+	return e.bringBack(*service), true
+}
+
+// backendDown adds the state of a Service to a finding. known is false if it could not be read.
+func (e *Evidence) backendDown(f *Finding, service Service) (down, known bool) {
+	b := e.backend(service)
+	switch {
+	case b == nil:
+		f.lack(nil, "Service %s was not looked at", service)
+		return false, false
+	case b.Failed != nil:
+		f.lack(b.Failed, "Service %s could not be read", service)
+		return false, false
+	case !b.Exists:
+		f.saw(1, b.Request, "Service %s does not exist", service)
+	case b.Ready == 0:
+		f.saw(1, b.Request, "Service %s has no ready endpoint", service)
+	default:
+		return false, true
+	}
+	return true, true
+}
+
+// bringBack says how to bring the server behind a Service back.
+func (e *Evidence) bringBack(service Service) string {
+	if b := e.backend(service); b != nil && b.Failed == nil && !b.Exists {
+		return fmt.Sprintf("create Service %s and the pods behind it again", service)
+	}
+	return fmt.Sprintf("bring the pods behind Service %s back", service)
+}
