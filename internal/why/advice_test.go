@@ -63,6 +63,29 @@ func onNode(nodes ...why.Node) why.Evidence {
 	return e
 }
 
+// A pod with a finalizer waits for its node after that.
+func TestAHeldPodOnALostNode(t *testing.T) {
+	e := onNode()
+	e.Pods[0].Finalizers = []string{"example.com/x"}
+	found := find(why.Judge(e), "C11")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Later, found.Certainty)
+	assert.Equal(t, 1, found.Blocks[0].Count)
+
+	free := e.Pods[0]
+	free.Name, free.Finalizers = "b", nil
+	both := e
+	both.Pods, both.Second = append(slices.Clone(e.Pods), free), nil
+	found = find(why.Judge(both), "C11")
+	assert.Equal(t, why.Proven, found.Certainty)
+	assert.Equal(t, []string{"b"}, found.Blocks[0].Examples)
+
+	e.Nodes = why.Answer[why.Node]{}
+	assert.Nil(t, find(why.Judge(e), "C11"), "the node is not known")
+	e.Nodes = answered("GET nodes", why.Node{Name: "n", Ready: "True"})
+	assert.Nil(t, find(why.Judge(e), "C11"), "the node is there")
+}
+
 // withoutRights is a namespace with an object whose owner runs and may not update it.
 func withoutRights() why.Evidence {
 	e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "",

@@ -27,7 +27,8 @@ func podCauses() []Cause {
 		ID: "C11", Title: "a pod on a node that is lost", Issues: []int{49798, 71590},
 		Lesson: "Only the kubelet of its node can say that a pod has ended. If the node is gone or does not answer, the pod stays " +
 			"in deletion, because its containers may still run.",
-		Proof: "A pod without finalizers is past its deletionTimestamp, and its node does not exist or is not Ready.",
+		Proof: "A pod without finalizers is past its deletionTimestamp, and its node does not exist or is not Ready. For a pod " +
+			"with finalizers it acts later, when they are removed.",
 		Do: []string{
 			"bring the node back",
 			"only after you have verified that the machine is off: kubectl taint nodes NODE " + outOfService + ", or delete the " +
@@ -101,15 +102,20 @@ func (e *Evidence) pods() Type {
 	return Type{Version: "v1", Resource: "pods"}
 }
 
-// late returns the pods that are past their deletion timestamp and have no finalizer.
-func (e *Evidence) late() (pods []Pod) {
+// pastEnd returns the pods that are past their deletion timestamp.
+func (e *Evidence) pastEnd() (pods []Pod) {
 	for _, pod := range e.Pods {
-		if !pod.Deleted.IsZero() && !pod.Deleted.After(e.now()) && len(pod.Finalizers) == 0 && e.stays(pod) {
+		if !pod.Deleted.IsZero() && !pod.Deleted.After(e.now()) && e.stays(pod) {
 			pods = append(pods, pod)
 		}
 	}
 	return pods
 }
+
+// late returns the pods that are past their deletion timestamp and have no finalizer.
+func (e *Evidence) late() []Pod { return slices.DeleteFunc(e.pastEnd(), Pod.isHeld) }
+
+func (p Pod) isHeld() bool { return len(p.Finalizers) > 0 }
 
 // Late reports whether a pod has outlived its grace period. The collector reads the node of such a
 // pod.
@@ -154,12 +160,11 @@ func withinGrace(e *Evidence) []Finding {
 	return []Finding{f}
 }
 
-// byNode groups late pods by their node; judgeNode returns the finding for a node, ok false for
-// none.
-func byNode(e *Evidence, judge func(node string, pods []Pod) (Finding, bool)) []Finding {
+// byNode groups pods by their node; judge returns the finding for a node, ok false for none.
+func byNode(late []Pod, judge func(node string, pods []Pod) (f Finding, ok bool)) []Finding {
 	nodes := map[string][]Pod{}
 	var names []string
-	for _, pod := range e.late() {
+	for _, pod := range late {
 		if pod.Node == "" {
 			continue
 		}
@@ -195,8 +200,15 @@ func (e *Evidence) node(name string) *Node {
 }
 
 func onLostNode(e *Evidence) []Finding {
-	return byNode(e, func(name string, pods []Pod) (Finding, bool) {
+	late := e.late()
+	held := slices.DeleteFunc(e.pastEnd(), func(p Pod) bool {
+		return !p.isHeld() || !e.Nodes.Known() || slices.ContainsFunc(late, func(other Pod) bool { return other.Node == p.Node })
+	})
+	return byNode(append(late, held...), func(name string, pods []Pod) (Finding, bool) {
 		f := Finding{Culprit: Reference{Resource: "nodes", Name: name}}
+		if pods[0].isHeld() {
+			f.Certainty = Later
+		}
 		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago",
 			pods[0].Name, clock(pods[0].Deleted), duration(e.now().Sub(pods[0].Deleted)))
 		node := e.node(name)
@@ -249,7 +261,7 @@ func (e *Evidence) overdue() string {
 const tearDown = 30 * time.Second
 
 func notTornDown(e *Evidence) []Finding {
-	return byNode(e, func(name string, pods []Pod) (Finding, bool) {
+	return byNode(e.late(), func(name string, pods []Pod) (Finding, bool) {
 		node := e.node(name)
 		if node == nil || node.Ready != "True" {
 			return Finding{}, false

@@ -90,3 +90,13 @@ func TestDefinitionsOfSeveralPages(t *testing.T) {
 	}
 	assert.Equal(t, []string{"a.example.com", "b.example.com"}, names)
 }
+
+// The server of a webhook is behind a Service or at a URL.
+func TestWhereAWebhookIs(t *testing.T) {
+	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"guard"},
+		"webhooks":[{"name":"w","clientConfig":{"url":"https://10.0.0.1/"}}],
+		"spec":{"ports":[{"port":443},{"port":9443}],"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://10.0.0.2/"}}}}}]}`)
+	assert.Equal(t, "https://10.0.0.1/", c.configurations(t.Context(), "validatingwebhookconfigurations").Items[0][0].URL)
+	assert.Equal(t, "https://10.0.0.2/", list(t.Context(), c, definitionsResource, "", api.ListOptions{}, definition).Items[0].ConverterURL)
+	assert.Equal(t, []string{"443", "9443"}, c.backend(t.Context(), why.Service{Namespace: "a", Name: "guard"}).Ports)
+}
