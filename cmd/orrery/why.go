@@ -288,7 +288,11 @@ func (o *whyOptions) cluster() string { return why.ClusterFlags(o.kubeconfig, o.
 
 // again returns this command for a subject, on the same cluster.
 func (o *whyOptions) again(subject string) string {
-	return strings.TrimSuffix("orrery why "+subject+" "+o.cluster(), " ")
+	again := strings.TrimSuffix("orrery why "+subject+" "+o.cluster(), " ")
+	if o.as != "" {
+		again += " --as " + why.Quoted(o.as)
+	}
+	return again
 }
 
 // collect reads the evidence of a namespace.

@@ -101,6 +101,8 @@ func TestWhyFromSavedEvidence(t *testing.T) {
 	assert.NotContains(t, chosen, "default cluster")
 	_, chosen, _ = orrery(t, "why", "--from", path, "--context", "prod")
 	assert.Contains(t, chosen, "commands: orrery why --from "+path+" --context prod --fix\n")
+	_, chosen, _ = orrery(t, "why", "--from", path, "--as", "a b")
+	assert.Contains(t, chosen, "commands: orrery why --from "+path+" --as 'a b' --fix\n")
 	_, chosen, _ = orrery(t, "why", "--from", path, "--fix")
 	assert.Contains(t, chosen, "Without --context, these commands act on your default cluster.")
 	_, wide, _ := orrery(t, "why", "--from", path, "-o", "wide")

@@ -23,6 +23,7 @@ func admissionCauses() []Cause {
 			"if its Service is in another namespace: bring its pods back",
 			"if it was in this one, where no pod can start: exclude the namespace by the webhook's namespaceSelector, and remove " +
 				"the exclusion when the namespace is gone (--fix prints both commands)",
+			"if its certificate, port or URL is wrong: correct that in the configuration",
 			"if the add-on is uninstalled: delete its webhook configuration",
 		},
 		DoNot: "set failurePolicy Ignore on a policy webhook: that switches the policy off everywhere",

@@ -63,6 +63,17 @@ func onNode(nodes ...why.Node) why.Evidence {
 	return e
 }
 
+// The flags of the cluster go to the programs of a command, and not to names that are equal.
+func TestTheClusterOfACommandWithTheNameOfAProgram(t *testing.T) {
+	r := why.Report{Findings: []why.Finding{{
+		Do:       []string{"scale it: kubectl -n kubectl scale deployment/a", "run orrery run; or kubectl"},
+		Remedies: []why.Remedy{{Command: "kubectl -n kubectl get namespace kubectl -o json | jq '.a == \"kubectl\"' | kubectl replace -f -"}},
+	}}}
+	r.UseCluster("--context c")
+	assert.Equal(t, []string{"scale it: kubectl --context c -n kubectl scale deployment/a", "run orrery run; or kubectl"}, r.Findings[0].Do)
+	assert.Equal(t, "kubectl --context c -n kubectl get namespace kubectl -o json | jq '.a == \"kubectl\"' | kubectl --context c replace -f -", r.Findings[0].Remedies[0].Command)
+}
+
 // A pod with a finalizer waits for its node after that.
 func TestAHeldPodOnALostNode(t *testing.T) {
 	e := onNode()

@@ -21,6 +21,7 @@ func conversionCauses() []Cause {
 			"if its Service is in another namespace: bring its pods back",
 			"if it was in this one, where no pod can start: run it in another namespace, and set " +
 				"spec.conversion.webhook.clientConfig.service of the CustomResourceDefinition to it",
+			"if its certificate, port or URL is wrong: correct that in the CustomResourceDefinition",
 			"only if the versions have the same schema: set the strategy None",
 		},
 		DoNot: "delete the CustomResourceDefinition: its objects must be deleted first, which needs the same webhook",

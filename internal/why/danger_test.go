@@ -49,6 +49,14 @@ func TestDeletingAnAPIServiceIsMarked(t *testing.T) {
 	assert.Contains(t, lines, "run the server in another namespace, and set spec.service of APIService v1.g.io to it")
 }
 
+// The condition may have had another reason when it became False.
+func TestSinceWhenAnAPIServiceIsUnavailable(t *testing.T) {
+	e := undiscovered("kube-system")
+	e.APIServices.Items[0].Since = at
+	f, _ := advice(t, e, "C01")
+	assert.Equal(t, "APIService v1.g.io: Available=False MissingEndpoints, not Available since 2026-01-02 03:14:05 UTC; Service kube-system/b", f.Proof[2].Says)
+}
+
 // No pod starts in a namespace in deletion: what was there is not to be brought back.
 func TestNothingIsBroughtBackIntoTheNamespace(t *testing.T) {
 	inside := why.Service{Namespace: "shop", Name: "guard"}

@@ -114,7 +114,7 @@ func unavailable(e *Evidence, inside bool) []Finding {
 		} else {
 			since := ""
 			if !service.Since.IsZero() {
-				since = " since " + clock(service.Since)
+				since = ", not Available since " + clock(service.Since)
 			}
 			f.saw(1, e.APIServices.Request, "APIService %s: Available=%s %s%s; Service %s", service.Name, service.Available, service.Reason, since, *service.Service)
 		}

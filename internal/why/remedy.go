@@ -123,8 +123,9 @@ func ClusterFlags(kubeconfig, context string) string {
 	return strings.Join(flags, " ")
 }
 
-// forCluster matches the programs that act on a cluster, in a text or a command.
-var forCluster = regexp.MustCompile(`(^|[ |])(kubectl|orrery run|orrery why)( |$)`)
+// forCluster matches the programs that act on a cluster, where a command begins: in a text also
+// after a colon or semicolon.
+var forCluster = regexp.MustCompile(`(^|[:;|] )(kubectl|orrery run|orrery why)( |$)`)
 
 // UseCluster puts flags that name the cluster into every command of the report: without them, a
 // command would act on the default cluster.

@@ -53,7 +53,12 @@ func (c Checked) line(verdict Verdict) string {
 	if c.Waited > 0 {
 		took += fmt.Sprintf(" + %.0f s", c.Waited.Seconds())
 	}
-	parts = append(parts, c.left(), counted(c.Requests, "request")+", "+took)
+	if c.Types == 0 && len(c.Unread) == 0 {
+		parts[0] = "nothing was read"
+	} else {
+		parts = append(parts, c.left())
+	}
+	parts = append(parts, counted(c.Requests, "request")+", "+took)
 	if c.Incomplete != "" {
 		parts = append(parts, "ended early: "+c.Incomplete)
 	}

@@ -129,10 +129,8 @@ var errTooMany = errors.New("the limit of requests (--max-requests) was reached"
 // the context that it gets.
 func (c *collector) attempt(ctx context.Context, send func(ctx context.Context) error) error {
 	for again := true; ; again = false {
-		if int(c.requests.Add(1)) > c.options.MaxRequests {
-			c.requests.Add(-1)
-			c.leaveOut(errTooMany)
-			return errTooMany
+		if err := c.take(1); err != nil {
+			return err
 		}
 		c.slots <- struct{}{}
 		bounded, cancel := context.WithTimeout(api.WithSingleAttempt(ctx), requestTimeout)
@@ -152,6 +150,16 @@ func (c *collector) attempt(ctx context.Context, send func(ctx context.Context) 
 			return err
 		}
 	}
+}
+
+// take counts requests that are about to be sent. It fails if they exceed the limit.
+func (c *collector) take(requests int64) error {
+	if int(c.requests.Add(requests)) > c.options.MaxRequests {
+		c.requests.Add(-requests)
+		c.leaveOut(errTooMany)
+		return errTooMany
+	}
+	return nil
 }
 
 // leaveOut records why the evidence is incomplete.

@@ -39,8 +39,13 @@ func contents(ctx context.Context, all ...*collector) {
 		}
 		one.evidence.Discovery.Request = "GET /apis"
 	}
+	if err := c.take(discoveryRequests); err != nil {
+		for _, one := range all {
+			one.discovered(err)
+		}
+		return
+	}
 	types := discovery.NewCached(discovery.NewWithConfig(c.client, discovery.Config{OnlyWhenReady: true}))
-	c.requests.Add(discoveryRequests)
 	looked := nsctl.Look(api.WithSingleAttempt(ctx), types, deleted, func(ctx context.Context, r nsctl.DeletableResource) error {
 		for i, t := range c.read(ctx, r.GVR, all) {
 			all[i].mu.Lock()
@@ -350,9 +355,11 @@ func (c *collector) second(ctx context.Context) {
 	var reads []func()
 	if len(e.Discovery.Failed) > 0 {
 		reads = append(reads, func() {
-			c.requests.Add(discoveryRequests)
-			types := discovery.NewWithConfig(c.client, discovery.Config{OnlyWhenReady: true})
-			_, err := types.ServerPreferredNamespacedResources(api.WithSingleAttempt(ctx))
+			err := c.take(discoveryRequests)
+			if err == nil {
+				types := discovery.NewWithConfig(c.client, discovery.Config{OnlyWhenReady: true})
+				_, err = types.ServerPreferredNamespacedResources(api.WithSingleAttempt(ctx))
+			}
 			s.Stale, s.Failed, s.Discovery = undiscovered(err)
 			if s.Failed == nil && s.Discovery == nil {
 				s.Failed = map[string]string{}

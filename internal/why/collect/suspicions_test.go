@@ -91,6 +91,18 @@ func TestDefinitionsOfSeveralPages(t *testing.T) {
 	assert.Equal(t, []string{"a.example.com", "b.example.com"}, names)
 }
 
+// A discovery of several requests is left out if they would exceed the limit.
+func TestTheLimitHoldsForDiscovery(t *testing.T) {
+	c, requests := asking(t, `{}`)
+	c.evidence.Namespace, c.options.MaxRequests = &why.Namespace{}, discoveryRequests-1
+	c.content(t.Context())
+	c.finish()
+	assert.Empty(t, *requests)
+	assert.Zero(t, c.evidence.Requests)
+	assert.Equal(t, errTooMany.Error(), c.evidence.Incomplete)
+	assert.Equal(t, errTooMany.Error(), c.evidence.Discovery.Refused.Message)
+}
+
 // The server of a webhook is behind a Service or at a URL.
 func TestWhereAWebhookIs(t *testing.T) {
 	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"guard"},
