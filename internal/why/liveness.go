@@ -209,10 +209,10 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 }
 
 // leftTraces reports whether the cluster has a workload of an owner, or a Lease if its type is a
-// custom one. managedFields also name programs outside the cluster, and a listed owner may run there
-// too, as the controllers of many clouds do. So one without a trace is not known to be gone, unless
-// there are rights to update a custom type, and no pod has them. Rights may go with the namespace,
-// and many programs may update built-in types.
+// custom one. managedFields also name programs outside the cluster, and a listed owner may run
+// there too, as the controllers of many clouds do. So one without a trace is not known to be gone,
+// unless there are rights to update a custom type, and no pod has them. Rights may go with the
+// namespace, and many programs may update built-in types.
 func (e *Evidence) leftTraces(h Held, programs []string) bool {
 	return len(e.namedLikeOwner(h)) > 0 ||
 		h.Type.IsCustom() && slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) })
