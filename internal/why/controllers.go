@@ -117,13 +117,13 @@ func noController(e *Evidence) []Finding {
 		}
 		return []Finding{f}
 	}
-	if e.Second == nil || e.Second.Namespace == nil || e.Second.Namespace.ResourceVersion != e.Namespace.ResourceVersion {
+	if e.Second == nil || e.Second.Namespace == nil || e.change() != "" {
 		return nil
 	}
 	if !whyNoController(e, &f) {
 		return nil
 	}
-	f.saw(2, e.Namespace.Request, "the namespace has not changed: resourceVersion %s", e.Namespace.ResourceVersion)
+	f.saw(2, e.Namespace.Request, "its conditions and finalizers have not changed")
 	return []Finding{f}
 }
 

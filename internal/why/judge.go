@@ -188,12 +188,8 @@ func progress(e *Evidence) string {
 		return "it was deleted less than a minute ago"
 	}
 	if s := e.Second; s != nil && s.Namespace != nil {
-		written := s.Namespace.ResourceVersion != e.Namespace.ResourceVersion
-		if written && !sameConditions(s.Namespace.Conditions, e.Namespace.Conditions) {
-			return "its conditions changed between the samples"
-		}
-		if released := e.released(); written && released != "" {
-			return released + " was removed between the samples"
+		if change := e.change(); change != "" {
+			return change + " between the samples"
 		}
 		for _, t := range s.Types {
 			if first := e.typeOf(t.Group, t.Resource); first != nil && t.Count < first.Count {
@@ -203,6 +199,21 @@ func progress(e *Evidence) string {
 	}
 	if c := e.unconfirmed(); c != nil && e.recent(*c) {
 		return fmt.Sprintf("%s no longer holds, and the next pass comes within %s", short(c.Type), duration(backOffCap))
+	}
+	return ""
+}
+
+// change says what a controller has changed of the namespace between the samples; "" for nothing.
+// Other programs may write labels and annotations.
+func (e *Evidence) change() string {
+	if e.Second.Namespace.ResourceVersion == e.Namespace.ResourceVersion {
+		return ""
+	}
+	if !sameConditions(e.Second.Namespace.Conditions, e.Namespace.Conditions) {
+		return "its conditions changed"
+	}
+	if released := e.released(); released != "" {
+		return released + " was removed"
 	}
 	return ""
 }

@@ -33,6 +33,15 @@ func TestAControllerThatIsBusyElsewhere(t *testing.T) {
 	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
 }
 
+// A controller that is off stays off while another program writes annotations.
+func TestAnAbsentControllerOfAnAnnotatedNamespace(t *testing.T) {
+	e := withManagers(why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace"})
+	e.Second.Namespace.ResourceVersion = "8"
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
+	e.Second.Namespace.Conditions = nil
+	assert.Nil(t, find(why.Judge(e), "C19"), "a controller wrote the conditions")
+}
+
 // No condition reports that the last request, which removes the token, is refused.
 func TestAWebhookThatIsAskedToFinalize(t *testing.T) {
 	e := calm(evidence(terminating("", "")))
