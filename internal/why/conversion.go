@@ -29,14 +29,15 @@ func conversionCauses() []Cause {
 	}}
 }
 
-// convertsBadly matches the server's words, in a condition or in the answer to a list. A server that
-// cannot fill its cache of a type names the type, and not always the reason.
+// convertsBadly matches the server's words, in a condition or in the answer to a list. A server
+// that cannot fill its cache of a type names the type, and not always the reason.
 var convertsBadly = regexp.MustCompile(`(?:conversion webhook for|storage is \(re\)initializing: failed to list) ([^ ,]+), Kind=([A-Za-z0-9]+)`)
 
 // NamesConversion reports whether a text of the server may be about a conversion webhook.
 func NamesConversion(text string) bool { return convertsBadly.MatchString(text) }
 
-// callError returns a text that has the error of a call to a conversion webhook, "" for another one.
+// callError returns a text that has the error of a call to a conversion webhook, "" for another
+// text.
 func callError(text string) string {
 	if strings.Contains(text, "conversion webhook for ") {
 		return text
