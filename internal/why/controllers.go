@@ -105,15 +105,15 @@ func noController(e *Evidence) []Finding {
 		if e.Elsewhere.Failed != nil {
 			f.lack(e.Elsewhere.Failed, "whether a controller works on other namespaces could not be seen")
 		}
-		if others := e.Elsewhere.Items; len(others) > 0 && !off {
-			busy := slices.IndexFunc(others, func(w ConditionsWrite) bool { return w.At.After(e.Namespace.Deleted) })
-			if busy >= 0 {
-				f.lack(nil, "a namespace controller is at work, and may be slow or throttled: it wrote the conditions of %s at %s",
-					others[busy].Namespace, clock(others[busy].At))
-			} else {
-				f.lack(nil, "the conditions of %s in deletion show that a controller was at work; one that only repeats itself writes nothing",
-					counted(len(others), "other namespace"))
-			}
+		others := e.Elsewhere.Items
+		busy := slices.IndexFunc(others, func(w ConditionsWrite) bool { return w.At.After(e.Namespace.Deleted) })
+		switch {
+		case busy >= 0:
+			f.lack(nil, "a namespace controller is at work, and may be slow or throttled: it wrote the conditions of %s at %s",
+				others[busy].Namespace, clock(others[busy].At))
+		case len(others) > 0 && !off:
+			f.lack(nil, "the conditions of %s in deletion show that a controller was at work; one that only repeats itself writes nothing",
+				counted(len(others), "other namespace"))
 		}
 		return []Finding{f}
 	}
@@ -178,10 +178,11 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 	return false
 }
 
-// writtenSince reports whether a process wrote the controller's conditions after a moment: it may
-// work without a Lease.
+// writtenSince reports whether a process wrote the controller's conditions after a moment, of this
+// namespace or another one: it may work without a Lease.
 func (e *Evidence) writtenSince(moment time.Time) bool {
-	return slices.ContainsFunc(e.Namespace.Writers, func(w Writer) bool { return w.At.After(moment) })
+	return slices.ContainsFunc(e.Namespace.Writers, func(w Writer) bool { return w.At.After(moment) }) ||
+		slices.ContainsFunc(e.Elsewhere.Items, func(w ConditionsWrite) bool { return w.At.After(moment) })
 }
 
 // togetherWithin is how near two writes of the conditions must be for both writers to be at work.

@@ -25,6 +25,11 @@ func TestAControllerThatIsBusyElsewhere(t *testing.T) {
 	off := e
 	off.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace"})
 	assert.Equal(t, why.Proven, find(why.Judge(off), "C19").Certainty, "it is switched off since")
+	e.Managers = answered[why.Manager]("GET pods")
+	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a", Renewed: deleted.Add(-time.Minute), Duration: 15 * time.Second})
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "its Lease has expired since")
+	e.Leases.Items[0].Renewed = deleted.Add(-time.Hour)
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty, "it wrote without the Lease")
 	e.Elsewhere.Items = append(e.Elsewhere.Items, why.ConditionsWrite{Namespace: "busy", At: deleted.Add(time.Minute)})
 	found = find(why.Judge(e), "C19")
 	assert.Equal(t, why.Possible, found.Certainty)
