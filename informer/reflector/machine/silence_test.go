@@ -67,6 +67,18 @@ func TestASuspendedProcessReadsTheAnswerFirst(t *testing.T) {
 	assert.Equal(t, phaseBackingOff, d.state.Phase)
 }
 
+// Each watch has its own chance: a process that was suspended, gave up a watch with nothing to read,
+// and is suspended again while the next one is being opened, reads the answer first as well.
+func TestASuspendedProcessReadsFirstAgain(t *testing.T) {
+	d := atWatch(t, input{})
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt + lateTimer}))
+	require.Equal(t, phaseWatching, d.state.Phase)
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt}))
+	require.Equal(t, phaseOpeningWatch, d.state.Phase, "there was nothing to read")
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt + lateTimer}))
+	assert.Equal(t, phaseOpeningWatch, d.state.Phase, "the timer of the next watch was late for the first time")
+}
+
 // The same during a streaming list: a suspension of this process must not disable streaming for
 // good.
 func TestASuspendedProcessGoesOnWithTheStream(t *testing.T) {
@@ -103,4 +115,13 @@ func TestTheBookmarkIntervalIsForgottenAfterASilence(t *testing.T) {
 	feed(input{kind: InputOpened, keepalive: true, now: 4 * time.Minute})
 	feed(input{kind: InputBookmark, rv: "10", now: 5 * time.Minute})
 	assert.Equal(t, 3*time.Minute, d.state.idleTimeout, "the interval has to be learnt again")
+}
+
+// A server whose bookmarks come at irregular intervals is silent for as long as the longest one.
+func TestTheLongestBookmarkIntervalCounts(t *testing.T) {
+	d := atWatch(t, input{keepalive: true})
+	for _, at := range []time.Duration{60, 160, 220} {
+		require.NoError(t, d.feed(input{kind: InputBookmark, rv: "8", now: at * time.Second}))
+	}
+	assert.Equal(t, 150*time.Second, d.state.idleTimeout, "intervals of 100 and then 60 seconds: one and a half of the longer")
 }
