@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"orrery/informer/reflector"
 )
 
 // atWatch is a machine that has opened a watch at time 0.
@@ -99,6 +101,34 @@ func TestASuspendedProcessGoesOnWithTheStream(t *testing.T) {
 	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt}))
 	assert.Equal(t, phaseListing, d.state.Phase)
 	assert.True(t, d.state.refused, "there was nothing to read")
+}
+
+// Each stream has its own chance, and so has its answer before the first event.
+func TestASuspendedProcessReadsFirstOnEachStream(t *testing.T) {
+	d := newDriver(testRules())
+	feed := func(in input) { require.NoError(t, d.feed(in)) }
+	suspend := func() { feed(input{kind: InputIdleElapsed, now: d.state.idleAt + lateTimer}) }
+	feed(input{kind: InputStart})
+	suspend()
+	require.Equal(t, phaseOpeningStream, d.state.Phase)
+	feed(input{kind: InputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: d.state.idleAt})
+	feed(input{kind: InputBackOffElapsed, now: d.state.backOffAt})
+	suspend()
+	require.Equal(t, phaseOpeningStream, d.state.Phase, "the timer of the next stream was late for the first time")
+	feed(input{kind: InputOpened, now: d.state.idleAt})
+	suspend()
+	assert.Equal(t, phaseStreaming, d.state.Phase, "no event has been read yet")
+}
+
+// A watch that was open for long has shown that server and connection work, even if it was silent at
+// the end.
+func TestASilentWatchRestartsTheBackOff(t *testing.T) {
+	d := atWatch(t, input{})
+	d.state.Failures = 5
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt}))
+	require.Equal(t, phaseOpeningWatch, d.state.Phase)
+	require.NoError(t, d.feed(input{kind: InputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: d.state.idleAt}))
+	assert.Equal(t, 1, d.state.Failures, "the failures before that watch count no more")
 }
 
 // A server may stop sending bookmarks. After a silence the interval has to be measured again: one
