@@ -14,7 +14,7 @@ import (
 //
 // A result never shares memory with the maps: readers keep it after the lock is released.
 type threadSafeMap[T any] struct {
-	mu       sync.RWMutex // guards what follows
+	mu       sync.RWMutex // guards the fields below
 	items    map[string]T
 	indexers Indexers[T]
 	indices  map[string]map[string]map[string]bool // name of the index -> value -> set of keys

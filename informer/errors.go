@@ -49,7 +49,7 @@ type failures struct {
 	pending chan *ProcessError
 	tell    func(*ProcessError) // set before run
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	count uint64
 	last  *ProcessError
 }

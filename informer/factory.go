@@ -23,7 +23,7 @@ type SharedInformerFactory struct {
 
 	running sync.WaitGroup
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	informers []*keyedInformer
 	shutDown  bool
 }

@@ -29,7 +29,7 @@ type registry[T any] struct {
 	// lags reports whether a handler has an unreported lag.
 	lags atomic.Bool
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	list []*RegisteredHandler[T]
 	// draining are removed handlers that may still process their backlog.
 	draining []*RegisteredHandler[T]

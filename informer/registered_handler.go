@@ -198,7 +198,7 @@ const MinimumResyncPeriod = time.Second
 type resyncSchedule struct {
 	requested time.Duration // immutable; 0 is never
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	period time.Duration
 	next   time.Time
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // TestKubernetes129024PanickingHandlerBecomesSynced: a callback panics during the initial list.
-// client-go does not count it, and the registration waits for ever.
+// client-go does not count it, and the registration waits forever.
 func TestKubernetes129024PanickingHandlerBecomesSynced(t *testing.T) {
 	defer survivePanics()()
 	inEachBubble(t, config{}, func(n *namespaces) {

@@ -33,7 +33,7 @@ type SharedIndexInformer[T Object] struct {
 	blockDeltas sync.Mutex
 	applied     uint64 // guarded by blockDeltas; the number of the last delta
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the fields below
 	state      State
 	controller *controller[T] // nil before Run
 }

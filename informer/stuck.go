@@ -27,7 +27,7 @@ const stuckLook = StuckAfter / 4
 // begun identifies a handler's running callback, for the watchdog. It is written only if there is
 // one.
 type begun struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	event EventKind
 	key   string
 	made  uint64 // callbacks that had returned before this one

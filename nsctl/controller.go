@@ -54,7 +54,7 @@ type Config struct {
 	// seconds.
 	DrainTimeout time.Duration
 	// PassTimeout is how long a pass may take: a server that accepts requests and never answers
-	// would otherwise occupy the worker for ever. The pass fails with [ErrPassTimeout] and is
+	// would otherwise occupy the worker forever. The pass fails with [ErrPassTimeout] and is
 	// repeated; what it has deleted stays deleted. Default 10 minutes; negative is none.
 	PassTimeout time.Duration
 	// RateLimiter decides when a namespace whose pass failed is tried again. Default: 5 ms, doubled

@@ -42,13 +42,13 @@ func NewDeleter(config DeleterConfig) Deleter {
 
 // Delete makes one pass over a namespace, see [Deleter]:
 //   - It reads the namespace from the server (PhaseReading): the informer's copy may be old. If it
-//     is not in deletion, or seen is of another one, Delete returns nil and does nothing.
+//     is not in deletion, or was re-created since seen (IsOfAnother), Delete returns nil at once.
 //   - It sets the phase. If the namespace is no longer in deletion, or finalized, it returns nil.
-//   - It deletes the content. An error ends the pass, an estimate above 0, too, as
+//   - It deletes the content. An error ends the pass. So does an estimate above 0, with a
 //     *ResourcesRemainingError.
 //   - It removes the token (PhaseFinalization), if there; Trace.Finalized gets the outcome.
 //
-// Writes go through retryOnConflictError. A 404 to reading or writing the namespace: it has gone,
+// Writes go through retryOnConflictError. A 404 means that the namespace is gone: Delete returns
 // nil. Other errors get WhileDoing: "reading the namespace", "setting the phase", "finalizing".
 func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, seen ObservedDeletion) error {
 	endReading := d.trace.Phase(nsName, PhaseReading)

@@ -339,7 +339,7 @@ func TestPassTimeoutCanBeSwitchedOff(t *testing.T) {
 	})
 }
 
-// Namespaces that fail for ever: each is retried with pauses up to a minute, and delays no other.
+// Namespaces that fail forever: each is retried with pauses up to a minute, and delays no other.
 func TestPassesThatFailForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()

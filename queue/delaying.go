@@ -23,7 +23,7 @@ type DelayingQueue[K comparable] struct {
 	waitingForQueue waitForPriorityQueue[K]
 	waitingByKey    map[K]*waitFor[K]
 	entrySeq        int         // seq of the last entry
-	timer           *time.Timer // fires not later than the first entry is ready; nil at first
+	timer           *time.Timer // fires no later than the first deadline; nil at first
 	stopped         bool
 }
 
@@ -80,7 +80,7 @@ func (q *DelayingQueue[K]) AddAfter(key K, after time.Duration) {
 }
 
 // insertLocked delays key until readyAt, unless it is already delayed until then or an earlier
-// time. The heap is in order of readyAt, and for equal ones of seq, which the next entrySeq is: so
+// time. The heap orders the entries by readyAt, and equal ones by seq, which is the next entrySeq:
 // equal deadlines end in the order of their AddAfter calls. A new entry takes the place of the old
 // one in the heap and in waitingByKey; a changed readyAt alone would break the heap.
 func (q *DelayingQueue[K]) insertLocked(key K, readyAt time.Time) {

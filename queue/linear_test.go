@@ -242,7 +242,8 @@ func (s *storm) work(client int, batches batcher) {
 	}
 }
 
-// runs reports whether the storm ends. If it does not, its history proves nothing.
+// runs runs the storm and reports whether it ended within a minute. If it did not, its history
+// proves nothing.
 func (s *storm) runs(seed uint64) bool {
 	ended := make(chan struct{})
 	go func() {

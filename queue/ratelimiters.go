@@ -61,8 +61,7 @@ func (f *failures[K]) NumRequeues(key K) int {
 	return f.counts[key]
 }
 
-// ItemExponentialFailureRateLimiter delays a key by base·2ⁿ after its n-th repeated failure (n = 0
-// for the first), but never longer than a maximum.
+// ItemExponentialFailureRateLimiter doubles the delay of a key with each failure, up to a maximum.
 type ItemExponentialFailureRateLimiter[K comparable] struct {
 	failures[K]
 	base, longest time.Duration

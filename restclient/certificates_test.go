@@ -27,7 +27,7 @@ func kubeLike(clockSkew time.Duration) http.HandlerFunc {
 			answer(w, 401, refusal(401, api.ReasonUnauthorized, "Unauthorized"))
 			return
 		}
-		who(w, r)
+		serveIdentity(w, r)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestTheServersCertificateExpires(t *testing.T) {
 		host := restclienttest.Leaf{Name: "apiserver.test", Hosts: []string{"apiserver.test"}, Valid: time.Hour}
 		var present atomic.Pointer[tls.Certificate]
 		present.Store(authority.Issue(t, host))
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(who), authority, func(cfg *tls.Config) {
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), authority, func(cfg *tls.Config) {
 			cfg.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return present.Load(), nil }
 		})
 		client := server.Client()
@@ -106,7 +106,7 @@ func TestTheServersCertificateExpires(t *testing.T) {
 func TestOurClockIsWrong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		authority := restclienttest.NewAuthority(t)
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(who), authority, nil)
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), authority, nil)
 		client := server.Client()
 		time.Sleep(10 * 365 * 24 * time.Hour)
 		err := client.Do(t.Context(), get("/"), nil)

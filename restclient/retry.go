@@ -48,7 +48,8 @@ func takeToken(ctx context.Context, limiter *rate.Limiter) (time.Duration, error
 }
 
 // Attempts that the server did not ask for are fewer and closer together: 0.1, 0.2, 0.4, 0.8 s,
-// each plus up to half. The callers (a reflector, a work queue) have a slower back-off of its own.
+// each plus up to half. The callers (a reflector, a work queue) have a slower back-off of their
+// own.
 const (
 	unaskedRetries = 4
 	unaskedPause   = 100 * time.Millisecond
@@ -61,15 +62,15 @@ type retryPolicy struct {
 	maxWait    time.Duration
 }
 
-// failure is what an attempt ended with.
+// failure describes a failed attempt.
 type failure struct {
 	err        error
 	asked      bool          // the server sent a Retry-After header
-	retryAfter time.Duration // what it said
+	retryAfter time.Duration // its value
 }
 
-// next says how long to wait before attempt number attempt+1, or that there is none. unasked is the
-// number of attempts so far that the server did not ask for.
+// next returns how long to wait before attempt number attempt+1; again is false if there is none.
+// unasked is the number of attempts so far that the server did not ask for.
 func (p retryPolicy) next(req *Request, attempt, unasked int, f failure) (wait time.Duration, again bool) {
 	if attempt > p.maxRetries {
 		return 0, false

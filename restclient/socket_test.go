@@ -118,7 +118,7 @@ func proxyServer(t *testing.T) (address *url.URL, connects *atomic.Int64) {
 
 func TestProxies(t *testing.T) {
 	authority := restclienttest.NewAuthority(t)
-	target := httptest.NewUnstartedServer(http.HandlerFunc(who))
+	target := httptest.NewUnstartedServer(http.HandlerFunc(serveIdentity))
 	target.TLS = &tls.Config{Certificates: []tls.Certificate{*authority.Issue(t, restclienttest.Leaf{Hosts: []string{"127.0.0.1"}})}}
 	target.StartTLS()
 	defer target.Close()

@@ -20,9 +20,9 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// who answers with the protocol and the common name of the client's certificate; watches get one
-// event with the same.
-func who(w http.ResponseWriter, r *http.Request) {
+// serveIdentity answers with the protocol and the common name of the client's certificate; watches
+// get one event with the same.
+func serveIdentity(w http.ResponseWriter, r *http.Request) {
 	name := "anonymous"
 	if len(r.TLS.PeerCertificates) > 0 {
 		name = r.TLS.PeerCertificates[0].Subject.CommonName
@@ -62,7 +62,7 @@ func ask(t *testing.T, client *restclient.Client) string {
 func TestTLS(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		authority := restclienttest.NewAuthority(t)
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(who), authority, nil)
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), authority, nil)
 		with := func(credentials restclient.Credentials) func(*restclient.Config) {
 			return func(cfg *restclient.Config) { cfg.Credentials = credentials }
 		}
@@ -130,7 +130,7 @@ func TestWrongCertificates(t *testing.T) {
 			t.Run(c.name+" "+string(transport), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					authority := restclienttest.NewAuthority(t)
-					server := restclienttest.NewTLSServer(t, http.HandlerFunc(who), authority, c.server(t, authority))
+					server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), authority, c.server(t, authority))
 					if c.kind == restclient.NotTLS {
 						plain := restclienttest.NewServer(t, http.HandlerFunc(ok))
 						cfg := plain.Config()
@@ -187,7 +187,7 @@ func TestPlainHTTPToATLSPort(t *testing.T) {
 
 func TestServerName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(who), restclienttest.NewAuthority(t), nil)
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), restclienttest.NewAuthority(t), nil)
 		client := server.Client(func(cfg *restclient.Config) {
 			cfg.Host, cfg.TLS.ServerName = "https://10.1.2.3", "apiserver.test"
 		})
@@ -199,7 +199,7 @@ func TestServerName(t *testing.T) {
 func TestClientCertificateRotation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		authority := restclienttest.NewAuthority(t)
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(who), authority, nil)
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), authority, nil)
 		credentials := certificateOf(authority.Issue(t, restclienttest.Leaf{Name: "joe"}))
 		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
 		assert.Equal(t, "HTTP/2.0 joe", ask(t, client))
@@ -225,7 +225,7 @@ func TestExpiredClientCertificate(t *testing.T) {
 				answer(w, 401, refusal(401, api.ReasonUnauthorized, "Unauthorized"))
 				return
 			}
-			who(w, r)
+			serveIdentity(w, r)
 		}), authority, nil)
 		credentials := certificateOf(authority.Issue(t, restclienttest.Leaf{Name: "joe", Valid: 30 * time.Second}))
 		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
@@ -240,7 +240,7 @@ func TestCAFileRotation(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		oldCA, newCA := restclienttest.NewAuthority(t), restclienttest.NewAuthority(t)
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(who), newCA, nil)
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), newCA, nil)
 		file := filepath.Join(dir, "ca.crt")
 		require.NoError(t, os.WriteFile(file, oldCA.PEM(), 0o600))
 		client := server.Client(func(cfg *restclient.Config) { cfg.TLS = restclient.TLS{CAFile: file} })

@@ -63,7 +63,7 @@ func overBadLink(t *testing.T, handler http.HandlerFunc, test func(t *testing.T,
 }
 
 // The most reported failure of Kubernetes clients: the peer is gone without an error, and a watch
-// waits for ever. Protocols with pings find out within 45 seconds; for the others the watcher
+// waits forever. Protocols with pings find out within 45 seconds; for the others the watcher
 // reports that it cannot.
 func TestAZombieWatchIsFoundOut(t *testing.T) {
 	overBadLink(t, quiet, func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client) {

@@ -268,7 +268,7 @@ func await(t *testing.T, is func() bool, explain func() string) {
 		case <-tick.C:
 		case <-deadline:
 			text := explain()
-			require.Fail(t, "waited in vain", "the last lines:\n%s", text[max(0, len(text)-8000):])
+			require.Fail(t, "timed out waiting", "the last lines:\n%s", text[max(0, len(text)-8000):])
 		}
 	}
 }

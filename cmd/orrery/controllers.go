@@ -61,7 +61,7 @@ func (o *runOptions) choose() (err error) {
 	}
 	for _, d := range o.chosen {
 		if o.dryRun && !d.DryRun {
-			return fmt.Errorf("--dry-run: %s has no dry run", d.Name)
+			return fmt.Errorf("--dry-run: %s does not support it", d.Name)
 		}
 		if !options.Namespace.Selection.All() && d.Name != all.NamespaceController {
 			return fmt.Errorf("--namespaces: %s works in all namespaces; leave it out of --controllers", d.Name)

@@ -30,7 +30,7 @@ type secondControllerError struct {
 }
 
 func (e *secondControllerError) Error() string {
-	if e.evidence.Verdict == secondcontroller.Suspected {
+	if e.evidence.Verdict == secondcontroller.Possible {
 		return fmt.Sprintf("this cluster may have an active %s: %s; %s; if it is off, start with --allow-second-controller", inWords(e.controller), e.evidence.How, e.evidence.SwitchOff)
 	}
 	return fmt.Sprintf("this cluster has an active %s: %s; %s, or start with --allow-second-controller", inWords(e.controller), e.evidence.How, e.evidence.SwitchOff)
@@ -48,7 +48,7 @@ func refuseSecond(ctx context.Context, client *restclient.Client, options *runOp
 			logger.Info().Str("controller", controller).Str("detail", evidence.How).Msg("no other controller of this kind is active")
 		case evidence.Verdict == secondcontroller.Unknown:
 			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("cannot determine whether another controller of this kind is active, continuing")
-		case options.dryRun && evidence.Verdict == secondcontroller.Suspected:
+		case options.dryRun && evidence.Verdict == secondcontroller.Possible:
 			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("another controller of this kind may be active, without --dry-run this would not start")
 		case options.dryRun: // a dry run cannot conflict
 			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("another controller of this kind is active, without --dry-run this would not start")
@@ -65,7 +65,7 @@ func refuseEvident(ctx context.Context, client *restclient.Client, options *runO
 		return nil
 	}
 	return options.eachSecond(ctx, client, func(controller string, evidence secondcontroller.Evidence) error {
-		if evidence.Verdict == secondcontroller.Present || evidence.Verdict == secondcontroller.Suspected {
+		if evidence.Verdict == secondcontroller.Present || evidence.Verdict == secondcontroller.Possible {
 			return &secondControllerError{controller, evidence}
 		}
 		return nil

@@ -61,10 +61,10 @@ only reads: it lists every type in the namespace, and then whatever the first
 answers suggest.
 
 With --fix it also prints the commands of each remedy, the safe ones first. If
-the finding is proven, these have a digest of the evidence: the removal of a
-finalizer whose owner is gone, or of a foreign token, and the deletion of an
-APIService without a Service. With --apply --confirm DIGEST, the command reads
-everything again, and does this write only if the digest is still the same.
+the finding is proven, three kinds of remedies have a digest of the evidence: to
+remove a finalizer whose owner is gone, to remove a foreign token, and to delete
+an APIService without a Service. With --apply --confirm DIGEST, the command
+reads everything again, and does this write only if the digest is the same.
 
 A cause is proven only if every part of its proof was seen; otherwise it is
 possible. A cause is called later if it acts only after the others are gone. A
@@ -92,7 +92,7 @@ Exit codes; with -A the highest of 0, 2 and 3:
   # for a script: JSON at once, from one sample
   orrery why shop --no-wait -o json
 
-  # save the evidence, and judge it elsewhere without a cluster
+  # save the evidence, and examine it elsewhere, without a cluster
   orrery why shop --save shop.json
   orrery why --from shop.json
 
@@ -125,7 +125,7 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.noWait, "no-wait", false, "take only one sample; causes that need two are then possible, not proven")
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
 	flags.StringVar(&o.save, "save", "", "save the evidence in this `file`, which only its owner can read; it has names, images, commands, nodes, webhook rules, RBAC subjects and error messages, but no Secrets: look through it before you share it")
-	flags.StringVar(&o.from, "from", "", "judge the evidence in this `file`, without a cluster")
+	flags.StringVar(&o.from, "from", "", "examine the evidence in this `file` instead of a cluster")
 	flags.BoolVar(&o.fix, "fix", false, "also print the commands of each remedy, with digests; nothing is written")
 	flags.BoolVar(&o.apply, "apply", false, "apply the remedy of --confirm, if its digest is still the same")
 	flags.StringVar(&o.confirm, "confirm", "", "the `digest` of the remedy to apply, as --fix prints it")
@@ -156,7 +156,7 @@ func (o *whyOptions) check(args []string) error {
 	case o.all && (len(args) > 0 || o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply):
 		return errors.New("--all-namespaces cannot be combined with a namespace, --explain, --from, --save, --fix or --apply")
 	case o.watch && (o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply || o.output != outputTable):
-		return errors.New("--watch prints lines only: give it without --explain, --from, --save, --fix, --apply and --output")
+		return errors.New("--watch prints lines only: it cannot be combined with --explain, --from, --save, --fix, --apply or --output")
 	case o.all:
 	case o.from == "" && len(args) == 0:
 		return errors.New("give the name of a namespace, or -A")
@@ -169,7 +169,7 @@ func (o *whyOptions) check(args []string) error {
 	case o.apply && o.confirm == "":
 		return errors.New("--apply needs --confirm DIGEST; --fix prints the digests")
 	case o.apply && (o.noWait || o.from != ""):
-		return errors.New("--apply needs two new samples: give it without --no-wait and --from")
+		return errors.New("--apply needs two new samples: it cannot be combined with --no-wait or --from")
 	case len(o.asGroups) > 0 && o.as == "":
 		return errors.New("--as-group needs --as")
 	case o.interval <= 0:

@@ -5,7 +5,7 @@ import "orrery/restclient/api"
 // ReplicaSetsResource are the replica sets.
 var ReplicaSetsResource = api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "replicasets"}
 
-// ReplicaSetKind is the kind of a ReplicaSet, as owner references have it.
+// ReplicaSetKind is the kind in owner references to a ReplicaSet.
 const ReplicaSetKind = "ReplicaSet"
 
 // GroupVersion is the apiVersion of the types here except pods.

@@ -18,7 +18,7 @@
 //   - Each write names the UID and the resource version of the object that was decided about.
 //   - A finalizer is removed when all dependents have been dealt with. Informers may be half a
 //     second late.
-//   - Objects that wait for each other in a cycle do not wait for ever.
+//   - Objects that wait for each other in a cycle do not wait forever.
 //
 // # Goroutines
 //

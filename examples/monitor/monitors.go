@@ -20,7 +20,7 @@ type Monitors struct {
 	changed chan struct{} // a type may have appeared or vanished
 	running sync.WaitGroup
 
-	mu      sync.Mutex      // guards the rest
+	mu      sync.Mutex      // guards the fields below
 	ctx     context.Context // of Run
 	types   types
 	watched map[api.GroupVersionResource]*monitor // empty unless Run is running

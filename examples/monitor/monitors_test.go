@@ -346,7 +346,7 @@ func TestATypeThatIsRefused(t *testing.T) {
 	})
 }
 
-// A slow informer delays the others, but not for ever.
+// A slow informer delays the others, but not forever.
 func TestSynced(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.fault("unavailable:resource=configmaps,verb=list|watch")

@@ -133,7 +133,7 @@ func TestAPodThatIsCreatedAgainInAGapOfTheWatch(t *testing.T) {
 	})
 }
 
-// An event that never arrives blocks a set for five minutes and not for ever.
+// An event that never arrives blocks a set for five minutes and not forever.
 func TestAnExpectationEnds(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		var waiting atomic.Int32

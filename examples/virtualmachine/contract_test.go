@@ -263,7 +263,7 @@ func failedGoes(w *world) {
 	w.delete("large")
 	time.Sleep(time.Second)
 	if vm := w.get("large"); vm != nil {
-		assert.Fail(w.t, "a deletion must work from every phase: otherwise the object stays for ever",
+		assert.Fail(w.t, "a deletion must work from every phase: otherwise the object stays forever",
 			"the phase is %s, and the reason %q", vm.Status.Phase, vm.Status.Reason)
 	}
 }

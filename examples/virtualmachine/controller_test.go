@@ -175,7 +175,7 @@ func TestTheEndOfAController(t *testing.T) {
 	}
 }
 
-// A driver that ignores its time-out keeps a worker for ever, and the health check reports it.
+// A driver that ignores its time-out keeps a worker forever, and the health check reports it.
 // Each pass has its hooks.
 func TestAPassThatDoesNotEnd(t *testing.T) {
 	inBubble(t, func(w *world) {

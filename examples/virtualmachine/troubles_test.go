@@ -357,7 +357,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 	}
 }
 
-// A resource that drops the status would make the controller repeat the first step for ever.
+// A resource that drops the status would make the controller repeat the first step forever.
 func TestAResourceThatDropsTheStatus(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p := w.start(withAnswers(func(call string, stored *virtualmachine.VirtualMachine, err error) (*virtualmachine.VirtualMachine, error) {

@@ -18,7 +18,7 @@
 // # Guarantees
 //
 //   - Two workers never process the same key at a time.
-//   - A key that fails is retried for ever, with growing delays.
+//   - A key that fails is retried forever, with growing delays.
 //   - Before [Pool.Run] the pool drops keys: a standby of a leader election has no workers, and its
 //     queue would only grow. Run begins with the keys that Config.Keys returns, and misses no event
 //     that arrives meanwhile.

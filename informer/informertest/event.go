@@ -42,7 +42,7 @@ type Recorder struct {
 	// adding the handler.
 	During func(e Event)
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	events []Event
 	active bool
 	nested bool // two callbacks ran at the same time

@@ -73,7 +73,7 @@ func Parse(text string) (Set, error) {
 		case !slices.Contains(forms[gear], form):
 			return Set{}, fmt.Errorf("%s has no form %q; its forms are %s", gear, form, strings.Join(forms[gear], ", "))
 		case named[gear]:
-			return Set{}, fmt.Errorf("%s is named twice", gear)
+			return Set{}, fmt.Errorf("gear %s is given twice", gear)
 		default:
 			chosen[gear], named[gear] = form, true
 		}

@@ -45,7 +45,7 @@ func TestUnknownNamesAreRefusedWithAList(t *testing.T) {
 		"queue=textbook,fast":       `fast is for all gears and has to come first, once`,
 		"textbook,fast":             `fast is for all gears and has to come first, once`,
 		"fast,queue":                `queue needs a form; its forms are fast, textbook`,
-		"queue=textbook,queue=fast": `queue is named twice`,
+		"queue=textbook,queue=fast": `gear queue is given twice`,
 		"workqueue=fast":            `there is no gear "workqueue"; the gears are deltafifo, indexer, informer, nsctl, queue, reflector, restclient`,
 		"queue=inorder":             `queue has no form "inorder"; its forms are fast, textbook`,
 		"deltafifo=":                `deltafifo has no form ""; its forms are fast, textbook, inorder`,

@@ -120,6 +120,13 @@ func anchors(text string) []string {
 // documents returns the paths of all Markdown files of the repository, without build output.
 func documents(t *testing.T) []string {
 	t.Helper()
+	return filesEndingIn(t, ".md")
+}
+
+// filesEndingIn returns the paths of all files of the repository whose names end in it, without
+// build output.
+func filesEndingIn(t *testing.T, ending string) []string {
+	t.Helper()
 	var found []string
 	err := filepath.WalkDir(root, func(file string, entry os.DirEntry, err error) error {
 		if err != nil {
@@ -133,7 +140,7 @@ func documents(t *testing.T) []string {
 		if entry.IsDir() && (learners || slices.Contains([]string{".git", "bin", "build", "node_modules"}, entry.Name())) {
 			return filepath.SkipDir
 		}
-		if !entry.IsDir() && strings.HasSuffix(relative, ".md") {
+		if !entry.IsDir() && strings.HasSuffix(relative, ending) {
 			found = append(found, filepath.ToSlash(relative))
 		}
 		return nil
@@ -177,6 +184,34 @@ func TestBrokenLinksAreFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, brokenLinks("docs/x.md", c.text)) })
 	}
+}
+
+var (
+	testSpan     = regexp.MustCompile(`^(Test[A-Z]\w*)(/\S*)?$`)
+	testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+)
+
+// Each test that a page names exists.
+func TestTestsInDocumentsExist(t *testing.T) {
+	tests := map[string]bool{}
+	for _, file := range filesEndingIn(t, "_test.go") {
+		for _, found := range testFunction.FindAllStringSubmatch(readDocument(t, file), -1) {
+			tests[found[1]] = true
+		}
+	}
+	named := 0
+	for _, name := range documents(t) {
+		if name == "CHANGELOG.md" { // tests that it names may be gone
+			continue
+		}
+		for _, span := range parseMarkdown(readDocument(t, name)).spans {
+			if found := testSpan.FindStringSubmatch(span); found != nil {
+				named++
+				assert.True(t, tests[found[1]], "%s names %s, which no package has", name, span)
+			}
+		}
+	}
+	assert.GreaterOrEqual(t, named, 40, "the pages were read")
 }
 
 // longestLine is where the text of documents is wrapped. Tables, code and pictures may be wider. So

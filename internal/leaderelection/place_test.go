@@ -62,7 +62,6 @@ func (p *place) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// forbid makes the server refuse requests.
 func (p *place) forbid(refuse func(*http.Request) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,9 +36,9 @@ type Verdict int
 const (
 	// Unknown: nothing could be read.
 	Unknown Verdict = iota
-	// Suspected: kube-controller-manager renews its Lease, and nothing readable shows whether its
+	// Possible: kube-controller-manager renews its Lease, and nothing readable shows whether its
 	// namespace controller is on.
-	Suspected
+	Possible
 	// Absent: there is none.
 	Absent
 	// Present: there is one, and it works.
@@ -48,8 +48,8 @@ const (
 // String returns the verdict as a word for a log line.
 func (v Verdict) String() string {
 	switch v {
-	case Suspected:
-		return "suspected"
+	case Possible:
+		return "possible"
 	case Absent:
 		return "absent"
 	case Present:
@@ -63,7 +63,7 @@ func (v Verdict) String() string {
 type Evidence struct {
 	Verdict Verdict
 	// How is the reason, and SwitchOff how to switch the other controller off; both are parts of a
-	// sentence. SwitchOff is empty unless the verdict is Present or Suspected.
+	// sentence. SwitchOff is empty unless the verdict is Present or Possible.
 	How, SwitchOff string
 }
 
@@ -225,7 +225,7 @@ func (l looker) lease(ctx context.Context) Evidence {
 	if lease.HolderIdentity == "" || expires.Before(now) {
 		return Evidence{}
 	}
-	return Evidence{Suspected, fmt.Sprintf("kube-controller-manager is alive, its Lease %s/%s was renewed at %s, and nothing shows whether its %s is on",
+	return Evidence{Possible, fmt.Sprintf("kube-controller-manager is alive, its Lease %s/%s was renewed at %s, and nothing shows whether its %s is on",
 		systemNamespace, managerName, lease.RenewTime.UTC().Format(time.TimeOnly+" MST"), strings.ReplaceAll(l.controller, "-", " ")), l.switchOff(managerName)}
 }
 

@@ -193,14 +193,14 @@ func TestWhatAClusterShows(t *testing.T) {
 			c.do("POST", "/api/v1/namespaces", object{"metadata": object{"name": "here"}})
 			c.report("here", "kube-controller-manager")
 		}, secondcontroller.Unknown, ""},
-		{"a Lease", func(c *cluster) { c.lease("m_1"); time.Sleep(10 * time.Second) }, secondcontroller.Suspected, "its Lease kube-system/kube-controller-manager was renewed at"},
+		{"a Lease", func(c *cluster) { c.lease("m_1"); time.Sleep(10 * time.Second) }, secondcontroller.Possible, "its Lease kube-system/kube-controller-manager was renewed at"},
 		{"a Lease that is not renewed", func(c *cluster) { c.lease("m_1"); time.Sleep(20 * time.Second) }, secondcontroller.Unknown, ""},
 		{"a Lease that was released", func(c *cluster) { c.lease("") }, secondcontroller.Unknown, ""},
 		{"a Lease, and pods may not be seen", func(c *cluster) {
 			c.manager("m", "True", "kube-controller-manager")
 			c.lease("m_1")
 			forbid("/pods")(c)
-		}, secondcontroller.Suspected, ""},
+		}, secondcontroller.Possible, ""},
 		{"a Lease that may not be seen", func(c *cluster) { c.lease("m_1"); forbid("/leases")(c) }, secondcontroller.Unknown, ""},
 	}
 	for _, test := range tests {
@@ -288,7 +288,7 @@ func TestAnEndedContextIsAnError(t *testing.T) {
 }
 
 func TestVerdictsHaveNames(t *testing.T) {
-	assert.Equal(t, "unknown suspected absent present", fmt.Sprint(secondcontroller.Unknown, secondcontroller.Suspected, secondcontroller.Absent, secondcontroller.Present))
+	assert.Equal(t, "unknown possible absent present", fmt.Sprint(secondcontroller.Unknown, secondcontroller.Possible, secondcontroller.Absent, secondcontroller.Present))
 }
 
 // The evidence is the same for other controllers, except the status of namespaces.
@@ -301,7 +301,7 @@ func TestAnotherController(t *testing.T) {
 		"in lab demo": {func(c *cluster) { c.version = "v1.36.3+orrery.demo" }, secondcontroller.Absent, "nothing else"},
 		"on":          {func(c *cluster) { c.manager("m", "True", "kube-controller-manager", "--controllers=*,-namespace") }, secondcontroller.Present, "runs its own"},
 		"off":         {func(c *cluster) { c.manager("m", "True", "kube-controller-manager", "--controllers=*,-replicaset") }, secondcontroller.Absent, "without"},
-		"a Lease":     {func(c *cluster) { c.lease("m_1") }, secondcontroller.Suspected, "whether its replicaset controller is on"},
+		"a Lease":     {func(c *cluster) { c.lease("m_1") }, secondcontroller.Possible, "whether its replicaset controller is on"},
 		"nothing":     {func(*cluster) {}, secondcontroller.Unknown, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

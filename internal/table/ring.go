@@ -1,7 +1,7 @@
 package table
 
 // Ring is a FIFO queue in a circular buffer: push and pop move two indexes and copy nothing. (A
-// slice with append at one end and re-slicing at the other allocates for ever.) The zero value is
+// slice with append at one end and re-slicing at the other allocates forever.) The zero value is
 // empty. It is not safe for concurrent use.
 type Ring[T any] struct {
 	buffer []T // length is a power of two, or 0

@@ -18,7 +18,7 @@ func admissionCauses() []Cause {
 		Proof: "ContentFailure says that calling the webhook failed; its configuration still exists, has failurePolicy Fail, and " +
 			"selects the deletion of a type that remains; its Service is missing or has no ready endpoint, or the error is one of " +
 			"the certificate or of a URL's connection. A webhook without a server that is asked about namespaces/finalize, the last " +
-			"request, is possible: no condition tells of its refusal.",
+			"request, is possible: no condition reports its refusal.",
 		Do: []string{
 			"if its Service is in another namespace: bring its pods back",
 			"if it was in this one, where no pod can start: exclude the namespace by the webhook's namespaceSelector, and remove " +
@@ -80,15 +80,15 @@ func (n *Namespace) BlamesWebhook() bool {
 }
 
 // Accuses reports whether the condition says that a webhook could not be called, or the webhook is
-// asked about a request whose refusal no condition tells of.
+// called for a request whose refusal no condition reports.
 func (e *Evidence) Accuses(hook Webhook) bool {
 	return strings.Contains(e.Namespace.Condition(api.NamespaceDeletionContentFailure), `failed calling webhook "`+hook.Name+`"`) ||
 		e.silently(hook.Rules) != ""
 }
 
-// silently returns the request of the controller that the rules select and that no condition tells
-// of: that which removes the token of an empty namespace, or that which writes the conditions, if
-// there are none. It returns "" for neither.
+// silently returns the controller's request that the rules select and whose refusal no condition
+// reports: the request that removes the token of an empty namespace, or, if there are no
+// conditions, the request that writes them. It returns "" if the rules select neither.
 func (e *Evidence) silently(rules []Rule) string {
 	updates := func(subresource string) bool {
 		return slices.ContainsFunc(rules, func(r Rule) bool { return r.matchesUpdate(subresource) })
@@ -214,8 +214,8 @@ func callTo(hook *Webhook, name, content string) (text string, ok bool) {
 	return "", false
 }
 
-// silentlyUnreachable returns the webhooks without a server that are asked about a request that no
-// condition tells of.
+// silentlyUnreachable returns the webhooks without a server that are called for a request whose
+// refusal no condition reports.
 func silentlyUnreachable(e *Evidence) (findings []Finding) {
 	for i := range e.Webhooks.Items {
 		hook := &e.Webhooks.Items[i]
@@ -227,7 +227,7 @@ func silentlyUnreachable(e *Evidence) (findings []Finding) {
 		f.Says = fmt.Sprintf("the webhook %s cannot be reached, so %s", hook.Name, withoutRequest[request])
 		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects UPDATE of %s", hook.Resource, hook.Configuration, hook.Name, request)
 		if hookIsDown(e, &f, hook, "") {
-			f.lack(nil, "the refusal itself was not seen: no condition tells of it")
+			f.lack(nil, "the refusal itself was not seen: no condition reports it")
 			findings = append(findings, f)
 		}
 	}
@@ -358,7 +358,7 @@ func admissionDenies(e *Evidence) []Finding {
 	return append(findings, silentlyDenied(e)...)
 }
 
-// silentlyDenied returns the policies that decide on a request that no condition tells of.
+// silentlyDenied returns the policies that decide on a request whose refusal no condition reports.
 func silentlyDenied(e *Evidence) (findings []Finding) {
 	for _, p := range e.Policies.Items {
 		request := e.silently(p.Rules)
@@ -369,7 +369,7 @@ func silentlyDenied(e *Evidence) (findings []Finding) {
 		f := Finding{Culprit: Reference{Resource: "validatingadmissionpolicies", Name: p.Name}}
 		f.Says = fmt.Sprintf("the admission policy %s may deny the controller's request, and then %s", p.Name, withoutRequest[request])
 		f.saw(1, e.Policies.Request, "policy %s is bound, and selects UPDATE of %s", p.Name, request)
-		f.lack(nil, "whether it denies was not seen: no condition tells of it")
+		f.lack(nil, "whether it denies was not seen: no condition reports it")
 		f.Do = []string{"read what policy " + p.Name + " demands of a namespace, or the log of the controller, which has the denial"}
 		findings = append(findings, f)
 	}

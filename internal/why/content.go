@@ -118,7 +118,7 @@ func dependents(e *Evidence) []Finding {
 			continue
 		}
 		if e.waitsBelow(h.Object) {
-			continue // the finding about its owner tells of it
+			continue // the finding about its owner covers it
 		}
 		leaf := holder{h.Type, h.Object}
 		seen := []string{leaf.o.UID}

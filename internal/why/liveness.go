@@ -167,6 +167,8 @@ func (e *Evidence) judgeOwner(f *Finding, h Held) string {
 	return verdict
 }
 
+// signs looks for four signs of life of the owner, one after the other. The first is a change of
+// the object.
 func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, keeper Keeper, listed bool) string {
 	still, known := e.standstill(h.Type, h.Object)
 	switch {
@@ -239,7 +241,7 @@ func (e *Evidence) builtIn(f *Finding, controller string) string {
 	return ownerUnknown
 }
 
-// runs looks for the second sign of life: a ready workload.
+// runs looks for the second sign of life of an owner: a ready workload.
 func (e *Evidence) runs(f *Finding, h Held, name string) string {
 	if !e.Workloads.Known() {
 		f.lack(e.Workloads.Failed, "the workloads could not be read")
@@ -262,7 +264,7 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 	return ownerGone
 }
 
-// leads looks for the third: a renewed Lease.
+// leads looks for the third sign of life: a renewed Lease.
 func (e *Evidence) leads(f *Finding, name string, programs []string) string {
 	if !e.AllLeases.Known() {
 		f.lack(e.AllLeases.Failed, "the Leases could not be read")
@@ -281,10 +283,10 @@ func (e *Evidence) leads(f *Finding, name string, programs []string) string {
 	return ownerGone
 }
 
-// may looks for the fourth: a pod whose service account may update the type by a rule that names
-// its group, or a user, who may be a program outside the cluster. Rules for all groups do not
-// count, and of those for built-in groups only a user with the owner's name: too many programs have
-// them.
+// may looks for the fourth sign of life: a right to update the type, by a rule that names its
+// group. A pod whose service account has the right is at work; a user who has it may be a program
+// outside the cluster. Too many programs have rules for all groups and for built-in groups: the
+// former do not count, and of the latter only those of a user with the owner's name.
 func (e *Evidence) may(f *Finding, h Held, programs []string) string {
 	if !h.ByRights() {
 		return ownerGone

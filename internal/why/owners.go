@@ -12,7 +12,7 @@ type Keeper struct {
 	// Pattern is the finalizer; * stands for any characters but /.
 	Pattern string
 	// Types are patterns of the types from whose objects the program removes it; nil: of any type.
-	// On an object of another type somebody else has set it.
+	// On an object of another type, another party has set it.
 	Types []string
 	// Name is the program. Protects is what the finalizer keeps until the program has cleaned up.
 	Name     string

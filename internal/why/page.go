@@ -114,7 +114,7 @@ func Page() string {
 }
 
 // Genuine returns the ids of the causes that the tests also set up on a genuine control plane,
-// because the server in memory only plays a part of them.
+// because the server in memory only imitates them in part.
 func Genuine() []string {
 	return strings.Fields("C01 C02 C03 C05 C06 C07 C08 C09 C11 C13 C14 C17 C19 C20 C21 C22 C23 C24 C25 C28 C30")
 }

@@ -101,7 +101,7 @@ func (e *Evidence) pods() Type {
 	return Type{Version: "v1", Resource: "pods"}
 }
 
-// late are the pods that are past their deletion timestamp and have no finalizer.
+// late returns the pods that are past their deletion timestamp and have no finalizer.
 func (e *Evidence) late() (pods []Pod) {
 	for _, pod := range e.Pods {
 		if !pod.Deleted.IsZero() && !pod.Deleted.After(e.now()) && len(pod.Finalizers) == 0 && e.stays(pod) {

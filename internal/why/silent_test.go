@@ -12,8 +12,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// This page has what no condition tells: an absent controller, and requests of which the refusal is
-// written nowhere.
+// This page tests what no condition reports: an absent controller, and the refusal of some
+// requests.
 
 // A controller that is busy with other namespaces is not proven to be absent.
 func TestAControllerThatIsBusyElsewhere(t *testing.T) {
@@ -28,7 +28,7 @@ func TestAControllerThatIsBusyElsewhere(t *testing.T) {
 	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
 }
 
-// No condition tells that the last request, which removes the token, is refused.
+// No condition reports that the last request, which removes the token, is refused.
 func TestAWebhookThatIsAskedToFinalize(t *testing.T) {
 	e := calm(evidence(terminating("", "")))
 	rule := func(operation, resource string) []why.Rule {

@@ -165,8 +165,8 @@ func TestEntriesOfTheNamespaceActLater(t *testing.T) {
 	}
 }
 
-// A program removes its finalizer from the types that it handles. On an object of another type
-// somebody else has set it: its owner is neither gone nor at work.
+// A program removes its finalizer from the types that it handles. On an object of another type,
+// another party has set it. So that program is neither gone nor at work: the owner is unknown.
 func TestAFinalizerOnAForeignType(t *testing.T) {
 	balancer := orphan("secrets", "", "service.kubernetes.io/load-balancer-cleanup", "")
 	claim := orphan("configmaps", "", "kubernetes.io/pvc-protection", "")
@@ -227,8 +227,8 @@ func TestConversionThatOnlyTheConditionNames(t *testing.T) {
 	assert.Equal(t, why.Possible, find(why.Judge(back), "C09").Certainty)
 }
 
-// What cannot be listed does not keep a namespace whose content is not waited for, and acts only
-// after its pods.
+// A type that cannot be listed acts only after the pods: the controller deletes no other type
+// before them.
 func TestUnlistedTypesThatDoNotMatterYet(t *testing.T) {
 	corrupt := evidence(terminating("", ""), typeOf("", "configmaps"))
 	corrupt.Types[0].Failed = &why.Failure{Code: 500, Request: "GET configmaps", Message: `unable to transform key "/registry/configmaps/shop/a"`}
@@ -244,8 +244,8 @@ func TestUnlistedTypesThatDoNotMatterYet(t *testing.T) {
 	}
 }
 
-// Without the controller's token the content is not waited for: whatever keeps it does not keep the
-// namespace.
+// Without the controller's token the namespace does not wait for its content, so nothing that keeps
+// the content keeps the namespace.
 func TestContentWithoutTheToken(t *testing.T) {
 	audited := func(e why.Evidence) why.Evidence {
 		for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
@@ -328,5 +328,5 @@ func TestACloudControllerWithoutATrace(t *testing.T) {
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty)
 
 	custom := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "")
-	assert.Equal(t, why.Proven, find(why.Judge(custom), "C04").Certainty, "the rights tell of the owner of a custom type")
+	assert.Equal(t, why.Proven, find(why.Judge(custom), "C04").Certainty, "the rights show the owner of a custom type")
 }

@@ -34,7 +34,7 @@ func (s suite) ConflictsAreRetriedOnTheNewState(t *testing.T) {
 	})
 }
 
-// Upstream retries for ever, without a pause (UPSTREAM: retryOnConflict loops without limit or
+// Upstream retries forever, without a pause (UPSTREAM: retryOnConflict loops without limit or
 // delay).
 func (s suite) ConflictRetriesAreBoundedAndBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

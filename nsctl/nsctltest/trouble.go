@@ -223,7 +223,7 @@ func (s suite) EachRefusalOfACollectionIsAFailure(t *testing.T) {
 // continues.
 func (s suite) AReportThatIsRefusedDoesNotHoldTheNamespace(t *testing.T) {
 	for _, refusal := range []*api.Status{
-		Status(413, api.ReasonRequestEntityTooLarge, "too large"), Status(409, api.ReasonConflict, "for ever"), Status(500, api.ReasonInternalError, "etcdserver: request is too large"),
+		Status(413, api.ReasonRequestEntityTooLarge, "too large"), Status(409, api.ReasonConflict, "forever"), Status(500, api.ReasonInternalError, "etcdserver: request is too large"),
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := NewCluster()

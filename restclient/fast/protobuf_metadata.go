@@ -33,7 +33,7 @@ func (r *metadataReader) readProtobuf(kind api.TypeMeta, message []byte) (*parti
 	return object, nil
 }
 
-var errNotText = errors.New("a text that is not UTF-8")
+var errNotText = errors.New("a string field is not valid UTF-8")
 
 // metadataMessage decodes an ObjectMeta. Entries of maps, owners and managed fields are repeated
 // fields, all of a kind in a row. (If a writer mixes them, the last row counts.)

@@ -301,7 +301,7 @@ type endlessBody struct {
 // Read implements io.Reader.
 func (e *endlessBody) Read(p []byte) (int, error) {
 	if e.read > 100<<20 {
-		return 0, errors.New("the decoder would read for ever")
+		return 0, errors.New("the decoder reads without a limit")
 	}
 	n := copy(p, e.begin)
 	e.begin = e.begin[n:]

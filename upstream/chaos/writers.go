@@ -26,7 +26,7 @@ const (
 )
 
 // writers change the cluster at random, each with names of its own, straight at kube-apiserver, and
-// retry for ever.
+// retry forever.
 type writers struct {
 	cluster *cluster
 	writes  atomic.Int64 // that succeeded

@@ -32,7 +32,7 @@ var (
 // valueLabel is the label that the writers change.
 const valueLabel = "value"
 
-// writers change objects at random through client-go, and retry for ever.
+// writers change objects at random through client-go, and retry forever.
 type writers struct {
 	typed   kubernetes.Interface
 	dynamic dynamic.Interface

@@ -64,9 +64,9 @@ func requireRefused(t *testing.T, p *program, how string) {
 // the machine.
 var alive = []string{"--leader-elect=true", "--leader-elect-lease-duration=20m", "--leader-elect-renew-deadline=15m"}
 
-// secondSuspected is the start of orrery's message when kube-controller-manager's Lease is the only
+// secondPossible is the start of orrery's message when kube-controller-manager's Lease is the only
 // evidence.
-const secondSuspected = "orrery: this cluster may have an active namespace controller: kube-controller-manager is alive, its Lease kube-system/kube-controller-manager was renewed at "
+const secondPossible = "orrery: this cluster may have an active namespace controller: kube-controller-manager is alive, its Lease kube-system/kube-controller-manager was renewed at "
 
 func (tr *trial) awaitManagersLease() {
 	tr.t.Helper()
@@ -86,7 +86,7 @@ func TestRefusesToStartBesideBuiltIn(t *testing.T) {
 
 	// Its Lease is the only evidence, with more rights too.
 	for _, kubeconfig := range []string{admin, leastRights} {
-		requireRefused(t, runOrrery(t, kubeconfig), secondSuspected)
+		requireRefused(t, runOrrery(t, kubeconfig), secondPossible)
 	}
 	p := runOrrery(t, admin, "--dry-run")
 	p.AwaitOutput("WARN", "another controller of this kind may be active, without --dry-run this would not start")
@@ -128,7 +128,7 @@ func TestRecognisesControllerManager(t *testing.T) {
 	t.Parallel()
 	tr, leastRights := onControlPlane(t, controlplane.Config{FakeNodes: 1, ControllerManagerArgs: alive})
 	tr.awaitManagersLease()
-	requireRefused(t, runOrrery(t, leastRights), secondSuspected)
+	requireRefused(t, runOrrery(t, leastRights), secondPossible)
 
 	tr.runManager("off", "--leader-elect=true", "--controllers=*,-namespace-controller")
 	for _, kubeconfig := range []string{leastRights, tr.cluster.Kubeconfig()} {

@@ -81,7 +81,8 @@ var harms = regexp.MustCompile(`--grace-period=0|--force=true|"path": "/metadata
 // names.
 var clues = map[string]string{"C16": "example.com/audit", "C18": "example.com/x", "C20": "sweeper", "C29": "Active", "C30": "ingresses"}
 
-// scores says whether an output names the culprit of a fixture, by its name and its type.
+// scores returns named, harmful or notNamed: whether an output names the culprit of a fixture, by
+// its name and its type.
 func scores(f causes.Fixture, output string) string {
 	switch {
 	case !names(f, output):
@@ -195,7 +196,7 @@ func besideRow(t *testing.T, f causes.Fixture, tools []besideTool) (row map[stri
 	return row
 }
 
-// besideOutputs runs each tool once, and says what its output is worth.
+// besideOutputs runs each tool once and returns the results, by tool.
 func besideOutputs(t *testing.T, f causes.Fixture, tools []besideTool, kubeconfig string) map[string]string {
 	row := map[string]string{}
 	var running sync.WaitGroup
@@ -252,29 +253,34 @@ func (b besideTool) run(t *testing.T, kubeconfig string) string {
 	return string(output)
 }
 
-// besideText is the page.
+// besideText returns the text of the page.
 func besideText(t *testing.T, tools []besideTool, results map[string]map[string]string) string {
 	t.Helper()
+	legend, total := "", "**yes**"
+	if strings.Contains(fmt.Sprint(results), harmful) {
+		legend = `- **yes, ⚠**: it does, and the output has a command that loses data or leaves something behind in that situation: force
+  deletion, all finalizers of an object at once, or finalizing by hand.
+`
+		total = "**yes, without ⚠**"
+	}
 	var page strings.Builder
 	fmt.Fprintf(&page, `# `+"`orrery why`"+` beside other tools
 
-`+"`TestWhyBesideOthers`"+` writes this page. It sets up the 30 situations of [stuck namespaces](stuck-namespaces.md) on the
-server in memory (`+"`lab break C07`"+`). When the conditions have settled, so that the cause can be proven, each tool runs
-once, `+"`orrery why`"+` as well, and the same rule reads each output. No tool may write. A tool that was not installed is
-left out: at this time the comparison is with `+"%s"+`.
+`+"`TestWhyBesideOthers`"+` writes this page. It sets up each of the 30 situations of [stuck namespaces](stuck-namespaces.md)
+on the server in memory (`+"`lab break C07`"+`). As soon as the cause can be proven, each tool runs once, `+"`orrery why`"+` among
+them, in a mode that only reads. The same rule scores each output. A tool that was not installed is left out: this
+page compares with `+"%s"+`.
 
-- **yes**: the output names the object to repair, by type and name. If that is the namespace itself, it also names what
-  is wrong with it.
-- **yes, ⚠**: it does, and the output has a command that loses data or leaves something behind in that situation: force
-  deletion, all finalizers of an object at once, or finalizing by hand.
-- **–**: it does not name it.
+- **yes**: the output names the object that the situation is about, by type and name: mostly the object to repair. If
+  that is the namespace itself, the output also has the detail that matters; in C29, that it is Active.
+%s- **–**: it does not name it.
 
-The last row counts **yes**, without ⚠.
+The last row counts %s.
 
 An output that names the object does not say that it is the cause: a list of everything that is left names it as well.
 The test demands more of `+"`orrery why`"+`: it must also have proven the cause.
 
-`, besideNames(tools))
+`, besideNames(tools), legend, total)
 	var columns []string
 	for _, tool := range tools {
 		columns = append(columns, tool.name)
@@ -291,7 +297,7 @@ The test demands more of `+"`orrery why`"+`: it must also have proven the cause.
 		}
 		fmt.Fprintln(&page)
 	}
-	fmt.Fprint(&page, "| | **yes, without ⚠** |")
+	fmt.Fprintf(&page, "| | %s |", total)
 	for _, column := range columns {
 		fmt.Fprintf(&page, " **%d** |", totals[column])
 	}

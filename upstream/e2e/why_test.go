@@ -42,9 +42,9 @@ type situation struct {
 	miss bool
 }
 
-// TestWhy sets up, on genuine control planes, the causes for which the server in memory only plays
-// its part. Each is proven, with the right culprit, and nothing else is. What needs an API server
-// with other flags, or a controller that stops, has a control plane of its own.
+// TestWhy sets up, on genuine control planes, the causes that the server in memory only imitates in
+// part. Each is proven, with the right culprit, and no other cause is. A cause that needs an API
+// server with other flags, or a controller that stops, has a control plane of its own.
 func TestWhy(t *testing.T) {
 	t.Parallel()
 	var ids []string

@@ -40,7 +40,7 @@ func Run(t *testing.T, impl Implementation) {
 type stopwatch struct {
 	began time.Time
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	marks []time.Duration
 }
 

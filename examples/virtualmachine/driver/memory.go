@@ -21,7 +21,7 @@ type Memory struct {
 
 	file string // "": the servers end with the program
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	servers map[string]*remembered
 	number  int
 }

@@ -29,7 +29,7 @@ type Process struct {
 	dir     string
 	command []string
 
-	mu      sync.Mutex             // guards what follows
+	mu      sync.Mutex             // guards the fields below
 	locks   map[string]*serverLock // of servers that a call works on
 	samples map[string]sample      // of running servers, for the share of the CPU
 }
@@ -206,7 +206,7 @@ func (d *Process) find(name string) (*record, error) {
 		err = json.Unmarshal(text, known)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the state of the server: %w", err)
+		return nil, fmt.Errorf("reading the state of the server: %w", err)
 	}
 	if known.PID == 0 && known.Boot == bootID() {
 		for pid := range processes() {

@@ -4,7 +4,7 @@
 //
 // A program of a page should be short, and still say what is missing when a reader has left
 // something out. [Connect] finds the server, [Explain] puts an error into one line with the command
-// that helps, and [Telling] makes an informer report why it sees nothing.
+// that helps, and [Verbose] makes an informer print why it sees nothing.
 //
 // # Guarantees
 //
@@ -16,7 +16,7 @@
 //
 // # Failure
 //
-// [Connect] ends the program. An informer tries again for ever.
+// [Connect] ends the program. An informer tries again forever.
 //
 // # Testing
 //

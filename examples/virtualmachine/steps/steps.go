@@ -52,9 +52,9 @@ func Explain(err error) string {
 	return err.Error()
 }
 
-// Telling returns the configuration of an informer that tells why it sees nothing, once for each
-// reason. By itself an informer tries again for ever, and says nothing.
-func Telling[T informer.Object](name string) informer.Config[T] {
+// Verbose returns the configuration of an informer that prints why it sees nothing, once for each
+// reason. By default an informer retries forever, and prints nothing.
+func Verbose[T informer.Object](name string) informer.Config[T] {
 	var mu sync.Mutex
 	told := ""
 	tell := func(text string) {

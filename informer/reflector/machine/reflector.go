@@ -182,10 +182,9 @@ func (r *Reflector[T]) keepTime() {
 	}
 }
 
-// ring tells the machine of every time that has come and sets the timer to the next. The timer is
-// not moved when a deadline moves away (an event arrives and the silence counts from there): it
-// rings in vain then, at most once in an idle timeout, which is cheaper than moving it with each
-// event.
+// ring reports each due deadline to the machine and sets the timer to the next one. An event
+// postpones the idle deadline but does not move the timer. The timer then fires without effect, at
+// most once in an idle timeout, which is cheaper than moving it with each event.
 func (r *Reflector[T]) ring() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

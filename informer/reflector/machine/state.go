@@ -43,9 +43,9 @@ type state struct {
 	// A watch.
 
 	synthetic bool          // it began at no definite version: its first ADDED events are unordered
-	openedAt  time.Duration // the start of the counters
-	delivered int           // changes and bookmarks
-	changes   int           // changes
+	openedAt  time.Duration // when it was opened
+	delivered int           // changes and bookmarks since openedAt
+	changes   int           // of delivered, those that are no bookmarks
 
 	// Silence on a watch.
 

@@ -110,7 +110,6 @@ func TestCompression(t *testing.T) {
 	})
 }
 
-// All documents outside of resources.
 func TestDocuments(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		for path, want := range map[string]string{

@@ -167,8 +167,8 @@ func race(t *testing.T, c *clustertest.Cluster, random *rand.Rand, id string, pa
 	return err == nil
 }
 
-// 1,000 races between --fix and --apply (100 with -short). Who changes the object or its owner
-// first wins, and then nothing is written.
+// In 1,000 races (100 with -short), another client changes the object or its owner between --fix
+// and --apply. If that change comes first, --apply writes nothing.
 func TestFix(t *testing.T) {
 	worlds := 10
 	if testing.Short() {

@@ -40,7 +40,7 @@ func (f Fixture) Intact(w *World) (problems []string) {
 	return problems
 }
 
-// stranded says which objects of the namespace are still in the storage, and what could not be
+// stranded returns which objects of the namespace are still in the storage, and what could not be
 // read.
 func (w *World) stranded() (problems []string) {
 	if w.err != nil {
@@ -88,7 +88,8 @@ func (w *World) readPolicy() (configuration policy, ok bool) {
 	return configuration, found && json.Unmarshal(answer, &configuration) == nil
 }
 
-// policyIsOff says whether the webhook of the fixtures no longer refuses elsewhere.
+// policyIsOff returns a problem if the webhook of the fixtures no longer refuses anything
+// elsewhere.
 func (w *World) policyIsOff() []string {
 	configuration, ok := w.readPolicy()
 	if !ok {

@@ -81,7 +81,7 @@ func TestBudget(t *testing.T) {
 	}
 	many := func(w *causes.World) { causes.Many(w, objects) }
 	types := func(w *causes.World) { causes.Types(w, 60) }
-	mute := "delay:by=1h,verb=list,resource=type0s,user=kubernetes-admin"
+	silentList := "delay:by=1h,verb=list,resource=type0s,user=kubernetes-admin"
 	for name, test := range map[string]struct {
 		setUp    func(*causes.World)
 		fault    string
@@ -91,7 +91,7 @@ func TestBudget(t *testing.T) {
 		"an empty namespace": {causes.Empty, "", 45, time.Second},
 		"60 types":           {types, "", 75, 3 * time.Second},
 		"many objects of one type with an own finalizer": {many, "", 85, 3 * time.Second},
-		"an API that never answers":                      {types, mute, 76, 8 * time.Second},
+		"an API that never answers":                      {types, silentList, 76, 8 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, causes.Fixture{NoController: true}, test.setUp, time.Second, func(t *testing.T, c *clustertest.Cluster) {

@@ -141,8 +141,8 @@ func operatorsEnds() (paths []string) {
 	return paths
 }
 
-// inTheWay returns the path of an object that the fixtures create and End deletes, "" if there is
-// none. terminating is true if each of them is in deletion.
+// inTheWay returns the path of an existing object that the fixtures create and End deletes, "" if
+// there is none. terminating reports whether all such objects are in deletion.
 func (w *World) inTheWay() (path string, terminating bool) {
 	for _, end := range append(slices.Clone(ends), inNamespace) {
 		answer, found := w.find(end)
@@ -161,7 +161,7 @@ func (w *World) inTheWay() (path string, terminating bool) {
 // Laboratory returns an error if the server is not one of "lab serve" or "lab break".
 func (w *World) Laboratory() error {
 	if _, found := w.find("/debug/orrery/faults"); !found && w.err == nil {
-		return errors.New("it is no server of lab serve or lab break: a situation would break it for everybody")
+		return errors.New("it is not a server of lab serve or lab break: the situation would break it for all its users")
 	}
 	return w.err
 }

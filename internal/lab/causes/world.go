@@ -121,8 +121,8 @@ func (w *World) namespace(finalizers ...string) {
 	w.patch(inNamespace, `{"metadata":{"finalizers":["`+strings.Join(append(there.Finalizers, finalizers...), `","`)+`"]}}`)
 }
 
-// MachineRoom is the namespace of what no client of the API can repair: a ConfigMap in it is
-// something broken outside, such as a node without power, and deleting the ConfigMap repairs it.
+// MachineRoom is the namespace of what cannot be repaired through the API: a ConfigMap in it
+// represents something broken, such as a node without power, and deleting the ConfigMap repairs it.
 const MachineRoom = "machine-room"
 
 const machineRoom = "/api/v1/namespaces/" + MachineRoom + "/configmaps"
@@ -143,8 +143,9 @@ func (w *World) broken(what string, orders ...string) {
 	}
 }
 
-// outside stands for something outside the cluster that the owner of a finalizer has to clean up:
-// it is left behind if the finalizer is removed and its ConfigMap in the machine room is not.
+// outside adds a ConfigMap to the machine room for something outside the cluster that the owner of
+// a finalizer has to clean up. If the finalizer is removed and the ConfigMap is not, that thing is
+// left behind.
 func (w *World) outside(what string) { w.broken(what) }
 
 // repair ends what broken began, or cleans up what is outside.

@@ -19,8 +19,8 @@ import (
 )
 
 // NewServer returns a server and the credentials of its clients. They are separate users, so that a
-// fault can affect one of them, and the recorder is told when anybody else writes: a recording has
-// no input for that. The recorder may be nil.
+// fault can affect one of them. The recorder, which may be nil, records the writes of all other
+// users: a recording has no input for those.
 func NewServer(listen string, recorder *trace.Recorder) (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
 	tokens, made := map[string]apiserver.User{}, map[story.Client]restclient.Credentials{}
 	for who, user := range stage.Users() {

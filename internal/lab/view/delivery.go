@@ -119,7 +119,7 @@ type distributionHolder[T informer.Object] struct {
 	*line
 	trace *informer.Trace
 
-	mu        sync.Mutex // guards what follows; acquired after the informer's lock
+	mu        sync.Mutex // guards the fields below; acquired after the informer's lock
 	listeners int
 	stored    []*stored[T] // stored and not distributed, the oldest first
 	flushing  bool         // a goroutine is in Flush

@@ -201,8 +201,8 @@ func TestGatesHoldRequestsOfADeleter(t *testing.T) {
 	})
 }
 
-// A run to a code stops at the answer that has it: whoever waits for that answer does not get it
-// yet.
+// A run to a status code stops at the answer with that code, and the sender of the request does not
+// get the answer yet.
 func TestGatesRunToAnAnswer(t *testing.T) {
 	forms(t, func(t *testing.T, set gears.Set) {
 		c := startCluster(t, set)

@@ -46,7 +46,7 @@ const manyDeletions = 4096
 type deletions struct {
 	recorder EventRecorder
 
-	mu    sync.Mutex             // guards what follows
+	mu    sync.Mutex             // guards the fields below
 	known *lru[string, deletion] // by name
 }
 

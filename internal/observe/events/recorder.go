@@ -28,7 +28,7 @@ type Recorder struct {
 	correlator *correlator
 	suppressed map[suppressKey]time.Time
 
-	// mu guards the rest.
+	// mu guards the fields below.
 	mu       sync.Mutex
 	stopped  bool
 	lastName int64 // the number in the last name, in nanoseconds

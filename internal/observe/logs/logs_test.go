@@ -145,7 +145,7 @@ func TestExistingConditionsAreLoggedOnce(t *testing.T) {
 	assert.Equal(t, "SomeResourcesRemain", reported[1]["reason"])
 }
 
-// Events may arrive late, and a namespace with another party's finalizer is examined for ever.
+// Events may arrive late, and a namespace with another party's finalizer is examined forever.
 // Neither begins another deletion; a new namespace with the old name does.
 func TestTheStartIsLoggedOnce(t *testing.T) {
 	begun := func(uids ...string) int {

@@ -96,7 +96,7 @@ const slowNotice = 3 * time.Second
 type slowStart struct {
 	*Logger
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	waiting map[request]*slowRequest
 }
 

@@ -22,7 +22,7 @@ type sink struct {
 
 	torn bool // used by the goroutine only: the last written line is incomplete
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	wake    *sync.Cond // signalled when there is something to write, and by close
 	pending *batch     // written next
 	stuck   bool       // a Write has timed out, and the writer has not caught up since

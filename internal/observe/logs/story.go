@@ -32,7 +32,7 @@ func (r *recent) due(text string) bool {
 
 // outage is a time in which a list-watch does not work.
 type outage struct {
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	since    time.Time  // zero: there is no outage
 	attempts int
 	logged   recent
@@ -68,7 +68,7 @@ const manyStories = 1000
 // stories holds what was logged of each namespace, or of each key of another controller, so that
 // the beginning is logged once and the same text once a minute.
 type stories struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	known map[string]*story
 	over  int // how many of the known are over
 }

@@ -13,7 +13,7 @@ import (
 type passes struct {
 	requests *exposition.Histogram
 
-	mu       sync.Mutex // guards what follows, with at most one entry for each worker
+	mu       sync.Mutex // guards the fields below, with at most one entry for each worker
 	begun    uint64
 	origins  map[string]string // by namespace
 	underway map[string]int    // requests, by origin

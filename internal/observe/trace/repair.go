@@ -18,7 +18,7 @@ type InformerSnapshots interface {
 }
 
 // RepairQueue makes the recorder read snapshots of the work queue with this name after events of a
-// queue were lost. Without snapshots of all queues, State.Unsure keeps "queue" for ever. snapshot
+// queue were lost. Without snapshots of all queues, State.Unsure keeps "queue" forever. snapshot
 // is called on the collector's goroutine and must not call the Recorder. A nil Recorder does
 // nothing.
 func (r *Recorder) RepairQueue(name string, snapshot func() queue.Snapshot[string]) {

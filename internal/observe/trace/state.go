@@ -126,7 +126,7 @@ type AppliedState struct {
 	Key       string `json:"k"`
 	Kind      string `json:"kind"` // "" if nothing changed
 	Deltas    string `json:"d"`
-	Listeners int64  `json:"n"` // of its informer.distributed
+	Listeners int64  `json:"n"` // how many listeners got the event, by informer.distributed
 }
 
 // HandlerState is one listener.

@@ -49,7 +49,6 @@ type page struct {
 	measures []Measure
 }
 
-// pageChapter is a chapter with its figures.
 type pageChapter struct {
 	chapter
 	page        *page

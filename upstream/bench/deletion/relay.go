@@ -18,7 +18,7 @@ type relay struct {
 	delay    time.Duration
 	running  sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	open    map[net.Conn]struct{}
 	stopped bool
 }

@@ -20,7 +20,7 @@ func main() {
 	defer client.Close()
 	machines := restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "")
 
-	cache := informer.NewSharedIndexInformer(machines, steps.Telling[*virtualmachine.VirtualMachine]("virtualmachines"))
+	cache := informer.NewSharedIndexInformer(machines, steps.Verbose[*virtualmachine.VirtualMachine]("virtualmachines"))
 	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*virtualmachine.VirtualMachine]{
 		AddFunc: func(vm *virtualmachine.VirtualMachine, _ bool) {
 			fmt.Printf("added %s/%s\n", vm.Namespace, vm.Name)

@@ -27,7 +27,7 @@ func main() {
 	client := steps.Connect()
 	defer client.Close()
 	machines := restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "")
-	cache := informer.NewSharedIndexInformer(machines, steps.Telling[*virtualmachine.VirtualMachine]("virtualmachines"))
+	cache := informer.NewSharedIndexInformer(machines, steps.Verbose[*virtualmachine.VirtualMachine]("virtualmachines"))
 
 	c := &controller{
 		lister: informer.NewLister(cache.GetIndexer(), "virtualmachines"),

@@ -34,7 +34,7 @@ func main() {
 	client := steps.Connect()
 	defer client.Close()
 	machines := restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "")
-	cache := informer.NewSharedIndexInformer(machines, steps.Telling[*virtualmachine.VirtualMachine]("virtualmachines"))
+	cache := informer.NewSharedIndexInformer(machines, steps.Verbose[*virtualmachine.VirtualMachine]("virtualmachines"))
 	controller, err := virtualmachine.NewController(virtualmachine.Config{
 		Machines: cache, Client: machines, Driver: mortal{servers, *dieAfter},
 		Worker: worker.Config{Trace: &worker.Trace{

@@ -72,7 +72,7 @@ func (p *Player) await(ctx context.Context, c *Case) (*Answer, error) {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("waited in vain for %+v; the last answer was\n%s", *c.Until, answer)
+			return nil, fmt.Errorf("timed out waiting for %+v; the last answer was\n%s", *c.Until, answer)
 		}
 	}
 }

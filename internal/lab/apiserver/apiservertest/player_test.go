@@ -128,7 +128,7 @@ func TestWaitingInVainNamesTheCondition(t *testing.T) {
 		script, err := ParseScript("test", "=== a\nGET /\nuntil 200")
 		require.NoError(t, err)
 		_, err = NewPlayer(target).Play(t.Context(), script.Cases[0])
-		assert.ErrorContains(t, err, "waited in vain")
+		assert.ErrorContains(t, err, "timed out waiting")
 		assert.ErrorContains(t, err, "teapot")
 	})
 }

@@ -63,7 +63,7 @@ func alternatives(value string) []string {
 	return parts
 }
 
-// Request describes a request to the faults.
+// Request is what the faults know of a request to the server.
 type Request struct {
 	// Verb is the RBAC verb: get, list, watch, create, update, patch, delete, deletecollection. For
 	// other paths it is the HTTP method in lower case.

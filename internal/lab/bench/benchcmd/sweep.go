@@ -90,7 +90,7 @@ func (s *sweepFlags) parse(given *pflag.FlagSet) (values []string, err error) {
 		}
 	}
 	if len(values) > mostSweepValues {
-		return nil, fmt.Errorf("--vary %s: these are %d values, more than %d", s.vary, len(values), mostSweepValues)
+		return nil, fmt.Errorf("--vary %s: %d values given; the limit is %d", s.vary, len(values), mostSweepValues)
 	}
 	return values, nil
 }

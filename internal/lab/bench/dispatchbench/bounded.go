@@ -14,7 +14,7 @@ const boundedCapacity = 1024
 // bounded is a processor with a channel of fixed capacity for each handler. When a channel is full
 // the informer blocks: no handler is called, the store does not change, and changes accumulate in
 // the DeltaFIFO by object. It is measured because it is the obvious answer to a slow handler. It is
-// not a gear, because one handler can block all others for ever: a callback that adds or removes a
+// not a gear, because one handler can block all others forever: a callback that adds or removes a
 // handler while its own channel is full deadlocks.
 type bounded[T any] struct {
 	running sync.WaitGroup

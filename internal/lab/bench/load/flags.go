@@ -175,5 +175,5 @@ const mostCost = 10 * time.Second
 
 // CostVar adds the flag for the cost of a handler.
 func CostVar(flags *pflag.FlagSet, cost *time.Duration) {
-	DurationVar(flags, cost, "handler-cost", 0, 0, mostCost, "cost of an event in each handler: work below 50us, sleep from there on")
+	DurationVar(flags, cost, "handler-cost", 0, 0, mostCost, "processing time per event in each handler; busy-waits below 50us, sleeps otherwise")
 }

@@ -42,12 +42,13 @@ func New() *cobra.Command {
 		Short: "Set up a namespace that hangs, for you to diagnose",
 		Long: `Sets up a namespace called shop that hangs in Terminating, on an API server in
 memory with this project's namespace controller, and prints only the symptom.
-Find the cause with kubectl or "orrery why shop", repair it, and let --check
-judge the repair: the namespace must be gone, nothing may be stranded, and
+Find the cause with kubectl or "orrery why shop", repair it, and check the
+repair with --check: the namespace must be gone, nothing may be stranded, and
 nothing else may be damaged.
 
 Some causes, such as a node without power, cannot be repaired through the API.
-Each is a ConfigMap in the namespace machine-room: deleting it is the repair.
+Each is represented by a ConfigMap in the namespace machine-room: deleting it is
+the repair.
 
 --server names the kubeconfig of a running server: one of another "lab break",
 for --hint, --solve, --check and --end, or one of a "lab serve" with a
@@ -86,7 +87,7 @@ are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
 	flags.BoolVar(&o.list, "list", false, "list the causes")
 	flags.BoolVar(&o.hint, "hint", false, "print the next hint")
 	flags.BoolVar(&o.solve, "solve", false, "repair it")
-	flags.BoolVar(&o.check, "check", false, "judge the repair: exit code 0 if it passes, 1 if not")
+	flags.BoolVar(&o.check, "check", false, "check the repair: exit code 0 if it passes, 1 if not")
 	flags.BoolVar(&o.end, "end", false, "repair it and remove what was set up")
 	flags.Uint64Var(&o.seed, "seed", 1, fmt.Sprintf("the `number` of the two namespaces of lab 13, 1 to %d; as in verdict.yaml", causes.Seeds))
 	flags.StringVar(&o.server, "server", "", "the `kubeconfig` of a server that is running; default: a new server in memory")

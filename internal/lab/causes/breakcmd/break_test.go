@@ -64,7 +64,7 @@ func TestAnotherServer(t *testing.T) {
 		"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}]}`), 0o600))
 	code, _, stderr := call(t, "C18", "--server", kubeconfig)
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "it is no server of lab serve or lab break")
+	assert.Contains(t, stderr, "it is not a server of lab serve or lab break")
 	assert.Zero(t, written.Load())
 	call(t, "C18", "--server", kubeconfig, "--throw-away")
 	assert.Positive(t, written.Load())

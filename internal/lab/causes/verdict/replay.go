@@ -24,11 +24,11 @@ type Verdicts struct {
 
 // Verdict is a diagnosis with its repair.
 type Verdict struct {
-	// Causes are ids of `orrery why --explain`, in the order in which they act.
+	// Causes lists ids of `orrery why --explain`, in the order in which the causes act.
 	Causes []string `yaml:"causes"`
-	// Proof are the paths of objects and lists that show the causes.
+	// Proof lists the paths of objects and lists that show the causes.
 	Proof []string `yaml:"proof"`
-	// Remedy are the requests that repair, in their order.
+	// Remedy lists the requests that repair the namespace, in order.
 	Remedy []Request `yaml:"remedy"`
 }
 

@@ -66,7 +66,7 @@ func (l Line) pad(width int, glyphs *Glyphs) Line {
 func plain(text string) Line          { return Line{{Plain, text}} }
 func inked(ink Ink, text string) Line { return Line{{ink, text}} }
 
-// encode appends the line with terminal codes.
+// encode appends the line to b, with terminal codes if color is true.
 func (l Line) encode(b *strings.Builder, color bool) {
 	for _, span := range l {
 		code := ""

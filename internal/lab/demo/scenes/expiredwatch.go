@@ -10,8 +10,7 @@ import (
 	"orrery/wait"
 )
 
-// deletedUnseen is the number of objects that are deleted while no watch is open, if there are as
-// many.
+// deletedUnseen is how many objects are deleted at most while no watch is open.
 const deletedUnseen = 20
 
 var expiredWatch = Scene{

@@ -18,7 +18,7 @@ var finalizer = Scene{
 		Learnt: []string{
 			"The conditions with status True say why a namespace hangs: kubectl get namespace NAME -o yaml.",
 			"Waiting for a finalizer is not a failure, so there is no back-off: a second pass after 5 s, then one every 8 s (half of the estimated 15 s plus one second), sooner if the namespace changes.",
-			"The controller writes its conditions only if they changed; otherwise its own update would wake it for ever.",
+			"The controller writes its conditions only if they changed; otherwise its own update would wake it forever.",
 			"The remedy is the operator that owns the finalizer. Removing \"kubernetes\" from spec.finalizers by hand removes the namespace and leaves its content behind, hidden.",
 		},
 		Read: []display.Reading{

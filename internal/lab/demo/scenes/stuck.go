@@ -12,7 +12,7 @@ import (
 var stuck = Scene{
 	Name:    "stuck",
 	Summary: "two namespaces hang, and their conditions say what, but not why",
-	Happens: "A namespace hangs because a node does not answer, and what waits behind its pods is in no condition yet. The next one of its name hangs because a webhook cannot be reached.",
+	Happens: "A namespace hangs because a node does not answer, and no condition names yet what waits behind its pods. The next one of its name hangs because a webhook cannot be reached.",
 	Look:    "Watch the conditions, and say which of them you could verify with a request of your own.",
 	Lesson: display.Lesson{
 		Learnt: []string{

@@ -30,7 +30,7 @@ var twoWaysOf410 = Scene{
 			"An HTTP answer has one code, sent before the first event. What goes wrong later has to come as an event: its type is ERROR, and its object is a Status.",
 			"An API server answers a watch from an expired position with 200 and a single ERROR event. Its code 410 is in the Status, not in the answer.",
 			"A gateway, or a list whose next page has expired, answers with code 410. A client has to know both ways.",
-			"After both, the position is useless, and only a new list helps. A decoder that drops the ERROR event would watch from the same position for ever.",
+			"After both, the position is useless, and only a new list helps. A decoder that drops the ERROR event would watch from the same position forever.",
 		},
 		Read: []display.Reading{
 			{Gear: "restclient", Form: gears.Textbook, File: "restclient/watch_decoder.go", Why: "decodeError: from an ERROR event to a Status"},

@@ -56,7 +56,6 @@ func (m *meter) distributed(s *story.State, kind informer.EventKind) {
 	}
 }
 
-// fifoTrace returns hooks that count.
 func fifoTrace[T any](m *meter) *deltafifo.Trace[T] {
 	return &deltafifo.Trace[T]{
 		Queued: func(_ string, d deltafifo.Delta[T], depth int) {

@@ -44,7 +44,6 @@ const (
 	stageRetries = "back-off between failed passes"
 )
 
-// trace are the hooks of the controller.
 func (n *narrator) trace() *nsctl.Trace {
 	return &nsctl.Trace{
 		Enqueued:          n.enqueue,

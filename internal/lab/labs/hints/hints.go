@@ -41,13 +41,13 @@ func Match(lab *manifest.Lab, failed *work.FailedTest) *manifest.StateHint {
 	return nil
 }
 
-// troubles are the failures without which a hint is worth nothing: "lab test" has all that is to be
-// known about them.
+// troubles are the failures for which a hint is worth nothing: "lab test" prints all that is known
+// about them.
 var troubles = []report.Kind{report.Build, report.Vet, report.Race, report.Hang, report.Deadlock, report.Memory, report.Ended}
 
-// Next returns the next hint. A hint about a failure is shown once, until there is another. A
-// failure for which the lab has none is named once if it is one of the troubles, so that it uses no
-// rung.
+// Next returns the next hint. The hint about a failure is shown once, until the failure changes. If
+// the lab has no hint about a failure that is one of the troubles, Next once names only the
+// failure, and uses no rung for it.
 func Next(lab *manifest.Lab, progress work.LabProgress) Hint {
 	match := Match(lab, progress.Failed)
 	if match != nil && progress.HintShown != match.ID {

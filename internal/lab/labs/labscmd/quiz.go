@@ -203,7 +203,8 @@ func (s *session) answer(ctx context.Context, q *manifest.Question, input <-chan
 	}
 }
 
-// comment says whether an answer is right, what was believed, why it is so, and what the run shows.
+// comment prints whether an answer is right, what was believed, why it is so, and what the run
+// shows.
 func (s *session) comment(q *manifest.Question, chosen *manifest.Choice, computed predict.Computed) {
 	out := s.OutOrStdout()
 	if chosen.Is == computed.Answer {

@@ -9,7 +9,7 @@ import (
 	"orrery/internal/lab/labs/texts"
 )
 
-// Action is one action of the script of "lab run". One of the fields besides Say is set, or none.
+// Action is one action of the script of "lab run". At most one of the fields besides Say is set.
 type Action struct {
 	// Say is printed before the action.
 	Say texts.Text `yaml:"say"`

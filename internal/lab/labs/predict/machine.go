@@ -76,7 +76,7 @@ type machineWorld struct {
 	objects  *restclient.Resource[*vms.VirtualMachine]
 	machines driver.Memory
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	calls  []string
 	last   string // the call after which the controller is killed
 	killed bool

@@ -75,7 +75,7 @@ type server struct {
 	steps []step
 	end   func() // ends the reflector
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	objects   map[string]*object
 	version   int
 	forgotten int // events up to this version are gone

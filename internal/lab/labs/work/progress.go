@@ -41,7 +41,7 @@ type FailedTest struct {
 	// mistake.
 	Step string `json:"step"`
 	Test string `json:"test"`
-	// Output begins with a line that has the kind of the failure.
+	// Output is the kind of the failure on a line, and then what the test printed.
 	Output string `json:"output"`
 }
 

@@ -312,8 +312,8 @@ func stepGate(ctx context.Context, p *player, args string) error {
 		}
 		takes = condition.Holds
 	}
-	const patience = 10 * time.Second
-	for began := time.Now(); time.Since(began) < patience; {
+	const timeout = 10 * time.Second
+	for began := time.Now(); time.Since(began) < timeout; {
 		if _, ok := p.gates.StepFirst(id, takes); ok {
 			return nil
 		}

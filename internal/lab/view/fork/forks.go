@@ -8,7 +8,8 @@ import (
 	"orrery/internal/observe/view/places"
 )
 
-// Forks are the forks of a page that shows a recording: one at a time, each with a page of its own.
+// Forks starts the forks of a recording that a page shows: one at a time, each with a page of its
+// own.
 type Forks struct {
 	ctx  context.Context
 	code places.Source

@@ -151,17 +151,17 @@ const (
 // await waits after an input, as the recording did, and compares the two.
 //
 //   - If the recording was at rest before its next input, or if the input is the last one, await
-//     waits for the pipeline to rest in the same state. Otherwise until the recording's pause is
-//     over and each queue has handed out as many keys as are delayed. This gives time to what the
-//     recorder cannot see, such as the end of a pod.
+//     blocks until the pipeline rests in the same state. If its state differs, await blocks until
+//     the recording's pause is over and each queue has handed out as many keys as are delayed. This
+//     gives time to what the recorder cannot see, such as the end of a pod.
 //   - If the recording went on earlier, so does the fork: in the same state, or after the pause.
-//   - A pipeline that does not come to rest is left alone after a minute.
+//   - After a minute, await returns even if the pipeline is still busy.
 func (p *player) await(ctx context.Context, recorder *trace.Recorder, input Input, last bool) (Result, error) {
 	var (
 		began   = time.Now()
-		before  string            // what did not change for a round
-		changed string            // the last settled state
-		passes  map[string]uint64 // by queue, when that was reached
+		before  string            // the stillness of the round before
+		changed string            // the state, encoded, when it last changed
+		passes  map[string]uint64 // of each queue, when the state last changed
 	)
 	for {
 		state := recorder.State()

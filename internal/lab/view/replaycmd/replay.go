@@ -170,7 +170,8 @@ func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) e
 	return nil
 }
 
-// warnOfEnd says if a recording has no end. The page is there already: a large file takes a while.
+// warnOfEnd prints a warning if a recording has no end. The page is there already: a large file
+// takes a while.
 func warnOfEnd(name string, out io.Writer) {
 	file, err := os.Open(name)
 	if err != nil {

@@ -366,13 +366,13 @@ async function textOf(stream) {
   head.cancel();
   const compressed = value?.[0] === 0x1f && value[1] === 0x8b;
   if (!compressed) return whole.pipeThrough(new TextDecoderStream()).getReader();
-  // An error drops what nobody has read yet. So the end, which may be one, waits until all that came before it was read.
+  // An error drops the chunks that were not read yet. The end may be an error, so it waits until all chunks before it were read.
   const late = new TransformStream({ flush: () => new Promise(resolve => setTimeout(resolve)) });
   const reader = whole.pipeThrough(late).pipeThrough(new DecompressionStream("gzip")).pipeThrough(new TextDecoderStream()).getReader();
   return { read: () => reader.read().catch(error => { if (cut.test(error.message)) return { done: true }; throw error; }) };
 }
 
-// cut is what browsers say of a compressed stream without an end, which is as normal as a last line without one.
+// cut matches the browsers' errors for a compressed stream without an end, which is as normal as a last line without one.
 const cut = /\b(truncated|unexpected end|ended without)\b/i;
 
 // saved returns the chunks as the lines of a recording. If the first ones were forgotten, it begins with the state after them.

@@ -19,7 +19,7 @@ import (
 	"orrery/internal/gears"
 )
 
-// Place is a function of a gear.
+// Place is where a function of a gear is declared.
 type Place struct {
 	// Name is Function or Type.Method.
 	Name string `json:"name"`
