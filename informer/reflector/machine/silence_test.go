@@ -69,8 +69,8 @@ func TestASuspendedProcessReadsTheAnswerFirst(t *testing.T) {
 	assert.Equal(t, phaseBackingOff, d.state.Phase)
 }
 
-// Each watch has its own chance: a process that was suspended, gave up a watch with nothing to read,
-// and is suspended again while the next one is being opened, reads the answer first as well.
+// Each watch has its own chance: a process that was suspended, gave up a watch with nothing to
+// read, and is suspended again while the next one is being opened, reads the answer first as well.
 func TestASuspendedProcessReadsFirstAgain(t *testing.T) {
 	d := atWatch(t, input{})
 	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt + lateTimer}))
@@ -120,8 +120,8 @@ func TestASuspendedProcessReadsFirstOnEachStream(t *testing.T) {
 	assert.Equal(t, phaseStreaming, d.state.Phase, "no event has been read yet")
 }
 
-// A watch that was open for long has shown that server and connection work, even if it was silent at
-// the end.
+// A watch that was open for long has shown that server and connection work, even if it was silent
+// at the end.
 func TestASilentWatchRestartsTheBackOff(t *testing.T) {
 	d := atWatch(t, input{})
 	d.state.Failures = 5
