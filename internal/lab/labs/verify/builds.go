@@ -26,9 +26,9 @@ import (
 // only what never ends may reach its limit, however busy the machine is.
 const limitFactor = 20
 
-// test is "lab test" of a version, without go vet.
-func (s *subject) test(ctx context.Context, folder string, race bool) (*report.Report, error) {
-	return check.Run(ctx, check.Options{Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, Race: race, Quick: true, LimitFactor: limitFactor})
+// options are those of "lab test" of a version, without go vet.
+func (s *subject) options(folder string, race bool) check.Options {
+	return check.Options{Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, Race: race, Quick: true, LimitFactor: limitFactor}
 }
 
 // unchanged is the reference.
@@ -40,7 +40,7 @@ func referencePasses(ctx context.Context, s *subject) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.test(ctx, folder, s.race)
+	r, err := check.Run(ctx, s.options(folder, s.race))
 	switch {
 	case err != nil:
 		return nil, err
@@ -150,50 +150,45 @@ func (s *subject) build(folder, pkg string) (*overlay.Overlay, steps.Build, erro
 
 // eachFunctionIsNeeded: with one function as a stub, a step fails because of it.
 func eachFunctionIsNeeded(ctx context.Context, s *subject) ([]string, error) {
+	var versions []version
 	var names []string
 	for _, page := range s.lab.Files {
-		names = append(names, page.Write...)
+		for _, name := range page.Write {
+			names = append(names, name)
+			versions = append(versions, version{name: "without-" + name, change: stubbed(s.lab, name)})
+		}
 	}
-	return parallel(len(names), func(i int) (string, error) {
-		name := names[i]
-		folder, err := s.version("without-"+name, stubbed(s.lab, name))
-		if err != nil {
-			return "", err
+	return s.each(ctx, versions, func(i int, r *report.Report) string {
+		if r.Failure != nil && r.Failure.Kind == report.Unwritten && r.Failure.Function == names[i] {
+			return ""
 		}
-		r, err := s.test(ctx, folder, false)
-		if err != nil || r.Failure != nil && r.Failure.Kind == report.Unwritten && r.Failure.Function == name {
-			return "", err
-		}
-		return fmt.Sprintf("without %s a step should fail because of it: %s", name, summary(r)), nil
+		return fmt.Sprintf("without %s a step should fail because of it: %s", names[i], summary(r))
 	})
 }
 
 // mutantsDie: each planted wrong solution builds, fails first at the test that the manifest names,
 // and gets its hint.
 func mutantsDie(ctx context.Context, s *subject) ([]string, error) {
-	return parallel(len(s.lab.Mutants), func(i int) (string, error) {
-		mutant := s.lab.Mutants[i]
+	var versions []version
+	for _, mutant := range s.lab.Mutants {
 		if mutant.Race && !s.race {
-			return "mutant " + mutant.ID + " needs the race detector: install a C compiler", nil
+			return []string{"mutant " + mutant.ID + " needs the race detector: install a C compiler"}, nil
 		}
-		folder, err := s.version("mutant-"+mutant.ID, func(page manifest.File, text []byte) ([]byte, error) {
+		versions = append(versions, version{name: "mutant-" + mutant.ID, race: mutant.Race, change: func(page manifest.File, text []byte) ([]byte, error) {
 			changed, err := mutant.Mutate(page.Path, string(text))
 			return []byte(changed), err
-		})
-		if err != nil {
-			return "", err
-		}
-		r, err := s.test(ctx, folder, mutant.Race)
+		}})
+	}
+	return s.each(ctx, versions, func(i int, r *report.Report) string {
+		mutant := s.lab.Mutants[i]
 		switch {
-		case err != nil:
-			return "", err
 		case r.Failure == nil || r.Failure.Test != mutant.KilledBy:
-			return fmt.Sprintf("mutant %s should fail first at %s: %s", mutant.ID, mutant.KilledBy, summary(r)), nil
+			return fmt.Sprintf("mutant %s should fail first at %s: %s", mutant.ID, mutant.KilledBy, summary(r))
 		case r.Hint != mutant.Hint:
 			return fmt.Sprintf("mutant %s should get the hint %q, not %q: %s\nthe hints for this test, and what each looks for:%s",
-				mutant.ID, mutant.Hint, r.Hint, summary(r), hintsFor(s.lab, mutant.KilledBy)), nil
+				mutant.ID, mutant.Hint, r.Hint, summary(r), hintsFor(s.lab, mutant.KilledBy))
 		}
-		return "", nil
+		return ""
 	})
 }
 

@@ -96,6 +96,7 @@ func TestSabotageIsFound(t *testing.T) {
 		{"stub", "gear/contract_test.go", "c.Add(2)", "_ = 2", "the stub should fail because something is still to write"},
 		{"each function is needed", "gear/contract_test.go", "if c.Add(3); c.Value() != 5 {", "if c.Add(3); false {", "without Counter.Value a step should fail because of it: it passes"},
 		{"planted wrong solutions", dir + "mutants.yaml", `replace: "c.n -= n"`, `replace: "c.n += n"`, "mutant subtracts should fail first at TestContract/sum: it passes"},
+		{"planted wrong solutions", dir + "mutants.yaml", `replace: "c.n -= n"`, `replace: "c.n -= m"`, "mutant subtracts should fail first at TestContract/sum: it does not build"},
 		{"planted wrong solutions", dir + "lab.yaml", "the sum of 2 and 3 is 3", "the sum is 3", `should get the hint "last-only", not "wrong"`},
 	} {
 		repository := labtest.Repository(t)
@@ -110,6 +111,36 @@ func TestSabotageIsFound(t *testing.T) {
 		labtest.Write(t, file, changed)
 		problems := strings.Join(problemsOf(t, repository, c.check), "\n")
 		assert.Contains(t, problems, c.want, c.check)
+	}
+}
+
+// Versions share a build unless they differ in more than bodies or need the race detector.
+func TestVersionsThatShareABuild(t *testing.T) {
+	t.Setenv("CGO_ENABLED", "0")
+	repository := labtest.Repository(t)
+	s := &subject{repository: repository, lab: labtest.Lab(t, repository), dir: t.TempDir()}
+	edit := func(name, find, replace string) version {
+		return version{name: name, change: func(_ manifest.File, text []byte) ([]byte, error) {
+			return []byte(strings.Replace(string(text), find, replace, 1)), nil
+		}}
+	}
+	raced := edit("raced", "+=", "*=")
+	raced.race = true
+	versions := []version{edit("less", "+=", "-="), edit("type", "n  int", "n  int64"), raced, edit("more", "+=", "|=")}
+	var folders []string
+	for _, v := range versions {
+		folder, err := s.version(v.name, v.change)
+		require.NoError(t, err)
+		folders = append(folders, folder)
+	}
+	binary, with, err := s.buildTogether(t.Context(), versions, folders)
+	require.NoError(t, err)
+	assert.Equal(t, []int{0, 3}, with)
+	for chosen, want := range map[string]string{"less": "is -5, not 5", "more": "is 3, not 5", "": "PASS"} {
+		command := exec.CommandContext(t.Context(), binary, "-test.v", "-test.run", "TestContract/sum")
+		command.Env = append(os.Environ(), chooser+"="+chosen)
+		said, _ := command.CombinedOutput() // it fails with a wrong version
+		assert.Contains(t, string(said), want)
 	}
 }
 
