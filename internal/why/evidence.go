@@ -171,7 +171,7 @@ func (t Type) Name() string {
 }
 
 // IsCustom reports whether the type is not one of Kubernetes itself.
-func (t Type) IsCustom() bool { return !isBuiltIn(t.Group) }
+func (t Type) IsCustom() bool { return !slices.Contains(builtInGroups, t.Group) }
 
 // GVR is the type's full name.
 func (t Type) GVR() api.GroupVersionResource {

@@ -186,15 +186,20 @@ func (s Selector) matches(labels map[string]string) bool {
 	return true
 }
 
-// Workload is a Deployment, StatefulSet or DaemonSet.
+// PodKind is the kind of a pod among the workloads.
+const PodKind = "pod"
+
+// Workload is a Deployment, StatefulSet or DaemonSet, or a pod that runs and may belong to none of
+// these.
 type Workload struct {
-	Kind           string `json:"kind"` // deployment, statefulset or daemonset
+	Kind           string `json:"kind"` // deployment, statefulset, daemonset or pod
 	Namespace      string `json:"namespace"`
 	Name           string `json:"name"`
 	Replicas       int    `json:"replicas"` // spec.replicas
 	Ready          int    `json:"ready"`
 	ServiceAccount string `json:"serviceAccount,omitempty"`
-	// Words are the names of its containers, images and commands, without registry and path.
+	// Words are the names of its containers and images and the words of its command lines, without
+	// registry and path.
 	Words []string `json:"words,omitempty"`
 }
 

@@ -12,7 +12,8 @@ func finalizerCauses() []Cause {
 		Lesson: "A finalizer asks the server to keep an object until its owner has cleaned up something outside. If the owner was " +
 			"uninstalled before the objects that it manages, the finalizer stays.",
 		Proof: "An object in deletion has the finalizer and is unchanged in two samples; the owner is known from a table or from " +
-			"managedFields, and by a workload or Lease of it, except for a custom type of the table; no workload of it is ready, no Lease of it is renewed, and no pod may update the type.",
+			"managedFields, and by a workload of it, or for a custom type by its Lease or by rights to update the type; no workload and no pod " +
+			"of it is ready, no Lease of it is renewed, and no pod may update a custom type by a rule that names its group.",
 		Do: []string{
 			"bring the controller back: it removes its finalizers by itself",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
@@ -34,8 +35,8 @@ func finalizerCauses() []Cause {
 		ID: "C06", Title: "the controller of a finalizer has lost its rights",
 		Lesson: "Roles and RoleBindings are content of the namespace, and are deleted like everything else. A controller that runs " +
 			"elsewhere and had its rights from them cannot remove its finalizers any more.",
-		Proof: "A pod of the owner is ready elsewhere, the object is unchanged in two samples, and SubjectAccessReviews say that " +
-			"its service account may neither update nor patch the type in the namespace.",
+		Proof: "A workload with the owner's name is ready elsewhere, and no other one; the object is unchanged in two samples, and " +
+			"SubjectAccessReviews say that its service account may neither update nor patch the type in the namespace.",
 		Do:    []string{"give the account the right by a ClusterRoleBinding until the objects are gone, and delete it then"},
 		DoNot: "remove the finalizer: its owner can still finish",
 		judge: withoutRights,
@@ -82,14 +83,14 @@ func ownerless(e *Evidence, inside bool) []Finding {
 			continue
 		case ownerGone:
 			f.Says = fmt.Sprintf("the controller of %s is gone, and %s for it", h.Finalizer, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
-			switch named := e.namedLikeOwner(h); {
+			switch stopped := e.stoppedOwner(h); {
 			case inside:
 				f.Says = fmt.Sprintf("the controller of %s ran in %s itself, and %s for it",
 					h.Finalizer, e.Name, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
 				f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
 				f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
-			case len(named) > 0:
-				do, command := named[0].howToRun()
+			case stopped != nil:
+				do, command := stopped.howToRun()
 				f.Do, f.Remedies = []string{do}, []Remedy{{Command: command}}
 			default:
 				f.Do = []string{fmt.Sprintf("install %s again, until the objects are gone", f.Owner.Name)}
@@ -102,10 +103,28 @@ func ownerless(e *Evidence, inside bool) []Finding {
 			if f.Owner == nil {
 				e.sawUpdaters(&f, h)
 			}
+			if stopped := e.stoppedOwner(h); stopped != nil {
+				do, command := stopped.howToRun()
+				f.Do, f.Remedies = []string{do}, []Remedy{{Command: command}}
+			}
 		}
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// stoppedOwner returns a workload without a ready pod that has the owner's name, or else one that
+// has it as a word; nil for none.
+func (e *Evidence) stoppedOwner(h Held) *Workload {
+	name, _ := e.ownerOf(h)
+	stopped := slices.DeleteFunc(e.namedLikeOwner(h), func(w Workload) bool { return w.Ready > 0 })
+	if at := slices.IndexFunc(stopped, func(w Workload) bool { return w.isNamed(name) }); at > 0 {
+		return &stopped[at]
+	}
+	if len(stopped) == 0 {
+		return nil
+	}
+	return &stopped[0]
 }
 
 // sawUpdaters adds to a finding whose owner has no known name which service accounts may be it.
@@ -161,31 +180,47 @@ func withoutRights(e *Evidence) []Finding {
 		if known && !still {
 			continue
 		}
-		for _, w := range e.WorkloadsOf(h) {
-			refused := e.refusals(w, h)
-			if w.Ready == 0 || w.Namespace == e.Name || len(refused) < 2 { // update and patch
-				continue
+		var refusedOnes, others []Workload
+		for _, w := range e.namedLikeOwner(h) {
+			switch {
+			case w.Namespace == e.Name:
+			case w.Ready > 0 && len(e.refusals(w, h)) >= 2: // update and patch
+				refusedOnes = append(refusedOnes, w)
+			default:
+				others = append(others, w)
 			}
-			f := heldFinding(e, h)
-			if h.Object.Deleted.IsZero() {
-				f.Certainty = Later
-			}
-			f.Owner = &Party{Name: w.Name, Verdict: ownerSlow}
-			f.Says = fmt.Sprintf("%s runs, and may not update %s in %s any more", w.Name, h.Type.Name(), e.Name)
-			f.saw(1, e.Workloads.Request, "%s %s/%s: %d ready", w.Kind, w.Namespace, w.Name, w.Ready)
-			f.saw(1, refused[0].Request, "SubjectAccessReview: %s may neither update nor patch %s in %s", w.user(), h.Type.Name(), e.Name)
-			if !known {
-				f.lack(nil, "%s", e.seenOnce())
-			}
-			if owner, _ := e.ownerOf(h); !w.isNamed(owner) {
-				f.lack(nil, "whether %s is the part of %s that removes the finalizer is not known", w.Name, owner)
-			}
-			f.Do = []string{fmt.Sprintf("give service account %s/%s the right to update %s by a ClusterRoleBinding until the objects are gone, and delete it then",
-				w.Namespace, w.account(), h.Type.Name())}
-			f.Remedies = w.grant(e, h)
-			findings = append(findings, f)
-			break
 		}
+		if len(refusedOnes) == 0 || slices.ContainsFunc(others, func(w Workload) bool { return w.Ready > 0 && w.Account() != refusedOnes[0].Account() }) {
+			continue // nobody is refused, or another one may be at work
+		}
+		w := refusedOnes[0]
+		f := heldFinding(e, h)
+		if h.Object.Deleted.IsZero() {
+			f.Certainty = Later
+		}
+		f.Owner = &Party{Name: w.Name, Verdict: ownerSlow}
+		f.Says = fmt.Sprintf("%s runs, and may not update %s in %s", w.Name, h.Type.Name(), e.Name)
+		f.saw(1, e.Workloads.Request, "%s %s/%s: %d ready", w.Kind, w.Namespace, w.Name, w.Ready)
+		f.saw(1, e.refusals(w, h)[0].Request, "SubjectAccessReview: %s may neither update nor patch %s in %s", w.user(), h.Type.Name(), e.Name)
+		if !known {
+			f.lack(nil, "%s", e.seenOnce())
+		}
+		owner, _ := e.ownerOf(h)
+		named := w.isNamed(owner)
+		if !named {
+			f.lack(nil, "whether %s is the part of %s that removes the finalizer is not known", w.Name, owner)
+		}
+		if len(others) > 0 && others[0].Ready == 0 {
+			f.lack(nil, "%s %s/%s, which has no ready pod, may be the owner instead", others[0].Kind, others[0].Namespace, others[0].Name)
+			do, command := others[0].howToRun()
+			f.Do, f.Remedies = []string{do}, []Remedy{{Command: command}}
+		}
+		f.Do = append(f.Do, fmt.Sprintf("give service account %s/%s the right to update %s by a ClusterRoleBinding until the objects are gone, and delete it then",
+			w.Namespace, w.account(), h.Type.Name()))
+		if named {
+			f.Remedies = append(f.Remedies, w.grant(e, h)...)
+		}
+		findings = append(findings, f)
 	}
 	return findings
 }
@@ -210,6 +245,9 @@ func (e *Evidence) refusals(w Workload, h Held) (refused []Review) {
 
 // account is the name of the workload's service account, and user what the server calls it.
 func (w Workload) account() string { return orElse(w.ServiceAccount, "default") }
+
+// Account is the service account of the workload.
+func (w Workload) Account() Service { return Service{w.Namespace, w.account()} }
 
 func (w Workload) user() string { return "system:serviceaccount:" + w.Namespace + ":" + w.account() }
 

@@ -107,14 +107,12 @@ func (e *Evidence) WorkloadsOf(h Held) []Workload {
 	})
 }
 
-// isCalled reports whether the workload's name, container, image or command matches a program.
+// isCalled reports whether the workload's name, container, image or command has the letters of a
+// program, or its name is a part of the program's: it may be the program, or another.
 func (w Workload) isCalled(program string) bool {
-	program = strings.ToLower(program)
-	return slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(word string) bool {
-		word = strings.ToLower(word)
-		part := len(word) >= 4 && !slices.Contains(common, word)
-		return strings.Contains(word, program) || part && strings.Contains(program, word)
-	})
+	program, name := strings.ToLower(program), strings.ToLower(w.Name)
+	return len(name) >= 4 && !slices.Contains(common, name) && strings.Contains(program, name) ||
+		slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(word string) bool { return strings.Contains(strings.ToLower(word), program) })
 }
 
 // isNamed reports whether a name, container, image or command of the workload is exactly that of a
@@ -203,19 +201,21 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 			verdict = ownerUnknown
 		}
 	}
-	if (!listed || !h.Type.IsCustom()) && !e.leftTraces(h, programs) {
-		f.lack(nil, "nothing of %s is in the cluster: it may be uninstalled, or run elsewhere", name)
+	if !e.leftTraces(h, programs) && !(listed && h.Type.IsCustom() && len(e.grantsFor(h.Type)) > 0) && !e.ranInside(h) {
+		f.lack(nil, "nothing of %s is in the cluster: it may be uninstalled, or run elsewhere or under another name", name)
 		return ownerUnknown
 	}
 	return verdict
 }
 
-// leftTraces reports whether the cluster has a workload or a Lease of an owner. managedFields also
-// name programs outside the cluster, and a listed owner may run there too, as the controllers of
-// many clouds do. One that updates a custom type has a right by that type's name, which may finds;
-// for a built-in type it need not. So an owner without a trace is not known to be gone.
+// leftTraces reports whether the cluster has a workload of an owner, or a Lease if its type is a
+// custom one. managedFields also name programs outside the cluster, and a listed owner may run
+// there too, as the controllers of many clouds do. So one without a trace is not known to be gone,
+// unless there are rights to update a custom type, and no pod has them. Rights may go with the
+// namespace, and many programs may update built-in types.
 func (e *Evidence) leftTraces(h Held, programs []string) bool {
-	return len(e.namedLikeOwner(h)) > 0 || slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) })
+	return len(e.namedLikeOwner(h)) > 0 ||
+		h.Type.IsCustom() && slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) })
 }
 
 // isOf reports whether a Lease has the name of one of the programs.
@@ -241,27 +241,48 @@ func (e *Evidence) builtIn(f *Finding, controller string) string {
 	return ownerUnknown
 }
 
-// runs looks for the second sign of life of an owner: a ready workload.
+// runs looks for the second sign of life: a ready workload. One that is called otherwise than the
+// owner may be another part of it, if there is one with exactly its name, or another program, if it
+// only has the letters of the name.
 func (e *Evidence) runs(f *Finding, h Held, name string) string {
 	if !e.Workloads.Known() {
 		f.lack(e.Workloads.Failed, "the workloads could not be read")
 		return ownerUnknown
 	}
 	workloads := e.WorkloadsOf(h)
-	for _, w := range workloads {
-		if w.Ready > 0 {
+	itself := func(w Workload) bool { return w.isNamed(name) }
+	if !slices.ContainsFunc(workloads, itself) {
+		named := e.namedLikeOwner(h)
+		itself = func(w Workload) bool { return slices.ContainsFunc(named, w.is) }
+	}
+	var other *Workload
+	for i, w := range workloads {
+		switch {
+		case w.Ready == 0:
+		case itself(w):
 			f.saw(1, e.Workloads.Request, "%s %s/%s: %d of %d ready", w.Kind, w.Namespace, w.Name, w.Ready, w.Replicas)
 			return ownerSlow
+		case other == nil:
+			other = &workloads[i]
 		}
 	}
 	if len(workloads) == 0 {
 		f.saw(1, e.Workloads.Request, "no workload is called like %s", name)
-		return ownerGone
 	}
-	for _, w := range workloads[:min(len(workloads), 3)] {
+	down := slices.DeleteFunc(slices.Clone(workloads), func(w Workload) bool { return w.Ready > 0 })
+	for _, w := range down[:min(len(down), 3)] {
 		f.saw(1, e.Workloads.Request, "%s %s/%s: 0 of %d ready", w.Kind, w.Namespace, w.Name, w.Replicas)
 	}
+	if other != nil {
+		f.lack(nil, "%s %s/%s runs, and may be %s or a part of it", other.Kind, other.Namespace, other.Name, name)
+		return ownerUnknown
+	}
 	return ownerGone
+}
+
+// is reports whether two are the same workload.
+func (w Workload) is(other Workload) bool {
+	return w.Kind == other.Kind && w.Namespace == other.Namespace && w.Name == other.Name
 }
 
 // leads looks for the third sign of life: a renewed Lease.
@@ -311,7 +332,7 @@ func (e *Evidence) may(f *Finding, h Held, programs []string) string {
 		}
 	}
 	if !builtIn {
-		f.saw(1, e.Grants.Request, "no pod runs that may update %s", h.Type.Name())
+		f.saw(1, e.Grants.Request, "no pod runs that may update %s by a rule that names its group", h.Type.Name())
 	}
 	return ownerGone
 }
@@ -323,9 +344,13 @@ func (e *Evidence) grantsFor(t *Type) []Grant {
 	})
 }
 
-// isBuiltIn reports whether a group is one of Kubernetes itself.
-func isBuiltIn(group string) bool {
-	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") && !strings.HasSuffix(group, ".x-k8s.io")
+// builtInGroups are the groups of kube-apiserver. Others that end in k8s.io belong to programs
+// beside it, such as gateway.networking.k8s.io.
+var builtInGroups = []string{
+	"", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "authentication.k8s.io",
+	"authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
+	"extensions", "flowcontrol.apiserver.k8s.io", "internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "policy",
+	"rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
 }
 
 // isAccount reports whether the subject is a service account.

@@ -94,13 +94,20 @@ func metadataFinalizers(e *Evidence) []Finding {
 			"⚠ last resort: remove this one entry from metadata.finalizers",
 		}
 		for _, h := range e.HeldNamespace() {
+			if h.Finalizer != finalizer {
+				continue
+			}
 			seen := Finding{}
-			switch {
-			case h.Finalizer != finalizer:
-			case e.judgeOwner(&seen, h) == ownerGone && len(seen.Missing) == 0:
+			switch owner := e.judgeOwner(&seen, h); {
+			case owner == ownerGone && len(seen.Missing) == 0:
 				f.Owner = seen.Owner
 				f.Proof = append(f.Proof, seen.Proof...)
 				f.offerRelease(e, h)
+			case owner == ownerSlow:
+				f.Owner = seen.Owner
+				f.Proof = append(f.Proof, seen.Proof...)
+				f.lack(nil, "its owner seems to be at work")
+				f.Do = f.Do[:1]
 			case f.Certainty == "" && len(f.Missing) == 0:
 				f.printRelease(e, h)
 			}

@@ -60,8 +60,12 @@ var keepers = []Keeper{
 
 	{Pattern: "resources-finalizer.argocd.argoproj.io", Types: []string{"*.argoproj.io"}, Name: "argocd-application-controller", Protects: "deployed objects", Programs: []string{"argocd"}},
 	{Pattern: "workflows.argoproj.io/artifact-gc", Types: []string{"*.argoproj.io"}, Name: "workflow-controller", Protects: "artifacts"},
-	{Pattern: "finalizers.fluxcd.io", Types: []string{"*.fluxcd.io"}, Name: "Flux", Protects: "deployed objects", Programs: []string{
-		"kustomize-controller", "helm-controller", "source-controller", "notification-controller", "image-",
+	{Pattern: "finalizers.fluxcd.io", Types: []string{"*.kustomize.toolkit.fluxcd.io"}, Name: "kustomize-controller", Protects: "deployed objects"},
+	{Pattern: "finalizers.fluxcd.io", Types: []string{"*.helm.toolkit.fluxcd.io"}, Name: "helm-controller", Protects: "deployed objects"},
+	{Pattern: "finalizers.fluxcd.io", Types: []string{"*.source.toolkit.fluxcd.io"}, Name: "source-controller", Protects: "stored artifacts"},
+	{Pattern: "finalizers.fluxcd.io", Types: []string{"*.notification.toolkit.fluxcd.io"}, Name: "notification-controller", Protects: "a receiver of events"},
+	{Pattern: "finalizers.fluxcd.io", Types: []string{"*.image.toolkit.fluxcd.io"}, Name: "Flux", Protects: "the scans of images", Programs: []string{
+		"image-reflector-controller", "image-automation-controller",
 	}},
 	{Pattern: "operators.coreos.com/csv-cleanup", Types: []string{"*.operators.coreos.com"}, Name: "olm-operator", Protects: "an operator's objects"},
 
@@ -72,7 +76,7 @@ var keepers = []Keeper{
 	{Pattern: "strimzi.io/topic-operator", Types: []string{"*.strimzi.io"}, Name: "the topic operator of Strimzi", Protects: "a topic", Programs: []string{"strimzi", "entity-operator", "topic-operator"}},
 	{Pattern: "istio-finalizer.install.istio.io", Types: []string{"*.istio.io"}, Name: "istio-operator", Protects: "the mesh"},
 
-	{Pattern: "*.cluster.x-k8s.io", Types: []string{"*.cluster.x-k8s.io"}, Name: "Cluster API", Protects: "machines", Programs: []string{"capi", "cap", "cluster-api"}},
+	{Pattern: "*.cluster.x-k8s.io", Types: []string{"*.cluster.x-k8s.io"}, Name: "Cluster API", Protects: "machines", Programs: []string{"capi", "capa", "capd", "capg", "caph", "capm3", "capo", "capv", "capz", "cluster-api"}},
 	{Pattern: "*.ceph.rook.io", Types: []string{"*.ceph.rook.io"}, Name: "rook-ceph-operator", Protects: "storage", Programs: []string{"rook"}},
 	{Pattern: "ceph.rook.io/disaster-protection", Name: "rook-ceph-operator", Protects: "storage", Programs: []string{"rook"}},
 	{Pattern: "longhorn.io", Types: []string{"*.longhorn.io"}, Name: "longhorn-manager", Protects: "storage", Programs: []string{"longhorn"}},

@@ -28,7 +28,7 @@ func TestOwnersOfTheirTypes(t *testing.T) {
 		"cnrm.cloud.google.com/finalizer":                                          {"storagebuckets.storage.cnrm.cloud.google.com", "cnrm-controller-manager"},
 		"resources-finalizer.argocd.argoproj.io":                                   {"applications.argoproj.io", "argocd-application-controller"},
 		"workflows.argoproj.io/artifact-gc":                                        {"workflows.argoproj.io", "workflow-controller"},
-		"finalizers.fluxcd.io":                                                     {"kustomizations.kustomize.toolkit.fluxcd.io", "Flux"},
+		"finalizers.fluxcd.io":                                                     {"kustomizations.kustomize.toolkit.fluxcd.io", "kustomize-controller"},
 		"operators.coreos.com/csv-cleanup":                                         {"clusterserviceversions.operators.coreos.com", "olm-operator"},
 		"acme.cert-manager.io/finalizer":                                           {"challenges.acme.cert-manager.io", "cert-manager"},
 		"finalizer.acme.cert-manager.io":                                           {"challenges.acme.cert-manager.io", "cert-manager"},

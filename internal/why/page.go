@@ -102,13 +102,17 @@ func Page() string {
 	}
 	fmt.Fprintln(&text, "\n## Finalizers whose owners are known")
 	paragraph("For other finalizers, managedFields of the object name the program that set them.")
-	fmt.Fprint(&text, "\n| finalizer | owner | protects |\n| --- | --- | --- |\n")
+	fmt.Fprint(&text, "\n| finalizer | on | owner | protects |\n| --- | --- | --- | --- |\n")
 	for _, keeper := range keepers {
 		name := keeper.Name
 		if keeper.Outside {
 			name += ", outside the cluster"
 		}
-		fmt.Fprintf(&text, "| `%s` | %s | %s |\n", keeper.Pattern, name, keeper.Protects)
+		on := "any type"
+		if keeper.Types != nil {
+			on = "`" + strings.Join(keeper.Types, "`, `") + "`"
+		}
+		fmt.Fprintf(&text, "| `%s` | %s | %s | %s |\n", keeper.Pattern, on, name, keeper.Protects)
 	}
 	return text.String()
 }

@@ -323,10 +323,15 @@ func TestACloudControllerWithoutATrace(t *testing.T) {
 	found := find(why.Judge(e), "C15")
 	require.NotNil(t, found)
 	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Contains(t, found.Missing, "nothing of cloud-controller-manager is in the cluster: it may be uninstalled, or run elsewhere")
+	const uninstalled = "nothing of cloud-controller-manager is in the cluster: it may be uninstalled, or run elsewhere or under another name"
+	assert.Contains(t, found.Missing, uninstalled)
 	e.AllLeases.Items = []why.Lease{{Namespace: "kube-system", Name: "cloud-controller-manager", Holder: "a", Renewed: deleted, Duration: 15 * time.Second}}
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C15").Certainty, "one under another name may have another Lease")
+	e.Workloads.Items = []why.Workload{{Kind: "deployment", Namespace: "kube-system", Name: "cloud-controller-manager"}}
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty)
 
 	custom := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "")
+	assert.Equal(t, why.Possible, find(why.Judge(custom), "C04").Certainty, "its rights may have gone with the namespace")
+	custom.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "keda", Name: "operator"}, Group: "keda.sh", Resources: []string{"*"}}}
 	assert.Equal(t, why.Proven, find(why.Judge(custom), "C04").Certainty, "the rights show the owner of a custom type")
 }

@@ -11,20 +11,29 @@ import (
 	"orrery/restclient/api"
 )
 
-// Limits of reading the owners of finalizers.
-const (
-	maxStamps   = 8
-	maxAccounts = 8
-)
+// maxStamps is how many objects are read to find the owners of their finalizers.
+const maxStamps = 8
 
-// workloads lists the workloads that may be the owners.
+// workloads lists the workloads that may be the owners, and the pods that run: an owner may have
+// none of these workloads.
 func (c *collector) workloads(ctx context.Context) {
-	answers := make([]why.Answer[why.Workload], 3)
+	kinds := []struct {
+		kind string
+		gvr  api.GroupVersionResource
+	}{
+		{"deployment", api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}},
+		{"statefulset", api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}},
+		{"daemonset", api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "daemonsets"}},
+		{why.PodKind, api.PodsResource},
+	}
+	answers := make([]why.Answer[why.Workload], len(kinds))
 	var reads []func()
-	for i, kind := range []string{"deployment", "statefulset", "daemonset"} {
-		gvr := api.GroupVersionResource{Group: "apps", Version: "v1", Resource: kind + "s"}
+	for i, k := range kinds {
 		reads = append(reads, func() {
-			answers[i] = list(ctx, c, gvr, "", api.ListOptions{}, func(o *api.Unstructured) (why.Workload, bool) { return workload(kind, o), true })
+			answers[i] = list(ctx, c, k.gvr, "", api.ListOptions{}, func(o *api.Unstructured) (why.Workload, bool) {
+				w := workload(k.kind, o)
+				return w, k.kind != why.PodKind || w.Ready > 0
+			})
 		})
 	}
 	parallel(reads...)
@@ -38,24 +47,48 @@ func (c *collector) workloads(ctx context.Context) {
 func workload(kind string, o *api.Unstructured) why.Workload {
 	w := why.Workload{
 		Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), Replicas: 1,
-		Ready:          int(o.NestedInt64("status", "readyReplicas") + o.NestedInt64("status", "numberReady")),
-		ServiceAccount: o.NestedString("spec", "template", "spec", "serviceAccountName"),
+		Ready: int(o.NestedInt64("status", "readyReplicas") + o.NestedInt64("status", "numberReady")),
 	}
-	if wanted, ok := o.Nested("spec", "replicas").(int64); ok {
-		w.Replicas = int(wanted)
-	}
-	if kind == "daemonset" {
+	spec := []string{"spec", "template", "spec"}
+	switch kind {
+	case why.PodKind:
+		spec = []string{"spec"}
+		if slices.ContainsFunc(items(o.Nested("status", "containerStatuses")), runs) {
+			w.Ready = 1
+		}
+	case "daemonset":
 		w.Replicas = int(o.NestedInt64("status", "desiredNumberScheduled"))
+	default:
+		if wanted, ok := o.Nested("spec", "replicas").(int64); ok {
+			w.Replicas = int(wanted)
+		}
 	}
-	for _, container := range items(o.Nested("spec", "template", "spec", "containers")) {
+	w.ServiceAccount = o.NestedString(append(spec, "serviceAccountName")...)
+	for _, container := range items(o.Nested(append(spec, "containers")...)) {
 		image, _, _ := strings.Cut(path.Base(text(container, "image")), ":")
 		image, _, _ = strings.Cut(image, "@")
 		w.Words = append(w.Words, text(container, "name"), image)
-		if command := words(container["command"]); len(command) > 0 {
-			w.Words = append(w.Words, path.Base(command[0]))
-		}
+		w.Words = append(w.Words, programsOf(slices.Concat(words(container["command"]), words(container["args"])))...)
 	}
 	return w
+}
+
+// runs reports whether a container is running, by its status.
+func runs(status map[string]any) bool {
+	state, _ := status["state"].(map[string]any)
+	_, running := state["running"]
+	return running
+}
+
+// programsOf returns the words of a command line that may be programs, without their folders.
+func programsOf(line []string) (programs []string) {
+	const most = 8
+	for _, word := range strings.Fields(strings.Join(line, " ")) {
+		if !strings.ContainsAny(word[:1], "-$\"'") && !strings.Contains(word, "=") && len(programs) < most {
+			programs = append(programs, path.Base(word))
+		}
+	}
+	return programs
 }
 
 // stamps reads one object for each held finalizer that no table lists, and Services with a load
@@ -150,7 +183,6 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 		answer.Items = slices.DeleteFunc(granted(rules, slices.Concat(clusterBindings.Items, bindings.Items)), func(g why.Grant) bool {
 			return g.Service.Name != "" && !slices.Contains(custom, g.Group)
 		})
-		c.accounts(ctx, answer.Items)
 	}
 	c.evidence.Grants = answer
 }
@@ -204,46 +236,45 @@ func granted(rules []rule, bindings []binding) (grants []why.Grant) {
 	return grants
 }
 
-// accounts counts the running pods of each service account.
-func (c *collector) accounts(ctx context.Context, grants []why.Grant) {
-	pods := map[string]why.Answer[string]{} // by namespace: the service accounts of its pods
-	for i := range grants {
-		account := grants[i].Service
-		if account.Name == "" {
+// pods counts the running pods of the service accounts that may update held types, and keeps of all
+// pods only those that may be an owner.
+func (c *collector) pods(held []why.Held) {
+	e := &c.evidence
+	for i := range e.Grants.Items {
+		grant := &e.Grants.Items[i]
+		if grant.Service.Name == "" {
 			continue
 		}
-		answer, asked := pods[account.Namespace]
-		if !asked && len(pods) < maxAccounts {
-			answer = list(ctx, c, api.PodsResource, account.Namespace, api.ListOptions{}, func(o *api.Unstructured) (string, bool) {
-				running := o.NestedString("status", "phase") == "Running" // one that waits for a node does nothing
-				return cmp.Or(o.NestedString("spec", "serviceAccountName"), "default"), running
-			})
-			pods[account.Namespace], asked = answer, true
-		}
-		if !asked {
-			answer.Failed = &why.Failure{Message: "too many service accounts may update the type"}
-		}
-		grants[i].Failed = answer.Failed
-		for _, name := range answer.Items {
-			if name == account.Name {
-				grants[i].Pods++
+		grant.Failed = e.Workloads.Failed
+		for _, w := range e.Workloads.Items {
+			if w.Kind == why.PodKind && w.Account() == grant.Service {
+				grant.Pods++
 			}
 		}
 	}
+	var kept []why.Workload
+	for _, h := range held {
+		kept = append(kept, e.WorkloadsOf(h)...)
+	}
+	e.Workloads.Items = slices.DeleteFunc(e.Workloads.Items, func(w why.Workload) bool {
+		return w.Kind == why.PodKind && !slices.ContainsFunc(kept, func(k why.Workload) bool {
+			return k.Kind == w.Kind && k.Namespace == w.Namespace && k.Name == w.Name
+		})
+	})
 }
 
 // ownersRights checks whether running owners may still remove their finalizers.
 func (c *collector) ownersRights(ctx context.Context) {
 	e := &c.evidence
-	asked := 0
+	var asked []why.Refusal
 	for _, h := range slices.Concat(e.Held(), e.Awaiting()) {
 		for _, w := range e.WorkloadsOf(h) {
-			if w.Ready == 0 || asked+2 > maxReviews {
-				continue
-			}
-			asked += 2
 			for _, verb := range []string{"update", "patch"} {
 				refusal := why.Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: h.Type.Resource}
+				if w.Ready == 0 || len(asked) == maxReviews || slices.Contains(asked, refusal) {
+					continue
+				}
+				asked = append(asked, refusal)
 				e.Reviews = append(e.Reviews, c.review(ctx, refusal))
 			}
 		}

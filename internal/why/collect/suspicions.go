@@ -45,6 +45,7 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })
 	ask(slices.ContainsFunc(held, why.Held.ByRights), func() { c.grants(ctx, held) })
 	parallel(reads...)
+	c.pods(held)
 	c.backends(ctx)
 	c.ownersRights(ctx)
 }

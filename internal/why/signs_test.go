@@ -1,0 +1,149 @@
+package why_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+)
+
+// This page has owners that are alive although they seem to be gone, and programs that are called
+// like an owner and are another.
+
+func workload(kind, namespace, name string, ready int, words ...string) why.Workload {
+	return why.Workload{Kind: kind, Namespace: namespace, Name: name, Replicas: 1, Ready: ready, Words: words}
+}
+
+// grantOf is the right of a service account to update the types of a group.
+func grantOf(group, namespace string) why.Grant {
+	return why.Grant{Service: why.Service{Namespace: namespace, Name: "operator"}, Group: group, Resources: []string{"*"}}
+}
+
+// refuse adds the answers that a workload's account may not update the first type.
+func refuse(e *why.Evidence, w why.Workload) {
+	for _, verb := range []string{"update", "patch"} {
+		e.Reviews = append(e.Reviews, why.Review{User: w.User(), Verb: verb, Group: e.Types[0].Group, Resource: e.Types[0].Resource, Request: "POST review"})
+	}
+}
+
+// Nothing is proven about an owner of which something runs, whatever that is called.
+func TestOwnersThatMayRun(t *testing.T) {
+	const possible, none = why.Possible, why.Certainty("")
+	for name, test := range map[string]struct {
+		evidence  why.Evidence
+		certainty why.Certainty // of C04
+	}{
+		"a pod of its own": {orphan("configmaps", "", "example.com/x", "cfg-operator",
+			workload("deployment", "ops", "cfg-operator", 0), workload(why.PodKind, "ops", "cfg-operator", 1)), none},
+		"a pod that its Deployment does not count yet": {orphan("configmaps", "", "example.com/x", "cfg-operator",
+			workload("deployment", "ops", "cfg-operator", 0), workload(why.PodKind, "ops", "cfg-operator-5d8-x", 1, "manager")), possible},
+		"another name, with the program in the command line": {orphan("applications", "argoproj.io", "resources-finalizer.argocd.argoproj.io", "",
+			workload("statefulset", "cd", "gitops", 1, "application-controller", "argocd-application-controller")), none},
+		"a program with the same letters": {orphan("buckets", "s3.services.k8s.aws", "finalizers.s3.services.k8s.aws/Bucket", "ack",
+			workload("deployment", "web", "backend", 1)), possible},
+		"another part of the owner": {orphan("orders", "acme.cert-manager.io", "acme.cert-manager.io/finalizer", "",
+			workload("deployment", "cert-manager", "cert-manager", 0), workload("deployment", "cert-manager", "cert-manager-webhook", 1)), possible},
+		"rights that may have gone with the namespace":       {orphan("kafkatopics", "kafka.strimzi.io", "strimzi.io/topic-operator", ""), possible},
+		"a Lease under the former name, for a built-in type": {former("secrets", ""), possible},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := find(why.Judge(test.evidence), "C04")
+			if test.certainty == none {
+				assert.Nil(t, found)
+				return
+			}
+			require.NotNil(t, found)
+			assert.Equal(t, test.certainty, found.Certainty, found.Proof)
+		})
+	}
+	assert.Equal(t, why.Proven, find(why.Judge(former("queues", "example.com")), "C04").Certainty, "for a custom type")
+}
+
+// former is a held object whose owner has only an expired Lease.
+func former(resource, group string) why.Evidence {
+	e := orphan(resource, group, "example.com/x", "secretsync")
+	e.AllLeases.Items = []why.Lease{{Namespace: "ops", Name: "secretsync-lock", Holder: "a", Renewed: deleted}}
+	return e
+}
+
+// Types of programs beside kube-apiserver are custom ones, also if their group ends in k8s.io.
+func TestAGroupOfAnotherProgram(t *testing.T) {
+	for group, custom := range map[string]bool{
+		"": false, "apps": false, "storage.k8s.io": false, "policy": false, "example": true,
+		"gateway.networking.k8s.io": true, "snapshot.storage.k8s.io": true, "metrics.k8s.io": true, "cluster.x-k8s.io": true,
+	} {
+		assert.Equal(t, custom, why.Type{Group: group}.IsCustom(), group)
+	}
+	e := orphan("gateways", "gateway.networking.k8s.io", "example.com/gw", "corp-gateway", workload("deployment", "gw", "corp-gateway", 0))
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty)
+	e.Grants.Items = []why.Grant{grantOf("gateway.networking.k8s.io", "edge")}
+	e.Grants.Items[0].Pods = 1
+	assert.Nil(t, find(why.Judge(e), "C04"), "a pod may update it")
+}
+
+// Of what is called like an owner, one that was scaled down is brought back, also if another part
+// runs.
+func TestTheStoppedPartOfAnOwner(t *testing.T) {
+	e := orphan("orders", "acme.cert-manager.io", "acme.cert-manager.io/finalizer", "",
+		workload("deployment", "cert-manager", "cert-manager-cainjector", 0), workload("deployment", "cert-manager", "cert-manager", 0),
+		workload("deployment", "cert-manager", "cert-manager-webhook", 1))
+	for i := range e.Workloads.Items {
+		e.Workloads.Items[i].Replicas = e.Workloads.Items[i].Ready
+	}
+	found, lines := advice(t, e, "C04")
+	assert.Contains(t, found.Missing, "deployment cert-manager/cert-manager-webhook runs, and may be cert-manager or a part of it")
+	assert.Equal(t, "kubectl -n cert-manager scale deployment/cert-manager --replicas=1", found.Do[0])
+	assert.NotContains(t, lines, "cainjector")
+	assert.NotContains(t, lines, "patch", "its removal is not offered")
+}
+
+// An operator that is installed twice: the one whose rights are refused may be another than the one
+// that removes the finalizer.
+func TestTwoInstallationsOfAnOwner(t *testing.T) {
+	ours, other := workload("deployment", "db-a", "dbop", 1), workload("deployment", "db-b", "dbop", 1)
+	e := orphan("dbs", "acme.io", "acme.io/db", "dbop", ours, other)
+	refuse(&e, other)
+	assert.Nil(t, find(why.Judge(e), "C06"), "ours has its rights")
+
+	e.Workloads.Items[0].Ready, e.Workloads.Items[0].Replicas = 0, 0
+	found, lines := advice(t, e, "C06")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Contains(t, found.Missing, "deployment db-a/dbop, which has no ready pod, may be the owner instead")
+	assert.Contains(t, lines, "kubectl -n db-a scale deployment/dbop --replicas=1")
+
+	e.Workloads.Items = e.Workloads.Items[1:]
+	found, lines = advice(t, e, "C06")
+	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+	assert.Contains(t, lines, "--serviceaccount=db-b:default")
+}
+
+// What only has the letters of an owner's name gets no rights.
+func TestNoRightsForAnotherProgram(t *testing.T) {
+	backend := workload("deployment", "web", "backend", 1)
+	e := orphan("buckets", "s3.services.k8s.aws", "finalizers.s3.services.k8s.aws/Bucket", "ack", backend)
+	refuse(&e, backend)
+	assert.Nil(t, find(why.Judge(e), "C06"))
+}
+
+// An owner that ran in the namespace has taken all but its rights with it.
+func TestAnOwnerWhoseTracesWereInTheNamespace(t *testing.T) {
+	e := orphan("queues", "example.com", "example.com/x", "inner-operator")
+	e.Grants.Items = []why.Grant{grantOf("example.com", "shop")}
+	found := find(why.Judge(e), "C05")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+}
+
+// The removal of an entry of the namespace is not offered while its owner is alive.
+func TestAnEntryOfTheNamespaceWhoseOwnerIsAlive(t *testing.T) {
+	e := audited()
+	e.Stamps = []why.Stamp{{Type: "namespaces", Object: "shop", Finalizer: "example.com/audit", Manager: "auditor"}}
+	e.Workloads, e.AllLeases, e.Grants = answered("GET workloads", workload("deployment", "ops", "auditor", 1)), answered[why.Lease]("GET leases"), answered[why.Grant]("GET roles")
+	found, lines := advice(t, e, "C16")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, &why.Party{Name: "auditor", Verdict: "slow"}, found.Owner)
+	assert.NotContains(t, lines, "patch")
+	assert.NotContains(t, lines, "last resort")
+}
