@@ -230,7 +230,7 @@ func testTimerIsStopped[Q any, P interface {
 	}
 	ended, running := abandon(true), abandon(false)
 	runtime.GC()
-	assert.Nil(t, ended.Value())
+	assert.True(t, ended.Value() == nil, "the timer of a queue that is shut down keeps it in memory")
 	require.NotNil(t, running.Value(), "otherwise this test shows nothing")
 	P(running.Value()).ShutDown()
 }

@@ -132,7 +132,7 @@ func TestDoReportsBodiesThatItCannotUnderstand(t *testing.T) {
 		small := server.Client(func(cfg *restclient.Config) { cfg.MaxBodyBytes = 4 })
 		err := small.Do(t.Context(), get("/syntax"), new([]byte))
 		var large *restclient.TooLargeError
-		require.ErrorAs(t, err, &large)
+		require.ErrorAs(t, err, &large, "a body that is longer than the limit must not be cut off")
 		assert.EqualError(t, large, "the body is larger than the limit of 4 bytes")
 	})
 }

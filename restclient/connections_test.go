@@ -57,6 +57,29 @@ func TestCloseLeavesNoConnection(t *testing.T) {
 	})
 }
 
+// A watch that the server refuses has no user left that would keep the connections of a closed
+// client open.
+func TestARefusedWatchHoldsNoConnection(t *testing.T) {
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("watch") != "" {
+			code(410)(w, r)
+			return
+		}
+		ok(w, r)
+	}
+	for _, transport := range transports {
+		bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+			client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = transport })
+			_, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+			require.True(t, api.IsExpired(err), "want the server's refusal, got %v", err)
+			client.Close()
+			require.NoError(t, client.Do(t.Context(), get("/"), nil), "a closed client still works")
+			synctest.Wait()
+			assert.Zero(t, server.Connections(), "the connection goes with the last request")
+		})
+	}
+}
+
 func TestCloseLeavesWatchesAlone(t *testing.T) {
 	closing(t, func(t *testing.T, server *restclienttest.Server, client *restclient.Client) {
 		w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})

@@ -78,7 +78,7 @@ func TestUnauthorizedIsRepeatedOnceWithFreshCredentials(t *testing.T) {
 					assert.True(t, api.IsUnauthorized(err), "%v", err)
 				}
 				assert.Len(t, server.Requests(), c.requests)
-				assert.Equal(t, c.reported, credentials.unauthorized)
+				assert.Equal(t, c.reported, credentials.unauthorized, "each refusal drops the credentials that were refused")
 			})
 		})
 	}

@@ -67,7 +67,7 @@ func TestLimiterGivesTokensOfCancelledWaitersBack(t *testing.T) {
 		assert.InDelta(t, -1, l.Tokens(), 1e-9)
 		cancel()
 		assert.ErrorIs(t, <-failed, context.Canceled)
-		assert.InDelta(t, 0, l.Tokens(), 1e-9)
+		assert.InDelta(t, 0, l.Tokens(), 1e-9, "the token of a waiter that has gone is lost")
 
 		_, err = takeToken(ctx, l)
 		assert.ErrorIs(t, err, context.Canceled, "a dead context takes no token")

@@ -105,8 +105,8 @@ func TestWaitsBetweenAttempts(t *testing.T) {
 		require.Len(t, waits, 4)
 		assert.Equal(t, 7*time.Second, waits[0])
 		assert.Equal(t, 100*time.Millisecond, waits[1], "0 must not become a busy loop")
-		assert.InDelta(t, 125, waits[2].Milliseconds(), 25)
-		assert.InDelta(t, 250, waits[3].Milliseconds(), 50)
+		assert.InDelta(t, 125, waits[2].Milliseconds(), 25, "the first pause that the server did not ask for is the shortest")
+		assert.InDelta(t, 250, waits[3].Milliseconds(), 50, "the second one is twice as long")
 		assert.Equal(t, waits[0]+waits[1]+waits[2]+waits[3], time.Since(start))
 		assert.EqualValues(t, 4, client.Snapshot().Retries)
 	})
@@ -117,6 +117,9 @@ func TestRetryAfterBeyondReasonIsAnError(t *testing.T) {
 		err := server.Client().Do(t.Context(), get("/"), nil)
 		assert.Len(t, server.Requests(), 1)
 		assert.Equal(t, 301*time.Second, api.RetryAfterOf(err))
+	})
+	bubble(t, script(code(429, "Retry-After", "300"), ok), func(t *testing.T, server *restclienttest.Server) {
+		assert.NoError(t, server.Client().Do(t.Context(), get("/"), nil), "the longest wait is not beyond reason")
 	})
 	bubble(t, script(code(429, "Retry-After", "301"), ok), func(t *testing.T, server *restclienttest.Server) {
 		client := server.Client(func(cfg *restclient.Config) { cfg.MaxRetryAfter = time.Hour })

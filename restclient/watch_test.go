@@ -235,6 +235,32 @@ func TestStopMakesABlockedNextReturn(t *testing.T) {
 	})
 }
 
+// The decoder may have read the end of the body before Stop, as that of restclient/fast does.
+func TestStopComesBeforeAnEndThatWasNotReported(t *testing.T) {
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, (*restclienttest.Stream).Wait)
+	}
+	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+		client := server.Client(func(cfg *restclient.Config) { cfg.Codec = endedCodec{restclient.PlainCodec()} })
+		w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		w.Stop()
+		_, err = w.Next()
+		assert.ErrorIs(t, err, restclient.ErrWatchStopped)
+	})
+}
+
+// endedCodec has watches that have ended.
+type endedCodec struct{ restclient.Codec }
+
+func (c endedCodec) Events(string, io.Reader, int) (restclient.EventDecoder[*api.PartialObjectMetadata], error) {
+	return c, nil
+}
+
+func (endedCodec) Next() (event api.WatchEvent[*api.PartialObjectMetadata], size int, err error) {
+	return event, 0, io.EOF
+}
+
 func TestStopBeforeNext(t *testing.T) {
 	overEachTransport(t, (*restclienttest.Stream).Wait, func(t *testing.T, w api.Watcher[*api.Namespace], _ *restclient.Client, _ *restclienttest.Server) {
 		w.Stop()

@@ -99,7 +99,7 @@ var failureCases = []contractCase{
 			b.waitIdle()
 			want = append(want, "add ns/c=1")
 		}
-		assert.Equal(b, want, stays.Events())
+		assert.Equal(b, want, stays.Events(), "the other handler receives everything")
 		assert.NoError(b, b.informer.RemoveEventHandler(leaving))
 		b.stop()
 	}},

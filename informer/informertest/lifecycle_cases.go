@@ -19,8 +19,8 @@ var lifecycleCases = []contractCase{
 		assert.False(b, b.informer.HasSynced())
 		assert.False(b, registration.HasSynced())
 		b.start()
-		assert.True(b, b.informer.HasSynced())
-		assert.True(b, registration.HasSynced())
+		assert.True(b, b.informer.HasSynced(), "the first list is in the store")
+		assert.True(b, registration.HasSynced(), "the handler has processed the first list")
 		assert.ElementsMatch(b, []string{"add ns/a=1 (initial)", "add ns/b=1 (initial)"}, h.Events())
 		assert.Equal(b, content(b.source), b.informer.Content())
 	}},

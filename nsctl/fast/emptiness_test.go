@@ -103,12 +103,12 @@ func TestACheckProvesNothingAboutLaterNamespaces(t *testing.T) {
 		r := nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
 			config.Trace = &nsctl.Trace{EmptinessChecked: func(context.Context, int, int, time.Duration) { checks.Add(1) }}
 		})
-		time.Sleep(6 * time.Second)
+		time.Sleep(2 * time.Millisecond)
+		c.AddNamespace("later", true, "kubernetes") // its grace period ends just after the check
+		time.Sleep(5*time.Second - time.Millisecond)
 		require.Equal(t, int32(1), checks.Load())
 
-		c.AddNamespace("later", false, "kubernetes")
-		c.Put("deployments.apps", "later", "web")
-		c.Terminate("later")
+		c.Put("deployments.apps", "later", "web") // a server that does not know of the deletion yet
 		time.Sleep(10 * time.Second)
 		assert.Nil(t, c.Namespace("later"))
 		assert.Empty(t, c.Left("later"), "there was no Deployment when the check was made")

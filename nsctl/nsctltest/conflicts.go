@@ -46,13 +46,17 @@ func (s suite) ConflictRetriesAreBoundedAndBackOff(t *testing.T) {
 			}
 			return nil
 		})
-		started := time.Now()
-		err := s.newDeleter(t, c).Delete(t.Context(), "ns")
+		started, deleter := time.Now(), s.newDeleter(t, c)
+		err := deleter.Delete(t.Context(), "ns")
 		require.True(t, api.IsConflict(err), "want the conflict in the error of the pass, got %v", err)
 		tries := Count(c.Log(), "PUT /api/v1/namespaces/ns/finalize")
 		assert.Greater(t, tries, 2)
 		assert.Less(t, tries, 12)
 		assert.Greater(t, time.Since(started), 300*time.Millisecond, "there are pauses (virtual time)")
+
+		err = deleter.Delete(t.Context(), "ns")
+		require.True(t, api.IsConflict(err), "want the conflict in the error of the next pass, got %v", err)
+		assert.Equal(t, tries, Count(c.Log(), "PUT /api/v1/namespaces/ns/finalize"), "the next pass tries as often as the first")
 	})
 }
 

@@ -2,6 +2,7 @@ package nsctltest
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,6 +53,23 @@ func (s suite) PhaseIsSetForServersThatDoNot(t *testing.T) {
 		c.Update("ns", func(ns *api.Namespace) { ns.Status.Phase = api.NamespaceActive })
 		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 		assert.Equal(t, api.NamespaceTerminating, c.Existing(t, "ns").Status.Phase)
+	})
+}
+
+// A conflict may mean that another client has set the phase: then there is nothing more to write.
+func (s suite) PhaseThatAnotherClientHasSetIsNotSetAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes", "example.com/other")
+		c.Update("ns", func(ns *api.Namespace) { ns.Status.Phase = api.NamespaceActive })
+		c.Refuse(func(r *http.Request) *api.Status {
+			if strings.HasSuffix(r.URL.Path, "/status") && c.Existing(t, "ns").Status.Phase == api.NamespaceActive {
+				c.Update("ns", func(ns *api.Namespace) { ns.Status.Phase = api.NamespaceTerminating })
+			}
+			return nil
+		})
+		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+		assert.Equal(t, 2, Count(c.Log(), "PUT /api/v1/namespaces/ns/status"), "the write that met the conflict, and the conditions")
 	})
 }
 

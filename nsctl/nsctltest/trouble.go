@@ -152,8 +152,8 @@ func (s suite) ConflictingReportsAreWrittenOnTheNewState(t *testing.T) {
 		})
 		var remaining *nsctl.ResourcesRemainingError
 		require.ErrorAs(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), &remaining, wantRemaining)
-		assert.Equal(t, mine, ConditionOf(c.Existing(t, "ns"), mine.Type))
-		assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Status)
+		assert.Equal(t, mine, ConditionOf(c.Existing(t, "ns"), mine.Type), "the report removed a condition of another client")
+		assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Status, "the conflict lost the report")
 	})
 }
 

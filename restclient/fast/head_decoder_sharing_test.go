@@ -56,6 +56,37 @@ func TestListOfHeadsAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
+// An object of which only the beginning has arrived is read again from its start, in a buffer that
+// has moved meanwhile. The maps of the first attempt, whose bytes are others now, must not be
+// remembered.
+func TestAnUnfinishedObjectIsForgotten(t *testing.T) {
+	var r metadataReader
+	a, b := `{"metadata":{"labels":{"app":"a"},"name":"one"}}`, `{"metadata":{"labels":{"app":"b"},"name":"two"}}`
+	buffer := []byte(a)
+	_, _, err := r.readJSON(buffer[:len(buffer)-4])
+	require.Equal(t, errShort, err)
+	copy(buffer, b)
+	for _, object := range []struct{ data, app string }{{a, "a"}, {b, "b"}} {
+		got, err := r.decode([]byte(object.data))
+		require.NoError(t, err)
+		assert.Equal(t, map[string]string{"app": object.app}, got.Labels)
+	}
+}
+
+// The last value of a key is a part of its object's text: a long one would keep all of that in
+// memory while a watch is open.
+func TestLongValuesAreNotRemembered(t *testing.T) {
+	var r metadataReader
+	for _, length := range []int{maxInternedLength, maxInternedLength + 1} {
+		value := strings.Repeat("x", length)
+		object, err := r.decode(fmt.Appendf(nil, `{"metadata":{"annotations":{"length %d":%q}}}`, length, value))
+		require.NoError(t, err)
+		key := fmt.Sprintf("length %d", length)
+		require.Equal(t, value, object.Annotations[key])
+		assert.Equal(t, length <= maxInternedLength, r.parts.intern([]byte(key)).last != "", "%s is remembered", key)
+	}
+}
+
 // pieces is a body that arrives in pieces of a size.
 type pieces struct {
 	rest []byte

@@ -123,7 +123,7 @@ func testPollSlow(t *testing.T, poll Poll) {
 			return n == 3, nil
 		})
 		assert.NoError(t, err)
-		assert.Equal(t, want, calls)
+		assert.Equal(t, want, calls, "the calls keep to the ticks")
 	})
 }
 

@@ -53,6 +53,7 @@ func readStream(r *rules, s *state, in *input, do *effects) {
 	s.countFrom(in.now)
 	s.opened(r, in)
 	s.heardAt = in.now
+	s.timerLate = false
 	s.idleAt = after(in.now, r.streamIdle)
 	do.add(effectRead)
 }

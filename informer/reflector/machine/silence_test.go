@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"orrery/informer/reflector"
 )
 
 // atWatch is a machine that has opened a watch at time 0.
@@ -67,6 +69,18 @@ func TestASuspendedProcessReadsTheAnswerFirst(t *testing.T) {
 	assert.Equal(t, phaseBackingOff, d.state.Phase)
 }
 
+// Each watch has its own chance: a process that was suspended, gave up a watch with nothing to
+// read, and is suspended again while the next one is being opened, reads the answer first as well.
+func TestASuspendedProcessReadsFirstAgain(t *testing.T) {
+	d := atWatch(t, input{})
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt + lateTimer}))
+	require.Equal(t, phaseWatching, d.state.Phase)
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt}))
+	require.Equal(t, phaseOpeningWatch, d.state.Phase, "there was nothing to read")
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt + lateTimer}))
+	assert.Equal(t, phaseOpeningWatch, d.state.Phase, "the timer of the next watch was late for the first time")
+}
+
 // The same during a streaming list: a suspension of this process must not disable streaming for
 // good.
 func TestASuspendedProcessGoesOnWithTheStream(t *testing.T) {
@@ -89,6 +103,34 @@ func TestASuspendedProcessGoesOnWithTheStream(t *testing.T) {
 	assert.True(t, d.state.refused, "there was nothing to read")
 }
 
+// Each stream has its own chance, and so has its answer before the first event.
+func TestASuspendedProcessReadsFirstOnEachStream(t *testing.T) {
+	d := newDriver(testRules())
+	feed := func(in input) { require.NoError(t, d.feed(in)) }
+	suspend := func() { feed(input{kind: InputIdleElapsed, now: d.state.idleAt + lateTimer}) }
+	feed(input{kind: InputStart})
+	suspend()
+	require.Equal(t, phaseOpeningStream, d.state.Phase)
+	feed(input{kind: InputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: d.state.idleAt})
+	feed(input{kind: InputBackOffElapsed, now: d.state.backOffAt})
+	suspend()
+	require.Equal(t, phaseOpeningStream, d.state.Phase, "the timer of the next stream was late for the first time")
+	feed(input{kind: InputOpened, now: d.state.idleAt})
+	suspend()
+	assert.Equal(t, phaseStreaming, d.state.Phase, "no event has been read yet")
+}
+
+// A watch that was open for long has shown that server and connection work, even if it was silent
+// at the end.
+func TestASilentWatchRestartsTheBackOff(t *testing.T) {
+	d := atWatch(t, input{})
+	d.state.Failures = 5
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt}))
+	require.Equal(t, phaseOpeningWatch, d.state.Phase)
+	require.NoError(t, d.feed(input{kind: InputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: d.state.idleAt}))
+	assert.Equal(t, 1, d.state.Failures, "the failures before that watch count no more")
+}
+
 // A server may stop sending bookmarks. After a silence the interval has to be measured again: one
 // bookmark is not enough.
 func TestTheBookmarkIntervalIsForgottenAfterASilence(t *testing.T) {
@@ -103,4 +145,13 @@ func TestTheBookmarkIntervalIsForgottenAfterASilence(t *testing.T) {
 	feed(input{kind: InputOpened, keepalive: true, now: 4 * time.Minute})
 	feed(input{kind: InputBookmark, rv: "10", now: 5 * time.Minute})
 	assert.Equal(t, 3*time.Minute, d.state.idleTimeout, "the interval has to be learnt again")
+}
+
+// A server whose bookmarks come at irregular intervals is silent for as long as the longest one.
+func TestTheLongestBookmarkIntervalCounts(t *testing.T) {
+	d := atWatch(t, input{keepalive: true})
+	for _, at := range []time.Duration{60, 160, 220} {
+		require.NoError(t, d.feed(input{kind: InputBookmark, rv: "8", now: at * time.Second}))
+	}
+	assert.Equal(t, 150*time.Second, d.state.idleTimeout, "intervals of 100 and then 60 seconds: one and a half of the longer")
 }

@@ -62,6 +62,31 @@ func TestVersionsOfAServerThatCountsForEachObject(t *testing.T) {
 	}
 }
 
+// A later list may be too small to show it.
+func TestThatAServerCountsForEachObjectIsNotForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		events := make(chan api.WatchEvent[*api.Namespace])
+		lists := []*api.List[*api.Namespace]{reflectortest.ListOf("1", "", reflectortest.NamespaceAt("a", "7")), reflectortest.ListOf("9", "")}
+		f.config.ListerWatcher = reflectortest.Scripted{
+			OnList: func(context.Context, api.ListOptions) (list *api.List[*api.Namespace], _ error) {
+				list, lists = lists[0], lists[1:]
+				return list, nil
+			},
+			OnWatch: func(ctx context.Context, _ api.ListOptions) (api.Watcher[*api.Namespace], error) {
+				return &reflectortest.ChannelWatcher{Ctx: ctx, Events: events}, nil
+			},
+		}
+		stop := f.run()
+		defer stop()
+		events <- api.WatchEvent[*api.Namespace]{Type: api.WatchError, Status: &api.Status{Code: 410, Reason: api.ReasonExpired}}
+		events <- api.WatchEvent[*api.Namespace]{Type: api.WatchAdded, Object: reflectortest.NamespaceAt("new", "2"), ResourceVersion: "2"}
+		synctest.Wait()
+		assert.Empty(t, lists, "listed again after the 410")
+		assert.Contains(t, f.store.State(), "new", "its version is not older than the empty list's: they are not comparable")
+	})
+}
+
 // ascending returns n namespaces, each at its own version.
 func ascending(n int) []*api.Namespace {
 	var out []*api.Namespace

@@ -338,6 +338,18 @@ func randomInput(intN func(int) int) input {
 	return in
 }
 
+// A resync that fails during a back-off puts the content of the store in doubt: a list follows,
+// even if the server was to be asked about the position next.
+func TestAFailedResyncDropsThePosition(t *testing.T) {
+	d := atWatch(t, input{})
+	require.NoError(t, d.feed(input{kind: InputStreamEnded, now: 36 * time.Second}))
+	require.NoError(t, d.feed(input{kind: InputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: 40 * time.Second}))
+	require.True(t, d.state.verifyNext, "the server did not answer")
+	require.NoError(t, d.feed(input{kind: InputResyncFailed, err: reflector.ErrIdle, now: 40 * time.Second}))
+	require.NoError(t, d.feed(input{kind: InputBackOffElapsed, now: d.state.backOffAt}))
+	assert.Equal(t, phaseListing, d.state.Phase)
+}
+
 // A resync that is delayed for four and a half periods, because there is no list yet, runs at the
 // next multiple.
 func TestSkippedResyncsLandOnTheNextMultiple(t *testing.T) {
