@@ -117,7 +117,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 // has it as a word; nil for none.
 func (e *Evidence) stoppedOwner(h Held) *Workload {
 	name, _ := e.ownerOf(h)
-	stopped := slices.DeleteFunc(e.namedLikeOwner(h), func(w Workload) bool { return w.Ready > 0 })
+	stopped := slices.DeleteFunc(e.NamedWorkloads(h), func(w Workload) bool { return w.Ready > 0 })
 	if at := slices.IndexFunc(stopped, func(w Workload) bool { return w.isNamed(name) }); at > 0 {
 		return &stopped[at]
 	}
@@ -181,7 +181,7 @@ func withoutRights(e *Evidence) []Finding {
 			continue
 		}
 		var refusedOnes, others []Workload
-		for _, w := range e.namedLikeOwner(h) {
+		for _, w := range e.NamedWorkloads(h) {
 			switch {
 			case w.Namespace == e.Name:
 			case w.Ready > 0 && len(e.refusals(w, h)) >= 2: // update and patch

@@ -134,9 +134,9 @@ func hasWord(name, program string) bool {
 	return strings.Contains("-"+dashed+"-", "-"+strings.Trim(strings.ToLower(program), "-")+"-")
 }
 
-// namedLikeOwner returns the workloads that have the owner's name as a word. What has only its
+// NamedWorkloads returns the workloads that have the owner's name as a word. What has only its
 // letters may be another program.
-func (e *Evidence) namedLikeOwner(h Held) []Workload {
+func (e *Evidence) NamedWorkloads(h Held) []Workload {
 	_, programs := e.ownerOf(h)
 	return slices.DeleteFunc(e.WorkloadsOf(h), func(w Workload) bool { return !slices.ContainsFunc(programs, w.hasWord) })
 }
@@ -214,7 +214,7 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 // unless there are rights to update a custom type, and no pod has them. Rights may go with the
 // namespace, and many programs may update built-in types.
 func (e *Evidence) leftTraces(h Held, programs []string) bool {
-	return len(e.namedLikeOwner(h)) > 0 ||
+	return len(e.NamedWorkloads(h)) > 0 ||
 		h.Type.IsCustom() && slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) })
 }
 
@@ -252,7 +252,7 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 	workloads := e.WorkloadsOf(h)
 	itself := func(w Workload) bool { return w.isNamed(name) }
 	if !slices.ContainsFunc(workloads, itself) {
-		named := e.namedLikeOwner(h)
+		named := e.NamedWorkloads(h)
 		itself = func(w Workload) bool { return slices.ContainsFunc(named, w.is) }
 	}
 	var other *Workload

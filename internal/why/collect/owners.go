@@ -268,7 +268,7 @@ func (c *collector) ownersRights(ctx context.Context) {
 	e := &c.evidence
 	var asked []why.Refusal
 	for _, h := range slices.Concat(e.Held(), e.Awaiting()) {
-		for _, w := range e.WorkloadsOf(h) {
+		for _, w := range e.NamedWorkloads(h) {
 			for _, verb := range []string{"update", "patch"} {
 				refusal := why.Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: h.Type.Resource}
 				if w.Ready == 0 || len(asked) == maxReviews || slices.Contains(asked, refusal) {
