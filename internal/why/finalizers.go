@@ -163,7 +163,11 @@ func heldFinding(e *Evidence, h Held) Finding {
 		f.saw(1, h.Type.Request, "%s/%s has %s, and is not deleted before the pods", h.Type.Name(), h.Object.Name, h.Finalizer)
 		return f
 	}
-	f.saw(1, h.Type.Request, "%s/%s is in deletion since %s and has %s", h.Type.Name(), h.Object.Name, clock(h.Object.Deleted), h.Finalizer)
+	since := "is in deletion since"
+	if h.Type.Name() == "pods" { // deletionTimestamp is the end of its grace period
+		since = "was to end by"
+	}
+	f.saw(1, h.Type.Request, "%s/%s %s %s and has %s", h.Type.Name(), h.Object.Name, since, clock(h.Object.Deleted), h.Finalizer)
 	return f
 }
 

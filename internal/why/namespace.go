@@ -56,7 +56,7 @@ func (e *Evidence) emptiness(f *Finding) {
 	switch {
 	case objects > 0:
 		f.Certainty = Later
-		f.saw(1, "", "%s remain, which must go first", counted(objects, "object"))
+		f.saw(1, "", "content is left, which must go first: %s", counted(objects, "object"))
 	case e.vouched():
 		f.saw(1, e.Namespace.Request, "the token kubernetes is gone from spec.finalizers: the content is not waited for any more")
 	case len(unread) > 0:
