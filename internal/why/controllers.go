@@ -124,6 +124,12 @@ func noController(e *Evidence) []Finding {
 		return nil
 	}
 	f.saw(2, e.Namespace.Request, "its conditions and finalizers have not changed")
+	for _, w := range e.Namespace.Writers {
+		if w.Manager != managerName && w.At.After(e.Namespace.Deleted) {
+			f.lack(nil, "%s has written the conditions since the deletion, and may be at work", w.Manager)
+			break
+		}
+	}
 	return []Finding{f}
 }
 
@@ -237,8 +243,9 @@ func contradict(a, b []api.NamespaceCondition) bool {
 // forbidden is the refusal of RBAC in a condition.
 var forbidden = regexp.MustCompile(`is forbidden: User ("(?:[^"\\]|\\.)+") cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)" in the namespace "([^"]+)"`)
 
-// Refusal is a right that a condition says the controller lacks.
-type Refusal struct{ User, Verb, Resource, Group string }
+// Refusal is a right that a condition says the controller lacks, or that a finalizer's owner may
+// lack for one object, whose name is Name then.
+type Refusal struct{ User, Verb, Resource, Group, Name string }
 
 // Refusals returns the rights that the condition ContentFailure names, each once.
 func Refusals(n *Namespace, namespace string) []Refusal {

@@ -171,9 +171,14 @@ func heldFinding(e *Evidence, h Held) Finding {
 	return f
 }
 
-// ranInside reports whether every service account that may update the type is in the namespace.
+// ranInside reports whether every service account that may update the type is in the namespace, and
+// no workload elsewhere has the owner's name.
 func (e *Evidence) ranInside(h Held) bool {
 	grants := e.grantsFor(h.Type)
+	name, _ := e.ownerOf(h)
+	if slices.ContainsFunc(e.NamedWorkloads(h), func(w Workload) bool { return w.Namespace != e.Name && w.isNamed(name) }) {
+		return false
+	}
 	return len(grants) > 0 && !slices.ContainsFunc(grants, func(g Grant) bool { return g.Service.Namespace != e.Name })
 }
 

@@ -130,8 +130,9 @@ func (w Workload) hasWord(program string) bool {
 // hasWord reports whether a name, such as that of the user eks:cloud-controller-manager, has that
 // of a program as a word.
 func hasWord(name, program string) bool {
-	dashed := strings.NewReplacer(":", "-", " ", "-", "/", "-", "@", "-").Replace(strings.ToLower(name))
-	return strings.Contains("-"+dashed+"-", "-"+strings.Trim(strings.ToLower(program), "-")+"-")
+	dashes := strings.NewReplacer(":", "-", " ", "-", "/", "-", "@", "-", ".", "-", "_", "-")
+	dashed := func(name string) string { return dashes.Replace(strings.ToLower(name)) }
+	return strings.Contains("-"+dashed(name)+"-", "-"+strings.Trim(dashed(program), "-")+"-")
 }
 
 // NamedWorkloads returns the workloads that have the owner's name as a word. What has only its
@@ -201,7 +202,7 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 			verdict = ownerUnknown
 		}
 	}
-	if !e.leftTraces(h, programs) && !(listed && h.Type.IsCustom() && len(e.grantsFor(h.Type)) > 0) && !e.ranInside(h) {
+	if !e.leftTraces(h, programs) && !(listed && h.Type.IsCustom() && len(e.grantsFor(h.Type)) > 0) && !e.leftAccount(h, programs) {
 		f.lack(nil, "nothing of %s is in the cluster: it may be uninstalled, or run elsewhere or under another name", name)
 		return ownerUnknown
 	}
@@ -218,11 +219,17 @@ func (e *Evidence) leftTraces(h Held, programs []string) bool {
 		h.Type.IsCustom() && slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) })
 }
 
-// isOf reports whether a Lease has the name of one of the programs.
-func (l Lease) isOf(programs []string) bool {
-	return slices.ContainsFunc(programs, func(program string) bool {
-		return strings.Contains(l.Name, program) || strings.HasPrefix(l.Holder, program)
+// leftAccount reports whether an owner that ran in the namespace has left the rights of a service
+// account with its name: all else went with its pods.
+func (e *Evidence) leftAccount(h Held, programs []string) bool {
+	return e.ranInside(h) && slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool {
+		return slices.ContainsFunc(programs, func(program string) bool { return hasWord(g.Service.Name, program) })
 	})
+}
+
+// isOf reports whether a Lease or its holder has the name of one of the programs, as a word.
+func (l Lease) isOf(programs []string) bool {
+	return slices.ContainsFunc(programs, func(program string) bool { return hasWord(l.Name, program) || hasWord(l.Holder, program) })
 }
 
 // builtIn judges a controller of kube-controller-manager.

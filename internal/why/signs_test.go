@@ -2,6 +2,7 @@ package why_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -133,7 +134,38 @@ func TestAnOwnerWhoseTracesWereInTheNamespace(t *testing.T) {
 	e.Grants.Items = []why.Grant{grantOf("example.com", "shop")}
 	found := find(why.Judge(e), "C05")
 	require.NotNil(t, found)
+	assert.Equal(t, why.Possible, found.Certainty, "any program of the namespace may have such rights")
+	e.Grants.Items[0].Service.Name = "inner-operator"
+	found = find(why.Judge(e), "C05")
 	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+
+	e.Workloads.Items = []why.Workload{{Kind: "deployment", Namespace: "ops", Name: "inner-operator"}}
+	assert.Nil(t, find(why.Judge(e), "C05"), "it runs elsewhere")
+	stopped, _ := advice(t, e, "C04")
+	assert.Equal(t, "kubectl -n ops scale deployment/inner-operator --replicas=1", stopped.Do[0])
+}
+
+// A Lease of another program may have the letters of an owner's name.
+func TestALeaseWithTheLettersOfAnOwner(t *testing.T) {
+	e := orphan("buckets", "s3.services.k8s.aws", "finalizers.s3.services.k8s.aws/Bucket", "ack")
+	for lease, certainty := range map[string]why.Certainty{
+		"backend-leader": why.Possible, "ack-leader": why.Proven, "leader.ack": why.Proven, "ackee": why.Possible,
+	} {
+		e.AllLeases.Items = []why.Lease{{Namespace: "web", Name: lease, Holder: "x", Renewed: deleted}}
+		assert.Equal(t, certainty, find(why.Judge(e), "C04").Certainty, lease)
+	}
+	e.AllLeases.Items[0] = why.Lease{Namespace: "web", Name: "5fc7db5a", Holder: "ack_1f2e", Renewed: deleted}
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty)
+}
+
+// A switched-off controller is not the one that wrote the conditions.
+func TestAnotherControllerHasWritten(t *testing.T) {
+	e := withManagers(why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace-controller"})
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
+	e.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: deleted.Add(time.Second)}}
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "it wrote them before it was switched off")
+	e.Namespace.Writers[0].Manager = "orrery"
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
 }
 
 // The removal of an entry of the namespace is not offered while its owner is alive.

@@ -270,7 +270,7 @@ func (c *collector) ownersRights(ctx context.Context) {
 	for _, h := range slices.Concat(e.Held(), e.Awaiting()) {
 		for _, w := range e.NamedWorkloads(h) {
 			for _, verb := range []string{"update", "patch"} {
-				refusal := why.Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: h.Type.Resource}
+				refusal := why.Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: h.Type.Resource, Name: h.Object.Name}
 				if w.Ready == 0 || len(asked) == maxReviews || slices.Contains(asked, refusal) {
 					continue
 				}
