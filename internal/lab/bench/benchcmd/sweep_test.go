@@ -59,7 +59,7 @@ func TestBenchMistakes(t *testing.T) {
 		`--vary handler-cost=x..1s: "x" is not a duration`:                                     {"sweep", "queue", "--vary", "handler-cost=x..1s"},
 		`--rounds must be between 1 and 1000, it is 0`:                                         {"queue", "--rounds", "0"},
 		`--plot writes SVG: name the file .svg, not .png`:                                      {"queue", "--plot", "x.png"},
-		`34 values given; the limit is 32`: {"sweep", "queue", "--vary", "duration=1ns..1h"},
+		`34 values given; the limit is 32`:                                                     {"sweep", "queue", "--vary", "duration=1ns..1h"},
 	} {
 		code, stdout, stderr := lab(t, args...)
 		assert.Equal(t, 1, code, args)
