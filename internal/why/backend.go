@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // This page judges whether the server of an admission or conversion webhook can be called.
@@ -27,7 +28,7 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 		server = "Service " + service.String()
 	}
 	switch {
-	case containsAny(text, []string{certificate}):
+	case strings.Contains(text, certificate):
 		return fmt.Sprintf("repair the certificate of %s, or the caBundle of %s", server, configuration), true
 	case service == nil:
 		if !broken {
@@ -39,9 +40,10 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 		if match := noServicePort.FindStringSubmatch(text); match != nil && !slices.Contains(b.Ports, match[1]) {
 			f.saw(1, b.Request, "Service %s exists, and has no port %s", service, match[1])
 			repair = fmt.Sprintf("correct the port of the webhook in %s, or give Service %s the port %s", configuration, service, match[1])
-			if b.Ready == 0 && service.Namespace != e.Name {
-				f.saw(1, b.Request, "Service %s has no ready endpoint", service)
-				repair += "; and " + e.bringBack(*service)
+			if service.Namespace != e.Name {
+				if down, _ := e.backendDown(f, *service); down {
+					repair += "; and " + e.bringBack(*service)
+				}
 			}
 			return repair, true
 		}

@@ -67,7 +67,8 @@ func conversionFails(e *Evidence) []Finding {
 		if e.onlyPodsYet() {
 			f.Certainty = Later
 		}
-		if e.converterIsDown(&f, t.Name(), callError(t.Failed.Message)) && (callError(t.Failed.Message) != "" || len(f.Missing) == 0) {
+		call := callError(t.Failed.Message)
+		if e.converterIsDown(&f, t.Name(), call) && (call != "" || len(f.Missing) == 0) {
 			findings = append(findings, f)
 		}
 	}

@@ -90,8 +90,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 				f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
 				f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
 			case stopped != nil:
-				do, command := stopped.howToRun()
-				f.Do, f.Remedies = []string{do}, []Remedy{{Command: command}}
+				stopped.bringBack(&f)
 			default:
 				f.Do = []string{fmt.Sprintf("install %s again, until the objects are gone", f.Owner.Name)}
 			}
@@ -104,8 +103,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 				e.sawUpdaters(&f, h)
 			}
 			if stopped := e.stoppedOwner(h); stopped != nil {
-				do, command := stopped.howToRun()
-				f.Do, f.Remedies = []string{do}, []Remedy{{Command: command}}
+				stopped.bringBack(&f)
 			}
 		}
 		findings = append(findings, f)
@@ -118,13 +116,10 @@ func ownerless(e *Evidence, inside bool) []Finding {
 func (e *Evidence) stoppedOwner(h Held) *Workload {
 	name, _ := e.ownerOf(h)
 	stopped := slices.DeleteFunc(e.NamedWorkloads(h), func(w Workload) bool { return w.Ready > 0 })
-	if at := slices.IndexFunc(stopped, func(w Workload) bool { return w.isNamed(name) }); at > 0 {
-		return &stopped[at]
-	}
 	if len(stopped) == 0 {
 		return nil
 	}
-	return &stopped[0]
+	return &stopped[max(0, slices.IndexFunc(stopped, func(w Workload) bool { return w.isNamed(name) }))]
 }
 
 // sawUpdaters adds to a finding whose owner has no known name which service accounts may be it.
@@ -140,13 +135,16 @@ func (e *Evidence) sawUpdaters(f *Finding, h Held) {
 	}
 }
 
-// howToRun says how to bring a workload back that has no ready pod, with the command for it.
-func (w Workload) howToRun() (do, command string) {
+// bringBack advises in a finding to bring a workload back that has no ready pod, with the command
+// for it.
+func (w Workload) bringBack(f *Finding) {
+	do := fmt.Sprintf("find out why %s %s/%s has no ready pod", w.Kind, w.Namespace, w.Name)
+	command := kubectl(w.Namespace, "describe", w.Kind, w.Name)
 	if w.Replicas == 0 && w.Kind != "daemonset" { // kubectl scales no DaemonSet
 		command = kubectl(w.Namespace, "scale", w.Kind+"/"+w.Name, "--replicas=1")
-		return command, command
+		do = command
 	}
-	return fmt.Sprintf("find out why %s %s/%s has no ready pod", w.Kind, w.Namespace, w.Name), kubectl(w.Namespace, "describe", w.Kind, w.Name)
+	f.Do, f.Remedies = []string{do}, []Remedy{{Command: command}}
 }
 
 // heldFinding returns the common part of the findings about a held object.
@@ -210,7 +208,7 @@ func withoutRights(e *Evidence) []Finding {
 		f.Owner = &Party{Name: w.Name, Verdict: ownerSlow}
 		f.Says = fmt.Sprintf("%s runs, and may not update %s in %s", w.Name, h.Type.Name(), e.Name)
 		f.saw(1, e.Workloads.Request, "%s %s/%s: %d ready", w.Kind, w.Namespace, w.Name, w.Ready)
-		f.saw(1, e.refusals(w, h)[0].Request, "SubjectAccessReview: %s may neither update nor patch %s in %s", w.user(), h.Type.Name(), e.Name)
+		f.saw(1, e.refusals(w, h)[0].Request, "SubjectAccessReview: %s may neither update nor patch %s in %s", w.User(), h.Type.Name(), e.Name)
 		if !known {
 			f.lack(nil, "%s", e.seenOnce())
 		}
@@ -221,8 +219,7 @@ func withoutRights(e *Evidence) []Finding {
 		}
 		if len(others) > 0 && others[0].Ready == 0 {
 			f.lack(nil, "%s %s/%s, which has no ready pod, may be the owner instead", others[0].Kind, others[0].Namespace, others[0].Name)
-			do, command := others[0].howToRun()
-			f.Do, f.Remedies = []string{do}, []Remedy{{Command: command}}
+			others[0].bringBack(&f)
 		}
 		f.Do = append(f.Do, fmt.Sprintf("give service account %s/%s the right to update %s by a ClusterRoleBinding until the objects are gone, and delete it then",
 			w.Namespace, w.account(), h.Type.Name()))
@@ -245,23 +242,21 @@ func (w Workload) grant(e *Evidence, h Held) []Remedy {
 // held object.
 func (e *Evidence) refusals(w Workload, h Held) (refused []Review) {
 	for _, review := range e.Reviews {
-		if review.User == w.user() && review.Group == h.Type.Group && review.Resource == h.Type.Resource && review.Failed == nil && !review.Allowed {
+		if review.User == w.User() && review.Group == h.Type.Group && review.Resource == h.Type.Resource && review.Failed == nil && !review.Allowed {
 			refused = append(refused, review)
 		}
 	}
 	return refused
 }
 
-// account is the name of the workload's service account, and user what the server calls it.
+// account is the name of the workload's service account.
 func (w Workload) account() string { return orElse(w.ServiceAccount, "default") }
 
 // Account is the service account of the workload.
 func (w Workload) Account() Service { return Service{w.Namespace, w.account()} }
 
-func (w Workload) user() string { return "system:serviceaccount:" + w.Namespace + ":" + w.account() }
-
 // User is the name under which the workload's pods send requests.
-func (w Workload) User() string { return w.user() }
+func (w Workload) User() string { return "system:serviceaccount:" + w.Namespace + ":" + w.account() }
 
 // stampOf returns what was read of a Service, nil if it was not read.
 func (e *Evidence) stampOf(service string) *Stamp {

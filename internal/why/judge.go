@@ -154,13 +154,13 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	if waits := orElse(e.waitingFor(), e.overdue()); waits != "" && !e.vouched() {
 		return Unknown, hangs + "; " + waits + "."
 	}
+	claim := e.unconfirmed()
 	switch objects, unread := e.left(); {
 	case len(unread) > 0:
 		return Unknown, fmt.Sprintf("%s; why is not proven: %s could not be read.", hangs, types(unread))
-	case e.unconfirmed() != nil && !e.vouched():
-		c := e.unconfirmed()
+	case claim != nil && !e.vouched():
 		return Unknown, fmt.Sprintf("%s; %s says %.200q, which the requests of this command do not confirm: read the controller's log.",
-			hangs, short(c.Type), c.Message)
+			hangs, short(claim.Type), claim.Message)
 	case objects == 0 && !e.vouched():
 		return Unknown, fmt.Sprintf("%s; nothing is left in it: a controller that works would have removed it within %s.", hangs, duration(backOffCap))
 	}

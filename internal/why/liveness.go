@@ -101,10 +101,13 @@ func (e *Evidence) ownerOf(h Held) (name string, programs []string) {
 
 // WorkloadsOf returns the workloads that may be the owner of a finalizer.
 func (e *Evidence) WorkloadsOf(h Held) []Workload {
+	return slices.DeleteFunc(slices.Clone(e.Workloads.Items), func(w Workload) bool { return !e.MayOwn(w, h) })
+}
+
+// MayOwn reports whether a workload may be the owner of a finalizer, by its name.
+func (e *Evidence) MayOwn(w Workload, h Held) bool {
 	_, programs := e.ownerOf(h)
-	return slices.DeleteFunc(slices.Clone(e.Workloads.Items), func(w Workload) bool {
-		return !slices.ContainsFunc(programs, w.isCalled)
-	})
+	return slices.ContainsFunc(programs, w.isCalled)
 }
 
 // isCalled reports whether the workload's name, container, image or command has the letters of a
@@ -127,10 +130,12 @@ func (w Workload) hasWord(program string) bool {
 	return slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(name string) bool { return hasWord(name, program) })
 }
 
+// dashes makes dashes of what separates words in a name.
+var dashes = strings.NewReplacer(":", "-", " ", "-", "/", "-", "@", "-", ".", "-", "_", "-")
+
 // hasWord reports whether a name, such as that of the user eks:cloud-controller-manager, has that
 // of a program as a word.
 func hasWord(name, program string) bool {
-	dashes := strings.NewReplacer(":", "-", " ", "-", "/", "-", "@", "-", ".", "-", "_", "-")
 	dashed := func(name string) string { return dashes.Replace(strings.ToLower(name)) }
 	return strings.Contains("-"+dashed(name)+"-", "-"+strings.Trim(dashed(program), "-")+"-")
 }
@@ -202,21 +207,21 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 			verdict = ownerUnknown
 		}
 	}
-	if !e.leftTraces(h, programs) && !(listed && h.Type.IsCustom() && len(e.grantsFor(h.Type)) > 0) && !e.leftAccount(h, programs) {
+	if !e.leftTraces(h, programs, listed) {
 		f.lack(nil, "nothing of %s is in the cluster: it may be uninstalled, or run elsewhere or under another name", name)
 		return ownerUnknown
 	}
 	return verdict
 }
 
-// leftTraces reports whether the cluster has a workload of an owner, or a Lease if its type is a
-// custom one. managedFields also name programs outside the cluster, and a listed owner may run
-// there too, as the controllers of many clouds do. So one without a trace is not known to be gone,
-// unless there are rights to update a custom type, and no pod has them. Rights may go with the
-// namespace, and many programs may update built-in types.
-func (e *Evidence) leftTraces(h Held, programs []string) bool {
-	return len(e.NamedWorkloads(h)) > 0 ||
-		h.Type.IsCustom() && slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) })
+// leftTraces reports whether the cluster has a workload of an owner, or for a custom type a Lease or
+// the rights to update it: any rights if the owner is listed, else those of its own account.
+// managedFields also name programs outside the cluster, and a listed owner may run there too, as
+// the controllers of many clouds do. So one without a trace is not known to be gone. Rights may go
+// with the namespace, and many programs may update built-in types.
+func (e *Evidence) leftTraces(h Held, programs []string, listed bool) bool {
+	return len(e.NamedWorkloads(h)) > 0 || h.Type.IsCustom() && (listed && len(e.grantsFor(h.Type)) > 0 || e.leftAccount(h, programs) ||
+		slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) }))
 }
 
 // leftAccount reports whether an owner that ran in the namespace has left the rights of a service
@@ -259,8 +264,8 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 	workloads := e.WorkloadsOf(h)
 	itself := func(w Workload) bool { return w.isNamed(name) }
 	if !slices.ContainsFunc(workloads, itself) {
-		named := e.NamedWorkloads(h)
-		itself = func(w Workload) bool { return slices.ContainsFunc(named, w.is) }
+		_, programs := e.ownerOf(h)
+		itself = func(w Workload) bool { return slices.ContainsFunc(programs, w.hasWord) }
 	}
 	var other *Workload
 	for i, w := range workloads {
@@ -285,11 +290,6 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 		return ownerUnknown
 	}
 	return ownerGone
-}
-
-// is reports whether two are the same workload.
-func (w Workload) is(other Workload) bool {
-	return w.Kind == other.Kind && w.Namespace == other.Namespace && w.Name == other.Name
 }
 
 // leads looks for the third sign of life: a renewed Lease.

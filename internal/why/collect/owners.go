@@ -252,14 +252,8 @@ func (c *collector) pods(held []why.Held) {
 			}
 		}
 	}
-	var kept []why.Workload
-	for _, h := range held {
-		kept = append(kept, e.WorkloadsOf(h)...)
-	}
 	e.Workloads.Items = slices.DeleteFunc(e.Workloads.Items, func(w why.Workload) bool {
-		return w.Kind == why.PodKind && !slices.ContainsFunc(kept, func(k why.Workload) bool {
-			return k.Kind == w.Kind && k.Namespace == w.Namespace && k.Name == w.Name
-		})
+		return w.Kind == why.PodKind && !slices.ContainsFunc(held, func(h why.Held) bool { return e.MayOwn(w, h) })
 	})
 }
 
