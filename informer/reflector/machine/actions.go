@@ -35,8 +35,7 @@ func openStream(r *rules, s *state, in *input, do *effects) {
 		s.requestRV = ""
 	}
 	s.requestedAt = in.now
-	s.timerLate = false
-	s.idleAt = after(in.now, r.streamIdle)
+	s.idleAfter(in.now, r.streamIdle)
 	s.deadlineAt = after(in.now, r.streamDeadline)
 	open := do.add(effectOpen)
 	// A short stream may end before its initial events do. The next one is not short then.
@@ -53,8 +52,7 @@ func readStream(r *rules, s *state, in *input, do *effects) {
 	s.countFrom(in.now)
 	s.opened(r, in)
 	s.heardAt = in.now
-	s.timerLate = false
-	s.idleAt = after(in.now, r.streamIdle)
+	s.idleAfter(in.now, r.streamIdle)
 	do.add(effectRead)
 }
 
@@ -63,8 +61,7 @@ func readStream(r *rules, s *state, in *input, do *effects) {
 // waiting forever.
 func collect(r *rules, s *state, in *input, do *effects) {
 	if in.added {
-		s.idleAt = after(in.now, r.streamIdle)
-		s.timerLate = false
+		s.idleAfter(in.now, r.streamIdle)
 	}
 	s.heardAt = in.now
 	s.Events++
@@ -75,8 +72,7 @@ func collect(r *rules, s *state, in *input, do *effects) {
 
 func keepStreaming(r *rules, s *state, in *input, _ *effects) {
 	s.heardAt = in.now
-	s.idleAt = after(in.now, r.streamIdle)
-	s.timerLate = false
+	s.idleAfter(in.now, r.streamIdle)
 	s.Bookmarks++
 	s.delivered++
 }
@@ -190,13 +186,13 @@ func openWatch(r *rules, s *state, in *input, do *effects) {
 	s.Watches++
 	s.requestRV = s.ResourceVersion
 	s.requestedAt = in.now
-	s.verifying, s.timerLate = false, false
+	s.verifying = false
 	s.synthetic = s.ResourceVersion == "0"
 	s.answerWithin = r.silentIdle
 	if in.kind == InputIdleElapsed {
 		s.answerWithin = min(r.silentIdle, answerAfterSilence)
 	}
-	s.idleAt = after(in.now, s.answerWithin)
+	s.idleAfter(in.now, s.answerWithin)
 	open := do.add(effectOpen)
 	open.short = r.short(s, in)
 	open.options.ResourceVersion, open.options.AllowWatchBookmarks = s.requestRV, true

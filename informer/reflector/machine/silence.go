@@ -55,8 +55,13 @@ func (s *state) setIdleTimeout(r *rules) {
 // hear records that something arrived on a watch: the idle timeout counts from now.
 func (s *state) hear(now time.Duration) {
 	s.heardAt = now
+	s.idleAfter(now, s.idleTimeout)
+}
+
+// idleAfter starts a silence anew. Its timer has not been late yet.
+func (s *state) idleAfter(now, timeout time.Duration) {
 	s.timerLate = false
-	s.idleAt = after(now, s.idleTimeout)
+	s.idleAt = after(now, timeout)
 }
 
 // learnBookmarkInterval records a bookmark. kube-apiserver sends only bookmarks newer than the
