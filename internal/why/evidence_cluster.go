@@ -158,6 +158,7 @@ type Review struct {
 	Verb     string   `json:"verb"`
 	Group    string   `json:"group,omitempty"`
 	Resource string   `json:"resource"`
+	Name     string   `json:"name,omitempty"` // of the object, if the question is about a single one
 	Allowed  bool     `json:"allowed,omitempty"`
 	Request  string   `json:"request"`
 	Failed   *Failure `json:"failed,omitempty"`

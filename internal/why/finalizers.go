@@ -238,11 +238,11 @@ func (w Workload) grant(e *Evidence, h Held) []Remedy {
 	return granted(name, "get,list,watch,update,patch", []string{h.Type.Name()}, "--serviceaccount="+w.Namespace+":"+w.account())
 }
 
-// refusals returns the reviews that refuse a workload the right to update or patch the type of a
-// held object.
+// refusals returns the reviews that refuse a workload the right to update or patch a held object.
 func (e *Evidence) refusals(w Workload, h Held) (refused []Review) {
 	for _, review := range e.Reviews {
-		if review.User == w.User() && review.Group == h.Type.Group && review.Resource == h.Type.Resource && review.Failed == nil && !review.Allowed {
+		asked := review.User == w.User() && review.Group == h.Type.Group && review.Resource == h.Type.Resource && (review.Name == "" || review.Name == h.Object.Name)
+		if asked && review.Failed == nil && !review.Allowed {
 			refused = append(refused, review)
 		}
 	}

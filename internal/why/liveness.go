@@ -214,8 +214,8 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 	return verdict
 }
 
-// leftTraces reports whether the cluster has a workload of an owner, or for a custom type a Lease or
-// the rights to update it: any rights if the owner is listed, else those of its own account.
+// leftTraces reports whether the cluster has a workload of an owner, or for a custom type a Lease
+// or the rights to update it: any rights if the owner is listed, else those of its own account.
 // managedFields also name programs outside the cluster, and a listed owner may run there too, as
 // the controllers of many clouds do. So one without a trace is not known to be gone. Rights may go
 // with the namespace, and many programs may update built-in types.

@@ -120,6 +120,22 @@ func TestTwoInstallationsOfAnOwner(t *testing.T) {
 	assert.Contains(t, lines, "--serviceaccount=db-b:default")
 }
 
+// A role may name single objects: the answer about one says nothing about another of the type.
+func TestARightToOneObject(t *testing.T) {
+	w := workload("deployment", "db", "dbop", 1)
+	e := orphan("dbs", "acme.io", "acme.io/db", "dbop", w)
+	refuse(&e, w)
+	require.NotNil(t, find(why.Judge(e), "C06"))
+	for i := range e.Reviews {
+		e.Reviews[i].Name = "a"
+	}
+	require.NotNil(t, find(why.Judge(e), "C06"))
+	for i := range e.Reviews {
+		e.Reviews[i].Name = "b"
+	}
+	assert.Nil(t, find(why.Judge(e), "C06"))
+}
+
 // What only has the letters of an owner's name gets no rights.
 func TestNoRightsForAnotherProgram(t *testing.T) {
 	backend := workload("deployment", "web", "backend", 1)

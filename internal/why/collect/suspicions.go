@@ -113,7 +113,7 @@ func (c *collector) reviews(ctx context.Context) {
 // review sends one SubjectAccessReview.
 func (c *collector) review(ctx context.Context, asked why.Refusal) why.Review {
 	const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-	review := why.Review{User: asked.User, Verb: asked.Verb, Group: asked.Group, Resource: asked.Resource, Request: "POST " + path}
+	review := why.Review{User: asked.User, Verb: asked.Verb, Group: asked.Group, Resource: asked.Resource, Name: asked.Name, Request: "POST " + path}
 	spec := map[string]any{"user": asked.User, "groups": groupsOf(asked.User), "resourceAttributes": map[string]any{
 		"namespace": c.evidence.Name, "verb": asked.Verb, "group": asked.Group, "resource": asked.Resource, "name": asked.Name,
 	}}
