@@ -130,7 +130,8 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.apply, "apply", false, "apply the remedy of --confirm, if its digest is still the same")
 	flags.StringVar(&o.confirm, "confirm", "", "the `digest` of the remedy to apply, as --fix prints it")
 	flags.DurationVar(&o.timeout, "timeout", collect.DefaultTimeout, "how long the examination may take; the report names what was not read by then")
-	flags.IntVar(&o.maxRequests, "max-requests", collect.DefaultMaxRequests, "how many requests may be sent")
+	flags.IntVar(&o.maxRequests, "max-requests", 0, fmt.Sprintf("how many requests may be sent (default %d, with -A %d more for each namespace)",
+		collect.DefaultMaxRequests, collect.RequestsEach))
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the kubeconfig `file` to use; default: the files in $KUBECONFIG, else ~/.kube/config, else the service account of the pod")
 	flags.StringVar(&o.context, "context", "", "the `name` of the context to use; default: the current-context of the kubeconfig")
 	flags.StringVar(&o.as, "as", "", "the `user` to make every request as; needs the right to impersonate")
@@ -176,8 +177,8 @@ func (o *whyOptions) check(args []string) error {
 		return fmt.Errorf("--interval must be positive, it is %v; --no-wait takes one sample", o.interval)
 	case o.timeout <= 0:
 		return fmt.Errorf("--timeout must be positive, it is %v", o.timeout)
-	case o.maxRequests < 1:
-		return fmt.Errorf("--max-requests must be at least 1, not %d", o.maxRequests)
+	case o.maxRequests < 0:
+		return fmt.Errorf("--max-requests cannot be negative, it is %d", o.maxRequests)
 	}
 	return nil
 }
@@ -291,6 +292,9 @@ func (o *whyOptions) again(subject string) string {
 	again := strings.TrimSuffix("orrery why "+subject+" "+o.cluster(), " ")
 	if o.as != "" {
 		again += " --as " + why.Quoted(o.as)
+	}
+	for _, group := range o.asGroups {
+		again += " --as-group " + why.Quoted(group)
 	}
 	return again
 }

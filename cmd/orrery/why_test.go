@@ -27,7 +27,7 @@ func TestMistakesOfWhy(t *testing.T) {
 		"the evidence cannot be read: open /does/not/exist":      {"--from", "/does/not/exist"},
 		"--interval must be positive, it is 0s; --no-wait takes": {"shop", "--interval", "0s"},
 		"--timeout must be positive":                             {"shop", "--timeout", "-1s"},
-		"--max-requests must be at least 1":                      {"shop", "--max-requests", "0"},
+		"--max-requests cannot be negative":                      {"shop", "--max-requests", "-1"},
 		"--as-group needs --as":                                  {"shop", "--as-group", "devs"},
 		`there is no output format "xml"`:                        {"shop", "-o", "xml"},
 		"/does/not/exist does not exist":                         {"shop", "--kubeconfig", "/does/not/exist"},

@@ -3,7 +3,6 @@ package why
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,7 +17,7 @@ func admissionCauses() []Cause {
 		Proof: "ContentFailure says that calling the webhook failed; its configuration still exists, has failurePolicy Fail, and " +
 			"selects the deletion of a type that remains; its Service is missing, has no ready endpoint or lacks the port, or the " +
 			"error is one of the certificate or the connection. A webhook without a server that is asked about namespaces/finalize, the last " +
-			"request, is possible: no condition reports its refusal.",
+			"request, is possible: no condition reports its refusal. So is one that is asked about updates of an object which a finalizer keeps.",
 		Do: []string{
 			"if its Service is in another namespace: bring its pods back",
 			"if it was in this one, where no pod can start: exclude the namespace by the webhook's namespaceSelector, and remove " +
@@ -39,37 +38,6 @@ func admissionCauses() []Cause {
 	}}
 }
 
-// The servers' words in the condition ContentFailure.
-var (
-	failedCalling = regexp.MustCompile(`(?s)failed calling webhook "([^"]+)": (.*)`)
-	webhookDenied = regexp.MustCompile(`(?s)admission webhook "([^"]+)" denied the request(?:: (.*))?`)
-	policyDenied  = regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '([^']+)' with binding '([^']+)' denied request: (.*)`)
-)
-
-// beginning matches the start of one server text. The controller joins the texts in ContentFailure
-// with commas, and a text may have commas itself.
-var beginning = regexp.MustCompile(`^(?:Internal error occurred: |admission webhook "|failed calling webhook "|conversion webhook for ` +
-	`|unexpected items still remain in namespace|[a-z0-9.-]+ (?:"[^"]*" )?is forbidden: |unable to transform key|failed to read one or more ` +
-	`|ValidatingAdmissionPolicy '|the server |storage is \(re\)initializing|Operation cannot be fulfilled |Timeout: |etcdserver: |rpc error: |(?:Get|Post|Delete|Put) "http)`)
-
-// texts returns the server's texts in ContentFailure, one each.
-func texts(content string) (all []string) {
-	if _, after, ok := strings.Cut(content, " remaining: "); ok {
-		content = after
-	}
-	for from := 0; ; {
-		comma := strings.Index(content[from:], ", ")
-		if comma < 0 {
-			return append(all, content)
-		}
-		if at := from + comma; beginning.MatchString(content[at+2:]) {
-			all, content, from = append(all, content[:at]), content[at+2:], 0
-		} else {
-			from = at + 2
-		}
-	}
-}
-
 // What the condition ContentFailure blames decides what the collector reads.
 
 // BlamesWebhook reports whether the condition names an admission webhook.
@@ -82,7 +50,18 @@ func (n *Namespace) BlamesWebhook() bool {
 // called for a request whose refusal no condition reports.
 func (e *Evidence) Accuses(hook Webhook) bool {
 	return strings.Contains(e.Namespace.Condition(api.NamespaceDeletionContentFailure), `failed calling webhook "`+hook.Name+`"`) ||
-		e.silently(hook.Rules) != ""
+		e.silently(hook.Rules) != "" || len(e.keptBy(hook)) > 0
+}
+
+// keptBy returns the finalizers on objects whose update a webhook must allow: without it their
+// owners cannot remove them.
+func (e *Evidence) keptBy(hook Webhook) []Held {
+	if hook.FailurePolicy == "Ignore" || hook.Service == nil || !hook.NamespaceOnly.matches(e.Namespace.Labels) {
+		return nil
+	}
+	return slices.DeleteFunc(e.Held(), func(h Held) bool {
+		return !slices.ContainsFunc(hook.Rules, func(r Rule) bool { return r.matchesUpdateOf(*h.Type) })
+	})
 }
 
 // silently returns the controller's request that the rules select and whose refusal no condition
@@ -174,6 +153,7 @@ func webhookUnreachable(e *Evidence) []Finding {
 	var findings []Finding
 	content := e.condition(api.NamespaceDeletionContentFailure)
 	for name := range matchedOnce(failedCalling, content) {
+		first := len(findings)
 		for _, c := range candidates(e, name) {
 			f := c.Finding
 			text, ok := callTo(c.hook, name, content)
@@ -192,25 +172,33 @@ func webhookUnreachable(e *Evidence) []Finding {
 				findings = append(findings, f)
 			}
 		}
+		if several := findings[first:]; len(several) > 1 {
+			for i := range several {
+				several[i].lack(nil, "%d configurations have a webhook of that name whose server cannot be reached", len(several))
+			}
+		}
 	}
-	return append(findings, silentlyUnreachable(e)...)
-}
-
-// callTo returns what the condition says about the call of a webhook. Several may have one name:
-// the URL in the text tells whose Service was called. hook is nil if the configurations were not
-// read.
-func callTo(hook *Webhook, name, content string) (text string, ok bool) {
-	for _, one := range texts(content) {
-		match := failedCalling.FindStringSubmatch(one)
-		if match == nil || match[1] != name {
+	named := func(hook *Webhook) bool {
+		return slices.ContainsFunc(findings, func(f Finding) bool {
+			return f.Culprit.Name == hook.Configuration && f.Culprit.Resource == hook.Resource
+		})
+	}
+	for i := range e.Webhooks.Items {
+		hook := &e.Webhooks.Items[i]
+		held := e.keptBy(*hook)
+		if len(held) == 0 || named(hook) {
 			continue
 		}
-		called := strings.Contains(one, `"https://`)
-		if hook == nil || hook.Service == nil || !called || strings.Contains(one, `"https://`+hook.Service.Name+"."+hook.Service.Namespace+".svc") {
-			return strings.TrimSpace(match[2]), true
+		f := heldFinding(e, held[0])
+		f.Culprit = Reference{Resource: hook.Resource, Name: hook.Configuration}
+		f.Says = fmt.Sprintf("the webhook %s cannot be reached, so %s cannot be removed from %s", hook.Name, held[0].Finalizer, held[0].Type.Name())
+		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects UPDATE of %s", hook.Resource, hook.Configuration, hook.Name, held[0].Type.Name())
+		if hookIsDown(e, &f, hook, "") {
+			f.lack(nil, "whether the owner of %s tries to remove it was not seen: its log has the refusal", held[0].Finalizer)
+			findings = append(findings, f)
 		}
 	}
-	return "", false
+	return append(findings, silentlyUnreachable(e)...)
 }
 
 // silentlyUnreachable returns the webhooks without a server that are called for a request whose
@@ -246,6 +234,7 @@ func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
 	if !down {
 		return false
 	}
+	f.lackPass(e, hook.Resource+" "+hook.Configuration, hook.Changed)
 	if repair != "" {
 		f.Do = []string{repair}
 	}
@@ -277,26 +266,6 @@ func (e *Evidence) exclusion(hook *Webhook) []Remedy {
 	return []Remedy{{Command: change("+=")}, {Command: change("-="), When: whenGone}}
 }
 
-// matchedOnce yields the first two groups of each match, each first group once, in the order of the
-// text.
-func matchedOnce(pattern *regexp.Regexp, text string) func(yield func(name, rest string) bool) {
-	return func(yield func(string, string) bool) {
-		seen := map[string]bool{}
-		for _, one := range texts(text) {
-			if match := pattern.FindStringSubmatch(one); match != nil && !seen[match[1]] {
-				seen[match[1]] = true
-				if !yield(match[1], strings.TrimSpace(match[2])) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func containsAny(text string, words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
-}
-
 func admissionDenies(e *Evidence) []Finding {
 	content := e.condition(api.NamespaceDeletionContentFailure)
 	var findings []Finding
@@ -307,6 +276,9 @@ func admissionDenies(e *Evidence) []Finding {
 			if len(all) > 1 {
 				f.lack(nil, "%d configurations have a webhook of that name", len(all))
 			}
+			if c.hook != nil {
+				f.lackPass(e, c.hook.Resource+" "+c.hook.Configuration, c.hook.Changed)
+			}
 			f.Says = fmt.Sprintf("the webhook %s denies the deletion: %s", name, orElse(reason, "without explanation"))
 			f.saw(1, e.Namespace.Request, "ContentFailure: admission webhook %q denied the request: %s", name, orElse(reason, "without explanation"))
 			if reason != "" {
@@ -316,7 +288,7 @@ func admissionDenies(e *Evidence) []Finding {
 		}
 	}
 	for _, one := range texts(content) {
-		match := policyDenied.FindStringSubmatch(one)
+		match := about(policyDenied, one)
 		if match == nil {
 			continue
 		}
@@ -359,10 +331,12 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 		return f, true
 	}
 	at := slices.IndexFunc(e.Policies.Items, func(p Policy) bool { return !p.Binding && p.Name == policy })
-	bound := slices.ContainsFunc(e.Policies.Items, func(p Policy) bool { return p.Binding && p.Name == binding && p.Of == policy })
-	if at < 0 || !bound {
+	bound := slices.IndexFunc(e.Policies.Items, func(p Policy) bool { return p.Binding && p.Name == binding && p.Of == policy })
+	if at < 0 || bound < 0 {
 		return f, false // removed since
 	}
+	f.lackPass(e, "policy "+policy, e.Policies.Items[at].Changed)
+	f.lackPass(e, "binding "+binding, e.Policies.Items[bound].Changed)
 	if f.Blocks = e.selected(e.Policies.Items[at].Rules); len(f.Blocks) == 0 {
 		return f, false
 	}

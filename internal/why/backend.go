@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // This page judges whether the server of an admission or conversion webhook can be called.
@@ -14,7 +15,9 @@ const certificate = "x509: "
 
 var (
 	brokenTransfer = []string{certificate, "connection refused", "context deadline exceeded", "no such host", "i/o timeout"}
-	noServicePort  = regexp.MustCompile(`no service port (\d+) found for service`)
+	// noRequest are the beginnings of the errors without an answer of the server.
+	noRequest     = regexp.MustCompile(`failed to call webhook: (?:Post "|service "|no endpoints |no service port )`)
+	noServicePort = regexp.MustCompile(`no service port (\d+) found for service`)
 )
 
 // unreachable adds to a finding why the server of a webhook cannot be called, and returns how to
@@ -23,6 +26,7 @@ var (
 // webhook. down is false if the server is back.
 func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configuration string) (repair string, down bool) {
 	broken := containsAny(text, brokenTransfer)
+	answered := strings.Contains(text, "failed to call webhook: ") && !noRequest.MatchString(text)
 	server := "the server at " + orElse(url, "the webhook's URL")
 	if service != nil {
 		server = "Service " + service.String()
@@ -37,6 +41,12 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 		return fmt.Sprintf("bring %s back, or correct the URL in %s", server, configuration), true
 	}
 	if b := e.backend(*service); b != nil && b.Failed == nil && b.Exists {
+		if b.External != "" {
+			if !broken && !answered {
+				f.lack(nil, "Service %s stands for %s, which was not called", service, b.External)
+			}
+			return fmt.Sprintf("bring %s back, for which Service %s stands", b.External, service), true
+		}
 		if match := noServicePort.FindStringSubmatch(text); match != nil && !slices.Contains(b.Ports, match[1]) {
 			f.saw(1, b.Request, "Service %s exists, and has no port %s", service, match[1])
 			repair = fmt.Sprintf("correct the port of the webhook in %s, or give Service %s the port %s", configuration, service, match[1])
@@ -47,7 +57,13 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 			}
 			return repair, true
 		}
+		if answered && b.Ready > 0 {
+			f.saw(1, b.Request, "Service %s has %s, and its answer is an error", service, counted(b.Ready, "ready endpoint"))
+			f.lackPass(e, server, b.Changed)
+			return fmt.Sprintf("read the log of the pods of %s, or correct the path of the webhook in %s", server, configuration), true
+		}
 		if broken && b.Ready > 0 {
+			f.lackPass(e, server, b.Changed)
 			f.saw(1, b.Request, "Service %s has %s, and is not reached", service, counted(b.Ready, "ready endpoint"))
 			return fmt.Sprintf("find out why the API server does not reach the pods of %s: its targetPort, a NetworkPolicy, the network", server), true
 		}
@@ -59,6 +75,15 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 		return "", true // no pod can start in it
 	}
 	return e.bringBack(*service), true
+}
+
+// lackPass adds to a finding from a condition that something was changed after that was written,
+// and so lately that the controller may not have come back.
+func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
+	confirmed := slices.ContainsFunc(e.latest().Writers, func(w Writer) bool { return !w.At.Before(changed) })
+	if now := e.now(); !confirmed && !changed.IsZero() && now.Sub(changed) < 2*backOffCap {
+		f.lack(nil, "%s was changed %s ago: the next pass of the controller may succeed", what, duration(now.Sub(changed)))
+	}
 }
 
 // backendDown adds the state of a Service to a finding. known is false if it could not be read.

@@ -54,7 +54,7 @@ func definitionGoes(e *Evidence) []Finding {
 	for _, d := range e.Definitions.Items {
 		resource, group, _ := strings.Cut(d.Type, ".")
 		t := e.typeOf(group, resource)
-		if t == nil || t.Count == 0 || d.Deleted.IsZero() || !slices.Contains(d.Finalizers, definitionCleanup) {
+		if t == nil || t.Count == 0 || d.Deleted.IsZero() || !slices.Contains(d.Finalizers, definitionCleanup) || e.drains(t) {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: "customresourcedefinitions", Name: d.Name}, Blocks: []Blocked{t.blocked()}}
@@ -149,6 +149,13 @@ func dependents(e *Evidence) []Finding {
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// drains reports whether the second sample has fewer objects of a type.
+func (e *Evidence) drains(t *Type) bool {
+	return e.Second != nil && slices.ContainsFunc(e.Second.Types, func(second Type) bool {
+		return second.Name() == t.Name() && second.Failed == nil && second.Count < t.Count
+	})
 }
 
 func shrinks(e *Evidence) []Finding {

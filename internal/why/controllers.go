@@ -306,7 +306,7 @@ func mayNotDelete(e *Evidence) []Finding {
 			continue
 		}
 		if len(agree) == 0 && len(f.Missing) == 0 {
-			f.lack(nil, "no SubjectAccessReview was made")
+			f.lack(nil, "no SubjectAccessReview was made: only some rights are asked about, and none that came with the second sample, so run this command again")
 		}
 		f.Says = fmt.Sprintf("user %s may not %s %s", user, verb, types(names))
 		f.saw(1, e.Namespace.Request, "ContentFailure: User %q cannot %s %s", user, verb, types(names))

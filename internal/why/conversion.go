@@ -90,6 +90,11 @@ func conversionFails(e *Evidence) []Finding {
 		if !down || found(name) {
 			continue
 		}
+		for _, d := range e.Definitions.Items {
+			if d.Type == name {
+				f.lackPass(e, "CustomResourceDefinition "+name, d.Changed)
+			}
+		}
 		if at >= 0 {
 			f.Says = fmt.Sprintf("the conversion webhook of %s is down, and the server refuses the controller their list", name)
 		}
@@ -108,7 +113,7 @@ type conversionClaim struct{ namespace, text string }
 func (e *Evidence) conversionClaims() (claims []conversionClaim) {
 	add := func(namespace, content string) {
 		for _, text := range texts(content) {
-			if NamesConversion(text) {
+			if NamesConversion(text) && !webhookDenied.MatchString(text) && !policyDenied.MatchString(text) {
 				claims = append(claims, conversionClaim{namespace, text})
 			}
 		}

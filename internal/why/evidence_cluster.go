@@ -38,6 +38,8 @@ type Definition struct {
 	// Service.
 	Converter    *Service `json:"converter,omitempty"`
 	ConverterURL string   `json:"converterURL,omitempty"`
+	// Changed is when it was last written, its status apart, if the whole object was read.
+	Changed time.Time `json:"changed,omitzero"`
 }
 
 // Manager is a pod of kube-controller-manager.
@@ -90,6 +92,8 @@ type Webhook struct {
 	URL           string   `json:"url,omitempty"`
 	Rules         []Rule   `json:"rules,omitempty"`
 	NamespaceOnly Selector `json:"namespaceSelector,omitzero"`
+	// Changed is when its configuration was last written.
+	Changed time.Time `json:"changed,omitzero"`
 }
 
 // Policy is a ValidatingAdmissionPolicy or a binding of one.
@@ -104,6 +108,8 @@ type Policy struct {
 	// Parameter is the parameter object that the binding names, and Kind its kind; empty without
 	// one.
 	Parameter string `json:"parameter,omitempty"`
+	// Changed is when it was last written.
+	Changed time.Time `json:"changed,omitzero"`
 }
 
 // Rule selects requests.
@@ -129,11 +135,15 @@ type Expression struct {
 // Backend says whether a Service exists and has ready endpoints.
 type Backend struct {
 	Service
-	Exists  bool     `json:"exists,omitempty"`
-	Ready   int      `json:"ready,omitempty"` // ready endpoints
-	Ports   []string `json:"ports,omitempty"`
-	Request string   `json:"request"`
-	Failed  *Failure `json:"failed,omitempty"` // if set, Exists and Ready are unknown
+	Exists bool `json:"exists,omitempty"`
+	Ready  int  `json:"ready,omitempty"` // ready endpoints
+	// External is the host of a Service of type ExternalName, which has no endpoints.
+	External string `json:"external,omitempty"`
+	// Changed is when its endpoints were last written.
+	Changed time.Time `json:"changed,omitzero"`
+	Ports   []string  `json:"ports,omitempty"`
+	Request string    `json:"request"`
+	Failed  *Failure  `json:"failed,omitempty"` // if set, Exists and Ready are unknown
 }
 
 // Node is a node's state.
@@ -169,6 +179,11 @@ func (r Rule) matchesDelete(t Type) bool {
 	return includes(r.Operations, "DELETE", "*") && includes(r.Groups, t.Group, "*") && includes(r.Resources, t.Resource, "*", "*/*")
 }
 
+// matchesUpdateOf reports whether the rule selects the update of objects of a type.
+func (r Rule) matchesUpdateOf(t Type) bool {
+	return includes(r.Operations, "UPDATE", "*") && includes(r.Groups, t.Group, "*") && includes(r.Resources, t.Resource, "*", "*/*")
+}
+
 // matchesUpdate reports whether the rule selects the update of a subresource of a namespace: of
 // finalize, with which the controller removes its token, or of status, with which it writes its
 // conditions.
@@ -194,18 +209,25 @@ func (s Selector) matches(labels map[string]string) bool {
 	return true
 }
 
-// PodKind is the kind of a pod among the workloads.
-const PodKind = "pod"
+// PodKind and CronKind are the kinds of a pod and of a CronJob among the workloads.
+const (
+	PodKind  = "pod"
+	CronKind = "cronjob"
+)
 
-// Workload is a Deployment, StatefulSet or DaemonSet, or a pod that runs and may belong to none of
-// these.
+// Workload is a Deployment, StatefulSet, DaemonSet or CronJob, or a pod that runs or is going to,
+// and may belong to none of these.
 type Workload struct {
-	Kind           string `json:"kind"` // deployment, statefulset, daemonset or pod
-	Namespace      string `json:"namespace"`
-	Name           string `json:"name"`
-	Replicas       int    `json:"replicas"` // spec.replicas
-	Ready          int    `json:"ready"`
-	ServiceAccount string `json:"serviceAccount,omitempty"`
+	Kind      string `json:"kind"` // deployment, statefulset, daemonset, cronjob or pod
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Replicas  int    `json:"replicas"` // spec.replicas; of a CronJob 0 if it is suspended, else 1
+	Ready     int    `json:"ready"`
+	// Since is when a Deployment or pod without a ready pod came into this state; else its creation.
+	Since          time.Time `json:"since,omitzero"`
+	ServiceAccount string    `json:"serviceAccount,omitempty"`
+	// Kubeconfig: it may send requests under another identity than that of its service account.
+	Kubeconfig bool `json:"kubeconfig,omitempty"`
 	// Words are the names of its containers and images and the words of its command lines, without
 	// registry and path.
 	Words []string `json:"words,omitempty"`
@@ -220,7 +242,7 @@ type Grant struct {
 	Group   string  `json:"group"`
 	// Resources are the rule's resources.
 	Resources []string `json:"resources"`
-	// Pods is how many running pods have the service account.
+	// Pods is how many pods that run, or are going to, have the service account.
 	Pods   int      `json:"pods,omitempty"`
 	Failed *Failure `json:"failed,omitempty"`
 }
@@ -230,11 +252,9 @@ type Stamp struct {
 	Type    string `json:"type"`
 	Object  string `json:"object"`
 	Request string `json:"request"`
-	// Manager is the writer of the finalizer according to managedFields; empty if it has no entry
-	// there.
-	Finalizer string    `json:"finalizer"`
-	Manager   string    `json:"manager,omitempty"`
-	At        time.Time `json:"at,omitzero"`
+	// Writers are the writers of the finalizer according to managedFields.
+	Finalizer string   `json:"finalizer"`
+	Writers   []Writer `json:"writers,omitempty"`
 	// Balancer: status.loadBalancer is set.
 	Balancer bool `json:"balancer,omitempty"`
 }

@@ -13,7 +13,7 @@ func finalizerCauses() []Cause {
 			"uninstalled before the objects that it manages, the finalizer stays.",
 		Proof: "An object in deletion has the finalizer and is unchanged in two samples; the owner is known from a table or from " +
 			"managedFields, and by a workload of it, or for a custom type by its Lease or by rights to update the type; no workload and no pod " +
-			"of it is ready, no Lease of it is renewed, and no pod may update a custom type by a rule that names its group.",
+			"of it is ready or was started within 10 minutes, no Lease of it was renewed, and no pod may update a custom type by a rule that names its group.",
 		Do: []string{
 			"bring the controller back: it removes its finalizers by itself",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
@@ -115,7 +115,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 // has it as a word; nil for none.
 func (e *Evidence) stoppedOwner(h Held) *Workload {
 	name, _ := e.ownerOf(h)
-	stopped := slices.DeleteFunc(e.NamedWorkloads(h), func(w Workload) bool { return w.Ready > 0 })
+	stopped := slices.DeleteFunc(e.NamedWorkloads(h), func(w Workload) bool { return w.Ready > 0 || w.Kind == CronKind && w.Replicas > 0 })
 	if len(stopped) == 0 {
 		return nil
 	}
@@ -140,7 +140,12 @@ func (e *Evidence) sawUpdaters(f *Finding, h Held) {
 func (w Workload) bringBack(f *Finding) {
 	do := fmt.Sprintf("find out why %s %s/%s has no ready pod", w.Kind, w.Namespace, w.Name)
 	command := kubectl(w.Namespace, "describe", w.Kind, w.Name)
-	if w.Replicas == 0 && w.Kind != "daemonset" { // kubectl scales no DaemonSet
+	switch {
+	case w.Replicas > 0 || w.Kind == "daemonset": // kubectl scales no DaemonSet
+	case w.Kind == CronKind:
+		command = kubectl(w.Namespace, "patch", w.Kind, w.Name, `-p '{"spec":{"suspend":false}}'`)
+		do = command
+	default:
 		command = kubectl(w.Namespace, "scale", w.Kind+"/"+w.Name, "--replicas=1")
 		do = command
 	}
@@ -190,7 +195,7 @@ func withoutRights(e *Evidence) []Finding {
 		var refusedOnes, others []Workload
 		for _, w := range e.NamedWorkloads(h) {
 			switch {
-			case w.Namespace == e.Name:
+			case w.Namespace == e.Name, w.Ready == 0 && (w.Kind == PodKind || w.Kind == CronKind):
 			case w.Ready > 0 && len(e.refusals(w, h)) >= 2: // update and patch
 				refusedOnes = append(refusedOnes, w)
 			default:
@@ -216,6 +221,9 @@ func withoutRights(e *Evidence) []Finding {
 		named := w.isNamed(owner)
 		if !named {
 			f.lack(nil, "whether %s is the part of %s that removes the finalizer is not known", w.Name, owner)
+		}
+		if w.Kubeconfig {
+			f.lack(nil, "%s has a kubeconfig, and may not send its requests as its service account", w.Name)
 		}
 		if len(others) > 0 && others[0].Ready == 0 {
 			f.lack(nil, "%s %s/%s, which has no ready pod, may be the owner instead", others[0].Kind, others[0].Namespace, others[0].Name)

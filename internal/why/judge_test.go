@@ -207,7 +207,7 @@ func TestChanges(t *testing.T) {
 // run elsewhere: it is not gone.
 func TestAnOwnerOutsideTheClusterIsNotCalledGone(t *testing.T) {
 	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a", "example.com/x")))
-	e.Stamps = []why.Stamp{{Type: "configmaps", Object: "a", Finalizer: "example.com/x", Manager: "backup"}}
+	e.Stamps = []why.Stamp{{Type: "configmaps", Object: "a", Finalizer: "example.com/x", Writers: []why.Writer{{Manager: "backup"}}}}
 	e.Workloads.Request, e.AllLeases.Request, e.Grants.Request = "GET workloads", "GET leases", "GET roles"
 	found := find(why.Judge(e), "C04")
 	require.NotNil(t, found)

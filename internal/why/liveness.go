@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // The verdicts on the owner of a finalizer.
@@ -92,11 +93,24 @@ func (e *Evidence) ownerOf(h Held) (name string, programs []string) {
 		return keeper.Name, keeper.Programs
 	}
 	for _, stamp := range e.Stamps {
-		if stamp.Type == h.Type.Name() && stamp.Finalizer == h.Finalizer && stamp.Manager != "" && !isCreator(stamp.Manager) && !isGeneric(stamp.Manager) {
-			return stamp.Manager, []string{stamp.Manager}
+		if stamp.Type != h.Type.Name() || stamp.Finalizer != h.Finalizer {
+			continue
+		}
+		if programs = stamp.programs(); len(programs) > 0 {
+			return programs[0], programs
 		}
 	}
 	return "", nil
+}
+
+// programs returns the writers of the finalizer that may own it, the last one first.
+func (s Stamp) programs() (names []string) {
+	for _, w := range lastWrites(s.Writers, nil) {
+		if w.Manager != "" && !isCreator(w.Manager) && !isGeneric(w.Manager) {
+			names = append(names, w.Manager)
+		}
+	}
+	return names
 }
 
 // WorkloadsOf returns the workloads that may be the owner of a finalizer.
@@ -110,53 +124,11 @@ func (e *Evidence) MayOwn(w Workload, h Held) bool {
 	return slices.ContainsFunc(programs, w.isCalled)
 }
 
-// isCalled reports whether the workload's name, container, image or command has the letters of a
-// program, or its name is a part of the program's: it may be the program, or another.
-func (w Workload) isCalled(program string) bool {
-	program, name := strings.ToLower(program), strings.ToLower(w.Name)
-	return len(name) >= 4 && !slices.Contains(common, name) && strings.Contains(program, name) ||
-		slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(word string) bool { return strings.Contains(strings.ToLower(word), program) })
-}
-
-// isNamed reports whether a name, container, image or command of the workload is exactly that of a
-// program.
-func (w Workload) isNamed(program string) bool {
-	return slices.Contains(append([]string{w.Name}, w.Words...), program)
-}
-
-// hasWord reports whether a name, container, image or command of the workload has that of a program
-// as a word: "capi" is one of capi-controller-manager, and none of landscape.
-func (w Workload) hasWord(program string) bool {
-	return slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(name string) bool { return hasWord(name, program) })
-}
-
-// dashes makes dashes of what separates words in a name.
-var dashes = strings.NewReplacer(":", "-", " ", "-", "/", "-", "@", "-", ".", "-", "_", "-")
-
-// hasWord reports whether a name, such as that of the user eks:cloud-controller-manager, has that
-// of a program as a word.
-func hasWord(name, program string) bool {
-	dashed := func(name string) string { return dashes.Replace(strings.ToLower(name)) }
-	return strings.Contains("-"+dashed(name)+"-", "-"+strings.Trim(dashed(program), "-")+"-")
-}
-
 // NamedWorkloads returns the workloads that have the owner's name as a word. What has only its
 // letters may be another program.
 func (e *Evidence) NamedWorkloads(h Held) []Workload {
 	_, programs := e.ownerOf(h)
 	return slices.DeleteFunc(e.WorkloadsOf(h), func(w Workload) bool { return !slices.ContainsFunc(programs, w.hasWord) })
-}
-
-// common are words that many programs have in their names: as a part they say nothing.
-var common = []string{"manager", "controller", "controller-manager", "operator", "provider", "server", "main"}
-
-// libraries are the managers of programs that do not say their own name.
-var libraries = []string{"python-requests", "OpenAPI-Generator", "Swagger-Codegen", "Go-http-client", "okhttp", "node-fetch", "axios", "curl", "unknown", "__debug_bin"}
-
-// isGeneric reports whether a manager's name does not tell one program from another.
-func isGeneric(manager string) bool {
-	return slices.Contains(common, strings.ToLower(manager)) ||
-		slices.ContainsFunc(libraries, func(library string) bool { return strings.HasPrefix(manager, library) })
 }
 
 // judgeOwner decides whether the owner of a finalizer is slow, gone or unknown, and adds what shows
@@ -197,8 +169,8 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 	verdict := ownerGone
 	for _, sign := range []func() string{
 		func() string { return e.runs(f, h, name) },
-		func() string { return e.leads(f, name, programs) },
-		func() string { return e.may(f, h, programs) },
+		func() string { return e.leads(f, h, programs) },
+		func() string { return e.may(f, h, name, programs) },
 	} {
 		switch sign() {
 		case ownerSlow:
@@ -206,6 +178,10 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 		case ownerUnknown:
 			verdict = ownerUnknown
 		}
+	}
+	if !listed && len(programs) > 1 && verdict == ownerGone {
+		f.lack(nil, "%s have set %s: which of them removes it is not known", strings.Join(programs, " and "), h.Finalizer)
+		return ownerUnknown
 	}
 	if !e.leftTraces(h, programs, listed) {
 		f.lack(nil, "nothing of %s is in the cluster: it may be uninstalled, or run elsewhere or under another name", name)
@@ -218,10 +194,13 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 // or the rights to update it: any rights if the owner is listed, else those of its own account.
 // managedFields also name programs outside the cluster, and a listed owner may run there too, as
 // the controllers of many clouds do. So one without a trace is not known to be gone. Rights may go
-// with the namespace, and many programs may update built-in types.
+// with the namespace, and many programs may update built-in types. A workload of an owner that is
+// not listed must have exactly its name.
 func (e *Evidence) leftTraces(h Held, programs []string, listed bool) bool {
-	return len(e.NamedWorkloads(h)) > 0 || h.Type.IsCustom() && (listed && len(e.grantsFor(h.Type)) > 0 || e.leftAccount(h, programs) ||
-		slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) }))
+	itself := func(w Workload) bool { return listed || slices.ContainsFunc(programs, w.isNamed) }
+	return slices.ContainsFunc(e.NamedWorkloads(h), itself) ||
+		h.Type.IsCustom() && (listed && len(e.grantsFor(h.Type)) > 0 || e.leftAccount(h, programs) ||
+			slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) }))
 }
 
 // leftAccount reports whether an owner that ran in the namespace has left the rights of a service
@@ -230,11 +209,6 @@ func (e *Evidence) leftAccount(h Held, programs []string) bool {
 	return e.ranInside(h) && slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool {
 		return slices.ContainsFunc(programs, func(program string) bool { return hasWord(g.Service.Name, program) })
 	})
-}
-
-// isOf reports whether a Lease or its holder has the name of one of the programs, as a word.
-func (l Lease) isOf(programs []string) bool {
-	return slices.ContainsFunc(programs, func(program string) bool { return hasWord(l.Name, program) || hasWord(l.Holder, program) })
 }
 
 // builtIn judges a controller of kube-controller-manager.
@@ -267,43 +241,65 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 		_, programs := e.ownerOf(h)
 		itself = func(w Workload) bool { return slices.ContainsFunc(programs, w.hasWord) }
 	}
-	var other *Workload
+	var other, coming *Workload
 	for i, w := range workloads {
 		switch {
-		case w.Ready == 0:
-		case itself(w):
+		case w.Ready > 0 && itself(w):
 			f.saw(1, e.Workloads.Request, "%s %s/%s: %d of %d ready", w.Kind, w.Namespace, w.Name, w.Ready, w.Replicas)
 			return ownerSlow
-		case other == nil:
+		case w.Ready > 0 && other == nil:
 			other = &workloads[i]
+		case e.mayStart(w) && coming == nil:
+			coming = &workloads[i]
 		}
 	}
 	if len(workloads) == 0 {
 		f.saw(1, e.Workloads.Request, "no workload is called like %s", name)
 	}
-	down := slices.DeleteFunc(slices.Clone(workloads), func(w Workload) bool { return w.Ready > 0 })
+	down := slices.DeleteFunc(slices.Clone(workloads), func(w Workload) bool { return w.Ready > 0 || w.Kind == CronKind })
 	for _, w := range down[:min(len(down), 3)] {
 		f.saw(1, e.Workloads.Request, "%s %s/%s: 0 of %d ready", w.Kind, w.Namespace, w.Name, w.Replicas)
 	}
-	if other != nil {
+	switch {
+	case other != nil:
 		f.lack(nil, "%s %s/%s runs, and may be %s or a part of it", other.Kind, other.Namespace, other.Name, name)
-		return ownerUnknown
+	case coming == nil:
+		return ownerGone
+	case coming.Kind == CronKind:
+		f.lack(nil, "cronjob %s/%s runs by its schedule, and may be %s", coming.Namespace, coming.Name, name)
+	default:
+		f.lack(nil, "%s %s/%s has been without a ready pod since %s: it may be starting", coming.Kind, coming.Namespace, coming.Name, clock(coming.Since))
 	}
-	return ownerGone
+	return ownerUnknown
 }
 
-// leads looks for the third sign of life: a renewed Lease.
-func (e *Evidence) leads(f *Finding, name string, programs []string) string {
+// startsWithin is how long a program may take to start: as long as Kubernetes waits for a
+// Deployment by default (progressDeadlineSeconds). One that is late is not at work.
+const startsWithin = 10 * time.Minute
+
+// mayStart reports whether a workload without a ready pod is about to have one.
+func (e *Evidence) mayStart(w Workload) bool {
+	return w.Ready == 0 && w.Replicas > 0 && (w.Kind == CronKind || e.At.Sub(w.Since) < startsWithin)
+}
+
+// leads looks for the third sign of life: a renewed Lease. One that was renewed a short time ago
+// belongs to a program that may be starting again, if it was not scaled down.
+func (e *Evidence) leads(f *Finding, h Held, programs []string) string {
 	if !e.AllLeases.Known() {
 		f.lack(e.AllLeases.Failed, "the Leases could not be read")
 		return ownerUnknown
 	}
+	stopped := e.stoppedOwner(h)
+	scaledDown := stopped != nil && stopped.Replicas == 0
 	for _, lease := range e.AllLeases.Items {
 		switch {
 		case !lease.isOf(programs):
 		case !lease.Expired(e.At):
 			f.saw(1, e.AllLeases.Request, "Lease %s/%s is renewed", lease.Namespace, lease.Name)
 			return ownerSlow
+		case !scaledDown && e.At.Sub(lease.Renewed) < startsWithin:
+			f.lack(nil, "Lease %s/%s was renewed %s ago: its holder may be starting again", lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
+			return ownerUnknown
 		default:
 			f.saw(1, e.AllLeases.Request, "Lease %s/%s: last renewed %s ago", lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
 		}
@@ -314,12 +310,15 @@ func (e *Evidence) leads(f *Finding, name string, programs []string) string {
 // may looks for the fourth sign of life: a right to update the type, by a rule that names its
 // group. A pod whose service account has the right is at work; a user who has it may be a program
 // outside the cluster. Too many programs have rules for all groups and for built-in groups: the
-// former do not count, and of the latter only those of a user with the owner's name.
-func (e *Evidence) may(f *Finding, h Held, programs []string) string {
+// former do not count, and of the latter only those of a user with the owner's name. If a workload
+// with exactly the owner's name was stopped, the pod may be that of another program with the same
+// rights.
+func (e *Evidence) may(f *Finding, h Held, name string, programs []string) string {
 	if !h.ByRights() {
 		return ownerGone
 	}
 	builtIn := !h.Type.IsCustom()
+	stopped := e.stoppedOwner(h)
 	if !e.Grants.Known() {
 		f.lack(e.Grants.Failed, "the roles could not be read")
 		return ownerUnknown
@@ -332,6 +331,9 @@ func (e *Evidence) may(f *Finding, h Held, programs []string) string {
 			return ownerUnknown
 		case grant.Failed != nil:
 			f.lack(grant.Failed, "the pods of service account %s could not be read", grant.Account())
+			return ownerUnknown
+		case grant.Pods > 0 && stopped != nil && slices.ContainsFunc(append(programs, name), stopped.isNamed):
+			f.lack(nil, "a pod of service account %s may update %s, and may be %s or another program", grant.Account(), h.Type.Name(), name)
 			return ownerUnknown
 		case grant.Pods > 0:
 			f.saw(1, e.Grants.Request, "a pod of service account %s may update %s", grant.Account(), h.Type.Name())

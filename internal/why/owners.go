@@ -123,7 +123,10 @@ func matches(pattern, name string) bool {
 }
 
 // creators are managers that write objects for people and own no finalizer.
-var creators = []string{"kubectl", "helm", "argocd", "kustomize-controller", "helm-controller", "terraform", "pulumi", "fleet", "before-first-apply"}
+var creators = []string{
+	"kubectl", "helm", "argocd", "kustomize-controller", "helm-controller", "terraform", "pulumi", "fleet", "before-first-apply", "velero", "k9s",
+	"kapp", "kpt", "skaffold", "werf", "ansible",
+}
 
 // isCreator reports whether a manager writes objects on behalf of others.
 func isCreator(manager string) bool {

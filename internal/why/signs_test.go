@@ -81,7 +81,11 @@ func TestAGroupOfAnotherProgram(t *testing.T) {
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty)
 	e.Grants.Items = []why.Grant{grantOf("gateway.networking.k8s.io", "edge")}
 	e.Grants.Items[0].Pods = 1
-	assert.Nil(t, find(why.Judge(e), "C04"), "a pod may update it")
+	found := find(why.Judge(e), "C04")
+	assert.Equal(t, why.Possible, found.Certainty, "a pod may update it, and be the owner or another program")
+	assert.Equal(t, "kubectl -n gw describe deployment corp-gateway", found.Remedies[0].Command)
+	e.Workloads.Items = nil
+	assert.Nil(t, find(why.Judge(e), "C04"), "a pod may update it, and no other owner is known")
 }
 
 // Of what is called like an owner, one that was scaled down is brought back, also if another part
@@ -187,7 +191,7 @@ func TestAnotherControllerHasWritten(t *testing.T) {
 // The removal of an entry of the namespace is not offered while its owner is alive.
 func TestAnEntryOfTheNamespaceWhoseOwnerIsAlive(t *testing.T) {
 	e := audited()
-	e.Stamps = []why.Stamp{{Type: "namespaces", Object: "shop", Finalizer: "example.com/audit", Manager: "auditor"}}
+	e.Stamps = []why.Stamp{{Type: "namespaces", Object: "shop", Finalizer: "example.com/audit", Writers: []why.Writer{{Manager: "auditor"}}}}
 	e.Workloads, e.AllLeases, e.Grants = answered("GET workloads", workload("deployment", "ops", "auditor", 1)), answered[why.Lease]("GET leases"), answered[why.Grant]("GET roles")
 	found, lines := advice(t, e, "C16")
 	assert.Equal(t, why.Possible, found.Certainty)

@@ -23,7 +23,7 @@ func answered[T any](request string, items ...T) why.Answer[T] {
 func orphan(resource, group, finalizer, manager string, workloads ...why.Workload) why.Evidence {
 	t := typeOf(group, resource, object("a", finalizer))
 	e := evidence(terminating("", ""), t)
-	e.Stamps = []why.Stamp{{Type: t.Name(), Object: "a", Finalizer: finalizer, Manager: manager}}
+	e.Stamps = []why.Stamp{{Type: t.Name(), Object: "a", Finalizer: finalizer, Writers: []why.Writer{{Manager: manager}}}}
 	e.Workloads, e.AllLeases = answered("GET workloads", workloads...), answered[why.Lease]("GET leases")
 	e.Grants = answered[why.Grant]("GET roles")
 	return e

@@ -28,7 +28,7 @@ func (c *collector) configurations(ctx context.Context, resource string) why.Ans
 			hooks = append(hooks, why.Webhook{
 				Resource: resource, Configuration: o.GetName(), UID: o.GetUID(), Name: text(entry, "name"),
 				FailurePolicy: cmp.Or(text(entry, "failurePolicy"), "Fail"), Service: service(config["service"]), URL: text(config, "url"),
-				Rules: rules(entry["rules"]), NamespaceOnly: selector(entry["namespaceSelector"]),
+				Rules: rules(entry["rules"]), NamespaceOnly: selector(entry["namespaceSelector"]), Changed: changed(o),
 			})
 		}
 		return hooks, true
@@ -39,13 +39,13 @@ func (c *collector) configurations(ctx context.Context, resource string) why.Ans
 func (c *collector) policies(ctx context.Context) {
 	policies := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "validatingadmissionpolicies"}, "", api.ListOptions{},
 		func(o *api.Unstructured) (why.Policy, bool) {
-			return why.Policy{Name: o.GetName(), UID: o.GetUID(), Rules: rules(o.Nested("spec", "matchConstraints", "resourceRules"))}, true
+			return why.Policy{Name: o.GetName(), UID: o.GetUID(), Rules: rules(o.Nested("spec", "matchConstraints", "resourceRules")), Changed: changed(o)}, true
 		})
 	bindings := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "validatingadmissionpolicybindings"}, "", api.ListOptions{},
 		func(o *api.Unstructured) (why.Policy, bool) {
 			return why.Policy{
 				Name: o.GetName(), UID: o.GetUID(), Binding: true, Of: o.NestedString("spec", "policyName"),
-				Parameter: o.NestedString("spec", "paramRef", "name"),
+				Parameter: o.NestedString("spec", "paramRef", "name"), Changed: changed(o),
 			}, true
 		})
 	c.evidence.Policies = why.Answer[why.Policy]{

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -30,6 +31,7 @@ func CollectAll(ctx context.Context, client *restclient.Client, options Options)
 	if err != nil {
 		return nil, err
 	}
+	options.MaxRequests = cmp.Or(options.MaxRequests, DefaultMaxRequests+RequestsEach*len(names))
 	var all []*collector
 	for _, name := range names {
 		c := newCollector(client, name, options)

@@ -239,6 +239,17 @@ func (c *collector) definitions(ctx context.Context) why.Answer[why.Definition] 
 	return answer
 }
 
+// changed returns when an object was last written, its status apart. It returns the zero time
+// without managedFields.
+func changed(o *api.Unstructured) (last time.Time) {
+	for _, entry := range items(o.Nested("metadata", "managedFields")) {
+		if at := moment(text(entry, "time")); text(entry, "subresource") != "status" && at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
 func apiService(o *api.Unstructured) (why.APIService, bool) {
 	a := why.APIService{Name: o.GetName(), UID: o.GetUID(), ResourceVersion: o.GetResourceVersion(), GroupVersion: api.GroupVersion{
 		Group: o.NestedString("spec", "group"), Version: o.NestedString("spec", "version"),

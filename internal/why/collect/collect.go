@@ -22,7 +22,8 @@ type Options struct {
 	Interval time.Duration
 	// Timeout bounds everything but the interval. Default 60 s.
 	Timeout time.Duration
-	// MaxRequests bounds the number of requests. Default 400.
+	// MaxRequests bounds the number of requests. Default 400, and for CollectAll 20 more for each
+	// namespace.
 	MaxRequests int
 }
 
@@ -31,6 +32,7 @@ const (
 	DefaultInterval    = 10 * time.Second
 	DefaultTimeout     = 60 * time.Second
 	DefaultMaxRequests = 400
+	RequestsEach       = 20 // of CollectAll, for each namespace
 
 	requestTimeout = 5 * time.Second
 

@@ -308,17 +308,20 @@ func count(t *why.Type, o why.Object) {
 	}
 }
 
-// keeper keeps the heads of at most why.MaxKept objects of a type: those that block first, which
-// have a finalizer, and then those that are younger than the deletion.
+// keeper keeps the heads of at most why.MaxKept objects of a type: one with each finalizer first,
+// then others that block, which have a finalizer, and then those that are younger than the
+// deletion.
 type keeper struct {
-	name                    string
-	deleted                 time.Time
-	blockers, young, others []why.Object
+	name                           string
+	deleted                        time.Time
+	first, blockers, young, others []why.Object
 }
 
 func (k *keeper) add(o why.Object) why.Object {
 	kept := &k.others
 	switch {
+	case slices.ContainsFunc(o.Finalizers, func(f string) bool { return !k.has(f, o.Deleted.IsZero()) }):
+		kept = &k.first
 	case len(o.Finalizers) > 0:
 		kept = &k.blockers
 	case o.Created.After(k.deleted):
@@ -330,8 +333,16 @@ func (k *keeper) add(o why.Object) why.Object {
 	return o
 }
 
+// has reports whether an object with a finalizer is kept already. Those that are in deletion and
+// those that are not are different cases.
+func (k *keeper) has(finalizer string, awaiting bool) bool {
+	return slices.ContainsFunc(k.first, func(o why.Object) bool {
+		return o.Deleted.IsZero() == awaiting && slices.Contains(o.Finalizers, finalizer)
+	})
+}
+
 func (k *keeper) objects() []why.Object {
-	all := slices.Concat(k.blockers, k.young, k.others)
+	all := slices.Concat(k.first, k.blockers, k.young, k.others)
 	return slices.Clip(all[:min(len(all), why.MaxKept)])
 }
 

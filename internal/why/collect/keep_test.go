@@ -28,6 +28,17 @@ func TestKeeper(t *testing.T) {
 	kept := k.objects()
 	require.Len(t, kept, why.MaxKept)
 	assert.Equal(t, "held", kept[0].Name)
+	for i := range 2 * why.MaxKept {
+		k.add(why.Object{Name: fmt.Sprintf("held-%d", i), Finalizers: []string{"example.com/x"}})
+	}
+	k.add(why.Object{Name: "other", Finalizers: []string{"example.com/x", "example.com/y"}})
+	k.add(why.Object{Name: "deleted", Deleted: deleted, Finalizers: []string{"example.com/y"}})
+	kept = k.objects()
+	require.Len(t, kept, why.MaxKept)
+	assert.Equal(t, []string{"held", "other", "deleted", "held-0"}, []string{kept[0].Name, kept[1].Name, kept[2].Name, kept[3].Name},
+		"one with each finalizer, in deletion and not, is kept first")
+	k.first, k.blockers = k.first[:1], nil
+	kept = k.objects()
 	assert.False(t, slices.ContainsFunc(kept[1:], func(o why.Object) bool { return !o.Created.After(deleted) }))
 }
 
@@ -38,7 +49,5 @@ func TestReadyEndpoints(t *testing.T) {
 		map[string]any{"conditions": map[string]any{"ready": true}},
 		map[string]any{"conditions": map[string]any{"ready": false}},
 	}}}
-	ready, ok := readyEndpoints(slice)
-	assert.True(t, ok)
-	assert.Equal(t, 2, ready)
+	assert.Equal(t, 2, readyEndpoints(slice))
 }

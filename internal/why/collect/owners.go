@@ -14,8 +14,8 @@ import (
 // maxStamps is how many objects are read to find the owners of their finalizers.
 const maxStamps = 8
 
-// workloads lists the workloads that may be the owners, and the pods that run: an owner may have
-// none of these workloads.
+// workloads lists the workloads that may be the owners, and the pods that run or are going to: an
+// owner may have none of these workloads.
 func (c *collector) workloads(ctx context.Context) {
 	kinds := []struct {
 		kind string
@@ -24,6 +24,7 @@ func (c *collector) workloads(ctx context.Context) {
 		{"deployment", api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}},
 		{"statefulset", api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}},
 		{"daemonset", api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "daemonsets"}},
+		{why.CronKind, api.GroupVersionResource{Group: "batch", Version: "v1", Resource: "cronjobs"}},
 		{why.PodKind, api.PodsResource},
 	}
 	answers := make([]why.Answer[why.Workload], len(kinds))
@@ -32,7 +33,7 @@ func (c *collector) workloads(ctx context.Context) {
 		reads = append(reads, func() {
 			answers[i] = list(ctx, c, k.gvr, "", api.ListOptions{}, func(o *api.Unstructured) (why.Workload, bool) {
 				w := workload(k.kind, o)
-				return w, k.kind != why.PodKind || w.Ready > 0
+				return w, k.kind != why.PodKind || w.Ready > 0 || mayRun(o)
 			})
 		})
 	}
@@ -47,7 +48,12 @@ func (c *collector) workloads(ctx context.Context) {
 func workload(kind string, o *api.Unstructured) why.Workload {
 	w := why.Workload{
 		Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), Replicas: 1,
-		Ready: int(o.NestedInt64("status", "readyReplicas") + o.NestedInt64("status", "numberReady")),
+		Ready: int(o.NestedInt64("status", "readyReplicas") + o.NestedInt64("status", "numberReady")), Since: moment(o.NestedString("metadata", "creationTimestamp")),
+	}
+	for _, condition := range []string{"Available", "Ready"} {
+		if at := moment(text(conditionOf(o, condition), "lastTransitionTime")); at.After(w.Since) {
+			w.Since = at
+		}
 	}
 	spec := []string{"spec", "template", "spec"}
 	switch kind {
@@ -55,6 +61,11 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 		spec = []string{"spec"}
 		if slices.ContainsFunc(items(o.Nested("status", "containerStatuses")), runs) {
 			w.Ready = 1
+		}
+	case why.CronKind:
+		spec = []string{"spec", "jobTemplate", "spec", "template", "spec"}
+		if suspended, _ := o.Nested("spec", "suspend").(bool); suspended {
+			w.Replicas = 0
 		}
 	case "daemonset":
 		w.Replicas = int(o.NestedInt64("status", "desiredNumberScheduled"))
@@ -68,9 +79,20 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 		image, _, _ := strings.Cut(path.Base(text(container, "image")), ":")
 		image, _, _ = strings.Cut(image, "@")
 		w.Words = append(w.Words, text(container, "name"), image)
-		w.Words = append(w.Words, programsOf(slices.Concat(words(container["command"]), words(container["args"])))...)
+		line := slices.Concat(words(container["command"]), words(container["args"]))
+		w.Words = append(w.Words, programsOf(line)...)
+		for _, variable := range items(container["env"]) {
+			line = append(line, text(variable, "name"))
+		}
+		w.Kubeconfig = w.Kubeconfig || strings.Contains(strings.ToLower(strings.Join(line, " ")), "kubeconfig")
 	}
 	return w
+}
+
+// mayRun reports whether a pod is going to run: it is neither finished nor deleted.
+func mayRun(o *api.Unstructured) bool {
+	phase := o.NestedString("status", "phase")
+	return phase != "Succeeded" && phase != "Failed" && o.GetDeletionTimestamp() == nil
 }
 
 // runs reports whether a container is running, by its status.
@@ -116,7 +138,7 @@ func (c *collector) stamps(ctx context.Context, held []why.Held) {
 	}
 }
 
-// readStamp reads which manager set the finalizer, from managedFields.
+// readStamp reads which managers set the finalizer, from managedFields.
 func readStamp(o *api.Unstructured, stamp *why.Stamp) {
 	balancer, _ := o.Nested("status", "loadBalancer").(map[string]any)
 	stamp.Balancer = len(balancer) > 0
@@ -124,7 +146,7 @@ func readStamp(o *api.Unstructured, stamp *why.Stamp) {
 		fields := api.Unstructured{Object: entry}
 		finalizers, _ := fields.Nested("fieldsV1", "f:metadata", "f:finalizers").(map[string]any)
 		if _, has := finalizers[`v:"`+stamp.Finalizer+`"`]; has {
-			stamp.Manager, stamp.At = text(entry, "manager"), moment(text(entry, "time"))
+			stamp.Writers = append(stamp.Writers, why.Writer{Manager: text(entry, "manager"), At: moment(text(entry, "time"))})
 		}
 	}
 }
@@ -236,7 +258,7 @@ func granted(rules []rule, bindings []binding) (grants []why.Grant) {
 	return grants
 }
 
-// pods counts the running pods of the service accounts that may update held types, and keeps of all
+// pods counts the pods of the service accounts that may update held types, and keeps of all
 // pods only those that may be an owner.
 func (c *collector) pods(held []why.Held) {
 	e := &c.evidence

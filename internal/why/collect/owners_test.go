@@ -2,6 +2,7 @@ package collect
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -34,6 +35,77 @@ func TestWorkloads(t *testing.T) {
 	assert.Equal(t, 1, workload("deployment", &api.Unstructured{Object: map[string]any{}}).Replicas)
 	set := workload("daemonset", &api.Unstructured{Object: map[string]any{"status": map[string]any{"desiredNumberScheduled": int64(3), "numberReady": int64(2)}}})
 	assert.Equal(t, []int{3, 2}, []int{set.Replicas, set.Ready})
+
+	cron := func(suspended bool) why.Workload {
+		return workload(why.CronKind, &api.Unstructured{Object: map[string]any{"spec": map[string]any{"suspend": suspended, "jobTemplate": map[string]any{
+			"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "sweep"}}}}},
+		}}}})
+	}
+	assert.Equal(t, []int{1, 0}, []int{cron(false).Replicas, cron(true).Replicas})
+	assert.Contains(t, cron(false).Words, "sweep")
+}
+
+// A workload is down since its condition says so, else since its creation. A pod that has ended or
+// ends does not start.
+func TestSinceWhenAWorkloadIsDown(t *testing.T) {
+	const created, since = "2026-01-02T03:04:05Z", "2026-01-02T04:00:00Z"
+	o := func(condition string) *api.Unstructured {
+		return &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"creationTimestamp": created}, "status": map[string]any{
+			"conditions": []any{map[string]any{"type": condition, "status": "False", "lastTransitionTime": since}},
+		}}}
+	}
+	assert.Equal(t, since, workload("deployment", o("Available")).Since.Format(time.RFC3339))
+	assert.Equal(t, since, workload(why.PodKind, o("Ready")).Since.Format(time.RFC3339))
+	assert.Equal(t, created, workload("statefulset", o("Other")).Since.Format(time.RFC3339))
+
+	for phase, may := range map[string]bool{"Pending": true, "Running": true, "Succeeded": false, "Failed": false} {
+		pod := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{}, "status": map[string]any{"phase": phase}}}
+		assert.Equal(t, may, mayRun(pod), phase)
+		pod.Object["metadata"] = map[string]any{"deletionTimestamp": created}
+		assert.False(t, mayRun(pod))
+	}
+}
+
+// A kubeconfig is seen in the command line and in the environment.
+func TestAWorkloadWithAKubeconfig(t *testing.T) {
+	for name, test := range map[string]struct {
+		container map[string]any
+		has       bool
+	}{
+		"none":          {map[string]any{"args": []any{"--leader-elect"}}, false},
+		"an argument":   {map[string]any{"args": []any{"--kubeconfig=/etc/admin.conf"}}, true},
+		"the variable":  {map[string]any{"env": []any{map[string]any{"name": "KUBECONFIG", "value": "/x"}}}, true},
+		"other command": {map[string]any{"command": []any{"sh", "-c", "exec /x --kubeconfig $HOME/c"}}, true},
+	} {
+		pod := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"containers": []any{test.container}}}}
+		assert.Equal(t, test.has, workload(why.PodKind, pod).Kubeconfig, name)
+	}
+}
+
+// Every manager that has the finalizer among its fields has set it.
+func TestWritersOfAFinalizer(t *testing.T) {
+	entry := func(manager, finalizer string) map[string]any {
+		return map[string]any{"manager": manager, "time": "2026-01-02T03:04:05Z", "fieldsV1": map[string]any{
+			"f:metadata": map[string]any{"f:finalizers": map[string]any{`v:"` + finalizer + `"`: map[string]any{}}},
+		}}
+	}
+	o := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"managedFields": []any{
+		entry("a", "example.com/x"), entry("b", "example.com/y"), entry("c", "example.com/x"),
+	}}}}
+	stamp := why.Stamp{Finalizer: "example.com/x"}
+	readStamp(o, &stamp)
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	assert.Equal(t, []why.Writer{{Manager: "a", At: at}, {Manager: "c", At: at}}, stamp.Writers)
+}
+
+// What a controller writes to the status is no change of a configuration.
+func TestWhenAnObjectWasChanged(t *testing.T) {
+	o := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"managedFields": []any{
+		map[string]any{"time": "2026-01-02T03:04:07Z"}, map[string]any{"time": "2026-01-02T03:04:05Z"},
+		map[string]any{"time": "2026-01-02T03:04:09Z", "subresource": "status"},
+	}}}}
+	assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 7, 0, time.UTC), changed(o))
+	assert.Zero(t, changed(&api.Unstructured{Object: map[string]any{}}))
 }
 
 // Running pods count for their service accounts. In the evidence are those only that may be an

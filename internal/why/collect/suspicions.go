@@ -33,7 +33,7 @@ func (c *collector) suspicions(ctx context.Context) {
 		e.Elsewhere = c.elsewhere(ctx)
 	}
 	silent := e.Emptied() || e.Untouched()
-	ask(e.Namespace.BlamesWebhook() || silent, func() { c.webhooks(ctx) })
+	ask(e.Namespace.BlamesWebhook() || silent || len(e.Held()) > 0, func() { c.webhooks(ctx) })
 	ask(e.Namespace.BlamesPolicy() || silent, func() { c.policies(ctx) })
 	ask(e.Late(), func() { e.Nodes = list(ctx, c, nodesResource, "", api.ListOptions{}, node) })
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, attachmentsResource, "", api.ListOptions{}, attachment) })
@@ -172,17 +172,24 @@ func (c *collector) backends(ctx context.Context) {
 // backend reads whether a Service exists and how many ready endpoints it has.
 func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 	named := list(ctx, c, servicesResource, s.Namespace, api.ListOptions{FieldSelector: "metadata.name=" + s.Name},
-		func(o *api.Unstructured) ([]string, bool) { return ports(o), o.GetName() == s.Name })
-	b := why.Backend{Service: s, Exists: len(named.Items) > 0, Request: named.Request, Failed: named.Failed}
-	if !b.Exists || b.Failed != nil {
-		return b
+		func(o *api.Unstructured) (why.Backend, bool) {
+			return why.Backend{Service: s, Exists: true, Ports: ports(o), External: o.NestedString("spec", "externalName")}, o.GetName() == s.Name
+		})
+	if len(named.Items) == 0 || named.Failed != nil {
+		return why.Backend{Service: s, Request: named.Request, Failed: named.Failed}
 	}
-	b.Ports = named.Items[0]
-	ready := list(ctx, c, slicesResource, s.Namespace, api.ListOptions{LabelSelector: "kubernetes.io/service-name=" + s.Name}, readyEndpoints)
-	for _, count := range ready.Items {
-		b.Ready += count
+	b := named.Items[0]
+	endpoints := list(ctx, c, slicesResource, s.Namespace, api.ListOptions{LabelSelector: "kubernetes.io/service-name=" + s.Name},
+		func(o *api.Unstructured) (why.Backend, bool) {
+			return why.Backend{Ready: readyEndpoints(o), Changed: changed(o)}, true
+		})
+	for _, slice := range endpoints.Items {
+		b.Ready += slice.Ready
+		if slice.Changed.After(b.Changed) {
+			b.Changed = slice.Changed
+		}
 	}
-	b.Request, b.Failed = ready.Request, ready.Failed
+	b.Request, b.Failed = endpoints.Request, endpoints.Failed
 	return b
 }
 
@@ -196,14 +203,14 @@ func ports(o *api.Unstructured) (all []string) {
 
 // readyEndpoints counts the ready endpoints of an EndpointSlice. An endpoint without that condition
 // is ready.
-func readyEndpoints(o *api.Unstructured) (count int, ok bool) {
+func readyEndpoints(o *api.Unstructured) (count int) {
 	for _, endpoint := range items(o.Nested("endpoints")) {
 		conditions, _ := endpoint["conditions"].(map[string]any)
 		if ready, said := conditions["ready"].(bool); !said || ready {
 			count++
 		}
 	}
-	return count, true
+	return count
 }
 
 func node(o *api.Unstructured) (why.Node, bool) {
@@ -225,6 +232,7 @@ func definition(o *api.Unstructured) (why.Definition, bool) {
 	if deleted := o.GetDeletionTimestamp(); deleted != nil {
 		d.Deleted = deleted.UTC()
 	}
+	d.Changed = changed(o)
 	if o.NestedString("spec", "conversion", "strategy") == "Webhook" {
 		d.Converter = service(o.Nested("spec", "conversion", "webhook", "clientConfig", "service"))
 		d.ConverterURL = o.NestedString("spec", "conversion", "webhook", "clientConfig", "url")

@@ -1,0 +1,61 @@
+package why
+
+import (
+	"slices"
+	"strings"
+)
+
+// This page says what a name shows about the program that has it.
+
+// isCalled reports whether the workload's name, container, image or command has the letters of a
+// program, or its name is a part of the program's: it may be the program, or another.
+func (w Workload) isCalled(program string) bool {
+	program, name := strings.ToLower(program), strings.ToLower(w.Name)
+	return len(name) >= 4 && !slices.Contains(common, name) && strings.Contains(program, name) ||
+		slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(word string) bool { return strings.Contains(strings.ToLower(word), program) })
+}
+
+// isNamed reports whether a name, container, image or command of the workload is exactly that of a
+// program.
+func (w Workload) isNamed(program string) bool {
+	return slices.Contains(append([]string{w.Name}, w.Words...), program)
+}
+
+// hasWord reports whether a name, container, image or command of the workload has that of a program
+// as a word: "capi" is one of capi-controller-manager, and none of landscape.
+func (w Workload) hasWord(program string) bool {
+	return slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(name string) bool { return hasWord(name, program) })
+}
+
+// dashes makes dashes of what separates words in a name.
+var dashes = strings.NewReplacer(":", "-", " ", "-", "/", "-", "@", "-", ".", "-", "_", "-")
+
+// hasWord reports whether a name, such as that of the user eks:cloud-controller-manager, has that
+// of a program as a word.
+func hasWord(name, program string) bool {
+	dashed := func(name string) string { return dashes.Replace(strings.ToLower(name)) }
+	return strings.Contains("-"+dashed(name)+"-", "-"+strings.Trim(dashed(program), "-")+"-")
+}
+
+// common are words that many programs have in their names: as a part they say nothing.
+var common = []string{
+	"manager", "controller", "controller-manager", "operator", "provider", "server", "main", "agent", "app", "client", "daemon", "service",
+	"worker", "python", "python3", "node", "java", "ruby", "dotnet", "kopf",
+}
+
+// libraries are the managers of programs that do not say their own name.
+var libraries = []string{
+	"python-requests", "Python", "OpenAPI-Generator", "Swagger-Codegen", "Kubernetes Java Client", "fabric8", "kubernetes-client", "Go-http-client",
+	"okhttp", "node-fetch", "axios", "curl", "Mozilla", "unknown", "__debug_bin",
+}
+
+// isGeneric reports whether a manager's name does not tell one program from another.
+func isGeneric(manager string) bool {
+	return slices.Contains(common, strings.ToLower(manager)) ||
+		slices.ContainsFunc(libraries, func(library string) bool { return strings.HasPrefix(manager, library) })
+}
+
+// isOf reports whether a Lease or its holder has the name of one of the programs, as a word.
+func (l Lease) isOf(programs []string) bool {
+	return slices.ContainsFunc(programs, func(program string) bool { return hasWord(l.Name, program) || hasWord(l.Holder, program) })
+}

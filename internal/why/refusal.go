@@ -1,0 +1,96 @@
+package why
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// This page reads the condition ContentFailure, in which the controller joins the server's texts.
+
+// The servers' words in the condition ContentFailure.
+var (
+	failedCalling = regexp.MustCompile(`(?s)failed calling webhook "([^"]+)": (.*)`)
+	webhookDenied = regexp.MustCompile(`(?s)admission webhook "([^"]+)" denied the request(?:: (.*))?`)
+	policyDenied  = regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '([^']+)' with binding '([^']+)' denied request: (.*)`)
+)
+
+// about returns the match of a pattern in one server text. It returns nil if another of these
+// patterns matches earlier: the message of a webhook or a policy may quote such words.
+func about(pattern *regexp.Regexp, text string) []string {
+	first := pattern.FindStringIndex(text)
+	if first == nil {
+		return nil
+	}
+	for _, other := range []*regexp.Regexp{failedCalling, webhookDenied, policyDenied} {
+		if at := other.FindStringIndex(text); at != nil && at[0] < first[0] {
+			return nil
+		}
+	}
+	return pattern.FindStringSubmatch(text)
+}
+
+// beginning matches the start of one server text. The controller joins the texts in ContentFailure
+// with commas, and a text may have commas itself.
+var beginning = regexp.MustCompile(`^(?:Internal error occurred: |admission webhook "|conversion webhook for ` +
+	`|unexpected items still remain in namespace|[a-z0-9.-]+ (?:"[^"]*" )?is forbidden: |unable to transform key|failed to read one or more ` +
+	`|ValidatingAdmissionPolicy '|the server |storage is \(re\)initializing|Operation cannot be fulfilled |Timeout: |etcdserver: |rpc error: |(?:Get|Post|Delete|Put) "http)`)
+
+// texts returns the server's texts in ContentFailure, one each.
+func texts(content string) (all []string) {
+	if _, after, ok := strings.Cut(content, " remaining: "); ok {
+		content = after
+	}
+	for from := 0; ; {
+		comma := strings.Index(content[from:], ", ")
+		if comma < 0 {
+			return append(all, content)
+		}
+		if at := from + comma; beginning.MatchString(content[at+2:]) {
+			all, content, from = append(all, content[:at]), content[at+2:], 0
+		} else {
+			from = at + 2
+		}
+	}
+}
+
+// callTo returns what the condition says about the call of a webhook. Several may have one name:
+// the URL or the Service in the text tells whose was called. hook is nil if the configurations were
+// not read.
+func callTo(hook *Webhook, name, content string) (text string, ok bool) {
+	for _, one := range texts(content) {
+		match := about(failedCalling, one)
+		if match == nil || match[1] != name {
+			continue
+		}
+		if hook == nil || hook.Service == nil {
+			return strings.TrimSpace(match[2]), true
+		}
+		byURL, byName := strings.Contains(one, `"https://`), strings.Contains(one, `service "`)
+		if !byURL && !byName || byURL && strings.Contains(one, `"https://`+hook.Service.Name+"."+hook.Service.Namespace+".svc") ||
+			byName && strings.Contains(one, `service "`+hook.Service.Name+`"`) {
+			return strings.TrimSpace(match[2]), true
+		}
+	}
+	return "", false
+}
+
+// matchedOnce yields the first two groups of each match, each first group once, in the order of the
+// text.
+func matchedOnce(pattern *regexp.Regexp, text string) func(yield func(name, rest string) bool) {
+	return func(yield func(string, string) bool) {
+		seen := map[string]bool{}
+		for _, one := range texts(text) {
+			if match := about(pattern, one); match != nil && !seen[match[1]] {
+				seen[match[1]] = true
+				if !yield(match[1], strings.TrimSpace(match[2])) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func containsAny(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+}

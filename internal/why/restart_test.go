@@ -1,0 +1,178 @@
+package why_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+)
+
+// This page has what is down for a short time only: owners that start again, and obstacles that
+// were removed since the controller met them.
+
+// held is an object of a custom type whose owner has a Deployment at 0.
+func held(owner ...why.Workload) why.Evidence {
+	return orphan("queues", "example.com", "example.com/x", "queue-operator", owner...)
+}
+
+// since is a workload without a ready pod for some time.
+func since(kind, name string, replicas int, ago time.Duration) why.Workload {
+	return why.Workload{Kind: kind, Namespace: "ops", Name: name, Replicas: replicas, Since: at.Add(-ago)}
+}
+
+// An owner that is about to run is not gone, however it is started.
+func TestAnOwnerThatStartsAgain(t *testing.T) {
+	const moment, long = time.Minute, time.Hour
+	pending := since(why.PodKind, "queue-operator-0", 1, moment)
+	for name, test := range map[string]struct {
+		workloads []why.Workload
+		certainty why.Certainty
+		missing   string
+	}{
+		"a Deployment during a rollout":    {[]why.Workload{since("deployment", "queue-operator", 1, moment)}, why.Possible, "deployment ops/queue-operator has been without a ready pod since"},
+		"one that does not come back":      {[]why.Workload{since("deployment", "queue-operator", 1, long)}, why.Proven, ""},
+		"one that was scaled down":         {[]why.Workload{since("deployment", "queue-operator", 0, moment)}, why.Proven, ""},
+		"a StatefulSet with a pending pod": {[]why.Workload{since("statefulset", "queue-operator", 1, long), pending}, why.Possible, "pod ops/queue-operator-0 has been without a ready pod since"},
+		"one whose pod never starts": {
+			[]why.Workload{since("statefulset", "queue-operator", 1, long), since(why.PodKind, "queue-operator-0", 1, long)}, why.Proven, "",
+		},
+		"a CronJob":                   {[]why.Workload{since(why.CronKind, "queue-operator", 1, long)}, why.Possible, "cronjob ops/queue-operator runs by its schedule, and may be queue-operator"},
+		"a CronJob that is suspended": {[]why.Workload{since(why.CronKind, "queue-operator", 0, long)}, why.Proven, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := find(why.Judge(held(test.workloads...)), "C04")
+			require.NotNil(t, found)
+			assert.Equal(t, test.certainty, found.Certainty, found.Missing)
+			if test.missing != "" {
+				require.NotEmpty(t, found.Missing)
+				assert.Contains(t, found.Missing[0], test.missing)
+				assert.NotContains(t, found.Do[len(found.Do)-1], "last resort")
+			}
+		})
+	}
+}
+
+// Each kind of workload is brought back by its own command.
+func TestBringingAnOwnerBack(t *testing.T) {
+	for command, w := range map[string]why.Workload{
+		"kubectl -n ops scale statefulset/queue-operator --replicas=1":                since("statefulset", "queue-operator", 0, time.Hour),
+		"kubectl -n ops describe daemonset queue-operator":                            since("daemonset", "queue-operator", 0, time.Hour),
+		`kubectl -n ops patch cronjob queue-operator -p '{"spec":{"suspend":false}}'`: since(why.CronKind, "queue-operator", 0, time.Hour),
+		"kubectl -n ops describe deployment queue-operator":                           since("deployment", "queue-operator", 2, time.Hour),
+	} {
+		found, _ := advice(t, held(w), "C04")
+		assert.Equal(t, command, found.Remedies[0].Command)
+	}
+}
+
+// The Lease of a program that starts again has just expired; that of one that was scaled down is no
+// sign of life.
+func TestALeaseThatHasJustExpired(t *testing.T) {
+	e := held()
+	e.AllLeases.Items = []why.Lease{{Namespace: "ops", Name: "queue-operator", Holder: "a", Renewed: at.Add(-time.Minute), Duration: 15 * time.Second}}
+	found := find(why.Judge(e), "C04")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{"Lease ops/queue-operator was renewed 1m0s ago: its holder may be starting again"}, found.Missing)
+	e.Workloads.Items = []why.Workload{since("deployment", "queue-operator", 0, time.Minute)}
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty)
+	e.Workloads.Items, e.AllLeases.Items[0].Renewed = nil, at.Add(-time.Hour)
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty)
+}
+
+// Of two programs that have set a finalizer, either may remove it. Tools that write objects for
+// people do not count.
+func TestTwoWritersOfAFinalizer(t *testing.T) {
+	e := held(since("deployment", "queue-operator", 0, time.Hour))
+	e.Stamps[0].Writers = append(e.Stamps[0].Writers, why.Writer{Manager: "kubectl-edit", At: at}, why.Writer{Manager: "Python", At: at}, why.Writer{Manager: "agent", At: at})
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty)
+	e.Stamps[0].Writers = append(e.Stamps[0].Writers, why.Writer{Manager: "new-operator", At: at})
+	found := find(why.Judge(e), "C04")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, "new-operator", found.Owner.Name, "the last one")
+	assert.Equal(t, []string{"new-operator and queue-operator have set example.com/x: which of them removes it is not known"}, found.Missing)
+	e.Workloads.Items = append(e.Workloads.Items, workload("deployment", "ops", "queue-operator-v2", 1, "queue-operator"))
+	assert.Nil(t, find(why.Judge(e), "C04"), "one of them runs")
+}
+
+// A workload with a word of an unlisted owner's name may be another program: it is no trace.
+func TestAWorkloadWithAWordOfAnOwner(t *testing.T) {
+	found := find(why.Judge(held(since("deployment", "queue-operator-backup", 0, time.Hour))), "C04")
+	assert.Equal(t, why.Possible, found.Certainty)
+	w := since("deployment", "queues", 0, time.Hour)
+	w.Words = []string{"manager", "queue-operator"}
+	assert.Equal(t, why.Proven, find(why.Judge(held(w)), "C04").Certainty, "its image is called like the owner")
+}
+
+// An owner with a kubeconfig may have another identity than its service account, about which
+// nothing was asked.
+func TestAnOwnerWithAKubeconfig(t *testing.T) {
+	w := workload("deployment", "ops", "queue-operator", 1)
+	e := held(w)
+	refuse(&e, w)
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
+	e.Workloads.Items[0].Kubeconfig = true
+	found := find(why.Judge(e), "C06")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{"queue-operator has a kubeconfig, and may not send its requests as its service account"}, found.Missing)
+}
+
+// A second pod of the owner that does not run yet is no other owner.
+func TestAPendingPodOfAnOwnerWithoutRights(t *testing.T) {
+	w := workload("deployment", "ops", "queue-operator", 1)
+	e := held(w, since(why.PodKind, "queue-operator-2", 1, time.Minute), since(why.CronKind, "queue-operator-report", 1, time.Hour))
+	refuse(&e, w)
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
+}
+
+// What was changed after the condition was written may have repaired it: the next pass shows. After
+// two passes with the same condition it did not.
+func TestAnObstacleThatWasChangedSince(t *testing.T) {
+	webhook, policy := unreachable(), denied()
+	unreached := calling(`Post "https://guard.guard.svc:443/": dial tcp: connect: connection refused`)
+	hookDenies := unreachable()
+	hookDenies.Namespace = terminating(contentFailure, `admission webhook "b.example.com" denied the request: no`)
+	again := *hookDenies.Namespace
+	hookDenies.Second.Namespace = &again
+	for name, test := range map[string]struct {
+		e       why.Evidence
+		id      string
+		changed *time.Time
+	}{
+		"a webhook's configuration":     {webhook, "C07", &webhook.Webhooks.Items[1].Changed},
+		"the pods behind a webhook":     {unreached, "C07", &unreached.Backends[0].Changed},
+		"the configuration that denies": {hookDenies, "C08", &hookDenies.Webhooks.Items[1].Changed},
+		"a policy":                      {policy, "C08", &policy.Policies.Items[0].Changed},
+		"the binding of a policy":       {policy, "C08", &policy.Policies.Items[1].Changed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := test.e
+			written := at.Add(-5 * time.Minute)
+			e.Second.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: written}}
+			for ago, certainty := range map[time.Duration]why.Certainty{
+				30 * time.Second: why.Possible, // after the condition, and before the next pass
+				3 * time.Minute:  why.Proven,   // the controller has come back since
+				6 * time.Minute:  why.Proven,   // before the condition
+			} {
+				*test.changed = at.Add(-ago)
+				found := find(why.Judge(e), test.id)
+				require.NotNil(t, found)
+				assert.Equal(t, certainty, found.Certainty, "changed %s ago: %s", ago, found.Missing)
+			}
+			e.Second.Namespace.Writers[0].At = at
+			*test.changed = at.Add(-time.Second)
+			assert.Equal(t, why.Proven, find(why.Judge(e), test.id).Certainty, "the condition is younger")
+			*test.changed = time.Time{}
+		})
+	}
+}
+
+// The objects of a definition in deletion go.
+func TestADefinitionWhoseObjectsGo(t *testing.T) {
+	e := defined()
+	require.NotNil(t, find(why.Judge(e), "C25"))
+	e.Types[0].Count += 3
+	assert.Nil(t, find(why.Judge(e), "C25"))
+}
