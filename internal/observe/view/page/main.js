@@ -137,7 +137,7 @@ function App({ engine, initial }) {
   const view = {
     ...shot, state, header, mode, selected, select, passes, informerName, queueName,
     informer: state.informers[informerName], queue: state.queues[queueName],
-    started: shot.n > 0, rows: size.rows,
+    started: state.s > 0, rows: size.rows,
     toEvent: s => { pause(); engine.ask("event", { s }); }, toTime: t => { pause(); engine.ask("time", { t }); },
     open: name => setDialog({ kind: "tables", name }), functions: () => engine.functions(header.gears),
   };

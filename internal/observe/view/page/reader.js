@@ -67,6 +67,13 @@ export class Run {
       this.header ??= header;
       text = text.slice(text.indexOf("\n") + 1); // what is saved has one header
       broken.forEach((before, i) => { broken[i] = before - 1; });
+      if (this.count === 0 && events[0]?.skipped !== undefined) { // a live run begins with its state so far, which is no event
+        this.newest = apply(this.newest, events.shift());
+        this.summary.begin(this.newest);
+        this.end = this.newest.t;
+        text = text.slice(text.indexOf("\n") + 1);
+        broken.forEach((before, i) => { broken[i] = before - 1; });
+      }
     }
     if (events.length > 0) this.#keep(text, events);
     const from = this.count;
@@ -126,7 +133,7 @@ export class Run {
   get first() { return this.chunks[0]?.from ?? 0; }
 
   // start is the time of that event.
-  get start() { return this.chunks[0]?.t ?? 0; }
+  get start() { return this.chunks[0]?.t ?? this.end; }
 
   #chunkOf(n) {
     let low = 0, high = this.chunks.length - 1;
@@ -264,7 +271,7 @@ function serve(port) {
   let zero = Infinity; // when a live run began, by the worker's clock: no later than the fastest batch says
 
   const clock = () => performance.now() * 1000;
-  const ticks = () => live && position === null && run.count > 0 && run.header.clock !== "virtual" && !run.newest.ended;
+  const ticks = () => live && position === null && run.newest.s > 0 && run.header.clock !== "virtual" && !run.newest.ended;
   const present = () => ticks() ? clock() - zero : run.end;
   const answer = () => {
     due = false;
@@ -368,12 +375,12 @@ async function textOf(stream) {
 // cut matches the browsers' errors for a compressed stream without an end, which is as normal as a last line without one.
 const cut = /\b(truncated|unexpected end|ended without)\b/i;
 
-// saved returns the chunks as the lines of a recording. If the first ones were forgotten, it begins with the state after them.
+// saved returns the chunks as the lines of a recording. If events before them are unknown, it begins with the state after those.
 export function saved(run) {
   const first = run.chunks[0];
   if (!first) return [];
   const { s, t } = JSON.parse(first.state);
-  const before = run.first > 0 ? [`{"s":${s},"t":${t},"e":"trace.state","state":${first.state}}\n`] : [];
+  const before = s > 0 ? [`{"s":${s},"t":${t},"e":"trace.state","state":${first.state}}\n`] : [];
   return before.concat(run.chunks.map(chunk => chunk.text + "\n"));
 }
 

@@ -43,6 +43,12 @@ export class Summary {
   unknown = {}; // events of another version, which the fold ignores, with their number
   #running = new Map(); // the passes without an end, by queue, then by key
 
+  // begin is the state with which a live run begins.
+  begin(state) {
+    while (state.t >= this.width * bins) this.#double();
+    this.#follow(state, state.t, Math.floor(state.t / this.width));
+  }
+
   // add counts an event. state is the one after it.
   add(e, state) {
     const t = e.t ?? 0;
