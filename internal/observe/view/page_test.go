@@ -331,6 +331,7 @@ func TestPageLiveFreezesAndEnds(t *testing.T) {
 	}
 	run.add("a")
 	mode("LIVE")
+	assert.Equal(t, "--gears fast · test", value[string](b, `document.querySelector(".head .about").title`))
 	queued("a")
 	b.press(" ")
 	mode("FROZEN · 0 events behind")
