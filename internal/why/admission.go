@@ -46,11 +46,14 @@ func (n *Namespace) BlamesWebhook() bool {
 	return failedCalling.MatchString(content) || webhookDenied.MatchString(content)
 }
 
-// Accuses reports whether the condition says that a webhook could not be called, or the webhook is
-// called for a request whose refusal no condition reports.
+// Accuses reports whether the condition says that a webhook could not be called.
 func (e *Evidence) Accuses(hook Webhook) bool {
-	return strings.Contains(e.Namespace.Condition(api.NamespaceDeletionContentFailure), `failed calling webhook "`+hook.Name+`"`) ||
-		e.silently(hook.Rules) != "" || len(e.keptBy(hook)) > 0
+	return strings.Contains(e.Namespace.Condition(api.NamespaceDeletionContentFailure), `failed calling webhook "`+hook.Name+`"`)
+}
+
+// Suspects reports whether a webhook is called for a request whose refusal no condition reports.
+func (e *Evidence) Suspects(hook Webhook) bool {
+	return e.silently(hook.Rules) != "" || len(e.keptBy(hook)) > 0
 }
 
 // keptBy returns the finalizers on objects whose update a webhook must allow: without it their

@@ -155,7 +155,7 @@ func TestAWebhookThatKeepsFinalizers(t *testing.T) {
 	hook := unreachable().Webhooks.Items[0]
 	hook.Rules = []why.Rule{{Operations: []string{"CREATE", "UPDATE"}, Groups: []string{"example.com"}, Resources: []string{"queues"}}}
 	e.Webhooks, e.Backends = answered("GET webhooks", hook), unreachable().Backends
-	assert.True(t, e.Accuses(hook), "its Service is read")
+	assert.True(t, e.Suspects(hook), "its Service is read")
 	found := find(why.Judge(e), "C07")
 	require.NotNil(t, found)
 	assert.Equal(t, why.Possible, found.Certainty)
@@ -173,7 +173,7 @@ func TestAWebhookThatKeepsFinalizers(t *testing.T) {
 		change(&changed)
 		e.Webhooks.Items = []why.Webhook{changed}
 		assert.Nil(t, find(why.Judge(e), "C07"), name)
-		assert.False(t, e.Accuses(changed), name)
+		assert.False(t, e.Suspects(changed), name)
 	}
 	e.Webhooks.Items = []why.Webhook{hook}
 	e.Backends[0].Exists, e.Backends[0].Ready = true, 1

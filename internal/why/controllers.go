@@ -178,6 +178,9 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 			f.Culprit = Reference{Resource: "leases.coordination.k8s.io", Namespace: lease.Namespace, Name: lease.Name}
 			f.saw(1, e.Leases.Request, "Lease %s/%s expired: last renewed %s ago; no pod of %s is ready",
 				lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)), managerName)
+			if e.At.Sub(lease.Renewed) < backOffCap {
+				f.lack(nil, "%s may be starting again", managerName)
+			}
 			return true
 		}
 	}

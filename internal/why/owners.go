@@ -125,7 +125,7 @@ func matches(pattern, name string) bool {
 // creators are managers that write objects for people and own no finalizer.
 var creators = []string{
 	"kubectl", "helm", "argocd", "kustomize-controller", "helm-controller", "terraform", "pulumi", "fleet", "before-first-apply", "velero", "k9s",
-	"kapp", "kpt", "skaffold", "werf", "ansible",
+	"kapp", "kpt", "skaffold", "werf",
 }
 
 // isCreator reports whether a manager writes objects on behalf of others.

@@ -176,3 +176,12 @@ func TestADefinitionWhoseObjectsGo(t *testing.T) {
 	e.Types[0].Count += 3
 	assert.Nil(t, find(why.Judge(e), "C25"))
 }
+
+// A Lease of kube-controller-manager that has just expired may be renewed by the next process.
+func TestAControllerManagerThatStartsAgain(t *testing.T) {
+	e := withManagers()
+	for ago, certainty := range map[time.Duration]why.Certainty{30 * time.Second: why.Possible, 2 * time.Minute: why.Proven} {
+		e.Leases.Items = []why.Lease{{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "old", Renewed: at.Add(-ago), Duration: 15 * time.Second}}
+		assert.Equal(t, certainty, find(why.Judge(e), "C19").Certainty, ago)
+	}
+}

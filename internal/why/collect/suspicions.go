@@ -160,6 +160,11 @@ func (c *collector) backends(ctx context.Context) {
 	for _, definition := range e.Definitions.Items {
 		want(definition.Converter)
 	}
+	for _, hook := range e.Webhooks.Items {
+		if e.Suspects(hook) {
+			want(hook.Service)
+		}
+	}
 	var reads []func()
 	backends := make([]why.Backend, len(wanted))
 	for i, s := range wanted {
