@@ -163,7 +163,7 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 		}},
 		"a Job's finalizer on a pod of a ReplicaSet": {ofReplicaSet(), "C13", "⚠ remove that finalizer by a JSON patch: no controller does", []string{"kubectl -n shop describe pods import"}},
 		"a finalizer of the namespace": {audited(), "C16", "⚠ last resort: remove this one entry from metadata.finalizers", []string{
-			`kubectl patch namespaces shop --type=json -p '[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"test","path":"/metadata/resourceVersion","value":"7"},` +
+			`only if its owner, which is not known, is gone for certain: kubectl patch namespaces shop --type=json -p '[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"test","path":"/metadata/resourceVersion","value":"7"},` +
 				`{"op":"test","path":"/metadata/finalizers/1","value":"example.com/audit"},{"op":"remove","path":"/metadata/finalizers/1"}]'`,
 		}},
 		"a controller without rights": {withoutRights(), "C06", "give service account keda/operator the right to update scaledobjects.keda.sh by a ClusterRoleBinding until the objects are gone, and delete it then", []string{
@@ -210,7 +210,7 @@ func TestTwoRemovalsFromOneObject(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, []string{"", "instead of the removal above, after which --fix prints this one anew"}, whens)
+	assert.Equal(t, []string{"only if its owner, which is not known, is gone for certain", "instead of the removal above, after which --fix prints this one anew"}, whens)
 }
 
 // What is called like an owner elsewhere may be another part of it: the one that could remove the

@@ -295,6 +295,8 @@ func mayNotDelete(e *Evidence) []Finding {
 			case at < 0: // only some are reviewed
 			case e.Reviews[at].Failed != nil:
 				f.lack(e.Reviews[at].Failed, "the SubjectAccessReview failed")
+			case e.Reviews[at].Allowed && e.aggregated(refusal.Group):
+				f.lack(nil, "a SubjectAccessReview allows it, so the server behind that group may lack the right to ask about it, or it was restored since")
 			case e.Reviews[at].Allowed:
 				continue // restored since; the next pass will succeed
 			default:
@@ -318,6 +320,13 @@ func mayNotDelete(e *Evidence) []Finding {
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// aggregated reports whether another server serves a group.
+func (e *Evidence) aggregated(group string) bool {
+	return slices.ContainsFunc(e.APIServices.Items, func(a APIService) bool {
+		return a.Service != nil && strings.HasPrefix(a.GroupVersion, group+"/")
+	})
 }
 
 // lend returns the commands that give a user for the time being what the controller needs for every

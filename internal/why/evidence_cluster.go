@@ -92,6 +92,8 @@ type Webhook struct {
 	URL           string   `json:"url,omitempty"`
 	Rules         []Rule   `json:"rules,omitempty"`
 	NamespaceOnly Selector `json:"namespaceSelector,omitzero"`
+	// Narrowed: it has an objectSelector or matchConditions, and may not be asked about each object.
+	Narrowed bool `json:"narrowed,omitempty"`
 	// Changed is when its configuration was last written.
 	Changed time.Time `json:"changed,omitzero"`
 }
@@ -192,6 +194,9 @@ func (r Rule) matchesUpdate(subresource string) bool {
 		includes(r.Resources, "namespaces/"+subresource, "namespaces/*", "*/"+subresource, "*/*")
 }
 
+// Empty reports whether the selector matches all.
+func (s Selector) Empty() bool { return len(s.Labels) == 0 && len(s.Expressions) == 0 }
+
 // matches reports whether labels satisfy the selector. An empty selector matches all.
 func (s Selector) matches(labels map[string]string) bool {
 	for key, value := range s.Labels {
@@ -233,10 +238,13 @@ type Workload struct {
 	Words []string `json:"words,omitempty"`
 }
 
-// Grant is the right to update or patch objects of a group, by a rule that names the group.
+// Every stands for all groups, namespaces or service accounts of a [Grant].
+const Every = "*"
+
+// Grant is the right to update or patch objects of a group, or of all groups.
 type Grant struct {
 	// Subject is the user, group or service account. Service is the service account's namespace and
-	// name, else empty.
+	// name, or Every for a group of them; empty for other subjects.
 	Subject string  `json:"subject"`
 	Service Service `json:"serviceAccount,omitzero"`
 	Group   string  `json:"group"`

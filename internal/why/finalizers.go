@@ -13,7 +13,8 @@ func finalizerCauses() []Cause {
 			"uninstalled before the objects that it manages, the finalizer stays.",
 		Proof: "An object in deletion has the finalizer and is unchanged in two samples; the owner is known from a table or from " +
 			"managedFields, and by a workload of it, or for a custom type by its Lease or by rights to update the type; no workload and no pod " +
-			"of it is ready or was started within 10 minutes, no Lease of it was renewed, and no pod may update a custom type by a rule that names its group.",
+			"of it is ready or was started within 10 minutes, no Lease of it was renewed, and no pod may update a custom type by a rule that names its group. " +
+			"An owner that no table has is only the finalizer's writer: then no pod at all may have a right to update the object.",
 		Do: []string{
 			"bring the controller back: it removes its finalizers by itself",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
@@ -35,8 +36,8 @@ func finalizerCauses() []Cause {
 		ID: "C06", Title: "the controller of a finalizer has lost its rights",
 		Lesson: "Roles and RoleBindings are content of the namespace, and are deleted like everything else. A controller that runs " +
 			"elsewhere and had its rights from them cannot remove its finalizers any more.",
-		Proof: "A workload with the owner's name is ready elsewhere, and no other one; the object is unchanged in two samples, and " +
-			"SubjectAccessReviews say that its service account may neither update nor patch the type in the namespace.",
+		Proof: "The owner is known from a table, a workload with exactly its name is ready elsewhere, and no other one; the object is " +
+			"unchanged in two samples, and SubjectAccessReviews say that its service account may neither update nor patch the type in the namespace.",
 		Do:    []string{"give the account the right by a ClusterRoleBinding until the objects are gone, and delete it then"},
 		DoNot: "remove the finalizer: its owner can still finish",
 		judge: withoutRights,
@@ -182,7 +183,7 @@ func (e *Evidence) ranInside(h Held) bool {
 	if slices.ContainsFunc(e.NamedWorkloads(h), func(w Workload) bool { return w.Namespace != e.Name && w.isNamed(name) }) {
 		return false
 	}
-	return len(grants) > 0 && !slices.ContainsFunc(grants, func(g Grant) bool { return g.Service.Namespace != e.Name })
+	return h.Type.IsCustom() && len(grants) > 0 && !slices.ContainsFunc(grants, func(g Grant) bool { return g.Service.Namespace != e.Name })
 }
 
 func withoutRights(e *Evidence) []Finding {
@@ -196,7 +197,7 @@ func withoutRights(e *Evidence) []Finding {
 		for _, w := range e.NamedWorkloads(h) {
 			switch {
 			case w.Namespace == e.Name, w.Ready == 0 && (w.Kind == PodKind || w.Kind == CronKind):
-			case w.Ready > 0 && len(e.refusals(w, h)) >= 2: // update and patch
+			case w.Ready > 0 && len(e.refusals(w, h)) >= 2 && e.isOwner(w, h): // update and patch
 				refusedOnes = append(refusedOnes, w)
 			default:
 				others = append(others, w)
@@ -217,9 +218,13 @@ func withoutRights(e *Evidence) []Finding {
 		if !known {
 			f.lack(nil, "%s", e.seenOnce())
 		}
-		owner, _ := e.ownerOf(h)
-		named := w.isNamed(owner)
-		if !named {
+		owner, programs := e.ownerOf(h)
+		_, listed := h.Keeper()
+		named := listed && (w.Name == owner || slices.Contains(programs, w.Name))
+		switch {
+		case !listed:
+			f.lack(nil, "%s has set the finalizer, and another program may remove it", owner)
+		case !named:
 			f.lack(nil, "whether %s is the part of %s that removes the finalizer is not known", w.Name, owner)
 		}
 		if w.Kubeconfig {
@@ -229,7 +234,11 @@ func withoutRights(e *Evidence) []Finding {
 			f.lack(nil, "%s %s/%s, which has no ready pod, may be the owner instead", others[0].Kind, others[0].Namespace, others[0].Name)
 			others[0].bringBack(&f)
 		}
-		f.Do = append(f.Do, fmt.Sprintf("give service account %s/%s the right to update %s by a ClusterRoleBinding until the objects are gone, and delete it then",
+		give := "give"
+		if !named {
+			give = "if it is the owner, give"
+		}
+		f.Do = append(f.Do, fmt.Sprintf(give+" service account %s/%s the right to update %s by a ClusterRoleBinding until the objects are gone, and delete it then",
 			w.Namespace, w.account(), h.Type.Name()))
 		if named {
 			f.Remedies = append(f.Remedies, w.grant(e, h)...)
@@ -237,6 +246,12 @@ func withoutRights(e *Evidence) []Finding {
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// isOwner reports whether a workload has exactly the name of a finalizer's owner.
+func (e *Evidence) isOwner(w Workload, h Held) bool {
+	name, programs := e.ownerOf(h)
+	return slices.ContainsFunc(append(programs, name), w.isNamed)
 }
 
 // grant returns the commands that let the workload finish, and that take the right away again. It
@@ -302,10 +317,14 @@ func balancers(e *Evidence) []Finding {
 			}
 			f.Certainty = Later
 		}
-		switch owner {
-		case ownerSlow:
+		if owner == ownerSlow {
 			continue
-		case ownerGone:
+		}
+		if stopped := e.stoppedOwner(h); stopped != nil {
+			stopped.bringBack(&f)
+			f.Do = append(f.Do, "⚠ last resort: remove the finalizer, and delete the load balancer by hand")
+		}
+		if owner == ownerGone {
 			f.offerRelease(e, h)
 		}
 		f.Says = fmt.Sprintf("%s does not remove the load balancer of service %s", keeper.Name, h.Object.Name)

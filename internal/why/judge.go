@@ -154,7 +154,7 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	if waits := orElse(e.waitingFor(), e.overdue()); waits != "" && !e.vouched() {
 		return Unknown, hangs + "; " + waits + "."
 	}
-	claim := e.unconfirmed()
+	claim, content := e.unconfirmed(), e.condition(api.NamespaceDeletionContentFailure)
 	switch objects, unread := e.left(); {
 	case len(unread) > 0:
 		return Unknown, fmt.Sprintf("%s; why is not proven: %s could not be read.", hangs, types(unread))
@@ -163,6 +163,9 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 			hangs, short(claim.Type), claim.Message)
 	case objects == 0 && !e.vouched():
 		return Unknown, fmt.Sprintf("%s; nothing is left in it: a controller that works would have removed it within %s.", hangs, duration(backOffCap))
+	}
+	if content != "" && !e.vouched() {
+		return Unknown, fmt.Sprintf("%s; no known cause is proven. ContentFailure says %.400q.", hangs, content)
 	}
 	return Unknown, hangs + "; no known cause is proven."
 }

@@ -110,6 +110,7 @@ func metadataFinalizers(e *Evidence) []Finding {
 				f.Do = f.Do[:1]
 			case f.Certainty == "" && len(f.Missing) == 0:
 				f.printRelease(e, h)
+				f.Remedies[0].When = "only if its owner, which is not known, is gone for certain"
 			}
 		}
 		findings = append(findings, f)

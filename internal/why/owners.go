@@ -122,10 +122,10 @@ func matches(pattern, name string) bool {
 	return err == nil && matched
 }
 
-// creators are managers that write objects for people and own no finalizer.
+// creators are managers that write objects for people or from templates, and own no finalizer.
 var creators = []string{
 	"kubectl", "helm", "argocd", "kustomize-controller", "helm-controller", "terraform", "pulumi", "fleet", "before-first-apply", "velero", "k9s",
-	"kapp", "kpt", "skaffold", "werf",
+	"kapp", "kpt", "skaffold", "werf", "kube-controller-manager", "kube-apiserver",
 }
 
 // isCreator reports whether a manager writes objects on behalf of others.

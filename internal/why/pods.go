@@ -308,7 +308,7 @@ func jobFinalizer(e *Evidence) []Finding {
 		if pod.Deleted.IsZero() || pod.Deleted.After(e.now()) || !slices.Contains(pod.Finalizers, jobTracking) || !e.stays(pod) {
 			continue
 		}
-		owner := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Kind == "Job" })
+		owner := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Kind == "Job" && (o.Group == "batch" || o.Group == "") })
 		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}, Owner: &Party{Name: "job-controller", Verdict: "unknown"}}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer of a Job that does not exist", pod.Name)
 		f.saw(1, pods.Request, "pod %s has %s", pod.Name, jobTracking)

@@ -109,20 +109,20 @@ func TestAWorkloadWithAWordOfAnOwner(t *testing.T) {
 // An owner with a kubeconfig may have another identity than its service account, about which
 // nothing was asked.
 func TestAnOwnerWithAKubeconfig(t *testing.T) {
-	w := workload("deployment", "ops", "queue-operator", 1)
-	e := held(w)
+	w := workload("deployment", "es", "external-secrets", 1)
+	e := secrets(w)
 	refuse(&e, w)
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
 	e.Workloads.Items[0].Kubeconfig = true
 	found := find(why.Judge(e), "C06")
 	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, []string{"queue-operator has a kubeconfig, and may not send its requests as its service account"}, found.Missing)
+	assert.Equal(t, []string{"external-secrets has a kubeconfig, and may not send its requests as its service account"}, found.Missing)
 }
 
 // A second pod of the owner that does not run yet is no other owner.
 func TestAPendingPodOfAnOwnerWithoutRights(t *testing.T) {
-	w := workload("deployment", "ops", "queue-operator", 1)
-	e := held(w, since(why.PodKind, "queue-operator-2", 1, time.Minute), since(why.CronKind, "queue-operator-report", 1, time.Hour))
+	w := workload("deployment", "es", "external-secrets", 1)
+	e := secrets(w, since(why.PodKind, "external-secrets-2", 1, time.Minute), since(why.CronKind, "external-secrets-report", 1, time.Hour))
 	refuse(&e, w)
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
 }
@@ -141,11 +141,13 @@ func TestAnObstacleThatWasChangedSince(t *testing.T) {
 		id      string
 		changed *time.Time
 	}{
-		"a webhook's configuration":     {webhook, "C07", &webhook.Webhooks.Items[1].Changed},
-		"the pods behind a webhook":     {unreached, "C07", &unreached.Backends[0].Changed},
-		"the configuration that denies": {hookDenies, "C08", &hookDenies.Webhooks.Items[1].Changed},
-		"a policy":                      {policy, "C08", &policy.Policies.Items[0].Changed},
-		"the binding of a policy":       {policy, "C08", &policy.Policies.Items[1].Changed},
+		"a webhook's configuration":         {webhook, "C07", &webhook.Webhooks.Items[1].Changed},
+		"the pods behind a webhook":         {unreached, "C07", &unreached.Backends[0].Changed},
+		"the configuration that denies":     {hookDenies, "C08", &hookDenies.Webhooks.Items[1].Changed},
+		"a policy":                          {policy, "C08", &policy.Policies.Items[0].Changed},
+		"an object that a policy protects":  {policy, "C08", &policy.Types[0].Objects[0].Changed},
+		"an object that a webhook protects": {hookDenies, "C08", &hookDenies.Types[0].Objects[0].Changed},
+		"the binding of a policy":           {policy, "C08", &policy.Policies.Items[1].Changed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := test.e

@@ -1,6 +1,7 @@
 package why_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -85,7 +86,7 @@ func TestAGroupOfAnotherProgram(t *testing.T) {
 	assert.Equal(t, why.Possible, found.Certainty, "a pod may update it, and be the owner or another program")
 	assert.Equal(t, "kubectl -n gw describe deployment corp-gateway", found.Remedies[0].Command)
 	e.Workloads.Items = nil
-	assert.Nil(t, find(why.Judge(e), "C04"), "a pod may update it, and no other owner is known")
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C04").Certainty, "and no other owner is known")
 }
 
 // Of what is called like an owner, one that was scaled down is brought back, also if another part
@@ -107,21 +108,95 @@ func TestTheStoppedPartOfAnOwner(t *testing.T) {
 // An operator that is installed twice: the one whose rights are refused may be another than the one
 // that removes the finalizer.
 func TestTwoInstallationsOfAnOwner(t *testing.T) {
-	ours, other := workload("deployment", "db-a", "dbop", 1), workload("deployment", "db-b", "dbop", 1)
-	e := orphan("dbs", "acme.io", "acme.io/db", "dbop", ours, other)
+	ours, other := workload("deployment", "es-a", "external-secrets", 1), workload("deployment", "es-b", "external-secrets", 1)
+	e := secrets(ours, other)
 	refuse(&e, other)
 	assert.Nil(t, find(why.Judge(e), "C06"), "ours has its rights")
 
 	e.Workloads.Items[0].Ready, e.Workloads.Items[0].Replicas = 0, 0
 	found, lines := advice(t, e, "C06")
 	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Contains(t, found.Missing, "deployment db-a/dbop, which has no ready pod, may be the owner instead")
-	assert.Contains(t, lines, "kubectl -n db-a scale deployment/dbop --replicas=1")
+	assert.Contains(t, found.Missing, "deployment es-a/external-secrets, which has no ready pod, may be the owner instead")
+	assert.Contains(t, lines, "kubectl -n es-a scale deployment/external-secrets --replicas=1")
 
 	e.Workloads.Items = e.Workloads.Items[1:]
 	found, lines = advice(t, e, "C06")
 	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
-	assert.Contains(t, lines, "--serviceaccount=db-b:default")
+	assert.Contains(t, lines, "--serviceaccount=es-b:default")
+}
+
+// secrets is a held object of a listed owner.
+func secrets(workloads ...why.Workload) why.Evidence {
+	return orphan("pushsecrets", "external-secrets.io", "pushsecret.externalsecrets.io/finalizer", "", workloads...)
+}
+
+// What only shares an image, or has set the finalizer when it created the object, need not be the
+// program that removes it: it gets no rights.
+func TestAProgramWithoutRightsThatMayBeAnother(t *testing.T) {
+	for name, test := range map[string]struct {
+		e       why.Evidence
+		missing string // "": not named
+	}{
+		"another part with the owner's image": {secrets(workload("deployment", "es", "external-secrets-webhook", 1, "webhook", "external-secrets")),
+			"whether external-secrets-webhook is the part of external-secrets that removes the finalizer is not known"},
+		"another part": {secrets(workload("deployment", "es", "external-secrets-webhook", 1, "webhook")), ""},
+		"the creator":  {orphan("gadgets", "acme.io", "acme.io/x", "front-portal", workload("deployment", "web", "front-portal", 1)), "front-portal has set the finalizer, and another program may remove it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			refuse(&test.e, test.e.Workloads.Items[0])
+			found := find(why.Judge(test.e), "C06")
+			if test.missing == "" {
+				assert.Nil(t, found)
+				return
+			}
+			found, lines := advice(t, test.e, "C06")
+			assert.Equal(t, why.Possible, found.Certainty)
+			assert.Equal(t, []string{test.missing}, found.Missing)
+			assert.Contains(t, found.Do[0], "if it is the owner, give service account")
+			assert.NotContains(t, lines, "create clusterrole")
+		})
+	}
+}
+
+// A writer of a finalizer need not be its owner: while any pod runs that may update the object, by
+// whatever rule, that may be the owner. Of a listed owner only its own signs count.
+func TestAnotherProgramMayRemoveTheFinalizer(t *testing.T) {
+	stopped := since("deployment", "queue-operator", 0, time.Hour)
+	engine := why.Service{Namespace: "engine", Name: "engine"}
+	for name, test := range map[string]struct {
+		e         why.Evidence
+		grant     why.Grant
+		certainty why.Certainty
+	}{
+		"a right to everything":   {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"*"}, Pods: 1}, why.Possible},
+		"without a pod":           {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"*"}}, why.Proven},
+		"a right to another type": {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"topics"}, Pods: 1}, why.Proven},
+		"an administrator":        {held(stopped), why.Grant{Subject: "group system:masters", Group: "*", Resources: []string{"*"}}, why.Proven},
+		"a built-in type":         {orphan("configmaps", "", "example.com/x", "queue-operator", stopped), why.Grant{Service: engine, Resources: []string{"configmaps"}, Pods: 1}, why.Possible},
+		"a listed owner beside a right to everything": {orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", since("deployment", "keda-operator", 0, time.Hour)),
+			why.Grant{Service: engine, Group: "*", Resources: []string{"*"}, Pods: 1}, why.Proven},
+		"a listed owner beside a right to its group": {orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", since("deployment", "keda-operator", 0, time.Hour)),
+			why.Grant{Service: engine, Group: "keda.sh", Resources: []string{"*"}, Pods: 1}, why.Possible},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.e.Grants.Items = []why.Grant{test.grant}
+			found, lines := advice(t, test.e, "C04")
+			assert.Equal(t, test.certainty, found.Certainty, found.Missing)
+			assert.Equal(t, test.certainty == why.Proven, strings.Contains(lines, "last resort"))
+			assert.Contains(t, lines, "--replicas=1")
+		})
+	}
+}
+
+// The rights of any account are no trace of a listed owner: only those of its own are.
+func TestTheRightsOfAnotherAccount(t *testing.T) {
+	e := orphan("buckets", "s3.services.k8s.aws", "finalizers.s3.services.k8s.aws/Bucket", "ack")
+	for account, certainty := range map[why.Service]why.Certainty{
+		{Namespace: "ci", Name: "deployer"}: why.Possible, {Namespace: "ack-system", Name: "controller"}: why.Proven, {Namespace: "x", Name: "ack-s3"}: why.Proven,
+	} {
+		e.Grants.Items = []why.Grant{{Service: account, Group: "s3.services.k8s.aws", Resources: []string{"*"}}}
+		assert.Equal(t, certainty, find(why.Judge(e), "C04").Certainty, account)
+	}
 }
 
 // A role may name single objects: the answer about one says nothing about another of the type.

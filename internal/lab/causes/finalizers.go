@@ -181,8 +181,7 @@ func contentFixtures() []Fixture {
 		ID: "C25", Culprit: definition,
 		SetUp: func(w *World) {
 			w.operated(certManager)
-			w.running(certManager)
-			w.managed(certManager, "orders")
+			w.create(certManager.objects(), certManager.body("orders", "example.com/x"))
 			w.delete(certManager.definition())
 			w.terminate()
 		},

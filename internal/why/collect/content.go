@@ -200,7 +200,7 @@ func (c *collector) page(
 	}
 	for _, item := range list.Items {
 		if s := of(shelves, item.Namespace); s != nil {
-			count(&s.t, s.kept.add(objectOf(&item.ObjectMeta)))
+			count(&s.t, s.kept.add(objectOf(&item.ObjectMeta), item.ManagedFields))
 		}
 	}
 	return list.ListMeta, nil
@@ -246,7 +246,7 @@ func (c *collector) podPage(ctx context.Context, namespace string, options api.L
 			continue
 		}
 		object := objectOf(&item.ObjectMeta)
-		count(&s.t, s.kept.add(object))
+		count(&s.t, s.kept.add(object, item.ManagedFields))
 		if len(s.pods) < why.MaxKept {
 			s.pods = append(s.pods, podOf(item, object))
 		}
@@ -282,10 +282,19 @@ func objectOf(m *api.ObjectMeta) why.Object {
 	}
 	for _, owner := range m.OwnerReferences {
 		o.Owners = append(o.Owners, why.Owner{
-			Kind: owner.Kind, Name: owner.Name, UID: owner.UID, Blocks: owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion,
+			Group: groupOf(owner.APIVersion), Kind: owner.Kind, Name: owner.Name, UID: owner.UID, Blocks: owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion,
 		})
 	}
 	return o
+}
+
+// groupOf returns the group of an apiVersion.
+func groupOf(apiVersion string) string {
+	group, _, ok := strings.Cut(apiVersion, "/")
+	if !ok {
+		return ""
+	}
+	return group
 }
 
 // count adds an object to the figures of its type.
@@ -317,7 +326,7 @@ type keeper struct {
 	first, blockers, young, others []why.Object
 }
 
-func (k *keeper) add(o why.Object) why.Object {
+func (k *keeper) add(o why.Object, fields api.ManagedFields) why.Object {
 	kept := &k.others
 	switch {
 	case slices.ContainsFunc(o.Finalizers, func(f string) bool { return !k.has(f, o.Deleted.IsZero()) }):
@@ -328,9 +337,25 @@ func (k *keeper) add(o why.Object) why.Object {
 		kept = &k.young
 	}
 	if len(*kept) < why.MaxKept {
+		o.Changed = lastWrite(fields)
 		*kept = append(*kept, o)
 	}
 	return o
+}
+
+// lastWrite returns when an object was last written, its status apart; the zero time if that is not
+// known.
+func lastWrite(fields api.ManagedFields) (last time.Time) {
+	entries, err := fields.Entries()
+	if err != nil {
+		return last
+	}
+	for _, entry := range entries {
+		if entry.Subresource != "status" && entry.Time != nil && entry.Time.After(last) {
+			last = entry.Time.UTC()
+		}
+	}
+	return last
 }
 
 // has reports whether an object with a finalizer is kept already. Those that are in deletion and

@@ -116,22 +116,26 @@ func TestPodsOfServiceAccounts(t *testing.T) {
 	pod := func(namespace, name, account string) why.Workload {
 		return why.Workload{Kind: why.PodKind, Namespace: namespace, Name: name, ServiceAccount: account, Ready: 1}
 	}
+	crashing := pod("keda", "crashing", "keda")
+	crashing.Ready, crashing.Replicas, e.At = 0, 1, time.Now()
 	scaled := why.Type{Group: "keda.sh", Version: "v1", Resource: "scaledobjects"}
 	held := []why.Held{{Type: &scaled, Finalizer: "finalizer.keda.sh"}}
 	e.Workloads.Items = []why.Workload{
-		{Kind: "deployment", Namespace: "web", Name: "shop", Ready: 2}, pod("keda", "keda-operator-1", "keda"), pod("keda", "x", "keda"),
+		{Kind: "deployment", Namespace: "web", Name: "shop", Ready: 2}, pod("keda", "keda-operator-1", "keda"), pod("keda", "x", "keda"), crashing,
 		pod("keda", "y", ""), pod("other", "z", "keda"),
 	}
 	e.Grants.Items = []why.Grant{
-		{Service: why.Service{Namespace: "keda", Name: "keda"}}, {Service: why.Service{Namespace: "keda", Name: "default"}},
-		{Service: why.Service{Namespace: "keda", Name: "gone"}}, {Subject: "user admin"},
+		{Service: why.Service{Namespace: "keda", Name: "keda"}, Group: "keda.sh"}, {Service: why.Service{Namespace: "keda", Name: "default"}, Group: "keda.sh"},
+		{Service: why.Service{Namespace: "keda", Name: "gone"}, Group: "keda.sh"}, {Subject: "user admin"},
+		{Service: why.Service{Namespace: "keda", Name: "gone"}, Group: "*"}, {Service: why.Service{Namespace: "other", Name: "keda"}, Group: "*"},
+		{Service: why.Service{Namespace: "keda", Name: "*"}}, {Service: why.Service{Namespace: "*", Name: "*"}, Group: "apps"},
 	}
 	c.pods(held)
 	var pods []int
 	for _, g := range e.Grants.Items {
 		pods = append(pods, g.Pods)
 	}
-	assert.Equal(t, []int{2, 1, 0, 0}, pods)
+	assert.Equal(t, []int{2, 1, 0, 0, 1, 3, 4}, pods, "of the rights to all or to built-in types those without a pod are left out")
 	var names []string
 	for _, w := range e.Workloads.Items {
 		names = append(names, w.Name)
