@@ -243,6 +243,9 @@ func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
 	f.lackPass(e, hook.Resource+" "+hook.Configuration, hook.Changed)
 	if repair != "" {
 		f.Do = []string{repair}
+		if hook.Service == nil {
+			f.Do = append(f.Do, doneAlready)
+		}
 	}
 	f.Do = append(f.Do,
 		fmt.Sprintf("exclude %s by a namespaceSelector in %s %s, and remove the exclusion when %s is gone (--fix prints both commands)",
@@ -289,7 +292,7 @@ func admissionDenies(e *Evidence) []Finding {
 			f.Says = fmt.Sprintf("the webhook %s denies the deletion: %s", name, orElse(reason, "without explanation"))
 			f.saw(1, e.Namespace.Request, "ContentFailure: admission webhook %q denied the request: %s", name, orElse(reason, "without explanation"))
 			if reason != "" {
-				f.Do = []string{fmt.Sprintf("do what the webhook asks for: %s", reason)}
+				f.Do = []string{fmt.Sprintf("do what the webhook asks for: %s", reason), doneAlready}
 			}
 			findings = append(findings, f)
 		}
@@ -325,6 +328,10 @@ func silentlyDenied(e *Evidence) (findings []Finding) {
 	return findings
 }
 
+// doneAlready is advice against an obstacle that only the condition shows, which is as old as the
+// last pass.
+var doneAlready = "if that is done already: wait for the controller's next pass, which comes within " + duration(backOffCap)
+
 func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok bool) {
 	f = Finding{Culprit: Reference{Resource: "validatingadmissionpolicies", Name: policy}}
 	f.Says = fmt.Sprintf("the admission policy %s denies the deletion: %s", policy, reason)
@@ -337,6 +344,7 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 	default:
 		f.Do = []string{"do what the policy asks for: " + reason}
 	}
+	f.Do = append(f.Do, doneAlready)
 	if !e.Policies.Known() {
 		f.lack(e.Policies.Failed, "the admission policies %s", e.Policies.notKnown())
 		return f, true

@@ -145,7 +145,7 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 		},
 		"a policy": {denied(), "C08", "do what the policy asks for: annotate it first", []string{"kubectl -n shop get configmaps"}},
 		"a node that does not exist": {
-			onNode(), "C11", "start the pod-garbage-collector-controller of kube-controller-manager: it removes pods of nodes that do not exist",
+			onNode(), "C11", "see whether the pod-garbage-collector-controller of kube-controller-manager runs: it deletes the pods of nodes that do not exist",
 			[]string{"kubectl get nodes"},
 		},
 		"a node that does not answer": {
@@ -217,7 +217,10 @@ func TestTwoRemovalsFromOneObject(t *testing.T) {
 // finalizer ran in the namespace.
 func TestAnotherProgramOfAnOwnerThatRanInside(t *testing.T) {
 	e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", why.Workload{Kind: "deployment", Namespace: "keda", Name: "keda-metrics"})
-	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "shop", Name: "operator"}, Group: "keda.sh", Resources: []string{"*"}}}
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "shop", Name: "deployer"}, Group: "keda.sh", Resources: []string{"*"}}}
+	found, _ := advice(t, e, "C05")
+	assert.Equal(t, []string{"none of them is called like keda-operator: they may belong to other programs"}, found.Missing)
+	e.Grants.Items[0].Service.Name = "keda-operator"
 	found, lines := advice(t, e, "C05")
 	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
 	assert.Equal(t, "run keda-operator in another namespace until the objects are gone", found.Do[0])

@@ -25,7 +25,8 @@ func finalizerCauses() []Cause {
 		ID: "C05", Title: "the controller of a finalizer ran in this namespace",
 		Lesson: "The controller deletes pods first. If the owner of a finalizer was one of them, the finalizer stays, and " +
 			"nothing can be created in the namespace.",
-		Proof: "As C04, and every service account that may update the type by a rule naming its group is in the namespace.",
+		Proof: "As C04, and every service account that may update the type by a rule naming its group is in the namespace, and one of them is called " +
+			"like the owner.",
 		Do: []string{
 			"run the controller in another namespace until the objects are gone",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
@@ -90,6 +91,9 @@ func ownerless(e *Evidence, inside bool) []Finding {
 					h.Finalizer, e.Name, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
 				f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
 				f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
+				if _, programs := e.ownerOf(h); !e.leftAccount(h, programs) {
+					f.lack(nil, "none of them is called like %s: they may belong to other programs", f.Owner.Name)
+				}
 			case stopped != nil:
 				stopped.bringBack(&f)
 			default:

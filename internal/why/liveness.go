@@ -328,7 +328,7 @@ func (e *Evidence) may(f *Finding, h Held, name string, programs []string, liste
 	}
 	builtIn := !h.Type.IsCustom()
 	for _, grant := range e.Grants.Items {
-		broad := builtIn || grant.Group == Every
+		broad := builtIn || grant.Group == Every && !slices.Contains(grant.Resources, h.Type.Resource)
 		switch {
 		case !grant.covers(h.Type):
 		case !grant.isAccount() && broad && !slices.ContainsFunc(programs, func(program string) bool { return hasWord(grant.Subject, program) }):

@@ -125,15 +125,13 @@ func matches(pattern, name string) bool {
 // creators are managers that write objects for people or from templates, and own no finalizer.
 var creators = []string{
 	"kubectl", "helm", "argocd", "kustomize-controller", "helm-controller", "terraform", "pulumi", "fleet", "before-first-apply", "velero", "k9s",
-	"kapp", "kpt", "skaffold", "werf", "kube-controller-manager", "kube-apiserver",
+	"oc", "flux", "rancher", "kapp", "kpt", "skaffold", "werf", "kube-controller-manager", "kube-apiserver",
 }
 
 // isCreator reports whether a manager writes objects on behalf of others.
 func isCreator(manager string) bool {
-	for _, creator := range creators {
-		if strings.HasPrefix(strings.ToLower(manager), creator) {
-			return true
-		}
-	}
-	return false
+	manager = strings.ToLower(manager)
+	return slices.ContainsFunc(creators, func(creator string) bool {
+		return manager == creator || len(creator) > 3 && strings.HasPrefix(manager, creator)
+	})
 }

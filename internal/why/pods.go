@@ -219,7 +219,7 @@ func onLostNode(e *Evidence) []Finding {
 		case node == nil:
 			f.saw(1, e.Nodes.Request, "node %s does not exist", name)
 			f.Do = []string{
-				"start the pod-garbage-collector-controller of kube-controller-manager: it removes pods of nodes that do not exist",
+				"see whether the pod-garbage-collector-controller of kube-controller-manager runs: it deletes the pods of nodes that do not exist",
 				"bring the node back under its name",
 			}
 			f.Says = fmt.Sprintf("%s cannot end, because node %s is gone", counted(len(pods), "pod"), name)
@@ -402,10 +402,14 @@ func podFinalizers(e *Evidence) []Finding {
 			continue
 		}
 		f := heldFinding(e, h)
-		switch e.judgeOwner(&f, h) {
-		case ownerSlow:
+		owner := e.judgeOwner(&f, h)
+		if owner == ownerSlow {
 			continue
-		case ownerGone:
+		}
+		if stopped := e.stoppedOwner(h); stopped != nil {
+			stopped.bringBack(&f)
+		}
+		if owner == ownerGone {
 			f.offerRelease(e, h)
 		}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it", h.Object.Name, h.Finalizer)

@@ -107,6 +107,7 @@ func TestTheURLInARefusal(t *testing.T) {
 	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
 	assert.Contains(t, found.Says, "the webhook b.example.com answers with an error")
 	assert.Contains(t, found.Do[0], "read the log of the server at https://10.0.0.1:8443/check")
+	assert.Equal(t, "if that is done already: wait for the controller's next pass, which comes within 1m0s", found.Do[1])
 }
 
 // What a policy is short of is not what it asks for.
@@ -120,7 +121,7 @@ func TestAPolicyThatCannotDecide(t *testing.T) {
 		found := find(why.Judge(says(denied(), `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' `+text)), "C08")
 		require.NotNil(t, found, text)
 		assert.Equal(t, why.Proven, found.Certainty)
-		assert.Equal(t, do, found.Do[0])
+		assert.Equal(t, []string{do, "if that is done already: wait for the controller's next pass, which comes within 1m0s"}, found.Do)
 	}
 }
 

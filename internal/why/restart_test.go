@@ -181,9 +181,14 @@ func TestADefinitionWhoseObjectsGo(t *testing.T) {
 
 // A Lease of kube-controller-manager that has just expired may be renewed by the next process.
 func TestAControllerManagerThatStartsAgain(t *testing.T) {
-	e := withManagers()
+	e := withManagers(why.Manager{Name: "kcm"})
 	for ago, certainty := range map[time.Duration]why.Certainty{30 * time.Second: why.Possible, 2 * time.Minute: why.Proven} {
 		e.Leases.Items = []why.Lease{{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "old", Renewed: at.Add(-ago), Duration: 15 * time.Second}}
 		assert.Equal(t, certainty, find(why.Judge(e), "C19").Certainty, ago)
 	}
+	e.Managers.Items = nil
+	assert.Contains(t, find(why.Judge(e), "C19").Missing, "no pod of kube-controller-manager is visible: it may run elsewhere, without a Lease")
+	e.Namespace.Conditions, e.Second.Namespace.Conditions = nil, nil
+	e.Leases.Items[0].Renewed = at.Add(-time.Hour)
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "nobody has written a condition")
 }

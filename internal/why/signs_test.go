@@ -168,8 +168,10 @@ func TestAnotherProgramMayRemoveTheFinalizer(t *testing.T) {
 		grant     why.Grant
 		certainty why.Certainty
 	}{
-		"a right to everything":   {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"*"}, Pods: 1}, why.Possible},
-		"without a pod":           {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"*"}}, why.Proven},
+		"a right to everything": {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"*"}, Pods: 1}, why.Possible},
+		"without a pod":         {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"*"}}, why.Proven},
+		"a right to the type by a rule for all groups": {orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", since("deployment", "keda-operator", 0, time.Hour)),
+			why.Grant{Service: engine, Group: "*", Resources: []string{"scaledobjects"}, Pods: 1}, why.Possible},
 		"a right to another type": {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"topics"}, Pods: 1}, why.Proven},
 		"an administrator":        {held(stopped), why.Grant{Subject: "group system:masters", Group: "*", Resources: []string{"*"}}, why.Proven},
 		"a built-in type":         {orphan("configmaps", "", "example.com/x", "queue-operator", stopped), why.Grant{Service: engine, Resources: []string{"configmaps"}, Pods: 1}, why.Possible},
@@ -185,6 +187,16 @@ func TestAnotherProgramMayRemoveTheFinalizer(t *testing.T) {
 			assert.Equal(t, test.certainty == why.Proven, strings.Contains(lines, "last resort"))
 			assert.Contains(t, lines, "--replicas=1")
 		})
+	}
+}
+
+// The letters of a short name are in many others, and some tools have one.
+func TestAShortName(t *testing.T) {
+	e := orphan("things", "acme.io", "acme.io/x", "abc", workload("deployment", "web", "crabcake", 1))
+	assert.NotContains(t, strings.Join(find(why.Judge(e), "C04").Missing, "; "), "crabcake")
+	for manager, isOwner := range map[string]bool{"oc": false, "octopus": true, "kubectl-edit": false, "kube-controller-manager": false} {
+		e.Stamps[0].Writers[0].Manager = manager
+		assert.Equal(t, isOwner, find(why.Judge(e), "C04").Owner != nil, manager)
 	}
 }
 

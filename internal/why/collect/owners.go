@@ -83,13 +83,20 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 		image, _, _ = strings.Cut(image, "@")
 		w.Words = append(w.Words, text(container, "name"), image)
 		line := slices.Concat(words(container["command"]), words(container["args"]))
-		w.Words = append(w.Words, programsOf(line)...)
+		w.Words = slices.Concat(w.Words, programsOf(words(container["command"])), programsOf(words(container["args"])))
 		for _, variable := range items(container["env"]) {
 			line = append(line, text(variable, "name"))
 		}
-		w.Kubeconfig = w.Kubeconfig || strings.Contains(strings.ToLower(strings.Join(line, " ")), "kubeconfig")
+		w.Kubeconfig = w.Kubeconfig || slices.ContainsFunc(line, choosesIdentity)
 	}
 	return w
+}
+
+// choosesIdentity reports whether a word of a command line or the name of a variable makes a program
+// send its requests under another identity than its service account's.
+func choosesIdentity(word string) bool {
+	letters := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
+	return strings.Contains(letters, "kubeconfig") || word == "--as" || strings.HasPrefix(word, "--as=") || strings.HasPrefix(word, "--token")
 }
 
 // mayRun reports whether a pod is going to run: it is neither finished nor deleted.
@@ -105,13 +112,17 @@ func runs(status map[string]any) bool {
 	return running
 }
 
-// programsOf returns the words of a command line that may be programs, without their folders.
+// programsOf returns the words of a command line that may be programs, without their folders. The
+// word after a flag is its value, but for -c of a shell.
 func programsOf(line []string) (programs []string) {
 	const most = 8
+	flag := ""
 	for _, word := range strings.Fields(strings.Join(line, " ")) {
-		if !strings.ContainsAny(word[:1], "-$\"'") && !strings.Contains(word, "=") && len(programs) < most {
+		isValue := strings.HasPrefix(flag, "-") && !strings.Contains(flag, "=") && flag != "-c"
+		if !isValue && !strings.ContainsAny(word[:1], "-$\"'") && !strings.Contains(word, "=") && len(programs) < most {
 			programs = append(programs, path.Base(word))
 		}
+		flag = word
 	}
 	return programs
 }

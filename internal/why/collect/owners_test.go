@@ -74,12 +74,39 @@ func TestAWorkloadWithAKubeconfig(t *testing.T) {
 	}{
 		"none":          {map[string]any{"args": []any{"--leader-elect"}}, false},
 		"an argument":   {map[string]any{"args": []any{"--kubeconfig=/etc/admin.conf"}}, true},
+		"another name":  {map[string]any{"env": []any{map[string]any{"name": "KUBE_CONFIG_PATH"}}}, true},
+		"impersonation": {map[string]any{"args": []any{"--as=system:admin"}}, true},
+		"a token":       {map[string]any{"args": []any{"--token-file", "/t"}}, true},
+		"assets":        {map[string]any{"args": []any{"--assets=/x"}}, false},
 		"the variable":  {map[string]any{"env": []any{map[string]any{"name": "KUBECONFIG", "value": "/x"}}}, true},
 		"other command": {map[string]any{"command": []any{"sh", "-c", "exec /x --kubeconfig $HOME/c"}}, true},
 	} {
 		pod := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"containers": []any{test.container}}}}
 		assert.Equal(t, test.has, workload(why.PodKind, pod).Kubeconfig, name)
 	}
+}
+
+// The value of a flag is no program, nor is a token that is not mounted an identity.
+func TestTheWordsOfACommandLine(t *testing.T) {
+	assert.Equal(t, []string{"watch", "b"}, programsOf([]string{"watch", "--target", "watched-operator", "--deep=true", "b"}))
+	assert.Equal(t, []string{"sh", "exec", "x"}, programsOf([]string{"sh", "-c", "exec /bin/x -v 3"}))
+	pod := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"automountServiceAccountToken": false}}}
+	assert.True(t, workload(why.PodKind, pod).Kubeconfig)
+}
+
+// Groups of service accounts are those of pods; another group is one of users.
+func TestSubjectsOfBindings(t *testing.T) {
+	subject := func(kind, name string) map[string]any { return map[string]any{"kind": kind, "name": name} }
+	b := bindingOf(&api.Unstructured{Object: map[string]any{"metadata": map[string]any{"namespace": "shop"}, "subjects": []any{
+		subject("Group", "system:serviceaccounts"), subject("Group", "system:serviceaccounts:ops"), subject("Group", "system:masters"),
+		subject("ServiceAccount", "a"), subject("User", "jane"),
+	}}})
+	var accounts []string
+	for _, g := range b.subjects {
+		accounts = append(accounts, g.Account())
+	}
+	assert.Equal(t, []string{"*/*", "ops/*", "/", "shop/a", "/"}, accounts)
+	assert.Equal(t, "shop", b.namespace)
 }
 
 // Every manager that has the finalizer among its fields has set it.

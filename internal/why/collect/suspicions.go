@@ -160,6 +160,11 @@ func (c *collector) backends(ctx context.Context) {
 	for _, definition := range e.Definitions.Items {
 		want(definition.Converter)
 	}
+	for _, a := range e.APIServices.Items {
+		if a.Service != nil && a.Service.Namespace == e.Name && a.Available != "True" {
+			want(a.Service)
+		}
+	}
 	for _, hook := range e.Webhooks.Items {
 		if e.Suspects(hook) {
 			want(hook.Service)

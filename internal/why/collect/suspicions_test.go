@@ -137,13 +137,17 @@ func TestWhichBackendsAreRead(t *testing.T) {
 	}
 	e.Webhooks.Items = append(e.Webhooks.Items, why.Webhook{Name: "named", Service: &why.Service{Namespace: "a", Name: "named"}})
 	e.Definitions.Items = []why.Definition{{Converter: &why.Service{Namespace: "a", Name: "converter"}}}
+	e.APIServices.Items = []why.APIService{
+		{Service: &why.Service{Namespace: "shop", Name: "aggregated"}}, {Service: &why.Service{Namespace: "shop", Name: "available"}, Available: "True"},
+		{Service: &why.Service{Namespace: "elsewhere", Name: "aggregated"}},
+	}
 	c.backends(t.Context())
 	var names []string
 	for _, b := range e.Backends {
 		names = append(names, b.Name)
 	}
 	require.Len(t, names, maxBackends)
-	assert.Equal(t, []string{"named", "converter", "suspected-0"}, names[:3])
+	assert.Equal(t, []string{"named", "converter", "aggregated", "suspected-0"}, names[:4])
 	assert.Equal(t, "guard.example.com", e.Backends[0].External)
 	assert.Equal(t, time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), e.Backends[0].Changed)
 }
