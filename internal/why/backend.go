@@ -16,7 +16,7 @@ const certificate = "x509: "
 var (
 	brokenTransfer = []string{certificate, `Post "`, "connection refused", "context deadline exceeded", "no such host", "i/o timeout"}
 	// noBackend matches the errors without a request.
-	noBackend     = regexp.MustCompile(`no endpoints available|service "[^"]+" not found|no service port |^no service$`)
+	noBackend     = regexp.MustCompile(`no endpoints available|service "[^"]+" not found|no service port `)
 	noServicePort = regexp.MustCompile(`no service port (\d+) found for service`)
 )
 
