@@ -1,6 +1,7 @@
 package why_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -164,4 +165,18 @@ func TestAFinalizerFromATemplate(t *testing.T) {
 	volcano.Types[0].Objects[0].Owners[0].Group = "batch.volcano.sh"
 	volcano.Pods[0].Owners = volcano.Types[0].Objects[0].Owners
 	assert.Contains(t, find(why.Judge(volcano), "C13").Says, "has the finalizer of a Job's pods, and belongs to Job import")
+}
+
+// A user with few rights does not get a line of fifty types.
+func TestManyUnreadTypes(t *testing.T) {
+	e := evidence(terminating("", ""))
+	for i := range 20 {
+		resource := fmt.Sprintf("things%02d", i)
+		e.Types = append(e.Types, why.Type{Group: "acme.io", Version: "v1", Resource: resource, Failed: &why.Failure{Code: 403, Right: "list " + resource}})
+	}
+	var text strings.Builder
+	require.NoError(t, why.Judge(e).WriteText(&text, false, 100))
+	assert.Contains(t, text.String(), "more types")
+	assert.NotContains(t, text.String(), "unread: things00.acme.io, things01.acme.io, things02.acme.io, things03.acme.io, things04.acme.io")
+	assert.Len(t, why.Judge(e).Checked.Unread, 20)
 }
