@@ -91,7 +91,7 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 // lackPass adds to a finding from a condition that something was changed after that was written,
 // and so lately that the controller may not have come back.
 func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
-	confirmed := slices.ContainsFunc(e.latest().Writers, func(w Writer) bool { return !w.At.Before(changed) })
+	confirmed := slices.ContainsFunc(e.latest().Writers, func(w Writer) bool { return w.At.After(changed) })
 	if now := e.now(); !confirmed && !changed.IsZero() && now.Sub(changed) < 2*backOffCap {
 		f.lack(nil, "%s was changed %s ago: the next pass of the controller may succeed", what, duration(now.Sub(changed)))
 	}

@@ -163,7 +163,7 @@ func dependents(e *Evidence) []Finding {
 // drains reports whether the second sample has fewer objects of a type.
 func (e *Evidence) drains(t *Type) bool {
 	return e.Second != nil && slices.ContainsFunc(e.Second.Types, func(second Type) bool {
-		return second.Name() == t.Name() && second.Failed == nil && second.Count < t.Count
+		return second.Name() == t.Name() && second.Failed == nil && !second.More && second.Count < t.Count
 	})
 }
 
@@ -174,7 +174,7 @@ func shrinks(e *Evidence) []Finding {
 	var findings []Finding
 	for _, second := range e.Second.Types {
 		first := e.typeOf(second.Group, second.Resource)
-		if first == nil || second.Failed != nil || second.Count == 0 || second.Count >= first.Count {
+		if first == nil || second.Count == 0 || second.Count >= first.Count || !e.drains(first) {
 			continue
 		}
 		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)

@@ -294,7 +294,7 @@ func (e *Evidence) leads(f *Finding, h Held, programs []string) string {
 		f.lack(e.AllLeases.Failed, "the Leases could not be read")
 		return ownerUnknown
 	}
-	stopped := e.stoppedOwner(h)
+	stopped, verdict := e.stoppedOwner(h), ownerGone
 	scaledDown := stopped != nil && stopped.Replicas == 0
 	for _, lease := range e.AllLeases.Items {
 		switch {
@@ -304,12 +304,12 @@ func (e *Evidence) leads(f *Finding, h Held, programs []string) string {
 			return ownerSlow
 		case !scaledDown && e.At.Sub(lease.Renewed) < startsWithin:
 			f.lack(nil, "Lease %s/%s was renewed %s ago: its holder may be starting again", lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
-			return ownerUnknown
+			verdict = ownerUnknown
 		default:
 			f.saw(1, e.AllLeases.Request, "Lease %s/%s: last renewed %s ago", lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
 		}
 	}
-	return ownerGone
+	return verdict
 }
 
 // may looks for the fourth sign of life: a right to update the type. A pod that runs with it may be

@@ -92,8 +92,8 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 	return w
 }
 
-// choosesIdentity reports whether a word of a command line or the name of a variable makes a program
-// send its requests under another identity than its service account's.
+// choosesIdentity reports whether a word of a command line or the name of a variable makes a
+// program send its requests under another identity than its service account's.
 func choosesIdentity(word string) bool {
 	letters := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
 	return strings.Contains(letters, "kubeconfig") || word == "--as" || strings.HasPrefix(word, "--as=") || strings.HasPrefix(word, "--token")

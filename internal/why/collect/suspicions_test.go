@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,8 +20,11 @@ import (
 // gives one answer to all of them.
 func asking(t *testing.T, answer string) (c *collector, requests *[]string) {
 	requests = &[]string{}
+	var mu sync.Mutex
 	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
 		*requests = append(*requests, r.Method+" "+r.URL.Path+" "+r.URL.Query().Get("fieldSelector"))
+		mu.Unlock()
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(answer))
 	}))
