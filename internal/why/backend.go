@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -91,19 +92,39 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 // lackPass adds to a finding from a condition that something was changed after that was written,
 // and so lately that the controller may not have come back.
 func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
-	confirmed := slices.ContainsFunc(e.latest().Writers, func(w Writer) bool { return w.At.After(changed) })
+	n := e.latest()
+	if n == nil {
+		return // it is gone
+	}
+	confirmed := slices.ContainsFunc(n.Writers, func(w Writer) bool { return w.At.After(changed) })
 	if now := e.now(); !confirmed && !changed.IsZero() && now.Sub(changed) < 2*backOffCap {
 		f.lack(nil, "%s was changed %s ago: the next pass of the controller may succeed", what, duration(now.Sub(changed)))
 	}
 }
 
-// lackDeletions does so for the objects whose deletion was denied.
+// lackDeletions does so for the objects whose deletion was denied. If no manager owns a field any
+// more, only the resourceVersion shows that an object was written after the namespace.
 func (f *Finding) lackDeletions(e *Evidence) {
+	n := e.latest()
+	if n == nil {
+		return // it is gone
+	}
+	version := func(text string) int {
+		number, err := strconv.Atoi(text)
+		if err != nil {
+			return 0 // a server may have others
+		}
+		return number
+	}
 	for _, b := range f.Blocks {
 		for _, t := range e.Types {
 			for _, o := range t.Objects {
-				if t.Name() == b.Resource && len(f.Missing) == 0 {
-					f.lackPass(e, b.Resource+"/"+o.Name, o.Changed)
+				if t.Name() != b.Resource || len(f.Missing) > 0 {
+					continue
+				}
+				f.lackPass(e, b.Resource+"/"+o.Name, o.Changed)
+				if o.Changed.IsZero() && version(o.ResourceVersion) > version(n.ResourceVersion) {
+					f.lack(nil, "%s/%s was changed after the conditions were written: the next pass of the controller may succeed", b.Resource, o.Name)
 				}
 			}
 		}

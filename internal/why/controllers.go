@@ -250,8 +250,8 @@ func contradict(a, b []api.NamespaceCondition) bool {
 var forbidden = regexp.MustCompile(`is forbidden: User ("(?:[^"\\]|\\.)+") cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)" in the namespace "([^"]+)"`)
 
 // Refusal is a right that a condition says the controller lacks, or that a finalizer's owner may
-// lack for one object, whose name is Name then.
-type Refusal struct{ User, Verb, Resource, Group, Name string }
+// lack for one object, whose name is Name then. Namespace is empty for the examined one.
+type Refusal struct{ User, Verb, Resource, Group, Name, Namespace string }
 
 // Refusals returns the rights that the condition ContentFailure names, each once.
 func Refusals(n *Namespace, namespace string) []Refusal {

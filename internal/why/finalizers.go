@@ -14,7 +14,7 @@ func finalizerCauses() []Cause {
 		Proof: "An object in deletion has the finalizer and is unchanged in two samples; the owner is known from a table or from " +
 			"managedFields, and by a workload of it, or for a custom type by its Lease or by rights to update the type; no workload and no pod " +
 			"of it is ready or was started within 10 minutes, no Lease of it was renewed, and no pod may update a custom type by a rule that names its group. " +
-			"An owner that no table has is only the finalizer's writer: then no pod at all may have a right to update the object.",
+			"An owner that no table has is only the finalizer's writer: then its account must still have a right to update the type, and no pod may.",
 		Do: []string{
 			"bring the controller back: it removes its finalizers by itself",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
@@ -91,7 +91,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 					h.Finalizer, e.Name, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
 				f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
 				f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
-				if _, programs := e.ownerOf(h); !e.leftAccount(h, programs) {
+				if !e.leftAccount(h) {
 					f.lack(nil, "none of them is called like %s: they may belong to other programs", f.Owner.Name)
 				}
 			case stopped != nil:
@@ -231,6 +231,9 @@ func withoutRights(e *Evidence) []Finding {
 		case !named:
 			f.lack(nil, "whether %s is the part of %s that removes the finalizer is not known", w.Name, owner)
 		}
+		if slices.ContainsFunc(e.Reviews, func(r Review) bool { return r.User == w.User() && r.Namespace == w.Namespace && r.Allowed }) {
+			f.lack(nil, "it may update them in its own namespace, and may work for that only")
+		}
 		if w.Kubeconfig {
 			f.lack(nil, "%s has a kubeconfig, and may not send its requests as its service account", w.Name)
 		}
@@ -268,7 +271,7 @@ func (w Workload) grant(e *Evidence, h Held) []Remedy {
 // refusals returns the reviews that refuse a workload the right to update or patch a held object.
 func (e *Evidence) refusals(w Workload, h Held) (refused []Review) {
 	for _, review := range e.Reviews {
-		asked := review.User == w.User() && review.Group == h.Type.Group && review.Resource == h.Type.Resource && (review.Name == "" || review.Name == h.Object.Name)
+		asked := review.User == w.User() && review.Namespace == "" && review.Group == h.Type.Group && review.Resource == h.Type.Resource && (review.Name == "" || review.Name == h.Object.Name)
 		if asked && review.Failed == nil && !review.Allowed {
 			refused = append(refused, review)
 		}

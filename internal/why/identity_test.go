@@ -54,7 +54,7 @@ func TestTheRightToABuiltInTypeBesideAListedOwner(t *testing.T) {
 
 // The programs of a listed owner are parts of one: they do not compete.
 func TestAListedOwnerWithSeveralPrograms(t *testing.T) {
-	e := orphan("kafkatopics", "kafka.strimzi.io", "strimzi.io/topic-operator", "", since("deployment", "main-entity-operator", 0, time.Hour))
+	e := orphan("kafkatopics", "kafka.strimzi.io", "strimzi.io/topic-operator", "", since("deployment", "entity-operator", 0, time.Hour))
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty, find(why.Judge(e), "C04").Missing)
 }
 
@@ -147,4 +147,21 @@ func TestALiveLeaseBesideAnExpiredOne(t *testing.T) {
 	assert.Nil(t, find(why.Judge(e), "C04"))
 	e.AllLeases.Items = []why.Lease{old, live}
 	assert.Nil(t, find(why.Judge(e), "C04"))
+}
+
+// The name of a driver's sidecar is that of many drivers: one that is stopped says nothing about
+// another.
+func TestProgramsThatManyHave(t *testing.T) {
+	e := orphan("persistentvolumeclaims", "", "provisioner.storage.kubernetes.io/cloning-protection", "", since("deployment", "csi-provisioner", 0, time.Hour))
+	found := find(why.Judge(e), "C04")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Contains(t, found.Missing[0], "nothing in the cluster shows that csi-provisioner is gone for good")
+}
+
+// A part of a listed owner that only has its words is no trace of it, and no sign of its life.
+func TestAPartWithTheWordsOfAnOwner(t *testing.T) {
+	updater := orphan("applications", "argoproj.io", "resources-finalizer.argocd.argoproj.io", "", since("deployment", "argocd-image-updater", 0, time.Hour))
+	assert.Equal(t, why.Possible, find(why.Judge(updater), "C04").Certainty)
+	metrics := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", workload("deployment", "keda", "keda-operator-metrics-apiserver", 1))
+	assert.Contains(t, find(why.Judge(metrics), "C04").Missing[0], "keda-operator-metrics-apiserver runs, and may be keda-operator or a part of it")
 }

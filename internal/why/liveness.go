@@ -187,33 +187,41 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 		return ownerUnknown
 	}
 	if !e.leftTraces(h, programs, listed) {
-		f.lack(nil, "nothing of %s is in the cluster: it may be uninstalled, or run elsewhere or under another name", name)
+		f.lack(nil, "nothing in the cluster shows that %s is gone for good: it may be uninstalled, or run elsewhere or under another name", name)
 		return ownerUnknown
 	}
 	return verdict
 }
 
-// leftTraces reports whether the cluster has a workload of an owner, or for a custom type a Lease
-// or the rights of its account to update it. managedFields also name programs outside the cluster,
-// and a listed owner may run there too, as the controllers of many clouds do. So one without a
-// trace is not known to be gone. A workload of an owner that is not listed must have exactly its
-// name.
+// leftTraces reports whether the cluster shows that an owner ran in it: by a workload with exactly
+// its name, or for a custom type by its Lease or by the rights of an account with exactly its name.
+// managedFields also name programs outside the cluster, and a listed owner may run there too, as
+// the controllers of many clouds do. An owner that is not listed may have set the finalizer for
+// another program: its workload's account must have a right to the type.
 func (e *Evidence) leftTraces(h Held, programs []string, listed bool) bool {
-	itself := func(w Workload) bool { return listed || slices.ContainsFunc(programs, w.isNamed) }
-	ofItself := func(g Grant) bool {
-		return slices.ContainsFunc(programs, func(program string) bool { return hasWord(g.Account(), program) })
+	keeper, _ := h.Keeper()
+	if keeper.Many {
+		return false // any of its namesakes may be a stranger
 	}
-	return slices.ContainsFunc(e.NamedWorkloads(h), itself) ||
-		h.Type.IsCustom() && (listed && slices.ContainsFunc(e.grantsFor(h.Type), ofItself) || e.leftAccount(h, programs) ||
-			slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) }))
+	if slices.ContainsFunc(e.NamedWorkloads(h), func(w Workload) bool { return e.isOwner(w, h) && (listed || e.accountMay(w.Account(), h.Type)) }) {
+		return true
+	}
+	own := func(g Grant) bool { return e.isAccountOf(g, h) }
+	return h.Type.IsCustom() && (listed && slices.ContainsFunc(e.grantsFor(h.Type), own) || e.leftAccount(h) ||
+		slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) }))
 }
 
 // leftAccount reports whether an owner that ran in the namespace has left the rights of a service
 // account with its name: all else went with its pods.
-func (e *Evidence) leftAccount(h Held, programs []string) bool {
-	return e.ranInside(h) && slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool {
-		return slices.ContainsFunc(programs, func(program string) bool { return hasWord(g.Service.Name, program) })
-	})
+func (e *Evidence) leftAccount(h Held) bool {
+	return e.ranInside(h) && slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool { return e.isAccountOf(g, h) })
+}
+
+// isAccountOf reports whether a right is that of a service account with exactly the name of an
+// owner.
+func (e *Evidence) isAccountOf(g Grant, h Held) bool {
+	name, programs := e.ownerOf(h)
+	return g.Service.Name != "" && slices.Contains(append(programs, name), g.Service.Name)
 }
 
 // builtIn judges a controller of kube-controller-manager.
@@ -241,15 +249,14 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 		return ownerUnknown
 	}
 	workloads := e.WorkloadsOf(h)
-	itself := func(w Workload) bool { return w.isNamed(name) }
-	if !slices.ContainsFunc(workloads, itself) {
-		_, programs := e.ownerOf(h)
-		itself = func(w Workload) bool { return slices.ContainsFunc(programs, w.hasWord) }
-	}
+	_, listed := h.Keeper()
+	stopped := slices.ContainsFunc(workloads, func(w Workload) bool { return w.Ready == 0 && w.Name == name })
 	var other, coming *Workload
 	for i, w := range workloads {
 		switch {
-		case w.Ready > 0 && itself(w):
+		case listed && stopped && !w.isNamed(name) && e.Grants.Known() && !w.Kubeconfig && !e.accountMay(w.Account(), h.Type):
+			// another part of the owner, which could not remove the finalizer
+		case w.Ready > 0 && e.isOwner(w, h):
 			f.saw(1, e.Workloads.Request, "%s %s/%s: %d of %d ready", w.Kind, w.Namespace, w.Name, w.Ready, w.Replicas)
 			return ownerSlow
 		case w.Ready > 0 && other == nil:
@@ -276,6 +283,11 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 		f.lack(nil, "%s %s/%s has been without a ready pod since %s: it may be starting", coming.Kind, coming.Namespace, coming.Name, clock(coming.Since))
 	}
 	return ownerUnknown
+}
+
+// accountMay reports whether a service account has a right to update a type.
+func (e *Evidence) accountMay(account Service, t *Type) bool {
+	return slices.ContainsFunc(e.Grants.Items, func(g Grant) bool { return g.covers(t) && g.Includes(account) })
 }
 
 // startsWithin is how long a program may take to start: as long as Kubernetes waits for a
@@ -314,8 +326,8 @@ func (e *Evidence) leads(f *Finding, h Held, programs []string) string {
 
 // may looks for the fourth sign of life: a right to update the type. A pod that runs with it may be
 // the owner, and a user who has it a program outside the cluster.
-//   - For a listed owner those rights count that a rule gives which names a custom type, and those of
-//     a user with its name: too many programs may update everything, or built-in types.
+//   - For a listed owner those rights count that a rule gives which names a custom type, and those
+//     of a user with its name: too many programs may update everything, or built-in types.
 //   - An owner that is not listed is only known as the writer of its finalizer. Another program may
 //     be the one that removes it, so every right counts that a pod has.
 func (e *Evidence) may(f *Finding, h Held, name string, programs []string, listed bool) string {
@@ -331,6 +343,9 @@ func (e *Evidence) may(f *Finding, h Held, name string, programs []string, liste
 		broad := builtIn || grant.Group == Every && !slices.Contains(grant.Resources, h.Type.Resource)
 		switch {
 		case !grant.covers(h.Type):
+		case !listed && grant.isPerson() && grant.Group == Every:
+			f.lack(nil, "%s may update everything, and may be the owner, outside the cluster", grant.Subject)
+			return ownerUnknown
 		case !grant.isAccount() && broad && !slices.ContainsFunc(programs, func(program string) bool { return hasWord(grant.Subject, program) }):
 		case !grant.isAccount():
 			f.lack(nil, "%s may update %s, and may be outside the cluster", grant.Subject, h.Type.Name())
@@ -375,6 +390,11 @@ var builtInGroups = []string{
 
 // isAccount reports whether the subject is a service account.
 func (g Grant) isAccount() bool { return g.Service.Name != "" }
+
+// isPerson reports whether the subject is a user that is not one of the system.
+func (g Grant) isPerson() bool {
+	return strings.HasPrefix(g.Subject, "user ") && !strings.HasPrefix(g.Subject, "user system:")
+}
 
 // Account is the service account, as namespace/name.
 func (g Grant) Account() string { return g.Service.String() }

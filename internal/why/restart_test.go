@@ -13,9 +13,11 @@ import (
 // This page has what is down for a short time only: owners that start again, and obstacles that
 // were removed since the controller met them.
 
-// held is an object of a custom type whose owner has a Deployment at 0.
+// held is an object of a custom type whose owner may still update it.
 func held(owner ...why.Workload) why.Evidence {
-	return orphan("queues", "example.com", "example.com/x", "queue-operator", owner...)
+	e := orphan("queues", "example.com", "example.com/x", "queue-operator", owner...)
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "default"}, Group: "example.com", Resources: []string{"queues"}}}
+	return e
 }
 
 // since is a workload without a ready pod for some time.
@@ -169,6 +171,25 @@ func TestAnObstacleThatWasChangedSince(t *testing.T) {
 			*test.changed = time.Time{}
 		})
 	}
+}
+
+// A namespace that went between the samples has nothing to wait for.
+func TestAnObstacleOfANamespaceThatIsGone(t *testing.T) {
+	for _, e := range []why.Evidence{denied(), unreachable()} {
+		e.Second.Namespace = nil
+		assert.Equal(t, why.Absent, why.Judge(e).Verdict)
+	}
+}
+
+// An object whose only managed field was taken off says by its resourceVersion that it was written.
+func TestAnObjectWithoutManagedFieldsThatWasChanged(t *testing.T) {
+	e := denied()
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C08").Certainty)
+	e.Types[0].Objects[0].ResourceVersion = "8"
+	found := find(why.Judge(e), "C08")
+	assert.Equal(t, []string{"configmaps/a was changed after the conditions were written: the next pass of the controller may succeed"}, found.Missing)
+	e.Types[0].Objects[0].ResourceVersion = "opaque"
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C08").Certainty)
 }
 
 // The objects of a definition in deletion go.

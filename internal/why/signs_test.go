@@ -45,8 +45,8 @@ func TestOwnersThatMayRun(t *testing.T) {
 			workload("statefulset", "cd", "gitops", 1, "application-controller", "argocd-application-controller")), none},
 		"a program with the same letters": {orphan("buckets", "s3.services.k8s.aws", "finalizers.s3.services.k8s.aws/Bucket", "ack",
 			workload("deployment", "web", "backend", 1)), possible},
-		"another part of the owner": {orphan("orders", "acme.cert-manager.io", "acme.cert-manager.io/finalizer", "",
-			workload("deployment", "cert-manager", "cert-manager", 0), workload("deployment", "cert-manager", "cert-manager-webhook", 1)), possible},
+		"another part of the owner, without rights": {orphan("orders", "acme.cert-manager.io", "acme.cert-manager.io/finalizer", "",
+			workload("deployment", "cert-manager", "cert-manager", 0), workload("deployment", "cert-manager", "cert-manager-webhook", 1)), why.Proven},
 		"rights that may have gone with the namespace":       {orphan("kafkatopics", "kafka.strimzi.io", "strimzi.io/topic-operator", ""), possible},
 		"a Lease under the former name, for a built-in type": {former("secrets", ""), possible},
 	} {
@@ -79,6 +79,7 @@ func TestAGroupOfAnotherProgram(t *testing.T) {
 		assert.Equal(t, custom, why.Type{Group: group}.IsCustom(), group)
 	}
 	e := orphan("gateways", "gateway.networking.k8s.io", "example.com/gw", "corp-gateway", workload("deployment", "gw", "corp-gateway", 0))
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "gw", Name: "default"}, Group: "gateway.networking.k8s.io", Resources: []string{"*"}}}
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty)
 	e.Grants.Items = []why.Grant{grantOf("gateway.networking.k8s.io", "edge")}
 	e.Grants.Items[0].Pods = 1
@@ -98,6 +99,7 @@ func TestTheStoppedPartOfAnOwner(t *testing.T) {
 	for i := range e.Workloads.Items {
 		e.Workloads.Items[i].Replicas = e.Workloads.Items[i].Ready
 	}
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "cert-manager", Name: "default"}, Group: "*", Resources: []string{"*"}}}
 	found, lines := advice(t, e, "C04")
 	assert.Contains(t, found.Missing, "deployment cert-manager/cert-manager-webhook runs, and may be cert-manager or a part of it")
 	assert.Equal(t, "kubectl -n cert-manager scale deployment/cert-manager --replicas=1", found.Do[0])
@@ -128,6 +130,19 @@ func TestTwoInstallationsOfAnOwner(t *testing.T) {
 // secrets is a held object of a listed owner.
 func secrets(workloads ...why.Workload) why.Evidence {
 	return orphan("pushsecrets", "external-secrets.io", "pushsecret.externalsecrets.io/finalizer", "", workloads...)
+}
+
+// An installation that may update the type in its own namespace may work for that only: the one of
+// this namespace may have gone with it.
+func TestAnInstallationForOneNamespace(t *testing.T) {
+	w := workload("deployment", "team-b", "external-secrets", 1)
+	e := secrets(w)
+	refuse(&e, w)
+	e.Reviews = append(e.Reviews, why.Review{User: w.User(), Verb: "update", Group: "external-secrets.io", Resource: "pushsecrets", Namespace: "team-b"})
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty, "it may not update them anywhere")
+	e.Reviews[2].Allowed = true
+	found := find(why.Judge(e), "C06")
+	assert.Equal(t, []string{"it may update them in its own namespace, and may work for that only"}, found.Missing)
 }
 
 // What only shares an image, or has set the finalizer when it created the object, need not be the
@@ -172,16 +187,18 @@ func TestAnotherProgramMayRemoveTheFinalizer(t *testing.T) {
 		"without a pod":         {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"*"}}, why.Proven},
 		"a right to the type by a rule for all groups": {orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", since("deployment", "keda-operator", 0, time.Hour)),
 			why.Grant{Service: engine, Group: "*", Resources: []string{"scaledobjects"}, Pods: 1}, why.Possible},
-		"a right to another type": {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"topics"}, Pods: 1}, why.Proven},
-		"an administrator":        {held(stopped), why.Grant{Subject: "group system:masters", Group: "*", Resources: []string{"*"}}, why.Proven},
-		"a built-in type":         {orphan("configmaps", "", "example.com/x", "queue-operator", stopped), why.Grant{Service: engine, Resources: []string{"configmaps"}, Pods: 1}, why.Possible},
+		"a right to another type":           {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"topics"}, Pods: 1}, why.Proven},
+		"a user with a right to everything": {held(stopped), why.Grant{Subject: "user hub-bot", Group: "*", Resources: []string{"*"}}, why.Possible},
+		"a user of the system":              {held(stopped), why.Grant{Subject: "user system:kube-scheduler", Group: "*", Resources: []string{"*"}}, why.Proven},
+		"an administrator":                  {held(stopped), why.Grant{Subject: "group system:masters", Group: "*", Resources: []string{"*"}}, why.Proven},
+		"a built-in type":                   {orphan("configmaps", "", "example.com/x", "queue-operator", stopped), why.Grant{Service: engine, Resources: []string{"configmaps"}, Pods: 1}, why.Possible},
 		"a listed owner beside a right to everything": {orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", since("deployment", "keda-operator", 0, time.Hour)),
 			why.Grant{Service: engine, Group: "*", Resources: []string{"*"}, Pods: 1}, why.Proven},
 		"a listed owner beside a right to its group": {orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", since("deployment", "keda-operator", 0, time.Hour)),
 			why.Grant{Service: engine, Group: "keda.sh", Resources: []string{"*"}, Pods: 1}, why.Possible},
 	} {
 		t.Run(name, func(t *testing.T) {
-			test.e.Grants.Items = []why.Grant{test.grant}
+			test.e.Grants.Items = append(test.e.Grants.Items, test.grant)
 			found, lines := advice(t, test.e, "C04")
 			assert.Equal(t, test.certainty, found.Certainty, found.Missing)
 			assert.Equal(t, test.certainty == why.Proven, strings.Contains(lines, "last resort"))
@@ -204,7 +221,7 @@ func TestAShortName(t *testing.T) {
 func TestTheRightsOfAnotherAccount(t *testing.T) {
 	e := orphan("buckets", "s3.services.k8s.aws", "finalizers.s3.services.k8s.aws/Bucket", "ack")
 	for account, certainty := range map[why.Service]why.Certainty{
-		{Namespace: "ci", Name: "deployer"}: why.Possible, {Namespace: "ack-system", Name: "controller"}: why.Proven, {Namespace: "x", Name: "ack-s3"}: why.Proven,
+		{Namespace: "ci", Name: "deployer"}: why.Possible, {Namespace: "ack", Name: "user"}: why.Possible, {Namespace: "ci", Name: "ack-user"}: why.Possible, {Namespace: "x", Name: "ack"}: why.Proven,
 	} {
 		e.Grants.Items = []why.Grant{{Service: account, Group: "s3.services.k8s.aws", Resources: []string{"*"}}}
 		assert.Equal(t, certainty, find(why.Judge(e), "C04").Certainty, account)

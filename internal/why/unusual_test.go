@@ -345,7 +345,7 @@ func TestACloudControllerWithoutATrace(t *testing.T) {
 	found := find(why.Judge(e), "C15")
 	require.NotNil(t, found)
 	assert.Equal(t, why.Possible, found.Certainty)
-	const uninstalled = "nothing of cloud-controller-manager is in the cluster: it may be uninstalled, or run elsewhere or under another name"
+	const uninstalled = "nothing in the cluster shows that cloud-controller-manager is gone for good: it may be uninstalled, or run elsewhere or under another name"
 	assert.Contains(t, found.Missing, uninstalled)
 	e.AllLeases.Items = []why.Lease{{Namespace: "kube-system", Name: "cloud-controller-manager", Holder: "a", Renewed: deleted, Duration: 15 * time.Second}}
 	assert.Equal(t, why.Possible, find(why.Judge(e), "C15").Certainty, "one under another name may have another Lease")
@@ -357,6 +357,6 @@ func TestACloudControllerWithoutATrace(t *testing.T) {
 
 	custom := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "")
 	assert.Equal(t, why.Possible, find(why.Judge(custom), "C04").Certainty, "its rights may have gone with the namespace")
-	custom.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "keda", Name: "operator"}, Group: "keda.sh", Resources: []string{"*"}}}
+	custom.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "keda", Name: "keda-operator"}, Group: "keda.sh", Resources: []string{"*"}}}
 	assert.Equal(t, why.Proven, find(why.Judge(custom), "C04").Certainty, "the rights show the owner of a custom type")
 }

@@ -118,13 +118,13 @@ func finalizerFixtures() []Fixture {
 		SetUp: func(w *World) {
 			w.operated(strimzi)
 			w.managed(strimzi, "orders")
-			w.mayUpdate(strimzi, "strimzi", Namespace, "strimzi-operator")
+			w.mayUpdate(strimzi, "strimzi", Namespace, "topic-operator")
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // a second account, elsewhere, with a pod
 			w.operated(strimzi)
 			w.managed(strimzi, "orders")
-			w.mayUpdate(strimzi, "strimzi", Namespace, "strimzi-operator")
+			w.mayUpdate(strimzi, "strimzi", Namespace, "topic-operator")
 			w.mayUpdate(strimzi, "backup", "kafka", "backup")
 			w.create("/api/v1/namespaces/kafka/serviceaccounts", `{"metadata":{"name":"backup"}}`)
 			w.create("/api/v1/namespaces/kafka/pods", `{"metadata":{"name":"b"},"spec":{"serviceAccountName":"backup","containers":[{"name":"c","image":"i"}]}}`)

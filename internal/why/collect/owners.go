@@ -301,25 +301,32 @@ func (c *collector) pods(held []why.Held) {
 	}
 	e.Grants.Items = slices.DeleteFunc(e.Grants.Items, func(g why.Grant) bool {
 		custom := g.Group != why.Every && why.Type{Group: g.Group}.IsCustom()
-		return !custom && g.Service.Name != "" && g.Pods == 0 && g.Failed == nil
+		owns := slices.ContainsFunc(e.Workloads.Items, func(w why.Workload) bool {
+			return g.Includes(w.Account()) && slices.ContainsFunc(held, func(h why.Held) bool { return e.MayOwn(w, h) })
+		})
+		return !custom && g.Service.Name != "" && g.Pods == 0 && g.Failed == nil && !owns
 	})
 	e.Workloads.Items = slices.DeleteFunc(e.Workloads.Items, func(w why.Workload) bool {
 		return w.Kind == why.PodKind && !slices.ContainsFunc(held, func(h why.Held) bool { return e.MayOwn(w, h) })
 	})
 }
 
-// maxOwners is how many rights of owners are asked about: two for each.
-const maxOwners = 16
+// maxOwners is how many rights of owners are asked about: three for each.
+const maxOwners = 24
 
-// ownersRights checks whether running owners may still remove their finalizers.
+// ownersRights checks whether running owners may still remove their finalizers, and whether they
+// may in their own namespaces: one that works for its namespace only is no owner here.
 func (c *collector) ownersRights(ctx context.Context) {
 	e := &c.evidence
 	var asked []why.Refusal
 	for _, h := range slices.Concat(e.Held(), e.Awaiting()) {
 		for _, w := range e.NamedWorkloads(h) {
-			for _, verb := range []string{"update", "patch"} {
-				refusal := why.Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: h.Type.Resource, Name: h.Object.Name}
-				if w.Ready == 0 || len(asked) == maxOwners || slices.Contains(asked, refusal) {
+			update := why.Refusal{User: w.User(), Verb: "update", Group: h.Type.Group, Resource: h.Type.Resource, Name: h.Object.Name}
+			patch, atHome := update, update
+			patch.Verb = "patch"
+			atHome.Name, atHome.Namespace = "", w.Namespace
+			for _, refusal := range []why.Refusal{update, patch, atHome} {
+				if w.Ready == 0 || w.Namespace == e.Name || len(asked) == maxOwners || slices.Contains(asked, refusal) {
 					continue
 				}
 				asked = append(asked, refusal)

@@ -78,7 +78,10 @@ func TestWhatOwnersAreAskedAbout(t *testing.T) {
 	about := func(verb string) map[string]any {
 		return map[string]any{"namespace": "shop", "verb": verb, "group": "keda.sh", "resource": "scaledobjects", "name": "a"}
 	}
-	assert.Equal(t, []any{about("update"), about("patch")}, asked)
+	atHome := about("update")
+	atHome["namespace"], atHome["name"] = "keda", ""
+	assert.Equal(t, []any{about("update"), about("patch"), atHome}, asked)
+	assert.Equal(t, []string{"", "", "keda"}, []string{e.Reviews[0].Namespace, e.Reviews[1].Namespace, e.Reviews[2].Namespace})
 	assert.Equal(t, "a", e.Reviews[0].Name)
 }
 
