@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -241,6 +242,57 @@ func TestGatesHoldAScene(t *testing.T) {
 			assert.Contains(t, out.String(), "What was learnt")
 		})
 	})
+}
+
+// Every gate that the page of a scene offers holds something: whoever closes it at the start sees
+// an item wait.
+func TestGatesOfEveryScene(t *testing.T) {
+	quick := []string{"errors", "two-ways-of-410", "index", "one-key", "back-off", "two-queues"}
+	for _, name := range scenes.Names() {
+		if testing.Short() && !slices.Contains(quick, name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				recorder, err := trace.Start(trace.Config{})
+				require.NoError(t, err)
+				defer recorder.Stop("the test is over")
+				s := inBubble(t, name, Config{Out: io.Discard, Glyphs: &display.Unicode, Recorder: recorder})
+				s.scene, s.stage.Objects = s.scene.Guided(), 10
+				gates := view.New(ctx, nil)
+				s.config.Gates, s.stage.Gates = gates, gates
+				guide := view.NewSession(name, recorder, gates)
+				s.stage.Guide = guide
+				time.AfterFunc(time.Minute, func() { guide.Answer("whatever") }) // what waits for the question has arrived
+				for _, id := range view.IDs() {
+					gates.Close(id, view.Condition{})
+				}
+				ended, held := make(chan error, 1), map[string]bool{}
+				go func() { ended <- s.run(ctx) }()
+				for over := false; !over; {
+					state, changed := gates.State()
+					for _, gate := range state.Gates {
+						if gate.Waiting > 0 {
+							held[gate.Name] = true
+							gates.Open(view.ID(gate.Name))
+						}
+					}
+					select {
+					case <-changed:
+					case err := <-ended:
+						require.NoError(t, err)
+						over = true
+					}
+				}
+				state, _ := gates.State()
+				for _, gate := range state.Gates {
+					assert.Equal(t, gate.Wired, held[gate.Name], gate.Name)
+				}
+			})
+		})
+	}
 }
 
 // If the server refuses the script, the scene ends with a message, and the story shows its

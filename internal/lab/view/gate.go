@@ -57,6 +57,7 @@ type Gates struct {
 // gate is the state of one gate, guarded by Gates.mu.
 type gate struct {
 	wired   bool // a seam of the run has it
+	unused  bool // nothing of the run arrives there
 	closed  bool
 	only    Condition // what it holds while it is closed
 	waiting []*waiter // the oldest first
@@ -365,12 +366,25 @@ func (g *Gates) Await(ctx context.Context, id ID, n int) error {
 	}
 }
 
+// Unused takes gates away at which nothing of the run arrives. It must be called before the gears
+// are made.
+func (g *Gates) Unused(ids ...ID) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range ids {
+		g.gates[id].unused = true
+	}
+}
+
 // wire records that the run has a gate.
 func (g *Gates) wire(ids ...ID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, id := range ids {
-		g.gates[id].wired = true
+		g.gates[id].wired = !g.gates[id].unused
 	}
 	g.changedLocked()
 }

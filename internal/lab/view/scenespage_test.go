@@ -142,6 +142,30 @@ func TestScenesHaveSentences(t *testing.T) {
 	b.Sound()
 }
 
+// In a small window a reader reaches the whole guide with the arrow keys, and everything else fits.
+func TestScenesScrollTheGuide(t *testing.T) {
+	recording := recordedWith(t, "finalizer")
+	b := viewtest.Open(t, 1024, 700)
+	address := replayed(t, recording)
+	for _, look := range looks {
+		b.Do(chromedp.EmulateViewport(1024, 700), chromedp.Navigate(address+"&lang="+look.language+"&theme="+look.theme))
+		b.Until(`document.querySelector('[data-box="guide"]')`)
+		goTo(b, find(parsed(t, recording), "lab.question")+1)
+		b.Until(`document.querySelectorAll(".choices button").length > 0`)
+		b.Press("q" + kb.Enter)
+		b.Until(`document.querySelector(".verdict").innerText !== ""`)
+		name := fmt.Sprintf("small-%s-%s", look.language, look.theme)
+		b.Picture(name)
+		for _, outside := range viewtest.Value[[]string](b, viewtest.Outside) {
+			assert.Contains(t, outside, "the guide is too full", name)
+		}
+		b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".guide").focus()`))
+		b.Press(strings.Repeat(kb.ArrowDown, 5))
+		b.Until(`[...document.querySelectorAll(".guide > div")].every(e => e.getBoundingClientRect().bottom <= document.querySelector(".guide").getBoundingClientRect().bottom)`)
+	}
+	b.Sound()
+}
+
 // moment returns the one that shows a scene best: before a gate lets the first item through, or
 // before the answer.
 func moment(lines []line, asked int) int {

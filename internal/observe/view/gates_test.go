@@ -73,6 +73,31 @@ func (r *heldRun) passed() []string {
 	return append([]string{}, r.passes...)
 }
 
+// n goes one item on where items can wait, and one event on when the run is over. Otherwise it says
+// why it does nothing.
+func TestGatesStepByKey(t *testing.T) {
+	r := held(t)
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(r.server.URL() + "&lang=en"))
+	r.Add("begin")
+	b.until(`document.querySelector(".gates")`)
+	notice := func(words string) {
+		t.Helper()
+		b.until(fmt.Sprintf(`document.querySelector(".notice")?.innerText.includes(%q)`, words))
+	}
+	b.press("n")
+	notice("Every gate is open")
+	r.recorder.Stop("the scene has ended")
+	b.until(`document.querySelector(".mode").innerText === "ENDED" && !document.querySelector(".gates")`)
+	b.press("h")
+	notice("Nothing can be held here")
+	b.press(kb.Home)
+	b.until(`document.querySelector(".time header").innerText.includes("event 0 of")`)
+	b.press("n")
+	b.until(`document.querySelector(".time header").innerText.includes("event 1 of")`)
+	b.sound()
+}
+
 // The page holds the run, steps it, runs it to a condition and releases it, by the keyboard alone.
 func TestGatesByKeyboard(t *testing.T) {
 	r := held(t)

@@ -15,6 +15,7 @@ import (
 
 	"orrery/internal/observe/view"
 	"orrery/internal/observe/view/viewtest"
+	"orrery/queue"
 )
 
 // machine is a recording that ends with a state in which every box has something to show.
@@ -279,6 +280,41 @@ func TestPageRespectsReducedMotion(t *testing.T) {
 	assert.Equal(t, "0s", value[string](b, `getComputedStyle(document.querySelector(".bar > i")).transitionDuration`))
 }
 
+// A live run begins with its state so far, which is no event: the page counts those of the recorder.
+func TestPageLiveCountsAsTheRecorder(t *testing.T) {
+	server, run := live(t)
+	b := openTab(t, 1280, 720)
+	sequence := func(n int) {
+		t.Helper()
+		b.until(fmt.Sprintf(`document.querySelector(".head .figure b")?.innerText === %q`, thousands(n)))
+	}
+	count := func() int {
+		t.Helper()
+		return number(t, value[string](b, `document.querySelector(".time header").innerText.match(/event [\d,]+ of ([\d,]+)/)[1]`))
+	}
+	b.do(chromedp.Navigate(server.URL() + "&lang=en"))
+	run.add("a")
+	run.add("b")
+	sequence(2)
+	assert.Equal(t, 2, count())
+	b.press(kb.Home)
+	sequence(0)
+
+	const more = 40_000 // so many that a page of now begins in the middle
+	for n := range uint64(more) {
+		run.queue.Coalesced(queue.Event[string]{Key: "a", Seq: n + 3})
+	}
+	run.Flush()
+	b.do(chromedp.Navigate(server.URL() + "&lang=en"))
+	sequence(more + 2)
+	received := count()
+	assert.Less(t, received, more)
+	b.press(kb.Home)
+	sequence(more + 2 - received)
+	assert.Equal(t, []string{"a", "b"}, value[[]string](b, `[...document.querySelectorAll('[data-set="queue"] .key')].map(k => k.title)`))
+	b.sound()
+}
+
 // Freeze stops the picture and counts what comes; following catches up. When the run ends, the page
 // says so and why, and keeps its last state.
 func TestPageLiveFreezesAndEnds(t *testing.T) {
@@ -295,6 +331,7 @@ func TestPageLiveFreezesAndEnds(t *testing.T) {
 	}
 	run.add("a")
 	mode("LIVE")
+	assert.Equal(t, "--gears fast · test", value[string](b, `document.querySelector(".head .about").title`))
 	queued("a")
 	b.press(" ")
 	mode("FROZEN · 0 events behind")

@@ -47,6 +47,8 @@ type Options struct {
 	Bare bool
 	// Gated: the scene holds items at gates, with or without a reader of the view.
 	Gated bool
+	// Unused are the gates at which nothing of the scene arrives. The view does not offer them.
+	Unused []view.ID
 	// Reported are the types whose lists and watches the story reports.
 	Reported map[string]bool
 }
@@ -78,6 +80,7 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 		s.clients[who] = client
 	}
 	s.script = s.clients[story.Script]
+	s.config.Gates.Unused(options.Unused...)
 	if options.Bare {
 		if s.config.Gates == nil && options.Gated {
 			s.config.Gates = view.New(controllerCtx, s.config.Recorder)

@@ -21,10 +21,10 @@ type Forks struct {
 
 var _ observed.Forks = (*Forks)(nil)
 
-// NewForks returns the forks of a recording, which is read when the page asks for it. They end with
-// ctx; the caller must call Stop. code is where their pages find the functions of the gears.
+// NewForks returns the forks of a recording. read is called whenever it is needed. The forks end
+// with ctx; the caller must call Stop. code is where their pages find the functions of the gears.
 func NewForks(ctx context.Context, read func() (*Recording, error), code places.Source) *Forks {
-	return &Forks{ctx: ctx, code: code, read: sync.OnceValues(read)}
+	return &Forks{ctx: ctx, code: code, read: read}
 }
 
 // Inputs returns the Recording.

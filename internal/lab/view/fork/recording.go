@@ -47,6 +47,8 @@ type Recording struct {
 	// Inputs are all inputs. With Refused there is no fork at any of them.
 	Inputs  []Input  `json:"inputs"`
 	Refused *Refusal `json:"refused,omitempty"`
+	// Ended: the recording has its end.
+	Ended bool `json:"-"`
 }
 
 // Read reads a recording.
@@ -57,6 +59,7 @@ func Read(from io.Reader) (*Recording, error) {
 		return nil, err
 	}
 	r.end(r.state.Time)
+	r.Ended = r.state.Ended != ""
 	r.refuse(header)
 	return &r.Recording, nil
 }

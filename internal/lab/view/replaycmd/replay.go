@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -152,7 +153,8 @@ func readHeader(file string) (trace.Header, error) {
 func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) error {
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
-	forks := fork.NewForks(ctx, func() (*fork.Recording, error) { return readFork(file) }, source)
+	read := sync.OnceValues(func() (*fork.Recording, error) { return readFork(file) })
+	forks := fork.NewForks(ctx, read, source)
 	defer forks.Stop()
 	server, err := flags.Start(view.Config{
 		Name:      filepath.Base(file),
@@ -164,29 +166,13 @@ func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) e
 		return err
 	}
 	defer server.Stop()
-	warnOfEnd(file, out)
+	// The page is there already: a large file takes a while. It says itself what cannot be read.
+	if recording, err := read(); err == nil && !recording.Ended {
+		fmt.Fprintln(out, "The recording has no end: the program was killed, or the file was cut off. The last events may be missing.")
+	}
 	fmt.Fprintln(out, "Ctrl-C ends it.")
 	<-ctx.Done()
 	return nil
-}
-
-// warnOfEnd prints a warning if a recording has no end. The page is there already: a large file
-// takes a while.
-func warnOfEnd(name string, out io.Writer) {
-	file, err := os.Open(name)
-	if err != nil {
-		return // the page says so
-	}
-	defer file.Close()
-	last := ""
-	if _, err = trace.Read(file, func(e *trace.Event, broken *trace.LineError) error {
-		if broken == nil {
-			last = e.Name
-		}
-		return nil
-	}); err == nil && last != "trace.end" {
-		fmt.Fprintln(out, "The recording has no end: the program was killed, or the file was cut off. The last events may be missing.")
-	}
 }
 
 // source is where the page finds the functions of the gears.

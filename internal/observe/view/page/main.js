@@ -114,9 +114,10 @@ function App({ engine, initial }) {
     if (mode === "freeze") freeze();
     send(values);
   };
-  const gates = new Gates(control, null, command);
+  const over = Boolean(shot?.reason); // nothing is left to hold
+  const gates = new Gates(over ? null : control, null, command);
   useLayoutEffect(() => { // at once: a key that is pressed when the page can be seen counts
-    const onKey = event => keyPressed(event, { mode, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setAsking, askFork, setNotice });
+    const onKey = event => keyPressed(event, { mode, over, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setAsking, askFork, setNotice });
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   });
@@ -137,7 +138,7 @@ function App({ engine, initial }) {
   const view = {
     ...shot, state, header, mode, selected, select, passes, informerName, queueName,
     informer: state.informers[informerName], queue: state.queues[queueName],
-    started: shot.n > 0, rows: size.rows,
+    started: state.s > 0, rows: size.rows,
     toEvent: s => { pause(); engine.ask("event", { s }); }, toTime: t => { pause(); engine.ask("time", { t }); },
     open: name => setDialog({ kind: "tables", name }), functions: () => engine.functions(header.gears),
   };
@@ -146,6 +147,7 @@ function App({ engine, initial }) {
   const fork = (at, without) => engine.fork(at, without).then(address => { location.assign(address + "&" + new URLSearchParams({ lang: language, theme, from: location.href })); return true; }, error => { setNotice(error.message); return false; });
   askFork.current = forks && (() => { pause(); if (forks.refused) setNotice(forks.refused); else setDialog({ kind: "fork" }); });
   const waits = held(state);
+  const ran = [header.scene && text("scene", { name: header.scene }), header.gears && text("gears", { name: header.gears }), header.yours?.length && text("yours-files", { files: header.yours.join(", ") }), header.run].filter(Boolean).join(" · ");
   const ended = mode === "ended" || mode === "live" && state.ended !== "";
   const shownMode = ended ? "ended" : mode;
   return html`<main class=${"page" + (shot.guided ? " guided" : "")}>
@@ -155,7 +157,7 @@ function App({ engine, initial }) {
         ? html`<button aria-pressed=${mode === "freeze"} onClick=${freeze}>${text(mode === "freeze" ? "follow" : "freeze")}</button>`
         : html`<button aria-pressed=${playing} onClick=${play}>${text(playing ? "pause" : "play")}</button>`}
       ${waits && html`<span class="mode held" role="status">${waits}</span>`}
-      <span class="about">${[header.scene && text("scene", { name: header.scene }), header.gears && text("gears", { name: header.gears }), header.yours?.length && text("yours-files", { files: header.yours.join(", ") }), header.run].filter(Boolean).join(" · ")}</span>
+      <span class="about" title=${ran}>${ran}</span>
       <${ToOriginal}/>
       ${ended && html`<span class="about" title=${shot.reason}>${shot.reason === "the scene has ended" ? text("ended-scene") : shot.reason}</span>`}<span class="grow"></span>
       <${Choice} label=${text("informer")} names=${Object.keys(state.informers)} value=${informerName} choose=${setInformer}/>
@@ -167,7 +169,7 @@ function App({ engine, initial }) {
       <button class="plain" onClick=${changeLanguage}>${text("language")}</button>
       <button class="plain" onClick=${changeTheme} aria-label=${text("theme")} title=${text("theme")}>◐</button>
       <button class="plain" onClick=${() => setDialog({ kind: "help" })} aria-label=${text("help")} title=${text("help")}>?</button></div>
-    ${shot.guided && html`<${Guide} view=${view} chosen=${chosen} choose=${answer} watches=${control !== null && !gates.mine}/>`}
+    ${shot.guided && html`<${Guide} view=${view} chosen=${chosen} choose=${answer} watches=${gates.control !== null && !gates.mine}/>`}
     <div class="row1"><${Requests} view=${view}/><${Reflector} view=${view}/><${FIFO} view=${view}/><${Indexer} view=${view}/><${Listeners} view=${view}/></div>
     <div class="row2"><${Queue} view=${view}/><${Workers} view=${view}/><${Namespace} view=${view}/></div>
     <${Story} view=${view}/>
@@ -253,20 +255,22 @@ function keyPressed(event, page) {
   const named = names => names.includes(box) ? box : undefined;
   const actions = {
     " ": page.freeze, p: page.play, "[": () => move(-1), "{": () => move(-100), "]": () => move(1), "}": () => move(100),
-    ArrowLeft: () => move(-far), ArrowRight: () => move(far), n: () => gates.mine && page.mode !== "freeze" ? gates.step() : move(1), Home: () => seek(0), End: () => seek(Infinity),
+    ArrowLeft: () => move(-far), ArrowRight: () => move(far), n: () => move(1), Home: () => seek(0), End: () => seek(Infinity),
     "/": () => document.getElementById("filter").focus(), e: () => setDialog({ kind: "explain", name: named([...boxNames, "story", "time"]) }),
     c: () => setDialog({ kind: "code", name: named([...boxNames, "story"]) }), t: () => setDialog({ kind: "tables", name: named(boxNames) }), "?": () => setDialog({ kind: "help" }),
     q: () => document.querySelector(".choices button")?.focus(), Escape: () => page.select(""),
   };
   actions.f = page.askFork.current ?? (() => page.setNotice(text("fork-refused-page")));
+  const live = page.mode === "live" && !page.over;
   if (gates.mine) {
+    if (live) actions.n = () => gates.closed.length > 0 ? gates.step() : page.setNotice(text("no-gate-closed"));
     actions.h = () => gates.hold();
     actions.g = () => page.setAsking(true);
     for (const gate of gates.control.gates) actions[gate.name.slice(1)] = () => gate.wired ? gates.toggle(gate.name) : page.setNotice(`${gate.name}: ${text("gate-none")}`);
   } else {
     const why = () => page.setNotice(text(gates.control ? "not-in-control" : "no-gates"));
     for (const key of ["h", "g", "1", "2", "3", "4", "5", "6", "7"]) actions[key] = why;
-    if (page.mode === "live") actions.n = why;
+    if (live) actions.n = why;
   }
   if (event.key === " " && event.target.matches?.("button")) return; // the button is pressed
   if (actions[event.key]) { event.preventDefault(); actions[event.key](); }

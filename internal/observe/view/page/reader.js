@@ -59,14 +59,21 @@ export class Run {
 
   #chunk(text) {
     const broken = []; // how many events of this text come before each broken line
-    let events = parseLines(text, (line, reason, before) => { this.#problem(this.#line + line, reason); broken.push(before); }, true);
-    this.#line += countLines(text);
+    const { events, lines } = parseLines(text, (line, reason, before) => { this.#problem(this.#line + line, reason); broken.push(before); }, true);
+    this.#line += lines;
     if (!this.header) checkHeader(this.problems[0]?.line === 1 ? null : events[0], text);
     if (!this.header || events[0]?.schema) { // or the header again, after a rotation or a new connection
       const header = events.shift();
       this.header ??= header;
       text = text.slice(text.indexOf("\n") + 1); // what is saved has one header
       broken.forEach((before, i) => { broken[i] = before - 1; });
+      if (this.count === 0 && events[0]?.skipped !== undefined) { // a live run begins with its state so far, which is no event
+        this.newest = apply(this.newest, events.shift());
+        this.summary.begin(this.newest);
+        this.end = this.newest.t;
+        text = text.slice(text.indexOf("\n") + 1);
+        broken.forEach((before, i) => { broken[i] = before - 1; });
+      }
     }
     if (events.length > 0) this.#keep(text, events);
     const from = this.count;
@@ -126,7 +133,7 @@ export class Run {
   get first() { return this.chunks[0]?.from ?? 0; }
 
   // start is the time of that event.
-  get start() { return this.chunks[0]?.t ?? 0; }
+  get start() { return this.chunks[0]?.t ?? this.end; }
 
   #chunkOf(n) {
     let low = 0, high = this.chunks.length - 1;
@@ -140,7 +147,7 @@ export class Run {
   #events(at) {
     const chunk = this.chunks[at], known = this.#parsed.find(([c]) => c === chunk);
     if (known) return known[1];
-    const events = parseLines(chunk.text, () => {});
+    const { events } = parseLines(chunk.text, () => {});
     this.#parsed = [[chunk, events], ...this.#parsed].slice(0, storyChunks + 1);
     return events;
   }
@@ -227,28 +234,21 @@ function folded(events) {
 // said is what an event says, without its number, time, causes and duration. Requests and passes are never the same.
 const said = e => JSON.stringify([e.e, e.i, e.k, e.h, e.d, e.rv, e.kind, e.type, e.n, e.num, e.p, e.q, e.r, e.phase, e.status, e.err]);
 
-// countLines returns the number of lines of a text without a line end after the last.
-function countLines(text) {
-  let lines = 1;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
-  return lines;
-}
-
 // isEvent reports whether the program takes a line for an event. A run begins with the state 0.
 const isEvent = e => typeof e?.e === "string" && e.e !== "" && (e.s > 0 || e.e === "trace.state") &&
   is(e.s, "number") && is(e.t, "number") && is(e.i, "string") && is(e.k, "string") && is(e.d, "string");
 const is = (value, type) => value === undefined || value === null || typeof value === type;
 
-// parseLines parses all lines at once, and one by one if that fails: a broken line is reported and left out. headed allows a
-// header in the first line.
+// parseLines returns the events of a text and how many lines it has. It parses all lines at once, and one by one if that fails:
+// a broken line is reported and left out. headed allows a header in the first line.
 function parseLines(text, broken, headed = false) {
   const right = (entry, i) => isEvent(entry) || headed && i === 0 && Boolean(entry?.schema);
   try {
     const events = JSON.parse("[" + text.replaceAll("\n", ",") + "]");
-    if (events.every(right)) return events;
+    if (events.every(right)) return { events, lines: events.length };
   } catch { /* one of them is broken */ }
-  const events = [];
-  text.split("\n").forEach((line, i) => {
+  const events = [], all = text.split("\n");
+  all.forEach((line, i) => {
     if (line.trim() === "") return;
     try {
       const event = JSON.parse(line);
@@ -256,7 +256,7 @@ function parseLines(text, broken, headed = false) {
       events.push(event);
     } catch (error) { broken(i + 1, error.message, events.length); }
   });
-  return events;
+  return { events, lines: all.length };
 }
 
 function checkHeader(header, text) {
@@ -271,7 +271,7 @@ function serve(port) {
   let zero = Infinity; // when a live run began, by the worker's clock: no later than the fastest batch says
 
   const clock = () => performance.now() * 1000;
-  const ticks = () => live && position === null && run.count > 0 && run.header.clock !== "virtual" && !run.newest.ended;
+  const ticks = () => live && position === null && run.newest.s > 0 && run.header.clock !== "virtual" && !run.newest.ended;
   const present = () => ticks() ? clock() - zero : run.end;
   const answer = () => {
     due = false;
@@ -375,12 +375,12 @@ async function textOf(stream) {
 // cut matches the browsers' errors for a compressed stream without an end, which is as normal as a last line without one.
 const cut = /\b(truncated|unexpected end|ended without)\b/i;
 
-// saved returns the chunks as the lines of a recording. If the first ones were forgotten, it begins with the state after them.
+// saved returns the chunks as the lines of a recording. If events before them are unknown, it begins with the state after those.
 export function saved(run) {
   const first = run.chunks[0];
   if (!first) return [];
   const { s, t } = JSON.parse(first.state);
-  const before = run.first > 0 ? [`{"s":${s},"t":${t},"e":"trace.state","state":${first.state}}\n`] : [];
+  const before = s > 0 ? [`{"s":${s},"t":${t},"e":"trace.state","state":${first.state}}\n`] : [];
   return before.concat(run.chunks.map(chunk => chunk.text + "\n"));
 }
 

@@ -28,9 +28,9 @@ const hooks = `
   lab: scene input held stepped released chapter question answer forked
   trace: state lost end
 `;
-const known = new Set();
-for (const [, gear, names] of hooks.matchAll(/(\w+): ([^:]*?)(?=\s+\w+:|\s*$)/g)) for (const name of names.split(/\s+/)) known.add(`${gear}.${name}`);
-export const knownEvents = [...known];
+const known = new Map(); // the mark of each event, or ""
+for (const [, gear, names] of hooks.matchAll(/(\w+): ([^:]*?)(?=\s+\w+:|\s*$)/g)) for (const name of names.split(/\s+/)) known.set(`${gear}.${name}`, marks[`${gear}.${name}`] ?? "");
+export const knownEvents = [...known.keys()];
 
 export class Summary {
   width = 5000; // µs of a bin
@@ -41,14 +41,20 @@ export class Summary {
   passes = []; // {i, slot, k, from, to}: i is the queue; to is absent while the pass runs
   marks = []; // {t, kind}, at most one of a kind in a bin
   unknown = {}; // events of another version, which the fold ignores, with their number
-  #running = new Map(); // the passes without an end, by queue and key
+  #running = new Map(); // the passes without an end, by queue, then by key
+
+  // begin is the state with which a live run begins.
+  begin(state) {
+    while (state.t >= this.width * bins) this.#double();
+    this.#follow(state, state.t, Math.floor(state.t / this.width));
+  }
 
   // add counts an event. state is the one after it.
   add(e, state) {
     const t = e.t ?? 0;
     while (t >= this.width * bins) this.#double();
-    if (!known.has(e.e)) this.unknown[e.e] = (get(this.unknown, e.e) ?? 0) + 1;
-    const bin = Math.floor(t / this.width), kind = get(marks, e.e), i = e.i ?? "", k = e.k ?? "";
+    const bin = Math.floor(t / this.width), kind = known.get(e.e), i = e.i ?? "", k = e.k ?? "";
+    if (kind === undefined) this.unknown[e.e] = (get(this.unknown, e.e) ?? 0) + 1;
     this.events[bin]++;
     if (kind) this.#mark({ t, kind });
     switch (e.e) {
@@ -74,15 +80,21 @@ export class Summary {
 
   #begins(i, k, slot, from) {
     const pass = { i, slot, k, from };
-    this.#running.set(i + " " + k, pass);
+    this.#runningIn(i).set(k, pass);
     this.passes.push(pass);
-    if (this.passes.length > mostPasses) this.passes.shift();
+    if (this.passes.length === 2 * mostPasses) this.passes.splice(0, mostPasses);
   }
 
   #ends(i, k, to) {
-    const pass = this.#running.get(i + " " + k);
-    if (pass) pass.to = to;
-    this.#running.delete(i + " " + k);
+    const running = this.#runningIn(i), pass = running.get(k);
+    if (!pass) return;
+    pass.to = to;
+    running.delete(k);
+  }
+
+  #runningIn(i) {
+    if (!this.#running.has(i)) this.#running.set(i, new Map());
+    return this.#running.get(i);
   }
 
   #waits(i, state, bin) {
@@ -93,9 +105,11 @@ export class Summary {
 
   // #follow takes over a state of the run. It differs from what the events before it say if some were lost.
   #follow(state, t, bin) {
-    for (const { i, k, slot } of this.#running.values()) if (get(get(state.queues, i)?.processing ?? {}, k)?.slot !== slot) this.#ends(i, k, t);
+    for (const running of this.#running.values()) {
+      for (const { i, k, slot } of running.values()) if (get(get(state.queues, i)?.processing ?? {}, k)?.slot !== slot) this.#ends(i, k, t);
+    }
     for (const [i, queue] of Object.entries(state.queues)) {
-      for (const [k, { slot, at }] of Object.entries(queue.processing)) if (!this.#running.has(i + " " + k)) this.#begins(i, k, slot, at);
+      for (const [k, { slot, at }] of Object.entries(queue.processing)) if (!this.#runningIn(i).has(k)) this.#begins(i, k, slot, at);
       this.#waits(i, state, bin);
     }
   }
@@ -114,6 +128,6 @@ export class Summary {
 
   plain() {
     const { width, events, pops, handlers, depths, passes, marks } = this;
-    return { width, events, pops, handlers, depths, passes, marks };
+    return { width, events, pops, handlers, depths, passes: passes.slice(-mostPasses), marks };
   }
 }
