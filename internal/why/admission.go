@@ -46,11 +46,14 @@ func (n *Namespace) BlamesWebhook() bool {
 	return failedCalling.MatchString(content) || webhookDenied.MatchString(content)
 }
 
-// Accuses reports whether the condition says that a webhook could not be called, or the webhook is
-// called for a request whose refusal no condition reports.
+// Accuses reports whether the condition says that a webhook could not be called.
 func (e *Evidence) Accuses(hook Webhook) bool {
-	return strings.Contains(e.Namespace.Condition(api.NamespaceDeletionContentFailure), `failed calling webhook "`+hook.Name+`"`) ||
-		e.silently(hook.Rules) != "" || len(e.keptBy(hook)) > 0
+	return strings.Contains(e.Namespace.Condition(api.NamespaceDeletionContentFailure), `failed calling webhook "`+hook.Name+`"`)
+}
+
+// Suspects reports whether a webhook is called for a request whose refusal no condition reports.
+func (e *Evidence) Suspects(hook Webhook) bool {
+	return e.silently(hook.Rules) != "" || len(e.keptBy(hook)) > 0
 }
 
 // keptBy returns the finalizers on objects whose update a webhook must allow: without it their
@@ -168,6 +171,9 @@ func webhookUnreachable(e *Evidence) []Finding {
 				f.Says += ", so " + count(f.Blocks) + " cannot be deleted"
 			}
 			f.saw(1, e.Namespace.Request, "ContentFailure: failed calling webhook %q: %s", name, text)
+			if c.hook != nil && c.hook.Narrowed && (webhookDenied.MatchString(content) || policyDenied.MatchString(content)) {
+				f.lack(nil, "the webhook is not asked about every object, and the message of a denial may quote these words")
+			}
 			if c.hook == nil || hookIsDown(e, &f, c.hook, text) {
 				findings = append(findings, f)
 			}
@@ -237,6 +243,9 @@ func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
 	f.lackPass(e, hook.Resource+" "+hook.Configuration, hook.Changed)
 	if repair != "" {
 		f.Do = []string{repair}
+		if hook.Service == nil {
+			f.Do = append(f.Do, doneAlready)
+		}
 	}
 	f.Do = append(f.Do,
 		fmt.Sprintf("exclude %s by a namespaceSelector in %s %s, and remove the exclusion when %s is gone (--fix prints both commands)",
@@ -279,10 +288,11 @@ func admissionDenies(e *Evidence) []Finding {
 			if c.hook != nil {
 				f.lackPass(e, c.hook.Resource+" "+c.hook.Configuration, c.hook.Changed)
 			}
+			f.lackDeletions(e)
 			f.Says = fmt.Sprintf("the webhook %s denies the deletion: %s", name, orElse(reason, "without explanation"))
 			f.saw(1, e.Namespace.Request, "ContentFailure: admission webhook %q denied the request: %s", name, orElse(reason, "without explanation"))
 			if reason != "" {
-				f.Do = []string{fmt.Sprintf("do what the webhook asks for: %s", reason)}
+				f.Do = []string{fmt.Sprintf("do what the webhook asks for: %s", reason), doneAlready}
 			}
 			findings = append(findings, f)
 		}
@@ -318,29 +328,41 @@ func silentlyDenied(e *Evidence) (findings []Finding) {
 	return findings
 }
 
+// doneAlready is advice against an obstacle that only the condition shows, which is as old as the
+// last pass.
+var doneAlready = "if that is done already: wait for the controller's next pass, which comes within " + duration(backOffCap)
+
 func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok bool) {
 	f = Finding{Culprit: Reference{Resource: "validatingadmissionpolicies", Name: policy}}
 	f.Says = fmt.Sprintf("the admission policy %s denies the deletion: %s", policy, reason)
-	f.saw(1, e.Namespace.Request, "ContentFailure: policy %s with binding %s: %s", policy, binding, reason)
-	f.Do = []string{"do what the policy asks for: " + reason}
-	if strings.HasPrefix(reason, "no params found") {
+	f.saw(1, e.Namespace.Request, "ContentFailure: policy %s: %s", strings.TrimSuffix(policy+" with binding "+binding, " with binding "), reason)
+	switch {
+	case strings.Contains(reason, "no params found"):
 		f.Do = []string{fmt.Sprintf("restore the parameter object of binding %s", binding)}
+	case strings.HasPrefix(reason, "failed to configure "), strings.Contains(reason, "resulted in error"):
+		f.Do = []string{fmt.Sprintf("correct policy %s: it cannot decide, and then denies", policy)}
+	default:
+		f.Do = []string{"do what the policy asks for: " + reason}
 	}
+	f.Do = append(f.Do, doneAlready)
 	if !e.Policies.Known() {
 		f.lack(e.Policies.Failed, "the admission policies %s", e.Policies.notKnown())
 		return f, true
 	}
 	at := slices.IndexFunc(e.Policies.Items, func(p Policy) bool { return !p.Binding && p.Name == policy })
 	bound := slices.IndexFunc(e.Policies.Items, func(p Policy) bool { return p.Binding && p.Name == binding && p.Of == policy })
-	if at < 0 || bound < 0 {
+	if at < 0 || bound < 0 && binding != "" {
 		return f, false // removed since
 	}
 	f.lackPass(e, "policy "+policy, e.Policies.Items[at].Changed)
-	f.lackPass(e, "binding "+binding, e.Policies.Items[bound].Changed)
+	if bound >= 0 {
+		f.lackPass(e, "binding "+binding, e.Policies.Items[bound].Changed)
+	}
 	if f.Blocks = e.selected(e.Policies.Items[at].Rules); len(f.Blocks) == 0 {
 		return f, false
 	}
-	f.saw(1, e.Policies.Request, "policy %s and binding %s exist, and select DELETE of %s", policy, binding, f.Blocks[0].Resource)
+	f.lackDeletions(e)
+	f.saw(1, e.Policies.Request, "policy %s and its binding exist, and select DELETE of %s", policy, f.Blocks[0].Resource)
 	return f, true
 }
 

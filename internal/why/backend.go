@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -14,19 +15,25 @@ import (
 const certificate = "x509: "
 
 var (
-	brokenTransfer = []string{certificate, "connection refused", "context deadline exceeded", "no such host", "i/o timeout"}
-	// noRequest are the beginnings of the errors without an answer of the server.
-	noRequest     = regexp.MustCompile(`failed to call webhook: (?:Post "|service "|no endpoints |no service port )`)
+	brokenTransfer = []string{certificate, `Post "`, "connection refused", "context deadline exceeded", "no such host", "i/o timeout"}
+	// noBackend matches the errors without a request.
+	noBackend     = regexp.MustCompile(`no endpoints available|service "[^"]+" not found|no service port `)
 	noServicePort = regexp.MustCompile(`no service port (\d+) found for service`)
 )
+
+// transferFailed reports whether the error of a call is one of the connection.
+func transferFailed(text string) bool {
+	return containsAny(text, brokenTransfer) && !noBackend.MatchString(text)
+}
 
 // unreachable adds to a finding why the server of a webhook cannot be called, and returns how to
 // repair it; "" if nothing can be repaired in the namespace in deletion. service is nil for a
 // server at a URL. text is the error of a call, or "". configuration is the object that has the
 // webhook. down is false if the server is back.
 func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configuration string) (repair string, down bool) {
-	broken := containsAny(text, brokenTransfer)
-	answered := strings.Contains(text, "failed to call webhook: ") && !noRequest.MatchString(text)
+	broken := transferFailed(text)
+	answered := strings.Contains(text, "failed to call webhook: ") && !broken && !noBackend.MatchString(text) ||
+		strings.HasPrefix(text, "received invalid webhook response")
 	server := "the server at " + orElse(url, "the webhook's URL")
 	if service != nil {
 		server = "Service " + service.String()
@@ -35,7 +42,11 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 	case strings.Contains(text, certificate):
 		return fmt.Sprintf("repair the certificate of %s, or the caBundle of %s", server, configuration), true
 	case service == nil:
-		if !broken {
+		switch {
+		case answered:
+			f.Says = strings.Replace(f.Says, "cannot be reached", "answers with an error", 1)
+			return fmt.Sprintf("read the log of %s, or correct the URL in %s", server, configuration), true
+		case !broken:
 			f.lack(nil, "the webhook has a URL, which was not called")
 		}
 		return fmt.Sprintf("bring %s back, or correct the URL in %s", server, configuration), true
@@ -58,6 +69,7 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 			return repair, true
 		}
 		if answered && b.Ready > 0 {
+			f.Says = strings.Replace(f.Says, "cannot be reached", "answers with an error", 1)
 			f.saw(1, b.Request, "Service %s has %s, and its answer is an error", service, counted(b.Ready, "ready endpoint"))
 			f.lackPass(e, server, b.Changed)
 			return fmt.Sprintf("read the log of the pods of %s, or correct the path of the webhook in %s", server, configuration), true
@@ -80,9 +92,42 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 // lackPass adds to a finding from a condition that something was changed after that was written,
 // and so lately that the controller may not have come back.
 func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
-	confirmed := slices.ContainsFunc(e.latest().Writers, func(w Writer) bool { return !w.At.Before(changed) })
+	n := e.latest()
+	if n == nil {
+		return // it is gone
+	}
+	confirmed := slices.ContainsFunc(n.Writers, func(w Writer) bool { return w.At.After(changed) })
 	if now := e.now(); !confirmed && !changed.IsZero() && now.Sub(changed) < 2*backOffCap {
 		f.lack(nil, "%s was changed %s ago: the next pass of the controller may succeed", what, duration(now.Sub(changed)))
+	}
+}
+
+// lackDeletions does so for the objects whose deletion was denied. If no manager owns a field any
+// more, only the resourceVersion shows that an object was written after the namespace.
+func (f *Finding) lackDeletions(e *Evidence) {
+	n := e.latest()
+	if n == nil {
+		return // it is gone
+	}
+	version := func(text string) int {
+		number, err := strconv.Atoi(text)
+		if err != nil {
+			return 0 // a server may have others
+		}
+		return number
+	}
+	for _, b := range f.Blocks {
+		for _, t := range e.Types {
+			for _, o := range t.Objects {
+				if t.Name() != b.Resource || len(f.Missing) > 0 {
+					continue
+				}
+				f.lackPass(e, b.Resource+"/"+o.Name, o.Changed)
+				if o.Changed.IsZero() && version(o.ResourceVersion) > version(n.ResourceVersion) {
+					f.lack(nil, "%s/%s was changed after the conditions were written: the next pass of the controller may succeed", b.Resource, o.Name)
+				}
+			}
+		}
 	}
 }
 

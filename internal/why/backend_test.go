@@ -93,69 +93,13 @@ func TestAServiceThatStandsForAHost(t *testing.T) {
 	}
 }
 
-// The message of a webhook or a policy may quote the words with which the server reports another
-// refusal.
-func TestQuotedWords(t *testing.T) {
-	const calls, denies = `failed calling webhook "b.example.com": no service`, `admission webhook "b.example.com" denied the request: no`
-	const policy = `ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`
-	const converts = `conversion webhook for g.io/v1, Kind=Thing failed: no`
-	for text, ids := range map[string][]string{
-		`admission webhook "x.io" denied the request: ` + calls:                                                      nil,
-		`admission webhook "x.io" denied the request: ` + policy:                                                     nil,
-		`a is forbidden: ValidatingAdmissionPolicy 'x' with binding 'y' denied request: see ` + calls + `, ` + calls: nil,
-		`a is forbidden: ValidatingAdmissionPolicy 'x' with binding 'y' denied request: ` + denies:                   nil,
-		`admission webhook "x.io" denied the request: ` + converts:                                                   nil,
-		`Internal error occurred: ` + calls:                                                                          {"C07"},
-		denies:                                                                                                       {"C08"},
-		`a is forbidden: ` + policy:                                                                                  {"C08"},
-		converts:                                                                                                     {"C09"},
-	} {
-		e := unreachable()
-		conversion := situations()["C09"].proven
-		e.Policies, e.Definitions = denied().Policies, conversion.Definitions
-		e.Definitions.Items[0].Kind = "Thing"
-		e.Backends = append(e.Backends, conversion.Backends...)
-		e.Namespace = terminating(contentFailure, "Failed to delete all resource types, 1 remaining: "+text)
-		again := *e.Namespace
-		e.Second.Namespace = &again
-		var found []string
-		for _, f := range why.Judge(e).Findings {
-			found = append(found, f.ID)
-		}
-		assert.Equal(t, ids, found, text)
-	}
-}
-
-// If several configurations have a webhook of the name that the condition has, the Service in the
-// text decides; if they have that in common too, nothing does.
-func TestConfigurationsWithOneNameAndServer(t *testing.T) {
-	e := unreachable()
-	e.Namespace = terminating(contentFailure, `Internal error occurred: failed calling webhook "b.example.com": failed to call webhook: service "guard" not found`)
-	again := *e.Namespace
-	e.Second.Namespace = &again
-	other := e.Webhooks.Items[1]
-	other.Configuration, other.Service = "other", &why.Service{Namespace: "guard", Name: "other"}
-	e.Webhooks.Items = append(e.Webhooks.Items, other)
-	e.Backends = append(e.Backends, why.Backend{Service: *other.Service, Request: "GET service"})
-	found := find(why.Judge(e), "C07")
-	assert.Equal(t, []any{"guard", why.Proven}, []any{found.Culprit.Name, found.Certainty})
-	assert.Len(t, why.Judge(e).Findings, 1)
-
-	e.Webhooks.Items[2].Service = e.Webhooks.Items[1].Service
-	require.Len(t, why.Judge(e).Findings, 2)
-	for _, f := range why.Judge(e).Findings {
-		assert.Equal(t, why.Possible, f.Certainty)
-		assert.Equal(t, []string{"2 configurations have a webhook of that name whose server cannot be reached"}, f.Missing)
-	}
-}
-
 // A webhook without a server that is asked about updates keeps the finalizers of others.
 func TestAWebhookThatKeepsFinalizers(t *testing.T) {
 	e := held(workload("deployment", "ops", "queue-operator", 1))
 	hook := unreachable().Webhooks.Items[0]
 	hook.Rules = []why.Rule{{Operations: []string{"CREATE", "UPDATE"}, Groups: []string{"example.com"}, Resources: []string{"queues"}}}
 	e.Webhooks, e.Backends = answered("GET webhooks", hook), unreachable().Backends
-	assert.True(t, e.Accuses(hook), "its Service is read")
+	assert.True(t, e.Suspects(hook), "its Service is read")
 	found := find(why.Judge(e), "C07")
 	require.NotNil(t, found)
 	assert.Equal(t, why.Possible, found.Certainty)
@@ -173,7 +117,7 @@ func TestAWebhookThatKeepsFinalizers(t *testing.T) {
 		change(&changed)
 		e.Webhooks.Items = []why.Webhook{changed}
 		assert.Nil(t, find(why.Judge(e), "C07"), name)
-		assert.False(t, e.Accuses(changed), name)
+		assert.False(t, e.Suspects(changed), name)
 	}
 	e.Webhooks.Items = []why.Webhook{hook}
 	e.Backends[0].Exists, e.Backends[0].Ready = true, 1

@@ -67,6 +67,9 @@ func definitionGoes(e *Evidence) []Finding {
 			}
 			owner, _ := e.ownerOf(h)
 			f.saw(1, t.Request, "%s/%s has %s", t.Name(), h.Object.Name, h.Finalizer)
+			if e.judgeOwner(&Finding{}, h) == ownerSlow {
+				f.lack(nil, "%s seems to be at work", owner)
+			}
 			f.Do = append(f.Do, fmt.Sprintf("find out why %s does not remove %s from %s/%s", orElse(owner, "its owner"), h.Finalizer, t.Name(), h.Object.Name))
 			f.Remedies = append(f.Remedies, Remedy{Command: kubectl(e.Name, "describe", t.Name(), Quoted(h.Object.Name))})
 		}
@@ -133,14 +136,20 @@ func dependents(e *Evidence) []Finding {
 			seen = append(seen, leaf.o.UID)
 		}
 		own := slices.DeleteFunc(slices.Clone(leaf.o.Finalizers), func(f string) bool { return slices.Contains(collectorsOwn, f) })
-		if len(seen) == 1 || len(own) == 0 {
-			continue
+		if len(seen) == 1 || len(own) == 0 || leaf.o.Deleted.After(e.now()) {
+			continue // it may end by itself: a pod's deletionTimestamp is the end of its grace period
 		}
 		f.Culprit = Reference{Resource: leaf.t.Name(), Namespace: e.Name, Name: leaf.o.Name}
 		f.Says = fmt.Sprintf("%s/%s waits for its dependent %s/%s", h.Type.Name(), h.Object.Name, leaf.t.Name(), leaf.o.Name)
 		f.saw(1, leaf.t.Request, "%s/%s has %s", leaf.t.Name(), leaf.o.Name, listed(own))
 		describe := kubectl(e.Name, "describe", leaf.t.Name(), Quoted(leaf.o.Name))
 		f.Do = []string{fmt.Sprintf("find out why %s of %s/%s is not removed: %s; then see C04", listed(own), leaf.t.Name(), leaf.o.Name, describe)}
+		for _, finalizer := range own {
+			h := Held{leaf.t, finalizer, leaf.o}
+			if owner, _ := e.ownerOf(h); e.judgeOwner(&Finding{}, h) == ownerSlow {
+				f.lack(nil, "%s seems to be at work", owner)
+			}
+		}
 		if still, known := e.standstill(leaf.t, leaf.o); !known {
 			f.lack(nil, "%s", e.seenOnce())
 		} else if !still {
@@ -154,7 +163,7 @@ func dependents(e *Evidence) []Finding {
 // drains reports whether the second sample has fewer objects of a type.
 func (e *Evidence) drains(t *Type) bool {
 	return e.Second != nil && slices.ContainsFunc(e.Second.Types, func(second Type) bool {
-		return second.Name() == t.Name() && second.Failed == nil && second.Count < t.Count
+		return second.Name() == t.Name() && second.Failed == nil && !second.More && second.Count < t.Count
 	})
 }
 
@@ -165,7 +174,7 @@ func shrinks(e *Evidence) []Finding {
 	var findings []Finding
 	for _, second := range e.Second.Types {
 		first := e.typeOf(second.Group, second.Resource)
-		if first == nil || second.Failed != nil || second.Count == 0 || second.Count >= first.Count {
+		if first == nil || second.Count == 0 || second.Count >= first.Count || !e.drains(first) {
 			continue
 		}
 		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)

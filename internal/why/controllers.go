@@ -178,6 +178,12 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 			f.Culprit = Reference{Resource: "leases.coordination.k8s.io", Namespace: lease.Namespace, Name: lease.Name}
 			f.saw(1, e.Leases.Request, "Lease %s/%s expired: last renewed %s ago; no pod of %s is ready",
 				lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)), managerName)
+			if e.At.Sub(lease.Renewed) < backOffCap {
+				f.lack(nil, "%s may be starting again", managerName)
+			}
+			if len(e.Managers.Items) == 0 && !e.Untouched() {
+				f.lack(nil, "no pod of %s is visible: it may run elsewhere, without a Lease", managerName)
+			}
 			return true
 		}
 	}
@@ -244,8 +250,8 @@ func contradict(a, b []api.NamespaceCondition) bool {
 var forbidden = regexp.MustCompile(`is forbidden: User ("(?:[^"\\]|\\.)+") cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)" in the namespace "([^"]+)"`)
 
 // Refusal is a right that a condition says the controller lacks, or that a finalizer's owner may
-// lack for one object, whose name is Name then.
-type Refusal struct{ User, Verb, Resource, Group, Name string }
+// lack for one object, whose name is Name then. Namespace is empty for the examined one.
+type Refusal struct{ User, Verb, Resource, Group, Name, Namespace string }
 
 // Refusals returns the rights that the condition ContentFailure names, each once.
 func Refusals(n *Namespace, namespace string) []Refusal {
@@ -292,6 +298,8 @@ func mayNotDelete(e *Evidence) []Finding {
 			case at < 0: // only some are reviewed
 			case e.Reviews[at].Failed != nil:
 				f.lack(e.Reviews[at].Failed, "the SubjectAccessReview failed")
+			case e.Reviews[at].Allowed && e.aggregated(refusal.Group):
+				f.lack(nil, "a SubjectAccessReview allows it, so the server behind that group may lack the right to ask about it, or it was restored since")
 			case e.Reviews[at].Allowed:
 				continue // restored since; the next pass will succeed
 			default:
@@ -315,6 +323,13 @@ func mayNotDelete(e *Evidence) []Finding {
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// aggregated reports whether another server serves a group.
+func (e *Evidence) aggregated(group string) bool {
+	return slices.ContainsFunc(e.APIServices.Items, func(a APIService) bool {
+		return a.Service != nil && strings.HasPrefix(a.GroupVersion, group+"/")
+	})
 }
 
 // lend returns the commands that give a user for the time being what the controller needs for every

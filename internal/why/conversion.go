@@ -78,7 +78,7 @@ func conversionFails(e *Evidence) []Finding {
 		at := slices.IndexFunc(e.Types, func(t Type) bool { return t.Name() == name && t.Failed == nil })
 		f := claim.finding(e)
 		down := e.converterIsDown(&f, name, "")
-		if down && len(f.Missing) > 0 && containsAny(callError(claim.text), brokenTransfer) {
+		if down && len(f.Missing) > 0 && transferFailed(callError(claim.text)) {
 			f = claim.finding(e)
 			down = e.converterIsDown(&f, name, claim.text)
 			if at >= 0 && e.Types[at].Count > 0 {

@@ -47,6 +47,13 @@ func TestDeletingAnAPIServiceIsMarked(t *testing.T) {
 	}
 	_, lines := advice(t, undiscovered("shop"), "C02")
 	assert.Contains(t, lines, "run the server in another namespace, and set spec.service of APIService v1.g.io to it")
+
+	outside := undiscovered("shop")
+	outside.Backends = []why.Backend{{Service: why.Service{Namespace: "shop", Name: "b"}, Exists: true, External: "api.example.com", Request: "GET service"}}
+	f, lines := advice(t, outside, "C02")
+	assert.Equal(t, []string{"whether api.example.com answers was not seen"}, f.Missing)
+	assert.NotContains(t, f.Says, "whose pods")
+	assert.Contains(t, lines, "give api.example.com a Service in another namespace, and set spec.service of APIService v1.g.io to it")
 }
 
 // The condition may have had another reason when it became False.

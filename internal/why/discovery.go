@@ -123,6 +123,11 @@ func unavailable(e *Evidence, inside bool) []Finding {
 		if inside {
 			f.Says = fmt.Sprintf("%s cannot be discovered: its server is in %s itself, whose pods are deleted first", groupVersion, e.Name)
 			repair = "run the server in another namespace, and set spec.service of APIService " + service.Name + " to it"
+			if b := e.backend(*service.Service); b != nil && b.External != "" {
+				f.Says = fmt.Sprintf("%s cannot be discovered: its Service is in %s, and stands for %s", groupVersion, e.Name, b.External)
+				repair = "give " + b.External + " a Service in another namespace, and set spec.service of APIService " + service.Name + " to it"
+				f.lack(nil, "whether %s answers was not seen", b.External)
+			}
 		}
 		f.Do = []string{repair, "⚠ if the add-on is uninstalled, and its API has no data of its own: " + remove}
 		loses := groupVersion + " in the whole cluster until its add-on is installed again, and strands what its server stores"

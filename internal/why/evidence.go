@@ -190,10 +190,13 @@ type Object struct {
 	Deleted         time.Time `json:"deleted,omitzero"`
 	Finalizers      []string  `json:"finalizers,omitempty"`
 	Owners          []Owner   `json:"owners,omitempty"`
+	// Changed is when it was last written, its status apart.
+	Changed time.Time `json:"changed,omitzero"`
 }
 
 // Owner is an owner reference.
 type Owner struct {
+	Group  string `json:"group,omitempty"`
 	Kind   string `json:"kind"`
 	Name   string `json:"name"`
 	UID    string `json:"uid"`

@@ -92,6 +92,8 @@ type Webhook struct {
 	URL           string   `json:"url,omitempty"`
 	Rules         []Rule   `json:"rules,omitempty"`
 	NamespaceOnly Selector `json:"namespaceSelector,omitzero"`
+	// Narrowed: it has an objectSelector or matchConditions, and may not be asked about each object.
+	Narrowed bool `json:"narrowed,omitempty"`
 	// Changed is when its configuration was last written.
 	Changed time.Time `json:"changed,omitzero"`
 }
@@ -164,14 +166,16 @@ type Attachment struct {
 
 // Review is the answer to a SubjectAccessReview.
 type Review struct {
-	User     string   `json:"user"`
-	Verb     string   `json:"verb"`
-	Group    string   `json:"group,omitempty"`
-	Resource string   `json:"resource"`
-	Name     string   `json:"name,omitempty"` // of the object, if the question is about a single one
-	Allowed  bool     `json:"allowed,omitempty"`
-	Request  string   `json:"request"`
-	Failed   *Failure `json:"failed,omitempty"`
+	User     string `json:"user"`
+	Verb     string `json:"verb"`
+	Group    string `json:"group,omitempty"`
+	Resource string `json:"resource"`
+	Name     string `json:"name,omitempty"` // of the object, if the question is about a single one
+	// Namespace is empty for the examined one.
+	Namespace string   `json:"namespace,omitempty"`
+	Allowed   bool     `json:"allowed,omitempty"`
+	Request   string   `json:"request"`
+	Failed    *Failure `json:"failed,omitempty"`
 }
 
 // matchesDelete reports whether the rule selects the deletion of objects of a type.
@@ -191,6 +195,9 @@ func (r Rule) matchesUpdate(subresource string) bool {
 	return includes(r.Operations, "UPDATE", "*") && includes(r.Groups, "", "*") &&
 		includes(r.Resources, "namespaces/"+subresource, "namespaces/*", "*/"+subresource, "*/*")
 }
+
+// Empty reports whether the selector matches all.
+func (s Selector) Empty() bool { return len(s.Labels) == 0 && len(s.Expressions) == 0 }
 
 // matches reports whether labels satisfy the selector. An empty selector matches all.
 func (s Selector) matches(labels map[string]string) bool {
@@ -233,10 +240,13 @@ type Workload struct {
 	Words []string `json:"words,omitempty"`
 }
 
-// Grant is the right to update or patch objects of a group, by a rule that names the group.
+// Every stands for all groups, namespaces or service accounts of a [Grant].
+const Every = "*"
+
+// Grant is the right to update or patch objects of a group, or of all groups.
 type Grant struct {
 	// Subject is the user, group or service account. Service is the service account's namespace and
-	// name, else empty.
+	// name, or Every for a group of them; empty for other subjects.
 	Subject string  `json:"subject"`
 	Service Service `json:"serviceAccount,omitzero"`
 	Group   string  `json:"group"`

@@ -13,7 +13,8 @@ func finalizerCauses() []Cause {
 			"uninstalled before the objects that it manages, the finalizer stays.",
 		Proof: "An object in deletion has the finalizer and is unchanged in two samples; the owner is known from a table or from " +
 			"managedFields, and by a workload of it, or for a custom type by its Lease or by rights to update the type; no workload and no pod " +
-			"of it is ready or was started within 10 minutes, no Lease of it was renewed, and no pod may update a custom type by a rule that names its group.",
+			"of it is ready or was started within 10 minutes, no Lease of it was renewed, and no pod may update a custom type by a rule that names its group. " +
+			"An owner that no table has is only the finalizer's writer: then its account must still have a right to update the type, and no pod may.",
 		Do: []string{
 			"bring the controller back: it removes its finalizers by itself",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
@@ -24,7 +25,8 @@ func finalizerCauses() []Cause {
 		ID: "C05", Title: "the controller of a finalizer ran in this namespace",
 		Lesson: "The controller deletes pods first. If the owner of a finalizer was one of them, the finalizer stays, and " +
 			"nothing can be created in the namespace.",
-		Proof: "As C04, and every service account that may update the type by a rule naming its group is in the namespace.",
+		Proof: "As C04, and every service account that may update the type by a rule naming its group is in the namespace, and one of them is called " +
+			"like the owner.",
 		Do: []string{
 			"run the controller in another namespace until the objects are gone",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
@@ -35,8 +37,8 @@ func finalizerCauses() []Cause {
 		ID: "C06", Title: "the controller of a finalizer has lost its rights",
 		Lesson: "Roles and RoleBindings are content of the namespace, and are deleted like everything else. A controller that runs " +
 			"elsewhere and had its rights from them cannot remove its finalizers any more.",
-		Proof: "A workload with the owner's name is ready elsewhere, and no other one; the object is unchanged in two samples, and " +
-			"SubjectAccessReviews say that its service account may neither update nor patch the type in the namespace.",
+		Proof: "The owner is known from a table, a workload with exactly its name is ready elsewhere, and no other one; the object is " +
+			"unchanged in two samples, and SubjectAccessReviews say that its service account may neither update nor patch the type in the namespace.",
 		Do:    []string{"give the account the right by a ClusterRoleBinding until the objects are gone, and delete it then"},
 		DoNot: "remove the finalizer: its owner can still finish",
 		judge: withoutRights,
@@ -89,6 +91,9 @@ func ownerless(e *Evidence, inside bool) []Finding {
 					h.Finalizer, e.Name, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
 				f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
 				f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
+				if !e.leftAccount(h) {
+					f.lack(nil, "none of them is called like %s: they may belong to other programs", f.Owner.Name)
+				}
 			case stopped != nil:
 				stopped.bringBack(&f)
 			default:
@@ -182,7 +187,7 @@ func (e *Evidence) ranInside(h Held) bool {
 	if slices.ContainsFunc(e.NamedWorkloads(h), func(w Workload) bool { return w.Namespace != e.Name && w.isNamed(name) }) {
 		return false
 	}
-	return len(grants) > 0 && !slices.ContainsFunc(grants, func(g Grant) bool { return g.Service.Namespace != e.Name })
+	return h.Type.IsCustom() && len(grants) > 0 && !slices.ContainsFunc(grants, func(g Grant) bool { return g.Service.Namespace != e.Name })
 }
 
 func withoutRights(e *Evidence) []Finding {
@@ -196,7 +201,7 @@ func withoutRights(e *Evidence) []Finding {
 		for _, w := range e.NamedWorkloads(h) {
 			switch {
 			case w.Namespace == e.Name, w.Ready == 0 && (w.Kind == PodKind || w.Kind == CronKind):
-			case w.Ready > 0 && len(e.refusals(w, h)) >= 2: // update and patch
+			case w.Ready > 0 && len(e.refusals(w, h)) >= 2 && e.isOwner(w, h): // update and patch
 				refusedOnes = append(refusedOnes, w)
 			default:
 				others = append(others, w)
@@ -217,10 +222,17 @@ func withoutRights(e *Evidence) []Finding {
 		if !known {
 			f.lack(nil, "%s", e.seenOnce())
 		}
-		owner, _ := e.ownerOf(h)
-		named := w.isNamed(owner)
-		if !named {
+		owner, programs := e.ownerOf(h)
+		_, listed := h.Keeper()
+		named := listed && (w.Name == owner || slices.Contains(programs, w.Name))
+		switch {
+		case !listed:
+			f.lack(nil, "%s has set the finalizer, and another program may remove it", owner)
+		case !named:
 			f.lack(nil, "whether %s is the part of %s that removes the finalizer is not known", w.Name, owner)
+		}
+		if slices.ContainsFunc(e.Reviews, func(r Review) bool { return r.User == w.User() && r.Namespace == w.Namespace && r.Allowed }) {
+			f.lack(nil, "it may update them in its own namespace, and may work for that only")
 		}
 		if w.Kubeconfig {
 			f.lack(nil, "%s has a kubeconfig, and may not send its requests as its service account", w.Name)
@@ -229,7 +241,11 @@ func withoutRights(e *Evidence) []Finding {
 			f.lack(nil, "%s %s/%s, which has no ready pod, may be the owner instead", others[0].Kind, others[0].Namespace, others[0].Name)
 			others[0].bringBack(&f)
 		}
-		f.Do = append(f.Do, fmt.Sprintf("give service account %s/%s the right to update %s by a ClusterRoleBinding until the objects are gone, and delete it then",
+		give := "give"
+		if !named {
+			give = "if it is the owner, give"
+		}
+		f.Do = append(f.Do, fmt.Sprintf(give+" service account %s/%s the right to update %s by a ClusterRoleBinding until the objects are gone, and delete it then",
 			w.Namespace, w.account(), h.Type.Name()))
 		if named {
 			f.Remedies = append(f.Remedies, w.grant(e, h)...)
@@ -237,6 +253,12 @@ func withoutRights(e *Evidence) []Finding {
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// isOwner reports whether a workload has exactly the name of a finalizer's owner.
+func (e *Evidence) isOwner(w Workload, h Held) bool {
+	name, programs := e.ownerOf(h)
+	return slices.ContainsFunc(append(programs, name), w.isNamed)
 }
 
 // grant returns the commands that let the workload finish, and that take the right away again. It
@@ -249,7 +271,7 @@ func (w Workload) grant(e *Evidence, h Held) []Remedy {
 // refusals returns the reviews that refuse a workload the right to update or patch a held object.
 func (e *Evidence) refusals(w Workload, h Held) (refused []Review) {
 	for _, review := range e.Reviews {
-		asked := review.User == w.User() && review.Group == h.Type.Group && review.Resource == h.Type.Resource && (review.Name == "" || review.Name == h.Object.Name)
+		asked := review.User == w.User() && review.Namespace == "" && review.Group == h.Type.Group && review.Resource == h.Type.Resource && (review.Name == "" || review.Name == h.Object.Name)
 		if asked && review.Failed == nil && !review.Allowed {
 			refused = append(refused, review)
 		}
@@ -302,10 +324,14 @@ func balancers(e *Evidence) []Finding {
 			}
 			f.Certainty = Later
 		}
-		switch owner {
-		case ownerSlow:
+		if owner == ownerSlow {
 			continue
-		case ownerGone:
+		}
+		if stopped := e.stoppedOwner(h); stopped != nil {
+			stopped.bringBack(&f)
+			f.Do = append(f.Do, "⚠ last resort: remove the finalizer, and delete the load balancer by hand")
+		}
+		if owner == ownerGone {
 			f.offerRelease(e, h)
 		}
 		f.Says = fmt.Sprintf("%s does not remove the load balancer of service %s", keeper.Name, h.Object.Name)

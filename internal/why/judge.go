@@ -154,7 +154,7 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	if waits := orElse(e.waitingFor(), e.overdue()); waits != "" && !e.vouched() {
 		return Unknown, hangs + "; " + waits + "."
 	}
-	claim := e.unconfirmed()
+	claim, content := e.unconfirmed(), e.condition(api.NamespaceDeletionContentFailure)
 	switch objects, unread := e.left(); {
 	case len(unread) > 0:
 		return Unknown, fmt.Sprintf("%s; why is not proven: %s could not be read.", hangs, types(unread))
@@ -163,6 +163,9 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 			hangs, short(claim.Type), claim.Message)
 	case objects == 0 && !e.vouched():
 		return Unknown, fmt.Sprintf("%s; nothing is left in it: a controller that works would have removed it within %s.", hangs, duration(backOffCap))
+	}
+	if content != "" && !e.vouched() {
+		return Unknown, fmt.Sprintf("%s; no known cause is proven. ContentFailure says %.400q.", hangs, content)
 	}
 	return Unknown, hangs + "; no known cause is proven."
 }
@@ -192,7 +195,7 @@ func progress(e *Evidence) string {
 			return change + " between the samples"
 		}
 		for _, t := range s.Types {
-			if first := e.typeOf(t.Group, t.Resource); first != nil && t.Count < first.Count {
+			if first := e.typeOf(t.Group, t.Resource); first != nil && e.drains(first) {
 				return fmt.Sprintf("%s had %s, and %d after %s", t.Name(), counted(first.Count, "object"), t.Count, duration(s.At.Sub(e.At)))
 			}
 		}

@@ -215,6 +215,8 @@ func TestAnOwnerOutsideTheClusterIsNotCalledGone(t *testing.T) {
 	assert.Equal(t, "unknown", found.Owner.Verdict)
 
 	e.Workloads.Items = []why.Workload{{Kind: "deployment", Namespace: "b", Name: "backup", Replicas: 1}}
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C04").Certainty, "it may have set the finalizer for another program")
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "b", Name: "default"}, Resources: []string{"configmaps"}}}
 	found = find(why.Judge(e), "C04")
 	assert.Equal(t, why.Proven, found.Certainty)
 	assert.Equal(t, "gone", found.Owner.Verdict)

@@ -64,10 +64,10 @@ func (e *Evidence) held(isHeld func(*Type, Object) bool) (all []Held) {
 var namespaceType = &Type{Version: "v1", Resource: "namespaces"}
 
 // ByRights reports whether the rights to update the type are read to find the finalizer's owner:
-// not for a controller that is built in, nor for a built-in type if no table lists the finalizer.
+// not for a controller that is built in.
 func (h Held) ByRights() bool {
-	keeper, listed := h.Keeper()
-	return h.Type.IsCustom() || listed && keeper.Controller == ""
+	keeper, _ := h.Keeper()
+	return keeper.Controller == ""
 }
 
 // HeldNamespace returns the finalizers in the metadata of the namespace that are not the garbage
@@ -93,15 +93,15 @@ func (e *Evidence) ownerOf(h Held) (name string, programs []string) {
 		return keeper.Name, keeper.Programs
 	}
 	for _, stamp := range e.Stamps {
-		if stamp.Type != h.Type.Name() || stamp.Finalizer != h.Finalizer {
-			continue
-		}
-		if programs = stamp.programs(); len(programs) > 0 {
+		if programs = stamp.programs(); stamp.isOf(h) && len(programs) > 0 {
 			return programs[0], programs
 		}
 	}
 	return "", nil
 }
+
+// isOf reports whether the stamp is about a held finalizer.
+func (s Stamp) isOf(h Held) bool { return s.Type == h.Type.Name() && s.Finalizer == h.Finalizer }
 
 // programs returns the writers of the finalizer that may own it, the last one first.
 func (s Stamp) programs() (names []string) {
@@ -157,6 +157,9 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 	}
 	f.saw(2, h.Type.Request, "standstill: resourceVersion and finalizers are the same in both samples")
 	switch {
+	case name == "" && !slices.ContainsFunc(e.Stamps, func(s Stamp) bool { return s.isOf(h) }):
+		f.lack(nil, "the owner of %s was not looked for%s", h.Finalizer, h.foreign())
+		return ownerUnknown
 	case name == "":
 		f.lack(nil, "the owner of %s is unknown%s", h.Finalizer, h.foreign())
 		return ownerUnknown
@@ -170,7 +173,7 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 	for _, sign := range []func() string{
 		func() string { return e.runs(f, h, name) },
 		func() string { return e.leads(f, h, programs) },
-		func() string { return e.may(f, h, name, programs) },
+		func() string { return e.may(f, h, name, programs, listed) },
 	} {
 		switch sign() {
 		case ownerSlow:
@@ -184,31 +187,41 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 		return ownerUnknown
 	}
 	if !e.leftTraces(h, programs, listed) {
-		f.lack(nil, "nothing of %s is in the cluster: it may be uninstalled, or run elsewhere or under another name", name)
+		f.lack(nil, "nothing in the cluster shows that %s is gone for good: it may be uninstalled, or run elsewhere or under another name", name)
 		return ownerUnknown
 	}
 	return verdict
 }
 
-// leftTraces reports whether the cluster has a workload of an owner, or for a custom type a Lease
-// or the rights to update it: any rights if the owner is listed, else those of its own account.
+// leftTraces reports whether the cluster shows that an owner ran in it: by a workload with exactly
+// its name, or for a custom type by its Lease or by the rights of an account with exactly its name.
 // managedFields also name programs outside the cluster, and a listed owner may run there too, as
-// the controllers of many clouds do. So one without a trace is not known to be gone. Rights may go
-// with the namespace, and many programs may update built-in types. A workload of an owner that is
-// not listed must have exactly its name.
+// the controllers of many clouds do. An owner that is not listed may have set the finalizer for
+// another program: its workload's account must have a right to the type.
 func (e *Evidence) leftTraces(h Held, programs []string, listed bool) bool {
-	itself := func(w Workload) bool { return listed || slices.ContainsFunc(programs, w.isNamed) }
-	return slices.ContainsFunc(e.NamedWorkloads(h), itself) ||
-		h.Type.IsCustom() && (listed && len(e.grantsFor(h.Type)) > 0 || e.leftAccount(h, programs) ||
-			slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) }))
+	keeper, _ := h.Keeper()
+	if keeper.Many {
+		return false // any of its namesakes may be a stranger
+	}
+	if slices.ContainsFunc(e.NamedWorkloads(h), func(w Workload) bool { return e.isOwner(w, h) && (listed || e.accountMay(w.Account(), h.Type)) }) {
+		return true
+	}
+	own := func(g Grant) bool { return e.isAccountOf(g, h) }
+	return h.Type.IsCustom() && (listed && slices.ContainsFunc(e.grantsFor(h.Type), own) || e.leftAccount(h) ||
+		slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) }))
 }
 
 // leftAccount reports whether an owner that ran in the namespace has left the rights of a service
 // account with its name: all else went with its pods.
-func (e *Evidence) leftAccount(h Held, programs []string) bool {
-	return e.ranInside(h) && slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool {
-		return slices.ContainsFunc(programs, func(program string) bool { return hasWord(g.Service.Name, program) })
-	})
+func (e *Evidence) leftAccount(h Held) bool {
+	return e.ranInside(h) && slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool { return e.isAccountOf(g, h) })
+}
+
+// isAccountOf reports whether a right is that of a service account with exactly the name of an
+// owner.
+func (e *Evidence) isAccountOf(g Grant, h Held) bool {
+	name, programs := e.ownerOf(h)
+	return g.Service.Name != "" && slices.Contains(append(programs, name), g.Service.Name)
 }
 
 // builtIn judges a controller of kube-controller-manager.
@@ -236,20 +249,19 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 		return ownerUnknown
 	}
 	workloads := e.WorkloadsOf(h)
-	itself := func(w Workload) bool { return w.isNamed(name) }
-	if !slices.ContainsFunc(workloads, itself) {
-		_, programs := e.ownerOf(h)
-		itself = func(w Workload) bool { return slices.ContainsFunc(programs, w.hasWord) }
-	}
+	_, listed := h.Keeper()
+	stopped := slices.ContainsFunc(workloads, func(w Workload) bool { return w.Ready == 0 && w.Name == name })
 	var other, coming *Workload
 	for i, w := range workloads {
 		switch {
-		case w.Ready > 0 && itself(w):
+		case listed && stopped && !w.isNamed(name) && e.Grants.Known() && !w.Kubeconfig && !e.accountMay(w.Account(), h.Type):
+			// another part of the owner, which could not remove the finalizer
+		case w.Ready > 0 && e.isOwner(w, h):
 			f.saw(1, e.Workloads.Request, "%s %s/%s: %d of %d ready", w.Kind, w.Namespace, w.Name, w.Ready, w.Replicas)
 			return ownerSlow
 		case w.Ready > 0 && other == nil:
 			other = &workloads[i]
-		case e.mayStart(w) && coming == nil:
+		case e.MayStart(w) && coming == nil:
 			coming = &workloads[i]
 		}
 	}
@@ -273,12 +285,17 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 	return ownerUnknown
 }
 
+// accountMay reports whether a service account has a right to update a type.
+func (e *Evidence) accountMay(account Service, t *Type) bool {
+	return slices.ContainsFunc(e.Grants.Items, func(g Grant) bool { return g.covers(t) && g.Includes(account) })
+}
+
 // startsWithin is how long a program may take to start: as long as Kubernetes waits for a
 // Deployment by default (progressDeadlineSeconds). One that is late is not at work.
 const startsWithin = 10 * time.Minute
 
-// mayStart reports whether a workload without a ready pod is about to have one.
-func (e *Evidence) mayStart(w Workload) bool {
+// MayStart reports whether a workload without a ready pod is about to have one.
+func (e *Evidence) MayStart(w Workload) bool {
 	return w.Ready == 0 && w.Replicas > 0 && (w.Kind == CronKind || e.At.Sub(w.Since) < startsWithin)
 }
 
@@ -289,7 +306,7 @@ func (e *Evidence) leads(f *Finding, h Held, programs []string) string {
 		f.lack(e.AllLeases.Failed, "the Leases could not be read")
 		return ownerUnknown
 	}
-	stopped := e.stoppedOwner(h)
+	stopped, verdict := e.stoppedOwner(h), ownerGone
 	scaledDown := stopped != nil && stopped.Replicas == 0
 	for _, lease := range e.AllLeases.Items {
 		switch {
@@ -299,58 +316,67 @@ func (e *Evidence) leads(f *Finding, h Held, programs []string) string {
 			return ownerSlow
 		case !scaledDown && e.At.Sub(lease.Renewed) < startsWithin:
 			f.lack(nil, "Lease %s/%s was renewed %s ago: its holder may be starting again", lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
-			return ownerUnknown
+			verdict = ownerUnknown
 		default:
 			f.saw(1, e.AllLeases.Request, "Lease %s/%s: last renewed %s ago", lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
 		}
 	}
-	return ownerGone
+	return verdict
 }
 
-// may looks for the fourth sign of life: a right to update the type, by a rule that names its
-// group. A pod whose service account has the right is at work; a user who has it may be a program
-// outside the cluster. Too many programs have rules for all groups and for built-in groups: the
-// former do not count, and of the latter only those of a user with the owner's name. If a workload
-// with exactly the owner's name was stopped, the pod may be that of another program with the same
-// rights.
-func (e *Evidence) may(f *Finding, h Held, name string, programs []string) string {
+// may looks for the fourth sign of life: a right to update the type. A pod that runs with it may be
+// the owner, and a user who has it a program outside the cluster.
+//   - For a listed owner those rights count that a rule gives which names a custom type, and those
+//     of a user with its name: too many programs may update everything, or built-in types.
+//   - An owner that is not listed is only known as the writer of its finalizer. Another program may
+//     be the one that removes it, so every right counts that a pod has.
+func (e *Evidence) may(f *Finding, h Held, name string, programs []string, listed bool) string {
 	if !h.ByRights() {
 		return ownerGone
 	}
-	builtIn := !h.Type.IsCustom()
-	stopped := e.stoppedOwner(h)
 	if !e.Grants.Known() {
 		f.lack(e.Grants.Failed, "the roles could not be read")
 		return ownerUnknown
 	}
-	for _, grant := range e.grantsFor(h.Type) {
+	builtIn := !h.Type.IsCustom()
+	for _, grant := range e.Grants.Items {
+		broad := builtIn || grant.Group == Every && !slices.Contains(grant.Resources, h.Type.Resource)
 		switch {
-		case builtIn && (grant.isAccount() || !slices.ContainsFunc(programs, func(program string) bool { return hasWord(grant.Subject, program) })):
+		case !grant.covers(h.Type):
+		case !listed && grant.isPerson() && grant.Group == Every:
+			f.lack(nil, "%s may update everything, and may be the owner, outside the cluster", grant.Subject)
+			return ownerUnknown
+		case !grant.isAccount() && broad && !slices.ContainsFunc(programs, func(program string) bool { return hasWord(grant.Subject, program) }):
 		case !grant.isAccount():
 			f.lack(nil, "%s may update %s, and may be outside the cluster", grant.Subject, h.Type.Name())
 			return ownerUnknown
+		case listed && broad:
 		case grant.Failed != nil:
 			f.lack(grant.Failed, "the pods of service account %s could not be read", grant.Account())
 			return ownerUnknown
-		case grant.Pods > 0 && stopped != nil && slices.ContainsFunc(append(programs, name), stopped.isNamed):
-			f.lack(nil, "a pod of service account %s may update %s, and may be %s or another program", grant.Account(), h.Type.Name(), name)
-			return ownerUnknown
 		case grant.Pods > 0:
-			f.saw(1, e.Grants.Request, "a pod of service account %s may update %s", grant.Account(), h.Type.Name())
-			return ownerSlow
+			f.lack(nil, "a pod of service account %s may update %s, and may be %s", grant.Account(), h.Type.Name(), orElse(map[bool]string{true: name}[listed], "its owner"))
+			return ownerUnknown
 		}
 	}
-	if !builtIn {
-		f.saw(1, e.Grants.Request, "no pod runs that may update %s by a rule that names its group", h.Type.Name())
+	by := "any rule"
+	if listed {
+		by = "a rule that names its group"
+	}
+	if !builtIn || !listed {
+		f.saw(1, e.Grants.Request, "no pod runs that may update %s by %s", h.Type.Name(), by)
 	}
 	return ownerGone
 }
 
-// grantsFor returns the grants that cover a type.
+// covers reports whether the right is one to the type.
+func (g Grant) covers(t *Type) bool {
+	return (g.Group == t.Group || g.Group == Every) && includes(g.Resources, t.Resource, Every)
+}
+
+// grantsFor returns the grants of a type by rules that name its group.
 func (e *Evidence) grantsFor(t *Type) []Grant {
-	return slices.DeleteFunc(slices.Clone(e.Grants.Items), func(g Grant) bool {
-		return g.Group != t.Group || !includes(g.Resources, t.Resource, "*")
-	})
+	return slices.DeleteFunc(slices.Clone(e.Grants.Items), func(g Grant) bool { return g.Group == Every || !g.covers(t) })
 }
 
 // builtInGroups are the groups of kube-apiserver. Others that end in k8s.io belong to programs
@@ -365,8 +391,19 @@ var builtInGroups = []string{
 // isAccount reports whether the subject is a service account.
 func (g Grant) isAccount() bool { return g.Service.Name != "" }
 
+// isPerson reports whether the subject is a user that is not one of the system.
+func (g Grant) isPerson() bool {
+	return strings.HasPrefix(g.Subject, "user ") && !strings.HasPrefix(g.Subject, "user system:")
+}
+
 // Account is the service account, as namespace/name.
 func (g Grant) Account() string { return g.Service.String() }
+
+// Includes reports whether the subject is a service account, or a group that has it.
+func (g Grant) Includes(account Service) bool {
+	return g.isAccount() && (g.Service.Namespace == Every || g.Service.Namespace == account.Namespace) &&
+		(g.Service.Name == Every || g.Service.Name == account.Name)
+}
 
 // waitingFor describes the objects whose owners show signs of life; "" for none.
 func (e *Evidence) waitingFor() string {

@@ -11,6 +11,9 @@ import (
 // program, or its name is a part of the program's: it may be the program, or another.
 func (w Workload) isCalled(program string) bool {
 	program, name := strings.ToLower(program), strings.ToLower(w.Name)
+	if len(program) < 4 {
+		return w.hasWord(program) // its letters are in too many names
+	}
 	return len(name) >= 4 && !slices.Contains(common, name) && strings.Contains(program, name) ||
 		slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(word string) bool { return strings.Contains(strings.ToLower(word), program) })
 }

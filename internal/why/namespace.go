@@ -110,6 +110,7 @@ func metadataFinalizers(e *Evidence) []Finding {
 				f.Do = f.Do[:1]
 			case f.Certainty == "" && len(f.Missing) == 0:
 				f.printRelease(e, h)
+				f.Remedies[0].When = "only if its owner, which is not known, is gone for certain"
 			}
 		}
 		findings = append(findings, f)
@@ -146,6 +147,9 @@ func collectorFinalizers(e *Evidence) []Finding {
 	return findings
 }
 
+// tokenOwners are the known owners of tokens in spec.finalizers.
+var tokenOwners = map[string]string{"openshift.io/origin": "OpenShift's project controller"}
+
 func foreignTokens(e *Evidence) []Finding {
 	n := e.latest()
 	if n == nil || n.Deleted.IsZero() {
@@ -162,7 +166,7 @@ func foreignTokens(e *Evidence) []Finding {
 		e.emptiness(&f)
 		e.giveTime(&f)
 		f.Do = []string{
-			fmt.Sprintf("find the owner of %s, which was not looked for, and let it remove its token", token),
+			fmt.Sprintf("find %s, which was not looked for, and let it remove its token", orElse(tokenOwners[token], "the owner of "+token)),
 			"⚠ last resort: PUT the namespace to its subresource finalize without that token, and with all others",
 		}
 		f.offer(e, StaysBehind+"what the owner of "+token+" has not cleaned up; whether it still does was not checked", Write{

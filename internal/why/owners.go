@@ -24,6 +24,8 @@ type Keeper struct {
 	Programs []string
 	// Outside: it runs outside the cluster and cannot be seen.
 	Outside bool
+	// Many: programs of that name may be strangers, such as the drivers of different disks.
+	Many bool
 	// Balancer: it keeps a load balancer, see C15.
 	Balancer bool
 }
@@ -37,9 +39,9 @@ var keepers = []Keeper{
 	{Pattern: "foregroundDeletion", Name: collectorController, Protects: "dependents", Controller: collectorController},
 	{Pattern: "orphan", Name: collectorController, Protects: "dependents", Controller: collectorController},
 
-	{Pattern: "external-provisioner.volume.kubernetes.io/finalizer", Name: "csi-provisioner", Protects: "a disk"},
-	{Pattern: "provisioner.storage.kubernetes.io/*", Types: []string{"persistentvolumeclaims"}, Name: "csi-provisioner", Protects: "the source of a clone"},
-	{Pattern: "external-attacher/*", Name: "csi-attacher", Protects: "an attached disk"},
+	{Pattern: "external-provisioner.volume.kubernetes.io/finalizer", Name: "csi-provisioner", Protects: "a disk", Many: true},
+	{Pattern: "provisioner.storage.kubernetes.io/*", Types: []string{"persistentvolumeclaims"}, Name: "csi-provisioner", Protects: "the source of a clone", Many: true},
+	{Pattern: "external-attacher/*", Name: "csi-attacher", Protects: "an attached disk", Many: true},
 	{Pattern: "snapshot.storage.kubernetes.io/*", Types: []string{"persistentvolumeclaims", "*.snapshot.storage.k8s.io"}, Name: "snapshot-controller", Protects: "a snapshot or its source"},
 	{Pattern: "groupsnapshot.storage.kubernetes.io/*", Types: []string{"*.groupsnapshot.storage.k8s.io"}, Name: "snapshot-controller", Protects: "a group of snapshots"},
 
@@ -54,7 +56,7 @@ var keepers = []Keeper{
 	{Pattern: "finalizers.*.services.k8s.aws/*", Types: []string{"*.services.k8s.aws"}, Name: "ack", Protects: "a cloud resource"},
 	{Pattern: "serviceoperator.azure.com/finalizer", Types: []string{"*.azure.com"}, Name: "azureserviceoperator", Protects: "a cloud resource"},
 	{Pattern: "cnrm.cloud.google.com/*", Types: []string{"*.cnrm.cloud.google.com"}, Name: "cnrm-controller-manager", Protects: "a cloud resource", Programs: []string{"cnrm"}},
-	{Pattern: "finalizer.managedresource.crossplane.io", Name: "a provider of Crossplane", Protects: "a cloud resource", Programs: []string{"provider-"}},
+	{Pattern: "finalizer.managedresource.crossplane.io", Name: "a provider of Crossplane", Protects: "a cloud resource", Many: true, Programs: []string{"provider-"}},
 	{Pattern: "finalizer.apiextensions.crossplane.io", Name: "crossplane", Protects: "composed resources"},
 	{Pattern: "composite.apiextensions.crossplane.io", Name: "crossplane", Protects: "composed resources"},
 
@@ -122,18 +124,16 @@ func matches(pattern, name string) bool {
 	return err == nil && matched
 }
 
-// creators are managers that write objects for people and own no finalizer.
+// creators are managers that write objects for people or from templates, and own no finalizer.
 var creators = []string{
 	"kubectl", "helm", "argocd", "kustomize-controller", "helm-controller", "terraform", "pulumi", "fleet", "before-first-apply", "velero", "k9s",
-	"kapp", "kpt", "skaffold", "werf", "ansible",
+	"oc", "flux", "rancher", "kapp", "kpt", "skaffold", "werf", "kube-controller-manager", "kube-apiserver",
 }
 
 // isCreator reports whether a manager writes objects on behalf of others.
 func isCreator(manager string) bool {
-	for _, creator := range creators {
-		if strings.HasPrefix(strings.ToLower(manager), creator) {
-			return true
-		}
-	}
-	return false
+	manager = strings.ToLower(manager)
+	return slices.ContainsFunc(creators, func(creator string) bool {
+		return manager == creator || len(creator) > 3 && strings.HasPrefix(manager, creator)
+	})
 }

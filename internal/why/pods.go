@@ -219,7 +219,7 @@ func onLostNode(e *Evidence) []Finding {
 		case node == nil:
 			f.saw(1, e.Nodes.Request, "node %s does not exist", name)
 			f.Do = []string{
-				"start the pod-garbage-collector-controller of kube-controller-manager: it removes pods of nodes that do not exist",
+				"see whether the pod-garbage-collector-controller of kube-controller-manager runs: it deletes the pods of nodes that do not exist",
 				"bring the node back under its name",
 			}
 			f.Says = fmt.Sprintf("%s cannot end, because node %s is gone", counted(len(pods), "pod"), name)
@@ -308,7 +308,7 @@ func jobFinalizer(e *Evidence) []Finding {
 		if pod.Deleted.IsZero() || pod.Deleted.After(e.now()) || !slices.Contains(pod.Finalizers, jobTracking) || !e.stays(pod) {
 			continue
 		}
-		owner := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Kind == "Job" })
+		owner := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Kind == "Job" && (o.Group == "batch" || o.Group == "") })
 		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}, Owner: &Party{Name: "job-controller", Verdict: "unknown"}}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer of a Job that does not exist", pod.Name)
 		f.saw(1, pods.Request, "pod %s has %s", pod.Name, jobTracking)
@@ -402,10 +402,14 @@ func podFinalizers(e *Evidence) []Finding {
 			continue
 		}
 		f := heldFinding(e, h)
-		switch e.judgeOwner(&f, h) {
-		case ownerSlow:
+		owner := e.judgeOwner(&f, h)
+		if owner == ownerSlow {
 			continue
-		case ownerGone:
+		}
+		if stopped := e.stoppedOwner(h); stopped != nil {
+			stopped.bringBack(&f)
+		}
+		if owner == ownerGone {
 			f.offerRelease(e, h)
 		}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it", h.Object.Name, h.Finalizer)

@@ -12,7 +12,7 @@ import (
 var (
 	failedCalling = regexp.MustCompile(`(?s)failed calling webhook "([^"]+)": (.*)`)
 	webhookDenied = regexp.MustCompile(`(?s)admission webhook "([^"]+)" denied the request(?:: (.*))?`)
-	policyDenied  = regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '([^']+)' with binding '([^']+)' denied request: (.*)`)
+	policyDenied  = regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '([^']+)' (?:with binding '([^']+)' )?denied request: (.*)`)
 )
 
 // about returns the match of a pattern in one server text. It returns nil if another of these
@@ -63,10 +63,13 @@ func callTo(hook *Webhook, name, content string) (text string, ok bool) {
 		if match == nil || match[1] != name {
 			continue
 		}
-		if hook == nil || hook.Service == nil {
-			return strings.TrimSpace(match[2]), true
-		}
 		byURL, byName := strings.Contains(one, `"https://`), strings.Contains(one, `service "`)
+		switch {
+		case hook == nil, hook.Service == nil && (!byURL || strings.Contains(one, `"`+hook.URL)):
+			return strings.TrimSpace(match[2]), true
+		case hook.Service == nil:
+			continue
+		}
 		if !byURL && !byName || byURL && strings.Contains(one, `"https://`+hook.Service.Name+"."+hook.Service.Namespace+".svc") ||
 			byName && strings.Contains(one, `service "`+hook.Service.Name+`"`) {
 			return strings.TrimSpace(match[2]), true

@@ -13,9 +13,11 @@ import (
 // This page has what is down for a short time only: owners that start again, and obstacles that
 // were removed since the controller met them.
 
-// held is an object of a custom type whose owner has a Deployment at 0.
+// held is an object of a custom type whose owner may still update it.
 func held(owner ...why.Workload) why.Evidence {
-	return orphan("queues", "example.com", "example.com/x", "queue-operator", owner...)
+	e := orphan("queues", "example.com", "example.com/x", "queue-operator", owner...)
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "default"}, Group: "example.com", Resources: []string{"queues"}}}
+	return e
 }
 
 // since is a workload without a ready pod for some time.
@@ -109,20 +111,20 @@ func TestAWorkloadWithAWordOfAnOwner(t *testing.T) {
 // An owner with a kubeconfig may have another identity than its service account, about which
 // nothing was asked.
 func TestAnOwnerWithAKubeconfig(t *testing.T) {
-	w := workload("deployment", "ops", "queue-operator", 1)
-	e := held(w)
+	w := workload("deployment", "es", "external-secrets", 1)
+	e := secrets(w)
 	refuse(&e, w)
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
 	e.Workloads.Items[0].Kubeconfig = true
 	found := find(why.Judge(e), "C06")
 	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, []string{"queue-operator has a kubeconfig, and may not send its requests as its service account"}, found.Missing)
+	assert.Equal(t, []string{"external-secrets has a kubeconfig, and may not send its requests as its service account"}, found.Missing)
 }
 
 // A second pod of the owner that does not run yet is no other owner.
 func TestAPendingPodOfAnOwnerWithoutRights(t *testing.T) {
-	w := workload("deployment", "ops", "queue-operator", 1)
-	e := held(w, since(why.PodKind, "queue-operator-2", 1, time.Minute), since(why.CronKind, "queue-operator-report", 1, time.Hour))
+	w := workload("deployment", "es", "external-secrets", 1)
+	e := secrets(w, since(why.PodKind, "external-secrets-2", 1, time.Minute), since(why.CronKind, "external-secrets-report", 1, time.Hour))
 	refuse(&e, w)
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
 }
@@ -141,11 +143,13 @@ func TestAnObstacleThatWasChangedSince(t *testing.T) {
 		id      string
 		changed *time.Time
 	}{
-		"a webhook's configuration":     {webhook, "C07", &webhook.Webhooks.Items[1].Changed},
-		"the pods behind a webhook":     {unreached, "C07", &unreached.Backends[0].Changed},
-		"the configuration that denies": {hookDenies, "C08", &hookDenies.Webhooks.Items[1].Changed},
-		"a policy":                      {policy, "C08", &policy.Policies.Items[0].Changed},
-		"the binding of a policy":       {policy, "C08", &policy.Policies.Items[1].Changed},
+		"a webhook's configuration":         {webhook, "C07", &webhook.Webhooks.Items[1].Changed},
+		"the pods behind a webhook":         {unreached, "C07", &unreached.Backends[0].Changed},
+		"the configuration that denies":     {hookDenies, "C08", &hookDenies.Webhooks.Items[1].Changed},
+		"a policy":                          {policy, "C08", &policy.Policies.Items[0].Changed},
+		"an object that a policy protects":  {policy, "C08", &policy.Types[0].Objects[0].Changed},
+		"an object that a webhook protects": {hookDenies, "C08", &hookDenies.Types[0].Objects[0].Changed},
+		"the binding of a policy":           {policy, "C08", &policy.Policies.Items[1].Changed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := test.e
@@ -169,10 +173,43 @@ func TestAnObstacleThatWasChangedSince(t *testing.T) {
 	}
 }
 
+// A namespace that went between the samples has nothing to wait for.
+func TestAnObstacleOfANamespaceThatIsGone(t *testing.T) {
+	for _, e := range []why.Evidence{denied(), unreachable()} {
+		e.Second.Namespace = nil
+		assert.Equal(t, why.Absent, why.Judge(e).Verdict)
+	}
+}
+
+// An object whose only managed field was taken off says by its resourceVersion that it was written.
+func TestAnObjectWithoutManagedFieldsThatWasChanged(t *testing.T) {
+	e := denied()
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C08").Certainty)
+	e.Types[0].Objects[0].ResourceVersion = "8"
+	found := find(why.Judge(e), "C08")
+	assert.Equal(t, []string{"configmaps/a was changed after the conditions were written: the next pass of the controller may succeed"}, found.Missing)
+	e.Types[0].Objects[0].ResourceVersion = "opaque"
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C08").Certainty)
+}
+
 // The objects of a definition in deletion go.
 func TestADefinitionWhoseObjectsGo(t *testing.T) {
 	e := defined()
 	require.NotNil(t, find(why.Judge(e), "C25"))
 	e.Types[0].Count += 3
 	assert.Nil(t, find(why.Judge(e), "C25"))
+}
+
+// A Lease of kube-controller-manager that has just expired may be renewed by the next process.
+func TestAControllerManagerThatStartsAgain(t *testing.T) {
+	e := withManagers(why.Manager{Name: "kcm"})
+	for ago, certainty := range map[time.Duration]why.Certainty{30 * time.Second: why.Possible, 2 * time.Minute: why.Proven} {
+		e.Leases.Items = []why.Lease{{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "old", Renewed: at.Add(-ago), Duration: 15 * time.Second}}
+		assert.Equal(t, certainty, find(why.Judge(e), "C19").Certainty, ago)
+	}
+	e.Managers.Items = nil
+	assert.Contains(t, find(why.Judge(e), "C19").Missing, "no pod of kube-controller-manager is visible: it may run elsewhere, without a Lease")
+	e.Namespace.Conditions, e.Second.Namespace.Conditions = nil, nil
+	e.Leases.Items[0].Renewed = at.Add(-time.Hour)
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "nobody has written a condition")
 }

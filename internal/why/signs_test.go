@@ -1,6 +1,7 @@
 package why_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -44,8 +45,8 @@ func TestOwnersThatMayRun(t *testing.T) {
 			workload("statefulset", "cd", "gitops", 1, "application-controller", "argocd-application-controller")), none},
 		"a program with the same letters": {orphan("buckets", "s3.services.k8s.aws", "finalizers.s3.services.k8s.aws/Bucket", "ack",
 			workload("deployment", "web", "backend", 1)), possible},
-		"another part of the owner": {orphan("orders", "acme.cert-manager.io", "acme.cert-manager.io/finalizer", "",
-			workload("deployment", "cert-manager", "cert-manager", 0), workload("deployment", "cert-manager", "cert-manager-webhook", 1)), possible},
+		"another part of the owner, without rights": {orphan("orders", "acme.cert-manager.io", "acme.cert-manager.io/finalizer", "",
+			workload("deployment", "cert-manager", "cert-manager", 0), workload("deployment", "cert-manager", "cert-manager-webhook", 1)), why.Proven},
 		"rights that may have gone with the namespace":       {orphan("kafkatopics", "kafka.strimzi.io", "strimzi.io/topic-operator", ""), possible},
 		"a Lease under the former name, for a built-in type": {former("secrets", ""), possible},
 	} {
@@ -78,6 +79,7 @@ func TestAGroupOfAnotherProgram(t *testing.T) {
 		assert.Equal(t, custom, why.Type{Group: group}.IsCustom(), group)
 	}
 	e := orphan("gateways", "gateway.networking.k8s.io", "example.com/gw", "corp-gateway", workload("deployment", "gw", "corp-gateway", 0))
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "gw", Name: "default"}, Group: "gateway.networking.k8s.io", Resources: []string{"*"}}}
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty)
 	e.Grants.Items = []why.Grant{grantOf("gateway.networking.k8s.io", "edge")}
 	e.Grants.Items[0].Pods = 1
@@ -85,7 +87,7 @@ func TestAGroupOfAnotherProgram(t *testing.T) {
 	assert.Equal(t, why.Possible, found.Certainty, "a pod may update it, and be the owner or another program")
 	assert.Equal(t, "kubectl -n gw describe deployment corp-gateway", found.Remedies[0].Command)
 	e.Workloads.Items = nil
-	assert.Nil(t, find(why.Judge(e), "C04"), "a pod may update it, and no other owner is known")
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C04").Certainty, "and no other owner is known")
 }
 
 // Of what is called like an owner, one that was scaled down is brought back, also if another part
@@ -97,6 +99,7 @@ func TestTheStoppedPartOfAnOwner(t *testing.T) {
 	for i := range e.Workloads.Items {
 		e.Workloads.Items[i].Replicas = e.Workloads.Items[i].Ready
 	}
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "cert-manager", Name: "default"}, Group: "*", Resources: []string{"*"}}}
 	found, lines := advice(t, e, "C04")
 	assert.Contains(t, found.Missing, "deployment cert-manager/cert-manager-webhook runs, and may be cert-manager or a part of it")
 	assert.Equal(t, "kubectl -n cert-manager scale deployment/cert-manager --replicas=1", found.Do[0])
@@ -107,21 +110,122 @@ func TestTheStoppedPartOfAnOwner(t *testing.T) {
 // An operator that is installed twice: the one whose rights are refused may be another than the one
 // that removes the finalizer.
 func TestTwoInstallationsOfAnOwner(t *testing.T) {
-	ours, other := workload("deployment", "db-a", "dbop", 1), workload("deployment", "db-b", "dbop", 1)
-	e := orphan("dbs", "acme.io", "acme.io/db", "dbop", ours, other)
+	ours, other := workload("deployment", "es-a", "external-secrets", 1), workload("deployment", "es-b", "external-secrets", 1)
+	e := secrets(ours, other)
 	refuse(&e, other)
 	assert.Nil(t, find(why.Judge(e), "C06"), "ours has its rights")
 
 	e.Workloads.Items[0].Ready, e.Workloads.Items[0].Replicas = 0, 0
 	found, lines := advice(t, e, "C06")
 	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Contains(t, found.Missing, "deployment db-a/dbop, which has no ready pod, may be the owner instead")
-	assert.Contains(t, lines, "kubectl -n db-a scale deployment/dbop --replicas=1")
+	assert.Contains(t, found.Missing, "deployment es-a/external-secrets, which has no ready pod, may be the owner instead")
+	assert.Contains(t, lines, "kubectl -n es-a scale deployment/external-secrets --replicas=1")
 
 	e.Workloads.Items = e.Workloads.Items[1:]
 	found, lines = advice(t, e, "C06")
 	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
-	assert.Contains(t, lines, "--serviceaccount=db-b:default")
+	assert.Contains(t, lines, "--serviceaccount=es-b:default")
+}
+
+// secrets is a held object of a listed owner.
+func secrets(workloads ...why.Workload) why.Evidence {
+	return orphan("pushsecrets", "external-secrets.io", "pushsecret.externalsecrets.io/finalizer", "", workloads...)
+}
+
+// An installation that may update the type in its own namespace may work for that only: the one of
+// this namespace may have gone with it.
+func TestAnInstallationForOneNamespace(t *testing.T) {
+	w := workload("deployment", "team-b", "external-secrets", 1)
+	e := secrets(w)
+	refuse(&e, w)
+	e.Reviews = append(e.Reviews, why.Review{User: w.User(), Verb: "update", Group: "external-secrets.io", Resource: "pushsecrets", Namespace: "team-b"})
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty, "it may not update them anywhere")
+	e.Reviews[2].Allowed = true
+	found := find(why.Judge(e), "C06")
+	assert.Equal(t, []string{"it may update them in its own namespace, and may work for that only"}, found.Missing)
+}
+
+// What only shares an image, or has set the finalizer when it created the object, need not be the
+// program that removes it: it gets no rights.
+func TestAProgramWithoutRightsThatMayBeAnother(t *testing.T) {
+	for name, test := range map[string]struct {
+		e       why.Evidence
+		missing string // "": not named
+	}{
+		"another part with the owner's image": {secrets(workload("deployment", "es", "external-secrets-webhook", 1, "webhook", "external-secrets")),
+			"whether external-secrets-webhook is the part of external-secrets that removes the finalizer is not known"},
+		"another part": {secrets(workload("deployment", "es", "external-secrets-webhook", 1, "webhook")), ""},
+		"the creator":  {orphan("gadgets", "acme.io", "acme.io/x", "front-portal", workload("deployment", "web", "front-portal", 1)), "front-portal has set the finalizer, and another program may remove it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			refuse(&test.e, test.e.Workloads.Items[0])
+			found := find(why.Judge(test.e), "C06")
+			if test.missing == "" {
+				assert.Nil(t, found)
+				return
+			}
+			found, lines := advice(t, test.e, "C06")
+			assert.Equal(t, why.Possible, found.Certainty)
+			assert.Equal(t, []string{test.missing}, found.Missing)
+			assert.Contains(t, found.Do[0], "if it is the owner, give service account")
+			assert.NotContains(t, lines, "create clusterrole")
+		})
+	}
+}
+
+// A writer of a finalizer need not be its owner: while any pod runs that may update the object, by
+// whatever rule, that may be the owner. Of a listed owner only its own signs count.
+func TestAnotherProgramMayRemoveTheFinalizer(t *testing.T) {
+	stopped := since("deployment", "queue-operator", 0, time.Hour)
+	engine := why.Service{Namespace: "engine", Name: "engine"}
+	for name, test := range map[string]struct {
+		e         why.Evidence
+		grant     why.Grant
+		certainty why.Certainty
+	}{
+		"a right to everything": {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"*"}, Pods: 1}, why.Possible},
+		"without a pod":         {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"*"}}, why.Proven},
+		"a right to the type by a rule for all groups": {orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", since("deployment", "keda-operator", 0, time.Hour)),
+			why.Grant{Service: engine, Group: "*", Resources: []string{"scaledobjects"}, Pods: 1}, why.Possible},
+		"a right to another type":           {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"topics"}, Pods: 1}, why.Proven},
+		"a user with a right to everything": {held(stopped), why.Grant{Subject: "user hub-bot", Group: "*", Resources: []string{"*"}}, why.Possible},
+		"a user of the system":              {held(stopped), why.Grant{Subject: "user system:kube-scheduler", Group: "*", Resources: []string{"*"}}, why.Proven},
+		"an administrator":                  {held(stopped), why.Grant{Subject: "group system:masters", Group: "*", Resources: []string{"*"}}, why.Proven},
+		"a built-in type":                   {orphan("configmaps", "", "example.com/x", "queue-operator", stopped), why.Grant{Service: engine, Resources: []string{"configmaps"}, Pods: 1}, why.Possible},
+		"a listed owner beside a right to everything": {orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", since("deployment", "keda-operator", 0, time.Hour)),
+			why.Grant{Service: engine, Group: "*", Resources: []string{"*"}, Pods: 1}, why.Proven},
+		"a listed owner beside a right to its group": {orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", since("deployment", "keda-operator", 0, time.Hour)),
+			why.Grant{Service: engine, Group: "keda.sh", Resources: []string{"*"}, Pods: 1}, why.Possible},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.e.Grants.Items = append(test.e.Grants.Items, test.grant)
+			found, lines := advice(t, test.e, "C04")
+			assert.Equal(t, test.certainty, found.Certainty, found.Missing)
+			assert.Equal(t, test.certainty == why.Proven, strings.Contains(lines, "last resort"))
+			assert.Contains(t, lines, "--replicas=1")
+		})
+	}
+}
+
+// The letters of a short name are in many others, and some tools have one.
+func TestAShortName(t *testing.T) {
+	e := orphan("things", "acme.io", "acme.io/x", "abc", workload("deployment", "web", "crabcake", 1))
+	assert.NotContains(t, strings.Join(find(why.Judge(e), "C04").Missing, "; "), "crabcake")
+	for manager, isOwner := range map[string]bool{"oc": false, "octopus": true, "kubectl-edit": false, "kube-controller-manager": false} {
+		e.Stamps[0].Writers[0].Manager = manager
+		assert.Equal(t, isOwner, find(why.Judge(e), "C04").Owner != nil, manager)
+	}
+}
+
+// The rights of any account are no trace of a listed owner: only those of its own are.
+func TestTheRightsOfAnotherAccount(t *testing.T) {
+	e := orphan("buckets", "s3.services.k8s.aws", "finalizers.s3.services.k8s.aws/Bucket", "ack")
+	for account, certainty := range map[why.Service]why.Certainty{
+		{Namespace: "ci", Name: "deployer"}: why.Possible, {Namespace: "ack", Name: "user"}: why.Possible, {Namespace: "ci", Name: "ack-user"}: why.Possible, {Namespace: "x", Name: "ack"}: why.Proven,
+	} {
+		e.Grants.Items = []why.Grant{{Service: account, Group: "s3.services.k8s.aws", Resources: []string{"*"}}}
+		assert.Equal(t, certainty, find(why.Judge(e), "C04").Certainty, account)
+	}
 }
 
 // A role may name single objects: the answer about one says nothing about another of the type.

@@ -76,6 +76,9 @@ func (c Checked) left() string {
 	return "at least " + counted(c.Objects, "object") + " left"
 }
 
+// manyNames is how many unread types of one reason are printed.
+const manyNames = 12
+
 // unread lists the unread types. Those with the same reason stand together, before it.
 func (c Checked) unread() string {
 	var reasons []string
@@ -90,6 +93,9 @@ func (c Checked) unread() string {
 	var parts []string
 	for _, reason := range reasons {
 		part := strings.Join(names[reason], ", ")
+		if len(names[reason]) > manyNames { // -o json has them all
+			part = types(names[reason])
+		}
 		if reason != "" {
 			part += " (" + reason + ")"
 		}

@@ -1,8 +1,10 @@
 package why_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -90,7 +92,8 @@ func TestTheSignOfAnOwner(t *testing.T) {
 	assert.Contains(t, why.Judge(e).Sentence, "(Lease keda/keda-operator is renewed)")
 	e.AllLeases.Items = nil
 	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "x"}, Group: "keda.sh", Resources: []string{"*"}, Pods: 1}}
-	assert.Contains(t, why.Judge(e).Sentence, "(a pod of service account ops/x may update scaledobjects.keda.sh)")
+	report := why.Judge(e)
+	assert.Equal(t, []string{"a pod of service account ops/x may update scaledobjects.keda.sh, and may be keda-operator"}, find(report, "C04").Missing[:1])
 }
 
 // A condition that came with the second sample gives a reason to read what was not read.
@@ -127,4 +130,53 @@ func TestManyRefusalsToThisUser(t *testing.T) {
 	assert.Equal(t, "said by a condition, not verified: ContentFailure: said", found.Proof[0].Says)
 	assert.Equal(t, "403: configmaps is forbidden; and 2 refusals like it", found.Proof[1].Says)
 	assert.Equal(t, "this user may not list configmaps, list pods, list services", found.Says)
+}
+
+// While an owner is at work, what waits for it is not stuck for certain.
+func TestWhatWaitsForAnOwnerAtWork(t *testing.T) {
+	operator := workload("deployment", "keda", "keda-operator", 1)
+	definition := defined()
+	definition.Workloads.Items = []why.Workload{operator}
+	found := find(why.Judge(definition), "C25")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{"keda-operator seems to be at work"}, found.Missing)
+
+	parent, child := object("d", "foregroundDeletion"), object("s", "finalizer.keda.sh")
+	child.Owners = []why.Owner{{Kind: "Deployment", Name: "d", UID: parent.UID, Blocks: true}}
+	chain := evidence(terminating("", ""), typeOf("apps", "deployments", parent), typeOf("keda.sh", "scaledobjects", child))
+	chain.Workloads, chain.AllLeases, chain.Grants = answered[why.Workload]("GET workloads"), answered[why.Lease]("GET leases"), answered[why.Grant]("GET roles")
+	assert.Equal(t, why.Proven, find(why.Judge(chain), "C26").Certainty)
+	chain.Workloads.Items = []why.Workload{operator}
+	found = find(why.Judge(chain), "C26")
+	assert.Equal(t, []string{"keda-operator seems to be at work"}, found.Missing)
+	chain.Types[1].Objects[0].Deleted = later.Add(time.Minute)
+	assert.Nil(t, find(why.Judge(chain), "C26"), "it may end by itself")
+}
+
+// The finalizer of a template was set by the controller that made the object from it: that one does
+// not remove it. A Job of another group is none of the job controller's.
+func TestAFinalizerFromATemplate(t *testing.T) {
+	e := orphan("pods", "", "example.com/x", "kube-controller-manager", workload("pod", "kube-system", "kube-controller-manager", 1))
+	report := why.Judge(e)
+	assert.NotContains(t, report.Sentence, "seems to be at work")
+	assert.Contains(t, find(report, "C24").Missing, "the owner of example.com/x is unknown")
+
+	volcano := leftOver()
+	volcano.Types[0].Objects[0].Owners[0].Group = "batch.volcano.sh"
+	volcano.Pods[0].Owners = volcano.Types[0].Objects[0].Owners
+	assert.Contains(t, find(why.Judge(volcano), "C13").Says, "has the finalizer of a Job's pods, and belongs to Job import")
+}
+
+// A user with few rights does not get a line of fifty types.
+func TestManyUnreadTypes(t *testing.T) {
+	e := evidence(terminating("", ""))
+	for i := range 20 {
+		resource := fmt.Sprintf("things%02d", i)
+		e.Types = append(e.Types, why.Type{Group: "acme.io", Version: "v1", Resource: resource, Failed: &why.Failure{Code: 403, Right: "list " + resource}})
+	}
+	var text strings.Builder
+	require.NoError(t, why.Judge(e).WriteText(&text, false, 100))
+	assert.Contains(t, text.String(), "more types")
+	assert.NotContains(t, text.String(), "unread: things00.acme.io, things01.acme.io, things02.acme.io, things03.acme.io, things04.acme.io")
+	assert.Len(t, why.Judge(e).Checked.Unread, 20)
 }

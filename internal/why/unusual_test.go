@@ -185,6 +185,9 @@ func TestAFinalizerOnAForeignType(t *testing.T) {
 	} {
 		t.Run(finalizer, func(t *testing.T) {
 			e := calm(test.evidence)
+			for _, h := range e.Held() {
+				e.Stamps = append(e.Stamps, why.Stamp{Type: h.Type.Name(), Object: h.Object.Name, Finalizer: h.Finalizer})
+			}
 			report := why.Judge(e)
 			at := slices.IndexFunc(report.Findings, func(f why.Finding) bool { return strings.Contains(f.Says, finalizer) })
 			require.GreaterOrEqual(t, at, 0, report.Sentence)
@@ -194,7 +197,9 @@ func TestAFinalizerOnAForeignType(t *testing.T) {
 			assert.Equal(t, why.Unknown, report.Verdict, report.Sentence)
 		})
 	}
-	assert.Len(t, why.Judge(claim).Findings, 2, "one for each finalizer")
+	findings := why.Judge(claim).Findings
+	assert.Len(t, findings, 2, "one for each finalizer")
+	assert.Contains(t, findings[1].Missing, "the owner of example.com/x was not looked for")
 }
 
 // A server whose watch cache cannot start fails also where no object of the type is: only the
@@ -298,6 +303,8 @@ func TestARightThatLacksForManyTypes(t *testing.T) {
 			"--clusterrole=orrery-why-shop-namespace-controller-configmaps --serviceaccount=kube-system:namespace-controller",
 		"when the namespace is gone: kubectl delete clusterrolebinding,clusterrole orrery-why-shop-namespace-controller-configmaps",
 	})
+	e.APIServices.Items = []why.APIService{{GroupVersion: "metrics.k8s.io/v1", Service: &why.Service{Namespace: "a", Name: "b"}}}
+	assert.Len(t, why.Judge(e).Findings, 1, "another group is that of another server")
 	e.Reviews[0].Failed = &why.Failure{Code: 500, Message: "no"}
 	assert.Equal(t, why.Possible, find(why.Judge(e), "C21").Certainty, "a review without an answer does not agree")
 	e.Reviews = nil
@@ -305,6 +312,21 @@ func TestARightThatLacksForManyTypes(t *testing.T) {
 		assert.Equal(t, why.Possible, found.Certainty)
 	}
 	assert.Len(t, why.Judge(e).Findings, 2)
+}
+
+// An aggregated server refuses what it may not ask about: a review of the controller's right agrees
+// with the controller.
+func TestARefusalOfAnAggregatedServer(t *testing.T) {
+	e := evidence(terminating(contentFailure, `things.g.io is forbidden: User "system:kcm" cannot list resource "things" in API group "g.io" in the namespace "shop"`),
+		why.Type{Group: "g.io", Version: "v1", Resource: "things", Request: "GET things"})
+	e.Reviews = []why.Review{{User: "system:kcm", Verb: "list", Group: "g.io", Resource: "things", Allowed: true, Request: "POST review"}}
+	assert.Nil(t, find(why.Judge(e), "C21"), "the right was restored since")
+	e.APIServices = answered("GET apiservices", why.APIService{GroupVersion: "g.io/v1", Service: &why.Service{Namespace: "a", Name: "b"}})
+	found := find(why.Judge(e), "C21")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Contains(t, found.Missing[0], "the server behind that group may lack the right to ask about it")
+	assert.Equal(t, why.Unknown, why.Judge(e).Verdict)
 }
 
 // Names in a refusal are those of whatever server wrote it: a shell must not read them.
@@ -323,15 +345,18 @@ func TestACloudControllerWithoutATrace(t *testing.T) {
 	found := find(why.Judge(e), "C15")
 	require.NotNil(t, found)
 	assert.Equal(t, why.Possible, found.Certainty)
-	const uninstalled = "nothing of cloud-controller-manager is in the cluster: it may be uninstalled, or run elsewhere or under another name"
+	const uninstalled = "nothing in the cluster shows that cloud-controller-manager is gone for good: it may be uninstalled, or run elsewhere or under another name"
 	assert.Contains(t, found.Missing, uninstalled)
 	e.AllLeases.Items = []why.Lease{{Namespace: "kube-system", Name: "cloud-controller-manager", Holder: "a", Renewed: deleted, Duration: 15 * time.Second}}
 	assert.Equal(t, why.Possible, find(why.Judge(e), "C15").Certainty, "one under another name may have another Lease")
 	e.Workloads.Items = []why.Workload{{Kind: "deployment", Namespace: "kube-system", Name: "cloud-controller-manager"}}
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty)
+	found, lines := advice(t, e, "C15")
+	assert.Equal(t, why.Proven, found.Certainty)
+	assert.Contains(t, lines, "kubectl -n kube-system scale deployment/cloud-controller-manager --replicas=1")
+	assert.Contains(t, lines, `"op":"remove"`)
 
 	custom := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "")
 	assert.Equal(t, why.Possible, find(why.Judge(custom), "C04").Certainty, "its rights may have gone with the namespace")
-	custom.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "keda", Name: "operator"}, Group: "keda.sh", Resources: []string{"*"}}}
+	custom.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "keda", Name: "keda-operator"}, Group: "keda.sh", Resources: []string{"*"}}}
 	assert.Equal(t, why.Proven, find(why.Judge(custom), "C04").Certainty, "the rights show the owner of a custom type")
 }

@@ -1,6 +1,7 @@
 package nsctltest
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -247,6 +248,50 @@ func (s suite) EachPartyRemovesOnlyItsOwnToken(t *testing.T) {
 			})
 		})
 	}
+}
+
+// AnswersAreLeftAsTheyAre: what a client has returned belongs to the client, which may keep it.
+func (s suite) AnswersAreLeftAsTheyAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "b.example/other", first, "a.example/other")
+		kept := &keepingClient{}
+		deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) {
+			kept.NamespaceClient = config.Namespaces
+			config.Namespaces = kept
+		})
+		require.NoError(t, deleter.Delete(t.Context(), "ns"))
+		require.NotEmpty(t, kept.answers)
+		for _, answer := range kept.answers {
+			assert.Equal(t, answer.before, answer.namespace.Spec.Finalizers, "the finalizers of an answer were changed")
+		}
+	})
+}
+
+// keepingClient keeps its answers, with what their finalizers were.
+type keepingClient struct {
+	nsctl.NamespaceClient
+	answers []answered
+}
+
+type answered struct {
+	namespace *api.Namespace
+	before    []string
+}
+
+func (c *keepingClient) Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error) {
+	return c.keep(c.NamespaceClient.Get(ctx, name, opts))
+}
+
+func (c *keepingClient) UpdateStatus(ctx context.Context, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
+	return c.keep(c.NamespaceClient.UpdateStatus(ctx, namespace, opts))
+}
+
+func (c *keepingClient) keep(namespace *api.Namespace, err error) (*api.Namespace, error) {
+	if err == nil {
+		c.answers = append(c.answers, answered{namespace, slices.Clone(namespace.Spec.Finalizers)})
+	}
+	return namespace, err
 }
 
 // A party that never finishes holds the namespace, and the other party passes again only at each

@@ -118,13 +118,13 @@ func finalizerFixtures() []Fixture {
 		SetUp: func(w *World) {
 			w.operated(strimzi)
 			w.managed(strimzi, "orders")
-			w.mayUpdate(strimzi, "strimzi", Namespace, "operator")
+			w.mayUpdate(strimzi, "strimzi", Namespace, "topic-operator")
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // a second account, elsewhere, with a pod
 			w.operated(strimzi)
 			w.managed(strimzi, "orders")
-			w.mayUpdate(strimzi, "strimzi", Namespace, "operator")
+			w.mayUpdate(strimzi, "strimzi", Namespace, "topic-operator")
 			w.mayUpdate(strimzi, "backup", "kafka", "backup")
 			w.create("/api/v1/namespaces/kafka/serviceaccounts", `{"metadata":{"name":"backup"}}`)
 			w.create("/api/v1/namespaces/kafka/pods", `{"metadata":{"name":"b"},"spec":{"serviceAccountName":"backup","containers":[{"name":"c","image":"i"}]}}`)
@@ -181,8 +181,7 @@ func contentFixtures() []Fixture {
 		ID: "C25", Culprit: definition,
 		SetUp: func(w *World) {
 			w.operated(certManager)
-			w.running(certManager)
-			w.managed(certManager, "orders")
+			w.create(certManager.objects(), certManager.body("orders", "example.com/x"))
 			w.delete(certManager.definition())
 			w.terminate()
 		},

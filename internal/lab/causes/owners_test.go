@@ -23,6 +23,10 @@ func TestUnlistedOwnerOfABuiltInType(t *testing.T) {
 		c.Must(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
 		c.Must(http.MethodPost, "/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"db-operator"},"spec":{"replicas":0,
 			"selector":{"matchLabels":{"app":"db"}},"template":{"metadata":{"labels":{"app":"db"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+		const rbac = "/apis/rbac.authorization.k8s.io/v1/"
+		c.Must(http.MethodPost, rbac+"clusterroles", `{"metadata":{"name":"db"},"rules":[{"apiGroups":[""],"resources":["configmaps"],"verbs":["update"]}]}`)
+		c.Must(http.MethodPost, rbac+"clusterrolebindings", `{"metadata":{"name":"db"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"db"},
+			"subjects":[{"kind":"ServiceAccount","namespace":"default","name":"default"}]}`)
 		require.NoError(t, c.Admin().Do(t.Context(), restclient.Request{
 			Verb: http.MethodPost, Path: "/api/v1/namespaces/shop/configmaps", Query: url.Values{"fieldManager": {"db-operator"}},
 			ContentType: "application/json", Body: []byte(`{"metadata":{"name":"dsn","finalizers":["db.example.com/dsn"]}}`),

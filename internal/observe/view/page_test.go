@@ -280,7 +280,8 @@ func TestPageRespectsReducedMotion(t *testing.T) {
 	assert.Equal(t, "0s", value[string](b, `getComputedStyle(document.querySelector(".bar > i")).transitionDuration`))
 }
 
-// A live run begins with its state so far, which is no event: the page counts those of the recorder.
+// A live run begins with its state so far, which is no event: the page counts those of the
+// recorder.
 func TestPageLiveCountsAsTheRecorder(t *testing.T) {
 	server, run := live(t)
 	b := openTab(t, 1280, 720)

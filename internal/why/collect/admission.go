@@ -29,6 +29,7 @@ func (c *collector) configurations(ctx context.Context, resource string) why.Ans
 				Resource: resource, Configuration: o.GetName(), UID: o.GetUID(), Name: text(entry, "name"),
 				FailurePolicy: cmp.Or(text(entry, "failurePolicy"), "Fail"), Service: service(config["service"]), URL: text(config, "url"),
 				Rules: rules(entry["rules"]), NamespaceOnly: selector(entry["namespaceSelector"]), Changed: changed(o),
+				Narrowed: len(items(entry["matchConditions"])) > 0 || !selector(entry["objectSelector"]).Empty(),
 			})
 		}
 		return hooks, true

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"orrery/internal/why"
 	"orrery/nsctl"
@@ -200,7 +199,7 @@ func (c *collector) page(
 	}
 	for _, item := range list.Items {
 		if s := of(shelves, item.Namespace); s != nil {
-			count(&s.t, s.kept.add(objectOf(&item.ObjectMeta)))
+			count(&s.t, s.kept.add(objectOf(&item.ObjectMeta), item.ManagedFields))
 		}
 	}
 	return list.ListMeta, nil
@@ -246,7 +245,7 @@ func (c *collector) podPage(ctx context.Context, namespace string, options api.L
 			continue
 		}
 		object := objectOf(&item.ObjectMeta)
-		count(&s.t, s.kept.add(object))
+		count(&s.t, s.kept.add(object, item.ManagedFields))
 		if len(s.pods) < why.MaxKept {
 			s.pods = append(s.pods, podOf(item, object))
 		}
@@ -282,10 +281,19 @@ func objectOf(m *api.ObjectMeta) why.Object {
 	}
 	for _, owner := range m.OwnerReferences {
 		o.Owners = append(o.Owners, why.Owner{
-			Kind: owner.Kind, Name: owner.Name, UID: owner.UID, Blocks: owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion,
+			Group: groupOf(owner.APIVersion), Kind: owner.Kind, Name: owner.Name, UID: owner.UID, Blocks: owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion,
 		})
 	}
 	return o
+}
+
+// groupOf returns the group of an apiVersion.
+func groupOf(apiVersion string) string {
+	group, _, ok := strings.Cut(apiVersion, "/")
+	if !ok {
+		return ""
+	}
+	return group
 }
 
 // count adds an object to the figures of its type.
@@ -306,44 +314,6 @@ func count(t *why.Type, o why.Object) {
 	if o.Created.After(t.Newest) {
 		t.Newest = o.Created
 	}
-}
-
-// keeper keeps the heads of at most why.MaxKept objects of a type: one with each finalizer first,
-// then others that block, which have a finalizer, and then those that are younger than the
-// deletion.
-type keeper struct {
-	name                           string
-	deleted                        time.Time
-	first, blockers, young, others []why.Object
-}
-
-func (k *keeper) add(o why.Object) why.Object {
-	kept := &k.others
-	switch {
-	case slices.ContainsFunc(o.Finalizers, func(f string) bool { return !k.has(f, o.Deleted.IsZero()) }):
-		kept = &k.first
-	case len(o.Finalizers) > 0:
-		kept = &k.blockers
-	case o.Created.After(k.deleted):
-		kept = &k.young
-	}
-	if len(*kept) < why.MaxKept {
-		*kept = append(*kept, o)
-	}
-	return o
-}
-
-// has reports whether an object with a finalizer is kept already. Those that are in deletion and
-// those that are not are different cases.
-func (k *keeper) has(finalizer string, awaiting bool) bool {
-	return slices.ContainsFunc(k.first, func(o why.Object) bool {
-		return o.Deleted.IsZero() == awaiting && slices.Contains(o.Finalizers, finalizer)
-	})
-}
-
-func (k *keeper) objects() []why.Object {
-	all := slices.Concat(k.first, k.blockers, k.young, k.others)
-	return slices.Clip(all[:min(len(all), why.MaxKept)])
 }
 
 // second is wave 4: it reads again what may have changed.

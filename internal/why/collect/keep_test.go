@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -19,20 +20,20 @@ func TestKeeper(t *testing.T) {
 	deleted := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	k := keeper{deleted: deleted}
 	for i := range 3 * why.MaxKept {
-		k.add(why.Object{Name: fmt.Sprintf("old-%d", i), Created: deleted.Add(-time.Hour)})
+		k.add(why.Object{Name: fmt.Sprintf("old-%d", i), Created: deleted.Add(-time.Hour)}, api.ManagedFields{})
 	}
 	for i := range 2 * why.MaxKept {
-		k.add(why.Object{Name: fmt.Sprintf("young-%d", i), Created: deleted.Add(time.Minute)})
+		k.add(why.Object{Name: fmt.Sprintf("young-%d", i), Created: deleted.Add(time.Minute)}, api.ManagedFields{})
 	}
-	k.add(why.Object{Name: "held", Created: deleted.Add(-time.Hour), Finalizers: []string{"example.com/x"}})
+	k.add(why.Object{Name: "held", Created: deleted.Add(-time.Hour), Finalizers: []string{"example.com/x"}}, api.ManagedFields{})
 	kept := k.objects()
 	require.Len(t, kept, why.MaxKept)
 	assert.Equal(t, "held", kept[0].Name)
 	for i := range 2 * why.MaxKept {
-		k.add(why.Object{Name: fmt.Sprintf("held-%d", i), Finalizers: []string{"example.com/x"}})
+		k.add(why.Object{Name: fmt.Sprintf("held-%d", i), Finalizers: []string{"example.com/x"}}, api.ManagedFields{})
 	}
-	k.add(why.Object{Name: "other", Finalizers: []string{"example.com/x", "example.com/y"}})
-	k.add(why.Object{Name: "deleted", Deleted: deleted, Finalizers: []string{"example.com/y"}})
+	k.add(why.Object{Name: "other", Finalizers: []string{"example.com/x", "example.com/y"}}, api.ManagedFields{})
+	k.add(why.Object{Name: "deleted", Deleted: deleted, Finalizers: []string{"example.com/y"}}, api.ManagedFields{})
 	kept = k.objects()
 	require.Len(t, kept, why.MaxKept)
 	assert.Equal(t, []string{"held", "other", "deleted", "held-0"}, []string{kept[0].Name, kept[1].Name, kept[2].Name, kept[3].Name},
@@ -50,4 +51,17 @@ func TestReadyEndpoints(t *testing.T) {
 		map[string]any{"conditions": map[string]any{"ready": false}},
 	}}}
 	assert.Equal(t, 2, readyEndpoints(slice))
+}
+
+// What a controller writes to the status of an object is no change of it.
+func TestLastWrite(t *testing.T) {
+	var fields api.ManagedFields
+	require.NoError(t, json.Unmarshal([]byte(`[{"manager":"a","time":"2026-01-02T03:04:05Z"},{"manager":"b","time":"2026-01-02T03:04:09Z","subresource":"status"},
+		{"manager":"c"},{"manager":"d","time":"2026-01-02T03:04:07Z"}]`), &fields))
+	at := time.Date(2026, 1, 2, 3, 4, 7, 0, time.UTC)
+	assert.Equal(t, at, lastWrite(fields))
+	k := keeper{}
+	k.add(why.Object{Name: "a"}, fields)
+	assert.Equal(t, at, k.objects()[0].Changed)
+	assert.Zero(t, lastWrite(api.ManagedFields{}))
 }

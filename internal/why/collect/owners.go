@@ -12,7 +12,7 @@ import (
 )
 
 // maxStamps is how many objects are read to find the owners of their finalizers.
-const maxStamps = 8
+const maxStamps = 24
 
 // workloads lists the workloads that may be the owners, and the pods that run or are going to: an
 // owner may have none of these workloads.
@@ -75,18 +75,28 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 		}
 	}
 	w.ServiceAccount = o.NestedString(append(spec, "serviceAccountName")...)
+	if mounted, said := o.Nested(append(spec, "automountServiceAccountToken")...).(bool); said && !mounted {
+		w.Kubeconfig = true
+	}
 	for _, container := range items(o.Nested(append(spec, "containers")...)) {
 		image, _, _ := strings.Cut(path.Base(text(container, "image")), ":")
 		image, _, _ = strings.Cut(image, "@")
 		w.Words = append(w.Words, text(container, "name"), image)
 		line := slices.Concat(words(container["command"]), words(container["args"]))
-		w.Words = append(w.Words, programsOf(line)...)
+		w.Words = slices.Concat(w.Words, programsOf(words(container["command"])), programsOf(words(container["args"])))
 		for _, variable := range items(container["env"]) {
 			line = append(line, text(variable, "name"))
 		}
-		w.Kubeconfig = w.Kubeconfig || strings.Contains(strings.ToLower(strings.Join(line, " ")), "kubeconfig")
+		w.Kubeconfig = w.Kubeconfig || slices.ContainsFunc(line, choosesIdentity)
 	}
 	return w
+}
+
+// choosesIdentity reports whether a word of a command line or the name of a variable makes a
+// program send its requests under another identity than its service account's.
+func choosesIdentity(word string) bool {
+	letters := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
+	return strings.Contains(letters, "kubeconfig") || word == "--as" || strings.HasPrefix(word, "--as=") || strings.HasPrefix(word, "--token")
 }
 
 // mayRun reports whether a pod is going to run: it is neither finished nor deleted.
@@ -102,13 +112,17 @@ func runs(status map[string]any) bool {
 	return running
 }
 
-// programsOf returns the words of a command line that may be programs, without their folders.
+// programsOf returns the words of a command line that may be programs, without their folders. The
+// word after a flag is its value, but for -c of a shell.
 func programsOf(line []string) (programs []string) {
 	const most = 8
+	flag := ""
 	for _, word := range strings.Fields(strings.Join(line, " ")) {
-		if !strings.ContainsAny(word[:1], "-$\"'") && !strings.Contains(word, "=") && len(programs) < most {
+		isValue := strings.HasPrefix(flag, "-") && !strings.Contains(flag, "=") && flag != "-c"
+		if !isValue && !strings.ContainsAny(word[:1], "-$\"'") && !strings.Contains(word, "=") && len(programs) < most {
 			programs = append(programs, path.Base(word))
 		}
+		flag = word
 	}
 	return programs
 }
@@ -151,7 +165,11 @@ func readStamp(o *api.Unstructured, stamp *why.Stamp) {
 	}
 }
 
-const rbacGroup = "rbac.authorization.k8s.io"
+const (
+	rbacGroup = "rbac.authorization.k8s.io"
+	// allAccounts is the group of all service accounts. With a suffix it is that of one namespace.
+	allAccounts = "system:serviceaccounts"
+)
 
 // rule is a rule of a role that allows to update or patch resources of a group, in one or all
 // namespaces.
@@ -163,20 +181,18 @@ type rule struct {
 
 // binding gives a role to subjects.
 type binding struct {
-	role     string
-	subjects []why.Grant
+	namespace string // empty: of all namespaces
+	role      string
+	subjects  []why.Grant
 }
 
-// grants finds the subjects that may update held types by a rule that names their group: for a
-// built-in type only users and groups, since too many service accounts may.
+// grants finds the subjects that may update held types, by a rule that names their group or has
+// all.
 func (c *collector) grants(ctx context.Context, held []why.Held) {
-	var groups, custom []string
+	groups := []string{why.Every}
 	for _, h := range held {
 		if h.ByRights() {
 			groups = append(groups, h.Type.Group)
-		}
-		if h.Type.IsCustom() {
-			custom = append(custom, h.Type.Group)
 		}
 	}
 	resource := func(name string) api.GroupVersionResource {
@@ -187,6 +203,9 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 	var clusterRoles, roles why.Answer[[]rule]
 	var clusterBindings, bindings why.Answer[binding]
 	namespace := c.evidence.Name
+	if c.many {
+		namespace = "" // once for all
+	}
 	parallel(
 		func() { clusterRoles = list(ctx, c, resource("clusterroles"), "", api.ListOptions{}, readRules) },
 		func() { roles = list(ctx, c, resource("roles"), namespace, api.ListOptions{}, readRules) },
@@ -202,9 +221,9 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 		rules := slices.DeleteFunc(append(slices.Concat(clusterRoles.Items...), slices.Concat(roles.Items...)...), func(r rule) bool {
 			return !slices.Contains(groups, r.group)
 		})
-		answer.Items = slices.DeleteFunc(granted(rules, slices.Concat(clusterBindings.Items, bindings.Items)), func(g why.Grant) bool {
-			return g.Service.Name != "" && !slices.Contains(custom, g.Group)
-		})
+		answer.Items = granted(rules, slices.DeleteFunc(slices.Concat(clusterBindings.Items, bindings.Items), func(b binding) bool {
+			return b.namespace != "" && b.namespace != c.evidence.Name
+		}))
 	}
 	c.evidence.Grants = answer
 }
@@ -228,14 +247,19 @@ func rulesOf(o *api.Unstructured) (found []rule) {
 }
 
 func bindingOf(o *api.Unstructured) binding {
-	b := binding{role: o.NestedString("roleRef", "kind") + "/" + o.NestedString("roleRef", "name")}
+	b := binding{namespace: o.GetNamespace(), role: o.NestedString("roleRef", "kind") + "/" + o.NestedString("roleRef", "name")}
 	if o.NestedString("roleRef", "kind") == "Role" {
 		b.role = "Role/" + o.GetNamespace() + "/" + o.NestedString("roleRef", "name")
 	}
 	for _, subject := range items(o.Nested("subjects")) {
 		grant := why.Grant{Subject: strings.ToLower(text(subject, "kind")) + " " + text(subject, "name")}
-		if text(subject, "kind") == "ServiceAccount" {
-			grant.Service = why.Service{Namespace: cmp.Or(text(subject, "namespace"), o.GetNamespace()), Name: text(subject, "name")}
+		switch name := text(subject, "name"); {
+		case text(subject, "kind") == "ServiceAccount":
+			grant.Service = why.Service{Namespace: cmp.Or(text(subject, "namespace"), o.GetNamespace()), Name: name}
+		case name == allAccounts || name == "system:authenticated":
+			grant.Service = why.Service{Namespace: why.Every, Name: why.Every}
+		case strings.HasPrefix(name, allAccounts+":"):
+			grant.Service = why.Service{Namespace: strings.TrimPrefix(name, allAccounts+":"), Name: why.Every}
 		}
 		b.subjects = append(b.subjects, grant)
 	}
@@ -258,8 +282,9 @@ func granted(rules []rule, bindings []binding) (grants []why.Grant) {
 	return grants
 }
 
-// pods counts the pods of the service accounts that may update held types, and keeps of all
-// pods only those that may be an owner.
+// pods counts the pods of the service accounts that may update held types. Of all pods it keeps
+// only those that may be an owner, and of the many rights to all or to built-in types those of
+// pods.
 func (c *collector) pods(held []why.Held) {
 	e := &c.evidence
 	for i := range e.Grants.Items {
@@ -269,25 +294,39 @@ func (c *collector) pods(held []why.Held) {
 		}
 		grant.Failed = e.Workloads.Failed
 		for _, w := range e.Workloads.Items {
-			if w.Kind == why.PodKind && w.Account() == grant.Service {
+			if w.Kind == why.PodKind && grant.Includes(w.Account()) && (w.Ready > 0 || e.MayStart(w)) {
 				grant.Pods++
 			}
 		}
 	}
+	e.Grants.Items = slices.DeleteFunc(e.Grants.Items, func(g why.Grant) bool {
+		custom := g.Group != why.Every && why.Type{Group: g.Group}.IsCustom()
+		owns := slices.ContainsFunc(e.Workloads.Items, func(w why.Workload) bool {
+			return g.Includes(w.Account()) && slices.ContainsFunc(held, func(h why.Held) bool { return e.MayOwn(w, h) })
+		})
+		return !custom && g.Service.Name != "" && g.Pods == 0 && g.Failed == nil && !owns
+	})
 	e.Workloads.Items = slices.DeleteFunc(e.Workloads.Items, func(w why.Workload) bool {
 		return w.Kind == why.PodKind && !slices.ContainsFunc(held, func(h why.Held) bool { return e.MayOwn(w, h) })
 	})
 }
 
-// ownersRights checks whether running owners may still remove their finalizers.
+// maxOwners is how many rights of owners are asked about: three for each.
+const maxOwners = 24
+
+// ownersRights checks whether running owners may still remove their finalizers, and whether they
+// may in their own namespaces: one that works for its namespace only is no owner here.
 func (c *collector) ownersRights(ctx context.Context) {
 	e := &c.evidence
 	var asked []why.Refusal
 	for _, h := range slices.Concat(e.Held(), e.Awaiting()) {
 		for _, w := range e.NamedWorkloads(h) {
-			for _, verb := range []string{"update", "patch"} {
-				refusal := why.Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: h.Type.Resource, Name: h.Object.Name}
-				if w.Ready == 0 || len(asked) == maxReviews || slices.Contains(asked, refusal) {
+			update := why.Refusal{User: w.User(), Verb: "update", Group: h.Type.Group, Resource: h.Type.Resource, Name: h.Object.Name}
+			patch, atHome := update, update
+			patch.Verb = "patch"
+			atHome.Name, atHome.Namespace = "", w.Namespace
+			for _, refusal := range []why.Refusal{update, patch, atHome} {
+				if w.Ready == 0 || w.Namespace == e.Name || len(asked) == maxOwners || slices.Contains(asked, refusal) {
 					continue
 				}
 				asked = append(asked, refusal)

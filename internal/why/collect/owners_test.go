@@ -74,12 +74,39 @@ func TestAWorkloadWithAKubeconfig(t *testing.T) {
 	}{
 		"none":          {map[string]any{"args": []any{"--leader-elect"}}, false},
 		"an argument":   {map[string]any{"args": []any{"--kubeconfig=/etc/admin.conf"}}, true},
+		"another name":  {map[string]any{"env": []any{map[string]any{"name": "KUBE_CONFIG_PATH"}}}, true},
+		"impersonation": {map[string]any{"args": []any{"--as=system:admin"}}, true},
+		"a token":       {map[string]any{"args": []any{"--token-file", "/t"}}, true},
+		"assets":        {map[string]any{"args": []any{"--assets=/x"}}, false},
 		"the variable":  {map[string]any{"env": []any{map[string]any{"name": "KUBECONFIG", "value": "/x"}}}, true},
 		"other command": {map[string]any{"command": []any{"sh", "-c", "exec /x --kubeconfig $HOME/c"}}, true},
 	} {
 		pod := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"containers": []any{test.container}}}}
 		assert.Equal(t, test.has, workload(why.PodKind, pod).Kubeconfig, name)
 	}
+}
+
+// The value of a flag is no program, nor is a token that is not mounted an identity.
+func TestTheWordsOfACommandLine(t *testing.T) {
+	assert.Equal(t, []string{"watch", "b"}, programsOf([]string{"watch", "--target", "watched-operator", "--deep=true", "b"}))
+	assert.Equal(t, []string{"sh", "exec", "x"}, programsOf([]string{"sh", "-c", "exec /bin/x -v 3"}))
+	pod := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"automountServiceAccountToken": false}}}
+	assert.True(t, workload(why.PodKind, pod).Kubeconfig)
+}
+
+// Groups of service accounts are those of pods; another group is one of users.
+func TestSubjectsOfBindings(t *testing.T) {
+	subject := func(kind, name string) map[string]any { return map[string]any{"kind": kind, "name": name} }
+	b := bindingOf(&api.Unstructured{Object: map[string]any{"metadata": map[string]any{"namespace": "shop"}, "subjects": []any{
+		subject("Group", "system:serviceaccounts"), subject("Group", "system:serviceaccounts:ops"), subject("Group", "system:masters"),
+		subject("ServiceAccount", "a"), subject("User", "jane"),
+	}}})
+	var accounts []string
+	for _, g := range b.subjects {
+		accounts = append(accounts, g.Account())
+	}
+	assert.Equal(t, []string{"*/*", "ops/*", "/", "shop/a", "/"}, accounts)
+	assert.Equal(t, "shop", b.namespace)
 }
 
 // Every manager that has the finalizer among its fields has set it.
@@ -116,22 +143,26 @@ func TestPodsOfServiceAccounts(t *testing.T) {
 	pod := func(namespace, name, account string) why.Workload {
 		return why.Workload{Kind: why.PodKind, Namespace: namespace, Name: name, ServiceAccount: account, Ready: 1}
 	}
+	crashing := pod("keda", "crashing", "keda")
+	crashing.Ready, crashing.Replicas, e.At = 0, 1, time.Now()
 	scaled := why.Type{Group: "keda.sh", Version: "v1", Resource: "scaledobjects"}
 	held := []why.Held{{Type: &scaled, Finalizer: "finalizer.keda.sh"}}
 	e.Workloads.Items = []why.Workload{
-		{Kind: "deployment", Namespace: "web", Name: "shop", Ready: 2}, pod("keda", "keda-operator-1", "keda"), pod("keda", "x", "keda"),
+		{Kind: "deployment", Namespace: "web", Name: "shop", Ready: 2}, pod("keda", "keda-operator-1", "keda"), pod("keda", "x", "keda"), crashing,
 		pod("keda", "y", ""), pod("other", "z", "keda"),
 	}
 	e.Grants.Items = []why.Grant{
-		{Service: why.Service{Namespace: "keda", Name: "keda"}}, {Service: why.Service{Namespace: "keda", Name: "default"}},
-		{Service: why.Service{Namespace: "keda", Name: "gone"}}, {Subject: "user admin"},
+		{Service: why.Service{Namespace: "keda", Name: "keda"}, Group: "keda.sh"}, {Service: why.Service{Namespace: "keda", Name: "default"}, Group: "keda.sh"},
+		{Service: why.Service{Namespace: "keda", Name: "gone"}, Group: "keda.sh"}, {Subject: "user admin"},
+		{Service: why.Service{Namespace: "keda", Name: "gone"}, Group: "*"}, {Service: why.Service{Namespace: "other", Name: "keda"}, Group: "*"},
+		{Service: why.Service{Namespace: "keda", Name: "*"}}, {Service: why.Service{Namespace: "*", Name: "*"}, Group: "apps"},
 	}
 	c.pods(held)
 	var pods []int
 	for _, g := range e.Grants.Items {
 		pods = append(pods, g.Pods)
 	}
-	assert.Equal(t, []int{2, 1, 0, 0}, pods)
+	assert.Equal(t, []int{2, 1, 0, 0, 1, 3, 4}, pods, "of the rights to all or to built-in types those without a pod are left out")
 	var names []string
 	for _, w := range e.Workloads.Items {
 		names = append(names, w.Name)

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -113,9 +114,9 @@ func (c *collector) reviews(ctx context.Context) {
 // review sends one SubjectAccessReview.
 func (c *collector) review(ctx context.Context, asked why.Refusal) why.Review {
 	const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-	review := why.Review{User: asked.User, Verb: asked.Verb, Group: asked.Group, Resource: asked.Resource, Name: asked.Name, Request: "POST " + path}
+	review := why.Review{User: asked.User, Verb: asked.Verb, Group: asked.Group, Resource: asked.Resource, Name: asked.Name, Namespace: asked.Namespace, Request: "POST " + path}
 	spec := map[string]any{"user": asked.User, "groups": groupsOf(asked.User), "resourceAttributes": map[string]any{
-		"namespace": c.evidence.Name, "verb": asked.Verb, "group": asked.Group, "resource": asked.Resource, "name": asked.Name,
+		"namespace": cmp.Or(asked.Namespace, c.evidence.Name), "verb": asked.Verb, "group": asked.Group, "resource": asked.Resource, "name": asked.Name,
 	}}
 	question, err := json.Marshal(map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec})
 	var answer struct {
@@ -159,6 +160,16 @@ func (c *collector) backends(ctx context.Context) {
 	}
 	for _, definition := range e.Definitions.Items {
 		want(definition.Converter)
+	}
+	for _, a := range e.APIServices.Items {
+		if a.Service != nil && a.Service.Namespace == e.Name && a.Available != "True" {
+			want(a.Service)
+		}
+	}
+	for _, hook := range e.Webhooks.Items {
+		if e.Suspects(hook) {
+			want(hook.Service)
+		}
 	}
 	var reads []func()
 	backends := make([]why.Backend, len(wanted))

@@ -1,12 +1,15 @@
 package collect
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"orrery/internal/why"
 	"orrery/restclient/api"
@@ -17,8 +20,11 @@ import (
 // gives one answer to all of them.
 func asking(t *testing.T, answer string) (c *collector, requests *[]string) {
 	requests = &[]string{}
+	var mu sync.Mutex
 	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
 		*requests = append(*requests, r.Method+" "+r.URL.Path+" "+r.URL.Query().Get("fieldSelector"))
+		mu.Unlock()
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(answer))
 	}))
@@ -111,4 +117,41 @@ func TestWhereAWebhookIs(t *testing.T) {
 	assert.Equal(t, "https://10.0.0.1/", c.configurations(t.Context(), "validatingwebhookconfigurations").Items[0][0].URL)
 	assert.Equal(t, "https://10.0.0.2/", list(t.Context(), c, definitionsResource, "", api.ListOptions{}, definition).Items[0].ConverterURL)
 	assert.Equal(t, []string{"443", "9443"}, c.backend(t.Context(), why.Service{Namespace: "a", Name: "guard"}).Ports)
+}
+
+// Of many Services those are read first that a condition names, then those behind conversions. A
+// Service of type ExternalName has its host, and endpoints the time of their last change.
+func TestWhichBackendsAreRead(t *testing.T) {
+	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"named","managedFields":[
+			{"manager":"m","time":"2026-01-02T03:05:00Z"}]},"spec":{"externalName":"guard.example.com"}}]}`))
+	}))
+	c := newCollector(server.Client(), "shop", Options{})
+	e := &c.evidence
+	held := why.Object{Name: "a", Deleted: time.Now(), Finalizers: []string{"example.com/x"}}
+	e.Types = []why.Type{{Version: "v1", Resource: "configmaps", Count: 1, Objects: []why.Object{held}}}
+	e.Namespace = &why.Namespace{Conditions: []api.NamespaceCondition{{
+		Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue, Message: `failed calling webhook "named": no`,
+	}}}
+	updates := []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"*"}}}
+	for i := range maxBackends {
+		service := &why.Service{Namespace: "a", Name: fmt.Sprint("suspected-", i)}
+		e.Webhooks.Items = append(e.Webhooks.Items, why.Webhook{Name: "suspected", Service: service, Rules: updates})
+	}
+	e.Webhooks.Items = append(e.Webhooks.Items, why.Webhook{Name: "named", Service: &why.Service{Namespace: "a", Name: "named"}})
+	e.Definitions.Items = []why.Definition{{Converter: &why.Service{Namespace: "a", Name: "converter"}}}
+	e.APIServices.Items = []why.APIService{
+		{Service: &why.Service{Namespace: "shop", Name: "aggregated"}}, {Service: &why.Service{Namespace: "shop", Name: "available"}, Available: "True"},
+		{Service: &why.Service{Namespace: "elsewhere", Name: "aggregated"}},
+	}
+	c.backends(t.Context())
+	var names []string
+	for _, b := range e.Backends {
+		names = append(names, b.Name)
+	}
+	require.Len(t, names, maxBackends)
+	assert.Equal(t, []string{"named", "converter", "aggregated", "suspected-0"}, names[:4])
+	assert.Equal(t, "guard.example.com", e.Backends[0].External)
+	assert.Equal(t, time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), e.Backends[0].Changed)
 }

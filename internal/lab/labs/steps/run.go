@@ -55,7 +55,7 @@ func (t Tests) Run(ctx context.Context, step manifest.Step, before []manifest.St
 	limit := cmp.Or(step.Limit.Duration, defaultLimit) * time.Duration(max(1, t.LimitFactor))
 	ctx, cancel := context.WithTimeout(ctx, limit+5*time.Second)
 	defer cancel()
-	arguments := []string{"-test.v", "-test.run", step.Run, "-test.timeout", limit.String()}
+	arguments := []string{"-test.v", "-test.paniconexit0", "-test.run", step.Run, "-test.timeout", limit.String()}
 	if len(before) > 0 {
 		var passed []string
 		for _, step := range before {

@@ -24,6 +24,7 @@ func TestParts(t *testing.T) {
 	t.Run("passes", func(*testing.T) {})
 	t.Run("fails", func(t *testing.T) { t.Error("because") })
 	t.Run("hangs", func(*testing.T) { select {} })
+	t.Run("leaves", func(*testing.T) { os.Exit(0) })
 	t.Run("talks", func(t *testing.T) { fmt.Println(strings.Repeat("x", 8<<20)) })
 	t.Run("eats", func(t *testing.T) {
 		var eaten [][]byte
@@ -56,6 +57,11 @@ func TestStepsEnd(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, result.Passed)
 	assert.Contains(t, result.Output, "panic: test timed out after 100ms")
+
+	result, err = run(t, manifest.Step{Name: "k", Run: "TestParts/leaves"})
+	require.NoError(t, err)
+	assert.False(t, result.Passed, "no test has run to its end")
+	assert.Contains(t, result.Output, "unexpected call to os.Exit(0) during test")
 
 	result, err = run(t, manifest.Step{Name: "d", Run: "TestParts/talks"})
 	require.NoError(t, err)

@@ -1,0 +1,160 @@
+package why_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+	"orrery/restclient/api"
+)
+
+// This page has situations in which something else is beside a cause, and must not hide or prove
+// it.
+
+// A namespace controller beside kube-controller-manager has none of its other controllers.
+func TestAControllerThatIsOffBesideAnotherNamespaceController(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "persistentvolumeclaims", object("data", "kubernetes.io/pvc-protection")), typeOf("", "pods"))
+	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace,-pvc-protection"})
+	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "orrery", Holder: "a", Renewed: at, Duration: 15 * time.Second})
+	e = calm(e)
+	found := find(why.Judge(e), "C14")
+	require.NotNil(t, found)
+	assert.Contains(t, found.Says, "the controller that removes the protection of the claim data is off")
+	assert.Nil(t, find(why.Judge(e), "C19"))
+}
+
+// The answer about one verb says nothing about another.
+func TestTwoVerbsOfOneType(t *testing.T) {
+	refusal := func(verb string) string {
+		return `configmaps is forbidden: User "u" cannot ` + verb + ` resource "configmaps" in API group "" in the namespace "shop"`
+	}
+	e := says(evidence(terminating("", ""), typeOf("", "configmaps", object("a"))), refusal("list")+", "+refusal("deletecollection"))
+	e.Reviews = []why.Review{{User: "u", Verb: "list", Resource: "configmaps", Allowed: true}, {User: "u", Verb: "deletecollection", Resource: "configmaps"}}
+	findings := why.Judge(e).Findings
+	require.Len(t, findings, 1)
+	assert.Equal(t, "user u may not deletecollection configmaps", findings[0].Says)
+	assert.Equal(t, why.Proven, findings[0].Certainty)
+}
+
+// kube-apiserver has APIServices for its own groups too.
+func TestAGroupOfTheServerItself(t *testing.T) {
+	e := says(evidence(terminating("", ""), typeOf("apps", "deployments", object("d"))),
+		`deployments.apps is forbidden: User "u" cannot list resource "deployments" in API group "apps" in the namespace "shop"`)
+	e.Reviews = []why.Review{{User: "u", Verb: "list", Group: "apps", Resource: "deployments", Allowed: true}}
+	e.APIServices = answered("GET apiservices", why.APIService{GroupVersion: "apps/v1"})
+	assert.Nil(t, find(why.Judge(e), "C21"), "the right was restored since")
+}
+
+// The deletionTimestamp of a pod includes its grace period: it may have been deleted before.
+func TestAPodThatWasDeletedBeforeTheNamespace(t *testing.T) {
+	pod := object("p")
+	pod.Deleted = deleted.Add(20 * time.Second)
+	e := evidence(terminating("", ""), typeOf("", "pods", pod))
+	found := find(why.Judge(e), "C19")
+	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+}
+
+// A definition waits for its own objects only.
+func TestAnotherTypeBesideADefinitionThatGoes(t *testing.T) {
+	e := defined()
+	e.Types = append(e.Types, typeOf("example.com", "queues", object("q", "example.com/x")))
+	e.Second.Types = e.Types
+	found := find(why.Judge(e), "C25")
+	require.Len(t, found.Do, 1)
+	assert.Contains(t, found.Do[0], "scaledobjects.keda.sh/a")
+}
+
+// A list that fails in the second sample does not show that objects went.
+func TestASecondListThatFails(t *testing.T) {
+	e := defined()
+	e.Second.Types[0] = why.Type{Group: "keda.sh", Version: "v1", Resource: "scaledobjects", Failed: &why.Failure{Code: 500, Message: "no"}}
+	assert.NotNil(t, find(why.Judge(e), "C25"))
+	assert.Nil(t, find(why.Judge(e), "C27"))
+}
+
+// Two objects may own each other.
+func TestACycleOfOwners(t *testing.T) {
+	root, a, b := object("r", "foregroundDeletion"), object("a", "example.com/x"), object("b", "example.com/x")
+	owner := func(o why.Object) why.Owner {
+		return why.Owner{Kind: "ConfigMap", Name: o.Name, UID: o.UID, Blocks: true}
+	}
+	a.Owners, b.Owners = []why.Owner{owner(root), owner(b)}, []why.Owner{owner(a)}
+	e := calm(evidence(terminating("", ""), typeOf("", "configmaps", root, a, b)))
+	done := make(chan why.Report, 1)
+	go func() { done <- why.Judge(e) }()
+	select {
+	case report := <-done:
+		assert.Contains(t, find(report, "C26").Says, "configmaps/r waits for its dependent configmaps/b")
+	case <-time.After(5 * time.Second):
+		t.Fatal("it does not end")
+	}
+}
+
+// If not all objects were counted at first, a larger number does not show new ones.
+func TestATypeThatWasNotCounted(t *testing.T) {
+	fresh := object("t")
+	fresh.Created = deleted.Add(time.Minute)
+	e := evidence(terminating("", ""), typeOf("", "configmaps", fresh))
+	e.Types[0].More = true
+	e.Second.Types[0].Count = 900
+	assert.Nil(t, find(why.Judge(e), "C28"))
+}
+
+// Of several pods one is named of which it is certain.
+func TestAPodThatIsNotTornDownBesideOneThatRuns(t *testing.T) {
+	e := onNode(why.Node{Name: "n", Ready: "True"})
+	running := e.Pods[0]
+	running.Name, running.UID, running.Running, running.Claims = "b", "uid-b", []string{"c"}, []string{"data"}
+	e.Types[0] = typeOf("", "pods", running.Object, e.Pods[0].Object)
+	e.Second.Types[0] = e.Types[0]
+	e.Pods = []why.Pod{running, e.Pods[0]}
+	e.Volumes = answered("GET volumes", why.Attachment{Name: "v", Node: "n", Attached: true})
+	found := find(why.Judge(e), "C12")
+	require.NotNil(t, found)
+	assert.Equal(t, "a", found.Culprit.Name)
+	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+}
+
+// A pod that was never scheduled is on no lost node, and keeps no claim.
+func TestAPodWithoutANode(t *testing.T) {
+	e := onNode()
+	e.Pods[0].Node, e.Pods[0].Claims = "", []string{"data"}
+	e.Types = append(e.Types, typeOf("", "persistentvolumeclaims", object("data", "kubernetes.io/pvc-protection")))
+	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true})
+	report := why.Judge(calm(e))
+	assert.Nil(t, find(report, "C11"))
+	assert.Nil(t, find(report, "C14"))
+}
+
+// What is only possible outdates nothing.
+func TestAPossibleCauseBesideAnother(t *testing.T) {
+	e := evidence(terminating("", ""))
+	e.Elsewhere = why.Answer[why.ConditionsWrite]{Request: "GET namespaces", Failed: &why.Failure{Code: 403, Right: "list namespaces"}}
+	rules := []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"namespaces/status"}}}
+	e.Policies = answered("GET policies", why.Policy{Name: "p", Rules: rules}, why.Policy{Name: "b", Binding: true, Of: "p"})
+	report := why.Judge(e)
+	require.Equal(t, why.Possible, find(report, "C19").Certainty)
+	assert.NotNil(t, find(report, "C08"))
+}
+
+// A discovery that is refused to this command does not show that the condition no longer holds.
+func TestADiscoveryThatIsRefusedToThisUser(t *testing.T) {
+	e := evidence(terminating(discoveryFailure, "Discovery failed for some groups, 1 failing: g.io/v1: no answer"))
+	e.Discovery.Refused = &why.Failure{Request: "GET /apis", Code: 500, Message: "no"}
+	e.Namespace.Conditions[0].LastTransitionTime = api.NewTime(later.Add(-time.Minute))
+	e.Second.Namespace.Conditions = e.Namespace.Conditions
+	assert.NotEqual(t, why.Progressing, why.Judge(e).Verdict, why.Judge(e).Sentence)
+}
+
+// A second list that fails, or that is not counted, shows no progress.
+func TestProgressNeedsTheWholeSecondList(t *testing.T) {
+	e := evidence(terminating(contentFailure, "x"), typeOf("", "configmaps", object("a"), object("b")))
+	e.Second.Types[0] = why.Type{Version: "v1", Resource: "configmaps", Failed: &why.Failure{Code: 500, Message: "no"}}
+	assert.NotEqual(t, why.Progressing, why.Judge(e).Verdict, why.Judge(e).Sentence)
+	e = calm(evidence(terminating("", ""), typeOf("", "configmaps", object("a"))))
+	e.Types[0].Count, e.Second.Types[0].Count, e.Second.Types[0].More, e.Second.Types[0].Partial = 1200, 500, true, true
+	assert.NotEqual(t, why.Progressing, why.Judge(e).Verdict, why.Judge(e).Sentence)
+}

@@ -1,0 +1,162 @@
+package collect
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// A pod in deletion may run until the end of its grace period: it is a sign of life.
+func TestAPodInDeletionThatRuns(t *testing.T) {
+	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[
+		{"metadata":{"name":"runs","deletionTimestamp":"2026-01-02T03:04:05Z"},"status":{"phase":"Running","containerStatuses":[{"state":{"running":{}}}]}},
+		{"metadata":{"name":"ended","deletionTimestamp":"2026-01-02T03:04:05Z"},"status":{"phase":"Running"}}]}`)
+	c.workloads(t.Context())
+	var pods []string
+	for _, w := range c.evidence.Workloads.Items {
+		if w.Kind == why.PodKind {
+			pods = append(pods, w.Name)
+		}
+	}
+	assert.Equal(t, []string{"runs"}, pods)
+}
+
+// A pod without the token of its account has another identity. An image may have a digest only.
+func TestAWorkloadWithoutItsToken(t *testing.T) {
+	pod := func(mounts bool) *api.Unstructured {
+		return &api.Unstructured{Object: map[string]any{"spec": map[string]any{
+			"automountServiceAccountToken": mounts, "containers": []any{map[string]any{"name": "main", "image": "reg.corp/platform/cd@sha256:1f"}},
+		}}}
+	}
+	assert.True(t, workload(why.PodKind, pod(false)).Kubeconfig)
+	assert.False(t, workload(why.PodKind, pod(true)).Kubeconfig)
+	assert.Equal(t, []string{"main", "cd"}, workload(why.PodKind, pod(true)).Words)
+}
+
+// A right to everything is one to the held type, however it is written.
+func TestARightToEverything(t *testing.T) {
+	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"admin"},
+		"rules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]},{"verbs":["get","list"],"apiGroups":["g.io"],"resources":["*"]}],
+		"roleRef":{"kind":"ClusterRole","name":"admin"},"subjects":[{"kind":"ServiceAccount","namespace":"ops","name":"engine"}]}]}`)
+	c.grants(t.Context(), []why.Held{{Type: &why.Type{Group: "g.io", Version: "v1", Resource: "things"}, Finalizer: "example.com/x"}})
+	require.NotEmpty(t, c.evidence.Grants.Items)
+	for _, g := range c.evidence.Grants.Items {
+		assert.Equal(t, why.Grant{Subject: "serviceaccount engine", Service: why.Service{Namespace: "ops", Name: "engine"}, Group: "*", Resources: []string{"*"}}, g)
+	}
+}
+
+// An owner is asked about for the held object, because a role may name single ones.
+func TestWhatOwnersAreAskedAbout(t *testing.T) {
+	var asked []any
+	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review struct {
+			Spec struct {
+				Groups             []string       `json:"groups"`
+				ResourceAttributes map[string]any `json:"resourceAttributes"`
+			} `json:"spec"`
+		}
+		assert.NoError(t, json.NewDecoder(r.Body).Decode(&review))
+		assert.Equal(t, []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:keda"}, review.Spec.Groups)
+		asked = append(asked, review.Spec.ResourceAttributes)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"status":{"allowed":false}}`))
+	}))
+	c := newCollector(server.Client(), "shop", Options{})
+	e := &c.evidence
+	held := why.Object{Name: "a", Deleted: time.Now(), Finalizers: []string{"finalizer.keda.sh"}}
+	e.Types = []why.Type{{Group: "keda.sh", Version: "v1", Resource: "scaledobjects", Count: 1, Objects: []why.Object{held}}}
+	e.Workloads.Items = []why.Workload{{Kind: "deployment", Namespace: "keda", Name: "keda-operator", Ready: 1}}
+	c.ownersRights(t.Context())
+	about := func(verb string) map[string]any {
+		return map[string]any{"namespace": "shop", "verb": verb, "group": "keda.sh", "resource": "scaledobjects", "name": "a"}
+	}
+	atHome := about("update")
+	atHome["namespace"], atHome["name"] = "keda", ""
+	assert.Equal(t, []any{about("update"), about("patch"), atHome}, asked)
+	assert.Equal(t, []string{"", "", "keda"}, []string{e.Reviews[0].Namespace, e.Reviews[1].Namespace, e.Reviews[2].Namespace})
+	assert.Equal(t, "a", e.Reviews[0].Name)
+}
+
+// The namespace itself is not in a namespace.
+func TestTheStampOfTheNamespace(t *testing.T) {
+	c, requests := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`)
+	c.evidence.Namespace = &why.Namespace{UID: "u", Deleted: time.Now(), Finalizers: []string{"example.com/audit"}}
+	c.stamps(t.Context(), c.evidence.HeldNamespace())
+	assert.Equal(t, []string{"GET /api/v1/namespaces metadata.name=shop"}, *requests)
+}
+
+// The endpoints of a Service may be in several slices, of which the last has none that is ready.
+func TestEndpointsInSeveralSlices(t *testing.T) {
+	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[
+		{"metadata":{"name":"guard"},"endpoints":[{"addresses":["192.0.2.1"]},{"addresses":["192.0.2.2"]}]},{"metadata":{"name":"guard-2"}}]}`)
+	assert.Equal(t, 2, c.backend(t.Context(), why.Service{Namespace: "a", Name: "guard"}).Ready)
+}
+
+// When an obstacle was written shows whether the controller has met it as it is.
+func TestWhenObstaclesWereChanged(t *testing.T) {
+	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"x","managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}]},
+		"webhooks":[{"name":"w"}]}]}`)
+	at := time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
+	assert.Equal(t, at, list(t.Context(), c, definitionsResource, "", api.ListOptions{}, definition).Items[0].Changed)
+	c.policies(t.Context())
+	for _, p := range c.evidence.Policies.Items {
+		assert.Equal(t, at, p.Changed, p)
+	}
+	c.webhooks(t.Context())
+	for _, w := range c.evidence.Webhooks.Items {
+		assert.Equal(t, at, w.Changed, w.Resource)
+	}
+}
+
+// A webhook is narrowed by its objectSelector or by matchConditions. Both kinds are read.
+func TestWebhooksThatAreNarrowed(t *testing.T) {
+	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"guard"},"webhooks":[{"name":"all","objectSelector":{}},
+		{"name":"labels","objectSelector":{"matchLabels":{"a":"b"}}},{"name":"conditions","matchConditions":[{"name":"x","expression":"true"}]}]}]}`)
+	c.webhooks(t.Context())
+	narrowed := map[string]bool{}
+	for _, w := range c.evidence.Webhooks.Items {
+		narrowed[w.Resource+" "+w.Name] = w.Narrowed
+	}
+	assert.Equal(t, map[string]bool{
+		"validatingwebhookconfigurations all": false, "validatingwebhookconfigurations labels": true, "validatingwebhookconfigurations conditions": true,
+		"mutatingwebhookconfigurations all": false, "mutatingwebhookconfigurations labels": true, "mutatingwebhookconfigurations conditions": true,
+	}, narrowed)
+}
+
+// A container of any sort may run on.
+func TestRunningContainers(t *testing.T) {
+	var item pod
+	require.NoError(t, json.Unmarshal([]byte(`{"metadata":{"name":"p"},"status":{"initContainerStatuses":[{"name":"init","state":{"running":{}}}],
+		"containerStatuses":[{"name":"main","state":{"waiting":{}}}],"ephemeralContainerStatuses":[{"name":"debug","state":{"running":{}}}]}}`), &item))
+	assert.Equal(t, []string{"init", "debug"}, podOf(&item, why.Object{}).Running)
+}
+
+// A list that starts over because its token expired has each namespace once.
+func TestNamespacesInDeletionOfAnExpiredList(t *testing.T) {
+	expired := false
+	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		page := `{"continue":"next"},"items":[{"metadata":{"name":"a"}}]`
+		switch {
+		case r.URL.Query().Get("continue") != "" && !expired:
+			expired = true
+			w.WriteHeader(http.StatusGone)
+			_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":"Expired","code":410}`))
+			return
+		case r.URL.Query().Get("continue") != "":
+			page = `{},"items":[{"metadata":{"name":"b"}}]`
+		}
+		_, _ = w.Write([]byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":` + page + `}`))
+	}))
+	names, err := newCollector(server.Client(), "", Options{}).inDeletionNow(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a", "b"}, names)
+}

@@ -1,0 +1,167 @@
+package why_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+)
+
+// This page tests what shows who the owner of a finalizer is, and whether it ran in the namespace.
+
+// What a namespace is called says nothing about the accounts in it.
+func TestANamespaceWithTheNameOfAnOwner(t *testing.T) {
+	e := orphan("queues", "example.com", "example.com/x", "inner-operator")
+	e.Name, e.Grants.Items = "inner-operator", []why.Grant{grantOf("example.com", "inner-operator")}
+	found := find(why.Judge(e), "C05")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Possible, found.Certainty, "any program of the namespace may have such rights")
+}
+
+// One that crashes again and again renews its Lease each time, although it is long without a ready
+// pod.
+func TestALeaseOfAnOwnerThatCrashes(t *testing.T) {
+	e := held(since("deployment", "queue-operator", 1, time.Hour))
+	e.AllLeases.Items = []why.Lease{{Namespace: "ops", Name: "queue-operator", Holder: "a", Renewed: at.Add(-time.Minute), Duration: 15 * time.Second}}
+	found := find(why.Judge(e), "C04")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{"Lease ops/queue-operator was renewed 1m0s ago: its holder may be starting again"}, found.Missing)
+}
+
+// The rights of an account are no trace of an owner that no table has.
+func TestTheRightsOfAnUnlistedOwner(t *testing.T) {
+	e := held()
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "queue-operator"}, Group: "example.com", Resources: []string{"*"}}}
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C04").Certainty)
+}
+
+// balanced is a Service whose load balancer a stopped cloud controller keeps.
+func balanced() why.Evidence {
+	e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "", since("deployment", "cloud-controller-manager", 0, time.Hour))
+	e.Stamps[0].Balancer = true
+	return e
+}
+
+// Many pods may update built-in types: for a listed owner they do not count.
+func TestTheRightToABuiltInTypeBesideAListedOwner(t *testing.T) {
+	e := balanced()
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "mesh"}, Resources: []string{"services"}, Pods: 1}}
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty, find(why.Judge(e), "C15").Missing)
+}
+
+// The programs of a listed owner are parts of one: they do not compete.
+func TestAListedOwnerWithSeveralPrograms(t *testing.T) {
+	e := orphan("kafkatopics", "kafka.strimzi.io", "strimzi.io/topic-operator", "", since("deployment", "entity-operator", 0, time.Hour))
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty, find(why.Judge(e), "C04").Missing)
+}
+
+// An account that may update everything does not say where the owner ran.
+func TestAnAdministratorBesideAnOwnerThatRanInside(t *testing.T) {
+	e := orphan("queues", "example.com", "example.com/x", "inner-operator")
+	e.Grants.Items = []why.Grant{
+		{Service: why.Service{Namespace: "shop", Name: "inner-operator"}, Group: "example.com", Resources: []string{"*"}},
+		{Service: why.Service{Namespace: "kube-system", Name: "generic-garbage-collector"}, Group: "*", Resources: []string{"*"}},
+	}
+	found := find(why.Judge(e), "C05")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+}
+
+// A workload may have a short name that is a part of the owner's.
+func TestAWorkloadWithAShortName(t *testing.T) {
+	e := orphan("dbs", "acme.io", "acme.io/db", "dbop-operator", workload("deployment", "ops", "dbop", 1))
+	e.AllLeases.Items = []why.Lease{{Namespace: "ops", Name: "dbop-operator", Holder: "a", Renewed: deleted.Add(-time.Hour)}}
+	found := find(why.Judge(e), "C04")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Contains(t, found.Missing, "deployment ops/dbop runs, and may be dbop-operator or a part of it")
+}
+
+// Managers may have capitals, and names of Kubernetes have none.
+func TestAnOwnerWithCapitals(t *testing.T) {
+	e := orphan("queues", "example.com", "example.com/x", "QueueOperator")
+	e.AllLeases.Items = []why.Lease{{Namespace: "ops", Name: "queueoperator-leader", Holder: "a", Renewed: at, Duration: 15 * time.Second}}
+	assert.Nil(t, find(why.Judge(e), "C04"), "its Lease is renewed")
+}
+
+// A cloud's controllers outside the cluster are users with their names.
+func TestAUserWithTheNameOfAnOwner(t *testing.T) {
+	e := balanced()
+	require.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty)
+	e.Grants.Items = []why.Grant{{Subject: "user eks:cloud-controller-manager", Resources: []string{"services"}}}
+	found := find(why.Judge(e), "C15")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Contains(t, found.Missing, "user eks:cloud-controller-manager may update services, and may be outside the cluster")
+}
+
+// An owner that may still patch can remove its finalizer, and a review that failed refuses nothing.
+func TestAnOwnerThatIsNotRefused(t *testing.T) {
+	w := workload("deployment", "es", "external-secrets", 1)
+	for name, change := range map[string]func(*why.Review){
+		"it may patch":      func(r *why.Review) { r.Allowed = true },
+		"the review failed": func(r *why.Review) { r.Failed = &why.Failure{Code: 403, Message: "no"} },
+	} {
+		e := secrets(w)
+		refuse(&e, w)
+		require.NotNil(t, find(why.Judge(e), "C06"))
+		change(&e.Reviews[1])
+		assert.Nil(t, find(why.Judge(e), "C06"), name)
+	}
+}
+
+// Another object may have the name of a Service.
+func TestAnObjectWithTheNameOfAService(t *testing.T) {
+	e := balanced()
+	e.Stamps = append([]why.Stamp{{Type: "queues.example.com", Object: "a", Finalizer: "example.com/x"}}, e.Stamps...)
+	assert.NotNil(t, find(why.Judge(e), "C15"))
+}
+
+// A workload in the namespace itself is not one that runs elsewhere.
+func TestAWorkloadThatIsLeftInTheNamespace(t *testing.T) {
+	e := orphan("queues", "example.com", "example.com/x", "inner-operator", why.Workload{Kind: "deployment", Namespace: "shop", Name: "inner-operator"})
+	e.Grants.Items = []why.Grant{grantOf("example.com", "shop")}
+	require.NotNil(t, find(why.Judge(e), "C05"))
+	assert.Nil(t, find(why.Judge(e), "C04"))
+}
+
+// Another part of the owner with the same account lacks the same rights.
+func TestAnotherPartWithTheSameAccount(t *testing.T) {
+	w := workload("deployment", "es", "external-secrets", 1)
+	e := secrets(w, workload("deployment", "es", "external-secrets-webhook", 1))
+	refuse(&e, w)
+	found := find(why.Judge(e), "C06")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+	e.Workloads.Items[1].ServiceAccount = "webhook"
+	assert.Nil(t, find(why.Judge(e), "C06"))
+}
+
+// A live Lease counts, also beside one that has just expired.
+func TestALiveLeaseBesideAnExpiredOne(t *testing.T) {
+	e := held()
+	old := why.Lease{Namespace: "ops", Name: "queue-operator-old", Holder: "a", Renewed: at.Add(-time.Minute), Duration: 15 * time.Second}
+	live := why.Lease{Namespace: "ops", Name: "queue-operator", Holder: "a", Renewed: at, Duration: 15 * time.Second}
+	e.AllLeases.Items = []why.Lease{live, old}
+	assert.Nil(t, find(why.Judge(e), "C04"))
+	e.AllLeases.Items = []why.Lease{old, live}
+	assert.Nil(t, find(why.Judge(e), "C04"))
+}
+
+// The name of a driver's sidecar is that of many drivers: one that is stopped says nothing about
+// another.
+func TestProgramsThatManyHave(t *testing.T) {
+	e := orphan("persistentvolumeclaims", "", "provisioner.storage.kubernetes.io/cloning-protection", "", since("deployment", "csi-provisioner", 0, time.Hour))
+	found := find(why.Judge(e), "C04")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Contains(t, found.Missing[0], "nothing in the cluster shows that csi-provisioner is gone for good")
+}
+
+// A part of a listed owner that only has its words is no trace of it, and no sign of its life.
+func TestAPartWithTheWordsOfAnOwner(t *testing.T) {
+	updater := orphan("applications", "argoproj.io", "resources-finalizer.argocd.argoproj.io", "", since("deployment", "argocd-image-updater", 0, time.Hour))
+	assert.Equal(t, why.Possible, find(why.Judge(updater), "C04").Certainty)
+	metrics := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", workload("deployment", "keda", "keda-operator-metrics-apiserver", 1))
+	assert.Contains(t, find(why.Judge(metrics), "C04").Missing[0], "keda-operator-metrics-apiserver runs, and may be keda-operator or a part of it")
+}
