@@ -193,3 +193,27 @@ func TestEmptyTrace(t *testing.T) {
 		}
 	})
 }
+
+// An attempt without an answer has received nothing, whatever the one before it had.
+func TestTraceOfAnAttemptWithoutAnAnswer(t *testing.T) {
+	busy := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(503)
+		io.WriteString(w, "busy")
+	}
+	broken := func(w http.ResponseWriter, _ *http.Request) { hijacked(w, "") }
+	bubble(t, script(busy, broken), func(t *testing.T, server *restclienttest.Server) {
+		var done []restclient.RequestResult
+		client := server.Client(func(cfg *restclient.Config) {
+			cfg.MaxRetries = 1
+			cfg.Trace = &restclient.Trace{
+				RequestDone: func(_ restclient.RequestInfo, result restclient.RequestResult) { done = append(done, result) },
+			}
+		})
+		require.Error(t, client.Do(t.Context(), get("/version"), nil))
+		require.Len(t, done, 2)
+		assert.Equal(t, len("busy"), done[0].Received, "want the bytes of the answer 503")
+		assert.Zero(t, done[1].Code, "want no code: the connection was closed without an answer")
+		assert.Zero(t, done[1].Received, "want no bytes received in an attempt without an answer, got those of the one before")
+	})
+}

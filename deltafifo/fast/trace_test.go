@@ -127,3 +127,17 @@ func TestAllocations(t *testing.T) {
 		}), name)
 	}
 }
+
+// A hook may keep deltas: what waits changes later, and they do not.
+func TestHooksMayKeepDeltas(t *testing.T) {
+	var kept deltas
+	trace := &deltafifo.Trace[*object]{Requeued: func(_ string, d deltas, _ int) { kept = d }}
+	store := deltafifotest.NewConsumer(obj("a", 1))
+	queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store, Trace: trace})
+	require.NoError(t, queue.Replace(nil, "1"))
+	_, err := queue.Pop(func(string, deltas, bool) error { return &deltafifo.ErrRequeue{} })
+	require.NoError(t, err)
+	require.NoError(t, queue.Delete(obj("a", 2))) // takes the place of the tombstone
+	assert.Equal(t, []string{"a: Deleted a@2"}, waiting(t, queue))
+	assert.Equal(t, "Deleted a@1 (inferred)", deltafifotest.DescribeAll(kept), "later deltas change those that the hook Requeued got")
+}

@@ -107,3 +107,29 @@ func TestKnownKey(t *testing.T) {
 	_, ok = x.KnownKey("default", "web")
 	assert.False(t, ok, "the object was deleted")
 }
+
+// Index functions run before the lock is taken. A Replace that comes in between is before the
+// write, which therefore stays.
+func TestReplaceDuringAWrite(t *testing.T) {
+	web, db := &indexertest.Object{Name: "web"}, &indexertest.Object{Name: "db"}
+	var x *fast.Indexer[*indexertest.Object]
+	replaced := false
+	meddling := func(*indexertest.Object) ([]string, error) {
+		if !replaced {
+			replaced = true
+			assert.NoError(t, x.Replace([]*indexertest.Object{db}, "1"))
+		}
+		return []string{"any"}, nil
+	}
+	x = fast.New(indexer.Config[*indexertest.Object]{
+		KeyFunc:  indexertest.KeyFunc,
+		Indexers: indexer.Indexers[*indexertest.Object]{"meddling": meddling},
+	})
+	require.NoError(t, x.Add(web))
+	_, exists := x.GetByKey("web")
+	assert.True(t, exists, "want an object in the store when Add has returned, although a Replace came during Add")
+	keys, err := x.IndexKeys("meddling", "any")
+	assert.NoError(t, err)
+	assert.Equal(t, []string{"db", "web"}, keys, "want the index to have the objects of Replace and the one that was added after it")
+	require.NoError(t, x.Check())
+}

@@ -225,13 +225,16 @@ func withoutRights(e *Evidence) []Finding {
 		owner, programs := e.ownerOf(h)
 		_, listed := h.Keeper()
 		named := listed && (w.Name == owner || slices.Contains(programs, w.Name))
+		atHome := slices.ContainsFunc(e.Reviews, func(r Review) bool {
+			return r.User == w.User() && r.Namespace == w.Namespace && r.Group == h.Type.Group && r.Resource == h.Type.Resource && r.Allowed
+		})
 		switch {
 		case !listed:
 			f.lack(nil, "%s has set the finalizer, and another program may remove it", owner)
 		case !named:
 			f.lack(nil, "whether %s is the part of %s that removes the finalizer is not known", w.Name, owner)
 		}
-		if slices.ContainsFunc(e.Reviews, func(r Review) bool { return r.User == w.User() && r.Namespace == w.Namespace && r.Allowed }) {
+		if atHome {
 			f.lack(nil, "it may update them in its own namespace, and may work for that only")
 		}
 		if w.Kubeconfig {
@@ -242,12 +245,12 @@ func withoutRights(e *Evidence) []Finding {
 			others[0].bringBack(&f)
 		}
 		give := "give"
-		if !named {
+		if !named || atHome {
 			give = "if it is the owner, give"
 		}
 		f.Do = append(f.Do, fmt.Sprintf(give+" service account %s/%s the right to update %s by a ClusterRoleBinding until the objects are gone, and delete it then",
 			w.Namespace, w.account(), h.Type.Name()))
-		if named {
+		if named && !atHome {
 			f.Remedies = append(f.Remedies, w.grant(e, h)...)
 		}
 		findings = append(findings, f)

@@ -141,8 +141,11 @@ func TestAnInstallationForOneNamespace(t *testing.T) {
 	e.Reviews = append(e.Reviews, why.Review{User: w.User(), Verb: "update", Group: "external-secrets.io", Resource: "pushsecrets", Namespace: "team-b"})
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty, "it may not update them anywhere")
 	e.Reviews[2].Allowed = true
-	found := find(why.Judge(e), "C06")
+	found, lines := advice(t, e, "C06")
 	assert.Equal(t, []string{"it may update them in its own namespace, and may work for that only"}, found.Missing)
+	assert.NotContains(t, lines, "create clusterrole")
+	e.Reviews[2].Resource = "others"
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty, "that is another type")
 }
 
 // What only shares an image, or has set the finalizer when it created the object, need not be the

@@ -1,7 +1,10 @@
 package nsctltest
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -92,6 +95,36 @@ func (s suite) StatusThatCannotBeWrittenDoesNotStopTheDeletion(t *testing.T) {
 		require.NoError(t, s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(t.Context(), "ns"))
 		assert.Equal(t, []string{"example.com/other"}, c.Existing(t, "ns").Spec.Finalizers)
 		assert.Equal(t, int32(1), failed.Load(), "but the hook is called")
+	})
+}
+
+// Another replica writes the same report first: what the retry finds says it already.
+func (s suite) ReportThatAnotherHasWrittenCountsAsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes", "example.com/other")
+		overtaken := false
+		c.Refuse(func(r *http.Request) *api.Status {
+			if overtaken || !strings.HasSuffix(r.URL.Path, "/status") {
+				return nil
+			}
+			overtaken = true
+			body, err := io.ReadAll(r.Body)
+			assert.NoError(t, err)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			var report api.Namespace
+			assert.NoError(t, json.Unmarshal(body, &report))
+			c.Update("ns", func(ns *api.Namespace) { ns.Status.Conditions = report.Status.Conditions })
+			return nil
+		})
+		var told []string
+		trace := &nsctl.Trace{
+			ConditionsUpdated: func(string, []api.NamespaceCondition) { told = append(told, "updated") },
+			ConditionsKept:    func(string, []api.NamespaceCondition) { told = append(told, "kept") },
+		}
+		require.NoError(t, s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(t.Context(), "ns"))
+		assert.True(t, overtaken, "want the pass to report conditions")
+		assert.Equal(t, []string{"kept"}, told, "want the conditions reported as kept: another client has written them, this one has not")
 	})
 }
 

@@ -252,6 +252,17 @@ func testEqualDelays(t *testing.T, q queue.DelayingInterface[string], inOrder bo
 		got = sorted(got)
 	}
 	assert.Equal(t, want, got, "want equal deadlines in the order of their first AddAfter")
+
+	q.AddAfter("shortened", 2*time.Second)
+	q.AddAfter("waits already", time.Second)
+	q.AddAfter("shortened", time.Second) // its deadline is that of a later call now
+	pass(time.Second)
+	got = takeAll(t, q)
+	want = []string{"waits already", "shortened"}
+	if !inOrder {
+		got, want = sorted(got), sorted(want)
+	}
+	assert.Equal(t, want, got, "want a key whose delay was shortened behind the keys that had the same deadline before it")
 }
 
 func testDrainDropsDelays(t *testing.T, impl Implementation) {

@@ -215,7 +215,7 @@ func TestInvalidateWhileAnAnswerIsOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cached, s, server := newSlowCached(t)
 		before := ask(t.Context(), cached, time.Time{})
-		time.Sleep(6 * time.Second) // /api is answered, the server has processed /apis
+		time.Sleep(4 * time.Second) // the server has read its state, and not answered yet
 		s.set(func() { s.groups = append(s.groups, group("new.example", "v1: widgets")) })
 		cached.Invalidate()
 		after := ask(t.Context(), cached, time.Time{})
@@ -233,7 +233,7 @@ func TestPartialAnswerIsNotShared(t *testing.T) {
 		cached, s, server := newSlowCached(t)
 		s.broken["apps/v1"] = http.StatusServiceUnavailable
 		first := ask(t.Context(), cached, time.Time{})
-		time.Sleep(6 * time.Second) // /api is answered, the server has processed /apis
+		time.Sleep(4 * time.Second) // the server has read its state, and not answered yet
 		s.set(func() { delete(s.broken, "apps/v1") })
 		second := ask(t.Context(), cached, time.Time{})
 		got := <-first

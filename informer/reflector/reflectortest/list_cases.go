@@ -110,6 +110,24 @@ var listCases = []suiteCase{
 		assert.Zero(f, f.requests("list")[2].Options.Limit)
 		assert.Empty(f, f.errors)
 	}},
+	{"a list that is repeated because a token has expired has its own version", "", func(f *fixture) {
+		f.config.PageSize = 1
+		f.scripted(func(opts api.ListOptions) (*api.List[*api.Namespace], error) {
+			switch {
+			case opts.Continue != "":
+				return nil, informertest.Expired("the token is too old")
+			case opts.Limit == 0:
+				return ListOf("7", "", NamespaceAt("a", "7"), NamespaceAt("b", "6")), nil
+			}
+			return ListOf("5", "b", NamespaceAt("a", "5")), nil
+		})
+		var listed reflector.ListInfo
+		f.config.Trace = &reflector.Trace{Listed: func(l reflector.ListInfo) { listed = l }}
+		f.start()
+		assert.Equal(f, []string{"7"}, f.store.Replaced(), "want the store at the version of the list that it got, not of the page before")
+		assert.Equal(f, "7", listed.ResourceVersion, "want Trace.Listed to report the version of the list that the store got")
+		assert.Equal(f, 1, listed.Pages, "want Trace.Listed to report one page, the whole list")
+	}},
 	{"a list without a resource version is a failure", "", func(f *fixture) {
 		f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) { return ListOf("", ""), nil })
 		f.start()
