@@ -171,7 +171,7 @@ func webhookUnreachable(e *Evidence) []Finding {
 				f.Says += ", so " + count(f.Blocks) + " cannot be deleted"
 			}
 			f.saw(1, e.Namespace.Request, "ContentFailure: failed calling webhook %q: %s", name, text)
-			if c.hook != nil && c.hook.Narrowed && (webhookDenied.MatchString(content) || policyDenied.MatchString(content)) {
+			if c.hook != nil && c.hook.Narrowed && denies(content) {
 				f.lack(nil, "the webhook is not asked about every object, and the message of a denial may quote these words")
 			}
 			if c.hook == nil || hookIsDown(e, &f, c.hook, text) {
@@ -335,7 +335,11 @@ var doneAlready = "if that is done already: wait for the controller's next pass,
 func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok bool) {
 	f = Finding{Culprit: Reference{Resource: "validatingadmissionpolicies", Name: policy}}
 	f.Says = fmt.Sprintf("the admission policy %s denies the deletion: %s", policy, reason)
-	f.saw(1, e.Namespace.Request, "ContentFailure: policy %s: %s", strings.TrimSuffix(policy+" with binding "+binding, " with binding "), reason)
+	by := policy
+	if binding != "" {
+		by += " with binding " + binding
+	}
+	f.saw(1, e.Namespace.Request, "ContentFailure: policy %s: %s", by, reason)
 	switch {
 	case strings.Contains(reason, "no params found"):
 		f.Do = []string{fmt.Sprintf("restore the parameter object of binding %s", binding)}

@@ -67,9 +67,7 @@ func definitionGoes(e *Evidence) []Finding {
 			}
 			owner, _ := e.ownerOf(h)
 			f.saw(1, t.Request, "%s/%s has %s", t.Name(), h.Object.Name, h.Finalizer)
-			if e.judgeOwner(&Finding{}, h) == ownerSlow {
-				f.lack(nil, "%s seems to be at work", owner)
-			}
+			f.noteWork(e, h)
 			f.Do = append(f.Do, fmt.Sprintf("find out why %s does not remove %s from %s/%s", orElse(owner, "its owner"), h.Finalizer, t.Name(), h.Object.Name))
 			f.Remedies = append(f.Remedies, Remedy{Command: kubectl(e.Name, "describe", t.Name(), Quoted(h.Object.Name))})
 		}
@@ -145,10 +143,7 @@ func dependents(e *Evidence) []Finding {
 		describe := kubectl(e.Name, "describe", leaf.t.Name(), Quoted(leaf.o.Name))
 		f.Do = []string{fmt.Sprintf("find out why %s of %s/%s is not removed: %s; then see C04", listed(own), leaf.t.Name(), leaf.o.Name, describe)}
 		for _, finalizer := range own {
-			h := Held{leaf.t, finalizer, leaf.o}
-			if owner, _ := e.ownerOf(h); e.judgeOwner(&Finding{}, h) == ownerSlow {
-				f.lack(nil, "%s seems to be at work", owner)
-			}
+			f.noteWork(e, Held{leaf.t, finalizer, leaf.o})
 		}
 		if still, known := e.standstill(leaf.t, leaf.o); !known {
 			f.lack(nil, "%s", e.seenOnce())
@@ -163,8 +158,14 @@ func dependents(e *Evidence) []Finding {
 // drains reports whether the second sample has fewer objects of a type.
 func (e *Evidence) drains(t *Type) bool {
 	return e.Second != nil && slices.ContainsFunc(e.Second.Types, func(second Type) bool {
-		return second.Name() == t.Name() && second.Failed == nil && !second.More && second.Count < t.Count
+		return second.Name() == t.Name() && t.shrankTo(second)
 	})
+}
+
+// shrankTo reports whether a later list of the type has fewer objects. One that failed or was cut
+// shows nothing.
+func (t *Type) shrankTo(second Type) bool {
+	return second.Failed == nil && !second.More && second.Count < t.Count
 }
 
 func shrinks(e *Evidence) []Finding {
@@ -174,7 +175,7 @@ func shrinks(e *Evidence) []Finding {
 	var findings []Finding
 	for _, second := range e.Second.Types {
 		first := e.typeOf(second.Group, second.Resource)
-		if first == nil || second.Count == 0 || second.Count >= first.Count || !e.drains(first) {
+		if first == nil || second.Count == 0 || !first.shrankTo(second) {
 			continue
 		}
 		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)

@@ -113,7 +113,7 @@ type conversionClaim struct{ namespace, text string }
 func (e *Evidence) conversionClaims() (claims []conversionClaim) {
 	add := func(namespace, content string) {
 		for _, text := range texts(content) {
-			if NamesConversion(text) && !webhookDenied.MatchString(text) && !policyDenied.MatchString(text) {
+			if NamesConversion(text) && !denies(text) {
 				claims = append(claims, conversionClaim{namespace, text})
 			}
 		}

@@ -222,9 +222,9 @@ func withoutRights(e *Evidence) []Finding {
 		if !known {
 			f.lack(nil, "%s", e.seenOnce())
 		}
-		owner, programs := e.ownerOf(h)
+		owner, _ := e.ownerOf(h)
 		_, listed := h.Keeper()
-		named := listed && (w.Name == owner || slices.Contains(programs, w.Name))
+		named := listed && slices.Contains(e.namesOf(h), w.Name)
 		atHome := slices.ContainsFunc(e.Reviews, func(r Review) bool {
 			return r.User == w.User() && r.Namespace == w.Namespace && r.Group == h.Type.Group && r.Resource == h.Type.Resource && r.Allowed
 		})
@@ -260,8 +260,7 @@ func withoutRights(e *Evidence) []Finding {
 
 // isOwner reports whether a workload has exactly the name of a finalizer's owner.
 func (e *Evidence) isOwner(w Workload, h Held) bool {
-	name, programs := e.ownerOf(h)
-	return slices.ContainsFunc(append(programs, name), w.isNamed)
+	return slices.ContainsFunc(e.namesOf(h), w.isNamed)
 }
 
 // grant returns the commands that let the workload finish, and that take the right away again. It

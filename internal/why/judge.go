@@ -195,7 +195,7 @@ func progress(e *Evidence) string {
 			return change + " between the samples"
 		}
 		for _, t := range s.Types {
-			if first := e.typeOf(t.Group, t.Resource); first != nil && e.drains(first) {
+			if first := e.typeOf(t.Group, t.Resource); first != nil && first.shrankTo(t) {
 				return fmt.Sprintf("%s had %s, and %d after %s", t.Name(), counted(first.Count, "object"), t.Count, duration(s.At.Sub(e.At)))
 			}
 		}

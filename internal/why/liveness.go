@@ -100,6 +100,12 @@ func (e *Evidence) ownerOf(h Held) (name string, programs []string) {
 	return "", nil
 }
 
+// namesOf returns all names of a finalizer's owner.
+func (e *Evidence) namesOf(h Held) []string {
+	name, programs := e.ownerOf(h)
+	return slices.Concat(programs, []string{name})
+}
+
 // isOf reports whether the stamp is about a held finalizer.
 func (s Stamp) isOf(h Held) bool { return s.Type == h.Type.Name() && s.Finalizer == h.Finalizer }
 
@@ -220,8 +226,7 @@ func (e *Evidence) leftAccount(h Held) bool {
 // isAccountOf reports whether a right is that of a service account with exactly the name of an
 // owner.
 func (e *Evidence) isAccountOf(g Grant, h Held) bool {
-	name, programs := e.ownerOf(h)
-	return g.Service.Name != "" && slices.Contains(append(programs, name), g.Service.Name)
+	return g.isAccount() && slices.Contains(e.namesOf(h), g.Service.Name)
 }
 
 // builtIn judges a controller of kube-controller-manager.
@@ -339,6 +344,10 @@ func (e *Evidence) may(f *Finding, h Held, name string, programs []string, liste
 		return ownerUnknown
 	}
 	builtIn := !h.Type.IsCustom()
+	owner, by := "its owner", "any rule"
+	if listed {
+		owner, by = name, "a rule that names its group"
+	}
 	for _, grant := range e.Grants.Items {
 		broad := builtIn || grant.Group == Every && !slices.Contains(grant.Resources, h.Type.Resource)
 		switch {
@@ -355,13 +364,9 @@ func (e *Evidence) may(f *Finding, h Held, name string, programs []string, liste
 			f.lack(grant.Failed, "the pods of service account %s could not be read", grant.Account())
 			return ownerUnknown
 		case grant.Pods > 0:
-			f.lack(nil, "a pod of service account %s may update %s, and may be %s", grant.Account(), h.Type.Name(), orElse(map[bool]string{true: name}[listed], "its owner"))
+			f.lack(nil, "a pod of service account %s may update %s, and may be %s", grant.Account(), h.Type.Name(), owner)
 			return ownerUnknown
 		}
-	}
-	by := "any rule"
-	if listed {
-		by = "a rule that names its group"
 	}
 	if !builtIn || !listed {
 		f.saw(1, e.Grants.Request, "no pod runs that may update %s by %s", h.Type.Name(), by)
@@ -403,6 +408,13 @@ func (g Grant) Account() string { return g.Service.String() }
 func (g Grant) Includes(account Service) bool {
 	return g.isAccount() && (g.Service.Namespace == Every || g.Service.Namespace == account.Namespace) &&
 		(g.Service.Name == Every || g.Service.Name == account.Name)
+}
+
+// noteWork says in a finding if the owner of a finalizer seems to be at work: it may still finish.
+func (f *Finding) noteWork(e *Evidence, h Held) {
+	if owner, _ := e.ownerOf(h); e.judgeOwner(&Finding{}, h) == ownerSlow {
+		f.lack(nil, "%s seems to be at work", owner)
+	}
 }
 
 // waitingFor describes the objects whose owners show signs of life; "" for none.

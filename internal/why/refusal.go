@@ -30,6 +30,12 @@ func about(pattern *regexp.Regexp, text string) []string {
 	return pattern.FindStringSubmatch(text)
 }
 
+// denies reports whether a text has the denial of a webhook or a policy, whose message may quote
+// anything.
+func denies(text string) bool {
+	return webhookDenied.MatchString(text) || policyDenied.MatchString(text)
+}
+
 // beginning matches the start of one server text. The controller joins the texts in ContentFailure
 // with commas, and a text may have commas itself.
 var beginning = regexp.MustCompile(`^(?:Internal error occurred: |admission webhook "|conversion webhook for ` +
@@ -60,22 +66,22 @@ func texts(content string) (all []string) {
 func callTo(hook *Webhook, name, content string) (text string, ok bool) {
 	for _, one := range texts(content) {
 		match := about(failedCalling, one)
-		if match == nil || match[1] != name {
-			continue
-		}
-		byURL, byName := strings.Contains(one, `"https://`), strings.Contains(one, `service "`)
-		switch {
-		case hook == nil, hook.Service == nil && (!byURL || strings.Contains(one, `"`+hook.URL)):
-			return strings.TrimSpace(match[2]), true
-		case hook.Service == nil:
-			continue
-		}
-		if !byURL && !byName || byURL && strings.Contains(one, `"https://`+hook.Service.Name+"."+hook.Service.Namespace+".svc") ||
-			byName && strings.Contains(one, `service "`+hook.Service.Name+`"`) {
+		if match != nil && match[1] == name && (hook == nil || hook.isCalledBy(one)) {
 			return strings.TrimSpace(match[2]), true
 		}
 	}
 	return "", false
+}
+
+// isCalledBy reports whether the error of a call has the URL or the Service of the webhook, or
+// neither of any.
+func (w *Webhook) isCalledBy(text string) bool {
+	byURL, byName := strings.Contains(text, `"https://`), strings.Contains(text, `service "`)
+	if w.Service == nil {
+		return !byURL || strings.Contains(text, `"`+w.URL)
+	}
+	return !byURL && !byName || byURL && strings.Contains(text, `"https://`+w.Service.Name+"."+w.Service.Namespace+".svc") ||
+		byName && strings.Contains(text, `service "`+w.Service.Name+`"`)
 }
 
 // matchedOnce yields the first two groups of each match, each first group once, in the order of the
