@@ -32,7 +32,7 @@ func admissionCauses() []Cause {
 		Lesson: "A webhook or a ValidatingAdmissionPolicy may deny deletions, including the controller's. Its message says what it wants.",
 		Proof: "ContentFailure has the denial with the name of the webhook, or of the policy and its binding, and these exist and " +
 			"select the deletion of a type that remains.",
-		Do:    []string{"do what the message asks for", "restore the parameter object of the policy, if that is missing"},
+		Do:    []string{"do what the message asks for", "restore the parameter object of the policy if it is missing"},
 		DoNot: "delete the policy: it protects other objects as well",
 		judge: admissionDenies,
 	}}
@@ -302,9 +302,14 @@ func admissionDenies(e *Evidence) []Finding {
 		if match == nil {
 			continue
 		}
-		if f, ok := policyFinding(e, match[1], match[2], strings.TrimSpace(match[3])); ok &&
-			!slices.ContainsFunc(findings, func(other Finding) bool { return other.Culprit == f.Culprit }) {
+		f, ok := policyFinding(e, match[1], match[2], strings.TrimSpace(match[3]))
+		same := slices.IndexFunc(findings, func(other Finding) bool { return other.Culprit == f.Culprit })
+		switch {
+		case ok && same < 0:
 			findings = append(findings, f)
+		case ok && !slices.Contains(findings[same].Do, f.Do[0]): // it has another reason for another object
+			findings[same].Do = append([]string{f.Do[0]}, findings[same].Do...)
+			findings[same].Proof = append(findings[same].Proof, f.Proof[0])
 		}
 	}
 	return append(findings, silentlyDenied(e)...)
@@ -361,6 +366,9 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 	f.lackPass(e, "policy "+policy, e.Policies.Items[at].Changed)
 	if bound >= 0 {
 		f.lackPass(e, "binding "+binding, e.Policies.Items[bound].Changed)
+		if e.Policies.Items[bound].Parameter != "" {
+			f.lack(nil, "the parameters of binding %s were not read: if they were changed since, the next pass of the controller may succeed", binding)
+		}
 	}
 	if f.Blocks = e.selected(e.Policies.Items[at].Rules); len(f.Blocks) == 0 {
 		return f, false

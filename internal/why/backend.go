@@ -102,13 +102,15 @@ func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
 	}
 }
 
-// lackDeletions does so for the objects whose deletion was denied. If no manager owns a field any
-// more, only the resourceVersion shows that an object was written after the namespace.
+// lackDeletions does so for the objects whose deletion was denied, and for the namespace, whose
+// labels may decide. If no manager owns a field any more, only the resourceVersion shows that an
+// object was written after the namespace.
 func (f *Finding) lackDeletions(e *Evidence) {
 	n := e.latest()
 	if n == nil {
 		return // it is gone
 	}
+	f.lackPass(e, "the namespace", n.Changed)
 	version := func(text string) int {
 		number, err := strconv.Atoi(text)
 		if err != nil {

@@ -124,7 +124,7 @@ func TestAWebhookThatKeepsFinalizers(t *testing.T) {
 	assert.Nil(t, find(why.Judge(e), "C07"), "its server is there")
 }
 
-// A certificate that is wrong is repaired, whoever names the server.
+// A wrong certificate has the same advice for a URL and for a Service.
 func TestAWebhookWithAURL(t *testing.T) {
 	e := calling(`Post "https://10.0.0.1:1/": tls: failed to verify certificate: x509: unknown authority`)
 	for i := range e.Webhooks.Items {

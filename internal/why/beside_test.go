@@ -48,7 +48,8 @@ func TestAGroupOfTheServerItself(t *testing.T) {
 	assert.Nil(t, find(why.Judge(e), "C21"), "the right was restored since")
 }
 
-// The deletionTimestamp of a pod includes its grace period: it may have been deleted before.
+// The deletionTimestamp of a pod is the end of its grace period: a pod whose timestamp is later
+// than the namespace's may have been deleted earlier.
 func TestAPodThatWasDeletedBeforeTheNamespace(t *testing.T) {
 	pod := object("p")
 	pod.Deleted = deleted.Add(20 * time.Second)

@@ -287,8 +287,9 @@ func mayNotDelete(e *Evidence) []Finding {
 	for _, refusals := range Together(Refusals(e.latest(), e.Name)) {
 		user, verb := refusals[0].User, refusals[0].Verb
 		f := Finding{Culprit: Reference{Resource: "users", Name: user}}
-		var names []string
+		var names, empty []string // of types that have objects, and of others
 		var agree []Proof
+		var server *Service // that of an aggregated API server, if nothing else was refused
 		for _, refusal := range refusals {
 			name := Type{Group: refusal.Group, Resource: refusal.Resource}.Name()
 			at := slices.IndexFunc(e.Reviews, func(r Review) bool {
@@ -298,19 +299,22 @@ func mayNotDelete(e *Evidence) []Finding {
 			case at < 0: // only some are reviewed
 			case e.Reviews[at].Failed != nil:
 				f.lack(e.Reviews[at].Failed, "the SubjectAccessReview failed")
-			case e.Reviews[at].Allowed && e.aggregated(refusal.Group):
+			case e.Reviews[at].Allowed && e.aggregated(refusal.Group) != nil:
 				f.lack(nil, "a SubjectAccessReview allows it, so the server behind that group may lack the right to ask about it, or it was restored since")
+				server = e.aggregated(refusal.Group)
 			case e.Reviews[at].Allowed:
 				continue // restored since; the next pass will succeed
 			default:
 				agree = append(agree, Proof{1, fmt.Sprintf("SubjectAccessReview: %s may not %s %s in %s", user, verb, name, e.Name), e.Reviews[at].Request})
 			}
-			names = append(names, name)
 			if t := e.typeOf(refusal.Group, refusal.Resource); t != nil && t.Count > 0 {
 				f.Blocks = append(f.Blocks, t.blocked())
+				names = append(names, name)
+			} else {
+				empty = append(empty, name)
 			}
 		}
-		if len(names) == 0 {
+		if names = append(names, empty...); len(names) == 0 {
 			continue
 		}
 		if len(agree) == 0 && len(f.Missing) == 0 {
@@ -319,17 +323,25 @@ func mayNotDelete(e *Evidence) []Finding {
 		f.Says = fmt.Sprintf("user %s may not %s %s", user, verb, types(names))
 		f.saw(1, e.Namespace.Request, "ContentFailure: User %q cannot %s %s", user, verb, types(names))
 		f.Proof = append(f.Proof, agree...)
-		f.Remedies = lend(e, user)
+		if server != nil && len(agree) == 0 {
+			f.Do = []string{fmt.Sprintf("let the server behind Service %s ask about rights: kubectl create clusterrolebinding NAME "+
+				"--clusterrole=system:auth-delegator --serviceaccount=%s:ACCOUNT", server, server.Namespace)}
+		} else {
+			f.Remedies = lend(e, user)
+		}
 		findings = append(findings, f)
 	}
 	return findings
 }
 
-// aggregated reports whether another server serves a group.
-func (e *Evidence) aggregated(group string) bool {
-	return slices.ContainsFunc(e.APIServices.Items, func(a APIService) bool {
-		return a.Service != nil && strings.HasPrefix(a.GroupVersion, group+"/")
-	})
+// aggregated returns the Service of the other server that serves a group, or nil.
+func (e *Evidence) aggregated(group string) *Service {
+	for _, a := range e.APIServices.Items {
+		if a.Service != nil && strings.HasPrefix(a.GroupVersion, group+"/") {
+			return a.Service
+		}
+	}
+	return nil
 }
 
 // lend returns the commands that give a user for the time being what the controller needs for every

@@ -109,6 +109,8 @@ type Namespace struct {
 	Finalizers      []string                 `json:"finalizers,omitempty"`
 	SpecFinalizers  []string                 `json:"specFinalizers,omitempty"`
 	Conditions      []api.NamespaceCondition `json:"conditions,omitempty"`
+	// Changed is when it was last written, its status and its tokens apart.
+	Changed time.Time `json:"changed,omitzero"`
 	// Writers are the managers of the conditions, with their last times.
 	Writers []Writer `json:"writers,omitempty"`
 	Request string   `json:"request"`

@@ -107,8 +107,8 @@ type Policy struct {
 	Of string `json:"of,omitempty"`
 	// Rules are the policy's match constraints.
 	Rules []Rule `json:"rules,omitempty"`
-	// Parameter is the parameter object that the binding names, and Kind its kind; empty without
-	// one.
+	// Parameter is the name of the parameter object of a binding, "*" if labels select several;
+	// empty without one.
 	Parameter string `json:"parameter,omitempty"`
 	// Changed is when it was last written.
 	Changed time.Time `json:"changed,omitzero"`

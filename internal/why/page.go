@@ -38,7 +38,7 @@ func Page() string {
 	}
 	fmt.Fprintln(&text, "# Stuck namespaces")
 	paragraph("This page lists the known reasons why a namespace stays in Terminating, in the order of a report of `orrery why`. It is " +
-		"generated from the catalogue that the command judges with (`go generate ./internal/why`).")
+		"generated from the catalogue of causes that the command uses (`go generate ./internal/why`).")
 	fmt.Fprint(&text, "\n```\norrery why shop\norrery why --explain C07\n```\n")
 	paragraph("`orrery why` only reads, unless `--apply` is given. It calls a cause proven if every part of its proof was seen, possible if a part was " +
 		"not seen, and later if it acts only after the others are gone. A type that could not be read never counts as empty. The " +

@@ -40,7 +40,7 @@ func denies(text string) bool {
 // with commas, and a text may have commas itself.
 var beginning = regexp.MustCompile(`^(?:Internal error occurred: |admission webhook "|conversion webhook for ` +
 	`|unexpected items still remain in namespace|[a-z0-9.-]+ (?:"[^"]*" )?is forbidden: |unable to transform key|failed to read one or more ` +
-	`|ValidatingAdmissionPolicy '|the server |storage is \(re\)initializing|Operation cannot be fulfilled |Timeout: |etcdserver: |rpc error: |(?:Get|Post|Delete|Put) "http)`)
+	`|ValidatingAdmissionPolicy '|the server (?:could not|was unable|has asked|is currently|rejected|does not allow|responded|has received) |storage is \(re\)initializing|Operation cannot be fulfilled |Timeout: |etcdserver: |rpc error: |(?:Get|Post|Delete|Put) "http)`)
 
 // texts returns the server's texts in ContentFailure, one each.
 func texts(content string) (all []string) {

@@ -125,6 +125,17 @@ func TestAPolicyThatCannotDecide(t *testing.T) {
 	}
 }
 
+// A policy with several reasons asks for all of them.
+func TestAPolicyWithTwoReasons(t *testing.T) {
+	const deny = `is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: `
+	e := says(denied(), `configmaps "a" `+deny+`annotate it first, configmaps "b" `+deny+`empty it, the server says so, configmaps "c" `+deny+`annotate it first`)
+	found := find(why.Judge(e), "C08")
+	require.NotNil(t, found)
+	assert.Len(t, why.Judge(e).Findings, 1)
+	assert.Equal(t, []string{"do what the policy asks for: empty it, the server says so", "do what the policy asks for: annotate it first",
+		"if that is done already: wait for the controller's next pass, which comes within 1m0s"}, found.Do)
+}
+
 // A refusal of no known kind is quoted.
 func TestAnUnknownRefusal(t *testing.T) {
 	e := says(evidence(terminating("", ""), typeOf("", "configmaps", object("a"))), `configmaps "a" is forbidden: quota of deletions exceeded`)

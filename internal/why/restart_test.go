@@ -150,6 +150,8 @@ func TestAnObstacleThatWasChangedSince(t *testing.T) {
 		"an object that a policy protects":  {policy, "C08", &policy.Types[0].Objects[0].Changed},
 		"an object that a webhook protects": {hookDenies, "C08", &hookDenies.Types[0].Objects[0].Changed},
 		"the binding of a policy":           {policy, "C08", &policy.Policies.Items[1].Changed},
+		"a label that a policy reads":       {policy, "C08", &policy.Second.Namespace.Changed},
+		"a label that a webhook reads":      {hookDenies, "C08", &hookDenies.Second.Namespace.Changed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := test.e
@@ -171,6 +173,15 @@ func TestAnObstacleThatWasChangedSince(t *testing.T) {
 			*test.changed = time.Time{}
 		})
 	}
+}
+
+// The parameters of a policy are not read, and may have been repaired.
+func TestAPolicyWithParameters(t *testing.T) {
+	e := denied()
+	e.Policies.Items[1].Parameter = "limits"
+	found := find(why.Judge(e), "C08")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{"the parameters of binding b were not read: if they were changed since, the next pass of the controller may succeed"}, found.Missing)
 }
 
 // A namespace that went between the samples has nothing to wait for.
@@ -211,5 +222,5 @@ func TestAControllerManagerThatStartsAgain(t *testing.T) {
 	assert.Contains(t, find(why.Judge(e), "C19").Missing, "no pod of kube-controller-manager is visible: it may run elsewhere, without a Lease")
 	e.Namespace.Conditions, e.Second.Namespace.Conditions = nil, nil
 	e.Leases.Items[0].Renewed = at.Add(-time.Hour)
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "nobody has written a condition")
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "no controller has written a condition")
 }

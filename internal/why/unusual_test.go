@@ -290,7 +290,7 @@ func TestARightThatLacksForManyTypes(t *testing.T) {
 	report := why.Judge(e)
 	require.Len(t, report.Findings, 1, "the right to list was restored since")
 	found := report.Findings[0]
-	assert.Equal(t, "user "+user+" may not deletecollection configmaps, secrets and deployments.apps", found.Says)
+	assert.Equal(t, "user "+user+" may not deletecollection configmaps, deployments.apps and secrets", found.Says)
 	assert.Equal(t, why.Proven, found.Certainty)
 	assert.Len(t, found.Blocks, 2)
 	var commands []string
@@ -327,6 +327,21 @@ func TestARefusalOfAnAggregatedServer(t *testing.T) {
 	assert.Equal(t, why.Possible, found.Certainty)
 	assert.Contains(t, found.Missing[0], "the server behind that group may lack the right to ask about it")
 	assert.Equal(t, why.Unknown, why.Judge(e).Verdict)
+	for _, remedy := range found.Remedies {
+		assert.NotContains(t, remedy.Command, "create", "the controller has its rights")
+	}
+	assert.Equal(t, []string{"let the server behind Service a/b ask about rights: kubectl create clusterrolebinding NAME " +
+		"--clusterrole=system:auth-delegator --serviceaccount=a:ACCOUNT"}, found.Do)
+}
+
+// Types of which there are objects come first among those that were refused.
+func TestRefusalsOfTypesWithoutObjects(t *testing.T) {
+	var all []string
+	for _, resource := range []string{"a", "b", "c", "d", "e", "secrets"} {
+		all = append(all, `x is forbidden: User "u" cannot list resource "`+resource+`" in API group "" in the namespace "shop"`)
+	}
+	e := evidence(terminating(contentFailure, strings.Join(all, ", ")), typeOf("", "secrets", object("s")))
+	assert.Regexp(t, "^user u may not list secrets, a", find(why.Judge(e), "C21").Says)
 }
 
 // Names in a refusal are those of whatever server wrote it: a shell must not read them.

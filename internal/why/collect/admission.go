@@ -44,9 +44,13 @@ func (c *collector) policies(ctx context.Context) {
 		})
 	bindings := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "validatingadmissionpolicybindings"}, "", api.ListOptions{},
 		func(o *api.Unstructured) (why.Policy, bool) {
+			parameter := o.NestedString("spec", "paramRef", "name")
+			if parameter == "" && o.Nested("spec", "paramRef", "selector") != nil {
+				parameter = "*"
+			}
 			return why.Policy{
 				Name: o.GetName(), UID: o.GetUID(), Binding: true, Of: o.NestedString("spec", "policyName"),
-				Parameter: o.NestedString("spec", "paramRef", "name"), Changed: changed(o),
+				Parameter: parameter, Changed: changed(o),
 			}, true
 		})
 	c.evidence.Policies = why.Answer[why.Policy]{

@@ -68,8 +68,12 @@ func headOf(n *api.Namespace, request string) *why.Namespace {
 		return head // malformed: the writers stay unknown
 	}
 	for _, entry := range entries {
-		if writesConditions(string(entry.FieldsV1)) && entry.Time != nil {
+		switch {
+		case entry.Time == nil:
+		case writesConditions(string(entry.FieldsV1)):
 			head.Writers = append(head.Writers, why.Writer{Manager: entry.Manager, At: entry.Time.UTC()})
+		case entry.Subresource == "" && entry.Time.After(head.Changed):
+			head.Changed = entry.Time.UTC()
 		}
 	}
 	return head

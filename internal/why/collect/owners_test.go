@@ -1,10 +1,12 @@
 package collect
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"orrery/internal/why"
 	"orrery/restclient/api"
@@ -123,6 +125,19 @@ func TestWritersOfAFinalizer(t *testing.T) {
 	readStamp(o, &stamp)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	assert.Equal(t, []why.Writer{{Manager: "a", At: at}, {Manager: "c", At: at}}, stamp.Writers)
+}
+
+// The controller's conditions and tokens are no change of the namespace.
+func TestWhenANamespaceWasChanged(t *testing.T) {
+	var n api.Namespace
+	require.NoError(t, json.Unmarshal([]byte(`{"metadata":{"managedFields":[
+		{"manager":"kubectl-label","time":"2026-01-02T03:04:05Z","fieldsV1":{"f:metadata":{"f:labels":{"f:a":{}}}}},
+		{"manager":"kubectl-create","time":"2026-01-02T03:04:01Z","fieldsV1":{"f:metadata":{"f:labels":{"f:b":{}}}}},
+		{"manager":"kube-controller-manager","time":"2026-01-02T03:04:08Z","subresource":"status","fieldsV1":{"f:status":{"f:conditions":{"k:{\"type\":\"NamespaceContentRemaining\"}":{}}}}},
+		{"manager":"other","time":"2026-01-02T03:04:09Z","subresource":"status","fieldsV1":{"f:status":{"f:phase":{}}}}]}}`), &n))
+	head := headOf(&n, "GET namespace")
+	assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), head.Changed)
+	assert.Equal(t, []why.Writer{{Manager: "kube-controller-manager", At: time.Date(2026, 1, 2, 3, 4, 8, 0, time.UTC)}}, head.Writers)
 }
 
 // What a controller writes to the status is no change of a configuration.
