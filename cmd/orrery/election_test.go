@@ -94,7 +94,7 @@ func TestReplicasTakeTurns(t *testing.T) {
 		require.NoError(t, err)
 		return lease.Annotations[leaderelection.AtWorkAnnotation] == lease.Spec.HolderIdentity
 	}
-	assert.False(t, saysWhoWorks(), "who may work beside others has not looked whether there are any")
+	assert.False(t, saysWhoWorks(), "a replica that may work beside other controllers does not look for them")
 
 	first.stop()
 	require.NoError(t, <-first.ended)

@@ -49,6 +49,7 @@ func startObserver(options observerOptions, chosen gears.Set, logger *logs.Logge
 		}}, nil
 	}
 	o.server = server
+	server.Show("program", func() any { return program.CurrentVersion() })
 	o.metrics.LostLines(logger.Dropped)
 	server.Ready("informer-sync", o.synced)
 	server.Ready("shutdown", o.goesOn)

@@ -14,6 +14,7 @@ import (
 
 	"orrery/internal/gears"
 	"orrery/internal/observe/logs"
+	"orrery/internal/program"
 )
 
 // takenPort returns a port that is in use.
@@ -123,6 +124,7 @@ func TestHealthOfARun(t *testing.T) {
 	for _, gear := range []string{"client", "informer", "fifo", "store", "controller", "events", "gears"} {
 		assert.Contains(t, gears, `"`+gear+`":{`)
 	}
+	assert.Contains(t, gears, `"program":"`+program.Version)
 	stop()
 	require.NoError(t, <-ended)
 	assert.Empty(t, asked(port, "/livez"), "the port is closed")

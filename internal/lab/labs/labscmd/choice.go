@@ -1,13 +1,11 @@
 package labscmd
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 
 	"orrery/internal/lab/labs/check"
 	"orrery/internal/lab/labs/manifest"
-	"orrery/internal/lab/labs/overlay"
 	"orrery/internal/lab/labs/script"
 	"orrery/internal/program"
 )
@@ -24,6 +22,15 @@ type choice struct {
 
 // inProgram reports whether the pages are a part of the program.
 func (c *choice) inProgram() bool { return c.lab == nil || c.lab.IsCode() }
+
+// version returns the version of the program that has these pages: lab-03-08.
+func (c *choice) version() string {
+	version := "lab"
+	for _, lab := range c.labs {
+		version += "-" + lab.ID
+	}
+	return version
+}
 
 // choose returns what the arguments ask for, and says which labs take part.
 func (s *session) choose(args []string, all bool) (*choice, error) {
@@ -75,10 +82,10 @@ func (s *session) written(labs []*manifest.Lab) (err error) {
 		if !lab.IsCode() {
 			continue
 		}
-		unwritten, failed := check.Unwritten(check.Options{Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here})
-		if errors.Is(failed, overlay.ErrNoPage) {
-			return s.refuse("page-gone", s.show(s.folder.Page(lab, lab.Files[0].Path)), lab.ID)
+		if err := s.complete(lab); err != nil {
+			return err
 		}
+		unwritten, failed := check.Unwritten(check.Options{Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here})
 		if failed != nil {
 			return usage(failed)
 		}

@@ -48,7 +48,7 @@ func (s *session) diff(lab *manifest.Lab) error {
 		yours := s.folder.Page(lab, page.Path)
 		text, err := os.ReadFile(yours)
 		if err != nil {
-			return s.refuse("page-gone", s.show(yours), lab.ID)
+			return usage(err)
 		}
 		base, err := os.ReadFile(s.folder.Base(lab, page.Path))
 		if err != nil {

@@ -97,6 +97,24 @@ func TestALearnersWay(t *testing.T) {
 	assert.Equal(t, []row{{ID: "04", Title: "Counter", Article: "counting", State: "started", Of: 2, Minutes: 20}}, rows)
 }
 
+// A lab whose page was deleted is not one that has not been started.
+func TestAPageThatIsGone(t *testing.T) {
+	dir := repository(t)
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	require.NoError(t, os.Remove(filepath.Join(dir, yours)))
+	for _, command := range []string{"test", "hint", "diff", "run"} {
+		code, _, stderr := lab(t, command, "04")
+		assert.Equal(t, 2, code, command)
+		assert.Equal(t, "lab: "+yours+" is gone; \"lab reset 04\" puts the stub back\n", stderr, command)
+	}
+	code, stdout, stderr := lab(t, "reset", "04")
+	assert.Zero(t, code, stderr)
+	assert.Contains(t, stdout, yours+" is yours")
+	code, _, _ = lab(t, "hint", "04")
+	assert.Zero(t, code)
+}
+
 func TestMistakesInAPage(t *testing.T) {
 	dir := repository(t)
 	_, _, stderr := lab(t, "start", "04")

@@ -220,7 +220,7 @@ func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary st
 	if binary, err = filepath.Abs(binary); err != nil {
 		return nil, usage(err)
 	}
-	build := steps.Build{Repository: s.folder.Repository, Package: pkg, Overlay: filepath.Join(dir, "overlay.json")}
+	build := steps.Build{Repository: s.folder.Repository, Package: pkg, Overlay: filepath.Join(dir, "overlay.json"), Version: chosen.version()}
 	if err := lay.Write(build.Overlay); err != nil {
 		return nil, usage(err)
 	}

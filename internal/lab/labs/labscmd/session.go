@@ -170,13 +170,24 @@ func (s *session) around() *manifest.Lab {
 	return nil
 }
 
-// started is lab for a lab that must have been started.
+// started is lab for a lab that must have been started, and whose pages must be there.
 func (s *session) started(args []string) (*manifest.Lab, error) {
 	lab, err := s.lab(args)
-	if err == nil && !s.folder.Started(lab) {
-		err = s.refuse("not-started", lab.ID)
+	if err != nil {
+		return lab, err
 	}
-	return lab, err
+	if !s.folder.Started(lab) {
+		return lab, s.refuse("not-started", lab.ID)
+	}
+	return lab, s.complete(lab)
+}
+
+// complete returns an error if one of the lab's pages is gone.
+func (s *session) complete(lab *manifest.Lab) error {
+	if page := s.folder.Gone(lab); page != "" {
+		return s.refuse("page-gone", s.show(page), lab.ID)
+	}
+	return nil
 }
 
 // onLab makes the RunE of a command on a lab, which the arguments name.

@@ -1,7 +1,6 @@
 package labscmd
 
 import (
-	"os"
 	"path"
 	"time"
 
@@ -59,7 +58,7 @@ ending .bak-1 and so on.`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
 		RunE: onLab(func(s *session, lab *manifest.Lab) error {
-			if _, err := os.Stat(s.folder.Of(lab)); err != nil {
+			if !s.folder.Started(lab) {
 				return s.refuse("not-started", lab.ID)
 			}
 			return s.start(lab)

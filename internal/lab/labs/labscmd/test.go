@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +15,6 @@ import (
 
 	"orrery/internal/lab/labs/check"
 	"orrery/internal/lab/labs/manifest"
-	"orrery/internal/lab/labs/overlay"
 	"orrery/internal/lab/labs/report"
 	"orrery/internal/lab/labs/steps"
 	"orrery/internal/lab/labs/work"
@@ -71,14 +69,18 @@ func (s *session) test(ctx context.Context, lab *manifest.Lab, limitFactor int) 
 	if err != nil {
 		return nil, s.refuse("no-go", err)
 	}
+	onTerminal := columns(s.ErrOrStderr()) > 0
+	if onTerminal {
+		fmt.Fprint(s.ErrOrStderr(), s.lang.Say("testing"))
+	}
 	r, err := check.Run(ctx, check.Options{
 		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Race: toolchain.Race, LimitFactor: limitFactor,
 	})
+	if onTerminal {
+		fmt.Fprint(s.ErrOrStderr(), "\r\x1b[K")
+	}
 	if ctx.Err() != nil {
 		return nil, s.stopped(ctx)
-	}
-	if errors.Is(err, overlay.ErrNoPage) {
-		return nil, s.refuse("page-gone", s.show(s.folder.Page(lab, lab.Files[0].Path)), lab.ID)
 	}
 	if err != nil {
 		return nil, usage(err)

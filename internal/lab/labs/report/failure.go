@@ -36,6 +36,8 @@ type Failure struct {
 	Test string `json:"test,omitempty"`
 	// Lines are what the test said, without stacks.
 	Lines []string `json:"lines,omitempty"`
+	// Printed are the last lines that the learner's page printed in this test.
+	Printed []string `json:"printed,omitempty"`
 	// Function is what is still to write.
 	Function string `json:"function,omitempty"`
 	// Stacks have frames in the learner's files only.
@@ -66,6 +68,11 @@ func Explain(result steps.Result, paths Paths) *Failure {
 	spoken, line, dump := fatal(result.Output)
 	tests := parseTests(spoken)
 	f.Test = tests.running
+	defer func() {
+		if f.Kind != Ended { // its lines are all that was printed
+			f.Printed = last(tests.printed[f.Test])
+		}
+	}()
 	switch {
 	case result.Hungry:
 		f.Kind = Memory
@@ -135,7 +142,8 @@ type tests struct {
 	running string              // the last test that began and did not end
 	failed  string              // the first failed test that has no failed part
 	raced   string              // the test during which the race detector spoke first
-	lines   map[string][]string // what each test printed
+	lines   map[string][]string // what each test said
+	printed map[string][]string // what was printed meanwhile, by the page
 }
 
 var (
@@ -144,7 +152,7 @@ var (
 )
 
 func parseTests(output string) tests {
-	t := tests{lines: map[string][]string{}}
+	t := tests{lines: map[string][]string{}, printed: map[string][]string{}}
 	failed := map[string]bool{}
 	var order []string // of beginning
 	current := ""
@@ -160,13 +168,17 @@ func parseTests(output string) tests {
 			failed[end[2]] = end[1] == "FAIL"
 			continue
 		}
-		if line == "FAIL" || line == "PASS" {
-			continue // the end of all tests
+		if line == "FAIL" || line == "PASS" || line == raceLine {
+			continue // the end of all tests, or the line around a report of the race detector
 		}
 		if strings.HasPrefix(line, raceMark) && t.raced == "" {
 			t.raced = current
 		}
-		t.lines[current] = append(t.lines[current], line)
+		if strings.HasPrefix(line, "    ") || t.raced != "" { // a message of the test is indented
+			t.lines[current] = append(t.lines[current], line)
+		} else {
+			t.printed[current] = append(t.printed[current], line)
+		}
 	}
 	t.running = current
 	for _, test := range order {
@@ -175,6 +187,18 @@ func parseTests(output string) tests {
 		}
 	}
 	return t
+}
+
+// printedLimit is the greatest number of lines of a page that are shown.
+const printedLimit = 10
+
+// last returns the last lines that a page printed, shortened.
+func last(lines []string) []string {
+	lines = lines[max(0, len(lines)-printedLimit):]
+	for i := range lines {
+		lines[i] = shorten(lines[i])
+	}
+	return lines
 }
 
 // tail returns the last lines of an output.

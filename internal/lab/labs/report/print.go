@@ -111,6 +111,12 @@ func (f *Failure) Print(w io.Writer, lang texts.Lang, unwritten []Frame) {
 	if f.Asserted != nil {
 		say("asserted", f.Asserted.String())
 	}
+	if len(f.Printed) > 0 {
+		say("printed")
+	}
+	for _, line := range f.Printed {
+		fmt.Fprintf(w, "      %s\n", line)
+	}
 	if f.Spins {
 		say("endless-loop")
 	}

@@ -35,7 +35,10 @@ var (
 // typeArguments are "[...]", and "[go.shape.string]" in race reports.
 var typeArguments = regexp.MustCompile(`\[[^\]]*\]`)
 
-const raceMark = "WARNING: DATA RACE"
+const (
+	raceMark = "WARNING: DATA RACE"
+	raceLine = "==================" // before and after a report
+)
 
 // dumpStacks returns the goroutines of a dump that have frames in the learner's files.
 func dumpStacks(dump string, paths Paths) []Stack {
@@ -84,7 +87,7 @@ func firstStack(dump string, paths Paths) []Stack {
 // raceStacks returns the two accesses of the first race: where they leave the learner's files.
 func raceStacks(output string, paths Paths) []Stack {
 	_, block, _ := strings.Cut(output, raceMark)
-	block, _, _ = strings.Cut(block, "==================")
+	block, _, _ = strings.Cut(block, raceLine)
 	var stacks []Stack
 	for part := range strings.SplitSeq(block, "\n\n") {
 		header, rest, _ := strings.Cut(strings.TrimLeft(part, "\n"), "\n")

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 )
 
 // Go runs the go command in a folder. ok reports whether it succeeded; output is what it printed.
@@ -26,6 +27,8 @@ func goWith(ctx context.Context, dir string, settings []string, arguments ...str
 	command.Dir, command.Env = dir, append(os.Environ(), settings...)
 	var text bytes.Buffer
 	command.Stdout, command.Stderr = &text, &text
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // it removes its folders then
+	command.WaitDelay = 5 * time.Second
 	err = command.Run()
 	if ctx.Err() != nil {
 		return "", false, ctx.Err()
@@ -77,6 +80,8 @@ type Build struct {
 	// Overlay is the file for -overlay.
 	Overlay string
 	Race    bool
+	// Version is that of a program; "" leaves it unknown.
+	Version string
 }
 
 // withoutTables leaves the tables for debuggers out: linking takes half as long.
@@ -91,9 +96,13 @@ func (b Build) Test(ctx context.Context, binary string) (output string, ok bool,
 	return Go(ctx, b.Repository, append(arguments, "./"+b.Package)...)
 }
 
-// Program builds a program, whose version is not looked up.
+// Program builds a program.
 func (b Build) Program(ctx context.Context, binary string) (output string, ok bool, err error) {
-	return Go(ctx, b.Repository, "build", "-buildvcs=false", withoutTables, "-overlay", b.Overlay, "-o", binary, "./"+b.Package)
+	linker := withoutTables
+	if b.Version != "" {
+		linker += " -X orrery/internal/program.Version=" + b.Version
+	}
+	return Go(ctx, b.Repository, "build", "-buildvcs=false", linker, "-overlay", b.Overlay, "-o", binary, "./"+b.Package)
 }
 
 // Vet runs go vet on the package. A finding is one line.

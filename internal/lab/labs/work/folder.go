@@ -59,8 +59,19 @@ func (f Folder) Usable(lab *manifest.Lab) error {
 
 // Started reports whether the lab has a folder.
 func (f Folder) Started(lab *manifest.Lab) bool {
-	_, err := os.Stat(f.Page(lab, lab.Files[0].Path))
+	_, err := os.Stat(f.Of(lab))
 	return err == nil
+}
+
+// Gone returns the path of the first page that is not there any more, or "".
+func (f Folder) Gone(lab *manifest.Lab) string {
+	for _, file := range lab.Files {
+		page := f.Page(lab, file.Path)
+		if _, err := os.Stat(page); errors.Is(err, fs.ErrNotExist) {
+			return page
+		}
+	}
+	return ""
 }
 
 // Start writes the stubs of a lab, and the package around them for the editor. An earlier folder
