@@ -16,7 +16,7 @@ type DeltaFIFO[T any] struct {
 	knownObjects KeyListerGetter[T]
 	lock         chanLock  // guards everything below; no sync.Mutex, because of synctest (config.go)
 	cond         sync.Cond // broadcast when the queue has grown, and by Close
-	// items has the deltas of each key, queue these keys in order of their first delta, each once.
+	// items has the deltas of each key; queue has these keys in order of their first delta.
 	items                  map[string]Deltas[T]
 	queue                  []string
 	populated              bool // a Replace, Add, Update or Delete came in

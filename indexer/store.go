@@ -7,7 +7,7 @@ import (
 )
 
 // threadSafeMap is the textbook store: maps under one read-write lock. Its name and the fields
-// items, indexers and indices are those of client-go v1.16, which the article describes.
+// items, indexers and indices are those of client-go in Kubernetes v1.16.
 //
 // What it lacks: a List of 100,000 objects blocks all writes while it copies, and index functions
 // run with the lock held. In package fast readers do not block writers.

@@ -12,7 +12,7 @@ type Trace struct {
 	Added       func(key string)                          // an object with a new key was stored
 	Updated     func(key string)                          // the object with this key was replaced
 	Deleted     func(key string)                          // the object with this key was removed
-	Replaced    func(objects int, resourceVersion string) // so many objects are the whole content
+	Replaced    func(objects int, resourceVersion string) // the content was replaced by this many objects
 	IndexFailed func(*IndexErrors)                        // during a write, which returns the same errors
 }
 

@@ -26,11 +26,11 @@ func (s *SharedIndexInformer[T]) handleDeltas(key string, deltas deltafifo.Delta
 	return nil
 }
 
-// handleDelta applies d to the store, numbers the notification and reports it with traceApplied,
-// and then, if there is something to notify, distributes it. It does so in one critical section of
-// blockDeltas: a handler that was added before receives the notification, a later one finds the
-// change in the store. It returns the notification, the number of listeners that it was sent to,
-// and the error of apply.
+// handleDelta applies d to the store, numbers the notification (s.applied counts every delta, even
+// one that changes nothing), reports it with traceApplied, and distributes it if there is something
+// to notify. It does so in one critical section of blockDeltas: a handler that was added before
+// receives the notification, a later one finds the change in the store. It returns the
+// notification, the number of listeners that it was sent to, and the error of apply.
 func (s *SharedIndexInformer[T]) handleDelta(key string, d *deltafifo.Delta[T], isInInitialList bool) (n Notification[T], listeners int, err error) {
 	s.blockDeltas.Lock()
 	defer s.blockDeltas.Unlock()

@@ -10,9 +10,9 @@ import (
 )
 
 // namespacedResourcesDeleter is the articles' deleter: discovery with each pass, one type after the
-// other, a LIST after each DELETE. Unlike kube-controller-manager, and to lose no content, it ends
-// the pass when deleting pods fails, and takes no 404 for an empty type. It lacks speed, and fails
-// if a type goes during a pass; package nsctl/fast has both.
+// other, a LIST after each DELETE. To lose no content it differs from kube-controller-manager: an
+// error while deleting pods ends the pass, and a 404 says nothing about content. A type that is
+// removed during a pass fails it, which package nsctl/fast avoids.
 type namespacedResourcesDeleter struct {
 	nsClient       NamespaceClient
 	metadataClient ContentClient
@@ -43,13 +43,13 @@ func NewDeleter(config DeleterConfig) Deleter {
 // Delete makes one pass over a namespace, see [Deleter]:
 //   - It reads the namespace from the server (PhaseReading): the informer's copy may be old. If it
 //     is not in deletion, or was re-created since seen (IsOfAnother), Delete returns nil at once.
-//   - It sets the phase. If the namespace is no longer in deletion, or finalized, it returns nil.
-//   - It deletes the content. An error ends the pass. So does an estimate above 0, with a
-//     *ResourcesRemainingError.
-//   - It removes the token (PhaseFinalization), if there; Trace.Finalized gets the outcome.
+//   - It sets status.phase. If the namespace is not in deletion then, or has no token, it returns.
+//   - It deletes the content. An error or an estimate (*ResourcesRemainingError) ends the pass.
+//   - It removes its token, if there (PhaseFinalization); Trace.Finalized gets the outcome.
 //
-// Writes go through retryOnConflictError. A 404 means that the namespace is gone: Delete returns
-// nil. Other errors get WhileDoing: "reading the namespace", "setting the phase", "finalizing".
+// Writes go through retryOnConflictError. A 404 for the namespace means that it is gone: nil. Other
+// errors of its own requests get WhileDoing: "reading the namespace", "setting the phase",
+// "finalizing". Those of deleteAllContent do not.
 func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, seen ObservedDeletion) error {
 	endReading := d.trace.Phase(nsName, PhaseReading)
 	namespace, err := d.nsClient.Get(ctx, nsName, api.GetOptions{})
@@ -138,13 +138,13 @@ func (d *namespacedResourcesDeleter) finalizeNamespace(ctx context.Context, name
 	return d.nsClient.UpdateSubresource(ctx, namespace.Name, "finalize", &namespaceFinalize, api.UpdateOptions{})
 }
 
-// deleteAllContent deletes the types of discoverResources in order and reports what remains in the
-// conditions. It returns the namespace with them, the longest estimate, and any failure (Err).
+// deleteAllContent deletes the objects of each type of discoverResources, in order, and writes what
+// remains into the conditions. It returns the namespace with them, the longest estimate, and Err.
 //   - Trace.TypeDeleted and ConditionUpdater.ProcessContent get the result of each type. After a
-//     failure the other types follow, but nothing follows pods that failed or remain (KEP-5080).
-//   - If ctx has ended, the errors say nothing of the namespace: it only returns the cause.
-//   - Only the first party writes conditions (PhaseReport), on the latest state, if Update changed
-//     any. Trace.ConditionsUpdated or ConditionsKept gets them, ConditionsFailed only a failure.
+//     failure the other types follow; nothing follows pods that failed or remain (KEP-5080).
+//   - If ctx has ended, the errors say nothing about the namespace: it returns the cause alone.
+//   - Only the first party writes conditions (PhaseReport): on the latest state, if Update changed
+//     any. Trace.ConditionsUpdated or ConditionsKept gets them; ConditionsFailed gets a failure.
 func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, namespace *api.Namespace) (*api.Namespace, int64, error) {
 	var conditionUpdater ConditionUpdater
 	estimate := int64(0)

@@ -11,7 +11,8 @@ import (
 type dryRun struct{ config DeleterConfig }
 
 // NewDryRun returns a deleter that reads what a namespace holds, reports it to Trace.WouldDelete,
-// and writes nothing. Delete returns nil however much there is: another look would change nothing.
+// and writes nothing. Delete returns nil even if content remains, because a retry would find the
+// same.
 func NewDryRun(config DeleterConfig) Deleter { return dryRun{config.WithDefaults()} }
 
 func (d dryRun) Delete(ctx context.Context, nsName string, seen ObservedDeletion) error {

@@ -24,9 +24,9 @@ type Trace struct {
 	PassStarted func(namespace string)
 	// Discovered: the types that may have content are known; err if some or all groups failed.
 	Discovered func(namespace string, types int, err error)
-	// EmptinessChecked: each of these types was listed once for all namespaces; of so many the
-	// whole list was seen. Called when several passes are under way; ctx is the context of the pass
-	// that asked.
+	// EmptinessChecked: types is the number of types that were listed once for all namespaces, seen
+	// that of the lists which were complete. Called when several passes are under way; ctx is the
+	// context of the pass that asked.
 	EmptinessChecked func(ctx context.Context, types, seen int, took time.Duration)
 	// TypeDeleted: one type was deleted; remaining objects are still there. err is what the pass
 	// fails with; a type that was not found because it does not exist any more is not an error.

@@ -80,9 +80,9 @@ func (q *DelayingQueue[K]) AddAfter(key K, after time.Duration) {
 }
 
 // insertLocked delays key until readyAt, unless it is already delayed until then or an earlier
-// time. The heap orders the entries by readyAt, and equal ones by seq, which is the next entrySeq:
-// equal deadlines end in the order of their AddAfter calls. A new entry takes the place of the old
-// one in the heap and in waitingByKey; a changed readyAt alone would break the heap.
+// time. The heap orders the entries by readyAt, then by seq. A new entry gets the next number of
+// entrySeq, so equal deadlines end in the order of their AddAfter calls. It takes the place of the
+// old one in the heap and in waitingByKey; a changed readyAt alone would break the heap.
 func (q *DelayingQueue[K]) insertLocked(key K, readyAt time.Time) {
 	entry, ok := q.waitingByKey[key]
 	if ok && !readyAt.Before(entry.readyAt) {

@@ -26,7 +26,7 @@ type Queue[K comparable] struct {
 	cond sync.Cond
 
 	// Guarded by the lock. Invariant: each key in queue is in dirty and not in processing.
-	queue        []K             // the order in which Get hands out
+	queue        []K             // in the order in which Get hands them out
 	dirty        map[K]time.Time // the keys that need processing, and since when
 	processing   map[K]time.Time // the keys that workers hold, and since when
 	shuttingDown bool
@@ -87,8 +87,8 @@ func (q *Queue[K]) Len() int {
 	return len(q.queue)
 }
 
-// Get blocks until a key is queued and returns it; see Interface. While it blocks, it counts in
-// waiting. It records Got, with the time since the key became dirty; a shutdown records nothing.
+// Get blocks until a key is queued and returns it; see Interface. It adds 1 to waiting while it
+// blocks. It records Got, with the time since the key became dirty; a shutdown records nothing.
 func (q *Queue[K]) Get() (key K, shutdown bool) {
 	q.lock()
 	defer q.unlock()
@@ -156,8 +156,8 @@ func (q *Queue[K]) beginShutDown(drain bool, dropDelays func() int) (shutDowns i
 	return q.shutDowns
 }
 
-// drain blocks until no key is queued and no worker holds one, or until the number of ShutDown
-// calls is another than this. While it blocks, it counts in drains.
+// drain blocks until no key is queued and no worker holds one, or until q.shutDowns differs from
+// shutDowns. It adds 1 to drains while it blocks.
 func (q *Queue[K]) drain(shutDowns int) {
 	q.lock()
 	defer q.unlock()

@@ -108,8 +108,8 @@ var requestIDs atomic.Uint64
 type originKey struct{}
 
 // WithOrigin returns a context in which requests are made on behalf of origin: hooks find it in
-// [RequestInfo], so that a log shows which requests belong together. It is any short text that
-// names one piece of work and nothing secret; the server never learns of it.
+// [RequestInfo], so that a log shows which requests belong together. It is a short text that names
+// one piece of work. It must not contain a secret, and is not sent to the server.
 func WithOrigin(ctx context.Context, origin string) context.Context {
 	return context.WithValue(ctx, originKey{}, origin)
 }

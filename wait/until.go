@@ -50,8 +50,8 @@ func NonSlidingUntilWithContext(ctx context.Context, f func(context.Context), pe
 // If sliding is true, the wait begins when f has returned; otherwise it begins when f is called and
 // includes the time that f takes.
 //
-// stopCh is checked before every run: once it is closed f is not called again, or not at all. A run
-// in progress is not interrupted; the form with a context lets f do that itself.
+// stopCh is checked before every run: once it is closed no new run of f begins, not even the first.
+// A run in progress is not interrupted; the form with a context lets f do that itself.
 //
 // A panic in f goes to [HandleCrash].
 func JitterUntil(f func(), period time.Duration, jitterFactor float64, sliding bool, stopCh <-chan struct{}) {

@@ -221,12 +221,16 @@ func (r *rig) expectAnyOrder(want ...string) {
 	assertHandedOut(r.t, slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got)))
 }
 
-// assertHandedOut asserts what the Pops of a test have handed out. The message has a line for each
-// of the two, so that a reader sees the difference.
+// assertHandedOut asserts what the Pops after Close have handed out. The message has a line for
+// each of the two, so that a reader sees the difference.
 func assertHandedOut(t *testing.T, want, got []string) {
 	t.Helper()
 	if !slices.Equal(want, got) {
-		t.Errorf("want Pop to hand out %s\ngot                  %s", joined(want), joined(got))
+		end := ""
+		if len(got) == 0 {
+			end = ": Pop returned ErrFIFOClosed"
+		}
+		t.Errorf("want Pop to hand out %s\ngot                  %s%s", joined(want), joined(got), end)
 	}
 }
 

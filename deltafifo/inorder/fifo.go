@@ -94,7 +94,7 @@ func (f *RealFIFO[T]) push(it item[T]) error {
 
 // advanceLocked calls expandLocked until the first item can be handed out, unless an item is
 // inFlight: the store must show exactly the state before the first item. Once populated and without
-// initial items, it makes HasSynced true (hook Synced). In the end it wakes every blocked Pop.
+// initial items, it makes HasSynced true (hook Synced). Finally it wakes every blocked Pop.
 func (f *RealFIFO[T]) advanceLocked() {
 	for f.inFlight == nil && len(f.items) > 0 && f.expandLocked(f.items[0]) {
 	}
@@ -143,10 +143,10 @@ func (f *RealFIFO[T]) replaceFrontLocked(first item[T], deltas []item[T]) {
 
 // Pop blocks until an item waits and none is inFlight, takes the first one off items (and clears
 // its place, for the garbage collector), and passes its delta to process without the lock. Then,
-// even if process failed or panicked, the item is processed: nothing is inFlight, notifyBookmark
-// gets its resource version, and the next item advances. Once the queue is closed and empty, and
-// nothing is inFlight, Pop returns ErrFIFOClosed. Hooks: Popped, Processed (on a panic:
-// ErrUnfinished).
+// even if process failed or panicked, the item counts as processed: nothing is inFlight,
+// notifyBookmark gets its resource version, and advanceLocked runs. Pop returns the delta and the
+// error of process; once the queue is closed and empty, and nothing is inFlight, ErrFIFOClosed.
+// Hooks: Popped, Processed (on a panic: ErrUnfinished).
 func (f *RealFIFO[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error) (deltas deltafifo.Deltas[T], err error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()

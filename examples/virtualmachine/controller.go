@@ -29,7 +29,7 @@ func (c *Controller) eventHandler() informer.ResourceEventHandler[*VirtualMachin
 
 // syncHandler makes one pass over the object with a key. The object comes from the lister, whose
 // objects are shared: the pass works on a deep copy. If there is no such object, the pass does
-// nothing: its machine was deleted before it.
+// nothing: the machine was deleted before the object went.
 //
 // The pass takes one step after the other, each with the object that the step before returned. (In
 // the article a pass takes one step, and the event of its status update causes the next pass.) The

@@ -49,10 +49,10 @@ func testFailing(t *testing.T, impl Implementation, how string) {
 	assertIndexError := func(err error) {
 		t.Helper()
 		var typed *indexer.IndexError
-		require.ErrorAs(t, err, &typed)
-		assert.Equal(t, "failing", typed.Index)
-		assert.Equal(t, "a/web", typed.Key)
-		assert.ErrorIs(t, err, errBadNode)
+		require.ErrorAs(t, err, &typed, "want the failure of the index function as an *IndexError")
+		assert.Equal(t, "failing", typed.Index, "the error names the index")
+		assert.Equal(t, "a/web", typed.Key, "the error names the object")
+		assert.ErrorIs(t, err, errBadNode, "the error wraps that of the index function")
 		want := `index "failing": no values for "a/web": bad node`
 		if how == "panic" {
 			var panicked *indexer.PanicError
@@ -66,8 +66,8 @@ func testFailing(t *testing.T, impl Implementation, how string) {
 	assertStored := func() {
 		t.Helper()
 		got, exists := x.GetByKey("a/web")
-		assert.True(t, exists)
-		assert.Same(t, bad, got)
+		assert.True(t, exists, "the object is stored although an index function fails for it")
+		assert.Same(t, bad, got, "the new object is stored although an index function fails for it")
 		assertIndexed(t, x, "failing", map[string][]string{"n1": {"a/db"}})
 		assertIndexed(t, x, "node", map[string][]string{how: {"a/web"}, "n1": {"a/db"}})
 		assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/web", "a/db"}})

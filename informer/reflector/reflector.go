@@ -64,8 +64,8 @@ func (r *Reflector[T]) ListAndWatch(ctx context.Context) error {
 
 // list enters PhaseListing and fetches the collection with listPages, at relistResourceVersion. If
 // the server refuses that version (isResourceVersionUnavailable), it calls setUnavailable and asks
-// at once for "". An error of listPages becomes a *ListError; one of syncWith stays. Trace.Listed
-// then gets the number of items and the time since the beginning.
+// at once for "". An error of listPages becomes a *ListError; one of syncWith is returned as it is.
+// On success Trace.Listed gets info with the number of items and the time that listPages took.
 func (r *Reflector[T]) list(ctx context.Context) error {
 	r.enter(PhaseListing, "List")
 	began, rv := time.Now(), r.relistResourceVersion()

@@ -268,7 +268,7 @@ func TestAPanicOrAStuckWorkerDoesNotDisturbOthers(t *testing.T) {
 		show.stop()
 		<-show.ended
 		assert.Equal(t, 35*time.Second, time.Since(began), "the others do not wait for it forever")
-		assert.Len(t, s.logged("does not end"), 1)
+		assert.Len(t, s.logged("did not stop in time"), 1)
 		assert.Equal(t, []string{"hangs"}, *show.left)
 		close(stuck)
 		show.end()

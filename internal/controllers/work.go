@@ -57,7 +57,7 @@ func (m *Manager) Work(stop, alive context.Context) (left []string) {
 	case <-ended:
 	case <-time.After(m.shared.DrainTimeout + stopMargin):
 		left = m.unfinished()
-		m.shared.Logger.Error().Str("controller", strings.Join(left, ", ")).Msg("does not end, continuing without it")
+		m.shared.Logger.Error().Str("controller", strings.Join(left, ", ")).Msg("the controllers did not stop in time, continuing without them")
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

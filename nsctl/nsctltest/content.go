@@ -56,9 +56,10 @@ func (s suite) BareStatusIsVerified(t *testing.T) {
 		c.AddNamespace("ns", true, "kubernetes")
 		c.Put("leases.coordination.k8s.io", "ns", "held", WithFinalizers("example.com/hold"))
 		err := s.newDeleter(t, c).Delete(t.Context(), "ns")
+		assert.Contains(t, c.Log(), "GET /apis/coordination.k8s.io/v1/namespaces/ns/leases",
+			"a Status says nothing of what is left: the type must be listed after the DELETE")
 		var remaining *nsctl.ResourcesRemainingError
 		require.ErrorAs(t, err, &remaining, wantRemaining)
-		assert.Contains(t, c.Log(), "GET /apis/coordination.k8s.io/v1/namespaces/ns/leases")
 		c.Existing(t, "ns")
 	})
 }

@@ -123,7 +123,7 @@ func (q *Queue[K]) dirtyLocked(ref uint32, r *record[K]) (what effect) {
 	return what | added
 }
 
-// countLocked gives numbers to the events in what and returns the first.
+// countLocked gives the events of a record consecutive numbers and returns the first.
 func (q *Queue[K]) countLocked(what effect) (seq uint64) {
 	seq = q.seq + 1
 	q.seq += uint64(bits.OnesCount8(uint8(what)))

@@ -185,7 +185,7 @@ func (e *election) left(names []string) int {
 	return count
 }
 
-// awaitHalfway blocks until so many namespaces are gone, and not all.
+// awaitHalfway blocks until that many namespaces are gone, and fails if all are.
 func (e *election) awaitHalfway(names []string, gone int) {
 	e.t.Helper()
 	e.eventually("some namespaces are gone", func() (bool, error) { return e.left(names) <= len(names)-gone, nil })

@@ -348,7 +348,8 @@ func (u *confinedUser) hang() {
 	u.t.Cleanup(func() { assert.NoError(u.t, u.finalize(name)) })
 }
 
-// leaseOfAnother gives the Lease another holder for so many seconds.
+// leaseOfAnother creates the Lease with another holder. It expires after the given number of
+// seconds.
 func (u *confinedUser) leaseOfAnother(seconds int32) {
 	u.t.Helper()
 	now := metav1.NowMicro()

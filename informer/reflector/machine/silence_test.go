@@ -69,8 +69,9 @@ func TestASuspendedProcessReadsTheAnswerFirst(t *testing.T) {
 	assert.Equal(t, phaseBackingOff, d.state.Phase)
 }
 
-// Each watch has its own chance: a process that was suspended, gave up a watch with nothing to
-// read, and is suspended again while the next one is being opened, reads the answer first as well.
+// A late timer is excused once for each watch. Here the process is suspended, gives up a silent
+// watch, and is suspended again while the next one is being opened: it reads the answer first
+// again.
 func TestASuspendedProcessReadsFirstAgain(t *testing.T) {
 	d := atWatch(t, input{})
 	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt + lateTimer}))

@@ -50,7 +50,7 @@ var failureCases = []suiteCase{
 		var stream *reflector.StreamError
 		assert.ErrorAs(f, f.errors[0], &stream)
 		assert.Equal(f, reflector.CauseExpired, reflector.CauseOf(f.errors[0]))
-		assert.False(f, f.Snapshot().ResourceVersionRefused, "a list has brought a version that nobody refused")
+		assert.False(f, f.Snapshot().ResourceVersionRefused, "a list has brought a version that the server has not refused")
 
 		// The same as the answer to the watch request.
 		f.pass(someTime)

@@ -19,7 +19,7 @@ func toYAML(document []byte) []byte {
 	}
 	var tree api.Unstructured
 	if err := json.Unmarshal(document, &tree); err != nil {
-		return document // not an object, which this server never sends
+		return document // not an object: this server sends only objects
 	}
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)

@@ -47,7 +47,7 @@ func (l *Logger) Election() *leaderelection.Trace {
 		},
 		Released: func(err error) {
 			if err != nil {
-				l.Warn().Err(err).Msg("the Lease could not be released, the others wait until it expires")
+				l.Warn().Err(err).Msg("the Lease could not be released: the other replicas wait until it expires")
 				return
 			}
 			l.Info().Msg("released the Lease")

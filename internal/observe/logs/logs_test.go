@@ -205,7 +205,7 @@ func TestReportsThatAreRefusedAreLoggedOnceAMinute(t *testing.T) {
 	})
 }
 
-// A process that no longer leads repeats no line, whatever its passes end with.
+// A process that has lost the election repeats no line, whatever errors its passes return.
 func TestNothingIsRepeatedAfterTheLeadershipWasLost(t *testing.T) {
 	lost := &leaderelection.LostError{Lease: "kube-system/orrery"}
 	fenced := fmt.Errorf("deleting: %w", leaderelection.ErrFenced)

@@ -170,8 +170,8 @@ func (l *namespaceLog) line(line *zerolog.Event, namespace string) *zerolog.Even
 	return l.passes.of(namespaceController, namespace, line.Str("namespace", namespace))
 }
 
-// news starts a line at the level, or at -v1 if the same text was logged of the namespace in the
-// last minute.
+// news begins a line at the given level, or at -v1 if the same text was logged for this namespace
+// within the last minute.
 func (l *namespaceLog) news(level zerolog.Level, namespace, news string) *zerolog.Event {
 	if l.stories.isNews(namespace, news) {
 		return l.zero.WithLevel(level)

@@ -1,6 +1,6 @@
 package main
 
-// documents are valid and invalid in many ways.
+// documents are the request bodies to record: valid ones, and others that are invalid in many ways.
 var documents = []struct {
 	path, apiVersion, kind string
 	documents              []string

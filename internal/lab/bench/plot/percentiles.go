@@ -50,7 +50,7 @@ func (p Percentiles) SVG() []byte {
 	}
 	if len(values) > 0 {
 		s.plot = newPlot()
-		s.plot.X.Label.Text = "percentile: so many of all took no longer"
+		s.plot.X.Label.Text = "percentile: the share that took at most this long"
 		s.plot.X.Min, s.plot.X.Max, s.plot.X.Scale = 1, min(reach, mostOf), plot.LogScale{}
 		s.plot.X.Tick.Marker = plot.TickerFunc(percentileMarks)
 		axis := Axis{Title: "latency", Unit: bench.Nanoseconds}

@@ -111,7 +111,7 @@ func (o *options) chosen(args []string) (*causes.Fixture, error) {
 	case asked > 1:
 		return nil, errors.New("--random, --list, --hint, --solve, --check and --end exclude each other")
 	case o.throwAway && (o.server == "" || o.later() || o.list):
-		return nil, errors.New("--throw-away is for setting a cause up on the server of --server")
+		return nil, errors.New("--throw-away needs --server, and goes with neither --list nor --hint, --solve, --check or --end")
 	case o.later() && o.server == "":
 		return nil, errors.New(`--hint, --solve, --check and --end need --server and the kubeconfig that "lab break" has printed`)
 	case o.seed < 1 || o.seed > causes.Seeds:

@@ -217,7 +217,7 @@ func soon(ctx context.Context, teller *story.Teller, what string, holds func(*st
 		return teller.Await(ctx, holds)
 	}
 	const limit = 20 * time.Second
-	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s: not within %v", what, limit))
+	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s: did not happen within %v", what, limit))
 	defer cancel()
 	if teller.Await(limited, holds) != nil {
 		return context.Cause(limited)
