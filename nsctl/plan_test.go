@@ -110,3 +110,27 @@ func (s *scripted) Delete(context.Context, string, nsctl.ObservedDeletion) error
 	s.errs = s.errs[1:]
 	return err
 }
+
+// A resync says when the planned look comes: the plan counts how long the deletion has taken.
+func TestAResyncSaysWhenTheNextLookComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		started := time.Now()
+		passes := &scripted{errs: []error{&nsctl.ResourcesRemainingError{Estimate: 60}, &nsctl.ResourcesRemainingError{Estimate: 60}}}
+		var log passLog
+		var looks []time.Duration
+		said := map[time.Duration]time.Duration{}
+		r := nsctltest.StartController(t, c, passes.form, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.ResyncPeriod = 4 * time.Second
+			config.Trace = &nsctl.Trace{
+				Enqueued:    func(_ *api.Namespace, after time.Duration) { log.record(func() { said[time.Since(started)] = after }) },
+				PassStarted: func(string) { log.record(func() { looks = append(looks, time.Since(started)) }) },
+			}
+		})
+		time.Sleep(21 * time.Second)
+		r.Stop()
+		assert.Equal(t, []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second}, looks[:3])
+		assert.Equal(t, 8*time.Second, said[12*time.Second], "the resync at twelve seconds says another time than that of the look, which comes at twenty")
+	})
+}

@@ -161,7 +161,7 @@ func testInitialPopulationWithAListThatWaits(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, 2, queue.Snapshot().InitialLeft, "the list and its tombstone")
-	assert.False(t, queue.HasSynced())
+	assert.False(t, queue.HasSynced(), "the list that came meanwhile has not been processed")
 	assert.Equal(t, []string{"Deleted known@1 (inferred)", "Replaced a@2"}, drain(t, queue, store))
 	assert.True(t, queue.HasSynced())
 }

@@ -145,7 +145,10 @@ func (t *table[E]) check() error {
 			live++
 		}
 	}
-	if used != t.used || live != t.len() || used > capacity(groups) {
+	if used > capacity(groups) {
+		return fmt.Errorf("table: %d slots are used or tombstones, of %d groups: a look-up may not end", used, len(groups))
+	}
+	if used != t.used || live != t.len() {
 		return fmt.Errorf("table: %d groups, used %d (counter %d), live %d (counter %d)", len(groups), used, t.used, live, t.len())
 	}
 	return nil

@@ -121,8 +121,8 @@ func (s suite) ReportAboutANamespaceThatOthersHold(t *testing.T) {
 				if s.has(SkipsLastReport) {
 					want = []string{putFinalize, putFinalize, putStatus}
 				}
-				assert.Equal(t, want, writes(c.Log()))
-				assert.Len(t, c.Existing(t, "ns").Status.Conditions, 5)
+				assert.Equal(t, want, writes(c.Log()), "the writes of the pass")
+				assert.Len(t, c.Existing(t, "ns").Status.Conditions, 5, "a namespace that others hold has its conditions")
 			})
 		})
 	}

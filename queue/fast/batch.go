@@ -40,8 +40,10 @@ func (q *Queue[K]) addBatch(keys []K) {
 // quick work and should be small. 16 keys give most of the gain.
 func (q *Queue[K]) GetBatch(keys []K) (n int, shutdown bool) {
 	if q.trace != nil {
-		keys[0], shutdown = q.Get()
-		return 1, shutdown
+		if keys[0], shutdown = q.Get(); shutdown {
+			return 0, true
+		}
+		return 1, false
 	}
 	keys = keys[:min(len(keys), maxBatch)]
 	q.mu.Lock()

@@ -79,6 +79,17 @@ func noteEvents(events *[]string) *queue.Trace[string] {
 	return &queue.Trace[string]{Added: note("added"), Coalesced: note("coalesced"), DoneUnknown: note("unknown")}
 }
 
+// After the end there is no key, with and without a trace.
+func TestGetBatchAfterShutDown(t *testing.T) {
+	for name, trace := range map[string]*queue.Trace[string]{"without a trace": nil, "with a trace": {}} {
+		q := fast.New(queue.Config[string]{Trace: trace})
+		q.ShutDown()
+		n, shutdown := q.GetBatch(make([]string, 2))
+		assert.Zero(t, n, name)
+		assert.True(t, shutdown, name)
+	}
+}
+
 func TestGetBatchTakesWhatWaits(t *testing.T) {
 	q := fast.New(queue.Config[string]{})
 	q.AddAll([]string{"a", "b", "c"})

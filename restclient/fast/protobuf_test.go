@@ -225,14 +225,44 @@ func TestEventsThatMakeNoSense(t *testing.T) {
 		"too large":    {0xff, 0, 0, 0},
 	} {
 		d := newEventDecoder(bytes.NewReader(body), 1<<10, true)
-		_, _, err := d.Next()
-		assert.Error(t, err, name)
+		t.Run(name, func(t *testing.T) {
+			_, _, err := d.Next()
+			assert.Error(t, err)
+		})
 	}
 	for name, body := range map[string][]byte{
 		"a Status": recording(t, "status-404.pb"), "no magic": []byte("{}"), "broken": append([]byte(protobufMagic), 0xff),
 	} {
 		_, err := decodeProtobuf(body)
 		assert.Error(t, err, name)
+	}
+}
+
+// Labels, annotations and owners that begin like those of an object before are not equal to them:
+// in protobuf no bracket closes them, so only a row that is equal to its end may be shared.
+func TestRowsThatBeginAlikeAreNotShared(t *testing.T) {
+	meta := func(names ...string) (message []byte) {
+		for _, number := range []protowire.Number{11, 12} { // labels, annotations
+			for _, name := range names {
+				message = block(message, number, text(text(nil, 1, name), 2, "x"))
+			}
+		}
+		for _, name := range names {
+			message = block(message, 13, text(text(nil, 1, "Pod"), 3, name)) // owners
+		}
+		return block(nil, 1, message)
+	}
+	var r metadataReader
+	for _, names := range [][]string{{"a"}, {"a", "b"}, {"a"}} {
+		object, err := r.readProtobuf(partialTypeMeta, meta(names...))
+		require.NoError(t, err)
+		want := map[string]string{}
+		for _, name := range names {
+			want[name] = "x"
+		}
+		assert.Equal(t, want, object.Labels, "the labels are those of an object before, which are the beginning of these")
+		assert.Equal(t, want, object.Annotations, "the annotations are those of an object before, which are the beginning of these")
+		assert.Len(t, object.OwnerReferences, len(names), "the owners are those of an object before, which are the beginning of these")
 	}
 }
 
