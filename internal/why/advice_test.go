@@ -101,8 +101,8 @@ func TestAHeldPodOnALostNode(t *testing.T) {
 func withoutRights() why.Evidence {
 	e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "",
 		why.Workload{Kind: "deployment", Namespace: "keda", Name: "keda-operator", Replicas: 1, Ready: 1, ServiceAccount: "operator"})
-	for _, verb := range []string{"update", "patch"} {
-		e.Reviews = append(e.Reviews, why.Review{User: "system:serviceaccount:keda:operator", Verb: verb, Group: "keda.sh", Resource: "scaledobjects"})
+	for _, verb := range []string{"update", "patch", "list"} {
+		e.Reviews = append(e.Reviews, why.Review{User: "system:serviceaccount:keda:operator", Verb: verb, Group: "keda.sh", Resource: "scaledobjects", Allowed: verb == "list"})
 	}
 	return e
 }

@@ -95,16 +95,16 @@ func TestAServiceThatStandsForAHost(t *testing.T) {
 
 // A webhook without a server that is asked about updates keeps the finalizers of others.
 func TestAWebhookThatKeepsFinalizers(t *testing.T) {
-	e := held(workload("deployment", "ops", "queue-operator", 1))
+	e := held(workload("deployment", "ops", "keda-operator", 1))
 	hook := unreachable().Webhooks.Items[0]
-	hook.Rules = []why.Rule{{Operations: []string{"CREATE", "UPDATE"}, Groups: []string{"example.com"}, Resources: []string{"queues"}}}
+	hook.Rules = []why.Rule{{Operations: []string{"CREATE", "UPDATE"}, Groups: []string{"keda.sh"}, Resources: []string{"scaledobjects"}}}
 	e.Webhooks, e.Backends = answered("GET webhooks", hook), unreachable().Backends
 	assert.True(t, e.Suspects(hook), "its Service is read")
 	found := find(why.Judge(e), "C07")
 	require.NotNil(t, found)
 	assert.Equal(t, why.Possible, found.Certainty)
 	assert.Equal(t, why.Reference{Resource: "validatingwebhookconfigurations", Name: "guard"}, found.Culprit)
-	assert.Equal(t, "the webhook a.example.com cannot be reached, so example.com/x cannot be removed from queues.example.com", found.Says)
+	assert.Equal(t, "the webhook a.example.com cannot be reached, so finalizer.keda.sh cannot be removed from scaledobjects.keda.sh", found.Says)
 
 	for name, change := range map[string]func(*why.Webhook){
 		"it is ignored":             func(h *why.Webhook) { h.FailurePolicy = "Ignore" },

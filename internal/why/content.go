@@ -145,6 +145,9 @@ func dependents(e *Evidence) []Finding {
 		for _, finalizer := range own {
 			f.noteWork(e, Held{leaf.t, finalizer, leaf.o})
 		}
+		if leaf.o.Deleted.IsZero() {
+			f.lack(nil, "%s/%s is not in deletion: the garbage collector has not deleted it", leaf.t.Name(), leaf.o.Name)
+		}
 		if still, known := e.standstill(leaf.t, leaf.o); !known {
 			f.lack(nil, "%s", e.seenOnce())
 		} else if !still {

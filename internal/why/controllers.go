@@ -168,6 +168,11 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 	if managers := e.Managers.Items; len(managers) > 0 && !on && !(orreryLeads && controller == namespaceController) {
 		f.Culprit = Reference{Resource: "pods", Namespace: managerNamespace, Name: managers[0].Name}
 		f.saw(1, e.Managers.Request, "pod %s/%s has --controllers=%s, without %s", managerNamespace, managers[0].Name, managers[0].Controllers, controller)
+		for _, lease := range e.Leases.Items {
+			if host, _, _ := strings.Cut(lease.Holder, "_"); lease.Name == managerName && !lease.Expired(e.At) && !slices.ContainsFunc(managers, func(m Manager) bool { return strings.HasSuffix(m.Name, host) }) {
+				f.lack(nil, "the Lease of %s is held by %s, which is none of its pods: another process may be at work", managerName, lease.Holder)
+			}
+		}
 		return true
 	}
 	if live || ready || !e.Managers.Known() {
@@ -250,8 +255,8 @@ func contradict(a, b []api.NamespaceCondition) bool {
 var forbidden = regexp.MustCompile(`is forbidden: User ("(?:[^"\\]|\\.)+") cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)" in the namespace "([^"]+)"`)
 
 // Refusal is a right that a condition says the controller lacks, or that a finalizer's owner may
-// lack for one object, whose name is Name then. Namespace is empty for the examined one.
-type Refusal struct{ User, Verb, Resource, Group, Name, Namespace string }
+// lack, for one object if Name is set. Resource may have a subresource, as in services/status.
+type Refusal struct{ User, Verb, Resource, Group, Name string }
 
 // Refusals returns the rights that the condition ContentFailure names, each once.
 func Refusals(n *Namespace, namespace string) []Refusal {

@@ -142,8 +142,8 @@ func TestTwoRightsHaveTwoNames(t *testing.T) {
 	e := withoutRights()
 	things := typeOf("keda.sh", "scaledjobs", object("b", "finalizer.keda.sh"))
 	e.Types, e.Second.Types = append(e.Types, things), append(e.Second.Types, things)
-	for _, verb := range []string{"update", "patch"} {
-		e.Reviews = append(e.Reviews, why.Review{User: "system:serviceaccount:keda:operator", Verb: verb, Group: "keda.sh", Resource: "scaledjobs"})
+	for _, verb := range []string{"update", "patch", "list"} {
+		e.Reviews = append(e.Reviews, why.Review{User: "system:serviceaccount:keda:operator", Verb: verb, Group: "keda.sh", Resource: "scaledjobs", Allowed: verb == "list"})
 	}
 	created := map[string]bool{}
 	for _, f := range why.Judge(e).Findings {

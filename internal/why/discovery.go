@@ -121,7 +121,7 @@ func unavailable(e *Evidence, inside bool) []Finding {
 		remove := kubectl("", "delete apiservice", Quoted(service.Name))
 		repair := fmt.Sprintf("repair Service %s (%s)", *service.Service, service.Reason)
 		if inside {
-			f.Says = fmt.Sprintf("%s cannot be discovered: its server is in %s itself, whose pods are deleted first", groupVersion, e.Name)
+			f.Says = fmt.Sprintf("%s cannot be discovered: its server is behind a Service of %s itself, which is deleted", groupVersion, e.Name)
 			repair = "run the server in another namespace, and set spec.service of APIService " + service.Name + " to it"
 			if b := e.backend(*service.Service); b != nil && b.External != "" {
 				f.Says = fmt.Sprintf("%s cannot be discovered: its Service is in %s, and stands for %s", groupVersion, e.Name, b.External)

@@ -49,6 +49,7 @@ type Evidence struct {
 	Policies   Answer[Policy]          `json:"policies,omitzero"`
 	Backends   []Backend               `json:"backends,omitempty"`
 	Nodes      Answer[Node]            `json:"nodes,omitzero"`
+	NodeLeases Answer[Lease]           `json:"nodeLeases,omitzero"` // which the kubelets renew
 	Volumes    Answer[Attachment]      `json:"volumes,omitzero"`
 	Reviews    []Review                `json:"reviews,omitempty"`
 	Workloads  Answer[Workload]        `json:"workloads,omitzero"`

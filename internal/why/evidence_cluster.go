@@ -166,16 +166,14 @@ type Attachment struct {
 
 // Review is the answer to a SubjectAccessReview.
 type Review struct {
-	User     string `json:"user"`
-	Verb     string `json:"verb"`
-	Group    string `json:"group,omitempty"`
-	Resource string `json:"resource"`
-	Name     string `json:"name,omitempty"` // of the object, if the question is about a single one
-	// Namespace is empty for the examined one.
-	Namespace string   `json:"namespace,omitempty"`
-	Allowed   bool     `json:"allowed,omitempty"`
-	Request   string   `json:"request"`
-	Failed    *Failure `json:"failed,omitempty"`
+	User     string   `json:"user"`
+	Verb     string   `json:"verb"`
+	Group    string   `json:"group,omitempty"`
+	Resource string   `json:"resource"`
+	Name     string   `json:"name,omitempty"` // of the object, if the question is about a single one
+	Allowed  bool     `json:"allowed,omitempty"`
+	Request  string   `json:"request"`
+	Failed   *Failure `json:"failed,omitempty"`
 }
 
 // matchesDelete reports whether the rule selects the deletion of objects of a type.

@@ -11,10 +11,10 @@ func finalizerCauses() []Cause {
 		ID: "C04", Title: "the controller of a finalizer is gone",
 		Lesson: "A finalizer asks the server to keep an object until its owner has cleaned up something outside. If the owner was " +
 			"uninstalled before the objects that it manages, the finalizer stays.",
-		Proof: "An object in deletion has the finalizer and is unchanged in two samples; the owner is known from a table or from " +
-			"managedFields, and by a workload of it, or for a custom type by its Lease or by rights to update the type; no workload and no pod " +
-			"of it is ready or was started within 10 minutes, no Lease of it was renewed, and no pod may update a custom type by a rule that names its group. " +
-			"An owner that no table has is only the finalizer's writer: then its account must still have a right to update the type, and no pod may.",
+		Proof: "Objects in deletion have the finalizer and are unchanged in two samples; the owner is known from a table, and by a workload of it, " +
+			"or for a custom type by its Lease or by rights to update the type; no workload and no pod of it is ready or was started within 10 minutes, " +
+			"no Lease of it was renewed, and no pod may update a custom type by a rule that names its group. An owner that no table has is only the " +
+			"finalizer's writer, and another program may remove it: that is possible, and never proven.",
 		Do: []string{
 			"bring the controller back: it removes its finalizers by itself",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
@@ -38,7 +38,8 @@ func finalizerCauses() []Cause {
 		Lesson: "Roles and RoleBindings are content of the namespace, and are deleted like everything else. A controller that runs " +
 			"elsewhere and had its rights from them cannot remove its finalizers any more.",
 		Proof: "The owner is known from a table, a workload with exactly its name is ready elsewhere, and no other one; the object is " +
-			"unchanged in two samples, and SubjectAccessReviews say that its service account may neither update nor patch the type in the namespace.",
+			"unchanged in two samples, and SubjectAccessReviews say that its service account may list the type in the namespace, and neither update nor patch it. " +
+			"One that may not list it either may work for other namespaces only: that is possible.",
 		Do:    []string{"give the account the right by a ClusterRoleBinding until the objects are gone, and delete it then"},
 		DoNot: "remove the finalizer: its owner can still finish",
 		judge: withoutRights,
@@ -117,10 +118,14 @@ func ownerless(e *Evidence, inside bool) []Finding {
 }
 
 // stoppedOwner returns a workload without a ready pod that has the owner's name, or else one that
-// has it as a word; nil for none.
+// has it as a word; nil for none. What has only another word of the owner, such as "longhorn", is
+// another part of it.
 func (e *Evidence) stoppedOwner(h Held) *Workload {
-	name, _ := e.ownerOf(h)
-	stopped := slices.DeleteFunc(e.NamedWorkloads(h), func(w Workload) bool { return w.Ready > 0 || w.Kind == CronKind && w.Replicas > 0 })
+	name, programs := e.ownerOf(h)
+	isProgram := slices.ContainsFunc(programs, func(program string) bool { return hasWord(name, program) })
+	stopped := slices.DeleteFunc(e.NamedWorkloads(h), func(w Workload) bool {
+		return w.Ready > 0 || w.Kind == CronKind && w.Replicas > 0 || isProgram && !hasWord(w.Name, name) && !w.isNamed(name)
+	})
 	if len(stopped) == 0 {
 		return nil
 	}
@@ -201,16 +206,19 @@ func withoutRights(e *Evidence) []Finding {
 		for _, w := range e.NamedWorkloads(h) {
 			switch {
 			case w.Namespace == e.Name, w.Ready == 0 && (w.Kind == PodKind || w.Kind == CronKind):
-			case w.Ready > 0 && len(e.refusals(w, h)) >= 2 && e.isOwner(w, h): // update and patch
+			case w.Ready > 0 && e.isRefused(w, h) && e.isOwner(w, h):
 				refusedOnes = append(refusedOnes, w)
 			default:
 				others = append(others, w)
 			}
 		}
 		if len(refusedOnes) == 0 || slices.ContainsFunc(others, func(w Workload) bool { return w.Ready > 0 && w.Account() != refusedOnes[0].Account() }) {
-			continue // nobody is refused, or another one may be at work
+			continue // no owner is refused, or another one may be at work
 		}
 		w := refusedOnes[0]
+		if name, _ := e.ownerOf(h); w.Name != name && slices.ContainsFunc(others, func(w Workload) bool { return w.Ready == 0 && w.Name == name }) {
+			continue // the owner itself is stopped, and this is another part of it
+		}
 		f := heldFinding(e, h)
 		if h.Object.Deleted.IsZero() {
 			f.Certainty = Later
@@ -218,41 +226,35 @@ func withoutRights(e *Evidence) []Finding {
 		f.Owner = &Party{Name: w.Name, Verdict: ownerSlow}
 		f.Says = fmt.Sprintf("%s runs, and may not update %s in %s", w.Name, h.Type.Name(), e.Name)
 		f.saw(1, e.Workloads.Request, "%s %s/%s: %d ready", w.Kind, w.Namespace, w.Name, w.Ready)
-		f.saw(1, e.refusals(w, h)[0].Request, "SubjectAccessReview: %s may neither update nor patch %s in %s", w.User(), h.Type.Name(), e.Name)
+		f.saw(1, e.reviewOf(w, h, "update").Request, "SubjectAccessReview: %s may neither update nor patch %s in %s", w.User(), h.Type.Name(), e.Name)
 		if !known {
 			f.lack(nil, "%s", e.seenOnce())
 		}
 		owner, _ := e.ownerOf(h)
 		_, listed := h.Keeper()
-		named := listed && slices.Contains(e.namesOf(h), w.Name)
-		atHome := slices.ContainsFunc(e.Reviews, func(r Review) bool {
-			return r.User == w.User() && r.Namespace == w.Namespace && r.Group == h.Type.Group && r.Resource == h.Type.Resource && r.Allowed
-		})
-		switch {
+		switch named := listed && slices.Contains(e.namesOf(h), w.Name); {
 		case !listed:
 			f.lack(nil, "%s has set the finalizer, and another program may remove it", owner)
 		case !named:
 			f.lack(nil, "whether %s is the part of %s that removes the finalizer is not known", w.Name, owner)
-		}
-		if atHome {
-			f.lack(nil, "it may update them in its own namespace, and may work for that only")
+		case !e.mayList(w, h):
+			f.lack(nil, "%s may not list them either, and may work for other namespaces only", w.Name)
 		}
 		if w.Kubeconfig {
-			f.lack(nil, "%s has a kubeconfig, and may not send its requests as its service account", w.Name)
+			f.lack(nil, "%s may send its requests under another identity than its service account", w.Name)
 		}
 		if len(others) > 0 && others[0].Ready == 0 {
 			f.lack(nil, "%s %s/%s, which has no ready pod, may be the owner instead", others[0].Kind, others[0].Namespace, others[0].Name)
 			others[0].bringBack(&f)
 		}
 		give := "give"
-		if !named || atHome {
+		if len(f.Missing) > 0 {
 			give = "if it is the owner, give"
+		} else {
+			f.Remedies = append(f.Remedies, w.grant(e, h)...)
 		}
 		f.Do = append(f.Do, fmt.Sprintf(give+" service account %s/%s the right to update %s by a ClusterRoleBinding until the objects are gone, and delete it then",
 			w.Namespace, w.account(), h.Type.Name()))
-		if named && !atHome {
-			f.Remedies = append(f.Remedies, w.grant(e, h)...)
-		}
 		findings = append(findings, f)
 	}
 	return findings
@@ -270,15 +272,45 @@ func (w Workload) grant(e *Evidence, h Held) []Remedy {
 	return granted(name, "get,list,watch,update,patch", []string{h.Type.Name()}, "--serviceaccount="+w.Namespace+":"+w.account())
 }
 
-// refusals returns the reviews that refuse a workload the right to update or patch a held object.
-func (e *Evidence) refusals(w Workload, h Held) (refused []Review) {
-	for _, review := range e.Reviews {
-		asked := review.User == w.User() && review.Namespace == "" && review.Group == h.Type.Group && review.Resource == h.Type.Resource && (review.Name == "" || review.Name == h.Object.Name)
-		if asked && review.Failed == nil && !review.Allowed {
-			refused = append(refused, review)
+// OwnersRights returns the questions about the right of a workload to remove a finalizer, and to
+// work in the namespace at all. The metadata of a built-in type may also be written with the status.
+func (h Held) OwnersRights(w Workload) (questions []Refusal) {
+	ask := func(verb, resource, name string) {
+		questions = append(questions, Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: resource, Name: name})
+	}
+	ask("update", h.Type.Resource, h.Object.Name)
+	ask("patch", h.Type.Resource, h.Object.Name)
+	if !h.Type.IsCustom() {
+		ask("patch", h.Type.Resource+"/status", h.Object.Name)
+	}
+	ask("list", h.Type.Resource, "")
+	return questions
+}
+
+// reviewOf returns the answer to one of the questions about a workload's rights, nil without one.
+func (e *Evidence) reviewOf(w Workload, h Held, verb string) *Review {
+	for i, r := range e.Reviews {
+		if r.User == w.User() && r.Verb == verb && r.Group == h.Type.Group && r.Resource == h.Type.Resource && (r.Name == "" || r.Name == h.Object.Name) && r.Failed == nil {
+			return &e.Reviews[i]
 		}
 	}
-	return refused
+	return nil
+}
+
+// isRefused reports whether a workload may not write a held object in any way.
+func (e *Evidence) isRefused(w Workload, h Held) bool {
+	status := slices.ContainsFunc(e.Reviews, func(r Review) bool {
+		return r.User == w.User() && r.Group == h.Type.Group && r.Resource == h.Type.Resource+"/status" && (r.Failed != nil || r.Allowed)
+	})
+	update, patch := e.reviewOf(w, h, "update"), e.reviewOf(w, h, "patch")
+	return !status && update != nil && !update.Allowed && patch != nil && !patch.Allowed
+}
+
+// mayList reports whether a workload may list the type: one that may not has perhaps no task in the
+// namespace.
+func (e *Evidence) mayList(w Workload, h Held) bool {
+	review := e.reviewOf(w, h, "list")
+	return review != nil && review.Allowed
 }
 
 // account is the name of the workload's service account.

@@ -217,9 +217,7 @@ func TestAnOwnerOutsideTheClusterIsNotCalledGone(t *testing.T) {
 	e.Workloads.Items = []why.Workload{{Kind: "deployment", Namespace: "b", Name: "backup", Replicas: 1}}
 	assert.Equal(t, why.Possible, find(why.Judge(e), "C04").Certainty, "it may have set the finalizer for another program")
 	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "b", Name: "default"}, Resources: []string{"configmaps"}}}
-	found = find(why.Judge(e), "C04")
-	assert.Equal(t, why.Proven, found.Certainty)
-	assert.Equal(t, "gone", found.Owner.Verdict)
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C04").Certainty, "its account has the right; another one may have it outside")
 
 	e.Workloads.Items[0].Ready = 1
 	assert.Nil(t, find(why.Judge(e), "C04"))

@@ -137,6 +137,9 @@ func (e *Evidence) NamedWorkloads(h Held) []Workload {
 	return slices.DeleteFunc(e.WorkloadsOf(h), func(w Workload) bool { return !slices.ContainsFunc(programs, w.hasWord) })
 }
 
+// standstill begins the proof that an object has not changed.
+const standstill = "standstill"
+
 // judgeOwner decides whether the owner of a finalizer is slow, gone or unknown, and adds what shows
 // that to the finding.
 func (e *Evidence) judgeOwner(f *Finding, h Held) string {
@@ -153,15 +156,15 @@ func (e *Evidence) judgeOwner(f *Finding, h Held) string {
 // the object.
 func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, keeper Keeper, listed bool) string {
 	still, known := e.standstill(h.Type, h.Object)
-	switch {
-	case !known:
+	if !known {
 		f.lack(nil, "%s, which does not show whether the owner acts", e.seenOnce())
 		return ownerUnknown
-	case !still:
-		f.saw(2, h.Type.Request, "%s/%s has changed", h.Type.Name(), h.Object.Name)
+	}
+	if changed := e.changedOf(h); !still || changed != "" {
+		f.saw(2, h.Type.Request, "%s/%s has changed", h.Type.Name(), orElse(changed, h.Object.Name))
 		return ownerSlow // it acts
 	}
-	f.saw(2, h.Type.Request, "standstill: resourceVersion and finalizers are the same in both samples")
+	f.saw(2, h.Type.Request, standstill+": resourceVersion and finalizers are the same in both samples")
 	switch {
 	case name == "" && !slices.ContainsFunc(e.Stamps, func(s Stamp) bool { return s.isOf(h) }):
 		f.lack(nil, "the owner of %s was not looked for%s", h.Finalizer, h.foreign())
@@ -178,8 +181,8 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 	verdict := ownerGone
 	for _, sign := range []func() string{
 		func() string { return e.runs(f, h, name) },
-		func() string { return e.leads(f, h, programs) },
-		func() string { return e.may(f, h, name, programs, listed) },
+		func() string { return e.leads(f, h, name, programs) },
+		func() string { return e.may(f, h, name, programs) },
 	} {
 		switch sign() {
 		case ownerSlow:
@@ -188,32 +191,40 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 			verdict = ownerUnknown
 		}
 	}
-	if !listed && len(programs) > 1 && verdict == ownerGone {
-		f.lack(nil, "%s have set %s: which of them removes it is not known", strings.Join(programs, " and "), h.Finalizer)
+	if !listed {
+		f.lack(nil, "no table has the owner of %s: %s set it, and another program may remove it", h.Finalizer, strings.Join(programs, " and "))
 		return ownerUnknown
 	}
-	if !e.leftTraces(h, programs, listed) {
+	if !e.leftTraces(h, programs) {
 		f.lack(nil, "nothing in the cluster shows that %s is gone for good: it may be uninstalled, or run elsewhere or under another name", name)
 		return ownerUnknown
 	}
 	return verdict
 }
 
+// changedOf returns one of the objects that a finalizer keeps which has changed; "" for none. An
+// owner may work on another object than the first.
+func (e *Evidence) changedOf(h Held) string {
+	for _, o := range h.Type.Objects {
+		if still, known := e.standstill(h.Type, o); slices.Contains(o.Finalizers, h.Finalizer) && known && !still {
+			return o.Name
+		}
+	}
+	return ""
+}
+
 // leftTraces reports whether the cluster shows that an owner ran in it: by a workload with exactly
 // its name, or for a custom type by its Lease or by the rights of an account with exactly its name.
-// managedFields also name programs outside the cluster, and a listed owner may run there too, as
-// the controllers of many clouds do. An owner that is not listed may have set the finalizer for
-// another program: its workload's account must have a right to the type.
-func (e *Evidence) leftTraces(h Held, programs []string, listed bool) bool {
+// It may run outside the cluster, as the controllers of many clouds do.
+func (e *Evidence) leftTraces(h Held, programs []string) bool {
 	keeper, _ := h.Keeper()
 	if keeper.Many {
 		return false // any of its namesakes may be a stranger
 	}
-	if slices.ContainsFunc(e.NamedWorkloads(h), func(w Workload) bool { return e.isOwner(w, h) && (listed || e.accountMay(w.Account(), h.Type)) }) {
+	if slices.ContainsFunc(e.NamedWorkloads(h), func(w Workload) bool { return e.isOwner(w, h) }) {
 		return true
 	}
-	own := func(g Grant) bool { return e.isAccountOf(g, h) }
-	return h.Type.IsCustom() && (listed && slices.ContainsFunc(e.grantsFor(h.Type), own) || e.leftAccount(h) ||
+	return h.Type.IsCustom() && (slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool { return e.isAccountOf(g, h) }) ||
 		slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) }))
 }
 
@@ -305,8 +316,9 @@ func (e *Evidence) MayStart(w Workload) bool {
 }
 
 // leads looks for the third sign of life: a renewed Lease. One that was renewed a short time ago
-// belongs to a program that may be starting again, if it was not scaled down.
-func (e *Evidence) leads(f *Finding, h Held, programs []string) string {
+// belongs to a program that may be starting again, if it was not scaled down. One with another name
+// beside a workload of the owner may be the owner's, whose process may run elsewhere.
+func (e *Evidence) leads(f *Finding, h Held, name string, programs []string) string {
 	if !e.AllLeases.Known() {
 		f.lack(e.AllLeases.Failed, "the Leases could not be read")
 		return ownerUnknown
@@ -316,6 +328,10 @@ func (e *Evidence) leads(f *Finding, h Held, programs []string) string {
 	for _, lease := range e.AllLeases.Items {
 		switch {
 		case !lease.isOf(programs):
+			if stopped != nil && lease.Namespace == stopped.Namespace && lease.Namespace != managerNamespace && !lease.Expired(e.At) {
+				f.lack(nil, "Lease %s/%s is renewed, and may be that of %s", lease.Namespace, lease.Name, name)
+				verdict = ownerUnknown
+			}
 		case !lease.Expired(e.At):
 			f.saw(1, e.AllLeases.Request, "Lease %s/%s is renewed", lease.Namespace, lease.Name)
 			return ownerSlow
@@ -330,12 +346,11 @@ func (e *Evidence) leads(f *Finding, h Held, programs []string) string {
 }
 
 // may looks for the fourth sign of life: a right to update the type. A pod that runs with it may be
-// the owner, and a user who has it a program outside the cluster.
-//   - For a listed owner those rights count that a rule gives which names a custom type, and those
-//     of a user with its name: too many programs may update everything, or built-in types.
-//   - An owner that is not listed is only known as the writer of its finalizer. Another program may
-//     be the one that removes it, so every right counts that a pod has.
-func (e *Evidence) may(f *Finding, h Held, name string, programs []string, listed bool) string {
+// the owner, and a user who has it a program outside the cluster. Those rights count that a rule
+// gives which names a custom type, or Services for the owner of a load balancer, whom many programs
+// replace, and those of a user with the owner's name: too many programs may update everything, or
+// built-in types.
+func (e *Evidence) may(f *Finding, h Held, name string, programs []string) string {
 	if !h.ByRights() {
 		return ownerGone
 	}
@@ -343,33 +358,29 @@ func (e *Evidence) may(f *Finding, h Held, name string, programs []string, liste
 		f.lack(e.Grants.Failed, "the roles could not be read")
 		return ownerUnknown
 	}
+	keeper, _ := h.Keeper()
 	builtIn := !h.Type.IsCustom()
-	owner, by := "its owner", "any rule"
-	if listed {
-		owner, by = name, "a rule that names its group"
-	}
 	for _, grant := range e.Grants.Items {
-		broad := builtIn || grant.Group == Every && !slices.Contains(grant.Resources, h.Type.Resource)
+		named := slices.Contains(grant.Resources, h.Type.Resource)
+		broad := builtIn || grant.Group == Every && !named
+		replaces := keeper.Balancer && named && grant.Group == h.Type.Group
 		switch {
 		case !grant.covers(h.Type):
-		case !listed && grant.isPerson() && grant.Group == Every:
-			f.lack(nil, "%s may update everything, and may be the owner, outside the cluster", grant.Subject)
-			return ownerUnknown
 		case !grant.isAccount() && broad && !slices.ContainsFunc(programs, func(program string) bool { return hasWord(grant.Subject, program) }):
 		case !grant.isAccount():
 			f.lack(nil, "%s may update %s, and may be outside the cluster", grant.Subject, h.Type.Name())
 			return ownerUnknown
-		case listed && broad:
+		case broad && !replaces:
 		case grant.Failed != nil:
 			f.lack(grant.Failed, "the pods of service account %s could not be read", grant.Account())
 			return ownerUnknown
 		case grant.Pods > 0:
-			f.lack(nil, "a pod of service account %s may update %s, and may be %s", grant.Account(), h.Type.Name(), owner)
+			f.lack(nil, "a pod of service account %s may update %s, and may be %s", grant.Account(), h.Type.Name(), name)
 			return ownerUnknown
 		}
 	}
-	if !builtIn || !listed {
-		f.saw(1, e.Grants.Request, "no pod runs that may update %s by %s", h.Type.Name(), by)
+	if !builtIn {
+		f.saw(1, e.Grants.Request, "no pod runs that may update %s by a rule that names its group", h.Type.Name())
 	}
 	return ownerGone
 }
@@ -396,11 +407,6 @@ var builtInGroups = []string{
 // isAccount reports whether the subject is a service account.
 func (g Grant) isAccount() bool { return g.Service.Name != "" }
 
-// isPerson reports whether the subject is a user that is not one of the system.
-func (g Grant) isPerson() bool {
-	return strings.HasPrefix(g.Subject, "user ") && !strings.HasPrefix(g.Subject, "user system:")
-}
-
 // Account is the service account, as namespace/name.
 func (g Grant) Account() string { return g.Service.String() }
 
@@ -423,8 +429,8 @@ func (e *Evidence) waitingFor() string {
 		var f Finding
 		if name, _ := e.ownerOf(h); name != "" && e.judgeOwner(&f, h) == ownerSlow {
 			sign := ""
-			if len(f.Proof) > 0 {
-				sign = " (" + f.Proof[len(f.Proof)-1].Says + ")"
+			if last := len(f.Proof) - 1; last >= 0 && !strings.HasPrefix(f.Proof[last].Says, standstill) {
+				sign = " (" + f.Proof[last].Says + ")"
 			}
 			return fmt.Sprintf("%s for %s, which seems to be at work%s, to remove %s", waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()), name, sign, h.Finalizer)
 		}

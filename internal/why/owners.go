@@ -78,7 +78,8 @@ var keepers = []Keeper{
 	{Pattern: "strimzi.io/topic-operator", Types: []string{"*.strimzi.io"}, Name: "the topic operator of Strimzi", Protects: "a topic", Programs: []string{"strimzi", "entity-operator", "topic-operator"}},
 	{Pattern: "istio-finalizer.install.istio.io", Types: []string{"*.istio.io"}, Name: "istio-operator", Protects: "the mesh"},
 
-	{Pattern: "*.cluster.x-k8s.io", Types: []string{"*.cluster.x-k8s.io"}, Name: "Cluster API", Protects: "machines", Programs: []string{"capi", "capa", "capd", "capg", "caph", "capm3", "capo", "capv", "capz", "cluster-api"}},
+	{Pattern: "*.infrastructure.cluster.x-k8s.io", Types: []string{"*.cluster.x-k8s.io"}, Name: "an infrastructure provider of Cluster API", Protects: "machines", Many: true, Programs: []string{"capa", "capd", "capg", "caph", "capm3", "capo", "capv", "capx", "capz"}},
+	{Pattern: "*.cluster.x-k8s.io", Types: []string{"*.cluster.x-k8s.io"}, Name: "Cluster API", Protects: "machines", Programs: []string{"capi", "cluster-api"}},
 	{Pattern: "*.ceph.rook.io", Types: []string{"*.ceph.rook.io"}, Name: "rook-ceph-operator", Protects: "storage", Programs: []string{"rook"}},
 	{Pattern: "ceph.rook.io/disaster-protection", Name: "rook-ceph-operator", Protects: "storage", Programs: []string{"rook"}},
 	{Pattern: "longhorn.io", Types: []string{"*.longhorn.io"}, Name: "longhorn-manager", Protects: "storage", Programs: []string{"longhorn"}},

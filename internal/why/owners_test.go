@@ -39,7 +39,7 @@ func TestOwnersOfTheirTypes(t *testing.T) {
 		"strimzi.io/topic-operator":                                                {"kafkatopics.kafka.strimzi.io", "the topic operator of Strimzi"},
 		"istio-finalizer.install.istio.io":                                         {"istiooperators.install.istio.io", "istio-operator"},
 		"machine.cluster.x-k8s.io":                                                 {"machines.cluster.x-k8s.io", "Cluster API"},
-		"awsmachine.infrastructure.cluster.x-k8s.io":                               {"awsmachines.infrastructure.cluster.x-k8s.io", "Cluster API"},
+		"awsmachine.infrastructure.cluster.x-k8s.io":                               {"awsmachines.infrastructure.cluster.x-k8s.io", "an infrastructure provider of Cluster API"},
 		"cephcluster.ceph.rook.io":                                                 {"cephclusters.ceph.rook.io", "rook-ceph-operator"},
 		"ceph.rook.io/disaster-protection":                                         {"secrets", "rook-ceph-operator"},
 		"longhorn.io":                                                              {"volumes.longhorn.io", "longhorn-manager"},

@@ -27,8 +27,9 @@ func podCauses() []Cause {
 		ID: "C11", Title: "a pod on a node that is lost", Issues: []int{49798, 71590},
 		Lesson: "Only the kubelet of its node can say that a pod has ended. If the node is gone or does not answer, the pod stays " +
 			"in deletion, because its containers may still run.",
-		Proof: "A pod without finalizers is past its deletionTimestamp, and its node does not exist or is not Ready. For a pod " +
-			"with finalizers it acts later, when they are removed.",
+		Proof: "A pod without finalizers is past its deletionTimestamp, and its node does not exist, or does not answer " +
+			"(Ready=Unknown). With Ready=False the kubelet answers, and the cause is possible. For a pod with finalizers it acts " +
+			"later, when they are removed.",
 		Do: []string{
 			"bring the node back",
 			"only after you have verified that the machine is off: kubectl taint nodes NODE " + outOfService + ", or delete the " +
@@ -41,8 +42,8 @@ func podCauses() []Cause {
 		ID: "C12", Title: "the kubelet cannot tear a pod down",
 		Lesson: "A pod whose containers have ended still has volumes and a network. If one of them cannot be removed, the kubelet " +
 			"keeps trying, and the pod stays.",
-		Proof: "A pod without finalizers is past its deletionTimestamp, its node is Ready, and none of its containers runs. While " +
-			"one runs and a volume is attached to the node, the cause is possible.",
+		Proof: "A pod without finalizers is past its deletionTimestamp, its node is Ready and renews its Lease, and none of its " +
+			"containers runs. While one runs and a volume is attached to the node, the cause is possible.",
 		Do:    []string{"read the kubelet's log on that node; repair the CSI driver or the mount"},
 		DoNot: "force-delete the pod: the mount stays on the node",
 		Hides: whileLatePodsRemain,
@@ -123,6 +124,12 @@ func (e *Evidence) Late() bool {
 	return slices.ContainsFunc(e.Pods, func(p Pod) bool { return !p.Deleted.IsZero() && !p.Deleted.After(e.At) })
 }
 
+// Ending reports whether a pod of a node is in deletion: if the node is lost, it does not end in
+// time.
+func (e *Evidence) Ending() bool {
+	return slices.ContainsFunc(e.Pods, func(p Pod) bool { return !p.Deleted.IsZero() && (p.Node != "" || !p.Deleted.After(e.At)) })
+}
+
 // stays reports whether a pod is still there in the second sample, if there is one.
 func (e *Evidence) stays(pod Pod) bool {
 	t := e.typeOf("", "pods")
@@ -157,6 +164,12 @@ func withinGrace(e *Evidence) []Finding {
 	f.Says = fmt.Sprintf("%s may run until %s, in %s", counted(t.Count, "pod"), clock(last.Deleted), duration(last.Deleted.Sub(e.now())))
 	f.saw(1, t.Request, "pod %s: deletionTimestamp %s, in %s", last.Name, clock(last.Deleted), duration(last.Deleted.Sub(e.now())))
 	f.Do = []string{fmt.Sprintf("wait until %s", clock(last.Deleted))}
+	for _, pod := range e.Pods {
+		if node := e.node(pod.Node); pod.Node != "" && e.stays(pod) && node != nil && node.Ready == "Unknown" {
+			f.lack(nil, "node %s does not answer: pod %s will not end before it does", pod.Node, pod.Name)
+			break
+		}
+	}
 	return []Finding{f}
 }
 
@@ -225,6 +238,11 @@ func onLostNode(e *Evidence) []Finding {
 			f.Says = fmt.Sprintf("%s cannot end, because node %s is gone", counted(len(pods), "pod"), name)
 		case node.Ready == "True":
 			return f, false
+		case node.Ready == "False":
+			f.saw(1, e.Nodes.Request, "node %s: Ready=False since %s", name, clock(node.Since))
+			f.Says = fmt.Sprintf("%s did not end in time on node %s, which is not ready", counted(len(pods), "pod"), name)
+			f.lack(nil, "the kubelet of %s answers, and may still end its pods: the node's conditions say what it lacks", name)
+			f.Do = []string{"repair what the node's conditions name: kubectl describe node " + Quoted(name)}
 		default:
 			taint := kubectl("", "taint nodes", Quoted(name), outOfService)
 			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, orElse(node.Ready, "Unknown"), clock(node.Since))
@@ -284,6 +302,11 @@ func notTornDown(e *Evidence) []Finding {
 			f.lack(nil, "container %s still runs, and whether the volume is one of the pod's was not read", listed(pod.Running))
 		}
 		f.saw(1, e.Nodes.Request, "node %s: Ready=True", name)
+		for _, lease := range e.NodeLeases.Items {
+			if lease.Name == name && lease.Expired(e.At) {
+				f.lack(nil, "the Lease of node %s was last renewed %s ago: its kubelet may be dead", name, duration(e.At.Sub(lease.Renewed)))
+			}
+		}
 		return f, true
 	})
 }

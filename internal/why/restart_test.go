@@ -1,6 +1,7 @@
 package why_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -15,8 +16,8 @@ import (
 
 // held is an object of a custom type whose owner may still update it.
 func held(owner ...why.Workload) why.Evidence {
-	e := orphan("queues", "example.com", "example.com/x", "queue-operator", owner...)
-	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "default"}, Group: "example.com", Resources: []string{"queues"}}}
+	e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", owner...)
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "default"}, Group: "keda.sh", Resources: []string{"scaledobjects"}}}
 	return e
 }
 
@@ -28,21 +29,21 @@ func since(kind, name string, replicas int, ago time.Duration) why.Workload {
 // An owner that is about to run is not gone, however it is started.
 func TestAnOwnerThatStartsAgain(t *testing.T) {
 	const moment, long = time.Minute, time.Hour
-	pending := since(why.PodKind, "queue-operator-0", 1, moment)
+	pending := since(why.PodKind, "keda-operator-0", 1, moment)
 	for name, test := range map[string]struct {
 		workloads []why.Workload
 		certainty why.Certainty
 		missing   string
 	}{
-		"a Deployment during a rollout":    {[]why.Workload{since("deployment", "queue-operator", 1, moment)}, why.Possible, "deployment ops/queue-operator has been without a ready pod since"},
-		"one that does not come back":      {[]why.Workload{since("deployment", "queue-operator", 1, long)}, why.Proven, ""},
-		"one that was scaled down":         {[]why.Workload{since("deployment", "queue-operator", 0, moment)}, why.Proven, ""},
-		"a StatefulSet with a pending pod": {[]why.Workload{since("statefulset", "queue-operator", 1, long), pending}, why.Possible, "pod ops/queue-operator-0 has been without a ready pod since"},
+		"a Deployment during a rollout":    {[]why.Workload{since("deployment", "keda-operator", 1, moment)}, why.Possible, "deployment ops/keda-operator has been without a ready pod since"},
+		"one that does not come back":      {[]why.Workload{since("deployment", "keda-operator", 1, long)}, why.Proven, ""},
+		"one that was scaled down":         {[]why.Workload{since("deployment", "keda-operator", 0, moment)}, why.Proven, ""},
+		"a StatefulSet with a pending pod": {[]why.Workload{since("statefulset", "keda-operator", 1, long), pending}, why.Possible, "pod ops/keda-operator-0 has been without a ready pod since"},
 		"one whose pod never starts": {
-			[]why.Workload{since("statefulset", "queue-operator", 1, long), since(why.PodKind, "queue-operator-0", 1, long)}, why.Proven, "",
+			[]why.Workload{since("statefulset", "keda-operator", 1, long), since(why.PodKind, "keda-operator-0", 1, long)}, why.Proven, "",
 		},
-		"a CronJob":                   {[]why.Workload{since(why.CronKind, "queue-operator", 1, long)}, why.Possible, "cronjob ops/queue-operator runs by its schedule, and may be queue-operator"},
-		"a CronJob that is suspended": {[]why.Workload{since(why.CronKind, "queue-operator", 0, long)}, why.Proven, ""},
+		"a CronJob":                   {[]why.Workload{since(why.CronKind, "keda-operator", 1, long)}, why.Possible, "cronjob ops/keda-operator runs by its schedule, and may be keda-operator"},
+		"a CronJob that is suspended": {[]why.Workload{since(why.CronKind, "keda-operator", 0, long)}, why.Proven, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := find(why.Judge(held(test.workloads...)), "C04")
@@ -60,10 +61,10 @@ func TestAnOwnerThatStartsAgain(t *testing.T) {
 // Each kind of workload is brought back by its own command.
 func TestBringingAnOwnerBack(t *testing.T) {
 	for command, w := range map[string]why.Workload{
-		"kubectl -n ops scale statefulset/queue-operator --replicas=1":                since("statefulset", "queue-operator", 0, time.Hour),
-		"kubectl -n ops describe daemonset queue-operator":                            since("daemonset", "queue-operator", 0, time.Hour),
-		`kubectl -n ops patch cronjob queue-operator -p '{"spec":{"suspend":false}}'`: since(why.CronKind, "queue-operator", 0, time.Hour),
-		"kubectl -n ops describe deployment queue-operator":                           since("deployment", "queue-operator", 2, time.Hour),
+		"kubectl -n ops scale statefulset/keda-operator --replicas=1":                since("statefulset", "keda-operator", 0, time.Hour),
+		"kubectl -n ops describe daemonset keda-operator":                            since("daemonset", "keda-operator", 0, time.Hour),
+		`kubectl -n ops patch cronjob keda-operator -p '{"spec":{"suspend":false}}'`: since(why.CronKind, "keda-operator", 0, time.Hour),
+		"kubectl -n ops describe deployment keda-operator":                           since("deployment", "keda-operator", 2, time.Hour),
 	} {
 		found, _ := advice(t, held(w), "C04")
 		assert.Equal(t, command, found.Remedies[0].Command)
@@ -74,38 +75,67 @@ func TestBringingAnOwnerBack(t *testing.T) {
 // sign of life.
 func TestALeaseThatHasJustExpired(t *testing.T) {
 	e := held()
-	e.AllLeases.Items = []why.Lease{{Namespace: "ops", Name: "queue-operator", Holder: "a", Renewed: at.Add(-time.Minute), Duration: 15 * time.Second}}
+	e.AllLeases.Items = []why.Lease{{Namespace: "ops", Name: "keda-operator", Holder: "a", Renewed: at.Add(-time.Minute), Duration: 15 * time.Second}}
 	found := find(why.Judge(e), "C04")
 	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, []string{"Lease ops/queue-operator was renewed 1m0s ago: its holder may be starting again"}, found.Missing)
-	e.Workloads.Items = []why.Workload{since("deployment", "queue-operator", 0, time.Minute)}
+	assert.Equal(t, []string{"Lease ops/keda-operator was renewed 1m0s ago: its holder may be starting again"}, found.Missing)
+	e.Workloads.Items = []why.Workload{since("deployment", "keda-operator", 0, time.Minute)}
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty)
 	e.Workloads.Items, e.AllLeases.Items[0].Renewed = nil, at.Add(-time.Hour)
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty)
 }
 
-// Of two programs that have set a finalizer, either may remove it. Tools that write objects for
-// people do not count.
-func TestTwoWritersOfAFinalizer(t *testing.T) {
-	e := held(since("deployment", "queue-operator", 0, time.Hour))
+// A program that has set a finalizer need not be the one that removes it, so it is not called gone,
+// whatever is known of it. Tools that write objects for people do not count.
+func TestTheWriterOfAFinalizer(t *testing.T) {
+	e := orphan("queues", "example.com", "example.com/x", "queue-operator", since("deployment", "queue-operator", 0, time.Hour))
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "default"}, Group: "example.com", Resources: []string{"queues"}}}
 	e.Stamps[0].Writers = append(e.Stamps[0].Writers, why.Writer{Manager: "kubectl-edit", At: at}, why.Writer{Manager: "Python", At: at}, why.Writer{Manager: "agent", At: at})
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty)
-	e.Stamps[0].Writers = append(e.Stamps[0].Writers, why.Writer{Manager: "new-operator", At: at})
-	found := find(why.Judge(e), "C04")
+	found, lines := advice(t, e, "C04")
 	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, "unknown", found.Owner.Verdict)
+	assert.Equal(t, []string{"no table has the owner of example.com/x: queue-operator set it, and another program may remove it"}, found.Missing)
+	assert.Contains(t, lines, "kubectl -n ops scale deployment/queue-operator --replicas=1")
+	assert.NotContains(t, lines, "last resort")
+	e.Stamps[0].Writers = append(e.Stamps[0].Writers, why.Writer{Manager: "new-operator", At: at})
+	found = find(why.Judge(e), "C04")
 	assert.Equal(t, "new-operator", found.Owner.Name, "the last one")
-	assert.Equal(t, []string{"new-operator and queue-operator have set example.com/x: which of them removes it is not known"}, found.Missing)
+	assert.Equal(t, []string{"no table has the owner of example.com/x: new-operator and queue-operator set it, and another program may remove it"}, found.Missing)
 	e.Workloads.Items = append(e.Workloads.Items, workload("deployment", "ops", "queue-operator-v2", 1, "queue-operator"))
 	assert.Nil(t, find(why.Judge(e), "C04"), "one of them runs")
 }
 
-// A workload with a word of an unlisted owner's name may be another program: it is no trace.
+// A workload with a word of an owner's name may be another program: it is no trace. A name of its
+// image is one.
 func TestAWorkloadWithAWordOfAnOwner(t *testing.T) {
-	found := find(why.Judge(held(since("deployment", "queue-operator-backup", 0, time.Hour))), "C04")
+	found := find(why.Judge(held(since("deployment", "keda-operator-backup", 0, time.Hour))), "C04")
 	assert.Equal(t, why.Possible, found.Certainty)
 	w := since("deployment", "queues", 0, time.Hour)
-	w.Words = []string{"manager", "queue-operator"}
+	w.Words = []string{"manager", "keda-operator"}
 	assert.Equal(t, why.Proven, find(why.Judge(held(w)), "C04").Certainty, "its image is called like the owner")
+}
+
+// An owner may work on another object than the first.
+func TestAnOwnerThatWorksOnAnotherObject(t *testing.T) {
+	e := held(since("deployment", "keda-operator", 0, time.Hour))
+	e.Types[0].Objects = append(e.Types[0].Objects, object("b", "finalizer.keda.sh"))
+	e.Types[0].Count = 2
+	e.Second.Types[0] = e.Types[0]
+	e.Second.Types[0].Objects = slices.Clone(e.Types[0].Objects)
+	require.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty)
+	e.Second.Types[0].Objects[1].ResourceVersion = "9"
+	assert.Nil(t, find(why.Judge(e), "C04"))
+}
+
+// A process elsewhere may hold a Lease beside the workload that it replaces.
+func TestALeaseBesideAStoppedOwner(t *testing.T) {
+	e := held(since("deployment", "keda-operator", 0, time.Hour))
+	e.AllLeases.Items = []why.Lease{{Namespace: "ops", Name: "7c1e9a.example.com", Holder: "laptop", Renewed: at, Duration: time.Minute}}
+	found := find(why.Judge(e), "C04")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{"Lease ops/7c1e9a.example.com is renewed, and may be that of keda-operator"}, found.Missing)
+	e.AllLeases.Items[0].Namespace = "kube-node-lease"
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty)
 }
 
 // An owner with a kubeconfig may have another identity than its service account, about which
@@ -118,7 +148,7 @@ func TestAnOwnerWithAKubeconfig(t *testing.T) {
 	e.Workloads.Items[0].Kubeconfig = true
 	found := find(why.Judge(e), "C06")
 	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, []string{"external-secrets has a kubeconfig, and may not send its requests as its service account"}, found.Missing)
+	assert.Equal(t, []string{"external-secrets may send its requests under another identity than its service account"}, found.Missing)
 }
 
 // A second pod of the owner that does not run yet is no other owner.
@@ -223,4 +253,51 @@ func TestAControllerManagerThatStartsAgain(t *testing.T) {
 	e.Namespace.Conditions, e.Second.Namespace.Conditions = nil, nil
 	e.Leases.Items[0].Renewed = at.Add(-time.Hour)
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "no controller has written a condition")
+}
+
+// A pod with the controller switched off proves nothing while another process holds the Lease. The
+// values of several flags add up.
+func TestAManagerBesideTheOneThatLeads(t *testing.T) {
+	e := withManagers(why.Manager{Name: "kube-controller-manager-nodeipam", Ready: true, Controllers: "node-ipam-controller"})
+	require.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
+	e.Leases.Items = []why.Lease{{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "cp-1_6e1f", Renewed: at, Duration: 15 * time.Second}}
+	found := find(why.Judge(e), "C19")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{"the Lease of kube-controller-manager is held by cp-1_6e1f, which is none of its pods: another process may be at work"}, found.Missing)
+	e.Managers.Items[0].Name = "kube-controller-manager-cp-1"
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "its own pod leads")
+}
+
+// A kubelet that says what its node lacks is not lost; one that renews no Lease may be dead,
+// although its node is still Ready.
+func TestAKubelet(t *testing.T) {
+	found := find(why.Judge(onNode(why.Node{Name: "n", Ready: "False"})), "C11")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Possible, found.Certainty)
+	for _, r := range found.Remedies {
+		assert.NotContains(t, r.Command, "taint")
+	}
+
+	e := onNode(why.Node{Name: "n", Ready: "True"})
+	require.Equal(t, why.Proven, find(why.Judge(e), "C12").Certainty)
+	e.NodeLeases.Items = []why.Lease{{Namespace: "kube-node-lease", Name: "n", Holder: "n", Renewed: at.Add(-10 * time.Second), Duration: 40 * time.Second}}
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C12").Certainty)
+	e.NodeLeases.Items[0].Renewed = at.Add(-time.Minute)
+	found = find(why.Judge(e), "C12")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{"the Lease of node n was last renewed 1m0s ago: its kubelet may be dead"}, found.Missing)
+}
+
+// A pod on a lost node does not end at the end of its grace period.
+func TestTheGracePeriodOnALostNode(t *testing.T) {
+	waiting := object("slow")
+	waiting.Deleted = later.Add(time.Hour)
+	e := evidence(terminating("", ""), typeOf("", "pods", waiting))
+	e.Pods = []why.Pod{{Object: waiting, Node: "n"}}
+	e.Nodes = answered("GET nodes", why.Node{Name: "n", Ready: "True"})
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C10").Certainty)
+	e.Nodes.Items[0].Ready = "Unknown"
+	found := find(why.Judge(e), "C10")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{"node n does not answer: pod slow will not end before it does"}, found.Missing)
 }

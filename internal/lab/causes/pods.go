@@ -15,8 +15,8 @@ func podFixtures() []Fixture {
 		ID: "C10", Culprit: pod("slow"), Settle: 30 * time.Second,
 		SetUp: func(w *World) {
 			w.namespace()
-			w.fault("node-lost:node=orrery-node-1,for=2m")
-			w.pod("slow", "", `"terminationGracePeriodSeconds":300,"nodeName":"orrery-node-1"`)
+			w.fault("pod-stays:name=slow,namespace=" + Namespace + ",for=2m")
+			w.pod("slow", "", `"terminationGracePeriodSeconds":300,"nodeName":"`+w.lastNode()+`"`)
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // one pod is past its time

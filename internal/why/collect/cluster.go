@@ -271,7 +271,7 @@ func manager(o *api.Unstructured) (why.Manager, bool) {
 		for _, key := range []string{"command", "args"} {
 			for _, word := range items(container[key], key) {
 				if value, ok := strings.CutPrefix(text(word, key), "--controllers="); ok {
-					m.Controllers = value
+					m.Controllers = strings.TrimPrefix(m.Controllers+","+value, ",") // kube-controller-manager adds them up
 				}
 			}
 		}

@@ -74,6 +74,10 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 			w.Replicas = int(wanted)
 		}
 	}
+	for _, volume := range items(o.Nested(append(spec, "volumes")...)) {
+		secret, _ := volume["secret"].(map[string]any)
+		w.Kubeconfig = w.Kubeconfig || choosesIdentity(text(secret, "secretName"))
+	}
 	w.ServiceAccount = o.NestedString(append(spec, "serviceAccountName")...)
 	if mounted, said := o.Nested(append(spec, "automountServiceAccountToken")...).(bool); said && !mounted {
 		w.Kubeconfig = true
@@ -87,16 +91,24 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 		for _, variable := range items(container["env"]) {
 			line = append(line, text(variable, "name"))
 		}
+		for _, source := range items(container["envFrom"]) {
+			secret, _ := source["secretRef"].(map[string]any)
+			line = append(line, text(secret, "name"))
+		}
+		for _, mount := range items(container["volumeMounts"]) {
+			line = append(line, text(mount, "mountPath"))
+		}
 		w.Kubeconfig = w.Kubeconfig || slices.ContainsFunc(line, choosesIdentity)
 	}
 	return w
 }
 
-// choosesIdentity reports whether a word of a command line or the name of a variable makes a
-// program send its requests under another identity than its service account's.
+// choosesIdentity reports whether a word of a command line, or the name of a variable, a mount or a
+// Secret makes a program send its requests under another identity than its service account's.
 func choosesIdentity(word string) bool {
 	letters := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
-	return strings.Contains(letters, "kubeconfig") || word == "--as" || strings.HasPrefix(word, "--as=") || strings.HasPrefix(word, "--token")
+	return strings.Contains(letters, "kubeconfig") || strings.HasSuffix(word, "/.kube") || strings.HasPrefix(word, "--use-service-account-credentials") ||
+		word == "--as" || strings.HasPrefix(word, "--as=") || strings.HasPrefix(word, "--token")
 }
 
 // mayRun reports whether a pod is going to run: it is neither finished nor deleted.
@@ -311,21 +323,16 @@ func (c *collector) pods(held []why.Held) {
 	})
 }
 
-// maxOwners is how many rights of owners are asked about: three for each.
+// maxOwners is how many rights of owners are asked about: three or four for each.
 const maxOwners = 24
 
-// ownersRights checks whether running owners may still remove their finalizers, and whether they
-// may in their own namespaces: one that works for its namespace only is no owner here.
+// ownersRights checks whether running owners may still remove their finalizers.
 func (c *collector) ownersRights(ctx context.Context) {
 	e := &c.evidence
 	var asked []why.Refusal
 	for _, h := range slices.Concat(e.Held(), e.Awaiting()) {
 		for _, w := range e.NamedWorkloads(h) {
-			update := why.Refusal{User: w.User(), Verb: "update", Group: h.Type.Group, Resource: h.Type.Resource, Name: h.Object.Name}
-			patch, atHome := update, update
-			patch.Verb = "patch"
-			atHome.Name, atHome.Namespace = "", w.Namespace
-			for _, refusal := range []why.Refusal{update, patch, atHome} {
+			for _, refusal := range h.OwnersRights(w) {
 				if w.Ready == 0 || w.Namespace == e.Name || len(asked) == maxOwners || slices.Contains(asked, refusal) {
 					continue
 				}

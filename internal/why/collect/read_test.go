@@ -76,13 +76,16 @@ func TestWhatOwnersAreAskedAbout(t *testing.T) {
 	e.Workloads.Items = []why.Workload{{Kind: "deployment", Namespace: "keda", Name: "keda-operator", Ready: 1}}
 	c.ownersRights(t.Context())
 	about := func(verb string) map[string]any {
-		return map[string]any{"namespace": "shop", "verb": verb, "group": "keda.sh", "resource": "scaledobjects", "name": "a"}
+		return map[string]any{"namespace": "shop", "verb": verb, "group": "keda.sh", "resource": "scaledobjects", "subresource": "", "name": "a"}
 	}
-	atHome := about("update")
-	atHome["namespace"], atHome["name"] = "keda", ""
-	assert.Equal(t, []any{about("update"), about("patch"), atHome}, asked)
-	assert.Equal(t, []string{"", "", "keda"}, []string{e.Reviews[0].Namespace, e.Reviews[1].Namespace, e.Reviews[2].Namespace})
+	list := about("list")
+	list["name"] = ""
+	assert.Equal(t, []any{about("update"), about("patch"), list}, asked)
 	assert.Equal(t, "a", e.Reviews[0].Name)
+
+	asked = nil
+	c.review(t.Context(), why.Refusal{User: "system:serviceaccount:keda:x", Verb: "patch", Resource: "services/status", Name: "web"})
+	assert.Equal(t, []any{map[string]any{"namespace": "shop", "verb": "patch", "group": "", "resource": "services", "subresource": "status", "name": "web"}}, asked)
 }
 
 // The namespace itself is not in a namespace.

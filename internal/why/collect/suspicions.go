@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,7 +35,8 @@ func (c *collector) suspicions(ctx context.Context) {
 	silent := e.Emptied() || e.Untouched()
 	ask(e.Namespace.BlamesWebhook() || silent || len(e.Held()) > 0, func() { c.webhooks(ctx) })
 	ask(e.Namespace.BlamesPolicy() || silent, func() { c.policies(ctx) })
-	ask(e.Late(), func() { e.Nodes = list(ctx, c, nodesResource, "", api.ListOptions{}, node) })
+	ask(e.Late(), func() { e.NodeLeases = list(ctx, c, leasesResource, "kube-node-lease", api.ListOptions{}, lease) })
+	ask(e.Ending(), func() { e.Nodes = list(ctx, c, nodesResource, "", api.ListOptions{}, node) })
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, attachmentsResource, "", api.ListOptions{}, attachment) })
 	ask(len(e.Discovery.Stale) > 0, func() { c.probes(ctx) })
 	ask(len(why.Refusals(e.Namespace, e.Name)) > 0, func() { c.reviews(ctx) })
@@ -114,9 +114,10 @@ func (c *collector) reviews(ctx context.Context) {
 // review sends one SubjectAccessReview.
 func (c *collector) review(ctx context.Context, asked why.Refusal) why.Review {
 	const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-	review := why.Review{User: asked.User, Verb: asked.Verb, Group: asked.Group, Resource: asked.Resource, Name: asked.Name, Namespace: asked.Namespace, Request: "POST " + path}
+	review := why.Review{User: asked.User, Verb: asked.Verb, Group: asked.Group, Resource: asked.Resource, Name: asked.Name, Request: "POST " + path}
+	resource, subresource, _ := strings.Cut(asked.Resource, "/")
 	spec := map[string]any{"user": asked.User, "groups": groupsOf(asked.User), "resourceAttributes": map[string]any{
-		"namespace": cmp.Or(asked.Namespace, c.evidence.Name), "verb": asked.Verb, "group": asked.Group, "resource": asked.Resource, "name": asked.Name,
+		"namespace": c.evidence.Name, "verb": asked.Verb, "group": asked.Group, "resource": resource, "subresource": subresource, "name": asked.Name,
 	}}
 	question, err := json.Marshal(map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec})
 	var answer struct {
