@@ -20,7 +20,7 @@ var replaceTests = []behaviour{
 		r := newRig(t, impl)
 		r.replace(Obj("a", 1), Obj("b", 1), Obj("a", 2))
 		r.expect("a: Replaced a@1, Replaced a@2", "b: Replaced b@1")
-		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
+		assert.True(t, r.queue.HasSynced(), "HasSynced is true once all keys of the first list were processed")
 	}},
 	{"WaitingKeysKeepTheirPlace", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
@@ -37,7 +37,7 @@ var replaceTests = []behaviour{
 		r.expectArrival(
 			[]string{"stays: Replaced stays@2", "new: Replaced new@1", "gone: Deleted gone@7 (inferred)"},
 			[]string{"gone: Deleted gone@7 (inferred)", "stays: Replaced stays@2", "new: Replaced new@1"})
-		assert.Equal(t, []string{"new@1", "stays@2"}, r.consumer.Objects())
+		assert.Equal(t, []string{"new@1", "stays@2"}, r.consumer.Objects(), "what the consumer holds in the end")
 	}},
 	{"AnEmptyListDeletesEveryObject", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1), Obj("b", 2))

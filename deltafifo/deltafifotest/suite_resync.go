@@ -27,7 +27,7 @@ var resyncTests = []behaviour{
 		} else {
 			r.expect("a: Updated a@2, Sync a@2", "b: Deleted b@2", "c: Sync c@1") // the store's state once the resync is at the front
 		}
-		assert.Equal(t, []string{"a@2", "c@1"}, r.consumer.Objects())
+		assert.Equal(t, []string{"a@2", "c@1"}, r.consumer.Objects(), "what the consumer holds in the end")
 	}},
 	{"SkipsListedKeys", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1), Obj("gone", 1))

@@ -134,7 +134,7 @@ var syncedTests = []behaviour{
 			})
 			require.NoError(t, err)
 		}
-		assert.Equal(t, map[string]bool{"a": true, "b": true, "c": false}, initial)
+		assert.Equal(t, map[string]bool{"a": true, "b": true, "c": false}, initial, "which keys are marked as initial")
 	}},
 	{"NotWhileTheLastInitialItemIsProcessed", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)

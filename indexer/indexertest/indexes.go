@@ -55,6 +55,9 @@ func testNoStaleEntry(t *testing.T, impl Implementation) {
 		assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/web", "a/db"}})
 	}
 	require.NoError(t, x.Delete(pod("a", "web", "whatever"))) // other values than the stored object's
+	found, err := x.ByIndex("node", "n3")
+	assert.NoError(t, err)
+	assert.Empty(t, found, "a deleted object leaves the index, under the values that it had in the store")
 	assertIndexed(t, x, "node", map[string][]string{"n1": {"a/db"}})
 	assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/db"}})
 }

@@ -273,7 +273,8 @@ func (w Workload) grant(e *Evidence, h Held) []Remedy {
 }
 
 // OwnersRights returns the questions about the right of a workload to remove a finalizer, and to
-// work in the namespace at all. The metadata of a built-in type may also be written with the status.
+// work in the namespace at all. The metadata of a built-in type may also be written with its
+// status.
 func (h Held) OwnersRights(w Workload) (questions []Refusal) {
 	ask := func(verb, resource, name string) {
 		questions = append(questions, Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: resource, Name: name})

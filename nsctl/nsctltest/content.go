@@ -102,12 +102,13 @@ func (s suite) AFailedTypeDoesNotBlockTheOthers(t *testing.T) {
 			return nil
 		})
 		err := s.newDeleter(t, c).Delete(t.Context(), "ns")
+		require.Error(t, err, "two types failed: Delete must return that, and not go on to finalize")
 		require.True(t, api.IsForbidden(err), "the cause is found through the aggregate: %v", err)
 		var resource *nsctl.ResourceError
 		require.ErrorAs(t, err, &resource, "want a *ResourceError that says what failed")
 		assert.Equal(t, []string{"roles.rbac.authorization.k8s.io/a", "secrets./a"}, c.Left("ns"))
 		assert.Equal(t, "Failed to delete all resource types, 2 remaining: roles are forbidden, secrets are forbidden",
-			ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Message)
+			ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Message, "the condition names what failed")
 	})
 }
 

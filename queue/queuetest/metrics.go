@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"orrery/queue"
 )
@@ -146,8 +147,9 @@ func testMetricsOfWork(t *testing.T, q queue.DelayingInterface[string], m *Metri
 	worked := time.Since(got).Seconds()
 	assert.Empty(t, m.Observations(queue.MetricWorkDuration))
 	q.Done("b")
-	assert.Equal(t, []float64{worked}, m.Observations(queue.MetricWorkDuration))
+	require.Equal(t, []float64{worked}, m.Observations(queue.MetricWorkDuration), "Done has reported the duration when it returns: was the lock released with unlock?")
 	q.Done("a")
+	require.Len(t, m.Observations(queue.MetricWorkDuration), 2)
 	assert.GreaterOrEqual(t, m.Observations(queue.MetricWorkDuration)[1], worked, "the key was taken earlier")
 	update()
 	assert.Zero(t, m.Value(queue.MetricDepth))

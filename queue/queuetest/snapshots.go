@@ -94,7 +94,7 @@ func testSnapshotOfWaitingWorkers(t *testing.T, impl Implementation) {
 		go q.Get()
 		go q.Get()
 		synctest.Wait()
-		assert.Equal(t, 2, q.Snapshot().Waiting)
+		assert.Equal(t, 2, q.Snapshot().Waiting, "two goroutines wait in Get")
 		q.ShutDown()
 		synctest.Wait()
 		assert.Zero(t, q.Snapshot().Waiting)

@@ -43,7 +43,7 @@ func Match(lab *manifest.Lab, failed *work.FailedTest) *manifest.StateHint {
 
 // troubles are the failures for which a hint is worth nothing: "lab test" prints all that is known
 // about them.
-var troubles = []report.Kind{report.Build, report.Vet, report.Race, report.Hang, report.Deadlock, report.Memory, report.Ended}
+var troubles = []report.Kind{report.Unwritten, report.Build, report.Vet, report.Race, report.Hang, report.Deadlock, report.Memory, report.Ended}
 
 // Next returns the next hint. The hint about a failure is shown once, until the failure changes. If
 // the lab has no hint about a failure that is one of the troubles, Next once names only the

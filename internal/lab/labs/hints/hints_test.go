@@ -49,7 +49,7 @@ func TestTroubleUsesNoRung(t *testing.T) {
 		failed  *work.FailedTest
 		trouble report.Kind
 	}{
-		{build, report.Build}, {build, report.Build}, {&work.FailedTest{Test: "TestContract/twice", Output: "race"}, report.Race},
+		{&work.FailedTest{Output: "unwritten"}, report.Unwritten}, {build, report.Build}, {build, report.Build}, {&work.FailedTest{Test: "TestContract/twice", Output: "race"}, report.Race},
 		{&work.FailedTest{Test: "TestContract/twice", Output: "hang\nline"}, report.Hang}, {&work.FailedTest{Output: "vet"}, report.Vet},
 	} {
 		progress.Fail(c.failed)

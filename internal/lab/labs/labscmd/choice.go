@@ -68,7 +68,11 @@ func (s *session) passed(c *choice) (passed []*manifest.Lab, err error) {
 	}
 	for _, other := range s.labs {
 		p := progress[other.ID]
-		if other != c.lab && p != nil && !p.Passed.IsZero() && s.folder.Started(other) && c.run.Uses(other) {
+		switch {
+		case other == c.lab || p == nil || !s.folder.Started(other) || !c.run.Uses(other):
+		case p.Passed.IsZero():
+			s.print("run-left-out", other.ID, other.Title.In(s.lang))
+		default:
 			passed = append(passed, other)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"orrery/internal/lab/labs/hints"
 	"orrery/internal/lab/labs/manifest"
+	"orrery/internal/lab/labs/report"
 )
 
 func newHintCommand() *cobra.Command {
@@ -18,8 +19,8 @@ further call prints one of three general hints: a question about what must hold,
 the structure or the call that helps, and pseudo-code for the hard half.
 None of them contains the answer.
 
-If the page did not compile, hung or had a data race, the first call says what
-to look at, and uses none of the three.`,
+If a function is still to write, or the page did not compile, hung or had a data
+race, the first call says what to look at, and uses none of the three.`,
 		Example: `  # what is wrong with my work queue?
   lab hint 08`,
 		Args:              atMostOne,
@@ -29,6 +30,10 @@ to look at, and uses none of the three.`,
 			if err != nil {
 				return err
 			}
+			if !progress.Passed.IsZero() {
+				s.print("hint-passed", lab.ID)
+				return nil
+			}
 			hint := hints.Next(lab, progress)
 			switch {
 			case hint.Trouble != "":
@@ -37,6 +42,9 @@ to look at, and uses none of the three.`,
 			case hint.Rung == 0:
 				s.print("hint-state", hint.Test)
 			default:
+				if kind := report.Kind(progress.Failed.Kind()); (kind == report.Assertion || kind == report.Panic) && hints.Match(lab, progress.Failed) == nil {
+					s.print("hint-general")
+				}
 				s.print("hint-rung", hint.Rung, len(lab.Hints.Rungs))
 			}
 			if hint.Complete() {

@@ -76,6 +76,8 @@ func TestALearnersWay(t *testing.T) {
 	code, stdout, _ = lab(t, "test", "04")
 	assert.Zero(t, code, stdout)
 	assert.Contains(t, stdout, "✔ sum   ✔ twice   2 of 2 steps")
+	_, stdout, _ = lab(t, "hint", "04")
+	assert.Equal(t, "All steps have passed. How the reference does it: lab diff 04\n", stdout)
 	_, stdout, _ = lab(t, "diff", "04")
 	assert.Equal(t, "Your page is the reference, word for word.\n", stdout)
 	_, stdout, _ = lab(t, "list")
@@ -226,7 +228,7 @@ func TestWrongUsageHasExitCode2(t *testing.T) {
 	require.NoError(t, os.Remove(yours))
 	code, _, stderr = lab(t, "test", "04")
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "lab 04 has not been started")
+	assert.Contains(t, stderr, yours+" is gone")
 
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "workshop/labs")))
 	code, _, stderr = lab(t, "list")
@@ -260,6 +262,18 @@ func TestALabUnderWayIsKept(t *testing.T) {
 	after, _, err := work.In(dir).Progress()
 	require.NoError(t, err)
 	assert.Equal(t, before, after)
+}
+
+// A failure about which the lab has no hint gets a general one, which says so.
+func TestAFailureWithoutAHint(t *testing.T) {
+	dir := repository(t)
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "c.n += n", "if c.n != n {\n\t\tc.n += n\n\t}", 1))
+	code, stdout, _ := lab(t, "test", "04")
+	require.Equal(t, 1, code, stdout)
+	_, stdout, _ = lab(t, "hint", "04")
+	assert.Equal(t, "No hint is about this failure. A general one:\nHint 1 of 3:\none\n", stdout)
 }
 
 // The last test of a page that does not compile has no failure to hint at.

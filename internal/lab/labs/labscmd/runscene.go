@@ -7,10 +7,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/program"
 )
+
+// sceneEnds is how long a scene may take to end after Ctrl-C.
+const sceneEnds = 2 * time.Second
 
 // runScene plays the lab's scene with the learner's pages: "lab demo" of a laboratory that is built
 // with them. It has the terminal, and Ctrl-C reaches it as it reaches this process.
@@ -37,8 +41,9 @@ func (s *session) runScene(ctx context.Context, chosen *choice, dir string, o *r
 	demo := exec.CommandContext(ctx, binary, arguments...)
 	demo.Stdin, demo.Stdout, demo.Stderr = s.InOrStdin(), bare(s.OutOrStdout()), s.ErrOrStderr()
 	demo.Cancel = func() error {
-		if program.Stopped(ctx) != nil {
-			return nil // the terminal has sent Ctrl-C to both
+		if program.Stopped(ctx) != nil { // the terminal has sent Ctrl-C to both, but kill and editors have not
+			time.AfterFunc(sceneEnds, func() { _ = demo.Process.Signal(syscall.SIGTERM) }) // an error means that it has ended
+			return nil
 		}
 		return demo.Process.Signal(syscall.SIGTERM)
 	}

@@ -23,11 +23,16 @@ func Go(ctx context.Context, dir string, arguments ...string) (output string, ok
 
 // goWith is Go with these settings only.
 func goWith(ctx context.Context, dir string, settings []string, arguments ...string) (output string, ok bool, err error) {
+	scratch, err := os.MkdirTemp("", "orrery-lab-go-") // after Ctrl-C the go command leaves its folders behind
+	if err != nil {
+		return "", false, err
+	}
+	defer os.RemoveAll(scratch)
 	command := exec.CommandContext(ctx, "go", arguments...)
-	command.Dir, command.Env = dir, append(os.Environ(), settings...)
+	command.Dir, command.Env = dir, append(append(os.Environ(), "GOTMPDIR="+scratch), settings...)
 	var text bytes.Buffer
 	command.Stdout, command.Stderr = &text, &text
-	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // it removes its folders then
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // it ends its compilers then
 	command.WaitDelay = 5 * time.Second
 	err = command.Run()
 	if ctx.Err() != nil {
