@@ -69,7 +69,7 @@ func testAddWhileProcessing(t *testing.T, q queue.Interface[string]) {
 
 	q.Add("a")
 	q.Add("a")
-	assert.Zero(t, q.Len(), "Len does not count a key that a worker still holds")
+	assert.Zero(t, q.Len(), "the worker still holds the key, so Len does not count it")
 	q.Add("b")
 	q.Done("a")
 	assert.Equal(t, []string{"b", "a"}, takeAll(t, q), "the key is queued once, at the end")
