@@ -146,3 +146,14 @@ func indexOf(conditions []api.NamespaceCondition, wanted api.NamespaceConditionT
 	}
 	return -1
 }
+
+// The namespace may be the informer's.
+func TestUpdatedConditionsAreACopy(t *testing.T) {
+	namespace := &api.Namespace{}
+	namespace.Status.Conditions = allFalse(before)
+	found := &ConditionUpdater{}
+	found.ProcessContent(api.PodsResource, Remains{Items: 1}, nil)
+	_, changed := found.Update(namespace)
+	require.True(t, changed)
+	assert.Equal(t, allFalse(before), namespace.Status.Conditions, "Update has changed the conditions of the namespace that it was given")
+}

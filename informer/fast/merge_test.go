@@ -131,7 +131,7 @@ func TestMergingKeepsTheMarkBehindTheInitialList(t *testing.T) {
 	got := merged(append([]informer.Notification[*thing]{a[0], {Kind: informer.EventSynced}, a[1]}, b...))
 	require.Len(t, got, 3)
 	assert.Equal(t, "add a nothing->2", tell(got[0]))
-	assert.True(t, got[0].Initial)
+	assert.True(t, got[0].Initial, "the merged addition is still one of the initial list")
 	assert.Equal(t, informer.EventSynced, got[1].Kind)
 	assert.Equal(t, "add b nothing->1", tell(got[2]))
 }

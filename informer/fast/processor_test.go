@@ -201,7 +201,7 @@ func TestPendingDoesNotCountSkippedResyncs(t *testing.T) {
 		}
 		p.flush()
 		synctest.Wait()
-		assert.Equal(t, []string{"+a", "+c"}, never.got())
+		assert.Equal(t, []string{"+a", "+c"}, never.got(), "a handler without resync gets no event of one")
 		assert.Equal(t, []string{"+a", "+b", "+c"}, hourly.got())
 		for i, h := range inf.Snapshot().Handlers {
 			assert.Zero(t, h.Pending, "everything was delivered to handler %d", i)

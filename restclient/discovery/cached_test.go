@@ -220,7 +220,7 @@ func TestInvalidateWhileAnAnswerIsOnItsWay(t *testing.T) {
 		cached.Invalidate()
 		after := ask(t.Context(), cached, time.Time{})
 		assert.Equal(t, answer{4, nil}, <-before)
-		assert.Zero(t, keptLists(cached))
+		assert.Zero(t, keptLists(cached), "an answer from before Invalidate is kept")
 		assert.Equal(t, answer{5, nil}, <-after)
 		assert.Equal(t, 5, keptLists(cached))
 		assert.Len(t, server.Requests(), 4)

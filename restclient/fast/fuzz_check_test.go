@@ -94,8 +94,8 @@ func checkList(t *testing.T, codec restclient.Codec, data []byte) {
 	}
 	list, good := read(bytes.NewReader(data), 1<<16)
 	again, againGood := read(iotest.OneByteReader(bytes.NewReader(data)), 1<<16)
-	require.Equal(t, good, againGood)
-	require.Equal(t, list, again)
+	require.Equal(t, good, againGood, "a list that comes byte by byte is as good as one that comes at once")
+	require.Equal(t, list, again, "a list that comes byte by byte is the one that comes at once")
 	read(bytes.NewReader(data), smallLimit)
 }
 

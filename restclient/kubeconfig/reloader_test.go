@@ -287,3 +287,23 @@ func TestWithoutChangedFilesAreReadOnce(t *testing.T) {
 	assert.Equal(t, "Bearer one", req.Header.Get("Authorization"))
 	assert.Equal(t, "bearer token", fmt.Sprint(cfg.Credentials))
 }
+
+// Tools that renew a login may write the kubeconfig before the files that it names. The kubeconfig
+// does not change again when those are there.
+func TestAKubeconfigWhoseTokenFileComesLaterIsUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFollowed(t, withToken("one"), nil)
+		f.load(Options{})
+		token := filepath.Join(t.TempDir(), "token")
+		f.write(Single("kind", f.cluster(), User{TokenFile: token}, ""))
+		time.Sleep(followPeriod)
+		f.hears(" Bearer one")
+		assert.Len(t, f.reported(), 1, "the missing file is reported")
+
+		require.NoError(t, os.WriteFile(token, []byte("two"), 0o600))
+		time.Sleep(followPeriod)
+		got, err := f.ask()
+		require.NoError(t, err)
+		assert.Equal(t, " Bearer two", got, "a kubeconfig that could not be used for want of another file is tried again, although it has not changed since")
+	})
+}
