@@ -364,6 +364,9 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 		return f, false // removed since
 	}
 	f.lackPass(e, "policy "+policy, e.Policies.Items[at].Changed)
+	if e.Policies.Items[at].Authorizer {
+		f.lack(nil, "policy %s asks about rights: if they were changed since, the next pass of the controller may succeed", policy)
+	}
 	if bound >= 0 {
 		f.lackPass(e, "binding "+binding, e.Policies.Items[bound].Changed)
 		if e.Policies.Items[bound].Parameter != "" {

@@ -61,6 +61,9 @@ func definitionGoes(e *Evidence) []Finding {
 		f.Says = fmt.Sprintf("the CustomResourceDefinition of %s is in deletion, and %s left", t.Name(), remaining(t.Count))
 		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: in deletion since %s, has %s", d.Name, clock(d.Deleted), definitionCleanup)
 		f.saw(1, t.Request, "%s left", objects(t.Count, t.Name()))
+		if e.Namespace != nil && d.Deleted.After(e.Namespace.Deleted) {
+			f.lack(nil, "it was deleted after the namespace, and waits for the same objects")
+		}
 		for _, h := range e.Held() {
 			if h.Type != t {
 				continue
@@ -199,6 +202,9 @@ func shrinks(e *Evidence) []Finding {
 	return findings
 }
 
+// ofEveryNamespace are the objects that kube-controller-manager creates in every namespace.
+var ofEveryNamespace = []string{"configmaps/kube-root-ca.crt", "serviceaccounts/default"}
+
 func grows(e *Evidence) []Finding {
 	if e.Namespace == nil || e.Namespace.Deleted.IsZero() {
 		return nil
@@ -212,9 +218,12 @@ func grows(e *Evidence) []Finding {
 		}
 		young := Object{}
 		for _, o := range t.Objects {
-			if o.Created.After(young.Created) {
+			if o.Created.After(young.Created) && !slices.Contains(ofEveryNamespace, t.Name()+"/"+o.Name) {
 				young = o
 			}
+		}
+		if !young.Created.After(after) && len(t.Objects) == t.Count {
+			continue // each pass deletes what kube-controller-manager creates again: it does not keep the namespace
 		}
 		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: "*"}, Blocks: []Blocked{t.blocked()}}
 		f.Says = fmt.Sprintf("something creates %s although %s is in deletion", t.Name(), e.Name)

@@ -125,7 +125,8 @@ func noController(e *Evidence) []Finding {
 	}
 	f.saw(2, e.Namespace.Request, "its conditions and finalizers have not changed")
 	for _, w := range e.Namespace.Writers {
-		if w.Manager != managerName && w.At.After(e.Namespace.Deleted) {
+		older := slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return !m.Created.IsZero() && m.Created.Before(w.At) })
+		if w.At.After(e.Namespace.Deleted) && (w.Manager != managerName || older) { // otherwise it may have been switched off since
 			f.lack(nil, "%s has written the conditions since the deletion, and may be at work", w.Manager)
 			break
 		}
@@ -222,6 +223,11 @@ func twoControllers(e *Evidence) []Finding {
 	f.Says = fmt.Sprintf("two controllers, %s, overwrite each other's conditions", listed(names))
 	f.saw(2, e.Namespace.Request, "managedFields: %s own f:conditions, and wrote them within %s of each other", listed(names), duration(togetherWithin))
 	f.saw(2, e.Namespace.Request, "the conditions differ between the samples")
+	for _, lease := range e.Leases.Items {
+		if slices.Contains(names, lease.Name) && lease.Expired(e.At) {
+			f.lack(nil, "%s does not hold its Lease any more, and may have stopped", lease.Name)
+		}
+	}
 	return []Finding{f}
 }
 

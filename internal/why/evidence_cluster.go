@@ -48,6 +48,8 @@ type Manager struct {
 	Ready bool   `json:"ready,omitempty"`
 	// Controllers is the value of --controllers; empty: the default, all.
 	Controllers string `json:"controllers,omitempty"`
+	// Created is when the pod was created.
+	Created time.Time `json:"created,omitzero"`
 }
 
 // Lease is a Lease of coordination.k8s.io.
@@ -107,6 +109,8 @@ type Policy struct {
 	Of string `json:"of,omitempty"`
 	// Rules are the policy's match constraints.
 	Rules []Rule `json:"rules,omitempty"`
+	// Authorizer: its expressions ask about rights, which may have changed.
+	Authorizer bool `json:"authorizer,omitempty"`
 	// Parameter is the name of the parameter object of a binding, "*" if labels select several;
 	// empty without one.
 	Parameter string `json:"parameter,omitempty"`

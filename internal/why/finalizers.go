@@ -13,8 +13,9 @@ func finalizerCauses() []Cause {
 			"uninstalled before the objects that it manages, the finalizer stays.",
 		Proof: "Objects in deletion have the finalizer and are unchanged in two samples; the owner is known from a table, and by a workload of it, " +
 			"or for a custom type by its Lease or by rights to update the type; no workload and no pod of it is ready or was started within 10 minutes, " +
-			"no Lease of it was renewed, and no pod may update a custom type by a rule that names its group. An owner that no table has is only the " +
-			"finalizer's writer, and another program may remove it: that is possible, and never proven.",
+			"no Lease of it was renewed, and no pod and no user may update the type: not counted are those of kube-system and those that apply manifests, " +
+			"such as Argo CD, and users who may update everything. An owner that no table has is only the finalizer's writer, and another program may " +
+			"remove it: that is possible, and never proven.",
 		Do: []string{
 			"bring the controller back: it removes its finalizers by itself",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
@@ -240,8 +241,14 @@ func withoutRights(e *Evidence) []Finding {
 		case !e.mayList(w, h):
 			f.lack(nil, "%s may not list them either, and may work for other namespaces only", w.Name)
 		}
-		if w.Kubeconfig {
+		if w.Kubeconfig || e.mayImpersonate(w) {
 			f.lack(nil, "%s may send its requests under another identity than its service account", w.Name)
+		}
+		for _, grant := range e.grantsFor(h.Type) {
+			if !grant.isAccount() {
+				f.lack(nil, "%s may update them, and may be %s", grant.Subject, w.Name)
+				break
+			}
 		}
 		if len(others) > 0 && others[0].Ready == 0 {
 			f.lack(nil, "%s %s/%s, which has no ready pod, may be the owner instead", others[0].Kind, others[0].Namespace, others[0].Name)
@@ -285,7 +292,12 @@ func (h Held) OwnersRights(w Workload) (questions []Refusal) {
 		ask("patch", h.Type.Resource+"/status", h.Object.Name)
 	}
 	ask("list", h.Type.Resource, "")
-	return questions
+	return append(questions, Refusal{User: w.User(), Verb: "impersonate", Resource: "serviceaccounts"})
+}
+
+// mayImpersonate reports whether a workload may act as a service account of the namespace.
+func (e *Evidence) mayImpersonate(w Workload) bool {
+	return slices.ContainsFunc(e.Reviews, func(r Review) bool { return r.User == w.User() && r.Verb == "impersonate" && r.Allowed })
 }
 
 // reviewOf returns the answer to one of the questions about a workload's rights, nil without one.

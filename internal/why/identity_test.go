@@ -38,13 +38,14 @@ func balanced() why.Evidence {
 	return e
 }
 
-// Many programs have taken the place of a cloud's controller. One that runs may be the owner, if a
-// rule names Services; too many programs may update everything.
+// Many programs have taken the place of a cloud's controller: one that runs may be the owner. Those
+// of the system and those that write on behalf of others are not.
 func TestAnotherControllerOfLoadBalancers(t *testing.T) {
 	e := balanced()
-	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "mesh"}, Resources: []string{"*"}, Pods: 1}}
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "kube-system", Name: "mesh"}, Resources: []string{"*"}, Pods: 1},
+		{Service: why.Service{Namespace: "cd", Name: "argocd-application-controller"}, Group: "*", Resources: []string{"*"}, Pods: 1}}
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty, find(why.Judge(e), "C15").Missing)
-	e.Grants.Items[0].Resources = []string{"services"}
+	e.Grants.Items[0].Service.Namespace = "ops"
 	found := find(why.Judge(e), "C15")
 	assert.Equal(t, why.Possible, found.Certainty)
 	assert.Equal(t, []string{"a pod of service account ops/mesh may update services, and may be cloud-controller-manager"}, found.Missing)

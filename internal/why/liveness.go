@@ -346,10 +346,8 @@ func (e *Evidence) leads(f *Finding, h Held, name string, programs []string) str
 }
 
 // may looks for the fourth sign of life: a right to update the type. A pod that runs with it may be
-// the owner, and a user who has it a program outside the cluster. Those rights count that a rule
-// gives which names a custom type, or Services for the owner of a load balancer, whom many programs
-// replace, and those of a user with the owner's name: too many programs may update everything, or
-// built-in types.
+// the owner under another name, and a user who has it a program outside the cluster. Everything may
+// be updated by too many users: among those count the ones with the owner's name.
 func (e *Evidence) may(f *Finding, h Held, name string, programs []string) string {
 	if !h.ByRights() {
 		return ownerGone
@@ -358,19 +356,15 @@ func (e *Evidence) may(f *Finding, h Held, name string, programs []string) strin
 		f.lack(e.Grants.Failed, "the roles could not be read")
 		return ownerUnknown
 	}
-	keeper, _ := h.Keeper()
-	builtIn := !h.Type.IsCustom()
 	for _, grant := range e.Grants.Items {
-		named := slices.Contains(grant.Resources, h.Type.Resource)
-		broad := builtIn || grant.Group == Every && !named
-		replaces := keeper.Balancer && named && grant.Group == h.Type.Group
+		broad := (grant.Group == Every || !h.Type.IsCustom()) && !slices.Contains(grant.Resources, h.Type.Resource)
 		switch {
 		case !grant.covers(h.Type):
 		case !grant.isAccount() && broad && !slices.ContainsFunc(programs, func(program string) bool { return hasWord(grant.Subject, program) }):
 		case !grant.isAccount():
 			f.lack(nil, "%s may update %s, and may be outside the cluster", grant.Subject, h.Type.Name())
 			return ownerUnknown
-		case broad && !replaces:
+		case broad && (grant.Service.Namespace == managerNamespace || isCreator(grant.Service.Name)): // it does so on behalf of others
 		case grant.Failed != nil:
 			f.lack(grant.Failed, "the pods of service account %s could not be read", grant.Account())
 			return ownerUnknown
@@ -379,9 +373,7 @@ func (e *Evidence) may(f *Finding, h Held, name string, programs []string) strin
 			return ownerUnknown
 		}
 	}
-	if !builtIn {
-		f.saw(1, e.Grants.Request, "no pod runs that may update %s by a rule that names its group", h.Type.Name())
-	}
+	f.saw(1, e.Grants.Request, "no pod runs that may update %s", h.Type.Name())
 	return ownerGone
 }
 

@@ -231,6 +231,9 @@ func onLostNode(e *Evidence) []Finding {
 			f.Says = fmt.Sprintf("%s on node %s did not end in time", counted(len(pods), "pod"), name)
 		case node == nil:
 			f.saw(1, e.Nodes.Request, "node %s does not exist", name)
+			if e.now().Sub(pods[0].Deleted) < orphanedWithin {
+				f.lack(nil, "the pod garbage collector deletes the pods of such a node, and may not have come to them")
+			}
 			f.Do = []string{
 				"see whether the pod-garbage-collector-controller of kube-controller-manager runs: it deletes the pods of nodes that do not exist",
 				"bring the node back under its name",
@@ -275,6 +278,9 @@ func (e *Evidence) overdue() string {
 	return ""
 }
 
+// orphanedWithin is how long the pod garbage collector may take for the pods of a node that is gone.
+const orphanedWithin = 2 * time.Minute
+
 // tearDown is how long a kubelet may take for a pod after its grace period.
 const tearDown = 30 * time.Second
 
@@ -302,6 +308,9 @@ func notTornDown(e *Evidence) []Finding {
 			f.lack(nil, "container %s still runs, and whether the volume is one of the pod's was not read", listed(pod.Running))
 		}
 		f.saw(1, e.Nodes.Request, "node %s: Ready=True", name)
+		if obstacle := e.decidesOnPods(); obstacle != "" {
+			f.lack(nil, "%s decides on deletions of pods, also on the kubelet's", obstacle)
+		}
 		for _, lease := range e.NodeLeases.Items {
 			if lease.Name == name && lease.Expired(e.At) {
 				f.lack(nil, "the Lease of node %s was last renewed %s ago: its kubelet may be dead", name, duration(e.At.Sub(lease.Renewed)))
@@ -309,6 +318,23 @@ func notTornDown(e *Evidence) []Finding {
 		}
 		return f, true
 	})
+}
+
+// decidesOnPods returns a webhook or a policy that selects deletions of pods, "" for none.
+func (e *Evidence) decidesOnPods() string {
+	pods := Type{Version: "v1", Resource: "pods"}
+	selects := func(r Rule) bool { return r.matchesDelete(pods) }
+	for _, hook := range e.Webhooks.Items {
+		if slices.ContainsFunc(hook.Rules, selects) && hook.NamespaceOnly.matches(e.Namespace.Labels) {
+			return "webhook " + hook.Name
+		}
+	}
+	for _, policy := range e.Policies.Items {
+		if slices.ContainsFunc(policy.Rules, selects) {
+			return "policy " + policy.Name
+		}
+	}
+	return ""
 }
 
 // attached returns a volume that is attached to the node of a pod with claims, nil for none. It may

@@ -301,3 +301,70 @@ func TestTheGracePeriodOnALostNode(t *testing.T) {
 	assert.Equal(t, why.Possible, found.Certainty)
 	assert.Equal(t, []string{"node n does not answer: pod slow will not end before it does"}, found.Missing)
 }
+
+// Who decides on deletions of pods decides on those of a kubelet, too.
+func TestAPolicyOnPodsBesideAKubelet(t *testing.T) {
+	rules := []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"pods"}}}
+	for missing, set := range map[string]func(*why.Evidence){
+		"policy p decides on deletions of pods, also on the kubelet's": func(e *why.Evidence) {
+			e.Policies = answered("GET policies", why.Policy{Name: "p", Rules: rules})
+		},
+		"webhook w decides on deletions of pods, also on the kubelet's": func(e *why.Evidence) {
+			e.Webhooks = answered("GET webhooks", why.Webhook{Name: "w", Rules: rules})
+		},
+	} {
+		e := onNode(why.Node{Name: "n", Ready: "True"})
+		set(&e)
+		found := find(why.Judge(e), "C12")
+		assert.Equal(t, why.Possible, found.Certainty)
+		assert.Equal(t, []string{missing}, found.Missing)
+	}
+}
+
+// A policy that asks about rights may have been satisfied without a change of any of its objects.
+func TestAPolicyThatAsksAboutRights(t *testing.T) {
+	e := denied()
+	e.Policies.Items[0].Authorizer = true
+	assert.Equal(t, []string{"policy p asks about rights: if they were changed since, the next pass of the controller may succeed"}, find(why.Judge(e), "C08").Missing)
+}
+
+// What kube-controller-manager creates in every namespace is deleted again in each pass.
+func TestObjectsOfEveryNamespace(t *testing.T) {
+	young := object("kube-root-ca.crt")
+	young.Created = at.Add(-time.Second)
+	t1 := typeOf("", "configmaps", young)
+	t1.Newest = young.Created
+	e := evidence(terminating("", ""), t1)
+	again := young
+	again.UID, again.Created = "another", at.Add(time.Second)
+	e.Second.Types[0].Objects = []why.Object{again}
+	assert.Nil(t, find(why.Judge(e), "C28"))
+	e.Types[0].Objects[0].Name, e.Second.Types[0].Objects[0].Name = "a", "b"
+	assert.NotNil(t, find(why.Judge(e), "C28"))
+}
+
+// A definition that was deleted after the namespace waits for the same objects.
+func TestADefinitionDeletedAfterTheNamespace(t *testing.T) {
+	e := defined()
+	before := find(why.Judge(e), "C25").Missing
+	e.Definitions.Items[0].Deleted = deleted.Add(time.Minute)
+	assert.Contains(t, find(why.Judge(e), "C25").Missing, "it was deleted after the namespace, and waits for the same objects")
+	assert.NotContains(t, before, "it was deleted after the namespace, and waits for the same objects")
+}
+
+// An owner that may act as another account has not lost its rights, and one that a user stands for
+// may have another identity.
+func TestAnOwnerThatMayImpersonate(t *testing.T) {
+	w := workload("deployment", "es", "external-secrets", 1)
+	e := secrets(w)
+	refuse(&e, w)
+	e.Reviews = append(e.Reviews, why.Review{User: w.User(), Verb: "impersonate", Resource: "serviceaccounts", Request: "POST review"})
+	require.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
+	e.Reviews[len(e.Reviews)-1].Allowed = true
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C06").Certainty)
+	e.Reviews[len(e.Reviews)-1].Allowed = false
+	e.Grants.Items = []why.Grant{{Subject: "user es@corp", Group: "external-secrets.io", Resources: []string{"*"}}}
+	found := find(why.Judge(e), "C06")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{"user es@corp may update them, and may be external-secrets"}, found.Missing)
+}

@@ -198,7 +198,7 @@ func TestAnotherProgramMayRemoveTheFinalizer(t *testing.T) {
 			why.Grant{Service: engine, Group: "*", Resources: []string{"scaledobjects"}, Pods: 1}, why.Possible},
 		"a right to another type": {held(stopped), why.Grant{Service: engine, Group: "*", Resources: []string{"topics"}, Pods: 1}, why.Proven},
 		"a listed owner beside a right to everything": {orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", since("deployment", "keda-operator", 0, time.Hour)),
-			why.Grant{Service: engine, Group: "*", Resources: []string{"*"}, Pods: 1}, why.Proven},
+			why.Grant{Service: engine, Group: "*", Resources: []string{"*"}, Pods: 1}, why.Possible},
 		"a listed owner beside a right to its group": {orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", since("deployment", "keda-operator", 0, time.Hour)),
 			why.Grant{Service: engine, Group: "keda.sh", Resources: []string{"*"}, Pods: 1}, why.Possible},
 	} {
@@ -292,6 +292,9 @@ func TestAnotherControllerHasWritten(t *testing.T) {
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
 	e.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: deleted.Add(time.Second)}}
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "it wrote them before it was switched off")
+	e.Managers.Items[0].Created = deleted
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty, "another process of that name wrote them")
+	e.Managers.Items[0].Created = later
 	e.Namespace.Writers[0].Manager = "orrery"
 	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
 }

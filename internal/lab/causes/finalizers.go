@@ -134,6 +134,7 @@ func finalizerFixtures() []Fixture {
 		ID: "C06", Culprit: orders(externalSecrets),
 		SetUp: func(w *World) {
 			w.broken("role-is-missing", "forbid:verb=update|patch,resource=pushsecrets,user=system:serviceaccount:external-secrets:operator")
+			w.fault("forbid:verb=impersonate,resource=serviceaccounts,user=system:serviceaccount:external-secrets:operator")
 			ready(w)
 			w.background(func(other *World) { // the operator tries again and again
 				other.until("role-is-missing")

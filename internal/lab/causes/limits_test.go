@@ -160,12 +160,13 @@ func TestGoneMeanwhile(t *testing.T) {
 	})
 }
 
-// The owner of a built-in type's finalizer may run outside the cluster, as a user with its name.
+// The owner of a built-in type's finalizer may run outside the cluster, as a user to whom a rule
+// gives that type.
 func TestOwnerMayBeAUser(t *testing.T) {
 	f, _ := causes.Find("C15")
 	for subject, want := range map[string]why.Certainty{
 		`"kind":"User","name":"eks:cloud-controller-manager"`:                                 why.Possible,
-		`"kind":"User","name":"eks:my-cloud-controller-managers"`:                             why.Proven,
+		`"kind":"User","name":"managed-cloud"`:                                                why.Possible,
 		`"kind":"ServiceAccount","name":"cloud-controller-manager","namespace":"kube-system"`: why.Proven,
 	} {
 		inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {

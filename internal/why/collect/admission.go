@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"orrery/internal/why"
 	"orrery/restclient/api"
@@ -40,7 +41,13 @@ func (c *collector) configurations(ctx context.Context, resource string) why.Ans
 func (c *collector) policies(ctx context.Context) {
 	policies := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "validatingadmissionpolicies"}, "", api.ListOptions{},
 		func(o *api.Unstructured) (why.Policy, bool) {
-			return why.Policy{Name: o.GetName(), UID: o.GetUID(), Rules: rules(o.Nested("spec", "matchConstraints", "resourceRules")), Changed: changed(o)}, true
+			p := why.Policy{Name: o.GetName(), UID: o.GetUID(), Rules: rules(o.Nested("spec", "matchConstraints", "resourceRules")), Changed: changed(o)}
+			for _, part := range []string{"validations", "variables", "matchConditions"} {
+				p.Authorizer = p.Authorizer || slices.ContainsFunc(items(o.Nested("spec", part)), func(entry map[string]any) bool {
+					return strings.Contains(text(entry, "expression"), "authorizer")
+				})
+			}
+			return p, true
 		})
 	bindings := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "validatingadmissionpolicybindings"}, "", api.ListOptions{},
 		func(o *api.Unstructured) (why.Policy, bool) {

@@ -266,7 +266,7 @@ func apiService(o *api.Unstructured) (why.APIService, bool) {
 }
 
 func manager(o *api.Unstructured) (why.Manager, bool) {
-	m := why.Manager{Name: o.GetName(), Ready: text(conditionOf(o, "Ready"), "status") == "True"}
+	m := why.Manager{Name: o.GetName(), Created: moment(o.NestedString("metadata", "creationTimestamp")), Ready: text(conditionOf(o, "Ready"), "status") == "True"}
 	for _, container := range items(o.Nested("spec", "containers")) {
 		for _, key := range []string{"command", "args"} {
 			for _, word := range items(container[key], key) {

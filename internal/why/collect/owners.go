@@ -323,8 +323,8 @@ func (c *collector) pods(held []why.Held) {
 	})
 }
 
-// maxOwners is how many rights of owners are asked about: three or four for each.
-const maxOwners = 24
+// maxOwners is how many rights of owners are asked about: four or five for each.
+const maxOwners = 30
 
 // ownersRights checks whether running owners may still remove their finalizers.
 func (c *collector) ownersRights(ctx context.Context) {

@@ -80,7 +80,8 @@ func TestWhatOwnersAreAskedAbout(t *testing.T) {
 	}
 	list := about("list")
 	list["name"] = ""
-	assert.Equal(t, []any{about("update"), about("patch"), list}, asked)
+	impersonate := map[string]any{"namespace": "shop", "verb": "impersonate", "group": "", "resource": "serviceaccounts", "subresource": "", "name": ""}
+	assert.Equal(t, []any{about("update"), about("patch"), list, impersonate}, asked)
 	assert.Equal(t, "a", e.Reviews[0].Name)
 
 	asked = nil

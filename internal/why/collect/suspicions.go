@@ -33,8 +33,8 @@ func (c *collector) suspicions(ctx context.Context) {
 		e.Elsewhere = c.elsewhere(ctx)
 	}
 	silent := e.Emptied() || e.Untouched()
-	ask(e.Namespace.BlamesWebhook() || silent || len(e.Held()) > 0, func() { c.webhooks(ctx) })
-	ask(e.Namespace.BlamesPolicy() || silent, func() { c.policies(ctx) })
+	ask(e.Namespace.BlamesWebhook() || silent || len(e.Held()) > 0 || e.Late(), func() { c.webhooks(ctx) })
+	ask(e.Namespace.BlamesPolicy() || silent || e.Late(), func() { c.policies(ctx) })
 	ask(e.Late(), func() { e.NodeLeases = list(ctx, c, leasesResource, "kube-node-lease", api.ListOptions{}, lease) })
 	ask(e.Ending(), func() { e.Nodes = list(ctx, c, nodesResource, "", api.ListOptions{}, node) })
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, attachmentsResource, "", api.ListOptions{}, attachment) })
