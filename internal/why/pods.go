@@ -278,7 +278,8 @@ func (e *Evidence) overdue() string {
 	return ""
 }
 
-// orphanedWithin is how long the pod garbage collector may take for the pods of a node that is gone.
+// orphanedWithin is how long the pod garbage collector may take for the pods of a node that is
+// gone.
 const orphanedWithin = 2 * time.Minute
 
 // tearDown is how long a kubelet may take for a pod after its grace period.
