@@ -170,7 +170,7 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 		f.Culprit = Reference{Resource: "pods", Namespace: managerNamespace, Name: managers[0].Name}
 		f.saw(1, e.Managers.Request, "pod %s/%s has --controllers=%s, without %s", managerNamespace, managers[0].Name, managers[0].Controllers, controller)
 		for _, lease := range e.Leases.Items {
-			if host, _, _ := strings.Cut(lease.Holder, "_"); lease.Name == managerName && !lease.Expired(e.At) && !slices.ContainsFunc(managers, func(m Manager) bool { return strings.HasSuffix(m.Name, host) }) {
+			if host, _, _ := strings.Cut(lease.Holder, "_"); lease.Name == managerName && !lease.Expired(e.At) && !slices.ContainsFunc(managers, func(m Manager) bool { return strings.Contains(m.Name, "-"+strings.ToLower(host)) }) {
 				f.lack(nil, "the Lease of %s is held by %s, which is none of its pods: another process may be at work", managerName, lease.Holder)
 			}
 		}

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -22,7 +23,16 @@ var managedControllers = []string{
 }
 
 // The pod of kube-controller-manager, as kubeadm names it.
-const managersPod = controlplane.ControllerManager + "-fake-node-0"
+// The holder of its Lease has the name of this machine, and so has the pod.
+var managersPod = controlplane.ControllerManager + "-" + hostname()
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		panic(err)
+	}
+	return strings.ToLower(name)
+}
 
 // convertedThings is the CustomResourceDefinition whose conversion the situation of C09 breaks.
 const convertedThings = "things.converted.example.com"
@@ -62,6 +72,7 @@ func contentSituations() []situation {
 			w.createNamespace("cert-manager")
 			w.definition("acme.cert-manager.io", "challenges", "Challenge", "v1")
 			w.deployment("cert-manager", "cert-manager", "cert-manager")
+			w.may("get,list,watch", "cert-manager-reads", "acme.cert-manager.io", "challenges", "cert-manager", "cert-manager", "")
 			w.mayUpdate("cert-manager", "acme.cert-manager.io", "challenges", "cert-manager", "cert-manager", namespace)
 			w.custom("/namespaces/"+namespace+"/challenges", "acme.cert-manager.io/v1", "Challenge", "orders", "acme.cert-manager.io/finalizer")
 			w.deleteNamespace(namespace)
@@ -161,12 +172,18 @@ func contentSituations() []situation {
 // mayUpdate lets a service account update a type everywhere, or in one namespace by a Role there.
 func (w *whyTrial) mayUpdate(name, group, resource, accounts, account, inNamespace string) {
 	w.t.Helper()
+	w.may("update,patch", name, group, resource, accounts, account, inNamespace)
+}
+
+// may gives a service account verbs, which commas separate.
+func (w *whyTrial) may(verbs, name, group, resource, accounts, account, inNamespace string) {
+	w.t.Helper()
 	const rbac = "/apis/rbac.authorization.k8s.io/v1"
 	place, role, binding, kind := rbac, "/clusterroles", "/clusterrolebindings", "ClusterRole"
 	if inNamespace != "" {
 		place, role, binding, kind = rbac+"/namespaces/"+inNamespace, "/roles", "/rolebindings", "Role"
 	}
-	w.post(place+role, fmt.Sprintf(`{"metadata":{"name":%q},"rules":[{"apiGroups":[%q],"resources":[%q],"verbs":["update","patch"]}]}`, name, group, resource))
+	w.post(place+role, fmt.Sprintf(`{"metadata":{"name":%q},"rules":[{"apiGroups":[%q],"resources":[%q],"verbs":["%s"]}]}`, name, group, resource, strings.ReplaceAll(verbs, ",", `","`)))
 	w.post(place+binding, fmt.Sprintf(`{"metadata":{"name":%q},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":%q,"name":%q},
 		"subjects":[{"kind":"ServiceAccount","namespace":%q,"name":%q}]}`, name, kind, name, accounts, account))
 }
