@@ -170,7 +170,7 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 		f.Culprit = Reference{Resource: "pods", Namespace: managerNamespace, Name: managers[0].Name}
 		f.saw(1, e.Managers.Request, "pod %s/%s has --controllers=%s, without %s", managerNamespace, managers[0].Name, managers[0].Controllers, controller)
 		for _, lease := range e.Leases.Items {
-			if host, _, _ := strings.Cut(lease.Holder, "_"); lease.Name == managerName && !lease.Expired(e.At) && !slices.ContainsFunc(managers, func(m Manager) bool { return strings.Contains(m.Name, "-"+strings.ToLower(host)) }) {
+			if lease.Name == managerName && !lease.Expired(e.At) && !slices.ContainsFunc(managers, lease.isHeldBy) {
 				f.lack(nil, "the Lease of %s is held by %s, which is none of its pods: another process may be at work", managerName, lease.Holder)
 			}
 		}
@@ -194,6 +194,13 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 		}
 	}
 	return false
+}
+
+// isHeldBy reports whether the holder of the Lease, a host and a number, is a pod of
+// kube-controller-manager: its name ends with that of its node.
+func (l Lease) isHeldBy(m Manager) bool {
+	host, _, _ := strings.Cut(l.Holder, "_")
+	return strings.Contains(m.Name, "-"+strings.ToLower(host))
 }
 
 // writtenSince reports whether a process wrote the controller's conditions after a moment, of this
@@ -306,13 +313,14 @@ func mayNotDelete(e *Evidence) []Finding {
 			at := slices.IndexFunc(e.Reviews, func(r Review) bool {
 				return r.User == user && r.Verb == verb && r.Group == refusal.Group && r.Resource == refusal.Resource
 			})
+			behind := e.aggregated(refusal.Group)
 			switch {
 			case at < 0: // only some are reviewed
 			case e.Reviews[at].Failed != nil:
 				f.lack(e.Reviews[at].Failed, "the SubjectAccessReview failed")
-			case e.Reviews[at].Allowed && e.aggregated(refusal.Group) != nil:
+			case e.Reviews[at].Allowed && behind != nil:
 				f.lack(nil, "a SubjectAccessReview allows it, so the server behind that group may lack the right to ask about it, or it was restored since")
-				server = e.aggregated(refusal.Group)
+				server = behind
 			case e.Reviews[at].Allowed:
 				continue // restored since; the next pass will succeed
 			default:

@@ -206,7 +206,10 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 // owner may work on another object than the first.
 func (e *Evidence) changedOf(h Held) string {
 	for _, o := range h.Type.Objects {
-		if still, known := e.standstill(h.Type, o); slices.Contains(o.Finalizers, h.Finalizer) && known && !still {
+		if !slices.Contains(o.Finalizers, h.Finalizer) {
+			continue
+		}
+		if still, known := e.standstill(h.Type, o); known && !still {
 			return o.Name
 		}
 	}
@@ -224,20 +227,20 @@ func (e *Evidence) leftTraces(h Held, programs []string) bool {
 	if slices.ContainsFunc(e.NamedWorkloads(h), func(w Workload) bool { return e.isOwner(w, h) }) {
 		return true
 	}
-	return h.Type.IsCustom() && (slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool { return e.isAccountOf(g, h) }) ||
+	return h.Type.IsCustom() && (e.hasAccount(h) ||
 		slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) }))
 }
 
 // leftAccount reports whether an owner that ran in the namespace has left the rights of a service
 // account with its name: all else went with its pods.
 func (e *Evidence) leftAccount(h Held) bool {
-	return e.ranInside(h) && slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool { return e.isAccountOf(g, h) })
+	return e.ranInside(h) && e.hasAccount(h)
 }
 
-// isAccountOf reports whether a right is that of a service account with exactly the name of an
-// owner.
-func (e *Evidence) isAccountOf(g Grant, h Held) bool {
-	return g.isAccount() && slices.Contains(e.namesOf(h), g.Service.Name)
+// hasAccount reports whether a service account with exactly the name of an owner has rights to the
+// type.
+func (e *Evidence) hasAccount(h Held) bool {
+	return slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool { return g.isAccount() && slices.Contains(e.namesOf(h), g.Service.Name) })
 }
 
 // builtIn judges a controller of kube-controller-manager.

@@ -323,8 +323,7 @@ func notTornDown(e *Evidence) []Finding {
 
 // decidesOnPods returns a webhook or a policy that selects deletions of pods, "" for none.
 func (e *Evidence) decidesOnPods() string {
-	pods := Type{Version: "v1", Resource: "pods"}
-	selects := func(r Rule) bool { return r.matchesDelete(pods) }
+	selects := func(r Rule) bool { return r.matchesDelete(e.pods()) }
 	for _, hook := range e.Webhooks.Items {
 		if slices.ContainsFunc(hook.Rules, selects) && hook.NamespaceOnly.matches(e.Namespace.Labels) {
 			return "webhook " + hook.Name

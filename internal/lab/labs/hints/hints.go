@@ -22,6 +22,8 @@ type Hint struct {
 	Rung int
 	// Trouble is what has to be said in place of a hint, which has no text then.
 	Trouble report.Kind
+	// General: no hint is about the failure, and this one is not either.
+	General bool
 	// Repeated reports that all rungs have been shown before.
 	Repeated bool
 	// Shown records in the progress that the hint was shown.
@@ -61,6 +63,7 @@ func Next(lab *manifest.Lab, progress work.LabProgress) Hint {
 	}
 	return Hint{
 		Text: lab.Hints.Rungs[rung-1], Rung: rung, Repeated: progress.Hints >= last,
-		Shown: func(p *work.LabProgress) { p.Hints = rung },
+		General: match == nil && kind != "" && !slices.Contains(troubles, kind),
+		Shown:   func(p *work.LabProgress) { p.Hints = rung },
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"orrery/internal/lab/labs/hints"
 	"orrery/internal/lab/labs/manifest"
-	"orrery/internal/lab/labs/report"
 )
 
 func newHintCommand() *cobra.Command {
@@ -42,7 +41,7 @@ race, the first call says what to look at, and uses none of the three.`,
 			case hint.Rung == 0:
 				s.print("hint-state", hint.Test)
 			default:
-				if kind := report.Kind(progress.Failed.Kind()); (kind == report.Assertion || kind == report.Panic) && hints.Match(lab, progress.Failed) == nil {
+				if hint.General {
 					s.print("hint-general")
 				}
 				s.print("hint-rung", hint.Rung, len(lab.Hints.Rungs))

@@ -264,27 +264,28 @@ func TestALabUnderWayIsKept(t *testing.T) {
 	assert.Equal(t, before, after)
 }
 
-// A failure about which the lab has no hint gets a general one, which says so.
-func TestAFailureWithoutAHint(t *testing.T) {
+// mistaken tests a page that adds in another way, and fails.
+func mistaken(t *testing.T, adds string) {
+	t.Helper()
 	dir := repository(t)
 	_, _, stderr := lab(t, "start", "04")
 	require.Empty(t, stderr)
-	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "c.n += n", "if c.n != n {\n\t\tc.n += n\n\t}", 1))
+	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "c.n += n", adds, 1))
 	code, stdout, _ := lab(t, "test", "04")
 	require.Equal(t, 1, code, stdout)
-	_, stdout, _ = lab(t, "hint", "04")
+}
+
+// A failure about which the lab has no hint gets a general one, which says so.
+func TestAFailureWithoutAHint(t *testing.T) {
+	mistaken(t, "if c.n != n {\n\t\tc.n += n\n\t}")
+	_, stdout, _ := lab(t, "hint", "04")
 	assert.Equal(t, "No hint is about this failure. A general one:\nHint 1 of 3:\none\n", stdout)
 }
 
 // The last test of a page that does not compile has no failure to hint at.
 func TestAHintIsNotUsedOnAPageThatDoesNotCompile(t *testing.T) {
-	dir := repository(t)
-	_, _, stderr := lab(t, "start", "04")
-	require.Empty(t, stderr)
-	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "c.n += n", "c.m += n", 1))
-	code, stdout, _ := lab(t, "test", "04")
-	require.Equal(t, 1, code, stdout)
-	_, stdout, _ = lab(t, "hint", "04")
+	mistaken(t, "c.m += n")
+	_, stdout, _ := lab(t, "hint", "04")
 	assert.Equal(t, "The page did not compile in the last test; \"lab test 04\" shows the errors.\n"+
 		"No hint was used. The next call shows hint 1.\n", stdout)
 	_, stdout, _ = lab(t, "hint", "04")
