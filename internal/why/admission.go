@@ -168,7 +168,11 @@ func webhookUnreachable(e *Evidence) []Finding {
 			}
 			f.Says = fmt.Sprintf("the webhook %s cannot be reached", name)
 			if len(f.Blocks) > 0 {
-				f.Says += ", so " + count(f.Blocks) + " cannot be deleted"
+				most := ""
+				if c.hook != nil && c.hook.Narrowed {
+					most = "up to "
+				}
+				f.Says += ", so " + most + count(f.Blocks) + " cannot be deleted"
 			}
 			f.saw(1, e.Namespace.Request, "ContentFailure: failed calling webhook %q: %s", name, text)
 			if c.hook != nil && c.hook.Narrowed && denies(content) {
@@ -347,7 +351,8 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 	f.saw(1, e.Namespace.Request, "ContentFailure: policy %s: %s", by, reason)
 	switch {
 	case strings.Contains(reason, "no params found"):
-		f.Do = []string{fmt.Sprintf("restore the parameter object of binding %s", binding)}
+		f.Do = []string{fmt.Sprintf("restore the parameter object of binding %s; if it was in %s, where nothing can be created any more: "+
+			"exclude %s by spec.matchResources of the binding, and remove the exclusion when %s is gone", binding, e.Name, e.Name, e.Name)}
 	case strings.HasPrefix(reason, "failed to configure "), strings.Contains(reason, "resulted in error"):
 		f.Do = []string{fmt.Sprintf("correct policy %s: it cannot decide, and then denies", policy)}
 	default:

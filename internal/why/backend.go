@@ -147,10 +147,18 @@ func (e *Evidence) backendDown(f *Finding, service Service) (down, known bool) {
 		f.saw(1, b.Request, "Service %s does not exist", service)
 	case b.Ready == 0:
 		f.saw(1, b.Request, "Service %s has no ready endpoint", service)
+		f.lackStart(e, b)
 	default:
 		return false, true
 	}
 	return true, true
+}
+
+// lackStart adds to a finding that the pods behind a Service may be starting.
+func (f *Finding) lackStart(e *Evidence, b *Backend) {
+	if age := e.At.Sub(b.Changed); b.Ready == 0 && b.Coming > 0 && age < startsWithin {
+		f.lack(nil, "Service %s has %s without Ready, changed %s ago: a server may be starting", b.Service, counted(b.Coming, "endpoint"), duration(age))
+	}
 }
 
 // bringBack says how to bring the server behind a Service back.

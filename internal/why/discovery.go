@@ -18,7 +18,7 @@ func discoveryCauses() []Cause {
 			"types cannot be listed, so the controller may not call the namespace empty. One dead server blocks the " +
 			"deletion of every namespace in the cluster.",
 		Proof: "DiscoveryFailure names the group version, the server's /apis marks it stale, and its APIService has a Service " +
-			"and is not Available, with a reason.",
+			"and is not Available, with a reason. While pods of it may be starting, that is possible only.",
 		Do: []string{
 			"repair the server that the APIService names; its reason says what is missing",
 			"⚠ if the add-on is uninstalled, and its API has no data of its own: delete the APIService",
@@ -91,6 +91,9 @@ func undiscoveredFinding(e *Evidence, groupVersion string) Finding {
 	return f
 }
 
+// noServer are the reasons of an APIService whose Service has no ready endpoint.
+var noServer = []string{"ServiceNotFound", "EndpointsNotFound", "MissingEndpoints"}
+
 func unavailable(e *Evidence, inside bool) []Finding {
 	var findings []Finding
 	for _, groupVersion := range e.undiscovered() {
@@ -117,6 +120,12 @@ func unavailable(e *Evidence, inside bool) []Finding {
 				since = ", not Available since " + clock(service.Since)
 			}
 			f.saw(1, e.APIServices.Request, "APIService %s: Available=%s %s%s; Service %s", service.Name, service.Available, service.Reason, since, *service.Service)
+		}
+		if b := e.backend(*service.Service); b != nil && b.Failed == nil {
+			f.lackStart(e, b)
+			if b.Ready > 0 && slices.Contains(noServer, service.Reason) {
+				f.lack(nil, "Service %s has %s by now: discovery may follow", service.Service, counted(b.Ready, "ready endpoint"))
+			}
 		}
 		remove := kubectl("", "delete apiservice", Quoted(service.Name))
 		repair := fmt.Sprintf("repair Service %s (%s)", *service.Service, service.Reason)

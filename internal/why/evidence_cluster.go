@@ -143,6 +143,8 @@ type Backend struct {
 	Service
 	Exists bool `json:"exists,omitempty"`
 	Ready  int  `json:"ready,omitempty"` // ready endpoints
+	// Coming is how many endpoints are not ready yet, of pods that are not ending.
+	Coming int `json:"coming,omitempty"`
 	// External is the host of a Service of type ExternalName, which has no endpoints.
 	External string `json:"external,omitempty"`
 	// Changed is when its endpoints were last written.

@@ -302,8 +302,15 @@ func (e *Evidence) mayImpersonate(w Workload) bool {
 
 // reviewOf returns the answer to one of the questions about a workload's rights, nil without one.
 func (e *Evidence) reviewOf(w Workload, h Held, verb string) *Review {
+	return e.answerTo(Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: h.Type.Resource, Name: h.Object.Name})
+}
+
+// answerTo returns the answer to a question about a right, nil without one. A right to all objects
+// is one to each.
+func (e *Evidence) answerTo(asked Refusal) *Review {
 	for i, r := range e.Reviews {
-		if r.User == w.User() && r.Verb == verb && r.Group == h.Type.Group && r.Resource == h.Type.Resource && (r.Name == "" || r.Name == h.Object.Name) && r.Failed == nil {
+		if r.User == asked.User && r.Verb == asked.Verb && r.Group == asked.Group && r.Resource == asked.Resource &&
+			(r.Name == "" || r.Name == asked.Name) && r.Failed == nil {
 			return &e.Reviews[i]
 		}
 	}
@@ -312,11 +319,13 @@ func (e *Evidence) reviewOf(w Workload, h Held, verb string) *Review {
 
 // isRefused reports whether a workload may not write a held object in any way.
 func (e *Evidence) isRefused(w Workload, h Held) bool {
-	status := slices.ContainsFunc(e.Reviews, func(r Review) bool {
-		return r.User == w.User() && r.Group == h.Type.Group && r.Resource == h.Type.Resource+"/status" && (r.Failed != nil || r.Allowed)
+	return !slices.ContainsFunc(h.OwnersRights(w), func(asked Refusal) bool {
+		if asked.Verb != "update" && asked.Verb != "patch" {
+			return false
+		}
+		answer := e.answerTo(asked)
+		return answer == nil || answer.Allowed
 	})
-	update, patch := e.reviewOf(w, h, "update"), e.reviewOf(w, h, "patch")
-	return !status && update != nil && !update.Allowed && patch != nil && !patch.Allowed
 }
 
 // mayList reports whether a workload may list the type: one that may not has perhaps no task in the

@@ -224,7 +224,7 @@ func (e *Evidence) leftTraces(h Held, programs []string) bool {
 	if keeper.Many {
 		return false // any of its namesakes may be a stranger
 	}
-	if slices.ContainsFunc(e.NamedWorkloads(h), func(w Workload) bool { return e.isOwner(w, h) }) {
+	if slices.ContainsFunc(e.NamedWorkloads(h), func(w Workload) bool { return e.isOwner(w, h) && !w.hasNoNode() }) {
 		return true
 	}
 	return h.Type.IsCustom() && (e.hasAccount(h) ||
@@ -237,10 +237,15 @@ func (e *Evidence) leftAccount(h Held) bool {
 	return e.ranInside(h) && e.hasAccount(h)
 }
 
+// hasNoNode reports whether it is a DaemonSet that is to run on no node: another program may have
+// replaced it.
+func (w Workload) hasNoNode() bool { return w.Kind == "daemonset" && w.Replicas == 0 }
+
 // hasAccount reports whether a service account with exactly the name of an owner has rights to the
 // type.
 func (e *Evidence) hasAccount(h Held) bool {
-	return slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool { return g.isAccount() && slices.Contains(e.namesOf(h), g.Service.Name) })
+	keeper, _ := h.Keeper()
+	return slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool { return g.isAccount() && slices.Contains(append(e.namesOf(h), keeper.Accounts...), g.Service.Name) })
 }
 
 // builtIn judges a controller of kube-controller-manager.
@@ -273,9 +278,14 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 	var other, coming *Workload
 	for i, w := range workloads {
 		switch {
-		case listed && stopped && !w.isNamed(name) && e.Grants.Known() && !w.Kubeconfig && !e.accountMay(w.Account(), h.Type):
+		case listed && stopped && w.Name != name && e.Grants.Known() && !w.Kubeconfig && !e.accountMay(w.Account(), h.Type):
 			// another part of the owner, which could not remove the finalizer
-		case w.Ready > 0 && e.isOwner(w, h):
+		case w.Ready > 0 && e.isOwner(w, h) && (!stopped || w.Name == name):
+			if lease := e.lostLease(h, w); lease != nil {
+				f.lack(nil, "%s %s/%s: %d of %d ready, but its Lease %s/%s was last renewed %s ago: it may hang, or have no leader",
+					w.Kind, w.Namespace, w.Name, w.Ready, w.Replicas, lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
+				return ownerUnknown
+			}
 			f.saw(1, e.Workloads.Request, "%s %s/%s: %d of %d ready", w.Kind, w.Namespace, w.Name, w.Ready, w.Replicas)
 			return ownerSlow
 		case w.Ready > 0 && other == nil:
@@ -302,6 +312,22 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 		f.lack(nil, "%s %s/%s has been without a ready pod since %s: it may be starting", coming.Kind, coming.Namespace, coming.Name, clock(coming.Since))
 	}
 	return ownerUnknown
+}
+
+// lostLease returns a Lease of an owner, in the namespace of its running workload or that of
+// Kubernetes, if the owner has only Leases that nobody renews; nil otherwise.
+func (e *Evidence) lostLease(h Held, w Workload) *Lease {
+	var lost *Lease
+	for i, lease := range e.AllLeases.Items {
+		switch {
+		case !lease.isOf(e.namesOf(h)):
+		case e.At.Sub(lease.Renewed) < startsWithin:
+			return nil
+		case lost == nil && (lease.Namespace == w.Namespace || lease.Namespace == managerNamespace):
+			lost = &e.AllLeases.Items[i]
+		}
+	}
+	return lost
 }
 
 // accountMay reports whether a service account has a right to update a type.

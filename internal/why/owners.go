@@ -22,6 +22,8 @@ type Keeper struct {
 	// Programs are words that the names of its workloads, containers, images or commands have.
 	// Default: Name.
 	Programs []string
+	// Accounts are its service accounts, if they are called otherwise.
+	Accounts []string
 	// Outside: it runs outside the cluster and cannot be seen.
 	Outside bool
 	// Many: programs of that name may be strangers, such as the drivers of different disks.
@@ -80,9 +82,9 @@ var keepers = []Keeper{
 
 	{Pattern: "*.infrastructure.cluster.x-k8s.io", Types: []string{"*.cluster.x-k8s.io"}, Name: "an infrastructure provider of Cluster API", Protects: "machines", Many: true, Programs: []string{"capa", "capd", "capg", "caph", "capm3", "capo", "capv", "capx", "capz"}},
 	{Pattern: "*.cluster.x-k8s.io", Types: []string{"*.cluster.x-k8s.io"}, Name: "Cluster API", Protects: "machines", Programs: []string{"capi", "cluster-api"}},
-	{Pattern: "*.ceph.rook.io", Types: []string{"*.ceph.rook.io"}, Name: "rook-ceph-operator", Protects: "storage", Programs: []string{"rook"}},
+	{Pattern: "*.ceph.rook.io", Types: []string{"*.ceph.rook.io"}, Name: "rook-ceph-operator", Protects: "storage", Programs: []string{"rook"}, Accounts: []string{"rook-ceph-system"}},
 	{Pattern: "ceph.rook.io/disaster-protection", Name: "rook-ceph-operator", Protects: "storage", Programs: []string{"rook"}},
-	{Pattern: "longhorn.io", Types: []string{"*.longhorn.io"}, Name: "longhorn-manager", Protects: "storage", Programs: []string{"longhorn"}},
+	{Pattern: "longhorn.io", Types: []string{"*.longhorn.io"}, Name: "longhorn-manager", Protects: "storage", Programs: []string{"longhorn"}, Accounts: []string{"longhorn-service-account"}},
 	{Pattern: "velero.io/pod-volume-finalizer", Types: []string{"*.velero.io"}, Name: "velero", Protects: "a backup"},
 	{Pattern: "kubevirt.io/virtualMachineControllerFinalize", Types: []string{"*.kubevirt.io"}, Name: "virt-controller", Protects: "a virtual machine"},
 	{Pattern: "kubevirt.io/foregroundDeleteVirtualMachine", Types: []string{"*.kubevirt.io"}, Name: "virt-controller", Protects: "a virtual machine"},

@@ -113,7 +113,7 @@ func TestTheURLInARefusal(t *testing.T) {
 // What a policy is short of is not what it asks for.
 func TestAPolicyThatCannotDecide(t *testing.T) {
 	for text, do := range map[string]string{
-		`with binding 'b' denied request: failed to configure binding: no params found for policy binding with`: "restore the parameter object of binding b",
+		`with binding 'b' denied request: failed to configure binding: no params found for policy binding with`: "restore the parameter object of binding b; if it was in shop, where nothing can be created any more: exclude shop by spec.matchResources of the binding, and remove the exclusion when shop is gone",
 		`with binding 'b' denied request: expression 'object.x' resulted in error: no such key: x`:              "correct policy p: it cannot decide, and then denies",
 		`denied request: failed to configure policy: paramKind kind 'g.io/v1, Kind=Limit' not known`:            "correct policy p: it cannot decide, and then denies",
 		`with binding 'b' denied request: annotate it first`:                                                    "do what the policy asks for: annotate it first",

@@ -368,3 +368,93 @@ func TestAnOwnerThatMayImpersonate(t *testing.T) {
 	assert.Equal(t, why.Possible, found.Certainty)
 	assert.Equal(t, []string{"user es@corp may update them, and may be external-secrets"}, found.Missing)
 }
+
+// A server whose pods are starting, or whose endpoints are back, may be discovered in the next
+// pass.
+func TestAServerThatIsStarting(t *testing.T) {
+	behind := func(e why.Evidence, s why.Service, change func(*why.Backend)) why.Evidence {
+		b := why.Backend{Service: s, Request: "GET slices", Exists: true, Coming: 2, Changed: at.Add(-time.Minute)}
+		change(&b)
+		e.Backends = []why.Backend{b}
+		return e
+	}
+	server, hook := why.Service{Namespace: "ops", Name: "b"}, unreachable().Backends[0].Service
+	for name, test := range map[string]struct {
+		change  func(*why.Backend)
+		missing string // of C01; "": proven
+		webhook string // of C07
+	}{
+		"endpoints that are not ready yet": {
+			func(*why.Backend) {}, "Service ops/b has 2 endpoints without Ready, changed 1m0s ago: a server may be starting",
+			"Service guard/guard has 2 endpoints without Ready, changed 1m0s ago: a server may be starting",
+		},
+		"endpoints that do not become ready": {func(b *why.Backend) { b.Changed = at.Add(-time.Hour) }, "", ""},
+		"endpoints of pods that end":         {func(b *why.Backend) { b.Coming = 0 }, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for id, e := range map[string]why.Evidence{"C01": behind(undiscovered("ops"), server, test.change), "C07": behind(unreachable(), hook, test.change)} {
+				found := find(why.Judge(e), id)
+				require.NotNil(t, found, id)
+				missing := map[string]string{"C01": test.missing, "C07": test.webhook}[id]
+				if missing == "" {
+					assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+					continue
+				}
+				assert.Equal(t, why.Possible, found.Certainty, id)
+				assert.Equal(t, []string{missing}, found.Missing)
+			}
+		})
+	}
+	ready := behind(undiscovered("ops"), server, func(b *why.Backend) { b.Ready = 1 })
+	assert.Equal(t, []string{"Service ops/b has 1 ready endpoint by now: discovery may follow"}, find(why.Judge(ready), "C01").Missing)
+	ready.APIServices.Items[0].Reason = "FailedDiscoveryCheck"
+	assert.Equal(t, why.Proven, find(why.Judge(ready), "C01").Certainty, "it has an endpoint, and does not answer")
+}
+
+// While the owner itself is stopped, another part of it that runs is no sign that it works,
+// whatever their image is called.
+func TestAnotherPartOfAStoppedOwner(t *testing.T) {
+	e := orphan("podvolumebackups", "velero.io", "velero.io/pod-volume-finalizer", "",
+		since("deployment", "velero", 0, time.Hour), workload("daemonset", "ops", "node-agent", 1, "velero"))
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "default"}, Group: "velero.io", Resources: []string{"*"}}}
+	found, lines := advice(t, e, "C04")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{"daemonset ops/node-agent runs, and may be velero or a part of it"}, found.Missing)
+	assert.Contains(t, lines, "kubectl -n ops scale deployment/velero --replicas=1")
+	e.Workloads.Items[0].Ready = 1
+	assert.Nil(t, find(why.Judge(e), "C04"), "the owner runs")
+	e.Workloads.Items = e.Workloads.Items[1:]
+	assert.Nil(t, find(why.Judge(e), "C04"), "it may be the owner under another name")
+}
+
+// An owner that runs and has lost its only Lease may hang.
+func TestAnOwnerThatHasLostItsLease(t *testing.T) {
+	e := held(workload("deployment", "ops", "keda-operator", 1))
+	lease := why.Lease{Namespace: "ops", Name: "keda-operator", Holder: "a", Renewed: at.Add(-time.Hour), Duration: 15 * time.Second}
+	e.AllLeases.Items = []why.Lease{lease}
+	found := find(why.Judge(e), "C04")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{
+		"deployment ops/keda-operator: 1 of 1 ready, but its Lease ops/keda-operator was last renewed 1h0m ago: it may hang, or have no leader",
+	}, found.Missing)
+	for name, leases := range map[string][]why.Lease{
+		"none":                          nil,
+		"one of another installation":   {{Namespace: "other", Name: "keda-operator", Renewed: at.Add(-time.Hour)}},
+		"another one that is renewed":   {lease, {Namespace: "ops", Name: "keda-operator-2", Renewed: at, Duration: time.Minute}},
+		"one that has just been missed": {{Namespace: "ops", Name: "keda-operator", Renewed: at.Add(-time.Minute), Duration: 15 * time.Second}},
+		"one of another program":        {{Namespace: "ops", Name: "other", Renewed: at.Add(-time.Hour)}},
+	} {
+		e.AllLeases.Items = leases
+		assert.Nil(t, find(why.Judge(e), "C04"), name)
+	}
+}
+
+// A DaemonSet that is to run on no node may be what another program has replaced.
+func TestADaemonSetOfNoNode(t *testing.T) {
+	e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "", since("daemonset", "cloud-controller-manager", 0, time.Hour))
+	e.Stamps[0].Balancer = true
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C15").Certainty)
+	e.Workloads.Items[0].Replicas = 2
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty)
+}

@@ -147,6 +147,8 @@ func TestAnOwnerThatMayWriteTheStatus(t *testing.T) {
 	require.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
 	e.Reviews[len(e.Reviews)-1].Allowed = true
 	assert.Nil(t, find(why.Judge(e), "C06"))
+	e.Reviews = e.Reviews[:len(e.Reviews)-1]
+	assert.Nil(t, find(why.Judge(e), "C06"), "that was not asked")
 }
 
 // While the owner itself is stopped, the rights of its parts are not what is missing.
@@ -267,6 +269,10 @@ func TestAnOwnerWhoseTracesWereInTheNamespace(t *testing.T) {
 	e.Grants.Items[0].Service.Name = "topic-operator"
 	found = find(why.Judge(e), "C05")
 	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+
+	rook := orphan("cephclusters", "ceph.rook.io", "cephcluster.ceph.rook.io", "")
+	rook.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "shop", Name: "rook-ceph-system"}, Group: "ceph.rook.io", Resources: []string{"*"}}}
+	assert.Equal(t, why.Proven, find(why.Judge(rook), "C05").Certainty, "its account is called otherwise")
 
 	e.Workloads.Items = []why.Workload{{Kind: "deployment", Namespace: "ops", Name: "topic-operator"}}
 	stopped, _ := advice(t, e, "C05")

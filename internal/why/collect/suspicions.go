@@ -163,7 +163,7 @@ func (c *collector) backends(ctx context.Context) {
 		want(definition.Converter)
 	}
 	for _, a := range e.APIServices.Items {
-		if a.Service != nil && a.Service.Namespace == e.Name && a.Available != "True" {
+		if _, failed := e.Discovery.Failed[a.GroupVersion]; failed && a.Available != "True" {
 			want(a.Service)
 		}
 	}
@@ -193,10 +193,11 @@ func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 	b := named.Items[0]
 	endpoints := list(ctx, c, slicesResource, s.Namespace, api.ListOptions{LabelSelector: "kubernetes.io/service-name=" + s.Name},
 		func(o *api.Unstructured) (why.Backend, bool) {
-			return why.Backend{Ready: readyEndpoints(o), Changed: changed(o)}, true
+			ready, coming := endpointsOf(o)
+			return why.Backend{Ready: ready, Coming: coming, Changed: changed(o)}, true
 		})
 	for _, slice := range endpoints.Items {
-		b.Ready += slice.Ready
+		b.Ready, b.Coming = b.Ready+slice.Ready, b.Coming+slice.Coming
 		if slice.Changed.After(b.Changed) {
 			b.Changed = slice.Changed
 		}
@@ -213,16 +214,20 @@ func ports(o *api.Unstructured) (all []string) {
 	return all
 }
 
-// readyEndpoints counts the ready endpoints of an EndpointSlice. An endpoint without that condition
-// is ready.
-func readyEndpoints(o *api.Unstructured) (count int) {
+// endpointsOf counts the endpoints of an EndpointSlice that are ready, and those that may become
+// ready. An endpoint without the condition ready is ready.
+func endpointsOf(o *api.Unstructured) (ready, coming int) {
 	for _, endpoint := range items(o.Nested("endpoints")) {
 		conditions, _ := endpoint["conditions"].(map[string]any)
-		if ready, said := conditions["ready"].(bool); !said || ready {
-			count++
+		isReady, said := conditions["ready"].(bool)
+		switch terminating, _ := conditions["terminating"].(bool); {
+		case !said || isReady:
+			ready++
+		case !terminating:
+			coming++
 		}
 	}
-	return count
+	return ready, coming
 }
 
 func node(o *api.Unstructured) (why.Node, bool) {

@@ -145,6 +145,7 @@ func TestWhichBackendsAreRead(t *testing.T) {
 		{Service: &why.Service{Namespace: "shop", Name: "aggregated"}}, {Service: &why.Service{Namespace: "shop", Name: "available"}, Available: "True"},
 		{Service: &why.Service{Namespace: "elsewhere", Name: "aggregated"}},
 	}
+	e.APIServices.Items[0].GroupVersion, e.Discovery.Failed = "g.io/v1", map[string]string{"g.io/v1": "stale"}
 	c.backends(t.Context())
 	var names []string
 	for _, b := range e.Backends {
