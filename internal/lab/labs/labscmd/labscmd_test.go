@@ -88,6 +88,8 @@ func TestALearnersWay(t *testing.T) {
 	assert.Equal(t, 1, code)
 	_, stdout, _ = lab(t, "diff", "04")
 	assert.Contains(t, stdout, "+\tc.n = n", "a page that has passed keeps its difference open")
+	_, stdout, _ = lab(t, "list")
+	assert.Contains(t, stdout, "04  changed 0/2        –  Counter  [counting]")
 
 	_, stdout, _ = lab(t, "reset", "04", "--lang", "zh-CN")
 	assert.Contains(t, stdout, "之前的目录已改名为 workshop/work/04-counter.bak-1\n")
@@ -207,6 +209,7 @@ func TestWrongUsageHasExitCode2(t *testing.T) {
 	dir := repository(t)
 	for want, args := range map[string][]string{
 		`there is no lab "17"; the nearest: 04 (Counter)`:                    {"start", "17"},
+		`there is no lab "abc"; "lab list" shows them`:                       {"start", "abc"},
 		"lab 04 has not been started; type: lab start 04":                    {"test", "04"},
 		"lab 04 has not been started; type: lab start 04 ":                   {"run", "4"},
 		"lab 04 has not been started; type: lab start 04  ":                  {"reset", "4"},

@@ -16,7 +16,7 @@ type row struct {
 	ID      string `json:"id"`
 	Title   string `json:"title"`
 	Article string `json:"article"`
-	// State is passed, started or open.
+	// State is open, started, passed, or changed: it passed before the page was changed.
 	State string `json:"state"`
 	// Steps are the steps that passed, of Of.
 	Steps int `json:"steps"`
@@ -32,7 +32,10 @@ func newListCommand() *cobra.Command {
 		Short: "List the labs with your progress",
 		Long: `Lists the labs with their state, the minutes that are left for a learner who
 works alone, and the article that each belongs to. The labs can be done in any
-order.`,
+order.
+
+"changed" is a lab that had passed before you changed your page, with the steps
+that pass now.`,
 		Example: `  # which labs are there?
   lab list`,
 		Args: program.NoArguments,
@@ -54,11 +57,11 @@ order.`,
 			}
 			for _, r := range rows {
 				state := s.lang.Say("state-" + r.State)
-				if r.State == "started" {
+				if r.State == "started" || r.State == "changed" {
 					state = fmt.Sprintf("%s %d/%d", state, r.Steps, r.Of)
 				}
 				minutes := s.lang.Say("minutes", r.Minutes)
-				if r.State == "passed" {
+				if r.Minutes == 0 {
 					minutes = s.lang.Say("minutes-none")
 				}
 				fmt.Fprintf(command.OutOrStdout(), "%s  %-12s %s  %s  [%s]\n", r.ID, state, minutes, r.Title, r.Article)
@@ -83,8 +86,11 @@ func (s *session) row(lab *manifest.Lab, progress *work.LabProgress) row {
 		}
 	}
 	r.Minutes = lab.Minutes.Self * (r.Of - r.Steps) / r.Of
-	if !progress.Passed.IsZero() {
+	switch {
+	case !progress.Passed.IsZero():
 		r.State, r.Steps, r.Minutes = "passed", r.Of, 0
+	case progress.Solved:
+		r.State, r.Minutes = "changed", 0
 	}
 	return r
 }

@@ -152,6 +152,9 @@ func (s *session) lab(args []string) (*manifest.Lab, error) {
 	for _, each := range near {
 		names = append(names, fmt.Sprintf("%s (%s)", each.ID, each.Title.In(s.lang)))
 	}
+	if len(names) == 0 {
+		return nil, s.refuse("no-such-lab", args[0])
+	}
 	return nil, s.refuse("unknown-lab", args[0], strings.Join(names, ", "))
 }
 

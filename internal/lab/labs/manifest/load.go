@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -74,23 +75,26 @@ func Read(file string, into any) error {
 	return nil
 }
 
-// Find returns the lab that a word means: an id with or without zero, the folder's name, or the
-// words in it. Otherwise near are those that look like it.
+// Find returns the lab that a word means: an id with or without zeros, the folder's name, or the
+// words in it. Otherwise near are up to three that look like it, or have the nearest numbers.
 func Find(labs []*Lab, word string) (found *Lab, near []*Lab) {
 	word = strings.ToLower(strings.TrimSuffix(word, "/"))
+	number, noNumber := strconv.Atoi(word)
+	distance := func(lab *Lab) int {
+		id, _ := strconv.Atoi(lab.ID) // two digits
+		return max(id-number, number-id)
+	}
 	for _, lab := range labs {
 		_, words, _ := strings.Cut(lab.Name, "-")
-		if word == lab.ID || "0"+word == lab.ID || word == lab.Name || word == words {
+		if word == lab.Name || word == words || noNumber == nil && distance(lab) == 0 {
 			return lab, nil
 		}
 	}
-	for _, lab := range labs {
-		if word != "" && (strings.Contains(lab.Name, word) || strings.HasPrefix(lab.ID, word[:1])) {
-			near = append(near, lab)
-		}
-	}
-	if len(near) == 0 {
-		near = labs
+	near = slices.Clone(labs)
+	if noNumber == nil {
+		slices.SortStableFunc(near, func(a, b *Lab) int { return distance(a) - distance(b) })
+	} else {
+		near = slices.DeleteFunc(near, func(lab *Lab) bool { return word == "" || !strings.Contains(lab.Name, word) })
 	}
 	return nil, near[:min(len(near), 3)]
 }

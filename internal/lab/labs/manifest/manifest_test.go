@@ -69,12 +69,12 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 
 func TestLabsAreFoundByManyNames(t *testing.T) {
 	labs := []*manifest.Lab{{ID: "04", Name: "04-deltafifo"}, {ID: "08", Name: "08-work-queue"}, {ID: "14", Name: "14-queue-in-order"}}
-	for word, want := range map[string]string{"04": "04", "4": "04", "8": "08", "work-queue": "08", "08-work-queue/": "08", "Work-Queue": "08", "14": "14"} {
+	for word, want := range map[string]string{"04": "04", "4": "04", "8": "08", "008": "08", "work-queue": "08", "08-work-queue/": "08", "Work-Queue": "08", "14": "14"} {
 		found, _ := manifest.Find(labs, word)
 		require.NotNil(t, found, word)
 		assert.Equal(t, want, found.ID)
 	}
-	for word, want := range map[string][]string{"queue": {"08", "14"}, "17": {"14"}, "xyz": {"04", "08", "14"}, "": {"04", "08", "14"}} {
+	for word, want := range map[string][]string{"queue": {"08", "14"}, "17": {"14", "08", "04"}, "7": {"08", "04", "14"}, "xyz": nil, "": nil} {
 		found, near := manifest.Find(labs, word)
 		assert.Nil(t, found, word)
 		var ids []string
