@@ -6,11 +6,9 @@ package places
 import (
 	_ "embed"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -118,30 +116,33 @@ func split(function string) (dir, name string) {
 	return parent + last, name
 }
 
-// read returns the functions of a package by name. A file that cannot be read or parsed has none.
+// read returns the functions of a package by name. A file that cannot be read has none.
 func (s Source) read(dir string) map[string]Place {
 	found := map[string]Place{}
 	if s.Files != nil {
 		names, _ := fs.Glob(s.Files, dir+"/*.go")
 		for _, name := range names {
 			if text, err := fs.ReadFile(s.Files, name); err == nil && s.Yours[name].Text == nil {
-				s.add(found, name, text)
+				s.add(found, name, string(text))
 			}
 		}
 	}
 	for name, page := range s.Yours {
 		if path.Dir(name) == dir && page.Text != nil {
-			s.add(found, name, page.Text)
+			s.add(found, name, string(page.Text))
 		}
 	}
 	return found
 }
 
+// declaration matches the begin of a function in gofmt's form: its comment, the type of its receiver
+// and its name. Package go/parser would know it without that form, and make the program larger by a
+// fiftieth, all of which is in memory.
+var declaration = regexp.MustCompile(`(?m)((?:^//.*\n)*)^func\s*(?:\(\s*(?:\w+\s+)?\*?(\w+)[^)]*\)\s*)?(\w+)[\[(]`)
+
 // add adds the functions of a file, unless it is a test.
-func (s Source) add(found map[string]Place, name string, text []byte) {
-	set := token.NewFileSet()
-	file, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil || strings.HasSuffix(name, "_test.go") {
+func (s Source) add(found map[string]Place, name, text string) {
+	if strings.HasSuffix(name, "_test.go") {
 		return
 	}
 	page, yours := s.Yours[name]
@@ -149,39 +150,28 @@ func (s Source) add(found map[string]Place, name string, text []byte) {
 	if yours {
 		shown = page.File
 	}
-	for _, declaration := range file.Decls {
-		function, ok := declaration.(*ast.FuncDecl)
-		if !ok {
-			continue
+	for _, at := range declaration.FindAllStringSubmatchIndex(text, -1) {
+		comment := text[at[2]:at[3]]
+		full := text[at[6]:at[7]]
+		if at[4] >= 0 {
+			full = text[at[4]:at[5]] + "." + full
 		}
-		from := function.Pos()
-		if function.Doc != nil {
-			from = function.Doc.Pos()
+		first := 1 + strings.Count(text[:at[0]], "\n")
+		found[full] = Place{
+			Name: full, File: shown, Line: first + strings.Count(comment, "\n"), First: first, Text: comment + function(text[at[3]:]), Yours: yours,
 		}
-		first, line, end := set.Position(from), set.Position(function.Pos()), set.Position(function.End())
-		full := nameOf(function)
-		found[full] = Place{Name: full, File: shown, Line: line.Line, First: first.Line, Text: string(text[first.Offset:end.Offset]), Yours: yours}
 	}
 }
 
-// nameOf returns Function, or Type.Method.
-func nameOf(function *ast.FuncDecl) string {
-	if function.Recv == nil || len(function.Recv.List) == 0 {
-		return function.Name.Name
+// function returns the function with which a text begins. It ends in its first line, or in the next
+// line that begins with a brace.
+func function(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	if strings.HasSuffix(strings.TrimSpace(line), "}") {
+		return line
 	}
-	receiver := function.Recv.List[0].Type
-	for {
-		switch t := receiver.(type) {
-		case *ast.StarExpr:
-			receiver = t.X
-		case *ast.IndexExpr:
-			receiver = t.X
-		case *ast.IndexListExpr:
-			receiver = t.X
-		case *ast.Ident:
-			return t.Name + "." + function.Name.Name
-		default:
-			return function.Name.Name
-		}
+	if end := strings.Index(text, "\n}"); end >= 0 {
+		return text[:end+len("\n}")]
 	}
+	return text
 }
