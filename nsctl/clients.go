@@ -11,7 +11,7 @@ import (
 	"orrery/wait"
 )
 
-// Deleter makes passes over namespaces in deletion; the articles call it
+// Deleter makes passes over terminating namespaces; the articles call it
 // NamespacedResourcesDeleterInterface. [NewDeleter] returns the textbook form; package nsctl/fast
 // has the form that asks the server half as often.
 //
@@ -19,7 +19,7 @@ import (
 type Deleter interface {
 	// Delete makes one pass over the namespace nsName: it deletes the content and, when nothing is
 	// left, removes this controller's token so that the server can remove the namespace. A
-	// namespace that does not exist or is not in deletion is left alone. The caller has waited
+	// namespace that does not exist or is not terminating is left alone. The caller has waited
 	// until every API server refuses new content in the namespace.
 	//
 	// nil means that there is nothing more to do. *[ResourcesRemainingError] means that the pass
@@ -30,7 +30,7 @@ type Deleter interface {
 // ObservedDeletion is what the caller of Delete knows of the deletion before the namespace is read.
 // The zero value says that it knows nothing.
 type ObservedDeletion struct {
-	// UID is the UID of the namespace that was seen in deletion. The pass leaves a later namespace
+	// UID is the UID of the namespace that was seen terminating. The pass leaves a later namespace
 	// of that name alone: its grace period begins when it is seen itself.
 	UID string
 	// Settled is the end of the grace period by our own clock: since then nothing can be created in

@@ -28,7 +28,7 @@ type Controller struct {
 
 	mu        sync.Mutex
 	active    map[string]time.Time // when the pass of a namespace that a worker processes began
-	deletions map[string]*deletion // namespaces that were seen in deletion and are not gone, by UID
+	deletions map[string]*deletion // namespaces that were seen terminating and are not gone, by UID
 	working   bool                 // Run was called
 }
 
@@ -151,7 +151,7 @@ func orDefault[T int | time.Duration](value, fallback T) T {
 	return value
 }
 
-// concerns reports whether a namespace is in deletion and selected.
+// concerns reports whether a namespace is terminating and selected.
 func (c *Controller) concerns(namespace *api.Namespace) bool {
 	return namespace.DeletionTimestamp != nil && c.selection.Selects(namespace.Name)
 }
@@ -173,7 +173,7 @@ func (c *Controller) enqueue(namespace *api.Namespace, after time.Duration) {
 // first. Run may be called once.
 //
 // The informer may run long before Run: a standby keeps its store and remembers when it saw which
-// deletion, and Run begins with all namespaces that are in deletion then.
+// deletion, and Run begins with all namespaces that are terminating then.
 func (c *Controller) Run(ctx context.Context) { c.RunWithin(ctx, context.WithoutCancel(ctx)) }
 
 // RunWithin is Run for a controller that may lose its right to work, such as the leader of an
@@ -213,7 +213,7 @@ func (c *Controller) RunWithin(stop, alive context.Context) {
 	pool.Wait()
 }
 
-// begin queues what was seen in deletion until now, for what is left of its grace period; the
+// begin queues what was seen terminating until now, for what is left of its grace period; the
 // handler queues what is seen from now on. In this order nothing is missed: the store has a
 // namespace before the handler gets its event.
 //

@@ -42,8 +42,8 @@ func NewDeleter(config DeleterConfig) Deleter {
 
 // Delete makes one pass over a namespace, see [Deleter]:
 //   - It reads the namespace from the server (PhaseReading): the informer's copy may be old. If it
-//     is not in deletion, or was re-created since seen (IsOfAnother), Delete returns nil at once.
-//   - It sets status.phase. If the namespace is not in deletion then, or has no token, it returns.
+//     is not terminating, or was re-created since seen (IsOfAnother), Delete returns nil at once.
+//   - It sets status.phase. If the namespace is not terminating then, or has no token, it returns.
 //   - It deletes the content. An error or an estimate (*ResourcesRemainingError) ends the pass.
 //   - It removes its token, if there (PhaseFinalization); Trace.Finalized gets the outcome.
 //

@@ -9,7 +9,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// deletion is what the controller remembers of a namespace that it has seen in deletion, until it
+// deletion is what the controller remembers of a namespace that it has seen terminating, until it
 // is gone.
 type deletion struct {
 	began   time.Time // see DeletionBegan
@@ -23,7 +23,7 @@ type deletion struct {
 // once: timestamps have whole seconds, and an event takes a moment.
 const timestampError = 2 * time.Second
 
-// DeletionBegan returns when the deletion of a namespace began that was first seen in deletion at
+// DeletionBegan returns when the deletion of a namespace began that was first seen terminating at
 // seen. This is its deletion timestamp, unless the deletion was seen at once, or our clock is
 // behind the server's; then it is seen.
 func DeletionBegan(namespace *api.Namespace, seen time.Time) time.Time {
@@ -33,7 +33,7 @@ func DeletionBegan(namespace *api.Namespace, seen time.Time) time.Time {
 	return seen
 }
 
-// observe remembers a namespace that is seen in deletion for the first time, and reports whether
+// observe remembers a namespace that is seen terminating for the first time, and reports whether
 // this controller works.
 func (c *Controller) observe(namespace *api.Namespace) (working bool) {
 	c.mu.Lock()
@@ -45,7 +45,7 @@ func (c *Controller) observe(namespace *api.Namespace) (working bool) {
 	return c.working
 }
 
-// unsettled returns what is left of the grace period of a namespace in deletion.
+// unsettled returns what is left of the grace period of a terminating namespace.
 func (c *Controller) unsettled(namespace *api.Namespace) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +104,7 @@ func (c *Controller) endPass(namespace *api.Namespace, err error) {
 	}
 }
 
-// untilNext returns the time until the planned look at a namespace in deletion; 0 if none is
+// untilNext returns the time until the planned look at a terminating namespace; 0 if none is
 // planned.
 func (c *Controller) untilNext(namespace *api.Namespace) time.Duration {
 	c.mu.Lock()
@@ -115,7 +115,7 @@ func (c *Controller) untilNext(namespace *api.Namespace) time.Duration {
 	return 0
 }
 
-// Deleting returns how many namespaces are known to be in deletion. It may be called from any
+// Deleting returns how many namespaces are known to be terminating. It may be called from any
 // goroutine.
 func (c *Controller) Deleting() int {
 	c.mu.Lock()
@@ -123,7 +123,7 @@ func (c *Controller) Deleting() int {
 	return len(c.deletions)
 }
 
-// OldestDeletion returns for how long the namespace that was deleted first has been in deletion; 0
+// OldestDeletion returns for how long the namespace that was deleted first has been terminating; 0
 // if none is. It may be called from any goroutine.
 func (c *Controller) OldestDeletion() time.Duration {
 	c.mu.Lock()
@@ -138,8 +138,8 @@ func (c *Controller) OldestDeletion() time.Duration {
 // Snapshot is the state of a controller at one moment, as plain data.
 type Snapshot struct {
 	Active     map[string]time.Time // the namespaces that a worker processes, and since when
-	Deleting   int                  // namespaces known to be in deletion
-	PassedOver int                  // namespaces in deletion that are not selected
+	Deleting   int                  // namespaces known to be terminating
+	PassedOver int                  // terminating namespaces that are not selected
 	Selection  Selection
 	Queue      queue.Snapshot[string] // what waits
 }

@@ -1,4 +1,4 @@
-// Package nsctl is the namespace controller: it empties namespaces in deletion and lets them go.
+// Package nsctl is the namespace controller: it empties terminating namespaces and lets them go.
 //
 // # Concept
 //

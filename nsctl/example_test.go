@@ -59,7 +59,7 @@ func (s smallContent) List(context.Context, api.GroupVersionResource, string) ([
 }
 
 func (s smallContent) Holders(context.Context, api.GroupVersionResource) (map[string]bool, bool, error) {
-	return nil, false, nil // called only when several namespaces are in deletion
+	return nil, false, nil // called only when several namespaces are terminating
 }
 
 func (s smallContent) Delete(context.Context, api.GroupVersionResource, string, string) error {

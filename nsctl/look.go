@@ -20,7 +20,7 @@ type Looked struct {
 	ParseErr     error               // names group versions that cannot be parsed, whose types are missing
 }
 
-// Look reads what a namespace in deletion holds, as the deleter sees it, and writes nothing. It
+// Look reads what a terminating namespace holds, as the deleter sees it, and writes nothing. It
 // asks discovery for the types as they were at deletedAt or later, and calls read for each that can
 // be listed: at most eight at a time, from several goroutines, the types in their order. A type
 // that read finds missing and discovery no longer lists counts as read.

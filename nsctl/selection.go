@@ -74,11 +74,11 @@ func (s Selection) String() string {
 	return strings.Join(patterns, ",")
 }
 
-// InDeletion returns the selected namespaces that are in deletion, as the informer's store has
+// InDeletion returns the selected namespaces that are terminating, as the informer's store has
 // them. They must not be changed. It may be called from any goroutine, by a standby too.
 func (c *Controller) InDeletion() []*api.Namespace { return c.lister.ListFunc(c.concerns) }
 
-// PassedOver returns how many namespaces are in deletion and not selected. It may be called from
+// PassedOver returns how many namespaces are terminating and not selected. It may be called from
 // any goroutine.
 func (c *Controller) PassedOver() int {
 	if c.selection.All() {

@@ -75,7 +75,7 @@ func newStandby(t *testing.T, c *nsctltest.Cluster, adjust func(*nsctl.Config)) 
 	return s
 }
 
-// A standby knows which namespaces are in deletion and since when. It forgets those that another
+// A standby knows which namespaces are terminating and since when. It forgets those that another
 // controller deletes, and loses no time when it begins to work.
 func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // httptrace.ClientTrace. The pointer and each hook may be nil. Hooks run on the goroutine that does
 // the work, several at a time; they must not block.
 type Trace struct {
-	// Enqueued: the namespace was seen in deletion; a pass follows after the delay. Called with
+	// Enqueued: the namespace was seen terminating; a pass follows after the delay. Called with
 	// each resync and each change of the namespace, except of its status; the namespace must not be
 	// changed.
 	Enqueued func(namespace *api.Namespace, after time.Duration)
@@ -59,7 +59,7 @@ type Trace struct {
 	// PassDone: the pass is over. err is nil, *ResourcesRemainingError, or why the pass failed;
 	// failures counts the failed passes since the last one that succeeded.
 	PassDone func(namespace string, took time.Duration, failures int, err error)
-	// Gone: a namespace that was seen in deletion does not exist any more; took is the time since
+	// Gone: a namespace that was seen terminating does not exist any more; took is the time since
 	// its deletion began, see [DeletionBegan]. Passes that find that out themselves end before or
 	// after this. A standby does not report Gone; the leader does.
 	Gone func(namespace string, took time.Duration)
@@ -147,8 +147,8 @@ const (
 	PhaseReading Phase = "reading"
 	// PhaseDiscovery: waiting for the resource types.
 	PhaseDiscovery Phase = "discovery"
-	// PhaseEmptinessCheck: waiting to learn which types have no content in any namespace in
-	// deletion.
+	// PhaseEmptinessCheck: waiting to learn which types have no content in any namespace
+	// terminating.
 	PhaseEmptinessCheck Phase = "emptiness_check"
 	// PhasePods: deleting pods and looking at what is left of them. Nothing else goes on meanwhile.
 	PhasePods Phase = "pods"

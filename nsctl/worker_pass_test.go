@@ -388,7 +388,7 @@ func TestRecreatedNamespacesAreForgotten(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		assert.Nil(t, c.Namespace("ns"))
-		assert.Zero(t, r.Deleting(), "former namespaces of that name are still counted as in deletion")
+		assert.Zero(t, r.Deleting(), "former namespaces of that name are still counted as terminating")
 		r.Stop()
 	})
 }

@@ -77,7 +77,7 @@ func lookOnce(ctx context.Context, client *restclient.Client, options *runOption
 	}
 	switch {
 	case failed > 0:
-		return fmt.Errorf("%d of %d namespaces in deletion could not be read completely, see the log", failed, len(deleted.Items))
+		return fmt.Errorf("%d of %d terminating namespaces could not be read completely, see the log", failed, len(deleted.Items))
 	case len(deleted.Items) > 0:
 		return program.Exit(exitWouldWrite)
 	}
@@ -129,7 +129,7 @@ func (c *seenContent) List(ctx context.Context, resource api.GroupVersionResourc
 const namesShown = 20
 
 // write writes the summary: a line for each type in each namespace, and one for all. passedOver is
-// how many more namespaces are in deletion and not selected. If some content was not read, the
+// how many more namespaces are terminating and not selected. If some content was not read, the
 // number of objects is a lower bound.
 func (c *seenContent) write(out io.Writer, namespaces []*api.Namespace, passedOver int, incomplete bool) error {
 	if len(namespaces) == 0 {
@@ -170,7 +170,7 @@ func (c *seenContent) write(out io.Writer, namespaces []*api.Namespace, passedOv
 	if incomplete {
 		bound = "at least "
 	}
-	summary := fmt.Sprintf("Namespaces in deletion: %d. A run would delete %s%d %s; nothing was written.", len(namespaces), bound, objects, noun)
+	summary := fmt.Sprintf("Terminating namespaces: %d. A run would delete %s%d %s; nothing was written.", len(namespaces), bound, objects, noun)
 	if passedOver > 0 {
 		summary += fmt.Sprintf(" --namespaces excludes %d more.", passedOver)
 	}

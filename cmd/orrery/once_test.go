@@ -97,7 +97,7 @@ func TestALookSaysWhatARunWouldDelete(t *testing.T) {
 	assert.Regexp(t, `big +configmaps +2\d +c00, c01, .*c19 and \d more\n`, stdout)
 	assert.Regexp(t, `empty +- +0`, stdout)
 	assert.NotContains(t, stdout, "stays")
-	assert.Regexp(t, `Namespaces in deletion: 2. A run would delete 2\d objects; nothing was written.\n$`, stdout)
+	assert.Regexp(t, `Terminating namespaces: 2. A run would delete 2\d objects; nothing was written.\n$`, stdout)
 	assert.NotContains(t, stderr, "orrery: ", "the exit code is not reported as an error")
 
 	path = builtIn(t, "forbid:verb=list,resource=secrets")
@@ -107,7 +107,7 @@ func TestALookSaysWhatARunWouldDelete(t *testing.T) {
 	assert.Contains(t, stdout, "c00", "readable content is shown")
 	assert.Regexp(t, `A run would delete at least \d+ objects?;`, stdout)
 	assert.Regexp(t, `WARN  dry run: cannot read all content of this namespace namespace=part error=".*secrets`, stderr)
-	assert.Equal(t, "orrery: 1 of 1 namespaces in deletion could not be read completely, see the log", lastLine(stderr))
+	assert.Equal(t, "orrery: 1 of 1 terminating namespaces could not be read completely, see the log", lastLine(stderr))
 
 	path = builtIn(t, "broken-group:group=metrics.k8s.io,version=v1beta1")
 	deleteNamespace(t, clientOf(t, path), "undiscovered", 1)
@@ -125,7 +125,7 @@ func TestALookIgnoresUnselectedNamespaces(t *testing.T) {
 	assert.Equal(t, exitWouldWrite, code)
 	assert.Contains(t, stdout, "team-a")
 	assert.NotContains(t, stdout+stderr, "private")
-	assert.Regexp(t, `Namespaces in deletion: 1. A run would delete 1 object; .* --namespaces excludes 1 more.\n$`, stdout)
+	assert.Regexp(t, `Terminating namespaces: 1. A run would delete 1 object; .* --namespaces excludes 1 more.\n$`, stdout)
 
 	code, stdout, _ = orrery(t, "run", "--dry-run", "--once", "--kubeconfig", path, "--namespaces", "team-?,-team-a")
 	assert.Zero(t, code, "nothing to do")

@@ -59,7 +59,7 @@ func newStatusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Show the leader, the queue, and the namespaces that hang",
 		Long: `Shows the leader and since when it leads, how much work waits, and the
-namespaces in deletion, for how long and why. It only reads, with one to three
+terminating namespaces, for how long and why. It only reads, with one to three
 requests.
 
 It asks the "orrery run" whose debug address is given, or the one at
@@ -77,7 +77,7 @@ Exit codes:
   # a replica in a pod, by kubectl -n kube-system port-forward
   orrery status --address 127.0.0.1:9000
 
-  # for scripts: every namespace that has been in deletion for ten minutes
+  # for scripts: every namespace that has been terminating for ten minutes
   orrery status --context staging --hangs-after 10m -o json`,
 		Args: func(command *cobra.Command, args []string) error {
 			if err := program.NoArguments(command, args); err != nil {

@@ -30,7 +30,7 @@ func statusOf(t *testing.T, args ...string) (code int, report status.Report) {
 	return code, report
 }
 
-// hold creates namespaces that stay in deletion: their content has a finalizer that is never
+// hold creates namespaces that stay terminating: their content has a finalizer that is never
 // removed.
 func hold(t *testing.T, path string, names ...string) {
 	t.Helper()

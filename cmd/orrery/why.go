@@ -55,7 +55,7 @@ func newWhyCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "why NAMESPACE | -A",
 		Short: "Say why a namespace hangs in Terminating, with proof",
-		Long: `Says what keeps a namespace in deletion, with proof, and what to do and not to
+		Long: `Says what keeps a terminating namespace, with proof, and what to do and not to
 do. It takes two samples ten seconds apart and compares them. Without --apply it
 only reads: it lists every type in the namespace, and then whatever the first
 answers suggest.
@@ -119,8 +119,8 @@ Exit codes; with -A the highest of 0, 2 and 3:
 
 func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputTable, outputWide, outputJSON, outputYAML}, "form of the report; wide adds the request behind each proof")
-	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "every namespace in deletion, one row each; each type is listed once for all of them")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until the namespace is gone, or with -A until none is in deletion")
+	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "every terminating namespace, one row each; each type is listed once for all of them")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until the namespace is gone, or with -A until none is terminating")
 	flags.DurationVar(&o.interval, "interval", collect.DefaultInterval, "the time between the two samples")
 	flags.BoolVar(&o.noWait, "no-wait", false, "take only one sample; causes that need two are then possible, not proven")
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")

@@ -14,7 +14,7 @@ import (
 	"orrery/wait"
 )
 
-// reports collects and judges every namespace in deletion.
+// reports collects and judges every terminating namespace.
 func (o *whyOptions) reports(ctx context.Context, client *restclient.Client) (why.Reports, error) {
 	all, err := collect.CollectAll(ctx, client, o.collectOptions())
 	if stopped := program.Stopped(ctx); stopped != nil {
@@ -29,7 +29,7 @@ func (o *whyOptions) reports(ctx context.Context, client *restclient.Client) (wh
 	return why.JudgeAll(all), nil
 }
 
-// judgeAll prints a row for each namespace in deletion. The error is the exit code.
+// judgeAll prints a row for each terminating namespace. The error is the exit code.
 func (o *whyOptions) judgeAll(ctx context.Context, stdout io.Writer, client *restclient.Client) error {
 	reports, err := o.reports(ctx, client)
 	if err != nil {
@@ -55,7 +55,7 @@ func (o *whyOptions) judgeAll(ctx context.Context, stdout io.Writer, client *res
 	return nil
 }
 
-// watchAll prints a line for each change of the report on each namespace in deletion, until there
+// watchAll prints a line for each change of the report on each terminating namespace, until there
 // is none.
 func (o *whyOptions) watchAll(ctx context.Context, stdout io.Writer, client *restclient.Client) error {
 	last := map[string]string{}
@@ -78,8 +78,8 @@ func (o *whyOptions) watchAll(ctx context.Context, stdout io.Writer, client *res
 	}
 }
 
-// watchOne prints a line for each change of the report until the namespace is gone, or is not in
-// deletion.
+// watchOne prints a line for each change of the report until the namespace is gone, or is not
+// terminating.
 func (o *whyOptions) watchOne(ctx context.Context, stdout io.Writer, client *restclient.Client, namespace string) error {
 	for last := ""; ; {
 		evidence, err := o.collect(ctx, client, namespace)

@@ -49,7 +49,7 @@ func TestMistakesOfWhy(t *testing.T) {
 // answersEverything is a login page.
 func answersEverything(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }
 
-// A namespace that is not in deletion is no failure; a user without rights learns which one is
+// A namespace that is not terminating is no failure; a user without rights learns which one is
 // missing.
 func TestWhyOfANamespaceThatIsNotStuck(t *testing.T) {
 	path := builtIn(t)

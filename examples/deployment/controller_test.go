@@ -39,7 +39,7 @@ type world struct {
 	pods map[string]*apps.Pod // by key, as the watch reports them
 	most int                  // most active pods since the last call of watched
 	few  int                  // fewest available pods
-	// mixed reports whether pods of two sets existed at a time, including pods in deletion. It is
+	// mixed reports whether pods of two sets existed at a time, including terminating pods. It is
 	// never reset.
 	mixed bool
 }

@@ -250,7 +250,7 @@ func deletedGetsNoMachine(w *world) {
 	p := w.start()
 	time.Sleep(time.Minute)
 	assert.Empty(w.t, told(p, &p.events), "an object that was deleted before the controller saw it gets no machine")
-	assert.Equal(w.t, []string{theirs}, w.get("a").Finalizers, "an object in deletion must not get a finalizer")
+	assert.Equal(w.t, []string{theirs}, w.get("a").Finalizers, "a terminating object must not get a finalizer")
 	assert.Empty(w.t, told(p, &p.errors), "such an object is no error")
 }
 
@@ -300,7 +300,7 @@ func deletionWaits(w *world) {
 	time.Sleep(time.Hour)
 	vm := w.get("a")
 	require.NotNil(w.t, vm, "the finalizer keeps the object while no controller runs")
-	assert.NotNil(w.t, vm.DeletionTimestamp, "the object is in deletion")
+	assert.NotNil(w.t, vm.DeletionTimestamp, "the object is terminating")
 	w.start()
 	time.Sleep(time.Second)
 	assert.Empty(w.t, w.driver.Names(), "the next controller deletes the machine, although it has not seen the deletion")

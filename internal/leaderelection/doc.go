@@ -84,7 +84,7 @@
 //
 // A program that needs more must let the server check. The namespace controller does so where it
 // decides something: it finalizes and reports on the version of the namespace that it has read, so
-// a late write is a conflict. What it deletes is the content of a namespace in deletion, where
+// a late write is a conflict. What it deletes is the content of a terminating namespace, where
 // nothing can be created, so deleting twice does no harm. One case remains: a deletion so late that
 // the namespace has gone and a new one of that name exists.
 //

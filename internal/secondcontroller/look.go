@@ -5,7 +5,7 @@
 //
 //	the server's version     the server in memory names the controllers it runs
 //	pods in kube-system      the command line of kube-controller-manager has --controllers, if its pod is visible
-//	namespaces               kube-controller-manager recently wrote the conditions of a namespace in deletion
+//	namespaces               kube-controller-manager recently wrote the conditions of a terminating namespace
 //	its Lease                kube-controller-manager renews it, but its command line is not visible
 //
 // Look sends only GET requests. A missing right means one piece of evidence less, and [Unknown] is
@@ -166,7 +166,7 @@ func (l looker) pods(ctx context.Context) Evidence {
 	return Evidence{Verdict: Absent, How: fmt.Sprintf("kube-controller-manager in the pod %s runs without its own, by its command line", without)}
 }
 
-// namespaces looks for a namespace in deletion whose conditions another controller wrote.
+// namespaces looks for a terminating namespace whose conditions another controller wrote.
 func (l looker) namespaces(ctx context.Context) Evidence {
 	if l.controller != NamespaceController {
 		return Evidence{}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Gear is the name in /debug/orrery of the namespaces in deletion, each a [Deletion].
+// Gear is the name in /debug/orrery of the terminating namespaces, each a [Deletion].
 const Gear = "deletions"
 
 // page is the part of /debug/orrery that is used here.

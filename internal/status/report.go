@@ -1,7 +1,7 @@
-// Package status reports the leader, the backlog, and the namespaces that hang in deletion.
+// Package status reports the leader, the backlog, and the namespaces that hang in Terminating.
 // [FromReplica] reads /debug/orrery of a running "orrery run", which includes its backlog.
 // [FromCluster] reads the Lease and the namespaces from the API server. A replica gets one request,
-// an API server two and one more for every 500 namespaces in deletion; all of them only read. Ages
+// an API server two and one more for every 500 terminating namespaces; all of them only read. Ages
 // are computed with the clock of the server that answered.
 package status
 
@@ -29,13 +29,13 @@ type Report struct {
 	Leader Leader `json:"leader"`
 	// Backlog is nil unless the leader answered.
 	Backlog *Backlog `json:"backlog,omitempty"`
-	// Selection is --namespaces, and PassedOver the number of namespaces in deletion that it
+	// Selection is --namespaces, and PassedOver the number of terminating namespaces that it
 	// excludes. Only a replica knows them.
 	Selection  string `json:"selection,omitempty"`
 	PassedOver int    `json:"passedOver"`
 
-	// Namespaces are those in deletion, the oldest first. A namespace hangs if it has been in
-	// deletion for HangsAfterSeconds.
+	// Namespaces are those terminating, the oldest first. A namespace hangs if it has been
+	// terminating for HangsAfterSeconds.
 	Namespaces        []Namespace `json:"namespaces"`
 	HangsAfterSeconds int         `json:"hangsAfterSeconds"`
 
@@ -63,7 +63,7 @@ type Backlog struct {
 	Planned int `json:"planned"` // for later
 }
 
-// Namespace is a namespace in deletion.
+// Namespace is a terminating namespace.
 type Namespace struct {
 	Deletion
 	Seconds int  `json:"seconds"` // since DeletedAt
@@ -125,7 +125,7 @@ func (r *Report) assess(hangsAfter time.Duration) {
 		}
 	}
 	if hanging > 0 {
-		r.Problems = append(r.Problems, fmt.Sprintf("%s in deletion for %s or longer", counted(hanging, "namespace"), age(hangsAfter)))
+		r.Problems = append(r.Problems, fmt.Sprintf("%s for %s or longer", counted(hanging, "terminating namespace"), age(hangsAfter)))
 	}
 }
 

@@ -47,12 +47,12 @@ func TestText(t *testing.T) {
 asked        the replica at 127.0.0.1:8081, a client of https://10.0.0.1:6443
 leader       node-1_7f3a (this replica), for 1d2h; renewed 1s ago; Lease kube-system/orrery, 3 transitions
 backlog      2 waiting, 10 in work, 3 planned
-deletions    2 namespaces in deletion, 1 of them for 2m or longer
-passed over  4 namespaces in deletion, by --namespaces team-*
+deletions    2 terminating namespaces, 1 of them for 2m or longer
+passed over  4 terminating namespaces, by --namespaces team-*
 
 NAMESPACE  FOR    STATE        WHY
 shop       14m3s  hangs        Some resources are remaining: pods. has 1 resource instances
-blue       7s     in deletion  no condition says why
+blue       7s     terminating  no condition says why
 `},
 		"standby": {
 			status.Report{Replica: "127.0.0.1:8082", Server: "https://10.0.0.1:6443", Time: noon, HangsAfterSeconds: 90, Leader: leader, Selection: "*", Stale: "its watch of namespaces has failed 2 times in a row: EOF"}, `
@@ -60,21 +60,21 @@ asked       the replica at 127.0.0.1:8082, a client of https://10.0.0.1:6443
 may be old  its watch of namespaces has failed 2 times in a row: EOF
 leader      node-1_7f3a, for 1d2h; renewed 1s ago; Lease kube-system/orrery, 3 transitions
 backlog     unknown to a standby: ask the leader
-deletions   0 namespaces in deletion, 0 of them for 1m30s or longer
+deletions   0 terminating namespaces, 0 of them for 1m30s or longer
 `},
 		"no election": {
 			status.Report{Replica: "127.0.0.1:8082", Server: "https://10.0.0.1:6443", Time: noon, HangsAfterSeconds: 3600, Backlog: &status.Backlog{}}, `
 asked      the replica at 127.0.0.1:8082, a client of https://10.0.0.1:6443
 leader     no election, this replica works alone
 backlog    0 waiting, 0 in work, 0 planned
-deletions  0 namespaces in deletion, 0 of them for 1h or longer
+deletions  0 terminating namespaces, 0 of them for 1h or longer
 `},
 		"cluster": {
 			status.Report{Server: "https://10.0.0.1:6443", Time: noon, HangsAfterSeconds: 120, Leader: status.Leader{Missing: "there is no Lease kube-system/orrery"}}, `
 asked      the cluster at https://10.0.0.1:6443
 leader     none: there is no Lease kube-system/orrery
 backlog    unknown to the cluster: ask the leader with --address
-deletions  0 namespaces in deletion, 0 of them for 2m or longer
+deletions  0 terminating namespaces, 0 of them for 2m or longer
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestTheClusterSaysWhatHangs(t *testing.T) {
 			"old 121 true pods remain; so do finalizers",
 			"young 1 false no condition says why",
 		}, got)
-		assert.Equal(t, []string{"no leader: there is no Lease kube-system/orrery", "2 namespaces in deletion for 2m or longer"}, report.Problems)
+		assert.Equal(t, []string{"no leader: there is no Lease kube-system/orrery", "2 terminating namespaces for 2m or longer"}, report.Problems)
 		assert.Nil(t, report.Backlog)
 	})
 }

@@ -36,16 +36,16 @@ func (r *Report) WriteText(w io.Writer) error {
 			hanging++
 		}
 	}
-	row("deletions", "%s in deletion, %d of them for %s or longer", counted(len(r.Namespaces), "namespace"), hanging, age(time.Duration(r.HangsAfterSeconds)*time.Second))
+	row("deletions", "%s, %d of them for %s or longer", counted(len(r.Namespaces), "terminating namespace"), hanging, age(time.Duration(r.HangsAfterSeconds)*time.Second))
 	if r.Selection != "" && r.Selection != "*" {
-		row("passed over", "%s in deletion, by --namespaces %s", counted(r.PassedOver, "namespace"), r.Selection)
+		row("passed over", "%s, by --namespaces %s", counted(r.PassedOver, "terminating namespace"), r.Selection)
 	}
 	if err := table.Flush(); err != nil || len(r.Namespaces) == 0 {
 		return err
 	}
 	fmt.Fprint(table, "\nNAMESPACE\tFOR\tSTATE\tWHY\n")
 	for _, n := range r.Namespaces {
-		state := "in deletion"
+		state := "terminating"
 		if n.Hangs {
 			state = "hangs"
 		}

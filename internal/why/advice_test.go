@@ -107,7 +107,7 @@ func withoutRights() why.Evidence {
 	return e
 }
 
-// defined is a namespace with an object of a definition that is in deletion.
+// defined is a namespace with an object of a definition that is terminating.
 func defined() why.Evidence {
 	e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "")
 	o := object("scaledobjects.keda.sh", "customresourcecleanup.apiextensions.k8s.io")

@@ -27,7 +27,7 @@ func transferFailed(text string) bool {
 }
 
 // unreachable adds to a finding why the server of a webhook cannot be called, and returns how to
-// repair it; "" if nothing can be repaired in the namespace in deletion. service is nil for a
+// repair it; "" if nothing can be repaired in the terminating namespace. service is nil for a
 // server at a URL. text is the error of a call, or "". configuration is the object that has the
 // webhook. down is false if the server is back.
 func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configuration string) (repair string, down bool) {

@@ -12,7 +12,7 @@ import (
 func contentCauses() []Cause {
 	return []Cause{{
 		ID: "C25", Title: "the definition of a type is being deleted as well",
-		Lesson: "A CustomResourceDefinition in deletion waits for its objects, and the objects wait for their finalizers. Both go together.",
+		Lesson: "A terminating CustomResourceDefinition waits for its objects, and the objects wait for their finalizers. Both go together.",
 		Proof: "The CustomResourceDefinition has a deletionTimestamp and customresourcecleanup.apiextensions.k8s.io, and objects of " +
 			"it remain in the namespace.",
 		Do: []string{"find out why the objects' finalizers are not removed: kubectl describe shows them; then see C04"},
@@ -37,7 +37,7 @@ func contentCauses() []Cause {
 		judge: shrinks,
 	}, {
 		ID: "C28", Title: "something creates objects",
-		Lesson: "The server refuses new content in a namespace in deletion, but an aggregated API server, or one without that " +
+		Lesson: "The server refuses new content in a terminating namespace, but an aggregated API server, or one without that " +
 			"admission plugin, may not. A program that creates objects faster than they are deleted keeps the namespace forever.",
 		Proof:    "Objects are younger than the deletion and its grace period, and the second sample has new ones.",
 		Do:       []string{"stop the program that creates them; managedFields names it"},
@@ -58,8 +58,8 @@ func definitionGoes(e *Evidence) []Finding {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: "customresourcedefinitions", Name: d.Name}, Blocks: []Blocked{t.blocked()}}
-		f.Says = fmt.Sprintf("the CustomResourceDefinition of %s is in deletion, and %s left", t.Name(), remaining(t.Count))
-		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: in deletion since %s, has %s", d.Name, clock(d.Deleted), definitionCleanup)
+		f.Says = fmt.Sprintf("the CustomResourceDefinition of %s is terminating, and %s left", t.Name(), remaining(t.Count))
+		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: terminating since %s, has %s", d.Name, clock(d.Deleted), definitionCleanup)
 		f.saw(1, t.Request, "%s left", objects(t.Count, t.Name()))
 		if e.Namespace != nil && d.Deleted.After(e.Namespace.Deleted) {
 			f.lack(nil, "it was deleted after the namespace, and waits for the same objects")
@@ -149,7 +149,7 @@ func dependents(e *Evidence) []Finding {
 			f.noteWork(e, Held{leaf.t, finalizer, leaf.o})
 		}
 		if leaf.o.Deleted.IsZero() {
-			f.lack(nil, "%s/%s is not in deletion: the garbage collector has not deleted it", leaf.t.Name(), leaf.o.Name)
+			f.lack(nil, "%s/%s is not terminating: the garbage collector has not deleted it", leaf.t.Name(), leaf.o.Name)
 		}
 		if still, known := e.standstill(leaf.t, leaf.o); !known {
 			f.lack(nil, "%s", e.seenOnce())
@@ -226,7 +226,7 @@ func grows(e *Evidence) []Finding {
 			continue // each pass deletes what kube-controller-manager creates again: it does not keep the namespace
 		}
 		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: "*"}, Blocks: []Blocked{t.blocked()}}
-		f.Says = fmt.Sprintf("something creates %s although %s is in deletion", t.Name(), e.Name)
+		f.Says = fmt.Sprintf("something creates %s although %s is terminating", t.Name(), e.Name)
 		f.saw(1, t.Request, "%s/%s was created %s after the deletion", t.Name(), young.Name, duration(young.Created.Sub(e.Namespace.Deleted)))
 		if e.Second == nil {
 			f.lack(nil, "only one sample was taken")

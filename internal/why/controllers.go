@@ -16,7 +16,7 @@ func controllerCauses() []Cause {
 		ID: "C19", Title: "no namespace controller at work",
 		Lesson: "The API server marks a namespace and nothing more. A controller, usually kube-controller-manager, empties it and " +
 			"removes the token kubernetes from spec.finalizers. Without one, the namespace stays as it is, without any condition.",
-		Proof: "60 s after the deletion none of the five conditions is there, and no other namespace in deletion has one. Or nothing changes, and the controller is switched " +
+		Proof: "60 s after the deletion none of the five conditions is there, and no other terminating namespace has one. Or nothing changes, and the controller is switched " +
 			"off by --controllers, or its Lease has expired and no pod of it is ready.",
 		Do:    []string{"start kube-controller-manager with its namespace-controller", "run another one: orrery run"},
 		DoNot: "finalize the namespace by hand: its content stays behind, and comes back with a namespace of that name",
@@ -97,7 +97,7 @@ func noController(e *Evidence) []Finding {
 			f.lack(nil, "a namespace controller is alive, by its Lease, and may still be starting its watches")
 		}
 		if name, at := e.deletedSince(); name != "" && !off {
-			f.lack(nil, "%s is in deletion since %s, after the namespace: a controller may be at work whose conditions are refused", name, clock(at))
+			f.lack(nil, "%s has been terminating since %s, after the namespace: a controller may be at work whose conditions are refused", name, clock(at))
 		}
 		if hooks := silentlyUnreachable(e); len(hooks) > 0 && !off {
 			f.lack(nil, "the conditions may be refused: %s", hooks[0].Says)
@@ -112,8 +112,8 @@ func noController(e *Evidence) []Finding {
 			f.lack(nil, "a namespace controller is at work, and may be slow or throttled: it wrote the conditions of %s at %s",
 				others[busy].Namespace, clock(others[busy].At))
 		case len(others) > 0 && !off:
-			f.lack(nil, "the conditions of %s in deletion show that a controller was at work; one that only repeats itself writes nothing",
-				counted(len(others), "other namespace"))
+			f.lack(nil, "the conditions of %s show that a controller was at work; one that only repeats itself writes nothing",
+				counted(len(others), "other terminating namespace"))
 		}
 		return []Finding{f}
 	}

@@ -64,7 +64,7 @@ func TestSinceWhenAnAPIServiceIsUnavailable(t *testing.T) {
 	assert.Equal(t, "APIService v1.g.io: Available=False MissingEndpoints, not Available since 2026-01-02 03:14:05 UTC; Service kube-system/b", f.Proof[2].Says)
 }
 
-// No pod starts in a namespace in deletion: what was there is not to be brought back.
+// No pod starts in a terminating namespace: what was there is not to be brought back.
 func TestNothingIsBroughtBackIntoTheNamespace(t *testing.T) {
 	inside := why.Service{Namespace: "shop", Name: "guard"}
 	hook := unreachable()

@@ -28,7 +28,7 @@ type Evidence struct {
 	// Namespace is nil if it does not exist or may not be read; Refused says which.
 	Namespace *Namespace `json:"namespace,omitempty"`
 	Refused   *Failure   `json:"refused,omitempty"`
-	// Terminating are the names of the namespaces in deletion, if the examined one does not exist.
+	// Terminating are the names of the terminating namespaces, if the examined one does not exist.
 	Terminating []string `json:"terminating,omitempty"`
 
 	// Discovery has the types that the server serves, Types the namespace's content by type.
@@ -106,7 +106,7 @@ type Namespace struct {
 	ResourceVersion string                   `json:"resourceVersion"`
 	Labels          map[string]string        `json:"labels,omitempty"`
 	Created         time.Time                `json:"created"`
-	Deleted         time.Time                `json:"deleted,omitzero"` // zero: not in deletion
+	Deleted         time.Time                `json:"deleted,omitzero"` // zero: not terminating
 	Finalizers      []string                 `json:"finalizers,omitempty"`
 	SpecFinalizers  []string                 `json:"specFinalizers,omitempty"`
 	Conditions      []api.NamespaceCondition `json:"conditions,omitempty"`
@@ -291,7 +291,7 @@ func (e *Evidence) now() time.Time {
 	return e.At
 }
 
-// age returns how long the namespace has been in deletion.
+// age returns how long the namespace has been terminating.
 func (e *Evidence) age() time.Duration {
 	if e.Namespace == nil || e.Namespace.Deleted.IsZero() {
 		return 0

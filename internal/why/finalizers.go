@@ -11,7 +11,7 @@ func finalizerCauses() []Cause {
 		ID: "C04", Title: "the controller of a finalizer is gone",
 		Lesson: "A finalizer asks the server to keep an object until its owner has cleaned up something outside. If the owner was " +
 			"uninstalled before the objects that it manages, the finalizer stays.",
-		Proof: "Objects in deletion have the finalizer and are unchanged in two samples; the owner is known from a table, and by a workload of it, " +
+		Proof: "Terminating objects have the finalizer and are unchanged in two samples; the owner is known from a table, and by a workload of it, " +
 			"or for a custom type by its Lease or by rights to update the type; no workload and no pod of it is ready or was started within 10 minutes, " +
 			"no Lease of it was renewed, and no pod and no user may update the type: not counted are those of kube-system and those that apply manifests, " +
 			"such as Argo CD, and users who may update everything. An owner that no table has is only the finalizer's writer, and another program may " +
@@ -48,7 +48,7 @@ func finalizerCauses() []Cause {
 		ID: "C15", Title: "a load balancer is not cleaned up",
 		Lesson: "A Service of type LoadBalancer is kept until the cloud's controller has removed the load balancer. If that one is " +
 			"gone or has lost its credentials, both stay.",
-		Proof: "A Service in deletion has a load balancer's finalizer, status.loadBalancer is set, it is unchanged in two " +
+		Proof: "A terminating Service has a load balancer's finalizer, status.loadBalancer is set, it is unchanged in two " +
 			"samples, and the owner is gone as in C04.",
 		Do: []string{
 			"repair the cloud controller or its credentials",
@@ -78,7 +78,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 		owner := e.judgeOwner(&f, h)
 		if h.Object.Deleted.IsZero() {
 			if owner != ownerGone {
-				continue // it is not in deletion yet
+				continue // it is not terminating yet
 			}
 			f.Certainty = Later
 		}
@@ -177,7 +177,7 @@ func heldFinding(e *Evidence, h Held) Finding {
 		f.saw(1, h.Type.Request, "%s/%s has %s, and is not deleted before the pods", h.Type.Name(), h.Object.Name, h.Finalizer)
 		return f
 	}
-	since := "is in deletion since"
+	since := "has been terminating since"
 	if h.Type.Name() == "pods" { // deletionTimestamp is the end of its grace period
 		since = "was to end by"
 	}

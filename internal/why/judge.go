@@ -121,7 +121,7 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	case e.Second != nil && e.Second.Namespace == nil:
 		return Absent, fmt.Sprintf("namespace %q was removed while it was examined", name)
 	}
-	inDeletion := fmt.Sprintf("Namespace %s has been in deletion for %s", name, duration(e.age()))
+	inDeletion := fmt.Sprintf("Namespace %s has been terminating for %s", name, duration(e.age()))
 	hangs := fmt.Sprintf("Namespace %s has been stuck for %s", name, duration(e.age()))
 	perhaps := hangs
 	if e.age() < backOffCap {

@@ -27,7 +27,7 @@ const (
 	discoveryFailure = api.NamespaceDeletionDiscoveryFailure
 )
 
-// terminating is a namespace in deletion with one condition that is True.
+// terminating is a terminating namespace with one condition that is True.
 func terminating(condition api.NamespaceConditionType, message string) *why.Namespace {
 	n := &why.Namespace{UID: "u", ResourceVersion: "7", Deleted: deleted, SpecFinalizers: []string{"kubernetes"}, Request: "GET namespace"}
 	if condition != "" {
@@ -46,7 +46,7 @@ func evidence(n *why.Namespace, types ...why.Type) why.Evidence {
 	}
 }
 
-// object is an object of the namespace; in deletion with finalizers.
+// object is an object of the namespace; terminating with finalizers.
 func object(name string, finalizers ...string) why.Object {
 	o := why.Object{Name: name, UID: "uid-" + name, ResourceVersion: "1", Created: deleted.Add(-time.Hour), Finalizers: finalizers}
 	if len(finalizers) > 0 {

@@ -17,7 +17,7 @@ const (
 	ownerUnknown = "unknown"
 )
 
-// Held is a finalizer that keeps objects of one type which are in deletion.
+// Held is a finalizer that keeps objects of one type which are terminating.
 type Held struct {
 	Type      *Type
 	Finalizer string
@@ -31,7 +31,7 @@ func (e *Evidence) Held() []Held {
 	return e.held(func(_ *Type, o Object) bool { return !o.Deleted.IsZero() })
 }
 
-// Awaiting returns the finalizers of objects that are not in deletion yet, because pods remain,
+// Awaiting returns the finalizers of objects that are not terminating yet, because pods remain,
 // which go first.
 func (e *Evidence) Awaiting() []Held {
 	if e.Namespace == nil || e.Namespace.Deleted.IsZero() || e.pods().Count == 0 {

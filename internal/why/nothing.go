@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// notStuckID is the cause of a namespace that is not in deletion: it excludes all others.
+// notStuckID is the cause of a namespace that is not terminating: it excludes all others.
 const notStuckID = "C29"
 
 // missingRightsID is the cause for missing rights of this user. It is judged last, from what the
@@ -16,7 +16,7 @@ const missingRightsID = "C30"
 func nothingCauses() []Cause {
 	return []Cause{{
 		ID: notStuckID, Title: "the namespace is not stuck", Waits: true,
-		Lesson: "A namespace is in deletion from the moment that its deletionTimestamp is set. Before that nothing removes it, " +
+		Lesson: "A namespace is terminating from the moment that its deletionTimestamp is set. Before that nothing removes it, " +
 			"and the API server refuses to delete default, kube-system and kube-public.",
 		Proof: "The server answers 404, or the namespace has no deletionTimestamp.",
 		Do:    []string{"nothing"},

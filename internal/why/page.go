@@ -53,7 +53,7 @@ func Page() string {
 		"Service does not exist. It never removes the token `kubernetes`, never force-deletes a pod, and never touches a webhook or a " +
 		"policy.")
 	paragraph("`orrery why -A` shows every namespace in Terminating, a row each, and `--watch` prints a line for each change, of one " +
-		"namespace or with -A of all, until nothing is in deletion any more. With a link in a directory of your PATH it is a " +
+		"namespace or with -A of all, until nothing is terminating any more. With a link in a directory of your PATH it is a " +
 		"plugin of kubectl, `kubectl why-terminating shop`:")
 	fmt.Fprint(&text, "\n```\nln -s \"$(command -v orrery)\" ~/bin/kubectl-why_terminating\n```\n")
 	paragraph("Every cause is tested on the API server in memory. The causes in this table whose id has a star are also set up on a genuine " +

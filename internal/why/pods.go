@@ -26,7 +26,7 @@ func podCauses() []Cause {
 	}, {
 		ID: "C11", Title: "a pod on a node that is lost", Issues: []int{49798, 71590},
 		Lesson: "Only the kubelet of its node can say that a pod has ended. If the node is gone or does not answer, the pod stays " +
-			"in deletion, because its containers may still run.",
+			"terminating, because its containers may still run.",
 		Proof: "A pod without finalizers is past its deletionTimestamp, and its node does not exist, or does not answer " +
 			"(Ready=Unknown). With Ready=False the kubelet answers, and the cause is possible. For a pod with finalizers it acts " +
 			"later, when they are removed.",
@@ -52,7 +52,7 @@ func podCauses() []Cause {
 		ID: "C13", Title: "a job's finalizer is left over", Issues: []int{108645, 109429},
 		Lesson: "The job controller counts pods by a finalizer on each. If the Job is gone, or was deleted with its pods orphaned, " +
 			"the finalizer stays.",
-		Proof: "A pod in deletion has batch.kubernetes.io/job-tracking, and no Job with the UID of its owner exists.",
+		Proof: "A terminating pod has batch.kubernetes.io/job-tracking, and no Job with the UID of its owner exists.",
 		Do: []string{
 			"run the job controller: it removes the finalizer of orphans",
 			"⚠ as a last resort remove that finalizer by a JSON patch",
@@ -63,7 +63,7 @@ func podCauses() []Cause {
 	}, {
 		ID: "C14", Title: "a claim is protected",
 		Lesson: "A PersistentVolumeClaim that a pod uses is kept by a finalizer until no scheduled pod mounts it, finished or not.",
-		Proof: "A claim in deletion has kubernetes.io/pvc-protection, and a pod on a node mounts it; or none does, and the " +
+		Proof: "A terminating claim has kubernetes.io/pvc-protection, and a pod on a node mounts it; or none does, and the " +
 			"controller that removes the finalizer is off.",
 		Do: []string{
 			"repair what keeps the pod: another finding of the report, such as C11, names it",
@@ -124,7 +124,7 @@ func (e *Evidence) Late() bool {
 	return slices.ContainsFunc(e.Pods, func(p Pod) bool { return !p.Deleted.IsZero() && !p.Deleted.After(e.At) })
 }
 
-// Ending reports whether a pod of a node is in deletion: if the node is lost, it does not end in
+// Ending reports whether a pod of a node is terminating: if the node is lost, it does not end in
 // time.
 func (e *Evidence) Ending() bool {
 	return slices.ContainsFunc(e.Pods, func(p Pod) bool { return !p.Deleted.IsZero() && (p.Node != "" || !p.Deleted.After(e.At)) })
@@ -406,7 +406,7 @@ func protectedClaim(e *Evidence) []Finding {
 			continue
 		}
 		f := Finding{Blocks: []Blocked{{Resource: t.Name(), Count: 1, Examples: []string{claim.Name}}}}
-		f.saw(1, t.Request, "claim %s is in deletion and has %s", claim.Name, claimProtection)
+		f.saw(1, t.Request, "claim %s is terminating and has %s", claim.Name, claimProtection)
 		user := slices.IndexFunc(e.Pods, func(p Pod) bool { return p.Node != "" && slices.Contains(p.Claims, claim.Name) && e.stays(p) })
 		pods := e.pods()
 		switch {

@@ -19,7 +19,7 @@ const (
 	Absent Verdict = "absent"
 	// Active: its deletion was not requested.
 	Active Verdict = "active"
-	// Progressing: it is in deletion, and nothing stops that.
+	// Progressing: it is terminating, and nothing stops that.
 	Progressing Verdict = "progressing"
 	// Stuck: it stays until its cause is repaired; at least one cause is proven.
 	Stuck Verdict = "stuck"

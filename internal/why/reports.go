@@ -13,8 +13,7 @@ import (
 	"orrery/internal/program"
 )
 
-// Reports are the reports on several namespaces. The zero value says that no namespace is in
-// deletion.
+// Reports are the reports on several namespaces. The zero value says that none is terminating.
 type Reports struct {
 	APIVersion string   `json:"apiVersion" yaml:"apiVersion"`
 	ExitCode   int      `json:"exitCode" yaml:"exitCode"`

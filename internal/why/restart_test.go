@@ -233,7 +233,7 @@ func TestAnObjectWithoutManagedFieldsThatWasChanged(t *testing.T) {
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C08").Certainty)
 }
 
-// The objects of a definition in deletion go.
+// The objects of a terminating definition go.
 func TestADefinitionWhoseObjectsGo(t *testing.T) {
 	e := defined()
 	require.NotNil(t, find(why.Judge(e), "C25"))

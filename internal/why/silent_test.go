@@ -21,7 +21,7 @@ func TestAControllerThatIsBusyElsewhere(t *testing.T) {
 	e.Elsewhere = answered("GET namespaces", why.ConditionsWrite{Namespace: "old", At: deleted.Add(-time.Minute)})
 	found := find(why.Judge(e), "C19")
 	assert.Equal(t, why.Possible, found.Certainty, "it may repeat itself there: the server drops an update that changes nothing")
-	assert.Contains(t, found.Missing[0], "the conditions of 1 other namespace in deletion")
+	assert.Contains(t, found.Missing[0], "the conditions of 1 other terminating namespace")
 	off := e
 	off.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace"})
 	assert.Equal(t, why.Proven, find(why.Judge(off), "C19").Certainty, "it is switched off since")
@@ -103,7 +103,7 @@ func TestAControllerThatDeletesSilently(t *testing.T) {
 	found := find(why.Judge(e), "C19")
 	require.NotNil(t, found)
 	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Contains(t, found.Missing[0], "configmaps/a is in deletion since")
+	assert.Contains(t, found.Missing[0], "configmaps/a has been terminating since")
 
 	e.Types[0].Objects[0].Deleted = deleted.Add(-time.Second)
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "it was deleted before the namespace")

@@ -11,7 +11,7 @@
 //   - Types are deleted in parallel. Pods still come first, and alone.
 //   - Discovery is kept until it is older than the end of a grace period, or until a request shows
 //     that it is outdated.
-//   - If several namespaces are in deletion, an emptiness check lists each type once, cluster-wide.
+//   - If several namespaces are terminating, an emptiness check lists each type once, cluster-wide.
 //     A namespace is not asked for a type of which it holds nothing.
 //   - A namespace that goes with this controller's token gets no report just before, because no
 //     client could read it, unless others hold it or its conditions report trouble.

@@ -9,7 +9,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// pass is one look at one namespace in deletion, with what it has found so far.
+// pass is one look at one terminating namespace, with what it has found so far.
 type pass struct {
 	*deleter
 	namespace *api.Namespace // as it was last read or written

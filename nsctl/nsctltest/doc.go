@@ -9,7 +9,7 @@
 //
 // The model test plays worlds in which everything goes wrong at random: requests are refused, lost
 // or slow, types vanish, servers of groups go down. It asserts that no namespace is finalized that
-// holds something, that nothing is deleted in a namespace that is not in deletion, and nothing but
+// holds something, that nothing is deleted in a namespace that is not terminating, and nothing but
 // pods while there are pods.
 //
 // # Guarantees

@@ -220,7 +220,7 @@ const worldResync = time.Hour
 type lived struct {
 	*world
 	story     map[string]uint64 // number of requests when the faults ended
-	lingering []string          // namespaces still in deletion although nothing holds them
+	lingering []string          // namespaces still terminating although nothing holds them
 }
 
 // adjusting changes a world's controller. It is called in the bubble of the world.

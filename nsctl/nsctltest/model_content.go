@@ -65,7 +65,7 @@ func (w worldContent) DeleteCollection(ctx context.Context, gvr api.GroupVersion
 func (w worldContent) deleteLocked(namespace string, key worldKey) {
 	ns := w.source.Objects()[namespace]
 	if ns == nil || ns.DeletionTimestamp == nil {
-		w.violatedLocked("%s %s was deleted, but namespace %s is not in deletion", key.gvr.Resource, key.name, namespace)
+		w.violatedLocked("%s %s was deleted, but namespace %s is not terminating", key.gvr.Resource, key.name, namespace)
 	}
 	if key.gvr != api.PodsResource {
 		for _, other := range w.leftLocked(namespace) {

@@ -64,7 +64,7 @@ func (f *fate) rage(steps int) {
 	}
 }
 
-// lingering ends all faults, waits, and returns the namespaces still in deletion.
+// lingering ends all faults, waits, and returns the namespaces still terminating.
 func (f *fate) lingering(timeout time.Duration) (names []string) {
 	f.mu.Lock()
 	f.hostile = false

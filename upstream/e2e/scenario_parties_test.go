@@ -177,7 +177,7 @@ func TestFinalizersAreEmptiedByHand(t *testing.T) {
 		tr.state.note("in the next namespace: held is being deleted", fmt.Sprint(held.DeletionTimestamp != nil))
 		tr.deleteNamespace("emptied")
 		tr.awaitCondition("emptied", corev1.NamespaceFinalizersRemaining)
-		tr.noteNamespace("the next one, in deletion", "emptied")
+		tr.noteNamespace("the next one, terminating", "emptied")
 		tr.free(configMaps, "emptied", "held")
 		tr.awaitGone("emptied")
 	})

@@ -97,7 +97,7 @@ func (w *whyTrial) awaitDiscovered(r *relics) {
 }
 
 // controllerSituations are those of the namespace controller, in this order on one control plane
-// whose API server takes new objects in a namespace in deletion: kube-controller-manager creates the
+// whose API server takes new objects in a terminating namespace: kube-controller-manager creates the
 // ConfigMap kube-root-ca.crt again.
 func controllerSituations() []situation {
 	return []situation{

@@ -13,7 +13,7 @@ import (
 	"orrery/internal/why/collect"
 )
 
-// Every namespace in deletion has the report that it has alone, and each type is listed once for
+// Every terminating namespace has the report that it has alone, and each type is listed once for
 // all.
 func TestAllNamespaces(t *testing.T) {
 	setUp := func(w *causes.World) { causes.Several(w, 10) }

@@ -187,7 +187,7 @@ func nothingFixtures() []Fixture {
 	return []Fixture{{
 		ID: "C29", Culprit: theNamespace,
 		SetUp: func(w *World) { w.namespace() },
-		NearMiss: func(w *World) { // it has been in deletion for 3 s
+		NearMiss: func(w *World) { // it has been terminating for 3 s
 			w.namespace()
 			w.terminate()
 		}, NearMissSettle: 3 * time.Second,

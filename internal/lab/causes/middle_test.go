@@ -36,7 +36,7 @@ type middle struct {
 	process *os.Process // that examines
 }
 
-// newMiddle starts a server on which the namespace is in deletion. From the nth request of a path
+// newMiddle starts a server on which the namespace is terminating. From the nth request of a path
 // on, happens answers the requests of that path.
 func newMiddle(t *testing.T, path string, nth int, happens func(*middle, http.ResponseWriter, *http.Request)) *middle {
 	t.Helper()

@@ -96,7 +96,7 @@ func podFixtures() []Fixture {
 	}}
 }
 
-// claimed creates a protected claim in deletion, and a pod on a lost node.
+// claimed creates a protected terminating claim, and a pod on a lost node.
 func (w *World) claimed(volumes string) {
 	const claims = "/api/v1/namespaces/" + Namespace + "/persistentvolumeclaims"
 	w.namespace()

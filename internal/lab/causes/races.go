@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// Orphans creates a namespace in deletion with scaled objects whose operator is gone, all of them
-// in deletion. No namespace controller need run.
+// Orphans creates a terminating namespace with scaled objects whose operator is gone, all of them
+// terminating. No namespace controller need run.
 func Orphans(w *World, count int) {
 	w.operated(keda)
 	for i := range count {
@@ -16,7 +16,7 @@ func Orphans(w *World, count int) {
 	w.terminate()
 }
 
-// Undiscovered creates a namespace in deletion, and an APIService without a Service that its
+// Undiscovered creates a terminating namespace, and an APIService without a Service that its
 // conditions name. No namespace controller need run.
 func Undiscovered(w *World) {
 	w.namespace()
@@ -31,7 +31,7 @@ func Undiscovered(w *World) {
 // ServeAPI creates the APIService of [Undiscovered] again.
 func ServeAPI(w *World) { w.apiService("metrics.k8s.io", "kube-system") }
 
-// Tokens creates an empty namespace in deletion with a foreign token, a finalizer of its own and a
+// Tokens creates an empty terminating namespace with a foreign token, a finalizer of its own and a
 // label.
 func Tokens(w *World) {
 	w.namespace("example.com/audit")
@@ -40,7 +40,7 @@ func Tokens(w *World) {
 	w.terminate()
 }
 
-// OrphanBehindPods creates a namespace in deletion with a pod that a finalizer keeps, and a scaled
+// OrphanBehindPods creates a terminating namespace with a pod that a finalizer keeps, and a scaled
 // object that is deleted only after it, whose operator is gone.
 func OrphanBehindPods(w *World) {
 	w.operated(keda)
@@ -50,7 +50,7 @@ func OrphanBehindPods(w *World) {
 	w.terminate()
 }
 
-// Several creates the situation of C04 in the namespace, and others in deletion with one ConfigMap
+// Several creates the situation of C04 in the namespace, and others terminating with one ConfigMap
 // each, which a finalizer of an unknown owner keeps.
 func Several(w *World, others int) {
 	Orphans(w, 2)
@@ -59,14 +59,14 @@ func Several(w *World, others int) {
 	}
 }
 
-// Waiting creates a namespace in deletion with one object that a finalizer keeps.
+// Waiting creates a terminating namespace with one object that a finalizer keeps.
 func Waiting(w *World, namespace string) {
 	w.create("/api/v1/namespaces", `{"metadata":{"name":"`+namespace+`"}}`)
 	w.create("/api/v1/namespaces/"+namespace+"/configmaps", `{"metadata":{"name":"c","finalizers":["example.com/x"]}}`)
 	w.delete("/api/v1/namespaces/" + namespace)
 }
 
-// Audited creates an empty namespace in deletion with a finalizer of its own, and the condition of
+// Audited creates an empty terminating namespace with a finalizer of its own, and the condition of
 // a controller that saw it. No namespace controller need run.
 func Audited(w *World) {
 	w.namespace("example.com/audit")

@@ -108,7 +108,7 @@ func (w *World) recorded() (map[string]string, error) {
 const firstPass = 15 * time.Second
 
 // Symptom returns what a user sees first: the phase and the conditions of the namespace. It waits
-// for the first pass of the controller, if the namespace is in deletion.
+// for the first pass of the controller, if the namespace is terminating.
 func (w *World) Symptom() ([]string, error) {
 	var namespace api.Namespace
 	for range firstPass / time.Second {
@@ -142,7 +142,7 @@ func operatorsEnds() (paths []string) {
 }
 
 // inTheWay returns the path of an existing object that the fixtures create and End deletes, "" if
-// there is none. terminating reports whether all such objects are in deletion.
+// there is none. terminating reports whether all such objects are terminating.
 func (w *World) inTheWay() (path string, terminating bool) {
 	for _, end := range append(slices.Clone(ends), inNamespace) {
 		answer, found := w.find(end)

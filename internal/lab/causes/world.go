@@ -229,13 +229,13 @@ func (w *World) pod(name, metadata, spec string) {
 	w.sleep(10 * time.Second)
 }
 
-// Empty creates an empty namespace in deletion.
+// Empty creates an empty terminating namespace.
 func Empty(w *World) {
 	w.namespace()
 	w.terminate()
 }
 
-// Types creates an empty namespace in deletion, on a server with so many namespaced types that it
+// Types creates an empty terminating namespace, on a server with so many namespaced types that it
 // can hold.
 func Types(w *World, count int) {
 	w.namespace()
@@ -252,7 +252,7 @@ func Types(w *World, count int) {
 // builtInTypes is how many types that a namespace can hold the server has without definitions.
 const builtInTypes = 30
 
-// Many creates a namespace in deletion with many ConfigMaps, each with a finalizer that no table
+// Many creates a terminating namespace with many ConfigMaps, each with a finalizer that no table
 // lists.
 func Many(w *World, count int) {
 	w.namespace()

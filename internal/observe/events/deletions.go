@@ -42,7 +42,7 @@ func Deletions(recorder EventRecorder) *nsctl.Trace {
 // recorded twice.
 const manyDeletions = 4096
 
-// deletions records what happens to namespaces in deletion.
+// deletions records what happens to terminating namespaces.
 type deletions struct {
 	recorder EventRecorder
 

@@ -124,7 +124,7 @@ func TestRefusedFinalizeIsReported(t *testing.T) {
 	})
 }
 
-// A new namespace with an old name is a different one. One that was never seen in deletion has no
+// A new namespace with an old name is a different one. One that was never seen terminating has no
 // Events.
 func TestNamespacesAreDistinguishedByUID(t *testing.T) {
 	inBubble(t, func(s *stage) {

@@ -5,7 +5,7 @@
 // A [Recorder] accepts Events from any goroutine, queues them, and sends them one after the other.
 // [Deletions] adapts the hooks of the namespace controller: it records the outcome of each
 // deletion, and what holds one up. These Events are in the namespace "default", since nothing can
-// be created in a namespace in deletion.
+// be created in a terminating namespace.
 //
 // Events are for people, so there must be few. The rules are those of client-go's recorder:
 //

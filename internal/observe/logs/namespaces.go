@@ -71,7 +71,7 @@ func (l *namespaceLog) discovered(namespace string, types int, err error) {
 }
 
 func (l *namespaceLog) emptinessChecked(ctx context.Context, types, seen int, took time.Duration) {
-	origin(restclient.OriginOf(ctx), l.at(verbosityPasses)).Int("types", types).Int("seen", seen).Dur("took_s", rounded(took)).Msg("checked which types have content in any namespace in deletion")
+	origin(restclient.OriginOf(ctx), l.at(verbosityPasses)).Int("types", types).Int("seen", seen).Dur("took_s", rounded(took)).Msg("checked which types have content in any terminating namespace")
 }
 
 func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionResource, remaining int, err error) {

@@ -42,11 +42,11 @@ var (
 	phaseSeconds    = []float64{0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300}
 
 	deletionsInProgress = define(Definition{Name: "orrery_deletions_in_progress", Kind: Gauge,
-		Help: "Namespaces that are in deletion. A standby counts them as well."})
+		Help: "Namespaces that are terminating. A standby counts them as well."})
 	oldestDeletion = define(Definition{Name: "orrery_oldest_deletion_seconds", Kind: Gauge,
-		Help: "Seconds since the deletion timestamp of the namespace that has been in deletion for longest; 0 if none is. A process that stands by knows of it too."})
+		Help: "Seconds since the deletion timestamp of the namespace that has been terminating for longest; 0 if none is. A process that stands by knows of it too."})
 	namespacesPassedOver = define(Definition{Name: "orrery_namespaces_passed_over", Kind: Gauge,
-		Help: "Namespaces in deletion that --namespaces does not select, and that this program leaves alone."})
+		Help: "Terminating namespaces that --namespaces does not select, and that this program leaves alone."})
 	deletionsTotal = define(Definition{Name: "orrery_deletions_total", Kind: Counter,
 		Help: "Namespaces removed while this process worked. A standby does not count them, so replicas can be added up."})
 	deletionDuration = define(Definition{Name: "orrery_deletion_duration_seconds", Kind: Histogram, Buckets: deletionSeconds,

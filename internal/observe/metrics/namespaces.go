@@ -48,13 +48,13 @@ func passResult(err error) string {
 	return passFailed
 }
 
-// Deleting shows how many namespaces are in deletion, and for how long the oldest of them has been.
+// Deleting shows how many namespaces are terminating, and for how long the oldest of them has been.
 func (m *Metrics) Deleting(count func() int, oldest func() time.Duration) {
 	m.inProgress.add(func() float64 { return float64(count()) })
 	m.oldest.add(func() float64 { return oldest().Seconds() })
 }
 
-// PassedOver has the metrics show how many namespaces in deletion are left alone.
+// PassedOver has the metrics show how many terminating namespaces are left alone.
 func (m *Metrics) PassedOver(count func() int) {
 	m.passedOver.add(func() float64 { return float64(count()) })
 }

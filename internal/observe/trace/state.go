@@ -196,7 +196,7 @@ type DelayState struct {
 	Micros int64 `json:"us"`
 }
 
-// NamespaceState is one namespace in deletion. If there are 5,000, those that are gone make room.
+// NamespaceState is one terminating namespace. If there are 5,000, those that are gone make room.
 type NamespaceState struct {
 	UID     string `json:"uid"`
 	Running bool   `json:"running"` // between passStarted and passDone

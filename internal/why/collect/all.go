@@ -12,7 +12,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// CollectAll collects the evidence for each namespace in deletion, sorted by name.
+// CollectAll collects the evidence for each terminating namespace, sorted by name.
 //   - Each type is listed once for all of them, and each collection of the cluster is read once.
 //     Single objects, such as a Service, are read for each namespace that needs them.
 //   - The second sample lists, in each namespace, only the types that it had objects of.
@@ -77,7 +77,7 @@ func CollectAll(ctx context.Context, client *restclient.Client, options Options)
 	return evidence, nil
 }
 
-// inDeletionNow returns the names of the namespaces in deletion.
+// inDeletionNow returns the names of the terminating namespaces.
 func (c *collector) inDeletionNow(ctx context.Context) ([]string, error) {
 	options := terminatingOnly
 	var names []string

@@ -87,10 +87,10 @@ func writesConditions(fields string) bool {
 	})
 }
 
-// terminatingOnly selects the namespaces in deletion.
+// terminatingOnly selects the terminating namespaces.
 var terminatingOnly = api.ListOptions{FieldSelector: "status.phase=" + string(api.NamespaceTerminating), Limit: pageSize}
 
-// terminating lists the namespaces in deletion.
+// terminating lists the terminating namespaces.
 func (c *collector) terminating(ctx context.Context) []string {
 	resource := restclient.Metadata(c.client, api.NamespacesResource, "")
 	var names []string

@@ -1,7 +1,7 @@
 // Package collect reads the evidence for package why from an API server. It sends GET requests and
 // SubjectAccessReviews, and writes nothing.
 //
-//	wave 0   the namespace; one that does not exist or is not in deletion ends here
+//	wave 0   the namespace; one that does not exist or is not terminating ends here
 //	wave 1   version, APIServices, CustomResourceDefinitions, kube-controller-manager, the Leases of kube-system
 //	wave 2   discovery, and every type that can be listed, in pages of 500, metadata only; pods whole
 //	wave 3   as the evidence suggests: webhooks, policies, Services, nodes, reviews

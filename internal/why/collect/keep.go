@@ -49,7 +49,7 @@ func lastWrite(fields api.ManagedFields) (last time.Time) {
 	return last
 }
 
-// has reports whether an object with a finalizer is kept already. Those that are in deletion and
+// has reports whether an object with a finalizer is kept already. Those that are terminating and
 // those that are not are different cases.
 func (k *keeper) has(finalizer string, awaiting bool) bool {
 	return slices.ContainsFunc(k.first, func(o why.Object) bool {

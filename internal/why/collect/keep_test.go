@@ -37,7 +37,7 @@ func TestKeeper(t *testing.T) {
 	kept = k.objects()
 	require.Len(t, kept, why.MaxKept)
 	assert.Equal(t, []string{"held", "other", "deleted", "held-0"}, []string{kept[0].Name, kept[1].Name, kept[2].Name, kept[3].Name},
-		"one with each finalizer, in deletion and not, is kept first")
+		"one with each finalizer, terminating and not, is kept first")
 	k.first, k.blockers = k.first[:1], nil
 	kept = k.objects()
 	assert.False(t, slices.ContainsFunc(kept[1:], func(o why.Object) bool { return !o.Created.After(deleted) }))

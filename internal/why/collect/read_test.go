@@ -14,7 +14,7 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// A pod in deletion may run until the end of its grace period: it is a sign of life.
+// A terminating pod may run until the end of its grace period: it is a sign of life.
 func TestAPodInDeletionThatRuns(t *testing.T) {
 	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[
 		{"metadata":{"name":"runs","deletionTimestamp":"2026-01-02T03:04:05Z"},"status":{"phase":"Running","containerStatuses":[{"state":{"running":{}}}]}},

@@ -54,7 +54,7 @@ func (c *collector) suspicions(ctx context.Context) {
 	c.ownersRights(ctx)
 }
 
-// elsewhere reads when the controller's conditions of the other namespaces in deletion were
+// elsewhere reads when the controller's conditions of the other terminating namespaces were
 // written.
 func (c *collector) elsewhere(ctx context.Context) why.Answer[why.ConditionsWrite] {
 	return list(ctx, c, api.NamespacesResource, "", terminatingOnly, func(o *api.Unstructured) (why.ConditionsWrite, bool) {

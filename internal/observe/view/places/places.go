@@ -135,9 +135,9 @@ func (s Source) read(dir string) map[string]Place {
 	return found
 }
 
-// declaration matches the begin of a function in gofmt's form: its comment, the type of its receiver
-// and its name. Package go/parser would know it without that form, and make the program larger by a
-// fiftieth, all of which is in memory.
+// declaration matches the beginning of a function as gofmt writes it: its comment, the type of its
+// receiver and its name. Package go/parser could read any form, but would make the program, all of
+// which is in memory, larger by a fiftieth.
 var declaration = regexp.MustCompile(`(?m)((?:^//.*\n)*)^func\s*(?:\(\s*(?:\w+\s+)?\*?(\w+)[^)]*\)\s*)?(\w+)[\[(]`)
 
 // add adds the functions of a file, unless it is a test.
