@@ -147,8 +147,8 @@ const (
 	PhaseReading Phase = "reading"
 	// PhaseDiscovery: waiting for the resource types.
 	PhaseDiscovery Phase = "discovery"
-	// PhaseEmptinessCheck: waiting to learn which types have no content in any namespace
-	// terminating.
+	// PhaseEmptinessCheck: waiting to learn which types have no content in any terminating
+	// namespace.
 	PhaseEmptinessCheck Phase = "emptiness_check"
 	// PhasePods: deleting pods and looking at what is left of them. Nothing else goes on meanwhile.
 	PhasePods Phase = "pods"

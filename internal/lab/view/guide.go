@@ -216,6 +216,9 @@ type Session struct {
 	recorder *trace.Recorder
 	answered chan struct{}
 	once     sync.Once
+
+	mu    sync.Mutex  // for commands of the page; before that of the gates
+	pages map[ID]bool // gates that the page has closed
 }
 
 // NewSession returns the session of a recorded scene; nil if the scene asks nothing.
@@ -224,7 +227,7 @@ func NewSession(scene string, recorder *trace.Recorder, gates *Gates) *Session {
 	if !ok {
 		return nil
 	}
-	return &Session{Gates: gates, scene: scene, guide: guide, recorder: recorder, answered: make(chan struct{})}
+	return &Session{Gates: gates, scene: scene, guide: guide, recorder: recorder, answered: make(chan struct{}), pages: map[ID]bool{}}
 }
 
 // Chapter begins a chapter of the scene's story.
@@ -259,13 +262,66 @@ func (s *Session) Answer(choice string) {
 	}
 }
 
-// Do carries out a command of the page in control: an answer, or one for the gates.
+// Do carries out a command of the page in control: an answer, or one for the gates. What the scene
+// holds goes on only after the answer, because the question is about it.
 func (s *Session) Do(c view.Command) error {
-	if c.Do != "answer" {
-		return s.Gates.Do(c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held, id := s.held(), ID(c.Gate)
+	switch {
+	case c.Do == "answer":
+		s.Answer(c.Choice)
+		return nil
+	case c.Do == "release" && len(held) > 0 && len(s.pages) > 0:
+		s.releaseLocked()
+		return nil
+	case c.Do == "step" && id == "":
+		id = s.oldest()
 	}
-	s.Answer(c.Choice)
-	return nil
+	if len(held) > 0 && (c.Do == "release" || c.Do == "run" || slices.Contains(held, id)) {
+		return fmt.Errorf("the scene holds %s until its question is answered", held[0])
+	}
+	err := s.Gates.Do(c)
+	if err == nil && c.Do == "close" {
+		s.pages[id] = true
+	}
+	return err
+}
+
+// held returns the gates that the scene itself has closed and that must stay so, because its
+// question has no answer yet.
+func (s *Session) held() (gates []ID) {
+	select {
+	case <-s.answered:
+		return nil
+	default:
+	}
+	state, _ := s.State()
+	for _, gate := range state.Gates {
+		if id := ID(gate.Name); gate.Closed && !s.pages[id] {
+			gates = append(gates, id)
+		}
+	}
+	return gates
+}
+
+// Release opens what [Session.Do] would open: no page is in control any more.
+func (s *Session) Release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.held()) > 0 {
+		s.releaseLocked()
+	} else {
+		s.Gates.Release()
+	}
+}
+
+// releaseLocked opens the gates that the page has closed.
+func (s *Session) releaseLocked() {
+	for id := range s.pages {
+		s.Open(id)
+	}
+	clear(s.pages)
 }
 
 // Reveal computes the answer from the recording so far and records it. The error is that of ctx, or

@@ -64,7 +64,7 @@ func TestPageShowsEveryBox(t *testing.T) {
 		"informer":   {"controller", "logger", "1,840 waiting"},
 		"queue":      {"team-c", "●", "640 ms, failure 7"},
 		"workers":    {"2 of 4 busy", "demo content", "idle"},
-		"nsctl":      {"nsctl · demo", "✔ DeletionDiscoveryFailure", "? DeletionContentFailure", "✖ ContentRemaining", "configmaps 3"},
+		"nsctl":      {"nsctl · demo", "✔ False DeletionDiscoveryFailure", "? Unknown DeletionContentFailure", "… True ContentRemaining", "configmaps 3"},
 	} {
 		shown := b.text(box)
 		for _, word := range words {

@@ -2,6 +2,7 @@ package democmd
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
+	labview "orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
 	"orrery/internal/program"
@@ -47,7 +49,7 @@ func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	_ = flags.MarkHidden("yours") // it exists
 	o.record.AddTo(flags)
 	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the scene, for kubectl")
-	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal")
+	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal, as with --view")
 	flags.StringVar(&o.listen, "listen", anyPort, "the `address` for the server to listen on; port 0 is a free one")
 	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to with --keep, removed at the end; default: a temporary file")
 	flags.BoolVar(&o.force, "force", false, "overwrite the file of --kubeconfig-out even if it is not one of this command's")
@@ -70,6 +72,12 @@ func (o *demoOptions) check() error {
 	}
 	if err := cmp.Or(o.record.Check(), o.page.Check()); err != nil {
 		return err
+	}
+	if !o.view && (o.page.Port != 0 || o.page.NoOpen) {
+		return errors.New("--view-port and --no-open need --view")
+	}
+	if _, guided := labview.GuideOf(o.scene); scene.Alone() && !guided && (o.view || o.record.Wanted()) {
+		return fmt.Errorf("the scene %s has no gear that the view or a recording could show", o.scene)
 	}
 	if scene.Alone() && (o.keep || o.objects != stage.DefaultObjects || o.listen != anyPort) {
 		return fmt.Errorf("the scene %s has no server, which --keep, --objects and --listen are about", o.scene)

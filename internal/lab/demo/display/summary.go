@@ -24,8 +24,9 @@ func Summary(s story.State, width int, glyphs *Glyphs) []Line {
 	lines := []Line{nil, inked(Strong, "Where the time went")}
 	lines = append(lines, stages(s, width, glyphs)...)
 	if s.Alone {
-		lines = append(lines, nil, inked(Strong, "What was measured"))
-		lines = append(lines, figures(s, width)...)
+		if measured := figures(s, width); len(measured) > 0 {
+			lines = append(append(lines, nil, inked(Strong, "What was measured")), measured...)
+		}
 		if len(s.Requests) == 0 {
 			return lines
 		}

@@ -186,6 +186,11 @@ func writeHTML(from, to, gears string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	if before, err := os.Stat(from); err == nil {
+		if after, err := os.Stat(to); err == nil && os.SameFile(before, after) {
+			return fmt.Errorf("--html %s is the recording itself", to)
+		}
+	}
 	file, err := os.Create(to)
 	if err != nil {
 		return err
@@ -236,8 +241,11 @@ func printReport(out io.Writer, r *trace.Report) {
 		fmt.Fprintf(out, "  unknown event %s: %d\n", name, r.Unknown[name])
 	}
 	fmt.Fprintf(out, "contradictions %d\n", r.State.Odd)
-	if r.Cut {
+	switch {
+	case r.Cut:
 		fmt.Fprintln(out, "the last line is cut off: the process was killed while it wrote")
+	case r.State.Ended == "":
+		fmt.Fprintln(out, "no end: the process was killed, or the file was cut off")
 	}
 	for _, problem := range r.Problems {
 		fmt.Fprintln(out, problem)

@@ -12,13 +12,20 @@ export function Key({ k, view, most }) {
 }
 
 const packages = { workers: ["queue"] }; // whose events a box shows, if they are not those of its name
+const folders = { workers: "wait", reflector: "informer/reflector" }; // that have its page, likewise
+
+// isYours reports whether the run has a page of the learner's for a box.
+const isYours = (view, name) => (view.header?.yours ?? []).some(file => file.slice(0, file.lastIndexOf("/")) === (folders[name] ?? name));
+
+// sorted are the entries of a map by name: in a state that was recorded they have that order, too.
+const sorted = map => Object.entries(map).sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0);
 
 // Box is a region with a heading. Enter opens everything that it holds.
 function Box({ name, title, note, silent, view, children }) {
   const open = () => view.open(name);
   return html`<section class=${"box " + name + (silent ? " silent" : "")} aria-label=${title} tabindex="0" data-box=${name}
     onKeyDown=${event => { if (event.key === "Enter" && event.target === event.currentTarget) { event.preventDefault(); open(); } }} onDblClick=${open}>
-    <header><h2>${title}</h2><span class="note">${note}</span></header>
+    <header><h2>${title}</h2>${isYours(view, name) && html`<b class="good" data-yours>${text("yours")}</b>`}<span class="note">${note}</span></header>
     <div class="body">${silent ? html`<p>${text(view.mode === "replay" && !(packages[name] ?? [name]).some(gear => view.used[gear] > 0) ? "silent-all" : "silent")}</p>` : children}</div></section>`;
 }
 
@@ -41,6 +48,8 @@ export function Deltas({ d = "", n = 0 }) {
     html`<span class=${"delta " + (letter === "†" ? "D" : letter)} title=${get(letters, letter) ?? ""}>${letter}</span>`)}</span>`;
 }
 
+const fewWatches = 3; // more are one row: the requests are what changes
+
 export function Requests({ view }) {
   const { running, watches, recent, started, failed } = view.state.requests;
   const row = (request, bar) => {
@@ -50,7 +59,9 @@ export function Requests({ view }) {
       <span class="fill">${request.r || request.path}${request.k ? html`<span class="quiet"> ${short(request.k, 16)}</span>` : ""}</span>
       ${bar}<span class=${"num " + (bad ? "bad" : "")}>${bad ? "✖ " : ""}${request.code || (request.err ? text("no-answer") : since(view, request.at))}</span></div>`;
   };
-  const open = Object.values(watches).map(w => row(w, html`<span class="bar" style="max-width:3em"><i style="width:100%"></i></span>`));
+  const bar = html`<span class="bar" style="max-width:3em"><i style="width:100%"></i></span>`, all = Object.values(watches);
+  const open = all.length <= fewWatches ? all.map(w => row(w, bar))
+    : [html`<div class="row" title=${[...new Set(all.map(w => w.r))].join("\n")}><span style="width:5.4em">WATCH</span><span class="fill">${text("watches-open", { n: count(all.length) })}</span>${bar}</div>`];
   const under = Object.values(running).map(r => row(r, html`<span class="quiet">…</span>`));
   const done = recent.filter(r => !get(watches, r.q)).reverse().map(r => row(r));
   return html`<${Box} name="restclient" title="restclient" view=${view} silent=${!called(view, "restclient") && view.started}
@@ -105,7 +116,7 @@ export function Indexer({ view }) {
 const lagMark = 1024; // the informer reports a backlog at this length, see informer.Trace.HandlerLagging
 
 export function Listeners({ view }) {
-  const handlers = Object.entries(view.informer?.handlers ?? {});
+  const handlers = sorted(view.informer?.handlers ?? {});
   const waiting = handlers.reduce((sum, [, h]) => sum + Math.max(0, h.pending), 0);
   const row = ([name, h]) => {
     const late = h.pending >= lagMark || h.stuck > 0, scale = Math.max(lagMark, h.peak);
@@ -129,7 +140,8 @@ export function Queue({ view }) {
   const delayed = Object.entries(queue.delayed).sort((a, b) => a[1].at + a[1].us - b[1].at - b[1].us);
   const line = (label, keys, total = keys.length, mark = {}) => html`<div class="row set" data-set=${label} style="height:23px"><span class="label" style="font-family:var(--mono)">${label}</span>
     <span class="num" style="width:2.6em">${count(total)}</span><span class="keys">${keys.slice(0, 12).map(k => html`<span style="display:inline-flex"><${Key} k=${k} view=${view} most=${16}/>${get(mark, k) ?? ""}</span>`)}</span></div>`;
-  const bullet = Object.fromEntries(again.map(k => [k, html`<b class="warn" title=${text("dirty-again")}>●</b>`]));
+  const note = view.answered ? text("dirty-again") : text("dirty-now"); // what follows is the question
+  const bullet = Object.fromEntries(again.map(k => [k, html`<b class="warn" title=${note}>●</b>`]));
   return html`<${Box} name="queue" title=${`${text("queue")} ${name ? `"${name}"` : ""}`} view=${view}
     note=${html`${text("queue-note", { added: count(queue.added + queue.coalesced), coalesced: count(queue.coalesced) })}${unsure(view, "queue")}`}>
     ${line("queue", queue.queue, queue.total)}
@@ -138,7 +150,7 @@ export function Queue({ view }) {
     ${line("delayed", [], queue.delayedTotal)}
     <${Rows} rows=${delayed.slice(0, view.rows).map(([k, d]) => html`<div class="row"><span class="fill" style="padding-left:1.2em"><${Key} k=${k} view=${view}/></span>
       <span class="num">${duration(Math.max(0, d.at + d.us - view.t))}${get(queue.failures, k) ? html`, <span class="bad">${text("failure", { n: queue.failures[k] })}</span>` : ""}</span></div>`)} most=${view.rows - (again.length ? 6 : 5)} total=${queue.delayedTotal}/>
-    ${again.length > 0 && html`<div class="row warn"><span class="fill">● ${text("dirty-again")}</span></div>`}
+    ${again.length > 0 && html`<div class="row warn"><span class="fill">● ${note}</span></div>`}
     ${queue.shuttingDown && html`<div class="row warn">${text(queue.draining ? "draining" : "shutting-down")}</div>`}</${Box}>`;
 }
 
@@ -151,7 +163,7 @@ export function Workers({ view }) {
     return html`<div class="row" data-worker=${i + 1}><span class="quiet" style="width:2.2em">w${i + 1}</span>
       <span class="fill">${k ? html`<${Key} k=${k} view=${view}/>` : html`<span class="empty">${text("idle")}</span>`}
       ${passing?.running && passing.phase ? html`<span class="quiet"> ${passing.phase}</span>` : ""}</span>
-      ${holds?.dirty && html`<b class="warn" title=${text("dirty-again")}>●</b>`}
+      ${holds?.dirty && html`<b class="warn" title=${text(view.answered ? "dirty-again" : "dirty-now")}>●</b>`}
       ${k && get(queue.failures, k) ? html`<span class="bad">✖ ${text("failure", { n: queue.failures[k] })}</span>` : ""}
       <span class="num">${holds ? since(view, holds.at) : ""}</span></div>`;
   };
@@ -161,8 +173,10 @@ export function Workers({ view }) {
     ${all.length === 0 && html`<div class="row empty">${text("no-workers")}</div>`}</${Box}>`;
 }
 
-// The sign of a condition: False means that nothing is wrong.
+// The sign of a condition: False means that nothing is wrong. What remains is waited for.
 const signs = { False: ["✔", "good"], True: ["✖", "bad"], Unknown: ["?", "warn"] };
+const waits = /Remaining$/;
+const phases = ["grace", "waiting", "reading", "discovery", "emptiness_check", "pods", "content", "report", "finalization"]; // in the order of a pass
 
 export function Namespace({ view }) {
   const all = view.state.namespaces;
@@ -173,13 +187,13 @@ export function Namespace({ view }) {
   return html`<${Box} name="nsctl" title=${n ? html`nsctl · ${short(name, 28)}` : "nsctl"} view=${view} silent=${!called(view, "nsctl") && view.started}
     note=${html`${n ? text(n.gone ? "gone" : "terminating") : ""}${deleting > 1 ? ` · ${text("deleting", { n: count(deleting) })}` : ""}${unsure(view, "nsctl")}`}>
     ${n && html`
-      ${!tight && html`<div class="phases">${Object.entries(n.phases).map(([phase, us], i) => html`${i > 0 && html`<span class="quiet">▸</span>`}<span class=${phase === n.phase ? "warn" : ""}>${phase} <span class="quiet">${duration(us)}</span></span>`)}
+      ${!tight && html`<div class="phases">${Object.entries(n.phases).sort(([a], [b]) => phases.indexOf(a) - phases.indexOf(b)).map(([phase, us], i) => html`${i > 0 && html`<span class="quiet">▸</span>`}<span class=${phase === n.phase ? "warn" : ""}>${phase} <span class="quiet">${duration(us)}</span></span>`)}
         ${n.phase && get(n.phases, n.phase) === undefined && html`<span class="warn">▸ ${n.phase} …</span>`}</div>`}
       <div class="sub">${text("pass", { n: count(n.passes) })}${n.p ? " · " + n.p : ""}${n.running ? html` · <span class="good">${text("running", { us: since(view, n.passAt) })}</span>`
         : n.due && n.dueAt + n.due > view.t ? ` · ${text("next-look", { us: duration(n.dueAt + n.due - view.t) })}` : ""}</div>
-      ${Object.entries(n.conditions).map(([type, c]) => {
-        const [sign, tone] = get(signs, c.status) ?? ["?", "warn"];
-        return html`<div class="row" title=${c.message}><b class=${tone} title=${c.status}>${sign}</b><span class="fill">${type.replace(/^Namespace/, "")}${c.status === "True" ? html` <span class="quiet">${c.message || c.reason}</span>` : ""}</span></div>`;
+      ${sorted(n.conditions).map(([type, c]) => {
+        const [sign, tone] = c.status === "True" && waits.test(type) ? ["…", "warn"] : get(signs, c.status) ?? ["?", "warn"];
+        return html`<div class="row" title=${c.message}><b class=${tone} title=${c.status}>${sign}</b><span class="quiet" style="width:3.4em">${c.status}</span><span class="fill">${type.replace(/^Namespace/, "")}${c.status === "True" ? html` <span class="quiet">${c.message || c.reason}</span>` : ""}</span></div>`;
       })}
       ${remaining.length > 0 && !(tight && n.err) && html`<div class="row"><span class="label">${text("left")}</span><span class="fill">${remaining.map(([r, left]) => `${r} ${count(left)}`).join(", ")}</span></div>`}
       ${n.err && html`<div class="row bad" title=${n.err}><span class="fill">✖ ${n.err}</span></div>`}`}</${Box}>`;

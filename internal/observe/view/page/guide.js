@@ -1,7 +1,7 @@
 // The guide of a scene: its story, its question, and the answer that the recording has.
 import { html } from "orrery/htm-preact.js";
 import { get } from "orrery/fold.js";
-import { text } from "orrery/text.js";
+import { known, text } from "orrery/text.js";
 import { Key } from "orrery/boxes.js";
 
 // about is the informer that a guided scene is about, if it is not the controller's.
@@ -21,9 +21,10 @@ export function Guide({ view, chosen, choose, watches }) {
   const { lab } = view.state, { scene } = view.header;
   const choices = lab.choices ? lab.choices.split(separator) : [];
   const answer = chosen || lab.answer ? view.answer : "";
+  const chapter = view.state.ended && known(`guide-${scene}-end`) ? "end" : lab.chapter;
   const asks = choices.length > 0 && !chosen && !answer;
   return html`<section class=${"box guide" + (asks ? " asks" : "")} aria-label=${text("guide")} tabindex="0" data-box="guide">
-    <div class="told"><h2>${text("guide")} ${scene} ${(get(keys, scene) ?? []).map(k => html`<${Key} k=${k} view=${view}/>`)}</h2><p role="status">${text(lab.chapter ? `guide-${scene}-${lab.chapter}` : "guide-start")}</p></div>
+    <div class="told"><h2>${text("guide")} ${scene} ${(get(keys, scene) ?? []).map(k => html`<${Key} k=${k} view=${view}/>`)}</h2><p role="status">${text(chapter ? `guide-${scene}-${chapter}` : "guide-start")}</p></div>
     <div class="asked">${choices.length === 0 ? html`<p class="quiet">${text("guide-wait")}</p>` : html`
       <h3 id="question">${text(`guide-${scene}-question`)}</h3>
       <div class="choices" role="group" aria-labelledby="question">${choices.map(choice => html`<button class=${sign(choice, chosen, answer)[1]} aria-pressed=${chosen === choice}

@@ -8,11 +8,14 @@ import { boxNames, Dialog, packagesOf } from "orrery/dialogs.js";
 // termsOf returns the terms of a box in the language of the page: what the box is, then what it shows.
 export const termsOf = box => (glossary[box] ?? []).map(term => term[language()]);
 
+// coded shows what is between backquotes as code.
+const coded = (sentence = "") => sentence.split("`").map((part, i) => i % 2 ? html`<code>${part}</code>` : part);
+
 // Explain has the terms of one box, or what each box is.
 export function Explain({ name, close }) {
   const terms = name ? termsOf(name) : boxNames.map(box => [box, termsOf(box)[0]?.[1]]);
   return html`<${Dialog} title=${name ?? text("explain")} close=${close}>
-    <dl class="terms">${terms.map(([term, meaning]) => html`<dt>${term}</dt><dd>${meaning}</dd>`)}</dl></${Dialog}>`;
+    <dl class="terms">${terms.map(([term, meaning]) => html`<dt>${term}</dt><dd>${coded(meaning)}</dd>`)}</dl></${Dialog}>`;
 }
 
 // actedLast returns the last event of a box, or of all, for which a function is known, and that function.

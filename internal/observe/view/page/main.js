@@ -65,7 +65,7 @@ function App({ engine, initial }) {
     setPlays(!playing);
   };
   const choose = file => { if (file) { setNotice(""); engine.open({ blob: file }); } };
-  const send = values => { asked.current = values.do; engine.command(values); };
+  const send = values => { setNotice(""); asked.current = values.do; engine.command(values); };
   const answer = choice => { setChosen(choice); send({ do: "answer", choice }); };
   const save = () => engine.ask("save");
 
@@ -117,7 +117,7 @@ function App({ engine, initial }) {
   const over = Boolean(shot?.reason); // nothing is left to hold
   const gates = new Gates(over ? null : control, null, command);
   useLayoutEffect(() => { // at once: a key that is pressed when the page can be seen counts
-    const onKey = event => keyPressed(event, { mode, over, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setAsking, askFork, setNotice });
+    const onKey = event => keyPressed(event, { mode, over, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setAsking, askFork, setNotice, notice });
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   });
@@ -138,7 +138,7 @@ function App({ engine, initial }) {
   const view = {
     ...shot, state, header, mode, selected, select, passes, informerName, queueName,
     informer: state.informers[informerName], queue: state.queues[queueName],
-    started: state.s > 0, rows: size.rows,
+    started: state.s > 0, rows: size.rows, answered: !shot.guided || chosen !== "" || state.lab.answer !== "",
     toEvent: s => { pause(); engine.ask("event", { s }); }, toTime: t => { pause(); engine.ask("time", { t }); },
     open: name => setDialog({ kind: "tables", name }), functions: () => engine.functions(header.gears),
   };
@@ -182,7 +182,7 @@ function App({ engine, initial }) {
       ${forks && html`<${ForkButton} forks=${forks} ask=${askFork.current}/>`}
       <${GateBar} gates=${gates} asking=${asking} ask=${setAsking}/>
       <span class="grow" style="flex:1"></span>
-      <input id="filter" class=${wrong ? "wrong" : ""} type="text" spellcheck="false" placeholder=${text("filter")} aria-label=${text("filter-label")} aria-invalid=${wrong !== ""} title=${wrong || text("key-filter")} value=${filter} onInput=${event => setFilter(event.target.value)}/></header>
+      <input id="filter" class=${wrong ? "wrong" : ""} type="text" spellcheck="false" placeholder=${text("filter")} aria-label=${text("filter-label")} aria-invalid=${wrong !== ""} title=${wrong || text("key-filter")} value=${filter} onInput=${event => setFilter(event.target.value)} onKeyDown=${event => event.key === "Enter" && setNotice(wrong)}/></header>
       <div class="body"><${Timeline} view=${view} width=${size.width - 36} height=${size.timeline}/></div></section>
     ${noticeBox}
     ${!notice && state.lab.fork && state.lab.fork !== closed && html`<${ForkResult} lab=${state.lab} close=${() => setClosed(state.lab.fork)}/>`}
@@ -258,7 +258,7 @@ function keyPressed(event, page) {
     ArrowLeft: () => move(-far), ArrowRight: () => move(far), n: () => move(1), Home: () => seek(0), End: () => seek(Infinity),
     "/": () => document.getElementById("filter").focus(), e: () => setDialog({ kind: "explain", name: named([...boxNames, "story", "time"]) }),
     c: () => setDialog({ kind: "code", name: named([...boxNames, "story"]) }), t: () => setDialog({ kind: "tables", name: named(boxNames) }), "?": () => setDialog({ kind: "help" }),
-    q: () => document.querySelector(".choices button")?.focus(), Escape: () => page.select(""),
+    q: () => document.querySelector(".choices button")?.focus(), Escape: () => page.notice ? page.setNotice("") : page.select(""),
   };
   actions.f = page.askFork.current ?? (() => page.setNotice(text("fork-refused-page")));
   const live = page.mode === "live" && !page.over;
@@ -273,7 +273,10 @@ function keyPressed(event, page) {
     if (live) actions.n = why;
   }
   if (event.key === " " && event.target.matches?.("button")) return; // the button is pressed
-  if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
+  if (!actions[event.key]) return;
+  event.preventDefault();
+  if (event.key !== "Escape") page.setNotice(""); // what it was about is over
+  actions[event.key]();
 }
 
 // useWindowSize returns how many rows a box has room for. The guide takes some of it, as in style.css.

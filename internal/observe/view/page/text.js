@@ -21,6 +21,9 @@ export function text(name, values = {}) {
   return sentence.replaceAll("[s]", String(values.n) === "1" ? "" : "s").replace(/\{(\w+)\}/g, (all, key) => key in values ? values[key] : all);
 }
 
+// known reports whether there is a sentence of that name.
+export const known = name => Object.hasOwn(en, name);
+
 // count returns a whole number with separators of thousands.
 export const count = n => Math.round(n ?? 0).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 
