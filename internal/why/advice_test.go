@@ -49,7 +49,7 @@ func leftOver() why.Evidence {
 // ofReplicaSet is leftOver with a pod that belongs to no Job.
 func ofReplicaSet() why.Evidence {
 	e := leftOver()
-	e.Pods[0].Owners = []why.Owner{{Kind: "ReplicaSet", Name: "web", UID: "r"}}
+	e.Pods[0].Owners = []why.Owner{{Kind: "ReplicaSet", Name: "web", UID: "r", Controls: true}}
 	return e
 }
 

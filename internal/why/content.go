@@ -171,8 +171,11 @@ func (e *Evidence) drains(t *Type) bool {
 // shrankTo reports whether a later list of the type has fewer objects. One that failed or was cut
 // shows nothing.
 func (t *Type) shrankTo(second Type) bool {
-	return second.Failed == nil && !second.More && second.Count < t.Count
+	return second.Failed == nil && !second.More && second.Count < t.Count && !t.expires()
 }
+
+// expires reports whether objects of the type go by themselves: Events do after an hour.
+func (t *Type) expires() bool { return t.Name() == "events" || t.Name() == "events.events.k8s.io" }
 
 func shrinks(e *Evidence) []Finding {
 	if e.Second == nil {
@@ -187,7 +190,7 @@ func shrinks(e *Evidence) []Finding {
 		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)
 		left := time.Duration(float64(took) * float64(second.Count) / float64(gone))
 		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: []Blocked{first.blocked()}}
-		f.Says = fmt.Sprintf("%s went within %s, and %s left: about %s more", objects(gone, first.Name()), duration(took), remaining(second.Count), duration(left))
+		f.Says = fmt.Sprintf("%s went within %s, and %s left of this type: about %s more", objects(gone, first.Name()), duration(took), remaining(second.Count), duration(left))
 		f.saw(1, first.Request, "%s", objects(first.Count, first.Name()))
 		f.saw(2, second.Request, "%s left", remaining(second.Count))
 		if e.condition(api.NamespaceDeletionContentFailure) != "" {
@@ -213,7 +216,7 @@ func grows(e *Evidence) []Finding {
 	var findings []Finding
 	for i := range e.Types {
 		t := &e.Types[i]
-		if !t.Newest.After(after) || t.Name() == "events" || t.Name() == "events.events.k8s.io" {
+		if !t.Newest.After(after) || t.expires() {
 			continue
 		}
 		young := Object{}

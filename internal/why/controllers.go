@@ -16,7 +16,7 @@ func controllerCauses() []Cause {
 		ID: "C19", Title: "no namespace controller at work",
 		Lesson: "The API server marks a namespace and nothing more. A controller, usually kube-controller-manager, empties it and " +
 			"removes the token kubernetes from spec.finalizers. Without one, the namespace stays as it is, without any condition.",
-		Proof: "60 s after the deletion none of the five conditions is there, and no other terminating namespace has one. Or nothing changes, and the controller is switched " +
+		Proof: "60 s after the deletion none of the five conditions is there, no other terminating namespace has one, and no type has fewer objects in the second sample. Or nothing changes, and the controller is switched " +
 			"off by --controllers, or its Lease has expired and no pod of it is ready.",
 		Do:    []string{"start kube-controller-manager with its namespace-controller", "run another one: orrery run"},
 		DoNot: "finalize the namespace by hand: its content stays behind, and comes back with a namespace of that name",
@@ -101,6 +101,15 @@ func noController(e *Evidence) []Finding {
 		}
 		if hooks := silentlyUnreachable(e); len(hooks) > 0 && !off {
 			f.lack(nil, "the conditions may be refused: %s", hooks[0].Says)
+		}
+		for i := range e.Types {
+			if t := &e.Types[i]; e.drains(t) {
+				f.lack(nil, "there are fewer %s in the second sample: a controller may be in its first pass, at whose end it writes the conditions", t.Name())
+				break
+			}
+		}
+		if e.Leases.Failed != nil && !off {
+			f.lack(e.Leases.Failed, "whether a controller is alive by its Lease could not be seen")
 		}
 		if e.Elsewhere.Failed != nil {
 			f.lack(e.Elsewhere.Failed, "whether a controller works on other namespaces could not be seen")

@@ -204,6 +204,8 @@ type Owner struct {
 	Name   string `json:"name"`
 	UID    string `json:"uid"`
 	Blocks bool   `json:"blocks,omitempty"` // blockOwnerDeletion
+	// Controls is its field controller.
+	Controls bool `json:"controls,omitempty"`
 }
 
 // Pod is a pod, with everything that its end depends on.

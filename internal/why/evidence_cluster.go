@@ -239,9 +239,14 @@ type Workload struct {
 	ServiceAccount string    `json:"serviceAccount,omitempty"`
 	// Kubeconfig: it may send requests under another identity than that of its service account.
 	Kubeconfig bool `json:"kubeconfig,omitempty"`
+	// Only are the namespaces to which a flag or variable limits it, possibly with wildcards; "?" for
+	// one whose value is elsewhere. Empty: it is not limited.
+	Only []string `json:"only,omitempty"`
 	// Words are the names of its containers and images and the words of its command lines, without
 	// registry and path.
 	Words []string `json:"words,omitempty"`
+	// Images are those of them that name an image: several parts of a program may have one.
+	Images []string `json:"images,omitempty"`
 }
 
 // Every stands for all groups, namespaces or service accounts of a [Grant].
@@ -256,6 +261,9 @@ type Grant struct {
 	Group   string  `json:"group"`
 	// Resources are the rule's resources.
 	Resources []string `json:"resources"`
+	// Elsewhere is the namespace of a binding that gives the right there only; empty for one that
+	// gives it in the namespace or in all.
+	Elsewhere string `json:"elsewhere,omitempty"`
 	// Pods is how many pods that run, or are going to, have the service account.
 	Pods   int      `json:"pods,omitempty"`
 	Failed *Failure `json:"failed,omitempty"`

@@ -12,9 +12,9 @@ func finalizerCauses() []Cause {
 		Lesson: "A finalizer asks the server to keep an object until its owner has cleaned up something outside. If the owner was " +
 			"uninstalled before the objects that it manages, the finalizer stays.",
 		Proof: "Terminating objects have the finalizer and are unchanged in two samples; the owner is known from a table, and by a workload of it, " +
-			"or for a custom type by its Lease or by rights to update the type; no workload and no pod of it is ready or was started within 10 minutes, " +
-			"no Lease of it was renewed, and no pod and no user may update the type: not counted are those of kube-system and those that apply manifests, " +
-			"such as Argo CD, and users who may update everything. An owner that no table has is only the finalizer's writer, and another program may " +
+			"or for a custom type by its Lease; no workload and no pod of it is ready or was started within 10 minutes, " +
+			"no Lease of it was renewed, nor another one where it or an account with rights to the type is at home, and no pod and no user may update the type, " +
+			"here or elsewhere: not counted are programs that apply manifests, such as Argo CD, and users who may update everything. An owner that no table has is only the finalizer's writer, and another program may " +
 			"remove it: that is possible, and never proven.",
 		Do: []string{
 			"bring the controller back: it removes its finalizers by itself",
@@ -40,7 +40,7 @@ func finalizerCauses() []Cause {
 			"elsewhere and had its rights from them cannot remove its finalizers any more.",
 		Proof: "The owner is known from a table, a workload with exactly its name is ready elsewhere, and no other one; the object is " +
 			"unchanged in two samples, and SubjectAccessReviews say that its service account may list the type in the namespace, and neither update nor patch it. " +
-			"One that may not list it either may work for other namespaces only: that is possible.",
+			"One that may not list it either, or that WATCH_NAMESPACE or a like flag limits, may work for other namespaces only: that is possible.",
 		Do:    []string{"give the account the right by a ClusterRoleBinding until the objects are gone, and delete it then"},
 		DoNot: "remove the finalizer: its owner can still finish",
 		judge: withoutRights,
@@ -240,6 +240,12 @@ func withoutRights(e *Evidence) []Finding {
 			f.lack(nil, "whether %s is the part of %s that removes the finalizer is not known", w.Name, owner)
 		case !e.mayList(w, h):
 			f.lack(nil, "%s may not list them either, and may work for other namespaces only", w.Name)
+		}
+		if e.isOutside(w) {
+			f.lack(nil, "%s is limited to some namespaces by its flags or variables, and may have no task in %s", w.Name, e.Name)
+		}
+		if !e.Grants.Known() {
+			f.lack(e.Grants.Failed, "whether another user may update them could not be read")
 		}
 		if w.Kubeconfig || e.mayImpersonate(w) {
 			f.lack(nil, "%s may send its requests under another identity than its service account", w.Name)

@@ -217,8 +217,8 @@ func (e *Evidence) changedOf(h Held) string {
 }
 
 // leftTraces reports whether the cluster shows that an owner ran in it: by a workload with exactly
-// its name, or for a custom type by its Lease or by the rights of an account with exactly its name.
-// It may run outside the cluster, as the controllers of many clouds do.
+// its name, or for a custom type by its Lease, or in the namespace by the rights of an account with
+// exactly its name. Elsewhere such an account may be that of a controller outside the cluster.
 func (e *Evidence) leftTraces(h Held, programs []string) bool {
 	keeper, _ := h.Keeper()
 	if keeper.Many {
@@ -227,7 +227,7 @@ func (e *Evidence) leftTraces(h Held, programs []string) bool {
 	if slices.ContainsFunc(e.NamedWorkloads(h), func(w Workload) bool { return e.isOwner(w, h) && !w.hasNoNode() }) {
 		return true
 	}
-	return h.Type.IsCustom() && (e.hasAccount(h) ||
+	return h.Type.IsCustom() && (e.leftAccount(h) ||
 		slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) }))
 }
 
@@ -240,13 +240,6 @@ func (e *Evidence) leftAccount(h Held) bool {
 // hasNoNode reports whether it is a DaemonSet that is to run on no node: another program may have
 // replaced it.
 func (w Workload) hasNoNode() bool { return w.Kind == "daemonset" && w.Replicas == 0 }
-
-// hasAccount reports whether a service account with exactly the name of an owner has rights to the
-// type.
-func (e *Evidence) hasAccount(h Held) bool {
-	keeper, _ := h.Keeper()
-	return slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool { return g.isAccount() && slices.Contains(append(e.namesOf(h), keeper.Accounts...), g.Service.Name) })
-}
 
 // builtIn judges a controller of kube-controller-manager.
 func (e *Evidence) builtIn(f *Finding, controller string) string {
@@ -273,14 +266,14 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 		return ownerUnknown
 	}
 	workloads := e.WorkloadsOf(h)
-	_, listed := h.Keeper()
+	keeper, listed := h.Keeper()
 	stopped := slices.ContainsFunc(workloads, func(w Workload) bool { return w.Ready == 0 && w.Name == name })
 	var other, coming *Workload
 	for i, w := range workloads {
 		switch {
 		case listed && stopped && w.Name != name && e.Grants.Known() && !w.Kubeconfig && !e.accountMay(w.Account(), h.Type):
 			// another part of the owner, which could not remove the finalizer
-		case w.Ready > 0 && e.isOwner(w, h) && (!stopped || w.Name == name):
+		case w.Ready > 0 && e.isNamedLike(w, h) && !e.isOutside(w) && !keeper.Many && (!stopped || w.Name == name):
 			if lease := e.lostLease(h, w); lease != nil {
 				f.lack(nil, "%s %s/%s: %d of %d ready, but its Lease %s/%s was last renewed %s ago: it may hang, or have no leader",
 					w.Kind, w.Namespace, w.Name, w.Ready, w.Replicas, lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
@@ -314,6 +307,27 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 	return ownerUnknown
 }
 
+// isOutside reports whether a workload is limited to other namespaces.
+func (e *Evidence) isOutside(w Workload) bool {
+	return len(w.Only) > 0 && !slices.ContainsFunc(w.Only, func(pattern string) bool { return pattern != "?" && matches(pattern, e.Name) })
+}
+
+// isNamedLike reports whether a workload itself, or a program in it, is called like an owner, perhaps
+// with the name of a Helm release before. Another part of the owner may have its image. A pod is
+// called like the workload that it belongs to.
+func (e *Evidence) isNamedLike(w Workload, h Held) bool {
+	called, bare := w.Name, w.Kind == PodKind
+	for _, of := range e.Workloads.Items {
+		if w.Kind == PodKind && of.Kind != PodKind && of.Namespace == w.Namespace && strings.HasPrefix(w.Name, of.Name+"-") && (bare || len(of.Name) > len(called)) {
+			called, bare = of.Name, false
+		}
+	}
+	return slices.ContainsFunc(e.namesOf(h), func(name string) bool {
+		return called == name || strings.HasSuffix(called, "-"+name) || bare && strings.HasPrefix(called, name+"-") ||
+			slices.Contains(w.Words, name) && !slices.Contains(w.Images, name)
+	})
+}
+
 // lostLease returns a Lease of an owner, in the namespace of its running workload or that of
 // Kubernetes, if the owner has only Leases that nobody renews; nil otherwise.
 func (e *Evidence) lostLease(h Held, w Workload) *Lease {
@@ -330,11 +344,6 @@ func (e *Evidence) lostLease(h Held, w Workload) *Lease {
 	return lost
 }
 
-// accountMay reports whether a service account has a right to update a type.
-func (e *Evidence) accountMay(account Service, t *Type) bool {
-	return slices.ContainsFunc(e.Grants.Items, func(g Grant) bool { return g.covers(t) && g.Includes(account) })
-}
-
 // startsWithin is how long a program may take to start: as long as Kubernetes waits for a
 // Deployment by default (progressDeadlineSeconds). One that is late is not at work.
 const startsWithin = 10 * time.Minute
@@ -348,22 +357,27 @@ func (e *Evidence) MayStart(w Workload) bool {
 // belongs to a program that may be starting again, if it was not scaled down. One with another name
 // beside a workload of the owner may be the owner's, whose process may run elsewhere.
 func (e *Evidence) leads(f *Finding, h Held, name string, programs []string) string {
+	keeper, _ := h.Keeper()
 	if !e.AllLeases.Known() {
 		f.lack(e.AllLeases.Failed, "the Leases could not be read")
 		return ownerUnknown
 	}
 	stopped, verdict := e.stoppedOwner(h), ownerGone
 	scaledDown := stopped != nil && stopped.Replicas == 0
+	homes := e.homesOf(h, stopped)
 	for _, lease := range e.AllLeases.Items {
 		switch {
 		case !lease.isOf(programs):
-			if stopped != nil && lease.Namespace == stopped.Namespace && lease.Namespace != managerNamespace && !lease.Expired(e.At) {
+			if slices.Contains(homes, lease.Namespace) && !lease.Expired(e.At) {
 				f.lack(nil, "Lease %s/%s is renewed, and may be that of %s", lease.Namespace, lease.Name, name)
 				verdict = ownerUnknown
 			}
-		case !lease.Expired(e.At):
+		case !lease.Expired(e.At) && (stopped == nil || stopped.Name != name) && !keeper.Many:
 			f.saw(1, e.AllLeases.Request, "Lease %s/%s is renewed", lease.Namespace, lease.Name)
 			return ownerSlow
+		case !lease.Expired(e.At):
+			f.lack(nil, "Lease %s/%s is renewed, and may be that of %s or of a part of it", lease.Namespace, lease.Name, name)
+			verdict = ownerUnknown
 		case !scaledDown && e.At.Sub(lease.Renewed) < startsWithin:
 			f.lack(nil, "Lease %s/%s was renewed %s ago: its holder may be starting again", lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
 			verdict = ownerUnknown
@@ -372,69 +386,6 @@ func (e *Evidence) leads(f *Finding, h Held, name string, programs []string) str
 		}
 	}
 	return verdict
-}
-
-// may looks for the fourth sign of life: a right to update the type. A pod that runs with it may be
-// the owner under another name, and a user who has it a program outside the cluster. Everything may
-// be updated by too many users: among those count the ones with the owner's name.
-func (e *Evidence) may(f *Finding, h Held, name string, programs []string) string {
-	if !h.ByRights() {
-		return ownerGone
-	}
-	if !e.Grants.Known() {
-		f.lack(e.Grants.Failed, "the roles could not be read")
-		return ownerUnknown
-	}
-	for _, grant := range e.Grants.Items {
-		broad := (grant.Group == Every || !h.Type.IsCustom()) && !slices.Contains(grant.Resources, h.Type.Resource)
-		switch {
-		case !grant.covers(h.Type):
-		case !grant.isAccount() && broad && !slices.ContainsFunc(programs, func(program string) bool { return hasWord(grant.Subject, program) }):
-		case !grant.isAccount():
-			f.lack(nil, "%s may update %s, and may be outside the cluster", grant.Subject, h.Type.Name())
-			return ownerUnknown
-		case broad && (grant.Service.Namespace == managerNamespace || isCreator(grant.Service.Name)): // it does so on behalf of others
-		case grant.Failed != nil:
-			f.lack(grant.Failed, "the pods of service account %s could not be read", grant.Account())
-			return ownerUnknown
-		case grant.Pods > 0:
-			f.lack(nil, "a pod of service account %s may update %s, and may be %s", grant.Account(), h.Type.Name(), name)
-			return ownerUnknown
-		}
-	}
-	f.saw(1, e.Grants.Request, "no pod runs that may update %s", h.Type.Name())
-	return ownerGone
-}
-
-// covers reports whether the right is one to the type.
-func (g Grant) covers(t *Type) bool {
-	return (g.Group == t.Group || g.Group == Every) && includes(g.Resources, t.Resource, Every)
-}
-
-// grantsFor returns the grants of a type by rules that name its group.
-func (e *Evidence) grantsFor(t *Type) []Grant {
-	return slices.DeleteFunc(slices.Clone(e.Grants.Items), func(g Grant) bool { return g.Group == Every || !g.covers(t) })
-}
-
-// builtInGroups are the groups of kube-apiserver. Others that end in k8s.io belong to programs
-// beside it, such as gateway.networking.k8s.io.
-var builtInGroups = []string{
-	"", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "authentication.k8s.io",
-	"authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
-	"extensions", "flowcontrol.apiserver.k8s.io", "internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "policy",
-	"rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
-}
-
-// isAccount reports whether the subject is a service account.
-func (g Grant) isAccount() bool { return g.Service.Name != "" }
-
-// Account is the service account, as namespace/name.
-func (g Grant) Account() string { return g.Service.String() }
-
-// Includes reports whether the subject is a service account, or a group that has it.
-func (g Grant) Includes(account Service) bool {
-	return g.isAccount() && (g.Service.Namespace == Every || g.Service.Namespace == account.Namespace) &&
-		(g.Service.Name == Every || g.Service.Name == account.Name)
 }
 
 // noteWork says in a finding if the owner of a finalizer seems to be at work: it may still finish.

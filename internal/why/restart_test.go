@@ -411,50 +411,43 @@ func TestAServerThatIsStarting(t *testing.T) {
 	assert.Equal(t, why.Proven, find(why.Judge(ready), "C01").Certainty, "it has an endpoint, and does not answer")
 }
 
-// While the owner itself is stopped, another part of it that runs is no sign that it works,
-// whatever their image is called.
-func TestAnotherPartOfAStoppedOwner(t *testing.T) {
-	e := orphan("podvolumebackups", "velero.io", "velero.io/pod-volume-finalizer", "",
-		since("deployment", "velero", 0, time.Hour), workload("daemonset", "ops", "node-agent", 1, "velero"))
-	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "default"}, Group: "velero.io", Resources: []string{"*"}}}
-	found, lines := advice(t, e, "C04")
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, []string{"daemonset ops/node-agent runs, and may be velero or a part of it"}, found.Missing)
-	assert.Contains(t, lines, "kubectl -n ops scale deployment/velero --replicas=1")
-	e.Workloads.Items[0].Ready = 1
-	assert.Nil(t, find(why.Judge(e), "C04"), "the owner runs")
-	e.Workloads.Items = e.Workloads.Items[1:]
-	assert.Nil(t, find(why.Judge(e), "C04"), "it may be the owner under another name")
-}
-
-// An owner that runs and has lost its only Lease may hang.
-func TestAnOwnerThatHasLostItsLease(t *testing.T) {
-	e := held(workload("deployment", "ops", "keda-operator", 1))
-	lease := why.Lease{Namespace: "ops", Name: "keda-operator", Holder: "a", Renewed: at.Add(-time.Hour), Duration: 15 * time.Second}
-	e.AllLeases.Items = []why.Lease{lease}
-	found := find(why.Judge(e), "C04")
+// A busy controller writes the first conditions at the end of its first pass.
+func TestAFirstPassThatTakesLong(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a"), object("b")))
+	e.Leases = answered[why.Lease]("GET leases")
+	require.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
+	e.Leases = why.Answer[why.Lease]{Request: "GET leases", Failed: &why.Failure{Code: 403, Right: "list leases"}}
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
+	e.Leases = answered[why.Lease]("GET leases")
+	e.Second.Types[0].Objects, e.Second.Types[0].Count = e.Second.Types[0].Objects[:1], 1
+	found := find(why.Judge(e), "C19")
 	require.NotNil(t, found)
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, []string{
-		"deployment ops/keda-operator: 1 of 1 ready, but its Lease ops/keda-operator was last renewed 1h0m ago: it may hang, or have no leader",
-	}, found.Missing)
-	for name, leases := range map[string][]why.Lease{
-		"none":                          nil,
-		"one of another installation":   {{Namespace: "other", Name: "keda-operator", Renewed: at.Add(-time.Hour)}},
-		"another one that is renewed":   {lease, {Namespace: "ops", Name: "keda-operator-2", Renewed: at, Duration: time.Minute}},
-		"one that has just been missed": {{Namespace: "ops", Name: "keda-operator", Renewed: at.Add(-time.Minute), Duration: 15 * time.Second}},
-		"one of another program":        {{Namespace: "ops", Name: "other", Renewed: at.Add(-time.Hour)}},
-	} {
-		e.AllLeases.Items = leases
-		assert.Nil(t, find(why.Judge(e), "C04"), name)
-	}
+	assert.Equal(t, []string{"there are fewer configmaps in the second sample: a controller may be in its first pass, at whose end it writes the conditions"}, found.Missing)
 }
 
-// A DaemonSet that is to run on no node may be what another program has replaced.
-func TestADaemonSetOfNoNode(t *testing.T) {
-	e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "", since("daemonset", "cloud-controller-manager", 0, time.Hour))
-	e.Stamps[0].Balancer = true
-	assert.Equal(t, why.Possible, find(why.Judge(e), "C15").Certainty)
-	e.Workloads.Items[0].Replicas = 2
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty)
+// Events expire: that they become fewer is no progress.
+func TestEventsThatExpire(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "events", object("a"), object("b")))
+	e.Second.Types[0].Objects, e.Second.Types[0].Count = e.Second.Types[0].Objects[:1], 1
+	assert.Nil(t, find(why.Judge(e), "C27"))
+	e.Types[0].Resource, e.Second.Types[0].Resource = "configmaps", "configmaps"
+	assert.NotNil(t, find(why.Judge(e), "C27"))
+}
+
+// A node that has said nothing yet is starting, and a pod whose node or kubelet is gone does not end
+// at the end of its grace period.
+func TestNodesThatSayNothing(t *testing.T) {
+	found := find(why.Judge(onNode(why.Node{Name: "n"})), "C11")
+	require.NotNil(t, found)
+	assert.Equal(t, []string{"node n may be starting"}, found.Missing)
+
+	waiting := object("slow")
+	waiting.Deleted = later.Add(time.Hour)
+	e := evidence(terminating("", ""), typeOf("", "pods", waiting))
+	e.Pods = []why.Pod{{Object: waiting, Node: "n"}}
+	e.Nodes = answered("GET nodes", why.Node{Name: "n", Ready: "True"})
+	e.NodeLeases.Items = []why.Lease{{Namespace: "kube-node-lease", Name: "n", Holder: "n", Renewed: at.Add(-time.Hour), Duration: 40 * time.Second}}
+	assert.Equal(t, []string{"node n does not answer: pod slow will not end before it does"}, find(why.Judge(e), "C10").Missing)
+	e.Nodes.Items = nil
+	assert.Equal(t, []string{"node n does not exist: the pod garbage collector deletes pod slow, and may do so earlier"}, find(why.Judge(e), "C10").Missing)
 }

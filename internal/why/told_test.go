@@ -162,9 +162,11 @@ func TestAFinalizerFromATemplate(t *testing.T) {
 	assert.Contains(t, find(report, "C24").Missing, "the owner of example.com/x is unknown")
 
 	volcano := leftOver()
-	volcano.Types[0].Objects[0].Owners[0].Group = "batch.volcano.sh"
+	volcano.Types[0].Objects[0].Owners[0].Group, volcano.Types[0].Objects[0].Owners[0].Controls = "batch.volcano.sh", true
 	volcano.Pods[0].Owners = volcano.Types[0].Objects[0].Owners
 	assert.Contains(t, find(why.Judge(volcano), "C13").Says, "has the finalizer of a Job's pods, and belongs to Job import")
+	volcano.Pods[0].Owners[0].Controls = false
+	assert.Contains(t, find(why.Judge(volcano), "C13").Says, "keeps the finalizer of a Job that does not exist", "the job controller looks at the controller only")
 }
 
 // A user with few rights does not get a line of fifty types.

@@ -282,6 +282,7 @@ func objectOf(m *api.ObjectMeta) why.Object {
 	for _, owner := range m.OwnerReferences {
 		o.Owners = append(o.Owners, why.Owner{
 			Group: groupOf(owner.APIVersion), Kind: owner.Kind, Name: owner.Name, UID: owner.UID, Blocks: owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion,
+			Controls: owner.Controller != nil && *owner.Controller,
 		})
 	}
 	return o

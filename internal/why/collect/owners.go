@@ -85,11 +85,26 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 	for _, container := range items(o.Nested(append(spec, "containers")...)) {
 		image, _, _ := strings.Cut(path.Base(text(container, "image")), ":")
 		image, _, _ = strings.Cut(image, "@")
-		w.Words = append(w.Words, text(container, "name"), image)
+		w.Words, w.Images = append(w.Words, text(container, "name"), image), append(w.Images, image)
 		line := slices.Concat(words(container["command"]), words(container["args"]))
 		w.Words = slices.Concat(w.Words, programsOf(words(container["command"])), programsOf(words(container["args"])))
 		for _, variable := range items(container["env"]) {
 			line = append(line, text(variable, "name"))
+			if limits(text(variable, "name")) {
+				w.Only = append(w.Only, namesIn(text(variable, "value"))...)
+				if variable["valueFrom"] != nil {
+					w.Only = append(w.Only, "?")
+				}
+			}
+		}
+		for i, flag := range line {
+			name, value, whole := strings.Cut(flag, "=")
+			if strings.HasPrefix(flag, "--") && !whole && i+1 < len(line) {
+				value = line[i+1]
+			}
+			if strings.HasPrefix(flag, "--") && limits(name) {
+				w.Only = append(w.Only, namesIn(value)...)
+			}
 		}
 		for _, source := range items(container["envFrom"]) {
 			secret, _ := source["secretRef"].(map[string]any)
@@ -110,6 +125,21 @@ func choosesIdentity(word string) bool {
 	return strings.Contains(letters, "kubeconfig") || strings.HasSuffix(word, "/.kube") || strings.HasPrefix(word, "--use-service-account-credentials") ||
 		word == "--as" || strings.HasPrefix(word, "--as=") || strings.HasPrefix(word, "--token")
 }
+
+// limits reports whether a variable or flag limits a program to some namespaces, as WATCH_NAMESPACE
+// and --watch-namespaces do.
+func limits(name string) bool {
+	name = strings.ReplaceAll(strings.ToLower(strings.TrimLeft(name, "-")), "-", "_")
+	return slices.Contains(limiting, strings.TrimSuffix(name, "s"))
+}
+
+// namesIn returns the namespaces in the value of such a variable.
+func namesIn(value string) []string {
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' || r == ';' })
+}
+
+// limiting are the names of such flags and variables, in small letters and without a plural.
+var limiting = []string{"watch_namespace", "watched_namespace", "application_namespace", "argocd_application_namespace"}
 
 // mayRun reports whether a pod is going to run: it is neither finished nor deleted.
 func mayRun(o *api.Unstructured) bool {
@@ -214,10 +244,8 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 	readBinding := func(o *api.Unstructured) (binding, bool) { return bindingOf(o), true }
 	var clusterRoles, roles why.Answer[[]rule]
 	var clusterBindings, bindings why.Answer[binding]
-	namespace := c.evidence.Name
-	if c.many {
-		namespace = "" // once for all
-	}
+	// Those of other namespaces show who has had a right here, too.
+	const namespace = ""
 	parallel(
 		func() { clusterRoles = list(ctx, c, resource("clusterroles"), "", api.ListOptions{}, readRules) },
 		func() { roles = list(ctx, c, resource("roles"), namespace, api.ListOptions{}, readRules) },
@@ -233,9 +261,7 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 		rules := slices.DeleteFunc(append(slices.Concat(clusterRoles.Items...), slices.Concat(roles.Items...)...), func(r rule) bool {
 			return !slices.Contains(groups, r.group)
 		})
-		answer.Items = granted(rules, slices.DeleteFunc(slices.Concat(clusterBindings.Items, bindings.Items), func(b binding) bool {
-			return b.namespace != "" && b.namespace != c.evidence.Name
-		}))
+		answer.Items = granted(rules, slices.Concat(clusterBindings.Items, bindings.Items), c.evidence.Name)
 	}
 	c.evidence.Grants = answer
 }
@@ -278,15 +304,19 @@ func bindingOf(o *api.Unstructured) binding {
 	return b
 }
 
-// granted joins rules and bindings.
-func granted(rules []rule, bindings []binding) (grants []why.Grant) {
+// granted joins rules and bindings. A right to all groups counts only if it is one in the namespace.
+func granted(rules []rule, bindings []binding, namespace string) (grants []why.Grant) {
 	for _, b := range bindings {
 		for _, r := range rules {
-			if r.role != b.role {
+			elsewhere := ""
+			if b.namespace != "" && b.namespace != namespace {
+				elsewhere = b.namespace
+			}
+			if r.role != b.role || elsewhere != "" && (r.group == why.Every || !why.Type{Group: r.group}.IsCustom()) {
 				continue
 			}
 			for _, subject := range b.subjects {
-				subject.Group, subject.Resources = r.group, r.resources
+				subject.Group, subject.Resources, subject.Elsewhere = r.group, r.resources, elsewhere
 				grants = append(grants, subject)
 			}
 		}

@@ -28,7 +28,8 @@ func TestWorkloads(t *testing.T) {
 	w := workload(why.PodKind, pod("running"))
 	assert.Equal(t, why.Workload{
 		Kind: "pod", Namespace: "ops", Name: "cd-1", Replicas: 1, Ready: 1, ServiceAccount: "cd",
-		Words: []string{"main", "cd", "sh", "exec", "manager", "argocd-application-controller"},
+		Words:  []string{"main", "cd", "sh", "exec", "manager", "argocd-application-controller"},
+		Images: []string{"cd"},
 	}, w)
 	assert.Zero(t, workload(why.PodKind, pod("waiting")).Ready, "it crashes again and again")
 
@@ -109,6 +110,40 @@ func TestSubjectsOfBindings(t *testing.T) {
 	}
 	assert.Equal(t, []string{"*/*", "ops/*", "/", "shop/a", "/"}, accounts)
 	assert.Equal(t, "shop", b.namespace)
+}
+
+// A binding in another namespace gives a right there: that of a custom type shows who may be its
+// owner.
+func TestRightsInOtherNamespaces(t *testing.T) {
+	rules := []rule{{role: "ClusterRole/r", group: "keda.sh"}, {role: "ClusterRole/r", group: "*"}, {role: "ClusterRole/r", group: "apps"}}
+	subjects := []why.Grant{{Service: why.Service{Namespace: "ops", Name: "scaler"}}}
+	var got []string
+	for _, namespace := range []string{"", "shop", "team-b"} {
+		for _, g := range granted(rules, []binding{{namespace: namespace, role: "ClusterRole/r", subjects: subjects}}, "shop") {
+			got = append(got, namespace+": "+g.Group+" in "+g.Elsewhere)
+		}
+	}
+	assert.Equal(t, []string{
+		": keda.sh in ", ": * in ", ": apps in ", "shop: keda.sh in ", "shop: * in ", "shop: apps in ", "team-b: keda.sh in team-b",
+	}, got)
+}
+
+// A variable or a flag may limit a program to some namespaces.
+func TestWorkloadsOfSomeNamespaces(t *testing.T) {
+	for name, test := range map[string]struct {
+		container map[string]any
+		only      []string
+	}{
+		"none":                       {map[string]any{"env": []any{map[string]any{"name": "POD_NAMESPACE", "value": "ops"}}, "args": []any{"--namespace=ops"}}, nil},
+		"a variable":                 {map[string]any{"env": []any{map[string]any{"name": "WATCH_NAMESPACE", "value": "a, b"}}}, []string{"a", "b"}},
+		"an empty one means all":     {map[string]any{"env": []any{map[string]any{"name": "WATCH_NAMESPACE", "value": ""}}}, nil},
+		"one whose value is unknown": {map[string]any{"env": []any{map[string]any{"name": "WATCH_NAMESPACE", "valueFrom": map[string]any{}}}}, []string{"?"}},
+		"a flag":                     {map[string]any{"args": []any{"--watch-namespaces=a,b"}}, []string{"a", "b"}},
+		"a flag and its value":       {map[string]any{"command": []any{"argocd", "--application-namespaces", "team-*"}}, []string{"team-*"}},
+	} {
+		o := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{test.container}}}}}}
+		assert.Equal(t, test.only, workload("deployment", o).Only, name)
+	}
 }
 
 // Every manager that has the finalizer among its fields has set it.

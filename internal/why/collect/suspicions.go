@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"orrery/internal/why"
 	"orrery/restclient"
@@ -35,7 +36,7 @@ func (c *collector) suspicions(ctx context.Context) {
 	silent := e.Emptied() || e.Untouched()
 	ask(e.Namespace.BlamesWebhook() || silent || len(e.Held()) > 0 || e.Late(), func() { c.webhooks(ctx) })
 	ask(e.Namespace.BlamesPolicy() || silent || e.Late(), func() { c.policies(ctx) })
-	ask(e.Late(), func() { e.NodeLeases = list(ctx, c, leasesResource, "kube-node-lease", api.ListOptions{}, lease) })
+	ask(e.Ending(), func() { e.NodeLeases = list(ctx, c, leasesResource, "kube-node-lease", api.ListOptions{}, lease) })
 	ask(e.Ending(), func() { e.Nodes = list(ctx, c, nodesResource, "", api.ListOptions{}, node) })
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, attachmentsResource, "", api.ListOptions{}, attachment) })
 	ask(len(e.Discovery.Stale) > 0, func() { c.probes(ctx) })
@@ -183,8 +184,10 @@ func (c *collector) backends(ctx context.Context) {
 
 // backend reads whether a Service exists and how many ready endpoints it has.
 func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
+	selector := ""
 	named := list(ctx, c, servicesResource, s.Namespace, api.ListOptions{FieldSelector: "metadata.name=" + s.Name},
 		func(o *api.Unstructured) (why.Backend, bool) {
+			selector = selectorOf(o)
 			return why.Backend{Service: s, Exists: true, Ports: ports(o), External: o.NestedString("spec", "externalName")}, o.GetName() == s.Name
 		})
 	if len(named.Items) == 0 || named.Failed != nil {
@@ -203,7 +206,34 @@ func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 		}
 	}
 	b.Request, b.Failed = endpoints.Request, endpoints.Failed
+	if b.Ready+b.Coming == 0 && selector != "" {
+		c.startingPods(ctx, &b, selector)
+	}
 	return b
+}
+
+// startingPods counts the pods behind a Service that have no address yet, and therefore no endpoint.
+func (c *collector) startingPods(ctx context.Context, b *why.Backend, selector string) {
+	created := list(ctx, c, api.PodsResource, b.Namespace, api.ListOptions{LabelSelector: selector}, func(o *api.Unstructured) (time.Time, bool) {
+		return moment(o.NestedString("metadata", "creationTimestamp")), mayRun(o)
+	})
+	for _, at := range created.Items {
+		b.Coming++
+		if at.After(b.Changed) {
+			b.Changed = at
+		}
+	}
+}
+
+// selectorOf returns a Service's selector in the form of a label selector.
+func selectorOf(o *api.Unstructured) string {
+	labels, _ := o.Nested("spec", "selector").(map[string]any)
+	var terms []string
+	for key := range labels {
+		terms = append(terms, key+"="+text(labels, key))
+	}
+	slices.Sort(terms)
+	return strings.Join(terms, ",")
 }
 
 // ports returns the ports of a Service.

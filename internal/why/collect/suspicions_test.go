@@ -119,6 +119,25 @@ func TestWhereAWebhookIs(t *testing.T) {
 	assert.Equal(t, []string{"443", "9443"}, c.backend(t.Context(), why.Service{Namespace: "a", Name: "guard"}).Ports)
 }
 
+// A pod without an address is no endpoint yet.
+func TestPodsThatStartBehindAService(t *testing.T) {
+	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		items := ``
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/services"):
+			items = `{"metadata":{"name":"guard"},"spec":{"selector":{"b":"2","a":"1"}}}`
+		case strings.HasSuffix(r.URL.Path, "/pods") && r.URL.Query().Get("labelSelector") == "a=1,b=2":
+			items = `{"metadata":{"creationTimestamp":"2026-01-02T03:05:00Z"},"status":{"phase":"Pending"}},
+				{"metadata":{"creationTimestamp":"2026-01-02T03:04:00Z"},"status":{"phase":"Pending"}}, {"status":{"phase":"Failed"}}`
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[` + items + `]}`))
+	}))
+	b := newCollector(server.Client(), "shop", Options{}).backend(t.Context(), why.Service{Namespace: "a", Name: "guard"})
+	assert.Equal(t, 2, b.Coming)
+	assert.Equal(t, time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), b.Changed)
+}
+
 // Of many Services those are read first that a condition names, then those behind conversions. A
 // Service of type ExternalName has its host, and endpoints the time of their last change.
 func TestWhichBackendsAreRead(t *testing.T) {

@@ -1,0 +1,101 @@
+package why
+
+import "slices"
+
+// This page says who has a right to update a type, and may therefore be the owner of a finalizer.
+
+// hasAccount reports whether a service account with exactly the name of an owner has rights to the
+// type.
+func (e *Evidence) hasAccount(h Held) bool {
+	keeper, _ := h.Keeper()
+	return slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool {
+		return g.isAccount() && slices.Contains(append(e.namesOf(h), keeper.Accounts...), g.Service.Name)
+	})
+}
+
+// accountMay reports whether a service account has a right to update a type.
+func (e *Evidence) accountMay(account Service, t *Type) bool {
+	return slices.ContainsFunc(e.Grants.Items, func(g Grant) bool { return g.covers(t) && g.Includes(account) })
+}
+
+// homesOf returns the namespaces in which an owner was at home: that of its stopped workload, and
+// those of accounts with rights to the type.
+func (e *Evidence) homesOf(h Held, stopped *Workload) (namespaces []string) {
+	if stopped != nil {
+		namespaces = append(namespaces, stopped.Namespace)
+	}
+	for _, g := range e.grantsFor(h.Type) {
+		if g.isAccount() {
+			namespaces = append(namespaces, g.Service.Namespace)
+		}
+	}
+	return slices.DeleteFunc(namespaces, func(namespace string) bool { return namespace == managerNamespace || namespace == Every })
+}
+
+// may looks for the fourth sign of life: a right to update the type. A pod that runs with it may be
+// the owner under another name, also one of the system, and a user who has it a program outside the
+// cluster. Everything may
+// be updated by too many users: among those count the ones with the owner's name.
+func (e *Evidence) may(f *Finding, h Held, name string, programs []string) string {
+	if !h.ByRights() {
+		return ownerGone
+	}
+	if !e.Grants.Known() {
+		f.lack(e.Grants.Failed, "the roles could not be read")
+		return ownerUnknown
+	}
+	for _, grant := range e.Grants.Items {
+		broad := (grant.Group == Every || !h.Type.IsCustom()) && !slices.Contains(grant.Resources, h.Type.Resource)
+		switch {
+		case !grant.covers(h.Type):
+		case !grant.isAccount() && broad && !slices.ContainsFunc(programs, func(program string) bool { return hasWord(grant.Subject, program) }):
+		case !grant.isAccount():
+			f.lack(nil, "%s may update %s, and may be outside the cluster", grant.Subject, h.Type.Name())
+			return ownerUnknown
+		case broad && isCreator(grant.Service.Name): // it does so on behalf of others
+		case grant.Failed != nil:
+			f.lack(grant.Failed, "the pods of service account %s could not be read", grant.Account())
+			return ownerUnknown
+		case grant.Pods > 0 && grant.Elsewhere != "":
+			f.lack(nil, "a pod of service account %s may update %s in %s, and may be %s, which has lost this right here",
+				grant.Account(), h.Type.Name(), grant.Elsewhere, name)
+			return ownerUnknown
+		case grant.Pods > 0:
+			f.lack(nil, "a pod of service account %s may update %s, and may be %s", grant.Account(), h.Type.Name(), name)
+			return ownerUnknown
+		}
+	}
+	f.saw(1, e.Grants.Request, "no pod runs that may update %s", h.Type.Name())
+	return ownerGone
+}
+
+// covers reports whether the right is one to the type.
+func (g Grant) covers(t *Type) bool {
+	return (g.Group == t.Group || g.Group == Every) && includes(g.Resources, t.Resource, Every)
+}
+
+// grantsFor returns the grants of a type by rules that name its group.
+func (e *Evidence) grantsFor(t *Type) []Grant {
+	return slices.DeleteFunc(slices.Clone(e.Grants.Items), func(g Grant) bool { return g.Group == Every || !g.covers(t) })
+}
+
+// builtInGroups are the groups of kube-apiserver. Others that end in k8s.io belong to programs
+// beside it, such as gateway.networking.k8s.io.
+var builtInGroups = []string{
+	"", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "authentication.k8s.io",
+	"authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
+	"extensions", "flowcontrol.apiserver.k8s.io", "internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "policy",
+	"rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
+}
+
+// isAccount reports whether the subject is a service account.
+func (g Grant) isAccount() bool { return g.Service.Name != "" }
+
+// Account is the service account, as namespace/name.
+func (g Grant) Account() string { return g.Service.String() }
+
+// Includes reports whether the subject is a service account, or a group that has it.
+func (g Grant) Includes(account Service) bool {
+	return g.isAccount() && (g.Service.Namespace == Every || g.Service.Namespace == account.Namespace) &&
+		(g.Service.Name == Every || g.Service.Name == account.Name)
+}

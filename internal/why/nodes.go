@@ -1,0 +1,202 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// This page has the pods that end late because of their node: C11 and C12.
+
+// byNode groups pods by their node; judge returns the finding for a node, ok false for none.
+func byNode(late []Pod, judge func(node string, pods []Pod) (f Finding, ok bool)) []Finding {
+	nodes := map[string][]Pod{}
+	var names []string
+	for _, pod := range late {
+		if pod.Node == "" {
+			continue
+		}
+		if nodes[pod.Node] == nil {
+			names = append(names, pod.Node)
+		}
+		nodes[pod.Node] = append(nodes[pod.Node], pod)
+	}
+	slices.Sort(names)
+	var findings []Finding
+	for _, name := range names {
+		f, ok := judge(name, nodes[name])
+		if !ok {
+			continue
+		}
+		block := Blocked{Resource: "pods", Count: len(nodes[name])}
+		for _, pod := range nodes[name][:min(5, len(nodes[name]))] {
+			block.Examples = append(block.Examples, pod.Name)
+		}
+		f.Blocks = []Blocked{block}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// node returns a node, nil if it does not exist.
+func (e *Evidence) node(name string) *Node {
+	at := slices.IndexFunc(e.Nodes.Items, func(n Node) bool { return n.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &e.Nodes.Items[at]
+}
+
+func onLostNode(e *Evidence) []Finding {
+	late := e.late()
+	held := slices.DeleteFunc(e.pastEnd(), func(p Pod) bool {
+		return !p.isHeld() || !e.Nodes.Known() || slices.ContainsFunc(late, func(other Pod) bool { return other.Node == p.Node })
+	})
+	return byNode(append(late, held...), func(name string, pods []Pod) (Finding, bool) {
+		f := Finding{Culprit: Reference{Resource: "nodes", Name: name}}
+		if pods[0].isHeld() {
+			f.Certainty = Later
+		}
+		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago",
+			pods[0].Name, clock(pods[0].Deleted), duration(e.now().Sub(pods[0].Deleted)))
+		node := e.node(name)
+		switch {
+		case !e.Nodes.Known():
+			f.lack(e.Nodes.Failed, "node %s could not be read", name)
+			f.Says = fmt.Sprintf("%s on node %s did not end in time", counted(len(pods), "pod"), name)
+		case node == nil:
+			f.saw(1, e.Nodes.Request, "node %s does not exist", name)
+			if e.now().Sub(pods[0].Deleted) < orphanedWithin {
+				f.lack(nil, "the pod garbage collector deletes the pods of such a node, and may not have come to them")
+			}
+			f.Do = []string{
+				"see whether the pod-garbage-collector-controller of kube-controller-manager runs: it deletes the pods of nodes that do not exist",
+				"bring the node back under its name",
+			}
+			f.Says = fmt.Sprintf("%s cannot end, because node %s is gone", counted(len(pods), "pod"), name)
+		case node.Ready == "True":
+			return f, false
+		case node.Ready == "False":
+			f.saw(1, e.Nodes.Request, "node %s: Ready=False since %s", name, clock(node.Since))
+			f.Says = fmt.Sprintf("%s did not end in time on node %s, which is not ready", counted(len(pods), "pod"), name)
+			f.lack(nil, "the kubelet of %s answers, and may still end its pods: the node's conditions say what it lacks", name)
+			f.Do = []string{"repair what the node's conditions name: kubectl describe node " + Quoted(name)}
+		case node.Ready == "":
+			f.saw(1, e.Nodes.Request, "node %s has no condition Ready", name)
+			f.Says = fmt.Sprintf("%s did not end in time on node %s, which has not said whether it is ready", counted(len(pods), "pod"), name)
+			f.lack(nil, "node %s may be starting", name)
+			f.Do = []string{"see whether the kubelet of the node runs: kubectl describe node " + Quoted(name)}
+		default:
+			taint := kubectl("", "taint nodes", Quoted(name), outOfService)
+			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, node.Ready, clock(node.Since))
+			f.Says = fmt.Sprintf("%s cannot end, because node %s is not ready", counted(len(pods), "pod"), name)
+			f.Do = []string{
+				"bring the node back",
+				"only after you have verified that the machine is off: " + taint + ", or delete the Node if it will not come back. " +
+					"Remove the taint when the node is back: the same command with a trailing -",
+			}
+			f.Remedies = append(f.Remedies,
+				Remedy{Command: taint, When: "only after you have verified that the machine is off"},
+				Remedy{Command: taint + "-", When: "when the node is back"},
+			)
+		}
+		return f, true
+	})
+}
+
+// overdue describes a pod that should have ended, whose node is Ready and still runs it: why was
+// not seen. It returns "" for none.
+func (e *Evidence) overdue() string {
+	for _, pod := range e.late() {
+		node := e.node(pod.Node)
+		if node == nil || node.Ready != "True" || e.now().Sub(pod.Deleted) < tearDown {
+			continue
+		}
+		return fmt.Sprintf("pod %s should have ended %s ago, and node %s, which is Ready, still runs its container %s: read the kubelet's log there",
+			pod.Name, duration(e.now().Sub(pod.Deleted)), pod.Node, listed(pod.Running))
+	}
+	return ""
+}
+
+// orphanedWithin is how long the pod garbage collector may take for the pods of a node that is
+// gone.
+const orphanedWithin = 2 * time.Minute
+
+// tearDown is how long a kubelet may take for a pod after its grace period.
+const tearDown = 30 * time.Second
+
+func notTornDown(e *Evidence) []Finding {
+	return byNode(e.late(), func(name string, pods []Pod) (Finding, bool) {
+		node := e.node(name)
+		if node == nil || node.Ready != "True" {
+			return Finding{}, false
+		}
+		overdue := slices.DeleteFunc(slices.Clone(pods), func(p Pod) bool {
+			return len(p.Running) > 0 && e.attached(name, p) == nil || e.now().Sub(p.Deleted) < tearDown
+		})
+		if len(overdue) == 0 {
+			return Finding{}, false
+		}
+		pod := overdue[max(0, slices.IndexFunc(overdue, func(p Pod) bool { return len(p.Running) == 0 }))]
+		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}}
+		f.Says = fmt.Sprintf("the kubelet of node %s cannot tear down pod %s", name, pod.Name)
+		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago", pod.Name, clock(pod.Deleted), duration(e.now().Sub(pod.Deleted)))
+		if len(pod.Running) == 0 {
+			f.saw(1, e.pods().Request, "none of its containers runs")
+		} else {
+			volume := e.attached(name, pod)
+			f.saw(1, e.Volumes.Request, "VolumeAttachment %s: a volume is attached to node %s", volume.Name, name)
+			f.lack(nil, "container %s still runs, and whether the volume is one of the pod's was not read", listed(pod.Running))
+		}
+		f.saw(1, e.Nodes.Request, "node %s: Ready=True", name)
+		if obstacle := e.decidesOnPods(); obstacle != "" {
+			f.lack(nil, "%s decides on deletions of pods, also on the kubelet's", obstacle)
+		}
+		if failed := cmp.Or(e.Webhooks.Failed, e.Policies.Failed); failed != nil {
+			f.lack(failed, "whether a webhook or a policy decides on deletions of pods could not be read")
+		}
+		if e.NodeLeases.Failed != nil {
+			f.lack(e.NodeLeases.Failed, "whether the kubelet of node %s is alive could not be read", name)
+		}
+		if lease := e.kubelet(name); lease != nil && lease.Expired(e.At) {
+			f.lack(nil, "the Lease of node %s was last renewed %s ago: its kubelet may be dead", name, duration(e.At.Sub(lease.Renewed)))
+		}
+		return f, true
+	})
+}
+
+// kubelet returns the Lease of a node, which its kubelet renews; nil if it was not read.
+func (e *Evidence) kubelet(node string) *Lease {
+	at := slices.IndexFunc(e.NodeLeases.Items, func(l Lease) bool { return l.Name == node })
+	if at < 0 {
+		return nil
+	}
+	return &e.NodeLeases.Items[at]
+}
+
+// decidesOnPods returns a webhook or a policy that selects deletions of pods, "" for none.
+func (e *Evidence) decidesOnPods() string {
+	selects := func(r Rule) bool { return r.matchesDelete(e.pods()) }
+	for _, hook := range e.Webhooks.Items {
+		if slices.ContainsFunc(hook.Rules, selects) && hook.NamespaceOnly.matches(e.Namespace.Labels) {
+			return "webhook " + hook.Name
+		}
+	}
+	for _, policy := range e.Policies.Items {
+		if slices.ContainsFunc(policy.Rules, selects) {
+			return "policy " + policy.Name
+		}
+	}
+	return ""
+}
+
+// attached returns a volume that is attached to the node of a pod with claims, nil for none. It may
+// be that of another pod.
+func (e *Evidence) attached(node string, pod Pod) *Attachment {
+	at := slices.IndexFunc(e.Volumes.Items, func(a Attachment) bool { return a.Node == node && a.Attached })
+	if at < 0 || len(pod.Claims) == 0 {
+		return nil
+	}
+	return &e.Volumes.Items[at]
+}

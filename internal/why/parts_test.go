@@ -1,0 +1,133 @@
+package why_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+)
+
+// This page has what may be the owner, or another part of it, or what was not read of it.
+
+// While the owner itself is stopped, another part of it that runs is no sign that it works,
+// whatever their image is called.
+func TestAnotherPartOfAStoppedOwner(t *testing.T) {
+	e := orphan("challenges", "acme.cert-manager.io", "acme.cert-manager.io/finalizer", "",
+		since("deployment", "cert-manager", 0, time.Hour), workload("deployment", "ops", "issuer", 1, "cert-manager"))
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "default"}, Group: "acme.cert-manager.io", Resources: []string{"*"}}}
+	found, lines := advice(t, e, "C04")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{"deployment ops/issuer runs, and may be cert-manager or a part of it"}, found.Missing)
+	assert.Contains(t, lines, "kubectl -n ops scale deployment/cert-manager --replicas=1")
+	e.Workloads.Items[0].Ready = 1
+	assert.Nil(t, find(why.Judge(e), "C04"), "the owner runs")
+	e.Workloads.Items = e.Workloads.Items[1:]
+	assert.Nil(t, find(why.Judge(e), "C04"), "its program runs under another name")
+	e.Workloads.Items[0].Images = []string{"cert-manager"}
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C04").Certainty, "only its image is called so")
+	e.Workloads.Items[0].Images = nil
+
+	for name, test := range map[string]struct {
+		w      why.Workload
+		atWork bool
+	}{
+		"a Helm release":                       {workload("deployment", "ops", "team-cert-manager", 1), true},
+		"another part":                         {workload("deployment", "ops", "cert-manager-cainjector", 1), false},
+		"a pod of its own":                     {workload(why.PodKind, "ops", "cert-manager-cp1", 1), true},
+		"a workload that is limited elsewhere": {why.Workload{Kind: "deployment", Namespace: "ops", Name: "cert-manager", Replicas: 1, Ready: 1, Only: []string{"team-a", "?"}}, false},
+		"a workload that is limited to it":     {why.Workload{Kind: "deployment", Namespace: "ops", Name: "cert-manager", Replicas: 1, Ready: 1, Only: []string{"team-a", "sh*"}}, true},
+	} {
+		e.Workloads.Items = []why.Workload{test.w}
+		assert.Equal(t, test.atWork, find(why.Judge(e), "C04") == nil, name)
+	}
+	e.Workloads.Items = []why.Workload{workload("deployment", "ops", "cert-manager-cainjector", 0), workload(why.PodKind, "ops", "cert-manager-cainjector-5c9", 1)}
+	assert.NotNil(t, find(why.Judge(e), "C04"), "the pod belongs to another part")
+}
+
+// While the owner itself is stopped, a renewed Lease with its name may be that of another part.
+func TestALeaseOfAnotherPart(t *testing.T) {
+	e := held(since("deployment", "keda-operator", 0, time.Hour))
+	e.AllLeases.Items = []why.Lease{{Namespace: "kube-system", Name: "keda-operator-metrics", Holder: "a", Renewed: at, Duration: time.Minute}}
+	found := find(why.Judge(e), "C04")
+	require.NotNil(t, found)
+	assert.Equal(t, []string{"Lease kube-system/keda-operator-metrics is renewed, and may be that of keda-operator or of a part of it"}, found.Missing)
+	e.Workloads.Items = nil
+	assert.Nil(t, find(why.Judge(e), "C04"))
+}
+
+// A process outside the cluster renews its Lease where its account is, under any name.
+func TestALeaseAtHomeOfAnAccount(t *testing.T) {
+	e := held(since("deployment", "keda-operator", 0, time.Hour))
+	e.Grants.Items[0].Service.Namespace = "keda"
+	e.AllLeases.Items = []why.Lease{{Namespace: "keda", Name: "leader", Holder: "laptop", Renewed: at, Duration: time.Minute}}
+	assert.Equal(t, []string{"Lease keda/leader is renewed, and may be that of keda-operator"}, find(why.Judge(e), "C04").Missing)
+}
+
+// A program that may update the type in other namespaces has perhaps lost its right in this one.
+func TestARightThatIsLeftElsewhere(t *testing.T) {
+	e := held(since("deployment", "keda-operator", 0, time.Hour))
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "scaler"}, Group: "keda.sh", Resources: []string{"*"}, Elsewhere: "team-b", Pods: 1}}
+	found := find(why.Judge(e), "C04")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{
+		"a pod of service account ops/scaler may update scaledobjects.keda.sh in team-b, and may be keda-operator, which has lost this right here",
+	}, found.Missing)
+}
+
+// What was not read may be against a proof.
+func TestAProofOfWhichAPartWasNotRead(t *testing.T) {
+	refused := &why.Failure{Code: 403, Right: "list"}
+	for name, fail := range map[string]func(*why.Evidence){
+		"the Leases of nodes": func(e *why.Evidence) { e.NodeLeases.Failed = refused },
+		"the webhooks":        func(e *why.Evidence) { e.Webhooks.Failed = refused },
+		"the policies":        func(e *why.Evidence) { e.Policies.Failed = refused },
+	} {
+		e := onNode(why.Node{Name: "n", Ready: "True"})
+		require.Equal(t, why.Proven, find(why.Judge(e), "C12").Certainty)
+		fail(&e)
+		assert.Equal(t, why.Possible, find(why.Judge(e), "C12").Certainty, name)
+	}
+	w := workload("deployment", "es", "external-secrets", 1)
+	e := secrets(w)
+	refuse(&e, w)
+	require.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
+	e.Workloads.Items[0].Only = []string{"team-a"}
+	assert.Equal(t, []string{"external-secrets is limited to some namespaces by its flags or variables, and may have no task in shop"}, find(why.Judge(e), "C06").Missing)
+	e.Workloads.Items[0].Only, e.Grants.Failed = nil, refused
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C06").Certainty)
+}
+
+// An owner that runs and has lost its only Lease may hang.
+func TestAnOwnerThatHasLostItsLease(t *testing.T) {
+	e := held(workload("deployment", "ops", "keda-operator", 1))
+	lease := why.Lease{Namespace: "ops", Name: "keda-operator", Holder: "a", Renewed: at.Add(-time.Hour), Duration: 15 * time.Second}
+	e.AllLeases.Items = []why.Lease{lease}
+	found := find(why.Judge(e), "C04")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, []string{
+		"deployment ops/keda-operator: 1 of 1 ready, but its Lease ops/keda-operator was last renewed 1h0m ago: it may hang, or have no leader",
+	}, found.Missing)
+	for name, leases := range map[string][]why.Lease{
+		"none":                          nil,
+		"one of another installation":   {{Namespace: "other", Name: "keda-operator", Renewed: at.Add(-time.Hour)}},
+		"another one that is renewed":   {lease, {Namespace: "ops", Name: "keda-operator-2", Renewed: at, Duration: time.Minute}},
+		"one that has just been missed": {{Namespace: "ops", Name: "keda-operator", Renewed: at.Add(-time.Minute), Duration: 15 * time.Second}},
+		"one of another program":        {{Namespace: "ops", Name: "other", Renewed: at.Add(-time.Hour)}},
+	} {
+		e.AllLeases.Items = leases
+		assert.Nil(t, find(why.Judge(e), "C04"), name)
+	}
+}
+
+// A DaemonSet that is to run on no node may be what another program has replaced.
+func TestADaemonSetOfNoNode(t *testing.T) {
+	e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "", since("daemonset", "cloud-controller-manager", 0, time.Hour))
+	e.Stamps[0].Balancer = true
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C15").Certainty)
+	e.Workloads.Items[0].Replicas = 2
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty)
+}
