@@ -191,8 +191,8 @@ func jobFinalizer(e *Evidence) []Finding {
 		if pod.Deleted.IsZero() || pod.Deleted.After(e.now()) || !slices.Contains(pod.Finalizers, jobTracking) || !e.stays(pod) {
 			continue
 		}
-		controller := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Controls }) // the job controller looks at no other owner
-		owner := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Controls && o.Kind == "Job" && (o.Group == "batch" || o.Group == "") })
+		owner := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Kind == "Job" && (o.Group == "batch" || o.Group == "") })
+		controller := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Controls }) // the job controller takes a pod without one for an orphan
 		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}, Owner: &Party{Name: "job-controller", Verdict: "unknown"}}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer of a Job that does not exist", pod.Name)
 		f.saw(1, pods.Request, "pod %s has %s", pod.Name, jobTracking)
@@ -203,7 +203,7 @@ func jobFinalizer(e *Evidence) []Finding {
 			f.saw(1, pods.Request, "its controller is %s %s: the job controller leaves such a pod alone", other.Kind, other.Name)
 			f.Do = []string{"⚠ remove that finalizer by a JSON patch: no controller does"}
 		case owner < 0:
-			f.saw(1, pods.Request, "no owner controls it")
+			f.saw(1, pods.Request, "no Job is its owner, and no other controller")
 		case jobs == nil || jobs.Failed != nil || jobs.Count > len(jobs.Objects):
 			var failed *Failure
 			if jobs != nil {

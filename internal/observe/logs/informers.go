@@ -38,7 +38,9 @@ func (l *Logger) Informer() *informer.Trace {
 			}
 		},
 		ProcessError: func(name string, err *informer.ProcessError) {
-			l.Error().Str("informer", name).Err(err).Msg("event could not be applied")
+			if l.panics.due(name + " " + err.Error()) {
+				l.Error().Str("informer", name).Err(err).Msg("event could not be applied")
+			}
 		},
 		Mutated: func(name string, err *informer.MutationError) {
 			// The error contains the object, which a log must not show.

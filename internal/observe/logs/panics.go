@@ -7,7 +7,8 @@ import (
 )
 
 // seldom lets the same text pass once a minute. A handler that panics does so for every event,
-// which may be thousands a second; the metric orrery_listener_panics_total counts them.
+// which may be thousands a second; the metric orrery_listener_panics_total counts them. A queue
+// that panics does so without end.
 type seldom struct {
 	mu     sync.Mutex // guards logged
 	logged recent

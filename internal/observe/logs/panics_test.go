@@ -51,3 +51,17 @@ func TestPanicsOfOnePlaceDifferByTheirNames(t *testing.T) {
 		assert.Len(t, all, 2)
 	})
 }
+
+// A queue that panics fails with each event, without end.
+func TestAnEventThatCannotBeAppliedIsLoggedOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		assert.Equal(t, 3, count(messages(lines(t, 0, func(l *logs.Logger) {
+			trace := l.Informer()
+			for range 60 * 2 {
+				trace.ProcessError("pods", &informer.ProcessError{Err: errors.New("panic")})
+				time.Sleep(time.Second)
+			}
+			trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
+		})), "event could not be applied"), "two minutes, and another error")
+	})
+}

@@ -304,7 +304,8 @@ func bindingOf(o *api.Unstructured) binding {
 	return b
 }
 
-// granted joins rules and bindings. A right to all groups counts only if it is one in the namespace.
+// granted joins rules and bindings. A right to all groups counts only if it is one in the
+// namespace.
 func granted(rules []rule, bindings []binding, namespace string) (grants []why.Grant) {
 	for _, b := range bindings {
 		for _, r := range rules {

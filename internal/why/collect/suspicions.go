@@ -212,7 +212,8 @@ func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 	return b
 }
 
-// startingPods counts the pods behind a Service that have no address yet, and therefore no endpoint.
+// startingPods counts the pods behind a Service that have no address yet, and therefore no
+// endpoint.
 func (c *collector) startingPods(ctx context.Context, b *why.Backend, selector string) {
 	created := list(ctx, c, api.PodsResource, b.Namespace, api.ListOptions{LabelSelector: selector}, func(o *api.Unstructured) (time.Time, bool) {
 		return moment(o.NestedString("metadata", "creationTimestamp")), mayRun(o)
