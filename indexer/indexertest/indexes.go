@@ -38,6 +38,31 @@ func testIndexes(t *testing.T, impl Implementation) {
 	assert.Empty(t, related)
 }
 
+// testAdditionHasNoOldObject: index functions need not accept a zero object.
+func testAdditionHasNoOldObject(t *testing.T, impl Implementation) {
+	var called []*Object
+	x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Indexers: indexer.Indexers[*Object]{"namespace": func(o *Object) ([]string, error) {
+		called = append(called, o)
+		return ByNamespace(o)
+	}}})
+	for _, write := range []struct {
+		name string
+		add  func(*Object) error
+	}{
+		{"Add", x.Add},
+		{"Update", x.Update},
+		{"Put", func(o *Object) error { _, _, err := x.Put(o.Key(), o); return err }},
+	} {
+		called = nil
+		added := pod("a", write.name, "n1")
+		require.NoError(t, write.add(added))
+		require.NotEmpty(t, called, "%s of a new key calls the index functions", write.name)
+		for _, o := range called {
+			require.Same(t, added, o, "%s of a new key calls index functions for the new object only, never with a zero object", write.name)
+		}
+	}
+}
+
 func testNoStaleEntry(t *testing.T, impl Implementation) {
 	x := impl.with(t, pod("a", "web", ""), pod("a", "db", "n1"))
 	for _, step := range []struct {

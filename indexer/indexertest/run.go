@@ -83,6 +83,7 @@ func Run(t *testing.T, impl Implementation) {
 		{"old objects are collected", testOldObjectsAreCollected},
 		{"many objects", testMany},
 		{"indexes", testIndexes},
+		{"an addition has no old object", testAdditionHasNoOldObject},
 		{"an update leaves no stale entry", testNoStaleEntry},
 		{"several values", testSeveralValues},
 		{"one value in several indexes", testOneValueInSeveralIndexes},
