@@ -56,12 +56,12 @@ func testFailing(t *testing.T, impl Implementation, how string) {
 		want := `index "failing": no values for "a/web": bad node`
 		if how == "panic" {
 			var panicked *indexer.PanicError
-			require.ErrorAs(t, err, &panicked)
-			assert.Equal(t, errBadNode, panicked.Value)
+			require.ErrorAs(t, err, &panicked, "want the panic of the index function as a *PanicError")
+			assert.Equal(t, errBadNode, panicked.Value, "the error has the value of the panic")
 			assert.Contains(t, string(panicked.Stack), "indexertest.failing", "the stack shows where the panic came from")
 			want = `index "failing": no values for "a/web": panic: bad node`
 		}
-		assert.Equal(t, want, err.Error())
+		assert.Equal(t, want, err.Error(), "the text names the index, the object and the failure")
 	}
 	assertStored := func() {
 		t.Helper()
@@ -79,14 +79,14 @@ func testFailing(t *testing.T, impl Implementation, how string) {
 	assertStored()
 	old, existed, err := x.Put("a/web", bad)
 	assertIndexError(err)
-	assert.True(t, existed)
-	assert.Same(t, bad, old)
+	assert.True(t, existed, "Put reports that the key existed although an index function fails")
+	assert.Same(t, bad, old, "Put returns the previous object although an index function fails")
 	assertStored()
 
 	_, err = x.Index("failing", bad)
 	assertIndexError(err)
 	_, err = x.Index("failing", &Object{Node: how})
-	assert.ErrorIs(t, err, errBadNode)
+	assert.ErrorIs(t, err, errBadNode, "Index returns the failure of the index function")
 	assert.ErrorContains(t, err, "an object without a key", "Index accepts an object without a key")
 
 	assertIndexError(x.Replace([]*Object{bad, pod("a", "db", "n1")}, "2"))
@@ -94,16 +94,16 @@ func testFailing(t *testing.T, impl Implementation, how string) {
 
 	err = x.AddIndexers(indexer.Indexers[*Object]{"late": failing})
 	var typed *indexer.IndexError
-	require.ErrorAs(t, err, &typed)
-	assert.Equal(t, "late", typed.Index)
+	require.ErrorAs(t, err, &typed, "AddIndexers returns the failure of a new index function")
+	assert.Equal(t, "late", typed.Index, "the error names the new index")
 	assertIndexed(t, x, "late", map[string][]string{"n1": {"a/db"}})
 
 	// The next good version repairs the index, and a bad one can be deleted.
-	require.NoError(t, x.Update(pod("a", "web", "n2")))
+	require.NoError(t, x.Update(pod("a", "web", "n2")), "the next good version has no error: the values of the bad old one are not needed")
 	assertIndexed(t, x, "failing", map[string][]string{"n1": {"a/db"}, "n2": {"a/web"}})
 	assertIndexed(t, x, "late", map[string][]string{"n1": {"a/db"}, "n2": {"a/web"}})
 	_ = x.Update(bad)
-	require.NoError(t, x.Delete(bad))
+	require.NoError(t, x.Delete(bad), "an object for which an index function fails can be deleted")
 	assertIndexed(t, x, "failing", map[string][]string{"n1": {"a/db"}})
 	assertIndexed(t, x, "node", map[string][]string{"n1": {"a/db"}})
 }
