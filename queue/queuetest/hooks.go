@@ -96,7 +96,7 @@ func testTrace(t *testing.T, impl Implementation) {
 		expect := func(lines ...string) {
 			t.Helper()
 			synctest.Wait()
-			assert.Equal(t, lines, d.read())
+			assert.Equal(t, lines, d.read(), "each event calls its own hook, once and in its order")
 		}
 
 		q.Add("a")

@@ -97,6 +97,6 @@ func testSnapshotOfWaitingWorkers(t *testing.T, impl Implementation) {
 		assert.Equal(t, 2, q.Snapshot().Waiting, "two goroutines wait in Get")
 		q.ShutDown()
 		synctest.Wait()
-		assert.Zero(t, q.Snapshot().Waiting)
+		assert.Zero(t, q.Snapshot().Waiting, "a goroutine that has returned from Get does not wait any more")
 	})
 }
