@@ -53,7 +53,7 @@ func (p *sharedProcessor[T]) AddListener(h *RegisteredHandler[T], initial []Noti
 	}
 }
 
-// RemoveListener removes a handler, which still receives what was distributed before.
+// RemoveListener removes a handler. pop still delivers what was distributed before the removal.
 func (p *sharedProcessor[T]) RemoveListener(h *RegisteredHandler[T]) {
 	p.listenersLock.Lock()
 	started := p.listenersStarted
@@ -148,9 +148,9 @@ func newProcessorListener[T any](h *RegisteredHandler[T]) *processorListener[T] 
 	}
 }
 
-// add hands n to pop. Before that it counts the event with RegisteredHandler.Queued, because the
-// callback may come at once. It drops n once the listener is removed or run has ended. addCh is
-// never closed: another goroutine may be in add when the listener is removed.
+// add hands n to pop. Before that it counts n.events() with RegisteredHandler.Queued, because the
+// callback may come at once; a mark is not counted. add drops n once the listener is removed or run
+// has ended. addCh is never closed: another goroutine may be in add when the listener is removed.
 func (p *processorListener[T]) add(n Notification[T]) {
 	p.handler.Queued(n.events(), n.Number)
 	select {
