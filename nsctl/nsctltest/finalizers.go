@@ -20,11 +20,11 @@ func (s suite) NamespacesThatAreNotBeingDeletedAreLeftAlone(t *testing.T) {
 		c.AddNamespace("active", false, "kubernetes")
 		c.Put("configmaps.", "active", "a")
 		deleter := s.newDeleter(t, c)
-		require.NoError(t, deleter.Delete(t.Context(), "active"))
-		assert.Equal(t, []string{"GET /api/v1/namespaces/active"}, c.Log())
-		require.NoError(t, deleter.Delete(t.Context(), "missing"))
-		assert.Equal(t, []string{"GET /api/v1/namespaces/missing"}, c.Log())
-		assert.Equal(t, []string{"configmaps./a"}, c.Left("active"))
+		require.NoError(t, deleter.Delete(t.Context(), "active"), "a namespace that is not being deleted is no error")
+		assert.Equal(t, []string{"GET /api/v1/namespaces/active"}, c.Log(), "a namespace that is not being deleted is only read")
+		require.NoError(t, deleter.Delete(t.Context(), "missing"), "a namespace that is gone is no error: nothing is left to do")
+		assert.Equal(t, []string{"GET /api/v1/namespaces/missing"}, c.Log(), "a namespace that is gone is only read")
+		assert.Equal(t, []string{"configmaps./a"}, c.Left("active"), "content of a namespace that is not being deleted was deleted")
 	})
 }
 

@@ -108,6 +108,9 @@ func asInDesign(t *testing.T, namespace *api.Namespace) string {
 	return string(text)
 }
 
+// wantOwnToken is for a pass over a namespace that has the token of another party, too.
+const wantOwnToken = "a party whose content is gone removes its own token, whatever other tokens there are"
+
 const (
 	first  = api.FinalizerKubernetes
 	second = "openshift.com/origin"
@@ -208,24 +211,24 @@ func (s suite) ASecondPartyOnlyRemovesItsToken(t *testing.T) {
 
 		var remaining *nsctl.ResourcesRemainingError
 		require.ErrorAs(t, p.deleters[second].Delete(t.Context(), "ns"), &remaining, wantRemaining)
-		assert.Equal(t, []string{get}, p.Log())
+		assert.Equal(t, []string{get}, p.Log(), "a second party whose content remains only reads the namespace")
 
 		p.own.Refuse(func(*http.Request) *api.Status { return Status(500, api.ReasonInternalError, "the storage is down") })
 		var failed *nsctl.ContentError
-		require.ErrorAs(t, p.deleters[second].Delete(t.Context(), "ns"), &failed)
-		assert.Equal(t, []string{get}, p.Log())
+		require.ErrorAs(t, p.deleters[second].Delete(t.Context(), "ns"), &failed, "want the failure of the party's own storage as a *ContentError")
+		assert.Equal(t, []string{get}, p.Log(), "a second party whose storage fails only reads the namespace")
 
 		p.own.Refuse(nil)
 		p.own.Release(build, "ns", "held")
-		require.NoError(t, p.deleters[second].Delete(t.Context(), "ns"))
-		assert.Equal(t, []string{get, finalize}, p.Log())
-		assert.Equal(t, api.NamespaceActive, p.Existing(t, "ns").Status.Phase)
-		assert.Empty(t, p.Existing(t, "ns").Status.Conditions)
+		require.NoError(t, p.deleters[second].Delete(t.Context(), "ns"), wantOwnToken)
+		assert.Equal(t, []string{get, finalize}, p.Log(), "a second party reads the namespace and finalizes it, and no more")
+		assert.Equal(t, api.NamespaceActive, p.Existing(t, "ns").Status.Phase, "a second party leaves the phase alone")
+		assert.Empty(t, p.Existing(t, "ns").Status.Conditions, "a second party writes no conditions")
 
 		p.AddNamespace("ns", true) // an older server keeps it until the first party's DELETE
 		p.Update("ns", older)
-		require.NoError(t, p.deleters[second].Delete(t.Context(), "ns"))
-		assert.Equal(t, []string{get}, p.Log())
+		require.NoError(t, p.deleters[second].Delete(t.Context(), "ns"), "a namespace without tokens needs nothing from a second party")
+		assert.Equal(t, []string{get}, p.Log(), "the final DELETE is the first party's")
 	})
 }
 
@@ -237,14 +240,14 @@ func (s suite) EachPartyRemovesOnlyItsOwnToken(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := s.newParties(t)
 				p.AddNamespace("ns", true, second, "z.example/third", first, "a.example/fourth", second, first)
-				require.NoError(t, p.deleters[token].Delete(t.Context(), "ns"))
+				require.NoError(t, p.deleters[token].Delete(t.Context(), "ns"), wantOwnToken)
 				want := []string{"a.example/fourth", other, "z.example/third"}
 				slices.Sort(want)
-				assert.Equal(t, want, p.Existing(t, "ns").Spec.Finalizers)
+				assert.Equal(t, want, p.Existing(t, "ns").Spec.Finalizers, "the tokens of others stay, sorted and each once")
 
 				p.AddNamespace("without", true, other)
-				require.NoError(t, p.deleters[token].Delete(t.Context(), "without"))
-				assert.Equal(t, []string{other}, p.Existing(t, "without").Spec.Finalizers)
+				require.NoError(t, p.deleters[token].Delete(t.Context(), "without"), "a namespace without the party's token needs nothing from it")
+				assert.Equal(t, []string{other}, p.Existing(t, "without").Spec.Finalizers, "a namespace without the party's token stays as it is")
 			})
 		})
 	}
