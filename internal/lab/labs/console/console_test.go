@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/labs/console"
+	"orrery/internal/lab/labs/texts"
 )
 
 const page = "# Page\n\n```\n$ not marked\n```\n\n```console run\n$ true # a comment\n$ echo a && echo b\n```\n\ntext\n\n" +
@@ -42,6 +43,23 @@ func TestProblemsOfBlocks(t *testing.T) {
 		problem, err := console.Blocks(text)[0].Run(t.Context(), "/", []string{"WORD=the word", "PATH=" + os.Getenv("PATH")})
 		require.NoError(t, err)
 		assert.Equal(t, want, problem)
+	}
+}
+
+// Without a C compiler, "lab test" says so in a line that no page shows.
+func TestTheNoticeOfAMissingRaceDetectorIsLeftOut(t *testing.T) {
+	for _, lang := range texts.Langs {
+		environment := []string{"NOTICE=" + lang.Say("no-race-detector"), "PATH=" + os.Getenv("PATH")}
+		for text, ok := range map[string]bool{
+			"$ echo a; echo \"$NOTICE\"; echo b\na\nb\n":                            true,
+			"$ echo a; echo \"$NOTICE\"\na\n" + lang.Say("no-race-detector") + "\n": true, // a page may show it
+			"$ echo a; echo \"$NOTICE\"; echo c\na\nb\n":                            false,
+			"$ echo a; echo \"more: $NOTICE\"\na\n":                                 false,
+		} {
+			problem, err := console.Blocks("```console verify\n" + text + "```\n")[0].Run(t.Context(), "/", environment)
+			require.NoError(t, err)
+			assert.Equal(t, ok, problem == "", "%s%s", text, problem)
+		}
 	}
 }
 

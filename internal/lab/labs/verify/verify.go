@@ -80,31 +80,32 @@ func Run(ctx context.Context, repository string, labs []*manifest.Lab, out io.Wr
 	var failed []string
 	for _, lab := range labs {
 		s.lab = lab
-		problems, err := s.verify(ctx, checks, out)
+		names, err := s.verify(ctx, checks, out)
 		if err != nil {
 			return false, err
 		}
-		failed = append(failed, problems...)
+		failed = append(failed, names...)
 	}
 	s.lab = nil
 	for i := range courseChecks {
 		if !course {
 			break
 		}
-		problems, err := s.verify(ctx, courseChecks[i:i+1], out)
+		names, err := s.verify(ctx, courseChecks[i:i+1], out)
 		if err != nil {
 			return false, err
 		}
-		failed = append(failed, problems...)
+		failed = append(failed, names...)
 	}
-	// Repeated at the end, where a reader of a long log looks first.
-	for _, problem := range failed {
-		fmt.Fprintln(out, problem)
+	// Named again at the end, where a reader of a long log looks first.
+	for _, check := range failed {
+		fmt.Fprintln(out, check)
 	}
 	return len(failed) == 0, nil
 }
 
-// verify makes checks and returns what is wrong. The first that finds something is the last.
+// verify makes checks, writes what is wrong, and returns a line that names the check that failed.
+// The first that finds something is the last.
 func (s *subject) verify(ctx context.Context, checks []entry, out io.Writer) (failed []string, err error) {
 	if s.dir, err = os.MkdirTemp("", "orrery-verify-"); err != nil {
 		return nil, err
@@ -126,12 +127,10 @@ func (s *subject) verify(ctx context.Context, checks []entry, out io.Writer) (fa
 		}
 		fmt.Fprintf(out, "%-3s %s %-26s %5.1f s\n", id, mark, c.name, time.Since(began).Seconds())
 		for _, problem := range problems {
-			problem = strings.ReplaceAll(problem, "\n", "\n      ")
-			fmt.Fprintf(out, "      %s\n", problem)
-			failed = append(failed, fmt.Sprintf("%-3s ✘ %s: %s", id, c.name, problem))
+			fmt.Fprintf(out, "      %s\n", strings.ReplaceAll(problem, "\n", "\n      "))
 		}
 		if len(problems) > 0 {
-			return failed, nil
+			return []string{fmt.Sprintf("%-3s ✘ %s", id, c.name)}, nil
 		}
 	}
 	return nil, nil
