@@ -137,7 +137,7 @@ var failureCases = []suiteCase{
 			assert.Equal(f, "namespaces", list.Name)
 			assert.Equal(f, 1, list.Page)
 		}
-		assert.True(f, f.Snapshot().Synced)
+		assert.True(f, f.Snapshot().Synced, wantSynced)
 	}},
 	// Defect 8.4 of client-go: its back-off restarts every two minutes, healthy or not.
 	{"the back-off grows during an outage", "", func(f *fixture) {

@@ -14,6 +14,9 @@ import (
 	"orrery/restclient/api"
 )
 
+// wantSynced is what setSynced does and setPosition does not.
+const wantSynced = "the reflector is synced once the store has its first list"
+
 // listCases are those in which no watch is answered.
 var listCases = []suiteCase{
 	{"a list in pages is at the version of its first page", "", func(f *fixture) {
@@ -29,7 +32,8 @@ var listCases = []suiteCase{
 		f.start()
 		assert.Equal(f, []string{"100"}, f.store.Replaced(), "the store gets the version of the first page")
 		assert.Equal(f, []string{"100"}, f.asked("watch"), "a watch from the version of a later page misses the changes between the pages")
-		assert.Equal(f, "100", f.LastSyncResourceVersion())
+		assert.Equal(f, "100", f.LastSyncResourceVersion(), "the position is the version of the list")
+		assert.True(f, f.Snapshot().Synced, wantSynced)
 		assert.Equal(f, map[string]string{"a": "50", "b": "60"}, f.store.State())
 	}},
 	{"a page between the first and the last does not decide the version of the list", "", func(f *fixture) {
@@ -216,6 +220,6 @@ var listCases = []suiteCase{
 		assert.ErrorIs(f, f.errors[0], reflector.ErrListTimeout)
 		release()
 		f.pass(someTime)
-		assert.True(f, f.Snapshot().Synced)
+		assert.True(f, f.Snapshot().Synced, wantSynced)
 	}},
 }

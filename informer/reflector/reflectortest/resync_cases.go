@@ -23,24 +23,24 @@ var resyncCases = []suiteCase{
 		f.start()
 		f.pass(150 * time.Second)
 		assert.EqualValues(f, 2, asked.Load(), "want ShouldResync asked twice in 150 s, with a period of 60 s")
-		assert.Zero(f, f.store.Resynced())
+		assert.Zero(f, f.store.Resynced(), "the store resynced although ShouldResync said no")
 		wanted.Store(true)
 		f.pass(time.Minute)
-		assert.EqualValues(f, 3, asked.Load())
-		assert.Equal(f, 1, f.store.Resynced())
+		assert.EqualValues(f, 3, asked.Load(), "want ShouldResync asked once in each period")
+		assert.Equal(f, 1, f.store.Resynced(), "want one resync of the store when ShouldResync says yes")
 		assert.Equal(f, []error{nil}, traced, "Trace.Resync reports the resync")
 	}},
 	{"without a period there is no resync", "", func(f *fixture) {
 		f.start()
 		f.pass(24 * time.Hour)
-		assert.Zero(f, f.store.Resynced())
+		assert.Zero(f, f.store.Resynced(), "the store resynced although there is no period")
 	}},
 	{"there is no resync before the first list", "", func(f *fixture) {
 		f.config.ResyncPeriod = time.Second
 		f.source.SetLatency(10 * time.Second)
 		f.start()
 		f.pass(9500 * time.Millisecond)
-		assert.Zero(f, f.store.Resynced())
+		assert.Zero(f, f.store.Resynced(), "the store resynced before it had a list")
 	}},
 	{"a resync does not disturb the watch", "", func(f *fixture) {
 		f.config.ResyncPeriod = time.Second
@@ -50,9 +50,9 @@ var resyncCases = []suiteCase{
 			f.add("a")
 		}
 		f.pass(0)
-		assert.Equal(f, 54, f.store.Resynced())
-		assert.Len(f, f.asked("watch"), 1)
-		assert.Equal(f, 60, f.Snapshot().Events)
+		assert.Equal(f, 54, f.store.Resynced(), "want a resync every second, between the events")
+		assert.Len(f, f.asked("watch"), 1, "a resync ended the watch")
+		assert.Equal(f, 60, f.Snapshot().Events, "want every event, between the resyncs")
 	}},
 	{"a watch that ends does not postpone the resync", "", func(f *fixture) {
 		f.config.ResyncPeriod = 10 * time.Second
@@ -80,9 +80,9 @@ var resyncCases = []suiteCase{
 		require.Len(f, f.errors, 1, "the error of the resync was not reported")
 		var failed *reflector.StoreError
 		require.ErrorAs(f, f.errors[0], &failed)
-		assert.Equal(f, reflector.OpResync, failed.Op)
+		assert.Equal(f, reflector.OpResync, failed.Op, "the error names the operation")
 		f.pass(2 * time.Minute)
-		assert.Positive(f, f.store.Resynced())
+		assert.Positive(f, f.store.Resynced(), "want a resync after the new list")
 	}},
 	// Defect 8.13 of client-go: a relist restarts the timer of the resync.
 	{"relists do not postpone resyncs", ResyncBeat, func(f *fixture) {

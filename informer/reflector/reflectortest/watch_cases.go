@@ -47,7 +47,7 @@ var watchCases = []suiteCase{
 		assert.Equal(f, []string{"0"}, f.asked("list"), "the first list accepts any version in the server's cache")
 		assert.Equal(f, []string{"3"}, f.asked("watch"), "the watch begins at the version of the list")
 		shot := f.Snapshot()
-		assert.True(f, shot.Synced)
+		assert.True(f, shot.Synced, wantSynced)
 		assert.Equal(f, []int{1, 1, 1, 3}, []int{shot.Rounds, shot.Lists, shot.Watches, shot.Events}, "rounds, list requests, watches, events")
 	}},
 	{"the position moves when the change is in the store", "", func(f *fixture) {
