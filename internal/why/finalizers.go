@@ -120,10 +120,10 @@ func ownerless(e *Evidence, inside bool) []Finding {
 
 // stoppedOwner returns a workload without a ready pod that has the owner's name, or else one that
 // has it as a word; nil for none. What has only another word of the owner, such as "longhorn", is
-// another part of it.
+// another part of it, unless the name is a description.
 func (e *Evidence) stoppedOwner(h Held) *Workload {
 	name, programs := e.ownerOf(h)
-	isProgram := slices.ContainsFunc(programs, func(program string) bool { return hasWord(name, program) })
+	isProgram := !strings.Contains(name, " ") && slices.ContainsFunc(programs, func(program string) bool { return hasWord(name, program) })
 	stopped := slices.DeleteFunc(e.NamedWorkloads(h), func(w Workload) bool {
 		return w.Ready > 0 || w.Kind == CronKind && w.Replicas > 0 || isProgram && !hasWord(w.Name, name) && !w.isNamed(name)
 	})

@@ -54,7 +54,9 @@ func TestAnotherControllerOfLoadBalancers(t *testing.T) {
 // The programs of a listed owner are parts of one: they do not compete.
 func TestAListedOwnerWithSeveralPrograms(t *testing.T) {
 	e := orphan("kafkatopics", "kafka.strimzi.io", "strimzi.io/topic-operator", "", since("deployment", "entity-operator", 0, time.Hour))
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty, find(why.Judge(e), "C04").Missing)
+	found, lines := advice(t, e, "C04")
+	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+	assert.Contains(t, lines, "kubectl -n ops scale deployment/entity-operator --replicas=1")
 }
 
 // An account that may update everything does not say where the owner ran.
