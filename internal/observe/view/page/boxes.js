@@ -193,7 +193,7 @@ export function Namespace({ view }) {
         : n.due && n.dueAt + n.due > view.t ? ` · ${text("next-look", { us: duration(n.dueAt + n.due - view.t) })}` : ""}</div>
       ${sorted(n.conditions).map(([type, c]) => {
         const [sign, tone] = c.status === "True" && waits.test(type) ? ["…", "warn"] : get(signs, c.status) ?? ["?", "warn"];
-        return html`<div class="row" title=${c.message}><b class=${tone} title=${c.status}>${sign}</b><span class="quiet" style="width:3.4em">${c.status}</span><span class="fill">${type.replace(/^Namespace/, "")}${c.status === "True" ? html` <span class="quiet">${c.message || c.reason}</span>` : ""}</span></div>`;
+        return html`<div class="row" title=${c.message}><b class=${tone} title=${c.status}>${sign}</b><span class="quiet" style="width:4.8em">${c.status}</span><span class="fill">${type.replace(/^Namespace/, "")}${c.status === "True" ? html` <span class="quiet">${c.message || c.reason}</span>` : ""}</span></div>`;
       })}
       ${remaining.length > 0 && !(tight && n.err) && html`<div class="row"><span class="label">${text("left")}</span><span class="fill">${remaining.map(([r, left]) => `${r} ${count(left)}`).join(", ")}</span></div>`}
       ${n.err && html`<div class="row bad" title=${n.err}><span class="fill">✖ ${n.err}</span></div>`}`}</${Box}>`;
