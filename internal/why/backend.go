@@ -163,6 +163,9 @@ func (f *Finding) lackStart(e *Evidence, b *Backend) {
 
 // bringBack says how to bring the server behind a Service back.
 func (e *Evidence) bringBack(service Service) string {
+	if slices.Contains(e.Terminating, service.Namespace) {
+		return fmt.Sprintf("run the server behind Service %s in another namespace, and name its Service there: %s is terminating, too", service, service.Namespace)
+	}
 	if b := e.backend(service); b != nil && b.Failed == nil && !b.Exists {
 		return fmt.Sprintf("create Service %s and the pods behind it again", service)
 	}

@@ -97,7 +97,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 					f.lack(nil, "none of them is called like %s: they may belong to other programs", f.Owner.Name)
 				}
 			case stopped != nil:
-				stopped.bringBack(&f)
+				stopped.bringBack(e, &f)
 			default:
 				f.Do = []string{fmt.Sprintf("install %s again, until the objects are gone", f.Owner.Name)}
 			}
@@ -110,7 +110,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 				e.sawUpdaters(&f, h)
 			}
 			if stopped := e.stoppedOwner(h); stopped != nil {
-				stopped.bringBack(&f)
+				stopped.bringBack(e, &f)
 			}
 		}
 		findings = append(findings, f)
@@ -147,8 +147,12 @@ func (e *Evidence) sawUpdaters(f *Finding, h Held) {
 }
 
 // bringBack advises in a finding to bring a workload back that has no ready pod, with the command
-// for it.
-func (w Workload) bringBack(f *Finding) {
+// for it. No pod starts in a terminating namespace.
+func (w Workload) bringBack(e *Evidence, f *Finding) {
+	if slices.Contains(e.Terminating, w.Namespace) {
+		f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone: %s is terminating, too", w.Name, w.Namespace)}
+		return
+	}
 	do := fmt.Sprintf("find out why %s %s/%s has no ready pod", w.Kind, w.Namespace, w.Name)
 	command := kubectl(w.Namespace, "describe", w.Kind, w.Name)
 	switch {
@@ -258,7 +262,7 @@ func withoutRights(e *Evidence) []Finding {
 		}
 		if len(others) > 0 && others[0].Ready == 0 {
 			f.lack(nil, "%s %s/%s, which has no ready pod, may be the owner instead", others[0].Kind, others[0].Namespace, others[0].Name)
-			others[0].bringBack(&f)
+			others[0].bringBack(e, &f)
 		}
 		give := "give"
 		if len(f.Missing) > 0 {
@@ -390,7 +394,7 @@ func balancers(e *Evidence) []Finding {
 			continue
 		}
 		if stopped := e.stoppedOwner(h); stopped != nil {
-			stopped.bringBack(&f)
+			stopped.bringBack(e, &f)
 			f.Do = append(f.Do, "⚠ last resort: remove the finalizer, and delete the load balancer by hand")
 		}
 		if owner == ownerGone {

@@ -292,7 +292,7 @@ func podFinalizers(e *Evidence) []Finding {
 			continue
 		}
 		if stopped := e.stoppedOwner(h); stopped != nil {
-			stopped.bringBack(&f)
+			stopped.bringBack(e, &f)
 		}
 		if owner == ownerGone {
 			f.offerRelease(e, h)

@@ -45,6 +45,8 @@ func (c *collector) suspicions(ctx context.Context) {
 		e.Definitions = list(ctx, c, definitionsResource, "", api.ListOptions{}, definition)
 	})
 	held := slices.Concat(e.Held(), e.HeldNamespace(), e.Awaiting())
+	repairs := len(held) > 0 || len(e.Discovery.Failed) > 0 || e.Namespace.BlamesWebhook() || e.BlamesConversion()
+	ask(repairs && e.Terminating == nil, func() { e.Terminating = c.terminating(ctx) })
 	ask(len(held) > 0, func() { c.workloads(ctx) })
 	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, leasesResource, "", api.ListOptions{}, lease) })
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })
