@@ -3,13 +3,16 @@ package view_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -17,6 +20,7 @@ import (
 	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	observed "orrery/internal/observe/view"
+	"orrery/internal/observe/view/viewtest"
 	"orrery/nsctl"
 	"orrery/queue"
 	"orrery/restclient/api"
@@ -210,35 +214,68 @@ func TestGatesNilHoldNothing(t *testing.T) {
 	assert.Equal(t, nsctl.DeleterConfig{}, view.Deleter(gates, nsctl.DeleterConfig{}))
 }
 
-func TestGatesConditions(t *testing.T) {
-	item := view.Item{Gate: view.G2, Key: "shop/web", Event: "ADDED", Resource: "pods", Deltas: "AUU"}
-	for text, want := range map[string]bool{
-		"": true, "key==shop/web": true, "key==web": true, "key==we": false, "key!=web": false, "key~we": true,
+// conditions are conditions and whether they hold for an item, and for an event of the page that
+// says the same. Differs are those that mean something else there: a gate's is for items or for
+// answers.
+var conditions = []struct {
+	item    view.Item
+	event   string
+	holds   map[string]bool
+	differs []string
+}{
+	{view.Item{Gate: view.G2, Key: "shop/web", Event: "ADDED", Resource: "pods", Deltas: "AUU"}, `{e: "deltafifo.ADDED", k: "shop/web", gate: "G2", r: "pods", d: "AUU"}`, map[string]bool{
+		"": true, "key==shop/web": true, "key==web": true, "key==we": false, "key!=web": false, "key~we": true, "key!=we": true,
 		"gate==G2": true, "gear==deltafifo && event==ADDED": true, "gear==queue && event==ADDED": false,
 		"gear==queue || deltas~UU": true, "key==x && key==web || deltas~A": true, "handler==logger": false, "failures<10": false, "failures==0": false,
 		"key<1": false, "key>1": false, `resource == "pods"`: true, "verb==get": false, "code==200": false, "code!=200": false,
-	} {
-		assert.Equal(t, want, condition(t, text).Holds(item), text)
-	}
-	key := view.Item{Gate: view.G5, Key: "shop/web", Failures: 7}
-	for text, want := range map[string]bool{"key==x && key==web || failures>6": true, "failures>7": false, "failures<10": true, "failures==7": true} {
-		assert.Equal(t, want, condition(t, text).Holds(key), text)
-	}
-	answer := view.Item{Gate: view.G6, Verb: "get", Resource: "pods", Code: 503}
-	for text, want := range map[string]bool{
+		"gear==queue || key==x": false, "key==x || key==y && key==web": false, "key==web || gear==queue && key==x": true, "key==web && deltas~D": false,
+	}, []string{"code!=200"}},
+	{view.Item{Gate: view.G5, Key: "shop/web", Failures: 7}, `{e: "queue.retried", k: "shop/web", n: 7}`, map[string]bool{
+		"key==x && key==web || failures>6": true, "failures>7": false, "failures<7": false, "failures<10": true, "failures==7": true,
+	}, nil},
+	{view.Item{Gate: view.G6, Verb: "get", Resource: "pods", Code: 503}, `{e: "restclient.requestDone", verb: "get", r: "pods", code: 503}`, map[string]bool{
 		"": false, "verb==get": false, "code==503": true, "code==200": false, "code!=200": true, "code>499 && verb==get": true,
 		"code>499 && verb==list": false, "verb==get || code==500": false, "verb==list || code<504": true,
-	} {
-		assert.Equal(t, want, condition(t, text).Holds(answer), text)
+	}, []string{"", "verb==get", "verb==get || code==500"}},
+}
+
+// noConditions are what is refused, and with which words.
+var noConditions = map[string]string{
+	"kee==a":            `"kee" is not one of key, gear, event, verb, resource, handler, code, deltas, failures, gate`,
+	"key=a":             `after "": NAME == VALUE is expected`,
+	"key==a &&":         "nothing follows &&",
+	"key==a || gate G2": `after "key==a ||": NAME == VALUE is expected`,
+}
+
+func TestGatesConditions(t *testing.T) {
+	for _, c := range conditions {
+		for text, want := range c.holds {
+			assert.Equal(t, want, condition(t, text).Holds(c.item), text)
+		}
 	}
-	for text, want := range map[string]string{
-		"kee==a":            `"kee" is not one of key, gear, event, verb, resource, handler, code, deltas, failures, gate`,
-		"key=a":             `after "": NAME == VALUE is expected`,
-		"key==a &&":         "nothing follows &&",
-		"key==a || gate G2": `after "key==a ||": NAME == VALUE is expected`,
-	} {
+	for text, want := range noConditions {
 		_, err := view.ParseCondition(text)
 		require.Error(t, err, text)
 		assert.Equal(t, want, strings.ReplaceAll(err.Error(), `|| "`, `||"`), text)
+	}
+}
+
+// The filters of the page have the form of the conditions, and hold for the same.
+func TestGatesConditionsAreFiltersOfThePage(t *testing.T) {
+	b := viewtest.Open(t, 1280, 720)
+	b.Do(chromedp.Navigate(replayed(t, nil)))
+	filter := func(text, event string) string {
+		t.Helper()
+		return viewtest.Value[string](b, fmt.Sprintf(`import("./filter.js").then(({ parseFilter }) => String(parseFilter(%q)(%s))).catch(error => error.message)`, text, event))
+	}
+	for _, c := range conditions {
+		for text, want := range c.holds {
+			if !slices.Contains(c.differs, text) {
+				assert.Equal(t, fmt.Sprint(want), filter(text, c.event), text)
+			}
+		}
+	}
+	for text, want := range noConditions {
+		assert.Equal(t, want, filter(text, "{}"), text)
 	}
 }

@@ -95,6 +95,11 @@ func TestCausesFollowTheRules(t *testing.T) {
 			reflection.Bookmark("5", true)
 			reflection.Listed(reflector.ListInfo{ResourceVersion: "5"})
 		}, "reflector.listed", "reflector.bookmark"},
+		"a deletion that a list shows": {func(r *trace.Recorder, _ *queue.RateLimitingQueue[string]) {
+			r.Reflector(in).Event(reflector.EventInfo{Name: "b"})
+			r.Reflector(in).PageListed(reflector.PageInfo{Page: 1})
+			trace.FIFO[*api.Namespace](r, in).Queued("a", deltafifo.Tombstone("a", &api.Namespace{}), 1)
+		}, "deltafifo.queued", "reflector.pageListed"},
 		"a pass that is over": {func(r *trace.Recorder, q *queue.RateLimitingQueue[string]) {
 			passes := r.Namespaces()
 			passes.PassStarted("a")

@@ -239,14 +239,22 @@ func checkChrome(t *testing.T, events []chromeEvent) {
 	}
 }
 
-// An input has its arguments: its name alone does not say what was done.
+// An input has its arguments: its name alone does not say what was done. Its time is in
+// microseconds.
 func TestChromeTraceOfInputs(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "trace.json")
-	recorder, err := trace.Start(trace.Config{Chrome: file})
-	require.NoError(t, err)
-	recorder.Input("create-configmap", "red")
-	recorder.Stop("done")
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Contains(t, string(text), `"args":"red"`)
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "trace.json")
+		recorder, err := trace.Start(trace.Config{Chrome: file})
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		recorder.Input("create-configmap", "red")
+		recorder.Stop("done")
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Contains(t, string(text), `"args":"red"`)
+		events := readChrome(t, file)
+		i := slices.IndexFunc(events, func(e chromeEvent) bool { return e.Name == "lab.input" })
+		require.GreaterOrEqual(t, i, 0)
+		assert.InDelta(t, 1e6, events[i].At, 0)
+	})
 }

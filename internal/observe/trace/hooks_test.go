@@ -88,6 +88,9 @@ func TestNoRecorderNoHooks(t *testing.T) {
 // canary is a secret. No line may have it.
 const canary = "canary-0123456789-abcdef"
 
+// took is how long everything has taken.
+const took = 3 * time.Second
+
 // argument returns a value of a hook's parameter, with a secret wherever one could be.
 func argument(t reflect.Type) reflect.Value {
 	secret := errors.New("Authorization: Bearer " + canary + " " + strings.Repeat("x", 300) + " password=" + canary)
@@ -101,12 +104,12 @@ func argument(t reflect.Type) reflect.Value {
 		&indexer.IndexErrors{First: []*indexer.IndexError{{Index: "i", Key: "demo", Err: secret}}, Total: 1},
 		&informer.ProcessError{Key: "demo", Err: secret}, &reflector.StoreError{Err: secret},
 		&informer.MutationError{Key: "demo", Differences: []informer.Difference{{Path: "data", Was: canary, Is: canary}}},
-		&wait.Panic{Value: secret, Stack: []byte(canary)}, reflector.WatchInfo{Err: secret},
-		restclient.RequestResult{Code: 500, Err: secret}, restclient.RequestInfo{ID: 3, Verb: "get", Path: "/api", Attempt: 1, Name: "demo"},
+		&wait.Panic{Value: secret, Stack: []byte(canary)}, reflector.WatchInfo{Err: secret, Lasted: took}, reflector.ListInfo{Duration: took},
+		informer.StuckHandler{Running: took}, restclient.RequestResult{Code: 500, Err: secret, Duration: took}, restclient.RequestInfo{ID: 3, Verb: "get", Path: "/api", Attempt: 1, Name: "demo"},
 		restclient.Warning{Agent: canary, Text: "token=" + canary},
 		[]api.NamespaceCondition{{Type: "T", Status: "True", Reason: "R", Message: "password=" + canary}},
 		context.Context(restclient.WithOrigin(context.Background(), "pass-1")),
-		3, uint64(3), "demo", 3 * time.Second, int64(3), true, queue.Event[string]{Key: "demo"},
+		3, uint64(3), "demo", took, int64(3), true, queue.Event[string]{Key: "demo"},
 	} {
 		if value := reflect.ValueOf(known); value.Type() == t || t.Kind() == reflect.Interface && t != reflect.TypeFor[any]() && value.Type().Implements(t) && t != reflect.TypeFor[error]() {
 			return value
@@ -121,7 +124,8 @@ func argument(t reflect.Type) reflect.Value {
 	return reflect.New(t).Elem()
 }
 
-// Every hook that is recorded has an adapter. Its line is JSON, short, and without any secret.
+// Every hook that is recorded has an adapter. Its line is JSON, short, and without any secret. A
+// duration is in microseconds.
 func TestNoSecretInAnyLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "run.jsonl")
 	chromeFile := filepath.Join(t.TempDir(), "run.json")
@@ -143,6 +147,8 @@ func TestNoSecretInAnyLine(t *testing.T) {
 			hooks.Field(i).Call(args)
 		}
 	}
+	r.Forked("failed", "token="+canary)
+	r.StoreExpired(errors.New("Authorization: Bearer " + canary))
 	report := check()
 	assert.Empty(t, report.Problems)
 	assert.Empty(t, report.Unknown)
@@ -153,12 +159,18 @@ func TestNoSecretInAnyLine(t *testing.T) {
 		assert.NotContains(t, string(text), canary)
 	}
 	lines := readLines(t, file)
+	timed := 0
 	for _, line := range lines[1:] {
 		assert.Less(t, len(line), 1024)
 		var e trace.Event
 		require.NoError(t, json.Unmarshal([]byte(line), &e))
 		assert.LessOrEqual(t, len(e.Err), 200)
+		if e.Micros != 0 {
+			assert.Equal(t, took.Microseconds(), e.Micros, e.Name)
+			timed++
+		}
 	}
+	assert.Equal(t, 24, timed, "the hooks that have a duration")
 }
 
 func readLines(t *testing.T, name string) (lines []string) {

@@ -69,7 +69,8 @@ func randomEvents(random *rand.Rand, n int) []trace.Event {
 
 // The page and the program show the same, whatever happens.
 func TestPageFoldsAsTheProgram(t *testing.T) {
-	lists := [][]trace.Event{recorded(t), longSlot(), longQueue()}
+	lists := [][]trace.Event{recorded(t), longSlot(), longQueue(), manyNamespaces(), manyRequests()}
+	const fixed = 5
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		lists = append(lists, randomEvents(random, 5+random.IntN(150)))
@@ -95,7 +96,7 @@ func TestPageFoldsAsTheProgram(t *testing.T) {
 	})()`, text))
 	require.Len(t, found, len(want))
 	for i := range want {
-		require.JSONEq(t, want[i], found[i], "list %d: the recording, a long slot, a long queue, or of the seed %d", i, i-3)
+		require.JSONEq(t, want[i], found[i], "list %d: the recording, a long slot, a long queue, many namespaces, many requests, or of the seed %d", i, i-fixed)
 	}
 }
 
@@ -131,6 +132,23 @@ func longQueue() (events []trace.Event) {
 		events = append(events, trace.Event{Name: "deltafifo.queued", Key: key, Deltas: "R"})
 	}
 	return numbered(append(events, trace.Event{Name: "deltafifo.popped", Key: "0", Deltas: "R", N: 5009}))
+}
+
+// manyNamespaces returns the events of as many namespaces as the fold has, which are gone, and of
+// two more.
+func manyNamespaces() (events []trace.Event) {
+	for n := range 5000 {
+		events = append(events, trace.Event{Name: "nsctl.gone", Key: fmt.Sprint(n), Micros: 5})
+	}
+	return numbered(append(events, trace.Event{Name: "nsctl.enqueued", Key: "red", UID: "1"}, trace.Event{Name: "nsctl.enqueued", Key: "blue", UID: "2"}))
+}
+
+// manyRequests returns the events of more requests than the fold keeps.
+func manyRequests() (events []trace.Event) {
+	for n := range uint64(60) {
+		events = append(events, trace.Event{Name: "restclient.requestStart", Request: n + 1}, trace.Event{Name: "restclient.requestDone", Request: n + 1, Code: 200})
+	}
+	return numbered(events)
 }
 
 // recorded returns the events of a recording.

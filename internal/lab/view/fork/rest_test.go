@@ -50,6 +50,7 @@ func TestWhatSettles(t *testing.T) {
 		"a condition that is True": {[]string{`"e":"nsctl.conditionsUpdated","k":"shop","type":"Stuck","status":"True"`}, nil, "conditions shop: +Stuck"},
 		"one that is False":        {[]string{`"e":"nsctl.conditionsUpdated","k":"shop","type":"Stuck","status":"False"`}, nil, ""},
 		"a namespace that is gone": {[]string{`"e":"nsctl.conditionsUpdated","k":"shop","type":"Stuck","status":"True"`, `"e":"nsctl.gone","k":"shop"`}, nil, ""},
+		"held items in any order":  {[]string{`"e":"lab.held","gate":"G5","k":"shop/a"`, `"e":"lab.held","gate":"G5","k":"shop/b"`}, []string{`"e":"lab.held","gate":"G5","k":"shop/b"`, `"e":"lab.held","gate":"G5","k":"shop/a"`}, ""},
 		"a held item":              {[]string{`"e":"lab.held","gate":"G5","k":"shop/a"`}, nil, "gate G5: +shop/a"},
 	} {
 		differences := settle(stateAfter(t, c.fork...), false).differences(settle(stateAfter(t, c.recorded...), false))

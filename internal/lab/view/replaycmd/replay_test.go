@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/lab/view/fork"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
 	"orrery/internal/program/programtest"
@@ -133,6 +134,28 @@ func TestReplayForks(t *testing.T) {
 	assert.ErrorContains(t, err, "input 2 (create-configmap red) cannot be done without input 1: namespaces \"shop\" not found")
 	require.NoError(t, runFork(ctx, write(t, labHeader+labInputs), &replayOptions{fork: 2, view: view.Flags{NoOpen: true}}, out))
 	assert.Contains(t, out.text.String(), "   1  create-namespace\n   2  create-configmap red\nThe pipeline is at rest")
+}
+
+// What a fork says at its end depends on whether it is at rest and could be compared.
+func TestReplaySaysHowAForkCompares(t *testing.T) {
+	const busy, apart, same, other = "has not come to rest", "the two are not compared", "are as in the recording.", "but not as in the recording"
+	for want, results := range map[string][]fork.Result{
+		busy:  {{Busy: true}, {Busy: true, Compared: true}},
+		apart: {{}},
+		same:  {{Compared: true}},
+		other: {{Compared: true, Differences: []string{"store pods: +shop/a"}}},
+	} {
+		for _, result := range results {
+			var out strings.Builder
+			printResult(&out, result)
+			for _, words := range []string{busy, apart, same, other} {
+				assert.Equal(t, words == want, strings.Contains(out.String(), words), "%+v: %s", result, out.String())
+			}
+			for _, difference := range result.Differences {
+				assert.Contains(t, out.String(), "\n  "+difference+"\n")
+			}
+		}
+	}
 }
 
 // A recording without an end is shown, and the terminal says that it was cut off.
