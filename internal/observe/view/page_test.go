@@ -151,6 +151,12 @@ func TestPageByKeyboard(t *testing.T) {
 	at("1")
 	b.press("}")
 	at("101")
+	for _, c := range []struct{ key, shift, at string }{
+		{"ArrowRight", "false", "102"}, {"ArrowLeft", "false", "101"}, {"ArrowRight", "true", "201"}, {"ArrowLeft", "true", "101"},
+	} {
+		value[bool](b, fmt.Sprintf(`dispatchEvent(new KeyboardEvent("keydown", { key: %q, shiftKey: %s }))`, c.key, c.shift))
+		at(c.at)
+	}
 
 	for range 40 { // Tab reaches every box
 		if value[string](b, `document.activeElement.dataset.box ?? ""`) == "queue" {
@@ -183,6 +189,28 @@ func TestPageByKeyboard(t *testing.T) {
 	b.until(`document.activeElement.id === "filter"`)
 	b.press("key=")
 	b.until(`document.activeElement.getAttribute("aria-invalid") === "true"`)
+	b.sound()
+}
+
+// Escape closes a notice and, without one, clears the selection. Every other key closes it, too.
+func TestPageClosesANotice(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	b.show(replayed(t, recording(`"e":"queue.added","i":"work","k":"a"`, `"e":"queue.got","i":"work","k":"a"`)) + "&lang=en")
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="workers"] .key').click()`))
+	b.until(`document.querySelectorAll(".story .chip").length === 2`)
+	const notice = `document.querySelector(".notice")`
+	b.press("h")
+	b.until(notice + `?.innerText.includes("Nothing can be held here")`)
+	b.press(kb.Escape)
+	b.until(`!` + notice)
+	assert.Equal(t, 2, value[int](b, `document.querySelectorAll(".story .chip").length`), "the selection is still there")
+	b.press("h")
+	b.until(notice)
+	b.press("[")
+	b.until(`document.querySelector("[data-event]").dataset.event === "1"`)
+	assert.True(t, value[bool](b, notice+` === null`))
+	b.press(kb.Escape)
+	b.until(`document.querySelectorAll(".story .chip").length === 0`)
 	b.sound()
 }
 
@@ -231,7 +259,11 @@ func TestPagePlaysThroughQuietTimes(t *testing.T) {
 		const strip = document.querySelector('[role="slider"]'), box = strip.getBoundingClientRect();
 		strip.dispatchEvent(new MouseEvent("click", { clientX: box.left + (box.width + 56) / 2, clientY: box.top + 20, bubbles: true }));
 	})()`))
-	b.until(`/^(29:5|30:0)/.test(document.querySelector(".clock").innerText)`)
+	const middle = `/^(29:5|30:0)/.test(document.querySelector(".clock").innerText)`
+	b.until(middle)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
+	b.until(`document.querySelectorAll(".story .chip").length === 1`)
+	assert.True(t, value[bool](b, middle), "a selection moves nothing")
 	b.press("[")
 	b.until(`document.querySelector(".clock").innerText.startsWith("00:00.000")`)
 	b.sound()

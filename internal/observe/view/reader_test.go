@@ -79,6 +79,13 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 	assert.Equal(t, []string{"deltafifo.queued", "deltafifo.deduplicated", "deltafifo.popped"},
 		read[[]string](b, header+strings.Join(lines, "\n")+"\n", `run.story("a", run.count).story.map(e => e.e)`))
 
+	lines = []string{ // a request for another object, and what names another object without being a request
+		`{"s":1,"t":1,"e":"nsctl.passContext","k":"a","p":"p-1"}`, `{"s":2,"t":2,"e":"restclient.requestStart","k":"b","p":"p-1","q":1}`,
+		`{"s":3,"t":3,"e":"restclient.requestStart","k":"b","p":"p-2","q":2}`, `{"s":4,"t":4,"e":"queue.added","k":"b","i":"work","p":"p-1"}`,
+		`{"s":5,"t":5,"e":"restclient.requestDone","c":[2],"q":1}`, `{"s":6,"t":6,"e":"restclient.requestDone","c":[3],"q":2}`,
+	}
+	assert.Equal(t, []int{1, 2, 5}, read[[]int](b, header+strings.Join(lines, "\n")+"\n", `run.story("a", run.count).story.map(e => e.s)`))
+
 	var long bytes.Buffer
 	long.WriteString(header)
 	for n := range 3 {

@@ -132,3 +132,69 @@ func TestPageDrawsThePassesOfAQueue(t *testing.T) {
 	b.until(bars + ` === "w1 a"`)
 	b.sound()
 }
+
+// The phases of a namespace have the order of a pass, and its conditions that of their names, also
+// when a state has sorted them otherwise. What remains is waited for; other conditions are wrong.
+func TestPageShowsANamespaceInItsOrder(t *testing.T) {
+	events := []string{`"e":"nsctl.passStarted","k":"demo"`}
+	for _, phase := range []string{"discovery", "pods", "content", "finalization"} {
+		events = append(events, fmt.Sprintf(`"e":"nsctl.phaseDone","k":"demo","phase":%q,"us":1000`, phase))
+	}
+	for _, name := range []string{"NamespaceFinalizersRemaining", "NamespaceDeletionContentFailure", "NamespaceContentRemaining"} {
+		events = append(events, fmt.Sprintf(`"e":"nsctl.conditionsUpdated","k":"demo","type":%q,"status":"True"`, name))
+	}
+	state := trace.NewState()
+	lines := bytes.Split(bytes.TrimSpace(recording(events...)), []byte("\n"))
+	for _, line := range lines[1:] {
+		var e trace.Event
+		require.NoError(t, json.Unmarshal(line, &e))
+		state.Apply(&e)
+	}
+	folded, err := json.Marshal(state)
+	require.NoError(t, err)
+	b := openTab(t, 1280, 720)
+	for name, all := range map[string][]string{
+		"events": events, "a state": append(slices.Clone(events), `"e":"trace.state","state":`+string(folded), `"e":"queue.added","i":"work","k":"demo"`),
+	} {
+		b.show(replayed(t, recording(all...)) + "&lang=en")
+		assert.Equal(t, []string{"discovery", "pods", "content", "finalization"},
+			value[[]string](b, `[...document.querySelectorAll(".phases > span:not(.quiet)")].map(s => s.innerText.split(" ")[0])`), name)
+		assert.Equal(t, []string{"… True ContentRemaining", "✖ True DeletionContentFailure", "… True FinalizersRemaining"},
+			value[[]string](b, `[...document.querySelectorAll('[data-box="nsctl"] .row')].map(r => r.innerText.replace(/\s+/g, " ").trim())`), name)
+		assert.Contains(t, b.text("nsctl"), "Terminating", name)
+	}
+	b.sound()
+}
+
+// A box is marked as the learner's if the run has a page of the learner's for it, and no other box.
+func TestPageMarksTheBoxesOfTheLearner(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	for yours, boxes := range map[string]string{
+		`[]`: "", `["queue/queue.go"]`: "queue", `["informer/reflector/reflector.go","wait/wait.go","informer/processor.go"]`: "reflector informer workers",
+	} {
+		text := bytes.Replace(recording(`"e":"queue.added","i":"work","k":"a"`), []byte(`"gears"`), []byte(`"yours":`+yours+`,"gears"`), 1)
+		b.show(replayed(t, text) + "&lang=en")
+		assert.Equal(t, boxes, value[string](b, `[...document.querySelectorAll("[data-yours]")].map(m => m.closest("[data-box]").dataset.box).join(" ")`), yours)
+	}
+	b.sound()
+}
+
+// Few watches have a row each. More have one together, so that the requests can be seen.
+func TestPageShowsManyWatchesInOneRow(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	for watches, rows := range map[int][]string{3: {"WATCH type-0", "WATCH type-1", "WATCH type-2"}, 4: {"WATCH 4 open"}, 30: {"WATCH 30 open"}} {
+		var events []string
+		for n := range watches {
+			events = append(events, fmt.Sprintf(`"e":"restclient.watchOpened","q":%d,"verb":"watch","r":"type-%d"`, n+1, n))
+		}
+		events = append(events, `"e":"restclient.requestStart","q":100,"verb":"get","r":"pods"`, `"e":"restclient.requestDone","q":100,"code":404`)
+		b.show(replayed(t, recording(events...)) + "&lang=en")
+		shown := value[[]string](b, `[...document.querySelectorAll('[data-box="restclient"] .row')].map(r => r.innerText.replace(/\s+/g, " ").trim().split(" ").slice(0, 3).join(" "))`)
+		require.Len(t, shown, len(rows)+1, "%d watches: %q", watches, shown)
+		for i, row := range rows {
+			assert.Contains(t, shown[i], row, "%d watches", watches)
+		}
+		assert.Contains(t, shown[len(rows)], "GET pods", "%d watches", watches)
+	}
+	b.sound()
+}
