@@ -32,6 +32,7 @@ type pipeline struct {
 	queue    informer.Queue[namespace] // without a gate
 	cancel   context.CancelFunc
 	ended    chan struct{}
+	handled  *informer.Registration // of its one handler
 
 	distributed atomic.Int32 // calls of the hook
 
@@ -74,7 +75,7 @@ func newPipeline(t *testing.T, set gears.Set) *pipeline {
 		StoreTrace: p.recorder.Store(name),
 	})
 	p.SharedIndexInformer = informer.NewSharedIndexInformer(source, config)
-	_, err = p.AddEventHandler(p.handler())
+	p.handled, err = p.AddEventHandler(p.handler())
 	require.NoError(t, err)
 	p.source.Add(informertest.Namespace("old"))
 	go func() {
@@ -267,6 +268,18 @@ func TestGatesRecordTheDistributionBehindG3(t *testing.T) {
 		p.gates.Step(view.G3)
 		p.took()
 		assert.Equal(p.t, before+1, p.distributed.Load())
+	})
+}
+
+// Without a handler, nothing waits to be distributed.
+func TestGatesHoldNothingForHandlersThatAreGone(t *testing.T) {
+	inPipeline(t, func(p *pipeline) {
+		require.NoError(p.t, p.RemoveEventHandler(p.handled))
+		p.took()
+		p.gates.Close(view.G3, view.Condition{})
+		p.source.Add(informertest.Namespace("a"))
+		p.took()
+		assert.Empty(p.t, p.gates.Waiting(view.G3))
 	})
 }
 

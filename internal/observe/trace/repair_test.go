@@ -66,7 +66,10 @@ func TestQueueIsRepaired(t *testing.T) {
 					for _, d := range snapshot.Delayed {
 						assert.Contains(t, folded.Delayed, d.Key)
 					}
-					assert.Equal(t, snapshot.ShuttingDown, folded.ShuttingDown)
+					want := *folded
+					want.Queue, want.Total, want.DelayedTotal = append([]string{}, snapshot.Queued...), int64(len(snapshot.Queued)), int64(len(snapshot.Delayed))
+					want.Failures, want.ShuttingDown, want.Draining = map[string]int64{}, snapshot.ShuttingDown, snapshot.Draining
+					assert.Equal(t, want, *folded)
 				}
 				same(19)
 				first, _ := q.Get()
@@ -76,14 +79,44 @@ func TestQueueIsRepaired(t *testing.T) {
 				same(22)
 				q.Done(first)
 				same(22) // nothing is lost any more, and the order has no gap
-				q.ShutDown()
+				q.Add("more")
+				q.Add("most")
+				drained := make(chan struct{})
+				go func() { defer close(drained); q.ShutDownWithDrain() }()
 				synctest.Wait()
+				require.True(t, q.Snapshot().Draining)
+				same(24)
+				q.ShutDown()
+				<-drained
 				report := check()
 				assert.Empty(t, report.Problems)
 				assert.Empty(t, report.State.Unsure)
 			})
 		})
 	}
+}
+
+// A loss that the recorder has counted makes a gap in the order, which is no second one. A gap
+// behind that is.
+func TestEveryGapCountsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, check := startTiny(t)
+		hooks := r.Queue("keys")
+		lost := func(want uint64) {
+			t.Helper()
+			time.Sleep(time.Minute)
+			assert.Equal(t, map[string]uint64{"queue": want}, r.State().Lost)
+		}
+		for n := range uint64(5) {
+			hooks.Added(queue.Event[string]{Key: strconv.FormatUint(n, 10), Seq: n + 1})
+		}
+		lost(4)
+		hooks.Added(queue.Event[string]{Key: "6", Seq: 6})
+		lost(4)
+		hooks.Added(queue.Event[string]{Key: "9", Seq: 9})
+		lost(6)
+		assert.Empty(t, check().Problems)
+	})
 }
 
 // A gap costs no more than the events around it, however many are missing: the numbers in it are
@@ -162,6 +195,8 @@ func TestInformerIsRepaired(t *testing.T) {
 				assert.Empty(t, i.FIFO.Slots)
 				assert.Zero(t, i.FIFO.Total)
 				assert.Nil(t, i.FIFO.InFlight)
+				assert.True(t, i.FIFO.Synced)
+				assert.False(t, i.FIFO.Closed)
 				assert.Equal(t, "Watching", i.Reflector.Phase)
 				assert.Equal(t, made.Snapshot().Reflector.ResourceVersion, i.Reflector.Position)
 
@@ -172,9 +207,12 @@ func TestInformerIsRepaired(t *testing.T) {
 				require.Len(t, handlers, 1)
 				folded := state.Informers[name].Handlers["slow#"+strconv.FormatUint(handlers[0].ID, 10)]
 				require.NotNil(t, folded)
-				assert.Zero(t, folded.Pending)
 				assert.EqualValues(t, 5, folded.Handled)
-				assert.Empty(t, folded.Key)
+				want := *folded
+				want.Pending, want.Peak, want.Handled, want.Merged, want.Panics, want.Synced = 0, int64(handlers[0].PeakPending), handlers[0].Handled, handlers[0].Merged, handlers[0].Panics, true
+				want.Key, want.Kind, want.Number, want.CallAt, want.Stuck = "", "", 0, 0, 0
+				assert.Equal(t, want, *folded)
+				assert.Equal(t, "synced", state.Informers[name].Phase)
 				cancel()
 				require.NoError(t, <-ended)
 				report := check()

@@ -36,6 +36,10 @@ func TestDemoMistakes(t *testing.T) {
 		"the scene store-decides has no controller that --keep could keep":        {"--scene", "store-decides", "--keep"},
 		"the scene one-key has no server, which --keep, --objects":                {"--scene", "one-key", "--keep"},
 		"the scene stall has no server, which --keep, --objects and --listen":     {"--scene", "stall", "--objects", "20"},
+		"--view-port and --no-open need --view":                                   {"--no-open"},
+		"view-port and --no-open need --view":                                     {"--view-port", "7000"},
+		"the scene index has no gear that the view":                               {"--scene", "index", "--view", "--no-open"},
+		"no gear that the view or a recording could show":                         {"--scene", "index", "--record", filepath.Join(t.TempDir(), "x.jsonl")},
 		`unexpected argument "delete"`:                                            {"delete"},
 	} {
 		code, stdout, stderr := call(t, args...)

@@ -94,6 +94,7 @@ func TestReplayChecks(t *testing.T) {
 	}{
 		"sound":            {event + second, 0, []string{"gears fast, 2 events", "contradictions 0"}},
 		"no event":         {"", 0, []string{"0 events"}},
+		"no last lines":    {event, 0, []string{"1 events", "no end: the process was killed, or the file was cut off"}},
 		"a broken line":    {event + "{\n" + second, 1, []string{"line 3: unexpected end of JSON input", "2 events"}},
 		"a gap":            {event + `{"s":3,"t":6,"e":"queue.got","i":"q","k":"a"}` + "\n", 1, []string{"event 3 follows event 1"}},
 		"a cut last line":  {event + second[:20], 0, []string{"the last line is cut off", "1 events"}},
@@ -184,7 +185,8 @@ func (s *signalling) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What a recorder has written is sound, compressed too, and becomes one page.
+// What a recorder has written is sound, compressed too, and becomes one page, but not in its own
+// place.
 func TestReplayWritesOnePage(t *testing.T) {
 	for _, name := range []string{"run.jsonl", "run.jsonl.gz"} {
 		file := filepath.Join(t.TempDir(), name)
@@ -196,6 +198,7 @@ func TestReplayWritesOnePage(t *testing.T) {
 		code, stdout, _ := call(t, file, "--check")
 		assert.Zero(t, code)
 		assert.Contains(t, stdout, "2 events")
+		assert.NotContains(t, stdout, "no end")
 		page := filepath.Join(t.TempDir(), "page.html")
 		code, stdout, _ = call(t, file, "--html", page)
 		assert.Zero(t, code)
@@ -203,6 +206,19 @@ func TestReplayWritesOnePage(t *testing.T) {
 		html, err := os.ReadFile(page)
 		require.NoError(t, err)
 		assert.True(t, bytes.HasPrefix(html, []byte("<!")), "%.40s", html)
+
+		before, err := os.ReadFile(file)
+		require.NoError(t, err)
+		other := filepath.Join(t.TempDir(), "other.html")
+		require.NoError(t, os.Link(file, other))
+		for _, itself := range []string{file, other} {
+			code, _, stderr := call(t, file, "--html", itself)
+			assert.Equal(t, 1, code)
+			assert.Contains(t, stderr, "--html "+itself+" is the recording itself")
+			after, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.True(t, bytes.Equal(before, after), "the recording is as it was")
+		}
 	}
 }
 
