@@ -59,6 +59,7 @@ type gate struct {
 	wired   bool // a seam of the run has it
 	unused  bool // nothing of the run arrives there
 	closed  bool
+	ofRun   bool      // the end of a run to a condition has closed it
 	only    Condition // what it holds while it is closed
 	waiting []*waiter // the oldest first
 }
@@ -147,6 +148,7 @@ func (g *Gates) arrive(item Item) *waiter {
 		}
 		g.runTo = nil
 		if !gate.closed || !gate.only.Holds(item) {
+			gate.ofRun = gate.ofRun || !gate.closed
 			gate.closed, gate.only = true, Condition{}
 		}
 	case !gate.closed || !gate.only.Holds(item):
@@ -190,7 +192,7 @@ func (g *Gates) openLocked(id ID) {
 	if !gate.closed {
 		return
 	}
-	gate.closed = false
+	gate.closed, gate.ofRun = false, false
 	for _, w := range gate.waiting {
 		close(w.passed)
 	}
@@ -227,7 +229,7 @@ func (g *Gates) Close(id ID, only Condition) {
 	g.inputLocked("close", string(id), only.String())
 	g.runTo = nil
 	gate := g.gates[id]
-	gate.closed, gate.only = true, only
+	gate.closed, gate.only, gate.ofRun = true, only, false
 	for i := 0; i < len(gate.waiting); {
 		if only.Holds(gate.waiting[i].item) {
 			i++
@@ -387,6 +389,13 @@ func (g *Gates) wire(ids ...ID) {
 		g.gates[id].wired = !g.gates[id].unused
 	}
 	g.changedLocked()
+}
+
+// ofRun reports whether the end of a run to a condition has closed a gate, which is the page's then.
+func (g *Gates) ofRun(id ID) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.gates[id].ofRun
 }
 
 // holds reports whether a gate may hold items at present. A decorator that has to look for its item

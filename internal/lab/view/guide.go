@@ -281,11 +281,18 @@ func (s *Session) Do(c view.Command) error {
 	if len(held) > 0 && (c.Do == "release" || c.Do == "run" || slices.Contains(held, id)) {
 		return fmt.Errorf("the scene holds %s until its question is answered", held[0])
 	}
-	err := s.Gates.Do(c)
-	if err == nil && c.Do == "close" {
-		s.pages[id] = true
+	if err := s.Gates.Do(c); err != nil {
+		return err
 	}
-	return err
+	switch c.Do {
+	case "close":
+		s.pages[id] = true
+	case "open":
+		delete(s.pages, id)
+	case "release":
+		clear(s.pages)
+	}
+	return nil
 }
 
 // held returns the gates that the scene itself has closed and that must stay so, because its
@@ -298,7 +305,7 @@ func (s *Session) held() (gates []ID) {
 	}
 	state, _ := s.State()
 	for _, gate := range state.Gates {
-		if id := ID(gate.Name); gate.Closed && !s.pages[id] {
+		if id := ID(gate.Name); gate.Closed && !s.pages[id] && !s.ofRun(id) {
 			gates = append(gates, id)
 		}
 	}
@@ -313,6 +320,7 @@ func (s *Session) Release() {
 		s.releaseLocked()
 	} else {
 		s.Gates.Release()
+		clear(s.pages)
 	}
 }
 

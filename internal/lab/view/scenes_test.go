@@ -126,6 +126,82 @@ func answer(ctx context.Context, recorder *trace.Recorder, guide *labview.Sessio
 	_ = guide.Do(view.Command{Do: "answer", Choice: strings.Split(recorder.State().Lab.Choices, trace.ChoiceSeparator)[0]})
 }
 
+// What a scene holds goes on only after the answer to its question. A gate that the page has closed
+// is the page's, until the page opens it.
+func TestScenesHoldUntilTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recorder, err := trace.Start(trace.Config{})
+		require.NoError(t, err)
+		defer recorder.Stop("over")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		gates := labview.New(ctx, recorder)
+		session := labview.NewSession("one-key", recorder, gates)
+		arrive := func(gate labview.ID, all ...string) {
+			for _, key := range all {
+				go func() { _ = gates.Wait(ctx, labview.Item{Gate: gate, Key: key}) }()
+				synctest.Wait()
+			}
+		}
+		page := func(what, gate string) error {
+			command := view.Command{Do: what, Gate: gate}
+			if what == "run" {
+				command.Where = "key==z"
+			}
+			return session.Do(command)
+		}
+		require.NoError(t, page("close", "G5"))
+		require.NoError(t, page("open", "G5"))
+		require.NoError(t, page("close", "G5"))
+		require.NoError(t, page("release", ""), "before the scene holds anything")
+		require.NoError(t, page("run", ""))
+		arrive(labview.G5, "y", "z")
+		assert.Equal(t, []string{"z"}, keys(gates, labview.G5))
+		require.NoError(t, page("step", ""), "the page has closed the gate with its run")
+		assert.Empty(t, gates.Waiting(labview.G5))
+		gates.Close(labview.G5, labview.Condition{}) // by the scene
+		arrive(labview.G5, "a", "b")
+		refused := func(commands ...[2]string) {
+			t.Helper()
+			for _, c := range commands {
+				assert.EqualError(t, page(c[0], c[1]), "the scene holds G5 until its question is answered", "%q", c)
+			}
+			assert.Equal(t, []string{"a", "b"}, keys(gates, labview.G5))
+		}
+		all := [][2]string{{"open", "G5"}, {"close", "G5"}, {"step", "G5"}, {"step", ""}, {"run", ""}, {"release", ""}}
+		refused(all...)
+
+		require.NoError(t, page("close", "G2"))
+		arrive(labview.G2, "c", "d", "e")
+		refused(all[:5]...)
+		require.NoError(t, page("step", "G2"))
+		assert.Equal(t, []string{"d", "e"}, keys(gates, labview.G2))
+		require.NoError(t, page("release", ""))
+		assert.Empty(t, gates.Waiting(labview.G2))
+		refused(all...)
+		require.NoError(t, page("close", "G2"))
+		require.NoError(t, page("open", "G2"))
+		refused(all...)
+		require.NoError(t, page("close", "G2"))
+		arrive(labview.G2, "f")
+		session.Release() // the page has gone
+		assert.Empty(t, gates.Waiting(labview.G2))
+		refused(all...)
+
+		require.NoError(t, session.Do(view.Command{Do: "answer", Choice: "1"}))
+		require.NoError(t, page("step", ""))
+		assert.Equal(t, []string{"b"}, keys(gates, labview.G5))
+		require.NoError(t, page("open", "G5"))
+		assert.Empty(t, gates.Waiting(labview.G5))
+		for _, release := range []func(){func() { assert.NoError(t, page("release", "")) }, session.Release, func() { assert.NoError(t, page("run", "")) }} {
+			gates.Close(labview.G5, labview.Condition{})
+			arrive(labview.G5, "g")
+			release()
+			assert.Empty(t, gates.Waiting(labview.G5))
+		}
+	})
+}
+
 // Every guided scene asks, reveals what its recording says, and loses no event.
 func TestScenesAnswerTheirQuestions(t *testing.T) {
 	for _, form := range []string{gears.Fast, gears.Textbook} {

@@ -59,6 +59,15 @@ func fits(t *testing.T, b *viewtest.Tab, what string) {
 	assert.Empty(t, viewtest.Value[[]string](b, viewtest.Faint), "%s: the contrast is at least 4.5", what)
 }
 
+// sentences returns the texts of the page.
+func sentences(t *testing.T, language string) (all map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile("../../observe/view/page/strings." + language + ".json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &all))
+	return all
+}
+
 // The page asks each scene's question at its moment, and reveals the answer of the recording only
 // after a choice. A reader needs nothing but the keyboard.
 func TestScenesInThePage(t *testing.T) {
@@ -94,6 +103,13 @@ func TestScenesInThePage(t *testing.T) {
 			goTo(b, moment(lines, asked))
 			fits(t, b, "answer")
 			b.Picture("scene-" + name)
+			b.Press(kb.End)
+			end := sentences(t, look.language)["guide-"+name+"-end"]
+			if end == "" { // the last chapter's
+				chapters := pick(lines, "name", "lab.chapter", nil)
+				end = sentences(t, look.language)["guide-"+name+"-"+chapters[len(chapters)-1]]
+			}
+			b.Until(fmt.Sprintf(`document.querySelector(".told p").textContent === %q`, end))
 			b.Sound()
 		})
 	}
@@ -102,13 +118,8 @@ func TestScenesInThePage(t *testing.T) {
 // Every chapter of every scene has a sentence in both languages, which fits into its place at both
 // sizes, as do the longest verdicts.
 func TestScenesHaveSentences(t *testing.T) {
-	sentences := map[string]map[string]string{}
 	for _, language := range []string{"en", "zh-CN"} {
-		text, err := os.ReadFile("../../observe/view/page/strings." + language + ".json")
-		require.NoError(t, err)
-		all := map[string]string{}
-		require.NoError(t, json.Unmarshal(text, &all))
-		sentences[language] = all
+		all := sentences(t, language)
 		for name := range guided {
 			needs := []string{"question", "why"}
 			for _, need := range append(needs, pick(parsed(t, recordedWith(t, name)), "name", "lab.chapter", nil)...) {
@@ -124,7 +135,7 @@ func TestScenesHaveSentences(t *testing.T) {
 		b.Until(`document.querySelector('[data-box="guide"]')`)
 		goTo(b, find(parsed(t, recording), "lab.question")+1)
 		b.Until(`document.querySelectorAll(".choices button").length > 0`)
-		texts, err := json.Marshal(sentences[look.language])
+		texts, err := json.Marshal(sentences(t, look.language))
 		require.NoError(t, err)
 		assert.Empty(t, viewtest.Value[[]string](b, fmt.Sprintf(`(() => {
 			const all = %s, scenes = new Set(Object.keys(all).filter(k => k.endsWith("-question") && k !== "key-question").map(k => k.slice(6, -9)));
@@ -210,11 +221,18 @@ func TestScenesShowOneKey(t *testing.T) {
 		assert.Contains(t, text("queue"), "processing 1 shop/red")
 		assert.Contains(t, text("queue"), "99")
 		assert.Contains(t, text("workers"), "w1 shop/red")
+		note := func() []string {
+			return viewtest.Value[[]string](b, `[document.querySelector('[data-box="queue"] .row.warn').innerText.trim(), ...[...document.querySelectorAll(".box b.warn")].filter(e => e.innerText === "●").map(e => e.title)]`)
+		}
+		words := sentences(t, look.language)
+		now, again := words["dirty-now"], words["dirty-again"]
+		assert.Equal(t, []string{"● " + now, now, now}, note(), "what follows is the question")
 		name := fmt.Sprintf("one-key-%s-%s-%d", look.language, look.theme, look.width)
 		fits(t, b, name)
 		b.Picture(name + "-question")
 		b.Press("q" + kb.Enter) // the first choice, which is wrong
 		b.Until(`document.querySelector(".choices .wrong")?.innerText === "✖ 0"`)
+		assert.Equal(t, []string{"● " + again, again, again}, note())
 		fits(t, b, name)
 		b.Picture(name + "-answer")
 	}
