@@ -16,8 +16,9 @@ func controllerCauses() []Cause {
 		ID: "C19", Title: "no namespace controller at work",
 		Lesson: "The API server marks a namespace and nothing more. A controller, usually kube-controller-manager, empties it and " +
 			"removes the token kubernetes from spec.finalizers. Without one, the namespace stays as it is, without any condition.",
-		Proof: "60 s after the deletion none of the five conditions is there, no other terminating namespace has one, and no type has fewer objects in the second sample. Or nothing changes, and the controller is switched " +
-			"off by --controllers, or its Lease has expired and no pod of it is ready.",
+		Proof: "Either: 60 s after the deletion none of the five conditions is there, no other terminating namespace has one, no Lease of a namespace " +
+			"controller is renewed, and no type has fewer objects in the second sample. Or: nothing changes between the samples, and the controller is " +
+			"switched off by --controllers, or its Lease has expired and no pod of it is ready.",
 		Do:    []string{"start kube-controller-manager with its namespace-controller", "run another one: orrery run"},
 		DoNot: "finalize the namespace by hand: its content stays behind, and comes back with a namespace of that name",
 		Hides: []string{

@@ -18,7 +18,7 @@ func discoveryCauses() []Cause {
 			"types cannot be listed, so the controller may not call the namespace empty. One dead server blocks the " +
 			"deletion of every namespace in the cluster.",
 		Proof: "DiscoveryFailure names the group version, the server's /apis marks it stale, and its APIService has a Service " +
-			"and is not Available, with a reason. While pods of it may be starting, that is possible only.",
+			"and is not Available, with a reason. While pods of the Service may be starting, that is possible only.",
 		Do: []string{
 			"repair the server that the APIService names; its reason says what is missing",
 			"⚠ if the add-on is uninstalled, and its API has no data of its own: delete the APIService",

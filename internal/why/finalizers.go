@@ -11,11 +11,11 @@ func finalizerCauses() []Cause {
 		ID: "C04", Title: "the controller of a finalizer is gone",
 		Lesson: "A finalizer asks the server to keep an object until its owner has cleaned up something outside. If the owner was " +
 			"uninstalled before the objects that it manages, the finalizer stays.",
-		Proof: "Terminating objects have the finalizer and are unchanged in two samples; the owner is known from a table, and by a workload of it, " +
-			"or for a custom type by its Lease; no workload and no pod of it is ready or was started within 10 minutes, " +
-			"no Lease of it was renewed, nor another one where it or an account with rights to the type is at home, and no pod and no user may update the type, " +
-			"here or elsewhere: not counted are programs that apply manifests, such as Argo CD, and users who may update everything. An owner that no table has is only the finalizer's writer, and another program may " +
-			"remove it: that is possible, and never proven.",
+		Proof: "Terminating objects have the finalizer and are unchanged in two samples. A table knows the owner, and a workload of it, or for a " +
+			"custom type a Lease of it, is there. None of its workloads and pods is ready or was started within 10 minutes. No Lease is renewed that " +
+			"is the owner's, or that is in a namespace where it or an account with rights to the type lives. No running pod and no user may update " +
+			"the type, here or in another namespace; tools that apply manifests, such as Argo CD, and users who may update everything do not count. " +
+			"An owner that no table has is only the finalizer's writer, and another program may remove it: that is possible, and never proven.",
 		Do: []string{
 			"bring the controller back: it removes its finalizers by itself",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
@@ -26,8 +26,7 @@ func finalizerCauses() []Cause {
 		ID: "C05", Title: "the controller of a finalizer ran in this namespace",
 		Lesson: "The controller deletes pods first. If the owner of a finalizer was one of them, the finalizer stays, and " +
 			"nothing can be created in the namespace.",
-		Proof: "As C04, and every service account that may update the type by a rule naming its group is in the namespace, and one of them is called " +
-			"like the owner.",
+		Proof: "As C04, and all service accounts with a rule for the type's API group are in this namespace, and one of them has the owner's name.",
 		Do: []string{
 			"run the controller in another namespace until the objects are gone",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
@@ -38,9 +37,9 @@ func finalizerCauses() []Cause {
 		ID: "C06", Title: "the controller of a finalizer has lost its rights",
 		Lesson: "Roles and RoleBindings are content of the namespace, and are deleted like everything else. A controller that runs " +
 			"elsewhere and had its rights from them cannot remove its finalizers any more.",
-		Proof: "The owner is known from a table, a workload with exactly its name is ready elsewhere, and no other one; the object is " +
+		Proof: "The owner is known from a table, a workload with exactly its name is ready elsewhere, and none of another account; the object is " +
 			"unchanged in two samples, and SubjectAccessReviews say that its service account may list the type in the namespace, and neither update nor patch it. " +
-			"One that may not list it either, or that WATCH_NAMESPACE or a like flag limits, may work for other namespaces only: that is possible.",
+			"One that may not list it either, or that WATCH_NAMESPACE or a like flag limits, may work for other namespaces only, and one with a kubeconfig may have another identity: that is possible.",
 		Do:    []string{"give the account the right by a ClusterRoleBinding until the objects are gone, and delete it then"},
 		DoNot: "remove the finalizer: its owner can still finish",
 		judge: withoutRights,

@@ -2,10 +2,10 @@ package why
 
 import "slices"
 
-// This page says who has a right to update a type, and may therefore be the owner of a finalizer.
+// This file says who has a right to update a type, and may therefore be the owner of a finalizer.
 
-// hasAccount reports whether a service account with exactly the name of an owner has rights to the
-// type.
+// hasAccount reports whether a service account with the name of an owner, or one that the table has
+// for it, has rights to the type.
 func (e *Evidence) hasAccount(h Held) bool {
 	keeper, _ := h.Keeper()
 	return slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool {
@@ -33,9 +33,8 @@ func (e *Evidence) homesOf(h Held, stopped *Workload) (namespaces []string) {
 }
 
 // may looks for the fourth sign of life: a right to update the type. A pod that runs with it may be
-// the owner under another name, also one of the system, and a user who has it a program outside the
-// cluster. Everything may
-// be updated by too many users: among those count the ones with the owner's name.
+// the owner under another name, also one in kube-system. A user who has it may be a program outside
+// the cluster; one who may update everything counts only if its name has the owner's.
 func (e *Evidence) may(f *Finding, h Held, name string, programs []string) string {
 	if !h.ByRights() {
 		return ownerGone

@@ -17,7 +17,8 @@ const (
 	ownerUnknown = "unknown"
 )
 
-// Held is a finalizer that keeps objects of one type which are terminating.
+// Held is a finalizer on objects of one type, which are terminating, or are going to be deleted
+// after the pods.
 type Held struct {
 	Type      *Type
 	Finalizer string
@@ -124,7 +125,8 @@ func (e *Evidence) WorkloadsOf(h Held) []Workload {
 	return slices.DeleteFunc(slices.Clone(e.Workloads.Items), func(w Workload) bool { return !e.MayOwn(w, h) })
 }
 
-// MayOwn reports whether a workload may be the owner of a finalizer, by its name.
+// MayOwn reports whether a workload may be the owner of a finalizer, by its name, or that of a
+// container, an image or a command.
 func (e *Evidence) MayOwn(w Workload, h Held) bool {
 	_, programs := e.ownerOf(h)
 	return slices.ContainsFunc(programs, w.isCalled)
@@ -257,9 +259,8 @@ func (e *Evidence) builtIn(f *Finding, controller string) string {
 	return ownerUnknown
 }
 
-// runs looks for the second sign of life: a ready workload. One that is called otherwise than the
-// owner may be another part of it, if there is one with exactly its name, or another program, if it
-// only has the letters of the name.
+// runs looks for the second sign of life: a ready workload. One with another name than the owner
+// decides nothing: it may be another part of the owner, or a program whose name has its letters.
 func (e *Evidence) runs(f *Finding, h Held, name string) string {
 	if !e.Workloads.Known() {
 		f.lack(e.Workloads.Failed, "the workloads could not be read")
@@ -312,9 +313,9 @@ func (e *Evidence) isOutside(w Workload) bool {
 	return len(w.Only) > 0 && !slices.ContainsFunc(w.Only, func(pattern string) bool { return pattern != "?" && matches(pattern, e.Name) })
 }
 
-// isNamedLike reports whether a workload itself, or a program in it, is called like an owner, perhaps
-// with the name of a Helm release before. Another part of the owner may have its image. A pod is
-// called like the workload that it belongs to.
+// isNamedLike reports whether a workload itself, or a program in it, is called like an owner,
+// perhaps with the name of a Helm release before. Another part of the owner may have its image. A
+// pod is called like the workload that it belongs to.
 func (e *Evidence) isNamedLike(w Workload, h Held) bool {
 	called, bare := w.Name, w.Kind == PodKind
 	for _, of := range e.Workloads.Items {
@@ -355,7 +356,7 @@ func (e *Evidence) MayStart(w Workload) bool {
 
 // leads looks for the third sign of life: a renewed Lease. One that was renewed a short time ago
 // belongs to a program that may be starting again, if it was not scaled down. One with another name
-// beside a workload of the owner may be the owner's, whose process may run elsewhere.
+// in one of the owner's namespaces may be the owner's, whose process may run elsewhere.
 func (e *Evidence) leads(f *Finding, h Held, name string, programs []string) string {
 	keeper, _ := h.Keeper()
 	if !e.AllLeases.Known() {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// This page has the pods that end late because of their node: C11 and C12.
+// This file has the pods that end late because of their node: C11 and C12.
 
 // byNode groups pods by their node; judge returns the finding for a node, ok false for none.
 func byNode(late []Pod, judge func(node string, pods []Pod) (f Finding, ok bool)) []Finding {
@@ -90,7 +90,7 @@ func onLostNode(e *Evidence) []Finding {
 		default:
 			taint := kubectl("", "taint nodes", Quoted(name), outOfService)
 			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, node.Ready, clock(node.Since))
-			f.Says = fmt.Sprintf("%s cannot end, because node %s is not ready", counted(len(pods), "pod"), name)
+			f.Says = fmt.Sprintf("%s cannot end, because node %s does not answer", counted(len(pods), "pod"), name)
 			f.Do = []string{
 				"bring the node back",
 				"only after you have verified that the machine is off: " + taint + ", or delete the Node if it will not come back. " +
@@ -105,8 +105,8 @@ func onLostNode(e *Evidence) []Finding {
 	})
 }
 
-// overdue describes a pod that should have ended, whose node is Ready and still runs it: why was
-// not seen. It returns "" for none.
+// overdue describes a pod past its deletionTimestamp that a Ready node still runs, for no reason
+// that was seen. It returns "" for none.
 func (e *Evidence) overdue() string {
 	for _, pod := range e.late() {
 		node := e.node(pod.Node)

@@ -46,10 +46,10 @@ func Page() string {
 		"their names begin, `NamespaceDeletion` or `Namespace`: `NamespaceDeletionDiscoveryFailure`, " +
 		"`NamespaceDeletionGroupVersionParsingFailure`, `NamespaceDeletionContentFailure`, `NamespaceContentRemaining`, " +
 		"`NamespaceFinalizersRemaining`.")
-	paragraph("Two things leave no sign in the cluster, so that even a proven cause can be wrong. The error of a webhook or of a policy is as old as " +
-		"the controller's last pass: what was repaired since without a change of an object, such as a certificate or a rule inside of the webhook, " +
-		"shows at the next pass, within minutes. And a controller that runs outside of the cluster with an administrator's certificate and without " +
-		"a Lease cannot be seen: before you remove a finalizer, ask whether one does.")
+	paragraph("A proven cause can still be wrong in two cases. First, the error of a webhook or of a policy dates from the controller's last pass: a " +
+		"repair that changes no object, such as a renewed certificate or another rule inside the webhook, shows at the next pass, within minutes. " +
+		"Second, a controller outside the cluster with an administrator's certificate and no Lease cannot be seen: before you remove a finalizer, " +
+		"find out whether there is one.")
 	paragraph("`orrery why shop --fix` also prints the commands of each remedy, the safe ones first. The writes that it can do " +
 		"itself have a digest, which binds them to the cluster, the object as it was seen, and the verdict. `orrery why shop --apply --confirm DIGEST` " +
 		"reads everything again, and does that one write only if the same digest comes out; otherwise it writes nothing and exits " +

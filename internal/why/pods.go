@@ -15,22 +15,23 @@ var whileLatePodsRemain = append(whilePodsRemain[:len(whilePodsRemain):len(while
 func podCauses() []Cause {
 	return []Cause{{
 		ID: "C10", Title: "pods within their grace period", Waits: true,
-		Lesson: "A pod gets time to end: its deletionTimestamp is the moment until which it may run. The controller deletes pods " +
-			"first and touches nothing else until they are gone.",
-		Proof: "Pods remain, and the deletionTimestamp of each, which includes its grace period, is in the future.",
+		Lesson: "A pod gets time to end: its deletionTimestamp is the moment until which it may run. Since Kubernetes 1.33 the " +
+			"controller deletes pods first and touches nothing else until they are gone.",
+		Proof: "Pods remain, and the deletionTimestamp of each, which includes its grace period, is in the future. If the node of one does not " +
+			"answer or does not exist, that is possible only: see C11.",
 		Do:    []string{"wait until the printed time"},
 		DoNot: "force-delete the pods: their containers would be killed before they have ended their work",
 		Hides: whilePodsRemain,
 		judge: withinGrace,
 	}, {
 		ID: "C11", Title: "a pod on a node that is lost", Issues: []int{49798, 71590},
-		Lesson: "Only the kubelet of its node can say that a pod has ended. If the node is gone or does not answer, the pod stays " +
-			"terminating, because its containers may still run.",
+		Lesson: "Only the kubelet of its node can say that a pod has ended. If the node does not answer, the pod stays terminating, because " +
+			"its containers may still run. If the Node object is deleted, the pod garbage collector of kube-controller-manager deletes its pods.",
 		Proof: "A pod without finalizers is past its deletionTimestamp, and its node does not exist, or does not answer " +
 			"(Ready=Unknown). With Ready=False the kubelet answers, and the cause is possible. For a pod with finalizers it acts " +
 			"later, when they are removed.",
 		Do: []string{
-			"bring the node back",
+			"bring the node back; if it does not exist, see whether the pod-garbage-collector-controller runs",
 			"only after you have verified that the machine is off: kubectl taint nodes NODE " + outOfService + ", or delete the " +
 				"Node if it will not come back. Remove the taint when the node is back: the same command with a trailing -",
 		},
@@ -51,7 +52,8 @@ func podCauses() []Cause {
 		ID: "C13", Title: "a job's finalizer is left over", Issues: []int{108645, 109429},
 		Lesson: "The job controller counts pods by a finalizer on each. If the Job is gone, or was deleted with its pods orphaned, " +
 			"the finalizer stays.",
-		Proof: "A terminating pod has batch.kubernetes.io/job-tracking, and no Job with the UID of its owner exists.",
+		Proof: "A pod past its deletionTimestamp has batch.kubernetes.io/job-tracking and does not change, and no Job is its owner, or none with " +
+			"that UID exists. One that another controller owns is left alone by the job controller, too.",
 		Do: []string{
 			"run the job controller: it removes the finalizer of orphans",
 			"⚠ as a last resort remove that finalizer by a JSON patch",

@@ -434,8 +434,8 @@ func TestEventsThatExpire(t *testing.T) {
 	assert.NotNil(t, find(why.Judge(e), "C27"))
 }
 
-// A node that has said nothing yet is starting, and a pod whose node or kubelet is gone does not end
-// at the end of its grace period.
+// A node that has said nothing yet is starting, and a pod whose node or kubelet is gone does not
+// end at the end of its grace period.
 func TestNodesThatSayNothing(t *testing.T) {
 	found := find(why.Judge(onNode(why.Node{Name: "n"})), "C11")
 	require.NotNil(t, found)

@@ -391,7 +391,8 @@ func (g *Gates) wire(ids ...ID) {
 	g.changedLocked()
 }
 
-// ofRun reports whether the end of a run to a condition has closed a gate, which is the page's then.
+// ofRun reports whether the end of a run to a condition has closed a gate, which is then the
+// page's.
 func (g *Gates) ofRun(id ID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

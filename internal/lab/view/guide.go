@@ -217,7 +217,7 @@ type Session struct {
 	answered chan struct{}
 	once     sync.Once
 
-	mu    sync.Mutex  // for commands of the page; before that of the gates
+	mu    sync.Mutex  // for commands of the page; it is locked before Gates.mu
 	pages map[ID]bool // gates that the page has closed
 }
 
@@ -262,8 +262,9 @@ func (s *Session) Answer(choice string) {
 	}
 }
 
-// Do carries out a command of the page in control: an answer, or one for the gates. What the scene
-// holds goes on only after the answer, because the question is about it.
+// Do carries out a command of the page in control: an answer, or one for the gates. Gates that the
+// scene itself has closed stay closed until the answer, because the question is about what they
+// hold.
 func (s *Session) Do(c view.Command) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -312,7 +313,8 @@ func (s *Session) held() (gates []ID) {
 	return gates
 }
 
-// Release opens what [Session.Do] would open: no page is in control any more.
+// Release is called when no page is in control any more. It opens the gates as the command of that
+// name does.
 func (s *Session) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -160,7 +160,7 @@ func TestScenesHoldUntilTheAnswer(t *testing.T) {
 		require.NoError(t, page("step", ""), "the page has closed the gate with its run")
 		assert.Empty(t, gates.Waiting(labview.G5))
 		require.NoError(t, page("close", "G5"))
-		session.Release() // the page has gone
+		session.Release()                            // the page has gone
 		gates.Close(labview.G5, labview.Condition{}) // by the scene
 		arrive(labview.G5, "a", "b")
 		refused := func(commands ...[2]string) {

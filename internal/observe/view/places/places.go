@@ -32,7 +32,7 @@ type Place struct {
 	Yours bool `json:"yours,omitempty"`
 }
 
-// Source is the sources of the gears as they run.
+// Source has the source files of the gears that run.
 type Source struct {
 	// Files has the repository's files; nil if there are none here.
 	Files fs.FS
@@ -49,8 +49,8 @@ type Page struct {
 //go:embed places.yaml
 var listText []byte
 
-// list has the functions by event and form, as in "queue/fast.Queue.Get". The form "" is any; "-"
-// says that this form never calls the hook.
+// list has the functions by event and form, as in "queue/fast.Queue.Get". The form "" stands for
+// every form; "-" says that this form never calls the hook.
 var list = sync.OnceValue(func() map[string]map[string]string {
 	var read map[string]functions
 	if err := yaml.Unmarshal(listText, &read); err != nil {
@@ -66,7 +66,7 @@ var list = sync.OnceValue(func() map[string]map[string]string {
 // functions is one function for all forms, or one for each.
 type functions map[string]string
 
-// UnmarshalYAML reads either.
+// UnmarshalYAML reads a string, for all forms, or a map with one for each.
 func (f *functions) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.ScalarNode {
 		*f = functions{"": node.Value}
