@@ -215,6 +215,37 @@ func TestClientCertificateRotation(t *testing.T) {
 	})
 }
 
+// After a rotation only a handshake that asked for a certificate can make it outdated again: a
+// server that has ceased to ask gets one new connection, not one a minute.
+func TestClientCertificateRotationAtAServerThatAsksNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		authority := restclienttest.NewAuthority(t)
+		var asks atomic.Bool
+		asks.Store(true)
+		hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
+		server := restclienttest.NewTLSServer(t, hello, authority, func(cfg *tls.Config) {
+			cfg.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+				each := cfg.Clone()
+				each.NextProtos = []string{"h2", "http/1.1"}
+				if !asks.Load() {
+					each.ClientAuth = tls.NoClientCert
+				}
+				return each, nil
+			}
+		})
+		credentials := certificateOf(authority.Issue(t, restclienttest.Leaf{Name: "joe"}))
+		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
+		assert.Equal(t, "hello", ask(t, client))
+		credentials.current.Store(authority.Issue(t, restclienttest.Leaf{Name: "jane"}))
+		asks.Store(false)
+		for range 3 {
+			time.Sleep(time.Minute)
+			assert.Equal(t, "hello", ask(t, client))
+		}
+		assert.Equal(t, 2, server.Dialled(), "one connection before the rotation, one after it")
+	})
+}
+
 // A server answers 401 on a connection whose certificate has expired meanwhile. The retry uses a
 // new one.
 func TestExpiredClientCertificate(t *testing.T) {

@@ -228,6 +228,31 @@ func TestAConnectionThatIsBeingOpenedIsKept(t *testing.T) {
 	})
 }
 
+// So is the one that replaces a connection after a rotation: the answers over the old one say
+// nothing about it.
+func TestAConnectionThatIsBeingOpenedAfterARotationIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		authority := restclienttest.NewAuthority(t)
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), authority, nil)
+		credentials := certificateOf(authority.Issue(t, restclienttest.Leaf{Name: "joe"}))
+		var link faultnet.Link
+		client := server.Client(func(cfg *restclient.Config) {
+			cfg.Credentials, cfg.Dial = credentials, link.Dial(server.Dial)
+		})
+		require.Equal(t, "HTTP/2.0 joe", ask(t, client))
+		credentials.current.Store(authority.Issue(t, restclienttest.Leaf{Name: "jane"}))
+		time.Sleep(time.Minute) // the next request finds the new certificate
+		link.Delay(3*time.Second, 0)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, client.Do(ctx, get("/"), nil), context.DeadlineExceeded)
+		time.Sleep(10 * time.Second) // the handshake ends
+		link.Heal()
+		assert.Equal(t, "HTTP/2.0 jane", ask(t, client))
+		assert.Equal(t, 2, server.Dialled(), "one connection for each certificate")
+	})
+}
+
 // The limit is for silence, not for the whole request: a slow response may take its time.
 func TestSilenceTimeout(t *testing.T) {
 	slow := func(w http.ResponseWriter, r *http.Request) {

@@ -120,9 +120,9 @@ func TestMergingReportsTheDeletionOfTheReportedObject(t *testing.T) {
 
 func TestMergingDistinguishesResyncs(t *testing.T) {
 	resyncs := merged(story("a", "+1", "=", "=")[1:])
-	assert.True(t, resyncs[0].Sync)
+	assert.True(t, resyncs[0].Sync, "resyncs alone are a resync")
 	change := merged(story("a", "+1", "=", "2", "=")[1:])
-	assert.False(t, change[0].Sync)
+	assert.False(t, change[0].Sync, "a change merged with resyncs is a change")
 }
 
 func TestMergingKeepsTheMarkBehindTheInitialList(t *testing.T) {

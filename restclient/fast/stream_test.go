@@ -51,7 +51,7 @@ func TestStreamCountsBytes(t *testing.T) {
 	for i := range 20 {
 		_, err := s.value()
 		require.NoError(t, err)
-		assert.EqualValues(t, (i+1)*len(text)/20, s.offset())
+		assert.EqualValues(t, (i+1)*len(text)/20, s.offset(), "the bytes up to the end of value %d", i)
 	}
 }
 

@@ -105,7 +105,7 @@ var failureCases = []suiteCase{
 		}}
 		f.start()
 		f.pass(10 * time.Minute)
-		assert.Less(f, len(f.requests("watch")), 50)
+		assert.Less(f, len(f.requests("watch")), 50, "watches that end at once are opened again without back-off")
 		require.NotEmpty(f, f.errors, "want a very short watch reported: it had delivered no event")
 		assert.ErrorIs(f, f.errors[0], reflector.ErrVeryShortWatch)
 	}},
