@@ -7,6 +7,7 @@ package main
 
 import (
 	"os"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 )
 
 func main() {
+	runtime.MemProfileRate = 0 // its samples are for --profiling, which switches them on
 	os.Args = append(os.Args[:1:1], pluginArgs(os.Args[0], os.Args[1:])...)
 	program.Main(newRootCommand(), explain)
 }

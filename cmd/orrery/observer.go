@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"strconv"
 	"sync/atomic"
 
@@ -28,10 +29,16 @@ type observer struct {
 	filled   atomic.Pointer[func() error] // nil until there are informers
 }
 
+// heapSample is after how many bytes the heap profile takes a sample, as in every Go program.
+const heapSample = 512 << 10
+
 // startObserver starts to serve. The caller must call stop.
 func startObserver(options observerOptions, chosen gears.Set, logger *logs.Logger) (*observer, error) {
 	if options.port == 0 {
 		return &observer{announce: func() {}}, nil
+	}
+	if options.profiling {
+		runtime.MemProfileRate = heapSample
 	}
 	o := &observer{metrics: metrics.New(program.Version)}
 	server, err := debugserver.Start(debugserver.Config{
