@@ -29,8 +29,8 @@ type observer struct {
 	filled   atomic.Pointer[func() error] // nil until there are informers
 }
 
-// heapSample is after how many bytes the heap profile takes a sample, as in every Go program.
-const heapSample = 512 << 10
+// heapSample is after how many bytes the heap profile takes a sample by default.
+var heapSample = runtime.MemProfileRate
 
 // startObserver starts to serve. The caller must call stop.
 func startObserver(options observerOptions, chosen gears.Set, logger *logs.Logger) (*observer, error) {

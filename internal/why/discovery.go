@@ -129,12 +129,13 @@ func unavailable(e *Evidence, inside bool) []Finding {
 		}
 		remove := kubectl("", "delete apiservice", Quoted(service.Name))
 		repair := fmt.Sprintf("repair Service %s (%s)", *service.Service, service.Reason)
+		move := "run the server in another namespace, and set spec.service of APIService " + service.Name + " to it"
 		if slices.Contains(e.Terminating, service.Service.Namespace) {
-			repair = fmt.Sprintf("run the server in another namespace, and set spec.service of APIService %s to it: %s is terminating, too", service.Name, service.Service.Namespace)
+			repair = fmt.Sprintf("%s: %s is terminating, too", move, service.Service.Namespace)
 		}
 		if inside {
 			f.Says = fmt.Sprintf("%s cannot be discovered: its server is behind a Service of %s itself, which is deleted", groupVersion, e.Name)
-			repair = "run the server in another namespace, and set spec.service of APIService " + service.Name + " to it"
+			repair = move
 			if b := e.backend(*service.Service); b != nil && b.External != "" {
 				f.Says = fmt.Sprintf("%s cannot be discovered: its Service is in %s, and stands for %s", groupVersion, e.Name, b.External)
 				repair = "give " + b.External + " a Service in another namespace, and set spec.service of APIService " + service.Name + " to it"

@@ -301,12 +301,18 @@ func (h Held) OwnersRights(w Workload) (questions []Refusal) {
 		ask("patch", h.Type.Resource+"/status", h.Object.Name)
 	}
 	ask("list", h.Type.Resource, "")
-	return append(questions, Refusal{User: w.User(), Verb: "impersonate", Resource: "serviceaccounts"})
+	return append(questions, impersonation(w))
+}
+
+// impersonation is the question whether a workload may act as a service account of the namespace.
+func impersonation(w Workload) Refusal {
+	return Refusal{User: w.User(), Verb: "impersonate", Resource: "serviceaccounts"}
 }
 
 // mayImpersonate reports whether a workload may act as a service account of the namespace.
 func (e *Evidence) mayImpersonate(w Workload) bool {
-	return slices.ContainsFunc(e.Reviews, func(r Review) bool { return r.User == w.User() && r.Verb == "impersonate" && r.Allowed })
+	answer := e.answerTo(impersonation(w))
+	return answer != nil && answer.Allowed
 }
 
 // reviewOf returns the answer to one of the questions about a workload's rights, nil without one.

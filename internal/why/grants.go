@@ -4,11 +4,11 @@ import "slices"
 
 // This file says who has a right to update a type, and may therefore be the owner of a finalizer.
 
-// hasAccount reports whether a service account with the name of an owner, or one that the table has
-// for it, has rights to the type.
-func (e *Evidence) hasAccount(h Held) bool {
+// leftAccount reports whether an owner that ran in the namespace has left the rights of a service
+// account with its name, or with one that the table has for it: all else went with its pods.
+func (e *Evidence) leftAccount(h Held) bool {
 	keeper, _ := h.Keeper()
-	return slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool {
+	return e.ranInside(h) && slices.ContainsFunc(e.grantsFor(h.Type), func(g Grant) bool {
 		return g.isAccount() && slices.Contains(append(e.namesOf(h), keeper.Accounts...), g.Service.Name)
 	})
 }

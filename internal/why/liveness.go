@@ -233,12 +233,6 @@ func (e *Evidence) leftTraces(h Held, programs []string) bool {
 		slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) }))
 }
 
-// leftAccount reports whether an owner that ran in the namespace has left the rights of a service
-// account with its name: all else went with its pods.
-func (e *Evidence) leftAccount(h Held) bool {
-	return e.ranInside(h) && e.hasAccount(h)
-}
-
 // hasNoNode reports whether it is a DaemonSet that is to run on no node: another program may have
 // replaced it.
 func (w Workload) hasNoNode() bool { return w.Kind == "daemonset" && w.Replicas == 0 }

@@ -273,7 +273,7 @@ func (s *Session) Do(c view.Command) error {
 	case c.Do == "answer":
 		s.Answer(c.Choice)
 		return nil
-	case c.Do == "release" && len(held) > 0 && len(s.pages) > 0:
+	case c.Do == "release" && (len(held) == 0 || len(s.pages) > 0):
 		s.releaseLocked()
 		return nil
 	case c.Do == "step" && id == "":
@@ -290,8 +290,6 @@ func (s *Session) Do(c view.Command) error {
 		s.pages[id] = true
 	case "open":
 		delete(s.pages, id)
-	case "release":
-		clear(s.pages)
 	}
 	return nil
 }
@@ -318,18 +316,18 @@ func (s *Session) held() (gates []ID) {
 func (s *Session) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.held()) > 0 {
-		s.releaseLocked()
-	} else {
-		s.Gates.Release()
-		clear(s.pages)
-	}
+	s.releaseLocked()
 }
 
-// releaseLocked opens the gates that the page has closed.
+// releaseLocked opens all gates, or only those that the page has closed while the scene holds
+// others.
 func (s *Session) releaseLocked() {
-	for id := range s.pages {
-		s.Open(id)
+	if len(s.held()) == 0 {
+		s.Gates.Release()
+	} else {
+		for id := range s.pages {
+			s.Open(id)
+		}
 	}
 	clear(s.pages)
 }

@@ -90,23 +90,13 @@ func writesConditions(fields string) bool {
 // terminatingOnly selects the terminating namespaces.
 var terminatingOnly = api.ListOptions{FieldSelector: "status.phase=" + string(api.NamespaceTerminating), Limit: pageSize}
 
-// terminating lists the terminating namespaces.
+// terminating returns the names of the terminating namespaces, nil if they cannot be listed: they
+// are only a hint.
 func (c *collector) terminating(ctx context.Context) []string {
-	resource := restclient.Metadata(c.client, api.NamespacesResource, "")
-	var names []string
-	err := c.attempt(ctx, func(ctx context.Context) error {
-		list, err := resource.List(ctx, terminatingOnly)
-		if err == nil {
-			for _, item := range list.Items {
-				names = append(names, item.Name)
-			}
-		}
-		return err
-	})
+	names, err := c.inDeletionNow(ctx)
 	if err != nil {
-		return nil // it is only a hint
+		return nil
 	}
-	slices.Sort(names)
 	return names
 }
 

@@ -87,24 +87,10 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 		image, _, _ = strings.Cut(image, "@")
 		w.Words, w.Images = append(w.Words, text(container, "name"), image), append(w.Images, image)
 		line := slices.Concat(words(container["command"]), words(container["args"]))
+		w.Only = append(w.Only, limitsOf(line, items(container["env"]))...)
 		w.Words = slices.Concat(w.Words, programsOf(words(container["command"])), programsOf(words(container["args"])))
 		for _, variable := range items(container["env"]) {
 			line = append(line, text(variable, "name"))
-			if limits(text(variable, "name")) {
-				w.Only = append(w.Only, namesIn(text(variable, "value"))...)
-				if variable["valueFrom"] != nil {
-					w.Only = append(w.Only, "?")
-				}
-			}
-		}
-		for i, flag := range line {
-			name, value, whole := strings.Cut(flag, "=")
-			if strings.HasPrefix(flag, "--") && !whole && i+1 < len(line) {
-				value = line[i+1]
-			}
-			if strings.HasPrefix(flag, "--") && limits(name) {
-				w.Only = append(w.Only, namesIn(value)...)
-			}
 		}
 		for _, source := range items(container["envFrom"]) {
 			secret, _ := source["secretRef"].(map[string]any)
@@ -124,6 +110,31 @@ func choosesIdentity(word string) bool {
 	letters := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
 	return strings.Contains(letters, "kubeconfig") || strings.HasSuffix(word, "/.kube") || strings.HasPrefix(word, "--use-service-account-credentials") ||
 		word == "--as" || strings.HasPrefix(word, "--as=") || strings.HasPrefix(word, "--token")
+}
+
+// limitsOf returns the namespaces to which the flags of a command line and the variables of a
+// container limit its program; "?" for one whose value is elsewhere.
+func limitsOf(line []string, variables []map[string]any) (only []string) {
+	for i, flag := range line {
+		name, value, whole := strings.Cut(flag, "=")
+		if !strings.HasPrefix(flag, "--") || !limits(name) {
+			continue
+		}
+		if !whole && i+1 < len(line) {
+			value = line[i+1]
+		}
+		only = append(only, namesIn(value)...)
+	}
+	for _, variable := range variables {
+		if !limits(text(variable, "name")) {
+			continue
+		}
+		only = append(only, namesIn(text(variable, "value"))...)
+		if variable["valueFrom"] != nil {
+			only = append(only, "?")
+		}
+	}
+	return only
 }
 
 // limits reports whether a variable or flag limits a program to some namespaces, as WATCH_NAMESPACE
@@ -244,15 +255,13 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 	readBinding := func(o *api.Unstructured) (binding, bool) { return bindingOf(o), true }
 	var clusterRoles, roles why.Answer[[]rule]
 	var clusterBindings, bindings why.Answer[binding]
-	// Those of other namespaces show who has had a right here, too.
-	const namespace = ""
-	parallel(
+	parallel( // those of other namespaces show who has had a right here, too
 		func() { clusterRoles = list(ctx, c, resource("clusterroles"), "", api.ListOptions{}, readRules) },
-		func() { roles = list(ctx, c, resource("roles"), namespace, api.ListOptions{}, readRules) },
+		func() { roles = list(ctx, c, resource("roles"), "", api.ListOptions{}, readRules) },
 		func() {
 			clusterBindings = list(ctx, c, resource("clusterrolebindings"), "", api.ListOptions{}, readBinding)
 		},
-		func() { bindings = list(ctx, c, resource("rolebindings"), namespace, api.ListOptions{}, readBinding) },
+		func() { bindings = list(ctx, c, resource("rolebindings"), "", api.ListOptions{}, readBinding) },
 	)
 	answer := why.Answer[why.Grant]{
 		Request: clusterBindings.Request, Failed: cmp.Or(clusterRoles.Failed, roles.Failed, clusterBindings.Failed, bindings.Failed),

@@ -139,7 +139,10 @@ func TestWorkloadsOfSomeNamespaces(t *testing.T) {
 		"an empty one means all":     {map[string]any{"env": []any{map[string]any{"name": "WATCH_NAMESPACE", "value": ""}}}, nil},
 		"one whose value is unknown": {map[string]any{"env": []any{map[string]any{"name": "WATCH_NAMESPACE", "valueFrom": map[string]any{}}}}, []string{"?"}},
 		"a flag":                     {map[string]any{"args": []any{"--watch-namespaces=a,b"}}, []string{"a", "b"}},
-		"a flag and its value":       {map[string]any{"command": []any{"argocd", "--application-namespaces", "team-*"}}, []string{"team-*"}},
+		"a flag without a value": {
+			map[string]any{"args": []any{"--watch-namespaces"}, "env": []any{map[string]any{"name": "POD_NAME", "value": "a"}}}, nil,
+		},
+		"a flag and its value": {map[string]any{"command": []any{"argocd", "--application-namespaces", "team-*"}}, []string{"team-*"}},
 	} {
 		o := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{test.container}}}}}}
 		assert.Equal(t, test.only, workload("deployment", o).Only, name)

@@ -138,7 +138,9 @@ func (s Source) read(dir string) map[string]Place {
 // declaration matches the beginning of a function as gofmt writes it: its comment, the type of its
 // receiver and its name. Package go/parser could read any form, but would make the program, all of
 // which is in memory, larger by a fiftieth.
-var declaration = regexp.MustCompile(`(?m)((?:^//.*\n)*)^func\s*(?:\(\s*(?:\w+\s+)?\*?(\w+)[^)]*\)\s*)?(\w+)[\[(]`)
+var declaration = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)((?:^//.*\n)*)^func\s*(?:\(\s*(?:\w+\s+)?\*?(\w+)[^)]*\)\s*)?(\w+)[\[(]`)
+})
 
 // add adds the functions of a file, unless it is a test.
 func (s Source) add(found map[string]Place, name, text string) {
@@ -150,7 +152,7 @@ func (s Source) add(found map[string]Place, name, text string) {
 	if yours {
 		shown = page.File
 	}
-	for _, at := range declaration.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range declaration().FindAllStringSubmatchIndex(text, -1) {
 		comment := text[at[2]:at[3]]
 		full := text[at[6]:at[7]]
 		if at[4] >= 0 {
