@@ -43,7 +43,7 @@ func admissionCauses() []Cause {
 // BlamesWebhook reports whether the condition names an admission webhook.
 func (n *Namespace) BlamesWebhook() bool {
 	content := n.Condition(api.NamespaceDeletionContentFailure)
-	return failedCalling.MatchString(content) || webhookDenied.MatchString(content)
+	return failedCalling().MatchString(content) || webhookDenied().MatchString(content)
 }
 
 // Accuses reports whether the condition says that a webhook could not be called.
@@ -92,7 +92,7 @@ func (e *Evidence) Emptied() bool {
 
 // BlamesPolicy reports whether the condition names an admission policy.
 func (n *Namespace) BlamesPolicy() bool {
-	return policyDenied.MatchString(n.Condition(api.NamespaceDeletionContentFailure))
+	return policyDenied().MatchString(n.Condition(api.NamespaceDeletionContentFailure))
 }
 
 // selected are the remaining types whose deletion the rules select.
@@ -155,7 +155,7 @@ func candidates(e *Evidence, name string) (found []candidate) {
 func webhookUnreachable(e *Evidence) []Finding {
 	var findings []Finding
 	content := e.condition(api.NamespaceDeletionContentFailure)
-	for name := range matchedOnce(failedCalling, content) {
+	for name := range matchedOnce(failedCalling(), content) {
 		first := len(findings)
 		for _, c := range candidates(e, name) {
 			f := c.Finding
@@ -282,7 +282,7 @@ func (e *Evidence) exclusion(hook *Webhook) []Remedy {
 func admissionDenies(e *Evidence) []Finding {
 	content := e.condition(api.NamespaceDeletionContentFailure)
 	var findings []Finding
-	for name, reason := range matchedOnce(webhookDenied, content) {
+	for name, reason := range matchedOnce(webhookDenied(), content) {
 		all := candidates(e, name)
 		for _, c := range all {
 			f := c.Finding
@@ -302,7 +302,7 @@ func admissionDenies(e *Evidence) []Finding {
 		}
 	}
 	for _, one := range texts(content) {
-		match := about(policyDenied, one)
+		match := about(policyDenied(), one)
 		if match == nil {
 			continue
 		}

@@ -2,7 +2,6 @@ package why
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,13 +16,13 @@ const certificate = "x509: "
 var (
 	brokenTransfer = []string{certificate, `Post "`, "connection refused", "context deadline exceeded", "no such host", "i/o timeout"}
 	// noBackend matches the errors without a request.
-	noBackend     = regexp.MustCompile(`no endpoints available|service "[^"]+" not found|no service port `)
-	noServicePort = regexp.MustCompile(`no service port (\d+) found for service`)
+	noBackend     = lazyPattern(`no endpoints available|service "[^"]+" not found|no service port `)
+	noServicePort = lazyPattern(`no service port (\d+) found for service`)
 )
 
 // transferFailed reports whether the error of a call is one of the connection.
 func transferFailed(text string) bool {
-	return containsAny(text, brokenTransfer) && !noBackend.MatchString(text)
+	return containsAny(text, brokenTransfer) && !noBackend().MatchString(text)
 }
 
 // unreachable adds to a finding why the server of a webhook cannot be called, and returns how to
@@ -32,7 +31,7 @@ func transferFailed(text string) bool {
 // webhook. down is false if the server is back.
 func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configuration string) (repair string, down bool) {
 	broken := transferFailed(text)
-	answered := strings.Contains(text, "failed to call webhook: ") && !broken && !noBackend.MatchString(text) ||
+	answered := strings.Contains(text, "failed to call webhook: ") && !broken && !noBackend().MatchString(text) ||
 		strings.HasPrefix(text, "received invalid webhook response")
 	server := "the server at " + orElse(url, "the webhook's URL")
 	if service != nil {
@@ -58,7 +57,7 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 			}
 			return fmt.Sprintf("bring %s back, for which Service %s stands", b.External, service), true
 		}
-		if match := noServicePort.FindStringSubmatch(text); match != nil && !slices.Contains(b.Ports, match[1]) {
+		if match := noServicePort().FindStringSubmatch(text); match != nil && !slices.Contains(b.Ports, match[1]) {
 			f.saw(1, b.Request, "Service %s exists, and has no port %s", service, match[1])
 			repair = fmt.Sprintf("correct the port of the webhook in %s, or give Service %s the port %s", configuration, service, match[1])
 			if service.Namespace != e.Name {

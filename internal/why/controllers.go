@@ -2,7 +2,6 @@ package why
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -275,7 +274,7 @@ func contradict(a, b []api.NamespaceCondition) bool {
 }
 
 // forbidden is the refusal of RBAC in a condition.
-var forbidden = regexp.MustCompile(`is forbidden: User ("(?:[^"\\]|\\.)+") cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)" in the namespace "([^"]+)"`)
+var forbidden = lazyPattern(`is forbidden: User ("(?:[^"\\]|\\.)+") cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)" in the namespace "([^"]+)"`)
 
 // Refusal is a right that a condition says the controller lacks, or that a finalizer's owner may
 // lack, for one object if Name is set. Resource may have a subresource, as in services/status.
@@ -284,7 +283,7 @@ type Refusal struct{ User, Verb, Resource, Group, Name string }
 // Refusals returns the rights that the condition ContentFailure names, each once.
 func Refusals(n *Namespace, namespace string) []Refusal {
 	var refusals []Refusal
-	for _, match := range forbidden.FindAllStringSubmatch(n.Condition(api.NamespaceDeletionContentFailure), -1) {
+	for _, match := range forbidden().FindAllStringSubmatch(n.Condition(api.NamespaceDeletionContentFailure), -1) {
 		user, err := strconv.Unquote(match[1])
 		if err != nil {
 			continue // Kubernetes writes it quoted

@@ -2,7 +2,6 @@ package why
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -31,10 +30,10 @@ func conversionCauses() []Cause {
 
 // convertsBadly matches the server's words, in a condition or in the answer to a list. A server
 // that cannot fill its cache of a type names the type, and not always the reason.
-var convertsBadly = regexp.MustCompile(`(?:conversion webhook for|storage is \(re\)initializing: failed to list) ([^ ,]+), Kind=([A-Za-z0-9]+)`)
+var convertsBadly = lazyPattern(`(?:conversion webhook for|storage is \(re\)initializing: failed to list) ([^ ,]+), Kind=([A-Za-z0-9]+)`)
 
 // NamesConversion reports whether a text of the server may be about a conversion webhook.
-func NamesConversion(text string) bool { return convertsBadly.MatchString(text) }
+func NamesConversion(text string) bool { return convertsBadly().MatchString(text) }
 
 // callError returns a text that has the error of a call to a conversion webhook, "" for another
 // text.
@@ -138,7 +137,7 @@ func (c conversionClaim) finding(e *Evidence) (f Finding) {
 
 // converted returns the name of the type whose kind a text about a conversion has.
 func (e *Evidence) converted(text string) string {
-	match := convertsBadly.FindStringSubmatch(text)
+	match := convertsBadly().FindStringSubmatch(text)
 	group, _, _ := strings.Cut(match[1], "/")
 	for _, d := range e.Definitions.Items {
 		if _, of, _ := strings.Cut(d.Type, "."); of == group && d.Kind == match[2] {

@@ -4,15 +4,22 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // This page reads the condition ContentFailure, in which the controller joins the server's texts.
 
+// lazyPattern returns a function that returns a regular expression, compiled at its first use:
+// "orrery run" has this package in it and needs none of its expressions.
+func lazyPattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 // The servers' words in the condition ContentFailure.
 var (
-	failedCalling = regexp.MustCompile(`(?s)failed calling webhook "([^"]+)": (.*)`)
-	webhookDenied = regexp.MustCompile(`(?s)admission webhook "([^"]+)" denied the request(?:: (.*))?`)
-	policyDenied  = regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '([^']+)' (?:with binding '([^']+)' )?denied request: (.*)`)
+	failedCalling = lazyPattern(`(?s)failed calling webhook "([^"]+)": (.*)`)
+	webhookDenied = lazyPattern(`(?s)admission webhook "([^"]+)" denied the request(?:: (.*))?`)
+	policyDenied  = lazyPattern(`(?s)ValidatingAdmissionPolicy '([^']+)' (?:with binding '([^']+)' )?denied request: (.*)`)
 )
 
 // about returns the match of a pattern in one server text. It returns nil if another of these
@@ -22,7 +29,7 @@ func about(pattern *regexp.Regexp, text string) []string {
 	if first == nil {
 		return nil
 	}
-	for _, other := range []*regexp.Regexp{failedCalling, webhookDenied, policyDenied} {
+	for _, other := range []*regexp.Regexp{failedCalling(), webhookDenied(), policyDenied()} {
 		if at := other.FindStringIndex(text); at != nil && at[0] < first[0] {
 			return nil
 		}
@@ -33,12 +40,12 @@ func about(pattern *regexp.Regexp, text string) []string {
 // denies reports whether a text has the denial of a webhook or a policy, whose message may quote
 // anything.
 func denies(text string) bool {
-	return webhookDenied.MatchString(text) || policyDenied.MatchString(text)
+	return webhookDenied().MatchString(text) || policyDenied().MatchString(text)
 }
 
 // beginning matches the start of one server text. The controller joins the texts in ContentFailure
 // with commas, and a text may have commas itself.
-var beginning = regexp.MustCompile(`^(?:Internal error occurred: |admission webhook "|conversion webhook for ` +
+var beginning = lazyPattern(`^(?:Internal error occurred: |admission webhook "|conversion webhook for ` +
 	`|unexpected items still remain in namespace|[a-z0-9.-]+ (?:"[^"]*" )?is forbidden: |unable to transform key|failed to read one or more ` +
 	`|ValidatingAdmissionPolicy '|the server (?:could not|was unable|has asked|is currently|rejected|does not allow|responded|has received) |storage is \(re\)initializing|Operation cannot be fulfilled |Timeout: |etcdserver: |rpc error: |(?:Get|Post|Delete|Put) "http)`)
 
@@ -52,7 +59,7 @@ func texts(content string) (all []string) {
 		if comma < 0 {
 			return append(all, content)
 		}
-		if at := from + comma; beginning.MatchString(content[at+2:]) {
+		if at := from + comma; beginning().MatchString(content[at+2:]) {
 			all, content, from = append(all, content[:at]), content[at+2:], 0
 		} else {
 			from = at + 2
@@ -65,7 +72,7 @@ func texts(content string) (all []string) {
 // not read.
 func callTo(hook *Webhook, name, content string) (text string, ok bool) {
 	for _, one := range texts(content) {
-		match := about(failedCalling, one)
+		match := about(failedCalling(), one)
 		if match != nil && match[1] == name && (hook == nil || hook.isCalledBy(one)) {
 			return strings.TrimSpace(match[2]), true
 		}

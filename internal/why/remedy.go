@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -125,7 +124,7 @@ func ClusterFlags(kubeconfig, context string) string {
 
 // forCluster matches the programs that act on a cluster, where a command begins: in a text also
 // after a colon or semicolon.
-var forCluster = regexp.MustCompile(`(^|[:;|] )(kubectl|orrery run|orrery why)( |$)`)
+var forCluster = lazyPattern(`(^|[:;|] )(kubectl|orrery run|orrery why)( |$)`)
 
 // UseCluster puts flags that name the cluster into every command of the report: without them, a
 // command would act on the default cluster.
@@ -134,7 +133,7 @@ func (r *Report) UseCluster(flags string) {
 		return
 	}
 	with := func(text string) string {
-		return forCluster.ReplaceAllString(text, "${1}${2} "+strings.ReplaceAll(flags, "$", "$$")+"${3}")
+		return forCluster().ReplaceAllString(text, "${1}${2} "+strings.ReplaceAll(flags, "$", "$$")+"${3}")
 	}
 	r.Findings = slices.Clone(r.Findings) // a copy of the report stays as it is
 	for i := range r.Findings {
@@ -304,7 +303,7 @@ func (e *Evidence) commands(f *Finding) (commands []string) {
 	case "C22", "C23":
 		return []string{kubectl(f.Culprit.Namespace, "get", f.Culprit.Resource)}
 	case "C28":
-		return []string{kubectl(f.Culprit.Namespace, "get", f.Culprit.Resource, "-o yaml --show-managed-fields")}
+		return []string{kubectl(f.Culprit.Namespace, "get", f.Culprit.Resource, "-o custom-columns='NAME:.metadata.name,CREATED:.metadata.creationTimestamp,BY:.metadata.managedFields[*].manager'")}
 	case notStuckID:
 		return nil
 	case missingRightsID:

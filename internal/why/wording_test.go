@@ -36,10 +36,10 @@ func TestTextsOfContentFailure(t *testing.T) {
 
 	const storage = `storage is (re)initializing: failed to list things: conversion webhook for g.io/v1, Kind=Thing failed: Post: refused`
 	assert.Equal(t, []string{policy, storage}, texts("Failed to delete all resource types, 2 remaining: "+policy+", "+storage))
-	for _, reason := range matchedOnce(webhookDenied, content) {
+	for _, reason := range matchedOnce(webhookDenied(), content) {
 		assert.Equal(t, "first ask bob, then alice, please", reason)
 	}
-	for name := range matchedOnce(failedCalling, content) {
+	for name := range matchedOnce(failedCalling(), content) {
 		assert.Equal(t, "w", name)
 	}
 	assert.Equal(t, []string{""}, texts(""))

@@ -275,7 +275,8 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 	c.evidence.Grants = answer
 }
 
-// rulesOf returns a role's rules to update or patch, one for each group.
+// rulesOf returns a role's rules to update or patch, one for each group. Who may act as others may
+// have the rights of any.
 func rulesOf(o *api.Unstructured) (found []rule) {
 	role := "ClusterRole/" + o.GetName()
 	if o.GetNamespace() != "" {
@@ -283,6 +284,9 @@ func rulesOf(o *api.Unstructured) (found []rule) {
 	}
 	for _, entry := range items(o.Nested("rules")) {
 		verbs := words(entry["verbs"])
+		if slices.Contains(verbs, "impersonate") {
+			found = append(found, rule{role: role, group: why.Every, resources: []string{why.Every}})
+		}
 		if !slices.ContainsFunc([]string{"update", "patch", "*"}, func(verb string) bool { return slices.Contains(verbs, verb) }) {
 			continue
 		}

@@ -128,6 +128,18 @@ func TestRightsInOtherNamespaces(t *testing.T) {
 	}, got)
 }
 
+// Who may act as others may have all rights.
+func TestRulesOfRoles(t *testing.T) {
+	rulesWith := func(group, resource string, verbs ...any) []rule {
+		return rulesOf(&api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "r"}, "rules": []any{
+			map[string]any{"apiGroups": []any{group}, "resources": []any{resource}, "verbs": verbs},
+		}}})
+	}
+	assert.Empty(t, rulesWith("keda.sh", "scaledobjects", "get", "delete"))
+	assert.Equal(t, []rule{{role: "ClusterRole/r", group: "keda.sh", resources: []string{"scaledobjects"}}}, rulesWith("keda.sh", "scaledobjects", "get", "patch"))
+	assert.Equal(t, []rule{{role: "ClusterRole/r", group: "*", resources: []string{"*"}}}, rulesWith("", "serviceaccounts", "impersonate"))
+}
+
 // A variable or a flag may limit a program to some namespaces.
 func TestWorkloadsOfSomeNamespaces(t *testing.T) {
 	for name, test := range map[string]struct {
