@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -47,7 +48,7 @@ func lookOnce(ctx context.Context, client *restclient.Client, options *runOption
 	deleted.Items = slices.DeleteFunc(deleted.Items, func(n *api.Namespace) bool {
 		return !options.each.Namespace.Selection.Selects(n.Name)
 	})
-	content := &seenContent{ContentClient: nsctl.NewContentClient(client), types: map[string][]seenType{}}
+	content := &seenContent{ContentClient: nsctl.NewContentClient(client), types: map[string]map[string][]string{}}
 	deleter := nsctl.NewDryRun(nsctl.DeleterConfig{
 		Namespaces: namespaces, Content: content, Trace: logger.Namespaces(),
 		Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
@@ -100,13 +101,7 @@ type seenContent struct {
 	nsctl.ContentClient
 
 	mu    sync.Mutex
-	types map[string][]seenType // by namespace; guarded by mu
-}
-
-// seenType is the content of one type in a namespace, with kubectl's name of the type.
-type seenType struct {
-	name    string
-	objects []string
+	types map[string]map[string][]string // the objects by namespace and kubectl's name of the type; guarded by mu
 }
 
 func (c *seenContent) List(ctx context.Context, resource api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
@@ -114,14 +109,17 @@ func (c *seenContent) List(ctx context.Context, resource api.GroupVersionResourc
 	if err != nil || len(items) == 0 {
 		return items, err
 	}
-	found := seenType{name: strings.TrimSuffix(resource.GroupResource(), ".")}
+	var objects []string
 	for _, item := range items {
-		found.objects = append(found.objects, item.Name)
+		objects = append(objects, item.Name)
 	}
-	slices.Sort(found.objects)
+	slices.Sort(objects)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.types[namespace] = append(c.types[namespace], found)
+	if c.types[namespace] == nil {
+		c.types[namespace] = map[string][]string{}
+	}
+	c.types[namespace][strings.TrimSuffix(resource.GroupResource(), ".")] = objects
 	return items, nil
 }
 
@@ -146,14 +144,14 @@ func (c *seenContent) write(out io.Writer, namespaces []*api.Namespace, passedOv
 	slices.SortFunc(namespaces, func(a, b *api.Namespace) int { return cmp.Compare(a.Name, b.Name) })
 	for _, namespace := range namespaces {
 		types := c.types[namespace.Name]
-		slices.SortFunc(types, func(a, b seenType) int { return cmp.Compare(a.name, b.name) })
-		for _, t := range types {
-			objects += len(t.objects)
-			names := strings.Join(t.objects[:min(len(t.objects), namesShown)], ", ")
-			if more := len(t.objects) - namesShown; more > 0 {
+		for _, t := range slices.Sorted(maps.Keys(types)) {
+			found := types[t]
+			objects += len(found)
+			names := strings.Join(found[:min(len(found), namesShown)], ", ")
+			if more := len(found) - namesShown; more > 0 {
 				names += fmt.Sprintf(" and %d more", more)
 			}
-			fmt.Fprintf(table, "%s\t%s\t%d\t%s\n", namespace.Name, t.name, len(t.objects), names)
+			fmt.Fprintf(table, "%s\t%s\t%d\t%s\n", namespace.Name, t, len(found), names)
 		}
 		if len(types) == 0 {
 			fmt.Fprintf(table, "%s\t-\t0\t\n", namespace.Name)

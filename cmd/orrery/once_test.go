@@ -146,12 +146,12 @@ func TestADryRunDoesNotWaitForTheGracePeriod(t *testing.T) {
 
 func TestTheSummaryNamesTwentyObjectsOfAType(t *testing.T) {
 	for count, end := range map[int]string{19: ", o19\n", 20: ", o20\n", 21: ", o20 and 1 more\n"} {
-		found := seenType{name: "secrets"}
+		var found []string
 		for i := range count {
-			found.objects = append(found.objects, fmt.Sprintf("o%02d", i+1))
+			found = append(found, fmt.Sprintf("o%02d", i+1))
 		}
 		var page bytes.Buffer
-		content := &seenContent{types: map[string][]seenType{"ns": {found}}}
+		content := &seenContent{types: map[string]map[string][]string{"ns": {"secrets": found}}}
 		require.NoError(t, content.write(&page, []*api.Namespace{{ObjectMeta: api.ObjectMeta{Name: "ns"}}}, 0, false))
 		assert.Contains(t, page.String(), end, "%d objects", count)
 		assert.Contains(t, page.String(), fmt.Sprintf("A run would delete %d objects;", count))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime/debug"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -53,4 +54,14 @@ func TestRestWaitsForAReleaseThatIsUnderWay(t *testing.T) {
 		r.stop()
 		assert.True(t, released)
 	})
+}
+
+func TestTheVariableDecidesWhenToCollect(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	t.Setenv("GOGC", "100")
+	collectEarly()
+	assert.Equal(t, 100, debug.SetGCPercent(100))
+	t.Setenv("GOGC", "")
+	collectEarly()
+	assert.Equal(t, 50, debug.SetGCPercent(100))
 }

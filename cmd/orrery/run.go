@@ -148,6 +148,7 @@ func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) err
 		return lookOnce(ctx, client, options, logger, stdout)
 	}
 
+	collectEarly()
 	resting := newRest(restAfter, restAgain, giveBackMemory)
 	defer resting.stop()
 	p := &process{

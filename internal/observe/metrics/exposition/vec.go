@@ -2,6 +2,7 @@ package exposition
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -71,17 +72,14 @@ func (d *Desc) mustFit(labels []string) {
 
 func (v *Vec[M]) expose(e *encoder) {
 	v.mu.RLock()
-	children := make([]child[M], 0, len(v.children))
-	for _, c := range v.children {
-		children = append(children, c)
-	}
+	children := maps.Clone(v.children)
 	v.mu.RUnlock()
 	if len(children) == 0 {
 		return
 	}
-	slices.SortFunc(children, func(a, b child[M]) int { return slices.Compare(a.labels, b.labels) })
+	byLabels := func(a, b string) int { return slices.Compare(children[a].labels, children[b].labels) }
 	e.head(v.desc)
-	for _, c := range children {
-		v.write(e, v.desc, c.labels, c.metric)
+	for _, key := range slices.SortedFunc(maps.Keys(children), byLabels) {
+		v.write(e, v.desc, children[key].labels, children[key].metric)
 	}
 }
