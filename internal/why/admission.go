@@ -48,12 +48,13 @@ func (n *Namespace) BlamesWebhook() bool {
 
 // Accuses reports whether the condition says that a webhook could not be called.
 func (e *Evidence) Accuses(hook Webhook) bool {
-	return strings.Contains(e.Namespace.Condition(api.NamespaceDeletionContentFailure), `failed calling webhook "`+hook.Name+`"`)
+	return strings.Contains(e.condition(api.NamespaceDeletionContentFailure), `failed calling webhook "`+hook.Name+`"`)
 }
 
-// Suspects reports whether a webhook is called for a request whose refusal no condition reports.
-func (e *Evidence) Suspects(hook Webhook) bool {
-	return e.silently(hook.Rules) != "" || len(e.keptBy(hook)) > 0
+// MayKeep reports whether a webhook is called for a request whose refusal no condition reports, or
+// may be why there are no conditions yet.
+func (e *Evidence) MayKeep(hook Webhook) bool {
+	return e.silently(hook.Rules) != "" || len(e.keptBy(hook)) > 0 || e.Untouched() && len(e.selected(hook.Rules)) > 0
 }
 
 // keptBy returns the finalizers on objects whose update a webhook must allow: without it their

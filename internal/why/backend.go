@@ -75,6 +75,11 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 		}
 		if broken && b.Ready > 0 {
 			f.lackPass(e, server, b.Changed)
+			if strings.Contains(text, "context deadline exceeded") {
+				f.Says = strings.Replace(f.Says, "cannot be reached", "does not answer in time", 1)
+				f.saw(1, b.Request, "Service %s has %s, and does not answer in time", service, counted(b.Ready, "ready endpoint"))
+				return fmt.Sprintf("find out why the pods of %s do not answer in time: their log, a NetworkPolicy that drops, timeoutSeconds of the webhook", server), true
+			}
 			f.saw(1, b.Request, "Service %s has %s, and is not reached", service, counted(b.Ready, "ready endpoint"))
 			return fmt.Sprintf("find out why the API server does not reach the pods of %s: its targetPort, a NetworkPolicy, the network", server), true
 		}
@@ -91,13 +96,18 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 // lackPass adds to a finding from a condition that something was changed after that was written,
 // and so lately that the controller may not have come back.
 func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
-	n := e.latest()
+	n := e.Latest()
 	if n == nil {
 		return // it is gone
 	}
 	confirmed := slices.ContainsFunc(n.Writers, func(w Writer) bool { return w.At.After(changed) })
-	if now := e.now(); !confirmed && !changed.IsZero() && now.Sub(changed) < 2*backOffCap {
+	now := e.now()
+	switch {
+	case confirmed || changed.IsZero():
+	case now.Sub(changed) < 2*backOffCap:
 		f.lack(nil, "%s was changed %s ago: the next pass of the controller may succeed", what, duration(now.Sub(changed)))
+	case whyNoController(e, &Finding{}):
+		f.lack(nil, "%s was changed after the last pass of a controller: the next one may succeed", what)
 	}
 }
 
@@ -105,7 +115,7 @@ func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
 // labels may decide. If no manager owns a field any more, only the resourceVersion shows that an
 // object was written after the namespace.
 func (f *Finding) lackDeletions(e *Evidence) {
-	n := e.latest()
+	n := e.Latest()
 	if n == nil {
 		return // it is gone
 	}

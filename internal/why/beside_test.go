@@ -1,6 +1,7 @@
 package why_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -29,14 +30,34 @@ func TestAControllerThatIsOffBesideAnotherNamespaceController(t *testing.T) {
 // The answer about one verb says nothing about another.
 func TestTwoVerbsOfOneType(t *testing.T) {
 	refusal := func(verb string) string {
-		return `configmaps is forbidden: User "u" cannot ` + verb + ` resource "configmaps" in API group "" in the namespace "shop"`
+		return `configmaps is forbidden: User "system:u" cannot ` + verb + ` resource "configmaps" in API group "" in the namespace "shop"`
 	}
 	e := says(evidence(terminating("", ""), typeOf("", "configmaps", object("a"))), refusal("list")+", "+refusal("deletecollection"))
-	e.Reviews = []why.Review{{User: "u", Verb: "list", Resource: "configmaps", Allowed: true}, {User: "u", Verb: "deletecollection", Resource: "configmaps"}}
+	e.Reviews = []why.Review{{User: "system:u", Verb: "list", Resource: "configmaps", Allowed: true}, {User: "system:u", Verb: "deletecollection", Resource: "configmaps"}}
 	findings := why.Judge(e).Findings
 	require.Len(t, findings, 1)
-	assert.Equal(t, "user u may not deletecollection configmaps", findings[0].Says)
+	assert.Equal(t, "user system:u may not deletecollection configmaps", findings[0].Says)
 	assert.Equal(t, why.Proven, findings[0].Certainty)
+
+	for i := range e.Reviews {
+		e.Reviews[i].User = "jane"
+	}
+	e = says(e, strings.ReplaceAll(refusal("list")+", "+refusal("deletecollection"), "system:u", "jane"))
+	assert.Equal(t, []string{"the groups of user jane are not known: one may give it the right"}, find(why.Judge(e), "C21").Missing)
+}
+
+// The message of a webhook or a policy may quote a refusal that is not the controller's.
+func TestARefusalThatADenialQuotes(t *testing.T) {
+	const quoted = `backups.velero.io is forbidden: User "system:k" cannot list resource "backups" in API group "velero.io" in the namespace "shop"`
+	for _, denial := range []string{
+		`admission webhook "k" denied the request: failed to load context: ` + quoted,
+		`configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: ` + quoted,
+	} {
+		e := says(evidence(terminating("", ""), typeOf("", "configmaps", object("a"))), denial)
+		assert.Nil(t, find(why.Judge(e), "C21"), denial)
+	}
+	e := says(evidence(terminating("", ""), typeOf("", "configmaps", object("a"))), quoted)
+	assert.NotNil(t, find(why.Judge(e), "C21"))
 }
 
 // kube-apiserver has APIServices for its own groups too.

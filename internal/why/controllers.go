@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -99,8 +100,8 @@ func noController(e *Evidence) []Finding {
 		if name, at := e.deletedSince(); name != "" && !off {
 			f.lack(nil, "%s has been terminating since %s, after the namespace: a controller may be at work whose conditions are refused", name, clock(at))
 		}
-		if hooks := silentlyUnreachable(e); len(hooks) > 0 && !off {
-			f.lack(nil, "the conditions may be refused: %s", hooks[0].Says)
+		if !off {
+			f.lackQuiet(e)
 		}
 		for i := range e.Types {
 			if t := &e.Types[i]; e.drains(t) {
@@ -135,6 +136,7 @@ func noController(e *Evidence) []Finding {
 	f.saw(2, e.Namespace.Request, "its conditions and finalizers have not changed")
 	for _, w := range e.Namespace.Writers {
 		older := slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return !m.Created.IsZero() && m.Created.Before(w.At) })
+		older = older && f.Culprit.Resource == "pods"                               // what was written before its Lease expired says nothing
 		if w.At.After(e.Namespace.Deleted) && (w.Manager != managerName || older) { // otherwise it may have been switched off since
 			f.lack(nil, "%s has written the conditions since the deletion, and may be at work", w.Manager)
 			break
@@ -143,17 +145,55 @@ func noController(e *Evidence) []Finding {
 	return []Finding{f}
 }
 
+// lackQuiet adds to a finding why a controller at work may have written no conditions.
+func (f *Finding) lackQuiet(e *Evidence) {
+	for _, hook := range e.Webhooks.Items {
+		switch {
+		case !hook.NamespaceOnly.matches(e.Namespace.Labels):
+		case e.silently(hook.Rules) != "":
+			f.lack(nil, "webhook %s decides on the conditions of namespaces, and may refuse them or be out of reach", hook.Name)
+			return
+		case len(e.selected(hook.Rules)) > 0 && !e.failsAtOnce(hook):
+			f.lack(nil, "webhook %s is asked about deletions, and may be slow: the first pass, at whose end the conditions are written, may not be over", hook.Name)
+			return
+		}
+	}
+	for _, policy := range e.Policies.Items {
+		if e.silently(policy.Rules) != "" {
+			f.lack(nil, "policy %s decides on the conditions of namespaces, and may refuse them", policy.Name)
+			return
+		}
+	}
+	if failed := cmp.Or(e.Webhooks.Failed, e.Policies.Failed); failed != nil {
+		f.lack(failed, "whether a webhook or a policy refuses the conditions could not be read")
+	}
+}
+
+// failsAtOnce reports whether a webhook has a Service without endpoints: a call to it does not take
+// long.
+func (e *Evidence) failsAtOnce(hook Webhook) bool {
+	if hook.Service == nil {
+		return false
+	}
+	b := e.backend(*hook.Service)
+	return b != nil && b.Failed == nil && (!b.Exists || b.External == "" && b.Ready+b.Coming == 0)
+}
+
 // Untouched reports whether no controller has written a condition yet, although it had time to.
 func (e *Evidence) Untouched() bool { return e.age() >= backOffCap && none(e.Namespace.Conditions) }
 
-// deletedSince returns an object other than a pod that was deleted after the namespace; "" for
-// none.
+// deletedSince returns an object that was deleted after the namespace; "" for none.
 func (e *Evidence) deletedSince() (name string, at time.Time) {
 	for _, t := range e.Types {
 		for _, o := range t.Objects {
 			if t.Name() != "pods" && !o.Deleted.IsZero() && !o.Deleted.Before(e.Namespace.Deleted) {
 				return t.Name() + "/" + o.Name, o.Deleted
 			}
+		}
+	}
+	for _, p := range e.Pods { // its deletionTimestamp is when it must have ended
+		if at := p.Deleted.Add(-time.Duration(p.Grace) * time.Second); !p.Deleted.IsZero() && !at.Before(e.Namespace.Deleted) {
+			return "pods/" + p.Name, at
 		}
 	}
 	return "", time.Time{}
@@ -189,7 +229,8 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 		return false
 	}
 	for _, lease := range e.Leases.Items {
-		if lease.Name == managerName && !e.writtenSince(lease.Renewed.Add(lease.Duration)) {
+		leads := lease.Name == managerName || controller == namespaceController && slices.Contains(managerLeases, lease.Name)
+		if leads && !e.writtenSince(lease.Renewed.Add(lease.Duration)) {
 			f.Culprit = Reference{Resource: "leases.coordination.k8s.io", Namespace: lease.Namespace, Name: lease.Name}
 			f.saw(1, e.Leases.Request, "Lease %s/%s expired: last renewed %s ago; no pod of %s is ready",
 				lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)), managerName)
@@ -233,12 +274,18 @@ func twoControllers(e *Evidence) []Finding {
 	if writers[0].At.Sub(writers[1].At) > togetherWithin {
 		return nil
 	}
+	if slices.ContainsFunc(writers[:2], func(w Writer) bool { return isGeneric(w.Manager) || w.Manager != managerName && isCreator(w.Manager) }) {
+		return nil // it wrote once, by hand
+	}
 	names := []string{writers[0].Manager, writers[1].Manager}
 	slices.Sort(names)
 	f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
 	f.Says = fmt.Sprintf("two controllers, %s, overwrite each other's conditions", listed(names))
 	f.saw(2, e.Namespace.Request, "managedFields: %s own f:conditions, and wrote them within %s of each other", listed(names), duration(togetherWithin))
 	f.saw(2, e.Namespace.Request, "the conditions differ between the samples")
+	if earlier := writers[1]; earlier.At.Before(e.At.Truncate(time.Second)) {
+		f.lack(nil, "%s has not written since the first sample, and may have stopped", earlier.Manager)
+	}
 	for _, lease := range e.Leases.Items {
 		if slices.Contains(names, lease.Name) && lease.Expired(e.At) {
 			f.lack(nil, "%s does not hold its Lease any more, and may have stopped", lease.Name)
@@ -274,7 +321,8 @@ func contradict(a, b []api.NamespaceCondition) bool {
 }
 
 // forbidden is the refusal of RBAC in a condition.
-var forbidden = lazyPattern(`is forbidden: User ("(?:[^"\\]|\\.)+") cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)" in the namespace "([^"]+)"`)
+// It begins a server's text: the message of a webhook or a policy may quote another's refusal.
+var forbidden = lazyPattern(`^[a-z0-9.-]+ (?:"[^"]*" )?is forbidden: User ("(?:[^"\\]|\\.)+") cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)" in the namespace "([^"]+)"`)
 
 // Refusal is a right that a condition says the controller lacks, or that a finalizer's owner may
 // lack, for one object if Name is set. Resource may have a subresource, as in services/status.
@@ -283,7 +331,11 @@ type Refusal struct{ User, Verb, Resource, Group, Name string }
 // Refusals returns the rights that the condition ContentFailure names, each once.
 func Refusals(n *Namespace, namespace string) []Refusal {
 	var refusals []Refusal
-	for _, match := range forbidden().FindAllStringSubmatch(n.Condition(api.NamespaceDeletionContentFailure), -1) {
+	for _, one := range texts(n.Condition(api.NamespaceDeletionContentFailure)) {
+		match := forbidden().FindStringSubmatch(one)
+		if match == nil {
+			continue
+		}
 		user, err := strconv.Unquote(match[1])
 		if err != nil {
 			continue // Kubernetes writes it quoted
@@ -311,7 +363,7 @@ func Together(refusals []Refusal) (groups [][]Refusal) {
 
 func mayNotDelete(e *Evidence) []Finding {
 	var findings []Finding
-	for _, refusals := range Together(Refusals(e.latest(), e.Name)) {
+	for _, refusals := range Together(Refusals(e.Latest(), e.Name)) {
 		user, verb := refusals[0].User, refusals[0].Verb
 		f := Finding{Culprit: Reference{Resource: "users", Name: user}}
 		var names, empty []string // of types that have objects, and of others
@@ -345,6 +397,9 @@ func mayNotDelete(e *Evidence) []Finding {
 		if names = append(names, empty...); len(names) == 0 {
 			continue
 		}
+		if len(agree) > 0 && !strings.HasPrefix(user, "system:") {
+			f.lack(nil, "the groups of user %s are not known: one may give it the right", user)
+		}
 		if len(agree) == 0 && len(f.Missing) == 0 {
 			f.lack(nil, "no SubjectAccessReview was made: only some rights are asked about, and none that came with the second sample, so run this command again")
 		}
@@ -376,7 +431,7 @@ func (e *Evidence) aggregated(group string) *Service {
 // type that it was refused: one that may list and not delete would be refused next.
 func lend(e *Evidence, user string) []Remedy {
 	var names []string
-	for _, refusal := range Refusals(e.latest(), e.Name) {
+	for _, refusal := range Refusals(e.Latest(), e.Name) {
 		if name := (Type{Group: refusal.Group, Resource: refusal.Resource}).Name(); refusal.User == user && !slices.Contains(names, name) {
 			names = append(names, name)
 		}

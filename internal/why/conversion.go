@@ -46,7 +46,7 @@ func callError(text string) string {
 
 // BlamesConversion reports whether a condition, or the list of a type, names a conversion webhook.
 func (e *Evidence) BlamesConversion() bool {
-	return NamesConversion(e.Namespace.Condition(api.NamespaceDeletionContentFailure)) ||
+	return NamesConversion(e.condition(api.NamespaceDeletionContentFailure)) ||
 		slices.ContainsFunc(e.Elsewhere.Items, func(w ConditionsWrite) bool { return w.Failure != "" }) ||
 		slices.ContainsFunc(e.Types, func(t Type) bool { return t.Failed != nil && NamesConversion(t.Failed.Message) })
 }

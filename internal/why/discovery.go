@@ -75,7 +75,7 @@ func (e *Evidence) undiscovered() []string {
 // vouched reports whether the controller's token is gone: the controller has found the namespace
 // empty, or another program has said so in its place. Content is not waited for any more.
 func (e *Evidence) vouched() bool {
-	n := e.latest()
+	n := e.Latest()
 	return n != nil && !slices.Contains(n.SpecFinalizers, api.FinalizerKubernetes)
 }
 

@@ -1,6 +1,9 @@
 package why
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // This page has the evidence about the cluster around the namespace: other servers, webhooks,
 // policies, controllers and nodes.
@@ -59,6 +62,8 @@ type Lease struct {
 	Holder    string        `json:"holder,omitempty"`
 	Renewed   time.Time     `json:"renewed,omitzero"`
 	Duration  time.Duration `json:"duration,omitempty"`
+	// Moved: it was written between the samples.
+	Moved bool `json:"moved,omitempty"`
 }
 
 // ConditionsWrite is the last write of the controller's conditions to another namespace.
@@ -70,10 +75,15 @@ type ConditionsWrite struct {
 	Failure string `json:"failure,omitempty"`
 }
 
-// Expired reports whether the Lease has no holder or was not renewed in time.
+// Expired reports whether the Lease has no holder or was not renewed in time. One that was written
+// between the samples has not expired, whatever the clock of its holder says. A Lease without a
+// duration has the usual one.
 func (l Lease) Expired(now time.Time) bool {
-	return l.Holder == "" || now.After(l.Renewed.Add(l.Duration))
+	return l.Holder == "" || !l.Moved && now.After(l.Renewed.Add(cmp.Or(l.Duration, usualDuration)))
 }
+
+// usualDuration is client-go's default of leaseDurationSeconds.
+const usualDuration = 15 * time.Second
 
 // Probe is a GET of one group version.
 type Probe struct {
@@ -234,7 +244,10 @@ type Workload struct {
 	Name      string `json:"name"`
 	Replicas  int    `json:"replicas"` // spec.replicas; of a CronJob 0 if it is suspended, else 1
 	Ready     int    `json:"ready"`
-	// Since is when a Deployment or pod without a ready pod came into this state; else its creation.
+	// Unready: a container of the pod runs, but the pod is not Ready.
+	Unready bool `json:"unready,omitempty"`
+	// Since is when a Deployment without a ready pod came into this state, or when a container of a
+	// pod last started or ended; else its creation.
 	Since          time.Time `json:"since,omitzero"`
 	ServiceAccount string    `json:"serviceAccount,omitempty"`
 	// Kubeconfig: it may send requests under another identity than that of its service account.

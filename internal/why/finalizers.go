@@ -247,6 +247,9 @@ func withoutRights(e *Evidence) []Finding {
 		if e.isOutside(w) {
 			f.lack(nil, "%s is limited to some namespaces by its flags or variables, and may have no task in %s", w.Name, e.Name)
 		}
+		if where := e.mayElsewhere(w.Account(), h.Type); where != "" {
+			f.lack(nil, "%s may update them in %s, and may work there only", w.Name, where)
+		}
 		if !e.Grants.Known() {
 			f.lack(e.Grants.Failed, "whether another user may update them could not be read")
 		}

@@ -18,6 +18,16 @@ func (e *Evidence) accountMay(account Service, t *Type) bool {
 	return slices.ContainsFunc(e.Grants.Items, func(g Grant) bool { return g.covers(t) && g.Includes(account) })
 }
 
+// mayElsewhere returns another namespace in which a service account has that right, "" for none.
+func (e *Evidence) mayElsewhere(account Service, t *Type) string {
+	for _, g := range e.Grants.Items {
+		if g.covers(t) && g.Includes(account) && g.Elsewhere != "" {
+			return g.Elsewhere
+		}
+	}
+	return ""
+}
+
 // homesOf returns the namespaces in which an owner was at home: that of its stopped workload, and
 // those of accounts with rights to the type.
 func (e *Evidence) homesOf(h Held, stopped *Workload) (namespaces []string) {

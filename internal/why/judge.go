@@ -27,7 +27,7 @@ func Judge(e Evidence) Report {
 	if e.Namespace != nil {
 		r.UID, r.ResourceVersion = e.Namespace.UID, e.Namespace.ResourceVersion
 	}
-	inDeletion := e.Namespace != nil && !e.Namespace.Deleted.IsZero()
+	inDeletion := e.Namespace != nil && !e.Namespace.Deleted.IsZero() && e.Latest() != nil
 	for _, cause := range Catalogue() {
 		if !inDeletion && cause.ID != notStuckID || inDeletion && e.vouched() && !cause.Itself {
 			continue
@@ -200,7 +200,7 @@ func progress(e *Evidence) string {
 			}
 		}
 	}
-	if c := e.unconfirmed(); c != nil && e.recent(*c) {
+	if c := e.unconfirmed(); c != nil && e.recent(*c) && !whyNoController(e, &Finding{}) {
 		return fmt.Sprintf("%s no longer holds, and the next pass comes within %s", short(c.Type), duration(backOffCap))
 	}
 	return ""
@@ -245,13 +245,13 @@ func (e *Evidence) released() string {
 // unconfirmed returns a condition that is True although nothing that was read agrees, nil for none.
 func (e *Evidence) unconfirmed() *api.NamespaceCondition {
 	objects, unread := e.left()
-	for i, c := range e.latest().Conditions {
+	for i, c := range e.Latest().Conditions {
 		holds := objects > 0 || len(unread) > 0
 		if c.Type == api.NamespaceDeletionDiscoveryFailure {
 			holds = len(e.undiscovered()) > 0 || e.Discovery.Refused != nil
 		}
 		if isDeletionCondition(c.Type) && c.Status == api.ConditionTrue && !holds {
-			return &e.latest().Conditions[i]
+			return &e.Latest().Conditions[i]
 		}
 	}
 	return nil
@@ -261,7 +261,7 @@ func (e *Evidence) unconfirmed() *api.NamespaceCondition {
 // back to it.
 func (e *Evidence) recent(c api.NamespaceCondition) bool {
 	since := e.now().Add(-2 * backOffCap)
-	return c.LastTransitionTime.After(since) || slices.ContainsFunc(e.latest().Writers, func(w Writer) bool { return w.At.After(since) })
+	return c.LastTransitionTime.After(since) || slices.ContainsFunc(e.Latest().Writers, func(w Writer) bool { return w.At.After(since) })
 }
 
 // ConditionTypes are the five conditions of the namespace controller.

@@ -165,7 +165,7 @@ func TestJudge(t *testing.T) {
 }
 
 // A controller that overwrites all that the other one wrote takes its entry of managedFields away,
-// so that each sample may have one writer only.
+// so that each sample may have one writer only. That may also be one that has taken over.
 func TestTwoControllersThatOverwriteEverything(t *testing.T) {
 	e := evidence(terminating(contentFailure, "x"))
 	e.Namespace.Writers = []why.Writer{{Manager: "a", At: at.Add(-2 * time.Second)}}
@@ -173,9 +173,17 @@ func TestTwoControllersThatOverwriteEverything(t *testing.T) {
 	e.Second.Namespace.Writers = []why.Writer{{Manager: "b", At: later.Add(-time.Second)}}
 	found := find(why.Judge(e), "C20")
 	require.NotNil(t, found)
-	assert.Equal(t, why.Proven, found.Certainty)
+	assert.Equal(t, []string{"a has not written since the first sample, and may have stopped"}, found.Missing)
 
-	e.Second.Namespace.Writers[0].Manager = "a"
+	e.Second.Namespace.Writers = append(e.Second.Namespace.Writers, why.Writer{Manager: "a", At: at.Add(time.Second)})
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C20").Certainty, "both write")
+
+	for _, once := range []string{"kubectl-edit", "Python-urllib"} {
+		e.Second.Namespace.Writers[0].Manager = once
+		assert.Nil(t, find(why.Judge(e), "C20"), "%s wrote once", once)
+	}
+
+	e.Second.Namespace.Writers = []why.Writer{{Manager: "a", At: later.Add(-time.Second)}}
 	assert.Nil(t, find(why.Judge(e), "C20"), "the same one has changed its mind")
 }
 

@@ -198,7 +198,11 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 		return ownerUnknown
 	}
 	if !e.leftTraces(h, programs) {
-		f.lack(nil, "nothing in the cluster shows that %s is gone for good: it may be uninstalled, or run elsewhere or under another name", name)
+		inside := ""
+		if h.Type.IsCustom() {
+			inside = fmt.Sprintf("have run in %s, whose Roles are gone, ", e.Name)
+		}
+		f.lack(nil, "nothing in the cluster shows that %s is gone for good: it may be uninstalled, %sor run elsewhere or under another name", name, inside)
 		return ownerUnknown
 	}
 	return verdict
@@ -268,7 +272,7 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 		switch {
 		case listed && stopped && w.Name != name && e.Grants.Known() && !w.Kubeconfig && !e.accountMay(w.Account(), h.Type):
 			// another part of the owner, which could not remove the finalizer
-		case w.Ready > 0 && e.isNamedLike(w, h) && !e.isOutside(w) && !keeper.Many && (!stopped || w.Name == name):
+		case w.Ready > 0 && !w.Unready && e.isNamedLike(w, h) && !e.isStranger(w, h) && !e.isOutside(w) && !keeper.Many && (!stopped || w.Name == name):
 			if lease := e.lostLease(h, w); lease != nil {
 				f.lack(nil, "%s %s/%s: %d of %d ready, but its Lease %s/%s was last renewed %s ago: it may hang, or have no leader",
 					w.Kind, w.Namespace, w.Name, w.Ready, w.Replicas, lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
@@ -300,6 +304,13 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 		f.lack(nil, "%s %s/%s has been without a ready pod since %s: it may be starting", coming.Kind, coming.Namespace, coming.Name, clock(coming.Since))
 	}
 	return ownerUnknown
+}
+
+// isStranger reports whether a workload that only ends with an owner's name has no right to the
+// type: many programs are called something-controller.
+func (e *Evidence) isStranger(w Workload, h Held) bool {
+	return !e.isOwner(w, h) && !slices.ContainsFunc(w.Words, func(word string) bool { return slices.Contains(e.namesOf(h), word) }) &&
+		e.Grants.Known() && !w.Kubeconfig && !e.accountMay(w.Account(), h.Type)
 }
 
 // isOutside reports whether a workload is limited to other namespaces.
@@ -385,8 +396,13 @@ func (e *Evidence) leads(f *Finding, h Held, name string, programs []string) str
 
 // noteWork says in a finding if the owner of a finalizer seems to be at work: it may still finish.
 func (f *Finding) noteWork(e *Evidence, h Held) {
-	if owner, _ := e.ownerOf(h); e.judgeOwner(&Finding{}, h) == ownerSlow {
+	owner, _ := e.ownerOf(h)
+	runs := slices.IndexFunc(e.grantsFor(h.Type), func(g Grant) bool { return g.Pods > 0 && g.Elsewhere == "" })
+	switch {
+	case e.judgeOwner(&Finding{}, h) == ownerSlow:
 		f.lack(nil, "%s seems to be at work", owner)
+	case runs >= 0:
+		f.lack(nil, "a pod of service account %s may update %s, and may still finish", e.grantsFor(h.Type)[runs].Account(), h.Type.Name())
 	}
 }
 

@@ -75,7 +75,7 @@ func (e *Evidence) giveTime(f *Finding) {
 }
 
 func metadataFinalizers(e *Evidence) []Finding {
-	n := e.latest()
+	n := e.Latest()
 	if n == nil || n.Deleted.IsZero() {
 		return nil
 	}
@@ -119,7 +119,7 @@ func metadataFinalizers(e *Evidence) []Finding {
 }
 
 func collectorFinalizers(e *Evidence) []Finding {
-	n := e.latest()
+	n := e.Latest()
 	if n == nil || n.Deleted.IsZero() {
 		return nil
 	}
@@ -151,7 +151,7 @@ func collectorFinalizers(e *Evidence) []Finding {
 var tokenOwners = map[string]string{"openshift.io/origin": "OpenShift's project controller"}
 
 func foreignTokens(e *Evidence) []Finding {
-	n := e.latest()
+	n := e.Latest()
 	if n == nil || n.Deleted.IsZero() {
 		return nil
 	}
@@ -178,8 +178,8 @@ func foreignTokens(e *Evidence) []Finding {
 	return findings
 }
 
-// latest is the namespace in the last sample, nil if it is gone or may not be read.
-func (e *Evidence) latest() *Namespace {
+// Latest is the namespace in the last sample, nil if it is gone or may not be read.
+func (e *Evidence) Latest() *Namespace {
 	if e.Second != nil {
 		return e.Second.Namespace
 	}

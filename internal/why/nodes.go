@@ -159,7 +159,10 @@ func notTornDown(e *Evidence) []Finding {
 		if e.NodeLeases.Failed != nil {
 			f.lack(e.NodeLeases.Failed, "whether the kubelet of node %s is alive could not be read", name)
 		}
-		if lease := e.kubelet(name); lease != nil && lease.Expired(e.At) {
+		switch lease := e.kubelet(name); {
+		case lease == nil && e.NodeLeases.Known():
+			f.lack(nil, "node %s has no Lease that its kubelet renews: it may be dead", name)
+		case lease != nil && lease.Expired(e.At):
 			f.lack(nil, "the Lease of node %s was last renewed %s ago: its kubelet may be dead", name, duration(e.At.Sub(lease.Renewed)))
 		}
 		return f, true
@@ -177,7 +180,11 @@ func (e *Evidence) kubelet(node string) *Lease {
 
 // decidesOnPods returns a webhook or a policy that selects deletions of pods, "" for none.
 func (e *Evidence) decidesOnPods() string {
-	selects := func(r Rule) bool { return r.matchesDelete(e.pods()) }
+	return e.decidesOn(func(r Rule) bool { return r.matchesDelete(e.pods()) })
+}
+
+// decidesOn returns a webhook or a policy with a selected rule, "" for none.
+func (e *Evidence) decidesOn(selects func(Rule) bool) string {
 	for _, hook := range e.Webhooks.Items {
 		if slices.ContainsFunc(hook.Rules, selects) && hook.NamespaceOnly.matches(e.Namespace.Labels) {
 			return "webhook " + hook.Name

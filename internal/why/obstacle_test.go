@@ -128,7 +128,7 @@ func TestAWebhookWithAURLThatNothingBlames(t *testing.T) {
 	hook.Service, hook.URL = nil, "https://10.0.0.1/"
 	hook.Rules = []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{"*"}, Resources: []string{"*"}}}
 	e.Webhooks = answered("GET webhooks", hook)
-	assert.False(t, e.Suspects(hook))
+	assert.False(t, e.MayKeep(hook))
 	assert.Nil(t, find(why.Judge(e), "C07"))
 }
 

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -173,6 +174,7 @@ func withinGrace(e *Evidence) []Finding {
 		switch {
 		case node != nil && (node.Ready == "Unknown" || lease != nil && lease.Expired(e.At)):
 			f.lack(nil, "node %s does not answer: pod %s will not end before it does", pod.Node, pod.Name)
+			f.Do = []string{fmt.Sprintf("bring node %s back: its kubelet ends the pod", pod.Node)}
 		case node == nil && e.Nodes.Known():
 			f.lack(nil, "node %s does not exist: the pod garbage collector deletes pod %s, and may do so earlier", pod.Node, pod.Name)
 		default:
@@ -221,7 +223,12 @@ func jobFinalizer(e *Evidence) []Finding {
 		if known && !still {
 			continue
 		}
-		if seen := (Finding{}); known && e.builtIn(&seen, "job-controller") == ownerGone {
+		seen := Finding{}
+		verdict := e.builtIn(&seen, "job-controller")
+		if verdict != ownerGone && (owner >= 0 || controller < 0) {
+			f.lackJobController(e, verdict)
+		}
+		if known && verdict == ownerGone {
 			f.Owner.Verdict = ownerGone
 			f.Proof = append(f.Proof, seen.Proof...)
 			f.offerRelease(e, Held{pods, jobTracking, pod.Object})
@@ -231,6 +238,22 @@ func jobFinalizer(e *Evidence) []Finding {
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// lackJobController adds to a finding about an orphan of a Job that the job controller may run, and
+// then something refuses its update of the pod.
+func (f *Finding) lackJobController(e *Evidence, verdict string) {
+	decides := e.decidesOn(func(r Rule) bool { return r.matchesUpdateOf(e.pods()) })
+	failed := cmp.Or(e.Webhooks.Failed, e.Policies.Failed)
+	switch {
+	case verdict == ownerSlow:
+		f.lack(nil, "kube-controller-manager runs, whose job-controller removes the finalizer of orphans: something may refuse that")
+		f.Do = []string{"read the log of kube-controller-manager: it says what refuses the update of the pod, such as a webhook or a policy"}
+	case decides != "":
+		f.lack(nil, "%s decides on updates of pods, and may refuse that of the job-controller", decides)
+	case failed != nil:
+		f.lack(failed, "whether a webhook or a policy decides on updates of pods could not be read")
+	}
 }
 
 func protectedClaim(e *Evidence) []Finding {

@@ -91,7 +91,7 @@ func TestAWebhookThatIsAskedToFinalize(t *testing.T) {
 				assert.Equal(t, why.Possible, found.Certainty)
 				assert.Equal(t, "guard", found.Culprit.Name)
 				assert.Contains(t, found.Says, "the token of the empty namespace cannot be removed")
-				assert.True(t, e.Suspects(h), "its Service is read")
+				assert.True(t, e.MayKeep(h), "its Service is read")
 			}
 		})
 	}

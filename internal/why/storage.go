@@ -33,7 +33,7 @@ func storageCauses() []Cause {
 }
 
 func notDeleted(e *Evidence) []Finding {
-	n := e.latest()
+	n := e.Latest()
 	if n == nil || n.Deleted.IsZero() {
 		return nil
 	}

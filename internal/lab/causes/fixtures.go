@@ -76,20 +76,20 @@ func controllerFixtures() []Fixture {
 				"reason":"SomeResourcesRemain","message":"Some resources are remaining: pods. has 1 resource instances","lastTransitionTime":"2000-01-01T00:00:00Z"}]}}`)
 		},
 	}, {
-		ID: "C21", Culprit: why.Reference{Resource: "users", Name: controllerUser},
+		ID: "C21", Culprit: why.Reference{Resource: "users", Name: ControllerUser},
 		SetUp: func(w *World) {
 			w.namespace()
 			w.account("a")
-			w.broken("controller-has-lost-its-role", "forbid:verb=delete|deletecollection,resource=serviceaccounts,user="+controllerUser)
+			w.broken("controller-has-lost-its-role", "forbid:verb=delete|deletecollection,resource=serviceaccounts,user="+ControllerUser)
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // the right was restored, and the condition is old
 			w.namespace()
 			w.account("a")
-			w.fault("forbid:verb=delete|deletecollection,resource=serviceaccounts,user=controller,for=20s")
+			w.fault("forbid:verb=delete|deletecollection,resource=serviceaccounts,user="+ControllerUser+",for=20s")
 			w.terminate()
 			w.sleep(8 * time.Second) // the first pass was refused; the next one does not end
-			w.fault("delay:by=1h,verb=deletecollection,user=controller,resource=configmaps")
+			w.fault("delay:by=1h,verb=deletecollection,user="+ControllerUser+",resource=configmaps")
 		}, NearMissSettle: 25 * time.Second,
 	}, {
 		ID: "C20", NoController: true, Culprit: theNamespace, Settle: Settled + 5*time.Second,
@@ -157,7 +157,7 @@ func namespaceFixtures() []Fixture {
 		ID: "C17", Culprit: why.Reference{Resource: "pods", Namespace: "kube-system", Name: "kube-controller-manager"},
 		SetUp: func(w *World) {
 			w.namespace("foregroundDeletion")
-			w.manager("*,-garbage-collector-controller")
+			w.manager("*,-garbage-collector-controller,-job-controller")
 			w.fault("collector-stopped:while=pods/kube-system/kube-controller-manager")
 			w.terminate()
 		},
@@ -215,23 +215,27 @@ func (w *World) manager(controllers string) {
 	w.sleep(10 * time.Second)
 }
 
-// disagree lets two programs write the conditions of the namespace in turns, every 10 s, until the
-// pod of the first is deleted. Then a controller starts.
+// disagree lets two programs overwrite each other's conditions of the namespace three times every 10
+// s, until the pod of the first is deleted. Then a controller starts.
 func (w *World) disagree(first, second string) {
 	const pods = "/api/v1/namespaces/kube-system/pods"
 	w.create(pods, `{"metadata":{"name":"`+first+`"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
-	w.fault("delay:by=8s,verb=update,resource=namespaces/status,user=" + controllerUser) // a third one is slower
+	w.fault("delay:by=6s,verb=update,resource=namespaces/status,user=" + ControllerUser) // a third one is slower
 	w.terminate()
 	w.claim(first, true, true)
 	start := w.startController
 	w.background(func(other *World) {
 		for remaining := false; other.err == nil; remaining = !remaining {
-			other.sleep(10 * time.Second)
+			other.sleep(7 * time.Second)
 			if _, found := other.find(pods + "/" + first); !found && other.err == nil {
 				start()
 				return
 			}
-			other.claim(map[bool]string{true: first, false: second}[remaining], false, remaining)
+			who := map[bool]string{true: first, false: second}
+			for _, remains := range []bool{remaining, !remaining, remaining} {
+				other.claim(who[remains], false, remains)
+				other.sleep(time.Second)
+			}
 		}
 	})
 }
@@ -269,8 +273,8 @@ func (w *World) account(name string) {
 	w.create(inNamespace+"/serviceaccounts", `{"metadata":{"name":"`+name+`"}}`)
 }
 
-// controllerUser is the user of the namespace controller.
-const controllerUser = "controller"
+// ControllerUser is the user of the namespace controller: that of kube-controller-manager.
+const ControllerUser = "system:kube-controller-manager"
 
 // reader is the administrator of the API server in memory. `orrery why` reads as this user.
 const reader = "kubernetes-admin"

@@ -26,7 +26,7 @@ import (
 
 // ControllerUser is the user name of the controllers of [Cluster.Client], so that faults can target
 // them.
-const ControllerUser = "controller"
+const ControllerUser = "system:kube-controller-manager"
 
 const controllerToken = "the-controllers-token"
 

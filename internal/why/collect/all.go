@@ -54,15 +54,11 @@ func CollectAll(ctx context.Context, client *restclient.Client, options Options)
 			from.Server, from.Cluster, from.APIServices, from.Definitions, from.Managers, from.Leases
 	}
 	contents(bounded, all...)
-	for _, c := range all {
-		c.suspicions(bounded)
-	}
+	first.noteLeases(bounded, all...)
 	for _, c := range all {
 		c.evidence.Took = time.Since(began)
 	}
-	if bounded.Err() == nil {
-		first.wait(ctx, all...)
-	}
+	first.complete(ctx, bounded, all...)
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}

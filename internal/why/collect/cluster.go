@@ -276,6 +276,14 @@ func lease(o *api.Unstructured) (why.Lease, bool) {
 	}, true
 }
 
+// leaseAgain reads a Lease after the interval.
+func (c *collector) leaseAgain(o *api.Unstructured) (why.Lease, bool) {
+	l, ok := lease(o)
+	version, known := c.versions[l.Namespace+"/"+l.Name]
+	l.Moved = known && version != o.GetResourceVersion()
+	return l, ok
+}
+
 // service parses a reference to a Service. It returns nil if v is none.
 func service(reference any) *why.Service {
 	fields, _ := reference.(map[string]any)

@@ -53,11 +53,11 @@ func Collect(ctx context.Context, client *restclient.Client, namespace string, o
 	if c.inDeletion() {
 		c.environment(bounded)
 		c.content(bounded)
-		c.suspicions(bounded)
+		c.noteLeases(bounded, c)
 	}
 	c.evidence.Took = time.Since(began)
-	if c.inDeletion() && bounded.Err() == nil {
-		c.wait(ctx, c)
+	if c.inDeletion() {
+		c.complete(ctx, bounded, c)
 	}
 	if err := context.Cause(ctx); err != nil {
 		return why.Evidence{}, err
@@ -76,16 +76,24 @@ func newCollector(client *restclient.Client, namespace string, options Options) 
 	return c
 }
 
-// wait takes the second samples after the interval, if there is one.
-func (c *collector) wait(ctx context.Context, all ...*collector) {
-	if c.options.Interval < 0 || wait.Sleep(ctx, c.options.Interval) != nil {
-		return
-	}
+// complete takes the second samples after the interval, if there is one, and then reads what the
+// samples give a reason for: it has what was repaired during the interval. bounded is the context
+// of the first samples.
+func (c *collector) complete(ctx, bounded context.Context, all ...*collector) {
+	twice := c.options.Interval >= 0 && bounded.Err() == nil && wait.Sleep(ctx, c.options.Interval) == nil
 	again := time.Now()
-	left, cancel := context.WithTimeout(ctx, max(requestTimeout, c.options.Timeout-c.evidence.Took))
-	defer cancel()
+	if twice {
+		left, cancel := context.WithTimeout(ctx, max(requestTimeout, c.options.Timeout-c.evidence.Took))
+		defer cancel()
+		bounded = left
+		for _, one := range all {
+			one.second(bounded)
+		}
+	}
 	for _, one := range all {
-		one.second(left)
+		if one.evidence.Latest() != nil {
+			one.suspicions(bounded)
+		}
 	}
 	for _, one := range all {
 		one.evidence.Took += time.Since(again)
@@ -112,6 +120,8 @@ type shared struct {
 
 	answers sync.Map // of the lists of the cluster, by request and type; unused with one namespace
 	many    bool
+
+	versions map[string]string // the resourceVersions of Leases before the interval, by namespace/name
 }
 
 func (c *collector) inDeletion() bool {

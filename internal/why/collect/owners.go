@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"orrery/internal/why"
 	"orrery/restclient/api"
@@ -59,8 +60,14 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 	switch kind {
 	case why.PodKind:
 		spec = []string{"spec"}
-		if slices.ContainsFunc(items(o.Nested("status", "containerStatuses")), runs) {
-			w.Ready = 1
+		statuses := items(o.Nested("status", "containerStatuses"))
+		if slices.ContainsFunc(statuses, runs) {
+			w.Ready, w.Unready = 1, text(conditionOf(o, "Ready"), "status") == "False"
+		}
+		for _, status := range statuses {
+			if at := lastRun(status); at.After(w.Since) {
+				w.Since = at
+			}
 		}
 	case why.CronKind:
 		spec = []string{"spec", "jobTemplate", "spec", "template", "spec"}
@@ -117,6 +124,9 @@ func choosesIdentity(word string) bool {
 func limitsOf(line []string, variables []map[string]any) (only []string) {
 	for i, flag := range line {
 		name, value, whole := strings.Cut(flag, "=")
+		if narrows(name, value) {
+			only = append(only, "?")
+		}
 		if !strings.HasPrefix(flag, "--") || !limits(name) {
 			continue
 		}
@@ -126,6 +136,9 @@ func limitsOf(line []string, variables []map[string]any) (only []string) {
 		only = append(only, namesIn(value)...)
 	}
 	for _, variable := range variables {
+		if narrows(text(variable, "name"), text(variable, "value")) {
+			only = append(only, "?")
+		}
 		if !limits(text(variable, "name")) {
 			continue
 		}
@@ -144,13 +157,29 @@ func limits(name string) bool {
 	return slices.Contains(limiting, strings.TrimSuffix(name, "s"))
 }
 
+// narrows reports whether a flag or variable limits a program to its own namespace, or to objects
+// with some labels.
+func narrows(name, value string) bool {
+	switch name {
+	case "--namespaced", "ROOK_CURRENT_NAMESPACE_ONLY":
+		return value != "false"
+	case "--watch-all-namespaces":
+		return value == "false"
+	case "--watch-label-selector", "--watch-filter":
+		return true
+	}
+	return false
+}
+
 // namesIn returns the namespaces in the value of such a variable.
 func namesIn(value string) []string {
 	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' || r == ';' })
 }
 
 // limiting are the names of such flags and variables, in small letters and without a plural.
-var limiting = []string{"watch_namespace", "watched_namespace", "application_namespace", "argocd_application_namespace"}
+var limiting = []string{
+	"watch_namespace", "watched_namespace", "managed_namespace", "application_namespace", "argocd_application_namespace", "strimzi_namespace",
+}
 
 // mayRun reports whether a pod is going to run: it is neither finished nor deleted.
 func mayRun(o *api.Unstructured) bool {
@@ -163,6 +192,22 @@ func runs(status map[string]any) bool {
 	state, _ := status["state"].(map[string]any)
 	_, running := state["running"]
 	return running
+}
+
+// lastRun returns when a container last started or ended, by its status; zero if it never ran.
+func lastRun(status map[string]any) (last time.Time) {
+	for _, which := range []string{"state", "lastState"} {
+		states, _ := status[which].(map[string]any)
+		for _, state := range []string{"running", "terminated"} {
+			times, _ := states[state].(map[string]any)
+			for _, key := range []string{"startedAt", "finishedAt"} {
+				if at := moment(text(times, key)); at.After(last) {
+					last = at
+				}
+			}
+		}
+	}
+	return last
 }
 
 // programsOf returns the words of a command line that may be programs, without their folders. The
@@ -304,9 +349,12 @@ func bindingOf(o *api.Unstructured) binding {
 	}
 	for _, subject := range items(o.Nested("subjects")) {
 		grant := why.Grant{Subject: strings.ToLower(text(subject, "kind")) + " " + text(subject, "name")}
+		account, isAccount := strings.CutPrefix(text(subject, "name"), "system:serviceaccount:")
 		switch name := text(subject, "name"); {
 		case text(subject, "kind") == "ServiceAccount":
 			grant.Service = why.Service{Namespace: cmp.Or(text(subject, "namespace"), o.GetNamespace()), Name: name}
+		case isAccount: // the name by which the server knows it as a user
+			grant.Service.Namespace, grant.Service.Name, _ = strings.Cut(account, ":")
 		case name == allAccounts || name == "system:authenticated":
 			grant.Service = why.Service{Namespace: why.Every, Name: why.Every}
 		case strings.HasPrefix(name, allAccounts+":"):

@@ -61,6 +61,13 @@ func TestSinceWhenAWorkloadIsDown(t *testing.T) {
 	assert.Equal(t, since, workload(why.PodKind, o("Ready")).Since.Format(time.RFC3339))
 	assert.Equal(t, created, workload("statefulset", o("Other")).Since.Format(time.RFC3339))
 
+	waits := map[string]any{"state": map[string]any{"waiting": map[string]any{"reason": "CrashLoopBackOff"}},
+		"lastState": map[string]any{"terminated": map[string]any{"startedAt": created, "finishedAt": since}}}
+	crashing := &api.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{"creationTimestamp": created}, "status": map[string]any{"containerStatuses": []any{waits}},
+	}}
+	assert.Equal(t, since, workload(why.PodKind, crashing).Since.Format(time.RFC3339), "when it last ran")
+
 	for phase, may := range map[string]bool{"Pending": true, "Running": true, "Succeeded": false, "Failed": false} {
 		pod := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{}, "status": map[string]any{"phase": phase}}}
 		assert.Equal(t, may, mayRun(pod), phase)
@@ -102,13 +109,13 @@ func TestSubjectsOfBindings(t *testing.T) {
 	subject := func(kind, name string) map[string]any { return map[string]any{"kind": kind, "name": name} }
 	b := bindingOf(&api.Unstructured{Object: map[string]any{"metadata": map[string]any{"namespace": "shop"}, "subjects": []any{
 		subject("Group", "system:serviceaccounts"), subject("Group", "system:serviceaccounts:ops"), subject("Group", "system:masters"),
-		subject("ServiceAccount", "a"), subject("User", "jane"),
+		subject("ServiceAccount", "a"), subject("User", "jane"), subject("User", "system:serviceaccount:ops:b"),
 	}}})
 	var accounts []string
 	for _, g := range b.subjects {
 		accounts = append(accounts, g.Account())
 	}
-	assert.Equal(t, []string{"*/*", "ops/*", "/", "shop/a", "/"}, accounts)
+	assert.Equal(t, []string{"*/*", "ops/*", "/", "shop/a", "/", "ops/b"}, accounts)
 	assert.Equal(t, "shop", b.namespace)
 }
 
@@ -154,7 +161,13 @@ func TestWorkloadsOfSomeNamespaces(t *testing.T) {
 		"a flag without a value": {
 			map[string]any{"args": []any{"--watch-namespaces"}, "env": []any{map[string]any{"name": "POD_NAME", "value": "a"}}}, nil,
 		},
-		"a flag and its value": {map[string]any{"command": []any{"argocd", "--application-namespaces", "team-*"}}, []string{"team-*"}},
+		"its own namespace":        {map[string]any{"args": []any{"--namespaced"}}, []string{"?"}},
+		"all namespaces":           {map[string]any{"args": []any{"--namespaced=false", "--watch-all-namespaces=true"}}, nil},
+		"not all namespaces":       {map[string]any{"args": []any{"--watch-all-namespaces=false"}}, []string{"?"}},
+		"some labels":              {map[string]any{"args": []any{"--watch-label-selector=!sharding.fluxcd.io/key"}}, []string{"?"}},
+		"the namespace of a Kafka": {map[string]any{"env": []any{map[string]any{"name": "STRIMZI_NAMESPACE", "value": "kafka"}}}, []string{"kafka"}},
+		"Rook's, by a variable":    {map[string]any{"env": []any{map[string]any{"name": "ROOK_CURRENT_NAMESPACE_ONLY", "value": "true"}}}, []string{"?"}},
+		"a flag and its value":     {map[string]any{"command": []any{"argocd", "--application-namespaces", "team-*"}}, []string{"team-*"}},
 	} {
 		o := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{test.container}}}}}}
 		assert.Equal(t, test.only, workload("deployment", o).Only, name)

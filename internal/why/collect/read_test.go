@@ -29,6 +29,49 @@ func TestAPodInDeletionThatRuns(t *testing.T) {
 	assert.Equal(t, []string{"runs"}, pods)
 }
 
+// A container that runs makes no sign of life if its pod is not Ready.
+func TestAPodThatIsNotReady(t *testing.T) {
+	for status, unready := range map[string]bool{"True": false, "False": true, "Unknown": false} {
+		pod := &api.Unstructured{Object: map[string]any{"status": map[string]any{
+			"containerStatuses": []any{map[string]any{"state": map[string]any{"running": map[string]any{}}}},
+			"conditions":        []any{map[string]any{"type": "Ready", "status": status}},
+		}}}
+		w := workload(why.PodKind, pod)
+		assert.Equal(t, 1, w.Ready)
+		assert.Equal(t, unready, w.Unready, status)
+	}
+}
+
+// A Lease whose version differs from that before the interval was written in between.
+func TestALeaseThatWasWrittenInBetween(t *testing.T) {
+	lease := func(name, version string) string {
+		return `{"metadata":{"namespace":"ops","name":"` + name + `","resourceVersion":"` + version + `"},"spec":{}}`
+	}
+	answer := lease("still", "1") + "," + lease("moves", "2")
+	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"LeaseList","apiVersion":"coordination.k8s.io/v1","metadata":{},"items":[` + answer + `]}`))
+	}))
+	moved := func(c *collector) (names []string) {
+		for _, l := range list(t.Context(), c, leasesResource, "", api.ListOptions{}, c.leaseAgain).Items {
+			if l.Moved {
+				names = append(names, l.Name)
+			}
+		}
+		return names
+	}
+	c := newCollector(server.Client(), "shop", Options{})
+	c.noteLeases(t.Context(), c)
+	assert.Nil(t, c.versions, "no owner is looked for")
+	o := why.Object{Name: "a", Finalizers: []string{"example.com/x"}, Deleted: time.Now()}
+	c.evidence.Namespace = &why.Namespace{Deleted: time.Now()}
+	c.evidence.Types = []why.Type{{Resource: "configmaps", Objects: []why.Object{o}}}
+	c.noteLeases(t.Context(), c)
+	assert.Empty(t, moved(c))
+	answer = lease("still", "1") + "," + lease("moves", "3") + "," + lease("new", "4")
+	assert.Equal(t, []string{"moves"}, moved(c))
+}
+
 // A pod without the token of its account has another identity. An image may have a digest only.
 func TestAWorkloadWithoutItsToken(t *testing.T) {
 	pod := func(mounts bool) *api.Unstructured {

@@ -21,9 +21,38 @@ const (
 	maxBackends = 8
 )
 
-// suspicions is wave 3: it reads what the earlier waves give a reason for.
+// held returns the finalizers whose owners are looked for.
+func (c *collector) held() []why.Held {
+	e := &c.evidence
+	return slices.Concat(e.Held(), e.HeldNamespace(), e.Awaiting())
+}
+
+// noteLeases reads the versions of all Leases before the interval, if the owner of a finalizer may
+// have one of them.
+func (c *collector) noteLeases(ctx context.Context, all ...*collector) {
+	if c.options.Interval < 0 || !slices.ContainsFunc(all, func(one *collector) bool { return len(one.held()) > 0 }) {
+		return
+	}
+	versions := map[string]string{}
+	err := c.everyPage(ctx, api.ListOptions{Limit: pageSize}, func(ctx context.Context, options api.ListOptions) (string, error) {
+		page, err := restclient.Metadata(c.client, leasesResource, "").List(ctx, options)
+		if err != nil {
+			return "", err
+		}
+		for _, item := range page.Items {
+			versions[item.Namespace+"/"+item.Name] = item.ResourceVersion
+		}
+		return page.Continue, nil
+	})
+	if err == nil {
+		c.versions = versions
+	}
+}
+
+// suspicions is wave 3: it reads what the samples give a reason for.
 func (c *collector) suspicions(ctx context.Context) {
 	e := &c.evidence
+	n := e.Latest()
 	var reads []func()
 	ask := func(reason bool, read func()) {
 		if reason {
@@ -34,21 +63,21 @@ func (c *collector) suspicions(ctx context.Context) {
 		e.Elsewhere = c.elsewhere(ctx)
 	}
 	silent := e.Emptied() || e.Untouched()
-	ask(e.Namespace.BlamesWebhook() || silent || len(e.Held()) > 0 || e.Late(), func() { c.webhooks(ctx) })
-	ask(e.Namespace.BlamesPolicy() || silent || e.Late(), func() { c.policies(ctx) })
+	ask(n.BlamesWebhook() || silent || len(e.Held()) > 0 || e.Late(), func() { c.webhooks(ctx) })
+	ask(n.BlamesPolicy() || silent || e.Late(), func() { c.policies(ctx) })
 	ask(e.Ending(), func() { e.NodeLeases = list(ctx, c, leasesResource, "kube-node-lease", api.ListOptions{}, lease) })
 	ask(e.Ending(), func() { e.Nodes = list(ctx, c, nodesResource, "", api.ListOptions{}, node) })
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, attachmentsResource, "", api.ListOptions{}, attachment) })
 	ask(len(e.Discovery.Stale) > 0, func() { c.probes(ctx) })
-	ask(len(why.Refusals(e.Namespace, e.Name)) > 0, func() { c.reviews(ctx) })
+	ask(len(why.Refusals(n, e.Name)) > 0, func() { c.reviews(ctx) })
 	ask(e.BlamesConversion(), func() {
 		e.Definitions = list(ctx, c, definitionsResource, "", api.ListOptions{}, definition)
 	})
-	held := slices.Concat(e.Held(), e.HeldNamespace(), e.Awaiting())
-	repairs := len(held) > 0 || len(e.Discovery.Failed) > 0 || e.Namespace.BlamesWebhook() || e.BlamesConversion()
+	held := c.held()
+	repairs := len(held) > 0 || len(e.Discovery.Failed) > 0 || n.BlamesWebhook() || e.BlamesConversion()
 	ask(repairs && e.Terminating == nil, func() { e.Terminating = c.terminating(ctx) })
 	ask(len(held) > 0, func() { c.workloads(ctx) })
-	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, leasesResource, "", api.ListOptions{}, lease) })
+	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, leasesResource, "", api.ListOptions{}, c.leaseAgain) })
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })
 	ask(slices.ContainsFunc(held, why.Held.ByRights), func() { c.grants(ctx, held) })
 	parallel(reads...)
@@ -106,7 +135,7 @@ func (c *collector) probes(ctx context.Context) {
 func (c *collector) reviews(ctx context.Context) {
 	e := &c.evidence
 	var first, others []why.Refusal
-	for _, refusals := range why.Together(why.Refusals(e.Namespace, e.Name)) {
+	for _, refusals := range why.Together(why.Refusals(e.Latest(), e.Name)) {
 		first, others = append(first, refusals[0]), append(others, refusals[1:]...)
 	}
 	for _, refusal := range append(first, others...)[:min(len(first)+len(others), maxReviews)] {
@@ -171,7 +200,7 @@ func (c *collector) backends(ctx context.Context) {
 		}
 	}
 	for _, hook := range e.Webhooks.Items {
-		if e.Suspects(hook) {
+		if e.MayKeep(hook) {
 			want(hook.Service)
 		}
 	}

@@ -1,0 +1,216 @@
+package why_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+)
+
+// This page has owners and controllers that are at work although they look absent, and the other
+// way round.
+
+// A Lease that was written between the samples is renewed, whatever the clock of its holder says,
+// and one without a duration has the usual one.
+func TestALeaseThatMoves(t *testing.T) {
+	stopped := workload("deployment", "ops", "keda-operator", 0)
+	stopped.Replicas = 0
+	e := held(stopped)
+	lease := why.Lease{Namespace: "ops", Name: "keda-operator", Holder: "a", Renewed: at.Add(-time.Minute), Duration: 15 * time.Second}
+	e.AllLeases.Items = []why.Lease{lease}
+	require.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty)
+	e.AllLeases.Items[0].Moved = true
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C04").Certainty)
+
+	for ago, expired := range map[time.Duration]bool{time.Second: false, 14 * time.Second: false, 16 * time.Second: true} {
+		assert.Equal(t, expired, why.Lease{Holder: "a", Renewed: at.Add(-ago)}.Expired(at), ago)
+	}
+}
+
+// A right in another namespace may be all that an owner needs.
+func TestAnOwnerThatWorksElsewhere(t *testing.T) {
+	w := workload("deployment", "ops", "workflow-controller", 1)
+	e := orphan("workflows", "argoproj.io", "workflows.argoproj.io/artifact-gc", "", w)
+	refuse(&e, w)
+	require.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
+	e.Grants.Items = []why.Grant{{Service: w.Account(), Group: "argoproj.io", Resources: []string{"workflows"}, Elsewhere: "argo"}}
+	assert.Equal(t, []string{"workflow-controller may update them in argo, and may work there only"}, find(why.Judge(e), "C06").Missing)
+}
+
+// What only ends with an owner's name, has no right to the type or is not Ready is no sign of life.
+func TestWorkloadsThatAreNoSignOfLife(t *testing.T) {
+	const owner = "source-controller, which seems to be at work"
+	sources := func(w why.Workload) why.Evidence {
+		e := orphan("gitrepositories", "source.toolkit.fluxcd.io", "finalizers.fluxcd.io", "", w)
+		e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "flux-system", Name: "default"}, Group: "source.toolkit.fluxcd.io", Resources: []string{"*"}}}
+		return e
+	}
+	unready := workload(why.PodKind, "flux-system", "source-controller-0", 1)
+	unready.Unready = true
+	for name, test := range map[string]struct {
+		evidence why.Evidence
+		atWork   bool
+	}{
+		"the owner":              {sources(workload("deployment", "flux-system", "source-controller", 1)), true},
+		"a stranger":             {sources(workload("deployment", "knative", "kafka-source-controller", 1)), false},
+		"a release of the owner": {sources(workload("deployment", "flux-system", "eu-source-controller", 1)), true},
+		"its pod, not Ready":     {sources(unready), false},
+	} {
+		report := why.Judge(calm(test.evidence))
+		if test.atWork {
+			assert.Contains(t, report.Sentence, owner, name)
+			continue
+		}
+		assert.NotContains(t, report.Sentence, owner, name)
+		assert.Equal(t, why.Possible, find(report, "C04").Certainty, name)
+	}
+}
+
+// Finalizers of Cluster API's providers are also on the types of its core.
+func TestProvidersOfClusterAPI(t *testing.T) {
+	for finalizer, owner := range map[string]string{
+		"cluster.cluster.x-k8s.io":               "capi-controller-manager",
+		"machineset.cluster.x-k8s.io":            "capi-controller-manager",
+		"fleet.addons.cluster.x-k8s.io":          "an add-on provider of Cluster API",
+		"topology.cluster.x-k8s.io":              "a provider of Cluster API",
+		"docker.infrastructure.cluster.x-k8s.io": "an infrastructure provider of Cluster API",
+	} {
+		h := why.Held{Type: &why.Type{Group: "cluster.x-k8s.io", Resource: "clusters"}, Finalizer: finalizer}
+		keeper, ok := h.Keeper()
+		assert.True(t, ok, finalizer)
+		assert.Equal(t, owner, keeper.Name, finalizer)
+		assert.Equal(t, owner != "capi-controller-manager", keeper.Many, finalizer)
+	}
+}
+
+// A definition that is terminating is not the cause while a pod that may update the type runs.
+func TestADefinitionWhoseOwnerMayRun(t *testing.T) {
+	e := defined()
+	require.Equal(t, why.Proven, find(why.Judge(e), "C25").Certainty)
+	grant := grantOf(e.Types[0].Group, "ops")
+	grant.Pods = 1
+	e.Grants.Items = append(e.Grants.Items, grant)
+	e.Grants.Request = "GET roles"
+	found := find(why.Judge(e), "C25")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Contains(t, found.Missing[0], "a pod of service account ops/operator may update")
+}
+
+// The job controller removes the finalizer of orphans. If it runs and one stays, something else
+// refuses that.
+func TestAnOrphanWhileTheJobControllerRuns(t *testing.T) {
+	e := leftOver()
+	require.Equal(t, why.Proven, find(why.Judge(e), "C13").Certainty)
+	hooks := e
+	hooks.Webhooks = answered("GET webhooks", why.Webhook{Name: "w", Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"pods"}}}})
+	assert.Equal(t, []string{"webhook w decides on updates of pods, and may refuse that of the job-controller"}, find(why.Judge(hooks), "C13").Missing)
+	hooks.Webhooks = why.Answer[why.Webhook]{Failed: &why.Failure{Code: 403, Right: "list webhooks"}}
+	assert.Equal(t, why.Possible, find(why.Judge(hooks), "C13").Certainty)
+	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*"})
+	found := find(why.Judge(e), "C13")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Contains(t, found.Do[0], "read the log of kube-controller-manager")
+	e.Managers.Items[0].Controllers = "*,-job-controller"
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C13").Certainty)
+}
+
+// Whoever decides on the conditions of namespaces, or is slow to decide on deletions, may be why a
+// controller at work has written none.
+func TestAControllerWhoseConditionsMayBeRefused(t *testing.T) {
+	on := func(operation, group, resource string) []why.Rule {
+		return []why.Rule{{Operations: []string{operation}, Groups: []string{group}, Resources: []string{resource}}}
+	}
+	elsewhere := why.Selector{Labels: map[string]string{"a": "b"}}
+	forbidden := &why.Failure{Code: 403, Right: "list webhooks"}
+	grace := object("p")
+	grace.Deleted = deleted.Add(15 * time.Minute)
+	for name, test := range map[string]struct {
+		change    func(*why.Evidence)
+		certainty why.Certainty
+	}{
+		"nothing": {func(*why.Evidence) {}, why.Proven},
+		"a webhook at a URL": {func(e *why.Evidence) {
+			e.Webhooks.Items = []why.Webhook{{Name: "w", URL: "https://x", Rules: on("UPDATE", "", "namespaces/status")}}
+		}, why.Possible},
+		"a webhook that hangs": {func(e *why.Evidence) {
+			e.Webhooks.Items = []why.Webhook{{Name: "w", FailurePolicy: "Ignore", Rules: on("DELETE", "*", "*")}}
+		}, why.Possible},
+		"one that fails at once": {func(e *why.Evidence) {
+			e.Webhooks.Items = []why.Webhook{{Name: "w", Service: &why.Service{Namespace: "g", Name: "g"}, Rules: on("DELETE", "*", "*")}}
+			e.Backends = []why.Backend{{Service: why.Service{Namespace: "g", Name: "g"}, Exists: true}}
+		}, why.Proven},
+		"one whose server answers": {func(e *why.Evidence) {
+			e.Webhooks.Items = []why.Webhook{{Name: "w", Service: &why.Service{Namespace: "g", Name: "g"}, Rules: on("DELETE", "*", "*")}}
+			e.Backends = []why.Backend{{Service: why.Service{Namespace: "g", Name: "g"}, Exists: true, Ready: 1}}
+		}, why.Possible},
+		"one of another object": {func(e *why.Evidence) { e.Webhooks.Items = []why.Webhook{{Name: "w", Rules: on("DELETE", "", "nodes")}} }, why.Proven},
+		"one of other names": {func(e *why.Evidence) {
+			e.Webhooks.Items = []why.Webhook{{Name: "w", NamespaceOnly: elsewhere, Rules: on("*", "*", "*/*")}}
+		}, why.Proven},
+		"a policy": {func(e *why.Evidence) {
+			e.Policies.Items = []why.Policy{{Name: "p", Rules: on("UPDATE", "", "namespaces/*")}}
+		}, why.Possible},
+		"unread webhooks":      {func(e *why.Evidence) { e.Webhooks.Failed = forbidden }, why.Possible},
+		"unread policies":      {func(e *why.Evidence) { e.Policies.Failed = forbidden }, why.Possible},
+		"a pod deleted since":  {func(e *why.Evidence) { e.Pods = []why.Pod{{Object: grace, Grace: 900}} }, why.Possible},
+		"a pod deleted before": {func(e *why.Evidence) { e.Pods = []why.Pod{{Object: grace, Grace: 1000}} }, why.Proven},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+			test.change(&e)
+			found := find(why.Judge(e), "C19")
+			require.NotNil(t, found)
+			assert.Equal(t, test.certainty, found.Certainty, found.Missing)
+		})
+	}
+}
+
+// Conditions that a controller wrote before its Lease expired do not show that it is at work, nor
+// does a change after them wait for its next pass.
+func TestAControllerThatDiedAfterItsConditions(t *testing.T) {
+	e := unreachable()
+	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Created: deleted.Add(-time.Hour)})
+	lease := why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a", Renewed: at.Add(-5 * time.Minute), Duration: 15 * time.Second}
+	e.Leases = answered("GET leases", lease)
+	e.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: at.Add(-6 * time.Minute)}}
+	again := *e.Namespace
+	e.Second.Namespace = &again
+	require.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
+	e.Webhooks.Items[1].Changed = at.Add(-4 * time.Minute)
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C07").Certainty)
+	assert.Contains(t, find(why.Judge(e), "C07").Missing[0], "was changed after the last pass of a controller")
+	e.Webhooks.Items[1].Changed = at.Add(-7 * time.Minute)
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C07").Certainty)
+
+	e.Leases.Items[0].Name = "orrery"
+	assert.NotNil(t, find(why.Judge(e), "C19"), "that of another controller has expired")
+}
+
+// A namespace that went between the samples has no cause any more.
+func TestTheFindingsOfANamespaceThatIsGone(t *testing.T) {
+	e := denied()
+	require.NotEmpty(t, why.Judge(e).Findings)
+	e.Second.Namespace = nil
+	assert.Empty(t, why.Judge(e).Findings)
+}
+
+// A kubelet without a Lease may be dead, and nothing waits for the end of a pod whose node does not
+// answer.
+func TestNodesWithoutASignOfLife(t *testing.T) {
+	e := onNode(why.Node{Name: "n", Ready: "True"})
+	e.NodeLeases = answered("GET leases", why.Lease{Name: "n", Holder: "n", Renewed: at, Duration: 40 * time.Second})
+	require.Equal(t, why.Proven, find(why.Judge(e), "C12").Certainty)
+	e.NodeLeases.Items = nil
+	assert.Equal(t, []string{"node n has no Lease that its kubelet renews: it may be dead"}, find(why.Judge(e), "C12").Missing)
+
+	e = onNode(why.Node{Name: "n", Ready: "Unknown"})
+	e.Types[0].Objects[0].Deleted = later.Add(time.Hour)
+	e.Pods[0].Deleted = later.Add(time.Hour)
+	e.Second.Types[0].Objects = e.Types[0].Objects
+	found := find(why.Judge(e), "C10")
+	require.NotNil(t, found)
+	assert.Equal(t, []string{"bring node n back: its kubelet ends the pod"}, found.Do)
+}
