@@ -133,6 +133,9 @@ func (f *Finding) lackDeletions(e *Evidence) {
 				if t.Name() != b.Resource || len(f.Missing) > 0 {
 					continue
 				}
+				if again := e.Second.again(&t, o.Name); again != nil {
+					o = *again
+				}
 				f.lackPass(e, b.Resource+"/"+o.Name, o.Changed)
 				if o.Changed.IsZero() && version(o.ResourceVersion) > version(n.ResourceVersion) {
 					f.lack(nil, "%s/%s was changed after the conditions were written: the next pass of the controller may succeed", b.Resource, o.Name)

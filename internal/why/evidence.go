@@ -310,8 +310,16 @@ func (e *Evidence) condition(t api.NamespaceConditionType) string {
 	return e.Namespace.Condition(t)
 }
 
+// reads reports whether a type could be listed in the second sample.
+func (s *Sample) reads(t Type) bool {
+	return s != nil && slices.ContainsFunc(s.Types, func(again Type) bool { return again.Name() == t.Name() && again.Failed == nil })
+}
+
 // again returns the object of the second sample, nil if it is not there.
 func (s *Sample) again(t *Type, name string) *Object {
+	if s == nil {
+		return nil
+	}
 	for _, second := range s.Types {
 		if second.Group != t.Group || second.Resource != t.Resource {
 			continue

@@ -96,6 +96,9 @@ func unreadable(e *Evidence) []Finding {
 		f.Says = fmt.Sprintf("objects of %s cannot be read from the storage", t.Name())
 		f.saw(1, t.Failed.Request, "500: %s", t.Failed.Message)
 		f.saw(1, "", "other types can be listed")
+		if e.Second.reads(t) {
+			f.lack(nil, "they could be read in the second sample")
+		}
 		if e.onlyPodsYet() {
 			f.Certainty = Later
 		}

@@ -237,6 +237,8 @@ func TestConversionThatOnlyTheConditionNames(t *testing.T) {
 func TestUnlistedTypesThatDoNotMatterYet(t *testing.T) {
 	corrupt := evidence(terminating("", ""), typeOf("", "configmaps"))
 	corrupt.Types[0].Failed = &why.Failure{Code: 500, Request: "GET configmaps", Message: `unable to transform key "/registry/configmaps/shop/a"`}
+	require.Equal(t, []string{"they could be read in the second sample"}, find(why.Judge(corrupt), "C23").Missing)
+	corrupt.Second.Types[0].Failed = corrupt.Types[0].Failed
 	for id, e := range map[string]why.Evidence{"C09": situations()["C09"].proven, "C23": corrupt} {
 		require.Equal(t, why.Proven, find(why.Judge(e), id).Certainty)
 		pods := e

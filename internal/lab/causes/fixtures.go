@@ -86,10 +86,10 @@ func controllerFixtures() []Fixture {
 		NearMiss: func(w *World) { // the right was restored, and the condition is old
 			w.namespace()
 			w.account("a")
-			w.fault("forbid:verb=delete|deletecollection,resource=serviceaccounts,user="+ControllerUser+",for=20s")
+			w.fault("forbid:verb=delete|deletecollection,resource=serviceaccounts,user=" + ControllerUser + ",for=20s")
 			w.terminate()
 			w.sleep(8 * time.Second) // the first pass was refused; the next one does not end
-			w.fault("delay:by=1h,verb=deletecollection,user="+ControllerUser+",resource=configmaps")
+			w.fault("delay:by=1h,verb=deletecollection,user=" + ControllerUser + ",resource=configmaps")
 		}, NearMissSettle: 25 * time.Second,
 	}, {
 		ID: "C20", NoController: true, Culprit: theNamespace, Settle: Settled + 5*time.Second,

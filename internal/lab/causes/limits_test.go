@@ -160,6 +160,33 @@ func TestGoneMeanwhile(t *testing.T) {
 	})
 }
 
+// What was repaired between the samples is not called proven.
+func TestRepairedMeanwhile(t *testing.T) {
+	waits := []string{"C10", "C27", "C29"}
+	unseen := []string{"C19", "C20", "C22", "C28", "C30"} // a process starts or stops, or a right is given, of which no object tells
+	for _, f := range causes.Fixtures() {
+		if f.Solve == nil || slices.Contains(slices.Concat(waits, unseen), f.ID) {
+			continue
+		}
+		t.Run(f.ID, func(t *testing.T) {
+			inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
+				w := causes.NewWorld(t.Context(), c.Admin())
+				var repair sync.WaitGroup
+				repair.Go(func() {
+					time.Sleep(4 * time.Second)
+					f.Solve(w)
+				})
+				_, report := judged(t, c, collect.Options{})
+				repair.Wait()
+				require.NoError(t, w.Err())
+				if found := find(report, f.ID); found != nil {
+					assert.NotEqual(t, why.Proven, found.Certainty, text(t, report))
+				}
+			})
+		})
+	}
+}
+
 // The owner of a built-in type's finalizer may run outside the cluster, as a user to whom a rule
 // gives that type.
 func TestOwnerMayBeAUser(t *testing.T) {

@@ -121,10 +121,25 @@ func (c *collector) environment(ctx context.Context) {
 		func() { e.Cluster = c.cluster(ctx) },
 		func() { e.APIServices = list(ctx, c, apiServicesResource, "", api.ListOptions{}, apiService) },
 		func() { e.Definitions = c.definitions(ctx) },
-		func() {
-			selected := api.ListOptions{LabelSelector: "component=kube-controller-manager"}
-			e.Managers = list(ctx, c, api.PodsResource, systemNamespace, selected, manager)
-		},
+		func() { c.managers(ctx) },
+	)
+}
+
+// managers reads the pods of kube-controller-manager and the Leases of its namespace, also if they
+// were read before.
+func (c *collector) managers(ctx context.Context) {
+	e := &c.evidence
+	selected := api.ListOptions{LabelSelector: "component=kube-controller-manager"}
+	for _, earlier := range []string{e.Managers.Request, e.Leases.Request} {
+		c.answers.Range(func(key, _ any) bool {
+			if earlier != "" && strings.HasSuffix(key.(string), " "+earlier) {
+				c.answers.Delete(key)
+			}
+			return true
+		})
+	}
+	parallel(
+		func() { e.Managers = list(ctx, c, api.PodsResource, systemNamespace, selected, manager) },
 		func() { e.Leases = list(ctx, c, leasesResource, systemNamespace, api.ListOptions{}, lease) },
 	)
 }
@@ -266,7 +281,7 @@ func manager(o *api.Unstructured) (why.Manager, bool) {
 			}
 		}
 	}
-	return m, true
+	return m, o.GetDeletionTimestamp() == nil
 }
 
 func lease(o *api.Unstructured) (why.Lease, bool) {

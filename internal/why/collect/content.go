@@ -349,7 +349,8 @@ func (c *collector) second(ctx context.Context) {
 		})
 	}
 	for _, t := range e.Types {
-		if t.Count == 0 || t.Failed != nil {
+		broken := t.Failed != nil && t.Failed.Code == http.StatusInternalServerError // it may have been repaired
+		if !broken && (t.Count == 0 || t.Failed != nil) {
 			continue
 		}
 		reads = append(reads, func() {

@@ -80,10 +80,18 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, leasesResource, "", api.ListOptions{}, c.leaseAgain) })
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })
 	ask(slices.ContainsFunc(held, why.Held.ByRights), func() { c.grants(ctx, held) })
+	ask(e.Second != nil && c.managerIsOff(), func() { c.managers(ctx) })
 	parallel(reads...)
 	c.pods(held)
 	c.backends(ctx)
 	c.ownersRights(ctx)
+}
+
+// managerIsOff reports whether a controller of kube-controller-manager may be off or dead.
+func (c *collector) managerIsOff() bool {
+	e := &c.evidence
+	return slices.ContainsFunc(e.Managers.Items, func(m why.Manager) bool { return !m.Ready || strings.Contains(m.Controllers, "-") }) ||
+		slices.ContainsFunc(e.Leases.Items, func(l why.Lease) bool { return l.Name == "kube-controller-manager" && l.Expired(e.At) })
 }
 
 // elsewhere reads when the controller's conditions of the other terminating namespaces were
