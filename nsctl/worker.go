@@ -126,8 +126,8 @@ func (c *Controller) syncNamespace(ctx context.Context, name string) (err error)
 // StuckAfter is how long a pass may take before [Trace].PassStuck is called.
 const StuckAfter = time.Minute
 
-// watchPass calls PassStuck when a pass that begins now takes long, and again each time that has
-// doubled. It returns a function that ends that, and blocks until no call is in progress any more.
+// watchPass calls PassStuck when a pass that begins now has taken StuckAfter, and again whenever
+// that time has doubled. The returned function stops this, and waits for a call in progress.
 func (c *Controller) watchPass(name string) (end func()) {
 	if c.trace.PassStuck == nil {
 		return func() {}

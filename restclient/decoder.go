@@ -283,7 +283,7 @@ func ListHead(fields map[string]json.RawMessage, hasItems bool) (head api.List[j
 		}
 		return head, false, err
 	case !hasItems && !strings.HasSuffix(head.Kind, "List"):
-		return head, false, fmt.Errorf("an object of kind %q where a list should be", head.Kind)
+		return head, false, fmt.Errorf("expected a list, got an object of kind %q", head.Kind)
 	}
 	return head, true, nil
 }

@@ -105,7 +105,7 @@ func TestListsThatCannotBeUnderstood(t *testing.T) {
 	}
 	for _, c := range []struct{ body, want string }{ // regular expressions; the forms of the decoder word some of it differently
 		{`[]`, "\\["}, {`7`, "7"}, {`null`, "null|nil|'n'"},
-		{`{"kind":"Pod","metadata":{}}`, `kind "Pod" where a list should be`},
+		{`{"kind":"Pod","metadata":{}}`, `expected a list, got an object of kind "Pod"`},
 		{`{"kind":"Status","status":"Success"}`, "a Status where a list should be"},
 		{`{"kind":"Status","status":7}`, "cannot unmarshal number"},
 		{`{"kind":"Status","status":"x","a":}`, "'}'"},

@@ -214,3 +214,15 @@ func TestNodesWithoutASignOfLife(t *testing.T) {
 	require.NotNil(t, found)
 	assert.Equal(t, []string{"bring node n back: its kubelet ends the pod"}, found.Do)
 }
+
+// A key service that does not answer has lost no data.
+func TestAKeyServiceThatIsDown(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "secrets", object("a")))
+	e.Types = e.Types[:1]
+	e.Types[0].Failed = &why.Failure{Code: 500, Message: `unable to transform key "/registry/secrets/shop/a": failed to decrypt DEK, error: rpc error: code = Unavailable desc = dial unix /var/run/kms.sock`}
+	e.Types = append(e.Types, typeOf("", "configmaps"))
+	e.Second.Types = e.Types
+	found := find(why.Judge(e), "C23")
+	require.NotNil(t, found)
+	assert.Equal(t, []string{"start the KMS plugin of kube-apiserver, or make its key service reachable: the data is intact"}, found.Do)
+}

@@ -17,7 +17,7 @@ func controllerCauses() []Cause {
 		Lesson: "The API server marks a namespace and nothing more. A controller, usually kube-controller-manager, empties it and " +
 			"removes the token kubernetes from spec.finalizers. Without one, the namespace stays as it is, without any condition.",
 		Proof: "Either: 60 s after the deletion none of the five conditions is there, no other terminating namespace has one, no Lease of a namespace " +
-			"controller is renewed, and no type has fewer objects in the second sample. Or: nothing changes between the samples, and the controller is " +
+			"controller is renewed, no type has fewer objects in the second sample, no object was deleted since, and no webhook or policy may refuse or delay the conditions. Or: nothing changes between the samples, and the controller is " +
 			"switched off by --controllers, or its Lease has expired and no pod of it is ready.",
 		Do:    []string{"start kube-controller-manager with its namespace-controller", "run another one: orrery run"},
 		DoNot: "finalize the namespace by hand: its content stays behind, and comes back with a namespace of that name",
@@ -30,7 +30,7 @@ func controllerCauses() []Cause {
 		ID: "C20", Title: "two namespace controllers disagree", Itself: true,
 		Lesson: "Two programs that write the conditions of a namespace overwrite each other. Neither sees what the other counts, " +
 			"and the namespace is removed late or never.",
-		Proof: "Two managers own f:conditions of the status, both wrote within 15 s of each other, and the conditions differ between the samples.",
+		Proof: "Two managers own f:conditions of the status, both wrote within 15 s of each other and since the first sample, and the conditions differ between the samples.",
 		Do:    []string{"stop one of the two"},
 		Hides: []string{"C19"},
 		judge: twoControllers,
@@ -38,7 +38,8 @@ func controllerCauses() []Cause {
 		ID: "C21", Title: "the controller may not delete",
 		Lesson: "The controller deletes with rights of its own. If its role lacks a right, the API server refuses the requests " +
 			"that need it, and the condition ContentFailure has that refusal.",
-		Proof: "ContentFailure has the refusal with user, verb and resource, and a SubjectAccessReview for that user agrees.",
+		Proof: "ContentFailure has the refusal with user, verb and resource, and a SubjectAccessReview for that user agrees. The groups of a user " +
+			"whose name does not begin with system: are not known: that is possible.",
 		Do: []string{
 			"restore the ClusterRole system:controller:namespace-controller and its binding: kube-apiserver does so when it starts, " +
 				"unless their annotation rbac.authorization.kubernetes.io/autoupdate is false; for orrery: orrery rbac | kubectl apply -f -",

@@ -31,6 +31,8 @@ type Evidence struct {
 	// Terminating are the names of the terminating namespaces, if the examined one does not exist, or
 	// if a program may have to be brought back.
 	Terminating []string `json:"terminating,omitempty"`
+	// Unlisted is why they could not be listed.
+	Unlisted *Failure `json:"unlisted,omitempty"`
 
 	// Discovery has the types that the server serves, Types the namespace's content by type.
 	Discovery Discovery `json:"discovery"`

@@ -39,7 +39,7 @@ func finalizerCauses() []Cause {
 			"elsewhere and had its rights from them cannot remove its finalizers any more.",
 		Proof: "The owner is known from a table, a workload with exactly its name is ready elsewhere, and none of another account; the object is " +
 			"unchanged in two samples, and SubjectAccessReviews say that its service account may list the type in the namespace, and neither update nor patch it. " +
-			"One that may not list it either, or that WATCH_NAMESPACE or a like flag limits, may work for other namespaces only, and one with a kubeconfig may have another identity: that is possible.",
+			"One that may not list it either, or that WATCH_NAMESPACE or a like flag limits, or that has the right in another namespace, may work for other namespaces only, and one with a kubeconfig may have another identity: that is possible.",
 		Do:    []string{"give the account the right by a ClusterRoleBinding until the objects are gone, and delete it then"},
 		DoNot: "remove the finalizer: its owner can still finish",
 		judge: withoutRights,

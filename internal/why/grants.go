@@ -78,7 +78,7 @@ func (e *Evidence) may(f *Finding, h Held, name string, programs []string) strin
 	return ownerGone
 }
 
-// covers reports whether the right is one to the type.
+// covers reports whether the right applies to the type.
 func (g Grant) covers(t *Type) bool {
 	return (g.Group == t.Group || g.Group == Every) && includes(g.Resources, t.Resource, Every)
 }

@@ -111,6 +111,9 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 		if len(e.Terminating) > 0 {
 			return Absent, fmt.Sprintf("namespace %q does not exist; Terminating now: %s", name, strings.Join(e.Terminating, ", "))
 		}
+		if e.Unlisted != nil {
+			return Absent, fmt.Sprintf("namespace %q does not exist; this user may not list those that are Terminating", name)
+		}
 		return Absent, fmt.Sprintf("namespace %q does not exist; no namespace is Terminating", name)
 	case e.Namespace == nil:
 		return Unknown, fmt.Sprintf("namespace %q cannot be read: %s", name, refusal(e.Refused))

@@ -308,6 +308,10 @@ func TestVerdicts(t *testing.T) {
 			why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404}, Terminating: []string{"shop"}}, why.Absent, 0,
 			`namespace "shpo" does not exist; Terminating now: shop`,
 		},
+		"no other may be listed": {
+			why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404}, Unlisted: &why.Failure{Code: 403}}, why.Absent, 0,
+			`namespace "shpo" does not exist; this user may not list those that are Terminating`,
+		},
 		"it may not be read": {why.Evidence{Name: "shop", Refused: &why.Failure{Code: 403, Message: "no", Right: "get namespaces"}}, why.Unknown, why.ExitUnknown, "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {

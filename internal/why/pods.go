@@ -54,7 +54,8 @@ func podCauses() []Cause {
 		Lesson: "The job controller counts pods by a finalizer on each. If the Job is gone, or was deleted with its pods orphaned, " +
 			"the finalizer stays.",
 		Proof: "A pod past its deletionTimestamp has batch.kubernetes.io/job-tracking and does not change, and no Job is its owner, or none with " +
-			"that UID exists. One that another controller owns is left alone by the job controller, too.",
+			"that UID exists. One that another controller owns is left alone by the job controller, too. While kube-controller-manager runs with that controller, " +
+			"or a webhook or policy decides on updates of pods, something else may refuse its update: that is possible.",
 		Do: []string{
 			"run the job controller: it removes the finalizer of orphans",
 			"⚠ as a last resort remove that finalizer by a JSON patch",

@@ -82,6 +82,9 @@ func notDeleted(e *Evidence) []Finding {
 // corrupt matches the storage's error text in a 500.
 var corrupt = []string{`unable to transform key "`, "failed to read one or more ", "unable to decode ", "failed to decrypt"}
 
+// keyService are words of an error of the server that keeps the encryption key.
+var keyService = []string{"rpc error: code = Unavailable", "connection refused", "kms.sock", "DeadlineExceeded"}
+
 func unreadable(e *Evidence) []Finding {
 	readable := slices.ContainsFunc(e.Types, func(t Type) bool { return t.Request != "" && t.Failed == nil })
 	if !readable {
@@ -96,6 +99,9 @@ func unreadable(e *Evidence) []Finding {
 		f.Says = fmt.Sprintf("objects of %s cannot be read from the storage", t.Name())
 		f.saw(1, t.Failed.Request, "500: %s", t.Failed.Message)
 		f.saw(1, "", "other types can be listed")
+		if containsAny(t.Failed.Message, keyService) {
+			f.Do = []string{"start the KMS plugin of kube-apiserver, or make its key service reachable: the data is intact"}
+		}
 		if e.Second.reads(t) {
 			f.lack(nil, "they could be read in the second sample")
 		}

@@ -122,7 +122,7 @@ func (d *listDecoder) resultProtobuf() (*api.List[*partial], error) {
 		return nil, nil
 	}
 	if !strings.HasSuffix(d.list.Kind, "List") {
-		return nil, fmt.Errorf("an object of kind %q where a list should be", d.list.Kind)
+		return nil, fmt.Errorf("expected a list, got an object of kind %q", d.list.Kind)
 	}
 	return &d.list, nil
 }

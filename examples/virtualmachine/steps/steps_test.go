@@ -227,7 +227,7 @@ func TestStep1Lists(t *testing.T) {
 	vm := r.create("test-vm")
 	p := r.run("1-list")
 	p.says(`default/test-vm wants 1 CPUs and 64Mi of memory`)
-	p.says("that is all at version " + vm.ResourceVersion)
+	p.says("end of the list, resourceVersion " + vm.ResourceVersion)
 	require.NoError(t, p.command.Wait())
 }
 

@@ -215,8 +215,8 @@ func (w *World) manager(controllers string) {
 	w.sleep(10 * time.Second)
 }
 
-// disagree lets two programs overwrite each other's conditions of the namespace three times every 10
-// s, until the pod of the first is deleted. Then a controller starts.
+// disagree lets two programs overwrite each other's conditions of the namespace, three times in
+// 10 s, until the pod of the first is deleted. Then a controller starts.
 func (w *World) disagree(first, second string) {
 	const pods = "/api/v1/namespaces/kube-system/pods"
 	w.create(pods, `{"metadata":{"name":"`+first+`"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)

@@ -111,7 +111,7 @@ func (f *FIFOState) apply(s *State, hook string, e *Event) {
 	}
 }
 
-// deltasOf returns the number of deltas of an event, of which d has the newest ones.
+// deltasOf returns the number of deltas of an event. The string may have only the newest of them.
 func deltasOf(e *Event) int64 { return max(e.M, int64(utf8.RuneCountInString(e.Deltas))) }
 
 // append adds a delta to the slot of its key. A deletion behind a deletion does not lengthen it;

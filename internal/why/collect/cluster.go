@@ -23,8 +23,13 @@ func (c *collector) first(ctx context.Context) error {
 	}
 	e := &c.evidence
 	e.Namespace, e.At, e.Refused = namespace, at, failed
-	if failed != nil && failed.Code == http.StatusNotFound {
-		e.Terminating = c.terminating(ctx)
+	if failed != nil && failed.Code == http.StatusNotFound && !c.many {
+		var err error
+		e.Terminating, err = c.inDeletionNow(ctx)
+		if api.CodeOf(err) != http.StatusForbidden {
+			return err // any server may answer 404
+		}
+		e.Unlisted = failure("", "list namespaces", err)
 	}
 	return nil
 }

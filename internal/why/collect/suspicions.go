@@ -14,7 +14,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Limits of wave 3.
+// Limits of what the suspicions read: group versions, reviews, Services.
 const (
 	maxProbes   = 4
 	maxReviews  = 4

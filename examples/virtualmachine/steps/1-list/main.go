@@ -32,5 +32,5 @@ func main() {
 	for _, vm := range list.Items {
 		fmt.Printf("%s/%s wants %s CPUs and %s of memory\n", vm.Namespace, vm.Name, vm.Spec.Resource.CPU, vm.Spec.Resource.Memory)
 	}
-	fmt.Printf("that is all at version %s\n", list.ResourceVersion)
+	fmt.Printf("end of the list, resourceVersion %s\n", list.ResourceVersion)
 }

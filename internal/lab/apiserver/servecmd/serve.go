@@ -154,7 +154,7 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 	}
 
 	<-ctx.Done()
-	logger.Info().Msg("stopping: ending watches and waiting for requests; press Ctrl-C again to stop immediately")
+	logger.Info().Msg("stopping: ending watches and waiting for requests; press Ctrl-C again to stop at once")
 	return program.Stopped(ctx)
 }
 

@@ -63,7 +63,7 @@ func (c *child) ask(ctx context.Context, method string, asked, answer any) error
 	if _, refused := errors.AsType[rpc.ServerError](call.Error); call.Error == nil || refused {
 		return call.Error
 	}
-	return fmt.Errorf("the worker is gone: %w", call.Error)
+	return fmt.Errorf("the worker process has ended: %w", call.Error)
 }
 
 // stop ends the child and its children, and waits for them.

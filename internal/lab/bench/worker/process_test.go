@@ -80,7 +80,7 @@ func TestErrorsNameSideAndScenario(t *testing.T) {
 func TestAWorkerThatDiesIsReplaced(t *testing.T) {
 	process := start(t)
 	_, err := process.Run(t.Context(), "dies", bench.Full)
-	assert.ErrorContains(t, err, "dies on ours: the worker is gone")
+	assert.ErrorContains(t, err, "dies on ours: the worker process has ended")
 	assert.NotErrorAs(t, err, new(rpc.ServerError))
 	assert.Equal(t, 1.0, n(t, process, "warm"))
 }

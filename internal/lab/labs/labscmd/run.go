@@ -109,7 +109,7 @@ with your pages of all labs that have passed.`,
 		},
 	}
 	flags := command.Flags()
-	program.WordVar(flags, &o.server, "server", "", "server", []serverKind{demoServer, kubeconfigServer}, "where the controller works")
+	program.WordVar(flags, &o.server, "server", "", "server", []serverKind{demoServer, kubeconfigServer}, "the server that the controller runs against")
 	flags.BoolVar(&o.all, "all", false, "use your pages of all other labs that have passed as well")
 	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the script")
 	flags.BoolVar(&o.scene, "scene", false, `play the lab's scene of "lab demo" with your page, gear by gear`)

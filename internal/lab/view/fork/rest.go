@@ -93,7 +93,7 @@ func (c settled) differences(recorded settled) (differences []string) {
 	return differences
 }
 
-// without returns the names that are not in others. A name may be there several times.
+// without returns the names that are not in others. Duplicates count.
 func without(names, others []string) (left []string) {
 	others = slices.Clone(others)
 	for _, name := range names {
