@@ -72,6 +72,41 @@ func TestALeaseThatWasWrittenInBetween(t *testing.T) {
 	assert.Equal(t, []string{"moves"}, moved(c))
 }
 
+// Any server may answer 404. One that is no API server cannot list namespaces either; one that
+// forbids that is an API server.
+func TestANamespaceThatIsNotThere(t *testing.T) {
+	for name, test := range map[string]struct {
+		list     http.HandlerFunc
+		fails    bool
+		unlisted bool
+	}{
+		"a web server": {http.NotFound, true, false},
+		"a page":       {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, true, false},
+		"no right to list": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`))
+		}, false, true},
+		"none": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{},"items":[]}`))
+		}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/api/v1/namespaces" {
+					test.list(w, r)
+					return
+				}
+				http.NotFound(w, r)
+			}))
+			evidence, err := Collect(t.Context(), server.Client(), "shop", Options{})
+			assert.Equal(t, test.fails, err != nil, err)
+			assert.Equal(t, test.unlisted, evidence.Unlisted != nil)
+		})
+	}
+}
+
 // A pod without the token of its account has another identity. An image may have a digest only.
 func TestAWorkloadWithoutItsToken(t *testing.T) {
 	pod := func(mounts bool) *api.Unstructured {
