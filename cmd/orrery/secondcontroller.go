@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -75,13 +76,16 @@ func refuseEvident(ctx context.Context, client *restclient.Client, options *runO
 // eachSecond calls assess with the evidence for each selected controller, until it returns an
 // error.
 func (o *runOptions) eachSecond(ctx context.Context, client *restclient.Client, assess func(controller string, evidence secondcontroller.Evidence) error) error {
+	var builtIn []secondcontroller.Controller
 	for _, d := range o.chosen {
-		if o.second.allow || !d.BuiltIn {
-			continue
+		if d.BuiltIn && !o.second.allow {
+			builtIn = append(builtIn, secondcontroller.Controller{Name: d.Name, Alias: d.Alias})
 		}
-		evidence, err := secondcontroller.Look(ctx, client, d.Name, d.Alias)
+	}
+	for i, c := range builtIn {
+		evidence, err := secondcontroller.Look(ctx, client, c, slices.Concat(builtIn[:i], builtIn[i+1:])...)
 		if err == nil {
-			err = assess(d.Name, evidence)
+			err = assess(c.Name, evidence)
 		}
 		if err != nil {
 			return err

@@ -88,12 +88,17 @@ const recently = 15 * time.Second
 // NamespaceController is kube-controller-manager's name for its namespace controller.
 const NamespaceController = "namespace-controller"
 
-// Look searches the cluster for a controller of kube-controller-manager, by its name and its older
-// names, and writes nothing. The first evidence decides. Look fails only if
-// ctx ends.
-func Look(ctx context.Context, client *restclient.Client, name string, olderNames ...string) (Evidence, error) {
-	names := slices.DeleteFunc(append(olderNames, name), func(name string) bool { return name == "" })
-	l := looker{client: client, controller: name, names: names}
+// Controller is a controller of kube-controller-manager. Alias is an older name, or empty.
+type Controller struct{ Name, Alias string }
+
+// is reports whether the controller has a name, which is an entry of --controllers.
+func (c Controller) is(name string) bool { return name == c.Name || c.Alias != "" && name == c.Alias }
+
+// Look searches the cluster for a controller of kube-controller-manager, and writes nothing. The
+// first evidence decides. Its advice switches off the controllers beside, too, which this process
+// also runs. Look fails only if ctx ends.
+func Look(ctx context.Context, client *restclient.Client, controller Controller, beside ...Controller) (Evidence, error) {
+	l := looker{client: client, Controller: controller, beside: beside}
 	for _, look := range []func(context.Context) Evidence{l.version, l.pods, l.namespaces, l.lease} {
 		evidence := look(ctx)
 		if ctx.Err() != nil {
@@ -108,9 +113,9 @@ func Look(ctx context.Context, client *restclient.Client, name string, olderName
 
 // looker reads from a server.
 type looker struct {
-	client     *restclient.Client
-	controller string
-	names      []string
+	Controller
+	client *restclient.Client
+	beside []Controller
 }
 
 // get reads a document and returns the server's time. ok is false if the document cannot be read.
@@ -134,7 +139,7 @@ func (l looker) version(ctx context.Context) Evidence {
 	var version api.VersionInfo
 	l.get(ctx, "/version", nil, &version)
 	switch {
-	case strings.HasSuffix(version.GitVersion, servedDemo) && l.controller != NamespaceController:
+	case strings.HasSuffix(version.GitVersion, servedDemo) && l.Name != NamespaceController:
 		return Evidence{Verdict: Absent, How: `the server is that of "lab demo", which runs a namespace controller and nothing else`}
 	case strings.HasSuffix(version.GitVersion, servedDemo):
 		return Evidence{Present, `the server is that of "lab demo", which runs a namespace controller itself`, `use "lab serve", which runs none`}
@@ -153,7 +158,7 @@ func (l looker) pods(ctx context.Context) Evidence {
 	for _, pod := range list.Items {
 		switch name := systemNamespace + "/" + pod.Metadata.Name; {
 		case !pod.ready():
-		case pod.controls(l.names):
+		case pod.controls(l.Controller):
 			return Evidence{Present, fmt.Sprintf("kube-controller-manager in the pod %s runs its own, by its command line", name),
 				"start it with --controllers=" + l.without(pod.controllers()) + whereToWrite}
 		default:
@@ -168,7 +173,7 @@ func (l looker) pods(ctx context.Context) Evidence {
 
 // namespaces looks for a terminating namespace whose conditions another controller wrote.
 func (l looker) namespaces(ctx context.Context) Evidence {
-	if l.controller != NamespaceController {
+	if l.Name != NamespaceController {
 		return Evidence{}
 	}
 	var list api.List[*api.Namespace]
@@ -226,22 +231,34 @@ func (l looker) lease(ctx context.Context) Evidence {
 		return Evidence{}
 	}
 	return Evidence{Possible, fmt.Sprintf("kube-controller-manager is alive, its Lease %s/%s was renewed at %s, and nothing shows whether its %s is on",
-		systemNamespace, managerName, lease.RenewTime.UTC().Format(time.TimeOnly+" MST"), strings.ReplaceAll(l.controller, "-", " ")), l.switchOff(managerName)}
+		systemNamespace, managerName, lease.RenewTime.UTC().Format(time.TimeOnly+" MST"), strings.ReplaceAll(l.Name, "-", " ")), l.switchOff(managerName)}
 }
 
 // whereToWrite ends SwitchOff for a real cluster.
 const whereToWrite = " (docs/operate/running.md says where)"
 
-// without returns the entries of --controllers with this controller excluded. It keeps the others:
-// kubeadm and minikube list bootstrapsigner and tokencleaner, which "*" does not include.
+// without returns the entries of --controllers with this controller and those beside it excluded. It
+// keeps the others: kubeadm and minikube list bootstrapsigner and tokencleaner, which "*" does not
+// include.
 func (l looker) without(entries []string) string {
 	if len(entries) == 0 {
 		entries = []string{"*"}
 	}
 	kept := slices.DeleteFunc(slices.Clone(entries), func(entry string) bool {
-		return slices.Contains(l.names, strings.TrimPrefix(entry, "-"))
+		return slices.ContainsFunc(l.all(), func(c Controller) bool { return c.is(strings.TrimPrefix(entry, "-")) })
 	})
-	return strings.Join(append(kept, "-"+l.controller), ",")
+	return strings.Join(append(kept, l.excluded()), ",")
+}
+
+func (l looker) all() []Controller { return append([]Controller{l.Controller}, l.beside...) }
+
+// excluded returns the entries that exclude the controllers.
+func (l looker) excluded() string {
+	var entries []string
+	for _, c := range l.all() {
+		entries = append(entries, "-"+c.Name)
+	}
+	return strings.Join(entries, ",")
 }
 
 // switchOff returns how to switch the controller off in a program whose command line cannot be
@@ -253,7 +270,7 @@ func (l looker) switchOff(manager string) string {
 	case "kubelite":
 		return "write --controllers=" + l.without(nil) + " into args/kube-controller-manager of microk8s" + whereToWrite
 	}
-	return "add -" + l.controller + " to the --controllers of " + managerName + ", or \"*,-" + l.controller + "\" if it has none" + whereToWrite
+	return "add " + l.excluded() + " to the --controllers of " + managerName + ", or \"*," + l.excluded() + "\" if it has none" + whereToWrite
 }
 
 // managerPod has the fields of a pod for its command line and readiness.
@@ -286,14 +303,14 @@ func (p managerPod) ready() bool {
 	return false
 }
 
-// controls reports whether the command line enables a controller with these names, as
+// controls reports whether the command line enables a controller, as
 // kube-controller-manager reads it: the first entry of --controllers that names it decides;
 // otherwise a "*" does. Without the flag it is enabled.
-func (p managerPod) controls(names []string) bool {
+func (p managerPod) controls(c Controller) bool {
 	entries := p.controllers()
 	for _, entry := range entries {
 		name, out := strings.CutPrefix(entry, "-")
-		if slices.Contains(names, name) {
+		if c.is(name) {
 			return !out
 		}
 	}
