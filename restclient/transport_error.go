@@ -75,7 +75,11 @@ func (e *TransportError) Error() string {
 
 // Sentence returns the error without method and URL: what a person at a terminal wants to read.
 func (e *TransportError) Sentence() string {
-	return fmt.Sprintf(sentences[e.Kind], serverOf(e.URL), Redact(e.Err.Error()))
+	sentence := fmt.Sprintf(sentences[e.Kind], serverOf(e.URL), Redact(e.Err.Error()))
+	if e.Kind == TimedOut {
+		sentence = strings.TrimSuffix(sentence, ": "+context.DeadlineExceeded.Error()) // it says the same
+	}
+	return sentence
 }
 
 // serverOf leaves scheme, host and port of a URL.

@@ -88,4 +88,9 @@ func TestTransportErrorText(t *testing.T) {
 	assert.EqualError(t, err, "GET https://h:6443/api?limit=1: the server https://h:6443 cannot be reached: connection refused, Bearer [redacted]")
 	err.URL = "::"
 	assert.Contains(t, err.Error(), "the server :: cannot be reached")
+
+	late := &TransportError{Kind: TimedOut, URL: "https://h:6443/api", Err: context.DeadlineExceeded}
+	assert.Equal(t, "the server https://h:6443 did not answer in time", late.Sentence())
+	late.Err = errors.New("net/http: TLS handshake timeout")
+	assert.Equal(t, "the server https://h:6443 did not answer in time: net/http: TLS handshake timeout", late.Sentence())
 }
