@@ -39,7 +39,7 @@ type Cause struct {
 // Catalogue returns the causes in the order of the report. It is a new slice with each call.
 func Catalogue() []Cause {
 	return slices.Concat(
-		controllerCauses(), discoveryCauses(), storageCauses(), admissionCauses(), conversionCauses(), podCauses(),
+		controllerCauses(), rightsCauses(), discoveryCauses(), storageCauses(), admissionCauses(), conversionCauses(), podCauses(),
 		finalizerCauses(), contentCauses(), namespaceCauses(), nothingCauses(),
 	)
 }

@@ -15,11 +15,13 @@
 // lesson, what proves it, what to do, what not to do, and the function that looks for it. The
 // causes are grouped in files:
 //
-//	controllers.go  C19 C20 C21         the namespace controller itself
+//	controllers.go  C19 C20             the namespace controller itself
+//	rights.go       C21                 the controller's rights
 //	discovery.go    C01 C02 C03         a group that cannot be discovered
 //	storage.go      C22 C23             types whose objects cannot be read or deleted
-//	admission.go    C07 C08 C09         webhooks and policies
-//	pods.go         C10 to C14, C24     pods and what they hold
+//	admission.go    C07 C08             webhooks and policies
+//	conversion.go   C09                 webhooks that convert
+//	pods.go         C10 to C14, C24     pods and what they hold; nodes.go has those of C11 and C12
 //	finalizers.go   C04 C05 C06 C15     objects whose finalizer stays
 //	content.go      C25 to C28          content that blocks or grows
 //	namespace.go    C16 C17 C18         tokens of the namespace itself

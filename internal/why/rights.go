@@ -1,0 +1,167 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"orrery/restclient/api"
+)
+
+func rightsCauses() []Cause {
+	return []Cause{{
+		ID: "C21", Title: "the controller may not delete",
+		Lesson: "The controller deletes with rights of its own. If its role lacks a right, the API server refuses the requests " +
+			"that need it, and the condition ContentFailure has that refusal.",
+		Proof: "ContentFailure has the refusal with user, verb and resource, and a SubjectAccessReview for that user agrees. The groups of a user " +
+			"whose name does not begin with system: are not known: that is possible.",
+		Do: []string{
+			"restore the ClusterRole system:controller:namespace-controller and its binding: kube-apiserver does so when it starts, " +
+				"unless their annotation rbac.authorization.kubernetes.io/autoupdate is false; for orrery: orrery rbac | kubectl apply -f -",
+			"for an aggregated API server: kubectl create clusterrolebinding NAME --clusterrole=system:auth-delegator " +
+				"--serviceaccount=NAMESPACE:ACCOUNT",
+		},
+		DoNot: "bind cluster-admin: for content the controller needs only list, delete and deletecollection",
+		judge: mayNotDelete,
+	}}
+}
+
+// forbidden is the refusal of RBAC in a condition.
+// It begins a server's text: the message of a webhook or a policy may quote another's refusal.
+var forbidden = lazyPattern(`^[a-z0-9.-]+ (?:"[^"]*" )?is forbidden: User ("(?:[^"\\]|\\.)+") cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)" in the namespace "([^"]+)"`)
+
+// Refusal is a right that a condition says the controller lacks, or that a finalizer's owner may
+// lack, for one object if Name is set. Resource may have a subresource, as in services/status.
+type Refusal struct{ User, Verb, Resource, Group, Name string }
+
+// Refusals returns the rights that the condition ContentFailure names, each once.
+func Refusals(n *Namespace, namespace string) []Refusal {
+	var refusals []Refusal
+	for _, one := range texts(n.Condition(api.NamespaceDeletionContentFailure)) {
+		match := forbidden().FindStringSubmatch(one)
+		if match == nil {
+			continue
+		}
+		user, err := strconv.Unquote(match[1])
+		if err != nil {
+			continue // Kubernetes writes it quoted
+		}
+		refusal := Refusal{User: user, Verb: match[2], Resource: match[3], Group: match[4]}
+		if match[5] == namespace && !slices.Contains(refusals, refusal) {
+			refusals = append(refusals, refusal)
+		}
+	}
+	return refusals
+}
+
+// Together returns refusals grouped by user and verb, in the order of the first of each group.
+func Together(refusals []Refusal) (groups [][]Refusal) {
+	for _, r := range refusals {
+		at := slices.IndexFunc(groups, func(g []Refusal) bool { return g[0].User == r.User && g[0].Verb == r.Verb })
+		if at < 0 {
+			groups = append(groups, nil)
+			at = len(groups) - 1
+		}
+		groups[at] = append(groups[at], r)
+	}
+	return groups
+}
+
+func mayNotDelete(e *Evidence) []Finding {
+	var findings []Finding
+	for _, refusals := range Together(Refusals(e.Latest(), e.Name)) {
+		user, verb := refusals[0].User, refusals[0].Verb
+		f := Finding{Culprit: Reference{Resource: "users", Name: user}}
+		var names, empty []string // of types that have objects, and of others
+		var agree []Proof
+		var server *Service // that of an aggregated API server, if nothing else was refused
+		for _, refusal := range refusals {
+			name := Type{Group: refusal.Group, Resource: refusal.Resource}.Name()
+			at := slices.IndexFunc(e.Reviews, func(r Review) bool {
+				return r.User == user && r.Verb == verb && r.Group == refusal.Group && r.Resource == refusal.Resource
+			})
+			behind := e.aggregated(refusal.Group)
+			switch {
+			case at < 0: // only some are reviewed
+			case e.Reviews[at].Failed != nil:
+				f.lack(e.Reviews[at].Failed, "the SubjectAccessReview failed")
+			case e.Reviews[at].Allowed && behind != nil:
+				f.lack(nil, "a SubjectAccessReview allows it, so the server behind that group may lack the right to ask about it, or it was restored since")
+				server = behind
+			case e.Reviews[at].Allowed:
+				continue // restored since; the next pass will succeed
+			default:
+				agree = append(agree, Proof{1, fmt.Sprintf("SubjectAccessReview: %s may not %s %s in %s", user, verb, name, e.Name), e.Reviews[at].Request})
+			}
+			if t := e.typeOf(refusal.Group, refusal.Resource); t != nil && t.Count > 0 {
+				f.Blocks = append(f.Blocks, t.blocked())
+				names = append(names, name)
+			} else {
+				empty = append(empty, name)
+			}
+		}
+		if names = append(names, empty...); len(names) == 0 {
+			continue
+		}
+		if len(agree) > 0 && !strings.HasPrefix(user, "system:") {
+			f.lack(nil, "the groups of user %s are not known: one may give it the right", user)
+		}
+		if len(agree) == 0 && len(f.Missing) == 0 {
+			f.lack(nil, "no SubjectAccessReview was made: only some rights are asked about, and none that came with the second sample, so run this command again")
+		}
+		f.Says = fmt.Sprintf("user %s may not %s %s", user, verb, types(names))
+		f.saw(1, e.Namespace.Request, "ContentFailure: User %q cannot %s %s", user, verb, types(names))
+		f.Proof = append(f.Proof, agree...)
+		if server != nil && len(agree) == 0 {
+			f.Do = []string{fmt.Sprintf("let the server behind Service %s ask about rights: kubectl create clusterrolebinding NAME "+
+				"--clusterrole=system:auth-delegator --serviceaccount=%s:ACCOUNT", server, server.Namespace)}
+		} else {
+			f.Remedies = lend(e, user)
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// aggregated returns the Service of the other server that serves a group, or nil.
+func (e *Evidence) aggregated(group string) *Service {
+	for _, a := range e.APIServices.Items {
+		if a.Service != nil && strings.HasPrefix(a.GroupVersion, group+"/") {
+			return a.Service
+		}
+	}
+	return nil
+}
+
+// lend returns the commands that give a user for the time being what the controller needs for every
+// type that it was refused: one that may list and not delete would be refused next.
+func lend(e *Evidence, user string) []Remedy {
+	var names []string
+	for _, refusal := range Refusals(e.Latest(), e.Name) {
+		if name := (Type{Group: refusal.Group, Resource: refusal.Resource}).Name(); refusal.User == user && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	subject := "--user=" + Quoted(user)
+	if account, ok := strings.CutPrefix(user, "system:serviceaccount:"); ok {
+		subject = "--serviceaccount=" + Quoted(account)
+	}
+	last := user[strings.LastIndexAny(user, ":/\\")+1:]
+	return granted(strings.Join([]string{"orrery-why", e.Name, last, names[0]}, "-"), "list,delete,deletecollection", names, subject)
+}
+
+// granted returns the commands that create a ClusterRole and bind it, and delete both later. The
+// resources may come from the text of any server.
+func granted(name, verbs string, resources []string, subject string) []Remedy {
+	name = Quoted(name)
+	var quoted []string
+	for _, resource := range resources {
+		quoted = append(quoted, Quoted(resource))
+	}
+	return []Remedy{
+		{Command: kubectl("", "create clusterrole", name, "--verb="+verbs, "--resource="+strings.Join(quoted, ","))},
+		{Command: kubectl("", "create clusterrolebinding", name, "--clusterrole="+name, subject)},
+		{Command: kubectl("", "delete clusterrolebinding,clusterrole", name), When: whenGone},
+	}
+}
