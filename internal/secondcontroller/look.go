@@ -237,9 +237,9 @@ func (l looker) lease(ctx context.Context) Evidence {
 // whereToWrite ends SwitchOff for a real cluster.
 const whereToWrite = " (docs/operate/running.md says where)"
 
-// without returns the entries of --controllers with this controller and those beside it excluded. It
-// keeps the others: kubeadm and minikube list bootstrapsigner and tokencleaner, which "*" does not
-// include.
+// without returns the entries of --controllers with this controller and those beside it excluded.
+// It keeps the others: kubeadm and minikube list bootstrapsigner and tokencleaner, which "*" does
+// not include.
 func (l looker) without(entries []string) string {
 	if len(entries) == 0 {
 		entries = []string{"*"}
