@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,8 +30,9 @@ type heldRun struct {
 	recorder *trace.Recorder
 	server   *view.Server
 
-	mu     sync.Mutex
-	passes []string // guarded by mu
+	mu      sync.Mutex
+	passes  []string   // guarded by mu
+	another *sync.Cond // of mu: a key was added to passes
 }
 
 func held(t *testing.T) *heldRun {
@@ -39,6 +41,7 @@ func held(t *testing.T) *heldRun {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &heldRun{gates: gates.New(ctx, recorder), recorder: recorder}
+	r.another = sync.NewCond(&r.mu)
 	work := func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
 		return queue.NewRateLimiting(limiter, config)
 	}
@@ -50,6 +53,7 @@ func held(t *testing.T) *heldRun {
 			for key, shutdown := r.Get(); !shutdown; key, shutdown = r.Get() {
 				r.mu.Lock()
 				r.passes = append(r.passes, key)
+				r.another.Broadcast()
 				r.mu.Unlock()
 				r.Done(key)
 			}
@@ -71,6 +75,15 @@ func (r *heldRun) passed() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]string{}, r.passes...)
+}
+
+// await returns when a key has passed.
+func (r *heldRun) await(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for !slices.Contains(r.passes, key) {
+		r.another.Wait()
+	}
 }
 
 // n goes one item on where items can wait, and one event on when the run is over. Otherwise it says
@@ -144,6 +157,7 @@ func TestGatesByKeyboard(t *testing.T) {
 	runTo("key==z && gate==G5")
 	says("")
 	r.Add("y")
+	r.await("y") // otherwise both may come to G5 at once
 	r.Add("z")
 	says("HELD at G5: 1 waits")
 	pressed("G5 G7")
