@@ -85,11 +85,11 @@ const (
 // switched off is not found.
 const recently = 15 * time.Second
 
-// NamespaceController is kube-controller-manager's name for its namespace controller.
-const NamespaceController = "namespace-controller"
-
 // Controller is a controller of kube-controller-manager. Alias is an older name, or empty.
 type Controller struct{ Name, Alias string }
+
+// NamespaceController is kube-controller-manager's namespace controller.
+var NamespaceController = Controller{Name: "namespace-controller", Alias: "namespace"}
 
 // is reports whether the controller has a name, which is an entry of --controllers.
 func (c Controller) is(name string) bool { return name == c.Name || c.Alias != "" && name == c.Alias }
@@ -139,7 +139,7 @@ func (l looker) version(ctx context.Context) Evidence {
 	var version api.VersionInfo
 	l.get(ctx, "/version", nil, &version)
 	switch {
-	case strings.HasSuffix(version.GitVersion, servedDemo) && l.Name != NamespaceController:
+	case strings.HasSuffix(version.GitVersion, servedDemo) && l.Name != NamespaceController.Name:
 		return Evidence{Verdict: Absent, How: `the server is that of "lab demo", which runs a namespace controller and nothing else`}
 	case strings.HasSuffix(version.GitVersion, servedDemo):
 		return Evidence{Present, `the server is that of "lab demo", which runs a namespace controller itself`, `use "lab serve", which runs none`}
@@ -173,7 +173,7 @@ func (l looker) pods(ctx context.Context) Evidence {
 
 // namespaces looks for a terminating namespace whose conditions another controller wrote.
 func (l looker) namespaces(ctx context.Context) Evidence {
-	if l.Name != NamespaceController {
+	if l.Name != NamespaceController.Name {
 		return Evidence{}
 	}
 	var list api.List[*api.Namespace]

@@ -209,7 +209,7 @@ func TestWhatAClusterShows(t *testing.T) {
 				c := newCluster(t)
 				test.prepare(c)
 				c.read = nil
-				evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.Controller{Name: secondcontroller.NamespaceController, Alias: "namespace"})
+				evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController)
 				require.NoError(t, err)
 				assert.Equal(t, []string{http.MethodGet}, slices.Compact(c.read), "nothing is written")
 				assert.Equal(t, test.want, evidence.Verdict, "%s: %s", evidence.Verdict, evidence.How)
@@ -242,7 +242,7 @@ func TestCommandLines(t *testing.T) {
 					words = []string{"sh", "-c", strings.Trim(strings.TrimPrefix(line, "sh -c "), `"`)}
 				}
 				c.manager("m", "True", words...)
-				evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.Controller{Name: secondcontroller.NamespaceController, Alias: "namespace"})
+				evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController)
 				require.NoError(t, err)
 				assert.Equal(t, map[bool]secondcontroller.Verdict{true: secondcontroller.Present, false: secondcontroller.Absent}[on], evidence.Verdict, evidence.How)
 			})
@@ -270,7 +270,7 @@ func TestSwitchOffKeepsOtherControllers(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := newCluster(t)
 			prepare(c)
-			evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.Controller{Name: secondcontroller.NamespaceController, Alias: "namespace"})
+			evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController)
 			require.NoError(t, err)
 			assert.Equal(t, switchOff, strings.TrimSuffix(evidence.SwitchOff, " (docs/operate/running.md says where)"), evidence.How)
 		})
@@ -282,7 +282,7 @@ func TestSwitchOffNamesTheControllersBeside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
 		c.manager("m", "True", "kube-controller-manager", "--controllers=*,bootstrapsigner,-replicaset")
-		evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.Controller{Name: secondcontroller.NamespaceController, Alias: "namespace"},
+		evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController,
 			secondcontroller.Controller{Name: "replicaset-controller", Alias: "replicaset"})
 		require.NoError(t, err)
 		assert.Contains(t, evidence.SwitchOff, "start it with --controllers=*,bootstrapsigner,-namespace-controller,-replicaset-controller (")
@@ -294,7 +294,7 @@ func TestAnEndedContextIsAnError(t *testing.T) {
 		c := newCluster(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := secondcontroller.Look(ctx, c.client, secondcontroller.Controller{Name: secondcontroller.NamespaceController})
+		_, err := secondcontroller.Look(ctx, c.client, secondcontroller.NamespaceController)
 		assert.ErrorIs(t, err, context.Canceled)
 	})
 }

@@ -1,7 +1,6 @@
 package why
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,9 +119,9 @@ func noController(e *Evidence) []Finding {
 		return nil
 	}
 	f.saw(2, e.Namespace.Request, "its conditions and finalizers have not changed")
+	expired := f.Culprit.Resource != "pods" // what kube-controller-manager wrote before its Lease expired says nothing
 	for _, w := range e.Namespace.Writers {
-		older := slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return !m.Created.IsZero() && m.Created.Before(w.At) })
-		older = older && f.Culprit.Resource == "pods"                               // what was written before its Lease expired says nothing
+		older := !expired && slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return !m.Created.IsZero() && m.Created.Before(w.At) })
 		if w.At.After(e.Namespace.Deleted) && (w.Manager != managerName || older) { // otherwise it may have been switched off since
 			f.lack(nil, "%s has written the conditions since the deletion, and may be at work", w.Manager)
 			break
@@ -150,7 +149,7 @@ func (f *Finding) lackQuiet(e *Evidence) {
 			return
 		}
 	}
-	if failed := cmp.Or(e.Webhooks.Failed, e.Policies.Failed); failed != nil {
+	if failed := e.admissionUnread(); failed != nil {
 		f.lack(failed, "whether a webhook or a policy refuses the conditions could not be read")
 	}
 }

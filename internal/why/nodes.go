@@ -153,7 +153,7 @@ func notTornDown(e *Evidence) []Finding {
 		if obstacle := e.decidesOnPods(); obstacle != "" {
 			f.lack(nil, "%s decides on deletions of pods, also on the kubelet's", obstacle)
 		}
-		if failed := cmp.Or(e.Webhooks.Failed, e.Policies.Failed); failed != nil {
+		if failed := e.admissionUnread(); failed != nil {
 			f.lack(failed, "whether a webhook or a policy decides on deletions of pods could not be read")
 		}
 		if e.NodeLeases.Failed != nil {
@@ -197,6 +197,9 @@ func (e *Evidence) decidesOn(selects func(Rule) bool) string {
 	}
 	return ""
 }
+
+// admissionUnread is why the webhooks or the policies could not be read, nil if they could.
+func (e *Evidence) admissionUnread() *Failure { return cmp.Or(e.Webhooks.Failed, e.Policies.Failed) }
 
 // attached returns a volume that is attached to the node of a pod with claims, nil for none. It may
 // be that of another pod.

@@ -1,7 +1,6 @@
 package why
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
@@ -245,7 +244,7 @@ func jobFinalizer(e *Evidence) []Finding {
 // then something refuses its update of the pod.
 func (f *Finding) lackJobController(e *Evidence, verdict string) {
 	decides := e.decidesOn(func(r Rule) bool { return r.matchesUpdateOf(e.pods()) })
-	failed := cmp.Or(e.Webhooks.Failed, e.Policies.Failed)
+	failed := e.admissionUnread()
 	switch {
 	case verdict == ownerSlow:
 		f.lack(nil, "kube-controller-manager runs, whose job-controller removes the finalizer of orphans: something may refuse that")

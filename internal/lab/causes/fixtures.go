@@ -157,7 +157,7 @@ func namespaceFixtures() []Fixture {
 		ID: "C17", Culprit: why.Reference{Resource: "pods", Namespace: "kube-system", Name: "kube-controller-manager"},
 		SetUp: func(w *World) {
 			w.namespace("foregroundDeletion")
-			w.manager("*,-garbage-collector-controller,-job-controller")
+			w.manager("*,-garbage-collector-controller,-job-controller") // with the job controller on there would be no orphan of C13
 			w.fault("collector-stopped:while=pods/kube-system/kube-controller-manager")
 			w.terminate()
 		},

@@ -130,19 +130,10 @@ func (c *collector) environment(ctx context.Context) {
 	)
 }
 
-// managers reads the pods of kube-controller-manager and the Leases of its namespace, also if they
-// were read before.
+// managers reads the pods of kube-controller-manager and the Leases of its namespace.
 func (c *collector) managers(ctx context.Context) {
 	e := &c.evidence
 	selected := api.ListOptions{LabelSelector: "component=kube-controller-manager"}
-	for _, earlier := range []string{e.Managers.Request, e.Leases.Request} {
-		c.answers.Range(func(key, _ any) bool {
-			if earlier != "" && strings.HasSuffix(key.(string), " "+earlier) {
-				c.answers.Delete(key)
-			}
-			return true
-		})
-	}
 	parallel(
 		func() { e.Managers = list(ctx, c, api.PodsResource, systemNamespace, selected, manager) },
 		func() { e.Leases = list(ctx, c, leasesResource, systemNamespace, api.ListOptions{}, lease) },

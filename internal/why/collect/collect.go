@@ -86,6 +86,7 @@ func (c *collector) complete(ctx, bounded context.Context, all ...*collector) {
 		left, cancel := context.WithTimeout(ctx, max(requestTimeout, c.options.Timeout-c.evidence.Took))
 		defer cancel()
 		bounded = left
+		c.answers.Clear() // those of the time before the interval
 		for _, one := range all {
 			one.second(bounded)
 		}

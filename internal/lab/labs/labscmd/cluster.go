@@ -35,7 +35,7 @@ func (c *checkup) cluster(ctx context.Context, at clusterPlace) {
 		return
 	}
 	c.add("cluster", true, false, "doctor-cluster", info.Context, config.Host, version.GitVersion)
-	evidence, err := secondcontroller.Look(ctx, client, secondcontroller.Controller{Name: secondcontroller.NamespaceController, Alias: "namespace"})
+	evidence, err := secondcontroller.Look(ctx, client, secondcontroller.NamespaceController)
 	switch {
 	case err != nil || evidence.Verdict == secondcontroller.Unknown:
 		c.add("built-in", false, true, "doctor-built-in-unknown", evidence.How)
