@@ -108,6 +108,31 @@ func TestTableShrinks(t *testing.T) {
 	assert.NoError(t, table.check())
 }
 
+// A table is rebuilt with half as much again to spare, neither at every change nor with more memory.
+func TestTableIsRebuiltSeldom(t *testing.T) {
+	table := newTable(0, thingEntry)
+	rebuilds, groups := 0, table.groups.Load()
+	look := func(entries int) {
+		if now := table.groups.Load(); now != groups {
+			rebuilds, groups = rebuilds+1, now
+			assert.LessOrEqual(t, len(*now)*groupSize, 3*entries+2*groupSize, "slots for %d entries", entries)
+		}
+	}
+	var all []*thing
+	for i := range 10_000 {
+		e := &thing{entry: table.entryFor(fmt.Sprint(i))}
+		all = append(all, e)
+		table.insert(e)
+		look(i + 1)
+	}
+	assert.LessOrEqual(t, rebuilds, 25, "1.5 to the power of 23 is more than 10,000")
+	for i, e := range all {
+		table.remove(e)
+		look(len(all) - i - 1)
+	}
+	assert.LessOrEqual(t, rebuilds, 50)
+}
+
 // Keys that come and go leave tombstones, which must not make the table grow.
 func TestTableDoesNotGrowByTombstones(t *testing.T) {
 	table := newTable(0, thingEntry)
