@@ -2,13 +2,7 @@ package house_test
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"os"
-	"os/exec"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -117,30 +111,35 @@ func besideTheTour(text string) (steps []tourStep) {
 	return steps
 }
 
-// The tour is executed: the documents name the functions that an event really runs. A program built
-// with -cover records the functions between the deletion of a namespace and its finalization, for
-// each set of gears.
+// The tour is executed: the documents name the functions that an event runs, in its order, for each
+// set of gears.
 func TestTheTourIsWhatAnEventRuns(t *testing.T) {
 	learn, mechanisms := readDocument(t, "docs/learn/gears.md"), readDocument(t, "docs/learn/mechanisms.md")
 	_, _, drawn := tourProblems(learn)
-	textbookSteps := append(drawn, besideTheTour(learn)...)
-	var fastSteps []tourStep
+	textbookSteps := append(slices.Clone(drawn), besideTheTour(learn)...)
+	var fastDrawn []tourStep
 	for _, s := range pictureSteps(mechanisms) {
-		fastSteps = append(fastSteps, tourStep(s))
+		fastDrawn = append(fastDrawn, tourStep(s))
 	}
+	fastSteps := append(slices.Clone(fastDrawn), besideTheTour(mechanisms)...)
 	recorded := recordOneEvent(t, append(fastSteps, textbookSteps...))
 
-	for _, problem := range unrecorded(textbookSteps, recorded["textbook"]) {
-		t.Error("docs/learn/gears.md: " + problem)
-	}
-	for _, problem := range unnamed(textbookSteps, recorded["textbook"]) {
-		t.Error("docs/learn/gears.md: " + problem)
-	}
-	for _, problem := range unrecorded(stopsOfTheWorkshop(t), recorded["textbook"]) {
-		t.Error("workshop/tour.yaml: " + problem)
-	}
-	for _, problem := range unrecorded(fastSteps, recorded["fast"]) {
-		t.Error("docs/learn/mechanisms.md: " + problem)
+	for page, problems := range map[string][][]string{
+		"docs/learn/gears.md": {
+			unrecorded(textbookSteps, recorded["textbook"]), disordered(drawn, recorded["textbook"]),
+			unnamed(textbookSteps, recorded["textbook"]),
+		},
+		"docs/learn/mechanisms.md": {
+			unrecorded(fastSteps, recorded["fast"]), disordered(fastDrawn, recorded["fast"]),
+			unnamedFiles(fastSteps, recorded["fast"]),
+		},
+		"workshop/tour.yaml": {
+			unrecorded(stopsOfTheWorkshop(t), recorded["textbook"]), disordered(stopsOfTheWorkshop(t), recorded["textbook"]),
+		},
+	} {
+		for _, problem := range slices.Concat(problems...) {
+			t.Error(page + ": " + problem)
+		}
 	}
 	for _, page := range textbookPages {
 		if page.fast != nil && page.file != plainDecoder {
@@ -153,6 +152,10 @@ func TestTheTourIsWhatAnEventRuns(t *testing.T) {
 	assert.Equal(t, []string{"no event runs DeltaFIFO.Replace of deltafifo/fifo.go"}, unrecorded([]tourStep{wrong}, recorded["textbook"]))
 	without := slices.DeleteFunc(slices.Clone(textbookSteps), func(s tourStep) bool { return s.name == "Queue.Get" })
 	assert.Equal(t, []string{"an event runs Queue.Get of queue/queue.go, which the page does not name"}, unnamed(without, recorded["textbook"]))
+	without = slices.DeleteFunc(slices.Clone(fastSteps), func(s tourStep) bool { return s.file == "queue/fast/queue.go" })
+	assert.Equal(t, []string{"an event passes queue/fast/queue.go, which the page does not name"}, unnamedFiles(without, recorded["fast"]))
+	slices.Reverse(drawn)
+	assert.NotEmpty(t, disordered(drawn, recorded["textbook"]))
 }
 
 // stopsOfTheWorkshop returns the functions of the reading tour.
@@ -172,118 +175,63 @@ func stopsOfTheWorkshop(t *testing.T) (steps []tourStep) {
 const plainDecoder = "restclient/watch_decoder.go"
 
 // unrecorded returns a problem for each named function that the event does not run.
-func unrecorded(steps []tourStep, recorded map[tourStep]bool) (problems []string) {
+func unrecorded(steps, recorded []tourStep) (problems []string) {
 	for _, step := range steps {
-		if !recorded[step] {
+		if !slices.Contains(recorded, step) {
 			problems = append(problems, fmt.Sprintf("no event runs %s of %s", step.name, step.file))
 		}
 	}
 	return problems
 }
 
+// callers wait in the function that a picture has below them when the event arrives.
+var callers = []string{"controller.processLoop", "controller.processNext"}
+
+// disordered returns a problem for each function that an event reaches before the one above it.
+func disordered(steps, recorded []tourStep) (problems []string) {
+	last := -1
+	for _, step := range steps {
+		at := slices.Index(recorded, step)
+		if at < 0 || slices.Contains(callers, step.name) {
+			continue
+		}
+		if at < last {
+			problems = append(problems, fmt.Sprintf("an event runs %s of %s before %s", step.name, step.file, recorded[last].name))
+		}
+		last = max(last, at)
+	}
+	return problems
+}
+
 // unnamed returns a problem for each textbook function that the event runs and the document does
 // not name.
-func unnamed(steps []tourStep, recorded map[tourStep]bool) (problems []string) {
-	for step := range recorded {
+func unnamed(steps, recorded []tourStep) (problems []string) {
+	for _, step := range recorded {
 		onPage := slices.ContainsFunc(textbookPages, func(page textbookPage) bool { return page.file == step.file })
 		if onPage && !slices.Contains(steps, step) {
 			problems = append(problems, fmt.Sprintf("an event runs %s of %s, which the page does not name", step.name, step.file))
 		}
 	}
-	slices.Sort(problems)
 	return problems
 }
 
-func filesOf(recorded map[tourStep]bool) (files []string) {
-	for step := range recorded {
-		files = append(files, step.file)
+// unnamedFiles returns a problem for each file of a fast form that the event passes and the document
+// does not name.
+func unnamedFiles(steps, recorded []tourStep) (problems []string) {
+	for _, file := range filesOf(recorded) {
+		isFast := slices.ContainsFunc(textbookPages, func(page textbookPage) bool { return slices.Contains(page.fast, path.Dir(file)) })
+		if isFast && !slices.Contains(filesOf(steps), file) {
+			problems = append(problems, fmt.Sprintf("an event passes %s, which the page does not name", file))
+		}
+	}
+	return problems
+}
+
+func filesOf(steps []tourStep) (files []string) {
+	for _, step := range steps {
+		if !slices.Contains(files, step.file) {
+			files = append(files, step.file)
+		}
 	}
 	return files
-}
-
-// recordOneEvent returns the functions that one event runs with each set of gears, in the packages
-// of the steps and of the textbook's pages.
-func recordOneEvent(t *testing.T, steps []tourStep) map[string]map[tourStep]bool {
-	const program = "./internal/lab/integration/oneevent"
-	packages := []string{program}
-	for _, step := range steps {
-		packages = append(packages, "./"+path.Dir(step.file))
-	}
-	for _, page := range textbookPages {
-		packages = append(packages, "./"+path.Dir(page.file))
-	}
-	slices.Sort(packages)
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "oneevent")
-	run(t, nil, "go", "build", "-cover", "-covermode=atomic", "-coverpkg="+strings.Join(slices.Compact(packages), ","), "-o", binary, program)
-
-	recorded := map[string]map[tourStep]bool{}
-	for _, set := range []string{"textbook", "fast"} {
-		whole, event, profile := filepath.Join(dir, set+"-whole"), filepath.Join(dir, set), filepath.Join(dir, set+".txt")
-		require.NoError(t, os.Mkdir(whole, 0o700))
-		require.NoError(t, os.Mkdir(event, 0o700))
-		run(t, []string{"GOCOVERDIR=" + whole}, binary, set, event)
-		run(t, nil, "go", "tool", "covdata", "textfmt", "-i="+event, "-o="+profile)
-		text, err := os.ReadFile(profile)
-		require.NoError(t, err)
-		recorded[set] = functionsIn(t, string(text))
-	}
-	return recorded
-}
-
-// run runs a command in the root of the repository.
-func run(t *testing.T, environment []string, name string, arguments ...string) {
-	t.Helper()
-	command := exec.Command(name, arguments...)
-	command.Dir = root
-	command.Env = append(os.Environ(), environment...)
-	output, err := command.CombinedOutput()
-	require.NoError(t, err, "%s", output)
-}
-
-// profileForm is a line of a coverage profile: the file, the first and last line and column of a
-// block, its number of statements, and its count.
-var profileForm = regexp.MustCompile(`(?m)^` + module + `/(\S+\.go):(\d+)\.\d+,\d+\.\d+ \d+ ([1-9]\d*)$`)
-
-// functionsIn returns the functions with a block that ran, by a profile.
-func functionsIn(t *testing.T, profile string) map[tourStep]bool {
-	found := map[tourStep]bool{}
-	functions := map[string][]functionLines{}
-	for _, parts := range profileForm.FindAllStringSubmatch(profile, -1) {
-		file := parts[1]
-		if functions[file] == nil {
-			functions[file] = linesOfFunctions(t, file)
-		}
-		line, err := strconv.Atoi(parts[2])
-		require.NoError(t, err)
-		for _, f := range functions[file] {
-			if f.first <= line && line <= f.last {
-				found[tourStep{file, f.name}] = true
-			}
-		}
-	}
-	require.NotEmpty(t, found)
-	return found
-}
-
-// functionLines is the position of a function.
-type functionLines struct {
-	name        string
-	first, last int
-}
-
-func linesOfFunctions(t *testing.T, file string) (functions []functionLines) {
-	fset := token.NewFileSet()
-	parsed, err := parser.ParseFile(fset, filepath.Join(root, file), nil, parser.SkipObjectResolution)
-	require.NoError(t, err)
-	for _, declaration := range parsed.Decls {
-		if f, ok := declaration.(*ast.FuncDecl); ok {
-			name := f.Name.Name
-			if f.Recv != nil {
-				name = typeName(f.Recv.List[0].Type) + "." + name
-			}
-			functions = append(functions, functionLines{name, fset.Position(f.Pos()).Line, fset.Position(f.End()).Line})
-		}
-	}
-	return functions
 }
