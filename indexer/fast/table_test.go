@@ -108,7 +108,8 @@ func TestTableShrinks(t *testing.T) {
 	assert.NoError(t, table.check())
 }
 
-// A table is rebuilt with half as much again to spare, neither at every change nor with more memory.
+// A table is rebuilt with half as much again to spare, neither at every change nor with more
+// memory.
 func TestTableIsRebuiltSeldom(t *testing.T) {
 	table := newTable(0, thingEntry)
 	rebuilds, groups := 0, table.groups.Load()
