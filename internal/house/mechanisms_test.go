@@ -129,16 +129,13 @@ func mechanismProblems(text string) []string {
 	return problems
 }
 
-// step is one line of the picture: a file and a name in it.
-type step struct{ file, name string }
-
 var stepForm = regexp.MustCompile(`([a-z][a-z0-9_/]*\.go) +([A-Za-z.]+)`)
 
-func pictureSteps(text string) []step {
-	var steps []step
+// pictureSteps returns the functions of the picture.
+func pictureSteps(text string) (steps []tourStep) {
 	for _, line := range parseMarkdown(text).blocks {
 		if parts := stepForm.FindStringSubmatch(line); parts != nil {
-			steps = append(steps, step{file: parts[1], name: parts[2]})
+			steps = append(steps, tourStep{file: parts[1], name: parts[2]})
 		}
 	}
 	return steps

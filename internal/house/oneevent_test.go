@@ -103,11 +103,7 @@ func withPrints(t *testing.T, file, name string) []byte {
 		if !ok || function.Body == nil {
 			continue
 		}
-		called := function.Name.Name
-		if function.Recv != nil {
-			called = typeName(function.Recv.List[0].Type) + "." + called
-		}
-		print := fmt.Sprintf("println(%q); ", "run "+name+" "+called)
+		print := fmt.Sprintf("println(%q); ", "run "+name+" "+functionName(function))
 		before := func(statements []ast.Stmt) {
 			for _, statement := range statements {
 				switch statement.(type) {

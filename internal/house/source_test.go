@@ -64,11 +64,7 @@ func parseSource(file string) (*source, error) {
 func (s *source) declare(declaration ast.Decl) {
 	switch d := declaration.(type) {
 	case *ast.FuncDecl:
-		name := d.Name.Name
-		if d.Recv != nil {
-			name = typeName(d.Recv.List[0].Type) + "." + name
-		}
-		s.declared[name] = true
+		s.declared[functionName(d)] = true
 	case *ast.GenDecl:
 		for _, spec := range d.Specs {
 			switch spec := spec.(type) {
@@ -100,6 +96,14 @@ func (s *source) declareMembers(owner string, expression ast.Expr) {
 			s.declared[owner+"."+name.Name] = true
 		}
 	}
+}
+
+// functionName returns the name of a function, or Type.Name of a method.
+func functionName(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return f.Name.Name
+	}
+	return typeName(f.Recv.List[0].Type) + "." + f.Name.Name
 }
 
 // typeName returns the name of a receiver's type, without pointer and type parameters.

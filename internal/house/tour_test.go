@@ -117,10 +117,7 @@ func TestTheTourIsWhatAnEventRuns(t *testing.T) {
 	learn, mechanisms := readDocument(t, "docs/learn/gears.md"), readDocument(t, "docs/learn/mechanisms.md")
 	_, _, drawn := tourProblems(learn)
 	textbookSteps := append(slices.Clone(drawn), besideTheTour(learn)...)
-	var fastDrawn []tourStep
-	for _, s := range pictureSteps(mechanisms) {
-		fastDrawn = append(fastDrawn, tourStep(s))
-	}
+	fastDrawn := pictureSteps(mechanisms)
 	fastSteps := append(slices.Clone(fastDrawn), besideTheTour(mechanisms)...)
 	recorded := recordOneEvent(t, append(fastSteps, textbookSteps...))
 
@@ -215,8 +212,8 @@ func unnamed(steps, recorded []tourStep) (problems []string) {
 	return problems
 }
 
-// unnamedFiles returns a problem for each file of a fast form that the event passes and the document
-// does not name.
+// unnamedFiles returns a problem for each file of a fast form that the event passes and the
+// document does not name.
 func unnamedFiles(steps, recorded []tourStep) (problems []string) {
 	for _, file := range filesOf(recorded) {
 		isFast := slices.ContainsFunc(textbookPages, func(page textbookPage) bool { return slices.Contains(page.fast, path.Dir(file)) })

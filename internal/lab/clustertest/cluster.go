@@ -5,7 +5,6 @@ package clustertest
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"net/http"
 	"testing"
@@ -60,7 +59,7 @@ func NewWithNodes(t testing.TB, nodes int) *Cluster {
 }
 
 func (c *Cluster) client(token string) *restclient.Client {
-	return c.link.Client(func(config *restclient.Config) { config.Credentials = bearer(token) })
+	return c.link.Client(func(config *restclient.Config) { config.Credentials = restclienttest.Bearer(token) })
 }
 
 // Admin returns the administrator's client.
@@ -68,17 +67,6 @@ func (c *Cluster) Admin() *restclient.Client { return c.admin }
 
 // Client returns a new client of [ControllerUser].
 func (c *Cluster) Client() *restclient.Client { return c.client(controllerToken) }
-
-// bearer is a token that is also sent over an unencrypted pipe.
-type bearer string
-
-func (b bearer) Apply(r *http.Request) error {
-	r.Header.Set("Authorization", "Bearer "+string(b))
-	return nil
-}
-
-func (bearer) Unauthorized(*http.Request)                   {}
-func (bearer) ClientCertificate() (*tls.Certificate, error) { return nil, nil }
 
 // Collection returns the informer of a resource over all namespaces, and its clients.
 func Collection[T apps.Owned](client *restclient.Client, resource api.GroupVersionResource, set gears.Set) apps.Collection[T] {

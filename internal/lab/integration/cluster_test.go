@@ -2,7 +2,6 @@ package integration_test
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -39,17 +38,6 @@ type cluster struct {
 // controllerUser is the controller's user name, so that faults can target it.
 const controllerUser = "controller"
 
-// bearer is a token that is also sent over an unencrypted pipe.
-type bearer string
-
-func (b bearer) Apply(r *http.Request) error {
-	r.Header.Set("Authorization", "Bearer "+string(b))
-	return nil
-}
-
-func (bearer) Unauthorized(*http.Request)                   {}
-func (bearer) ClientCertificate() (*tls.Certificate, error) { return nil, nil }
-
 // inCluster runs a test in a bubble with a cluster, and checks that it leaves no goroutines.
 func inCluster(t *testing.T, play func(c *cluster)) {
 	t.Helper()
@@ -67,7 +55,7 @@ func newCluster(t *testing.T) *cluster {
 	require.NoError(t, err)
 	link := restclienttest.NewServer(t, server.Handler())
 	client := func(token string) *restclient.Client {
-		return link.Client(func(c *restclient.Config) { c.Credentials = bearer(token) })
+		return link.Client(func(c *restclient.Config) { c.Credentials = restclienttest.Bearer(token) })
 	}
 	c := &cluster{t: t, server: server, admin: client(server.Token()), controller: client("the-controllers-token"), began: time.Now()}
 

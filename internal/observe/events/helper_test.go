@@ -2,8 +2,6 @@ package events_test
 
 import (
 	"context"
-	"crypto/tls"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -20,16 +18,6 @@ import (
 	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
 )
-
-// bearer is a token that is also sent over a pipe, where no third party can read it.
-type bearer string
-
-func (b bearer) Apply(r *http.Request) error {
-	r.Header.Set("Authorization", "Bearer "+string(b))
-	return nil
-}
-func (bearer) Unauthorized(*http.Request)                   {}
-func (bearer) ClientCertificate() (*tls.Certificate, error) { return nil, nil }
 
 // stage is the built-in API server with a recorder at the other end of a pipe.
 type stage struct {
@@ -51,7 +39,7 @@ func inBubble(t *testing.T, play func(s *stage)) {
 		server, err := apiserver.New(apiserver.Config{})
 		require.NoError(t, err)
 		s := &stage{t: t, server: server, link: restclienttest.NewServer(t, server.Handler())}
-		s.client = s.link.Client(func(c *restclient.Config) { c.Credentials = bearer(server.Token()) })
+		s.client = s.link.Client(func(c *restclient.Config) { c.Credentials = restclienttest.Bearer(server.Token()) })
 		s.recorder = events.Start(events.Config{Client: s.client, Component: "test", Instance: "host-1", Trace: s.trace()})
 		defer func() {
 			s.recorder.Stop(time.Minute)

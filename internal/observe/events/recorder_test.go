@@ -16,6 +16,7 @@ import (
 	"orrery/internal/observe/events"
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
 	"orrery/wait"
 )
 
@@ -282,7 +283,7 @@ func TestRequestsKeepTheirOrigin(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var origins []string
 		client := s.link.Client(func(c *restclient.Config) {
-			c.Credentials = bearer(s.server.Token())
+			c.Credentials = restclienttest.Bearer(s.server.Token())
 			c.Trace = &restclient.Trace{RequestStart: func(i restclient.RequestInfo) { origins = append(origins, i.Origin) }}
 		})
 		recorder := events.Start(events.Config{Client: client, Component: "test"})

@@ -9,7 +9,6 @@ package oneevent_test
 
 import (
 	"context"
-	"crypto/tls"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -47,7 +46,7 @@ func oneEvent(t *testing.T, name string, set gears.Set) {
 	user := func(method, path, body string) {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
-		require.NoError(t, token(server.Token()).Apply(r))
+		require.NoError(t, restclienttest.Bearer(server.Token()).Apply(r))
 		answer := httptest.NewRecorder()
 		server.Handler().ServeHTTP(answer, r)
 		require.Less(t, answer.Code, 300, "%s %s: %s", method, path, answer.Body)
@@ -62,7 +61,7 @@ func oneEvent(t *testing.T, name string, set gears.Set) {
 	}))
 	ctx, stop := context.WithCancel(t.Context())
 	wait := start(t, ctx, set, link.Client(func(c *restclient.Config) {
-		c.Credentials, c.Codec = token(server.Token()), set.Codec()
+		c.Credentials, c.Codec = restclienttest.Bearer(server.Token()), set.Codec()
 	}))
 	defer wait()
 	defer stop()
@@ -109,14 +108,3 @@ func start(t *testing.T, ctx context.Context, set gears.Set, client *restclient.
 		factory.Shutdown()
 	}
 }
-
-// token is a bearer token that is also sent over an unencrypted pipe.
-type token string
-
-func (k token) Apply(r *http.Request) error {
-	r.Header.Set("Authorization", "Bearer "+string(k))
-	return nil
-}
-
-func (token) Unauthorized(*http.Request)                   {}
-func (token) ClientCertificate() (*tls.Certificate, error) { return nil, nil }
