@@ -235,7 +235,7 @@ func silentlyUnreachable(e *Evidence) (findings []Finding) {
 // withoutRequest says what a namespace lacks whose controller may not send a request.
 var withoutRequest = map[string]string{
 	"namespaces/finalize": "the token of the empty namespace cannot be removed",
-	"namespaces/status":   "the controller cannot write its conditions, nor go on",
+	"namespaces/status":   "the controller cannot write its conditions",
 }
 
 // hookIsDown adds why a webhook cannot be called, and what to do about it. It returns false if its
@@ -325,7 +325,7 @@ func silentlyDenied(e *Evidence) (findings []Finding) {
 	for _, p := range e.Policies.Items {
 		request := e.silently(p.Rules)
 		bound := slices.ContainsFunc(e.Policies.Items, func(other Policy) bool { return other.Binding && other.Of == p.Name })
-		if p.Binding || request == "" || !bound {
+		if p.Binding || p.Mutating || request == "" || !bound {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: "validatingadmissionpolicies", Name: p.Name}}
@@ -364,7 +364,7 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 		f.lack(e.Policies.Failed, "the admission policies %s", e.Policies.notKnown())
 		return f, true
 	}
-	at := slices.IndexFunc(e.Policies.Items, func(p Policy) bool { return !p.Binding && p.Name == policy })
+	at := slices.IndexFunc(e.Policies.Items, func(p Policy) bool { return !p.Binding && !p.Mutating && p.Name == policy })
 	bound := slices.IndexFunc(e.Policies.Items, func(p Policy) bool { return p.Binding && p.Name == binding && p.Of == policy })
 	if at < 0 || bound < 0 && binding != "" {
 		return f, false // removed since

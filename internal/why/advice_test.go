@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -109,7 +110,7 @@ func withoutRights() why.Evidence {
 
 // defined is a namespace with an object of a definition that is terminating.
 func defined() why.Evidence {
-	e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "")
+	e := held(since("deployment", "keda-operator", 0, time.Hour))
 	o := object("scaledobjects.keda.sh", "customresourcecleanup.apiextensions.k8s.io")
 	e.Definitions = answered("GET crds", why.Definition{Object: o, Type: "scaledobjects.keda.sh"})
 	return e

@@ -25,6 +25,11 @@ func transferFailed(text string) bool {
 	return containsAny(text, brokenTransfer) && !noBackend().MatchString(text)
 }
 
+// lateAnswer says of a server that the error of a call is one of the time limit.
+const lateAnswer = "does not answer in time"
+
+func isLate(text string) bool { return strings.Contains(text, "context deadline exceeded") }
+
 // unreachable adds to a finding why the server of a webhook cannot be called, and returns how to
 // repair it; "" if nothing can be repaired in the terminating namespace. service is nil for a
 // server at a URL. text is the error of a call, or "". configuration is the object that has the
@@ -38,6 +43,9 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 		server = "Service " + service.String()
 	}
 	switch {
+	case strings.Contains(text, certificate) && service != nil && service.Namespace != e.Name && e.isDown(*service):
+		e.backendDown(f, *service)
+		return fmt.Sprintf("%s; then, if it still fails, repair the certificate of %s, or the caBundle of %s", e.bringBack(*service), server, configuration), true
 	case strings.Contains(text, certificate):
 		return fmt.Sprintf("repair the certificate of %s, or the caBundle of %s", server, configuration), true
 	case service == nil:
@@ -47,6 +55,9 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 			return fmt.Sprintf("read the log of %s, or correct the URL in %s", server, configuration), true
 		case !broken:
 			f.lack(nil, "the webhook has a URL, which was not called")
+		case isLate(text):
+			f.Says = strings.Replace(f.Says, "cannot be reached", lateAnswer, 1)
+			return fmt.Sprintf("find out why %s %s: its log, a firewall that drops, timeoutSeconds of the webhook", server, lateAnswer), true
 		}
 		return fmt.Sprintf("bring %s back, or correct the URL in %s", server, configuration), true
 	}
@@ -75,9 +86,9 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 		}
 		if broken && b.Ready > 0 {
 			f.lackPass(e, server, b.Changed)
-			if strings.Contains(text, "context deadline exceeded") {
-				f.Says = strings.Replace(f.Says, "cannot be reached", "does not answer in time", 1)
-				f.saw(1, b.Request, "Service %s has %s, and does not answer in time", service, counted(b.Ready, "ready endpoint"))
+			if isLate(text) {
+				f.Says = strings.Replace(f.Says, "cannot be reached", lateAnswer, 1)
+				f.saw(1, b.Request, "Service %s has %s, and %s", service, counted(b.Ready, "ready endpoint"), lateAnswer)
 				return fmt.Sprintf("find out why the pods of %s do not answer in time: their log, a NetworkPolicy that drops, timeoutSeconds of the webhook", server), true
 			}
 			f.saw(1, b.Request, "Service %s has %s, and is not reached", service, counted(b.Ready, "ready endpoint"))
@@ -143,6 +154,12 @@ func (f *Finding) lackDeletions(e *Evidence) {
 			}
 		}
 	}
+}
+
+// isDown reports whether a Service was seen to be missing, or without a ready endpoint.
+func (e *Evidence) isDown(service Service) bool {
+	down, known := e.backendDown(&Finding{}, service)
+	return down && known
 }
 
 // backendDown adds the state of a Service to a finding. known is false if it could not be read.

@@ -13,8 +13,8 @@ func contentCauses() []Cause {
 	return []Cause{{
 		ID: "C25", Title: "the definition of a type is being deleted as well",
 		Lesson: "A terminating CustomResourceDefinition waits for its objects, and the objects wait for their finalizers. Both go together.",
-		Proof: "The CustomResourceDefinition has a deletionTimestamp and customresourcecleanup.apiextensions.k8s.io, and objects of " +
-			"it remain in the namespace.",
+		Proof: "The CustomResourceDefinition has a deletionTimestamp and customresourcecleanup.apiextensions.k8s.io, objects of " +
+			"it remain in the namespace, and the owners of their finalizers are gone as in C04. While an owner may finish, or is not known, that is possible.",
 		Do: []string{"find out why the objects' finalizers are not removed: kubectl describe shows them; then see C04"},
 		DoNot: "remove the CustomResourceDefinition's finalizer: its objects stay in etcd, and come back with a " +
 			"CustomResourceDefinition of that name",
@@ -23,7 +23,8 @@ func contentCauses() []Cause {
 		ID: "C26", Title: "an owner waits for its dependents",
 		Lesson: "An object that is deleted in the foreground stays until every dependent that blocks it is gone. What has to be " +
 			"repaired is the last one of that chain.",
-		Proof: "An object has foregroundDeletion; a dependent with its UID and blockOwnerDeletion is kept by a finalizer of its own.",
+		Proof: "An object has foregroundDeletion; a dependent with its UID and blockOwnerDeletion is kept by a finalizer of its own, whose owner " +
+			"is gone as in C04. While that one may finish, or is not known, it is possible.",
 		Do:    []string{"find out why the dependent's finalizer is not removed: kubectl describe shows it; then see C04"},
 		DoNot: "orphan the tree: what it owns stays forever",
 		Hides: whileLatePodsRemain,
@@ -70,7 +71,7 @@ func definitionGoes(e *Evidence) []Finding {
 			}
 			owner, _ := e.ownerOf(h)
 			f.saw(1, t.Request, "%s/%s has %s", t.Name(), h.Object.Name, h.Finalizer)
-			f.noteWork(e, h)
+			f.lackOwner(e, h)
 			f.Do = append(f.Do, fmt.Sprintf("find out why %s does not remove %s from %s/%s", orElse(owner, "its owner"), h.Finalizer, t.Name(), h.Object.Name))
 			f.Remedies = append(f.Remedies, Remedy{Command: kubectl(e.Name, "describe", t.Name(), Quoted(h.Object.Name))})
 		}
@@ -146,14 +147,12 @@ func dependents(e *Evidence) []Finding {
 		describe := kubectl(e.Name, "describe", leaf.t.Name(), Quoted(leaf.o.Name))
 		f.Do = []string{fmt.Sprintf("find out why %s of %s/%s is not removed: %s; then see C04", listed(own), leaf.t.Name(), leaf.o.Name, describe)}
 		for _, finalizer := range own {
-			f.noteWork(e, Held{leaf.t, finalizer, leaf.o})
+			f.lackOwner(e, Held{leaf.t, finalizer, leaf.o})
 		}
 		if leaf.o.Deleted.IsZero() {
 			f.lack(nil, "%s/%s is not terminating: the garbage collector has not deleted it", leaf.t.Name(), leaf.o.Name)
 		}
-		if still, known := e.standstill(leaf.t, leaf.o); !known {
-			f.lack(nil, "%s", e.seenOnce())
-		} else if !still {
+		if still, known := e.standstill(leaf.t, leaf.o); known && !still {
 			continue
 		}
 		findings = append(findings, f)

@@ -82,11 +82,14 @@ func noController(e *Evidence) []Finding {
 		if !off && leads {
 			f.lack(nil, "a namespace controller is alive, by its Lease, and may still be starting its watches")
 		}
-		if name, at := e.deletedSince(); name != "" && !off {
-			f.lack(nil, "%s has been terminating since %s, after the namespace: a controller may be at work whose conditions are refused", name, clock(at))
-		}
-		if !off {
+		if seen := off && len(e.Managers.Items) > 0; !seen { // by an expired Lease alone: one may run elsewhere, without a Lease
+			if name, at := e.deletedSince(); name != "" {
+				f.lack(nil, "%s has been terminating since %s, after the namespace: a controller may be at work whose conditions are refused", name, clock(at))
+			}
 			f.lackQuiet(e)
+		}
+		if e.Second == nil && !off {
+			f.lack(nil, "%s: a first pass that takes long may not be over", e.seenOnce())
 		}
 		for i := range e.Types {
 			if t := &e.Types[i]; e.drains(t) {
@@ -112,7 +115,7 @@ func noController(e *Evidence) []Finding {
 		}
 		return []Finding{f}
 	}
-	if e.Second == nil || e.Second.Namespace == nil || e.change() != "" {
+	if e.Second == nil || e.Second.Namespace == nil || e.change(true) != "" {
 		return nil
 	}
 	if !whyNoController(e, &f) {
@@ -203,6 +206,9 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 	if managers := e.Managers.Items; len(managers) > 0 && !on && !(orreryLeads && controller == namespaceController) {
 		f.Culprit = Reference{Resource: "pods", Namespace: managerNamespace, Name: managers[0].Name}
 		f.saw(1, e.Managers.Request, "pod %s/%s has --controllers=%s, without %s", managerNamespace, managers[0].Name, managers[0].Controllers, controller)
+		if !e.Leases.Known() {
+			f.lack(e.Leases.Failed, "whether another process of %s is at work could not be seen by its Lease", managerName)
+		}
 		for _, lease := range e.Leases.Items {
 			if lease.Name == managerName && !lease.Expired(e.At) && !slices.ContainsFunc(managers, lease.isHeldBy) {
 				f.lack(nil, "the Lease of %s is held by %s, which is none of its pods: another process may be at work", managerName, lease.Holder)

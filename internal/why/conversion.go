@@ -63,11 +63,10 @@ func conversionFails(e *Evidence) []Finding {
 		}
 		f := Finding{Blocks: []Blocked{{Resource: t.Name()}}}
 		f.saw(1, t.Failed.Request, "%d: %s", t.Failed.Code, t.Failed.Message)
-		if e.onlyPodsYet() {
-			f.Certainty = Later
-		}
+		f.lackFailure(e, t)
 		call := callError(t.Failed.Message)
-		if e.converterIsDown(&f, t.Name(), call) && (call != "" || len(f.Missing) == 0) {
+		seen := len(f.Missing)
+		if e.converterIsDown(&f, t.Name(), call) && (call != "" || len(f.Missing) == seen) {
 			findings = append(findings, f)
 		}
 	}

@@ -2,6 +2,8 @@ package why
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -110,11 +112,13 @@ type Webhook struct {
 	Changed time.Time `json:"changed,omitzero"`
 }
 
-// Policy is a ValidatingAdmissionPolicy or a binding of one.
+// Policy is a ValidatingAdmissionPolicy or a binding of one, or a MutatingAdmissionPolicy, which may
+// refuse an update, too.
 type Policy struct {
-	Name    string `json:"name"`
-	UID     string `json:"uid"`
-	Binding bool   `json:"binding,omitempty"`
+	Name     string `json:"name"`
+	UID      string `json:"uid"`
+	Mutating bool   `json:"mutating,omitempty"`
+	Binding  bool   `json:"binding,omitempty"`
 	// Of is the name of a binding's policy.
 	Of string `json:"of,omitempty"`
 	// Rules are the policy's match constraints.
@@ -192,22 +196,27 @@ type Review struct {
 	Failed   *Failure `json:"failed,omitempty"`
 }
 
-// matchesDelete reports whether the rule selects the deletion of objects of a type.
-func (r Rule) matchesDelete(t Type) bool {
-	return includes(r.Operations, "DELETE", "*") && includes(r.Groups, t.Group, "*") && includes(r.Resources, t.Resource, "*", "*/*")
+// selects reports whether the rule selects a request: the operation is DELETE or UPDATE, and the
+// subresource of requests for whole objects is empty. The part of a rule behind the slash selects
+// subresources, and "*" there also no subresource: "pods/*" has pods.
+func (r Rule) selects(operation, group, resource, subresource string) bool {
+	return includes(r.Operations, operation, "*") && includes(r.Groups, group, "*") && slices.ContainsFunc(r.Resources, func(pattern string) bool {
+		of, sub, _ := strings.Cut(pattern, "/")
+		return (of == resource || of == "*") && (sub == subresource || sub == "*")
+	})
 }
 
+// matchesDelete reports whether the rule selects the deletion of objects of a type.
+func (r Rule) matchesDelete(t Type) bool { return r.selects("DELETE", t.Group, t.Resource, "") }
+
 // matchesUpdateOf reports whether the rule selects the update of objects of a type.
-func (r Rule) matchesUpdateOf(t Type) bool {
-	return includes(r.Operations, "UPDATE", "*") && includes(r.Groups, t.Group, "*") && includes(r.Resources, t.Resource, "*", "*/*")
-}
+func (r Rule) matchesUpdateOf(t Type) bool { return r.selects("UPDATE", t.Group, t.Resource, "") }
 
 // matchesUpdate reports whether the rule selects the update of a subresource of a namespace: of
 // finalize, with which the controller removes its token, or of status, with which it writes its
 // conditions.
 func (r Rule) matchesUpdate(subresource string) bool {
-	return includes(r.Operations, "UPDATE", "*") && includes(r.Groups, "", "*") &&
-		includes(r.Resources, "namespaces/"+subresource, "namespaces/*", "*/"+subresource, "*/*")
+	return r.selects("UPDATE", "", "namespaces", subresource)
 }
 
 // Empty reports whether the selector matches all.

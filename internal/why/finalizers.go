@@ -262,9 +262,9 @@ func withoutRights(e *Evidence) []Finding {
 				break
 			}
 		}
-		if len(others) > 0 && others[0].Ready == 0 {
-			f.lack(nil, "%s %s/%s, which has no ready pod, may be the owner instead", others[0].Kind, others[0].Namespace, others[0].Name)
-			others[0].bringBack(e, &f)
+		if at := slices.IndexFunc(others, func(w Workload) bool { return w.Ready == 0 }); at >= 0 {
+			f.lack(nil, "%s %s/%s, which has no ready pod, may be the owner instead", others[at].Kind, others[at].Namespace, others[at].Name)
+			others[at].bringBack(e, &f)
 		}
 		give := "give"
 		if len(f.Missing) > 0 {

@@ -156,7 +156,7 @@ func TestProgramsThatManyHave(t *testing.T) {
 	e := orphan("persistentvolumeclaims", "", "provisioner.storage.kubernetes.io/cloning-protection", "", since("deployment", "csi-provisioner", 0, time.Hour))
 	found := find(why.Judge(e), "C04")
 	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Contains(t, found.Missing[0], "nothing in the cluster shows that csi-provisioner is gone for good")
+	assert.Contains(t, found.Missing[0], "several programs are called csi-provisioner: which of them removes provisioner.storage.kubernetes.io/cloning-protection is not known")
 }
 
 // A part of a listed owner that only has its words is no trace of it, and no sign of its life.

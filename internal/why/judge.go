@@ -36,7 +36,10 @@ func Judge(e Evidence) Report {
 			r.Findings = append(r.Findings, completed(&e, cause, finding))
 		}
 	}
-	r.Findings = append(withoutOutdated(r.Findings), missingRights(&e, r.Findings)...)
+	r.Findings = withoutOutdated(r.Findings)
+	if inDeletion || e.Namespace == nil {
+		r.Findings = append(r.Findings, missingRights(&e, r.Findings)...)
+	}
 	oneRemovalEach(r.Findings)
 	r.Verdict, r.Sentence = verdict(&e, r.Findings)
 	switch r.Verdict {
@@ -126,35 +129,28 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	}
 	inDeletion := fmt.Sprintf("Namespace %s has been terminating for %s", name, duration(e.age()))
 	hangs := fmt.Sprintf("Namespace %s has been stuck for %s", name, duration(e.age()))
+	waits := says(findings, Proven, true)
 	perhaps := hangs
-	if e.age() < backOffCap {
+	if e.age() < backOffCap || len(waits) > 0 {
 		perhaps = inDeletion
 	}
-	for _, certainty := range []Certainty{Proven, Possible} {
-		var stops, waits []string
-		for _, f := range findings {
-			cause, _ := Lookup(f.ID)
-			switch {
-			case f.Certainty != certainty || f.ID == missingRightsID:
-			case cause.Waits:
-				waits = append(waits, f.Says)
-			default:
-				stops = append(stops, f.Says)
-			}
-		}
-		switch {
-		case len(stops) > 0 && certainty == Proven:
-			return Stuck, hangs + ": " + andMore(stops) + "."
-		case len(stops) > 0:
-			return Unknown, perhaps + ". Possibly " + andMore(stops) + "; that is not proven."
-		case len(waits) > 0 && certainty == Proven:
-			return Progressing, fmt.Sprintf("%s and is waiting: %s.", inDeletion, andMore(waits))
-		}
+	if len(waits) > 0 {
+		inDeletion += " and is waiting: " + andMore(waits)
+		perhaps = inDeletion
+	}
+	if stops := says(findings, Proven, false); len(stops) > 0 {
+		return Stuck, hangs + ": " + andMore(stops) + "." + e.besides(findings)
+	}
+	if stops := says(findings, Possible, false); len(stops) > 0 {
+		return Unknown, perhaps + ". Possibly " + andMore(stops) + "; that is not proven." + e.besides(findings)
+	}
+	if len(waits) > 0 {
+		return Progressing, inDeletion + "."
 	}
 	if why := progress(e); why != "" {
 		return Progressing, fmt.Sprintf("%s and makes progress: %s.", inDeletion, why)
 	}
-	if waits := orElse(e.waitingFor(), e.overdue()); waits != "" && !e.vouched() {
+	if waits := orElse(e.waitingFor(nil), e.overdue()); waits != "" && !e.vouched() {
 		return Unknown, hangs + "; " + waits + "."
 	}
 	claim, content := e.unconfirmed(), e.condition(api.NamespaceDeletionContentFailure)
@@ -167,6 +163,10 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	case objects == 0 && !e.vouched():
 		return Unknown, fmt.Sprintf("%s; nothing is left in it: a controller that works would have removed it within %s.", hangs, duration(backOffCap))
 	}
+	if hook := blamedWebhook(content); hook != "" && e.Webhooks.Known() && !e.vouched() {
+		return Unknown, fmt.Sprintf("%s; ContentFailure blames webhook %s, which is not the cause any more: the next pass of the controller, within %s, may succeed.",
+			hangs, hook, duration(backOffCap))
+	}
 	if content != "" && !e.vouched() {
 		return Unknown, fmt.Sprintf("%s; no known cause is proven. ContentFailure says %.400q.", hangs, content)
 	}
@@ -178,6 +178,24 @@ func refusal(f *Failure) string {
 		return "it was not asked for"
 	}
 	return f.Message
+}
+
+// says returns the sentences of the findings that are so certain, of causes that wait or of others.
+func says(findings []Finding, certainty Certainty, wait bool) (all []string) {
+	for _, f := range findings {
+		if cause, _ := Lookup(f.ID); f.Certainty == certainty && cause.Waits == wait && f.ID != missingRightsID {
+			all = append(all, f.Says)
+		}
+	}
+	return all
+}
+
+// besides says what the namespace waits for that no finding names: an owner at work is no cause.
+func (e *Evidence) besides(findings []Finding) string {
+	if waits := e.waitingFor(findings); waits != "" && !e.vouched() {
+		return " Besides, " + waits + "."
+	}
+	return ""
 }
 
 // andMore returns the first finding's sentence and the number of the others.
@@ -194,7 +212,7 @@ func progress(e *Evidence) string {
 		return "it was deleted less than a minute ago"
 	}
 	if s := e.Second; s != nil && s.Namespace != nil {
-		if change := e.change(); change != "" {
+		if change := e.change(false); change != "" {
 			return change + " between the samples"
 		}
 		for _, t := range s.Types {
@@ -210,12 +228,14 @@ func progress(e *Evidence) string {
 }
 
 // change says what a controller has changed of the namespace between the samples; "" for nothing.
-// Other programs may write labels and annotations.
-func (e *Evidence) change() string {
+// Other programs may write labels and annotations. A text of the conditions, which counts with
+// texts, may be another in each pass, such as one with a port: it shows a controller, and no
+// progress.
+func (e *Evidence) change(texts bool) string {
 	if e.Second.Namespace.ResourceVersion == e.Namespace.ResourceVersion {
 		return ""
 	}
-	if !sameConditions(e.Second.Namespace.Conditions, e.Namespace.Conditions) {
+	if !sameConditions(e.Second.Namespace.Conditions, e.Namespace.Conditions, texts) {
 		return "its conditions changed"
 	}
 	if released := e.released(); released != "" {
@@ -224,13 +244,13 @@ func (e *Evidence) change() string {
 	return ""
 }
 
-// sameConditions reports whether the controller's conditions are equal in both samples.
-func sameConditions(a, b []api.NamespaceCondition) bool {
+// sameConditions reports whether the controller's conditions are equal in both samples, with their
+// texts or without.
+func sameConditions(a, b []api.NamespaceCondition, texts bool) bool {
 	foreign := func(c api.NamespaceCondition) bool { return !isDeletionCondition(c.Type) }
 	return slices.EqualFunc(slices.DeleteFunc(slices.Clone(a), foreign), slices.DeleteFunc(slices.Clone(b), foreign),
 		func(a, b api.NamespaceCondition) bool {
-			return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message &&
-				a.LastTransitionTime.Equal(b.LastTransitionTime.Time)
+			return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && (!texts || a.Message == b.Message)
 		})
 }
 

@@ -115,6 +115,7 @@ func situations() map[string]struct{ proven, not why.Evidence } {
 	foreground := terminating("", "")
 	foreground.SpecFinalizers, foreground.Finalizers = nil, []string{"foregroundDeletion"}
 	collector := evidence(foreground)
+	collector.Leases = answered[why.Lease]("GET leases")
 	collector.Managers = why.Answer[why.Manager]{Request: "GET pods", Items: []why.Manager{{Name: "kcm", Ready: true, Controllers: "*,-garbagecollector"}}}
 	young := collector
 	young.At = deleted.Add(20 * time.Second)
@@ -265,7 +266,9 @@ func TestVerdicts(t *testing.T) {
 	rewritten := written(evidence(terminating(contentFailure, "storage is (re)initializing")), 5*time.Minute)
 	rewritten.Second.Namespace.Writers = []why.Writer{{Manager: "kcm", At: later.Add(-90 * time.Second)}}
 	moved := evidence(terminating(contentFailure, "2 remaining"), typeOf("", "configmaps", object("a")))
-	moved.Second.Namespace.Conditions = terminating(contentFailure, "1 remaining").Conditions
+	moved.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
+	again := evidence(terminating(contentFailure, "1 remaining: 10.0.0.2:41022"), typeOf("", "configmaps", object("a")))
+	again.Second.Namespace.Conditions, again.Second.Namespace.ResourceVersion = terminating(contentFailure, "1 remaining: 10.0.0.2:41388").Conditions, "8"
 	annotated := evidence(terminating(contentFailure, "1 remaining"), typeOf("", "configmaps", object("a")))
 	annotated.Second.Namespace.ResourceVersion = "8"
 	annotated.Second.Namespace.Conditions = append([]api.NamespaceCondition{{Type: "Other"}}, annotated.Namespace.Conditions...)
@@ -302,6 +305,7 @@ func TestVerdicts(t *testing.T) {
 		"nothing is left":            {empty, why.Unknown, why.ExitUnknown, "; nothing is left in it: a controller that works would have removed it within 1m0s."},
 		"discovery works again":      {written(discovered, time.Minute), why.Progressing, 0, "DiscoveryFailure no longer holds, and the next pass comes within 1m0s"},
 		"the conditions change":      {moved, why.Progressing, 0, "its conditions changed"},
+		"only a text changes":        {again, why.Unknown, why.ExitUnknown, "no known cause is proven"},
 		"only an annotation changes": {annotated, why.Unknown, why.ExitUnknown, "no known cause is proven"},
 		"a token was removed":        {released, why.Progressing, 0, "kubernetes was removed between the samples"},
 		"it does not exist": {

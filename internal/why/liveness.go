@@ -197,6 +197,10 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 		f.lack(nil, "no table has the owner of %s: %s set it, and another program may remove it", h.Finalizer, strings.Join(programs, " and "))
 		return ownerUnknown
 	}
+	if keeper.Many {
+		f.lack(nil, "several programs are called %s: which of them removes %s is not known", name, h.Finalizer)
+		return ownerUnknown
+	}
 	if !e.leftTraces(h, programs) {
 		inside := ""
 		if h.Type.IsCustom() {
@@ -226,10 +230,6 @@ func (e *Evidence) changedOf(h Held) string {
 // its name, or for a custom type by its Lease, or in the namespace by the rights of an account with
 // exactly its name. Elsewhere such an account may be that of a controller outside the cluster.
 func (e *Evidence) leftTraces(h Held, programs []string) bool {
-	keeper, _ := h.Keeper()
-	if keeper.Many {
-		return false // any of its namesakes may be a stranger
-	}
 	if slices.ContainsFunc(e.NamedWorkloads(h), func(w Workload) bool { return e.isOwner(w, h) && !w.hasNoNode() }) {
 		return true
 	}
@@ -394,21 +394,26 @@ func (e *Evidence) leads(f *Finding, h Held, name string, programs []string) str
 	return verdict
 }
 
-// noteWork says in a finding if the owner of a finalizer seems to be at work: it may still finish.
-func (f *Finding) noteWork(e *Evidence, h Held) {
+// lackOwner adds to a finding that rests on a finalizer why its owner is not known to be gone: it
+// may still finish.
+func (f *Finding) lackOwner(e *Evidence, h Held) {
 	owner, _ := e.ownerOf(h)
-	runs := slices.IndexFunc(e.grantsFor(h.Type), func(g Grant) bool { return g.Pods > 0 && g.Elsewhere == "" })
-	switch {
-	case e.judgeOwner(&Finding{}, h) == ownerSlow:
+	seen := Finding{}
+	if e.judgeOwner(&seen, h) == ownerSlow {
 		f.lack(nil, "%s seems to be at work", owner)
-	case runs >= 0:
-		f.lack(nil, "a pod of service account %s may update %s, and may still finish", e.grantsFor(h.Type)[runs].Account(), h.Type.Name())
 	}
+	f.Missing, f.lacks = append(f.Missing, seen.Missing...), append(f.lacks, seen.lacks...)
 }
 
-// waitingFor describes the objects whose owners show signs of life; "" for none.
-func (e *Evidence) waitingFor() string {
+// waitingFor describes the objects whose owners show signs of life, and which no finding names; ""
+// for none.
+func (e *Evidence) waitingFor(findings []Finding) string {
 	for _, h := range e.Held() {
+		if slices.ContainsFunc(findings, func(f Finding) bool {
+			return f.Culprit.Resource == h.Type.Name() || slices.ContainsFunc(f.Blocks, func(b Blocked) bool { return b.Resource == h.Type.Name() })
+		}) {
+			continue
+		}
 		var f Finding
 		if name, _ := e.ownerOf(h); name != "" && e.judgeOwner(&f, h) == ownerSlow {
 			sign := ""

@@ -8,13 +8,13 @@ import (
 // This page says what a name shows about the program that has it.
 
 // isCalled reports whether the workload's name, container, image or command has the letters of a
-// program, or its name is a part of the program's: it may be the program, or another.
+// program, or its name is a word of the program's: it may be the program, or another.
 func (w Workload) isCalled(program string) bool {
 	program, name := strings.ToLower(program), strings.ToLower(w.Name)
 	if len(program) < 4 {
 		return w.hasWord(program) // its letters are in too many names
 	}
-	return len(name) >= 4 && !slices.Contains(common, name) && strings.Contains(program, name) ||
+	return len(name) >= 4 && !slices.Contains(common, name) && hasWord(program, name) ||
 		slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(word string) bool { return strings.Contains(strings.ToLower(word), program) })
 }
 

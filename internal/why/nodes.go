@@ -70,6 +70,7 @@ func onLostNode(e *Evidence) []Finding {
 			if e.now().Sub(pods[0].Deleted) < orphanedWithin {
 				f.lack(nil, "the pod garbage collector deletes the pods of such a node, and may not have come to them")
 			}
+			f.lackDeletionsOfPods(e, "pod garbage collector")
 			f.Do = []string{
 				"see whether the pod-garbage-collector-controller of kube-controller-manager runs: it deletes the pods of nodes that do not exist",
 				"bring the node back under its name",
@@ -150,12 +151,7 @@ func notTornDown(e *Evidence) []Finding {
 			f.lack(nil, "container %s still runs, and whether the volume is one of the pod's was not read", listed(pod.Running))
 		}
 		f.saw(1, e.Nodes.Request, "node %s: Ready=True", name)
-		if obstacle := e.decidesOnPods(); obstacle != "" {
-			f.lack(nil, "%s decides on deletions of pods, also on the kubelet's", obstacle)
-		}
-		if failed := e.admissionUnread(); failed != nil {
-			f.lack(failed, "whether a webhook or a policy decides on deletions of pods could not be read")
-		}
+		f.lackDeletionsOfPods(e, "kubelet")
 		if e.NodeLeases.Failed != nil {
 			f.lack(e.NodeLeases.Failed, "whether the kubelet of node %s is alive could not be read", name)
 		}
@@ -178,9 +174,15 @@ func (e *Evidence) kubelet(node string) *Lease {
 	return &e.NodeLeases.Items[at]
 }
 
-// decidesOnPods returns a webhook or a policy that selects deletions of pods, "" for none.
-func (e *Evidence) decidesOnPods() string {
-	return e.decidesOn(func(r Rule) bool { return r.matchesDelete(e.pods()) })
+// lackDeletionsOfPods adds to a finding about a pod that a webhook or a policy may refuse the
+// deletion with which it ends.
+func (f *Finding) lackDeletionsOfPods(e *Evidence, by string) {
+	if obstacle := e.decidesOn(func(r Rule) bool { return r.matchesDelete(e.pods()) }); obstacle != "" {
+		f.lack(nil, "%s decides on deletions of pods, also on those of the %s", obstacle, by)
+	}
+	if failed := e.admissionUnread(); failed != nil {
+		f.lack(failed, "whether a webhook or a policy decides on deletions of pods could not be read")
+	}
 }
 
 // decidesOn returns a webhook or a policy with a selected rule, "" for none.

@@ -28,7 +28,8 @@ func podCauses() []Cause {
 		Lesson: "Only the kubelet of its node can say that a pod has ended. If the node does not answer, the pod stays terminating, because " +
 			"its containers may still run. If the Node object is deleted, the pod garbage collector of kube-controller-manager deletes its pods.",
 		Proof: "A pod without finalizers is past its deletionTimestamp, and its node does not exist, or does not answer " +
-			"(Ready=Unknown). With Ready=False the kubelet answers, and the cause is possible. For a pod with finalizers it acts " +
+			"(Ready=Unknown). With Ready=False the kubelet answers, and the cause is possible; so it is if the node does not exist and a webhook or " +
+			"policy decides on deletions of pods. For a pod with finalizers it acts " +
 			"later, when they are removed.",
 		Do: []string{
 			"bring the node back; if it does not exist, see whether the pod-garbage-collector-controller runs",

@@ -37,6 +37,18 @@ func about(pattern *regexp.Regexp, text string) []string {
 	return pattern.FindStringSubmatch(text)
 }
 
+// blamedWebhook returns the first webhook that a condition says has failed or denied; "" for none.
+func blamedWebhook(content string) string {
+	for _, text := range texts(content) {
+		for _, pattern := range []*regexp.Regexp{failedCalling(), webhookDenied()} {
+			if match := about(pattern, text); match != nil {
+				return match[1]
+			}
+		}
+	}
+	return ""
+}
+
 // denies reports whether a text has the denial of a webhook or a policy, whose message may quote
 // anything.
 func denies(text string) bool {
@@ -47,7 +59,7 @@ func denies(text string) bool {
 // with commas, and a text may have commas itself.
 var beginning = lazyPattern(`^(?:Internal error occurred: |admission webhook "|conversion webhook for ` +
 	`|unexpected items still remain in namespace|[a-z0-9.-]+ (?:"[^"]*" )?is forbidden: |unable to transform key|failed to read one or more ` +
-	`|ValidatingAdmissionPolicy '|the server (?:could not|was unable|has asked|is currently|rejected|does not allow|responded|has received) |storage is \(re\)initializing|Operation cannot be fulfilled |Timeout: |etcdserver: |rpc error: |(?:Get|Post|Delete|Put) "http)`)
+	`|ValidatingAdmissionPolicy '|the server (?:could not|was unable|has asked|is currently|rejected|does not allow|responded|has received) |storage is \(re\)initializing|Operation cannot be fulfilled |Timeout: |etcdserver: |rpc error: |an error on the server |client rate limiter |context deadline exceeded|unexpected EOF|(?:Get|Post|Delete|Put) "http)`)
 
 // texts returns the server's texts in ContentFailure, one each.
 func texts(content string) (all []string) {

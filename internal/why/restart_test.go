@@ -252,6 +252,8 @@ func TestAControllerManagerThatStartsAgain(t *testing.T) {
 	assert.Contains(t, find(why.Judge(e), "C19").Missing, "no pod of kube-controller-manager is visible: it may run elsewhere, without a Lease")
 	e.Namespace.Conditions, e.Second.Namespace.Conditions = nil, nil
 	e.Leases.Items[0].Renewed = at.Add(-time.Hour)
+	assert.Contains(t, find(why.Judge(e), "C19").Missing[0], "configmaps/a has been terminating since", "one may run elsewhere, without a Lease")
+	e.Types[0].Objects[0].Deleted = deleted.Add(-time.Second)
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "no controller has written a condition")
 }
 
@@ -306,10 +308,10 @@ func TestTheGracePeriodOnALostNode(t *testing.T) {
 func TestAPolicyOnPodsBesideAKubelet(t *testing.T) {
 	rules := []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"pods"}}}
 	for missing, set := range map[string]func(*why.Evidence){
-		"policy p decides on deletions of pods, also on the kubelet's": func(e *why.Evidence) {
+		"policy p decides on deletions of pods, also on those of the kubelet": func(e *why.Evidence) {
 			e.Policies = answered("GET policies", why.Policy{Name: "p", Rules: rules})
 		},
-		"webhook w decides on deletions of pods, also on the kubelet's": func(e *why.Evidence) {
+		"webhook w decides on deletions of pods, also on those of the kubelet": func(e *why.Evidence) {
 			e.Webhooks = answered("GET webhooks", why.Webhook{Name: "w", Rules: rules})
 		},
 	} {

@@ -23,6 +23,7 @@ func TestAControllerThatIsBusyElsewhere(t *testing.T) {
 	assert.Equal(t, why.Possible, found.Certainty, "it may repeat itself there: the server drops an update that changes nothing")
 	assert.Contains(t, found.Missing[0], "the conditions of 1 other terminating namespace")
 	off := e
+	off.Leases = answered[why.Lease]("GET leases")
 	off.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace"})
 	assert.Equal(t, why.Proven, find(why.Judge(off), "C19").Certainty, "it is switched off since")
 	e.Managers = answered[why.Manager]("GET pods")
@@ -108,6 +109,7 @@ func TestAControllerThatDeletesSilently(t *testing.T) {
 	e.Types[0].Objects[0].Deleted = deleted.Add(-time.Second)
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "it was deleted before the namespace")
 	e.Types[0].Objects[0].Deleted = deleted
+	e.Leases = answered[why.Lease]("GET leases")
 	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace"})
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "it is switched off")
 }

@@ -102,13 +102,19 @@ func unreadable(e *Evidence) []Finding {
 		if containsAny(t.Failed.Message, keyService) {
 			f.Do = []string{"start the KMS plugin of kube-apiserver, or make its key service reachable: the data is intact"}
 		}
-		if e.Second.reads(t) {
-			f.lack(nil, "they could be read in the second sample")
-		}
-		if e.onlyPodsYet() {
-			f.Certainty = Later
-		}
+		f.lackFailure(e, &t)
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// lackFailure adds to a finding about a list that failed in the first sample whether it still does,
+// and acts already.
+func (f *Finding) lackFailure(e *Evidence, t *Type) {
+	if e.Second.reads(*t) {
+		f.lack(nil, "%s could be read in the second sample", t.Name())
+	}
+	if e.onlyPodsYet() {
+		f.Certainty = Later
+	}
 }

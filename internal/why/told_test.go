@@ -134,7 +134,7 @@ func TestManyRefusalsToThisUser(t *testing.T) {
 
 // While an owner is at work, what waits for it is not stuck for certain.
 func TestWhatWaitsForAnOwnerAtWork(t *testing.T) {
-	operator := workload("deployment", "keda", "keda-operator", 1)
+	operator, stopped := workload("deployment", "keda", "keda-operator", 1), since("deployment", "keda-operator", 0, time.Hour)
 	definition := defined()
 	definition.Workloads.Items = []why.Workload{operator}
 	found := find(why.Judge(definition), "C25")
@@ -144,7 +144,7 @@ func TestWhatWaitsForAnOwnerAtWork(t *testing.T) {
 	parent, child := object("d", "foregroundDeletion"), object("s", "finalizer.keda.sh")
 	child.Owners = []why.Owner{{Kind: "Deployment", Name: "d", UID: parent.UID, Blocks: true}}
 	chain := evidence(terminating("", ""), typeOf("apps", "deployments", parent), typeOf("keda.sh", "scaledobjects", child))
-	chain.Workloads, chain.AllLeases, chain.Grants = answered[why.Workload]("GET workloads"), answered[why.Lease]("GET leases"), answered[why.Grant]("GET roles")
+	chain.Workloads, chain.AllLeases, chain.Grants = answered("GET workloads", stopped), answered[why.Lease]("GET leases"), answered[why.Grant]("GET roles")
 	assert.Equal(t, why.Proven, find(why.Judge(chain), "C26").Certainty)
 	chain.Workloads.Items = []why.Workload{operator}
 	found = find(why.Judge(chain), "C26")

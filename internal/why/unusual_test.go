@@ -153,6 +153,7 @@ func TestEntriesOfTheNamespaceActLater(t *testing.T) {
 	n := terminating("", "")
 	n.Finalizers, n.SpecFinalizers = []string{"example.com/audit", "foregroundDeletion"}, []string{"kubernetes", "example.com/x"}
 	e := evidence(n, typeOf("", "configmaps", object("a")))
+	e.Leases = answered[why.Lease]("GET leases")
 	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-garbagecollector"})
 	for _, id := range []string{"C16", "C17", "C18"} {
 		found := find(why.Judge(e), id)
@@ -237,7 +238,7 @@ func TestConversionThatOnlyTheConditionNames(t *testing.T) {
 func TestUnlistedTypesThatDoNotMatterYet(t *testing.T) {
 	corrupt := evidence(terminating("", ""), typeOf("", "configmaps"))
 	corrupt.Types[0].Failed = &why.Failure{Code: 500, Request: "GET configmaps", Message: `unable to transform key "/registry/configmaps/shop/a"`}
-	require.Equal(t, []string{"they could be read in the second sample"}, find(why.Judge(corrupt), "C23").Missing)
+	require.Equal(t, []string{"configmaps could be read in the second sample"}, find(why.Judge(corrupt), "C23").Missing)
 	corrupt.Second.Types[0].Failed = corrupt.Types[0].Failed
 	for id, e := range map[string]why.Evidence{"C09": situations()["C09"].proven, "C23": corrupt} {
 		require.Equal(t, why.Proven, find(why.Judge(e), id).Certainty)

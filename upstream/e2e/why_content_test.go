@@ -146,19 +146,19 @@ func contentSituations() []situation {
 		}},
 		{id: "C24", setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
-			w.post("/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"kueue-controller-manager"},"spec":{"replicas":0,
-				"selector":{"matchLabels":{"app":"kueue"}},"template":{"metadata":{"labels":{"app":"kueue"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+			w.stoppedOwner("kueue-controller-manager")
 			w.holdPod(namespace, "a", 1, "kueue.x-k8s.io/managed")
 			w.deleteNamespace(namespace)
 			return why.Reference{Resource: "pods", Namespace: namespace, Name: "a"}
 		}},
-		{id: "C25", setUp: func(w *whyTrial, namespace string) why.Reference {
+		{id: "C25", also: []string{"C04"}, setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
-			w.definition("going.example.com", "things", "Thing", "v1")
-			w.custom("/namespaces/"+namespace+"/things", "going.example.com/v1", "Thing", "orders", holdingFinalizer)
-			require.NoError(w.t, w.dynamic.Resource(crdResource).Delete(w.ctx, "things.going.example.com", metav1.DeleteOptions{}))
+			w.stoppedOwner("kuberay-operator")
+			w.definition("ray.io", "rayclusters", "RayCluster", "v1")
+			w.custom("/namespaces/"+namespace+"/rayclusters", "ray.io/v1", "RayCluster", "orders", "ray.io/gcs-ft-redis-cleanup-finalizer")
+			require.NoError(w.t, w.dynamic.Resource(crdResource).Delete(w.ctx, "rayclusters.ray.io", metav1.DeleteOptions{}))
 			w.deleteNamespace(namespace)
-			return why.Reference{Resource: "customresourcedefinitions", Name: "things.going.example.com"}
+			return why.Reference{Resource: "customresourcedefinitions", Name: "rayclusters.ray.io"}
 		}},
 		{id: "C30", setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
@@ -167,6 +167,14 @@ func contentSituations() []situation {
 			return why.Reference{Resource: "namespaces", Name: namespace}
 		}},
 	}
+}
+
+// stoppedOwner creates a Deployment without pods, by which the owner of a finalizer is known to be
+// gone.
+func (w *whyTrial) stoppedOwner(name string) {
+	w.t.Helper()
+	w.post("/apis/apps/v1/namespaces/default/deployments", fmt.Sprintf(`{"metadata":{"name":%[1]q},"spec":{"replicas":0,
+		"selector":{"matchLabels":{"app":%[1]q}},"template":{"metadata":{"labels":{"app":%[1]q}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`, name))
 }
 
 // mayUpdate lets a service account update a type everywhere, or in one namespace by a Role there.

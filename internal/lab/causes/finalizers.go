@@ -147,14 +147,14 @@ func finalizerFixtures() []Fixture {
 		SetUp: func(w *World) {
 			w.namespace()
 			w.balancer()
-			w.stopped("cloud-controller-manager")
+			w.stopped("kube-system", "cloud-controller-manager")
 			w.outside("balancer-of-web")
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // the cloud's controller is ready: slow
 			w.namespace()
 			w.balancer()
-			w.stopped("cloud-controller-manager")
+			w.stopped("kube-system", "cloud-controller-manager")
 			w.patch(systemDeployments+"/cloud-controller-manager/status", `{"status":{"replicas":1,"readyReplicas":1}}`)
 			w.terminate()
 		},
@@ -164,8 +164,8 @@ func finalizerFixtures() []Fixture {
 const systemDeployments = "/apis/apps/v1/namespaces/kube-system/deployments"
 
 // stopped creates a Deployment without pods, by which the owner of a finalizer is known to be gone.
-func (w *World) stopped(name string) {
-	w.create(systemDeployments, `{"metadata":{"name":"`+name+`"},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"`+name+`"}},
+func (w *World) stopped(namespace, name string) {
+	w.create("/apis/apps/v1/namespaces/"+namespace+"/deployments", `{"metadata":{"name":"`+name+`"},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"`+name+`"}},
 		"template":{"metadata":{"labels":{"app":"`+name+`"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
 }
 
@@ -179,10 +179,10 @@ func (w *World) balancer() {
 func contentFixtures() []Fixture {
 	definition := why.Reference{Resource: "customresourcedefinitions", Name: certManager.typeName()}
 	return []Fixture{{
-		ID: "C25", Culprit: definition,
+		ID: "C25", Culprit: definition, Also: []string{"C04"},
 		SetUp: func(w *World) {
 			w.operated(certManager)
-			w.create(certManager.objects(), certManager.body("orders", "example.com/x"))
+			w.managed(certManager, "orders")
 			w.delete(certManager.definition())
 			w.terminate()
 		},
@@ -195,7 +195,7 @@ func contentFixtures() []Fixture {
 			w.terminate()
 		},
 	}, {
-		ID: "C26", Culprit: why.Reference{Resource: "pods", Namespace: Namespace, Name: "leaf"},
+		ID: "C26", Culprit: why.Reference{Resource: "pods", Namespace: Namespace, Name: "leaf"}, Also: []string{"C24"},
 		SetUp:    func(w *World) { w.family(true) },
 		NearMiss: func(w *World) { w.family(false) }, // it does not block its owner
 	}, {
@@ -249,16 +249,17 @@ func (w *World) podTemplate(name string) {
 func name(i int) string { return "c" + string(rune('a'+i/26)) + string(rune('a'+i%26)) }
 
 // family creates an owner in foreground deletion, and a pod that depends on it and that a finalizer
-// keeps. While there are pods the controller touches nothing else; later its own deletion, in the
+// keeps, whose own owner is stopped. While there are pods the controller touches nothing else; later its own deletion, in the
 // background, would release the owner.
 func (w *World) family(blocks bool) {
 	w.namespace()
+	w.stopped("default", "kueue-controller-manager")
 	const replicaSets = "/apis/apps/v1/namespaces/" + Namespace + "/replicasets"
 	w.create(replicaSets, `{"metadata":{"name":"owner"},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"a"}},
 		"template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
 	var owner api.PartialObjectMetadata
 	w.read(replicaSets+"/owner", &owner)
-	w.pod("leaf", `"finalizers":["example.com/x"],"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"owner","uid":"`+owner.UID+
+	w.pod("leaf", `"finalizers":["kueue.x-k8s.io/managed"],"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"owner","uid":"`+owner.UID+
 		`","blockOwnerDeletion":`+strconv.FormatBool(blocks)+`}]`, `"terminationGracePeriodSeconds":5`)
 	w.do(http.MethodDelete, replicaSets+"/owner", `{"propagationPolicy":"Foreground"}`)
 	w.terminate()

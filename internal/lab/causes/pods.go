@@ -75,7 +75,7 @@ func podFixtures() []Fixture {
 		ID: "C24", Culprit: pod("admitted"),
 		SetUp: func(w *World) {
 			w.namespace()
-			w.stopped("kueue-controller-manager")
+			w.stopped("kube-system", "kueue-controller-manager")
 			w.pod("admitted", `"finalizers":["kueue.x-k8s.io/managed"]`, `"terminationGracePeriodSeconds":5`)
 			w.configMap("c", "")
 			w.terminate()

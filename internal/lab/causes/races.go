@@ -45,7 +45,7 @@ func Tokens(w *World) {
 func OrphanBehindPods(w *World) {
 	w.operated(keda)
 	w.managed(keda, "orders")
-	w.stopped("kueue-controller-manager")
+	w.stopped("kube-system", "kueue-controller-manager")
 	w.pod("a", `"finalizers":["kueue.x-k8s.io/managed"]`, `"terminationGracePeriodSeconds":5`)
 	w.terminate()
 }

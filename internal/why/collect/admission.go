@@ -3,6 +3,7 @@ package collect
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -37,7 +38,8 @@ func (c *collector) configurations(ctx context.Context, resource string) why.Ans
 	})
 }
 
-// policies reads the validating admission policies and their bindings.
+// policies reads the admission policies, and the bindings of validating ones. A server without
+// mutating ones, which Kubernetes has since 1.36, has none.
 func (c *collector) policies(ctx context.Context) {
 	policies := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "validatingadmissionpolicies"}, "", api.ListOptions{},
 		func(o *api.Unstructured) (why.Policy, bool) {
@@ -60,8 +62,18 @@ func (c *collector) policies(ctx context.Context) {
 				Parameter: parameter, Changed: changed(o),
 			}, true
 		})
+	mutating := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "mutatingadmissionpolicies"}, "", api.ListOptions{},
+		func(o *api.Unstructured) (why.Policy, bool) {
+			return why.Policy{
+				Name: o.GetName(), UID: o.GetUID(), Mutating: true, Rules: rules(o.Nested("spec", "matchConstraints", "resourceRules")), Changed: changed(o),
+			}, o.NestedString("spec", "failurePolicy") != "Ignore"
+		})
+	if mutating.Failed != nil && mutating.Failed.Code == http.StatusNotFound {
+		mutating.Failed = nil
+	}
 	c.evidence.Policies = why.Answer[why.Policy]{
-		Request: policies.Request, Items: slices.Concat(policies.Items, bindings.Items), Failed: cmp.Or(policies.Failed, bindings.Failed),
+		Request: policies.Request, Items: slices.Concat(policies.Items, bindings.Items, mutating.Items),
+		Failed: cmp.Or(policies.Failed, bindings.Failed, mutating.Failed),
 	}
 }
 

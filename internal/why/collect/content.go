@@ -213,9 +213,11 @@ type pod struct {
 		NodeName           string `json:"nodeName"`
 		ServiceAccountName string `json:"serviceAccountName"`
 		Volumes            []struct {
+			Name  string `json:"name"`
 			Claim *struct {
 				Name string `json:"claimName"`
 			} `json:"persistentVolumeClaim"`
+			Ephemeral *struct{} `json:"ephemeral"`
 		} `json:"volumes"`
 	} `json:"spec"`
 	Status struct {
@@ -259,8 +261,11 @@ func podOf(item *pod, object why.Object) why.Pod {
 		p.Grace = *item.DeletionGracePeriodSeconds
 	}
 	for _, volume := range item.Spec.Volumes {
-		if volume.Claim != nil {
+		switch {
+		case volume.Claim != nil:
 			p.Claims = append(p.Claims, volume.Claim.Name)
+		case volume.Ephemeral != nil: // the claim of a generic ephemeral volume is called like both
+			p.Claims = append(p.Claims, item.Name+"-"+volume.Name)
 		}
 	}
 	for _, container := range slices.Concat(item.Status.Init, item.Status.Containers, item.Status.Ephemeral) {

@@ -3,6 +3,7 @@ package collect
 import (
 	"encoding/json"
 	"net/http"
+	"path"
 	"testing"
 	"time"
 
@@ -219,6 +220,39 @@ func TestRunningContainers(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(`{"metadata":{"name":"p"},"status":{"initContainerStatuses":[{"name":"init","state":{"running":{}}}],
 		"containerStatuses":[{"name":"main","state":{"waiting":{}}}],"ephemeralContainerStatuses":[{"name":"debug","state":{"running":{}}}]}}`), &item))
 	assert.Equal(t, []string{"init", "debug"}, podOf(&item, why.Object{}).Running)
+}
+
+// A pod uses the claims of its volumes, also those of generic ephemeral ones.
+func TestClaimsOfAPod(t *testing.T) {
+	var item pod
+	require.NoError(t, json.Unmarshal([]byte(`{"metadata":{"name":"p"},"spec":{"volumes":[{"name":"a","persistentVolumeClaim":{"claimName":"data"}},
+		{"name":"scratch","ephemeral":{"volumeClaimTemplate":{}}},{"name":"e","emptyDir":{}}]}}`), &item))
+	assert.Equal(t, []string{"data", "p-scratch"}, podOf(&item, why.Object{}).Claims)
+}
+
+// Mutating policies that may refuse a request are read where the server has them.
+func TestMutatingPolicies(t *testing.T) {
+	found := http.StatusOK
+	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		items := ""
+		if path.Base(r.URL.Path) == "mutatingadmissionpolicies" {
+			w.WriteHeader(found)
+			items = `{"metadata":{"name":"refuses"},"spec":{"matchConstraints":{"resourceRules":[{"operations":["UPDATE"],"apiGroups":[""],"resources":["pods"]}]}}},
+				{"metadata":{"name":"ignores"},"spec":{"failurePolicy":"Ignore"}}`
+		}
+		_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[` + items + `]}`))
+	}))
+	for code, known := range map[int]bool{http.StatusOK: true, http.StatusNotFound: true, http.StatusForbidden: false} {
+		found = code
+		c := newCollector(server.Client(), "shop", Options{})
+		c.policies(t.Context())
+		assert.Equal(t, known, c.evidence.Policies.Known(), code)
+		if code == http.StatusOK {
+			require.Len(t, c.evidence.Policies.Items, 1)
+			assert.Equal(t, why.Policy{Name: "refuses", Mutating: true, Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"pods"}}}}, c.evidence.Policies.Items[0])
+		}
+	}
 }
 
 // A list that starts over because its token expired has each namespace once.

@@ -1,0 +1,228 @@
+package why_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+	"orrery/restclient/api"
+)
+
+// This page has situations in which all that was seen speaks for a cause, and something that was not
+// seen may speak against it.
+
+// asked returns webhooks with a server, which are asked about requests.
+func asked(operation string, resources ...string) why.Answer[why.Webhook] {
+	return answered("GET webhooks", why.Webhook{
+		Resource: "validatingwebhookconfigurations", Configuration: "w", Name: "w.io", FailurePolicy: "Fail", Service: &why.Service{Namespace: "w", Name: "w"},
+		Rules: []why.Rule{{Operations: []string{operation}, Groups: []string{"*"}, Resources: resources}},
+	})
+}
+
+// A list that failed in the first sample and not in the second is not broken, also if the error was
+// one of the certificate.
+func TestAConversionThatFailedOnce(t *testing.T) {
+	for _, text := range []string{"context deadline exceeded", "tls: failed to verify certificate: x509: certificate signed by unknown authority"} {
+		broken := typeOf("velero.io", "backups")
+		broken.Failed = &why.Failure{
+			Request: "GET backups", Code: 500, Message: `conversion webhook for velero.io/v1, Kind=Backup failed: Post "https://c.velero.svc:443/convert?timeout=30s": ` + text,
+		}
+		e := evidence(terminating("", ""), broken)
+		server := why.Service{Namespace: "velero", Name: "c"}
+		e.Definitions = answered("GET crds", why.Definition{Object: why.Object{Name: "backups.velero.io"}, Type: "backups.velero.io", Kind: "Backup", Converter: &server})
+		e.Backends = []why.Backend{{Service: server, Exists: true, Ready: 2, Request: "GET endpointslices", Changed: deleted.Add(-time.Hour)}}
+		require.Equal(t, why.Proven, find(why.Judge(e), "C09").Certainty, text)
+		e.Second.Types = []why.Type{typeOf("velero.io", "backups", object("b", "velero.io/f"))}
+		found := find(why.Judge(e), "C09")
+		assert.Equal(t, why.Possible, found.Certainty)
+		assert.Equal(t, []string{"backups.velero.io could be read in the second sample"}, found.Missing)
+	}
+}
+
+// An expired Lease of a controller that may run elsewhere, without a Lease: what was deleted after
+// the namespace shows one, and a webhook may refuse its conditions.
+func TestAnOldLeaseBesideAControllerAtWork(t *testing.T) {
+	lost := func() why.Evidence {
+		e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+		e.Leases = answered("GET leases", why.Lease{
+			Namespace: "kube-system", Name: "kube-controller-manager", Holder: "old", Renewed: deleted.Add(-48 * time.Hour), Duration: 15 * time.Second,
+		})
+		e.Managers = answered[why.Manager]("GET pods")
+		return e
+	}
+	require.Equal(t, why.Proven, find(why.Judge(lost()), "C19").Certainty)
+	for name, change := range map[string]func(*why.Evidence){
+		"an object deleted since":   func(e *why.Evidence) { e.Types[0] = typeOf("", "configmaps", object("a", "example.com/x")) },
+		"a webhook on the requests": func(e *why.Evidence) { e.Webhooks = asked("*", "*/*") },
+	} {
+		e := lost()
+		change(&e)
+		assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty, name)
+		e.Managers.Items = []why.Manager{{Name: "kube-controller-manager-a"}}
+		assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "%s: its pod is seen to be down", name)
+	}
+}
+
+// Without a second sample nothing is known of a first pass that takes long.
+func TestOneSampleOfAFirstPass(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+	e.Leases, e.Managers = answered[why.Lease]("GET leases"), answered[why.Manager]("GET pods")
+	require.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
+	e.Second = nil
+	assert.Equal(t, []string{"only one sample was taken: a first pass that takes long may not be over"}, find(why.Judge(e), "C19").Missing)
+}
+
+// A pod with the controller switched off proves nothing while it cannot be seen who holds the Lease.
+func TestAManagerWhoseLeaseMayNotBeRead(t *testing.T) {
+	e := withManagers(why.Manager{Name: "kube-controller-manager-a", Ready: true, Controllers: "*,-namespace-controller"})
+	require.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
+	e.Leases = why.Answer[why.Lease]{Request: "GET leases", Failed: &why.Failure{Code: 403, Message: "forbidden", Right: "list leases"}}
+	report := why.Judge(e)
+	assert.Equal(t, why.Possible, find(report, "C19").Certainty)
+	assert.Equal(t, "this user may not list leases", find(report, "C30").Says)
+}
+
+// The rule "pods/*" selects pods, too: k8s.io/apiserver reads the part behind the slash so.
+func TestRulesWithSubresources(t *testing.T) {
+	pod := object("p")
+	pod.Deleted = deleted.Add(30 * time.Second)
+	for resources, certainty := range map[string]why.Certainty{
+		"pods": why.Possible, "pods/*": why.Possible, "*/*": why.Possible, "*": why.Possible, "pods/status": why.Proven, "*/status": why.Proven, "secrets/*": why.Proven,
+	} {
+		for _, node := range []why.Node{{Name: "n", Ready: "True"}, {Name: "other"}} {
+			e := evidence(terminating("", ""), typeOf("", "pods", pod))
+			e.Pods = []why.Pod{{Object: pod, Node: "n"}}
+			e.Nodes = answered("GET nodes", node)
+			e.NodeLeases = answered("GET leases", why.Lease{Namespace: "kube-node-lease", Name: "n", Holder: "n", Renewed: at, Duration: 40 * time.Second})
+			e.Webhooks = asked("DELETE", resources)
+			id := map[bool]string{true: "C12", false: "C11"}[node.Name == "n"]
+			assert.Equal(t, certainty, find(why.Judge(e), id).Certainty, "%s with the rule %s", id, resources)
+		}
+	}
+	e := calling(`service "guard" not found`)
+	e.Backends[0].Exists, e.Backends[0].Ready = false, 0
+	for i := range e.Webhooks.Items {
+		e.Webhooks.Items[i].Rules = []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"configmaps/*"}}}
+	}
+	assert.NotNil(t, find(why.Judge(e), "C07"))
+}
+
+// A MutatingAdmissionPolicy may refuse an update, too, and denies no deletion.
+func TestAMutatingPolicy(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+	e.Leases, e.Managers = answered[why.Lease]("GET leases"), answered[why.Manager]("GET pods")
+	e.Policies = answered("GET policies", why.Policy{Name: "p", Mutating: true, Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{"*"}, Resources: []string{"*/*"}}}})
+	report := why.Judge(e)
+	assert.Equal(t, []string{"policy p decides on the conditions of namespaces, and may refuse them"}, find(report, "C19").Missing)
+	assert.Nil(t, find(report, "C08"))
+}
+
+// What goes by itself does not hide what may stand still.
+func TestATypeThatShrinksBesideOneThatDoesNot(t *testing.T) {
+	const reports = "vulnerabilityreports"
+	e := evidence(terminating("", ""), typeOf("", "configmaps", object("c", "example.com/x")), typeOf("aquasecurity.github.io", reports, object("a"), object("b")))
+	e.Second.Types[1] = typeOf("aquasecurity.github.io", reports, object("a"))
+	e.Stamps = []why.Stamp{{Type: "configmaps", Object: "c", Finalizer: "example.com/x", Request: "GET c"}}
+	report := why.Judge(calm(e))
+	require.Equal(t, why.Proven, find(report, "C27").Certainty)
+	require.Equal(t, why.Possible, find(report, "C04").Certainty)
+	assert.Equal(t, why.ExitUnknown, report.ExitCode)
+	assert.Contains(t, report.Sentence, "has been terminating for 10m and is waiting: 1 vulnerabilityreport.aquasecurity.github.io went within 10s")
+	assert.Contains(t, report.Sentence, ". Possibly 1 configmap waits for the owner of example.com/x; that is not proven.")
+}
+
+// Beside a finding the sentence says what waits for an owner at work: the namespace stays after the
+// repair.
+func TestAnOwnerAtWorkBesideAFinding(t *testing.T) {
+	e := held(since("deployment", "keda-operator", 0, time.Hour), workload("deployment", "external-secrets", "external-secrets", 1))
+	secrets := typeOf("external-secrets.io", "pushsecrets", object("p", "pushsecret.externalsecrets.io/finalizer"))
+	e.Types, e.Second.Types = append(e.Types, secrets), append(e.Second.Types, secrets)
+	report := why.Judge(e)
+	require.Equal(t, why.Proven, find(report, "C04").Certainty)
+	assert.Contains(t, report.Sentence, "waits for it. Besides, 1 pushsecret.external-secrets.io waits for external-secrets, which seems to be at work")
+	e.Workloads.Items = e.Workloads.Items[:1]
+	assert.NotContains(t, why.Judge(e).Sentence, "Besides")
+}
+
+// A webhook that ContentFailure blames and that does not refuse any more is told, and not called the
+// cause.
+func TestAWebhookThatWasRepairedMeanwhile(t *testing.T) {
+	e := evidence(terminating(contentFailure, `1 remaining: Internal error occurred: failed calling webhook "w.io": failed to call webhook: Post "https://w.w.svc:443/": EOF`),
+		typeOf("", "configmaps", object("a")))
+	e.Webhooks = answered[why.Webhook]("GET webhooks")
+	report := why.Judge(e)
+	assert.Empty(t, report.Findings)
+	assert.Contains(t, report.Sentence, "ContentFailure blames webhook w.io, which is not the cause any more: the next pass of the controller, within 1m0s, may succeed.")
+	e.Webhooks = why.Answer[why.Webhook]{}
+	assert.NotContains(t, why.Judge(e).Sentence, "any more")
+}
+
+// The missing rights of the user do not matter for a namespace that is gone.
+func TestRightsForANamespaceThatIsGone(t *testing.T) {
+	broken := typeOf("", "configmaps")
+	broken.Failed = &why.Failure{Code: 403, Message: "no", Right: "list configmaps"}
+	e := evidence(terminating("", ""), broken)
+	require.NotNil(t, find(why.Judge(e), "C30"))
+	e.Second.Namespace = nil
+	report := why.Judge(e)
+	assert.Equal(t, why.Absent, report.Verdict)
+	assert.Empty(t, report.Findings)
+}
+
+// A server that does not answer in time is not one that cannot be reached, and without pods no
+// certificate has to be repaired first.
+func TestAdviceAboutServersOfWebhooks(t *testing.T) {
+	e := calling(`Post "https://guard.guard.svc:443/?timeout=10s": tls: failed to verify certificate: x509: certificate is valid for other`)
+	e.Backends[0].Ready = 0
+	found := find(why.Judge(e), "C07")
+	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+	assert.Contains(t, found.Do[0], "bring the pods behind Service guard/guard back; then, if it still fails, repair the certificate")
+
+	e = calling(`Post "https://hooks.example.com/?timeout=10s": context deadline exceeded`)
+	for i := range e.Webhooks.Items {
+		e.Webhooks.Items[i].Service, e.Webhooks.Items[i].URL = nil, "https://hooks.example.com/"
+	}
+	found = find(why.Judge(e), "C07")
+	assert.Contains(t, found.Says, "does not answer in time")
+	assert.Contains(t, found.Do[0], "timeoutSeconds of the webhook")
+}
+
+// A pod whose name is only the beginning of a word of the owner's is a stranger.
+func TestAPodWithTheBeginningOfAnOwnersName(t *testing.T) {
+	e := orphan("volumes", "longhorn.io", "longhorn.io", "", since("deployment", "longhorn-manager", 0, time.Hour), workload(why.PodKind, "apps", "long", 1))
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty, find(why.Judge(e), "C04").Missing)
+}
+
+// Each of several stopped or running namesakes of an owner counts.
+func TestAStoppedOwnerBehindAnother(t *testing.T) {
+	w, other := workload("deployment", "ops", "workflow-controller", 1), workload("deployment", "ops", "workflow-controller-metrics", 1)
+	e := orphan("workflows", "argoproj.io", "workflows.argoproj.io/artifact-gc", "", w)
+	refuse(&e, w)
+	require.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
+	e.Workloads.Items = append(e.Workloads.Items, other, since("deployment", "eu-workflow-controller", 1, time.Hour))
+	assert.Contains(t, find(why.Judge(e), "C06").Missing, "deployment ops/eu-workflow-controller, which has no ready pod, may be the owner instead")
+}
+
+// A server's text may begin with words of the transport.
+func TestTextsOfTheTransport(t *testing.T) {
+	for _, text := range []string{
+		`an error on the server ("") has prevented the request from succeeding (delete tables.data.io)`, "context deadline exceeded",
+		"client rate limiter Wait returned an error: context deadline exceeded", "unexpected EOF",
+	} {
+		n := &why.Namespace{Conditions: []api.NamespaceCondition{{
+			Type: contentFailure, Status: api.ConditionTrue,
+			Message: `Failed to delete all resource types, 2 remaining: ` + text + `, configmaps is forbidden: User "u" cannot list resource "configmaps" in API group "" in the namespace "shop"`,
+		}}}
+		assert.Len(t, why.Refusals(n, "shop"), 1)
+		n.Conditions[0].Message = `2 remaining: admission webhook "w" denied the request: no, ` + text
+		e := evidence(n, typeOf("", "configmaps", object("a")))
+		n.Deleted, n.SpecFinalizers = deleted, []string{"kubernetes"}
+		*e.Second.Namespace = *n
+		e.Webhooks = asked("DELETE", "configmaps")
+		e.Webhooks.Items[0].Name = "w"
+		assert.Equal(t, "the webhook w denies the deletion: no", find(why.Judge(e), "C08").Says, text)
+	}
+}
