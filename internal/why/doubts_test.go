@@ -11,8 +11,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// This page has situations in which all that was seen speaks for a cause, and something that was not
-// seen may speak against it.
+// This page has situations in which all that was seen speaks for a cause, and something that was
+// not seen may speak against it.
 
 // asked returns webhooks with a server, which are asked about requests.
 func asked(operation string, resources ...string) why.Answer[why.Webhook] {
@@ -75,7 +75,8 @@ func TestOneSampleOfAFirstPass(t *testing.T) {
 	assert.Equal(t, []string{"only one sample was taken: a first pass that takes long may not be over"}, find(why.Judge(e), "C19").Missing)
 }
 
-// A pod with the controller switched off proves nothing while it cannot be seen who holds the Lease.
+// A pod with the controller switched off proves nothing while it cannot be seen who holds the
+// Lease.
 func TestAManagerWhoseLeaseMayNotBeRead(t *testing.T) {
 	e := withManagers(why.Manager{Name: "kube-controller-manager-a", Ready: true, Controllers: "*,-namespace-controller"})
 	require.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
@@ -147,8 +148,8 @@ func TestAnOwnerAtWorkBesideAFinding(t *testing.T) {
 	assert.NotContains(t, why.Judge(e).Sentence, "Besides")
 }
 
-// A webhook that ContentFailure blames and that does not refuse any more is told, and not called the
-// cause.
+// A webhook that ContentFailure blames and that does not refuse any more is told, and not called
+// the cause.
 func TestAWebhookThatWasRepairedMeanwhile(t *testing.T) {
 	e := evidence(terminating(contentFailure, `1 remaining: Internal error occurred: failed calling webhook "w.io": failed to call webhook: Post "https://w.w.svc:443/": EOF`),
 		typeOf("", "configmaps", object("a")))

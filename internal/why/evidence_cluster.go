@@ -106,14 +106,15 @@ type Webhook struct {
 	URL           string   `json:"url,omitempty"`
 	Rules         []Rule   `json:"rules,omitempty"`
 	NamespaceOnly Selector `json:"namespaceSelector,omitzero"`
-	// Narrowed: it has an objectSelector or matchConditions, and may not be asked about each object.
+	// Narrowed: it has an objectSelector or matchConditions, and may not be asked about each
+	// object.
 	Narrowed bool `json:"narrowed,omitempty"`
 	// Changed is when its configuration was last written.
 	Changed time.Time `json:"changed,omitzero"`
 }
 
-// Policy is a ValidatingAdmissionPolicy or a binding of one, or a MutatingAdmissionPolicy, which may
-// refuse an update, too.
+// Policy is a ValidatingAdmissionPolicy or a binding of one, or a MutatingAdmissionPolicy, which
+// may refuse an update, too.
 type Policy struct {
 	Name     string `json:"name"`
 	UID      string `json:"uid"`
@@ -261,8 +262,8 @@ type Workload struct {
 	ServiceAccount string    `json:"serviceAccount,omitempty"`
 	// Kubeconfig: it may send requests under another identity than that of its service account.
 	Kubeconfig bool `json:"kubeconfig,omitempty"`
-	// Only are the namespaces to which a flag or variable limits it, possibly with wildcards; "?" for
-	// one whose value is elsewhere. Empty: it is not limited.
+	// Only are the namespaces to which a flag or variable limits it, possibly with wildcards; "?"
+	// for one whose value is elsewhere. Empty: it is not limited.
 	Only []string `json:"only,omitempty"`
 	// Words are the names of its containers and images and the words of its command lines, without
 	// registry and path.

@@ -249,8 +249,8 @@ func (w *World) podTemplate(name string) {
 func name(i int) string { return "c" + string(rune('a'+i/26)) + string(rune('a'+i%26)) }
 
 // family creates an owner in foreground deletion, and a pod that depends on it and that a finalizer
-// keeps, whose own owner is stopped. While there are pods the controller touches nothing else; later its own deletion, in the
-// background, would release the owner.
+// keeps, whose own owner is stopped. While there are pods the controller touches nothing else;
+// later its own deletion, in the background, would release the owner.
 func (w *World) family(blocks bool) {
 	w.namespace()
 	w.stopped("default", "kueue-controller-manager")
