@@ -34,6 +34,7 @@ type whyOptions struct {
 	output      string
 	interval    time.Duration
 	noWait      bool
+	deep        bool
 	explain     string
 	save, from  string
 	timeout     time.Duration
@@ -123,6 +124,7 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until the namespace is gone, or with -A until none is terminating")
 	flags.DurationVar(&o.interval, "interval", collect.DefaultInterval, "the time between the two samples")
 	flags.BoolVar(&o.noWait, "no-wait", false, "take only one sample; causes that need two are then possible, not proven")
+	flags.BoolVar(&o.deep, "deep", false, "for a namespace that is deleted in the foreground, also list its dependents outside it: a request for each type of the cluster, see C17")
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
 	flags.StringVar(&o.save, "save", "", "save the evidence in this `file`, which only its owner can read; it has names, images, commands, nodes, webhook rules, RBAC subjects and error messages, but no Secrets: look through it before you share it")
 	flags.StringVar(&o.from, "from", "", "examine the evidence in this `file` instead of a cluster")
@@ -312,7 +314,7 @@ func (o *whyOptions) collect(ctx context.Context, client *restclient.Client, nam
 }
 
 func (o *whyOptions) collectOptions() collect.Options {
-	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests}
+	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests, Deep: o.deep}
 	if o.noWait {
 		options.Interval = -1
 	}

@@ -100,7 +100,7 @@ func (n *Namespace) BlamesPolicy() bool {
 func (e *Evidence) selected(rules []Rule) (blocks []Blocked) {
 	for i := range e.Types {
 		t := &e.Types[i]
-		if t.Count > 0 && slices.ContainsFunc(rules, func(r Rule) bool { return r.matchesDelete(*t) }) {
+		if t.Count > 0 && !e.wentSince(t) && slices.ContainsFunc(rules, func(r Rule) bool { return r.matchesDelete(*t) }) {
 			blocks = append(blocks, t.blocked())
 		}
 	}

@@ -140,9 +140,15 @@ func (f *Finding) lackDeletions(e *Evidence) {
 	}
 	for _, b := range f.Blocks {
 		for _, t := range e.Types {
+			if t.Name() != b.Resource || len(f.Missing) > 0 {
+				continue
+			}
+			if e.drains(&t) {
+				f.lack(nil, "there are fewer %s in the second sample: one that was denied may have gone since", t.Name())
+			}
 			for _, o := range t.Objects {
-				if t.Name() != b.Resource || len(f.Missing) > 0 {
-					continue
+				if len(f.Missing) > 0 {
+					break
 				}
 				if again := e.Second.again(&t, o.Name); again != nil {
 					o = *again

@@ -98,7 +98,7 @@ type holder struct {
 func (e *Evidence) blockers(uid string) (found []holder) {
 	for i := range e.Types {
 		for _, o := range e.Types[i].Objects {
-			if o.blocks(uid) {
+			if o.Blocks(uid) {
 				found = append(found, holder{&e.Types[i], o})
 			}
 		}
@@ -106,14 +106,14 @@ func (e *Evidence) blockers(uid string) (found []holder) {
 	return found
 }
 
-// blocks reports whether an object blocks the deletion of the owner with that UID.
-func (o Object) blocks(uid string) bool {
+// Blocks reports whether an object blocks the deletion of the owner with that UID.
+func (o Object) Blocks(uid string) bool {
 	return slices.ContainsFunc(o.Owners, func(owner Owner) bool { return owner.UID == uid && owner.Blocks })
 }
 
 // waitsBelow reports whether an owner of the object waits in the foreground for it.
 func (e *Evidence) waitsBelow(o Object) bool {
-	return slices.ContainsFunc(e.Held(), func(h Held) bool { return h.Finalizer == "foregroundDeletion" && o.blocks(h.Object.UID) })
+	return slices.ContainsFunc(e.Held(), func(h Held) bool { return h.Finalizer == "foregroundDeletion" && o.Blocks(h.Object.UID) })
 }
 
 func dependents(e *Evidence) []Finding {
@@ -165,6 +165,11 @@ func (e *Evidence) drains(t *Type) bool {
 	return e.Second != nil && slices.ContainsFunc(e.Second.Types, func(second Type) bool {
 		return second.Name() == t.Name() && t.shrankTo(second)
 	})
+}
+
+// wentSince reports whether the second sample has no object of a type.
+func (e *Evidence) wentSince(t *Type) bool {
+	return e.Second.reads(*t) && slices.ContainsFunc(e.Second.Types, func(second Type) bool { return second.Name() == t.Name() && second.Count == 0 && !second.More })
 }
 
 // shrankTo reports whether a later list of the type has fewer objects. One that failed or was cut

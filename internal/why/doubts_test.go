@@ -161,6 +161,46 @@ func TestAWebhookThatWasRepairedMeanwhile(t *testing.T) {
 	assert.NotContains(t, why.Judge(e).Sentence, "any more")
 }
 
+// An object whose deletion was denied may have gone since, and the condition is older.
+func TestADenialOfWhatHasGoneSince(t *testing.T) {
+	e := denied()
+	e.Types[0] = typeOf("", "configmaps", object("a"), object("b"))
+	e.Second.Types = []why.Type{e.Types[0]}
+	require.Equal(t, why.Proven, find(why.Judge(e), "C08").Certainty)
+	e.Second.Types = []why.Type{typeOf("", "configmaps", object("b"))}
+	found := find(why.Judge(e), "C08")
+	assert.Equal(t, []string{"there are fewer configmaps in the second sample: one that was denied may have gone since"}, found.Missing)
+	e.Second.Types = []why.Type{typeOf("", "configmaps")}
+	assert.Nil(t, find(why.Judge(e), "C08"))
+}
+
+// A namespace that is deleted in the foreground may wait for a dependent outside it: that one is
+// named, and not for certain.
+func TestADependentOfTheNamespace(t *testing.T) {
+	n := terminating("", "")
+	n.SpecFinalizers, n.Finalizers = nil, []string{"foregroundDeletion"}
+	e := evidence(n)
+	assert.Equal(t, []string{"whether the garbage collector works, or which dependent blocks, was not seen"}, find(why.Judge(e), "C17").Missing)
+	e.Dependents = answered[why.Dependent]("GET all")
+	assert.Equal(t, []string{"no dependent blocks, and whether the garbage collector works was not seen"}, find(why.Judge(e), "C17").Missing)
+	e.Dependents.Items = []why.Dependent{
+		{Object: object("tenant", "example.com/x"), Resource: "clusterroles.rbac.authorization.k8s.io"}, {Object: object("b"), Resource: "configmaps", Namespace: "other"},
+	}
+	found := find(why.Judge(e), "C17")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Equal(t, why.Reference{Resource: "clusterroles.rbac.authorization.k8s.io", Name: "tenant"}, found.Culprit)
+	assert.Equal(t, "the namespace waits for its dependent clusterroles.rbac.authorization.k8s.io tenant", found.Says)
+	assert.Equal(t, []string{"whether the owner of its finalizer example.com/x is at work was not looked for"}, found.Missing)
+	assert.Equal(t, "configmaps other/b has the namespace as its owner, with blockOwnerDeletion", found.Proof[len(found.Proof)-1].Says)
+	e.Dependents.Items = e.Dependents.Items[1:]
+	e.Dependents.Failed = &why.Failure{Code: 403, Message: "no", Right: "list secrets"}
+	report := why.Judge(e)
+	assert.Equal(t, []string{"whether something refuses its deletion was not seen", "not all dependents of the namespace could be read: no"}, find(report, "C17").Missing)
+	assert.Equal(t, "this user may not list secrets", find(report, "C30").Says)
+	e.Managers, e.Leases = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-garbage-collector-controller"}), answered[why.Lease]("GET leases")
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C17").Certainty)
+}
+
 // The missing rights of the user do not matter for a namespace that is gone.
 func TestRightsForANamespaceThatIsGone(t *testing.T) {
 	broken := typeOf("", "configmaps")

@@ -60,8 +60,10 @@ type Evidence struct {
 	Grants     Answer[Grant]           `json:"grants,omitzero"`
 	Stamps     []Stamp                 `json:"stamps,omitempty"`
 	Elsewhere  Answer[ConditionsWrite] `json:"elsewhere,omitzero"`
-	Throttled  int                     `json:"throttled,omitempty"`
-	Incomplete string                  `json:"incomplete,omitempty"` // why the collection ended early
+	// Dependents are those of the namespace outside it, read only if the user asks for them.
+	Dependents Answer[Dependent] `json:"dependents,omitzero"`
+	Throttled  int               `json:"throttled,omitempty"`
+	Incomplete string            `json:"incomplete,omitempty"` // why the collection ended early
 
 	// Second is the second sample; nil with one sample.
 	Second *Sample `json:"second,omitempty"`

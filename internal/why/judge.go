@@ -130,12 +130,11 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	inDeletion := fmt.Sprintf("Namespace %s has been terminating for %s", name, duration(e.age()))
 	hangs := fmt.Sprintf("Namespace %s has been stuck for %s", name, duration(e.age()))
 	waits := says(findings, Proven, true)
-	perhaps := hangs
-	if e.age() < backOffCap || len(waits) > 0 {
-		perhaps = inDeletion
-	}
 	if len(waits) > 0 {
 		inDeletion += " and is waiting: " + andMore(waits)
+	}
+	perhaps := hangs
+	if e.age() < backOffCap || len(waits) > 0 {
 		perhaps = inDeletion
 	}
 	if stops := says(findings, Proven, false); len(stops) > 0 {

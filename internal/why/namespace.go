@@ -24,11 +24,12 @@ func namespaceCauses() []Cause {
 		ID: "C17", Title: "foreground deletion of the namespace does not end", Issues: []int{111251}, Itself: true,
 		Lesson: "kubectl delete --cascade=foreground puts foregroundDeletion into the namespace's metadata. The garbage collector " +
 			"removes it when no dependent of the namespace blocks any more.",
-		Proof: "The namespace is empty, has that finalizer, and the garbage collector is switched off or its process is dead.",
+		Proof: "The namespace is empty, has that finalizer, and the garbage collector is switched off or its process is dead. A dependent " +
+			"outside the namespace that blocks, which --deep finds, is possible: its own finalizers are not looked into.",
 		Do: []string{
 			"start the garbage-collector-controller",
 			"find the dependent that blocks: an object whose ownerReferences name the namespace with blockOwnerDeletion; " +
-				"this command does not look for it",
+				"--deep looks for it, in all types of the cluster",
 		},
 		DoNot: "patch the finalizer away first: dependents outside the namespace stay behind",
 		judge: collectorFinalizers,
@@ -135,16 +136,46 @@ func collectorFinalizers(e *Evidence) []Finding {
 		if !off && e.age() < backOffCap {
 			continue // the collector has had no time
 		}
+		f.Says = fmt.Sprintf("the garbage collector does not remove %s from the namespace's metadata", finalizer)
 		if !off {
-			f.lack(nil, "whether the garbage collector works, or which dependent blocks, was not seen")
+			f.lackDependents(e)
 		}
 		if f.Culprit == (Reference{}) {
 			f.Culprit = Reference{Resource: "namespaces", Name: e.Name}
 		}
-		f.Says = fmt.Sprintf("the garbage collector does not remove %s from the namespace's metadata", finalizer)
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// lackDependents adds to a finding about a garbage collector that may be at work what it may wait
+// for.
+func (f *Finding) lackDependents(e *Evidence) {
+	for _, d := range e.Dependents.Items {
+		named := strings.TrimPrefix(d.Namespace+"/"+d.Name, "/")
+		f.saw(1, e.Dependents.Request, "%s %s has the namespace as its owner, with blockOwnerDeletion", d.Resource, named)
+		if f.Culprit != (Reference{}) {
+			continue // the first one is the culprit
+		}
+		f.Culprit = Reference{Resource: d.Resource, Namespace: d.Namespace, Name: d.Name}
+		f.Says = fmt.Sprintf("the namespace waits for its dependent %s %s", d.Resource, named)
+		describe := kubectl(d.Namespace, "describe", d.Resource, Quoted(d.Name))
+		f.Do = []string{fmt.Sprintf("find out why %s %s is not removed: %s", d.Resource, named, describe)}
+		f.Remedies = []Remedy{{Command: describe}}
+		if len(d.Finalizers) > 0 {
+			f.lack(nil, "whether the owner of its finalizer %s is at work was not looked for", listed(d.Finalizers))
+		} else {
+			f.lack(nil, "whether something refuses its deletion was not seen")
+		}
+	}
+	switch {
+	case e.Dependents.Failed != nil:
+		f.lack(e.Dependents.Failed, "not all dependents of the namespace could be read")
+	case e.Dependents.Request == "":
+		f.lack(nil, "whether the garbage collector works, or which dependent blocks, was not seen")
+	case len(e.Dependents.Items) == 0:
+		f.lack(nil, "no dependent blocks, and whether the garbage collector works was not seen")
+	}
 }
 
 // tokenOwners are the known owners of tokens in spec.finalizers.

@@ -3,6 +3,8 @@ package causes
 import (
 	"fmt"
 	"net/http"
+
+	"orrery/restclient/api"
 )
 
 // Orphans creates a terminating namespace with scaled objects whose operator is gone, all of them
@@ -37,6 +39,17 @@ func Tokens(w *World) {
 	w.namespace("example.com/audit")
 	w.patch(inNamespace, `{"metadata":{"labels":{"team":"c"}}}`)
 	w.setTokens(func(tokens []string) []string { return append(tokens, "example.com/x") })
+	w.terminate()
+}
+
+// Dependent creates a namespace in foreground deletion, and a ClusterRole that depends on it and
+// that a finalizer keeps.
+func Dependent(w *World) {
+	w.namespace("foregroundDeletion")
+	var namespace api.PartialObjectMetadata
+	w.read(inNamespace, &namespace)
+	w.create(rbacAPI+"/clusterroles", `{"metadata":{"name":"tenant","finalizers":["example.com/x"],"ownerReferences":[{"apiVersion":"v1","kind":"Namespace",
+		"name":"`+Namespace+`","uid":"`+namespace.UID+`","blockOwnerDeletion":true}]},"rules":[]}`)
 	w.terminate()
 }
 

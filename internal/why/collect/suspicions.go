@@ -81,6 +81,7 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })
 	ask(slices.ContainsFunc(held, why.Held.ByRights), func() { c.grants(ctx, held) })
 	ask(e.Second != nil && c.managerIsOff(), func() { c.managers(ctx) })
+	ask(c.options.Deep && slices.Contains(n.Finalizers, "foregroundDeletion"), func() { c.dependents(ctx) })
 	parallel(reads...)
 	c.pods(held)
 	c.backends(ctx)
