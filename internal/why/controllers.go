@@ -115,7 +115,7 @@ func noController(e *Evidence) []Finding {
 		}
 		return []Finding{f}
 	}
-	if e.Second == nil || e.Second.Namespace == nil || e.change(true) != "" {
+	if e.Second == nil || e.Second.Namespace == nil || e.written() {
 		return nil
 	}
 	if !whyNoController(e, &f) {

@@ -211,8 +211,11 @@ func progress(e *Evidence) string {
 		return "it was deleted less than a minute ago"
 	}
 	if s := e.Second; s != nil && s.Namespace != nil {
-		if change := e.change(false); change != "" {
-			return change + " between the samples"
+		switch released := e.released(); {
+		case released != "":
+			return released + " was removed between the samples"
+		case improved(e.Namespace.Conditions, s.Namespace.Conditions):
+			return "its conditions changed between the samples"
 		}
 		for _, t := range s.Types {
 			if first := e.typeOf(t.Group, t.Resource); first != nil && first.shrankTo(t) {
@@ -226,30 +229,29 @@ func progress(e *Evidence) string {
 	return ""
 }
 
-// change says what a controller has changed of the namespace between the samples; "" for nothing.
-// Other programs may write labels and annotations. A text of the conditions, which counts with
-// texts, may be another in each pass, such as one with a port: it shows a controller, and no
-// progress.
-func (e *Evidence) change(texts bool) string {
-	if e.Second.Namespace.ResourceVersion == e.Namespace.ResourceVersion {
-		return ""
-	}
-	if !sameConditions(e.Second.Namespace.Conditions, e.Namespace.Conditions, texts) {
-		return "its conditions changed"
-	}
-	if released := e.released(); released != "" {
-		return released + " was removed"
-	}
-	return ""
+// improved reports whether a controller has taken back what a condition said, or has written its
+// first conditions. A text that is another in each pass, such as one with a port, is no progress,
+// nor is a new failure.
+func improved(before, after []api.NamespaceCondition) bool {
+	return slices.ContainsFunc(after, func(c api.NamespaceCondition) bool {
+		at := slices.IndexFunc(before, func(b api.NamespaceCondition) bool { return b.Type == c.Type })
+		return isDeletionCondition(c.Type) && (at < 0 || before[at].Status == api.ConditionTrue && c.Status == api.ConditionFalse)
+	})
 }
 
-// sameConditions reports whether the controller's conditions are equal in both samples, with their
-// texts or without.
-func sameConditions(a, b []api.NamespaceCondition, texts bool) bool {
+// written reports whether a controller has written the namespace between the samples. Other
+// programs may write labels and annotations.
+func (e *Evidence) written() bool {
+	return e.Second.Namespace.ResourceVersion != e.Namespace.ResourceVersion &&
+		(!sameConditions(e.Second.Namespace.Conditions, e.Namespace.Conditions) || e.released() != "")
+}
+
+// sameConditions reports whether the controller's conditions are equal in both samples.
+func sameConditions(a, b []api.NamespaceCondition) bool {
 	foreign := func(c api.NamespaceCondition) bool { return !isDeletionCondition(c.Type) }
 	return slices.EqualFunc(slices.DeleteFunc(slices.Clone(a), foreign), slices.DeleteFunc(slices.Clone(b), foreign),
 		func(a, b api.NamespaceCondition) bool {
-			return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && (!texts || a.Message == b.Message)
+			return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message
 		})
 }
 

@@ -269,6 +269,9 @@ func TestVerdicts(t *testing.T) {
 	moved.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
 	again := evidence(terminating(contentFailure, "1 remaining: 10.0.0.2:41022"), typeOf("", "configmaps", object("a")))
 	again.Second.Namespace.Conditions, again.Second.Namespace.ResourceVersion = terminating(contentFailure, "1 remaining: 10.0.0.2:41388").Conditions, "8"
+	fails := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+	fails.Namespace.Conditions = moved.Second.Namespace.Conditions
+	fails.Second.Namespace.Conditions, fails.Second.Namespace.ResourceVersion = terminating(contentFailure, "1 remaining").Conditions, "8"
 	annotated := evidence(terminating(contentFailure, "1 remaining"), typeOf("", "configmaps", object("a")))
 	annotated.Second.Namespace.ResourceVersion = "8"
 	annotated.Second.Namespace.Conditions = append([]api.NamespaceCondition{{Type: "Other"}}, annotated.Namespace.Conditions...)
@@ -283,7 +286,8 @@ func TestVerdicts(t *testing.T) {
 	ending.Pods[0].Deleted = later.Add(-10 * time.Second)
 	finalized := running
 	sample := why.Sample{At: later, Namespace: terminating("", ""), Types: running.Second.Types}
-	sample.Namespace.SpecFinalizers, finalized.Second = nil, &sample
+	sample.Namespace.SpecFinalizers, sample.Namespace.Conditions = nil, running.Namespace.Conditions
+	finalized.Namespace, finalized.Second = sample.Namespace, &sample
 	for name, test := range map[string]struct {
 		evidence why.Evidence
 		verdict  why.Verdict
@@ -305,6 +309,7 @@ func TestVerdicts(t *testing.T) {
 		"nothing is left":            {empty, why.Unknown, why.ExitUnknown, "; nothing is left in it: a controller that works would have removed it within 1m0s."},
 		"discovery works again":      {written(discovered, time.Minute), why.Progressing, 0, "DiscoveryFailure no longer holds, and the next pass comes within 1m0s"},
 		"the conditions change":      {moved, why.Progressing, 0, "its conditions changed"},
+		"a new failure":              {fails, why.Unknown, why.ExitUnknown, "no known cause is proven"},
 		"only a text changes":        {again, why.Unknown, why.ExitUnknown, "no known cause is proven"},
 		"only an annotation changes": {annotated, why.Unknown, why.ExitUnknown, "no known cause is proven"},
 		"a token was removed":        {released, why.Progressing, 0, "kubernetes was removed between the samples"},
