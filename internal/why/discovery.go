@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"orrery/restclient/api"
 )
@@ -41,8 +42,8 @@ func discoveryCauses() []Cause {
 		ID: "C03", Title: "discovery disagrees with availability", Issues: []int{119662},
 		Lesson: "The aggregator keeps a copy of what each server serves. It may be stale although the server answers again, and " +
 			"then stays so until one of the two is restarted.",
-		Proof: "DiscoveryFailure names the group version, /apis marks it stale in both samples, its APIService is Available, and " +
-			"a request for the group version itself is answered.",
+		Proof: "DiscoveryFailure names the group version, /apis marks it stale in both samples, its APIService has been Available for more than a " +
+			"minute, and a request for the group version itself is answered.",
 		Do:    []string{"restart or upgrade the aggregated API server; if that does not help, restart kube-apiserver"},
 		DoNot: "delete the APIService: its server works",
 		judge: staleDiscovery,
@@ -163,6 +164,10 @@ func apiServiceName(groupVersion string) string {
 	return version + "." + group
 }
 
+// readAgainWithin is how long kube-apiserver may take to read what a server serves again, after that
+// has come back: kube-aggregator does so once a minute.
+const readAgainWithin = 75 * time.Second
+
 func staleDiscovery(e *Evidence) []Finding {
 	var findings []Finding
 	for _, groupVersion := range e.undiscovered() {
@@ -180,6 +185,9 @@ func staleDiscovery(e *Evidence) []Finding {
 		}
 		f.Says = fmt.Sprintf("the server's discovery of %s is stale although %s answers", groupVersion, server)
 		f.saw(1, e.APIServices.Request, "APIService %s: Available=True %s", service.Name, service.Reason)
+		if since := e.now().Sub(service.Since); since < readAgainWithin {
+			f.lack(nil, "it is Available since %s, and the aggregator reads each group again once a minute", clock(service.Since))
+		}
 		if e.Second == nil {
 			f.lack(nil, "only one sample was taken")
 		} else {

@@ -66,6 +66,27 @@ func TestAnOldLeaseBesideAControllerAtWork(t *testing.T) {
 	}
 }
 
+// An old Lease is no proof for other controllers either, before any condition.
+func TestAnOldLeaseBesideOtherControllers(t *testing.T) {
+	n := terminating("", "")
+	n.SpecFinalizers, n.Finalizers = nil, []string{"foregroundDeletion"}
+	e := evidence(n)
+	e.Managers = answered[why.Manager]("GET pods")
+	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "old", Renewed: deleted.Add(-48 * time.Hour), Duration: 15 * time.Second})
+	assert.Equal(t, []string{"no pod of kube-controller-manager is visible: it may run elsewhere, without a Lease"}, find(why.Judge(e), "C17").Missing)
+	e.Managers.Items = []why.Manager{{Name: "kube-controller-manager-a"}}
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C17").Certainty)
+}
+
+// A server that has just come back is discovered within a minute.
+func TestDiscoveryOfAServerThatHasComeBack(t *testing.T) {
+	e := situations()["C03"].proven
+	for ago, certainty := range map[time.Duration]why.Certainty{30 * time.Second: why.Possible, 2 * time.Minute: why.Proven} {
+		e.APIServices.Items[0].Since = later.Add(-ago)
+		assert.Equal(t, certainty, find(why.Judge(e), "C03").Certainty, ago)
+	}
+}
+
 // Without a second sample nothing is known of a first pass that takes long.
 func TestOneSampleOfAFirstPass(t *testing.T) {
 	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))

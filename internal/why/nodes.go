@@ -125,7 +125,7 @@ func (e *Evidence) overdue() string {
 const orphanedWithin = 2 * time.Minute
 
 // tearDown is how long a kubelet may take for a pod after its grace period.
-const tearDown = 30 * time.Second
+const tearDown = time.Minute
 
 func notTornDown(e *Evidence) []Finding {
 	return byNode(e.late(), func(name string, pods []Pod) (Finding, bool) {
