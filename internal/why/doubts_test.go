@@ -139,7 +139,11 @@ func TestAMutatingPolicy(t *testing.T) {
 	e.Policies = answered("GET policies", why.Policy{Name: "p", Mutating: true, Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{"*"}, Resources: []string{"*/*"}}}})
 	report := why.Judge(e)
 	assert.Equal(t, []string{"policy p decides on the conditions of namespaces, and may refuse them"}, find(report, "C19").Missing)
-	assert.Nil(t, find(report, "C08"))
+	e.Policies.Items = append(e.Policies.Items, why.Policy{Name: "b", Binding: true, Of: "p"})
+	assert.Nil(t, find(why.Judge(e), "C08"), "the binding is one of a validating policy of that name")
+	denies := denied()
+	denies.Policies.Items[0].Mutating = true
+	assert.Nil(t, find(why.Judge(denies), "C08"))
 }
 
 // What goes by itself does not hide what may stand still.
@@ -165,8 +169,27 @@ func TestAnOwnerAtWorkBesideAFinding(t *testing.T) {
 	report := why.Judge(e)
 	require.Equal(t, why.Proven, find(report, "C04").Certainty)
 	assert.Contains(t, report.Sentence, "waits for it. Besides, 1 pushsecret.external-secrets.io waits for external-secrets, which seems to be at work")
+	running := e.Workloads.Items
 	e.Workloads.Items = e.Workloads.Items[:1]
 	assert.NotContains(t, why.Judge(e).Sentence, "Besides")
+
+	e.Workloads.Items = running
+	e.Second.Namespace.SpecFinalizers, e.Second.Namespace.Finalizers = nil, []string{"example.com/audit"}
+	report = why.Judge(e)
+	require.NotNil(t, find(report, "C16"))
+	assert.NotContains(t, report.Sentence, "Besides", "its content is not waited for any more")
+}
+
+// A dependent whose owner cannot be seen is not the cause for certain, and the missing right is
+// told.
+func TestADependentWhoseOwnerCannotBeSeen(t *testing.T) {
+	parent, claim := object("d", "foregroundDeletion"), object("data", "kubernetes.io/pvc-protection")
+	claim.Owners = []why.Owner{{Kind: "Deployment", Name: "d", UID: parent.UID, Blocks: true}}
+	e := evidence(terminating("", ""), typeOf("apps", "deployments", parent), typeOf("", "persistentvolumeclaims", claim))
+	e.Managers = why.Answer[why.Manager]{Request: "GET pods", Failed: &why.Failure{Code: 403, Message: "no", Right: "list pods"}}
+	report := why.Judge(e)
+	assert.Equal(t, []string{"whether persistentvolumeclaim-protection-controller runs could not be seen: no"}, find(report, "C26").Missing)
+	assert.Equal(t, "this user may not list pods", find(report, "C30").Says)
 }
 
 // A webhook that ContentFailure blames and that does not refuse any more is told, and not called
@@ -180,6 +203,7 @@ func TestAWebhookThatWasRepairedMeanwhile(t *testing.T) {
 	assert.Contains(t, report.Sentence, "ContentFailure blames webhook w.io, which is not the cause any more: the next pass of the controller, within 1m0s, may succeed.")
 	e.Webhooks = why.Answer[why.Webhook]{}
 	assert.NotContains(t, why.Judge(e).Sentence, "any more")
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C07").Certainty)
 }
 
 // An object whose deletion was denied may have gone since, and the condition is older.
@@ -191,8 +215,15 @@ func TestADenialOfWhatHasGoneSince(t *testing.T) {
 	e.Second.Types = []why.Type{typeOf("", "configmaps", object("b"))}
 	found := find(why.Judge(e), "C08")
 	assert.Equal(t, []string{"there are fewer configmaps in the second sample: one that was denied may have gone since"}, found.Missing)
-	e.Second.Types = []why.Type{typeOf("", "configmaps")}
+	gone := typeOf("", "configmaps")
+	e.Second.Types = []why.Type{gone}
 	assert.Nil(t, find(why.Judge(e), "C08"))
+	gone.More = true
+	e.Second.Types = []why.Type{gone}
+	assert.NotNil(t, find(why.Judge(e), "C08"), "not all were counted")
+	gone.More, gone.Failed = false, &why.Failure{Code: 500, Message: "no"}
+	e.Second.Types = []why.Type{gone}
+	assert.NotNil(t, find(why.Judge(e), "C08"), "none was counted")
 }
 
 // A namespace that is deleted in the foreground may wait for a dependent outside it: that one is
@@ -243,6 +274,14 @@ func TestAdviceAboutServersOfWebhooks(t *testing.T) {
 	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
 	assert.Contains(t, found.Do[0], "bring the pods behind Service guard/guard back; then, if it still fails, repair the certificate")
 
+	e = calling(`Post "https://guard.shop.svc:443/?timeout=10s": tls: failed to verify certificate: x509: certificate is valid for other`)
+	inside := why.Service{Namespace: "shop", Name: "guard"}
+	for i := range e.Webhooks.Items {
+		e.Webhooks.Items[i].Service = &inside
+	}
+	e.Backends[0].Service, e.Backends[0].Ready = inside, 0
+	assert.NotContains(t, find(why.Judge(e), "C07").Do[0], "bring the pods", "no pod starts there")
+
 	e = calling(`Post "https://hooks.example.com/?timeout=10s": context deadline exceeded`)
 	for i := range e.Webhooks.Items {
 		e.Webhooks.Items[i].Service, e.Webhooks.Items[i].URL = nil, "https://hooks.example.com/"
@@ -254,8 +293,12 @@ func TestAdviceAboutServersOfWebhooks(t *testing.T) {
 
 // A pod whose name is only the beginning of a word of the owner's is a stranger.
 func TestAPodWithTheBeginningOfAnOwnersName(t *testing.T) {
-	e := orphan("volumes", "longhorn.io", "longhorn.io", "", since("deployment", "longhorn-manager", 0, time.Hour), workload(why.PodKind, "apps", "long", 1))
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C04").Certainty, find(why.Judge(e), "C04").Missing)
+	e := orphan("volumes", "longhorn.io", "longhorn.io", "", workload(why.PodKind, "apps", "long", 1))
+	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "shop", Name: "longhorn-service-account"}, Group: "longhorn.io", Resources: []string{"*"}}}
+	found := find(why.Judge(e), "C05")
+	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+	e.Workloads.Items[0].Name = "manager-of-longhorn"
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C05").Certainty)
 }
 
 // Each of several stopped or running namesakes of an owner counts.

@@ -162,7 +162,7 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	case objects == 0 && !e.vouched():
 		return Unknown, fmt.Sprintf("%s; nothing is left in it: a controller that works would have removed it within %s.", hangs, duration(backOffCap))
 	}
-	if hook := blamedWebhook(content); hook != "" && e.Webhooks.Known() && !e.vouched() {
+	if hook := blamedWebhook(content); hook != "" && !e.vouched() { // it was read, or there would be a finding
 		return Unknown, fmt.Sprintf("%s; ContentFailure blames webhook %s, which is not the cause any more: the next pass of the controller, within %s, may succeed.",
 			hangs, hook, duration(backOffCap))
 	}

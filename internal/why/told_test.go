@@ -147,8 +147,9 @@ func TestWhatWaitsForAnOwnerAtWork(t *testing.T) {
 	chain.Workloads, chain.AllLeases, chain.Grants = answered("GET workloads", stopped), answered[why.Lease]("GET leases"), answered[why.Grant]("GET roles")
 	assert.Equal(t, why.Proven, find(why.Judge(chain), "C26").Certainty)
 	chain.Workloads.Items = []why.Workload{operator}
-	found = find(why.Judge(chain), "C26")
-	assert.Equal(t, []string{"keda-operator seems to be at work"}, found.Missing)
+	report := why.Judge(chain)
+	assert.Equal(t, []string{"keda-operator seems to be at work"}, find(report, "C26").Missing)
+	assert.NotContains(t, report.Sentence, "Besides", "the finding names the dependent")
 	chain.Types[1].Objects[0].Deleted = later.Add(time.Minute)
 	assert.Nil(t, find(why.Judge(chain), "C26"), "it may end by itself")
 }

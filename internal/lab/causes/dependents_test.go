@@ -22,6 +22,11 @@ func TestDependentsOutsideTheNamespace(t *testing.T) {
 		assert.Equal(t, why.Reference{Resource: "clusterroles.rbac.authorization.k8s.io", Name: "tenant"}, found.Culprit, text(t, report))
 		assert.Equal(t, why.Possible, found.Certainty)
 		assert.Contains(t, found.Do[0], "kubectl describe clusterroles.rbac.authorization.k8s.io tenant")
+		assert.Empty(t, shallow.Dependents.Request)
 		assert.Greater(t, deep.Requests, shallow.Requests+len(deep.Types), "one for each type of the cluster")
+	})
+	inWorld(t, causes.Fixture{}, causes.Tokens, causes.Settled, func(t *testing.T, c *clustertest.Cluster) {
+		evidence, _ := judged(t, c, collect.Options{Deep: true})
+		assert.Empty(t, evidence.Dependents.Request, "it is not deleted in the foreground")
 	})
 }
