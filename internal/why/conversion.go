@@ -63,10 +63,9 @@ func conversionFails(e *Evidence) []Finding {
 		}
 		f := Finding{Blocks: []Blocked{{Resource: t.Name()}}}
 		f.saw(1, t.Failed.Request, "%d: %s", t.Failed.Code, t.Failed.Message)
-		f.lackFailure(e, t)
 		call := callError(t.Failed.Message)
-		seen := len(f.Missing)
-		if e.converterIsDown(&f, t.Name(), call) && (call != "" || len(f.Missing) == seen) {
+		if e.converterIsDown(&f, t.Name(), call) && (call != "" || len(f.Missing) == 0) {
+			f.lackFailure(e, t)
 			findings = append(findings, f)
 		}
 	}

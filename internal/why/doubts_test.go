@@ -174,7 +174,8 @@ func TestAnOwnerAtWorkBesideAFinding(t *testing.T) {
 	assert.NotContains(t, why.Judge(e).Sentence, "Besides")
 
 	e.Workloads.Items = running
-	e.Second.Namespace.SpecFinalizers, e.Second.Namespace.Finalizers = nil, []string{"example.com/audit"}
+	e.Namespace.SpecFinalizers, e.Namespace.Finalizers = nil, []string{"example.com/audit"}
+	e.Second.Namespace = e.Namespace
 	report = why.Judge(e)
 	require.NotNil(t, find(report, "C16"))
 	assert.NotContains(t, report.Sentence, "Besides", "its content is not waited for any more")
