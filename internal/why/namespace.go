@@ -55,11 +55,11 @@ var collectorsOwn = []string{"foregroundDeletion", "orphan"}
 func (e *Evidence) emptiness(f *Finding) {
 	objects, unread := e.left()
 	switch {
+	case e.vouched():
+		f.saw(1, e.Namespace.Request, "the token kubernetes is gone from spec.finalizers: the content is not waited for any more")
 	case objects > 0:
 		f.Certainty = Later
 		f.saw(1, "", "content is left, which must go first: %s", counted(objects, "object"))
-	case e.vouched():
-		f.saw(1, e.Namespace.Request, "the token kubernetes is gone from spec.finalizers: the content is not waited for any more")
 	case len(unread) > 0:
 		f.lack(nil, "the namespace may hold more: %s could not be read", types(unread))
 	default:
