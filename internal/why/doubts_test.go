@@ -242,9 +242,9 @@ func TestADependentOfTheNamespace(t *testing.T) {
 	found := find(why.Judge(e), "C17")
 	assert.Equal(t, why.Possible, found.Certainty)
 	assert.Equal(t, why.Reference{Resource: "clusterroles.rbac.authorization.k8s.io", Name: "tenant"}, found.Culprit)
-	assert.Equal(t, "the namespace waits for its dependent clusterroles.rbac.authorization.k8s.io tenant", found.Says)
+	assert.Equal(t, "the namespace waits for its dependent clusterroles.rbac.authorization.k8s.io/tenant", found.Says)
 	assert.Equal(t, []string{"whether the owner of its finalizer example.com/x is at work was not looked for"}, found.Missing)
-	assert.Equal(t, "configmaps other/b has the namespace as its owner, with blockOwnerDeletion", found.Proof[len(found.Proof)-1].Says)
+	assert.Equal(t, "configmaps/b in other has the namespace as its owner, with blockOwnerDeletion", found.Proof[len(found.Proof)-1].Says)
 	e.Dependents.Items = e.Dependents.Items[1:]
 	e.Dependents.Failed = &why.Failure{Code: 403, Message: "no", Right: "list secrets"}
 	report := why.Judge(e)

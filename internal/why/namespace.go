@@ -152,15 +152,18 @@ func collectorFinalizers(e *Evidence) []Finding {
 // for.
 func (f *Finding) lackDependents(e *Evidence) {
 	for _, d := range e.Dependents.Items {
-		named := strings.TrimPrefix(d.Namespace+"/"+d.Name, "/")
-		f.saw(1, e.Dependents.Request, "%s %s has the namespace as its owner, with blockOwnerDeletion", d.Resource, named)
+		named := d.Resource + "/" + d.Name
+		if d.Namespace != "" {
+			named += " in " + d.Namespace
+		}
+		f.saw(1, e.Dependents.Request, "%s has the namespace as its owner, with blockOwnerDeletion", named)
 		if f.Culprit != (Reference{}) {
 			continue // the first one is the culprit
 		}
 		f.Culprit = Reference{Resource: d.Resource, Namespace: d.Namespace, Name: d.Name}
-		f.Says = fmt.Sprintf("the namespace waits for its dependent %s %s", d.Resource, named)
+		f.Says = fmt.Sprintf("the namespace waits for its dependent %s", named)
 		describe := kubectl(d.Namespace, "describe", d.Resource, Quoted(d.Name))
-		f.Do = []string{fmt.Sprintf("find out why %s %s is not removed: %s", d.Resource, named, describe)}
+		f.Do = []string{fmt.Sprintf("find out why %s is not removed: %s", named, describe)}
 		f.Remedies = []Remedy{{Command: describe}}
 		if len(d.Finalizers) > 0 {
 			f.lack(nil, "whether the owner of its finalizer %s is at work was not looked for", listed(d.Finalizers))
