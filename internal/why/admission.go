@@ -325,7 +325,7 @@ func silentlyDenied(e *Evidence) (findings []Finding) {
 	for _, p := range e.Policies.Items {
 		request := e.silently(p.Rules)
 		bound := slices.ContainsFunc(e.Policies.Items, func(other Policy) bool { return other.Binding && other.Of == p.Name })
-		if p.Binding || p.Mutating || request == "" || !bound {
+		if p.Binding || p.Mutating || request == "" || !bound || !p.NamespaceOnly.matches(e.Namespace.Labels) {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: "validatingadmissionpolicies", Name: p.Name}}
@@ -379,7 +379,7 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 			f.lack(nil, "the parameters of binding %s were not read: if they were changed since, the next pass of the controller may succeed", binding)
 		}
 	}
-	if f.Blocks = e.selected(e.Policies.Items[at].Rules); len(f.Blocks) == 0 {
+	if f.Blocks = e.selected(e.Policies.Items[at].Rules); len(f.Blocks) == 0 || !e.Policies.Items[at].NamespaceOnly.matches(e.Latest().Labels) {
 		return f, false
 	}
 	f.lackDeletions(e)

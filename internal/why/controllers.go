@@ -15,7 +15,8 @@ func controllerCauses() []Cause {
 		Lesson: "The API server marks a namespace and nothing more. A controller, usually kube-controller-manager, empties it and " +
 			"removes the token kubernetes from spec.finalizers. Without one, the namespace stays as it is, without any condition.",
 		Proof: "Either: 60 s after the deletion none of the five conditions is there, no other terminating namespace has one, no Lease of a namespace " +
-			"controller is renewed, no type has fewer objects in the second sample, no object was deleted since, and no webhook or policy may refuse or delay the conditions. Or: nothing changes between the samples, and the controller is " +
+			"controller is renewed and no pod of one is ready, no type has fewer objects in the second sample, no object was deleted since, and no webhook, policy, " +
+			"missing right or aggregated API server may refuse or delay the conditions. Or: nothing changes between the samples, and the controller is " +
 			"switched off by --controllers, or its Lease has expired and no pod of it is ready.",
 		Do:    []string{"start kube-controller-manager with its namespace-controller", "run another one: orrery run"},
 		DoNot: "finalize the namespace by hand: its content stays behind, and comes back with a namespace of that name",
@@ -82,6 +83,10 @@ func noController(e *Evidence) []Finding {
 		if !off && leads {
 			f.lack(nil, "a namespace controller is alive, by its Lease, and may still be starting its watches")
 		}
+		ready := slices.IndexFunc(e.Managers.Items, func(m Manager) bool { return m.Ready && !switchedOff(m.Controllers, namespaceController) })
+		if !off && ready >= 0 {
+			f.lack(nil, "pod %s is ready, and may be in a first pass that takes long", e.Managers.Items[ready].Name)
+		}
 		if seen := off && len(e.Managers.Items) > 0; !seen { // by an expired Lease alone: one may run elsewhere, without a Lease
 			if name, at := e.deletedSince(); name != "" {
 				f.lack(nil, "%s has been terminating since %s, after the namespace: a controller may be at work whose conditions are refused", name, clock(at))
@@ -133,8 +138,20 @@ func noController(e *Evidence) []Finding {
 	return []Finding{f}
 }
 
+// ControllersRight is the question whether the namespace controller of kube-controller-manager may
+// write conditions, by the service account that it has in most clusters.
+var ControllersRight = Refusal{User: "system:serviceaccount:kube-system:namespace-controller", Verb: "update", Resource: "namespaces/status"}
+
 // lackQuiet adds to a finding why a controller at work may have written no conditions.
 func (f *Finding) lackQuiet(e *Evidence) {
+	asked := slices.IndexFunc(e.Reviews, func(r Review) bool { return r.User == ControllersRight.User && r.Resource == ControllersRight.Resource })
+	switch {
+	case asked >= 0 && e.Reviews[asked].Failed != nil:
+		f.lack(e.Reviews[asked].Failed, "whether a controller may write conditions could not be asked")
+	case asked >= 0 && !e.Reviews[asked].Allowed:
+		f.lack(nil, "user %s may not update namespaces/status: a controller may be at work without that right", ControllersRight.User)
+		f.Do = []string{"restore the ClusterRole system:controller:namespace-controller and its binding, if kube-controller-manager runs; otherwise start it"}
+	}
 	for _, hook := range e.Webhooks.Items {
 		switch {
 		case !hook.NamespaceOnly.matches(e.Namespace.Labels):
@@ -147,13 +164,22 @@ func (f *Finding) lackQuiet(e *Evidence) {
 		}
 	}
 	for _, policy := range e.Policies.Items {
-		if e.silently(policy.Rules) != "" {
+		if policy.NamespaceOnly.matches(e.Namespace.Labels) && e.silently(policy.Rules) != "" {
 			f.lack(nil, "policy %s decides on the conditions of namespaces, and may refuse them", policy.Name)
 			return
 		}
 	}
 	if failed := e.admissionUnread(); failed != nil {
 		f.lack(failed, "whether a webhook or a policy refuses the conditions could not be read")
+	}
+	for _, t := range e.Types { // the first pass deletes also where nothing is
+		if server := e.aggregated(t.Group); server != nil && t.Group != "" {
+			f.lack(nil, "Service %s serves %s, and may be slow: the first pass, at whose end the conditions are written, may not be over", server, t.Name())
+			return
+		}
+	}
+	if e.APIServices.Failed != nil {
+		f.lack(e.APIServices.Failed, "whether another server is asked about deletions, and may be slow, could not be read")
 	}
 }
 

@@ -87,6 +87,63 @@ func TestDiscoveryOfAServerThatHasComeBack(t *testing.T) {
 	}
 }
 
+// A controller at work may have written no conditions yet, or may not write them.
+func TestAControllerThatHasWrittenNothing(t *testing.T) {
+	absent := func() why.Evidence {
+		e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")), typeOf("slow.example.com", "things"))
+		e.Leases, e.Managers, e.APIServices = answered[why.Lease]("GET leases"), answered[why.Manager]("GET pods"), answered[why.APIService]("GET apiservices")
+		e.Reviews = []why.Review{{User: why.ControllersRight.User, Verb: "update", Resource: "namespaces/status", Allowed: true}}
+		return e
+	}
+	require.Equal(t, why.Proven, find(why.Judge(absent()), "C19").Certainty)
+	slow := why.APIService{Name: "v1.slow.example.com", GroupVersion: "slow.example.com/v1", Service: &why.Service{Namespace: "slow", Name: "api"}, Available: "True"}
+	for missing, change := range map[string]func(*why.Evidence){
+		"pod kube-controller-manager-a is ready, and may be in a first pass that takes long": func(e *why.Evidence) {
+			e.Managers.Items = []why.Manager{{Name: "kube-controller-manager-a", Ready: true}}
+		},
+		"Service slow/api serves things.slow.example.com, and may be slow: the first pass, at whose end the conditions are written, may not be over": func(e *why.Evidence) {
+			e.APIServices.Items = []why.APIService{slow}
+		},
+		"whether another server is asked about deletions, and may be slow, could not be read: no": func(e *why.Evidence) {
+			e.APIServices.Failed = &why.Failure{Code: 403, Message: "no", Right: "list apiservices"}
+		},
+		"user system:serviceaccount:kube-system:namespace-controller may not update namespaces/status: a controller may be at work without that right": func(e *why.Evidence) {
+			e.Reviews[0].Allowed = false
+		},
+		"whether a controller may write conditions could not be asked: no": func(e *why.Evidence) {
+			e.Reviews[0].Failed = &why.Failure{Code: 403, Message: "no", Right: "create subjectaccessreviews"}
+		},
+	} {
+		e := absent()
+		change(&e)
+		assert.Equal(t, []string{missing}, find(why.Judge(e), "C19").Missing)
+	}
+	e := absent()
+	e.APIServices.Items = []why.APIService{slow}
+	e.Managers.Items = []why.Manager{{Name: "kube-controller-manager-a", Ready: true, Controllers: "*,-namespace-controller"}}
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "it is switched off")
+}
+
+// A policy whose namespaceSelector leaves the namespace out decides nothing there.
+func TestAPolicyForOtherNamespaces(t *testing.T) {
+	others := why.Selector{Labels: map[string]string{"team": "b"}}
+	e := denied()
+	require.NotNil(t, find(why.Judge(e), "C08"))
+	e.Policies.Items[0].NamespaceOnly = others
+	assert.Nil(t, find(why.Judge(e), "C08"), "it was changed since")
+
+	e = evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+	e.Leases, e.Managers = answered[why.Lease]("GET leases"), answered[why.Manager]("GET pods")
+	e.Policies = answered("GET policies",
+		why.Policy{Name: "p", NamespaceOnly: others, Rules: []why.Rule{{Operations: []string{"*"}, Groups: []string{"*"}, Resources: []string{"*/*"}}}},
+		why.Policy{Name: "b", Binding: true, Of: "p"})
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
+	assert.Nil(t, find(why.Judge(e), "C08"))
+	e.Namespace.Labels = others.Labels
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
+	assert.NotNil(t, find(why.Judge(e), "C08"))
+}
+
 // Without a second sample nothing is known of a first pass that takes long.
 func TestOneSampleOfAFirstPass(t *testing.T) {
 	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))

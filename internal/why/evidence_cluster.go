@@ -122,8 +122,9 @@ type Policy struct {
 	Binding  bool   `json:"binding,omitempty"`
 	// Of is the name of a binding's policy.
 	Of string `json:"of,omitempty"`
-	// Rules are the policy's match constraints.
-	Rules []Rule `json:"rules,omitempty"`
+	// Rules are the policy's match constraints, NamespaceOnly is their namespaceSelector.
+	Rules         []Rule   `json:"rules,omitempty"`
+	NamespaceOnly Selector `json:"namespaceSelector,omitzero"`
 	// Authorizer: its expressions ask about rights, which may have changed.
 	Authorizer bool `json:"authorizer,omitempty"`
 	// Parameter is the name of the parameter object of a binding, "*" if labels select several;

@@ -193,7 +193,7 @@ func (e *Evidence) decidesOn(selects func(Rule) bool) string {
 		}
 	}
 	for _, policy := range e.Policies.Items {
-		if slices.ContainsFunc(policy.Rules, selects) {
+		if slices.ContainsFunc(policy.Rules, selects) && policy.NamespaceOnly.matches(e.Namespace.Labels) {
 			return "policy " + policy.Name
 		}
 	}

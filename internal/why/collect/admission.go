@@ -43,7 +43,7 @@ func (c *collector) configurations(ctx context.Context, resource string) why.Ans
 func (c *collector) policies(ctx context.Context) {
 	policies := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "validatingadmissionpolicies"}, "", api.ListOptions{},
 		func(o *api.Unstructured) (why.Policy, bool) {
-			p := why.Policy{Name: o.GetName(), UID: o.GetUID(), Rules: rules(o.Nested("spec", "matchConstraints", "resourceRules")), Changed: changed(o)}
+			p := policy(o)
 			for _, part := range []string{"validations", "variables", "matchConditions"} {
 				p.Authorizer = p.Authorizer || slices.ContainsFunc(items(o.Nested("spec", part)), func(entry map[string]any) bool {
 					return strings.Contains(text(entry, "expression"), "authorizer")
@@ -64,9 +64,9 @@ func (c *collector) policies(ctx context.Context) {
 		})
 	mutating := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "mutatingadmissionpolicies"}, "", api.ListOptions{},
 		func(o *api.Unstructured) (why.Policy, bool) {
-			return why.Policy{
-				Name: o.GetName(), UID: o.GetUID(), Mutating: true, Rules: rules(o.Nested("spec", "matchConstraints", "resourceRules")), Changed: changed(o),
-			}, o.NestedString("spec", "failurePolicy") != "Ignore"
+			p := policy(o)
+			p.Mutating = true
+			return p, o.NestedString("spec", "failurePolicy") != "Ignore"
 		})
 	if mutating.Failed != nil && mutating.Failed.Code == http.StatusNotFound {
 		mutating.Failed = nil
@@ -74,6 +74,13 @@ func (c *collector) policies(ctx context.Context) {
 	c.evidence.Policies = why.Answer[why.Policy]{
 		Request: policies.Request, Items: slices.Concat(policies.Items, bindings.Items, mutating.Items),
 		Failed: cmp.Or(policies.Failed, bindings.Failed, mutating.Failed),
+	}
+}
+
+func policy(o *api.Unstructured) why.Policy {
+	return why.Policy{
+		Name: o.GetName(), UID: o.GetUID(), Changed: changed(o),
+		Rules: rules(o.Nested("spec", "matchConstraints", "resourceRules")), NamespaceOnly: selector(o.Nested("spec", "matchConstraints", "namespaceSelector")),
 	}
 }
 

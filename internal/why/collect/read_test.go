@@ -238,7 +238,7 @@ func TestMutatingPolicies(t *testing.T) {
 		items := ""
 		if path.Base(r.URL.Path) == "mutatingadmissionpolicies" {
 			w.WriteHeader(found)
-			items = `{"metadata":{"name":"refuses"},"spec":{"matchConstraints":{"resourceRules":[{"operations":["UPDATE"],"apiGroups":[""],"resources":["pods"]}]}}},
+			items = `{"metadata":{"name":"refuses"},"spec":{"matchConstraints":{"namespaceSelector":{"matchLabels":{"team":"b"}},"resourceRules":[{"operations":["UPDATE"],"apiGroups":[""],"resources":["pods"]}]}}},
 				{"metadata":{"name":"ignores"},"spec":{"failurePolicy":"Ignore"}}`
 		}
 		_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[` + items + `]}`))
@@ -250,7 +250,10 @@ func TestMutatingPolicies(t *testing.T) {
 		assert.Equal(t, known, c.evidence.Policies.Known(), code)
 		if code == http.StatusOK {
 			require.Len(t, c.evidence.Policies.Items, 1)
-			assert.Equal(t, why.Policy{Name: "refuses", Mutating: true, Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"pods"}}}}, c.evidence.Policies.Items[0])
+			assert.Equal(t, why.Policy{
+				Name: "refuses", Mutating: true, NamespaceOnly: why.Selector{Labels: map[string]string{"team": "b"}},
+				Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"pods"}}},
+			}, c.evidence.Policies.Items[0])
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(e.Ending(), func() { e.Nodes = list(ctx, c, nodesResource, "", api.ListOptions{}, node) })
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, attachmentsResource, "", api.ListOptions{}, attachment) })
 	ask(len(e.Discovery.Stale) > 0, func() { c.probes(ctx) })
-	ask(len(why.Refusals(n, e.Name)) > 0, func() { c.reviews(ctx) })
+	ask(len(why.Refusals(n, e.Name)) > 0 || e.Untouched(), func() { c.reviews(ctx) })
 	ask(e.BlamesConversion(), func() {
 		e.Definitions = list(ctx, c, definitionsResource, "", api.ListOptions{}, definition)
 	})
@@ -149,6 +149,9 @@ func (c *collector) reviews(ctx context.Context) {
 	}
 	for _, refusal := range append(first, others...)[:min(len(first)+len(others), maxReviews)] {
 		e.Reviews = append(e.Reviews, c.review(ctx, refusal))
+	}
+	if e.Untouched() {
+		e.Reviews = append(e.Reviews, c.review(ctx, why.ControllersRight))
 	}
 }
 
