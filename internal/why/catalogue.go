@@ -29,8 +29,8 @@ type Cause struct {
 	Outdates []string
 	// Waits: nothing is broken, and the namespace goes by itself.
 	Waits bool
-	// Itself: it concerns the namespace's own metadata, tokens and conditions, which count also when
-	// its content is not waited for any more.
+	// Itself: it concerns the namespace's own metadata, tokens and conditions, which count also
+	// when its content is not waited for any more.
 	Itself bool
 
 	judge func(*Evidence) []Finding

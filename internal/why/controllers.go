@@ -114,9 +114,16 @@ func noController(e *Evidence) []Finding {
 		case busy >= 0:
 			f.lack(nil, "a namespace controller is at work, and may be slow or throttled: it wrote the conditions of %s at %s",
 				others[busy].Namespace, clock(others[busy].At))
+			if !off {
+				f.Says = "a namespace controller is at work, and has written nothing here"
+				f.Do = []string{readItsLog}
+			}
 		case len(others) > 0 && !off:
 			f.lack(nil, "the conditions of %s show that a controller was at work; one that only repeats itself writes nothing",
 				counted(len(others), "other terminating namespace"))
+		}
+		if len(f.Missing) > 0 && len(f.Do) == 0 {
+			f.Do = []string{"start kube-controller-manager with its namespace-controller, if none runs", "otherwise " + readItsLog}
 		}
 		return []Finding{f}
 	}
@@ -137,6 +144,9 @@ func noController(e *Evidence) []Finding {
 	}
 	return []Finding{f}
 }
+
+// readItsLog is advice about a controller that may be at work.
+const readItsLog = "read the controller's log: it says what refuses or delays its requests"
 
 // ControllersRight is the question whether the namespace controller of kube-controller-manager may
 // write conditions, by the service account that it has in most clusters.

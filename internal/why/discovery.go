@@ -164,8 +164,8 @@ func apiServiceName(groupVersion string) string {
 	return version + "." + group
 }
 
-// readAgainWithin is how long kube-apiserver may take to read what a server serves again, after that
-// has come back: kube-aggregator does so once a minute.
+// readAgainWithin is how long kube-apiserver may take to read what a server serves again, after
+// that has come back: kube-aggregator does so once a minute.
 const readAgainWithin = 75 * time.Second
 
 func staleDiscovery(e *Evidence) []Finding {

@@ -28,8 +28,8 @@ type Evidence struct {
 	// Namespace is nil if it does not exist or may not be read; Refused says which.
 	Namespace *Namespace `json:"namespace,omitempty"`
 	Refused   *Failure   `json:"refused,omitempty"`
-	// Terminating are the names of the terminating namespaces, if the examined one does not exist, or
-	// if a program may have to be brought back.
+	// Terminating are the names of the terminating namespaces, if the examined one does not exist,
+	// or if a program may have to be brought back.
 	Terminating []string `json:"terminating,omitempty"`
 	// Unlisted is why they could not be listed.
 	Unlisted *Failure `json:"unlisted,omitempty"`

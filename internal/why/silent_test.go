@@ -20,6 +20,7 @@ func TestAControllerThatIsBusyElsewhere(t *testing.T) {
 	e := evidence(terminating("", ""))
 	e.Elsewhere = answered("GET namespaces", why.ConditionsWrite{Namespace: "old", At: deleted.Add(-time.Minute)})
 	found := find(why.Judge(e), "C19")
+	assert.Equal(t, "otherwise read the controller's log: it says what refuses or delays its requests", found.Do[1])
 	assert.Equal(t, why.Possible, found.Certainty, "it may repeat itself there: the server drops an update that changes nothing")
 	assert.Contains(t, found.Missing[0], "the conditions of 1 other terminating namespace")
 	off := e
@@ -35,6 +36,8 @@ func TestAControllerThatIsBusyElsewhere(t *testing.T) {
 	found = find(why.Judge(e), "C19")
 	assert.Equal(t, why.Possible, found.Certainty)
 	assert.Contains(t, found.Missing[0], "busy")
+	assert.Equal(t, "a namespace controller is at work, and has written nothing here", found.Says)
+	assert.Equal(t, []string{"read the controller's log: it says what refuses or delays its requests"}, found.Do)
 	e.Elsewhere = why.Answer[why.ConditionsWrite]{Request: "GET namespaces", Failed: &why.Failure{Code: 403, Right: "list namespaces"}}
 	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
 }
