@@ -149,7 +149,7 @@ func (o *whyOptions) check(args []string) error {
 	case len(args) > 1:
 		return fmt.Errorf("unexpected argument %q: give one namespace", args[1])
 	case o.explain != "" && len(args) > 0, o.from != "" && len(args) > 0:
-		return errors.New("give a namespace, --from or --explain")
+		return errors.New("give only one of a namespace, --from, which has its namespace, and --explain")
 	case o.explain != "":
 		if _, ok := why.Lookup(o.explain); !ok {
 			return fmt.Errorf("there is no cause %q; the causes are %s", o.explain, strings.Join(why.IDs(), " "))

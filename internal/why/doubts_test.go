@@ -124,6 +124,50 @@ func TestAControllerThatHasWrittenNothing(t *testing.T) {
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "it is switched off")
 }
 
+// A finalizer that kube-controller-manager removes is named if its controller is off, also where
+// C13, C14 and C26 do not hold, and is never offered for removal.
+func TestFinalizersOfControllersThatAreOff(t *testing.T) {
+	job := leftOver()
+	job.Types[1] = typeOf("batch", "jobs", why.Object{Name: "import", UID: "j"})
+	set := evidence(terminating("", ""), typeOf("apps", "replicasets", object("web", "foregroundDeletion")))
+	for name, test := range map[string]struct {
+		evidence why.Evidence
+		id, do   string
+	}{
+		"a pod of a Job that exists":         {job, "C24", "start kube-controller-manager with its job-controller, if it does not run"},
+		"an object without a dependent":      {set, "C04", "start kube-controller-manager with its garbage-collector-controller"},
+		"a claim that no pod seems to mount": {orphan("persistentvolumeclaims", "", "kubernetes.io/pvc-protection", ""), "C14", "start kube-controller-manager with its persistentvolumeclaim-protection-controller"},
+	} {
+		e := test.evidence
+		e.Leases = answered[why.Lease]("GET leases")
+		if test.id != "C14" {
+			e.Managers = answered[why.Manager]("GET pods")
+			found := find(why.Judge(e), test.id)
+			require.NotNil(t, found, name)
+			assert.Equal(t, why.Possible, found.Certainty, name)
+		}
+		e.Managers = answered("GET pods", why.Manager{
+			Name: "kcm", Ready: true, Controllers: "*,-job-controller,-garbage-collector-controller,-persistentvolumeclaim-protection-controller",
+		})
+		if test.id != "C24" {
+			e.Types = append(e.Types, typeOf("", "pods"))
+		}
+		report := why.Judge(e)
+		found := find(report, test.id)
+		require.NotNil(t, found, name)
+		assert.Equal(t, why.Proven, found.Certainty, "%s: %v", name, found.Missing)
+		assert.Equal(t, []string{test.do}, found.Do, name)
+		for _, f := range report.Findings {
+			for _, r := range f.Remedies {
+				assert.Empty(t, r.Digest, name)
+			}
+		}
+		e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true})
+		report = why.Judge(calm(e))
+		assert.Nil(t, find(report, test.id), "%s: it is at work", name)
+	}
+}
+
 // A policy whose namespaceSelector leaves the namespace out decides nothing there.
 func TestAPolicyForOtherNamespaces(t *testing.T) {
 	others := why.Selector{Labels: map[string]string{"team": "b"}}

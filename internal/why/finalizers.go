@@ -58,10 +58,17 @@ func finalizerCauses() []Cause {
 	}}
 }
 
-// hasOwnCause reports whether a finalizer has a cause of its own: C13, C14 or C26.
-func (h Held) hasOwnCause() bool {
+// hasOwnCause reports whether a finding of C13, C14 or C26 is about a finalizer that
+// kube-controller- manager removes: those causes know more than whether it runs.
+func (e *Evidence) hasOwnCause(h Held) bool {
+	causes := map[string]func(*Evidence) []Finding{jobTracking: jobFinalizer, claimProtection: protectedClaim, "foregroundDeletion": dependents}
 	keeper, _ := h.Keeper()
-	return slices.Contains([]string{jobTracking, claimProtection, "foregroundDeletion"}, keeper.Pattern)
+	judge, ok := causes[keeper.Pattern]
+	return ok && slices.ContainsFunc(judge(e), func(f Finding) bool {
+		return f.Culprit.Name == h.Object.Name || slices.ContainsFunc(f.Blocks, func(b Blocked) bool {
+			return b.Resource == h.Type.Name() && slices.Contains(b.Examples, h.Object.Name)
+		})
+	})
 }
 
 func ownerless(e *Evidence, inside bool) []Finding {
@@ -70,7 +77,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 		keeper, _ := h.Keeper()
 		balancer := h.Type.Name() == "services" && keeper.Balancer && !e.neverBalanced(h)
 		pod := h.Type.Name() == "pods" && (e.podsFirst() || h.Object.Deleted.After(e.now()))
-		if pod || balancer || h.hasOwnCause() || e.ranInside(h) != inside {
+		if pod || balancer || e.hasOwnCause(h) || e.ranInside(h) != inside {
 			continue
 		}
 		f := heldFinding(e, h)
@@ -87,6 +94,10 @@ func ownerless(e *Evidence, inside bool) []Finding {
 		case ownerGone:
 			f.Says = fmt.Sprintf("the controller of %s is gone, and %s for it", h.Finalizer, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
 			switch stopped := e.stoppedOwner(h); {
+			case keeper.Controller != "":
+				f.Do = []string{fmt.Sprintf("start kube-controller-manager with its %s", keeper.Controller)}
+				findings = append(findings, f)
+				continue
 			case inside:
 				f.Says = fmt.Sprintf("the controller of %s ran in %s itself, and %s for it",
 					h.Finalizer, e.Name, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))

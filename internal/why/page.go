@@ -46,8 +46,8 @@ func Page() string {
 		"their names begin, `NamespaceDeletion` or `Namespace`: `NamespaceDeletionDiscoveryFailure`, " +
 		"`NamespaceDeletionGroupVersionParsingFailure`, `NamespaceDeletionContentFailure`, `NamespaceContentRemaining`, " +
 		"`NamespaceFinalizersRemaining`.")
-	paragraph("A proven cause can still be wrong in two cases. First, the error of a webhook or of a policy dates from the controller's last pass: a " +
-		"repair that changes no object, such as a renewed certificate or another rule inside the webhook, shows at the next pass, within minutes. " +
+	paragraph("A proven cause can still be wrong in two cases. First, the error of a webhook, a policy or an aggregated API server dates from the " +
+		"controller's last pass: a repair that changes no object, such as a renewed certificate or another rule inside the webhook, shows at the next pass, within minutes. " +
 		"Second, a controller outside the cluster with an administrator's certificate and no Lease cannot be seen: before you remove a finalizer, " +
 		"find out whether there is one.")
 	paragraph("`orrery why shop --fix` also prints the commands of each remedy, the safe ones first. The writes that it can do " +

@@ -309,7 +309,7 @@ func podFinalizers(e *Evidence) []Finding {
 		return nil // then it is one of C04
 	}
 	for _, h := range e.Held() {
-		if h.Type.Name() != "pods" || h.hasOwnCause() || h.Object.Deleted.After(e.now()) {
+		if h.Type.Name() != "pods" || e.hasOwnCause(h) || h.Object.Deleted.After(e.now()) {
 			continue
 		}
 		f := heldFinding(e, h)
@@ -320,7 +320,10 @@ func podFinalizers(e *Evidence) []Finding {
 		if stopped := e.stoppedOwner(h); stopped != nil {
 			stopped.bringBack(e, &f)
 		}
-		if owner == ownerGone {
+		switch keeper, _ := h.Keeper(); {
+		case keeper.Controller != "":
+			f.Do = []string{fmt.Sprintf("start kube-controller-manager with its %s, if it does not run", keeper.Controller)}
+		case owner == ownerGone:
 			f.offerRelease(e, h)
 		}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it", h.Object.Name, h.Finalizer)
