@@ -324,11 +324,13 @@ func admissionDenies(e *Evidence) []Finding {
 func silentlyDenied(e *Evidence) (findings []Finding) {
 	for _, p := range e.Policies.Items {
 		request := e.silently(p.Rules)
-		bound := slices.ContainsFunc(e.Policies.Items, func(other Policy) bool { return other.Binding && other.Of == p.Name })
-		if p.Binding || p.Mutating || request == "" || !bound || !p.NamespaceOnly.matches(e.Namespace.Labels) {
+		if request == "" || !e.inForce(p) {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: "validatingadmissionpolicies", Name: p.Name}}
+		if p.Mutating {
+			f.Culprit.Resource = "mutatingadmissionpolicies"
+		}
 		f.Says = fmt.Sprintf("the admission policy %s may deny the controller's request, and then %s", p.Name, withoutRequest[request])
 		f.saw(1, e.Policies.Request, "policy %s is bound, and selects UPDATE of %s", p.Name, request)
 		f.lack(nil, "whether it denies was not seen: no condition reports it")
@@ -365,7 +367,7 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 		return f, true
 	}
 	at := slices.IndexFunc(e.Policies.Items, func(p Policy) bool { return !p.Binding && !p.Mutating && p.Name == policy })
-	bound := slices.IndexFunc(e.Policies.Items, func(p Policy) bool { return p.Binding && p.Name == binding && p.Of == policy })
+	bound := slices.IndexFunc(e.Policies.Items, func(p Policy) bool { return p.Binding && !p.Mutating && p.Name == binding && p.Of == policy })
 	if at < 0 || bound < 0 && binding != "" {
 		return f, false // removed since
 	}

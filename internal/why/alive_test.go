@@ -151,7 +151,7 @@ func TestAControllerWhoseConditionsMayBeRefused(t *testing.T) {
 			e.Webhooks.Items = []why.Webhook{{Name: "w", NamespaceOnly: elsewhere, Rules: on("*", "*", "*/*")}}
 		}, why.Proven},
 		"a policy": {func(e *why.Evidence) {
-			e.Policies.Items = []why.Policy{{Name: "p", Rules: on("UPDATE", "", "namespaces/*")}}
+			e.Policies.Items = []why.Policy{{Name: "p", Rules: on("UPDATE", "", "namespaces/*")}, {Name: "b", Binding: true, Of: "p"}}
 		}, why.Possible},
 		"unread webhooks":      {func(e *why.Evidence) { e.Webhooks.Failed = forbidden }, why.Possible},
 		"unread policies":      {func(e *why.Evidence) { e.Policies.Failed = forbidden }, why.Possible},

@@ -174,7 +174,7 @@ func (f *Finding) lackQuiet(e *Evidence) {
 		}
 	}
 	for _, policy := range e.Policies.Items {
-		if policy.NamespaceOnly.matches(e.Namespace.Labels) && e.silently(policy.Rules) != "" {
+		if e.inForce(policy) && e.silently(policy.Rules) != "" {
 			f.lack(nil, "policy %s decides on the conditions of namespaces, and may refuse them", policy.Name)
 			return
 		}

@@ -233,15 +233,18 @@ func TestRulesWithSubresources(t *testing.T) {
 	assert.NotNil(t, find(why.Judge(e), "C07"))
 }
 
-// A MutatingAdmissionPolicy may refuse an update, too, and denies no deletion.
+// A MutatingAdmissionPolicy that is bound may refuse an update, too, and denies no deletion.
 func TestAMutatingPolicy(t *testing.T) {
 	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
 	e.Leases, e.Managers = answered[why.Lease]("GET leases"), answered[why.Manager]("GET pods")
 	e.Policies = answered("GET policies", why.Policy{Name: "p", Mutating: true, Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{"*"}, Resources: []string{"*/*"}}}})
+	e.Policies.Items = append(e.Policies.Items, why.Policy{Name: "b", Binding: true, Of: "p"})
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "the binding is one of a validating policy of that name")
+	e.Policies.Items[1].Mutating = true
 	report := why.Judge(e)
 	assert.Equal(t, []string{"policy p decides on the conditions of namespaces, and may refuse them"}, find(report, "C19").Missing)
-	e.Policies.Items = append(e.Policies.Items, why.Policy{Name: "b", Binding: true, Of: "p"})
-	assert.Nil(t, find(why.Judge(e), "C08"), "the binding is one of a validating policy of that name")
+	assert.Equal(t, why.Reference{Resource: "mutatingadmissionpolicies", Name: "p"}, find(report, "C08").Culprit)
+	assert.Equal(t, why.Possible, find(report, "C08").Certainty)
 	denies := denied()
 	denies.Policies.Items[0].Mutating = true
 	assert.Nil(t, find(why.Judge(denies), "C08"))

@@ -113,8 +113,8 @@ type Webhook struct {
 	Changed time.Time `json:"changed,omitzero"`
 }
 
-// Policy is a ValidatingAdmissionPolicy or a binding of one, or a MutatingAdmissionPolicy, which
-// may refuse an update, too.
+// Policy is a ValidatingAdmissionPolicy, a MutatingAdmissionPolicy, which may refuse an update,
+// too, or a binding of one.
 type Policy struct {
 	Name     string `json:"name"`
 	UID      string `json:"uid"`

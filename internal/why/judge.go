@@ -160,7 +160,7 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 		return Unknown, fmt.Sprintf("%s; %s says %.200q, which the requests of this command do not confirm: read the controller's log.",
 			hangs, short(claim.Type), claim.Message)
 	case objects == 0 && !e.vouched():
-		return Unknown, fmt.Sprintf("%s; nothing is left in it: a controller that works would have removed it within %s.", hangs, duration(backOffCap))
+		return Unknown, fmt.Sprintf("%s; nothing is left in it: a controller that works would have removed it within %s. Its log says if its last request, to namespaces/finalize, is refused.", hangs, duration(backOffCap))
 	}
 	if hook := blamedWebhook(content); hook != "" && !e.vouched() { // it was read, or there would be a finding
 		return Unknown, fmt.Sprintf("%s; ContentFailure blames webhook %s, which is not the cause any more: the next pass of the controller, within %s, may succeed.",
@@ -223,7 +223,8 @@ func progress(e *Evidence) string {
 			}
 		}
 	}
-	if c := e.unconfirmed(); c != nil && e.recent(*c) && !whyNoController(e, &Finding{}) {
+	// ContentFailure may be about a deletion, which no list repeats.
+	if c := e.unconfirmed(); c != nil && c.Type != api.NamespaceDeletionContentFailure && e.recent(*c) && !whyNoController(e, &Finding{}) {
 		return fmt.Sprintf("%s no longer holds, and the next pass comes within %s", short(c.Type), duration(backOffCap))
 	}
 	return ""

@@ -263,8 +263,11 @@ func TestVerdicts(t *testing.T) {
 		}
 		return e
 	}
-	rewritten := written(evidence(terminating(contentFailure, "storage is (re)initializing")), 5*time.Minute)
-	rewritten.Second.Namespace.Writers = []why.Writer{{Manager: "kcm", At: later.Add(-90 * time.Second)}}
+	writers := []why.Writer{{Manager: "kcm", At: later.Add(-90 * time.Second)}}
+	rewritten := written(evidence(terminating(api.NamespaceContentRemaining, "1 remains")), 5*time.Minute)
+	rewritten.Second.Namespace.Writers = writers
+	timedOut := written(evidence(terminating(contentFailure, "Timeout: request did not complete within the allotted timeout")), 5*time.Minute)
+	timedOut.Second.Namespace.Writers = writers
 	moved := evidence(terminating(contentFailure, "2 remaining"), typeOf("", "configmaps", object("a")))
 	moved.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
 	again := evidence(terminating(contentFailure, "1 remaining: 10.0.0.2:41022"), typeOf("", "configmaps", object("a")))
@@ -301,7 +304,8 @@ func TestVerdicts(t *testing.T) {
 		"a pod without the token":          {finalized, why.Unknown, why.ExitUnknown, "no known cause is proven"},
 		"nothing is known":                 {nothing, why.Unknown, why.ExitUnknown, "no known cause is proven"},
 		"a claim that no longer holds":     {written(old, time.Minute), why.Progressing, 0, "ContentRemaining no longer holds"},
-		"a claim that was rewritten since": {rewritten, why.Progressing, 0, "ContentFailure no longer holds"},
+		"a claim that was rewritten since": {rewritten, why.Progressing, 0, "ContentRemaining no longer holds"},
+		"a refusal that no list repeats":   {timedOut, why.Unknown, why.ExitUnknown, "which the requests of this command do not confirm"},
 		"a claim that is not confirmed": {
 			written(unconfirmed, 3*time.Minute), why.Unknown, why.ExitUnknown,
 			`; ContentFailure says "Failed to delete all resource types, 1 remaining: storage is (re)initializing", which the requests of this command do not confirm`,

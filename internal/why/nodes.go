@@ -193,11 +193,18 @@ func (e *Evidence) decidesOn(selects func(Rule) bool) string {
 		}
 	}
 	for _, policy := range e.Policies.Items {
-		if slices.ContainsFunc(policy.Rules, selects) && policy.NamespaceOnly.matches(e.Namespace.Labels) {
+		if slices.ContainsFunc(policy.Rules, selects) && e.inForce(policy) {
 			return "policy " + policy.Name
 		}
 	}
 	return ""
+}
+
+// inForce reports whether a policy is bound, and selects the namespace.
+func (e *Evidence) inForce(p Policy) bool {
+	return !p.Binding && p.NamespaceOnly.matches(e.Namespace.Labels) && slices.ContainsFunc(e.Policies.Items, func(b Policy) bool {
+		return b.Binding && b.Mutating == p.Mutating && b.Of == p.Name
+	})
 }
 
 // admissionUnread is why the webhooks or the policies could not be read, nil if they could.

@@ -309,7 +309,7 @@ func TestAPolicyOnPodsBesideAKubelet(t *testing.T) {
 	rules := []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"pods"}}}
 	for missing, set := range map[string]func(*why.Evidence){
 		"policy p decides on deletions of pods, also on those of the kubelet": func(e *why.Evidence) {
-			e.Policies = answered("GET policies", why.Policy{Name: "p", Rules: rules})
+			e.Policies = answered("GET policies", why.Policy{Name: "p", Rules: rules}, why.Policy{Name: "b", Binding: true, Of: "p"})
 		},
 		"webhook w decides on deletions of pods, also on those of the kubelet": func(e *why.Evidence) {
 			e.Webhooks = answered("GET webhooks", why.Webhook{Name: "w", Rules: rules})

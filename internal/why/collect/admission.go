@@ -38,8 +38,8 @@ func (c *collector) configurations(ctx context.Context, resource string) why.Ans
 	})
 }
 
-// policies reads the admission policies, and the bindings of validating ones. A server without
-// mutating ones, which Kubernetes has since 1.36, has none.
+// policies reads the admission policies and their bindings. A server without mutating ones, which
+// Kubernetes has since 1.36, has none.
 func (c *collector) policies(ctx context.Context) {
 	policies := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "validatingadmissionpolicies"}, "", api.ListOptions{},
 		func(o *api.Unstructured) (why.Policy, bool) {
@@ -68,12 +68,19 @@ func (c *collector) policies(ctx context.Context) {
 			p.Mutating = true
 			return p, o.NestedString("spec", "failurePolicy") != "Ignore"
 		})
-	if mutating.Failed != nil && mutating.Failed.Code == http.StatusNotFound {
+	var bound why.Answer[why.Policy]
+	switch {
+	case mutating.Failed != nil && mutating.Failed.Code == http.StatusNotFound:
 		mutating.Failed = nil
+	case len(mutating.Items) > 0:
+		bound = list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "mutatingadmissionpolicybindings"}, "", api.ListOptions{},
+			func(o *api.Unstructured) (why.Policy, bool) {
+				return why.Policy{Name: o.GetName(), UID: o.GetUID(), Binding: true, Mutating: true, Of: o.NestedString("spec", "policyName"), Changed: changed(o)}, true
+			})
 	}
 	c.evidence.Policies = why.Answer[why.Policy]{
-		Request: policies.Request, Items: slices.Concat(policies.Items, bindings.Items, mutating.Items),
-		Failed: cmp.Or(policies.Failed, bindings.Failed, mutating.Failed),
+		Request: policies.Request, Items: slices.Concat(policies.Items, bindings.Items, mutating.Items, bound.Items),
+		Failed: cmp.Or(policies.Failed, bindings.Failed, mutating.Failed, bound.Failed),
 	}
 }
 

@@ -269,11 +269,14 @@ func apiService(o *api.Unstructured) (why.APIService, bool) {
 func manager(o *api.Unstructured) (why.Manager, bool) {
 	m := why.Manager{Name: o.GetName(), Created: moment(o.NestedString("metadata", "creationTimestamp")), Ready: text(conditionOf(o, "Ready"), "status") == "True"}
 	for _, container := range items(o.Nested("spec", "containers")) {
-		for _, key := range []string{"command", "args"} {
-			for _, word := range items(container[key], key) {
-				if value, ok := strings.CutPrefix(text(word, key), "--controllers="); ok {
-					m.Controllers = strings.TrimPrefix(m.Controllers+","+value, ",") // kube-controller-manager adds them up
-				}
+		line := slices.Concat(words(container["command"]), words(container["args"]))
+		for i, word := range line {
+			value, ok := strings.CutPrefix(word, "--controllers=")
+			if !ok && i > 0 && line[i-1] == "--controllers" {
+				value, ok = word, true
+			}
+			if ok {
+				m.Controllers = strings.TrimPrefix(m.Controllers+","+value, ",") // kube-controller-manager adds them up
 			}
 		}
 	}

@@ -241,6 +241,9 @@ func TestMutatingPolicies(t *testing.T) {
 			items = `{"metadata":{"name":"refuses"},"spec":{"matchConstraints":{"namespaceSelector":{"matchLabels":{"team":"b"}},"resourceRules":[{"operations":["UPDATE"],"apiGroups":[""],"resources":["pods"]}]}}},
 				{"metadata":{"name":"ignores"},"spec":{"failurePolicy":"Ignore"}}`
 		}
+		if path.Base(r.URL.Path) == "mutatingadmissionpolicybindings" {
+			items = `{"metadata":{"name":"b"},"spec":{"policyName":"refuses"}}`
+		}
 		_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[` + items + `]}`))
 	}))
 	for code, known := range map[int]bool{http.StatusOK: true, http.StatusNotFound: true, http.StatusForbidden: false} {
@@ -249,7 +252,8 @@ func TestMutatingPolicies(t *testing.T) {
 		c.policies(t.Context())
 		assert.Equal(t, known, c.evidence.Policies.Known(), code)
 		if code == http.StatusOK {
-			require.Len(t, c.evidence.Policies.Items, 1)
+			require.Len(t, c.evidence.Policies.Items, 2)
+			assert.Equal(t, why.Policy{Name: "b", Binding: true, Mutating: true, Of: "refuses"}, c.evidence.Policies.Items[1])
 			assert.Equal(t, why.Policy{
 				Name: "refuses", Mutating: true, NamespaceOnly: why.Selector{Labels: map[string]string{"team": "b"}},
 				Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"pods"}}},
@@ -278,4 +282,14 @@ func TestNamespacesInDeletionOfAnExpiredList(t *testing.T) {
 	names, err := newCollector(server.Client(), "", Options{}).inDeletionNow(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a", "b"}, names)
+}
+
+// The value of --controllers may stand behind it, too, and several add up.
+func TestTheControllersOfAManager(t *testing.T) {
+	pod := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
+		"command": []any{"kube-controller-manager", "--controllers", "*"}, "args": []any{"--controllers=-ttl", "--profiling"},
+	}}}}}
+	m, ok := manager(pod)
+	assert.True(t, ok)
+	assert.Equal(t, "*,-ttl", m.Controllers)
 }
