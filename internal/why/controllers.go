@@ -83,7 +83,7 @@ func noController(e *Evidence) []Finding {
 		if !off && leads {
 			f.lack(nil, "a namespace controller is alive, by its Lease, and may still be starting its watches")
 		}
-		ready := slices.IndexFunc(e.Managers.Items, func(m Manager) bool { return m.Ready && !switchedOff(m.Controllers, namespaceController) })
+		ready := slices.IndexFunc(e.Managers.Items, func(m Manager) bool { return m.Ready })
 		if !off && ready >= 0 {
 			f.lack(nil, "pod %s is ready, and may be in a first pass that takes long", e.Managers.Items[ready].Name)
 		}
@@ -114,10 +114,8 @@ func noController(e *Evidence) []Finding {
 		case busy >= 0:
 			f.lack(nil, "a namespace controller is at work, and may be slow or throttled: it wrote the conditions of %s at %s",
 				others[busy].Namespace, clock(others[busy].At))
-			if !off {
-				f.Says = "a namespace controller is at work, and has written nothing here"
-				f.Do = []string{readItsLog}
-			}
+			f.Says = "a namespace controller is at work, and has written nothing here"
+			f.Do = []string{readItsLog}
 		case len(others) > 0 && !off:
 			f.lack(nil, "the conditions of %s show that a controller was at work; one that only repeats itself writes nothing",
 				counted(len(others), "other terminating namespace"))

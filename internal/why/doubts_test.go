@@ -186,6 +186,37 @@ func TestAPolicyForOtherNamespaces(t *testing.T) {
 	e.Namespace.Labels = others.Labels
 	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
 	assert.NotNil(t, find(why.Judge(e), "C08"))
+
+	pod := object("p")
+	pod.Deleted = deleted.Add(30 * time.Second)
+	late := evidence(terminating("", ""), typeOf("", "pods", pod))
+	late.Pods, late.Nodes = []why.Pod{{Object: pod, Node: "n"}}, answered[why.Node]("GET nodes")
+	late.Policies = e.Policies
+	assert.Equal(t, why.Proven, find(why.Judge(late), "C11").Certainty)
+	late.Namespace.Labels = others.Labels
+	assert.Equal(t, why.Possible, find(why.Judge(late), "C11").Certainty)
+}
+
+// What C13 and C26 name is not named once more by whether its controller runs.
+func TestFinalizersWithCausesOfTheirOwn(t *testing.T) {
+	off := func(e why.Evidence) why.Report {
+		e.Leases = answered[why.Lease]("GET leases")
+		e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-job-controller,-garbage-collector-controller"})
+		return why.Judge(e)
+	}
+	report := off(leftOver())
+	assert.Equal(t, why.Proven, find(report, "C13").Certainty)
+	assert.Nil(t, find(report, "C24"))
+
+	deployment, leaf := object("web", "foregroundDeletion"), object("leaf", "example.com/x")
+	leaf.Owners = []why.Owner{{Kind: "Deployment", Name: "web", UID: deployment.UID, Blocks: true}}
+	set := object("web", "foregroundDeletion")
+	set.UID = "another"
+	var named []string
+	for _, f := range off(calm(evidence(terminating("", ""), typeOf("apps", "deployments", deployment), typeOf("", "configmaps", leaf), typeOf("apps", "replicasets", set)))).Findings {
+		named = append(named, f.ID+" "+f.Culprit.String())
+	}
+	assert.Equal(t, []string{"C04 configmaps/leaf", "C04 replicasets.apps/web", "C26 configmaps/leaf"}, named)
 }
 
 // Without a second sample nothing is known of a first pass that takes long.
@@ -248,6 +279,9 @@ func TestAMutatingPolicy(t *testing.T) {
 	denies := denied()
 	denies.Policies.Items[0].Mutating = true
 	assert.Nil(t, find(why.Judge(denies), "C08"))
+	denies = denied()
+	denies.Policies.Items[1].Mutating = true
+	assert.Nil(t, find(why.Judge(denies), "C08"), "the binding is one of a mutating policy of that name")
 }
 
 // What goes by itself does not hide what may stand still.

@@ -202,7 +202,7 @@ func (e *Evidence) decidesOn(selects func(Rule) bool) string {
 
 // inForce reports whether a policy is bound, and selects the namespace.
 func (e *Evidence) inForce(p Policy) bool {
-	return !p.Binding && p.NamespaceOnly.matches(e.Namespace.Labels) && slices.ContainsFunc(e.Policies.Items, func(b Policy) bool {
+	return p.NamespaceOnly.matches(e.Namespace.Labels) && slices.ContainsFunc(e.Policies.Items, func(b Policy) bool {
 		return b.Binding && b.Mutating == p.Mutating && b.Of == p.Name
 	})
 }

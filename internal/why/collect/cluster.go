@@ -272,7 +272,7 @@ func manager(o *api.Unstructured) (why.Manager, bool) {
 		line := slices.Concat(words(container["command"]), words(container["args"]))
 		for i, word := range line {
 			value, ok := strings.CutPrefix(word, "--controllers=")
-			if !ok && i > 0 && line[i-1] == "--controllers" {
+			if i > 0 && line[i-1] == "--controllers" {
 				value, ok = word, true
 			}
 			if ok {

@@ -3,6 +3,7 @@ package collect
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,6 +30,18 @@ func asking(t *testing.T, answer string) (c *collector, requests *[]string) {
 		_, _ = w.Write([]byte(answer))
 	}))
 	return newCollector(server.Client(), "shop", Options{}), requests
+}
+
+// Before the first conditions it is asked whether a controller may write them.
+func TestTheRightOfAControllerThatHasWrittenNothing(t *testing.T) {
+	const asks = "POST /apis/authorization.k8s.io/v1/subjectaccessreviews "
+	for age, asked := range map[time.Duration]bool{10 * time.Minute: true, time.Second: false} {
+		c, requests := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`)
+		c.evidence.At = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		c.evidence.Namespace = &why.Namespace{Deleted: c.evidence.At.Add(-age)}
+		c.suspicions(t.Context())
+		assert.Equal(t, asked, slices.Contains(*requests, asks), age)
+	}
 }
 
 // Of another namespace the last write of any of the controller's conditions counts: the time of a
