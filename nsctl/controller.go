@@ -208,7 +208,9 @@ func (c *Controller) RunWithin(stop, alive context.Context) {
 		c.queue.ShutDown()
 	})
 	defer drainOver.Stop()
-	c.queue.ShutDownWithDrain()
+	if alive.Err() == nil { // otherwise no worker is left that would empty the queue
+		c.queue.ShutDownWithDrain()
+	}
 	abort(nil)
 	pool.Wait()
 }
