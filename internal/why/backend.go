@@ -43,11 +43,16 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 		server = "Service " + service.String()
 	}
 	switch {
-	case strings.Contains(text, certificate) && service != nil && service.Namespace != e.Name && e.isDown(*service):
-		e.backendDown(f, *service)
-		return fmt.Sprintf("%s; then, if it still fails, repair the certificate of %s, or the caBundle of %s", e.bringBack(*service), server, configuration), true
 	case strings.Contains(text, certificate):
-		return fmt.Sprintf("repair the certificate of %s, or the caBundle of %s", server, configuration), true
+		repair = fmt.Sprintf("repair the certificate of %s, or the caBundle of %s", server, configuration)
+		if service != nil && service.Namespace != e.Name {
+			seen := Finding{}
+			if down, _ := e.backendDown(&seen, *service); down {
+				f.Proof, f.Missing = append(f.Proof, seen.Proof...), append(f.Missing, seen.Missing...)
+				repair = e.bringBack(*service) + "; then, if it still fails, " + repair
+			}
+		}
+		return repair, true
 	case service == nil:
 		switch {
 		case answered:
@@ -160,12 +165,6 @@ func (f *Finding) lackDeletions(e *Evidence) {
 			}
 		}
 	}
-}
-
-// isDown reports whether a Service was seen to be missing, or without a ready endpoint.
-func (e *Evidence) isDown(service Service) bool {
-	down, known := e.backendDown(&Finding{}, service)
-	return down && known
 }
 
 // backendDown adds the state of a Service to a finding. known is false if it could not be read.

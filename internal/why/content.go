@@ -162,14 +162,14 @@ func dependents(e *Evidence) []Finding {
 
 // drains reports whether the second sample has fewer objects of a type.
 func (e *Evidence) drains(t *Type) bool {
-	return e.Second != nil && slices.ContainsFunc(e.Second.Types, func(second Type) bool {
-		return second.Name() == t.Name() && t.shrankTo(second)
-	})
+	second := e.Second.typeOf(t)
+	return second != nil && t.shrankTo(*second)
 }
 
 // wentSince reports whether the second sample has no object of a type.
 func (e *Evidence) wentSince(t *Type) bool {
-	return e.Second.reads(*t) && slices.ContainsFunc(e.Second.Types, func(second Type) bool { return second.Name() == t.Name() && second.Count == 0 && !second.More })
+	second := e.Second.typeOf(t)
+	return second != nil && second.Failed == nil && second.Count == 0 && !second.More
 }
 
 // shrankTo reports whether a later list of the type has fewer objects. One that failed or was cut
@@ -251,12 +251,11 @@ func grows(e *Evidence) []Finding {
 // first. If it has more of them, there are new ones, also if none of these is among those that were
 // kept.
 func (e *Evidence) newUIDs(t *Type) bool {
-	return slices.ContainsFunc(e.Second.Types, func(second Type) bool {
-		if second.Name() != t.Name() || second.Failed != nil {
-			return false
-		}
-		return !t.More && second.Count > t.Count || slices.ContainsFunc(second.Objects, func(o Object) bool {
-			return !o.Created.Before(e.At) && !slices.ContainsFunc(t.Objects, func(first Object) bool { return first.UID == o.UID })
-		})
+	second := e.Second.typeOf(t)
+	if second == nil || second.Failed != nil {
+		return false
+	}
+	return !t.More && second.Count > t.Count || slices.ContainsFunc(second.Objects, func(o Object) bool {
+		return !o.Created.Before(e.At) && !slices.ContainsFunc(t.Objects, func(first Object) bool { return first.UID == o.UID })
 	})
 }

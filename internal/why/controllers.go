@@ -87,7 +87,7 @@ func noController(e *Evidence) []Finding {
 		if !off && ready >= 0 {
 			f.lack(nil, "pod %s is ready, and may be in a first pass that takes long", e.Managers.Items[ready].Name)
 		}
-		if seen := off && len(e.Managers.Items) > 0; !seen { // by an expired Lease alone: one may run elsewhere, without a Lease
+		if !off || len(e.Managers.Items) == 0 { // off by an expired Lease alone: one may run elsewhere, without a Lease
 			if name, at := e.deletedSince(); name != "" {
 				f.lack(nil, "%s has been terminating since %s, after the namespace: a controller may be at work whose conditions are refused", name, clock(at))
 			}
@@ -181,7 +181,7 @@ func (f *Finding) lackQuiet(e *Evidence) {
 		f.lack(failed, "whether a webhook or a policy refuses the conditions could not be read")
 	}
 	for _, t := range e.Types { // the first pass deletes also where nothing is
-		if server := e.aggregated(t.Group); server != nil && t.Group != "" {
+		if server := e.aggregated(t.Group); server != nil {
 			f.lack(nil, "Service %s serves %s, and may be slow: the first pass, at whose end the conditions are written, may not be over", server, t.Name())
 			return
 		}

@@ -316,25 +316,33 @@ func (e *Evidence) condition(t api.NamespaceConditionType) string {
 
 // reads reports whether a type could be listed in the second sample.
 func (s *Sample) reads(t Type) bool {
-	return s != nil && slices.ContainsFunc(s.Types, func(again Type) bool { return again.Name() == t.Name() && again.Failed == nil })
+	second := s.typeOf(&t)
+	return second != nil && second.Failed == nil
+}
+
+// typeOf returns a type as the sample has it, nil if it has not.
+func (s *Sample) typeOf(t *Type) *Type {
+	if s == nil {
+		return nil
+	}
+	at := slices.IndexFunc(s.Types, func(second Type) bool { return second.Group == t.Group && second.Resource == t.Resource })
+	if at < 0 {
+		return nil
+	}
+	return &s.Types[at]
 }
 
 // again returns the object of the second sample, nil if it is not there.
 func (s *Sample) again(t *Type, name string) *Object {
-	if s == nil {
+	second := s.typeOf(t)
+	if second == nil {
 		return nil
 	}
-	for _, second := range s.Types {
-		if second.Group != t.Group || second.Resource != t.Resource {
-			continue
-		}
-		for i, object := range second.Objects {
-			if object.Name == name {
-				return &second.Objects[i]
-			}
-		}
+	at := slices.IndexFunc(second.Objects, func(o Object) bool { return o.Name == name })
+	if at < 0 {
+		return nil
 	}
-	return nil
+	return &second.Objects[at]
 }
 
 // seenOnce says why nothing is known of a change.
@@ -347,8 +355,8 @@ func (e *Evidence) seenOnce() string {
 
 // missed reports whether objects of a type may be there that the sample does not have.
 func (s *Sample) missed(t *Type) bool {
-	at := slices.IndexFunc(s.Types, func(second Type) bool { return second.Group == t.Group && second.Resource == t.Resource })
-	return at < 0 || s.Types[at].Failed != nil || s.Types[at].Partial || s.Types[at].Count > len(s.Types[at].Objects)
+	second := s.typeOf(t)
+	return second == nil || second.Failed != nil || second.Partial || second.Count > len(second.Objects)
 }
 
 // standstill reports whether an object is unchanged in the second sample. known is false with one

@@ -58,8 +58,8 @@ func finalizerCauses() []Cause {
 	}}
 }
 
-// hasOwnCause reports whether a finding of C13, C14 or C26 is about a finalizer that
-// kube-controller- manager removes: those causes know more than whether it runs.
+// hasOwnCause reports whether a finding of C13, C14 or C26 is about a finalizer of a built-in
+// controller: those causes know more than whether that one runs.
 func (e *Evidence) hasOwnCause(h Held) bool {
 	causes := map[string]func(*Evidence) []Finding{jobTracking: jobFinalizer, claimProtection: protectedClaim, "foregroundDeletion": dependents}
 	keeper, _ := h.Keeper()

@@ -11,8 +11,6 @@ import (
 	"orrery/restclient/api"
 )
 
-const admissionGroup = "admissionregistration.k8s.io"
-
 // webhooks reads both kinds of webhook configurations.
 func (c *collector) webhooks(ctx context.Context) {
 	validating, mutating := c.configurations(ctx, "validatingwebhookconfigurations"), c.configurations(ctx, "mutatingwebhookconfigurations")
@@ -22,9 +20,13 @@ func (c *collector) webhooks(ctx context.Context) {
 	}
 }
 
+// admission returns a type that admission is configured with.
+func admission(resource string) api.GroupVersionResource {
+	return api.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: resource}
+}
+
 func (c *collector) configurations(ctx context.Context, resource string) why.Answer[[]why.Webhook] {
-	gvr := api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: resource}
-	return list(ctx, c, gvr, "", api.ListOptions{}, func(o *api.Unstructured) (hooks []why.Webhook, ok bool) {
+	return list(ctx, c, admission(resource), "", api.ListOptions{}, func(o *api.Unstructured) (hooks []why.Webhook, ok bool) {
 		for _, entry := range items(o.Nested("webhooks")) {
 			config, _ := entry["clientConfig"].(map[string]any)
 			hooks = append(hooks, why.Webhook{
@@ -41,7 +43,7 @@ func (c *collector) configurations(ctx context.Context, resource string) why.Ans
 // policies reads the admission policies and their bindings. A server without mutating ones, which
 // Kubernetes has since 1.36, has none.
 func (c *collector) policies(ctx context.Context) {
-	policies := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "validatingadmissionpolicies"}, "", api.ListOptions{},
+	policies := list(ctx, c, admission("validatingadmissionpolicies"), "", api.ListOptions{},
 		func(o *api.Unstructured) (why.Policy, bool) {
 			p := policy(o)
 			for _, part := range []string{"validations", "variables", "matchConditions"} {
@@ -51,18 +53,17 @@ func (c *collector) policies(ctx context.Context) {
 			}
 			return p, true
 		})
-	bindings := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "validatingadmissionpolicybindings"}, "", api.ListOptions{},
+	bindings := list(ctx, c, admission("validatingadmissionpolicybindings"), "", api.ListOptions{},
 		func(o *api.Unstructured) (why.Policy, bool) {
 			parameter := o.NestedString("spec", "paramRef", "name")
 			if parameter == "" && o.Nested("spec", "paramRef", "selector") != nil {
 				parameter = "*"
 			}
-			return why.Policy{
-				Name: o.GetName(), UID: o.GetUID(), Binding: true, Of: o.NestedString("spec", "policyName"),
-				Parameter: parameter, Changed: changed(o),
-			}, true
+			b := policyBinding(o)
+			b.Parameter = parameter
+			return b, true
 		})
-	mutating := list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "mutatingadmissionpolicies"}, "", api.ListOptions{},
+	mutating := list(ctx, c, admission("mutatingadmissionpolicies"), "", api.ListOptions{},
 		func(o *api.Unstructured) (why.Policy, bool) {
 			p := policy(o)
 			p.Mutating = true
@@ -73,9 +74,11 @@ func (c *collector) policies(ctx context.Context) {
 	case mutating.Failed != nil && mutating.Failed.Code == http.StatusNotFound:
 		mutating.Failed = nil
 	case len(mutating.Items) > 0:
-		bound = list(ctx, c, api.GroupVersionResource{Group: admissionGroup, Version: "v1", Resource: "mutatingadmissionpolicybindings"}, "", api.ListOptions{},
+		bound = list(ctx, c, admission("mutatingadmissionpolicybindings"), "", api.ListOptions{},
 			func(o *api.Unstructured) (why.Policy, bool) {
-				return why.Policy{Name: o.GetName(), UID: o.GetUID(), Binding: true, Mutating: true, Of: o.NestedString("spec", "policyName"), Changed: changed(o)}, true
+				b := policyBinding(o)
+				b.Mutating = true
+				return b, true
 			})
 	}
 	c.evidence.Policies = why.Answer[why.Policy]{
@@ -89,6 +92,10 @@ func policy(o *api.Unstructured) why.Policy {
 		Name: o.GetName(), UID: o.GetUID(), Changed: changed(o),
 		Rules: rules(o.Nested("spec", "matchConstraints", "resourceRules")), NamespaceOnly: selector(o.Nested("spec", "matchConstraints", "namespaceSelector")),
 	}
+}
+
+func policyBinding(o *api.Unstructured) why.Policy {
+	return why.Policy{Name: o.GetName(), UID: o.GetUID(), Binding: true, Of: o.NestedString("spec", "policyName"), Changed: changed(o)}
 }
 
 func rules(value any) (list []why.Rule) {

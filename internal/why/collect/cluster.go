@@ -190,6 +190,20 @@ func (c *collector) everyPage(
 	}
 }
 
+// heads reads the metadata of the objects of a type in the cluster.
+func (c *collector) heads(ctx context.Context, gvr api.GroupVersionResource, read func(*api.PartialObjectMetadata)) error {
+	return c.everyPage(ctx, api.ListOptions{Limit: pageSize}, func(ctx context.Context, options api.ListOptions) (string, error) {
+		page, err := restclient.Metadata(c.client, gvr, "").List(ctx, options)
+		if err != nil {
+			return "", err
+		}
+		for _, item := range page.Items {
+			read(item)
+		}
+		return page.Continue, nil
+	})
+}
+
 // list reads a collection of whole objects and keeps the results of read, which returns false for
 // an object to leave out. An incomplete list proves nothing and counts as failed.
 func list[T any](
@@ -227,15 +241,8 @@ func list[T any](
 func (c *collector) definitions(ctx context.Context) why.Answer[why.Definition] {
 	options := api.ListOptions{Limit: pageSize}
 	answer := why.Answer[why.Definition]{Request: requestFor(definitionsResource, "", options)}
-	err := c.everyPage(ctx, options, func(ctx context.Context, options api.ListOptions) (string, error) {
-		page, err := restclient.Metadata(c.client, definitionsResource, "").List(ctx, options)
-		if err != nil {
-			return "", err
-		}
-		for _, item := range page.Items {
-			answer.Items = append(answer.Items, why.Definition{Object: objectOf(&item.ObjectMeta), Type: item.Name})
-		}
-		return page.Continue, nil
+	err := c.heads(ctx, definitionsResource, func(item *api.PartialObjectMetadata) {
+		answer.Items = append(answer.Items, why.Definition{Object: objectOf(&item.ObjectMeta), Type: item.Name})
 	})
 	if err != nil {
 		answer.Items = nil

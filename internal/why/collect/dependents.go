@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"orrery/internal/why"
-	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
 )
@@ -26,9 +25,12 @@ func (c *collector) dependents(ctx context.Context) {
 	e.Dependents.Failed = failure(e.Dependents.Request, "get /apis", err)
 	var reads []func()
 	for _, list := range lists {
+		gv, err := api.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			continue
+		}
 		for _, r := range list.Resources {
-			gv, err := api.ParseGroupVersion(list.GroupVersion)
-			if err != nil || !slices.Contains(r.Verbs, "list") {
+			if !slices.Contains(r.Verbs, "list") {
 				continue
 			}
 			gvr := gv.WithResource(r.Name)
@@ -49,18 +51,11 @@ func (c *collector) dependents(ctx context.Context) {
 
 // blocking returns the objects of a type that block the deletion of the namespace.
 func (c *collector) blocking(ctx context.Context, gvr api.GroupVersionResource) (found []why.Dependent, err error) {
-	err = c.everyPage(ctx, api.ListOptions{Limit: pageSize}, func(ctx context.Context, options api.ListOptions) (string, error) {
-		page, err := restclient.Metadata(c.client, gvr, "").List(ctx, options)
-		if err != nil {
-			return "", err
+	err = c.heads(ctx, gvr, func(item *api.PartialObjectMetadata) {
+		object := objectOf(&item.ObjectMeta)
+		if item.Namespace != c.evidence.Name && object.Blocks(c.evidence.Namespace.UID) {
+			found = append(found, why.Dependent{Object: object, Resource: kubectlName(gvr), Namespace: item.Namespace})
 		}
-		for _, item := range page.Items {
-			object := objectOf(&item.ObjectMeta)
-			if item.Namespace != c.evidence.Name && object.Blocks(c.evidence.Namespace.UID) {
-				found = append(found, why.Dependent{Object: object, Resource: kubectlName(gvr), Namespace: item.Namespace})
-			}
-		}
-		return page.Continue, nil
 	})
 	return found, err
 }

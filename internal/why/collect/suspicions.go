@@ -34,15 +34,8 @@ func (c *collector) noteLeases(ctx context.Context, all ...*collector) {
 		return
 	}
 	versions := map[string]string{}
-	err := c.everyPage(ctx, api.ListOptions{Limit: pageSize}, func(ctx context.Context, options api.ListOptions) (string, error) {
-		page, err := restclient.Metadata(c.client, leasesResource, "").List(ctx, options)
-		if err != nil {
-			return "", err
-		}
-		for _, item := range page.Items {
-			versions[item.Namespace+"/"+item.Name] = item.ResourceVersion
-		}
-		return page.Continue, nil
+	err := c.heads(ctx, leasesResource, func(item *api.PartialObjectMetadata) {
+		versions[item.Namespace+"/"+item.Name] = item.ResourceVersion
 	})
 	if err == nil {
 		c.versions = versions
