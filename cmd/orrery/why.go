@@ -123,7 +123,7 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "every terminating namespace, one row each; each type is listed once for all of them")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until the namespace is gone, or with -A until none is terminating")
 	flags.DurationVar(&o.interval, "interval", collect.DefaultInterval, "the time between the two samples")
-	flags.BoolVar(&o.noWait, "no-wait", false, "take only one sample; causes that need two are then possible, not proven")
+	flags.BoolVar(&o.noWait, "no-wait", false, "take only one sample, which proves nothing: every cause is then possible, and only a wait is proven")
 	flags.BoolVar(&o.deep, "deep", false, "for a namespace that is deleted in the foreground, also list its dependents outside it: a request for each type of the cluster, see C17")
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
 	flags.StringVar(&o.save, "save", "", "save the evidence in this `file`, which only its owner can read; it has names, images, commands, nodes, webhook rules, RBAC subjects and error messages, but no Secrets: look through it before you share it")

@@ -72,9 +72,11 @@ func TestWhyOfANamespaceThatIsNotStuck(t *testing.T) {
 // stuck is the evidence of a namespace with a foreign token.
 func stuck() why.Evidence {
 	deleted := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	return why.Evidence{Name: "shop", Cluster: "c", At: deleted.Add(time.Hour), Namespace: &why.Namespace{
+	e := why.Evidence{Name: "shop", Cluster: "c", At: deleted.Add(time.Hour), Namespace: &why.Namespace{
 		UID: "u", ResourceVersion: "7", Deleted: deleted, SpecFinalizers: []string{"example.com/x"}, Request: "GET /api/v1/namespaces/shop",
 	}}
+	e.Second = &why.Sample{At: e.At, Namespace: e.Namespace}
+	return e
 }
 
 func TestWhyFromSavedEvidence(t *testing.T) {

@@ -87,7 +87,8 @@ func TestAHeldPodOnALostNode(t *testing.T) {
 	free := e.Pods[0]
 	free.Name, free.Finalizers = "b", nil
 	both := e
-	both.Pods, both.Second = append(slices.Clone(e.Pods), free), nil
+	both.Pods = append(slices.Clone(e.Pods), free)
+	both.Second.Types[0].Objects = append(slices.Clone(both.Second.Types[0].Objects), free.Object)
 	found = find(why.Judge(both), "C11")
 	assert.Equal(t, why.Proven, found.Certainty)
 	assert.Equal(t, []string{"b"}, found.Blocks[0].Examples)

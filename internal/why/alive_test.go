@@ -226,3 +226,59 @@ func TestAKeyServiceThatIsDown(t *testing.T) {
 	require.NotNil(t, found)
 	assert.Equal(t, []string{"start the KMS plugin of kube-apiserver, or make its key service reachable: the data is intact"}, found.Do)
 }
+
+// leading is a kube-controller-manager at work, with a value of --controllers.
+func leading(e why.Evidence, controllers string) why.Evidence {
+	e.Cluster, e.Managers = "c", answered("GET pods", why.Manager{Name: "kube-controller-manager-a", Ready: true, Controllers: controllers})
+	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a_1", Renewed: at, Duration: 15 * time.Second})
+	return calm(e)
+}
+
+// A controller may be switched on by its older name. An empty word switches none on.
+func TestOlderNamesOfControllers(t *testing.T) {
+	claim := orphan("resourceclaims", "resource.k8s.io", "resource.kubernetes.io/delete-protection", "")
+	assert.Equal(t, why.Proven, certainty(leading(orphanPod(), "namespace,,garbagecollector"), "C13"))
+	assert.Equal(t, why.Possible, certainty(leading(orphanPod(), "namespace,garbagecollector,job"), "C13"))
+	assert.Equal(t, why.Proven, certainty(leading(claim, "namespace,garbagecollector"), "C04"))
+	assert.Empty(t, certainty(leading(claim, "namespace,garbagecollector,resource-claim-controller"), "C04"))
+}
+
+// Until Kubernetes 1.31 kube-controller-manager could remove load balancers itself. A user outside
+// the cluster may do so by the status of the Service.
+func TestOtherOwnersOfALoadBalancer(t *testing.T) {
+	balanced := func() why.Evidence {
+		e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "", since("deployment", "cloud-controller-manager", 0, time.Hour))
+		e.Stamps[0].Balancer = true
+		return leading(e, "")
+	}
+	require.Equal(t, why.Proven, certainty(balanced(), "C15"))
+	for _, server := range []string{"v1.24.17", "v1.30.9-gke.100", ""} {
+		e := balanced()
+		e.Server = server
+		assert.Equal(t, why.Possible, certainty(e, "C15"), server)
+	}
+	for _, right := range []string{"services", "services/status", "*/status"} {
+		e := balanced()
+		e.Grants = answered("GET roles", why.Grant{Subject: "user system:cloud-controller-manager", Resources: []string{right}})
+		assert.Equal(t, why.Possible, certainty(e, "C15"), right)
+	}
+	e := balanced()
+	e.Grants = answered("GET roles", why.Grant{Subject: "user system:cloud-controller-manager", Resources: []string{"services/proxy"}})
+	assert.Equal(t, why.Proven, certainty(e, "C15"))
+}
+
+// A controller may have many namespaces to work on, or be one whose pod may not be read.
+func TestAControllerThatMayNotHaveComeToIt(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+	e.Leases, e.Managers = answered[why.Lease]("GET leases"), answered[why.Manager]("GET pods")
+	e.APIServices, e.Elsewhere = answered[why.APIService]("GET apiservices"), answered[why.ConditionsWrite]("GET namespaces")
+	e.At, e.Second.At = deleted.Add(70*time.Second), deleted.Add(80*time.Second)
+	e.Terminating = make([]string, 9)
+	require.Equal(t, why.Proven, certainty(e, "C19"))
+	e.Terminating = make([]string, 300)
+	assert.Equal(t, []string{"300 namespaces are terminating: a controller may not have come to this one"}, find(why.Judge(e), "C19").Missing)
+	e.At, e.Second.At = deleted.Add(31*time.Minute), deleted.Add(32*time.Minute)
+	assert.Equal(t, why.Proven, certainty(e, "C19"))
+	e.Managers = why.Answer[why.Manager]{Request: "GET pods", Failed: &why.Failure{Code: 403, Message: "forbidden", Right: "list pods"}}
+	assert.Equal(t, why.Possible, certainty(e, "C19"))
+}

@@ -45,9 +45,11 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 	switch {
 	case strings.Contains(text, certificate):
 		repair = fmt.Sprintf("repair the certificate of %s, or the caBundle of %s", server, configuration)
-		if service != nil && service.Namespace != e.Name {
+		if service != nil {
 			seen := Finding{}
-			if down, _ := e.backendDown(&seen, *service); down {
+			if down, _ := e.backendDown(&seen, *service); down && service.Namespace == e.Name {
+				return "", true // no pod can start in it
+			} else if down {
 				f.Proof, f.Missing = append(f.Proof, seen.Proof...), append(f.Missing, seen.Missing...)
 				repair = e.bringBack(*service) + "; then, if it still fails, " + repair
 			}

@@ -14,7 +14,8 @@ func contentCauses() []Cause {
 		ID: "C25", Title: "the definition of a type is being deleted as well",
 		Lesson: "A terminating CustomResourceDefinition waits for its objects, and the objects wait for their finalizers. Both go together.",
 		Proof: "The CustomResourceDefinition has a deletionTimestamp and customresourcecleanup.apiextensions.k8s.io, objects of " +
-			"it remain in the namespace, and the owners of their finalizers are gone as in C04. While an owner may finish, or is not known, that is possible.",
+			"it remain in the namespace in both samples, and the owners of their finalizers are gone as in C04. While an owner may finish, or is not known, " +
+			"and for objects without a finalizer, that is possible.",
 		Do: []string{"find out why the objects' finalizers are not removed: kubectl describe shows them; then see C04"},
 		DoNot: "remove the CustomResourceDefinition's finalizer: its objects stay in etcd, and come back with a " +
 			"CustomResourceDefinition of that name",
@@ -65,10 +66,14 @@ func definitionGoes(e *Evidence) []Finding {
 		if e.Namespace != nil && d.Deleted.After(e.Namespace.Deleted) {
 			f.lack(nil, "it was deleted after the namespace, and waits for the same objects")
 		}
-		for _, h := range e.Held() {
-			if h.Type != t {
-				continue
-			}
+		held := slices.DeleteFunc(e.Held(), func(h Held) bool { return h.Type != t })
+		if len(held) == 0 {
+			f.lack(nil, "no finalizer was seen on them: they may go by themselves")
+		}
+		if e.Second != nil && !e.Second.reads(*t) {
+			f.lack(nil, "they could not be listed in the second sample")
+		}
+		for _, h := range held {
 			owner, _ := e.ownerOf(h)
 			f.saw(1, t.Request, "%s/%s has %s", t.Name(), h.Object.Name, h.Finalizer)
 			f.lackOwner(e, h)
@@ -152,7 +157,7 @@ func dependents(e *Evidence) []Finding {
 		if leaf.o.Deleted.IsZero() {
 			f.lack(nil, "%s/%s is not terminating: the garbage collector has not deleted it", leaf.t.Name(), leaf.o.Name)
 		}
-		if still, known := e.standstill(leaf.t, leaf.o); known && !still {
+		if e.moved(leaf.t, leaf.o) || e.moved(h.Type, h.Object) {
 			continue
 		}
 		findings = append(findings, f)
@@ -235,11 +240,11 @@ func grows(e *Evidence) []Finding {
 		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: "*"}, Blocks: []Blocked{t.blocked()}}
 		f.Says = fmt.Sprintf("something creates %s although %s is terminating", t.Name(), e.Name)
 		f.saw(1, t.Request, "%s/%s was created %s after the deletion", t.Name(), young.Name, duration(young.Created.Sub(e.Namespace.Deleted)))
-		if e.Second == nil {
-			f.lack(nil, "only one sample was taken")
-		} else if !e.newUIDs(t) {
+		switch {
+		case e.Second == nil:
+		case !e.newUIDs(t):
 			continue
-		} else {
+		default:
 			f.saw(2, t.Request, "there are new ones")
 		}
 		findings = append(findings, f)

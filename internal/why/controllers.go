@@ -15,7 +15,7 @@ func controllerCauses() []Cause {
 		Lesson: "The API server marks a namespace and nothing more. A controller, usually kube-controller-manager, empties it and " +
 			"removes the token kubernetes from spec.finalizers. Without one, the namespace stays as it is, without any condition.",
 		Proof: "Either: 60 s after the deletion none of the five conditions is there, no other terminating namespace has one, no Lease of a namespace " +
-			"controller is renewed and no pod of one is ready, no type has fewer objects in the second sample, no object was deleted since, and no webhook, policy, " +
+			"controller is renewed and no pod of one is ready, it had a minute for each ten terminating namespaces, no type has fewer objects in the second sample, no object was deleted since, and no webhook, policy, " +
 			"missing right or aggregated API server may refuse or delay the conditions. Or: nothing changes between the samples, and the controller is " +
 			"switched off by --controllers, or its Lease has expired and no pod of it is ready.",
 		Do:    []string{"start kube-controller-manager with its namespace-controller", "run another one: orrery run"},
@@ -29,7 +29,8 @@ func controllerCauses() []Cause {
 		ID: "C20", Title: "two namespace controllers disagree", Itself: true,
 		Lesson: "Two programs that write the conditions of a namespace overwrite each other. Neither sees what the other counts, " +
 			"and the namespace is removed late or never.",
-		Proof: "Two managers own f:conditions of the status, both wrote within 15 s of each other and since the first sample, and the conditions differ between the samples.",
+		Proof: "Two managers own f:conditions of the status, both wrote within 15 s of each other and since the first sample, the conditions differ between the samples, " +
+			"and the Leases of both, as far as they have one, are still renewed.",
 		Do:    []string{"stop one of the two"},
 		Hides: []string{"C19"},
 		judge: twoControllers,
@@ -48,6 +49,7 @@ const (
 // olderNames are what --controllers also accepts.
 var olderNames = map[string]string{
 	namespaceController: "namespace", collectorController: "garbagecollector", claimController: "pvc-protection",
+	"job-controller": "job", "resourceclaim-controller": "resource-claim-controller",
 }
 
 // switchedOff reports whether a value of --controllers leaves a controller out: the first entry
@@ -59,13 +61,17 @@ func switchedOff(value, controller string) bool {
 	everything := false
 	for word := range strings.SplitSeq(value, ",") {
 		name, off := strings.CutPrefix(strings.TrimSpace(word), "-")
-		if name == controller || name == olderNames[controller] {
+		if name == controller || name != "" && name == olderNames[controller] {
 			return off
 		}
 		everything = everything || name == "*"
 	}
 	return !everything
 }
+
+// workersOfManager is how many namespaces kube-controller-manager works on at a time, by its
+// default --concurrent-namespace-syncs.
+const workersOfManager = 10
 
 // managerLeases are the Leases of programs that have a namespace controller.
 var managerLeases = []string{managerName, "orrery"}
@@ -93,9 +99,6 @@ func noController(e *Evidence) []Finding {
 			}
 			f.lackQuiet(e)
 		}
-		if e.Second == nil && !off {
-			f.lack(nil, "%s: a first pass that takes long may not be over", e.seenOnce())
-		}
 		for i := range e.Types {
 			if t := &e.Types[i]; e.drains(t) {
 				f.lack(nil, "there are fewer %s in the second sample: a controller may be in its first pass, at whose end it writes the conditions", t.Name())
@@ -104,6 +107,12 @@ func noController(e *Evidence) []Finding {
 		}
 		if e.Leases.Failed != nil && !off {
 			f.lack(e.Leases.Failed, "whether a controller is alive by its Lease could not be seen")
+		}
+		if e.Managers.Failed != nil && !off {
+			f.lack(e.Managers.Failed, "whether a pod of %s is ready could not be seen", managerName)
+		}
+		if others := len(e.Terminating); e.age() < time.Duration(1+others/workersOfManager)*backOffCap && !off {
+			f.lack(nil, "%s are terminating: a controller may not have come to this one", counted(others, "namespace"))
 		}
 		if e.Elsewhere.Failed != nil {
 			f.lack(e.Elsewhere.Failed, "whether a controller works on other namespaces could not be seen")
@@ -312,12 +321,18 @@ func twoControllers(e *Evidence) []Finding {
 		f.lack(nil, "%s has not written since the first sample, and may have stopped", earlier.Manager)
 	}
 	for _, lease := range e.Leases.Items {
-		if slices.Contains(names, lease.Name) && lease.Expired(e.At) {
-			f.lack(nil, "%s does not hold its Lease any more, and may have stopped", lease.Name)
+		switch at := writers[0].At.Add(-retryPeriod); {
+		case !slices.Contains(names, lease.Name):
+		case lease.Expired(e.now()) || lease.Name == writers[1].Manager && lease.Renewed.Before(at):
+			f.lack(nil, "%s does not renew its Lease any more, and may have stopped", lease.Name)
 		}
 	}
 	return []Finding{f}
 }
+
+// retryPeriod is longer than a leader's pause between two renewals of its Lease, which is 2 s, and
+// the seconds by which managedFields round.
+const retryPeriod = 4 * time.Second
 
 // lastWrites returns each writer of two samples once, the latest first. One that overwrites all
 // that the other wrote takes its entry of managedFields away, so that each sample may have one of

@@ -65,7 +65,7 @@ func conversionFails(e *Evidence) []Finding {
 		f.saw(1, t.Failed.Request, "%d: %s", t.Failed.Code, t.Failed.Message)
 		call := callError(t.Failed.Message)
 		if e.converterIsDown(&f, t.Name(), call) && (call != "" || len(f.Missing) == 0) {
-			f.lackFailure(e, t)
+			f.lackFailure(e, t, NamesConversion)
 			findings = append(findings, f)
 		}
 	}

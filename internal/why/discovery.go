@@ -19,7 +19,7 @@ func discoveryCauses() []Cause {
 			"types cannot be listed, so the controller may not call the namespace empty. One dead server blocks the " +
 			"deletion of every namespace in the cluster.",
 		Proof: "DiscoveryFailure names the group version, the server's /apis marks it stale, and its APIService has a Service " +
-			"and is not Available, with a reason. While pods of the Service may be starting, that is possible only.",
+			"and is not Available, with a reason. While pods of the Service may be starting, or have just become ready, that is possible only.",
 		Do: []string{
 			"repair the server that the APIService names; its reason says what is missing",
 			"⚠ if the add-on is uninstalled, and its API has no data of its own: delete the APIService",
@@ -89,6 +89,9 @@ func undiscoveredFinding(e *Evidence, groupVersion string) Finding {
 		f.lack(nil, "the condition DiscoveryFailure does not name %s yet", groupVersion)
 	}
 	f.saw(1, e.Discovery.Request, "/apis: %s", e.Discovery.Failed[groupVersion])
+	if e.Second != nil && e.Second.Discovery != nil {
+		f.lack(e.Second.Discovery, "/apis could not be read in the second sample")
+	}
 	return f
 }
 
@@ -124,7 +127,7 @@ func unavailable(e *Evidence, inside bool) []Finding {
 		}
 		if b := e.backend(*service.Service); b != nil && b.Failed == nil {
 			f.lackStart(e, b)
-			if b.Ready > 0 && slices.Contains(noServer, service.Reason) {
+			if b.Ready > 0 && (slices.Contains(noServer, service.Reason) || e.now().Sub(b.Changed) < readAgainWithin) {
 				f.lack(nil, "Service %s has %s by now: discovery may follow", service.Service, counted(b.Ready, "ready endpoint"))
 			}
 		}
@@ -188,10 +191,10 @@ func staleDiscovery(e *Evidence) []Finding {
 		if since := e.now().Sub(service.Since); since < readAgainWithin {
 			f.lack(nil, "it is Available since %s, and the aggregator reads each group again once a minute", clock(service.Since))
 		}
-		if e.Second == nil {
-			f.lack(nil, "only one sample was taken")
-		} else {
+		if e.Second != nil && slices.Contains(e.Second.Stale, groupVersion) {
 			f.saw(2, e.Discovery.Request, "/apis: still stale")
+		} else if e.Second != nil && e.Second.Discovery == nil {
+			f.lack(nil, "in the second sample /apis says something else of it: %s", e.Second.Failed[groupVersion])
 		}
 		at := slices.IndexFunc(e.Probes, func(p Probe) bool { return p.GroupVersion == groupVersion })
 		switch {

@@ -97,6 +97,14 @@ type Answer[T any] struct {
 // Known reports whether the list was read.
 func (a Answer[T]) Known() bool { return a.Request != "" && a.Failed == nil }
 
+// unread is why the list is not there, nil if it is.
+func (a Answer[T]) unread() *Failure {
+	if a.Failed == nil && a.Request == "" {
+		return &Failure{Message: "they were not requested"}
+	}
+	return a.Failed
+}
+
 // notKnown says why the list is not there.
 func (a Answer[T]) notKnown() string {
 	if a.Request == "" {
@@ -345,10 +353,13 @@ func (s *Sample) again(t *Type, name string) *Object {
 	return &second.Objects[at]
 }
 
+// onlyOnce is what every proof lacks without a second sample: the cause may be of a moment.
+const onlyOnce = "only one sample was taken"
+
 // seenOnce says why nothing is known of a change.
 func (e *Evidence) seenOnce() string {
 	if e.Second == nil {
-		return "only one sample was taken"
+		return onlyOnce
 	}
 	return "the second sample does not have all objects"
 }
@@ -374,6 +385,12 @@ func (e *Evidence) standstill(t *Type, o Object) (still, known bool) {
 		return false, false
 	}
 	return second != nil && second.UID == o.UID && second.ResourceVersion == o.ResourceVersion, true
+}
+
+// moved reports whether an object is known to have changed, or to have gone, by the second sample.
+func (e *Evidence) moved(t *Type, o Object) bool {
+	still, known := e.standstill(t, o)
+	return known && !still
 }
 
 // backend returns the state of a Service, nil if it was not read.

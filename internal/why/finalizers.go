@@ -48,7 +48,7 @@ func finalizerCauses() []Cause {
 		Lesson: "A Service of type LoadBalancer is kept until the cloud's controller has removed the load balancer. If that one is " +
 			"gone or has lost its credentials, both stay.",
 		Proof: "A terminating Service has a load balancer's finalizer, status.loadBalancer is set, it is unchanged in two " +
-			"samples, and the owner is gone as in C04.",
+			"samples, and the owner is gone as in C04. Before Kubernetes 1.31 kube-controller-manager may have a cloud provider built in: that is possible.",
 		Do: []string{
 			"repair the cloud controller or its credentials",
 			"⚠ last resort: remove the finalizer, and delete the load balancer by hand",
@@ -179,7 +179,7 @@ func (w Workload) bringBack(e *Evidence, f *Finding) {
 
 // heldFinding returns the common part of the findings about a held object.
 func heldFinding(e *Evidence, h Held) Finding {
-	f := Finding{Culprit: Reference{Resource: h.Type.Name(), Namespace: e.Name, Name: h.Object.Name}}
+	f := Finding{Culprit: Reference{Resource: h.Type.Name(), Namespace: e.Name, Name: h.Object.Name}, finalizer: h.Finalizer}
 	b := Blocked{Resource: h.Type.Name(), Count: h.Type.Finalizers[h.Finalizer]}
 	for _, o := range h.Type.Objects {
 		if slices.Contains(o.Finalizers, h.Finalizer) && len(b.Examples) < 5 {
@@ -213,8 +213,8 @@ func (e *Evidence) ranInside(h Held) bool {
 func withoutRights(e *Evidence) []Finding {
 	var findings []Finding
 	for _, h := range e.heldOrAwaiting() {
-		still, known := e.standstill(h.Type, h.Object)
-		if known && !still {
+		_, known := e.standstill(h.Type, h.Object)
+		if e.changedOf(h) != "" {
 			continue
 		}
 		var refusedOnes, others []Workload

@@ -78,9 +78,11 @@ func (e *Evidence) may(f *Finding, h Held, name string, programs []string) strin
 	return ownerGone
 }
 
-// covers reports whether the right applies to the type.
+// covers reports whether the right applies to the type. The metadata of a built-in type may also be
+// written with its status.
 func (g Grant) covers(t *Type) bool {
-	return (g.Group == t.Group || g.Group == Every) && includes(g.Resources, t.Resource, Every)
+	return (g.Group == t.Group || g.Group == Every) &&
+		(includes(g.Resources, t.Resource, Every) || !t.IsCustom() && includes(g.Resources, t.Resource+"/status", "*/status"))
 }
 
 // grantsFor returns the grants of a type by rules that name its group.

@@ -80,6 +80,9 @@ func completed(e *Evidence, cause Cause, f Finding) Finding {
 	if f.Certainty == "" && !cause.Waits && e.Namespace != nil && e.age() < firstPasses {
 		f.lack(nil, "the namespace was deleted %s ago: the first passes may not be over", duration(e.age()))
 	}
+	if e.Namespace != nil && e.Second == nil && !cause.Waits && !slices.Contains(f.Missing, onlyOnce) {
+		f.lack(nil, onlyOnce)
+	}
 	if e.Incomplete != "" {
 		f.lack(nil, "the examination ended early")
 	}
@@ -143,11 +146,17 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	if stops := says(findings, Possible, false); len(stops) > 0 {
 		return Unknown, perhaps + ". Possibly " + andMore(stops) + "; that is not proven." + e.besides(findings)
 	}
-	if len(waits) > 0 {
-		return Progressing, inDeletion + "."
-	}
-	if why := progress(e); why != "" {
-		return Progressing, fmt.Sprintf("%s and makes progress: %s.", inDeletion, why)
+	progress, shrinks := progress(e)
+	besides := e.besides(findings)
+	switch graceful := slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == "C10" && f.Certainty == Proven }); {
+	case len(waits) > 0 && besides != "" && !graceful:
+		return Unknown, inDeletion + "." + besides
+	case len(waits) > 0:
+		return Progressing, inDeletion + "." + besides
+	case progress != "" && shrinks && besides != "" && e.age() >= backOffCap:
+		return Unknown, fmt.Sprintf("%s; %s.%s", inDeletion, progress, besides)
+	case progress != "":
+		return Progressing, fmt.Sprintf("%s and makes progress: %s.%s", inDeletion, progress, besides)
 	}
 	if waits := orElse(e.waitingFor(nil), e.overdue()); waits != "" && !e.vouched() {
 		return Unknown, hangs + "; " + waits + "."
@@ -205,38 +214,42 @@ func andMore(says []string) string {
 	return fmt.Sprintf("%s; and %s", says[0], counted(len(says)-1, "more cause"))
 }
 
-// progress returns the proof that the deletion makes progress, or "".
-func progress(e *Evidence) string {
+// progress returns the proof that the deletion makes progress, or "". shrinks is true if that is
+// only that objects went, which an owner of others may not care for.
+func progress(e *Evidence) (proof string, shrinks bool) {
 	if e.age() < backOffCap {
-		return "it was deleted less than a minute ago"
+		return "it was deleted less than a minute ago", false
 	}
 	if s := e.Second; s != nil && s.Namespace != nil {
 		switch released := e.released(); {
 		case released != "":
-			return released + " was removed between the samples"
+			return released + " was removed between the samples", false
 		case improved(e.Namespace.Conditions, s.Namespace.Conditions):
-			return "its conditions changed between the samples"
+			return "its conditions changed between the samples", false
 		}
 		for _, t := range s.Types {
 			if first := e.typeOf(t.Group, t.Resource); first != nil && first.shrankTo(t) {
-				return fmt.Sprintf("%s had %s, and %d after %s", t.Name(), counted(first.Count, "object"), t.Count, duration(s.At.Sub(e.At)))
+				return fmt.Sprintf("%s had %s, and %d after %s", t.Name(), counted(first.Count, "object"), t.Count, duration(s.At.Sub(e.At))), true
 			}
 		}
 	}
 	// ContentFailure may be about a deletion, which no list repeats.
 	if c := e.unconfirmed(); c != nil && c.Type != api.NamespaceDeletionContentFailure && e.recent(*c) && !whyNoController(e, &Finding{}) {
-		return fmt.Sprintf("%s no longer holds, and the next pass comes within %s", short(c.Type), duration(backOffCap))
+		return fmt.Sprintf("%s no longer holds, and the next pass comes within %s", short(c.Type), duration(backOffCap)), false
 	}
-	return ""
+	return "", false
 }
 
 // improved reports whether a controller has taken back what a condition said, or has written its
-// first conditions. A text that is another in each pass, such as one with a port, is no progress,
-// nor is a new failure.
+// first conditions, of which none is a failure. A text that is another in each pass, such as one
+// with a port, is no progress, nor is a new failure.
 func improved(before, after []api.NamespaceCondition) bool {
+	fails := slices.ContainsFunc(after, func(c api.NamespaceCondition) bool {
+		return slices.Contains(failures, c.Type) && c.Status == api.ConditionTrue
+	})
 	return slices.ContainsFunc(after, func(c api.NamespaceCondition) bool {
 		at := slices.IndexFunc(before, func(b api.NamespaceCondition) bool { return b.Type == c.Type })
-		return isDeletionCondition(c.Type) && (at < 0 || before[at].Status == api.ConditionTrue && c.Status == api.ConditionFalse)
+		return isDeletionCondition(c.Type) && (at < 0 && !fails || at >= 0 && before[at].Status == api.ConditionTrue && c.Status == api.ConditionFalse)
 	})
 }
 
@@ -294,6 +307,9 @@ var ConditionTypes = []api.NamespaceConditionType{
 	api.NamespaceDeletionDiscoveryFailure, api.NamespaceDeletionGVParsingFailure, api.NamespaceDeletionContentFailure,
 	api.NamespaceContentRemaining, api.NamespaceFinalizersRemaining,
 }
+
+// failures are those of them that say that a pass has failed.
+var failures = ConditionTypes[:3]
 
 func isDeletionCondition(t api.NamespaceConditionType) bool {
 	return slices.Contains(ConditionTypes, t)

@@ -41,7 +41,8 @@ func evidence(n *why.Namespace, types ...why.Type) why.Evidence {
 	types = append(types, why.Type{Version: "v1", Resource: "secrets", Request: "GET secrets"})
 	again := *n
 	return why.Evidence{
-		Name: "shop", At: at, Namespace: n, Types: types, Discovery: why.Discovery{Request: "GET /apis"},
+		Name: "shop", At: at, Server: "v1.36.3", Namespace: n, Types: types, Discovery: why.Discovery{Request: "GET /apis"},
+		Webhooks: answered[why.Webhook]("GET webhooks"), Policies: answered[why.Policy]("GET policies"),
 		Second: &why.Sample{At: later, Namespace: &again, Types: slices.Clone(types)},
 	}
 }
@@ -83,7 +84,7 @@ func situations() map[string]struct{ proven, not why.Evidence } {
 	stale := evidence(terminating(discoveryFailure, "Discovery failed: g.io/v1: stale GroupVersion discovery: g.io/v1"))
 	failed := map[string]string{"g.io/v1": "stale GroupVersion discovery: g.io/v1"}
 	stale.Discovery.Stale, stale.Discovery.Failed = []string{"g.io/v1"}, failed
-	stale.Second.Failed = failed
+	stale.Second.Stale, stale.Second.Failed = []string{"g.io/v1"}, failed
 	stale.APIServices = why.Answer[why.APIService]{Request: "GET apiservices", Items: []why.APIService{{
 		Name: "v1.g.io", GroupVersion: "g.io/v1", Service: &why.Service{Namespace: "a", Name: "b"}, Available: "True", Reason: "Passed",
 	}}}

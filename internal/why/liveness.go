@@ -181,6 +181,10 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 		return e.builtIn(f, keeper.Controller)
 	}
 	verdict := ownerGone
+	if h.Finalizer == balancerCleanup && e.mayBalance() {
+		f.lack(nil, "kube-controller-manager %s may have a cloud provider built in, which removes load balancers: see its --cloud-provider", e.Server)
+		verdict = ownerUnknown
+	}
 	for _, sign := range []func() string{
 		func() string { return e.runs(f, h, name) },
 		func() string { return e.leads(f, h, name, programs) },
@@ -405,13 +409,17 @@ func (f *Finding) lackOwner(e *Evidence, h Held) {
 	f.Missing, f.lacks = append(f.Missing, seen.Missing...), append(f.lacks, seen.lacks...)
 }
 
+// names reports whether a finding is about what a finalizer keeps.
+func (f Finding) names(h Held) bool {
+	return (f.finalizer == "" || f.finalizer == h.Finalizer) && (f.Culprit.Resource == h.Type.Name() ||
+		slices.ContainsFunc(f.Blocks, func(b Blocked) bool { return b.Resource == h.Type.Name() }))
+}
+
 // waitingFor describes the objects whose owners show signs of life, and which no finding names; ""
 // for none.
 func (e *Evidence) waitingFor(findings []Finding) string {
 	for _, h := range e.Held() {
-		if slices.ContainsFunc(findings, func(f Finding) bool {
-			return f.Culprit.Resource == h.Type.Name() || slices.ContainsFunc(f.Blocks, func(b Blocked) bool { return b.Resource == h.Type.Name() })
-		}) {
+		if slices.ContainsFunc(findings, func(f Finding) bool { return f.names(h) }) {
 			continue
 		}
 		var f Finding

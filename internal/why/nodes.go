@@ -207,8 +207,10 @@ func (e *Evidence) inForce(p Policy) bool {
 	})
 }
 
-// admissionUnread is why the webhooks or the policies could not be read, nil if they could.
-func (e *Evidence) admissionUnread() *Failure { return cmp.Or(e.Webhooks.Failed, e.Policies.Failed) }
+// admissionUnread is why the webhooks or the policies were not read, nil if they were.
+func (e *Evidence) admissionUnread() *Failure {
+	return cmp.Or(e.Webhooks.unread(), e.Policies.unread())
+}
 
 // attached returns a volume that is attached to the node of a pod with claims, nil for none. It may
 // be that of another pod.

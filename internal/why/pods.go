@@ -124,13 +124,13 @@ func (p Pod) isHeld() bool { return len(p.Finalizers) > 0 }
 // Late reports whether a pod has outlived its grace period. The collector reads the node of such a
 // pod.
 func (e *Evidence) Late() bool {
-	return slices.ContainsFunc(e.Pods, func(p Pod) bool { return !p.Deleted.IsZero() && !p.Deleted.After(e.At) })
+	return slices.ContainsFunc(e.Pods, func(p Pod) bool { return !p.Deleted.IsZero() && !p.Deleted.After(e.now()) })
 }
 
 // Ending reports whether a pod of a node is terminating: if the node is lost, it does not end in
 // time.
 func (e *Evidence) Ending() bool {
-	return slices.ContainsFunc(e.Pods, func(p Pod) bool { return !p.Deleted.IsZero() && (p.Node != "" || !p.Deleted.After(e.At)) })
+	return slices.ContainsFunc(e.Pods, func(p Pod) bool { return !p.Deleted.IsZero() && (p.Node != "" || !p.Deleted.After(e.now())) })
 }
 
 // stays reports whether a pod is still there in the second sample, if there is one.
@@ -207,6 +207,10 @@ func jobFinalizer(e *Evidence) []Finding {
 			f.Says = fmt.Sprintf("pod %s has the finalizer of a Job's pods, and belongs to %s %s", pod.Name, other.Kind, other.Name)
 			f.saw(1, pods.Request, "its controller is %s %s: the job controller leaves such a pod alone", other.Kind, other.Name)
 			f.Do = []string{"⚠ remove that finalizer by a JSON patch: no controller does"}
+			if !slices.Contains(builtInGroups, other.Group) {
+				f.lack(nil, "whether the controller of %s %s removes it was not looked for", other.Kind, other.Name)
+				f.Do = []string{fmt.Sprintf("find the controller of %s %s, and let it finish", other.Kind, other.Name)}
+			}
 		case owner < 0:
 			f.saw(1, pods.Request, "no Job is its owner, and no other controller")
 		case jobs == nil || jobs.Failed != nil || jobs.Count > len(jobs.Objects):
@@ -223,6 +227,12 @@ func jobFinalizer(e *Evidence) []Finding {
 		still, known := e.standstill(pods, pod.Object)
 		if known && !still {
 			continue
+		}
+		if !known {
+			f.lack(nil, "%s", e.seenOnce())
+		}
+		if other := e.changedOf(Held{pods, jobTracking, pod.Object}); other != "" {
+			f.lack(nil, "pod %s has lost that finalizer, or has changed: the job-controller seems to be at work", other)
 		}
 		seen := Finding{}
 		verdict := e.builtIn(&seen, "job-controller")
@@ -264,7 +274,7 @@ func protectedClaim(e *Evidence) []Finding {
 	}
 	var findings []Finding
 	for _, claim := range t.Objects {
-		if claim.Deleted.IsZero() || !slices.Contains(claim.Finalizers, claimProtection) {
+		if claim.Deleted.IsZero() || !slices.Contains(claim.Finalizers, claimProtection) || e.moved(t, claim) {
 			continue
 		}
 		f := Finding{Blocks: []Blocked{{Resource: t.Name(), Count: 1, Examples: []string{claim.Name}}}}

@@ -96,6 +96,8 @@ type Finding struct {
 
 	// lacks are refused requests among Missing.
 	lacks []*Failure
+	// finalizer is the only one that the finding is about; empty: it is about all of its objects.
+	finalizer string
 }
 
 // Reference names an object.

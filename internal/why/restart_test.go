@@ -410,6 +410,8 @@ func TestAServerThatIsStarting(t *testing.T) {
 	ready := behind(undiscovered("ops"), server, func(b *why.Backend) { b.Ready = 1 })
 	assert.Equal(t, []string{"Service ops/b has 1 ready endpoint by now: discovery may follow"}, find(why.Judge(ready), "C01").Missing)
 	ready.APIServices.Items[0].Reason = "FailedDiscoveryCheck"
+	assert.Equal(t, why.Possible, find(why.Judge(ready), "C01").Certainty, "it came back a minute ago")
+	ready.Backends[0].Changed = at.Add(-2 * time.Minute)
 	assert.Equal(t, why.Proven, find(why.Judge(ready), "C01").Certainty, "it has an endpoint, and does not answer")
 }
 

@@ -15,14 +15,14 @@ func storageCauses() []Cause {
 		Lesson: "The controller believes what discovery says. If a server lists the verb delete and answers 404 or 405 to it, the " +
 			"controller goes on, and finds the objects still there.",
 		Proof: "ContentFailure says that unexpected items remain of a type other than pods, and its objects have no " +
-			"deletionTimestamp in either sample. Or a group version cannot be parsed.",
+			"deletionTimestamp in either sample. A group version that cannot be parsed is possible: only a condition names it.",
 		Do:    []string{"repair or upgrade the server of that type", "delete the objects with the tools of that server"},
 		judge: notDeleted,
 	}, {
 		ID: "C23", Title: "objects that the server cannot read", Issues: []int{86489},
 		Lesson: "An object that cannot be decrypted or decoded makes the list of its whole type fail, and a type that cannot be " +
 			"listed cannot be emptied.",
-		Proof: "The list of the type answers 500 with the storage's error, and other types can be listed.",
+		Proof: "The list of the type answers 500 with the storage's error in both samples, and other types can be listed.",
 		Do: []string{
 			"restore the encryption key in the server's encryption configuration, and restart it",
 			"⚠ as a last resort, if the data is lost: the unsafe deletion of corrupt objects (KEP-3926, alpha)",
@@ -42,13 +42,12 @@ func notDeleted(e *Evidence) []Finding {
 		f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
 		f.Says = "the server announces a group version that cannot be parsed"
 		f.saw(1, n.Request, "GroupVersionParsingFailure: %s", message)
+		f.lack(nil, "only the condition says so")
 		findings = append(findings, f)
 	}
-	content := n.Condition(api.NamespaceDeletionContentFailure)
 	for i := range e.Types {
 		t := &e.Types[i]
-		unexpected := (&nsctl.UnexpectedItemsError{Namespace: e.Name, Resource: t.GVR()}).Error()
-		if t.Name() == "pods" || !slices.ContainsFunc(texts(content), func(text string) bool { return strings.HasSuffix(text, unexpected) }) {
+		if t.Name() == "pods" || !e.isUnexpected(t) {
 			continue
 		}
 		untouched := slices.Collect(func(yield func(Object) bool) {
@@ -74,9 +73,31 @@ func notDeleted(e *Evidence) []Finding {
 		default:
 			f.saw(2, t.Request, "unchanged")
 		}
+		if server := e.aggregated(t.Group); server != nil {
+			if b := e.backend(*server); b != nil {
+				f.lackPass(e, "the endpoints of Service "+server.String(), b.Changed)
+			}
+		}
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// isUnexpected reports whether ContentFailure says that objects of a type remain although they were
+// deleted.
+func (e *Evidence) isUnexpected(t *Type) bool {
+	unexpected := (&nsctl.UnexpectedItemsError{Namespace: e.Name, Resource: t.GVR()}).Error()
+	return slices.ContainsFunc(texts(e.condition(api.NamespaceDeletionContentFailure)), func(text string) bool { return strings.HasSuffix(text, unexpected) })
+}
+
+// Promising returns the Services of the aggregated API servers that are said to delete and do not.
+func (e *Evidence) Promising() (services []Service) {
+	for i := range e.Types {
+		if server := e.aggregated(e.Types[i].Group); server != nil && e.isUnexpected(&e.Types[i]) {
+			services = append(services, *server)
+		}
+	}
+	return services
 }
 
 // corrupt matches the storage's error text in a 500.
@@ -92,7 +113,7 @@ func unreadable(e *Evidence) []Finding {
 	}
 	var findings []Finding
 	for _, t := range e.Types {
-		if t.Failed == nil || t.Failed.Code != 500 || !slices.ContainsFunc(corrupt, func(words string) bool { return strings.Contains(t.Failed.Message, words) }) {
+		if t.Failed == nil || t.Failed.Code != 500 || !namesCorruption(t.Failed.Message) {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name}, Blocks: []Blocked{{Resource: t.Name()}}}
@@ -102,17 +123,26 @@ func unreadable(e *Evidence) []Finding {
 		if containsAny(t.Failed.Message, keyService) {
 			f.Do = []string{"start the KMS plugin of kube-apiserver, or make its key service reachable: the data is intact"}
 		}
-		f.lackFailure(e, &t)
+		f.lackFailure(e, &t, namesCorruption)
 		findings = append(findings, f)
 	}
 	return findings
 }
 
-// lackFailure adds to a finding about a list that failed in the first sample whether it still does,
-// and acts already.
-func (f *Finding) lackFailure(e *Evidence, t *Type) {
-	if e.Second.reads(*t) {
+// namesCorruption reports whether a server's text says that it cannot read an object.
+func namesCorruption(text string) bool { return containsAny(text, corrupt) }
+
+// lackFailure adds to a finding about a list that failed in the first sample whether it fails again
+// with a text of the same kind, and acts already.
+func (f *Finding) lackFailure(e *Evidence, t *Type, same func(text string) bool) {
+	switch second := e.Second.typeOf(t); {
+	case second == nil && e.Second != nil:
+		f.lack(nil, "%s were not listed in the second sample", t.Name())
+	case second == nil:
+	case second.Failed == nil:
 		f.lack(nil, "%s could be read in the second sample", t.Name())
+	case !same(second.Failed.Message):
+		f.lack(second.Failed, "the second list of %s failed otherwise", t.Name())
 	}
 	if e.onlyPodsYet() {
 		f.Certainty = Later

@@ -183,3 +183,74 @@ func TestManyUnreadTypes(t *testing.T) {
 	assert.NotContains(t, text.String(), "unread: things00.acme.io, things01.acme.io, things02.acme.io, things03.acme.io, things04.acme.io")
 	assert.Len(t, why.Judge(e).Checked.Unread, 20)
 }
+
+// application is a namespace with an Application that has been waiting for Argo CD for three days.
+func application() why.Evidence {
+	e := orphan("applications", "argoproj.io", "resources-finalizer.argocd.argoproj.io", "", workload("deployment", "argocd", "argocd-application-controller", 1))
+	e.Types[0].Objects[0].Deleted = deleted.Add(-72 * time.Hour)
+	return calm(e)
+}
+
+// What waits for an owner at work is told beside a proven wait. Only pods in their grace period,
+// which go first, make that a wait.
+func TestAWaitBesideAnOwnerAtWork(t *testing.T) {
+	e := application()
+	pod := object("p")
+	pod.Deleted = later.Add(5 * time.Minute)
+	e.Types, e.Second.Types = append(e.Types, typeOf("", "pods", pod)), append(e.Second.Types, typeOf("", "pods", pod))
+	e.Pods = []why.Pod{{Object: pod, Node: "n", Running: []string{"c"}}}
+	e.Nodes = answered("GET nodes", why.Node{Name: "n", Ready: "True"})
+	e.NodeLeases = answered("GET leases", why.Lease{Namespace: "kube-node-lease", Name: "n", Holder: "n", Renewed: at, Duration: 40 * time.Second})
+	report := why.Judge(e)
+	assert.Equal(t, why.Progressing, report.Verdict)
+	assert.Contains(t, report.Sentence, "1 pod may run until")
+	assert.Contains(t, report.Sentence, "Besides, 1 application.argoproj.io waits for argocd-application-controller")
+
+	for _, left := range []int{0, 1} {
+		e = application()
+		e.Types = append(e.Types, typeOf("aquasecurity.github.io", "vulnerabilityreports", object("a"), object("b")))
+		e.Second.Types = append(e.Second.Types, typeOf("aquasecurity.github.io", "vulnerabilityreports", []why.Object{object("a")}[:left]...))
+		report = why.Judge(e)
+		assert.Equal(t, why.Unknown, report.Verdict, report.Sentence)
+		assert.Contains(t, report.Sentence, "Besides, 1 application.argoproj.io waits for argocd-application-controller")
+	}
+}
+
+// An owner at work is told beside one of the same type that is gone.
+func TestTwoOwnersOfOneType(t *testing.T) {
+	e := held(since("deployment", "keda-operator", 0, time.Hour), workload("deployment", "ops", "guard", 1))
+	e.Types[0].Objects = append(e.Types[0].Objects, object("b", "example.com/guard"))
+	e.Types[0].Count = 2
+	e.Second.Types[0] = e.Types[0]
+	e.Stamps = []why.Stamp{{Type: "scaledobjects.keda.sh", Object: "b", Finalizer: "example.com/guard", Request: "GET b", Writers: []why.Writer{{Manager: "guard"}}}}
+	report := why.Judge(calm(e))
+	require.Equal(t, why.Proven, find(report, "C04").Certainty)
+	assert.Contains(t, report.Sentence, "for guard, which seems to be at work")
+}
+
+// First conditions of which one is a failure are no progress.
+func TestFirstConditionsThatAreAFailure(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a", Renewed: at, Duration: 15 * time.Second})
+	e.Managers = answered("GET pods", why.Manager{Name: "kube-controller-manager-a", Ready: true})
+	e.Second.Namespace.ResourceVersion = "8"
+	e.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}, {Type: discoveryFailure, Status: api.ConditionFalse}}
+	assert.Equal(t, why.Progressing, why.Judge(e).Verdict)
+	e.Second.Namespace.Conditions[0] = api.NamespaceCondition{
+		Type: contentFailure, Status: api.ConditionTrue, Message: "Failed to delete all resource types, 1 remaining: etcdserver: mvcc: database space exceeded",
+	}
+	assert.Equal(t, why.Unknown, why.Judge(e).Verdict)
+}
+
+// The certificate of a server that is down in the namespace itself is not the thing to repair.
+func TestACertificateInTheNamespace(t *testing.T) {
+	e := calling(`Post "https://guard.shop.svc:443/?timeout=10s": tls: failed to verify certificate: x509: certificate is valid for other`)
+	inside := why.Service{Namespace: "shop", Name: "guard"}
+	for i := range e.Webhooks.Items {
+		e.Webhooks.Items[i].Service = &inside
+	}
+	e.Backends[0].Service, e.Backends[0].Ready = inside, 0
+	assert.NotContains(t, find(why.Judge(e), "C07").Do[0], "certificate")
+	e.Backends[0].Ready = 1
+	assert.Contains(t, find(why.Judge(e), "C07").Do[0], "repair the certificate of Service shop/guard")
+}

@@ -21,12 +21,25 @@ func (c *collector) webhooks(ctx context.Context) {
 }
 
 // admission returns a type that admission is configured with.
-func admission(resource string) api.GroupVersionResource {
-	return api.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: resource}
+func admission(version, resource string) api.GroupVersionResource {
+	return api.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: version, Resource: resource}
+}
+
+// listPolicies lists policies or bindings in the version that the server has of them. Without any
+// it has none.
+func listPolicies(ctx context.Context, c *collector, resource string, read func(*api.Unstructured) (why.Policy, bool)) (answer why.Answer[why.Policy]) {
+	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
+		answer = list(ctx, c, admission(version, resource), "", api.ListOptions{}, read)
+		if answer.Failed == nil || answer.Failed.Code != http.StatusNotFound {
+			return answer
+		}
+	}
+	answer.Failed = nil
+	return answer
 }
 
 func (c *collector) configurations(ctx context.Context, resource string) why.Answer[[]why.Webhook] {
-	return list(ctx, c, admission(resource), "", api.ListOptions{}, func(o *api.Unstructured) (hooks []why.Webhook, ok bool) {
+	return list(ctx, c, admission("v1", resource), "", api.ListOptions{}, func(o *api.Unstructured) (hooks []why.Webhook, ok bool) {
 		for _, entry := range items(o.Nested("webhooks")) {
 			config, _ := entry["clientConfig"].(map[string]any)
 			hooks = append(hooks, why.Webhook{
@@ -40,10 +53,9 @@ func (c *collector) configurations(ctx context.Context, resource string) why.Ans
 	})
 }
 
-// policies reads the admission policies and their bindings. A server without mutating ones, which
-// Kubernetes has since 1.36, has none.
+// policies reads the admission policies and their bindings.
 func (c *collector) policies(ctx context.Context) {
-	policies := list(ctx, c, admission("validatingadmissionpolicies"), "", api.ListOptions{},
+	policies := listPolicies(ctx, c, "validatingadmissionpolicies",
 		func(o *api.Unstructured) (why.Policy, bool) {
 			p := policy(o)
 			for _, part := range []string{"validations", "variables", "matchConditions"} {
@@ -53,7 +65,7 @@ func (c *collector) policies(ctx context.Context) {
 			}
 			return p, true
 		})
-	bindings := list(ctx, c, admission("validatingadmissionpolicybindings"), "", api.ListOptions{},
+	bindings := listPolicies(ctx, c, "validatingadmissionpolicybindings",
 		func(o *api.Unstructured) (why.Policy, bool) {
 			parameter := o.NestedString("spec", "paramRef", "name")
 			if parameter == "" && o.Nested("spec", "paramRef", "selector") != nil {
@@ -63,18 +75,15 @@ func (c *collector) policies(ctx context.Context) {
 			b.Parameter = parameter
 			return b, true
 		})
-	mutating := list(ctx, c, admission("mutatingadmissionpolicies"), "", api.ListOptions{},
+	mutating := listPolicies(ctx, c, "mutatingadmissionpolicies",
 		func(o *api.Unstructured) (why.Policy, bool) {
 			p := policy(o)
 			p.Mutating = true
 			return p, o.NestedString("spec", "failurePolicy") != "Ignore"
 		})
 	var bound why.Answer[why.Policy]
-	switch {
-	case mutating.Failed != nil && mutating.Failed.Code == http.StatusNotFound:
-		mutating.Failed = nil
-	case len(mutating.Items) > 0:
-		bound = list(ctx, c, admission("mutatingadmissionpolicybindings"), "", api.ListOptions{},
+	if len(mutating.Items) > 0 {
+		bound = listPolicies(ctx, c, "mutatingadmissionpolicybindings",
 			func(o *api.Unstructured) (why.Policy, bool) {
 				b := policyBinding(o)
 				b.Mutating = true

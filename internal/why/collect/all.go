@@ -49,9 +49,8 @@ func CollectAll(ctx context.Context, client *restclient.Client, options Options)
 	first := all[0]
 	first.environment(bounded)
 	for _, c := range all[1:] {
-		from, to := &first.evidence, &c.evidence
-		to.Server, to.Cluster, to.APIServices, to.Definitions, to.Managers, to.Leases =
-			from.Server, from.Cluster, from.APIServices, from.Definitions, from.Managers, from.Leases
+		c.evidence.Server, c.evidence.Cluster = first.evidence.Server, first.evidence.Cluster
+		c.copyControl(first)
 	}
 	contents(bounded, all...)
 	first.noteLeases(bounded, all...)

@@ -42,8 +42,12 @@ func (c *collector) namespace(ctx context.Context) (*why.Namespace, time.Time, *
 	err := c.attempt(ctx, func(ctx context.Context) error {
 		return c.client.Do(ctx, restclient.Request{Path: path}, &answer)
 	})
-	switch api.CodeOf(err) {
-	case http.StatusForbidden, http.StatusNotFound:
+	refused, _ := errors.AsType[*api.StatusError](err)
+	switch {
+	case refused == nil:
+	case refused.Status.Code == http.StatusNotFound && c.evidence.Namespace != nil && refused.HasCause(api.CauseUnexpectedServerResponse):
+		// it was there, and this is no answer of the API server
+	case refused.Status.Code == http.StatusForbidden, refused.Status.Code == http.StatusNotFound:
 		return nil, time.Now().UTC(), failure("GET "+path, "get namespaces", err), nil
 	}
 	if err != nil {
@@ -124,20 +128,28 @@ func (c *collector) environment(ctx context.Context) {
 	parallel(
 		func() { e.Server = c.version(ctx) },
 		func() { e.Cluster = c.cluster(ctx) },
-		func() { e.APIServices = list(ctx, c, apiServicesResource, "", api.ListOptions{}, apiService) },
-		func() { e.Definitions = c.definitions(ctx) },
-		func() { c.managers(ctx) },
+		func() { c.control(ctx) },
 	)
 }
 
-// managers reads the pods of kube-controller-manager and the Leases of its namespace.
-func (c *collector) managers(ctx context.Context) {
+// control reads what may change meanwhile, and is therefore read again after the interval: the
+// other servers, the definitions, the pods of kube-controller-manager and the Leases of its
+// namespace.
+func (c *collector) control(ctx context.Context) {
 	e := &c.evidence
 	selected := api.ListOptions{LabelSelector: "component=kube-controller-manager"}
 	parallel(
+		func() { e.APIServices = list(ctx, c, apiServicesResource, "", api.ListOptions{}, apiService) },
+		func() { e.Definitions = c.definitions(ctx) },
 		func() { e.Managers = list(ctx, c, api.PodsResource, systemNamespace, selected, manager) },
 		func() { e.Leases = list(ctx, c, leasesResource, systemNamespace, api.ListOptions{}, lease) },
 	)
+}
+
+// copyControl takes over from another namespace what control has read.
+func (c *collector) copyControl(from *collector) {
+	to, e := &c.evidence, &from.evidence
+	to.APIServices, to.Definitions, to.Managers, to.Leases = e.APIServices, e.Definitions, e.Managers, e.Leases
 }
 
 func (c *collector) version(ctx context.Context) string {

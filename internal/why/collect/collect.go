@@ -93,6 +93,10 @@ func (c *collector) complete(ctx, bounded context.Context, all ...*collector) {
 		for _, one := range all {
 			one.second(bounded)
 		}
+		c.control(bounded)
+		for _, one := range all[1:] {
+			one.copyControl(c)
+		}
 	}
 	for _, one := range all {
 		if one.evidence.Latest() != nil {

@@ -232,12 +232,15 @@ func TestClaimsOfAPod(t *testing.T) {
 
 // Mutating policies that may refuse a request are read where the server has them.
 func TestMutatingPolicies(t *testing.T) {
-	found := http.StatusOK
+	served, refusal := "v1", http.StatusNotFound
 	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		items := ""
+		if version := path.Base(path.Dir(r.URL.Path)); version != served {
+			w.WriteHeader(refusal)
+			return
+		}
 		if path.Base(r.URL.Path) == "mutatingadmissionpolicies" {
-			w.WriteHeader(found)
 			items = `{"metadata":{"name":"refuses"},"spec":{"matchConstraints":{"namespaceSelector":{"matchLabels":{"team":"b"}},"resourceRules":[{"operations":["UPDATE"],"apiGroups":[""],"resources":["pods"]}]}}},
 				{"metadata":{"name":"ignores"},"spec":{"failurePolicy":"Ignore"}}`
 		}
@@ -246,12 +249,21 @@ func TestMutatingPolicies(t *testing.T) {
 		}
 		_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[` + items + `]}`))
 	}))
-	for code, known := range map[int]bool{http.StatusOK: true, http.StatusNotFound: true, http.StatusForbidden: false} {
-		found = code
+	for _, test := range []struct {
+		served  string // version of the API
+		refusal int
+		known   bool
+	}{
+		{"v1", http.StatusNotFound, true}, {"v1beta1", http.StatusNotFound, true}, {"v1alpha1", http.StatusNotFound, true},
+		{"none", http.StatusNotFound, true}, {"none", http.StatusForbidden, false},
+	} {
+		served, refusal = test.served, test.refusal
 		c := newCollector(server.Client(), "shop", Options{})
 		c.policies(t.Context())
-		assert.Equal(t, known, c.evidence.Policies.Known(), code)
-		if code == http.StatusOK {
+		assert.Equal(t, test.known, c.evidence.Policies.Known(), test)
+		if served == "none" {
+			assert.Empty(t, c.evidence.Policies.Items)
+		} else {
 			require.Len(t, c.evidence.Policies.Items, 2)
 			assert.Equal(t, why.Policy{Name: "b", Binding: true, Mutating: true, Of: "refuses"}, c.evidence.Policies.Items[1])
 			assert.Equal(t, why.Policy{
@@ -292,4 +304,25 @@ func TestTheControllersOfAManager(t *testing.T) {
 	m, ok := manager(pod)
 	assert.True(t, ok)
 	assert.Equal(t, "*,-ttl", m.Controllers)
+}
+
+// A proxy in front of the API server answers 404 to the second GET of the namespace only.
+func TestASecond404OfAProxy(t *testing.T) {
+	gets := 0
+	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/v1/namespaces/shop" {
+			if gets++; gets == 1 {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(`{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"shop","uid":"u","resourceVersion":"7","deletionTimestamp":"2026-01-02T03:04:05Z"},"spec":{"finalizers":["kubernetes"]}}`))
+				return
+			}
+			http.Error(w, "default backend - 404", http.StatusNotFound)
+			return
+		}
+		http.Error(w, "default backend - 404", http.StatusNotFound)
+	}))
+	e, err := Collect(t.Context(), server.Client(), "shop", Options{Interval: time.Millisecond})
+	require.NoError(t, err)
+	report := why.Judge(e)
+	assert.NotEqual(t, why.Absent, report.Verdict)
 }

@@ -52,7 +52,7 @@ func (c *collector) suspicions(ctx context.Context) {
 			reads = append(reads, read)
 		}
 	}
-	if e.Untouched() {
+	if e.Untouched() || c.managerIsOff() {
 		e.Elsewhere = c.elsewhere(ctx)
 	}
 	silent := e.Emptied() || e.Untouched()
@@ -67,13 +67,12 @@ func (c *collector) suspicions(ctx context.Context) {
 		e.Definitions = list(ctx, c, definitionsResource, "", api.ListOptions{}, definition)
 	})
 	held := c.held()
-	repairs := len(held) > 0 || len(e.Discovery.Failed) > 0 || n.BlamesWebhook() || e.BlamesConversion()
+	repairs := len(held) > 0 || len(e.Discovery.Failed) > 0 || e.Untouched() || n.BlamesWebhook() || e.BlamesConversion()
 	ask(repairs && e.Terminating == nil, func() { e.Terminating = c.terminating(ctx) })
 	ask(len(held) > 0, func() { c.workloads(ctx) })
 	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, leasesResource, "", api.ListOptions{}, c.leaseAgain) })
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })
 	ask(slices.ContainsFunc(held, why.Held.ByRights), func() { c.grants(ctx, held) })
-	ask(e.Second != nil && c.managerIsOff(), func() { c.managers(ctx) })
 	ask(c.options.Deep && slices.Contains(n.Finalizers, "foregroundDeletion"), func() { c.dependents(ctx) })
 	parallel(reads...)
 	c.pods(held)
@@ -208,6 +207,9 @@ func (c *collector) backends(ctx context.Context) {
 		if e.MayKeep(hook) {
 			want(hook.Service)
 		}
+	}
+	for _, service := range e.Promising() {
+		want(&service)
 	}
 	var reads []func()
 	backends := make([]why.Backend, len(wanted))
