@@ -68,20 +68,26 @@ func (e *Evidence) keptBy(hook Webhook) []Held {
 	})
 }
 
-// silently returns the controller's request that the rules select and whose refusal no condition
-// reports: the request that removes the token of an empty namespace, or, if there are no
-// conditions, the request that writes them. It returns "" if the rules select neither.
-func (e *Evidence) silently(rules []Rule) string {
-	updates := func(subresource string) bool {
-		return slices.ContainsFunc(rules, func(r Rule) bool { return r.matchesUpdate(subresource) })
-	}
+// Expected returns the resource of the controller's request that has not succeeded although no
+// condition reports a refusal: the request that removes the token of an empty namespace, or, if
+// there are no conditions, the request that writes them. It returns "" for neither.
+func (e *Evidence) Expected() string {
 	switch {
-	case e.Untouched() && updates("status"):
+	case e.Untouched():
 		return "namespaces/status"
-	case e.Emptied() && updates("finalize"):
+	case e.Emptied():
 		return "namespaces/finalize"
 	}
 	return ""
+}
+
+// silently returns that resource if the rules select the request, and "" if they do not.
+func (e *Evidence) silently(rules []Rule) string {
+	_, subresource, _ := strings.Cut(e.Expected(), "/")
+	if subresource == "" || !slices.ContainsFunc(rules, func(r Rule) bool { return r.matchesUpdate(subresource) }) {
+		return ""
+	}
+	return e.Expected()
 }
 
 // Emptied reports whether only the controller's token keeps the namespace, and has for longer than

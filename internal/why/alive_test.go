@@ -282,3 +282,16 @@ func TestAControllerThatMayNotHaveComeToIt(t *testing.T) {
 	e.Managers = why.Answer[why.Manager]{Request: "GET pods", Failed: &why.Failure{Code: 403, Message: "forbidden", Right: "list pods"}}
 	assert.Equal(t, why.Possible, certainty(e, "C19"))
 }
+
+// The controller of an empty namespace may lack the right to its last request, which no condition
+// reports.
+func TestAControllerThatMayNotFinalize(t *testing.T) {
+	e := calm(evidence(terminating("", "")))
+	e.Reviews = []why.Review{{User: "system:serviceaccount:kube-system:namespace-controller", Verb: "update", Resource: "namespaces/finalize", Request: "POST reviews"}}
+	found := find(why.Judge(e), "C21")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Contains(t, found.Do[0], "restore the ClusterRole system:controller:namespace-controller")
+	e.Reviews[0].Allowed = true
+	assert.Nil(t, find(why.Judge(e), "C21"))
+}

@@ -199,7 +199,13 @@ func shrinks(e *Evidence) []Finding {
 		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)
 		left := time.Duration(float64(took) * float64(second.Count) / float64(gone))
 		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: []Blocked{first.blocked()}}
-		f.Says = fmt.Sprintf("%s went within %s, and %s left of this type: about %s more", objects(gone, first.Name()), duration(took), remaining(second.Count), duration(left))
+		f.Says = fmt.Sprintf("%s went within %s, and %s left of this type", objects(gone, first.Name()), duration(took), remaining(second.Count))
+		f.Do = []string{"wait"}
+		released := func(finalizer string) bool { return second.Finalizers[finalizer] < first.Finalizers[finalizer] }
+		if slices.ContainsFunc(second.Objects, func(o Object) bool { return len(o.Finalizers) == 0 || slices.ContainsFunc(o.Finalizers, released) }) {
+			f.Says += fmt.Sprintf(": about %s more", duration(left))
+			f.Do = []string{"wait about " + duration(left)}
+		}
 		f.saw(1, first.Request, "%s", objects(first.Count, first.Name()))
 		f.saw(2, second.Request, "%s left", remaining(second.Count))
 		if e.condition(api.NamespaceDeletionContentFailure) != "" {
@@ -208,7 +214,6 @@ func shrinks(e *Evidence) []Finding {
 		if e.Throttled > 0 {
 			f.saw(1, "", "%s answered with 429", counted(e.Throttled, "request"))
 		}
-		f.Do = []string{"wait about " + duration(left)}
 		findings = append(findings, f)
 	}
 	return findings

@@ -155,19 +155,29 @@ func noController(e *Evidence) []Finding {
 // readItsLog is advice about a controller that may be at work.
 const readItsLog = "read the controller's log: it says what refuses or delays its requests"
 
+// controllersUser is the service account that the namespace controller of kube-controller-manager
+// has in most clusters.
+const controllersUser = "system:serviceaccount:kube-system:namespace-controller"
+
 // ControllersRight is the question whether the namespace controller of kube-controller-manager may
-// write conditions, by the service account that it has in most clusters.
-var ControllersRight = Refusal{User: "system:serviceaccount:kube-system:namespace-controller", Verb: "update", Resource: "namespaces/status"}
+// send the request that is expected of it.
+func (e *Evidence) ControllersRight() Refusal {
+	return Refusal{User: controllersUser, Verb: "update", Resource: e.Expected()}
+}
+
+// restoreItsRole is advice if it may not.
+const restoreItsRole = "restore the ClusterRole system:controller:namespace-controller and its binding, if kube-controller-manager runs; otherwise start it"
 
 // lackQuiet adds to a finding why a controller at work may have written no conditions.
 func (f *Finding) lackQuiet(e *Evidence) {
-	asked := slices.IndexFunc(e.Reviews, func(r Review) bool { return r.User == ControllersRight.User && r.Resource == ControllersRight.Resource })
+	right := e.ControllersRight()
+	asked := slices.IndexFunc(e.Reviews, func(r Review) bool { return r.User == right.User && r.Resource == right.Resource })
 	switch {
 	case asked >= 0 && e.Reviews[asked].Failed != nil:
 		f.lack(e.Reviews[asked].Failed, "whether a controller may write conditions could not be asked")
 	case asked >= 0 && !e.Reviews[asked].Allowed:
-		f.lack(nil, "user %s may not update namespaces/status: a controller may be at work without that right", ControllersRight.User)
-		f.Do = []string{"restore the ClusterRole system:controller:namespace-controller and its binding, if kube-controller-manager runs; otherwise start it"}
+		f.lack(nil, "user %s may not update namespaces/status: a controller may be at work without that right", controllersUser)
+		f.Do = []string{restoreItsRole}
 	}
 	for _, hook := range e.Webhooks.Items {
 		switch {

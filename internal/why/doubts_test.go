@@ -92,7 +92,7 @@ func TestAControllerThatHasWrittenNothing(t *testing.T) {
 	absent := func() why.Evidence {
 		e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")), typeOf("slow.example.com", "things"))
 		e.Leases, e.Managers, e.APIServices = answered[why.Lease]("GET leases"), answered[why.Manager]("GET pods"), answered[why.APIService]("GET apiservices")
-		e.Reviews = []why.Review{{User: why.ControllersRight.User, Verb: "update", Resource: "namespaces/status", Allowed: true}}
+		e.Reviews = []why.Review{{User: "system:serviceaccount:kube-system:namespace-controller", Verb: "update", Resource: "namespaces/status", Allowed: true}}
 		return e
 	}
 	require.Equal(t, why.Proven, find(why.Judge(absent()), "C19").Certainty)

@@ -15,7 +15,7 @@ func rightsCauses() []Cause {
 		Lesson: "The controller deletes with rights of its own. If its role lacks a right, the API server refuses the requests " +
 			"that need it, and the condition ContentFailure has that refusal.",
 		Proof: "ContentFailure has the refusal with user, verb and resource, and a SubjectAccessReview for that user agrees. The groups of a user " +
-			"whose name does not begin with system: are not known: that is possible.",
+			"whose name does not begin with system: are not known: that is possible. So is that the controller may not finalize an empty namespace: no condition reports it.",
 		Do: []string{
 			"restore the ClusterRole system:controller:namespace-controller and its binding: kube-apiserver does so when it starts, " +
 				"unless their annotation rbac.authorization.kubernetes.io/autoupdate is false; for orrery: orrery rbac | kubectl apply -f -",
@@ -121,7 +121,22 @@ func mayNotDelete(e *Evidence) []Finding {
 		}
 		findings = append(findings, f)
 	}
-	return findings
+	return append(findings, mayNotFinalize(e)...)
+}
+
+// mayNotFinalize is about an empty namespace: no condition reports that its controller may not
+// remove the token.
+func mayNotFinalize(e *Evidence) []Finding {
+	answer := e.answerTo(e.ControllersRight())
+	if !e.Emptied() || answer == nil || answer.Allowed {
+		return nil
+	}
+	f := Finding{Culprit: Reference{Resource: "users", Name: controllersUser}}
+	f.Says = fmt.Sprintf("user %s may not update namespaces/finalize, so the empty namespace stays", controllersUser)
+	f.saw(1, answer.Request, "SubjectAccessReview: %s may not update namespaces/finalize in %s", controllersUser, e.Name)
+	f.lack(nil, "whether the namespace controller has that account, or another one, was not seen")
+	f.Do = []string{restoreItsRole}
+	return []Finding{f}
 }
 
 // aggregated returns the Service of the other server that serves a group, or nil.

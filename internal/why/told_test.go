@@ -254,3 +254,15 @@ func TestACertificateInTheNamespace(t *testing.T) {
 	e.Backends[0].Ready = 1
 	assert.Contains(t, find(why.Judge(e), "C07").Do[0], "repair the certificate of Service shop/guard")
 }
+
+// How long the rest takes is told only if it does not wait for an owner.
+func TestHowLongTheRestTakes(t *testing.T) {
+	e := calm(evidence(terminating("", ""), typeOf("", "configmaps", object("a"), object("b"))))
+	e.Second.Types = []why.Type{typeOf("", "configmaps", object("a"))}
+	assert.Contains(t, find(why.Judge(e), "C27").Says, "1 object is left of this type: about 10s more")
+	e.Types[0] = typeOf("", "configmaps", object("a", "example.com/x"), object("b"))
+	e.Second.Types = []why.Type{typeOf("", "configmaps", object("a", "example.com/x"))}
+	assert.NotContains(t, find(why.Judge(e), "C27").Says, "more")
+	e.Types[0] = typeOf("", "configmaps", object("a", "example.com/x"), object("b", "example.com/x"))
+	assert.Contains(t, find(why.Judge(e), "C27").Says, "about 10s more")
+}

@@ -55,14 +55,14 @@ func (c *collector) suspicions(ctx context.Context) {
 	if e.Untouched() || c.managerIsOff() {
 		e.Elsewhere = c.elsewhere(ctx)
 	}
-	silent := e.Emptied() || e.Untouched()
+	silent := e.Expected() != ""
 	ask(n.BlamesWebhook() || silent || len(e.Held()) > 0 || e.Late(), func() { c.webhooks(ctx) })
 	ask(n.BlamesPolicy() || silent || e.Late(), func() { c.policies(ctx) })
 	ask(e.Ending(), func() { e.NodeLeases = list(ctx, c, leasesResource, "kube-node-lease", api.ListOptions{}, lease) })
 	ask(e.Ending(), func() { e.Nodes = list(ctx, c, nodesResource, "", api.ListOptions{}, node) })
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, attachmentsResource, "", api.ListOptions{}, attachment) })
 	ask(len(e.Discovery.Stale) > 0, func() { c.probes(ctx) })
-	ask(len(why.Refusals(n, e.Name)) > 0 || e.Untouched(), func() { c.reviews(ctx) })
+	ask(len(why.Refusals(n, e.Name)) > 0 || silent, func() { c.reviews(ctx) })
 	ask(e.BlamesConversion(), func() {
 		e.Definitions = list(ctx, c, definitionsResource, "", api.ListOptions{}, definition)
 	})
@@ -142,8 +142,8 @@ func (c *collector) reviews(ctx context.Context) {
 	for _, refusal := range append(first, others...)[:min(len(first)+len(others), maxReviews)] {
 		e.Reviews = append(e.Reviews, c.review(ctx, refusal))
 	}
-	if e.Untouched() {
-		e.Reviews = append(e.Reviews, c.review(ctx, why.ControllersRight))
+	if e.Expected() != "" {
+		e.Reviews = append(e.Reviews, c.review(ctx, e.ControllersRight()))
 	}
 }
 
