@@ -41,7 +41,8 @@ func Page() string {
 		"generated from the catalogue of causes that the command uses (`go generate ./internal/why`).")
 	fmt.Fprint(&text, "\n```\norrery why shop\norrery why --explain C07\n```\n")
 	paragraph("`orrery why` only reads, unless `--apply` is given. It calls a cause proven if every part of its proof was seen, possible if a part was " +
-		"not seen, and later if it acts only after the others are gone. A type that could not be read never counts as empty. The " +
+		"not seen, and later if it acts only after the others are gone. A proof needs two samples, 10 s apart (`--interval`); " +
+		"with `--no-wait` only a wait is proven. A type that could not be read never counts as empty. The " +
 		"conditions of the namespace are not taken at their word: it verifies each by its own requests. This page leaves out how " +
 		"their names begin, `NamespaceDeletion` or `Namespace`: `NamespaceDeletionDiscoveryFailure`, " +
 		"`NamespaceDeletionGroupVersionParsingFailure`, `NamespaceDeletionContentFailure`, `NamespaceContentRemaining`, " +
