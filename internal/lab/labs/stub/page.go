@@ -123,16 +123,6 @@ func (p *Page) Function(name string) (Function, bool) {
 	return Function{}, false
 }
 
-// FunctionAt returns the name of the function around a line, or "".
-func (p *Page) FunctionAt(line int) string {
-	for _, f := range p.Functions() {
-		if f.Line <= line && line <= f.End {
-			return f.Name
-		}
-	}
-	return ""
-}
-
 // Body returns the text of a function's body, with its braces.
 func (p *Page) Body(f Function) string {
 	return string(p.Text[f.from:f.to])
