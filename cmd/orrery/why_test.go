@@ -75,7 +75,7 @@ func stuck() why.Evidence {
 	e := why.Evidence{Name: "shop", Cluster: "c", At: deleted.Add(time.Hour), Namespace: &why.Namespace{
 		UID: "u", ResourceVersion: "7", Deleted: deleted, SpecFinalizers: []string{"example.com/x"}, Request: "GET /api/v1/namespaces/shop",
 	}}
-	e.Second = &why.Sample{At: e.At, Namespace: e.Namespace}
+	e.Second = &why.Sample{At: e.At.Add(10 * time.Second), Namespace: e.Namespace}
 	return e
 }
 

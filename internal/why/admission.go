@@ -60,7 +60,7 @@ func (e *Evidence) MayKeep(hook Webhook) bool {
 // keptBy returns the finalizers on objects whose update a webhook must allow: without it their
 // owners cannot remove them.
 func (e *Evidence) keptBy(hook Webhook) []Held {
-	if hook.FailurePolicy == "Ignore" || hook.Service == nil || !hook.NamespaceOnly.matches(e.Namespace.Labels) {
+	if hook.FailurePolicy == "Ignore" || hook.Service == nil || !hook.NamespaceOnly.matches(e.labels()) {
 		return nil
 	}
 	return slices.DeleteFunc(e.Held(), func(h Held) bool {
@@ -113,6 +113,16 @@ func (e *Evidence) selected(rules []Rule) (blocks []Blocked) {
 	return blocks
 }
 
+// unreadBy returns a type that could not be read and whose deletion the rules select, nil for none.
+func (e *Evidence) unreadBy(rules []Rule) *Type {
+	for i := range e.Types {
+		if t := &e.Types[i]; t.Failed != nil && slices.ContainsFunc(rules, func(r Rule) bool { return r.matchesDelete(*t) }) {
+			return t
+		}
+	}
+	return nil
+}
+
 // blocked describes what remains of a type.
 func (t *Type) blocked() Blocked {
 	b := Blocked{Resource: t.Name(), Count: t.Count}
@@ -148,12 +158,19 @@ func candidates(e *Evidence, name string) (found []candidate) {
 	}
 	for i := range e.Webhooks.Items {
 		hook := &e.Webhooks.Items[i]
-		blocks := e.selected(hook.Rules)
-		if hook.Name != name || len(blocks) == 0 || !hook.NamespaceOnly.matches(e.Namespace.Labels) {
+		blocks, unread := e.selected(hook.Rules), e.unreadBy(hook.Rules)
+		if hook.Name != name || len(blocks) == 0 && unread == nil || !hook.NamespaceOnly.matches(e.labels()) {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: hook.Resource, Name: hook.Configuration}, Blocks: blocks}
-		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects DELETE of %s", hook.Resource, hook.Configuration, name, blocks[0].Resource)
+		of := ""
+		if len(blocks) > 0 {
+			of = blocks[0].Resource
+		} else {
+			of = unread.Name()
+			f.lack(unread.Failed, "whether there are any could not be read")
+		}
+		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects DELETE of %s", hook.Resource, hook.Configuration, name, of)
 		found = append(found, candidate{f, hook})
 	}
 	return found
@@ -184,6 +201,9 @@ func webhookUnreachable(e *Evidence) []Finding {
 			f.saw(1, e.Namespace.Request, "ContentFailure: failed calling webhook %q: %s", name, text)
 			if c.hook != nil && c.hook.Narrowed && denies(content) {
 				f.lack(nil, "the webhook is not asked about every object, and the message of a denial may quote these words")
+			}
+			if c.hook != nil && c.hook.Narrowed {
+				f.lackDeletions(e)
 			}
 			if c.hook == nil || hookIsDown(e, &f, c.hook, text) {
 				findings = append(findings, f)
@@ -224,7 +244,7 @@ func silentlyUnreachable(e *Evidence) (findings []Finding) {
 	for i := range e.Webhooks.Items {
 		hook := &e.Webhooks.Items[i]
 		request := e.silently(hook.Rules)
-		if request == "" || hook.FailurePolicy == "Ignore" || hook.Service == nil || !hook.NamespaceOnly.matches(e.Namespace.Labels) {
+		if request == "" || hook.FailurePolicy == "Ignore" || hook.Service == nil || !hook.NamespaceOnly.matches(e.labels()) {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: hook.Resource, Name: hook.Configuration}}
@@ -387,7 +407,7 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 			f.lack(nil, "the parameters of binding %s were not read: if they were changed since, the next pass of the controller may succeed", binding)
 		}
 	}
-	if f.Blocks = e.selected(e.Policies.Items[at].Rules); len(f.Blocks) == 0 || !e.Policies.Items[at].NamespaceOnly.matches(e.Latest().Labels) {
+	if f.Blocks = e.selected(e.Policies.Items[at].Rules); len(f.Blocks) == 0 || !e.Policies.Items[at].NamespaceOnly.matches(e.labels()) {
 		return f, false
 	}
 	f.lackDeletions(e)

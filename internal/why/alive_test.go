@@ -109,6 +109,7 @@ func TestAnOrphanWhileTheJobControllerRuns(t *testing.T) {
 	assert.Equal(t, []string{"webhook w decides on updates of pods, and may refuse that of the job-controller"}, find(why.Judge(hooks), "C13").Missing)
 	hooks.Webhooks = why.Answer[why.Webhook]{Failed: &why.Failure{Code: 403, Right: "list webhooks"}}
 	assert.Equal(t, why.Possible, find(why.Judge(hooks), "C13").Certainty)
+	e.Leases = answered[why.Lease]("GET leases")
 	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*"})
 	found := find(why.Judge(e), "C13")
 	assert.Equal(t, why.Possible, found.Certainty)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"orrery/restclient/api"
 )
 
 // This page judges whether the server of an admission or conversion webhook can be called.
@@ -46,6 +48,9 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 	case strings.Contains(text, certificate):
 		repair = fmt.Sprintf("repair the certificate of %s, or the caBundle of %s", server, configuration)
 		if service != nil {
+			if b := e.backend(*service); b != nil {
+				f.lackPass(e, server, b.Changed)
+			}
 			seen := Finding{}
 			if down, _ := e.backendDown(&seen, *service); down && service.Namespace == e.Name {
 				return "", true // no pod can start in it
@@ -118,7 +123,11 @@ func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
 	if n == nil {
 		return // it is gone
 	}
-	confirmed := slices.ContainsFunc(n.Writers, func(w Writer) bool { return w.At.After(changed) })
+	pass := time.Duration(0) // it ends at once unless calls run into their time limit
+	if isLate(e.condition(api.NamespaceDeletionContentFailure)) {
+		pass = backOffCap
+	}
+	confirmed := slices.ContainsFunc(n.Writers, func(w Writer) bool { return w.At.After(changed.Add(pass)) }) // by a pass that began later
 	now := e.now()
 	switch {
 	case confirmed || changed.IsZero():
@@ -130,8 +139,8 @@ func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
 }
 
 // lackDeletions does so for the objects whose deletion was denied, and for the namespace, whose
-// labels may decide. If no manager owns a field any more, only the resourceVersion shows that an
-// object was written after the namespace.
+// labels may decide. No time shows that a label was removed, only a resourceVersion that no write
+// with a time explains.
 func (f *Finding) lackDeletions(e *Evidence) {
 	n := e.Latest()
 	if n == nil {
@@ -150,6 +159,9 @@ func (f *Finding) lackDeletions(e *Evidence) {
 			if t.Name() != b.Resource || len(f.Missing) > 0 {
 				continue
 			}
+			if t.Count > len(t.Objects) {
+				f.lack(nil, "not all %s were looked at: one may have been changed since", t.Name())
+			}
 			if e.drains(&t) {
 				f.lack(nil, "there are fewer %s in the second sample: one that was denied may have gone since", t.Name())
 			}
@@ -157,11 +169,13 @@ func (f *Finding) lackDeletions(e *Evidence) {
 				if len(f.Missing) > 0 {
 					break
 				}
+				changed := version(o.ResourceVersion) > version(n.ResourceVersion) && !o.Written.After(n.written())
 				if again := e.Second.again(&t, o.Name); again != nil {
+					changed = changed || again.ResourceVersion != o.ResourceVersion && !again.Written.After(o.Written)
 					o = *again
 				}
 				f.lackPass(e, b.Resource+"/"+o.Name, o.Changed)
-				if o.Changed.IsZero() && version(o.ResourceVersion) > version(n.ResourceVersion) {
+				if changed {
 					f.lack(nil, "%s/%s was changed after the conditions were written: the next pass of the controller may succeed", b.Resource, o.Name)
 				}
 			}

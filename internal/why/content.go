@@ -265,7 +265,15 @@ func (e *Evidence) newUIDs(t *Type) bool {
 	if second == nil || second.Failed != nil {
 		return false
 	}
-	return !t.More && second.Count > t.Count || slices.ContainsFunc(second.Objects, func(o Object) bool {
-		return !o.Created.Before(e.At) && !slices.ContainsFunc(t.Objects, func(first Object) bool { return first.UID == o.UID })
-	})
+	count := second.Count
+	for _, o := range second.Objects {
+		isNew := !o.Created.Before(e.At) && !slices.ContainsFunc(t.Objects, func(first Object) bool { return first.UID == o.UID })
+		if isNew && !slices.Contains(ofEveryNamespace, t.Name()+"/"+o.Name) {
+			return true
+		}
+		if isNew {
+			count--
+		}
+	}
+	return !t.More && count > t.Count
 }

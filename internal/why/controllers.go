@@ -73,6 +73,9 @@ func switchedOff(value, controller string) bool {
 // default --concurrent-namespace-syncs.
 const workersOfManager = 10
 
+// timeOfType is how long a first pass may take for a type, on a slow server.
+const timeOfType = time.Second / 2
+
 // managerLeases are the Leases of programs that have a namespace controller.
 var managerLeases = []string{managerName, "orrery"}
 
@@ -93,10 +96,12 @@ func noController(e *Evidence) []Finding {
 		if !off && ready >= 0 {
 			f.lack(nil, "pod %s is ready, and may be in a first pass that takes long", e.Managers.Items[ready].Name)
 		}
-		if !off || len(e.Managers.Items) == 0 { // off by an expired Lease alone: one may run elsewhere, without a Lease
-			if name, at := e.deletedSince(); name != "" {
-				f.lack(nil, "%s has been terminating since %s, after the namespace: a controller may be at work whose conditions are refused", name, clock(at))
-			}
+		elsewhere := !off || len(e.Managers.Items) == 0 // off by an expired Lease alone: one may run elsewhere, without a Lease
+		if name, at := e.deletedSince(); name != "" && (elsewhere || f.Culprit.Resource == "pods" && at.After(e.Managers.Items[0].started())) {
+			f.lack(nil, "%s has been terminating since %s, after the namespace: a controller may be at work whose conditions are refused", name, clock(at))
+			elsewhere = true
+		}
+		if elsewhere {
 			f.lackQuiet(e)
 		}
 		for i := range e.Types {
@@ -113,6 +118,8 @@ func noController(e *Evidence) []Finding {
 		}
 		if others := len(e.Terminating); e.age() < time.Duration(1+others/workersOfManager)*backOffCap && !off {
 			f.lack(nil, "%s are terminating: a controller may not have come to this one", counted(others, "namespace"))
+		} else if e.age() < backOffCap+time.Duration(len(e.Types))*timeOfType && !off {
+			f.lack(nil, "it has %s: a first pass may not be over", counted(len(e.Types), "type"))
 		}
 		if e.Elsewhere.Failed != nil {
 			f.lack(e.Elsewhere.Failed, "whether a controller works on other namespaces could not be seen")
@@ -181,7 +188,7 @@ func (f *Finding) lackQuiet(e *Evidence) {
 	}
 	for _, hook := range e.Webhooks.Items {
 		switch {
-		case !hook.NamespaceOnly.matches(e.Namespace.Labels):
+		case !hook.NamespaceOnly.matches(e.labels()):
 		case e.silently(hook.Rules) != "":
 			f.lack(nil, "webhook %s decides on the conditions of namespaces, and may refuse them or be out of reach", hook.Name)
 			return
@@ -278,7 +285,12 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 			f.Culprit = Reference{Resource: "leases.coordination.k8s.io", Namespace: lease.Namespace, Name: lease.Name}
 			f.saw(1, e.Leases.Request, "Lease %s/%s expired: last renewed %s ago; no pod of %s is ready",
 				lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)), managerName)
-			if e.At.Sub(lease.Renewed) < backOffCap {
+			starts := slices.IndexFunc(e.Managers.Items, func(m Manager) bool { return e.now().Sub(m.started()) < startsWithin })
+			switch {
+			case starts >= 0:
+				m := e.Managers.Items[starts]
+				f.lack(nil, "pod %s was started %s ago, and may become ready", m.Name, duration(e.now().Sub(m.started())))
+			case e.At.Sub(lease.Renewed) < backOffCap:
 				f.lack(nil, "%s may be starting again", managerName)
 			}
 			if len(e.Managers.Items) == 0 && !(controller == namespaceController && e.Untouched()) { // then C19 has doubts of its own
@@ -294,13 +306,18 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 // kube-controller-manager: its name ends with that of its node.
 func (l Lease) isHeldBy(m Manager) bool {
 	host, _, _ := strings.Cut(l.Holder, "_")
-	return strings.Contains(m.Name, "-"+strings.ToLower(host))
+	host = "-" + strings.ToLower(host)
+	return strings.HasSuffix(m.Name, host) || strings.Contains(m.Name, host+".") // the name of a node may have its domain
 }
 
 // writtenSince reports whether a process wrote the controller's conditions after a moment, of this
 // namespace or another one: it may work without a Lease.
 func (e *Evidence) writtenSince(moment time.Time) bool {
-	return slices.ContainsFunc(e.Namespace.Writers, func(w Writer) bool { return w.At.After(moment) }) ||
+	writers := e.Namespace.Writers
+	if n := e.Latest(); n != nil {
+		writers = slices.Concat(writers, n.Writers)
+	}
+	return slices.ContainsFunc(writers, func(w Writer) bool { return w.At.After(moment) }) ||
 		slices.ContainsFunc(e.Elsewhere.Items, func(w ConditionsWrite) bool { return w.At.After(moment) })
 }
 
@@ -329,6 +346,9 @@ func twoControllers(e *Evidence) []Finding {
 	f.saw(2, e.Namespace.Request, "the conditions differ between the samples")
 	if earlier := writers[1]; earlier.At.Before(e.At.Truncate(time.Second)) {
 		f.lack(nil, "%s has not written since the first sample, and may have stopped", earlier.Manager)
+	}
+	if e.Leases.Failed != nil {
+		f.lack(e.Leases.Failed, "whether both still lead could not be seen by their Leases")
 	}
 	for _, lease := range e.Leases.Items {
 		switch at := writers[0].At.Add(-retryPeriod); {

@@ -59,12 +59,25 @@ func (e *Evidence) apiService(groupVersion string) *APIService {
 	return &e.APIServices.Items[at]
 }
 
-// undiscovered are the group versions that the last sample could not discover, sorted.
-func (e *Evidence) undiscovered() []string {
-	failed := e.Discovery.Failed
+// failed are the group versions that the last sample could not discover, with the reasons.
+func (e *Evidence) failed() map[string]string {
 	if e.Second != nil && e.Second.Failed != nil {
-		failed = e.Second.Failed
+		return e.Second.Failed
 	}
+	return e.Discovery.Failed
+}
+
+// Stale are those of them that /apis marks as stale.
+func (e *Evidence) Stale() []string {
+	if e.Second != nil && e.Second.Failed != nil {
+		return e.Second.Stale
+	}
+	return e.Discovery.Stale
+}
+
+// Undiscovered are the group versions that the last sample could not discover, sorted.
+func (e *Evidence) Undiscovered() []string {
+	failed := e.failed()
 	var groupVersions []string
 	for groupVersion := range failed {
 		groupVersions = append(groupVersions, groupVersion)
@@ -83,16 +96,27 @@ func (e *Evidence) vouched() bool {
 // undiscoveredFinding returns the common part of C01 to C03.
 func undiscoveredFinding(e *Evidence, groupVersion string) Finding {
 	f := Finding{Says: groupVersion + " cannot be discovered, so the controller may not call " + e.Name + " empty"}
-	if named := regexp.MustCompile(`(?:^|[ ,])` + regexp.QuoteMeta(groupVersion) + `: `); named.MatchString(e.condition(api.NamespaceDeletionDiscoveryFailure)) {
+	if e.saysUndiscovered(groupVersion) {
 		f.saw(1, e.Namespace.Request, "condition DiscoveryFailure names %s", groupVersion)
 	} else {
 		f.lack(nil, "the condition DiscoveryFailure does not name %s yet", groupVersion)
 	}
-	f.saw(1, e.Discovery.Request, "/apis: %s", e.Discovery.Failed[groupVersion])
+	if reason, first := e.Discovery.Failed[groupVersion]; first {
+		f.saw(1, e.Discovery.Request, "/apis: %s", reason)
+	} else {
+		f.saw(2, e.Discovery.Request, "/apis: %s", e.failed()[groupVersion])
+		f.lack(nil, "it could be discovered in the first sample")
+	}
 	if e.Second != nil && e.Second.Discovery != nil {
 		f.lack(e.Second.Discovery, "/apis could not be read in the second sample")
 	}
 	return f
+}
+
+// saysUndiscovered reports whether the condition DiscoveryFailure names a group version.
+func (e *Evidence) saysUndiscovered(groupVersion string) bool {
+	named := regexp.MustCompile(`(?:^|[ ,])` + regexp.QuoteMeta(groupVersion) + `: `)
+	return named.MatchString(e.condition(api.NamespaceDeletionDiscoveryFailure))
 }
 
 // noServer are the reasons of an APIService whose Service has no ready endpoint.
@@ -100,7 +124,7 @@ var noServer = []string{"ServiceNotFound", "EndpointsNotFound", "MissingEndpoint
 
 func unavailable(e *Evidence, inside bool) []Finding {
 	var findings []Finding
-	for _, groupVersion := range e.undiscovered() {
+	for _, groupVersion := range e.Undiscovered() {
 		service := e.apiService(groupVersion)
 		if service == nil {
 			if !inside && !e.APIServices.Known() {
@@ -125,7 +149,12 @@ func unavailable(e *Evidence, inside bool) []Finding {
 			}
 			f.saw(1, e.APIServices.Request, "APIService %s: Available=%s %s%s; Service %s", service.Name, service.Available, service.Reason, since, *service.Service)
 		}
-		if b := e.backend(*service.Service); b != nil && b.Failed == nil {
+		b := e.backend(*service.Service)
+		switch {
+		case b == nil:
+		case b.Failed != nil:
+			f.lack(b.Failed, "whether pods of Service %s may be starting could not be read", service.Service)
+		default:
 			f.lackStart(e, b)
 			if b.Ready > 0 && (slices.Contains(noServer, service.Reason) || e.now().Sub(b.Changed) < readAgainWithin) {
 				f.lack(nil, "Service %s has %s by now: discovery may follow", service.Service, counted(b.Ready, "ready endpoint"))
@@ -148,7 +177,8 @@ func unavailable(e *Evidence, inside bool) []Finding {
 		}
 		f.Do = []string{repair, "⚠ if the add-on is uninstalled, and its API has no data of its own: " + remove}
 		loses := groupVersion + " in the whole cluster until its add-on is installed again, and strands what its server stores"
-		if service.Available == "False" && service.Reason == "ServiceNotFound" {
+		isGone := service.Available == "False" && service.Reason == "ServiceNotFound" && e.now().Sub(service.Since) >= backOffCap // an upgrade may replace it
+		if isGone && b != nil && b.Failed == nil && !b.Exists {
 			f.offer(e, loses, Write{
 				Verdict: service.Reason, Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Name: service.Name,
 				UID: service.UID, ResourceVersion: service.ResourceVersion,
@@ -173,9 +203,9 @@ const readAgainWithin = 75 * time.Second
 
 func staleDiscovery(e *Evidence) []Finding {
 	var findings []Finding
-	for _, groupVersion := range e.undiscovered() {
+	for _, groupVersion := range e.Undiscovered() {
 		service := e.apiService(groupVersion)
-		if service == nil || service.Available != "True" || !slices.Contains(e.Discovery.Stale, groupVersion) {
+		if service == nil || service.Available != "True" || !slices.Contains(slices.Concat(e.Discovery.Stale, e.Stale()), groupVersion) {
 			continue
 		}
 		f := undiscoveredFinding(e, groupVersion)

@@ -183,7 +183,7 @@ func TestAPolicyForOtherNamespaces(t *testing.T) {
 		why.Policy{Name: "b", Binding: true, Of: "p"})
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
 	assert.Nil(t, find(why.Judge(e), "C08"))
-	e.Namespace.Labels = others.Labels
+	e.Second.Namespace.Labels = others.Labels
 	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
 	assert.NotNil(t, find(why.Judge(e), "C08"))
 
@@ -193,7 +193,7 @@ func TestAPolicyForOtherNamespaces(t *testing.T) {
 	late.Pods, late.Nodes = []why.Pod{{Object: pod, Node: "n"}}, answered[why.Node]("GET nodes")
 	late.Policies = e.Policies
 	assert.Equal(t, why.Proven, find(why.Judge(late), "C11").Certainty)
-	late.Namespace.Labels = others.Labels
+	late.Second.Namespace.Labels = others.Labels
 	assert.Equal(t, why.Possible, find(why.Judge(late), "C11").Certainty)
 }
 
@@ -339,9 +339,9 @@ func TestAWebhookThatWasRepairedMeanwhile(t *testing.T) {
 	e.Webhooks = answered[why.Webhook]("GET webhooks")
 	report := why.Judge(e)
 	assert.Empty(t, report.Findings)
-	assert.Contains(t, report.Sentence, "ContentFailure blames webhook w.io, which is not the cause any more: the next pass of the controller, within 1m0s, may succeed.")
+	assert.Contains(t, report.Sentence, "ContentFailure blames webhook w.io, which can be called by now, or is not asked any more: the next pass of the controller, within 1m0s, may succeed; if not, read its log.")
 	e.Webhooks = why.Answer[why.Webhook]{}
-	assert.NotContains(t, why.Judge(e).Sentence, "any more")
+	assert.NotContains(t, why.Judge(e).Sentence, "by now")
 	assert.Equal(t, why.Possible, find(why.Judge(e), "C07").Certainty)
 }
 

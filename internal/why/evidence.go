@@ -1,6 +1,7 @@
 package why
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -130,6 +131,17 @@ type Namespace struct {
 	Request string   `json:"request"`
 }
 
+// written is when the namespace was last written, as far as a time shows that.
+func (n *Namespace) written() time.Time {
+	last := n.Changed
+	for _, w := range n.Writers {
+		if w.At.After(last) {
+			last = w.At
+		}
+	}
+	return last
+}
+
 // Writer is a program that wrote fields of an object.
 type Writer struct {
 	Manager string    `json:"manager"`
@@ -206,8 +218,9 @@ type Object struct {
 	Deleted         time.Time `json:"deleted,omitzero"`
 	Finalizers      []string  `json:"finalizers,omitempty"`
 	Owners          []Owner   `json:"owners,omitempty"`
-	// Changed is when it was last written, its status apart.
+	// Changed is when it was last written, its status apart; Written includes the status.
 	Changed time.Time `json:"changed,omitzero"`
+	Written time.Time `json:"written,omitzero"`
 }
 
 // Owner is an owner reference.
@@ -298,6 +311,14 @@ func (e *Evidence) reasons() map[string]string {
 	return reasons
 }
 
+// isBefore reports whether the server is older than Kubernetes 1.minor. One whose version could not
+// be read is not.
+func (e *Evidence) isBefore(minor int) bool {
+	var its int
+	_, err := fmt.Sscanf(e.Server, "v1.%d", &its)
+	return err == nil && its < minor
+}
+
 // now returns the time of the last sample.
 func (e *Evidence) now() time.Time {
 	if e.Second != nil {
@@ -384,7 +405,8 @@ func (e *Evidence) standstill(t *Type, o Object) (still, known bool) {
 	if second == nil && e.Second.missed(t) {
 		return false, false
 	}
-	return second != nil && second.UID == o.UID && second.ResourceVersion == o.ResourceVersion, true
+	still = second != nil && second.UID == o.UID && second.ResourceVersion == o.ResourceVersion && slices.Equal(second.Finalizers, o.Finalizers)
+	return still, !still || o.ResourceVersion != "" // the server of another type may have no versions
 }
 
 // moved reports whether an object is known to have changed, or to have gone, by the second sample.

@@ -53,8 +53,17 @@ type Manager struct {
 	Ready bool   `json:"ready,omitempty"`
 	// Controllers is the value of --controllers; empty: the default, all.
 	Controllers string `json:"controllers,omitempty"`
-	// Created is when the pod was created.
+	// Created is when the pod was created, Since when a container of it last started or ended.
 	Created time.Time `json:"created,omitzero"`
+	Since   time.Time `json:"since,omitzero"`
+}
+
+// started is when the pod was created, or a container of it last started or ended.
+func (m Manager) started() time.Time {
+	if m.Created.After(m.Since) {
+		return m.Created
+	}
+	return m.Since
 }
 
 // Lease is a Lease of coordination.k8s.io.

@@ -54,9 +54,9 @@ func (e *Evidence) may(f *Finding, h Held, name string, programs []string) strin
 		return ownerUnknown
 	}
 	for _, grant := range e.Grants.Items {
-		broad := (grant.Group == Every || !h.Type.IsCustom()) && !slices.Contains(grant.Resources, h.Type.Resource)
+		broad := (grant.Group == Every || !h.Type.IsCustom()) && !includes(grant.Resources, h.Type.Resource, h.Type.Resource+"/status")
 		switch {
-		case !grant.covers(h.Type):
+		case !grant.covers(h.Type), grant.Subject == scheduler:
 		case !grant.isAccount() && broad && !slices.ContainsFunc(programs, func(program string) bool { return hasWord(grant.Subject, program) }):
 		case !grant.isAccount():
 			f.lack(nil, "%s may update %s, and may be outside the cluster", grant.Subject, h.Type.Name())
@@ -77,6 +77,9 @@ func (e *Evidence) may(f *Finding, h Held, name string, programs []string) strin
 	f.saw(1, e.Grants.Request, "no pod runs that may update %s", h.Type.Name())
 	return ownerGone
 }
+
+// scheduler may write the status of every pod, and owns no finalizer.
+const scheduler = "user system:kube-scheduler"
 
 // covers reports whether the right applies to the type. The metadata of a built-in type may also be
 // written with its status.

@@ -17,6 +17,10 @@ const backOffCap = 60 * time.Second
 // nothing.
 const firstPasses = 2 * gracePeriod
 
+// minInterval is what the samples must be apart for a proof. It allows for the full seconds of the
+// server's clock.
+const minInterval = 4 * time.Second
+
 // undeletable are the namespaces whose deletion every API server refuses.
 var undeletable = []string{"default", "kube-system", "kube-public"}
 
@@ -83,6 +87,9 @@ func completed(e *Evidence, cause Cause, f Finding) Finding {
 	if e.Namespace != nil && e.Second == nil && !cause.Waits && !slices.Contains(f.Missing, onlyOnce) {
 		f.lack(nil, onlyOnce)
 	}
+	if e.Namespace != nil && e.Second != nil && !cause.Waits && e.Second.At.Sub(e.At) < minInterval {
+		f.lack(nil, "the samples are only %s apart", duration(e.Second.At.Sub(e.At)))
+	}
 	if e.Incomplete != "" {
 		f.lack(nil, "the examination ended early")
 	}
@@ -146,17 +153,18 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	if stops := says(findings, Possible, false); len(stops) > 0 {
 		return Unknown, perhaps + ". Possibly " + andMore(stops) + "; that is not proven." + e.besides(findings)
 	}
-	progress, shrinks := progress(e)
-	besides := e.besides(findings)
-	switch graceful := slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == "C10" && f.Certainty == Proven }); {
-	case len(waits) > 0 && besides != "" && !graceful:
-		return Unknown, inDeletion + "." + besides
-	case len(waits) > 0:
+	progress, certain := progress(e)
+	besides, open := e.besides(findings), e.unexplained()
+	graceful := slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == "C10" && f.Certainty == Proven })
+	switch {
+	case len(waits) > 0 && open == "" && (besides == "" || graceful):
 		return Progressing, inDeletion + "." + besides
-	case progress != "" && shrinks && besides != "" && e.age() >= backOffCap:
-		return Unknown, fmt.Sprintf("%s; %s.%s", inDeletion, progress, besides)
-	case progress != "":
+	case len(waits) > 0:
+		return Unknown, inDeletion + open + "." + besides
+	case progress != "" && (certain || open == "" && besides == ""):
 		return Progressing, fmt.Sprintf("%s and makes progress: %s.%s", inDeletion, progress, besides)
+	case progress != "":
+		return Unknown, fmt.Sprintf("%s; %s%s.%s", inDeletion, progress, open, besides)
 	}
 	if waits := orElse(e.waitingFor(nil), e.overdue()); waits != "" && !e.vouched() {
 		return Unknown, hangs + "; " + waits + "."
@@ -172,7 +180,7 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 		return Unknown, fmt.Sprintf("%s; nothing is left in it: a controller that works would have removed it within %s. Its log says if its last request, to namespaces/finalize, is refused.", hangs, duration(backOffCap))
 	}
 	if hook := blamedWebhook(content); hook != "" && !e.vouched() { // it was read, or there would be a finding
-		return Unknown, fmt.Sprintf("%s; ContentFailure blames webhook %s, which is not the cause any more: the next pass of the controller, within %s, may succeed.",
+		return Unknown, fmt.Sprintf("%s; ContentFailure blames webhook %s, which can be called by now, or is not asked any more: the next pass of the controller, within %s, may succeed; if not, read its log.",
 			hangs, hook, duration(backOffCap))
 	}
 	if content != "" && !e.vouched() {
@@ -214,22 +222,53 @@ func andMore(says []string) string {
 	return fmt.Sprintf("%s; and %s", says[0], counted(len(says)-1, "more cause"))
 }
 
-// progress returns the proof that the deletion makes progress, or "". shrinks is true if that is
-// only that objects went, which an owner of others may not care for.
-func progress(e *Evidence) (proof string, shrinks bool) {
+// remain matches a type, or a finalizer, in the conditions that say what remains.
+var remain = lazyPattern(`([^ ,]+) (?:has|in) \d+ resource instances`)
+
+// unexplained says what shows that a part of the namespace may hang while another one goes; "" for
+// nothing.
+func (e *Evidence) unexplained() string {
+	content := e.condition(api.NamespaceDeletionContentFailure)
+	_, unread := e.left()
+	named := remain().FindAllStringSubmatch(e.condition(api.NamespaceContentRemaining)+", "+e.condition(api.NamespaceFinalizersRemaining), -1)
+	hidden := slices.IndexFunc(named, func(match []string) bool {
+		return slices.Contains(unread, match[1]) || len(unread) > 0 && strings.Contains(match[0], " in ") && !e.hasFinalizer(match[1])
+	})
+	switch {
+	case e.age() < backOffCap:
+	case e.Incomplete != "":
+		return "; the examination ended early, so not all causes were looked for"
+	case e.overdue() != "":
+		return "; but " + e.overdue()
+	case hidden >= 0:
+		return fmt.Sprintf("; but %s remains, of what could not be read", named[hidden][1])
+	case content != "" && !e.onlyPodsYet():
+		return fmt.Sprintf("; but ContentFailure says %.200q", content)
+	}
+	return ""
+}
+
+// hasFinalizer reports whether an object that was read has a finalizer.
+func (e *Evidence) hasFinalizer(finalizer string) bool {
+	return slices.ContainsFunc(e.Types, func(t Type) bool { return t.Finalizers[finalizer] > 0 })
+}
+
+// progress returns the proof that the deletion makes progress, or "". It is certain if nothing else
+// may hang meanwhile, or the namespace is too young for that.
+func progress(e *Evidence) (proof string, certain bool) {
 	if e.age() < backOffCap {
-		return "it was deleted less than a minute ago", false
+		return "it was deleted less than a minute ago", true
 	}
 	if s := e.Second; s != nil && s.Namespace != nil {
 		switch released := e.released(); {
 		case released != "":
-			return released + " was removed between the samples", false
+			return released + " was removed between the samples", true
 		case improved(e.Namespace.Conditions, s.Namespace.Conditions):
 			return "its conditions changed between the samples", false
 		}
 		for _, t := range s.Types {
 			if first := e.typeOf(t.Group, t.Resource); first != nil && first.shrankTo(t) {
-				return fmt.Sprintf("%s had %s, and %d after %s", t.Name(), counted(first.Count, "object"), t.Count, duration(s.At.Sub(e.At))), true
+				return fmt.Sprintf("%s had %s, and %d after %s", t.Name(), counted(first.Count, "object"), t.Count, duration(s.At.Sub(e.At))), false
 			}
 		}
 	}
@@ -286,7 +325,9 @@ func (e *Evidence) unconfirmed() *api.NamespaceCondition {
 	for i, c := range e.Latest().Conditions {
 		holds := objects > 0 || len(unread) > 0
 		if c.Type == api.NamespaceDeletionDiscoveryFailure {
-			holds = len(e.undiscovered()) > 0 || e.Discovery.Refused != nil
+			holds = len(e.Undiscovered()) > 0 || e.Discovery.Refused != nil || slices.ContainsFunc(e.APIServices.Items, func(a APIService) bool {
+				return a.Available != "True" && e.saysUndiscovered(a.GroupVersion) // its discovery comes and goes
+			})
 		}
 		if isDeletionCondition(c.Type) && c.Status == api.ConditionTrue && !holds {
 			return &e.Latest().Conditions[i]

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ func (e *Evidence) Held() []Held {
 // Awaiting returns the finalizers of objects that are not terminating yet, because pods remain,
 // which go first.
 func (e *Evidence) Awaiting() []Held {
-	if e.Namespace == nil || e.Namespace.Deleted.IsZero() || e.pods().Count == 0 {
+	if e.Namespace == nil || e.Namespace.Deleted.IsZero() || e.pods().Count == 0 || e.isBefore(33) {
 		return nil
 	}
 	return e.held(func(t *Type, o Object) bool { return o.Deleted.IsZero() && t.Name() != "pods" })
@@ -181,7 +182,7 @@ func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, kee
 		return e.builtIn(f, keeper.Controller)
 	}
 	verdict := ownerGone
-	if h.Finalizer == balancerCleanup && e.mayBalance() {
+	if h.Finalizer == balancerCleanup && (e.Server == "" || e.isBefore(31)) {
 		f.lack(nil, "kube-controller-manager %s may have a cloud provider built in, which removes load balancers: see its --cloud-provider", e.Server)
 		verdict = ownerUnknown
 	}
@@ -257,7 +258,7 @@ func (e *Evidence) builtIn(f *Finding, controller string) string {
 		slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return l.Name == managerName && !l.Expired(e.At) }):
 		return ownerSlow
 	}
-	f.lack(e.Managers.Failed, "whether %s runs could not be seen", controller)
+	f.lack(cmp.Or(e.Managers.Failed, e.Leases.Failed), "whether %s runs could not be seen", controller)
 	return ownerUnknown
 }
 
@@ -274,7 +275,7 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 	var other, coming *Workload
 	for i, w := range workloads {
 		switch {
-		case listed && stopped && w.Name != name && e.Grants.Known() && !w.Kubeconfig && !e.accountMay(w.Account(), h.Type):
+		case listed && stopped && w.Name != name && e.Grants.Known() && !w.Kubeconfig && !e.accountMay(w.Account(), h.Type) && !e.isNamedLike(w, h):
 			// another part of the owner, which could not remove the finalizer
 		case w.Ready > 0 && !w.Unready && e.isNamedLike(w, h) && !e.isStranger(w, h) && !e.isOutside(w) && !keeper.Many && (!stopped || w.Name == name):
 			if lease := e.lostLease(h, w); lease != nil {

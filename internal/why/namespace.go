@@ -68,10 +68,22 @@ func (e *Evidence) emptiness(f *Finding) {
 }
 
 // giveTime makes a finding about an entry of the namespace possible only while its owner has had
-// little time. Before the first passes every finding is possible only.
+// little time since the deletion, or since the content went, after which it may begin. Before the
+// first passes every finding is possible only.
 func (e *Evidence) giveTime(f *Finding) {
 	if e.age() >= firstPasses && e.age() < backOffCap {
 		f.lack(nil, "the namespace was deleted %s ago: the owner may still be at work", duration(e.age()))
+		return
+	}
+	if e.Second != nil && e.released() != "" {
+		f.lack(nil, "%s was removed between the samples: the owner may still be at work", e.released())
+		return
+	}
+	for _, c := range e.Latest().Conditions {
+		if ago := e.now().Sub(c.LastTransitionTime.Time); c.Status == api.ConditionFalse && ago < backOffCap && slices.Contains(ConditionTypes[3:], c.Type) {
+			f.lack(nil, "the content went %s ago: the owner may still be at work", duration(ago))
+			return
+		}
 	}
 }
 
@@ -203,6 +215,9 @@ func foreignTokens(e *Evidence) []Finding {
 			fmt.Sprintf("find %s, which was not looked for, and let it remove its token", orElse(tokenOwners[token], "the owner of "+token)),
 			"⚠ last resort: PUT the namespace to its subresource finalize without that token, and with all others",
 		}
+		if owner := tokenOwners[token]; owner != "" {
+			f.lack(nil, "whether %s runs was not looked for", owner)
+		}
 		f.offer(e, StaysBehind+"what the owner of "+token+" has not cleaned up; whether it still does was not checked", Write{
 			Verdict: "the token is not that of the namespace controller", Version: "v1", Resource: "namespaces", Name: e.Name,
 			UID: n.UID, ResourceVersion: n.ResourceVersion, List: SpecFinalizers, Finalizer: token, Index: i,
@@ -210,6 +225,14 @@ func foreignTokens(e *Evidence) []Finding {
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// labels are those of the namespace in the last sample.
+func (e *Evidence) labels() map[string]string {
+	if n := e.Latest(); n != nil {
+		return n.Labels
+	}
+	return nil
 }
 
 // Latest is the namespace in the last sample, nil if it is gone or may not be read.

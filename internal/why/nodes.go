@@ -92,6 +92,9 @@ func onLostNode(e *Evidence) []Finding {
 			taint := kubectl("", "taint nodes", Quoted(name), outOfService)
 			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, node.Ready, clock(node.Since))
 			f.Says = fmt.Sprintf("%s cannot end, because node %s does not answer", counted(len(pods), "pod"), name)
+			if lease := e.kubelet(name); lease != nil && !lease.Expired(e.now()) {
+				f.lack(nil, "its kubelet renews its Lease, and may be back")
+			}
 			f.Do = []string{
 				"bring the node back",
 				"only after you have verified that the machine is off: " + taint + ", or delete the Node if it will not come back. " +
@@ -152,13 +155,16 @@ func notTornDown(e *Evidence) []Finding {
 		}
 		f.saw(1, e.Nodes.Request, "node %s: Ready=True", name)
 		f.lackDeletionsOfPods(e, "kubelet")
+		if t := e.typeOf("", "pods"); t != nil && e.moved(t, pod.Object) {
+			f.lack(nil, "pod %s has changed between the samples: its kubelet is at work", pod.Name)
+		}
 		if e.NodeLeases.Failed != nil {
 			f.lack(e.NodeLeases.Failed, "whether the kubelet of node %s is alive could not be read", name)
 		}
 		switch lease := e.kubelet(name); {
 		case lease == nil && e.NodeLeases.Known():
 			f.lack(nil, "node %s has no Lease that its kubelet renews: it may be dead", name)
-		case lease != nil && lease.Expired(e.At):
+		case lease != nil && lease.Expired(e.now()):
 			f.lack(nil, "the Lease of node %s was last renewed %s ago: its kubelet may be dead", name, duration(e.At.Sub(lease.Renewed)))
 		}
 		return f, true
@@ -188,7 +194,7 @@ func (f *Finding) lackDeletionsOfPods(e *Evidence, by string) {
 // decidesOn returns a webhook or a policy with a selected rule, "" for none.
 func (e *Evidence) decidesOn(selects func(Rule) bool) string {
 	for _, hook := range e.Webhooks.Items {
-		if slices.ContainsFunc(hook.Rules, selects) && hook.NamespaceOnly.matches(e.Namespace.Labels) {
+		if slices.ContainsFunc(hook.Rules, selects) && hook.NamespaceOnly.matches(e.labels()) {
 			return "webhook " + hook.Name
 		}
 	}
@@ -202,7 +208,7 @@ func (e *Evidence) decidesOn(selects func(Rule) bool) string {
 
 // inForce reports whether a policy is bound, and selects the namespace.
 func (e *Evidence) inForce(p Policy) bool {
-	return p.NamespaceOnly.matches(e.Namespace.Labels) && slices.ContainsFunc(e.Policies.Items, func(b Policy) bool {
+	return p.NamespaceOnly.matches(e.labels()) && slices.ContainsFunc(e.Policies.Items, func(b Policy) bool {
 		return b.Binding && b.Mutating == p.Mutating && b.Of == p.Name
 	})
 }

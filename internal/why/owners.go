@@ -102,16 +102,6 @@ var keepers = []Keeper{
 
 const balancerCleanup = "service.kubernetes.io/load-balancer-cleanup"
 
-// mayBalance reports whether kube-controller-manager may remove load balancers itself, as it could
-// with the cloud providers that were built in until Kubernetes 1.31.
-func (e *Evidence) mayBalance() bool {
-	var minor int
-	if _, err := fmt.Sscanf(e.Server, "v1.%d", &minor); err != nil {
-		return true
-	}
-	return minor < 31
-}
-
 // Keeper returns the known owner of a finalizer, if that is one which handles the type.
 func (h Held) Keeper() (Keeper, bool) {
 	at := slices.IndexFunc(keepers, func(k Keeper) bool {

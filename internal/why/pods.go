@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -172,8 +173,10 @@ func withinGrace(e *Evidence) []Finding {
 			continue
 		}
 		node, lease := e.node(pod.Node), e.kubelet(pod.Node)
-		switch {
-		case node != nil && (node.Ready == "Unknown" || lease != nil && lease.Expired(e.At)):
+		switch failed := cmp.Or(e.Nodes.Failed, e.NodeLeases.Failed); {
+		case failed != nil:
+			f.lack(failed, "whether node %s answers could not be read", pod.Node)
+		case node != nil && (node.Ready == "Unknown" || lease != nil && lease.Expired(e.now())):
 			f.lack(nil, "node %s does not answer: pod %s will not end before it does", pod.Node, pod.Name)
 			f.Do = []string{fmt.Sprintf("bring node %s back: its kubelet ends the pod", pod.Node)}
 		case node == nil && e.Nodes.Known():
@@ -239,7 +242,10 @@ func jobFinalizer(e *Evidence) []Finding {
 		if verdict != ownerGone && (owner >= 0 || controller < 0) {
 			f.lackJobController(e, verdict)
 		}
-		if known && verdict == ownerGone {
+		if verdict == ownerGone || len(seen.lacks) > 0 {
+			f.Missing, f.lacks = append(f.Missing, seen.Missing...), append(f.lacks, seen.lacks...)
+		}
+		if known && verdict == ownerGone && len(f.Missing) == 0 {
 			f.Owner.Verdict = ownerGone
 			f.Proof = append(f.Proof, seen.Proof...)
 			f.offerRelease(e, Held{pods, jobTracking, pod.Object})
@@ -287,8 +293,9 @@ func protectedClaim(e *Evidence) []Finding {
 			f.Says = fmt.Sprintf("pod %s, on node %s, mounts the claim %s", e.Pods[user].Name, e.Pods[user].Node, claim.Name)
 			f.saw(1, pods.Request, "pod %s on node %s mounts it", e.Pods[user].Name, e.Pods[user].Node)
 			f.Do = []string{"repair what keeps pod " + e.Pods[user].Name + ": another finding of this report, such as C11, names it"}
-			if e.Pods[user].Deleted.After(e.now()) {
-				f.Certainty = Later // the pod may still run
+			switch end := e.Pods[user].Deleted; {
+			case end.IsZero() && e.age() < backOffCap, !end.IsZero() && e.now().Sub(end) < tearDown:
+				f.Certainty = Later // the pod may still be deleted, run, or be torn down
 			}
 		case pods.Request == "" || pods.Unread():
 			f.Culprit = Reference{Resource: t.Name(), Namespace: e.Name, Name: claim.Name}
@@ -308,7 +315,7 @@ func protectedClaim(e *Evidence) []Finding {
 
 // podsFirst reports whether the controller has deleted nothing but pods so far.
 func (e *Evidence) podsFirst() bool {
-	return e.Namespace != nil && !slices.ContainsFunc(e.Types, func(t Type) bool {
+	return e.Namespace != nil && !e.isBefore(33) && !slices.ContainsFunc(e.Types, func(t Type) bool {
 		return t.Name() != "pods" && slices.ContainsFunc(t.Objects, func(o Object) bool { return o.Deleted.After(e.Namespace.Deleted) })
 	})
 }

@@ -216,7 +216,7 @@ func TestAdmissionThatWasNotRead(t *testing.T) {
 	e.Second.At = at.Add(100 * time.Second)
 	e.Pods = []why.Pod{{Object: pod, Node: "n"}}
 	e.Nodes = answered("GET nodes", why.Node{Name: "n", Ready: "True"})
-	e.NodeLeases = answered("GET leases", why.Lease{Namespace: "kube-node-lease", Name: "n", Holder: "n", Renewed: at, Duration: 40 * time.Second})
+	e.NodeLeases = answered("GET leases", why.Lease{Namespace: "kube-node-lease", Name: "n", Holder: "n", Renewed: e.Second.At, Duration: 40 * time.Second})
 	e = calm(e)
 	assert.True(t, e.Late())
 	require.Equal(t, why.Proven, certainty(e, "C12"))

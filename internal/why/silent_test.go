@@ -113,8 +113,10 @@ func TestAControllerThatDeletesSilently(t *testing.T) {
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "it was deleted before the namespace")
 	e.Types[0].Objects[0].Deleted = deleted
 	e.Leases = answered[why.Lease]("GET leases")
-	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace"})
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "it is switched off")
+	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace", Since: deleted.Add(-time.Hour)})
+	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty, "it was switched off before: another one deletes")
+	e.Managers.Items[0].Since = at
+	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "it was switched off since")
 }
 
 // A webhook without a server before the conditions: with content, and before any finding about a

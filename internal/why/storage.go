@@ -73,10 +73,15 @@ func notDeleted(e *Evidence) []Finding {
 		default:
 			f.saw(2, t.Request, "unchanged")
 		}
-		if server := e.aggregated(t.Group); server != nil {
-			if b := e.backend(*server); b != nil {
-				f.lackPass(e, "the endpoints of Service "+server.String(), b.Changed)
-			}
+		server := e.aggregated(t.Group)
+		switch {
+		case server == nil && t.IsCustom() && e.APIServices.Failed != nil:
+			f.lack(e.APIServices.Failed, "whether another server serves %s could not be read", t.Name())
+		case server == nil || e.backend(*server) == nil:
+		case e.backend(*server).Failed != nil:
+			f.lack(e.backend(*server).Failed, "whether Service %s was changed could not be read", server)
+		default:
+			f.lackPass(e, "the endpoints of Service "+server.String(), e.backend(*server).Changed)
 		}
 		findings = append(findings, f)
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -123,7 +124,7 @@ func evidenceOfStuck(t *testing.T) (path string) {
 	e := why.Evidence{Name: "shop", Namespace: &why.Namespace{UID: "u", ResourceVersion: "7", SpecFinalizers: []string{"example.com/x"}}}
 	e.Namespace.Deleted = e.At.AddDate(2025, 0, 0)
 	e.At = e.Namespace.Deleted.AddDate(0, 0, 1)
-	e.Second = &why.Sample{At: e.At, Namespace: e.Namespace}
+	e.Second = &why.Sample{At: e.At.Add(10 * time.Second), Namespace: e.Namespace}
 	require.NoError(t, e.Save(path))
 	return path
 }

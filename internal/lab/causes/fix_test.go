@@ -33,7 +33,7 @@ const (
 	racesInOneWorld = 50
 	// sampleGap is the time between the samples of the races, and around writeTime an --apply
 	// writes.
-	sampleGap = 2 * time.Second
+	sampleGap = 5 * time.Second
 	writeTime = sampleGap + 300*time.Millisecond
 )
 

@@ -33,18 +33,22 @@ func CollectAll(ctx context.Context, client *restclient.Client, options Options)
 	}
 	options.MaxRequests = cmp.Or(options.MaxRequests, DefaultMaxRequests+RequestsEach*len(names))
 	var all []*collector
+	var refused []why.Evidence // of namespaces that this user may list, and not read
 	for _, name := range names {
 		c := newCollector(client, name, options)
 		c.shared, c.evidence.Terminating = root.shared, names
 		if err := c.first(bounded); err != nil {
 			return nil, err
 		}
-		if c.inDeletion() {
+		switch failed := c.evidence.Refused; {
+		case c.inDeletion():
 			all = append(all, c)
+		case failed != nil && failed.Code != http.StatusNotFound:
+			refused = append(refused, c.evidence)
 		}
 	}
 	if len(all) == 0 {
-		return nil, context.Cause(ctx)
+		return refused, context.Cause(ctx)
 	}
 	first := all[0]
 	first.environment(bounded)
@@ -61,7 +65,7 @@ func CollectAll(ctx context.Context, client *restclient.Client, options Options)
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	var evidence []why.Evidence
+	evidence := refused
 	for _, c := range all {
 		if c.cut == "" {
 			c.cut = first.cut // a list for all of them
@@ -69,6 +73,7 @@ func CollectAll(ctx context.Context, client *restclient.Client, options Options)
 		c.finish()
 		evidence = append(evidence, c.evidence)
 	}
+	slices.SortFunc(evidence, func(a, b why.Evidence) int { return cmp.Compare(a.Name, b.Name) })
 	return evidence, nil
 }
 

@@ -45,8 +45,8 @@ func (c *collector) namespace(ctx context.Context) (*why.Namespace, time.Time, *
 	refused, _ := errors.AsType[*api.StatusError](err)
 	switch {
 	case refused == nil:
-	case refused.Status.Code == http.StatusNotFound && c.evidence.Namespace != nil && refused.HasCause(api.CauseUnexpectedServerResponse):
-		// it was there, and this is no answer of the API server
+	case refused.Status.Code == http.StatusNotFound && c.evidence.Namespace != nil && !isAbout(refused, c.evidence.Name):
+		// it was there, and a proxy may have answered
 	case refused.Status.Code == http.StatusForbidden, refused.Status.Code == http.StatusNotFound:
 		return nil, time.Now().UTC(), failure("GET "+path, "get namespaces", err), nil
 	}
@@ -62,6 +62,12 @@ func (c *collector) namespace(ctx context.Context) (*why.Namespace, time.Time, *
 		at = time.Now() // a proxy dropped the header
 	}
 	return headOf(&namespace, "GET "+path), at.UTC(), nil, nil
+}
+
+// isAbout reports whether a refusal is the API server's, about a namespace.
+func isAbout(refused *api.StatusError, namespace string) bool {
+	about := refused.Status.Details
+	return about != nil && about.Kind == "namespaces" && about.Name == namespace && !refused.HasCause(api.CauseUnexpectedServerResponse)
 }
 
 func headOf(n *api.Namespace, request string) *why.Namespace {
@@ -137,12 +143,19 @@ func (c *collector) environment(ctx context.Context) {
 // namespace.
 func (c *collector) control(ctx context.Context) {
 	e := &c.evidence
+	before := e.Leases.Items
 	selected := api.ListOptions{LabelSelector: "component=kube-controller-manager"}
 	parallel(
 		func() { e.APIServices = list(ctx, c, apiServicesResource, "", api.ListOptions{}, apiService) },
 		func() { e.Definitions = c.definitions(ctx) },
 		func() { e.Managers = list(ctx, c, api.PodsResource, systemNamespace, selected, manager) },
-		func() { e.Leases = list(ctx, c, leasesResource, systemNamespace, api.ListOptions{}, lease) },
+		func() {
+			e.Leases = list(ctx, c, leasesResource, systemNamespace, api.ListOptions{}, func(o *api.Unstructured) (why.Lease, bool) {
+				l, ok := lease(o)
+				l.Moved = slices.ContainsFunc(before, func(b why.Lease) bool { return b.Name == l.Name && !b.Renewed.Equal(l.Renewed) })
+				return l, ok
+			})
+		},
 	)
 }
 
@@ -287,6 +300,11 @@ func apiService(o *api.Unstructured) (why.APIService, bool) {
 
 func manager(o *api.Unstructured) (why.Manager, bool) {
 	m := why.Manager{Name: o.GetName(), Created: moment(o.NestedString("metadata", "creationTimestamp")), Ready: text(conditionOf(o, "Ready"), "status") == "True"}
+	for _, status := range items(o.Nested("status", "containerStatuses")) {
+		if at := lastRun(status); at.After(m.Since) {
+			m.Since = at
+		}
+	}
 	for _, container := range items(o.Nested("spec", "containers")) {
 		line := slices.Concat(words(container["command"]), words(container["args"]))
 		for i, word := range line {

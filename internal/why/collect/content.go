@@ -340,7 +340,7 @@ func (c *collector) second(ctx context.Context) {
 		return
 	}
 	var reads []func()
-	if len(e.Discovery.Failed) > 0 {
+	if len(e.Discovery.Failed) > 0 || namespace.Condition(api.NamespaceDeletionDiscoveryFailure) != "" {
 		reads = append(reads, func() {
 			err := c.take(discoveryRequests)
 			if err == nil {

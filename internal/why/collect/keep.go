@@ -28,25 +28,32 @@ func (k *keeper) add(o why.Object, fields api.ManagedFields) why.Object {
 		kept = &k.young
 	}
 	if len(*kept) < why.MaxKept {
-		o.Changed = lastWrite(fields)
+		o.Changed, o.Written = lastWrite(fields)
 		*kept = append(*kept, o)
 	}
 	return o
 }
 
-// lastWrite returns when an object was last written, its status apart; the zero time if that is not
-// known.
-func lastWrite(fields api.ManagedFields) (last time.Time) {
+// lastWrite returns when an object was last written, without and with its status; the zero time if
+// that is not known.
+func lastWrite(fields api.ManagedFields) (changed, written time.Time) {
 	entries, err := fields.Entries()
 	if err != nil {
-		return last
+		return changed, written
 	}
 	for _, entry := range entries {
-		if entry.Subresource != "status" && entry.Time != nil && entry.Time.After(last) {
-			last = entry.Time.UTC()
+		if entry.Time == nil {
+			continue
+		}
+		at := entry.Time.UTC()
+		if at.After(written) {
+			written = at
+		}
+		if entry.Subresource != "status" && at.After(changed) {
+			changed = at
 		}
 	}
-	return last
+	return changed, written
 }
 
 // has reports whether an object with a finalizer is kept already. Those that are terminating and

@@ -62,9 +62,8 @@ func TestLastWrite(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(`[{"manager":"a","time":"2026-01-02T03:04:05Z"},{"manager":"b","time":"2026-01-02T03:04:09Z","subresource":"status"},
 		{"manager":"c"},{"manager":"d","time":"2026-01-02T03:04:07Z"}]`), &fields))
 	at := time.Date(2026, 1, 2, 3, 4, 7, 0, time.UTC)
-	assert.Equal(t, at, lastWrite(fields))
 	k := keeper{}
 	k.add(why.Object{Name: "a"}, fields)
-	assert.Equal(t, at, k.objects()[0].Changed)
-	assert.Zero(t, lastWrite(api.ManagedFields{}))
+	k.add(why.Object{Name: "b"}, api.ManagedFields{})
+	assert.Equal(t, []why.Object{{Name: "a", Changed: at, Written: at.Add(2 * time.Second)}, {Name: "b"}}, k.objects())
 }

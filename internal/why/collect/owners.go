@@ -94,7 +94,7 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 		image, _, _ = strings.Cut(image, "@")
 		w.Words, w.Images = append(w.Words, text(container, "name"), image), append(w.Images, image)
 		line := slices.Concat(words(container["command"]), words(container["args"]))
-		w.Only = append(w.Only, limitsOf(line, items(container["env"]))...)
+		w.Only = append(w.Only, limitsOf(w.Namespace, line, items(container["env"]))...)
 		w.Words = slices.Concat(w.Words, programsOf(words(container["command"])), programsOf(words(container["args"])))
 		for _, variable := range items(container["env"]) {
 			line = append(line, text(variable, "name"))
@@ -120,18 +120,22 @@ func choosesIdentity(word string) bool {
 }
 
 // limitsOf returns the namespaces to which the flags of a command line and the variables of a
-// container limit its program; "?" for one whose value is elsewhere.
-func limitsOf(line []string, variables []map[string]any) (only []string) {
+// container limit its program; "?" for one whose value is elsewhere. A flag --namespace with its
+// own namespace may say where its Lease is.
+func limitsOf(own string, line []string, variables []map[string]any) (only []string) {
 	for i, flag := range line {
 		name, value, whole := strings.Cut(flag, "=")
 		if narrows(name, value) {
 			only = append(only, "?")
 		}
-		if !strings.HasPrefix(flag, "--") || !limits(name) {
+		if !strings.HasPrefix(flag, "-") || !limits(name) {
 			continue
 		}
 		if !whole && i+1 < len(line) {
 			value = line[i+1]
+		}
+		if strings.TrimLeft(name, "-") == "namespace" && (value == own || strings.HasPrefix(value, "$(")) {
+			continue
 		}
 		only = append(only, namesIn(value)...)
 	}
@@ -178,7 +182,7 @@ func namesIn(value string) []string {
 
 // limiting are the names of such flags and variables, in small letters and without a plural.
 var limiting = []string{
-	"watch_namespace", "watched_namespace", "managed_namespace", "application_namespace", "argocd_application_namespace", "strimzi_namespace",
+	"namespace", "azure_target_namespace", "scoped_namespace", "watchednamespace", "watch_namespace", "watched_namespace", "managed_namespace", "application_namespace", "argocd_application_namespace", "strimzi_namespace",
 }
 
 // mayRun reports whether a pod is going to run: it is neither finished nor deleted.

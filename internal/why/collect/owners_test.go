@@ -167,9 +167,15 @@ func TestWorkloadsOfSomeNamespaces(t *testing.T) {
 		"some labels":              {map[string]any{"args": []any{"--watch-label-selector=!sharding.fluxcd.io/key"}}, []string{"?"}},
 		"the namespace of a Kafka": {map[string]any{"env": []any{map[string]any{"name": "STRIMZI_NAMESPACE", "value": "kafka"}}}, []string{"kafka"}},
 		"Rook's, by a variable":    {map[string]any{"env": []any{map[string]any{"name": "ROOK_CURRENT_NAMESPACE_ONLY", "value": "true"}}}, []string{"?"}},
+		"another namespace":        {map[string]any{"args": []any{"--namespace=team-a"}}, []string{"team-a"}},
+		"that of its pod":          {map[string]any{"args": []any{"--namespace=$(POD_NAMESPACE)"}}, nil},
+		"OLM's":                    {map[string]any{"args": []any{"-watchedNamespaces", "team-a"}}, []string{"team-a"}},
+		"one dash":                 {map[string]any{"args": []any{"-watch-namespace=team-a"}}, []string{"team-a"}},
+		"one scope":                {map[string]any{"args": []any{"--scoped-namespace", "team-a"}}, []string{"team-a"}},
+		"Azure's":                  {map[string]any{"env": []any{map[string]any{"name": "AZURE_TARGET_NAMESPACES", "value": "team-a"}}}, []string{"team-a"}},
 		"a flag and its value":     {map[string]any{"command": []any{"argocd", "--application-namespaces", "team-*"}}, []string{"team-*"}},
 	} {
-		o := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{test.container}}}}}}
+		o := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"namespace": "ops"}, "spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{test.container}}}}}}
 		assert.Equal(t, test.only, workload("deployment", o).Only, name)
 	}
 }

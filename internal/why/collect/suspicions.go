@@ -61,13 +61,13 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(e.Ending(), func() { e.NodeLeases = list(ctx, c, leasesResource, "kube-node-lease", api.ListOptions{}, lease) })
 	ask(e.Ending(), func() { e.Nodes = list(ctx, c, nodesResource, "", api.ListOptions{}, node) })
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, attachmentsResource, "", api.ListOptions{}, attachment) })
-	ask(len(e.Discovery.Stale) > 0, func() { c.probes(ctx) })
+	ask(len(e.Stale()) > 0, func() { c.probes(ctx) })
 	ask(len(why.Refusals(n, e.Name)) > 0 || silent, func() { c.reviews(ctx) })
 	ask(e.BlamesConversion(), func() {
 		e.Definitions = list(ctx, c, definitionsResource, "", api.ListOptions{}, definition)
 	})
 	held := c.held()
-	repairs := len(held) > 0 || len(e.Discovery.Failed) > 0 || e.Untouched() || n.BlamesWebhook() || e.BlamesConversion()
+	repairs := len(held) > 0 || len(e.Undiscovered()) > 0 || e.Untouched() || n.BlamesWebhook() || e.BlamesConversion()
 	ask(repairs && e.Terminating == nil, func() { e.Terminating = c.terminating(ctx) })
 	ask(len(held) > 0, func() { c.workloads(ctx) })
 	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, leasesResource, "", api.ListOptions{}, c.leaseAgain) })
@@ -118,7 +118,7 @@ func (c *collector) elsewhere(ctx context.Context) why.Answer[why.ConditionsWrit
 func (c *collector) probes(ctx context.Context) {
 	e := &c.evidence
 	for _, a := range e.APIServices.Items {
-		if a.Available != "True" || !slices.Contains(e.Discovery.Stale, a.GroupVersion) || len(e.Probes) == maxProbes {
+		if a.Available != "True" || !slices.Contains(e.Stale(), a.GroupVersion) || len(e.Probes) == maxProbes {
 			continue
 		}
 		path := "/apis/" + a.GroupVersion
@@ -195,21 +195,21 @@ func (c *collector) backends(ctx context.Context) {
 			want(hook.Service)
 		}
 	}
-	for _, definition := range e.Definitions.Items {
-		want(definition.Converter)
-	}
 	for _, a := range e.APIServices.Items {
-		if _, failed := e.Discovery.Failed[a.GroupVersion]; failed && a.Available != "True" {
+		if slices.Contains(e.Undiscovered(), a.GroupVersion) && a.Available != "True" {
 			want(a.Service)
 		}
+	}
+	for _, service := range e.Promising() {
+		want(&service)
+	}
+	for _, definition := range e.Definitions.Items {
+		want(definition.Converter)
 	}
 	for _, hook := range e.Webhooks.Items {
 		if e.MayKeep(hook) {
 			want(hook.Service)
 		}
-	}
-	for _, service := range e.Promising() {
-		want(&service)
 	}
 	var reads []func()
 	backends := make([]why.Backend, len(wanted))

@@ -184,7 +184,7 @@ func TestWhichBackendsAreRead(t *testing.T) {
 		names = append(names, b.Name)
 	}
 	require.Len(t, names, maxBackends)
-	assert.Equal(t, []string{"named", "converter", "aggregated", "suspected-0"}, names[:4])
+	assert.Equal(t, []string{"named", "aggregated", "converter", "suspected-0"}, names[:4])
 	assert.Equal(t, "guard.example.com", e.Backends[0].External)
 	assert.Equal(t, time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), e.Backends[0].Changed)
 }
