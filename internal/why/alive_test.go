@@ -258,6 +258,9 @@ func TestOtherOwnersOfALoadBalancer(t *testing.T) {
 		e.Server = server
 		assert.Equal(t, why.Possible, certainty(e, "C15"), server)
 	}
+	new := balanced()
+	new.Server = "v1.31.0"
+	assert.Equal(t, why.Proven, certainty(new, "C15"))
 	for _, right := range []string{"services", "services/status", "*/status"} {
 		e := balanced()
 		e.Grants = answered("GET roles", why.Grant{Subject: "user system:cloud-controller-manager", Resources: []string{right}})
@@ -266,6 +269,10 @@ func TestOtherOwnersOfALoadBalancer(t *testing.T) {
 	e := balanced()
 	e.Grants = answered("GET roles", why.Grant{Subject: "user system:cloud-controller-manager", Resources: []string{"services/proxy"}})
 	assert.Equal(t, why.Proven, certainty(e, "C15"))
+
+	custom := calm(held(since("deployment", "keda-operator", 0, time.Hour)))
+	custom.Grants = answered("GET roles", why.Grant{Subject: "user keda-operator", Group: "keda.sh", Resources: []string{"scaledobjects/status"}})
+	assert.Equal(t, why.Proven, certainty(custom, "C04"), "the status of a custom object has no finalizers")
 }
 
 // A controller may have many namespaces to work on, or be one whose pod may not be read.
@@ -276,6 +283,8 @@ func TestAControllerThatMayNotHaveComeToIt(t *testing.T) {
 	e.At, e.Second.At = deleted.Add(70*time.Second), deleted.Add(80*time.Second)
 	e.Terminating = make([]string, 9)
 	require.Equal(t, why.Proven, certainty(e, "C19"))
+	e.Terminating = make([]string, 10)
+	assert.Equal(t, why.Possible, certainty(e, "C19"))
 	e.Terminating = make([]string, 300)
 	assert.Equal(t, []string{"300 namespaces are terminating: a controller may not have come to this one"}, find(why.Judge(e), "C19").Missing)
 	e.At, e.Second.At = deleted.Add(31*time.Minute), deleted.Add(32*time.Minute)

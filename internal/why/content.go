@@ -34,7 +34,7 @@ func contentCauses() []Cause {
 		ID: "C27", Title: "much to delete, or a server that throttles", Waits: true,
 		Lesson: "Each object costs the server a write. A namespace with many objects, or with a controller that releases them one " +
 			"by one, takes its time.",
-		Proof: "The number of objects falls between the samples.",
+		Proof: "The number of objects falls between the samples, and nothing shows that another part hangs.",
 		Do:    []string{"wait"},
 		judge: shrinks,
 	}, {

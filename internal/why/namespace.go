@@ -13,7 +13,7 @@ func namespaceCauses() []Cause {
 		ID: "C16", Title: "a finalizer in the namespace's metadata", Issues: []int{125143, 64002}, Itself: true,
 		Lesson: "A namespace has two lists of finalizers. The controller empties spec.finalizers; each entry of " +
 			"metadata.finalizers belongs to the program that added it, and the server keeps the object until they are all removed.",
-		Proof: "Every type could be read and is empty, and metadata.finalizers has an entry that is not the garbage collector's.",
+		Proof: "Every type could be read and has been empty for a minute, and metadata.finalizers has an entry that is not the garbage collector's.",
 		Do: []string{
 			"find the program that owns the finalizer, and let it finish",
 			"⚠ as a last resort remove that entry: kubectl patch namespace, path metadata.finalizers",
@@ -37,7 +37,7 @@ func namespaceCauses() []Cause {
 		ID: "C18", Title: "a foreign token in spec.finalizers", Issues: []int{77086}, Itself: true,
 		Lesson: "spec.finalizers may have tokens of other parties beside kubernetes. Each removes its own when it has cleaned up, " +
 			"and the server keeps the namespace until the list is empty.",
-		Proof: "spec.finalizers has a token other than kubernetes. Nothing is proven about the token's owner: no request shows who " +
+		Proof: "spec.finalizers has a token other than kubernetes, a minute after the content went. Nothing is proven about the token's owner: no request shows who " +
 			"that is.",
 		Do: []string{
 			"find the token's owner, and let it remove the token",

@@ -19,7 +19,7 @@ func podCauses() []Cause {
 		Lesson: "A pod gets time to end: its deletionTimestamp is the moment until which it may run. Since Kubernetes 1.33 the " +
 			"controller deletes pods first and touches nothing else until they are gone.",
 		Proof: "Pods remain, and the deletionTimestamp of each, which includes its grace period, is in the future. If the node of one does not " +
-			"answer or does not exist, that is possible only: see C11.",
+			"answer, does not exist or may not be read, that is possible only: see C11.",
 		Do:    []string{"wait until the printed time"},
 		DoNot: "force-delete the pods: their containers would be killed before they have ended their work",
 		Hides: whilePodsRemain,
@@ -29,7 +29,7 @@ func podCauses() []Cause {
 		Lesson: "Only the kubelet of its node can say that a pod has ended. If the node does not answer, the pod stays terminating, because " +
 			"its containers may still run. If the Node object is deleted, the pod garbage collector of kube-controller-manager deletes its pods.",
 		Proof: "A pod without finalizers is past its deletionTimestamp, and its node does not exist, or does not answer " +
-			"(Ready=Unknown). With Ready=False the kubelet answers, and the cause is possible; so it is if the node does not exist and a webhook or " +
+			"(Ready=Unknown, and its Lease has expired). With Ready=False the kubelet answers, and the cause is possible; so it is if the node does not exist and a webhook or " +
 			"policy decides on deletions of pods. For a pod with finalizers it acts " +
 			"later, when they are removed.",
 		Do: []string{
@@ -44,7 +44,7 @@ func podCauses() []Cause {
 		ID: "C12", Title: "the kubelet cannot tear a pod down",
 		Lesson: "A pod whose containers have ended still has volumes and a network. If one of them cannot be removed, the kubelet " +
 			"keeps trying, and the pod stays.",
-		Proof: "A pod without finalizers is past its deletionTimestamp, its node is Ready and renews its Lease, and none of its " +
+		Proof: "A pod without finalizers is past its deletionTimestamp and does not change, its node is Ready and renews its Lease, and none of its " +
 			"containers runs. While one runs and a volume is attached to the node, the cause is possible.",
 		Do:    []string{"read the kubelet's log on that node; repair the CSI driver or the mount"},
 		DoNot: "force-delete the pod: the mount stays on the node",
@@ -67,8 +67,8 @@ func podCauses() []Cause {
 	}, {
 		ID: "C14", Title: "a claim is protected",
 		Lesson: "A PersistentVolumeClaim that a pod uses is kept by a finalizer until no scheduled pod mounts it, finished or not.",
-		Proof: "A terminating claim has kubernetes.io/pvc-protection, and a pod on a node mounts it; or none does, and the " +
-			"controller that removes the finalizer is off.",
+		Proof: "A terminating claim has kubernetes.io/pvc-protection, and a pod on a node mounts it, a minute after its grace period or after the " +
+			"deletion of the namespace; or none does, and the controller that removes the finalizer is off.",
 		Do: []string{
 			"repair what keeps the pod: another finding of the report, such as C11, names it",
 			"start the persistentvolumeclaim-protection-controller",
@@ -81,7 +81,7 @@ func podCauses() []Cause {
 		Lesson: "Since Kubernetes 1.33 nothing but pods is deleted while there are pods. A finalizer on a pod whose owner is gone, " +
 			"or waits for another object of the namespace, stops the whole deletion; kube-controller-manager's conditions say " +
 			"meanwhile that all content was removed.",
-		Proof: "Since the deletion of the namespace nothing but pods was deleted, a pod has a finalizer and is unchanged in two " +
+		Proof: "The server is Kubernetes 1.33 or newer, since the deletion of the namespace nothing but pods was deleted, a pod has a finalizer and is unchanged in two " +
 			"samples, and its owner is gone as in C04.",
 		Do: []string{
 			"bring the finalizer's owner back, or remove what it waits for",

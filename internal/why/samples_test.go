@@ -176,6 +176,11 @@ func TestWhatTheSecondSampleDoesNotShow(t *testing.T) {
 		"C20, one hands over to the other": {"C20", contradicted(), func(e *why.Evidence) {
 			e.Leases.Items[0].Renewed = at.Add(time.Second)
 		}},
+		"C20, the later one does not lead any more": {"C20", contradicted(), func(e *why.Evidence) {
+			e.Leases.Items = append(slices.Clone(e.Leases.Items), why.Lease{
+				Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a", Renewed: at.Add(-10 * time.Second), Duration: 15 * time.Second,
+			})
+		}},
 		"C22, its server was changed": {"C22", undeleted(), func(e *why.Evidence) { e.Backends[0].Changed = at.Add(3 * time.Second) }},
 		"C23, the list fails otherwise": {"C23", undecodable(), func(e *why.Evidence) {
 			e.Second.Types[0].Failed = &why.Failure{Request: "GET configmaps", Code: 504, Message: "Timeout"}
@@ -220,6 +225,8 @@ func TestAdmissionThatWasNotRead(t *testing.T) {
 	e = calm(e)
 	assert.True(t, e.Late())
 	require.Equal(t, why.Proven, certainty(e, "C12"))
-	e.Webhooks = why.Answer[why.Webhook]{}
+	e.Policies = why.Answer[why.Policy]{}
+	assert.Equal(t, why.Possible, certainty(e, "C12"))
+	e.Webhooks, e.Policies = why.Answer[why.Webhook]{}, answered[why.Policy]("GET policies")
 	assert.Equal(t, why.Possible, certainty(e, "C12"))
 }

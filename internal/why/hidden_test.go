@@ -1,0 +1,204 @@
+package why_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+)
+
+// Owners and controllers that are alive, and are hard to see.
+
+// kube-controller-manager comes back after a reboot: its pod was created 15 s ago, and is not Ready
+// yet.
+func TestManagerThatIsStarting(t *testing.T) {
+	e := leftOver()
+	e.Cluster = "c"
+	e.Managers = answered("GET pods", why.Manager{Name: "kube-controller-manager-a", Created: at.Add(-5 * time.Second)})
+	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a_1", Renewed: at.Add(-70 * time.Second), Duration: 15 * time.Second})
+	e = calm(e)
+	assert.NotEqual(t, why.Proven, certainty(e, "C13"))
+	assert.Empty(t, digests(e, "C13"))
+	assert.NotEqual(t, why.Proven, certainty(e, "C19"))
+}
+
+// The same for C17, with a Lease that expired three minutes ago.
+func TestCollectorThatIsStarting(t *testing.T) {
+	n := terminating("", "")
+	n.SpecFinalizers, n.Finalizers = nil, []string{"foregroundDeletion"}
+	e := evidence(n)
+	e.Managers = answered("GET pods", why.Manager{Name: "kube-controller-manager-a", Created: at.Add(-5 * time.Second)})
+	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a_1", Renewed: at.Add(-3 * time.Minute), Duration: 15 * time.Second})
+	assert.NotEqual(t, why.Proven, certainty(e, "C17"))
+}
+
+// No Lease and no pod of a controller (k3s with SQLite, --leader-elect=false), hundreds of types
+// and a slow store: the first pass takes longer than a minute.
+func TestSlowFirstPassWithoutALease(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+	for i := range 400 {
+		e.Types = append(e.Types, typeOf("x.io", fmt.Sprint("types", i)))
+	}
+	e.Leases, e.Managers = answered[why.Lease]("GET leases"), answered[why.Manager]("GET pods")
+	e.APIServices, e.Elsewhere = answered[why.APIService]("GET apiservices"), answered[why.ConditionsWrite]("GET namespaces")
+	e.At, e.Second.At = deleted.Add(55*time.Second), deleted.Add(65*time.Second)
+	assert.NotEqual(t, why.Proven, certainty(e, "C19"))
+}
+
+// The clock of the leader is behind: its Lease was written between the samples.
+func TestLeaderWhoseClockIsBehind(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+	e.Managers = answered[why.Manager]("GET pods")
+	e.APIServices, e.Elsewhere = answered[why.APIService]("GET apiservices"), answered[why.ConditionsWrite]("GET namespaces")
+	lease := why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a", Renewed: at.Add(-80 * time.Second), Duration: 15 * time.Second, Moved: true}
+	e.Leases = answered("GET leases", lease)
+	assert.Equal(t, why.Possible, certainty(e, "C19"))
+	e.Leases.Items[0].Moved = false
+	assert.Equal(t, why.Proven, certainty(e, "C19"))
+}
+
+// --controllers switches it off for another controller (orrery, whose Lease is in another
+// namespace), which has deleted an object since and may not write conditions.
+func TestAnotherControllerAtWorkBesideOneThatIsOff(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a", "example.com/x")))
+	e.Types[0].Objects[0].Deleted = deleted.Add(6 * time.Second)
+	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace-controller"})
+	e.Leases = answered[why.Lease]("GET leases")
+	assert.NotEqual(t, why.Proven, certainty(e, "C19"))
+}
+
+// The leader is on node ip-10-0-1-1, whose mirror pod is being replaced, and not on ip-10-0-1-12.
+func TestHolderWhoseNameIsAPrefix(t *testing.T) {
+	e := leading(claimed(), "*,-persistentvolumeclaim-protection-controller")
+	e.Managers.Items[0].Name = "kube-controller-manager-ip-10-0-1-12"
+	e.Leases.Items[0].Holder = "ip-10-0-1-3_5f3c"
+	require.Equal(t, why.Possible, certainty(e, "C14"))
+	e.Leases.Items[0].Holder = "ip-10-0-1-1_5f3c"
+	assert.NotEqual(t, why.Proven, certainty(e, "C14"))
+}
+
+// What is missing in the proof that the job-controller is off is missing in the finding, and no
+// removal has a digest.
+func TestWhatIsMissingAboutTheJobController(t *testing.T) {
+	for name, change := range map[string]func(*why.Evidence){
+		"the Lease expired 5 s ago, no pod is visible (EKS, k3s: a restart)": func(e *why.Evidence) {
+			e.Managers, e.Leases.Items[0].Renewed = answered[why.Manager]("GET pods"), at.Add(-20*time.Second)
+		},
+		"an old Lease, no pod is visible (leader election was switched off)": func(e *why.Evidence) {
+			e.Managers, e.Leases.Items[0].Renewed = answered[why.Manager]("GET pods"), at.Add(-1000*time.Hour)
+		},
+		"another process holds the Lease": func(e *why.Evidence) {
+			e.Managers.Items[0].Controllers, e.Leases.Items[0].Holder = "*,-job-controller", "master-2_1"
+		},
+		"the Leases are forbidden": func(e *why.Evidence) {
+			e.Managers.Items[0].Controllers = "*,-job-controller"
+			e.Leases = why.Answer[why.Lease]{Request: "GET leases", Failed: noRight}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := leading(orphanPod(), "")
+			e.Leases.Items = slices.Clone(e.Leases.Items)
+			change(&e)
+			assert.NotEqual(t, why.Proven, certainty(e, "C13"))
+			assert.Empty(t, digests(e, "C13"))
+		})
+	}
+}
+
+// What an administrator calls possible is not proven for a user who may not see
+// kube-controller-manager.
+func TestOrphanWhoseControllerMayNotBeSeen(t *testing.T) {
+	e := leading(orphanPod(), "")
+	require.Equal(t, why.Possible, certainty(e, "C13"))
+	e.Managers = why.Answer[why.Manager]{Request: "GET pods", Failed: noRight}
+	e.Leases = why.Answer[why.Lease]{Request: "GET leases", Failed: noRight}
+	assert.NotEqual(t, why.Proven, certainty(e, "C13"))
+}
+
+// Leases that may not be read do not show that both controllers lead.
+func TestTwoControllersWithoutLeases(t *testing.T) {
+	e := contradicted()
+	e.Leases.Items[0].Renewed = at.Add(time.Second)
+	require.Equal(t, why.Possible, certainty(e, "C20"))
+	e.Leases = why.Answer[why.Lease]{Request: "GET leases", Failed: noRight}
+	assert.NotEqual(t, why.Proven, certainty(e, "C20"))
+}
+
+// A user outside the cluster with a rule for services/status only, as that of the service
+// controller has, whatever its name.
+func TestCloudControllerByItsStatusRule(t *testing.T) {
+	e := leading(balanced(), "")
+	e.Grants = answered("GET roles", why.Grant{Subject: "user system:ccm", Resources: []string{"services/status"}})
+	assert.NotEqual(t, why.Proven, certainty(e, "C15"))
+	assert.Empty(t, digests(e, "C15"))
+}
+
+// An owner with another release name whose Role was in the namespace runs; a stopped one has the
+// table's name.
+func TestOwnerOfAnotherReleaseThatLostItsRole(t *testing.T) {
+	stopped := since("deployment", "cert-manager", 0, time.Hour)
+	alive := workload("deployment", "team", "team-cert-manager", 1, "cert-manager-controller")
+	alive.ServiceAccount = "team-cert-manager"
+	e := calm(orphan("challenges", "acme.cert-manager.io", "acme.cert-manager.io/finalizer", "", stopped, alive))
+	e.Cluster = "c"
+	assert.NotEqual(t, why.Proven, certainty(e, "C04"))
+	assert.Empty(t, digests(e, "C04"))
+}
+
+// The program of another Helm release is the owner, too, although it has lost its rights.
+func TestOwnerWithoutRightsIsNotAPart(t *testing.T) {
+	stopped := since("deployment", "keda-operator", 0, time.Hour)
+	alive := workload("deployment", "team", "eu-keda-operator", 1, "keda-operator") // a Helm release, its container has the owner's name
+	alive.ServiceAccount = "eu"
+	e := calm(held(stopped, alive))
+	e.Cluster = "c"
+	assert.Empty(t, digests(e, "C04"), find(why.Judge(e), "C04").Proof)
+}
+
+// On a server before 1.33 pods do not go first.
+func TestPodsFirstOnAnOlderServer(t *testing.T) {
+	e := orphan("pods", "", "kueue.x-k8s.io/managed", "", since("deployment", "kueue-controller-manager", 0, time.Hour))
+	e.Types[0].Objects[0].Deleted = deleted
+	e.Pods = []why.Pod{{Object: e.Types[0].Objects[0], Node: "n"}}
+	e = calm(e)
+	require.Equal(t, why.Proven, certainty(e, "C24"))
+	e.Server = "v1.30.2"
+	assert.NotEqual(t, why.Proven, certainty(e, "C24"), "nothing waits for the pods there")
+}
+
+// The endpoints of an APIService may not be read: its pods may be starting.
+func TestEndpointsOfAnAPIServiceThatMayNotBeRead(t *testing.T) {
+	e := unavailable()
+	e.APIServices.Items[0].Reason, e.APIServices.Items[0].Since = "MissingEndpoints", at.Add(-20*time.Second)
+	e.Backends = []why.Backend{{Service: *e.APIServices.Items[0].Service, Exists: true, Coming: 1, Changed: at.Add(-20 * time.Second), Request: "GET slices"}}
+	require.Equal(t, why.Possible, certainty(e, "C01"))
+	e.Backends[0] = why.Backend{Service: *e.APIServices.Items[0].Service, Request: "GET services", Failed: noRight}
+	assert.Equal(t, why.Possible, certainty(e, "C01"))
+}
+
+// Endpoints that may not be read may have changed.
+func TestEndpointsBehindAPromiseThatMayNotBeRead(t *testing.T) {
+	e := undeleted()
+	e.Backends[0].Changed = at.Add(3 * time.Second)
+	require.Equal(t, why.Possible, certainty(e, "C22"))
+	e.Backends[0] = why.Backend{Service: e.Backends[0].Service, Request: "GET services", Failed: noRight}
+	assert.NotEqual(t, why.Proven, certainty(e, "C22"), "services are forbidden")
+	e = undeleted()
+	e.APIServices, e.Backends = why.Answer[why.APIService]{Request: "GET apiservices", Failed: noRight}, nil
+	assert.NotEqual(t, why.Proven, certainty(e, "C22"), "apiservices are forbidden")
+}
+
+// A webhook that the condition blames is possible if its type may not be listed.
+func TestWebhookOfATypeThatMayNotBeListed(t *testing.T) {
+	e := unreachable()
+	e.Types = slices.Clone(e.Types)
+	e.Types[0].Count, e.Types[0].Objects, e.Types[0].Failed = 0, nil, noRight
+	e.Second.Types = e.Second.Types[1:]
+	r := why.Judge(e)
+	assert.Equal(t, why.Possible, certainty(e, "C07"), r.Sentence)
+}

@@ -1,0 +1,252 @@
+package why_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+	"orrery/restclient/api"
+)
+
+// What happened between the samples, or a moment before the first one.
+
+func digests(e why.Evidence, id string) (all []string) {
+	for _, f := range why.Judge(e).Findings {
+		for _, r := range f.Remedies {
+			if f.ID == id && r.Digest != "" {
+				all = append(all, r.Digest)
+			}
+		}
+	}
+	return all
+}
+
+var noRight = &why.Failure{Request: "GET x", Code: 403, Message: "forbidden", Right: "list x"}
+
+// The kubelet acts: the pod has changed between the samples.
+func TestPodThatTheKubeletWorksOn(t *testing.T) {
+	e := onNode(why.Node{Name: "n", Ready: "True"})
+	e.Pods[0].Deleted = later.Add(-65 * time.Second)
+	e.Types[0].Objects[0].Deleted = e.Pods[0].Deleted
+	e.NodeLeases = answered("GET leases", why.Lease{Name: "n", Holder: "n", Renewed: later, Duration: 40 * time.Second})
+	again := e.Types[0].Objects[0]
+	again.ResourceVersion = "99"
+	e.Second.Types[0].Objects = []why.Object{again}
+	e = calm(e)
+	assert.NotEqual(t, why.Proven, certainty(e, "C12"))
+}
+
+// A kubelet that died 45 s ago: judged by the time of the first sample its Lease has not expired.
+func TestLeaseOfAKubeletByTheSecondSample(t *testing.T) {
+	e := onNode(why.Node{Name: "n", Ready: "True"})
+	e.NodeLeases = answered("GET leases", why.Lease{Name: "n", Holder: "n", Renewed: later.Add(-45 * time.Second), Duration: 40 * time.Second})
+	e = calm(e)
+	assert.NotEqual(t, why.Proven, certainty(e, "C12"))
+}
+
+// The namespace was excluded from a webhook between the samples.
+func TestExclusionBetweenTheSamples(t *testing.T) {
+	e := unreachable()
+	only := why.Selector{Expressions: []why.Expression{{Key: "skip", Operator: "DoesNotExist"}}}
+	e.Webhooks.Items[1].NamespaceOnly = only
+	require.Equal(t, why.Proven, certainty(e, "C07"))
+	e.Second.Namespace.Labels = map[string]string{"skip": "yes"}
+	e.Second.Namespace.ResourceVersion = "8"
+	e.Second.Namespace.Changed = at.Add(5 * time.Second)
+	assert.NotEqual(t, why.Proven, certainty(e, "C07"))
+}
+
+// A webhook with an objectSelector: its objects were labelled since, so that it is not asked any
+// more.
+func TestObjectsExcludedFromANarrowedWebhook(t *testing.T) {
+	e := unreachable()
+	e.Webhooks.Items[1].Narrowed = true
+	require.Equal(t, why.Proven, certainty(e, "C07"))
+	o := e.Types[0].Objects[0]
+	o.ResourceVersion, o.Changed = "99", at.Add(5*time.Second)
+	e.Second.Types = slices.Clone(e.Second.Types)
+	e.Second.Types[0].Objects = []why.Object{o}
+	assert.NotEqual(t, why.Proven, certainty(e, "C07"))
+}
+
+// `kubectl label cm a protected-`: the removal of a field moves no time of managedFields, but the
+// object changes between the samples.
+func TestRemovedLabelOfADeniedObject(t *testing.T) {
+	e := denied()
+	e.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: at.Add(-time.Minute)}}
+	e.Namespace.ResourceVersion = "100"
+	again := *e.Namespace
+	e.Second.Namespace = &again
+	o := e.Types[0].Objects[0]
+	o.Changed, o.ResourceVersion = deleted.Add(-time.Hour), "50"
+	e.Types = slices.Clone(e.Types)
+	e.Types[0].Objects = []why.Object{o}
+	o.ResourceVersion = "120"
+	e.Second.Types = slices.Clone(e.Types)
+	e.Second.Types[0].Objects = []why.Object{o}
+	assert.NotEqual(t, why.Proven, certainty(e, "C08"), "it changed between the samples")
+	e.Types[0].Objects[0].ResourceVersion = "120"
+	assert.NotEqual(t, why.Proven, certainty(e, "C08"), "it changed after the conditions")
+}
+
+// More denied objects than are kept: one of the others may have been changed since.
+func TestDeniedObjectsThatAreNotKept(t *testing.T) {
+	e := denied()
+	e.Types[0].Count, e.Second.Types = 700, slices.Clone(e.Second.Types)
+	e.Second.Types[0].Count, e.Second.Types[0].Partial = 700, true
+	assert.NotEqual(t, why.Proven, certainty(e, "C08"))
+}
+
+// The server of a webhook with an expired certificate was restarted since the last pass.
+func TestCertificateOfAServerThatWasRestarted(t *testing.T) {
+	e := calling(`Post "https://guard.guard.svc:443/?timeout=10s": tls: failed to verify certificate: x509: certificate has expired`)
+	e.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: at.Add(-time.Minute)}}
+	again := *e.Namespace
+	e.Second.Namespace = &again
+	require.Equal(t, why.Proven, certainty(e, "C07"))
+	e.Backends[0].Changed = at
+	assert.NotEqual(t, why.Proven, certainty(e, "C07"))
+}
+
+// A pass that began before the repair writes the conditions after it.
+func TestRepairInTheMiddleOfAPass(t *testing.T) {
+	e := unreachable()
+	e.Backends[0] = why.Backend{Service: e.Backends[0].Service, Request: "GET slices", Exists: true, Ready: 1, Changed: at.Add(-20 * time.Second)}
+	message := `Failed to delete all resource types, 1 remaining: Internal error occurred: failed calling webhook "b.example.com": failed to call webhook: Post "https://guard.guard.svc:443/?timeout=10s": context deadline exceeded`
+	e.Namespace = terminating(contentFailure, message)
+	e.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: at.Add(-15 * time.Second)}}
+	again := *e.Namespace
+	e.Second.Namespace = &again
+	assert.NotEqual(t, why.Proven, certainty(e, "C07"))
+}
+
+// The content went between the samples; the owners of the other entries have had no time yet.
+func TestTokensOfANamespaceThatWasJustEmptied(t *testing.T) {
+	n := terminating("", "")
+	n.SpecFinalizers, n.Finalizers = []string{"kubernetes", "example.com/token"}, []string{"example.com/audit"}
+	e := evidence(n)
+	e.Cluster = "c"
+	e = calm(e)
+	e.Second.Namespace.ResourceVersion, e.Second.Namespace.SpecFinalizers = "8", []string{"example.com/token"}
+	r := why.Judge(e)
+	assert.NotEqual(t, why.Proven, certainty(e, "C16"))
+	assert.NotEqual(t, why.Proven, certainty(e, "C18"))
+	assert.Empty(t, digests(e, "C18"))
+	assert.NotEqual(t, why.Stuck, r.Verdict, r.Sentence)
+}
+
+// The last object went 12 s ago: NamespaceContentRemaining has been False since then.
+func TestNamespaceThatWasEmptiedSecondsAgo(t *testing.T) {
+	n := terminating("", "")
+	n.SpecFinalizers, n.Finalizers = []string{"example.com/token"}, []string{"example.com/audit"}
+	n.Conditions = []api.NamespaceCondition{{Type: api.NamespaceContentRemaining, Status: api.ConditionFalse, LastTransitionTime: api.NewTime(later.Add(-12 * time.Second))}}
+	e := evidence(n)
+	e.Cluster = "c"
+	assert.NotEqual(t, why.Proven, certainty(e, "C16"))
+	assert.NotEqual(t, why.Proven, certainty(e, "C18"))
+	assert.Empty(t, digests(e, "C18"))
+}
+
+// A controller without a Lease has written the conditions between the samples; an old Lease and a
+// pod that is not Ready are there.
+func TestConditionsWrittenBetweenTheSamples(t *testing.T) {
+	e := orphanPod()
+	e.Cluster = "c"
+	e.Managers = answered("GET pods", why.Manager{Name: "kube-controller-manager-a", Created: deleted.Add(-time.Hour)})
+	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a_1", Renewed: at.Add(-time.Hour), Duration: 15 * time.Second})
+	e.Second.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: at.Add(5 * time.Second)}}
+	e.Second.Namespace.ResourceVersion = "9"
+	assert.Empty(t, digests(e, "C13"))
+}
+
+// Two samples a second apart show no standstill.
+func TestSamplesThatAreTooNear(t *testing.T) {
+	e := held(since("deployment", "keda-operator", 0, time.Hour))
+	e.Second.At = e.At.Add(time.Second)
+	assert.NotEqual(t, why.Proven, certainty(calm(e), "C04"))
+}
+
+// A server without resourceVersions (aggregated): the object has lost a finalizer between the
+// samples.
+func TestObjectsWithoutAResourceVersion(t *testing.T) {
+	e := held(since("deployment", "keda-operator", 0, time.Hour))
+	a := object("a", "finalizer.keda.sh", "other.io/f")
+	a.ResourceVersion = ""
+	e.Types[0].Objects = []why.Object{a}
+	a.Finalizers = a.Finalizers[:1]
+	e.Second.Types = slices.Clone(e.Second.Types)
+	e.Second.Types[0].Objects = []why.Object{a}
+	assert.NotEqual(t, why.Proven, certainty(calm(e), "C04"))
+}
+
+// kube-root-ca.crt is created again by kube-controller-manager: that is not something that creates
+// objects.
+func TestRootCertificateBesideAYoungObject(t *testing.T) {
+	young, root := object("young", "example.com/x"), object("kube-root-ca.crt")
+	young.Created, root.Created, root.UID = deleted.Add(8*time.Second), at.Add(2*time.Second), "new"
+	e := calm(evidence(terminating("", ""), typeOf("", "configmaps", young)))
+	e.Second.Types = []why.Type{typeOf("", "configmaps", young, root)}
+	assert.NotEqual(t, why.Proven, certainty(e, "C28"))
+}
+
+// The Service of an APIService is missing for seconds: an upgrade replaces it.
+func TestServiceThatIsReplaced(t *testing.T) {
+	e := unavailable()
+	e.Cluster = "c"
+	a := &e.APIServices.Items[0]
+	a.UID, a.ResourceVersion, a.Reason, a.Since = "u", "5", "ServiceNotFound", later.Add(-12*time.Second)
+	e.Backends = []why.Backend{{Service: *a.Service, Request: "GET services"}}
+	assert.Empty(t, digests(e, "C01"), "missing for 12 s")
+	e.Backends[0].Exists = true
+	assert.Empty(t, digests(e, "C01"), "the Service is there again")
+}
+
+// A kubelet that renews its Lease is alive, whatever the node's condition says.
+func TestNodeThatIsUnknownAndRenewsItsLease(t *testing.T) {
+	e := onNode(why.Node{Name: "n", Ready: "Unknown"})
+	e.NodeLeases = answered("GET leases", why.Lease{Name: "n", Holder: "n", Renewed: later, Duration: 40 * time.Second})
+	assert.NotEqual(t, why.Proven, certainty(calm(e), "C11"))
+}
+
+// A pod two seconds past its grace period still mounts a claim, on a server that deletes all types
+// at once.
+func TestClaimOfAPodThatJustEnds(t *testing.T) {
+	pod := object("web-0")
+	pod.Deleted = later.Add(-2 * time.Second)
+	claim := object("data", "kubernetes.io/pvc-protection")
+	e := calm(evidence(terminating("", ""), typeOf("", "pods", pod), typeOf("", "persistentvolumeclaims", claim)))
+	e.Server = "v1.31.4"
+	e.Pods = []why.Pod{{Object: pod, Node: "n", Claims: []string{"data"}, Grace: 30}}
+	e.Nodes = answered("GET nodes", why.Node{Name: "n", Ready: "True"})
+	e.NodeLeases = answered("GET leases", why.Lease{Name: "n", Holder: "n", Renewed: later, Duration: 40 * time.Second})
+	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true})
+	e.Leases = answered[why.Lease]("GET leases")
+	r := why.Judge(e)
+	assert.NotEqual(t, why.Proven, certainty(e, "C14"))
+	assert.NotEqual(t, why.Stuck, r.Verdict, r.Sentence)
+}
+
+// A pod that is not terminating yet and mounts a claim that was deleted earlier: the controller
+// comes to it in its next pass.
+func TestClaimOfAPodThatIsNotDeletedYet(t *testing.T) {
+	pod := object("web-0")
+	e := evidence(terminating("", ""), typeOf("", "pods", pod), typeOf("", "persistentvolumeclaims", object("data", "kubernetes.io/pvc-protection")))
+	e.At, e.Second.At = deleted.Add(5*time.Second), deleted.Add(15*time.Second)
+	e.Pods = []why.Pod{{Object: pod, Node: "n", Claims: []string{"data"}, Running: []string{"c"}}}
+	assert.NotEqual(t, why.Stuck, why.Judge(e).Verdict, why.Judge(e).Sentence)
+}
+
+// The endpoints of a webhook have been ready since long before the last pass, which found none: its
+// targetPort has a name that the pods do not have.
+func TestEndpointsWithoutThePort(t *testing.T) {
+	e := calling(`no endpoints available for service "guard"`)
+	e.Backends[0].Changed = deleted.Add(-time.Hour)
+	e.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: at.Add(-30 * time.Second)}}
+	e.Second.Namespace.Writers = e.Namespace.Writers
+	r := why.Judge(e)
+	assert.NotContains(t, r.Sentence, "not the cause any more")
+}

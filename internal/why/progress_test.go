@@ -1,0 +1,113 @@
+package why_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+	"orrery/restclient/api"
+)
+
+// When a namespace may be said to wait, or to make progress: exit code 0.
+
+// Requests are refused for a type, while another type becomes smaller.
+func TestProgressBesideARefusal(t *testing.T) {
+	e := evidence(terminating(contentFailure, "Failed to delete all resource types, 1 remaining: etcdserver: mvcc: database space exceeded"),
+		typeOf("", "configmaps", object("a")), typeOf("", "endpoints", object("b"), object("c")))
+	e.Second.Types[1] = typeOf("", "endpoints", object("b"))
+	r := why.Judge(e)
+	require.Equal(t, why.Possible, certainty(e, "C27"))
+	assert.NotEqual(t, why.Progressing, r.Verdict, r.Sentence)
+}
+
+// A type that this user may not list holds what the condition names, while another becomes smaller.
+func TestProgressBesideAnUnreadType(t *testing.T) {
+	unread := why.Type{Group: "db.io", Version: "v1", Resource: "databases", Request: "GET databases", Failed: noRight}
+	e := evidence(terminating(api.NamespaceFinalizersRemaining, "Some content in the namespace has finalizers remaining: db.io/f in 1 resource instances"),
+		typeOf("", "configmaps", object("b"), object("c")), unread)
+	e.Second.Types = []why.Type{typeOf("", "configmaps", object("b"))}
+	r := why.Judge(e)
+	assert.NotEqual(t, 0, r.ExitCode, r.Sentence)
+}
+
+// A pod that a Ready node has not ended for hours, while others end.
+func TestProgressBesideAnOverduePod(t *testing.T) {
+	old, young := object("old"), object("young")
+	old.Deleted, young.Deleted = deleted.Add(time.Minute), later
+	e := calm(evidence(terminating("", ""), typeOf("", "pods", old, young)))
+	e.Second.Types = []why.Type{typeOf("", "pods", old)}
+	e.Pods = []why.Pod{{Object: old, Node: "n", Running: []string{"c"}}, {Object: young, Node: "n"}}
+	e.Nodes = answered("GET nodes", why.Node{Name: "n", Ready: "True"})
+	e.NodeLeases = answered("GET leases", why.Lease{Name: "n", Holder: "n", Renewed: later, Duration: 40 * time.Second})
+	r := why.Judge(e)
+	assert.NotEqual(t, 0, r.ExitCode, r.Sentence)
+}
+
+// The examination ended early: what would be a cause was not read.
+func TestProgressInAnExaminationThatEndedEarly(t *testing.T) {
+	e := calm(evidence(terminating("", ""), typeOf("", "configmaps", object("b"), object("c", "example.com/x"))))
+	e.Second.Types[0] = typeOf("", "configmaps", object("c", "example.com/x"))
+	e.Incomplete = "the limit of requests (--max-requests) was reached"
+	e.Types[0].Objects = e.Types[0].Objects[:1]
+	r := why.Judge(e)
+	assert.NotEqual(t, 0, r.ExitCode, r.Sentence)
+}
+
+// Pods that may run for an hour do not explain a refusal, on a server that does not wait for them.
+func TestGraceBesideARefusal(t *testing.T) {
+	waiting := object("slow")
+	waiting.Deleted = later.Add(time.Hour)
+	e := evidence(terminating(contentFailure, "Failed to delete all resource types, 1 remaining: etcdserver: mvcc: database space exceeded"),
+		typeOf("", "pods", waiting), typeOf("", "configmaps", object("a")))
+	e.Server = "v1.30.2"
+	e.Pods = []why.Pod{{Object: waiting, Node: "n"}}
+	e.Nodes = answered("GET nodes", why.Node{Name: "n", Ready: "True"})
+	assert.NotEqual(t, 0, why.Judge(e).ExitCode, why.Judge(e).Sentence)
+}
+
+// The nodes may not be read: whether a pod's node is lost is not known.
+func TestGraceOnANodeThatMayNotBeRead(t *testing.T) {
+	waiting := object("slow")
+	waiting.Deleted = later.Add(time.Hour)
+	e := calm(evidence(terminating("", ""), typeOf("", "pods", waiting)))
+	e.Pods = []why.Pod{{Object: waiting, Node: "n"}}
+	e.Nodes.Failed, e.NodeLeases.Failed = noRight, noRight
+	e.Nodes.Request, e.NodeLeases.Request = "GET nodes", "GET leases"
+	assert.NotEqual(t, why.Proven, certainty(e, "C10"))
+	assert.NotEqual(t, 0, why.Judge(e).ExitCode, why.Judge(e).Sentence)
+}
+
+// DiscoveryFailure ends, while an owner at work does not finish for days.
+func TestDiscoveryWorksAgainBesideAnOwnerThatDoesNotFinish(t *testing.T) {
+	e := application()
+	require.Equal(t, why.Unknown, why.Judge(e).Verdict)
+	e.Namespace.Conditions = []api.NamespaceCondition{{Type: discoveryFailure, Status: api.ConditionTrue, Message: "Discovery failed: g.io/v1: stale", LastTransitionTime: api.NewTime(at.Add(-time.Minute))}}
+	e.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: discoveryFailure, Status: api.ConditionFalse}}
+	e.Second.Namespace.ResourceVersion = "8"
+	assert.NotEqual(t, 0, why.Judge(e).ExitCode, "taken back: "+why.Judge(e).Sentence)
+	e.Second.Namespace.Conditions = e.Namespace.Conditions
+	assert.NotEqual(t, 0, why.Judge(e).ExitCode, "no longer holds: "+why.Judge(e).Sentence)
+}
+
+// DiscoveryFailure came between the samples (the server of an APIService went with its pods); the
+// types were discovered before.
+func TestDiscoveryFailsBetweenTheSamples(t *testing.T) {
+	const message = "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: g.io/v1: stale GroupVersion discovery: g.io/v1"
+	e := evidence(terminating("", ""))
+	e.Namespace.Conditions = []api.NamespaceCondition{{Type: discoveryFailure, Status: api.ConditionFalse}}
+	e.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: discoveryFailure, Status: api.ConditionTrue, Message: message, LastTransitionTime: api.NewTime(at.Add(4 * time.Second))}}
+	e.Second.Namespace.ResourceVersion = "8"
+	e.APIServices = answered("GET apiservices", why.APIService{
+		Name: "v1.g.io", GroupVersion: "g.io/v1", Service: &why.Service{Namespace: "shop", Name: "y"}, Available: "False", Reason: "MissingEndpoints", Since: at.Add(2 * time.Second),
+	})
+	r := why.Judge(e)
+	assert.NotEqual(t, 0, r.ExitCode, r.Sentence)
+	assert.NotContains(t, r.Sentence, "no longer holds")
+
+	e.Namespace.Conditions = e.Second.Namespace.Conditions // it was there before, and its server answered once
+	r = why.Judge(e)
+	assert.NotEqual(t, 0, r.ExitCode, "flapping: "+r.Sentence)
+}
