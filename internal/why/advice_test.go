@@ -241,3 +241,23 @@ func TestWhoMayBeAnOwnerWithoutAName(t *testing.T) {
 	assert.Equal(t, "by a rule that names example.com, these service accounts may update databases.example.com: db/operator (0 pods) and old/operator (1 pod)",
 		found.Proof[len(found.Proof)-1].Says)
 }
+
+// A name that looks like a flag is written behind its type.
+func TestANameThatLooksLikeAFlag(t *testing.T) {
+	e := calm(evidence(terminating("", ""), typeOf("", "configmaps", object("-dash", "example.com/x"))))
+	var commands []string
+	for _, r := range find(why.Judge(e), "C04").Remedies {
+		commands = append(commands, r.Command)
+	}
+	assert.Contains(t, commands, "kubectl -n shop describe configmaps/'-dash'")
+}
+
+// A user without the right to Secrets has to name the groups of custom types.
+func TestGroupsOfCustomTypes(t *testing.T) {
+	e := calm(evidence(terminating("", ""), typeOf("", "pods"), typeOf("keda.sh", "scaledobjects"), typeOf("keda.sh", "scaledjobs"), typeOf("argoproj.io", "applications")))
+	for i := range 4 {
+		e.Types[i].Failed = &why.Failure{Request: "GET x", Code: 403, Message: "forbidden", Right: "list x"}
+	}
+	found := find(why.Judge(e), "C30")
+	assert.Equal(t, "with --without secrets, name the groups of the custom types: --group keda.sh --group argoproj.io", found.Do[len(found.Do)-1])
+}

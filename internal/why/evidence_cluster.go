@@ -278,8 +278,9 @@ type Workload struct {
 	Ready     int    `json:"ready"`
 	// Unready: a container of the pod runs, but the pod is not Ready.
 	Unready bool `json:"unready,omitempty"`
-	// Since is when a Deployment without a ready pod came into this state, or when a container of a
-	// pod last started or ended; else its creation.
+	// Since is when a Deployment without a ready pod came into this state, when one without
+	// replicas was last written, or when a container of a pod last started or ended; else its
+	// creation.
 	Since          time.Time `json:"since,omitzero"`
 	ServiceAccount string    `json:"serviceAccount,omitempty"`
 	// Kubeconfig: it may send requests under another identity than that of its service account.

@@ -13,8 +13,8 @@ func finalizerCauses() []Cause {
 			"uninstalled before the objects that it manages, the finalizer stays.",
 		Proof: "Terminating objects have the finalizer and are unchanged in two samples. A table knows the owner, and a workload of it, or for a " +
 			"custom type a Lease of it, is there. None of its workloads and pods is ready or was started within 10 minutes. No Lease is renewed that " +
-			"is the owner's, or that is in a namespace where it or an account with rights to the type lives. No running pod and no user may update " +
-			"the type, here or in another namespace; tools that apply manifests, such as Argo CD, and users who may update everything do not count. " +
+			"is the owner's, or that is in a namespace where it or an account with rights to the type lives. No running pod, no user and no service account " +
+			"but the owner's may update the type, here or in another namespace; tools that apply manifests, such as Argo CD, and users who may update everything do not count. " +
 			"An owner that no table has is only the finalizer's writer, and another program may remove it: that is possible, and never proven.",
 		Do: []string{
 			"bring the controller back: it removes its finalizers by itself",

@@ -72,10 +72,28 @@ func (e *Evidence) may(f *Finding, h Held, name string, programs []string) strin
 		case grant.Pods > 0:
 			f.lack(nil, "a pod of service account %s may update %s, and may be %s", grant.Account(), h.Type.Name(), name)
 			return ownerUnknown
+		case !broad && e.isForeign(grant.Service, h):
+			f.lack(nil, "service account %s may update %s and has no pod: %s may have its token, outside the cluster", grant.Account(), h.Type.Name(), name)
+			return ownerUnknown
 		}
 	}
 	f.saw(1, e.Grants.Request, "no pod runs that may update %s", h.Type.Name())
 	return ownerGone
+}
+
+// isForeign reports whether a service account is neither one of the owner's, by its name or by the
+// namespace of a stopped workload or a Lease, nor one of this namespace or of
+// kube-controller-manager.
+func (e *Evidence) isForeign(account Service, h Held) bool {
+	keeper, _ := h.Keeper()
+	if account.Name == Every || account.Namespace == e.Name || account.Namespace == managerNamespace {
+		return false
+	}
+	stopped := e.stoppedOwner(h)
+	isAtHome := stopped != nil && stopped.Namespace == account.Namespace || slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool {
+		return l.Namespace == account.Namespace && l.isOf(e.namesOf(h))
+	})
+	return !isAtHome && !slices.Contains(append(e.namesOf(h), keeper.Accounts...), account.Name)
 }
 
 // scheduler may write the status of every pod, and owns no finalizer.

@@ -202,3 +202,35 @@ func TestWebhookOfATypeThatMayNotBeListed(t *testing.T) {
 	r := why.Judge(e)
 	assert.Equal(t, why.Possible, certainty(e, "C07"), r.Sentence)
 }
+
+// A service account without pods, which is not the stopped owner's, may be that of a program
+// outside the cluster.
+func TestAnAccountWithoutPods(t *testing.T) {
+	for name, test := range map[string]struct {
+		account   why.Service
+		group     string
+		certainty why.Certainty
+	}{
+		"elsewhere":                      {why.Service{Namespace: "remote", Name: "hub-scaler"}, "keda.sh", why.Possible},
+		"elsewhere, by the owner's name": {why.Service{Namespace: "remote", Name: "keda-operator"}, "keda.sh", why.Proven},
+		"beside the stopped workload":    {why.Service{Namespace: "ops", Name: "metrics"}, "keda.sh", why.Proven},
+		"of kube-controller-manager":     {why.Service{Namespace: "kube-system", Name: "some-controller"}, "keda.sh", why.Proven},
+		"in the namespace itself":        {why.Service{Namespace: "shop", Name: "deployer"}, "keda.sh", why.Proven},
+		"that may update all groups":     {why.Service{Namespace: "remote", Name: "admin"}, "*", why.Proven},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := calm(held(since("deployment", "keda-operator", 0, time.Hour)))
+			require.Equal(t, why.Proven, certainty(e, "C04"))
+			e.Grants.Items = append(slices.Clone(e.Grants.Items), why.Grant{Service: test.account, Group: test.group, Resources: []string{"*"}})
+			assert.Equal(t, test.certainty, certainty(e, "C04"))
+		})
+	}
+}
+
+// KubeRay's Lease has another name than its Deployment.
+func TestTheLeaseOfKubeRay(t *testing.T) {
+	e := calm(orphan("rayclusters", "ray.io", "ray.io/gcs-ft-redis-cleanup-finalizer", "", since("deployment", "kuberay-operator", 0, time.Hour)))
+	require.Equal(t, why.Proven, certainty(e, "C04"))
+	e.AllLeases = answered("GET leases", why.Lease{Namespace: "ray-system", Name: "ray-operator-leader", Holder: "a", Renewed: at, Duration: 15 * time.Second})
+	assert.NotEqual(t, why.Proven, certainty(e, "C04"))
+}

@@ -298,6 +298,10 @@ func (e *Evidence) runs(f *Finding, h Held, name string) string {
 	for _, w := range down[:min(len(down), 3)] {
 		f.saw(1, e.Workloads.Request, "%s %s/%s: 0 of %d ready", w.Kind, w.Namespace, w.Name, w.Replicas)
 	}
+	if at := slices.IndexFunc(down, func(w Workload) bool { return w.Replicas == 0 && !w.Since.Before(e.At.Truncate(time.Second)) }); at >= 0 {
+		f.lack(nil, "%s %s/%s was written since the first sample, and may have been stopped then", down[at].Kind, down[at].Namespace, down[at].Name)
+		return ownerUnknown
+	}
 	switch {
 	case other != nil:
 		f.lack(nil, "%s %s/%s runs, and may be %s or a part of it", other.Kind, other.Namespace, other.Name, name)

@@ -250,3 +250,12 @@ func TestEndpointsWithoutThePort(t *testing.T) {
 	r := why.Judge(e)
 	assert.NotContains(t, r.Sentence, "not the cause any more")
 }
+
+// An owner that was stopped after the first sample was at work for a part of the interval.
+func TestAnOwnerThatWasStoppedMeanwhile(t *testing.T) {
+	for ago, expected := range map[time.Duration]why.Certainty{time.Minute: why.Proven, 0: why.Possible, -8 * time.Second: why.Possible} {
+		stopped := since("deployment", "keda-operator", 0, time.Hour)
+		stopped.Since = at.Add(-ago)
+		assert.Equal(t, expected, certainty(calm(held(stopped)), "C04"), ago)
+	}
+}

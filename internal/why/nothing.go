@@ -86,6 +86,10 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 		return nil
 	}
 	f.Says = "this user may not " + strings.Join(rights, ", ")
+	if groups := refusedGroups(e); len(groups) > 0 {
+		cause, _ := Lookup(missingRightsID)
+		f.Do = append(slices.Clone(cause.Do), "with --without secrets, name the groups of the custom types: --group "+strings.Join(groups, " --group "))
+	}
 	refusals := f.Proof
 	f.Proof = nil
 	for _, said := range statements(e.Namespace) {
@@ -94,6 +98,16 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 	f.Proof = append(f.Proof, refusals...)
 	cause, _ := Lookup(missingRightsID)
 	return []Finding{completed(&Evidence{}, cause, f)}
+}
+
+// refusedGroups are the groups of the custom types that this user may not list.
+func refusedGroups(e *Evidence) (groups []string) {
+	for _, t := range e.Types {
+		if t.IsCustom() && t.Failed != nil && t.Failed.Code == 403 && !slices.Contains(groups, t.Group) {
+			groups = append(groups, t.Group)
+		}
+	}
+	return groups
 }
 
 // statements returns what the conditions say, for a namespace whose content may not be read.

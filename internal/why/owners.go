@@ -95,7 +95,7 @@ var keepers = []Keeper{
 	{Pattern: "foregroundDeleteVirtualMachine", Types: []string{"*.kubevirt.io"}, Name: "virt-controller", Protects: "a virtual machine"},
 	{Pattern: "kueue.x-k8s.io/resource-in-use", Types: []string{"*.kueue.x-k8s.io"}, Name: "kueue-controller-manager", Protects: "quota", Programs: []string{"kueue"}},
 	{Pattern: "kueue.x-k8s.io/managed", Types: []string{"pods"}, Name: "kueue-controller-manager", Protects: "quota", Programs: []string{"kueue"}},
-	{Pattern: "ray.io/gcs-ft-redis-cleanup-finalizer", Types: []string{"*.ray.io"}, Name: "kuberay-operator", Protects: "Redis data", Programs: []string{"kuberay"}},
+	{Pattern: "ray.io/gcs-ft-redis-cleanup-finalizer", Types: []string{"*.ray.io"}, Name: "kuberay-operator", Protects: "Redis data", Programs: []string{"kuberay", "ray-operator"}},
 	{Pattern: "controller.cattle.io/namespace-auth", Name: "Rancher", Protects: "project rights", Outside: true},
 	{Pattern: "wrangler.cattle.io/*", Name: "Rancher", Protects: "project rights", Outside: true},
 }

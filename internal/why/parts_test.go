@@ -63,7 +63,7 @@ func TestALeaseAtHomeOfAnAccount(t *testing.T) {
 	e := held(since("deployment", "keda-operator", 0, time.Hour))
 	e.Grants.Items[0].Service.Namespace = "keda"
 	e.AllLeases.Items = []why.Lease{{Namespace: "keda", Name: "leader", Holder: "laptop", Renewed: at, Duration: time.Minute}}
-	assert.Equal(t, []string{"Lease keda/leader is renewed, and may be that of keda-operator"}, find(why.Judge(e), "C04").Missing)
+	assert.Contains(t, find(why.Judge(e), "C04").Missing, "Lease keda/leader is renewed, and may be that of keda-operator")
 }
 
 // A program that may update the type in other namespaces has perhaps lost its right in this one.

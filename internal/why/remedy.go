@@ -153,6 +153,11 @@ func kubectl(namespace string, words ...string) string {
 	if namespace != "" {
 		words = append([]string{"-n", namespace}, words...)
 	}
+	for i := len(words) - 1; i > 0; i-- {
+		if strings.HasPrefix(words[i], "'-") { // a name that looks like a flag
+			words = slices.Concat(words[:i-1], []string{words[i-1] + "/" + words[i]}, words[i+1:])
+		}
+	}
 	return "kubectl " + strings.Join(words, " ")
 }
 
@@ -161,7 +166,7 @@ func Quoted(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._:/=", r)
 	}
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+	if word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -307,6 +307,9 @@ func manager(o *api.Unstructured) (why.Manager, bool) {
 	}
 	for _, container := range items(o.Nested("spec", "containers")) {
 		line := slices.Concat(words(container["command"]), words(container["args"]))
+		if !isManager(container, line) {
+			continue
+		}
 		for i, word := range line {
 			value, ok := strings.CutPrefix(word, "--controllers=")
 			if i > 0 && line[i-1] == "--controllers" {
@@ -318,6 +321,13 @@ func manager(o *api.Unstructured) (why.Manager, bool) {
 		}
 	}
 	return m, o.GetDeletionTimestamp() == nil
+}
+
+// isManager reports whether a container runs kube-controller-manager, by its name, its image or the
+// program that it starts.
+func isManager(container map[string]any, line []string) bool {
+	named := []string{text(container, "name"), text(container, "image")}
+	return slices.ContainsFunc(append(named, line...), func(word string) bool { return strings.Contains(word, "kube-controller-manager") })
 }
 
 func lease(o *api.Unstructured) (why.Lease, bool) {

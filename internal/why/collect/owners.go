@@ -80,6 +80,9 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 		if wanted, ok := o.Nested("spec", "replicas").(int64); ok {
 			w.Replicas = int(wanted)
 		}
+		if at := changed(o); w.Replicas == 0 && at.After(w.Since) {
+			w.Since = at
+		}
 	}
 	for _, volume := range items(o.Nested(append(spec, "volumes")...)) {
 		secret, _ := volume["secret"].(map[string]any)

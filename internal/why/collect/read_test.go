@@ -326,3 +326,33 @@ func TestASecond404OfAProxy(t *testing.T) {
 	report := why.Judge(e)
 	assert.NotEqual(t, why.Absent, report.Verdict)
 }
+
+// Another container of the pod may have a flag of that name, too.
+func TestTheControllersOfAnotherContainer(t *testing.T) {
+	pod := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"containers": []any{
+		map[string]any{"name": "kube-controller-manager", "command": []any{"/manager"}, "args": []any{"--controllers=*"}},
+		map[string]any{"name": "cloud", "args": []any{"--controllers=cloud-node,route"}},
+	}}}}
+	m, _ := manager(pod)
+	assert.Equal(t, "*", m.Controllers)
+}
+
+// A Deployment without replicas was stopped when it was last written, as far as that is known; one
+// with replicas is judged by its conditions.
+func TestSinceWhenAWorkloadIsStopped(t *testing.T) {
+	written := []any{map[string]any{"manager": "kubectl", "subresource": "scale", "time": "2026-01-02T03:04:05Z"}}
+	for replicas, since := range map[int64]time.Time{0: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), 1: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		w := workload("deployment", &api.Unstructured{Object: map[string]any{
+			"metadata": map[string]any{"creationTimestamp": "2026-01-01T00:00:00Z", "managedFields": written}, "spec": map[string]any{"replicas": replicas},
+		}})
+		assert.Equal(t, since, w.Since, replicas)
+	}
+}
+
+// A pod of kube-controller-manager has started when a container of it last did.
+func TestWhenAManagerStarted(t *testing.T) {
+	m, _ := manager(&api.Unstructured{Object: map[string]any{"status": map[string]any{"containerStatuses": []any{
+		map[string]any{"state": map[string]any{"running": map[string]any{"startedAt": "2026-01-02T03:04:05Z"}}},
+	}}}})
+	assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), m.Since)
+}
