@@ -30,7 +30,16 @@ func TestProgressBesideAnUnreadType(t *testing.T) {
 		typeOf("", "configmaps", object("b"), object("c")), unread)
 	e.Second.Types = []why.Type{typeOf("", "configmaps", object("b"))}
 	r := why.Judge(e)
+	assert.Contains(t, r.Sentence, "but db.io/f remains, of what could not be read")
 	assert.NotEqual(t, 0, r.ExitCode, r.Sentence)
+
+	for unread, exit := range map[string]int{"secrets": why.ExitUnknown, "endpoints": 0} {
+		e = evidence(terminating(api.NamespaceContentRemaining, "Some resources are remaining: secrets. has 1 resource instances"),
+			typeOf("", "configmaps", object("b"), object("c")), why.Type{Version: "v1", Resource: unread, Request: "GET x", Failed: noRight})
+		e.Types = e.Types[:2]
+		e.Second.Types = []why.Type{typeOf("", "configmaps", object("b"))}
+		assert.Equal(t, exit, why.Judge(e).ExitCode, unread)
+	}
 }
 
 // A pod that a Ready node has not ended for hours, while others end.

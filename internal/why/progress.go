@@ -1,0 +1,132 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orrery/restclient/api"
+)
+
+// This page says whether a namespace makes progress, and what speaks against that.
+
+// remain matches a type, or a finalizer, in the conditions that say what remains.
+var remain = lazyPattern(`([^ ,]+) (?:has|in) \d+ resource instances`)
+
+// unexplained says what shows that a part of the namespace may hang while another one goes; "" for
+// nothing.
+func (e *Evidence) unexplained() string {
+	content := e.condition(api.NamespaceDeletionContentFailure)
+	_, unread := e.left()
+	named := remain().FindAllStringSubmatch(e.condition(api.NamespaceContentRemaining)+", "+e.condition(api.NamespaceFinalizersRemaining), -1)
+	hidden := slices.IndexFunc(named, func(match []string) bool {
+		return slices.Contains(unread, strings.TrimSuffix(match[1], ".")) || len(unread) > 0 && strings.Contains(match[0], " in ") && !e.hasFinalizer(match[1])
+	})
+	switch {
+	case e.age() < backOffCap:
+	case e.Incomplete != "":
+		return "; the examination ended early, so not all causes were looked for"
+	case e.overdue() != "":
+		return "; but " + e.overdue()
+	case hidden >= 0:
+		return fmt.Sprintf("; but %s remains, of what could not be read", strings.TrimSuffix(named[hidden][1], "."))
+	case content != "" && !e.onlyPodsYet():
+		return fmt.Sprintf("; but ContentFailure says %.200q", content)
+	}
+	return ""
+}
+
+// hasFinalizer reports whether an object that was read has a finalizer.
+func (e *Evidence) hasFinalizer(finalizer string) bool {
+	return slices.ContainsFunc(e.Types, func(t Type) bool { return t.Finalizers[finalizer] > 0 })
+}
+
+// progress returns the proof that the deletion makes progress, or "". It is certain if nothing else
+// may hang meanwhile, or the namespace is too young for that.
+func progress(e *Evidence) (proof string, certain bool) {
+	if e.age() < backOffCap {
+		return "it was deleted less than a minute ago", true
+	}
+	if s := e.Second; s != nil && s.Namespace != nil {
+		switch released := e.released(); {
+		case released != "":
+			return released + " was removed between the samples", true
+		case improved(e.Namespace.Conditions, s.Namespace.Conditions):
+			return "its conditions changed between the samples", false
+		}
+		for _, t := range s.Types {
+			if first := e.typeOf(t.Group, t.Resource); first != nil && first.shrankTo(t) {
+				return fmt.Sprintf("%s had %s, and %d after %s", t.Name(), counted(first.Count, "object"), t.Count, duration(s.At.Sub(e.At))), false
+			}
+		}
+	}
+	// ContentFailure may be about a deletion, which no list repeats.
+	if c := e.unconfirmed(); c != nil && c.Type != api.NamespaceDeletionContentFailure && e.recent(*c) && !whyNoController(e, &Finding{}) {
+		return fmt.Sprintf("%s no longer holds, and the next pass comes within %s", short(c.Type), duration(backOffCap)), false
+	}
+	return "", false
+}
+
+// improved reports whether a controller has taken back what a condition said, or has written its
+// first conditions, of which none is a failure. A text that is another in each pass, such as one
+// with a port, is no progress, nor is a new failure.
+func improved(before, after []api.NamespaceCondition) bool {
+	fails := slices.ContainsFunc(after, func(c api.NamespaceCondition) bool {
+		return slices.Contains(failures, c.Type) && c.Status == api.ConditionTrue
+	})
+	return slices.ContainsFunc(after, func(c api.NamespaceCondition) bool {
+		at := slices.IndexFunc(before, func(b api.NamespaceCondition) bool { return b.Type == c.Type })
+		return isDeletionCondition(c.Type) && (at < 0 && !fails || at >= 0 && before[at].Status == api.ConditionTrue && c.Status == api.ConditionFalse)
+	})
+}
+
+// written reports whether a controller has written the namespace between the samples. Other
+// programs may write labels and annotations.
+func (e *Evidence) written() bool {
+	return e.Second.Namespace.ResourceVersion != e.Namespace.ResourceVersion &&
+		(!sameConditions(e.Second.Namespace.Conditions, e.Namespace.Conditions) || e.released() != "")
+}
+
+// sameConditions reports whether the controller's conditions are equal in both samples.
+func sameConditions(a, b []api.NamespaceCondition) bool {
+	foreign := func(c api.NamespaceCondition) bool { return !isDeletionCondition(c.Type) }
+	return slices.EqualFunc(slices.DeleteFunc(slices.Clone(a), foreign), slices.DeleteFunc(slices.Clone(b), foreign),
+		func(a, b api.NamespaceCondition) bool {
+			return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message
+		})
+}
+
+// released returns a token or finalizer of the namespace that the second sample lacks, "" for none.
+func (e *Evidence) released() string {
+	again := slices.Concat(e.Second.Namespace.SpecFinalizers, e.Second.Namespace.Finalizers)
+	for _, finalizer := range slices.Concat(e.Namespace.SpecFinalizers, e.Namespace.Finalizers) {
+		if !slices.Contains(again, finalizer) {
+			return finalizer
+		}
+	}
+	return ""
+}
+
+// unconfirmed returns a condition that is True although nothing that was read agrees, nil for none.
+func (e *Evidence) unconfirmed() *api.NamespaceCondition {
+	objects, unread := e.left()
+	for i, c := range e.Latest().Conditions {
+		holds := objects > 0 || len(unread) > 0
+		if c.Type == api.NamespaceDeletionDiscoveryFailure {
+			holds = len(e.Undiscovered()) > 0 || e.Discovery.Refused != nil || slices.ContainsFunc(e.APIServices.Items, func(a APIService) bool {
+				return a.Available != "True" && e.saysUndiscovered(a.GroupVersion) // its discovery comes and goes
+			})
+		}
+		if isDeletionCondition(c.Type) && c.Status == api.ConditionTrue && !holds {
+			return &e.Latest().Conditions[i]
+		}
+	}
+	return nil
+}
+
+// recent reports whether a condition was written so lately that the controller may not have come
+// back to it.
+func (e *Evidence) recent(c api.NamespaceCondition) bool {
+	since := e.now().Add(-2 * backOffCap)
+	return c.LastTransitionTime.After(since) || slices.ContainsFunc(e.Latest().Writers, func(w Writer) bool { return w.At.After(since) })
+}
