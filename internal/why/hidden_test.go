@@ -217,6 +217,7 @@ func TestAnAccountWithoutPods(t *testing.T) {
 		"of kube-controller-manager":     {why.Service{Namespace: "kube-system", Name: "some-controller"}, "keda.sh", why.Proven},
 		"in the namespace itself":        {why.Service{Namespace: "shop", Name: "deployer"}, "keda.sh", why.Proven},
 		"that may update all groups":     {why.Service{Namespace: "remote", Name: "admin"}, "*", why.Proven},
+		"any of a namespace":             {why.Service{Namespace: "remote", Name: "*"}, "keda.sh", why.Proven},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := calm(held(since("deployment", "keda-operator", 0, time.Hour)))
@@ -233,4 +234,79 @@ func TestTheLeaseOfKubeRay(t *testing.T) {
 	require.Equal(t, why.Proven, certainty(e, "C04"))
 	e.AllLeases = answered("GET leases", why.Lease{Namespace: "ray-system", Name: "ray-operator-leader", Holder: "a", Renewed: at, Duration: 15 * time.Second})
 	assert.NotEqual(t, why.Proven, certainty(e, "C04"))
+}
+
+// A kube-controller-manager that has not become ready in ten minutes is not starting.
+func TestHowLongAManagerMayStart(t *testing.T) {
+	for age, expected := range map[time.Duration]why.Certainty{3 * time.Minute: why.Possible, time.Hour: why.Proven} {
+		n := terminating("", "")
+		n.SpecFinalizers, n.Finalizers = nil, []string{"foregroundDeletion"}
+		e := evidence(n)
+		e.Managers = answered("GET pods", why.Manager{Name: "kube-controller-manager-a", Created: later.Add(-age)})
+		e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a_1", Renewed: at.Add(-5 * time.Minute), Duration: 15 * time.Second})
+		assert.Equal(t, expected, certainty(e, "C17"), age)
+	}
+}
+
+// The name of a node may have the domain of its host.
+func TestAHolderWithTheDomainOfItsNode(t *testing.T) {
+	e := leading(claimed(), "*,-persistentvolumeclaim-protection-controller")
+	e.Managers.Items[0].Name = "kube-controller-manager-ip-10-0-1-1.ec2.internal"
+	e.Leases.Items[0].Holder = "ip-10-0-1-1_5f3c"
+	assert.Equal(t, why.Proven, certainty(e, "C14"))
+}
+
+// A first pass does not take long if the controller is off.
+func TestManyTypesWithoutAController(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+	for i := range 400 {
+		e.Types = append(e.Types, typeOf("x.io", fmt.Sprint("types", i)))
+	}
+	e.Leases = answered[why.Lease]("GET leases")
+	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace", Since: at})
+	e.At, e.Second.At = deleted.Add(55*time.Second), deleted.Add(65*time.Second)
+	assert.Equal(t, why.Proven, certainty(e, "C19"))
+}
+
+// The scheduler may write the status of every pod, and owns no finalizer.
+func TestTheRightsOfTheScheduler(t *testing.T) {
+	for subject, expected := range map[string]why.Certainty{"user system:kube-scheduler": why.Proven, "user other": why.Possible} {
+		e := orphan("pods", "", "kueue.x-k8s.io/managed", "", since("deployment", "kueue-controller-manager", 0, time.Hour))
+		e.Pods = []why.Pod{{Object: e.Types[0].Objects[0], Node: "n"}}
+		e.Grants = answered("GET roles", why.Grant{Subject: subject, Resources: []string{"pods/status"}})
+		assert.Equal(t, expected, certainty(calm(e), "C24"), subject)
+	}
+}
+
+// OpenShift's controller may remove its token.
+func TestTheTokenOfOpenShift(t *testing.T) {
+	for token, expected := range map[string]why.Certainty{"openshift.io/origin": why.Possible, "example.com/x": why.Proven} {
+		n := terminating("", "")
+		n.SpecFinalizers = []string{token}
+		assert.Equal(t, expected, certainty(calm(evidence(n)), "C18"), token)
+	}
+}
+
+// An owner that is not known to be gone is not called so.
+func TestTheVerdictOnAJobController(t *testing.T) {
+	e := leading(orphanPod(), "*,-job-controller")
+	assert.Equal(t, "gone", find(why.Judge(e), "C13").Owner.Verdict)
+	e.Leases.Items[0].Holder = "master-2_1"
+	assert.Equal(t, "unknown", find(why.Judge(e), "C13").Owner.Verdict)
+}
+
+// A program of a custom type may use the finalizer of a Job's pods itself.
+func TestAJobsFinalizerOfAnotherController(t *testing.T) {
+	for group, expected := range map[string]why.Certainty{"apps": why.Proven, "example.com": why.Possible} {
+		e := orphanPod()
+		e.Pods[0].Owners = []why.Owner{{Group: group, Kind: "Set", Name: "s", UID: "s", Controls: true}}
+		assert.Equal(t, expected, certainty(e, "C13"), group)
+	}
+}
+
+// The question about the last request is none about the conditions.
+func TestTheRightToWriteConditions(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+	e.Reviews = []why.Review{{User: "system:serviceaccount:kube-system:namespace-controller", Verb: "update", Resource: "namespaces/status", Request: "POST"}}
+	assert.Empty(t, certainty(e, "C21"))
 }

@@ -180,7 +180,7 @@ func TestObjectsWithoutAResourceVersion(t *testing.T) {
 	a.Finalizers = a.Finalizers[:1]
 	e.Second.Types = slices.Clone(e.Second.Types)
 	e.Second.Types[0].Objects = []why.Object{a}
-	assert.NotEqual(t, why.Proven, certainty(calm(e), "C04"))
+	assert.Empty(t, certainty(calm(e), "C04"), "its owner acts")
 }
 
 // kube-root-ca.crt is created again by kube-controller-manager: that is not something that creates
@@ -257,5 +257,88 @@ func TestAnOwnerThatWasStoppedMeanwhile(t *testing.T) {
 		stopped := since("deployment", "keda-operator", 0, time.Hour)
 		stopped.Since = at.Add(-ago)
 		assert.Equal(t, expected, certainty(calm(held(stopped)), "C04"), ago)
+	}
+}
+
+// A Service that has been missing for long, and is still missing, is not replaced.
+func TestAServiceThatIsMissing(t *testing.T) {
+	e := unavailable()
+	e.Cluster = "c"
+	a := &e.APIServices.Items[0]
+	a.UID, a.ResourceVersion, a.Reason, a.Since = "u", "5", "ServiceNotFound", later.Add(-10*time.Minute)
+	e.Backends = []why.Backend{{Service: *a.Service, Request: "GET services"}}
+	assert.Len(t, digests(e, "C01"), 1)
+	e.Backends[0].Exists = true
+	assert.Empty(t, digests(e, "C01"))
+}
+
+// A group version that was lost between the samples is possible.
+func TestAGroupVersionThatWasLostMeanwhile(t *testing.T) {
+	e := unavailable()
+	e.Discovery.Stale, e.Discovery.Failed = nil, nil
+	assert.Contains(t, find(why.Judge(e), "C01").Missing, "it could be discovered in the first sample")
+	assert.Equal(t, []string{"g.io/v1"}, e.Stale())
+	e.Second.Stale, e.Second.Failed = nil, map[string]string{}
+	assert.Empty(t, e.Stale())
+}
+
+// What else changed lately gives an owner no time: other conditions, and content that came.
+func TestConditionsThatGiveAnOwnerNoTime(t *testing.T) {
+	for _, c := range []api.NamespaceCondition{
+		{Type: discoveryFailure, Status: api.ConditionFalse}, {Type: api.NamespaceContentRemaining, Status: api.ConditionTrue},
+	} {
+		n := terminating("", "")
+		c.LastTransitionTime = api.NewTime(later.Add(-12 * time.Second))
+		n.SpecFinalizers, n.Conditions = []string{"example.com/token"}, []api.NamespaceCondition{c}
+		assert.Equal(t, why.Proven, certainty(evidence(n), "C18"), c.Type)
+	}
+}
+
+// A node that does not answer, and whose Lease has expired, is lost.
+func TestANodeWhoseLeaseHasExpired(t *testing.T) {
+	e := onNode(why.Node{Name: "n", Ready: "Unknown"})
+	e.NodeLeases = answered("GET leases", why.Lease{Name: "n", Holder: "n", Renewed: at.Add(-time.Hour), Duration: 40 * time.Second})
+	assert.Equal(t, why.Proven, certainty(calm(e), "C11"))
+}
+
+// A pod that nobody deletes keeps its claim.
+func TestAClaimOfAPodThatIsNotDeleted(t *testing.T) {
+	pod := object("web-0")
+	e := calm(evidence(terminating("", ""), typeOf("", "pods", pod), typeOf("", "persistentvolumeclaims", object("data", "kubernetes.io/pvc-protection"))))
+	e.Pods = []why.Pod{{Object: pod, Node: "n", Claims: []string{"data"}, Running: []string{"c"}}}
+	assert.Equal(t, why.Proven, certainty(e, "C14"))
+}
+
+// What a controller writes to the status of a denied object is no repair.
+func TestTheStatusOfADeniedObject(t *testing.T) {
+	e := denied()
+	o := e.Types[0].Objects[0]
+	o.ResourceVersion, o.Written = "99", at.Add(5*time.Second)
+	e.Second.Types = slices.Clone(e.Second.Types)
+	e.Second.Types[0].Objects = []why.Object{o}
+	assert.Equal(t, why.Proven, certainty(e, "C08"))
+}
+
+// What may not be read of other servers says nothing about the types of kube-apiserver.
+func TestABuiltInTypeThatIsNotDeleted(t *testing.T) {
+	for group, expected := range map[string]why.Certainty{"apps": why.Proven, "agg.io": why.Possible} {
+		e := evidence(terminating(contentFailure, "Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr: "+group+"/v1, Resource=things"),
+			typeOf(group, "things", object("a")))
+		e.APIServices = why.Answer[why.APIService]{Request: "GET apiservices", Failed: noRight}
+		assert.Equal(t, expected, certainty(e, "C22"), group)
+	}
+}
+
+// On a server that does not wait for pods nothing is deleted later than they are.
+func TestWhatWaitsForPods(t *testing.T) {
+	for server, expected := range map[string]why.Certainty{"v1.36.3": why.Later, "v1.30.2": ""} {
+		e := held(since("deployment", "keda-operator", 0, time.Hour))
+		e.Server = server
+		e.Types[0].Objects = slices.Clone(e.Types[0].Objects)
+		e.Types[0].Objects[0].Deleted = time.Time{}
+		e.Types = append(e.Types, typeOf("", "pods", object("p")))
+		e.Second.Types = slices.Clone(e.Types)
+		e.Pods = []why.Pod{{Object: object("p"), Node: "n"}}
+		assert.Equal(t, expected, certainty(calm(e), "C04"), server)
 	}
 }

@@ -120,3 +120,42 @@ func TestDiscoveryFailsBetweenTheSamples(t *testing.T) {
 	r = why.Judge(e)
 	assert.NotEqual(t, 0, r.ExitCode, "flapping: "+r.Sentence)
 }
+
+// What a wait explains, or is of no account yet, leaves it a wait.
+func TestAWaitThatExplainsTheRest(t *testing.T) {
+	waiting := object("slow")
+	waiting.Deleted = later.Add(time.Hour)
+	for name, change := range map[string]func(*why.Evidence){
+		"a refusal in the first minute": func(e *why.Evidence) {
+			e.Server, e.At, e.Second.At = "v1.30.2", deleted.Add(20*time.Second), deleted.Add(30*time.Second)
+		},
+		"a refusal of before the pods": func(*why.Evidence) {},
+	} {
+		e := evidence(terminating(contentFailure, "Failed to delete all resource types, 1 remaining: etcdserver: mvcc: database space exceeded"), typeOf("", "pods", waiting))
+		e.Pods = []why.Pod{{Object: waiting, Node: "n"}}
+		e.Nodes = answered("GET nodes", why.Node{Name: "n", Ready: "True"})
+		change(&e)
+		assert.Equal(t, why.Progressing, why.Judge(e).Verdict, name)
+	}
+}
+
+// A finalizer of the condition that was seen on objects is not one of what could not be read.
+func TestAFinalizerThatWasSeen(t *testing.T) {
+	unread := why.Type{Group: "db.io", Version: "v1", Resource: "databases", Request: "GET databases", Failed: noRight}
+	e := evidence(terminating(api.NamespaceFinalizersRemaining, "Some content in the namespace has finalizers remaining: db.io/f in 2 resource instances"),
+		typeOf("", "configmaps", object("b", "db.io/f"), object("c", "db.io/f")), unread)
+	e.Second.Types = []why.Type{typeOf("", "configmaps", object("b", "db.io/f"))}
+	assert.Equal(t, 0, why.Judge(e).ExitCode, why.Judge(e).Sentence)
+}
+
+// DiscoveryFailure is out of date if the server that it names is Available.
+func TestADiscoveryFailureThatNoLongerHolds(t *testing.T) {
+	const message = "Discovery failed for some groups, 1 failing: g.io/v1: stale GroupVersion discovery: g.io/v1"
+	for available, verdict := range map[string]why.Verdict{"True": why.Progressing, "False": why.Unknown} {
+		e := evidence(terminating("", ""))
+		e.Namespace.Conditions = []api.NamespaceCondition{{Type: discoveryFailure, Status: api.ConditionTrue, Message: message, LastTransitionTime: api.NewTime(at)}}
+		e.Second.Namespace.Conditions = e.Namespace.Conditions
+		e.APIServices = answered("GET apiservices", why.APIService{Name: "v1.g.io", GroupVersion: "g.io/v1", Service: &why.Service{Namespace: "a", Name: "y"}, Available: available})
+		assert.Equal(t, verdict, why.Judge(e).Verdict, available)
+	}
+}

@@ -70,15 +70,17 @@ func TestLeaseOfTheManagerMoves(t *testing.T) {
 		case strings.HasSuffix(r.URL.Path, "/namespaces/kube-system/leases"):
 			reads++
 			_, _ = fmt.Fprintf(w, `{"kind":"LeaseList","apiVersion":"coordination.k8s.io/v1","metadata":{},"items":[{"metadata":{"namespace":"kube-system","name":"kube-controller-manager","resourceVersion":"%d"},
-				"spec":{"holderIdentity":"a_1","leaseDurationSeconds":15,"renewTime":%q}}]}`, reads, time.Now().Add(-90*time.Second+time.Duration(reads)*2*time.Second).UTC().Format(time.RFC3339))
+				"spec":{"holderIdentity":"a_1","leaseDurationSeconds":15,"renewTime":%q}},
+				{"metadata":{"namespace":"kube-system","name":"old"},"spec":{"holderIdentity":"b","renewTime":"2026-01-02T03:04:05Z"}}]}`, reads, time.Now().Add(-90*time.Second+time.Duration(reads)*2*time.Second).UTC().Format(time.RFC3339))
 		default:
 			_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`))
 		}
 	}))
 	e, err := Collect(t.Context(), server.Client(), "shop", Options{Interval: time.Millisecond})
 	require.NoError(t, err)
-	require.Len(t, e.Leases.Items, 1)
+	require.Len(t, e.Leases.Items, 2)
 	assert.False(t, e.Leases.Items[0].Expired(e.At), "it was renewed between the samples")
+	assert.True(t, e.Leases.Items[1].Expired(e.At), "it was not")
 }
 
 // Many converters push out the Service of an APIService, whose state C01 depends on.
@@ -187,4 +189,44 @@ func TestThePromisingServerIsRead(t *testing.T) {
 	c.evidence.APIServices.Items = []why.APIService{{GroupVersion: "agg.io/v1", Service: &why.Service{Namespace: "x", Name: "y"}, Available: "True"}}
 	c.suspicions(t.Context())
 	assert.Contains(t, *requests, "GET /api/v1/namespaces/x/services metadata.name=y")
+}
+
+// A namespace that may not be read is reported beside one that may; one that is gone is not.
+func TestAllWithOneThatMayNotBeRead(t *testing.T) {
+	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api/v1/namespaces":
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{},"items":[{"metadata":{"name":"gone"}},{"metadata":{"name":"secret"}},{"metadata":{"name":"shop"}}]}`))
+		case "/api/v1/namespaces/secret":
+			writeStatus(w, 403, "Forbidden", "forbidden")
+		case "/api/v1/namespaces/gone":
+			writeStatus(w, 404, "NotFound", "not found")
+		case "/api/v1/namespaces/shop":
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(terminatingShop))
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`))
+		}
+	}))
+	all, err := CollectAll(t.Context(), server.Client(), Options{Interval: time.Millisecond})
+	require.NoError(t, err)
+	var names []string
+	for _, e := range all {
+		names = append(names, e.Name)
+	}
+	assert.Equal(t, []string{"secret", "shop"}, names)
+}
+
+// Only the API server's own Status about the namespace says that it is gone.
+func TestWhoIsAskedAboutANamespace(t *testing.T) {
+	about := func(kind, name string, causes ...api.StatusCause) *api.StatusError {
+		return api.NewStatusError(api.Status{Code: 404, Details: &api.StatusDetails{Kind: kind, Name: name, Causes: causes}})
+	}
+	assert.True(t, isAbout(about("namespaces", "shop"), "shop"))
+	assert.False(t, isAbout(about("clusters", "shop"), "shop"))
+	assert.False(t, isAbout(about("namespaces", "other"), "shop"))
+	assert.False(t, isAbout(about("namespaces", "shop", api.StatusCause{Type: api.CauseUnexpectedServerResponse}), "shop"))
+	assert.False(t, isAbout(api.NewStatusError(api.Status{Code: 404}), "shop"))
 }
