@@ -287,7 +287,7 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 				lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)), managerName)
 			starts := slices.IndexFunc(e.Managers.Items, func(m Manager) bool { return e.now().Sub(m.started()) < startsWithin })
 			switch {
-			case starts >= 0:
+			case starts >= 0 && (e.now().Sub(e.Managers.Items[starts].Created) < startsWithin || e.now().Sub(lease.Renewed) < startsWithin): // else it crashes
 				m := e.Managers.Items[starts]
 				f.lack(nil, "pod %s was started %s ago, and may become ready", m.Name, duration(e.now().Sub(m.started())))
 			case e.At.Sub(lease.Renewed) < backOffCap:

@@ -56,7 +56,7 @@ func (e *Evidence) may(f *Finding, h Held, name string, programs []string) strin
 	for _, grant := range e.Grants.Items {
 		broad := (grant.Group == Every || !h.Type.IsCustom()) && !includes(grant.Resources, h.Type.Resource, h.Type.Resource+"/status")
 		switch {
-		case !grant.covers(h.Type), grant.Subject == scheduler:
+		case !grant.covers(h.Type), grant.Subject == scheduler, grant.isNetworkAgents(h, e.namesOf(h)):
 		case !grant.isAccount() && broad && !slices.ContainsFunc(programs, func(program string) bool { return hasWord(grant.Subject, program) }):
 		case !grant.isAccount():
 			f.lack(nil, "%s may update %s, and may be outside the cluster", grant.Subject, h.Type.Name())
@@ -72,7 +72,7 @@ func (e *Evidence) may(f *Finding, h Held, name string, programs []string) strin
 		case grant.Pods > 0:
 			f.lack(nil, "a pod of service account %s may update %s, and may be %s", grant.Account(), h.Type.Name(), name)
 			return ownerUnknown
-		case !broad && e.isForeign(grant.Service, h):
+		case !broad && grant.Elsewhere == "" && e.isForeign(grant.Service, h):
 			f.lack(nil, "service account %s may update %s and has no pod: %s may have its token, outside the cluster", grant.Account(), h.Type.Name(), name)
 			return ownerUnknown
 		}
@@ -98,6 +98,14 @@ func (e *Evidence) isForeign(account Service, h Held) bool {
 
 // scheduler may write the status of every pod, and owns no finalizer.
 const scheduler = "user system:kube-scheduler"
+
+// isNetworkAgents reports whether an account may write only the status of a built-in type, as those
+// of network agents may, and is not called like the finalizer's owner.
+func (g Grant) isNetworkAgents(h Held, names []string) bool {
+	keeper, _ := h.Keeper()
+	return g.isAccount() && !h.Type.IsCustom() && !includes(g.Resources, h.Type.Resource, Every) &&
+		!slices.Contains(append(names, keeper.Accounts...), g.Service.Name)
+}
 
 // covers reports whether the right applies to the type. The metadata of a built-in type may also be
 // written with its status.

@@ -166,6 +166,9 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	case progress != "":
 		return Unknown, fmt.Sprintf("%s; %s%s.%s", inDeletion, progress, open, besides)
 	}
+	if maybe := says(findings, Possible, true); len(maybe) > 0 {
+		return Unknown, inDeletion + " and is possibly waiting: " + andMore(maybe) + open + "." + besides
+	}
 	return Unknown, hangs + "; " + e.noCause() + "."
 }
 

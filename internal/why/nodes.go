@@ -92,7 +92,9 @@ func onLostNode(e *Evidence) []Finding {
 			taint := kubectl("", "taint nodes", Quoted(name), outOfService)
 			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, node.Ready, clock(node.Since))
 			f.Says = fmt.Sprintf("%s cannot end, because node %s does not answer", counted(len(pods), "pod"), name)
-			if lease := e.kubelet(name); lease != nil && !lease.Expired(e.now()) {
+			if e.NodeLeases.Failed != nil {
+				f.lack(e.NodeLeases.Failed, "whether its kubelet renews its Lease could not be read")
+			} else if lease := e.kubelet(name); lease != nil && !lease.Expired(e.now()) {
 				f.lack(nil, "its kubelet renews its Lease, and may be back")
 			}
 			f.Do = []string{

@@ -50,7 +50,7 @@ func progress(e *Evidence) (proof string, certain bool) {
 	if s := e.Second; s != nil && s.Namespace != nil {
 		switch released := e.released(); {
 		case released != "":
-			return released + " was removed between the samples", true
+			return released + " was removed between the samples", released == api.FinalizerKubernetes
 		case improved(e.Namespace.Conditions, s.Namespace.Conditions):
 			return "its conditions changed between the samples", false
 		}

@@ -146,7 +146,10 @@ func limitsOf(own string, line []string, variables []map[string]any) (only []str
 		if narrows(text(variable, "name"), text(variable, "value")) {
 			only = append(only, "?")
 		}
-		if !limits(text(variable, "name")) {
+		source, _ := variable["valueFrom"].(map[string]any)
+		field, _ := source["fieldRef"].(map[string]any)
+		isOwn := text(variable, "value") == own && source == nil || text(field, "fieldPath") == "metadata.namespace"
+		if !limits(text(variable, "name")) || text(variable, "name") == "NAMESPACE" && isOwn {
 			continue
 		}
 		only = append(only, namesIn(text(variable, "value"))...)

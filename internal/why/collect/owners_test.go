@@ -258,3 +258,10 @@ func TestPodsOfServiceAccounts(t *testing.T) {
 	assert.Equal(t, 403, e.Grants.Items[0].Failed.Code, "an account without a pod that is seen may have some")
 	assert.Nil(t, e.Grants.Items[3].Failed)
 }
+
+// A variable NAMESPACE with the pod's own namespace limits nothing.
+func TestAVariableOfItsOwnNamespace(t *testing.T) {
+	own := map[string]any{"name": "NAMESPACE", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "metadata.namespace"}}}
+	assert.Empty(t, limitsOf("ops", nil, []map[string]any{own, {"name": "NAMESPACE", "value": "ops"}}))
+	assert.Equal(t, []string{"team"}, limitsOf("ops", nil, []map[string]any{{"name": "NAMESPACE", "value": "team"}}))
+}

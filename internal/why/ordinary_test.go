@@ -1,0 +1,99 @@
+package why_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+)
+
+// This page has ordinary situations in which a cause stays proven: a doubt would be out of place.
+
+// A kube-controller-manager that crashes again and again is not starting.
+func TestAManagerThatCrashes(t *testing.T) {
+	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+	e.Namespace.Deleted, e.Second.Namespace.Deleted = at.Add(-3*time.Hour), at.Add(-3*time.Hour)
+	e.APIServices, e.Elsewhere = answered[why.APIService]("GET apiservices"), answered[why.ConditionsWrite]("GET namespaces")
+	e.Managers = answered("GET pods", why.Manager{Name: "kube-controller-manager-a", Created: at.Add(-100 * time.Hour), Since: at.Add(-4 * time.Minute)})
+	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a_1", Renewed: at.Add(-4 * time.Hour), Duration: 15 * time.Second})
+	assert.Equal(t, why.Proven, certainty(e, "C19"))
+	e.Leases.Items[0].Renewed = at.Add(-5 * time.Minute)
+	assert.Equal(t, why.Possible, certainty(e, "C19"), "it ran five minutes ago")
+}
+
+// The account of a pipeline has a right in its own namespace only.
+func TestAnAccountOfAPipeline(t *testing.T) {
+	for elsewhere, expected := range map[string]why.Certainty{"ci": why.Proven, "": why.Possible} {
+		e := calm(held(since("deployment", "keda-operator", 0, time.Hour)))
+		e.Grants.Items = append(slices.Clone(e.Grants.Items), why.Grant{
+			Service: why.Service{Namespace: "ci", Name: "deployer"}, Group: "keda.sh", Resources: []string{"scaledobjects"}, Elsewhere: elsewhere,
+		})
+		assert.Equal(t, expected, certainty(e, "C04"), elsewhere)
+	}
+}
+
+// Network agents write the status of Services and pods, and own no finalizer of them.
+func TestNetworkAgents(t *testing.T) {
+	e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "", since("deployment", "cloud-controller-manager", 0, time.Hour))
+	e.Stamps[0].Balancer = true
+	e = leading(e, "")
+	for right, expected := range map[string]why.Certainty{"services/status": why.Proven, "services": why.Possible} {
+		e.Grants = answered("GET roles", why.Grant{Service: why.Service{Namespace: "kube-system", Name: "cilium-operator"}, Resources: []string{right}, Pods: 2})
+		assert.Equal(t, expected, certainty(e, "C15"), right)
+	}
+	e.Grants.Items[0].Service.Name, e.Grants.Items[0].Resources = "cloud-controller-manager", []string{"services/status"}
+	assert.Equal(t, why.Possible, certainty(e, "C15"), "the owner's account")
+}
+
+// Events, which expire, and Leases, which are renewed, do not show a repair of what was denied.
+func TestADenialBesideWhatAlwaysChanges(t *testing.T) {
+	lease, again := object("l"), object("l")
+	lease.ResourceVersion, lease.Changed, lease.Written = "100", at.Add(-time.Second), at.Add(-time.Second)
+	again.ResourceVersion, again.Changed, again.Written = "101", later.Add(-time.Second), later.Add(-time.Second)
+	events := typeOf("", "events")
+	for i := range 100 {
+		events.Objects = append(events.Objects, object(fmt.Sprint("e", i)))
+	}
+	events.Count = 300
+	for name, types := range map[string][2]why.Type{
+		"Leases": {typeOf("coordination.k8s.io", "leases", lease), typeOf("coordination.k8s.io", "leases", again)}, "events": {events, events},
+	} {
+		e := denied()
+		e.Policies.Items[0].Rules = []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{"*"}, Resources: []string{"*"}}}
+		e.Types, e.Second.Types = append(e.Types, types[0]), append(e.Second.Types, types[1])
+		assert.Equal(t, why.Proven, certainty(e, "C08"), name)
+	}
+}
+
+// A user without the right to nodes is told what the namespace probably waits for.
+func TestAPossibleWait(t *testing.T) {
+	pod := object("a")
+	pod.Deleted = later.Add(5 * time.Minute)
+	e := calm(evidence(terminating("", ""), typeOf("", "pods", pod)))
+	e.Pods = []why.Pod{{Object: pod, Node: "n", Grace: 900}}
+	e.Nodes = why.Answer[why.Node]{Request: "GET nodes", Failed: noRight}
+	r := why.Judge(e)
+	assert.Equal(t, why.Unknown, r.Verdict)
+	assert.Contains(t, r.Sentence, "has been terminating for 10m and is possibly waiting: 1 pod may run until")
+}
+
+// What only the kubelet's Lease shows is not known without it.
+func TestALostNodeWhoseLeaseMayNotBeRead(t *testing.T) {
+	e := calm(onNode(why.Node{Name: "n", Ready: "Unknown", Since: deleted}))
+	require.Equal(t, why.Proven, certainty(e, "C11"))
+	e.NodeLeases = why.Answer[why.Lease]{Request: "GET leases", Failed: noRight}
+	assert.Equal(t, why.Possible, certainty(e, "C11"))
+}
+
+// A finalizer of the namespace that goes says nothing about a pod that hangs.
+func TestAFinalizerThatGoesBesideAnOverduePod(t *testing.T) {
+	e := calm(onNode(why.Node{Name: "n", Ready: "True"}))
+	e.Pods[0].Running = []string{"c"}
+	e.Namespace.Finalizers = []string{"controller.cattle.io/namespace-auth"}
+	assert.Equal(t, why.Unknown, why.Judge(e).Verdict)
+}
