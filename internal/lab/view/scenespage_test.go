@@ -177,6 +177,33 @@ func TestScenesScrollTheGuide(t *testing.T) {
 	b.Sound()
 }
 
+// A page whose window changed its size looks like one that was opened in that size: the boxes and
+// the timeline leave room for the guide.
+func TestScenesAfterAResize(t *testing.T) {
+	recording := recordedWith(t, "one-key")
+	b := viewtest.Open(t, 1280, 720)
+	address := replayed(t, recording)
+	const timeline = `document.querySelector(".body > svg")`
+	const heights = `[` + timeline + `.viewBox.baseVal.height,
+		...[...document.querySelectorAll("[data-box]")].map(e => Math.round(e.getBoundingClientRect().height))]`
+	sizes := [][2]int64{{1280, 720}, {1920, 1080}}
+	var opened [2][]int
+	for i, size := range sizes {
+		b.Do(chromedp.EmulateViewport(size[0], size[1]))
+		b.Do(chromedp.Navigate(address + "&lang=en&theme=light"))
+		b.Until(`document.querySelector('[data-box="guide"]')`)
+		opened[i] = viewtest.Value[[]int](b, heights)
+	}
+	for i, size := range sizes { // the page is open in the larger one
+		b.Do(chromedp.EmulateViewport(size[0], size[1]))
+		b.Until(fmt.Sprintf(`%s.width.baseVal.value === %d`, timeline, size[0]-36))
+		what := fmt.Sprintf("after a change to %d x %d", size[0], size[1])
+		assert.Equal(t, opened[i], viewtest.Value[[]int](b, heights), "heights of the timeline and the boxes %s", what)
+		fits(t, b, what)
+	}
+	b.Sound()
+}
+
 // moment returns the one that shows a scene best: before a gate lets the first item through, or
 // before the answer.
 func moment(lines []line, asked int) int {

@@ -287,12 +287,12 @@ function useWindowSize(guided) {
     return { width: innerWidth, rows: Math.max(3, Math.floor((gears - 40) / row)), timeline: (wide ? 150 : 96) - less };
   };
   const [size, setSize] = useState(measure);
-  useLayoutEffect(() => setSize(measure()), [guided]);
   useLayoutEffect(() => {
     const changed = () => setSize(measure());
+    changed();
     addEventListener("resize", changed);
     return () => removeEventListener("resize", changed);
-  }, []);
+  }, [guided]);
   return size;
 }
 
