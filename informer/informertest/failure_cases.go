@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // faults collects the errors passed to OnError.
@@ -125,7 +126,7 @@ var failureCases = []contractCase{
 		b.waitIdle()
 		assert.ElementsMatch(b, []string{"add ns/a=1", "add ns/b=1", "update ns/a 1->3"}, h.Events())
 		if b.has(ReportsProcessErrors) {
-			assert.Len(b, reported.all(), 1)
+			require.Len(b, reported.all(), 1)
 			assert.ErrorIs(b, reported.all()[0], errRefused)
 		} else {
 			assert.Empty(b, reported.all())
@@ -152,7 +153,7 @@ var failureCases = []contractCase{
 		b.waitIdle()
 		if b.has(SurvivesIndexErrors) {
 			assert.Equal(b, []string{"add ns/bad=1", "add ns/good=1"}, h.Events())
-			assert.Len(b, reported.all(), 1)
+			require.Len(b, reported.all(), 1)
 			assert.ErrorIs(b, reported.all()[0], errRefused)
 			assert.Equal(b, content(b.source), b.informer.Content())
 		} else {
@@ -173,7 +174,7 @@ var failureCases = []contractCase{
 		b.waitIdle()
 		assert.True(b, b.informer.HasSynced())
 		assert.Equal(b, []string{"add ns/a=1 (initial)"}, h.Events())
-		assert.Len(b, reported.all(), 1)
+		require.Len(b, reported.all(), 1)
 		assert.ErrorIs(b, reported.all()[0], errRefused)
 	}},
 }

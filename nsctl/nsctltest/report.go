@@ -86,7 +86,7 @@ func (s suite) ExistingConditionsAreTraced(t *testing.T) {
 			deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace })
 			require.Error(t, deleter.Delete(t.Context(), "ns"))
 		}
-		assert.Equal(t, []string{"updated ns", "kept ns"}, traced)
+		assert.Equal(t, []string{"updated ns", "kept ns"}, traced, "want the conditions of each pass traced")
 	})
 }
 

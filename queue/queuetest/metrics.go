@@ -129,7 +129,7 @@ func testMetricsOfWork(t *testing.T, q queue.DelayingInterface[string], m *Metri
 	q.Add("a")
 	q.Add("b")
 	update()
-	assert.EqualValues(t, 2, m.Value(queue.MetricAdds))
+	assert.EqualValues(t, 2, m.Value(queue.MetricAdds), "want each Add recorded")
 	assert.EqualValues(t, 2, m.Value(queue.MetricDepth))
 
 	began := time.Now()
@@ -138,7 +138,7 @@ func testMetricsOfWork(t *testing.T, q queue.DelayingInterface[string], m *Metri
 	take(t, q)
 	update()
 	assert.EqualValues(t, 1, m.Value(queue.MetricDepth))
-	assert.Len(t, m.Observations(queue.MetricLatency), 1)
+	require.Len(t, m.Observations(queue.MetricLatency), 1, "want Get recorded, with the time that the key waited")
 	assert.GreaterOrEqual(t, m.Observations(queue.MetricLatency)[0], waited)
 
 	got := time.Now()
@@ -147,7 +147,7 @@ func testMetricsOfWork(t *testing.T, q queue.DelayingInterface[string], m *Metri
 	worked := time.Since(got).Seconds()
 	assert.Empty(t, m.Observations(queue.MetricWorkDuration))
 	q.Done("b")
-	require.Equal(t, []float64{worked}, m.Observations(queue.MetricWorkDuration), "Done has reported the duration when it returns: was the lock released with unlock?")
+	require.Equal(t, []float64{worked}, m.Observations(queue.MetricWorkDuration), "want Done recorded with its duration when it returns: was the lock released with unlock?")
 	q.Done("a")
 	require.Len(t, m.Observations(queue.MetricWorkDuration), 2)
 	assert.GreaterOrEqual(t, m.Observations(queue.MetricWorkDuration)[1], worked, "the key was taken earlier")
