@@ -40,6 +40,34 @@ func TestPodsAreBoundLoggedAndEvicted(t *testing.T) {
 	})
 }
 
+// Init and ephemeral containers have logs as well, and no container has run before.
+func TestLogsOfEachContainer(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		p.must(201, "POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)
+		p.must(201, "POST", pods, `{"metadata":{"name":"web"},"spec":{"nodeName":"n",
+			"initContainers":[{"name":"setup","image":"i"}],"containers":[{"name":"main","image":"i"}]}}`)
+		p.must(200, "PATCH", pods+"/web/ephemeralcontainers", `{"spec":{"ephemeralContainers":[{"name":"debug","image":"i"}]}}`,
+			"Content-Type", "application/strategic-merge-patch+json")
+		for _, container := range []string{"setup", "main", "debug"} {
+			log := p.must(200, "GET", pods+"/web/log?container="+container, "").body
+			assert.Contains(t, log, "container "+container, "want the log of each container of the pod")
+			refused := p.must(400, "GET", pods+"/web/log?previous=true&container="+container, "").message(t)
+			assert.Equal(t, `previous terminated container "`+container+`" in pod "web" not found`, refused)
+		}
+		assert.Contains(t, p.must(200, "GET", pods+"/web/log", "").body, "container main", "an init container is not the default")
+		refused := p.must(400, "GET", pods+"/web/log?previous=true", "").message(t)
+		assert.Equal(t, `previous terminated container "main" in pod "web" not found`, refused)
+		p.must(200, "GET", pods+"/web/log?previous=false", "")
+		wrong := p.must(400, "GET", pods+"/web/log?previous=true&container=none", "").message(t)
+		assert.Equal(t, "container none is not valid for pod web", wrong, "an unknown container is reported first")
+
+		p.must(201, "POST", pods, `{"metadata":{"name":"two"},"spec":{"nodeName":"n","initContainers":[{"name":"setup","image":"i"}],
+			"containers":[{"name":"a","image":"i"},{"name":"b","image":"i"}]}}`)
+		choice := "a container name must be specified for pod two, choose one of: [a b] or one of the init containers: [setup]"
+		assert.Equal(t, choice, p.must(400, "GET", pods+"/two/log", "").message(t))
+	})
+}
+
 func TestScales(t *testing.T) {
 	const deployments = "/apis/apps/v1/namespaces/default/deployments"
 	bubble(t, func(t *testing.T, p *piped) {
