@@ -8,7 +8,7 @@
 //
 // [Kubelet] is a controller with a watch, a work queue and one worker:
 //
-//	no node yet              bind to the next reachable node, like a scheduler
+//	no node yet              bind to the next node that may have it, like a scheduler
 //	bound to our node        status Running and Ready
 //	terminating              wait for the grace period, or less (see [StopsAfter])
 //	grace period over        delete with a grace period of 0 and the UID as precondition
@@ -107,25 +107,38 @@ func (k *Kubelet) Run(ctx context.Context) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for ctx.Err() == nil {
-		watch, err := k.config.Registry.Watch(k.pods, api.ListOptions{})
-		for err == nil {
-			select {
-			case <-beat.C:
-				k.beat(ctx)
-			case <-watch.Wait():
-				err = k.enqueue(watch)
-			case <-ctx.Done():
-				return
-			}
-		}
+		err := k.watch(ctx, beat.C)
 		if errors.Is(err, registry.ErrEnded) {
-			return // the resource pods was removed
+			return // a resource was removed
 		}
 	}
 }
 
-// enqueue adds the keys of the pending events of a watch.
-func (k *Kubelet) enqueue(watch *registry.Watch) error {
+// watch follows pods and nodes until ctx ends, or with the error of a watch. A changed node may admit
+// pods that wait.
+func (k *Kubelet) watch(ctx context.Context, beat <-chan time.Time) error {
+	pods, err := k.config.Registry.Watch(k.pods, api.ListOptions{})
+	if err != nil {
+		return err
+	}
+	nodes, err := k.config.Registry.Watch(k.nodeTarget(), api.ListOptions{})
+	for err == nil {
+		select {
+		case <-beat:
+			k.beat(ctx)
+		case <-pods.Wait():
+			err = each(pods, func(pod *store.Object) { k.keys.Add(pod.Key) })
+		case <-nodes.Wait():
+			err = each(nodes, func(*store.Object) { k.enqueueAll() })
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return err
+}
+
+// each calls f for the objects of the pending events of a watch.
+func each(watch *registry.Watch, f func(*store.Object)) error {
 	for {
 		events, err := watch.Next(ended)
 		if errors.Is(err, context.Canceled) {
@@ -136,7 +149,7 @@ func (k *Kubelet) enqueue(watch *registry.Watch) error {
 		}
 		for _, event := range events {
 			if event.Object != nil {
-				k.keys.Add(event.Object.Key)
+				f(event.Object)
 			}
 		}
 	}

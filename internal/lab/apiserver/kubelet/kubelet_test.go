@@ -146,6 +146,148 @@ func TestGatesAndTaints(t *testing.T) {
 	})
 }
 
+// patchNode changes a node as a user would.
+func (c *cluster) patchNode(name string, change func(node *api.Unstructured)) {
+	nodes := target(c.catalog, "", "v1", "nodes")
+	nodes.Name = name
+	_, err := c.registry.Patch(c.t.Context(), nodes, func(node *api.Unstructured) (*api.Unstructured, error) {
+		change(node)
+		return node, nil
+	}, registry.WriteOptions{})
+	require.NoError(c.t, err)
+}
+
+// scheduled returns the condition of that name of a pod, without times.
+func (c *cluster) scheduled(name string) string {
+	conditions, _ := c.get(name).Nested("status", "conditions").([]any)
+	for _, one := range conditions {
+		condition := api.Unstructured{Object: one.(map[string]any)}
+		if condition.NestedString("type") == "PodScheduled" {
+			return fmt.Sprint(condition.NestedString("status"), " ", condition.NestedString("reason"), " ", condition.NestedString("message"))
+		}
+	}
+	return ""
+}
+
+// A pod is bound only to a node that admits it. Otherwise it is Pending, with a condition that says
+// why, until the node changes.
+func TestPodsAreBoundWhereTheyMayGo(t *testing.T) {
+	set := func(value any, path ...string) func(*api.Unstructured) {
+		return func(node *api.Unstructured) { _ = node.SetNested(value, path...) }
+	}
+	taints := func(taints ...map[string]any) func(*api.Unstructured) {
+		list := []any{}
+		for _, taint := range taints {
+			list = append(list, taint)
+		}
+		return set(list, "spec", "taints")
+	}
+	dedicated := map[string]any{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
+	leaving := map[string]any{"key": "leaving", "effect": "NoExecute"}
+	tolerates := func(tolerations ...map[string]any) map[string]any {
+		list := []any{}
+		for _, toleration := range tolerations {
+			list = append(list, toleration)
+		}
+		return map[string]any{"tolerations": list}
+	}
+	const cordoned, tainted, unmatched = "were unschedulable", "had untolerated taint(s)", "didn't match Pod's node affinity/selector"
+	for name, c := range map[string]struct {
+		node func(*api.Unstructured)
+		spec map[string]any
+		why  string // the node may not have the pod; "": it may
+	}{
+		"a cordoned node": {set(true, "spec", "unschedulable"), nil, cordoned},
+		"a cordoned node and a pod that tolerates everything": {
+			set(true, "spec", "unschedulable"), tolerates(map[string]any{"operator": "Exists"}), ""},
+		"a cordoned node and a pod that tolerates cordons": {
+			set(true, "spec", "unschedulable"),
+			tolerates(map[string]any{"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"}), ""},
+		"a cordoned node and a pod that tolerates another taint": {
+			set(true, "spec", "unschedulable"), tolerates(map[string]any{"key": "dedicated", "operator": "Exists"}), cordoned},
+		"NoSchedule":       {taints(dedicated), nil, tainted},
+		"NoExecute":        {taints(leaving), nil, tainted},
+		"PreferNoSchedule": {taints(map[string]any{"key": "dedicated", "effect": "PreferNoSchedule"}), nil, ""},
+		"tolerated with Equal": {
+			taints(dedicated), tolerates(map[string]any{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}), ""},
+		"tolerated with Exists and any effect": {
+			taints(dedicated), tolerates(map[string]any{"key": "dedicated", "operator": "Exists"}), ""},
+		"a toleration of another value": {
+			taints(dedicated), tolerates(map[string]any{"key": "dedicated", "operator": "Equal", "value": "cpu"}), tainted},
+		"a toleration of another effect": {
+			taints(dedicated), tolerates(map[string]any{"key": "dedicated", "operator": "Exists", "effect": "NoExecute"}), tainted},
+		"one of two taints tolerated": {
+			taints(dedicated, leaving), tolerates(map[string]any{"key": "dedicated", "operator": "Exists"}), tainted},
+		"both taints tolerated": {
+			taints(dedicated, leaving),
+			tolerates(map[string]any{"key": "dedicated", "operator": "Exists"}, map[string]any{"key": "leaving", "operator": "Exists"}), ""},
+		"a label that the node has": {
+			set("ssd", "metadata", "labels", "disk"), map[string]any{"nodeSelector": map[string]any{"disk": "ssd"}}, ""},
+		"a label with another value": {
+			set("hdd", "metadata", "labels", "disk"), map[string]any{"nodeSelector": map[string]any{"disk": "ssd"}}, unmatched},
+		"one of two labels": {
+			set("ssd", "metadata", "labels", "disk"),
+			map[string]any{"nodeSelector": map[string]any{"disk": "ssd", "zone": "a"}}, unmatched},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cluster := start(t, Config{}, nil)
+				before := cluster.node()
+				cluster.patchNode("orrery-node-1", c.node)
+				cluster.create("a", nil, c.spec)
+				time.Sleep(time.Minute)
+				if c.why == "" {
+					assert.Equal(t, "Running", cluster.get("a").NestedString("status", "phase"), "want the pod on the node")
+					return
+				}
+				pod := cluster.get("a")
+				require.Empty(t, pod.NestedString("spec", "nodeName"), "the pod was bound to a node that may not have it")
+				assert.Equal(t, "Pending", pod.NestedString("status", "phase"))
+				assert.Equal(t, "False Unschedulable 0/1 nodes are available: 1 node(s) "+c.why+".", cluster.scheduled("a"))
+				version := pod.GetResourceVersion()
+				time.Sleep(time.Minute)
+				assert.Equal(t, version, cluster.get("a").GetResourceVersion(), "the condition is written once")
+
+				cluster.patchNode("orrery-node-1", func(node *api.Unstructured) {
+					_ = node.SetNested(before.Nested("spec"), "spec")
+					_ = node.SetNested(map[string]any{"disk": "ssd", "zone": "a"}, "metadata", "labels")
+				})
+				time.Sleep(2 * time.Second)
+				assert.Equal(t, "Running", cluster.get("a").NestedString("status", "phase"), "want the pod on the node once it may go there")
+				assert.Equal(t, "True  ", cluster.scheduled("a"))
+			})
+		})
+	}
+}
+
+// With two nodes the pods go to the one that admits them. A pod that names its node is not
+// scheduled, and one of another scheduler waits for that. A deleted node gets no pod.
+func TestPodsAndTwoNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{Nodes: 2}, nil)
+		c.patchNode("orrery-node-1", func(node *api.Unstructured) { _ = node.SetNested(true, "spec", "unschedulable") })
+		nodeOf := func(name string, spec map[string]any) string {
+			c.create(name, nil, spec)
+			time.Sleep(2 * time.Second)
+			return c.get(name).NestedString("spec", "nodeName")
+		}
+		for _, name := range []string{"a", "b", "c"} {
+			assert.Equal(t, "orrery-node-2", nodeOf(name, nil))
+		}
+		assert.Equal(t, "orrery-node-1", nodeOf("named", map[string]any{"nodeName": "orrery-node-1"}))
+		assert.Equal(t, "Running", c.get("named").NestedString("status", "phase"), "a cordon concerns scheduling only")
+		assert.Empty(t, nodeOf("theirs", map[string]any{"schedulerName": "another"}), "another scheduler binds its pods")
+		assert.Empty(t, c.scheduled("theirs"))
+
+		nodes := target(c.catalog, "", "v1", "nodes")
+		nodes.Name = "orrery-node-2"
+		_, _, err := c.registry.Delete(t.Context(), nodes, api.DeleteOptions{}, registry.WriteOptions{})
+		require.NoError(t, err)
+		assert.Empty(t, nodeOf("late", nil))
+		assert.Equal(t, "False Unschedulable 0/1 nodes are available: 1 node(s) were unschedulable.", c.scheduled("late"))
+	})
+}
+
 func TestClaimsGoWhenNoPodUsesThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, nil)

@@ -41,32 +41,6 @@ func (k *Kubelet) sync(ctx context.Context, key store.Key) error {
 	return nil
 }
 
-// schedule binds a pod to the next reachable node. Terminating and gated pods are not scheduled.
-func (k *Kubelet) schedule(ctx context.Context, t registry.Target, pod *api.Unstructured) error {
-	if gates, _ := pod.Nested("spec", "schedulingGates").([]any); pod.GetDeletionTimestamp() != nil || len(gates) > 0 {
-		return nil
-	}
-	for range k.nodes {
-		n := k.nodes[k.turn%len(k.nodes)]
-		k.turn++
-		if n.lost() {
-			continue
-		}
-		if err := k.config.Registry.Bind(ctx, t, n.name, writeOptions(scheduler)); err != nil {
-			return ignoreGone(err)
-		}
-		k.trace.bound(t.Namespace, t.Name, n.name)
-		return nil // the binding is an event, which enqueues the pod again
-	}
-	return nil // beat enqueues all pods when a node is found
-}
-
-// The users of the other programs that this package simulates.
-const (
-	scheduler       = "system:kube-scheduler"
-	claimController = "system:serviceaccount:kube-system:pvc-protection-controller"
-)
-
 // start reports that a pod's containers run.
 func (k *Kubelet) start(ctx context.Context, t registry.Target, pod *api.Unstructured, n *node) error {
 	k.lastIP++

@@ -152,7 +152,7 @@ func (r *Registry) Bind(ctx context.Context, t Target, node string, w WriteOptio
 		if err := pod.SetNested(node, "spec", "nodeName"); err != nil {
 			return apierrors.InternalError(err)
 		}
-		setCondition(pod, "PodScheduled", api.ConditionTrue, "", "")
+		SetCondition(pod, "PodScheduled", api.ConditionTrue, "", "")
 		if err := r.admitted(ctx, "create", t, w, pod, nil); err != nil {
 			return err
 		}

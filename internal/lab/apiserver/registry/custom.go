@@ -122,11 +122,11 @@ func (r *Registry) namesConflict(crd *api.Unstructured) (reason, message string)
 
 func setNames(crd *api.Unstructured, reason, message string) bool {
 	if reason != "" {
-		changed := setCondition(crd, "NamesAccepted", api.ConditionFalse, reason, message)
-		return setCondition(crd, "Established", api.ConditionFalse, "NotAccepted", "not all names are accepted") || changed
+		changed := SetCondition(crd, "NamesAccepted", api.ConditionFalse, reason, message)
+		return SetCondition(crd, "Established", api.ConditionFalse, "NotAccepted", "not all names are accepted") || changed
 	}
-	changed := setCondition(crd, "NamesAccepted", api.ConditionTrue, "NoConflicts", "no conflicts found")
-	changed = setCondition(crd, "Established", api.ConditionTrue, "InitialNamesAccepted", "the initial names have been accepted") || changed
+	changed := SetCondition(crd, "NamesAccepted", api.ConditionTrue, "NoConflicts", "no conflicts found")
+	changed = SetCondition(crd, "Established", api.ConditionTrue, "InitialNamesAccepted", "the initial names have been accepted") || changed
 	names := crd.DeepCopy().Nested("spec", "names")
 	if fmt.Sprint(crd.Nested("status", "acceptedNames")) != fmt.Sprint(names) {
 		changed = crd.SetNested(names, "status", "acceptedNames") == nil || changed
@@ -134,8 +134,8 @@ func setNames(crd *api.Unstructured, reason, message string) bool {
 	return changed
 }
 
-// setCondition sets a condition and reports whether it has changed.
-func setCondition(o *api.Unstructured, kind string, status api.ConditionStatus, reason, message string) bool {
+// SetCondition sets a condition and reports whether it has changed.
+func SetCondition(o *api.Unstructured, kind string, status api.ConditionStatus, reason, message string) bool {
 	condition := map[string]any{"type": kind, "status": string(status), "lastTransitionTime": timestamp(time.Now())}
 	for field, text := range map[string]string{"reason": reason, "message": message} {
 		if text != "" {
@@ -173,7 +173,7 @@ func (r *Registry) deleteCustom(ctx context.Context, t Target, old *store.Object
 	}
 	metadataOf(next)["deletionTimestamp"] = timestamp(time.Now())
 	setFinalizers(next, append(without(next.GetFinalizers(), FinalizerCustomResources), FinalizerCustomResources))
-	setCondition(next, "Terminating", api.ConditionTrue, "InstanceDeletionPending",
+	SetCondition(next, "Terminating", api.ConditionTrue, "InstanceDeletionPending",
 		"CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon")
 	after, swapped, err = r.replace(t, old, next, w)
 	if err == nil && swapped && !w.DryRun {
@@ -185,7 +185,7 @@ func (r *Registry) deleteCustom(ctx context.Context, t Target, old *store.Object
 // emptyCustom deletes all objects of a resource that is being removed.
 func (r *Registry) emptyCustom(ctx context.Context, t Target) {
 	r.amend(t, func(o *api.Unstructured) bool {
-		return setCondition(o, "Terminating", api.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress")
+		return SetCondition(o, "Terminating", api.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 	})
 	crd, ok := r.collection(t).Get(t.key())
 	if !ok {
@@ -217,7 +217,7 @@ func (r *Registry) finishCustom(ctx context.Context, name string) {
 			return
 		}
 		next := old.Decode()
-		setCondition(next, "Terminating", api.ConditionFalse, "InstanceDeletionCompleted", "removed all instances")
+		SetCondition(next, "Terminating", api.ConditionFalse, "InstanceDeletionCompleted", "removed all instances")
 		finalizers := without(next.GetFinalizers(), FinalizerCustomResources)
 		setFinalizers(next, finalizers)
 		var swapped bool

@@ -127,7 +127,7 @@ func (r *Registry) syncBackends(namespace, service string) {
 // available writes the condition Available of an APIService.
 func (r *Registry) available(name string, status api.ConditionStatus, reason, message string) {
 	r.amend(Target{Definition: r.services, Version: r.services.Version, Name: name}, func(o *api.Unstructured) bool {
-		return setCondition(o, "Available", status, reason, message)
+		return SetCondition(o, "Available", status, reason, message)
 	})
 }
 
