@@ -62,6 +62,37 @@ func TestImpersonation(t *testing.T) {
 	})
 }
 
+// Roles are stored and not evaluated, and the answers about anybody but an administrator say so.
+func TestReviewsSayThatRolesAreNotEvaluated(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		const reason = "Roles are stored and not evaluated"
+		const spec = `{"resourceAttributes":{"verb":"delete","resource":"pods","namespace":"shop"}`
+		post := func(kind, body string, headers ...string) string {
+			return p.must(201, "POST", reviews+kind, `{"spec":`+body+`}`, headers...).body
+		}
+		for what, answer := range map[string]string{
+			"can-i --as ann":       post("selfsubjectaccessreviews", spec+`}`, "Impersonate-User", "ann"),
+			"a SubjectAccess":      post("subjectaccessreviews", spec+`,"user":"ann"}`),
+			"one about a group":    post("subjectaccessreviews", spec+`,"groups":["devs"]}`),
+			"a LocalSubjectAccess": post("namespaces/shop/localsubjectaccessreviews", spec+`,"user":"ann"}`),
+		} {
+			assert.Contains(t, answer, `"allowed":true`, what)
+			assert.Contains(t, answer, `"reason":"`+reason, "%s review: want the reason of the answer", what)
+		}
+		rules := post("selfsubjectrulesreviews", `{"namespace":"shop"}`, "Impersonate-User", "ann")
+		assert.Contains(t, rules, `"evaluationError":"`+reason, "can-i --list --as ann")
+
+		assert.NotContains(t, post("selfsubjectaccessreviews", spec+`}`), reason, "an administrator may do this on every cluster")
+		assert.NotContains(t, post("subjectaccessreviews", spec+`,"user":"root","groups":["system:masters"]}`), reason)
+		assert.NotContains(t, post("selfsubjectrulesreviews", `{"namespace":"shop"}`), reason)
+		_, err := p.server.Faults().Add("forbid:verb=delete,resource=pods,user=ann")
+		require.NoError(t, err)
+		forbidden := post("selfsubjectaccessreviews", spec+`}`, "Impersonate-User", "ann")
+		assert.Contains(t, forbidden, `"allowed":false`)
+		assert.NotContains(t, forbidden, reason, "a fault forbids it, which the server does evaluate")
+	})
+}
+
 func TestReviews(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		_, err := p.server.Faults().Add("forbid:verb=list,resource=secrets")

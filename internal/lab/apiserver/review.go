@@ -3,6 +3,7 @@ package apiserver
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"orrery/internal/lab/apiserver/apierrors"
@@ -49,10 +50,10 @@ func (x *exchange) answerReview(kind string, question *api.Unstructured) (map[st
 	case "SelfSubjectRulesReview":
 		return x.reviewRules(question)
 	case "SelfSubjectAccessReview":
-		return x.reviewAccess(x.user.Name, question)
+		return x.reviewAccess(x.user.Name, x.user.Groups, question)
 	}
-	user := question.NestedString("spec", "user")
-	if user == "" && len(question.NestedStringSlice("spec", "groups")) == 0 {
+	user, groups := question.NestedString("spec", "user"), question.NestedStringSlice("spec", "groups")
+	if user == "" && len(groups) == 0 {
 		return nil, apierrors.Invalid("authorization.k8s.io", kind, "", []apierrors.FieldError{{
 			Type: apierrors.FieldInvalid, Field: "spec.user", Value: "", Detail: `at least one of user or group must be specified`,
 		}})
@@ -60,11 +61,15 @@ func (x *exchange) answerReview(kind string, question *api.Unstructured) (map[st
 	if kind == "LocalSubjectAccessReview" && question.NestedString("spec", "resourceAttributes", "namespace") != x.info.Namespace {
 		return nil, apierrors.BadRequest(fmt.Sprintf("spec.resourceAttributes.namespace must match namespace: %s", x.info.Namespace))
 	}
-	return x.reviewAccess(user, question)
+	return x.reviewAccess(user, groups, question)
 }
 
-// reviewAccess reports whether a user may do something.
-func (x *exchange) reviewAccess(user string, question *api.Unstructured) (map[string]any, error) {
+// rolesUnused is why everybody but an anonymous user may do what no fault forbids.
+const rolesUnused = "Roles are stored and not evaluated: this server allows everything that no fault forbids"
+
+// reviewAccess reports whether a user may do something. Administrators may do it on every cluster;
+// for others the answer says that no Role was asked.
+func (x *exchange) reviewAccess(user string, groups []string, question *api.Unstructured) (map[string]any, error) {
 	asked := faults.Request{User: user}
 	resource, isResource := question.Nested("spec", "resourceAttributes").(map[string]any)
 	other, isOther := question.Nested("spec", "nonResourceAttributes").(map[string]any)
@@ -85,7 +90,10 @@ func (x *exchange) reviewAccess(user string, question *api.Unstructured) (map[st
 	if x.server.faults.Forbids(asked) || user == authn.Anonymous && !isPublic(asked) {
 		return map[string]any{"allowed": false, "reason": faults.Forbidden(asked).Status.Message}, nil
 	}
-	return map[string]any{"allowed": true}, nil
+	if slices.Contains(groups, authn.GroupMasters) || isPublic(asked) {
+		return map[string]any{"allowed": true}, nil
+	}
+	return map[string]any{"allowed": true, "reason": rolesUnused}, nil
 }
 
 func text(fields map[string]any, name string) string {
@@ -107,11 +115,15 @@ func (x *exchange) reviewRules(question *api.Unstructured) (map[string]any, erro
 		}, nil
 	}
 	everything := []string{"*"}
-	return map[string]any{
+	status := map[string]any{
 		"resourceRules":    []any{map[string]any{"verbs": everything, "apiGroups": everything, "resources": everything}},
 		"nonResourceRules": []any{map[string]any{"verbs": everything, "nonResourceURLs": everything}},
 		"incomplete":       false,
-	}, nil
+	}
+	if !slices.Contains(x.user.Groups, authn.GroupMasters) {
+		status["evaluationError"] = rolesUnused
+	}
+	return status, nil
 }
 
 // reviewToken returns the user of a token.
