@@ -61,6 +61,9 @@ type User = authn.User
 // Config configures a [Server]. The zero value is a server on a free loopback port, without TLS,
 // that accepts only its own administrator (see [Server.Kubeconfig]).
 type Config struct {
+	// Name names the cluster, the user and the context in the kubeconfig. The default is "orrery-"
+	// and the port, so that the kubeconfigs of two servers can be merged.
+	Name string
 	// Listen is the address to listen on. The default is "127.0.0.1:0"; port 0 is a free port.
 	Listen string
 	// Hosts are additional host names and addresses for the server's certificate.

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"net"
 	"slices"
 	"time"
 
@@ -105,9 +106,6 @@ func faultOf(a registry.Attributes) faults.Request {
 	}
 }
 
-// kubeconfigName names the cluster, the user and the context.
-const kubeconfigName = "orrery"
-
 // extensionName marks the cluster in a kubeconfig as a server of this package.
 const extensionName = "orrery"
 
@@ -139,5 +137,16 @@ func (s *Server) kubeconfig() *kubeconfig.Config {
 		user.ClientCertificateData = s.identity.clientCertificate
 		user.ClientKeyData = s.identity.clientKey
 	}
-	return kubeconfig.Single(kubeconfigName, cluster, user, "default")
+	return kubeconfig.Single(s.name(), cluster, user, "default")
+}
+
+// name names the cluster, the user and the context.
+func (s *Server) name() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.config.Name != "" {
+		return s.config.Name
+	}
+	_, port, _ := net.SplitHostPort(s.address) // "" before Start
+	return "orrery-" + port
 }

@@ -189,7 +189,7 @@ func TestServeOverwritesNoOtherKubeconfig(t *testing.T) {
 	assert.Contains(t, second.stdout.String(), config.Host)
 	added, err := kubeconfig.ReadFile(path)
 	require.NoError(t, err)
-	added.Contexts["mine"] = added.Contexts["orrery"]
+	added.Contexts["mine"] = added.Contexts[added.CurrentContext]
 	require.NoError(t, added.WriteFile(path))
 	second.stop()
 	require.NoError(t, <-second.ended)
@@ -200,6 +200,55 @@ func TestServeOverwritesNoOtherKubeconfig(t *testing.T) {
 	empty.stop()
 	require.NoError(t, <-empty.ended)
 	assert.NoFileExists(t, path)
+}
+
+// Two servers are two clusters in one KUBECONFIG: with the port in the names, or with --name, no
+// entry of the first file hides one of the second.
+func TestServeKubeconfigsCanBeMerged(t *testing.T) {
+	for what, flags := range map[string][2][]string{
+		"the default names":      {},
+		"one name of two":        {{"--name", "blue"}, nil},
+		"two names":              {{"--name", "blue"}, {"--name", "green"}},
+		"with and without TLS":   {{"--insecure-http"}, nil},
+		"names that need quotes": {{"--name", "the old: one"}, {"--name", "the new: one"}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			var paths, contexts []string
+			for i, args := range flags {
+				path := filepath.Join(t.TempDir(), "kubeconfig")
+				s := startServe(t, append([]string{"--kubeconfig-out", path}, args...)...)
+				own, err := kubeconfig.ReadFile(path)
+				require.NoError(t, err, s.stdout)
+				name := own.CurrentContext
+				if len(args) == 2 {
+					assert.Equal(t, args[1], name, "want the context to have the name of --name")
+				} else {
+					address, _, _ := strings.Cut(s.stdout.String(), "\n")
+					port := address[strings.LastIndex(address, ":")+1:]
+					assert.Equal(t, "orrery-"+port, name, "want the default name to have the port")
+				}
+				require.Contains(t, own.Contexts, name)
+				assert.Equal(t, []string{name, name}, []string{own.Contexts[name].Cluster, own.Contexts[name].User})
+				paths, contexts = append(paths, path), append(contexts, name)
+
+				namespace := &api.Namespace{ObjectMeta: api.ObjectMeta{Name: fmt.Sprint("of-", i)}}
+				namespaces := restclient.Typed[*api.Namespace](s.client(t), api.NamespacesResource, "")
+				_, err = namespaces.Create(t.Context(), namespace, api.UpdateOptions{})
+				require.NoError(t, err)
+			}
+			t.Setenv("KUBECONFIG", strings.Join(paths, string(os.PathListSeparator)))
+			for i, name := range contexts {
+				config, _, err := kubeconfig.Load(kubeconfig.Options{Context: name})
+				require.NoError(t, err)
+				client, err := restclient.New(config)
+				require.NoError(t, err)
+				t.Cleanup(client.Close)
+				namespaces := restclient.Metadata(client, api.NamespacesResource, "")
+				_, err = namespaces.Get(t.Context(), fmt.Sprint("of-", i), api.GetOptions{})
+				assert.NoError(t, err, "want the context %s of the merged files to reach its own server", name)
+			}
+		})
+	}
 }
 
 func TestServeKnowsFurtherUsers(t *testing.T) {
