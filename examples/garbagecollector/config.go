@@ -1,8 +1,6 @@
 package garbagecollector
 
 import (
-	"fmt"
-
 	"orrery/examples/monitor"
 	"orrery/examples/worker"
 	"orrery/restclient/api"
@@ -27,17 +25,9 @@ type Trace struct {
 	Wrote func(object api.ObjectReference, what string)
 	// InvalidNamespace: an object names an owner in another namespace, or is cluster-scoped and
 	// names an owner in a namespace. Kubernetes records an Event with the reason
-	// InvalidNamespaceReason.
+	// OwnerRefInvalidNamespace.
 	InvalidNamespace func(object api.ObjectReference, owner api.OwnerReference)
 	// Forbidden: a pass lacks the right to get, patch or delete an object, and is repeated after a
 	// minute. err has the server's answer.
 	Forbidden func(err error)
-}
-
-// InvalidNamespaceReason is the reason of the Event that [Trace.InvalidNamespace] calls for.
-const InvalidNamespaceReason = "OwnerRefInvalidNamespace"
-
-// InvalidNamespaceMessage returns the message of that Event.
-func InvalidNamespaceMessage(object api.ObjectReference, owner api.OwnerReference) string {
-	return fmt.Sprintf("ownerRef [%s %s, uid: %s] does not exist in namespace %q", owner.Kind, owner.Name, owner.UID, object.Namespace)
 }

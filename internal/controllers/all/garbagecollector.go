@@ -3,6 +3,7 @@ package all
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -70,8 +71,8 @@ func garbageTrace(c controllers.ControllerContext) *garbagecollector.Trace {
 			c.Logger.At(1).Str("controller", c.Name).Str("kind", object.Kind).Str("namespace", object.Namespace).Str("name", object.Name).Str("change", what).Msg("object with owners changed")
 		},
 		InvalidNamespace: func(object api.ObjectReference, owner api.OwnerReference) {
-			recorder.Event(context.Background(), object, api.EventWarning, garbagecollector.InvalidNamespaceReason,
-				garbagecollector.InvalidNamespaceMessage(object, owner))
+			recorder.Event(context.Background(), object, api.EventWarning, "OwnerRefInvalidNamespace",
+				fmt.Sprintf("ownerRef [%s %s, uid: %s] does not exist in namespace %q", owner.Kind, owner.Name, owner.UID, object.Namespace))
 		},
 		Forbidden: func(err error) {
 			if resource, ok := rare.isNews(err); ok {

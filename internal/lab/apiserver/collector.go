@@ -60,13 +60,15 @@ func (s *Server) newCollector(stop context.CancelFunc) *garbagecollector.Control
 // collectorUser is the user name of the collector.
 const collectorUser = "system:serviceaccount:kube-system:generic-garbage-collector"
 
-// recordInvalidOwner records the Event for an owner reference that can never be right, and counts it
-// if there is one already.
+// recordInvalidOwner records the Event for an owner reference that can never be right, and counts
+// it if there is one already.
 func (s *Server) recordInvalidOwner(object api.ObjectReference, owner api.OwnerReference) {
 	events, _ := s.catalog.Lookup(api.GroupVersionResource{Version: "v1", Resource: "events"})
 	namespace, now := cmp.Or(object.Namespace, "default"), time.Now().UTC().Format(time.RFC3339)
 	sum := fnv.New64a()
 	_, _ = io.WriteString(sum, object.UID+"/"+owner.UID)
+	message := fmt.Sprintf("ownerRef [%s %s, uid: %s] does not exist in namespace %q",
+		owner.Kind, owner.Name, owner.UID, object.Namespace) // that of package controllers/all
 	name := fmt.Sprintf("owner-ref-invalid-namespace.%016x", sum.Sum64()) // not every object's name is valid here
 	t := registry.Target{Definition: events, Version: "v1", Namespace: namespace}
 	by := registry.WriteOptions{User: collectorUser, FieldManager: "kube-controller-manager"}
@@ -76,8 +78,7 @@ func (s *Server) recordInvalidOwner(object api.ObjectReference, owner api.OwnerR
 			"apiVersion": object.APIVersion, "kind": object.Kind,
 			"namespace": object.Namespace, "name": object.Name, "uid": object.UID,
 		},
-		"type": "Warning", "reason": garbagecollector.InvalidNamespaceReason,
-		"message":        garbagecollector.InvalidNamespaceMessage(object, owner),
+		"type": "Warning", "reason": "OwnerRefInvalidNamespace", "message": message,
 		"firstTimestamp": now, "lastTimestamp": now, "count": int64(1),
 		"source": map[string]any{"component": "garbage-collector-controller"},
 	}}, by)

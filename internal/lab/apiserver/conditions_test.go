@@ -157,8 +157,8 @@ func TestTheCollectorIsStopped(t *testing.T) {
 	}, func(c *apiserver.Config) { c.NoCollector = false })
 }
 
-// An owner in another namespace counts as absent, and an Event says so; a cluster-scoped object with
-// an owner in a namespace stays, and its Event is in the namespace default.
+// An owner in another namespace counts as absent, and an Event says so; a cluster-scoped object
+// with an owner in a namespace stays, and its Event is in the namespace default.
 func TestInvalidOwnersAreReported(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.configMap("owner")

@@ -114,8 +114,8 @@ func (k *Kubelet) Run(ctx context.Context) {
 	}
 }
 
-// watch follows pods and nodes until ctx ends, or with the error of a watch. A changed node may admit
-// pods that wait.
+// watch follows pods and nodes until ctx or a watch ends; then it returns the error of the watch. A
+// changed node may admit pods that wait.
 func (k *Kubelet) watch(ctx context.Context, beat <-chan time.Time) error {
 	pods, err := k.config.Registry.Watch(k.pods, api.ListOptions{})
 	if err != nil {

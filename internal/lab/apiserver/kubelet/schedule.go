@@ -24,8 +24,8 @@ const (
 )
 
 // schedule binds a pod to the next node that may have it. Without one, the pod's condition
-// PodScheduled says why, and the next change of a node enqueues the pod again. Terminating and gated
-// pods, and those of another scheduler, are not scheduled.
+// PodScheduled says why, and the next change of a node enqueues the pod again. Terminating and
+// gated pods, and those of another scheduler, are not scheduled.
 func (k *Kubelet) schedule(ctx context.Context, t registry.Target, pod *api.Unstructured) error {
 	gates, _ := pod.Nested("spec", "schedulingGates").([]any)
 	if pod.GetDeletionTimestamp() != nil || len(gates) > 0 || pod.NestedString("spec", "schedulerName") != "default-scheduler" {

@@ -40,7 +40,7 @@ type serveOptions struct {
 
 func (o *serveOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "the `address` to listen on; port 0 is a free one")
-	flags.StringVar(&o.name, "name", "", "the `name` of cluster, user and context in the kubeconfig; default: orrery- and the port")
+	flags.StringVar(&o.name, "name", "", "the `name` of the kubeconfig's cluster, user and context; default: orrery- and the port")
 	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to, readable only by its owner and removed at the end; default: a temporary file")
 	flags.BoolVar(&o.force, "force", false, "overwrite the file of --kubeconfig-out even if it is not one of this command's")
 	flags.StringArrayVar(&o.faults, "fault", nil, "a `fault` that is active from the start (see: lab help faults); may be repeated")
