@@ -38,33 +38,23 @@ var popTests = []behaviour{
 	}},
 	{"BlocksUntilADeltaIsQueued", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		popped := false
-		go func() {
-			r.pop()
-			popped = true
-		}()
+		popped := r.popInBackground(1)
 		synctest.Wait()
-		assert.False(t, popped, "want Pop to block while nothing waits, got a Pop that returned")
+		assert.Empty(t, popped(), "want Pop to block while nothing waits, got a Pop that returned")
 		r.add("a", 1)
 		synctest.Wait()
-		assert.True(t, popped, "want Add to wake a blocked Pop, got a Pop that goes on blocking")
+		assert.Equal(t, []string{"a: Added a@1"}, popped(), "want Add to wake a blocked Pop, got a Pop that goes on blocking")
 	}},
 	{"EachKeyGoesToOneOfSeveralPops", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		var popped atomic.Int32
-		for range 3 {
-			go func() {
-				r.pop()
-				popped.Add(1)
-			}()
-		}
+		popped := r.popInBackground(3)
 		synctest.Wait()
 		r.replace(Obj("a", 1), Obj("b", 1))
 		synctest.Wait()
-		assert.EqualValues(t, 2, popped.Load())
+		assert.ElementsMatch(t, []string{"a: Replaced a@1", "b: Replaced b@1"}, popped(), "want each key to go to one Pop")
 		r.add("c", 1)
 		synctest.Wait()
-		assert.EqualValues(t, 3, popped.Load())
+		assert.Len(t, popped(), 3, "want the last Pop to get the next key")
 	}},
 	{"OneProcessFunctionRunsAtATime", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)

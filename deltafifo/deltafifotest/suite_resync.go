@@ -80,12 +80,11 @@ var resyncTests = []behaviour{
 	}},
 	{"WakesAPop", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
-		text := ""
-		go func() { text = r.pop() }()
+		popped := r.popInBackground(1)
 		synctest.Wait()
 		r.resync()
 		synctest.Wait()
-		assert.Equal(t, "a: Sync a@1", text, "want Resync to wake a blocked Pop")
+		assert.Equal(t, []string{"a: Sync a@1"}, popped(), "want Resync to wake a blocked Pop")
 	}},
 	{"IsNoPopulation", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
