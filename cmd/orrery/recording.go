@@ -14,7 +14,7 @@ import (
 	"orrery/internal/program"
 )
 
-// startRecorder starts to record what the gears do, for the flags --record, --trace and --view; nil
+// startRecorder starts to record what the gears do, for the flags --record and --view; nil
 // without them. stop must be called.
 func startRecorder(options *runOptions, logger *logs.Logger, stdout io.Writer) (recorder *trace.Recorder, stop func(), err error) {
 	if !options.view && !options.record.Wanted() {

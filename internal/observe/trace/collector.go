@@ -42,7 +42,6 @@ type collector struct {
 	stateAt int64  // time of the last trace.state
 	since   uint64 // events since then
 	file    *file
-	chrome  *chrome
 	failed  error
 	ended   bool
 }
@@ -61,13 +60,6 @@ func newCollector(config Config, start time.Time, capacity int) (*collector, err
 	if config.File != "" {
 		var err error
 		if c.file, err = createFile(config.File, config.Limit, header); err != nil {
-			return nil, err
-		}
-	}
-	if config.Chrome != "" {
-		var err error
-		if c.chrome, err = createChrome(config.Chrome, header); err != nil {
-			c.file.close()
 			return nil, err
 		}
 	}
@@ -202,7 +194,6 @@ func (c *collector) emit(e *Event) {
 	e.Seq, e.Time = c.seq, c.time
 	c.causes.find(e)
 	c.state.Apply(e)
-	c.chrome.add(e)
 	c.lines = appendLine(c.lines, e)
 	c.count++
 	c.since++
@@ -300,8 +291,8 @@ func (c *collector) end(reason string) {
 	c.write()
 	c.ended = true
 	c.history.end()
-	c.failed = errors.Join(c.failed, c.file.close(), c.chrome.close())
-	c.file, c.chrome = nil, nil
+	c.failed = errors.Join(c.failed, c.file.close())
+	c.file = nil
 }
 
 func (c *collector) copyState() *State {

@@ -3,7 +3,7 @@
 // # Concept
 //
 //	gears ── Trace hooks ──▶ Recorder ──▶ collector ──▶ causes, fold ──┬──▶ History, for the view
-//	          (adapters)     bounded       every 50 ms                 └──▶ a file, a Chrome trace
+//	          (adapters)     bounded       every 50 ms                 └──▶ a file
 //
 // An adapter copies names and numbers of a hook into the [Recorder]'s buffer. The collector, one
 // goroutine, numbers the events, adds their causes, folds them into a [State], and encodes each as

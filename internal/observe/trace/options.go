@@ -14,17 +14,15 @@ import (
 
 // Options are the flags of a command that records.
 type Options struct {
-	File   string
-	Limit  Size
-	Chrome string
+	File  string
+	Limit Size
 }
 
-// AddTo adds --record, --record-limit and --trace.
+// AddTo adds --record and --record-limit.
 func (o *Options) AddTo(flags *pflag.FlagSet) {
 	o.Limit = DefaultLimit
 	flags.StringVar(&o.File, "record", "", "record what every gear does in this `file`, for lab replay; a name that ends in .gz compresses it; it has the names of objects but none of their data")
 	flags.Var(&o.Limit, "record-limit", "the largest size of the recording; at half of it, the file is renamed to FILE.1 and a new one begins")
-	flags.StringVar(&o.Chrome, "trace", "", "write Chrome trace events to this `file`, which trace viewers such as Perfetto open")
 }
 
 // Check reports the first invalid value.
@@ -32,8 +30,6 @@ func (o *Options) Check() error {
 	switch {
 	case o.Limit < smallestLimit:
 		return fmt.Errorf("--record-limit must be at least %s, not %s", Size(smallestLimit), o.Limit)
-	case o.File != "" && o.File == o.Chrome:
-		return errors.New("--record and --trace need different files")
 	case holdsAnother(o.File):
 		return fmt.Errorf("--record: the file %s exists, and is not a recording: choose another name, or remove it", o.File)
 	}
@@ -63,11 +59,11 @@ var gzipStart = []byte{0x1f, 0x8b}
 const smallestLimit = 1 << 20
 
 // Wanted reports whether there is anything to write.
-func (o *Options) Wanted() bool { return o.File != "" || o.Chrome != "" }
+func (o *Options) Wanted() bool { return o.File != "" }
 
 // Config returns the configuration of a Recorder that writes these files.
 func (o *Options) Config(header Header) Config {
-	return Config{Header: header, File: o.File, Limit: int64(o.Limit), Chrome: o.Chrome}
+	return Config{Header: header, File: o.File, Limit: int64(o.Limit)}
 }
 
 // Size is a number of bytes, as a flag: "256MiB".

@@ -32,8 +32,6 @@ type Config struct {
 	// may have together; 0: DefaultLimit.
 	File  string
 	Limit int64
-	// Chrome is the file of Chrome trace events, "" for none.
-	Chrome string
 }
 
 // record is an event as a hook left it. What the fields mean depends on the kind; see kinds.go.
